@@ -24,7 +24,7 @@ func (l *loop) newAlternatives() {
 // a job that has none, or that has started. One that is to start anew chooses
 // again.
 func (l *loop) choices(j int32) []int32 {
-	if s := l.life(j).state; s != Pending && s != Queued {
+	if !l.alternatives.Any() || l.life(j).state != Pending && l.life(j).state != Queued {
 		return nil
 	}
 	return l.alternatives.Possible(j)

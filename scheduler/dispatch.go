@@ -126,6 +126,9 @@ func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
 // start starts or resumes a waiting job on the lowest free cores of the
 // nodes, or on those that it had there.
 func (l *loop) start(j, cores int32, nodes []int32, why string) error {
+	if l.easy(j) {
+		return l.startWith(j, cores, Grant{Cores: l.machine.ChooseCores(nodes, cores, l.life(j).grant.Cores)}, why)
+	}
 	need, _ := l.needs(j, cores)
 	g := l.machine.Choose(nodes, need, l.heldOn(j, nodes))
 	g.Alternative = int(l.life(j).alternative)

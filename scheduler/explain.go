@@ -14,11 +14,11 @@ func (l *loop) recording() bool { return l.Recorder != nil && !l.EventsOnly }
 // decide describes a decision about a job. For one that starts, it names the
 // jobs before it that did not: call it while the job is still in the queue.
 // It costs nothing when decisions are not recorded.
-func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) Decision {
+func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) *Decision {
 	if !l.recording() {
-		return Decision{}
+		return nil
 	}
-	d := Decision{At: l.now, Kind: kind, Job: int(j), Cores: cores, Reason: why}
+	d := &Decision{At: l.now, Kind: kind, Job: int(j), Cores: cores, Reason: why}
 	if kind != Start && kind != Resume {
 		return d
 	}
@@ -36,9 +36,9 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) Decisi
 	return d
 }
 
-func (l *loop) record(d Decision) {
-	if l.recording() {
-		l.Recorder.Decision(d)
+func (l *loop) record(d *Decision) {
+	if d != nil {
+		l.Recorder.Decision(*d)
 	}
 }
 

@@ -1,8 +1,8 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/tfexp/tfexp/scheduler/guard"
@@ -16,17 +16,15 @@ func (l *loop) closeDown(ctx context.Context) error {
 		return err
 	}
 	reason := fmt.Sprintf("the cell was closed at %s", l.Until)
-	l.lives.Each(func(j int32, f *life) {
+	for j, f := range l.lives.All() {
 		if f.state == Queued {
 			l.settleTime(j)
 			l.queue.Remove(j)
 			f.state = Stopped
 			l.close(j, Stop, reason)
 		}
-	})
-	missed := len(l.byArrival) - l.arrived
-	l.fates.Missed(missed)
-	l.open -= missed
+	}
+	l.open -= l.fates.Missed(len(l.byArrival) - l.arrived)
 	l.closed = l.Until
 	return nil
 }
@@ -46,9 +44,5 @@ var ErrLivelock = guard.ErrLivelock
 
 // stuckForever returns an error when the run would never end.
 func (l *loop) stuckForever(came bool) error {
-	var left func() float64
-	if engine, ok := l.Engine.(Progress); ok {
-		left = engine.Left
-	}
-	return errors.Join(l.guard.Stalls(l.now, l.queue.Len()+len(l.running), len(l.turns.Jobs), left), l.guard.Idles(l.now, came))
+	return cmp.Or(l.guard.Stalls(l.now, l.queue.Len()+len(l.running), len(l.turns.Jobs), l.left), l.guard.Idles(l.now, came))
 }

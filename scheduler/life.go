@@ -16,7 +16,7 @@ type life struct {
 	level   int32 // effective level
 	state   State
 	booked  bool // its memory is taken
-	plain   bool // it asks for cores of one node and nothing else: see plain
+	plain   bool // it asks for cores of one node and nothing else: see Job.Plain
 	yields  bool // its turn is over: it runs on until dispatch has decided
 	arrival time.Duration
 	grant   Grant         // held; of a paused job, what it held last
@@ -30,7 +30,7 @@ func (l *loop) newLife(number int32) life {
 	return life{
 		state: Pending, timer: Never,
 		request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
-		plain: plain(j), arrival: j.Arrival,
+		plain: j.Plain(), arrival: j.Arrival,
 	}
 }
 

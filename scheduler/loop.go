@@ -34,6 +34,7 @@ type loop struct {
 	now     time.Duration
 	events  int
 	looks   int
+	calm    bool // no nodes come and go, and the policy has no rounds
 
 	byArrival    []int32
 	arrived      int // how many of them
@@ -62,6 +63,7 @@ type loop struct {
 	alternatives alternative.Set
 	desk         *steering.Desk // the controllers; nil without any
 	guard        guard.Guard
+	left         func() float64 // Progress, if the engine has it
 	nodes        servers.Nodes
 	parts        rejoin.Parts  // of jobs that are to have other parts than they hold
 	provider     Provider      // the engine, if nodes come and go
@@ -89,6 +91,7 @@ func newLoop(r Run, rules Rules) *loop {
 		Run: r, rules: rules, machine: cluster.NewMachine(r.Cluster),
 		byArrival: job.ByArrival(r.Jobs), open: len(r.Jobs),
 	}
+	l.calm = !r.Cluster.Changes() && rules.Round == 0
 	l.queue, l.rounds = queue.New(len(r.Jobs), rules.Ends), queue.Rounds{Length: rules.Round, Fixed: rules.FixedRounds}
 	if l.Until <= 0 {
 		l.Until = Never
@@ -101,6 +104,9 @@ func newLoop(r Run, rules Rules) *loop {
 	if rules.Turns {
 		l.turns.Owners = cluster.NewOwners(l.machine)
 	}
+	if p, ok := r.Engine.(Progress); ok {
+		l.left = p.Left
+	}
 	l.second, _ = rules.Order.(SecondRanker)
 	l.follower, _ = rules.Order.(Follower)
 	l.quanta, _ = rules.Order.(Quanta)
@@ -112,13 +118,6 @@ func newLoop(r Run, rules Rules) *loop {
 		l.switches = ok && s.Switches()
 	}
 	return l
-}
-
-// plain reports whether a job asks for cores of one node and nothing else, and keeps its request. What
-// is true of such jobs is known without a look at them, of which there may be millions.
-func plain(j *Job) bool {
-	return j.GPUs == 0 && j.Memory == 0 && j.Nodes <= 1 && !j.Divided && !j.Malleable && !j.Elastic &&
-		len(j.Roles)+len(j.Alternatives) == 0
 }
 
 // run drives the engine until every job is final.
@@ -180,6 +179,9 @@ func (l *loop) nextInstant() time.Duration {
 	if len(l.timers) > 0 {
 		at = min(at, l.timers[0].At)
 	}
+	if l.calm {
+		return at
+	}
 	return min(at, l.nodes.NextIdle(), l.rental.Next(), l.nextRound())
 }
 
@@ -223,10 +225,10 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 				continue
 			}
 			l.request(int32(z.Job), int32(z.Threads))
-		case l.rental.Next() == other:
+		case !l.calm && l.rental.Next() == other:
 			l.now = max(l.now, other)
 			l.rental.Ring(now)
-		case l.nextRound() == other:
+		case !l.calm && l.nextRound() == other:
 			l.now = max(l.now, other)
 			l.rounds.Over()
 		case len(l.timers) == 0 || l.timers[0].At != other:
@@ -508,16 +510,12 @@ func (l *loop) stuck() error {
 func (l *loop) breakOff(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	l.stopping = true
-	var failed error
-	l.lives.Each(func(j int32, f *life) {
-		if failed == nil && (f.state == Running || f.state == Paused) {
+	for j, f := range l.lives.All() {
+		if f.state == Running || f.state == Paused {
 			if err := l.Engine.Stop(int(j)); err != nil {
-				failed = fmt.Errorf("stop job %q: %w", l.Jobs[j].Name, err)
+				return fmt.Errorf("stop job %q: %w", l.Jobs[j].Name, err)
 			}
 		}
-	})
-	if failed != nil {
-		return failed
 	}
 	for l.started > 0 {
 		now, news, err := l.Engine.Next(ctx, Never)
@@ -545,12 +543,12 @@ func (l *loop) account() error {
 
 func (l *loop) outcome() Outcome {
 	if kept := l.fates.Kept(); kept != nil {
-		l.lives.Each(func(j int32, f *life) {
+		for j, f := range l.lives.All() {
 			if !f.state.Over() { // the others are settled
 				kept[j] = *l.result(j)
 				f.settle(&kept[j])
 			}
-		})
+		}
 	}
 	return Outcome{
 		Jobs: l.fates.Kept(), End: l.now, Closed: l.closed, Undone: l.fates.Undone(), Events: l.events, Instants: l.looks,

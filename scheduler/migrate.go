@@ -17,6 +17,9 @@ func (l *loop) movable(j int32) bool {
 // fitIn finds nodes for a waiting job on so many cores where so much is free: those that
 // it has been on, before others. It keeps its memory there until it goes on elsewhere.
 func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok bool) {
+	if l.easy(j) {
+		return append(nodes, 0), cores <= rooms[0].Cores
+	}
 	need, count := l.needs(j, cores)
 	home := l.home(j)
 	begin := len(nodes)
@@ -26,6 +29,9 @@ func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok
 	}
 	return l.fitAnew(rooms, j, cores, nodes[:begin])
 }
+
+// easy reports whether cores are all that a job needs, and the only node has them.
+func (l *loop) easy(j int32) bool { return l.calm && len(l.machine.Free) == 1 && l.life(j).plain }
 
 // fitAnew is fitIn without a preference for the nodes that the job has been on, unless it
 // is bound to them.
@@ -99,15 +105,12 @@ func (l *loop) heldOn(j int32, nodes []int32) Grant {
 // elsewhere reports whether a grant is on other nodes than those on which a job was
 // paused, of other GPUs, or for another alternative, and its engine is one that is told.
 func (l *loop) elsewhere(j int32, g Grant) bool {
-	if !l.movable(j) {
+	if l.easy(j) || !l.movable(j) {
 		return false
 	}
 	old := &l.life(j).grant
 	if !slices.Equal(old.GPUs, g.GPUs) || l.turned(j) {
 		return true
-	}
-	if len(l.machine.Free) == 1 && l.life(j).plain {
-		return false
 	}
 	l.scratch.from, l.scratch.to = l.nodesIn(j, old, l.scratch.from[:0]), l.nodesIn(j, &g, l.scratch.to[:0])
 	return !slices.Equal(l.scratch.from, l.scratch.to)

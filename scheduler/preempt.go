@@ -78,7 +78,9 @@ func (l *loop) pause(j int32, why string) error {
 	}
 	l.release(j)
 	l.paused(j, why)
-	l.life(j).level = int32(max(l.Jobs[j].Priority, 0))
+	if l.rules.Feedback > 0 { // else it has its own
+		l.life(j).level = int32(max(l.Jobs[j].Priority, 0))
+	}
 	l.wait(j)
 	return nil
 }

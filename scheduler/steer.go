@@ -63,7 +63,7 @@ func (l *loop) reconfigure(j int32, to Adopted, attempt *Attempt) {
 		return
 	}
 	job.Threads, job.Roles = to.Threads, to.Roles
-	f.plain = plain(job)
+	f.plain = job.Plain()
 	job.MinThreads = min(job.MinThreads, job.Threads)
 	f.request, f.asked = int32(to.Threads), int32(to.Threads)
 	l.parts.Withdraw(j)

@@ -99,7 +99,6 @@ type (
 	Attempt    = trace.Attempt
 	Outcome    = trace.Outcome
 	Result     = trace.Result
-	Undone     = trace.Undone
 	Controller = trace.Controller
 	Report     = trace.Report
 	Action     = trace.Action

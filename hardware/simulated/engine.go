@@ -95,6 +95,7 @@ type Engine struct {
 // lead comes first and is the same at any speed.
 type task struct {
 	phase  phase
+	cores  uint16  // that it ran on last, if rate follows from their number alone
 	place  int32   // while running without contention, in Engine.ends
 	rate   float64 // of scaled
 	lead   time.Duration
@@ -235,6 +236,7 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 		s.begin(e.opts.Checkpoints[job], t, stretch(e.whole(job), rate, t.rate), between)
 	}
 	e.join(job, g)
+	e.ranOn(job, t, g)
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -283,7 +285,10 @@ func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 	}
 	t.lead += cost
 	e.hold(job, g)
-	e.rescale(job, t, e.workOf(job).Rate(g))
+	if n := g.Cores.Count(); n != int(t.cores) || !e.scales(job, g) {
+		e.rescale(job, t, e.workOf(job).Rate(g))
+		e.ranOn(job, t, g)
+	}
 	e.follow(job, t, g)
 	if err := e.together(job, t, g); err != nil {
 		return err
@@ -291,6 +296,20 @@ func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 	e.join(job, g)
 	e.run(job, t, g.Cores)
 	return nil
+}
+
+// ranOn notes on how many cores a job has its rate, if they alone decide it.
+func (e *Engine) ranOn(job int, t *task, g scheduler.Grant) {
+	if t.cores = 0; e.scales(job, g) && g.Cores.Count() <= math.MaxUint16 {
+		t.cores = uint16(g.Cores.Count())
+	}
+}
+
+// scales reports whether the rate of a job under a grant follows from the number of its cores alone, and is
+// changed by nothing else.
+func (e *Engine) scales(job int, g scheduler.Grant) bool {
+	_, plain := e.work(job).(*Scaling)
+	return plain && e.chosen == nil && e.mates == nil && e.courses == nil && g.Layout == nil
 }
 
 // Resize changes the cores of a running job.
@@ -304,6 +323,7 @@ func (e *Engine) Resize(job int, g scheduler.Grant) error {
 	}
 	e.halt(job, t)
 	t.lead += e.opts.Overheads.Resize
+	t.cores = 0
 	e.hold(job, g)
 	e.rescale(job, t, e.workOf(job).Rate(g))
 	e.follow(job, t, g)

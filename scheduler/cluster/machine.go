@@ -202,16 +202,21 @@ func (m *Machine) Choose(nodes []int32, need Room, old Grant) Grant {
 		return need.Parts.choose(m, nodes, old)
 	}
 	perNode := len(nodes)
-	g := Grant{Cores: old.Cores, GPUs: old.GPUs}
-	if old.Cores.Count() != int(need.Cores)*perNode || !m.Cores.AllFree(old.Cores) {
-		g.Cores = m.Lowest(&m.Cores, nodes, need.Cores)
-	}
+	g := Grant{Cores: m.ChooseCores(nodes, need.Cores, old.Cores), GPUs: old.GPUs}
 	if need.GPUs == 0 {
 		g.GPUs = nil
 	} else if old.GPUs.Count() != int(need.GPUs)*perNode || !m.GPUs.AllFree(old.GPUs) {
 		g.GPUs = m.Lowest(&m.GPUs, nodes, need.GPUs)
 	}
 	return g
+}
+
+// ChooseCores is Choose for n cores of each node.
+func (m *Machine) ChooseCores(nodes []int32, n int32, old CoreSet) CoreSet {
+	if old.Count() == int(n)*len(nodes) && m.Cores.AllFree(old) {
+		return old
+	}
+	return m.Lowest(&m.Cores, nodes, n)
 }
 
 // Lowest returns the n lowest free slots of each node; of one that is there several times in a row,

@@ -92,6 +92,13 @@ func (j *Job) Within() time.Duration {
 	return max(j.Deadline-j.Arrival, 1)
 }
 
+// Plain reports whether the job asks for cores of one node and nothing else, and keeps its request. What
+// is true of such jobs is known without a look at them, of which there may be millions.
+func (j *Job) Plain() bool {
+	return j.GPUs == 0 && j.Memory == 0 && j.Nodes <= 1 && !j.Divided && !j.Malleable && !j.Elastic &&
+		len(j.Roles)+len(j.Alternatives) == 0
+}
+
 // Role is a kind of parts of a job.
 type Role struct {
 	// Name is what the program is told: "ps", "worker", "chief".

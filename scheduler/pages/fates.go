@@ -42,8 +42,11 @@ func (f *Fates) Last(job int32, e *trace.Event) {
 // Over says that a job is over, and its last event taken.
 func (f *Fates) Over(job int32) { f.table.Over(job) }
 
-// Missed counts jobs that will not arrive.
-func (f *Fates) Missed(jobs int) { f.undone.Missing = jobs }
+// Missed says that so many jobs will not arrive, and returns their number.
+func (f *Fates) Missed(jobs int) int {
+	f.undone.Missing = jobs
+	return jobs
+}
 
 // Kept returns what has become of the jobs that are over, by number; nil if that is not kept.
 func (f *Fates) Kept() []trace.Result { return f.kept }

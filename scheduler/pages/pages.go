@@ -3,6 +3,8 @@
 // million jobs a few thousand are in memory.
 package pages
 
+import "iter"
+
 // size is the number of jobs of a page.
 const size = 128
 
@@ -10,72 +12,78 @@ const size = 128
 // of its jobs is looked at, and used again when the last of them is over.
 type Table[T any] struct {
 	pages []*page[T]
+	open  []int32 // by page, the jobs that are not over
 	jobs  int
 	first func(job int32) T
 	gone  *page[T] // of all jobs of a page that was given back
 	spare []*page[T]
 }
 
-type page[T any] struct {
-	values [size]T
-	open   int // jobs that are not over
-}
+type page[T any] [size]T
 
 // New returns a table for jobs with numbers below jobs. first returns the value of a job that nobody has looked at,
 // and gone is that of jobs that are over, which nobody changes any more.
 func New[T any](jobs int, first func(job int32) T, gone T) Table[T] {
-	t := Table[T]{pages: make([]*page[T], (jobs+size-1)/size), jobs: jobs, first: first, gone: &page[T]{}}
-	for i := range t.gone.values {
-		t.gone.values[i] = gone
+	n := (jobs + size - 1) / size
+	t := Table[T]{pages: make([]*page[T], n), open: make([]int32, n), jobs: jobs, first: first, gone: &page[T]{}}
+	for i := range t.gone {
+		t.gone[i] = gone
 	}
 	return t
 }
 
 // At returns the value of a job. The pointer holds until the job is over.
 func (t *Table[T]) At(job int32) *T {
-	if p := t.pages[uint32(job)/size]; p != nil {
-		return &p.values[uint32(job)%size]
+	p := t.pages[uint32(job)/size]
+	if p == nil {
+		return t.begin(job)
 	}
-	return t.open(job)
+	return &p[uint32(job)%size]
 }
 
-// open makes the page of a job.
+// begin makes the page of a job.
 //
 //go:noinline
-func (t *Table[T]) open(job int32) *T {
+func (t *Table[T]) begin(job int32) *T {
 	var p *page[T]
 	if n := len(t.spare); n > 0 {
 		p, t.spare = t.spare[n-1], t.spare[:n-1]
 	} else {
 		p = &page[T]{}
 	}
-	lo := job / size * size
-	p.open = min(size, t.jobs-int(lo))
-	for i := range p.open {
-		p.values[i] = t.first(lo + int32(i))
+	k := job / size
+	n := t.size(int(k))
+	for i := range n {
+		p[i] = t.first(k*size + int32(i))
 	}
-	t.pages[job/size] = p
-	return &p.values[job%size]
+	t.pages[k], t.open[k] = p, int32(n)
+	return &p[job%size]
 }
+
+// size returns how many jobs a page has.
+func (t *Table[T]) size(k int) int { return min(size, t.jobs-k*size) }
 
 // Over says that a job is over, which it is once.
 func (t *Table[T]) Over(job int32) {
-	p := t.pages[job/size]
-	if p.open--; p.open == 0 {
-		t.pages[job/size], t.spare = t.gone, append(t.spare, p)
+	k := job / size
+	if t.open[k]--; t.open[k] == 0 {
+		t.pages[k], t.spare = t.gone, append(t.spare, t.pages[k])
 	}
 }
 
-// Each calls f with each job whose page is in memory, in the order of their numbers: all that have been looked at and
+// All yields each job whose page is in memory, in the order of their numbers: all that have been looked at and
 // are not over are among them.
-func (t *Table[T]) Each(f func(job int32, value *T)) {
-	for k, p := range t.pages {
-		if p == nil || p == t.gone {
-			continue
-		}
-		lo := k * size
-		for i := range min(size, t.jobs-lo) {
-			f(int32(lo+i), &p.values[i])
+func (t *Table[T]) All() iter.Seq2[int32, *T] {
+	return func(yield func(int32, *T) bool) {
+		for k, p := range t.pages {
+			if p == nil || p == t.gone {
+				continue
+			}
+			for i := range t.size(k) {
+				if !yield(int32(k*size+i), &p[i]) {
+					return
+				}
+			}
 		}
 	}
 }

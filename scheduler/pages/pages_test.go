@@ -32,12 +32,12 @@ func TestTableIsAnArray(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				seen := map[int32]bool{}
-				table.Each(func(j int32, v *int) {
+				for j, v := range table.All() {
 					seen[j] = true
 					if w, ok := want[j]; ok && *v != w || !ok && *v != 10*int(j) {
 						t.Fatalf("job %d has %d", j, *v)
 					}
-				})
+				}
 				for j := range want {
 					if !over[j] && !seen[j] {
 						t.Fatalf("job %d is open, and not in memory", j)

@@ -15,7 +15,12 @@ func init() {
 		Choice: Choice{
 			Name: string(LongestRun), Title: "Longest run first", Doc: "those that have run for longest", Place: 1,
 		},
-		Compare: func(a, b scheduler.JobView) int { return cmp.Or(longestRun(a, b), smallestRequest(a, b)) },
+		Compare: func(a, b scheduler.JobView) int {
+			if c := longestRun(a, b); c != 0 {
+				return c
+			}
+			return smallestRequest(a, b)
+		},
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -24,6 +25,7 @@ func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, err
 	h := hooks{watch: watch}
 	if len(t.Setup.Jobs) >= hugeCell {
 		h.begun, h.beside = func() { debug.SetGCPercent(hugeCellGC) }, true
+		defer runtime.GC() // or what the cell kept would stay until as much again is in use
 	}
 	if r, ok := on.(engine.Replay); ok {
 		h.replay = r
