@@ -79,6 +79,8 @@ type Table struct {
 	Separator rune
 	// Names are those of the columns of a file whose first line has values already.
 	Names []string
+	// Remarks leaves out lines that begin with #.
+	Remarks bool
 	// Loose takes quotation marks within fields as they are.
 	Loose bool
 }
@@ -104,6 +106,9 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	in.LazyQuotes = t.Loose
 	if t.Separator != 0 {
 		in.Comma = t.Separator
+	}
+	if t.Remarks && in.Comma != '#' {
+		in.Comment = '#'
 	}
 	columns := t.Names
 	if columns == nil {
@@ -202,6 +207,14 @@ func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return 0, fmt.Errorf("time %q is not a number", text)
+	}
+	// Milliseconds since 1970 with decimals have more digits than a float.
+	digits, fraction, ok := strings.Cut(text, ".")
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && ok && n >= 1<<32 &&
+		strings.Trim(fraction, "0123456789") == "" && n < math.MaxInt64/int64(unit)-1 {
+		if rest, err := strconv.ParseFloat("0."+fraction, 64); err == nil {
+			return time.Duration(n)*unit + time.Duration(math.Round(rest*float64(unit))), nil
+		}
 	}
 	return Units(x, unit)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,7 +74,8 @@ func init() {
 	Register(&Format{
 		Name: "table", Rank: 10, Holds: tableHolds,
 		Doc: "Any CSV file whose first line names its columns: `columns` says which are which, and only `arrival` is " +
-			"needed. Instants are numbers of `unit` or dates; dates, and numbers of more than 10⁸ s, count from the " +
+			"needed. Lines that begin with `#` are left out. Instants are numbers of `unit` or dates; dates, and numbers of " +
+			"more than 10⁸ s, count from the " +
 			"first arrival. Times are numbers of `unit`, or like `1-02:03:04` or `1h30m`. A column like " +
 			"`cpu=4,mem=16G,gres/gpu:a100=2` can be that of threads, GPUs, memory and nodes at once.",
 		Args:   tableArgs(),
@@ -152,7 +154,7 @@ type table struct {
 
 func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
 	t := table{layout: l, o: o, at: map[string]int{}, named: map[string]string{}, first: math.MaxInt64, timesI: -1}
-	form := workload.Table{Separator: l.separator, Names: l.names, Loose: l.loose}
+	form := workload.Table{Separator: l.separator, Names: l.names, Loose: l.loose, Remarks: true}
 	if text := Option(o, separatorArg.Name, ""); text != "" {
 		runes := []rune(text)
 		if len(runes) != 1 || strings.ContainsRune("\"\r\n\uFFFD", runes[0]) {
@@ -260,7 +262,32 @@ func (t *table) text(fields []string, fact string) (text string, ok bool) {
 	if name := trackable[fact]; name != "" && strings.Contains(text, "=") {
 		return listed(text, name)
 	}
+	if isTime(fact) {
+		text = pointed(text)
+	}
 	return text, true
+}
+
+// isTime reports whether a fact is an instant or a length of time.
+func isTime(fact string) bool {
+	return fact == factArrival || fact == factStart || fact == factEnd ||
+		strings.HasSuffix(fact, factRunTime) || strings.HasSuffix(fact, factRequested)
+}
+
+// grouped are numbers with a comma that can only be read in one way: as the decimal sign behind which not just three
+// digits are (90,25) or before which points group digits (1.234,5), or as what groups digits before a point (1,234.5).
+var grouped = regexp.MustCompile(`^-?(\d+,(\d{1,2}|\d{4,})|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(,\d{3})+\.\d+)$`)
+
+// pointed writes such a number with a decimal point; any other text stays as it is.
+func pointed(text string) string {
+	comma := strings.LastIndexByte(text, ',')
+	if comma < 0 || !grouped.MatchString(text) {
+		return text
+	}
+	if strings.LastIndexByte(text, '.') > comma {
+		return strings.ReplaceAll(text, ",", "")
+	}
+	return strings.ReplaceAll(text[:comma], ".", "") + "." + text[comma+1:]
 }
 
 // trackable are the names of facts in lists of trackable resources of Slurm ("cpu=4,mem=16G,node=1").
@@ -531,10 +558,14 @@ func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
 	return int(math.Ceil(x*scale - 1e-9)), nil
 }
 
+// indices are which of the GPUs of a node, or of its sockets: "gpu:a100:2(IDX:0,3)", "gpu:4(S:0-1)".
+var indices = regexp.MustCompile(`\([^()]*\)`)
+
 // resourceGPUs reads the GPUs of a list of trackable resources of Slurm: all of them of the
 // job, or with "gres:gpu:2" of each of its nodes.
 func resourceGPUs(list string, nodes int) (int, error) {
 	typed, all := 0, -1
+	list = indices.ReplaceAllString(list, "")
 	for item := range strings.SplitSeq(list, ",") {
 		name, value, ok := strings.Cut(item, "=")
 		each := 1
@@ -549,7 +580,6 @@ func resourceGPUs(list string, nodes int) (int, error) {
 		if name != "gpu" && !strings.HasPrefix(name, "gpu:") {
 			continue
 		}
-		value, _, _ = strings.Cut(value, "(")
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 || n*each > workload.MaxThreads {
 			return 0, fmt.Errorf("%q in %q is not a number of GPUs", value, list)

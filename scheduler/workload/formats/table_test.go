@@ -118,6 +118,37 @@ func TestOddFields(t *testing.T) {
 
 // squeue knows of waiting jobs how many nodes they need at least, and prints tasks of an array in one row unless it is
 // asked for each (-r). Of the state of a cancelled job sacct tells who cancelled it.
+// A table as a spreadsheet in German writes it: a byte-order mark, remarks, CRLF, semicolons, decimal commas, and
+// milliseconds since 1970. What can be read in two ways is not read.
+func TestSpreadsheets(t *testing.T) {
+	text := strings.ReplaceAll("\ufeff"+`# exported by hand
+# another remark
+Job;Abgabe;Dauer;GPUs
+#1;gone
+a;1696310000000;"1.234,5";gres/gpu:2
+b;1696310000250,0;90,25;gpu:v100:4(IDX:0,2)
+c;1696310001000;1,234.5;0
+d;1696310001000;1,234;1
+e;1696310001000;1;0,1
+f;1696310001000;;1
+`, "\n", "\r\n")
+	got, trace := readJobs(t, "table", text, map[string]any{
+		"separator": ";", "unit": time.Millisecond,
+		"columns": columnsOf("job", "Job", "arrival", "Abgabe", "run_time", "Dauer", "gpus", "GPUs"),
+	})
+	check(t, got,
+		"a job at 0s for 1.2345s, asked 0s, 2 threads, 2 GPUs",
+		"b job at 250ms for 90.25ms, asked 0s, 4 threads, 4 GPUs",
+		"c job at 1s for 1.2345s, asked 0s, 1 thread",
+	)
+	for i, want := range []string{`log:8: Dauer: "1,234" is not a time`, `log:9: GPUs "0,1" is not a number`,
+		"log:10: it has no run time"} {
+		if i >= len(trace.Skipped) || trace.Skipped[i].Error() != want {
+			t.Errorf("%v, want %s", trace.Skipped, want)
+		}
+	}
+}
+
 func TestSlurmOddities(t *testing.T) {
 	got, trace := readJobs(t, "squeue", `JOBID|USER|PARTITION|SUBMIT_TIME|TIME_LIMIT|CPUS|TRES_PER_NODE|MIN_MEMORY|NODES
 201_[1-3%2]|ann|gpu|2026-05-01T10:00:00|2:00:00|8|gres/gpu:a100:2|32G|2-4
