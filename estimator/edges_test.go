@@ -133,3 +133,16 @@ func TestJobsThatRanHereAlone(t *testing.T) {
 		t.Errorf("a job that ran here alone changes %g to %g", without.mean, b.mean)
 	}
 }
+
+// What runs took beyond their units is known of those alone that have reported all of several units.
+func TestStartupOfWholeRuns(t *testing.T) {
+	whole := Run{Job: "a", Kind: "k", Length: 3, Seconds: 7, Units: []float64{3, 1, 1}}
+	one := Run{Job: "a", Kind: "k", Length: 1, Seconds: 50, Units: []float64{1}}
+	part := Run{Job: "a", Kind: "k", Length: 9, Seconds: 90, Units: []float64{1, 1, 1}}
+	if got := startup(Problem{Job: "a", Kind: "k"}, []Run{one, whole, part}); got != 4 {
+		t.Errorf("a start takes %g s, want 4", got)
+	}
+	if got := startup(Problem{Job: "a"}, []Run{one, part}); got != 0 {
+		t.Errorf("of no whole run it takes %g s", got)
+	}
+}

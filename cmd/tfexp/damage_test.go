@@ -23,6 +23,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/watch"
 	"github.com/tfexp/tfexp/cmd/tfexp/window"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 var (
@@ -319,7 +320,7 @@ func tried(work string, args []string) (wrong []string, heard string) {
 	if more := resident("VmHWM") - before; more > 1<<20 {
 		wrong = append(wrong, fmt.Sprintf("it took %d MiB", more>>10))
 	}
-	report, _ := os.ReadFile(filepath.Join(work, "results", "e", "report.html"))
+	report, _ := folder.ReadFile(filepath.Join(work, "results", "e"), "report.html") // it may have no end
 	for what, text := range map[string]string{"its output": out, "its errors": errs, "the report": string(report)} {
 		if strings.Contains(text, "SECRET") {
 			wrong = append(wrong, what+" has what is outside the folder")

@@ -33,6 +33,14 @@ type disturbance struct {
 
 func (d disturbance) starved() bool { return d.busy > hardware.BusyCores }
 
+// why says what the cell suffered, in a phrase.
+func (d disturbance) why() string {
+	if d.gaps.Any() {
+		return d.gaps.String()
+	}
+	return fmt.Sprintf("other programs used %.2g CPU cores", d.busy)
+}
+
 // less reports whether a cell was disturbed less than another: gaps count first.
 func (d disturbance) less(o disturbance) bool {
 	if a, b := d.gaps.Total(), o.gaps.Total(); a != b {

@@ -142,3 +142,15 @@ func read(t *testing.T, path string) string {
 	}
 	return string(raw)
 }
+
+// What is said before a cell runs again names the gap, or how busy the machine was.
+func TestWhyACellRunsAgain(t *testing.T) {
+	if got := (disturbance{busy: 1.84}).why(); got != "other programs used 1.8 CPU cores" {
+		t.Errorf("a busy machine: %q", got)
+	}
+	stopped := disturbance{busy: 1.84}
+	stopped.gaps.Stopped = 3 * time.Second
+	if got := stopped.why(); !strings.Contains(got, "stopped") {
+		t.Errorf("a stop: %q", got)
+	}
+}

@@ -27,6 +27,8 @@ type Machine struct {
 	GPUs gpu.Source
 	// Spare is how often cells may still be run again because they were disturbed; nil for as often as each is.
 	Spare *int
+	// Again, unless it is nil, is told why a cell runs again, before it does.
+	Again func(why string)
 }
 
 // Real runs a cell whose jobs run for real, and leaves its folder complete. watch
@@ -36,8 +38,15 @@ type Machine struct {
 // tfexp was stopped or the machine slept, so that ends were noticed too late, or
 // other programs used the machine.
 func Real(ctx context.Context, t stages.Task, on Machine, watch Watch) (record.Cell, error) {
-	return undisturbed(t.Dir, t.Scratch+".aside", on.Spare, func() (record.Cell, disturbance, error) {
-		return once(ctx, t, on, watch)
+	var before disturbance
+	tries := 0
+	return undisturbed(t.Dir, t.Scratch+".aside", on.Spare, func() (cell record.Cell, by disturbance, err error) {
+		if tries++; tries > 1 && on.Again != nil {
+			on.Again(before.why())
+		}
+		cell, by, err = once(ctx, t, on, watch)
+		before = by
+		return cell, by, err
 	})
 }
 

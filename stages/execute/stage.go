@@ -220,7 +220,10 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	if !ref.Real() {
 		return Simulate(ctx, task, watch)
 	}
-	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs}, watch)
+	again := func(why string) {
+		e.Observe(stages.Progress{Kind: stages.WarningSeen, Stage: stage, Unit: ref.Cell, Text: why + ": it runs again"})
+	}
+	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs, Again: again}, watch)
 }
 
 // failure says why a cell failed.
