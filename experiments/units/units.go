@@ -58,6 +58,9 @@ func ParseSize(text string) (int64, error) {
 	return parseQuantity(text, sizeUnits, "GiB", false)
 }
 
+// longest is how many digits a number may have: quotients of the language have some 150.
+const longest = 400
+
 // parseQuantity reads numbers with units. Several parts ("1h30m") are
 // allowed where compound. typical is the unit that a missing one may mean.
 func parseQuantity(text string, units []unit, typical string, compound bool) (int64, error) {
@@ -68,8 +71,11 @@ func parseQuantity(text string, units []unit, typical string, compound bool) (in
 	total := new(big.Rat)
 	for parts := 0; s != "" || parts == 0; parts++ {
 		digits := s[:len(s)-len(strings.TrimLeft(s, "0123456789."))]
+		if len(digits) > longest {
+			return 0, &unitError{problem: fmt.Sprintf("its number has more than %d digits", longest)}
+		}
 		value, ok := new(big.Rat).SetString(digits)
-		if !ok || len(digits) > 40 || (parts > 0 && !compound) {
+		if !ok || (parts > 0 && !compound) {
 			return 0, &unitError{problem: fmt.Sprintf("it is not a number with a unit, like \"1.5%s\"", typical)}
 		}
 		rest := strings.TrimLeft(s[len(digits):], " ")

@@ -1,6 +1,7 @@
 package units
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +12,7 @@ func TestParseDuration(t *testing.T) {
 	for in, want := range map[string]time.Duration{
 		"1.5s": 1500 * time.Millisecond, "200ms": 200 * time.Millisecond, "1h30m": 90 * time.Minute,
 		"0s": 0, " 2 s ": 2 * time.Second, "3us": 3 * time.Microsecond, "3µs": 3 * time.Microsecond,
-		".5m": 30 * time.Second, "1ns": 1,
+		".5m": 30 * time.Second, "1ns": 1, "0." + strings.Repeat("3", 150) + "s": 333333333,
 	} {
 		if got, err := ParseDuration(in); err != nil || got != want {
 			t.Errorf("%q is %v, %v; want %v", in, got, err, want)
@@ -20,6 +21,7 @@ func TestParseDuration(t *testing.T) {
 	for in, suggestion := range map[string]string{
 		"": "", "5": "5s", "0": "0s", "-1s": "", "10sec": "10s", "5min": "5m", "1S": "1s", "s": "", "1.2.3s": "",
 		"1e3s": "", "1d": "", "999999999h": "", "1s2": "2s", "1/2s": "",
+		"0." + strings.Repeat("3", 10_000) + "s": "",
 	} {
 		got, err := ParseDuration(in)
 		if err == nil || Suggestion(err) != suggestion {

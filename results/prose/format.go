@@ -20,7 +20,9 @@ func Number(v float64) string {
 	case a == 0:
 		return "0"
 	case a == math.Trunc(a) && a < 1000:
-		return strconv.FormatFloat(v, 'f', 0, 64)
+		return fixed(v, 0)
+	case a < 0.001 && v < 0:
+		return "−" + Number(a)
 	case a < 0.001:
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}

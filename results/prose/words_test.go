@@ -13,7 +13,7 @@ import (
 func TestNumbersAtTheirBounds(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 999: "999", 1000: "1,000", 999.4: "999", -1234567: "−1,234,567", 0.001: "0.00100", 0.00099: "0.00099", 12.345: "12.3",
-		math.Inf(1): "–", 5: "5", -2.5: "−2.50",
+		math.Inf(1): "–", 5: "5", -2.5: "−2.50", -2: "−2", -0.0005: "−0.0005",
 	} {
 		if got := Number(v); got != want {
 			t.Errorf("%g: %s, want %s", v, got, want)
@@ -79,7 +79,7 @@ func TestPlacesOfComparisons(t *testing.T) {
 			slices.Contains(table.Rows[0], "w") != c.places || table.Left != map[bool]int{false: 4, true: 6}[c.places] {
 			t.Errorf("%+v: %q", c, table)
 		}
-		if text := strings.Join(table.Rows[0], " | "); !strings.Contains(text, "0.500 | – | 0.50") || !strings.Contains(text, "-2 to -1") {
+		if text := strings.Join(table.Rows[0], " | "); !strings.Contains(text, "0.500 | – | 0.50") || !strings.Contains(text, "−2 to −1") {
 			t.Errorf("intervals: %s", text)
 		}
 	}

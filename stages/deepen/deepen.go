@@ -142,10 +142,15 @@ func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 	})
 }
 
-// complete reports whether the training in a folder is there, and that of a key.
+// complete reports whether the training in a folder is that of a key, and finished: one that failed is tried again, as
+// cells are.
 func complete(dir, key string) bool {
 	raw, err := folder.ReadFile(dir, keyFile)
-	return err == nil && string(raw) == key && record.Intact(dir)
+	if err != nil || string(raw) != key || !record.Intact(dir) {
+		return false
+	}
+	var cell record.Cell
+	return record.ReadCellFile(dir, &cell) == nil && cell.State == record.CellFinished
 }
 
 // trainer trains the networks of one adaptation.

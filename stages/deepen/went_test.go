@@ -129,3 +129,19 @@ func TestRows(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestFailedTrainingsAreTriedAgain: only one that finished counts as done.
+func TestFailedTrainingsAreTriedAgain(t *testing.T) {
+	for state, want := range map[string]bool{record.CellFinished: true, record.CellFailed: false} {
+		dir := training(t, record.Cell{State: state}, log)
+		if err := os.WriteFile(filepath.Join(dir, keyFile), []byte("key"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := complete(dir, "key"); got != want {
+			t.Errorf("a training that %s: complete is %v", state, got)
+		}
+		if complete(dir, "another") {
+			t.Errorf("a training that %s is taken for another", state)
+		}
+	}
+}
