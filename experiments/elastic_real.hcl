@@ -24,7 +24,7 @@ job "long" {
     hidden = [256, 128]
     batch  = 256
   }
-  epochs    = 110
+  epochs    = 330
   threads   = min(2, host.threads)
   malleable = true
 }
@@ -34,7 +34,7 @@ job "short" {
     hidden = [256, 128]
     batch  = 256
   }
-  epochs    = 16
+  epochs    = 32
   threads   = min(2, host.threads)
   malleable = true
 }
