@@ -111,7 +111,9 @@ var rules = []struct {
 		"experiments$", "experiments/language", "experiments/eval", "experiments/files", "experiments/words", "scheduler",
 		"hardware/engine",
 	}},
-	{"experiments/replay", []string{"experiments$", "experiments/files", "scheduler/workload"}},
+	{"experiments/program", []string{"experiments/eval", "experiments/words"}},
+	{"experiments/replay", []string{"experiments$", "experiments/eval", "experiments/files", "experiments/words",
+		"scheduler/workload"}},
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},

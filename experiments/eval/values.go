@@ -83,6 +83,9 @@ func literal(v cty.Value) string {
 	return expression(v)
 }
 
+// Literal writes a string in the language: in quotes, with what would mean something else escaped.
+func Literal(s string) string { return expression(cty.StringVal(s)) }
+
 // expression writes a value in the language.
 func expression(v cty.Value) string {
 	t := v.Type()

@@ -10,8 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/words"
 )
 
 // Program is what is known of a training program.
@@ -113,21 +114,20 @@ func (p Program) Doubts() []string {
 	}
 	if !p.Reports {
 		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace "+
-			"known "+
-			"(jobs/README.md).")
+			"known (jobs/README.md).")
 	}
 	return out
 }
 
 var experiment = template.Must(template.New("experiment").Funcs(template.FuncMap{
-	"list": func(words []string) string {
-		quoted := make([]string, len(words))
-		for i, w := range words {
-			quoted[i] = text(w)
+	"list": func(items []string) string {
+		quoted := make([]string, len(items))
+		for i, item := range items {
+			quoted[i] = eval.Literal(item)
 		}
 		return strings.Join(quoted, ", ")
 	},
-	"join": func(words []string) string { return strings.Join(words, " and ") },
+	"join": func(items []string) string { return strings.Join(items, " and ") },
 }).Parse(`# {{.Program.File}} under three policies{{with .Program.Frameworks}}: it uses {{join .}}{{end}}.
 #
 #   tfexp plan FILE    shows what would run, and how long it takes
@@ -196,14 +196,9 @@ compare "mean_jct" {
 }
 `))
 
-// text is a string in an experiment, of printable characters.
-func text(s string) string {
-	return strings.NewReplacer("${", `\u0024{`, "%{", `\u0025{`).Replace(strconv.Quote(s))
-}
-
 // Experiment writes an experiment of that name with the program. It errs for a program whose path no experiment can name.
 func (p Program) Experiment(name string) ([]byte, error) {
-	if !utf8.ValidString(p.File) || strings.ContainsFunc(p.File, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if !words.Printable(p.File) {
 		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the program", p.File)
 	}
 	var b bytes.Buffer

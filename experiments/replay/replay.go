@@ -12,10 +12,14 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode"
+
+	"github.com/mitchellh/go-wordwrap"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/files"
+	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
@@ -104,14 +108,14 @@ func Inspect(path, shown string) (Log, error) {
 
 // choose finds the format, by the name of the file and its first line.
 func (l *Log) choose(head string) {
-	words := strings.FieldsFunc(head, func(r rune) bool { return r == '|' || r == ',' })
+	names := strings.FieldsFunc(head, func(r rune) bool { return r == '|' || r == ',' })
 	switch l.Format = formats.Of(l.File); {
-	case strings.Contains(head, "|") && slices.Contains(words, "Submit") &&
-		(slices.Contains(words, "JobID") || slices.Contains(words, "JobIDRaw")):
+	case strings.Contains(head, "|") && slices.Contains(names, "Submit") &&
+		(slices.Contains(names, "JobID") || slices.Contains(names, "JobIDRaw")):
 		l.Format, l.Given = formats.Find("sacct"), true
 	case l.Format == nil && strings.HasPrefix(head, ";"):
 		l.Format, l.Given = formats.Find("swf"), true
-	case l.Format == nil || l.Format.Name == "csv" && !slices.Contains(words, "arrival_s"):
+	case l.Format == nil || l.Format.Name == "csv" && !slices.Contains(names, "arrival_s"):
 		l.Format, l.Given = formats.Find("table"), true
 		l.guess(head)
 	}
@@ -188,8 +192,11 @@ func (l *Log) Doubts() []string {
 	return out
 }
 
-// Experiment writes an experiment of that name.
+// Experiment writes an experiment of that name. It errs for a log whose path no experiment can name.
 func (l *Log) Experiment(name string) ([]byte, error) {
+	if !words.Printable(l.File) {
+		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the log", l.File)
+	}
 	var b bytes.Buffer
 	unit, size := "cores", l.Cluster.Cores
 	if size == 0 {
@@ -197,7 +204,13 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 	}
 	var doubts [][]string
 	for _, text := range l.Doubts() {
-		doubts = append(doubts, lines(text))
+		text = strings.Map(func(r rune) rune {
+			if !unicode.IsPrint(r) {
+				return '?'
+			}
+			return r
+		}, text)
+		doubts = append(doubts, strings.Split(wordwrap.WrapString(text, widest), "\n"))
 	}
 	estimates := "oracle"
 	if l.Requested {
@@ -214,34 +227,17 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 // widest is how long the lines of comments are, in characters.
 const widest = 110
 
-// lines divides a comment at spaces.
-func lines(text string) []string {
-	out := []string{""}
-	for _, word := range strings.Fields(text) {
-		line := &out[len(out)-1]
-		switch {
-		case *line == "":
-			*line = word
-		case utf8.RuneCountInString(*line)+1+utf8.RuneCountInString(word) > widest:
-			out = append(out, word)
-		default:
-			*line += " " + word
-		}
-	}
-	return out
-}
-
 // arguments are the lines of the trace block.
 func (l *Log) arguments() []string {
-	rows := [][2]string{{"file", fmt.Sprintf("%q", l.File)}}
+	rows := [][2]string{{"file", eval.Literal(l.File)}}
 	if l.Given {
-		rows = append(rows, [2]string{"format", fmt.Sprintf("%q", l.Format.Name)})
+		rows = append(rows, [2]string{"format", eval.Literal(l.Format.Name)})
 	}
 	if l.Separator != "" {
-		rows = append(rows, [2]string{"separator", fmt.Sprintf("%q", l.Separator)})
+		rows = append(rows, [2]string{"separator", eval.Literal(l.Separator)})
 	}
 	if l.Unit > 0 {
-		rows = append(rows, [2]string{"unit", fmt.Sprintf("%q", l.Unit)})
+		rows = append(rows, [2]string{"unit", eval.Literal(l.Unit.String())})
 	}
 	width := 0
 	for _, r := range rows {
@@ -260,7 +256,7 @@ func (l *Log) arguments() []string {
 	}
 	lines = append(lines, "columns = {")
 	for _, c := range l.Columns {
-		lines = append(lines, fmt.Sprintf("  %-*s = %q", width, c.Name, c.Text))
+		lines = append(lines, fmt.Sprintf("  %-*s = %s", width, c.Name, eval.Literal(c.Text)))
 	}
 	return append(lines, "}")
 }

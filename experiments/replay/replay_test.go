@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 // inspect looks into a log with that name and text.
@@ -94,5 +97,29 @@ func TestMeaning(t *testing.T) {
 		if got != want {
 			t.Errorf("%q is %q, want %q", column, got, want)
 		}
+	}
+}
+
+// What a file and its columns are called means nothing to the language, and no name breaks a comment.
+func TestNamesOfLogs(t *testing.T) {
+	l, err := inspect(t, "log${b}.csv", "submit,duration ${},cp\x1bus,odd\x1b\n0,10,1,1\n5,20,2,1\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := l.Experiment("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, diags := hclsyntax.ParseConfig(source, "x.hcl", hcl.InitialPos); diags.HasErrors() {
+		t.Error(diags)
+	}
+	for _, want := range []string{`"log$${b}.csv"`, `"duration $${}"`, "odd?"} {
+		if !strings.Contains(string(source), want) {
+			t.Errorf("no %s in\n%s", want, source)
+		}
+	}
+	l.File = "a\nb.csv"
+	if _, err := l.Experiment("x"); err == nil {
+		t.Error("a name of two lines stands in a comment")
 	}
 }
