@@ -1,0 +1,113 @@
+package validate
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// parts checks that the parts of a job are its grant, each on one node, and those
+// of a gang alike, one a node.
+func (v *Validator) parts(e scheduler.Event, t *traced) {
+	if n := v.jobs[e.Job].Nodes; n <= 1 || e.Layout == nil || len(e.Layout.Parts) != n {
+		v.report(e.At, e.Job, "job %q does not have one part on each of its %d nodes", v.name(e.Job), max(n, 1))
+		return
+	}
+	parts := e.Layout.Parts
+	onCores, onGPUs := map[int]int{}, map[int]int{} // the part of each core and GPU
+	for i, p := range parts {
+		if !slices.Contains(t.nodes, p.Node) || i > 0 && p.Node <= parts[i-1].Node {
+			v.report(e.At, e.Job, "part %d of job %q is on node %d of %v", i, v.name(e.Job), p.Node, t.nodes)
+		}
+		if c, g := p.Cores.Count(), p.GPUs.Count(); c != parts[0].Cores.Count() || g != parts[0].GPUs.Count() {
+			v.report(e.At, e.Job, "part %d of job %q has %d cores and %d GPUs, unlike part 0", i, v.name(e.Job), c, g)
+		}
+		v.within(e, &v.cores, p.Cores, i, p.Node, onCores)
+		v.within(e, &v.gpus, p.GPUs, i, p.Node, onGPUs)
+	}
+	v.together(e, "cores", e.Cores, onCores)
+	v.together(e, "GPUs", e.GPUs, onGPUs)
+}
+
+// within checks that what a part holds is on its node, and no other part's.
+func (v *Validator) within(e scheduler.Event, h *holders, set scheduler.CoreSet, part, node int, of map[int]int) {
+	set.Each(func(c int) {
+		if c >= len(h.node) || int(h.node[c]) != node {
+			v.report(e.At, e.Job, "part %d of job %q has %s %d, which is not on its node %d",
+				part, v.name(e.Job), h.what, c, node)
+		}
+		if other, taken := of[c]; taken {
+			v.report(e.At, e.Job, "%s %d of job %q is of its parts %d and %d", h.what, c, v.name(e.Job), other, part)
+		}
+		of[c] = part
+	})
+}
+
+// together checks that the parts hold what the job does.
+func (v *Validator) together(e scheduler.Event, what string, set scheduler.CoreSet, of map[int]int) {
+	same := set.Count() == len(of)
+	set.Each(func(c int) {
+		_, ok := of[c]
+		same = same && ok
+	})
+	if !same {
+		v.report(e.At, e.Job, "the parts of job %q do not hold its %s %s", v.name(e.Job), what, set)
+	}
+}
+
+// hold marks what a job holds, and returns how much by node, valid until the
+// next call.
+func (v *Validator) hold(h *holders, e scheduler.Event, set scheduler.CoreSet) []int {
+	clear(h.byNode)
+	set.Each(func(c int) {
+		switch {
+		case c >= len(h.job):
+			v.report(e.At, e.Job, "job %q is given %s %d of %d", v.name(e.Job), h.what, c, len(h.job))
+			return
+		case h.job[c] >= 0:
+			v.report(e.At, e.Job, "%s %d is held by %q and by %q", h.what, c, v.name(int(h.job[c])), v.name(e.Job))
+		}
+		h.job[c] = int32(e.Job)
+		h.byNode[h.node[c]]++
+	})
+	return h.byNode
+}
+
+// drop takes from a job all that it holds.
+func (v *Validator) drop(e scheduler.Event, t *traced) {
+	for _, s := range []struct {
+		h   *holders
+		set scheduler.CoreSet
+	}{{&v.cores, t.cores}, {&v.gpus, t.gpus}} {
+		s.set.Each(func(c int) {
+			if c < len(s.h.job) {
+				s.h.leave(c, int32(e.Job))
+			}
+		})
+	}
+	t.cores, t.gpus = nil, nil
+}
+
+func (v *Validator) takeMemory(e scheduler.Event, t *traced) {
+	for i, node := range t.nodes {
+		v.memory[node] -= v.memoryOn(e.Job, t, i)
+		if v.cluster.Nodes[node].Memory > 0 && v.memory[node] < 0 {
+			v.report(e.At, e.Job, "job %q takes node %d %d bytes over its memory", v.name(e.Job), node, -v.memory[node])
+		}
+	}
+}
+
+func (v *Validator) giveMemory(e scheduler.Event, t *traced) {
+	for i, node := range t.nodes {
+		v.memory[node] += v.memoryOn(e.Job, t, i)
+	}
+}
+
+// memoryOn returns what a job needs on the i-th of its nodes.
+func (v *Validator) memoryOn(job int, t *traced, i int) int64 {
+	if v.jobs[job].Divided {
+		return v.memoryOfUnits(job, t, i)
+	}
+	n := int64(max(v.jobs[job].Nodes, 1))
+	return (requestOf(&v.jobs[job], t.alternative).Memory + n - 1) / n
+}
