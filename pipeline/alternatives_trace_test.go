@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/pipeline/realise"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
@@ -87,14 +85,7 @@ policy "drf" {
 // spans has when each job started first, and when it ended, by policy.
 func spans(t *testing.T, source string) map[string]string {
 	t.Helper()
-	p := plan(t, source, t.TempDir())
-	if _, err := p.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	e, err := record.Open(p.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := ran(t, source)
 	out := map[string]string{}
 	for _, c := range e.Cells {
 		jobs, err := e.Jobs(c.CellRef)

@@ -110,14 +110,7 @@ func TestSiaTakesTheFasterType(t *testing.T) {
 // meanJCTs runs an experiment and returns the mean JCT by policy.
 func meanJCTs(t *testing.T, source string) map[string]float64 {
 	t.Helper()
-	p := plan(t, source, t.TempDir())
-	if _, err := p.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	e, err := record.Open(p.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := ran(t, source)
 	jct := map[string]float64{}
 	for _, c := range e.Cells {
 		jct[c.Policy] = measure.MeanJCT.Of(&c.Metrics)

@@ -111,6 +111,20 @@ func plan(t testing.TB, source, out string) *Plan {
 	return p
 }
 
+// ran runs an experiment, and opens its results.
+func ran(t testing.TB, source string) *record.Experiment {
+	t.Helper()
+	p := plan(t, source, t.TempDir())
+	if _, err := p.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	e, err := record.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // runs runs an experiment and checks how many cells it ran.
 func runs(t *testing.T, source, out string, want int) *Outcome {
 	t.Helper()

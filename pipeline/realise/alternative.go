@@ -35,7 +35,8 @@ type alternative struct {
 // that are faster on one type of GPU than on another, one for each type. It is
 // nil for a job without alternatives that runs on any node.
 func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
-	if len(j.Alternatives) == 0 && j.GPU == "" && (j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) == 0) {
+	if len(j.Alternatives) == 0 && j.GPU == "" &&
+		(j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) == 0) {
 		return nil
 	}
 	var alternatives []alternative

@@ -28,7 +28,9 @@ func (c *Cell) task(r drawn.Workload, known truth) stages.Task {
 	return stages.Task{
 		Records: record.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.Resizes,
 		Until: c.x.spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(), Speeds: c.speeds(r, known),
-		Hardware: stages.Hardware{Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Suspends: on.Suspends, Place: on.Place},
+		Hardware: stages.Hardware{
+			Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Suspends: on.Suspends, Place: on.Place,
+		},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.divided(c.renting(r, c.jobsFor(r, known))), Alone: known.alone,
 			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: c.terms(),

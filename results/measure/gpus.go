@@ -155,7 +155,7 @@ func (g *gpus) count(h held, sign int) {
 	}
 }
 
-// look finds out what of a node's free GPUs fits no job.
+// look counts the free GPUs of a node that no job of the workload can use.
 func (g *gpus) look(v int32) {
 	now, fits := unfit{}, false
 	if free := g.free[v]; free.GPUs > 0 {

@@ -279,7 +279,9 @@ func (r Workload) Real() Workload {
 // Export is the workload as a trace, without the estimates that policies are given. With runTimes it has also those that
 // are the same for all jobs of a block.
 func (r *Workload) Export(runTimes bool) workload.Trace {
-	t := workload.Trace{Jobs: r.Jobs, RunTimes: slices.Clone(r.runTimes), Alternatives: r.Alternatives, Resizes: r.Resizes}
+	t := workload.Trace{
+		Jobs: r.Jobs, RunTimes: slices.Clone(r.runTimes), Alternatives: r.Alternatives, Resizes: r.Resizes,
+	}
 	if !r.requested || r.submitted != nil {
 		t.Jobs = slices.Clone(r.Jobs)
 		for i := range t.Jobs {
@@ -321,7 +323,8 @@ func (r *Workload) exportAlternatives(t *workload.Trace) {
 		}
 		if !cloned {
 			cloned = true
-			t.Alternatives = append(slices.Clone(t.Alternatives), make([][]workload.Alternative, len(r.Jobs)-len(t.Alternatives))...)
+			missing := len(r.Jobs) - len(t.Alternatives)
+			t.Alternatives = append(slices.Clone(t.Alternatives), make([][]workload.Alternative, missing)...)
 		}
 		for n, w := range all {
 			a := workload.Alternative{Alternative: w.RequestOn(w.AlternativeName(), w.GPU), RunTime: -1}
