@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/guard"
 	"github.com/tfexp/tfexp/scheduler/job"
 	"github.com/tfexp/tfexp/scheduler/pages"
+	"github.com/tfexp/tfexp/scheduler/profiling"
 	"github.com/tfexp/tfexp/scheduler/queue"
 	"github.com/tfexp/tfexp/scheduler/rejoin"
 	"github.com/tfexp/tfexp/scheduler/rental"
@@ -65,16 +66,17 @@ type loop struct {
 	guard        guard.Guard
 	left         func() float64 // Progress, if the engine has it
 	nodes        servers.Nodes
-	parts        rejoin.Parts  // of jobs that are to have other parts than they hold
-	provider     Provider      // the engine, if nodes come and go
-	migrator     Migrator      // the engine, if paused jobs may go on elsewhere
-	switches     bool          // they may go on with another alternative
-	rental       rental.Rental // where jobs' servers come from, if the policy decides that
-	rounds       queue.Rounds  // for policies that decide at their starts
-	roundStarts  bool          // this decision is that of a start
-	mates        cluster.Mates // those that share GPUs
-	stopping     bool          // the run is broken off or closed: nothing starts again
-	closed       time.Duration // the horizon, when the run was closed at it
+	parts        rejoin.Parts    // of jobs that are to have other parts than they hold
+	provider     Provider        // the engine, if nodes come and go
+	migrator     Migrator        // the engine, if paused jobs may go on elsewhere
+	switches     bool            // they may go on with another alternative
+	rental       rental.Rental   // where jobs' servers come from, if the policy decides that
+	samples      *profiling.Desk // of jobs that the policy is to know; nil without any
+	rounds       queue.Rounds    // for policies that decide at their starts
+	roundStarts  bool            // this decision is that of a start
+	mates        cluster.Mates   // those that share GPUs
+	stopping     bool            // the run is broken off or closed: nothing starts again
+	closed       time.Duration   // the horizon, when the run was closed at it
 
 	scratch struct {
 		nodes, home, victims []int32
@@ -100,6 +102,7 @@ func newLoop(r Run, rules Rules) *loop {
 	l.lives = pages.New(len(r.Jobs), l.newLife, life{state: Finished, timer: Never})
 	l.fates = pages.NewFates(len(r.Jobs), !r.Streamed)
 	l.newAlternatives()
+	l.newSamples()
 	l.look()
 	if rules.Turns {
 		l.turns.Owners = cluster.NewOwners(l.machine)
@@ -282,7 +285,7 @@ func (l *loop) wait(j int32) {
 	}
 	l.arrivals++
 	l.queue.Insert(l.place(j), l.least(j))
-	if l.waiter != nil {
+	if l.waiter != nil && !l.samples.Unknown(j) {
 		l.waiter.Waits(j)
 	}
 }
@@ -330,7 +333,7 @@ func (l *loop) finish(e *Notice) error {
 	if e.Attempt != nil {
 		l.result(j).Add(e.Attempt)
 	}
-	if e.State == Failed && l.again(j, e.Reason) || l.steersOn(j, e) {
+	if e.State == Failed && l.again(j, e.Reason) || e.State == Finished && l.sampled(j) || l.steersOn(j, e) {
 		return nil
 	}
 	kind, final := e.State.Final()
@@ -365,6 +368,7 @@ func (l *loop) close(j int32, kind EventKind, reason string) {
 func (l *loop) end(j int32, e Event) {
 	f := l.life(j)
 	l.guard.News()
+	l.samples.Over(j)
 	l.unbook(j)
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.rental.End(j)

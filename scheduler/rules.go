@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/placement"
+	"github.com/tfexp/tfexp/scheduler/profiling"
 	"github.com/tfexp/tfexp/scheduler/queue"
 	"github.com/tfexp/tfexp/scheduler/rental"
 )
@@ -55,6 +56,8 @@ type Rules struct {
 	Predicted bool
 	// Place chooses the nodes of divided jobs; nil stands for placement.Any.
 	Place placement.Rule
+	// Profiling has jobs run as samples before the policy knows them; nil for none.
+	Profiling *profiling.Terms
 	// Rental decides where the servers of jobs come from; nil leaves it to the nodes.
 	Rental *rental.Terms
 }
@@ -196,10 +199,17 @@ func (l *loop) Choose(job, alternative int32) { l.adopt(job, alternative) }
 type WaitingJobs struct{ l *loop }
 
 // Len returns how many there are.
-func (w WaitingJobs) Len() int { return w.l.queue.Len() }
+func (w WaitingJobs) Len() int {
+	if w.l.samples == nil {
+		return w.l.queue.Len()
+	}
+	return w.l.queue.Len() - w.l.queue.Before(w.l.samples.Known(queue.Front))
+}
 
-// Next returns the first job after a place that is within a limit, or Nobody.
+// Next returns the first job after a place that is within a limit, or Nobody. Jobs that the policy does not know
+// (Rules.Profiling) are none of them.
 func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
+	after = w.l.samples.Known(after)
 	for {
 		j := w.l.queue.Next(after, within)
 		if j == nobody || !w.l.rules.Drifts || !w.l.moved(j) {
@@ -210,7 +220,7 @@ func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
 
 // Peek is Next, but leaves jobs whose rank has changed where they stand.
 func (w WaitingJobs) Peek(after queue.Key, within queue.Limit) int32 {
-	return w.l.queue.Next(after, within)
+	return w.l.queue.Next(w.l.samples.Known(after), within)
 }
 
 // KeyOf returns where a waiting job stands.

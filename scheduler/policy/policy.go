@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/profiling"
 )
 
 // Order says which waiting job is next.
@@ -438,7 +439,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		Order: order.New(s), Partial: s.Allocation.Partial, Ends: backfill.Reserves,
 		Quantum: p.Settings.Duration(quantum.Name), Turns: order.Turns, Drifts: order.Drifts,
 		Feedback: p.Settings.Duration(feedback.Name), Predicted: order.Estimates,
-		Rental: p.rental(), Place: nodeRules.find(string(p.Nodes)).Place,
+		Rental: p.rental(), Place: nodeRules.find(string(p.Nodes)).Place, Profiling: profiling.Of(p.Settings),
 	}
 	if s.Pauses {
 		victims := victimRules.find(string(p.Victims))

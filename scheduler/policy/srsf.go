@@ -16,7 +16,7 @@ func init() {
 		Choice: Choice{
 			Name: string(SRSF), Title: "SRSF", Place: 10, Estimates: true,
 			Doc:   "the shortest predicted remaining service: remaining time × GPUs, or × threads for a job without GPUs",
-			Wants: []Want{impliesPause(SRSF)},
+			Wants: []Want{impliesPause(SRSF)}, Settings: profiled, Check: lone,
 		},
 		New: func(Setup) scheduler.Ranker { return leastService{} },
 	})
