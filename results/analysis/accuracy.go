@@ -223,10 +223,7 @@ func summarise(rows []record.EstimateRow, actual []outcomes, members []int) reco
 
 // addErrors fills in the errors in percent of runs, and how many of those that have an interval it covered.
 func addErrors(row *record.AccuracyRow, errs []float64, covered, bounded int) {
-	row.Runs, row.Bias, row.SD, row.Coverage = len(errs), stat.Mean(errs, nil), math.NaN(), math.NaN()
-	if len(errs) > 1 {
-		row.SD = stat.StdDev(errs, nil)
-	}
+	row.Runs, row.Bias, row.SD, row.Coverage = len(errs), stat.Mean(errs, nil), stat.StdDev(errs, nil), math.NaN()
 	for _, e := range errs {
 		row.MeanAbs += math.Abs(e) / float64(len(errs))
 	}
