@@ -63,6 +63,12 @@ func TestAcross(t *testing.T) {
 				before.Cells[i].Fixed, after.Cells[i].Fixed = true, true
 			}
 		}, "a", "fcfs: one run, 1 pairs, 4 → 2, 0 doubtful"},
+		{"replays of other jobs", func(before, after *record.Experiment) {
+			for i := range 3 {
+				before.Cells[i].Fixed, after.Cells[i].Fixed = true, true
+				after.Cells[i].Error = "not a schedule"
+			}
+		}, "a", "fcfs: , 0 pairs, NaN → NaN, 0 doubtful"},
 		{"one replay", func(before, _ *record.Experiment) {
 			for i := range 3 {
 				before.Cells[i].Fixed = true

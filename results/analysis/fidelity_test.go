@@ -151,6 +151,44 @@ func TestFidelityTellsOfAnotherOrder(t *testing.T) {
 	}
 }
 
+// A cell that failed, or whose simulation did, is not compared; one that recorded no decisions is, but not by them.
+func TestFidelityOfWhatIsThere(t *testing.T) {
+	cfg := twins()
+	cfg.Replicates, cfg.Quanta = 5, nil
+	dir := cfg.Write(t)
+	e := open(t, dir)
+	cell := func(i int, file ...string) string {
+		return filepath.Join(append([]string{dir, record.CellsDir, e.Cells[i].Cell}, file...)...)
+	}
+	if err := errors.Join(os.Remove(cell(0, record.DecisionsFile)), os.Remove(cell(1, record.TwinDir, record.DecisionsFile)),
+		os.RemoveAll(cell(2, record.TwinDir))); err != nil {
+		t.Fatal(err)
+	}
+	e.Cells[3].State = record.CellFailed
+	rows, err := analysis.FidelityDecisions(e)
+	if err != nil || len(rows) != 1 || rows[0].Cell != e.Cells[4].Cell || rows[0].Same != rows[0].Decisions {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	if f := analysis.FidelityOf(e); f.Cells != 2 { // a simulation that lacks a file is none
+		t.Errorf("%d cells", f.Cells)
+	}
+	// Rows are of what both sides know.
+	p := analysis.Pairs(e)[:1]
+	p[0].Real.Metrics.Set(measure.Makespan, math.NaN())
+	p[0].Twin.Metrics.Set(measure.MeanJCT, math.NaN())
+	for _, r := range analysis.FidelityRows(p) {
+		if r.Metric == "makespan_s" || r.Metric == "mean_jct_s" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if err := os.WriteFile(cell(4, record.DecisionsFile), []byte("no line\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := analysis.FidelityDecisions(e); err == nil {
+		t.Error("damaged decisions are no error")
+	}
+}
+
 // Without simulations there is nothing to say, and what was said goes.
 func TestNoFidelityWithoutTwins(t *testing.T) {
 	dir := twins().Write(t)

@@ -212,3 +212,48 @@ func TestRanked(t *testing.T) {
 		t.Errorf("ranked by %s", m.Name)
 	}
 }
+
+// A run shows what an estimate predicts if it is of the same request, and had it all the time.
+func TestShows(t *testing.T) {
+	run := func(change func(*record.JobRow)) *record.JobRow {
+		r := &record.JobRow{Hardware: "h"}
+		r.Class, r.GPUs, r.State, r.ThreadsRequested, r.ThreadsMean = "j", 1, "finished", 2, 2
+		change(r)
+		return r
+	}
+	e := record.EstimateRow{Job: "j", Hardware: "h", Threads: 2, GPUs: 1}
+	if !shows(run(func(*record.JobRow) {}), e) {
+		t.Fatal("a whole run does not count")
+	}
+	for name, change := range map[string]func(*record.JobRow){
+		"failed": func(r *record.JobRow) { r.State = "failed" }, "fewer cores": func(r *record.JobRow) { r.ThreadsMean = 1 },
+		"another class": func(r *record.JobRow) { r.Class = "k" }, "elsewhere": func(r *record.JobRow) { r.Hardware = "g" },
+		"another request": func(r *record.JobRow) { r.ThreadsRequested, r.ThreadsMean = 1, 1 },
+		"no GPU":          func(r *record.JobRow) { r.GPUs = 0 },
+	} {
+		if shows(run(change), e) {
+			t.Errorf("%s: it counts", name)
+		}
+	}
+}
+
+// Cells that know a metric, and others that do not, are not alike; those that both do not know it are.
+func TestIdentical(t *testing.T) {
+	of := func(jct ...float64) *Variant {
+		v := &Variant{}
+		for _, x := range jct {
+			m := measure.Of(map[string]float64{"makespan_s": 1, "mean_jct_s": x})
+			v.Cells = append(v.Cells, record.Cell{CellRef: record.CellRef{Simulated: true}, Metrics: m})
+		}
+		return v
+	}
+	nan := math.NaN()
+	for _, c := range []struct {
+		v    *Variant
+		want bool
+	}{{of(1, 1), true}, {of(1, 2), false}, {of(nan, nan), true}, {of(1, nan), false}, {of(nan, 1), false}, {of(1), false}} {
+		if got := c.v.fixed(); got != c.want {
+			t.Errorf("%v: %v", c.v.Values(measure.MeanJCT), got)
+		}
+	}
+}
