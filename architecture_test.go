@@ -114,6 +114,7 @@ var rules = []struct {
 	{"experiments/program", []string{"experiments/eval", "experiments/words"}},
 	{"experiments/replay", []string{"experiments$", "experiments/eval", "experiments/files", "experiments/words",
 		"scheduler/workload"}},
+	{"experiments/load/loadtest", []string{"experiments$", "experiments/load$", "hardware/engine/all", "stages/all"}},
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
