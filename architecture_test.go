@@ -114,6 +114,7 @@ var rules = []struct {
 	{"experiments/program", []string{"experiments/eval", "experiments/words"}},
 	{"experiments/replay", []string{"experiments$", "experiments/eval", "experiments/files", "experiments/words",
 		"scheduler/workload"}},
+	{"experiments/load/loadtest", []string{"experiments$", "experiments/load$", "hardware/engine/all", "stages/all"}},
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
@@ -139,6 +140,7 @@ var rules = []struct {
 	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/trace", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/guard", []string{"scheduler/job", "scheduler/trace"}},
+	{"scheduler/victims", nil},
 	{"scheduler/rejoin", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/placement", []string{"scheduler/cluster"}},
 	{"scheduler/following", []string{"scheduler/trace"}},
@@ -166,7 +168,7 @@ var rules = []struct {
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
 		"scheduler/rental", "scheduler/guard", "scheduler/steering", "scheduler/placement", "scheduler/following",
-		"scheduler/rejoin", "scheduler/alternative", "scheduler/pages",
+		"scheduler/rejoin", "scheduler/alternative", "scheduler/pages", "scheduler/victims",
 	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
