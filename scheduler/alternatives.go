@@ -123,9 +123,6 @@ func (l *loop) heldUp(j int32) bool {
 // whyNot says why a waiting job cannot start now, with each of its alternatives, and
 // what it lacks, if it is that in all of them.
 func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
-	if l.samples.Unknown(j) {
-		return "is to be profiled first", nil
-	}
 	if l.explainer != nil {
 		return l.explainer.Why(l, j), nil
 	}

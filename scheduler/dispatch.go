@@ -40,8 +40,8 @@ func (l *loop) admit() error {
 	if l.rules.Round > 0 {
 		return l.admitRound()
 	}
-	if err := l.profile(); err != nil || l.Waiting().Len() == 0 {
-		return err
+	if l.queue.Len() == 0 {
+		return nil
 	}
 	return l.rules.Admission.Admit(l, l)
 }
@@ -201,9 +201,6 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		l.parts.Started(j)
 		l.rental.Served(j, true, l.now)
 		l.guard.News()
-		if err := l.beginSample(j, g); err != nil {
-			return err
-		}
 	}
 	if kind == Start || moves {
 		l.book(j)

@@ -14,7 +14,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/job"
 	"github.com/tfexp/tfexp/scheduler/outlook"
 	"github.com/tfexp/tfexp/scheduler/pages"
-	"github.com/tfexp/tfexp/scheduler/profiling"
 	"github.com/tfexp/tfexp/scheduler/queue"
 	"github.com/tfexp/tfexp/scheduler/rejoin"
 	"github.com/tfexp/tfexp/scheduler/rental"
@@ -66,17 +65,17 @@ type loop struct {
 	guard        guard.Guard
 	left         func() float64 // Progress, if the engine has it
 	nodes        servers.Nodes
-	parts        rejoin.Parts    // of jobs that are to have other parts than they hold
-	provider     Provider        // the engine, if nodes come and go
-	migrator     Migrator        // the engine, if paused jobs may go on elsewhere
-	switches     bool            // they may go on with another alternative
-	rental       rental.Rental   // where jobs' servers come from, if the policy decides that
-	samples      *profiling.Desk // of jobs that the policy is to know; nil without any
-	rounds       queue.Rounds    // for policies that decide at their starts
-	roundStarts  bool            // this decision is that of a start
-	mates        cluster.Mates   // those that share GPUs
-	stopping     bool            // the run is broken off or closed: nothing starts again
-	closed       time.Duration   // the horizon, when the run was closed at it
+	parts        rejoin.Parts            // of jobs that are to have other parts than they hold
+	provider     Provider                // the engine, if nodes come and go
+	migrator     Migrator                // the engine, if paused jobs may go on elsewhere
+	switches     bool                    // they may go on with another alternative
+	rental       rental.Rental           // where jobs' servers come from, if the policy decides that
+	samples      map[int32]time.Duration // the predictions of whole jobs of which a sample runs
+	rounds       queue.Rounds            // for policies that decide at their starts
+	roundStarts  bool                    // this decision is that of a start
+	mates        cluster.Mates           // those that share GPUs
+	stopping     bool                    // the run is broken off or closed: nothing starts again
+	closed       time.Duration           // the horizon, when the run was closed at it
 
 	scratch struct {
 		nodes, home, victims []int32
@@ -105,7 +104,6 @@ func newLoop(r Run, rules Rules) *loop {
 	l.lives = pages.New(len(r.Jobs), l.newLife, life{state: Finished, timer: Never})
 	l.fates = pages.NewFates(len(r.Jobs), !r.Streamed)
 	l.newAlternatives()
-	l.newSamples()
 	l.done = outlook.NewAccount(l.Outlook, len(l.Jobs))
 	if rules.Turns {
 		l.turns.Owners = cluster.NewOwners(l.machine)
@@ -288,7 +286,7 @@ func (l *loop) wait(j int32) {
 	}
 	l.arrivals++
 	l.queue.Insert(l.place(j), l.least(j))
-	if l.waiter != nil && !l.samples.Unknown(j) {
+	if l.waiter != nil {
 		l.waiter.Waits(j)
 	}
 }
@@ -371,7 +369,6 @@ func (l *loop) close(j int32, kind EventKind, reason string) {
 func (l *loop) end(j int32, e Event) {
 	f := l.life(j)
 	l.guard.News()
-	l.samples.Over(j)
 	l.unbook(j)
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.rental.End(j)

@@ -3,18 +3,12 @@ package scheduler
 import (
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/profiling"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // rank returns what the policy orders a job by; less is better. For a running
 // job it says how it compares with waiting ones at this instant.
-func (l *loop) rank(j int32) int64 {
-	if l.samples.Unknown(j) {
-		return profiling.Rank
-	}
-	return l.rules.Order.Rank(JobView{l, j})
-}
+func (l *loop) rank(j int32) int64 { return l.rules.Order.Rank(JobView{l, j}) }
 
 // place returns where a job that begins to wait stands in the queue.
 func (l *loop) place(j int32) queue.Key {

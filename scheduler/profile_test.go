@@ -117,7 +117,7 @@ func TestValidatorKnowsSamples(t *testing.T) {
 func TestAnyProfilingIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := []Policy{
-			{Order: SJF}, {Order: SJF, Placement: pairs.Pairs}, {Order: SJF, Backfill: Conservative}, {Order: AlloX},
+			{Order: SJF}, {Order: SJF, Placement: pairs.Pairs}, {Order: SJF, Backfill: FirstFit}, {Order: AlloX},
 			{Order: SRTF}, {Order: SRTF, Placement: pairs.Pairs}, {Order: SRSF, Backfill: EASY},
 			{Order: SRTF, Settings: Settings{"replan": true}},
 		}

@@ -439,7 +439,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		Order: order.New(s), Partial: s.Allocation.Partial, Ends: backfill.Reserves,
 		Quantum: p.Settings.Duration(quantum.Name), Turns: order.Turns, Drifts: order.Drifts,
 		Feedback: p.Settings.Duration(feedback.Name), Predicted: order.Estimates,
-		Rental: p.rental(), Place: nodeRules.find(string(p.Nodes)).Place, Profiling: profiling.Of(p.Settings),
+		Rental: p.rental(), Place: nodeRules.find(string(p.Nodes)).Place,
 	}
 	if s.Pauses {
 		victims := victimRules.find(string(p.Victims))
@@ -461,6 +461,9 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		rules.Admission = s.Placement.Admission(s, rules.Order)
 	default:
 		rules.Admission = backfill.New(s)
+	}
+	if terms := profiling.Of(p.Settings); terms != nil {
+		return rules, terms.Set(&rules, &r)
 	}
 	return rules, nil
 }

@@ -1,5 +1,5 @@
-// Package profiling keeps, for a run whose policy learns run times on the cluster itself, which jobs the policy knows: a
-// job is known when it, or one like it, has run as a sample with each of its alternatives (T. N. Le and others, "AlloX",
+// Package profiling lets policies learn the run times of jobs on the cluster itself: a job is known to its policy when
+// it, or one like it, has run as a sample with each of its alternatives (T. N. Le and others, "AlloX",
 // EuroSys 2020, whose estimator takes samples of about 3%).
 package profiling
 
@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler/job"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -59,44 +59,59 @@ func Of(settings map[string]any) *Terms {
 	return &Terms{Part: p, ByClass: settings[by.Name] == "class"}
 }
 
-// Desk is the state of one run. The nil Desk is that of a run whose policy knows all jobs.
-type Desk struct {
-	Terms
-	jobs   []job.Job
-	group  []int32 // by job: those that are profiled together
+// Set has a policy's rules take samples of the jobs of a run before they know them. The engine must be a
+// scheduler.Sampler.
+func (t Terms) Set(rules *scheduler.Rules, r *scheduler.Run) error {
+	if _, ok := r.Engine.(scheduler.Sampler); !ok {
+		return errors.New("profiling: the engine cannot run samples of jobs")
+	}
+	if _, promises := rules.Admission.(scheduler.Waiter); promises {
+		return errors.New("profiling: samples would break the promises of reservations")
+	}
+	d := newDesk(t, rules, r)
+	rules.Order, rules.Admission = order{d}, d
+	if why, ok := d.Admitter.(scheduler.Explainer); ok {
+		rules.Admission = explaining{d, why}
+	}
+	rules.Drifts = true // who becomes known goes to its place
+	return nil
+}
+
+// desk takes samples of the jobs that the policy does not know, and leaves the others to it. It is the admission of the
+// rules.
+type desk struct {
+	scheduler.Admitter
+	order  scheduler.Ranker
+	terms  Terms
+	of     []int32 // by job: the group with which it is profiled
 	groups []group
 }
 
 // group is jobs of which one profiling tells.
 type group struct {
-	left   []int32 // the alternatives of which no sample has ended
-	leader int32   // the job that runs them, or nobody yet
-	known  bool
+	begun, known bool
+	left         []int32 // the alternatives of which no sample has ended
+	leader       int32   // the job that runs the samples, if they have begun
 }
 
-// New returns the desk of a run. The jobs must not change; possible returns the alternatives of a job that the cluster can hold, none for a job
-// without any.
-func New(t *Terms, jobs []job.Job, possible func(j int32) []int32) *Desk {
-	if t == nil {
-		return nil
-	}
-	d := &Desk{Terms: *t, jobs: jobs, group: make([]int32, len(jobs))}
-	byClass := map[string]int32{}
-	for i := range jobs {
-		key := like(&jobs[i])
-		g, ok := byClass[key]
+func newDesk(t Terms, rules *scheduler.Rules, r *scheduler.Run) *desk {
+	d := &desk{Admitter: rules.Admission, order: rules.Order, terms: t, of: make([]int32, len(r.Jobs))}
+	groups := map[string]int32{}
+	for i := range r.Jobs {
+		key := like(&r.Jobs[i])
+		g, ok := groups[key]
 		if !ok || !t.ByClass {
 			g = int32(len(d.groups))
-			byClass[key] = g
-			d.groups = append(d.groups, group{left: slices.Clone(possible(int32(i))), leader: queue.Nobody})
+			groups[key] = g
+			d.groups = append(d.groups, group{})
 		}
-		d.group[i] = g
+		d.of[i] = g
 	}
 	return d
 }
 
 // like is what jobs have in common that are profiled together.
-func like(j *job.Job) string {
+func like(j *scheduler.Job) string {
 	names := []string{j.Class}
 	for _, a := range j.Alternatives {
 		names = append(names, a.Name)
@@ -104,45 +119,136 @@ func like(j *job.Job) string {
 	return strings.Join(names, "\x00")
 }
 
-func (d *Desk) of(j int32) *group { return &d.groups[d.group[j]] }
+func (d *desk) known(j int32) bool { return d.groups[d.of[j]].known }
 
-// Unknown reports whether the policy does not know a job yet.
-func (d *Desk) Unknown(j int32) bool { return d != nil && !d.of(j).known }
+// last is the last place of jobs that the policy does not know: they come before all others, by their arrivals.
+var last = queue.Key{Rank: unknown, Second: math.MaxInt64, Job: math.MaxInt32}
 
-// Left returns the alternatives of which an unknown job is still to run samples, none for a job without any; ok is false
-// where another job does so in its place.
-func (d *Desk) Left(j int32) (alternatives []int32, ok bool) {
-	g := d.of(j)
-	if g.leader == queue.Nobody {
-		g.leader = j
+const unknown = math.MinInt64
+
+// order is the policy's order of the jobs that it knows.
+type order struct{ *desk }
+
+// Rank implements scheduler.Ranker.
+func (o order) Rank(j scheduler.JobView) int64 {
+	if !o.known(j.Number()) {
+		return unknown
 	}
-	return g.left, g.leader == j
+	return o.order.Rank(j)
 }
 
-// Sampled notes the end of a job's sample with an alternative. After the last one the job is known.
-func (d *Desk) Sampled(j, alternative int32) {
-	g := d.of(j)
+// order is a scheduler.Follower for the sake of those that are.
+
+// Arrived implements scheduler.Follower.
+func (o order) Arrived(job int32) { o.follow(func(f scheduler.Follower) { f.Arrived(job) }) }
+
+// Served implements scheduler.Follower.
+func (o order) Served(job int32) { o.follow(func(f scheduler.Follower) { f.Served(job) }) }
+
+// Used implements scheduler.Follower: samples count as what their jobs are given.
+func (o order) Used(job int32, t time.Duration, g scheduler.Grant) {
+	o.follow(func(f scheduler.Follower) { f.Used(job, t, g) })
+}
+
+// Ended implements scheduler.Follower. Where the job has not run all samples of its group, another one will.
+func (o order) Ended(job int32) {
+	if g := &o.groups[o.of[job]]; !g.known && g.leader == job {
+		g.begun = false
+	}
+	o.follow(func(f scheduler.Follower) { f.Ended(job) })
+}
+
+func (o order) follow(tell func(scheduler.Follower)) {
+	if f, ok := o.order.(scheduler.Follower); ok {
+		tell(f)
+	}
+}
+
+// knowing is a view of the jobs that the policy knows.
+type knowing struct{ scheduler.View }
+
+// Waiting returns those of them that wait.
+func (v knowing) Waiting() scheduler.WaitingJobs { return v.View.Waiting().Behind(last) }
+
+// Admit implements scheduler.Admitter: samples go first, in the order of arrivals, as far as there is room.
+func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
+	waiting := v.Waiting()
+	for j := waiting.Next(queue.Front, queue.Anyone); j != queue.Nobody && !d.known(j); {
+		at := waiting.KeyOf(j)
+		if err := d.sample(v.Job(j), h); err != nil {
+			return err
+		}
+		j = waiting.Next(at, queue.Anyone)
+	}
+	if v = (knowing{v}); v.Waiting().Len() == 0 {
+		return nil
+	}
+	return d.Admitter.Admit(v, h)
+}
+
+// sample starts a sample of a job with the first of its alternatives that has room, or lets one go on.
+func (d *desk) sample(j scheduler.JobView, h scheduler.Hands) error {
+	g := &d.groups[d.of[j.Number()]]
+	if !g.begun {
+		g.begun, g.leader = true, j.Number()
+		if g.left == nil {
+			g.left = slices.Clone(j.Choices())
+		}
+	}
+	switch {
+	case g.leader != j.Number():
+		return nil
+	case j.State() != scheduler.Queued:
+		if nodes, ok := j.Fits(j.Request()); ok {
+			return h.Start(j.Number(), j.Request(), nodes, "its sample goes on")
+		}
+		return nil
+	case len(g.left) == 0:
+		_, err := d.start(j, h, "a sample of it")
+		return err
+	}
+	for _, k := range g.left {
+		h.Choose(j.Number(), k)
+		if started, err := d.start(j, h, "a sample of it on "+j.Job().Alternatives[k].Name); started || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *desk) start(j scheduler.JobView, h scheduler.Hands, why string) (started bool, err error) {
+	nodes, ok := j.Fits(j.Request())
+	if !ok {
+		return false, nil
+	}
+	return true, h.Sample(j.Number(), j.Request(), nodes, d.terms.Part, why)
+}
+
+// Sampled implements scheduler.Profiler.
+func (d *desk) Sampled(job, alternative int32) {
+	g := &d.groups[d.of[job]]
 	g.left = slices.DeleteFunc(g.left, func(k int32) bool { return k == alternative })
 	g.known = len(g.left) == 0
 }
 
-// Predicted returns the predicted run time of a whole job, of several alternatives that of the first.
-func (d *Desk) Predicted(j int32) time.Duration { return d.jobs[j].Predicted }
-
-// Over notes that a job has ended: another one takes over what it was to find out.
-func (d *Desk) Over(j int32) {
-	if d.Unknown(j) && d.of(j).leader == j {
-		d.of(j).leader = queue.Nobody
+// HeldBack implements scheduler.Admitter.
+func (d *desk) HeldBack(v scheduler.View, job int32) string {
+	if !d.known(job) {
+		return "waits for its sample, or for that of a job like it"
 	}
+	return d.Admitter.HeldBack(knowing{v}, job)
 }
 
-// Rank is that of jobs that the policy does not know: before all others.
-const Rank = math.MinInt64
+// explaining is a desk for a policy that says itself why a job does not start.
+type explaining struct {
+	*desk
+	policy scheduler.Explainer
+}
 
-// Known returns the place in the queue after which the jobs lie that the policy knows, of those after a place.
-func (d *Desk) Known(after queue.Key) queue.Key {
-	if last := (queue.Key{Rank: Rank, Second: math.MaxInt64, Job: math.MaxInt32}); d != nil && after.Less(last) {
-		return last
+// Why implements scheduler.Explainer.
+func (e explaining) Why(v scheduler.View, job int32) string {
+	if !e.known(job) {
+		return e.HeldBack(v, job)
 	}
-	return after
+	return e.policy.Why(knowing{v}, job)
 }

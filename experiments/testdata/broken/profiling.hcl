@@ -54,3 +54,9 @@ policy "followed" {
   estimates = "online"
   profiling = 0.03
 }
+
+policy "promised" {
+  order     = "sjf"
+  backfill  = "conservative"
+  profiling = 0.03
+}
