@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/profiling"
 )
 
@@ -29,7 +28,7 @@ func (c *Checker) profiling(w *experiments.Workload, h *experiments.Hardware, p 
 			"The policy %q has jobs run as samples, and the hardware %q has servers that come and go: what becomes of a "+
 				"sample whose server goes is not known.", p.Name, h.Name)
 		return
-	case p.Backfill == policy.Conservative:
+	case p.Promises():
 		c.fail(at, "Profiling beside reservations",
 			"The backfill %q of the policy %q promises each job when it starts at the latest, and samples that come first "+
 				"would break that. The others do not promise anything.", p.Backfill, p.Name)

@@ -309,6 +309,12 @@ func (p Policy) Partial() bool {
 	return a != nil && a.Partial
 }
 
+// Promises reports whether the policy tells each job when it starts at the latest.
+func (p Policy) Promises() bool {
+	b := backfills.find(string(p.answered().Backfill))
+	return b != nil && b.Promises
+}
+
 // Divides reports whether jobs that do not ask for a number of nodes are divided over nodes.
 func (p Policy) Divides() bool {
 	c := nodeRules.find(string(p.answered().Nodes))
