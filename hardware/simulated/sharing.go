@@ -60,7 +60,7 @@ func (e *Engine) apart(leaving int) {
 	stays := e.mates[s.with]
 	delete(e.mates, leaving)
 	delete(e.mates, s.with)
-	e.change(s.with, &e.tasks[s.with], stays.alone)
+	e.change(s.with, e.at(s.with), stays.alone)
 }
 
 // change changes the rate of a running job.
