@@ -13,7 +13,7 @@ type shared struct {
 }
 
 // together slows a job that starts or goes on with a grant, and the one whose GPUs it shares:
-// each keeps the part of its speed that it has beside the other (Scaling.Beside).
+// each keeps the part of its speed that it has beside the other (Special.Beside).
 func (e *Engine) together(job int, t *task, g scheduler.Grant) error {
 	if g.Beside == nil {
 		return nil

@@ -122,15 +122,15 @@ func (x *Experiment) workOn(h *experiments.Hardware, r drawn.Workload, job int, 
 func (x *Experiment) workOnEach(
 	h *experiments.Hardware, r drawn.Workload, job int, alternatives []alternative,
 ) (work simulated.Scaling, err error) {
-	for _, w := range alternatives {
-		on, err := x.workOn(h, r, job, w)
+	all := make([]simulated.Scaling, len(alternatives))
+	for i, w := range alternatives {
+		all[i], err = x.workOn(h, r, job, w)
 		if err != nil {
 			return work, err
 		}
-		on.Beside = w.request.Beside
-		work.Alternatives = append(work.Alternatives, on)
+		all[i].Special = &simulated.Special{Beside: w.request.Beside}
 	}
-	return work, nil
+	return simulated.Scaling{Special: &simulated.Special{Alternatives: all}}, nil
 }
 
 // aloneOf is the true run time of a job alone: in the fastest of its alternatives.
@@ -140,7 +140,7 @@ func aloneOf(work simulated.Scaling, alternatives []alternative, threads int) ti
 	}
 	least := scheduler.Never
 	for i, w := range alternatives {
-		least = min(least, work.Alternatives[i].RunTime(w.job.Threads.Request))
+		least = min(least, work.Alternatives()[i].RunTime(w.job.Threads.Request))
 	}
 	return least
 }
@@ -194,7 +194,7 @@ func (c *Cell) withAlternatives(r drawn.Workload, jobs []scheduler.Job, truth []
 				case from.True:
 					if truth != nil {
 						factor := options.Factor(j.Name)
-						a.Predicted = max(time.Duration(float64(truth[n].Alternatives[k].RunTime(a.Threads))*factor), 1)
+						a.Predicted = max(time.Duration(float64(truth[n].Alternatives()[k].RunTime(a.Threads))*factor), 1)
 					}
 				}
 			}
