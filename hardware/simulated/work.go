@@ -65,6 +65,14 @@ func (w *Scaling) Alternatives() []Scaling {
 	return w.Special.Alternatives
 }
 
+// AddAlternative adds the work of the job in one more alternative.
+func (w *Scaling) AddAlternative(a Scaling) {
+	if w.Special == nil {
+		w.Special = &Special{}
+	}
+	w.Special.Alternatives = append(w.Special.Alternatives, a)
+}
+
 // Times implements Work.
 func (w *Scaling) Times() (fixed, rest time.Duration, rate float64) {
 	return w.Fixed, w.Scaled, w.Speed(max(w.Threads, 1))

@@ -122,15 +122,15 @@ func (x *Experiment) workOn(h *experiments.Hardware, r drawn.Workload, job int, 
 func (x *Experiment) workOnEach(
 	h *experiments.Hardware, r drawn.Workload, job int, alternatives []alternative,
 ) (work simulated.Scaling, err error) {
-	all := make([]simulated.Scaling, len(alternatives))
-	for i, w := range alternatives {
-		all[i], err = x.workOn(h, r, job, w)
+	for _, w := range alternatives {
+		on, err := x.workOn(h, r, job, w)
 		if err != nil {
 			return work, err
 		}
-		all[i].Special = &simulated.Special{Beside: w.request.Beside}
+		on.Special = &simulated.Special{Beside: w.request.Beside}
+		work.AddAlternative(on)
 	}
-	return simulated.Scaling{Special: &simulated.Special{Alternatives: all}}, nil
+	return work, nil
 }
 
 // aloneOf is the true run time of a job alone: in the fastest of its alternatives.
