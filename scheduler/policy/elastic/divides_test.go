@@ -42,7 +42,9 @@ func (a *amdahl) Hold(g scheduler.Grant) {
 func (a *amdahl) Left() time.Duration {
 	return time.Duration(math.Ceil(a.work / a.rate(a.typ, a.gpus) * 1e9))
 }
-func (a *amdahl) Remaining() time.Duration { return a.Left() }
+func (a *amdahl) Remaining(passed time.Duration) time.Duration {
+	return time.Duration(1e9 * (a.work - passed.Seconds()*a.rate(a.typ, a.gpus)))
+}
 func (a *amdahl) Advance(d time.Duration) {
 	a.work = max(a.work-d.Seconds()*a.rate(a.typ, a.gpus), 0)
 }
