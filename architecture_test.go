@@ -140,6 +140,7 @@ var rules = []struct {
 	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/trace", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/guard", []string{"scheduler/job", "scheduler/trace"}},
+	{"scheduler/victims", nil},
 	{"scheduler/rejoin", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/placement", []string{"scheduler/cluster"}},
 	{"scheduler/following", []string{"scheduler/trace"}},
@@ -167,7 +168,7 @@ var rules = []struct {
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",
 		"scheduler/rental", "scheduler/guard", "scheduler/steering", "scheduler/placement", "scheduler/following",
-		"scheduler/rejoin", "scheduler/alternative", "scheduler/pages",
+		"scheduler/rejoin", "scheduler/alternative", "scheduler/pages", "scheduler/victims",
 	}},
 	{"jobs/contract", nil},
 	{"jobs/digits", nil},
