@@ -16,8 +16,8 @@ func init() {
 		Choice: Choice{
 			Name: string(SRSF), Title: "SRSF", Place: 10, Estimates: true,
 			Version: 2, // the service that is left does not change with a new request
-			Doc:   "the shortest predicted remaining service: remaining time × GPUs, or × threads for a job without GPUs",
-			Wants: []Want{impliesPause(SRSF)},
+			Doc:     "the shortest predicted remaining service: remaining time × GPUs, or × threads for a job without GPUs",
+			Wants:   []Want{impliesPause(SRSF)},
 		},
 		New: func(Setup) scheduler.Ranker { return leastService{} },
 	})
