@@ -49,7 +49,7 @@ func TestIdle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &record.Experiment{Cells: c.cells}
-			got := prose.Unsaid(e, []prose.Answer{{}})
+			got := prose.Unsaid(e, []record.ComparisonRow{{}})
 			switch {
 			case c.want == "" && len(got) > 0:
 				t.Errorf("got %q", got[0].Text)
@@ -216,7 +216,7 @@ func TestUnsaid(t *testing.T) {
 	if got := prose.Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, nil); len(got) != 2 {
 		t.Errorf("without an answer: %v", got)
 	}
-	if got := prose.Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, []prose.Answer{{Verdict: record.NotEnoughReplicates}}); len(got) != 1 ||
+	if got := prose.Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, []record.ComparisonRow{{Verdict: record.NotEnoughReplicates}}); len(got) != 1 ||
 		got[0].Text != "busy" {
 		t.Errorf("%v", got)
 	}
