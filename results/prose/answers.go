@@ -224,9 +224,9 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 	end := ""
 	switch {
 	case r.Method == record.OneRun:
-		end = " (one run each, no interval)"
+		end = "; one run each, no interval"
 	case r.Blocks > 0:
-		end = " (intervals over stretches of the log)"
+		end = "; intervals over stretches of the log"
 	}
 	return fmt.Sprintf("%s against %s%s, %s: %s%s.", candidate, baseline, place(p, r), metricTitle(r.Metric),
 		strings.Join(parts, ", "), end)

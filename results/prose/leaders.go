@@ -140,7 +140,7 @@ func sum(times map[string]int, names []string) (n int) {
 // untested says of runs in which nothing is drawn that there is one of each.
 func untested(l analysis.Leader) string {
 	if l.Method == record.OneRun {
-		return " (one run each, no interval)"
+		return "; one run each, no interval"
 	}
 	return ""
 }
