@@ -16,10 +16,9 @@ type Doubt struct {
 	More  int
 }
 
-// Doubts joins the warnings that differ only in their cell, in the file that they begin with, or in their measured
+// Doubts joins the warnings that differ only in their cell, or in their measured
 // figure, of which it gives the range. It names at most most cells of each.
 func Doubts(warnings []record.Warning, most int) []Doubt {
-	warnings = joinFiles(warnings, most)
 	type key struct{ code, text, before, after string }
 	var out []Doubt
 	var ranges [][2]record.Figure // the least and the greatest figure of each
@@ -54,36 +53,6 @@ func Doubts(warnings []record.Warning, most int) []Doubt {
 		if low, high := r[0], r[1]; low.Text != high.Text {
 			out[i].Text = low.Before + low.Text + " to " + high.Text + low.After
 		}
-	}
-	return out
-}
-
-// joinFiles joins the warnings that say the same of several files: "a.csv, b.csv and 3 more files: …".
-func joinFiles(warnings []record.Warning, most int) []record.Warning {
-	type key struct{ code, said string }
-	files := map[key][]string{}
-	split := func(w record.Warning) (file string, k key, ok bool) {
-		file, said, ok := strings.Cut(w.Text, ": ")
-		return file, key{w.Code, said}, ok && w.Cell == "" && strings.Contains(file, ".") && !strings.ContainsAny(file, " ,")
-	}
-	for _, w := range warnings {
-		if file, k, ok := split(w); ok {
-			files[k] = append(files[k], file)
-		}
-	}
-	var out []record.Warning
-	for _, w := range warnings {
-		if file, k, ok := split(w); ok && len(files[k]) > 1 {
-			if file != files[k][0] {
-				continue
-			}
-			named := listed(files[k])
-			if more := len(files[k]) - most; more > 0 {
-				named = fmt.Sprintf("%s and %s", strings.Join(files[k][:most], ", "), plural(more, "more file"))
-			}
-			w.Text = named + ": " + k.said
-		}
-		out = append(out, w)
 	}
 	return out
 }

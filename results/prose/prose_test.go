@@ -250,16 +250,6 @@ func TestDoubts(t *testing.T) {
 		got[1].String() != "used 2.5 of 3.5 cores (cell-r3)" {
 		t.Errorf("%v", got)
 	}
-	warnings = nil
-	for _, file := range []string{"a.csv", "b.csv", "c.csv", "d.csv"} {
-		warnings = append(warnings, record.Warning{Code: "trace", Text: file + ": it has no threads"})
-	}
-	warnings = append(warnings, record.Warning{Code: "trace", Text: "a.csv: it has no users"})
-	got = prose.Doubts(warnings, 2)
-	if len(got) != 2 || got[0].String() != "a.csv, b.csv and 2 more files: it has no threads" ||
-		got[1].String() != "a.csv: it has no users" {
-		t.Errorf("%v", got)
-	}
 }
 
 func TestSummaryTable(t *testing.T) {
