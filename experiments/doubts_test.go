@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/load/loadtest"
 )
 
 // TestDoubtful holds the warnings about files that load.
@@ -20,7 +21,7 @@ func TestDoubtful(t *testing.T) {
 			if spec == nil || len(diags) == 0 {
 				t.Fatalf("loads: %t; diagnostics: %v", spec != nil, diags)
 			}
-			golden(t, file+".golden", []byte(strings.ReplaceAll(text(t, diags), folderOf(t, file), "DIR")))
+			golden(t, file+".golden", []byte(strings.ReplaceAll(text(t, diags), loadtest.FolderOf(t, file), "DIR")))
 		})
 	}
 }

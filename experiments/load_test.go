@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,143 +14,26 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/load/loadtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // host is the machine that the test files are checked against.
-var host = experiments.HostFacts{
-	Threads: 4, Cores: 2, MemoryBytes: 8 << 30, OS: "linux", Arch: "amd64", CPUModel: "Test CPU", Name: "tester",
-}
+var host = loadtest.Host
 
 // golden compares got with a file, or writes it under -update.
 func golden(t *testing.T, path string, got []byte) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != string(got) {
-		t.Errorf("%s differs (-update rewrites it); got:\n%s", path, got)
-	}
+	loadtest.Golden(t, path, got, *update)
 }
 
-func text(t *testing.T, ds experiments.Diagnostics) string {
-	t.Helper()
-	var b strings.Builder
-	if err := ds.Render(&b, false); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
+var text, dump = loadtest.Text, loadtest.Dump
 
-// dump writes a spec as text that does not depend on where the test runs.
-func dump(t *testing.T, s *experiments.Spec) []byte {
-	t.Helper()
-	raw, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var tree any
-	if err := json.Unmarshal(raw, &tree); err != nil {
-		t.Fatal(err)
-	}
-	out, err := json.MarshalIndent(withoutRanges(tree), "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := filepath.Abs(filepath.Dir(s.File))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain := strings.NewReplacer(dir, "DIR", filepath.Dir(dir), "PARENT").Replace(string(out))
-	return append([]byte(plain), '\n')
-}
-
-// withoutRanges leaves out what only says where things are written.
-func withoutRanges(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range []string{"Range", "At", "Source"} {
-			if _, isTime := v[k].(float64); !isTime { // a resize has an instant At
-				delete(v, k)
-			}
-		}
-		for k := range v {
-			v[k] = withoutRanges(v[k])
-		}
-	case []any:
-		for i := range v {
-			v[i] = withoutRanges(v[i])
-		}
-	}
-	return v
-}
-
-func TestGood(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("paths are written with slashes in the golden files")
-	}
-	files, err := filepath.Glob("testdata/good/*.hcl*")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
-	for _, file := range files {
-		if strings.HasSuffix(file, ".golden") {
-			continue
-		}
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			spec, diags := load.File(file, load.Options{Host: host})
-			if len(diags) > 0 {
-				t.Fatalf("diagnostics:\n%s", text(t, diags))
-			}
-			golden(t, file+".golden", dump(t, spec))
-		})
-	}
-}
+func TestGood(t *testing.T) { loadtest.Corpus{Update: *update}.Good(t) }
 
 // TestBroken holds what a user reads about each broken file.
-func TestBroken(t *testing.T) {
-	files, err := filepath.Glob("testdata/broken/*.hcl*")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
-	for _, file := range files {
-		if strings.HasSuffix(file, ".golden") {
-			continue
-		}
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			spec, diags := load.File(filepath.ToSlash(file), load.Options{Host: host})
-			if spec != nil || !diags.HasErrors() {
-				t.Fatalf("the file loads; diagnostics: %v", diags)
-			}
-			for i, d := range diags {
-				for _, e := range diags[:i] {
-					if e.Range == d.Range && e.Summary == d.Summary {
-						t.Errorf("said twice: %s", d.Summary)
-					}
-				}
-			}
-			golden(t, file+".golden", []byte(strings.ReplaceAll(text(t, diags), folderOf(t, file), "DIR")))
-		})
-	}
-}
-
-// folderOf returns the folder of a file, as messages have it.
-func folderOf(t *testing.T, file string) string {
-	t.Helper()
-	dir, err := filepath.Abs(filepath.Dir(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
+func TestBroken(t *testing.T) { loadtest.Corpus{Update: *update}.Broken(t) }
 
 // small is an experiment with a variable of each kind, for the tests of values.
 const small = `

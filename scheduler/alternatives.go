@@ -87,8 +87,7 @@ func (l *loop) turn(j int32) {
 	done := l.Outlook.Done(job, Allotment{
 		Cores: int32(job.Threads), GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1)), GPU: job.Alternatives[now].GPU,
 	}, max(predicted-left, 0))
-	l.counts(j, done)
-	l.base[j] = alternative.Convert(l.base[j], max(before, 1), max(done, 1))
+	l.done.Set(j, done, alternative.Convert(l.done.Base(j), max(before, 1), max(done, 1)), l.life(j).coreTime)
 }
 
 // leastOf returns the least that a waiting job with alternatives can start with.

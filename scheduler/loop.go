@@ -12,12 +12,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/following"
 	"github.com/tfexp/tfexp/scheduler/guard"
 	"github.com/tfexp/tfexp/scheduler/job"
+	"github.com/tfexp/tfexp/scheduler/outlook"
 	"github.com/tfexp/tfexp/scheduler/pages"
 	"github.com/tfexp/tfexp/scheduler/queue"
 	"github.com/tfexp/tfexp/scheduler/rejoin"
 	"github.com/tfexp/tfexp/scheduler/rental"
 	"github.com/tfexp/tfexp/scheduler/servers"
 	"github.com/tfexp/tfexp/scheduler/steering"
+	"github.com/tfexp/tfexp/scheduler/victims"
 )
 
 // nobody is the number of no job, and of no node.
@@ -44,7 +46,7 @@ type loop struct {
 	started      int // jobs that the engine has: running or paused
 	running      []int32
 	malleable    []int32          // running malleable jobs, by first start, then number
-	victims      []int32          // running jobs, by who is paused first; kept only where some are paused for others
+	victims      victims.List     // running jobs, by who is paused first; kept only where some are paused for others
 	changing     []int32          // running jobs that asked for another size, in the order of the requests
 	ends         []queue.Timer    // expected ends of running jobs, ascending; kept for reservations only
 	turns        cluster.Turns    // are over while others wait
@@ -57,9 +59,7 @@ type loop struct {
 	gaveBack     bool             // something was given back while dispatching
 	progress     []Notice         // of jobs, since the predictions were last looked at
 	seen         []following.Seen // by job; nil without online predictions
-	lost         []time.Duration  // by job, the core time of attempts that failed; nil until one has
-	base         []time.Duration  // by job, what it had done when its attempt began, as Outlook counts; nil with lost
-	done         []time.Duration  // by job, as Outlook counts; nil where that is core time
+	done         outlook.Account  // what jobs have done
 	alternatives alternative.Set
 	desk         *steering.Desk // the controllers; nil without any
 	guard        guard.Guard
@@ -80,7 +80,7 @@ type loop struct {
 		nodes, home, victims []int32
 		from, to             []int32
 		node                 [1]int32
-		last                 []int32
+		last                 victims.List
 		keys                 []queue.Key
 		rooms                []Room
 	}
@@ -96,11 +96,14 @@ func newLoop(r Run, rules Rules) *loop {
 	if l.Until <= 0 {
 		l.Until = Never
 	}
+	if l.Outlook == nil {
+		l.Outlook = Proportional{}
+	}
 	l.Resizes = job.InOrder(r.Resizes)
 	l.lives = pages.New(len(r.Jobs), l.newLife, life{state: Finished, timer: Never})
 	l.fates = pages.NewFates(len(r.Jobs), !r.Streamed)
 	l.newAlternatives()
-	l.look()
+	l.done = outlook.NewAccount(l.Outlook, len(l.Jobs))
 	if rules.Turns {
 		l.turns.Owners = cluster.NewOwners(l.machine)
 	}

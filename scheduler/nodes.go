@@ -141,10 +141,7 @@ func (l *loop) restore(j int32, a *Attempt) time.Duration {
 // time of its attempt was over: of an attempt whose program tells when it went on and when it
 // saved its work.
 func (l *loop) measured(j int32, a *Attempt, at time.Duration) time.Duration {
-	base := time.Duration(0)
-	if l.base != nil {
-		base = l.base[j]
-	}
+	base := l.done.Base(j)
 	return base + time.Duration(a.Share(at)*float64(l.doneBy(j, l.now)-base))
 }
 

@@ -4,17 +4,6 @@ import (
 	"time"
 )
 
-// look prepares the outlook of a run.
-func (l *loop) look() {
-	switch l.Outlook.(type) {
-	case nil:
-		l.Outlook = Proportional{}
-	case Proportional: // its sums are the core times, which are kept anyway
-	default:
-		l.done = make([]time.Duration, len(l.Jobs))
-	}
-}
-
 // remaining returns the predicted run time that a job has left on its full
 // request, and Never when there is no estimate.
 func (l *loop) remaining(j int32) time.Duration {
@@ -26,7 +15,7 @@ func (l *loop) remaining(j int32) time.Duration {
 		return Never
 	}
 	done := l.doneBy(j, l.now)
-	if l.done == nil { // the same, without a call that a million jobs would notice
+	if l.done.ByCores() { // the same, without a call that a million jobs would notice
 		return max(predicted-Proportional{}.Past(&l.Jobs[j], done), 0)
 	}
 	return max(predicted-l.Outlook.Past(&l.Jobs[j], done), 0)
@@ -39,7 +28,7 @@ func (l *loop) length(j, cores int32) time.Duration {
 		return Never
 	}
 	job := &l.Jobs[j]
-	if l.done == nil {
+	if l.done.ByCores() {
 		return Proportional{}.Predict(job, left, Allotment{Cores: cores})
 	}
 	a := Allotment{Cores: cores, GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1))}
@@ -55,22 +44,20 @@ func (l *loop) length(j, cores int32) time.Duration {
 // stretch, in the unit of the outlook.
 func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
 	f := l.life(j)
-	if l.done == nil {
-		if f.state != Running {
-			return f.coreTime - l.lostBy(j)
-		}
-		return Plus(f.coreTime, CoreTime(at-f.since, f.grant.Cores.Count())) - l.lostBy(j)
+	done := l.done.Done(j, f.coreTime)
+	switch {
+	case f.state != Running:
+		return done
+	case l.done.ByCores(): // no more than there is, of all attempts
+		return Plus(f.coreTime, CoreTime(at-f.since, f.grant.Cores.Count())) - (f.coreTime - done)
 	}
-	if f.state != Running {
-		return l.done[j]
-	}
-	return Plus(l.done[j], l.Outlook.Done(&l.Jobs[j], l.allotment(j), at-f.since))
+	return Plus(done, l.Outlook.Done(&l.Jobs[j], l.allotment(j), at-f.since))
 }
 
 // settleDone adds a stretch of running that ends now to what a job has done.
 func (l *loop) settleDone(j int32, stretch time.Duration) {
-	if l.done != nil {
-		l.done[j] = Plus(l.done[j], l.Outlook.Done(&l.Jobs[j], l.allotment(j), stretch))
+	if !l.done.ByCores() {
+		l.done.Add(j, l.Outlook.Done(&l.Jobs[j], l.allotment(j), stretch))
 	}
 }
 

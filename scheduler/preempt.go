@@ -1,12 +1,12 @@
 package scheduler
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/queue"
+	"github.com/tfexp/tfexp/scheduler/victims"
 )
 
 // makeRoom pauses running jobs that are strictly worse than a waiting one, if
@@ -16,27 +16,28 @@ import (
 func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	mine := l.rank(j)
 	cores := l.atLeast(j)
-	victims := l.scratch.victims[:0]
+	chosen := l.scratch.victims[:0]
 	rooms := append(l.scratch.rooms[:0], l.machine.Free...)
 	l.scratch.rooms = rooms
-	for _, k := range l.inVictimOrder() {
+	for _, victim := range l.inVictimOrder() {
+		k := victim.Job
 		if l.life(k).yields || l.rank(k) <= mine {
 			continue
 		}
-		victims = append(victims, k)
-		l.scratch.victims = victims
+		chosen = append(chosen, k)
+		l.scratch.victims = chosen
 		l.addHeld(rooms, k)
 		nodes, ok := l.fitIn(rooms, j, cores, l.scratch.nodes[:0])
 		l.scratch.nodes = nodes
 		if ok {
-			return true, true, l.pauseAll(victims, nodes, j)
+			return true, true, l.pauseAll(chosen, nodes, j)
 		}
 	}
-	return len(victims) > 0, false, nil
+	return len(chosen) > 0, false, nil
 }
 
 // inVictimOrder returns the running jobs in the order in which they would be paused now.
-func (l *loop) inVictimOrder() []int32 {
+func (l *loop) inVictimOrder() victims.List {
 	if !l.rules.LastFirst {
 		return l.victims
 	}
@@ -47,7 +48,7 @@ func (l *loop) inVictimOrder() []int32 {
 	slices.SortFunc(keys, func(a, b queue.Key) int { return b.Compare(a) })
 	last := l.scratch.last[:0]
 	for _, k := range keys {
-		last = append(last, k.Job)
+		last = append(last, victims.Victim{Job: k.Job})
 	}
 	l.scratch.keys, l.scratch.last = keys, last
 	return last
@@ -55,12 +56,12 @@ func (l *loop) inVictimOrder() []int32 {
 
 // pauseAll pauses those of the victims that hold something of the nodes on which
 // a waiting job will start.
-func (l *loop) pauseAll(victims, nodes []int32, j int32) error {
+func (l *loop) pauseAll(chosen, nodes []int32, j int32) error {
 	why := ""
 	if l.recording() {
 		why = fmt.Sprintf("makes room for %q", l.Jobs[j].Name)
 	}
-	for _, victim := range victims {
+	for _, victim := range chosen {
 		if !l.machine.Touches(l.life(victim).grant, nodes) {
 			continue
 		}
@@ -85,23 +86,23 @@ func (l *loop) pause(j int32, why string) error {
 	return nil
 }
 
-// byVictimRule orders running jobs by who is paused first, ties to the higher
-// number. While they run, and keep their requests, the order of two stays.
-func (l *loop) byVictimRule(a, b int32) int {
-	return cmp.Or(l.rules.Victims(JobView{l, a}, JobView{l, b}), cmp.Compare(b, a))
+// asVictim returns what a running job is paused by.
+func (l *loop) asVictim(j int32) victims.Victim {
+	first, second := l.rules.Victims(JobView{l, j})
+	return victims.Victim{First: first, Second: second, Job: j}
 }
 
 // offerVictim and withdrawVictim keep the running jobs in the order in which
 // they would be paused.
 func (l *loop) offerVictim(j int32) {
 	if l.rules.Victims != nil {
-		l.victims = queue.InsertSorted(l.victims, j, l.byVictimRule)
+		l.victims.Offer(l.asVictim(j))
 	}
 }
 
 func (l *loop) withdrawVictim(j int32) {
 	if l.rules.Victims != nil {
-		l.victims = queue.DeleteSorted(l.victims, j, l.byVictimRule)
+		l.victims.Withdraw(l.asVictim(j))
 	}
 }
 

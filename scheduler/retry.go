@@ -23,29 +23,9 @@ func (l *loop) again(j int32, reason string) bool {
 	return true
 }
 
-// lostBy returns the core time that a job has had in attempts that failed.
-func (l *loop) lostBy(j int32) time.Duration {
-	if l.lost == nil {
-		return 0
-	}
-	return l.lost[j]
-}
-
 // keepOnly makes what a job has done so much, in the unit of the outlook: an attempt has ended
 // that keeps no more.
 func (l *loop) keepOnly(j int32, kept time.Duration) {
-	l.counts(j, kept)
-	l.base[j] = kept
+	l.done.Set(j, kept, kept, l.life(j).coreTime)
 	l.forget(j)
-}
-
-// counts makes what a job has done so much, in the unit of the outlook.
-func (l *loop) counts(j int32, kept time.Duration) {
-	if l.lost == nil {
-		l.lost, l.base = make([]time.Duration, len(l.Jobs)), make([]time.Duration, len(l.Jobs))
-	}
-	l.lost[j] = l.life(j).coreTime - kept
-	if l.done != nil {
-		l.done[j] = kept
-	}
 }

@@ -24,9 +24,10 @@ type RuleMaker interface {
 type Rules struct {
 	Order     Ranker
 	Admission Admitter
-	// Victims compares running jobs by who is paused first; nil when no job is
+	// Victims returns what running jobs are paused by: those with the least first are paused first, ties
+	// go to the least second. It stays the same while a job runs and keeps its request. Nil when no job is
 	// paused for a better one.
-	Victims func(a, b JobView) int
+	Victims func(JobView) (first, second int64)
 	// LastFirst pauses those first that are last in the order.
 	LastFirst bool
 	// Partial allows jobs to be given less than their request.

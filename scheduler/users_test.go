@@ -13,6 +13,7 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/policy/pairs"
 	"github.com/tfexp/tfexp/scheduler/policy/users"
+	"github.com/tfexp/tfexp/scheduler/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -149,7 +150,7 @@ func TestUsersShare(t *testing.T) {
 func TestPairsOfJobsAndResources(t *testing.T) {
 	jobs := func() []Job {
 		return number([]Job{
-			onGPU(4, at(0, 2, 9)), onGPU(6, at(0, 2, 5)), onTypes(gpus(1, at(0, 1, 2))),
+			onGPU(4, at(0, 2, 9)), onGPU(6, at(0, 2, 5)), schedulertest.OnTypes(gpus(1, at(0, 1, 2))),
 		})
 	}
 	for _, c := range []struct {

@@ -47,6 +47,9 @@ func (j JobView) CoreTime() time.Duration { return j.life().coreTime }
 // Attained returns the core time that the job has had up to now.
 func (j JobView) Attained() time.Duration { return j.l.attained(j.number) }
 
+// Began returns when a running job would have begun, had it run for its whole service time at a stretch.
+func (j JobView) Began() time.Duration { return j.life().since - j.life().service }
+
 // Service returns the service time of a running job up to now.
 func (j JobView) Service() time.Duration { return j.l.service(j.number) }
 

@@ -73,8 +73,10 @@ func (t *ElasticRun) Left() time.Duration {
 	return time.Duration(math.Round(s * 1e9))
 }
 
-// Remaining implements simulated.Course.
-func (t *ElasticRun) Remaining() time.Duration { return time.Duration(t.run.Remaining() * 1e9) }
+// Remaining implements simulated.Course: as if it took its first batch on one GPU.
+func (t *ElasticRun) Remaining(passed time.Duration) time.Duration {
+	return time.Duration(t.run.Remaining(passed.Seconds()) * 1e9)
+}
 
 // Advance implements simulated.Course.
 func (t *ElasticRun) Advance(d time.Duration) { t.run.Advance(d.Seconds()) }

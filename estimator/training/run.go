@@ -169,13 +169,18 @@ func (r *Run) Left() float64 {
 	return (r.Program.Work(r.epoch+1) - r.progress) / r.Rate()
 }
 
-// Remaining returns the seconds to the end of the last epoch at the present rate; 0 for a
-// run that has nothing to run on.
-func (r *Run) Remaining() float64 {
-	if r.Done() || r.nodes == nil {
+// Remaining returns what is left of the whole training when it has gone on for so many seconds at the present rate: in
+// seconds on one GPU with the first batch size, whatever it runs on.
+func (r *Run) Remaining(passed float64) float64 {
+	if r.Done() {
 		return 0
 	}
-	return (r.Program.Work(r.Program.Epochs) - r.progress) / r.Rate()
+	left := r.Program.Work(r.Program.Epochs) - r.progress
+	if passed > 0 {
+		left -= passed * r.Rate()
+	}
+	step, _ := r.Program.Step([]int{1}, r.Program.Limits.First)
+	return left * step
 }
 
 // StepTime returns how long a step takes on a placement with the batch that the user asked

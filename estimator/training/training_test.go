@@ -291,13 +291,17 @@ func TestWhatARunAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := NewRun(p, 16)
-	if r.Remaining() != 0 {
-		t.Errorf("without GPUs %v s remain", r.Remaining())
+	// The first batch is 8, and takes 0.18 s on one GPU; the training is 199 such steps.
+	remains := func(passed, want float64) {
+		t.Helper()
+		if got := r.Remaining(passed); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v s remain, want %v", got, want)
+		}
 	}
+	remains(0, 199*0.18)
 	r.Place([]int{2}, 1)
-	if want := 199 / r.Rate(); math.Abs(r.Remaining()-want) > 1e-9 {
-		t.Errorf("%v s remain, want %v", r.Remaining(), want)
-	}
+	remains(0, 199*0.18)
+	remains(3, (199-3*r.Rate())*0.18)
 	if got, want := r.Steps(), p.Iterations(16, 1)-p.Iterations(16, 0); got != want {
 		t.Errorf("%v steps are left, want %v", got, want)
 	}
@@ -324,13 +328,12 @@ func TestWhatARunAsks(t *testing.T) {
 	if step, sync := p.StepOn([]int{2}, 8, 2); math.Abs(r.Rate()*step/(half*0.19)-1) > 1e-9 || sync != 0.01 {
 		t.Errorf("GPUs that are twice as fast make a rate of %v, not %v", r.Rate(), half)
 	}
-	if r.Place(nil, 1); r.Remaining() != 0 {
-		t.Error("a run without GPUs has a time left")
-	}
-	if r.Place([]int{2}, 1); r.Remaining() == 0 {
-		t.Error("a run with GPUs has no time left")
-	}
-	if r.NextEpoch(); r.Remaining() != 0 {
+	left := r.Remaining(0)
+	r.Place(nil, 1)
+	remains(0, left)
+	r.Place([]int{2}, 1)
+	remains(0, left)
+	if r.NextEpoch(); r.Remaining(0) != 0 {
 		t.Error("a run that is done has a time left")
 	}
 	// What it has measured is what it knows.

@@ -15,8 +15,9 @@ type Course interface {
 	Hold(g scheduler.Grant)
 	// Left returns how long the present stage still takes with that.
 	Left() time.Duration
-	// Remaining returns the same of all stages, as far as it is known.
-	Remaining() time.Duration
+	// Remaining returns what is left of all stages when so much time of the present one has passed: a measure in seconds
+	// that is the same whatever the job holds.
+	Remaining(passed time.Duration) time.Duration
 	// Advance lets a time of the present stage pass, at most Left.
 	Advance(d time.Duration)
 	// Next ends the stage, and reports whether there is another.

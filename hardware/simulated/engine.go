@@ -193,11 +193,11 @@ func (e *Engine) Left() float64 {
 			t = e.look(i)
 		}
 		if c := e.course(i); c != nil {
-			sum += (c.Remaining() - c.Left() + t.scaled).Seconds()
+			sum += c.Remaining(max(c.Left()-t.scaled, 0)).Seconds()
 			continue
 		}
 		_, _, rate := e.workOf(i).Times()
-		sum += e.budgets.within(i, t.lead.Seconds()+t.scaled.Seconds()*t.rate/rate, e.now)
+		sum += e.budgets.within(i, t.lead.Seconds()+t.scaled.Seconds()*t.rate/rate*e.inFirst(i), e.now)
 	}
 	return sum
 }

@@ -264,3 +264,29 @@ func TestAlternatives(t *testing.T) {
 		t.Error("a negative run time of an alternative was accepted")
 	}
 }
+
+// TestLeftIsAlikeInAllAlternatives: what a job has left is its time in the first one, where it takes 10 s. 8 s of 40 are a
+// fifth, and then 3 of 10.
+func TestLeftIsAlikeInAllAlternatives(t *testing.T) {
+	e := newEngine(t, Options{}, Scaling{Alternatives: []Scaling{FullRequest(10*second, 1), FullRequest(40*second, 1)}})
+	left := func(want float64) {
+		t.Helper()
+		if got := e.Left(); math.Abs(got-want) > 1e-6 {
+			t.Errorf("at %s %g s are left, want %g", e.Now(), got, want)
+		}
+	}
+	slow := cores(1)
+	slow.Alternative = 1
+	must(t, e.Start(0, slow))
+	until(t, e, 8*second, 8*second)
+	left(8)
+	must(t, e.Pause(0))
+	left(8)
+	must(t, e.Resume(0, cores(1)))
+	left(8)
+	until(t, e, 11*second, 11*second)
+	left(5)
+	must(t, e.Pause(0))
+	must(t, e.Resume(0, slow))
+	left(5)
+}

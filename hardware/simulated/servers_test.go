@@ -131,9 +131,10 @@ type stages struct {
 
 func (s *stages) Hold(g scheduler.Grant) { s.cores = g.Cores.Count() }
 func (s *stages) Left() time.Duration    { return s.left[0] / time.Duration(s.cores) }
-func (s *stages) Remaining() (sum time.Duration) {
+func (s *stages) Remaining(passed time.Duration) time.Duration {
+	sum := -passed * time.Duration(s.cores)
 	for _, d := range s.left {
-		sum += d / time.Duration(s.cores)
+		sum += d
 	}
 	return sum
 }

@@ -223,16 +223,11 @@ func summarise(rows []record.EstimateRow, actual []outcomes, members []int) reco
 
 // addErrors fills in the errors in percent of runs, and how many of those that have an interval it covered.
 func addErrors(row *record.AccuracyRow, errs []float64, covered, bounded int) {
-	row.Runs, row.Bias, row.SD, row.Coverage = len(errs), stat.Mean(errs, nil), math.NaN(), math.NaN()
-	if len(errs) > 1 {
-		row.SD = stat.StdDev(errs, nil)
-	}
+	row.Runs, row.Bias, row.SD = len(errs), stat.Mean(errs, nil), stat.StdDev(errs, nil)
 	for _, e := range errs {
 		row.MeanAbs += math.Abs(e) / float64(len(errs))
 	}
-	if bounded > 0 {
-		row.Coverage = float64(covered) / float64(bounded)
-	}
+	row.Coverage = float64(covered) / float64(bounded) // NaN without any
 }
 
 // choices looks at the jobs that ran on several resources: which place the one

@@ -124,6 +124,9 @@ func TestPairsThatCount(t *testing.T) {
 	if r.Pairs != 3 || r.BaselineMean != 6 || r.Level != 0.95 {
 		t.Errorf("%+v", r)
 	}
+	for i := range e.Cells {
+		e.Cells[i].Fixed = true
+	}
 	e.Cells = e.Cells[:7]
 	if r := comparisons(t, e)[0]; r.Verdict != record.NotEnoughReplicates || r.Pairs != 0 {
 		t.Errorf("%+v", r)

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -169,7 +170,7 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 			}
 			r := stats.ComparePairs(x, y, DefaultLevel, "fidelity/"+f.Metric+"/"+a[j].Label+"/"+a[i].Label)
 			p[at] = append(p[at], r.P)
-			same[at] = append(same[at], sign(r.CandidateMean-r.BaselineMean) == sign(stat.Mean(v, nil)-stat.Mean(u, nil)))
+			same[at] = append(same[at], cmp.Compare(r.CandidateMean, r.BaselineMean) == cmp.Compare(stat.Mean(v, nil), stat.Mean(u, nil)))
 		}
 	}
 	for _, at := range places {
@@ -187,16 +188,6 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 			}
 		}
 	}
-}
-
-func sign(v float64) int {
-	switch {
-	case v > 0:
-		return 1
-	case v < 0:
-		return -1
-	}
-	return 0
 }
 
 // FidelityJobs are the rows of fidelity_jobs.csv: by cell, then in the order

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"math"
@@ -150,6 +151,44 @@ func TestFidelityTellsOfAnotherOrder(t *testing.T) {
 	}
 }
 
+// A cell that failed, or whose simulation did, is not compared; one that recorded no decisions is, but not by them.
+func TestFidelityOfWhatIsThere(t *testing.T) {
+	cfg := twins()
+	cfg.Replicates, cfg.Quanta = 5, nil
+	dir := cfg.Write(t)
+	e := open(t, dir)
+	cell := func(i int, file ...string) string {
+		return filepath.Join(append([]string{dir, record.CellsDir, e.Cells[i].Cell}, file...)...)
+	}
+	if err := errors.Join(os.Remove(cell(0, record.DecisionsFile)), os.Remove(cell(1, record.TwinDir, record.DecisionsFile)),
+		os.RemoveAll(cell(2, record.TwinDir))); err != nil {
+		t.Fatal(err)
+	}
+	e.Cells[3].State = record.CellFailed
+	rows, err := analysis.FidelityDecisions(e)
+	if err != nil || len(rows) != 1 || rows[0].Cell != e.Cells[4].Cell || rows[0].Same != rows[0].Decisions {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	if f := analysis.FidelityOf(e); f.Cells != 2 { // a simulation that lacks a file is none
+		t.Errorf("%d cells", f.Cells)
+	}
+	// Rows are of what both sides know.
+	p := analysis.Pairs(e)[:1]
+	p[0].Real.Metrics.Set(measure.Makespan, math.NaN())
+	p[0].Twin.Metrics.Set(measure.MeanJCT, math.NaN())
+	for _, r := range analysis.FidelityRows(p) {
+		if r.Metric == "makespan_s" || r.Metric == "mean_jct_s" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if err := os.WriteFile(cell(4, record.DecisionsFile), []byte("no line\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := analysis.FidelityDecisions(e); err == nil {
+		t.Error("damaged decisions are no error")
+	}
+}
+
 // Without simulations there is nothing to say, and what was said goes.
 func TestNoFidelityWithoutTwins(t *testing.T) {
 	dir := twins().Write(t)
@@ -172,5 +211,61 @@ func TestNoFidelityWithoutTwins(t *testing.T) {
 	}
 	if f := analysis.FidelityOf(open(t, resultstest.Small().Write(t))); f.Cells != 0 {
 		t.Errorf("simulated cells have simulations: %+v", f)
+	}
+}
+
+// TestAccuracyBesideNeighbours: the simulation of a real cell says how long jobs were predicted to take where they ran.
+// Its jobs take nine tenths of their real time, so each prediction is 10% too short, whatever the estimate of the job
+// alone says.
+func TestAccuracyBesideNeighbours(t *testing.T) {
+	dir := twins().Write(t)
+	used, err := open(t, dir).Estimates()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range used {
+		used[i].Role = record.EstimateUsed
+	}
+	if err := errors.Join(record.WriteEstimates(dir, used), analysis.WriteTables(dir)); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := open(t, dir).Accuracy()
+	if err != nil || len(rows) == 0 {
+		t.Fatal(rows, err)
+	}
+	for _, r := range rows {
+		if math.Abs(r.Bias+10) > 1e-3 || math.Abs(r.MeanAbs-10) > 1e-3 || !(r.SD < 1e-3) {
+			t.Errorf("%s %s: bias %g, mean %g, deviation %g; want −10%% for each run", r.By, r.Group, r.Bias, r.MeanAbs, r.SD)
+		}
+	}
+	e := open(t, dir)
+	e.Plan.Thresholds = nil
+	for _, c := range []struct {
+		most   float64
+		policy string
+		met    bool
+	}{{100, "", true}, {0, "", false}, {100, "rr", true}, {100, "nobody", false}} {
+		e.Plan.Thresholds = []record.Threshold{{Metric: "makespan_s", Policy: c.policy, FidelityPct: &c.most}}
+		list, err := analysis.Thresholds(e)
+		if err != nil || len(list) != 1 || list[0].Met != c.met || list[0].Judged != analysis.JudgedFidelity ||
+			list[0].Policy != c.policy || (list[0].Value == nil) != (c.policy == "nobody") {
+			t.Errorf("%+v: %+v, %v", c, list, err)
+		}
+	}
+	// Estimates are of whole trainings; those of a class that is trained to a target loss show nothing of them.
+	e.Plan.Targets = []record.Target{{Class: "short"}}
+	raw, err := json.Marshal(e.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, record.PlanFile), raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := analysis.WriteTables(dir); err != nil {
+		t.Fatal(err)
+	}
+	estimates, err := open(t, dir).Estimates()
+	if err != nil || estimates[0].Job != "long" || estimates[0].Runs == 0 || estimates[1].Runs != 0 {
+		t.Errorf("%+v, %v", estimates, err)
 	}
 }

@@ -2,7 +2,12 @@ package analysis
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"reflect"
 	"testing"
+
+	"github.com/tfexp/tfexp/results/record"
 )
 
 func TestMeanTraining(t *testing.T) {
@@ -23,5 +28,66 @@ func TestMeanTraining(t *testing.T) {
 	late := []Training{of(true, Accuracy{0, 0}, Accuracy{4, 0.4}), of(true, Accuracy{0, 0}, Accuracy{2, 0.8})}
 	if m := MeanTraining(late); math.Abs(m[len(m)-1].Value-0.6) > 1e-9 || m[len(m)-1].At != 4 {
 		t.Errorf("a job that has ended keeps its last: %v", m[len(m)-1])
+	}
+}
+
+// What jobs reported, from their start on; reports without accuracy do not count, nor jobs without any.
+func TestTrainings(t *testing.T) {
+	e := &record.Experiment{Dir: t.TempDir()}
+	c := record.Cell{CellRef: record.CellRef{Cell: "c"}}
+	if jobs, err := Trainings(e, c); err != nil || jobs != nil {
+		t.Errorf("no reports: %v, %v", jobs, err)
+	}
+	dir := filepath.Join(e.Dir, record.CellsDir, "c")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w, err := record.NewProgressWriter(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []record.ProgressRow{
+		{At: 3, Job: "a", Accuracy: 0.5}, {At: 3, Job: "b", Accuracy: math.NaN()}, {At: 4, Job: "c", Accuracy: 0.1},
+		{At: 5, Job: "a", Accuracy: math.NaN()}, {At: 7, Job: "a", Accuracy: 0.75},
+	} {
+		w.Add(r)
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []Training{{Points: []Accuracy{{3, 0.5}, {7, 0.75}}}, {Points: []Accuracy{{4, 0.1}}}}
+	if jobs, err := Trainings(e, c); err != nil || !reflect.DeepEqual(jobs, want) {
+		t.Errorf("without a table of jobs: %v, %v", jobs, err)
+	}
+	table := "job,first_start_s,state\na,2,finished\nb,0,finished\nc,-1,failed\n"
+	if err := os.WriteFile(filepath.Join(dir, record.JobsFile), []byte(table), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want = []Training{{[]Accuracy{{1, 0.5}, {5, 0.75}}, true}, {[]Accuracy{{4, 0.1}}, false}}
+	if jobs, err := Trainings(e, c); err != nil || !reflect.DeepEqual(jobs, want) {
+		t.Errorf("%v, %v, want %v", jobs, err, want)
+	}
+}
+
+// Between reports accuracy is on the line that joins them, before the first and after the last that of these.
+func TestAccuracyBetweenReports(t *testing.T) {
+	job := Training{Points: []Accuracy{{1, 0.2}, {3, 0.6}, {3, 0.4}, {5, 0.8}}}
+	for at, want := range map[float64]float64{0: 0.2, 1: 0.2, 2: 0.4, 3: 0.6, 4: 0.6, 5: 0.8, 9: 0.8} {
+		if got := job.value(at); math.Abs(got-want) > 1e-12 {
+			t.Errorf("at %g: %g, want %g", at, got, want)
+		}
+	}
+	// All have reported at 2 s, and half of four have ended at 8 s.
+	var jobs []Training
+	for i := range 4 {
+		jobs = append(jobs, Training{[]Accuracy{{float64(i) - 1, 0.1}, {4 + 2*float64(i), 0.1}}, true})
+	}
+	mean := MeanTraining(jobs)
+	if n := len(mean); n != 81 || mean[0].At != 2 || mean[n-1].At != 8 {
+		t.Errorf("the mean is from %v to %v", mean[0], mean[len(mean)-1])
+	}
+	jobs[0].Points[0].At, jobs[3].Points[0].At = 8, 8
+	if mean := MeanTraining(jobs); mean != nil {
+		t.Errorf("nothing lies between: %v", mean)
 	}
 }

@@ -35,7 +35,10 @@ func fixed(v float64, decimals int) string {
 	whole, frac, dot := strings.Cut(s, ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
-		sign, whole = "−", whole[1:]
+		whole = whole[1:]
+		if strings.Trim(s, "-0.") != "" { // nothing has no sign
+			sign = "−"
+		}
 	}
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]

@@ -3,6 +3,7 @@ package outlook
 
 import (
 	"math"
+	"math/bits"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/job"
@@ -61,8 +62,10 @@ func (Proportional) Predict(job *job.Job, left time.Duration, a Allotment) time.
 
 // CoreTime returns d times cores, and stops at the greatest duration.
 func CoreTime(d time.Duration, cores int) time.Duration {
-	if cores > 0 && d > time.Duration(math.MaxInt64/cores) {
-		return math.MaxInt64
+	if d > 0 && cores > 0 {
+		if high, low := bits.Mul64(uint64(d), uint64(cores)); high > 0 || low > math.MaxInt64 {
+			return math.MaxInt64
+		}
 	}
 	return d * time.Duration(cores)
 }

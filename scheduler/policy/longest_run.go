@@ -1,10 +1,6 @@
 package policy
 
-import (
-	"cmp"
-
-	"github.com/tfexp/tfexp/scheduler"
-)
+import "github.com/tfexp/tfexp/scheduler"
 
 // LongestRun pauses the jobs first that have run for longest; ties go to the
 // smaller request.
@@ -15,13 +11,6 @@ func init() {
 		Choice: Choice{
 			Name: string(LongestRun), Title: "Longest run first", Doc: "those that have run for longest", Place: 1,
 		},
-		Compare: func(a, b scheduler.JobView) int {
-			if c := longestRun(a, b); c != 0 {
-				return c
-			}
-			return smallestRequest(a, b)
-		},
+		Key: func(j scheduler.JobView) (began, cores int64) { return int64(j.Began()), int64(j.Request()) },
 	})
 }
-
-func longestRun(a, b scheduler.JobView) int { return cmp.Compare(b.Service(), a.Service()) }

@@ -442,7 +442,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	}
 	if s.Pauses {
 		victims := victimRules.find(string(p.Victims))
-		rules.Victims, rules.LastFirst = victims.Compare, victims.Last
+		rules.Victims, rules.LastFirst = victims.Key, victims.Last
 	}
 	if o, ok := rules.Order.(Rounded); ok {
 		rules.Round, rules.AtOnce = o.Rounds()

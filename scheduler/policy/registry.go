@@ -132,9 +132,10 @@ type PreemptionChoice struct {
 // VictimChoice is a victim rule: which running jobs are paused first.
 type VictimChoice struct {
 	Choice
-	// Compare is negative when a is paused before b.
-	Compare func(a, b scheduler.JobView) int
-	// Last pauses those first that are last in the order when room is to be made; Compare
+	// Key returns what a running job is paused by: the least first before all, then the least second. It stays the
+	// same while the job runs and keeps its request.
+	Key func(scheduler.JobView) (first, second int64)
+	// Last pauses those first that are last in the order when room is to be made; Key
 	// does not count then.
 	Last bool
 }

@@ -1,10 +1,6 @@
 package policy
 
-import (
-	"cmp"
-
-	"github.com/tfexp/tfexp/scheduler"
-)
+import "github.com/tfexp/tfexp/scheduler"
 
 // SmallestRequest pauses the jobs first that ask for the fewest cores; ties go to
 // the longer run.
@@ -16,8 +12,6 @@ func init() {
 			Name: string(SmallestRequest), Title: "Smallest request first", Doc: "those that ask for the fewest cores",
 			Place: 2,
 		},
-		Compare: func(a, b scheduler.JobView) int { return cmp.Or(smallestRequest(a, b), longestRun(a, b)) },
+		Key: func(j scheduler.JobView) (cores, began int64) { return int64(j.Request()), int64(j.Began()) },
 	})
 }
-
-func smallestRequest(a, b scheduler.JobView) int { return cmp.Compare(a.Request(), b.Request()) }

@@ -11,6 +11,6 @@ func init() {
 		Choice: Choice{
 			Name: string(Worst), Title: "Worst first", Doc: "those that come last in the order", Place: 3,
 		},
-		Compare: func(a, b scheduler.JobView) int { return 0 }, Last: true,
+		Key: func(scheduler.JobView) (first, second int64) { return 0, 0 }, Last: true,
 	})
 }

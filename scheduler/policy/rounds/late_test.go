@@ -121,3 +121,28 @@ func TestJobsWaitForADivision(t *testing.T) {
 		}
 	}
 }
+
+// TestMovesAreNoStandstill: jobs that a blind policy moves between types at each round have more time left after a move to
+// the slow type, but get nearer to their ends: with six of each type for six jobs, none ever waits.
+func TestMovesAreNoStandstill(t *testing.T) {
+	var jobs []scheduler.Job
+	var work []simulated.Scaling
+	for i := range 6 {
+		var ways []simulated.Scaling
+		j := scheduler.Job{Number: i, Name: fmt.Sprint(i), Threads: 1, GPUs: 1, Deadline: scheduler.Never}
+		for way, gpu := range []string{"old", "new"} {
+			run := []time.Duration{200000 * time.Second, 10000 * time.Second}[way]
+			j.Alternatives = append(j.Alternatives, scheduler.Alternative{Name: gpu, Threads: 1, GPUs: 1, GPU: gpu, Predicted: run})
+			ways = append(ways, simulated.FullRequest(run, 1))
+		}
+		jobs, work = append(jobs, j), append(work, simulated.Scaling{Alternatives: ways})
+	}
+	p := policy.Policy{Order: "isolated", Settings: policy.Settings{"rounds": 10 * time.Second, "blind": "new"}}
+	cluster := scheduler.Cluster{Nodes: []scheduler.Node{
+		{Name: "old", Threads: 6, GPUs: 6, GPU: "old"}, {Name: "new", Threads: 6, GPUs: 6, GPU: "new"},
+	}}
+	// Half of the time on each type is 1/20000 + 1/400000 of the work a second.
+	if jct, _ := outcome(t, p, cluster, jobs, work); jct < 18000 || jct > 20000 {
+		t.Errorf("a mean JCT of %g s, want about 19048", jct)
+	}
+}

@@ -1,0 +1,610 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/hardware/market"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/shard"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// simulated is a cell of two jobs, one after the other: a from 0 to 2 s, b from 2 to 3 s.
+func simulated(name string) (Setup, []scheduler.Event) {
+	core := scheduler.CoreSet{{Lo: 0, Hi: 1}}
+	s := Setup{Cell: CellRef{Cell: name, Workload: "w", Hardware: "h", Policy: "p", Replicate: 1, Engine: "simulated",
+		Simulated: true, Key: "k-" + name}, Setup: measure.Setup{
+		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 1}}},
+		Jobs:    []scheduler.Job{{Number: 0, Name: "a", Class: "x", Threads: 1}, {Number: 1, Name: "b", Class: "x", Threads: 1}}}}
+	return s, []scheduler.Event{{Kind: scheduler.Arrive, Job: 0}, {Kind: scheduler.Arrive, Job: 1},
+		{Kind: scheduler.Start, Job: 0, Cores: core}, {At: 2 * time.Second, Kind: scheduler.Finish, Job: 0},
+		{At: 2 * time.Second, Kind: scheduler.Start, Job: 1, Cores: core}, {At: 3 * time.Second, Kind: scheduler.Finish, Job: 1}}
+}
+
+// keep writes a plan of cells, and those of them that are written.
+func keep(t *testing.T, p Plan, written ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	p.Experiment = "e"
+	raw, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, PlanFile), raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range written {
+		s, events := simulated(name)
+		if _, err := WriteCell(filepath.Join(dir, CellsDir, name), s, AllRecords, events, nil, Cell{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func opened(t *testing.T, dir string) *Experiment {
+	t.Helper()
+	e, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func refs(names ...string) (all []CellRef) {
+	for _, n := range names {
+		s, _ := simulated(n)
+		all = append(all, s.Cell)
+	}
+	return all
+}
+
+// Cells are those of the plan that are whole and ran under its keys; trials are apart, and cells of shards among the
+// others.
+func TestOpen(t *testing.T) {
+	p := Plan{Cells: refs("a", "trial", "missing", "sharded", "other")}
+	p.Cells[1].Trial = &TrialRef{Number: 1}
+	dir := keep(t, p, "a", "trial", "other")
+	p.Cells[4].Key = "another"
+	raw, _ := json.Marshal(p)
+	raw = []byte(strings.Replace(string(raw), `"experiment":""`, `"experiment":"e"`, 1))
+	if err := os.WriteFile(filepath.Join(dir, PlanFile), raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w, err := shard.Create(dir, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, events := simulated("sharded")
+	cell, err := WriteCell("", s, MetricsOnly, events, nil, Cell{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := json.Marshal(cell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Add(shard.Line{Cell: "sharded", DependsOn: "what it depends on", Result: result}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e := opened(t, dir)
+	names := func(cells []Cell) (out []string) {
+		for _, c := range cells {
+			out = append(out, fmt.Sprintf("%s %g", c.Cell, measure.Makespan.Of(&c.Metrics)))
+		}
+		return out
+	}
+	if d := cmp.Diff([]string{"a 3", "sharded 3"}, names(e.Cells)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"trial 3"}, names(e.Trials)); d != "" {
+		t.Error(d)
+	}
+	if len(e.Missing) != 2 || e.Missing[0].Cell != "missing" || e.Missing[1].Cell != "other" || e.Complete() {
+		t.Errorf("missing: %v", e.Missing)
+	}
+	if len(e.Plan.Cells) != 4 || e.Plan.Cells[1].Cell != "missing" {
+		t.Errorf("the cells of the matrix: %v", e.Plan.Cells)
+	}
+	if text, err := e.Description(p.Cells[3]); err != nil || text != "what it depends on" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := e.Description(p.Cells[0]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a cell without a key: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, CellsDir, "a", KeyFile), []byte("jobs 2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := e.Description(p.Cells[0]); err != nil || text != "jobs 2\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if e := opened(t, keep(t, Plan{Cells: refs("a")}, "a")); !e.Complete() {
+		t.Errorf("missing: %v", e.Missing)
+	}
+}
+
+// A cell or a plan without a key goes with any.
+func TestCellsWithoutKeys(t *testing.T) {
+	for _, c := range []struct {
+		cell, plan string
+		there      bool
+	}{{"k", "k", true}, {"k", "", true}, {"", "k", true}, {"", "", true}, {"k", "l", false}} {
+		dir := t.TempDir()
+		s, events := simulated("a")
+		s.Cell.Key = c.cell
+		if _, err := WriteCell(filepath.Join(dir, CellsDir, "a"), s, MetricsOnly, events, nil, Cell{}); err != nil {
+			t.Fatal(err)
+		}
+		s.Cell.Key = c.plan
+		if _, err := readCell(dir, "a", s.Cell); (err == nil) != c.there || err != nil && !errors.Is(err, errOtherPlan) {
+			t.Errorf("%q under %q: %v", c.cell, c.plan, err)
+		}
+	}
+}
+
+// TestStates: a cell fails with one of its jobs or with what is wrong with it, unless its state is said.
+func TestStates(t *testing.T) {
+	s, events := simulated("a")
+	failed := append(events[:5:5], scheduler.Event{At: 3 * time.Second, Kind: scheduler.Fail, Job: 1, Reason: "no"})
+	began := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	s.Began = began
+	for _, c := range []struct {
+		events []scheduler.Event
+		cell   Cell
+		want   string
+	}{
+		{events, Cell{}, CellFinished}, {failed, Cell{}, CellFailed}, {events, Cell{Error: "no schedule"}, CellFailed},
+		{failed, Cell{State: CellFinished}, CellFinished},
+	} {
+		dir := t.TempDir()
+		got, err := WriteCell(dir, s, MetricsOnly, c.events, nil, c.cell)
+		var back Cell
+		if err := errors.Join(err, ReadCellFile(dir, &back)); err != nil || got.State != c.want || back.State != c.want ||
+			back.Began != "2026-01-02T03:04:05.000000006Z" || len(got.Warnings) != 0 {
+			t.Errorf("%s, in the file %s, began %s, want %s: %v", got.State, back.State, back.Began, c.want, err)
+		}
+	}
+}
+
+// TestUnknownJobs: events and decisions of jobs that the cell does not have are in no file.
+func TestUnknownJobs(t *testing.T) {
+	dir := t.TempDir()
+	s, events := simulated("a")
+	s.Cluster.Nodes = append(s.Cluster.Nodes, scheduler.Node{Name: "m", Threads: 1})
+	events = append(events, scheduler.Event{At: 3 * time.Second, Kind: scheduler.NodeStart, Node: 1, Job: -1})
+	decisions := []scheduler.Decision{{Kind: scheduler.Start, Job: -1}, {Kind: scheduler.Start, Job: 1, Reason: "next"},
+		{Kind: scheduler.Start, Job: 2}}
+	if _, err := WriteCell(dir, s, AllRecords, events, decisions, Cell{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{EventsFile: 7, DecisionsFile: 1} {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if n := strings.Count(string(raw), "\n"); err != nil || n != want {
+			t.Errorf("%s has %d lines, want %d: %v\n%s", name, n, want, err, raw)
+		}
+	}
+}
+
+// Real cells can be followed while they run: each line is on the disk at once.
+func TestRealCellsCanBeFollowed(t *testing.T) {
+	for _, real := range []bool{true, false} {
+		dir := t.TempDir()
+		s, events := simulated("a")
+		s.Cell.Simulated = !real
+		s.Cell.Engine = "process"
+		w, err := NewCellWriter(dir, s, AllRecords)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Event(events[0])
+		raw, err := os.ReadFile(w.events.Temporary())
+		if err != nil || (len(raw) > 0) != real {
+			t.Errorf("real %v: %q, %v", real, raw, err)
+		}
+		w.Abort()
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+			t.Errorf("left behind: %v, %v", entries, err)
+		}
+	}
+}
+
+// Warnings are told once each, those of the run first; those of a cell name it.
+func TestWarnings(t *testing.T) {
+	busy := Warning{Code: BusyMachine, Text: "busy"}
+	e := &Experiment{Run: Run{Warnings: []Warning{busy, {Code: Refused, Text: "no"}, busy}}}
+	e.Cells = []Cell{{CellRef: CellRef{Cell: "a"}, Warnings: []Warning{busy, busy, {Code: BusyMachine, Cell: "b", Text: "busy"}}},
+		{CellRef: CellRef{Cell: "b"}, Warnings: []Warning{busy}}}
+	var got []string
+	for _, w := range e.Warnings() {
+		got = append(got, w.Cell+": "+w.Text)
+	}
+	if d := cmp.Diff([]string{": busy", ": no", "a: busy", "b: busy"}, got); d != "" {
+		t.Error(d)
+	}
+	last := func() string { w := e.Warnings(); return w[len(w)-1].Text }
+	e.Cells[1].State = CellFailed
+	if !strings.HasPrefix(last(), "something failed in 1 of 2 cells: ") || len(e.FailedCells()) != 1 {
+		t.Error(last())
+	}
+	e.Cells = e.Cells[1:]
+	if !strings.HasPrefix(last(), "something failed in 1 of 1 cell: ") {
+		t.Error(last())
+	}
+	e.Cells[0].Warnings = []Warning{{Code: Disturbed}}
+	if !e.Cells[0].Troubled() || !e.Cells[0].Paused() {
+		t.Error("a disturbed cell is not troubled")
+	}
+}
+
+// The file of an experiment is read in either syntax; what is no text is marked.
+func TestSource(t *testing.T) {
+	e := &Experiment{Dir: t.TempDir()}
+	if _, _, err := e.Source(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a file: %v", err)
+	}
+	for _, name := range []string{ExperimentFile + ".json", ExperimentFile} { // the second counts where both are there
+		if err := os.WriteFile(filepath.Join(e.Dir, name), []byte("in "+name+"\xff"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, text, err := e.Source(); err != nil || got != name || text != "in "+name+"\uFFFD" {
+			t.Errorf("%s: %q, %v", got, text, err)
+		}
+	}
+	if err := errors.Join(os.Remove(filepath.Join(e.Dir, ExperimentFile)), os.Mkdir(filepath.Join(e.Dir, ExperimentFile), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := e.Source(); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder in its place: %v", err)
+	}
+}
+
+// The table of jobs of the only cell is that of the experiment: it is there once, unless somebody looks at the rows or
+// other axes are asked for.
+func TestLinkedJobs(t *testing.T) {
+	one := func(change func(*Experiment)) (linked bool, text string) {
+		t.Helper()
+		e := opened(t, keep(t, Plan{Cells: refs("a")}, "a"))
+		if change != nil {
+			change(e)
+		}
+		for range 2 {
+			if err := e.WriteJobs(nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := os.Stat(filepath.Join(e.Dir, JobsFile))
+		b, err2 := os.Stat(filepath.Join(e.Dir, CellsDir, "a", JobsFile))
+		raw, err3 := os.ReadFile(filepath.Join(e.Dir, JobsFile))
+		if err := errors.Join(err, err2, err3); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(e.Dir, JobsFile) + ".tmp"); err == nil {
+			t.Error("a file is left")
+		}
+		return os.SameFile(a, b), string(raw)
+	}
+	linked, text := one(nil)
+	if !linked || strings.Count(text, "\n") != 3 {
+		t.Errorf("linked: %v\n%s", linked, text)
+	}
+	if linked, got := one(func(e *Experiment) { e.Plan.Axes = []string{"load"} }); linked ||
+		!strings.HasSuffix(strings.Split(got, "\n")[0], ",load") || strings.Count(got, "\n") != 3 {
+		t.Errorf("another axis: %v\n%s", linked, got)
+	}
+	if linked, got := one(func(e *Experiment) { e.Cells = append(e.Cells, e.Cells[0]) }); linked || strings.Count(got, "\n") != 5 {
+		t.Errorf("two cells: %v\n%s", linked, got)
+	}
+	if linked, got := one(func(e *Experiment) {
+		path := filepath.Join(e.Dir, CellsDir, "a", JobsFile)
+		if err := os.WriteFile(path, []byte(strings.Replace(text, "cell,", "older,", 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}); linked || !strings.HasPrefix(got, "cell,") || strings.Count(got, "\n") != 3 {
+		t.Errorf("columns of another version: %v\n%s", linked, got)
+	}
+	e := opened(t, keep(t, Plan{Cells: refs("a")}, "a"))
+	var names []string
+	if err := e.WriteJobs(func(c CellRef, r *JobRow) { names = append(names, c.Cell+" "+r.Job) }); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(filepath.Join(e.Dir, JobsFile)); err != nil || string(raw) != text {
+		t.Errorf("%s, %v", raw, err)
+	}
+	if d := cmp.Diff([]string{"a a", "a b"}, names); d != "" {
+		t.Error(d)
+	}
+	if err := os.WriteFile(filepath.Join(e.Dir, CellsDir, "a", JobsFile), []byte(text+"\"torn"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.WriteJobs(func(CellRef, *JobRow) {}); err == nil {
+		t.Error("a torn table is no error")
+	}
+	names = nil
+	if err := e.EachJob(e.Cells[0].CellRef, []string{"job", "service_s"}, 2, func(r *JobRow) bool {
+		names = append(names, fmt.Sprint(r.Job, r.Service, r.Class))
+		return true
+	}); len(names) == 0 || names[0] != "a2" {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
+// What GPUs did is not there before it is finished.
+func TestGPURows(t *testing.T) {
+	dir := t.TempDir()
+	e := &Experiment{Dir: dir}
+	c := CellRef{Cell: "a"}
+	folder := filepath.Join(dir, CellsDir, "a")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	rows := []GPURow{{At: 1, GPU: 0, Device: "u", Utilization: 50, Power: 70.5, Memory: 1 << 40}, {At: 2, GPU: 1, Device: "v",
+		Utilization: -1, Power: -1, Memory: -1}, {At: 3, Memory: 0}}
+	w, err := NewGPUWriter(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := e.GPUs(c); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before the end: %v", err)
+	}
+	file, err := w.Finish()
+	if err != nil || file.Name != GPUsFile || !whole(folder, "", []File{file}) {
+		t.Errorf("%+v, %v", file, err)
+	}
+	w.Abort() // does nothing any more
+	if back, err := e.GPUs(c); err != nil || !cmp.Equal(rows, back) {
+		t.Errorf("%v, %v", cmp.Diff(rows, back), err)
+	}
+	w, err = NewGPUWriter(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := w.table.Temporary()
+	w.Abort()
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was aborted: %v", err)
+	}
+}
+
+// Controllers that decided in real training stand in the same files as the others, and are told apart.
+func TestAdaptations(t *testing.T) {
+	e := &Experiment{Dir: t.TempDir()}
+	a := Adaptations{
+		Ranking:     []RankingRow{{Controller: "x", Where: OnTable}},
+		RealRanking: []RankingRow{{Controller: "y", Where: InTraining}},
+		Choices:     []ChoiceRow{{Controller: "x", Where: OnTable}},
+		RealChoices: []ChoiceRow{{Controller: "y", Where: InTraining}},
+		Sequences:   []SequenceRow{{Sequence: "0 1", Actions: []string{"0", "1"}, Times: []float64{1, 2.5}, Expected: []float64{0.5}}},
+		Objectives:  []ObjectiveRow{{Controller: "x", Episode: 3, Objective: 0.5}},
+		Trainings:   []TrainingRow{{Controller: "x", Seconds: 2}},
+		Courses:     []CourseRow{{Controller: "y", Times: []float64{1, 2}, Told: []float64{-0.5}}},
+	}
+	if err := WriteAdaptations(e.Dir, a); err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Adaptations()
+	if err != nil || len(got.Ranking) != 1 || got.Ranking[0].Controller != "x" || len(got.RealRanking) != 1 ||
+		got.RealRanking[0].Controller != "y" || len(got.Choices) != 1 || len(got.RealChoices) != 1 ||
+		got.RealChoices[0].Controller != "y" || len(got.Objectives) != 1 || len(got.Trainings) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if d := cmp.Diff(a.Sequences, got.Sequences); d != "" {
+		t.Error(d)
+	}
+	if c := got.Courses; len(c) != 1 || !cmp.Equal(c[0].Times, []float64{1, 2}) || !cmp.Equal(c[0].Told, []float64{-0.5}) {
+		t.Errorf("%+v", c)
+	}
+	if err := WriteAdaptations(e.Dir, Adaptations{}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(e.Dir); err != nil || len(left) != 0 {
+		t.Errorf("tables without rows stay: %v, %v", left, err)
+	}
+	if err := os.WriteFile(filepath.Join(e.Dir, SequencesFile), []byte("times\n1 x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Adaptations(); err == nil {
+		t.Error("a list with a word among its numbers is no error")
+	}
+}
+
+// TestServersOfCells: a cell with rented nodes lists its servers, behind those that were recorded; the table of the
+// experiment has those of all cells.
+func TestServersOfCells(t *testing.T) {
+	dir := keep(t, Plan{Cells: refs("a", "b", "c")}, "c")
+	for _, name := range []string{"a", "b"} {
+		s, events := simulated(name)
+		s.Cluster.Nodes = append(s.Cluster.Nodes, scheduler.Node{Name: "spare", Threads: 2})
+		s.Terms = []*market.Terms{{Market: market.Spot, Region: "north", Price: market.Fixed(3600)},
+			{Market: market.Spot, Price: market.Fixed(3600)}}
+		rented := func(node int, at time.Duration) []scheduler.Event {
+			return []scheduler.Event{{At: at, Kind: scheduler.NodeRequest, Node: node, Job: -1,
+				Server: &scheduler.Server{Market: market.Spot, Created: at}}, {At: at, Kind: scheduler.NodeStart, Node: node, Job: -1}}
+		}
+		events = slices.Concat(rented(0, 0), events, rented(1, 3*time.Second),
+			[]scheduler.Event{{At: 4 * time.Second, Kind: scheduler.NodeEnd, Node: 0, Job: -1, Revoked: name == "b"}})
+		w, err := NewCellWriter(filepath.Join(dir, CellsDir, name), s, AllRecords)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "b" {
+			w.AddServer(ServerRow{Node: "before", Down: -1})
+		}
+		for _, e := range events {
+			w.Event(e)
+		}
+		if _, err := w.Finish(Cell{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := opened(t, dir)
+	if err := e.WriteServers(); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := e.ReadServers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range rows {
+		got = append(got, fmt.Sprintf("%s %d %s %s %s %q %g %g %d", r.Cell, r.Server, r.Node, r.Region, r.Market, r.Cores, r.Up, r.Down, r.Revoked))
+	}
+	want := []string{`a 1 n north spot "0" 0 4 0`, `a 2 spare  spot "1-2" 3 -1 0`, `b 1 before   "" 0 -1 0`,
+		`b 2 n north spot "0" 0 4 1`, `b 3 spare  spot "1-2" 3 -1 0`}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	plain := opened(t, keep(t, Plan{Cells: refs("c")}, "c"))
+	if err := plain.WriteServers(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(plain.Dir, ServersFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without servers: %v", err)
+	}
+}
+
+// The goal of a context is the greatest of its values, or its bound.
+func TestGoals(t *testing.T) {
+	for _, c := range []struct {
+		s    TunedSetting
+		want string
+	}{
+		{TunedSetting{Values: []string{"5", "10", "9"}}, "10"}, {TunedSetting{Values: []string{"1"}, Max: 4}, "1"},
+		{TunedSetting{Max: 0.5}, "0.5"}, {TunedSetting{Values: []string{"5", "10"}, Goal: "5"}, "5"},
+		{TunedSetting{Values: []string{"-2", "-1", "-3"}}, "-1"},
+	} {
+		c.s.Complete()
+		if c.s.Goal != c.want || c.s.Initial != c.want {
+			t.Errorf("%+v, want %s", c.s, c.want)
+		}
+	}
+	if got := AxesLabel([]Setting{{"a", "1"}, {"b", "2"}}); got != "a=1 b=2" {
+		t.Errorf("%q", got)
+	}
+	if got := (AccuracyRow{Model: "m", Made: MadeCorrected}).Estimator() + "; " + (AccuracyRow{Model: "m", Made: MadeBefore}).Estimator(); got != "m, corrected; m" {
+		t.Errorf("%q", got)
+	}
+	if e := (&EventRow{At: 1.5000004, Event: scheduler.Start}).Of(3); e.At != 1500*time.Millisecond || e.Job != 3 || e.Kind != scheduler.Start {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestTrialsAndTunings: both tables are written, or removed.
+func TestTrialsAndTunings(t *testing.T) {
+	e := &Experiment{Dir: t.TempDir()}
+	if err := WriteTrials(e.Dir, []TrialRow{{Tuning: "t", Trial: 2}}, []TuningRow{{Tuning: "t", Median: math.NaN()}}); err != nil {
+		t.Fatal(err)
+	}
+	trials, err := e.TrialRows()
+	tunings, err2 := e.TuningRows()
+	if err := errors.Join(err, err2); err != nil || len(trials) != 1 || trials[0].Trial != 2 || len(tunings) != 1 ||
+		!math.IsNaN(tunings[0].Median) {
+		t.Errorf("%+v, %+v, %v", trials, tunings, err)
+	}
+	if err := WriteTrials(e.Dir, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(e.Dir); err != nil || len(left) != 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+	if err := os.MkdirAll(filepath.Join(e.Dir, TrialsFile, "in the way"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteTrials(e.Dir, []TrialRow{{Tuning: "t"}}, nil); err == nil {
+		t.Error("a folder in the way is no error")
+	}
+}
+
+// Columns of text stay text, though it looks like a number.
+func TestJSONLines(t *testing.T) {
+	var b strings.Builder
+	if err := JSONLines(&b, strings.NewReader("job,service_s,load\n007,1.50,0.5\n")); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); got != `{"job":"007","service_s":1.50,"load":0.5}`+"\n" {
+		t.Errorf("%s", got)
+	}
+}
+
+// The paths of pictures are those in the experiment's folder.
+func TestPictures(t *testing.T) {
+	e := &Experiment{Dir: t.TempDir()}
+	if all, err := e.Pictures(); all != nil || err != nil {
+		t.Errorf("%v, %v", all, err)
+	}
+	path := filepath.Join(e.Dir, PlotsDir, PicturesFile)
+	text := `[{"name": "a", "svg": "a.svg", "pdf": "a.pdf"}, {"name": "b", "skipped": "no data"}]`
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	want := []Picture{{Name: "a", SVG: "plots/a.svg", PDF: "plots/a.pdf"}, {Name: "b", Skipped: "no data"}}
+	if all, err := e.Pictures(); err != nil || !cmp.Equal(want, all) {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// The first error of the disk is that of the cell.
+func TestFirstError(t *testing.T) {
+	first := errors.New("first")
+	for _, records := range []Records{AllRecords, MetricsOnly} {
+		dir := t.TempDir()
+		s, events := simulated("a")
+		w, err := NewCellWriter(dir, s, records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Event(events[0])
+		w.keep(first)
+		w.keep(errors.New("second"))
+		w.keep(nil)
+		if _, err := w.Finish(Cell{}); !errors.Is(err, first) {
+			t.Errorf("%s: %v", records, err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("%s: left behind %v, %v", records, left, err)
+		}
+	}
+}
+
+// Estimates whose file is damaged are written anew.
+func TestDamagedEstimates(t *testing.T) {
+	dir := t.TempDir()
+	row := EstimateRow{Job: "j", Model: "m", Predicted: 2, Actual: 3}
+	if err := WriteEstimates(dir, []EstimateRow{row}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, EstimatesFile)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row.Actual = -1
+	for text, want := range map[string]float64{string(raw): 3, string(raw) + "1,2\n": -1} {
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o644), WriteEstimates(dir, []EstimateRow{row})); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := readEstimates(dir)
+		if err != nil || len(rows) != 1 || rows[0].Actual != want {
+			t.Errorf("%+v, %v, want %g", rows, err, want)
+		}
+	}
+}
