@@ -19,9 +19,10 @@ import (
 // references decodes the reference blocks.
 func (d *Decoder) references(s *experiments.Spec) []record.Reference {
 	var list []record.Reference
+	whole := !d.Failed() // else cells and axes may be missing to which rows belong
 	for _, n := range d.root.All("reference") {
 		a := d.EvalArgs(n, d.global)
-		if !a.OK {
+		if !a.OK || !whole {
 			continue
 		}
 		t := referenceTable{spec: s, columns: map[string]string{}, where: eval.Get[[]experiments.Setting](a, "where")}
