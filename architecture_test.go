@@ -164,6 +164,7 @@ var rules = []struct {
 		"scheduler/matching", "scheduler/rental", "scheduler/profiling",
 		"scheduler/placement"}},
 	{"scheduler/control", []string{"scheduler", "estimator"}},
+	{"scheduler/schedulertest", []string{"scheduler", "hardware/simulated"}},
 	{"scheduler/", []string{"scheduler"}},
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",

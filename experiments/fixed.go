@@ -13,7 +13,7 @@ func (s *Spec) Fixed(c Cell) bool {
 		return false
 	}
 	for _, b := range c.Workload.Submits {
-		if b.Count > 0 && (b.Arrivals.Kind == workload.Exponential || b.Arrivals.Kind == workload.Normal) {
+		if b.Arrivals.Kind == workload.Exponential || b.Arrivals.Kind == workload.Normal {
 			return false
 		}
 	}

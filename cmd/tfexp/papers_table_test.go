@@ -90,8 +90,19 @@ func papersTable(figures []*paperFigure, why func(f *paperFigure) string) string
 	return b.String()
 }
 
+// rulesTable writes the table of rules that differ.
+func rulesTable(rules []map[string]string) string {
+	var b strings.Builder
+	b.WriteString("\n## Rules that differ\n\nWhere a policy decides by other rules than a program of its authors, as far as " +
+		"these can be read.\n\n| policy | which program | theirs | ours |\n|---|---|---|---|\n")
+	for _, r := range rules {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r["policy"], r["source"], r["theirs"], r["ours"])
+	}
+	return b.String()
+}
+
 // TestPapersTable writes docs/papers.md when TFEXP_PAPERS is set (make papers). Else it holds that the page has the
-// figures of gavel.hcl as they are.
+// figures of gavel.hcl and the rules as they are.
 func TestPapersTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs whole experiments")
@@ -122,7 +133,8 @@ func TestPapersTable(t *testing.T) {
 			figures = append(figures, figuresOf(t, name, filepath.Join(e.Dir, "references.csv"))...)
 		})
 	}
-	table := papersTable(figures, why)
+	rules := rulesTable(paperTable(t, filepath.Join("..", "..", "experiments", "papers", "rules.csv")))
+	table := papersTable(figures, why) + rules
 	if write {
 		if err := os.WriteFile(page, []byte(table), 0o644); err != nil {
 			t.Fatal(err)
@@ -132,6 +144,9 @@ func TestPapersTable(t *testing.T) {
 	kept, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !bytes.HasSuffix(kept, []byte(rules)) {
+		t.Errorf("docs/papers.md does not end with (make papers writes it anew):\n%s", rules)
 	}
 	for line := range strings.Lines(table) {
 		if strings.HasPrefix(line, "| `gavel`") && !bytes.Contains(kept, []byte(line)) {

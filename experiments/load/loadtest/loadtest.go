@@ -169,3 +169,17 @@ func withoutRanges(v any) any {
 	}
 	return v
 }
+
+// Beside loads an experiment that names files, which lie beside it: their contents by their names. It returns the
+// diagnostics as a terminal shows them.
+func Beside(t *testing.T, source string, files map[string]string) (*experiments.Spec, string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec, diags := load.Source(filepath.Join(dir, "test.hcl"), []byte(source), load.Options{Host: Host})
+	return spec, strings.ReplaceAll(Text(t, diags), dir+string(filepath.Separator), "")
+}

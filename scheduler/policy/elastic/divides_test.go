@@ -82,7 +82,8 @@ func train(t *testing.T, order policy.Order, nodes []scheduler.Node, runs []*amd
 		r.types = types
 		jobs[i] = scheduler.Job{Number: i, Name: fmt.Sprint("j", i), Threads: 1, GPUs: 1, Elastic: true, Arrival: arrivals[i],
 			Deadline: scheduler.Never}
-		work[i] = simulated.Scaling{Scaled: time.Hour, Threads: 1, Begin: func() simulated.Course { return r }}
+		work[i] = simulated.Scaling{Scaled: time.Hour, Threads: 1,
+			Special: &simulated.Special{Begin: func() simulated.Course { return r }}}
 	}
 	engine, err := simulated.New(jobs, work, simulated.Options{})
 	if err != nil {
@@ -218,6 +219,36 @@ func TestSiaChoosesTypes(t *testing.T) {
 	}
 	if fast.typ != "V100" {
 		t.Errorf("the fast training ends on %s", fast.typ)
+	}
+}
+
+// TestSiaByHand: two trainings on two old GPUs and two new ones, which are twice as fast; on n of them A is n times as fast
+// as on one, and B 1/(0.4 + 0.6/n) times. A restart is taken to cost 20 s, so that before the first one another
+// configuration keeps k = a/(a + 20) of its gain at age a. A gain g costs g^-0.5; the least goodput of each has the gain 1.
+// Before they have run, all types are alike, and each gets one of the new GPUs, which is a gain of 2.
+//
+//	A on 2 new, B on 2 old ones   (4k)^-0.5 + (1.4286k)^-0.5 = 1.3367 k^-0.5
+//	A on 2 old, B on 2 new ones   (2k)^-0.5 + (2.8571k)^-0.5 = 1.2987 k^-0.5
+//	both as they are              2 · 2^-0.5 = 1.4142
+//
+// The second is 1.4226 at 100 s, where k = 5/6, and 1.4118 at 110 s, where k = 11/13. Once they have changed, both keep
+// what they have: it costs 1.2987 in all.
+func TestSiaByHand(t *testing.T) {
+	nodes := []scheduler.Node{{Name: "old", Threads: 2, GPUs: 2, GPU: "K80"}, {Name: "new", Threads: 2, GPUs: 2, GPU: "V100"}}
+	faster := map[string]float64{"V100": 2}
+	runs := []*amdahl{{work: 1000, limit: 8, faster: faster}, {work: 1000, limit: 8, serial: 0.4, faster: faster}}
+	_, trace := train(t, "sia", nodes, runs, make([]time.Duration, 2),
+		policy.Settings{"restart_delay": 20 * time.Second, "fairness": -0.5, "unserved": 1.1})
+	for at, want := range map[time.Duration]int{0: 1, 100: 1, 110: 2, 120: 2, 380: 2} {
+		if got := given(trace, at*time.Second, 2); got[0] != want || got[1] != want {
+			t.Errorf("at %d s they have %v GPUs, want %d each", at, got, want)
+		}
+	}
+	for _, e := range trace {
+		if onNew := e.GPUs.Count() > 0 && e.GPUs[0].Lo >= 2; e.Kind == scheduler.Start && !onNew ||
+			e.Kind == scheduler.Resume && e.At == 110*time.Second && onNew != (e.Job == 1) {
+			t.Errorf("at %s job %d gets GPU %d", e.At, e.Job, e.GPUs[0].Lo)
+		}
 	}
 }
 

@@ -17,8 +17,8 @@ var (
 	}
 	promotion = schema.Arg{
 		Name: "promotion", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1e6), Example: `8`,
-		Doc: "A job of the second queue goes back to the first when it has waited this many times as long as it has run " +
-			"since it last came to the first; 0 for never.",
+		Doc: "A job of the second queue goes back to the first when it has waited this many times as long as it has run, " +
+			"both since it last came to the first; the time before it ran does not count as waiting. 0 for never.",
 	}
 )
 
@@ -28,7 +28,7 @@ func init() {
 		Doc: "two queues by the GPU time that jobs have had, the first before the second, in the order in which jobs came " +
 			"to them; whoever fits runs, and later jobs pass those that do not (J. Gu and others, NSDI 2019); on hardware " +
 			"without GPUs it is core time",
-		Place: 40, Settings: []schema.Arg{demotion, promotion}, Version: 2,
+		Place: 40, Settings: []schema.Arg{demotion, promotion}, Version: 3,
 	}, newTiresias, true)
 }
 
@@ -40,12 +40,12 @@ type tiresias struct {
 	lives     []attained
 }
 
-// attained is what a job has had since it last came to the first queue.
+// attained is what a job has had since it last came to the first queue. It waits only once it has run.
 type attained struct {
-	known, runs  bool
-	ran, waited  time.Duration
-	looked       time.Duration
-	second, ever bool // it is in the second queue; it has run
+	known, runs bool
+	ran, waited time.Duration
+	looked      time.Duration
+	second      bool // it is in the second queue
 }
 
 func newTiresias(s policy.Setup) decider {
@@ -108,12 +108,12 @@ func (t *tiresias) count(j int32, now time.Duration, gpus int, held bool) {
 		t.queues[0] = append(t.queues[0], j)
 	case a.runs:
 		a.ran += passed
-		a.ever = true
 		if !a.second && scheduler.CoreTime(a.ran, gpus) >= t.demotion {
 			t.move(j, a, 1)
 		}
-	case a.ever && a.second && t.promotion > 0:
-		if a.waited += passed; float64(a.waited) >= t.promotion*float64(a.ran) {
+	case a.ran > 0:
+		a.waited += passed
+		if a.second && t.promotion > 0 && float64(a.waited) >= t.promotion*float64(a.ran) {
 			a.ran, a.waited = 0, 0
 			t.move(j, a, 0)
 		}

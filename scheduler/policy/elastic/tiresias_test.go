@@ -92,6 +92,45 @@ func TestTiresiasByHand(t *testing.T) {
 	}
 }
 
+// TestTiresiasCountsWaitingInBothQueues, as its authors' simulator does. Two cores, rounds of 1 s; demotion at 5
+// core-seconds, promotion after waiting as long as running. X, of 3.9 s on one core, comes first, B, of 10 s on two, at
+// 0.1 s, and S, of 5.5 s on one, at 0.2 s. At 4 s B goes before S, which came later; at 7 s B goes to the second queue, at
+// 9 s S, behind B. S waited from 4 to 7 s and from 9 to 11 s, as long as it ran: it is first again. In the second queue
+// alone it would have waited until 14 s.
+//
+//	t:  0 1 2 3 4 5 6 7 8 9 10 11 12 …
+//	    X X X X B B B S S B B  S  B
+//	      S S S B B B     B B     B
+func TestTiresiasCountsWaitingInBothQueues(t *testing.T) {
+	seconds := func(s float64) time.Duration { return time.Duration(s * 1e9) }
+	runs := []time.Duration{seconds(3.9), seconds(10), seconds(5.5)}
+	jobs := make([]scheduler.Job, 3)
+	work := make([]simulated.Scaling, 3)
+	for i, threads := range []int{1, 2, 1} {
+		jobs[i] = scheduler.Job{Number: i, Name: fmt.Sprint(i), Arrival: seconds(0.1 * float64(i)), Threads: threads,
+			Deadline: scheduler.Never}
+		work[i] = simulated.FullRequest(runs[i], threads)
+	}
+	e, err := simulated.New(jobs, work, simulated.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := scheduler.Run{
+		Policy: policy.Policy{Order: "tiresias", Settings: policy.Settings{
+			"rounds": time.Second, "demotion": 5 * time.Second, "promotion": 1.0,
+		}},
+		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 2}}}, Jobs: jobs, Engine: e,
+	}.Execute(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{3.9, 17, 11.5} {
+		if got := out.Jobs[i].Finish; got != seconds(want) {
+			t.Errorf("job %d ends at %s, want %g s", i, got, want)
+		}
+	}
+}
+
 // TestTiresiasTakesAnyType: a job that runs on two types of GPU, 10 s on a V100 and 15 s on a K80, does not wait for the
 // faster one.
 //
@@ -110,7 +149,9 @@ func TestTiresiasTakesAnyType(t *testing.T) {
 				{Name: "K80", Threads: 1, GPUs: 1, GPU: "K80", Predicted: slow},
 			},
 		}
-		work[i].Alternatives = []simulated.Scaling{simulated.FullRequest(fast, 1), simulated.FullRequest(slow, 1)}
+		work[i].Special = &simulated.Special{
+			Alternatives: []simulated.Scaling{simulated.FullRequest(fast, 1), simulated.FullRequest(slow, 1)},
+		}
 	}
 	e, err := simulated.New(jobs, work, simulated.Options{})
 	if err != nil {
