@@ -71,7 +71,7 @@ func jobsOf(t testing.TB, file string) ([]scheduler.Job, []simulated.Scaling) {
 			j.Alternatives = append(j.Alternatives, scheduler.Alternative{
 				Name: "gpu:" + gpu, Threads: j.Threads, GPUs: j.GPUs, GPU: gpu, Predicted: run,
 			})
-			work[i].Alternatives = append(work[i].Alternatives, simulated.FullRequest(run, j.Threads))
+			work[i].AddAlternative(simulated.FullRequest(run, j.Threads))
 		}
 	}
 	return trace.Jobs, work
@@ -189,7 +189,7 @@ func TestJobsMoveToOtherTypes(t *testing.T) {
 		for i, d := range []time.Duration{fast, slow} {
 			gpu := []string{"fast", "slow"}[i]
 			a = append(a, scheduler.Alternative{Name: gpu, Threads: 1, GPUs: 1, GPU: gpu, Predicted: d})
-			w.Alternatives = append(w.Alternatives, simulated.FullRequest(d, 1))
+			w.AddAlternative(simulated.FullRequest(d, 1))
 		}
 		return a, w
 	}
