@@ -272,7 +272,7 @@ func linesOf(t File, wanted ...int) map[int]shownLine {
 		return found
 	}
 	last := slices.Max(append(wanted, 0))
-	in := bufio.NewReaderSize(text, 64<<10)
+	in := bufio.NewReaderSize(workload.Unmarked(text), 64<<10)
 	at := 0
 	for line := 1; line <= last; line++ {
 		l := shownLine{from: at, there: true}
