@@ -121,7 +121,7 @@ func drawGoldenWorkload(n int) goldenWorkload {
 		j.Number, j.Name = i, fmt.Sprint(i)
 		work := simulated.Scaling{Scaled: run, Threads: j.Threads, Parallel: 0.5 + 0.5*float64(rng.IntN(2))}
 		for _, a := range j.Alternatives {
-			work.Alternatives = append(work.Alternatives, simulated.FullRequest(span(9), a.Threads))
+			work.AddAlternative(simulated.FullRequest(span(9), a.Threads))
 		}
 		w.jobs, w.work = append(w.jobs, j), append(w.work, work)
 	}
@@ -195,7 +195,7 @@ func (w *goldenWorkload) drawJob(rng *rand.Rand, span func(int) time.Duration, c
 func (w goldenWorkload) without() ([]scheduler.Job, []simulated.Scaling) {
 	jobs, work := slices.Clone(w.jobs), slices.Clone(w.work)
 	for i := range jobs {
-		jobs[i].Alternatives, work[i].Alternatives = nil, nil
+		jobs[i].Alternatives, work[i].Special = nil, nil
 	}
 	return jobs, work
 }
