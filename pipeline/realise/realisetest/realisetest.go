@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -287,10 +288,16 @@ func plain(v reflect.Value) any {
 	case reflect.Struct:
 		all := map[string]any{}
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() {
-				if p := plain(v.Field(i)); p != nil {
-					all[f.Name] = p
-				}
+			f := v.Type().Field(i)
+			p := plain(v.Field(i))
+			if !f.IsExported() || p == nil {
+				continue
+			}
+			// How a struct is divided into others makes no difference.
+			if parts, ok := p.(map[string]any); ok && (f.Anonymous || f.Type.Kind() == reflect.Pointer) {
+				maps.Copy(all, parts)
+			} else {
+				all[f.Name] = p
 			}
 		}
 		if len(all) == 0 {
