@@ -30,7 +30,7 @@ func waysOf(jobs []Job) []simulated.Scaling {
 	w := works(jobs)
 	for i, j := range jobs {
 		for _, a := range j.Alternatives {
-			w[i].Alternatives = append(w[i].Alternatives, simulated.FullRequest(a.Predicted, a.Threads))
+			w[i].AddAlternative(simulated.FullRequest(a.Predicted, a.Threads))
 		}
 	}
 	return w
@@ -255,7 +255,7 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 		for i := range jobs {
 			for k := range jobs[i].Alternatives {
 				run := time.Duration(rapid.IntRange(0, 9).Draw(t, "way run")) * time.Second
-				work[i].Alternatives = append(work[i].Alternatives, simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
+				work[i].AddAlternative(simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
 			}
 		}
 		p := drawPolicy(t)

@@ -178,7 +178,7 @@ func TestAnyRunOfSharedClustersIsValid(t *testing.T) {
 			jobs[i].User = rapid.SampledFrom([]string{"", "ann", "bob"}).Draw(t, "user")
 			for k := range jobs[i].Alternatives {
 				run := time.Duration(rapid.IntRange(0, 9).Draw(t, "alternative run")) * time.Second
-				work[i].Alternatives = append(work[i].Alternatives, simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
+				work[i].AddAlternative(simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
 			}
 		}
 		p := rapid.SampledFrom([]Policy{
