@@ -64,10 +64,10 @@ func TestNarrowTables(t *testing.T) {
 func TestJournalEntries(t *testing.T) {
 	for want, e := range map[string]store.JournalEntry{
 		"stage tables finished in 2 s": {Event: "stage_end", Unit: "tables", State: "finished", Seconds: 2},
-		"cell a-r1 started":              {Event: "cell_start", Unit: "a-r1"},
-		"run ended":                      {Event: "run_end"},
-		"warning a-r1: busy":             {Event: "warning", Unit: "a-r1", State: "busy_machine", Text: "busy"},
-		"sample long-2 done":             {Event: "sample", Unit: "long-2", State: "done"},
+		"cell a-r1 started":            {Event: "cell_start", Unit: "a-r1"},
+		"run ended":                    {Event: "run_end"},
+		"warning a-r1: busy":           {Event: "warning", Unit: "a-r1", State: "busy_machine", Text: "busy"},
+		"sample long-2 done":           {Event: "sample", Unit: "long-2", State: "done"},
 	} {
 		if got := entry(e); got != want {
 			t.Errorf("%q, want %q", got, want)
