@@ -184,7 +184,7 @@ var events = map[string][2]string{
 	"stage_end":       {"stage", "ended"},
 	"cell_start":      {"cell", "started"},
 	"cell_end":        {"cell", "ended"},
-	"cell_simulated":  {"cell", "simulated"},
+	"cell_simulated":  {"simulation of", "ended"},
 	"cell_removed":    {"cell", "removed"},
 	"cell_restored":   {"cell", "restored"},
 	"array_submitted": {"array", "submitted"},
