@@ -118,11 +118,11 @@ func EachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 			}
 		}
 	}
-	if err := s.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = errLongLine
-		}
-		return nil, &LineError{file, n + 1, err}
+	switch err := s.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, &LineError{file, n + 1, errLongLine}
+	case err != nil: // the rest of the file cannot be read
+		return nil, err
 	}
 	if lenient {
 		return found, nil
