@@ -161,9 +161,10 @@ var rules = []struct {
 		"scheduler/division", "scheduler/queue"}},
 	{"scheduler/policy/rounds", []string{"scheduler$", "scheduler/policy$", "scheduler/shares"}},
 	{"scheduler/policy", []string{"scheduler$", "scheduler/plan", "scheduler/proportion", "scheduler/cluster", "scheduler/queue",
-		"scheduler/matching", "scheduler/rental",
+		"scheduler/matching", "scheduler/rental", "scheduler/profiling",
 		"scheduler/placement"}},
 	{"scheduler/control", []string{"scheduler", "estimator"}},
+	{"scheduler/schedulertest", []string{"scheduler", "hardware/simulated"}},
 	{"scheduler/", []string{"scheduler"}},
 	{"scheduler", []string{ // and no policy
 		"scheduler/queue", "scheduler/cluster", "scheduler/job", "scheduler/trace", "scheduler/servers", "scheduler/outlook",

@@ -210,8 +210,8 @@ func TestLeaveOut(t *testing.T) {
 		}}
 	}
 	one := trace()
-	if one.LeftOut() != "" || one.Assumptions() != "" {
-		t.Errorf("of a whole trace: %q, %q", one.LeftOut(), one.Assumptions())
+	if one.LeftOut() != "" {
+		t.Errorf("of a whole trace: %q", one.LeftOut())
 	}
 	one.LeaveOut(map[int]bool{0: true, 2: true})
 	var names []string
@@ -229,9 +229,6 @@ func TestLeaveOut(t *testing.T) {
 	if got := one.LeftOut(); got != "l.csv has 1 malformed line and 3 jobs larger than the hardware, first line 5, left out" {
 		t.Errorf("%s", got)
 	}
-	if got := one.Assumptions(); got != "l.csv: no zone; no user" {
-		t.Errorf("%s", got)
-	}
 	// What workloads share is told once.
 	w := &experiments.Workload{Trace: one, Submits: []experiments.Submit{{LeftOut: "a line"}, {}}}
 	spec := &experiments.Spec{Cells: []experiments.Cell{{Workload: w}, {Workload: w}, {Workload: &experiments.Workload{}}}}
@@ -239,6 +236,13 @@ func TestLeaveOut(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if got := spec.Assumed(); !slices.Equal(got, []string{"l.csv: no zone; no user"}) {
+		t.Errorf("%q", got)
+	}
+	for _, file := range []string{"m.csv", "n.csv"} {
+		same := &experiments.Trace{File: file, Trace: workload.Trace{Assumed: one.Assumed}}
+		spec.Cells = append(spec.Cells, experiments.Cell{Workload: &experiments.Workload{Trace: same}})
+	}
+	if got := spec.Assumed(); !slices.Equal(got, []string{"l.csv and 2 more files: no zone; no user"}) {
 		t.Errorf("%q", got)
 	}
 	if two := trace(); two.Timed(2) || !two.Timed(3) {

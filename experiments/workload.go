@@ -180,14 +180,6 @@ func (t *Trace) LeftOut() string {
 	return fmt.Sprintf("%s has %s, left out", filepath.Base(t.File), strings.Join(parts, " and "))
 }
 
-// Assumptions says what was assumed where the file says nothing; empty if nothing was.
-func (t *Trace) Assumptions() string {
-	if len(t.Assumed) == 0 {
-		return ""
-	}
-	return filepath.Base(t.File) + ": " + strings.Join(t.Assumed, "; ")
-}
-
 // LeftOut lists what lenient readers left out of the experiment's files.
 func (s *Spec) LeftOut() []string {
 	return s.told(func(w *Workload) (texts []string) {
@@ -201,14 +193,32 @@ func (s *Spec) LeftOut() []string {
 	})
 }
 
-// Assumed lists what readers of logs assumed where these say nothing.
-func (s *Spec) Assumed() []string {
-	return s.told(func(w *Workload) []string {
-		if w.Trace == nil {
-			return nil
+// Assumed says what was assumed where files of the experiment say nothing; the same of several files once.
+func (s *Spec) Assumed() (texts []string) {
+	files := map[string][]string{} // by what is assumed
+	var order []string
+	for _, c := range s.Cells {
+		t := c.Workload.Trace
+		if t == nil || len(t.Assumed) == 0 {
+			continue
 		}
-		return []string{w.Trace.Assumptions()}
-	})
+		said, file := strings.Join(t.Assumed, "; "), filepath.Base(t.File)
+		if files[said] == nil {
+			order = append(order, said)
+		}
+		if !slices.Contains(files[said], file) {
+			files[said] = append(files[said], file)
+		}
+	}
+	for _, said := range order {
+		list := files[said]
+		named := list[0]
+		if len(list) > 1 {
+			named = fmt.Sprintf("%s and %s", named, words.Plural(len(list)-1, "more file"))
+		}
+		texts = append(texts, named+": "+said)
+	}
+	return texts
 }
 
 // told lists what there is to tell of the workloads of all cells, each text once.

@@ -14,24 +14,13 @@ import (
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/policy/pairs"
+	"github.com/tfexp/tfexp/scheduler/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
 // onGPU lets a job run on a core with a GPU as well, in so many seconds.
 func onGPU(seconds float64, j Job) Job {
-	return onTypes(j, Alternative{Threads: 1, GPUs: 1, Predicted: sec(seconds)})
-}
-
-// onTypes lets a job run in further ways.
-func onTypes(j Job, more ...Alternative) Job {
-	own := Alternative{Name: "cpu", Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
-	for i := range more {
-		if more[i].Name == "" {
-			more[i].Name = "gpu"
-		}
-	}
-	j.Alternatives = append([]Alternative{own}, more...)
-	return j
+	return schedulertest.OnTypes(j, Alternative{Threads: 1, GPUs: 1, Predicted: sec(seconds)})
 }
 
 func sec(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -41,7 +30,7 @@ func waysOf(jobs []Job) []simulated.Scaling {
 	w := works(jobs)
 	for i, j := range jobs {
 		for _, a := range j.Alternatives {
-			w[i].Alternatives = append(w[i].Alternatives, simulated.FullRequest(a.Predicted, a.Threads))
+			w[i].AddAlternative(simulated.FullRequest(a.Predicted, a.Threads))
 		}
 	}
 	return w
@@ -83,7 +72,7 @@ func TestAlternatives(t *testing.T) {
 		// C waits for the GPU, which B holds. D may pass it: it takes nothing that
 		// C will need.
 		{"easy", Policy{Backfill: EASY}, []Job{
-			at(0, 1, 2), onTypes(gpus(1, at(0, 1, 3))), onTypes(gpus(1, at(0, 1, 1))), at(0, 1, 5)}, `
+			at(0, 1, 2), schedulertest.OnTypes(gpus(1, at(0, 1, 3))), schedulertest.OnTypes(gpus(1, at(0, 1, 1))), at(0, 1, 5)}, `
 			A |11|
 			B |111|
 			C |...1|
@@ -200,7 +189,7 @@ func TestAlternativesOfUnlikeMemory(t *testing.T) {
 	// 16 s then: on the GPU, the better pair, 6.5 of 8 s are left.
 	a := at(0, 2, 16)
 	a.Memory = 4
-	a = onTypes(a, Alternative{Threads: 1, GPUs: 1, Memory: 8, Predicted: 8 * time.Second})
+	a = schedulertest.OnTypes(a, Alternative{Threads: 1, GPUs: 1, Memory: 8, Predicted: 8 * time.Second})
 	c := at(3, 2, 1)
 	c.Memory = 6
 	jobs := number([]Job{gpus(1, at(0, 1, 2)), a, c})
@@ -238,7 +227,7 @@ func drawAlternatives(t *rapid.T, c Cluster, jobs []Job) {
 			continue
 		}
 		j.Malleable, j.MinThreads, j.MaxThreads = false, 0, 0
-		*j = onTypes(*j)
+		*j = schedulertest.OnTypes(*j)
 		for range rapid.IntRange(0, 2).Draw(t, "more ways") {
 			node := c.Nodes[rapid.IntRange(0, len(c.Nodes)-1).Draw(t, "way on")]
 			a := Alternative{
@@ -266,7 +255,7 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 		for i := range jobs {
 			for k := range jobs[i].Alternatives {
 				run := time.Duration(rapid.IntRange(0, 9).Draw(t, "way run")) * time.Second
-				work[i].Alternatives = append(work[i].Alternatives, simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
+				work[i].AddAlternative(simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
 			}
 		}
 		p := drawPolicy(t)
@@ -310,7 +299,7 @@ func TestAlternativesThatContradict(t *testing.T) {
 		"not its request":        {Jobs: []Job{with(plain, func(j *Job) { j.Threads = 2 })}},
 		"wants an allocation":    {Jobs: []Job{plain}, Policy: Policy{Allocation: MaxProp}},
 		"keeps the request":      {Jobs: []Job{plain}, Resizes: []Resize{{Job: 0, Threads: 1}}},
-		"more than the cluster":  {Jobs: []Job{onTypes(at(0, 9, 1), Alternative{Threads: 1, GPUs: 1, GPU: "T4"})}},
+		"more than the cluster":  {Jobs: []Job{schedulertest.OnTypes(at(0, 9, 1), Alternative{Threads: 1, GPUs: 1, GPU: "T4"})}},
 		"plans all waiting jobs": {Jobs: []Job{plain}, Policy: Policy{Placement: EarliestFinish, Backfill: EASY}},
 		"alpha":                  {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Settings: Settings{"alpha": 2.0}}},
 		"decides by itself":      {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Backfill: EASY}},

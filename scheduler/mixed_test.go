@@ -125,7 +125,7 @@ func drawMixed(t *rapid.T) mixed {
 		j := &m.Jobs[i]
 		for _, a := range j.Alternatives {
 			run := time.Duration(rapid.IntRange(0, 9).Draw(t, "way run")) * time.Second
-			m.work[i].Alternatives = append(m.work[i].Alternatives, simulated.FullRequest(run, a.Threads))
+			m.work[i].AddAlternative(simulated.FullRequest(run, a.Threads))
 		}
 		j.Retries = rapid.IntRange(0, 2).Draw(t, "retries")
 		m.fails = append(m.fails, rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "fails"))

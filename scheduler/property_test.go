@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -84,7 +85,7 @@ func drawJobs(t *rapid.T, c Cluster, plain bool) ([]Job, []simulated.Scaling) {
 			if rapid.IntRange(0, 3).Draw(t, "wrong estimate") == 0 {
 				j.Predicted = time.Duration(rapid.IntRange(0, 9).Draw(t, "estimate")) * time.Second
 			}
-			if fits := gangNodes(c, j); fits > 1 && rapid.IntRange(0, 2).Draw(t, "gang") == 0 {
+			if fits := schedulertest.GangNodes(c, j); fits > 1 && rapid.IntRange(0, 2).Draw(t, "gang") == 0 {
 				j.Nodes = rapid.IntRange(2, fits).Draw(t, "gang of")
 				j.Threads *= j.Nodes
 				j.GPUs *= j.Nodes
@@ -96,17 +97,6 @@ func drawJobs(t *rapid.T, c Cluster, plain bool) ([]Job, []simulated.Scaling) {
 			Parallel: 0.5 + 0.5*float64(rapid.IntRange(0, 1).Draw(t, "parallel"))}
 	}
 	return number(jobs), work
-}
-
-// gangNodes counts the nodes that have room for what a job asks of one.
-func gangNodes(c Cluster, j Job) int {
-	n := 0
-	for _, node := range c.Nodes {
-		if node.Threads >= j.Threads && node.GPUs >= j.GPUs && (node.Memory == 0 || node.Memory >= j.Memory) {
-			n++
-		}
-	}
-	return n
 }
 
 func drawResizes(t *rapid.T, jobs []Job) []Resize {

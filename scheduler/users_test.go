@@ -13,6 +13,7 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/policy/pairs"
 	"github.com/tfexp/tfexp/scheduler/policy/users"
+	"github.com/tfexp/tfexp/scheduler/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -149,7 +150,7 @@ func TestUsersShare(t *testing.T) {
 func TestPairsOfJobsAndResources(t *testing.T) {
 	jobs := func() []Job {
 		return number([]Job{
-			onGPU(4, at(0, 2, 9)), onGPU(6, at(0, 2, 5)), onTypes(gpus(1, at(0, 1, 2))),
+			onGPU(4, at(0, 2, 9)), onGPU(6, at(0, 2, 5)), schedulertest.OnTypes(gpus(1, at(0, 1, 2))),
 		})
 	}
 	for _, c := range []struct {
@@ -177,7 +178,7 @@ func TestAnyRunOfSharedClustersIsValid(t *testing.T) {
 			jobs[i].User = rapid.SampledFrom([]string{"", "ann", "bob"}).Draw(t, "user")
 			for k := range jobs[i].Alternatives {
 				run := time.Duration(rapid.IntRange(0, 9).Draw(t, "alternative run")) * time.Second
-				work[i].Alternatives = append(work[i].Alternatives, simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
+				work[i].AddAlternative(simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
 			}
 		}
 		p := rapid.SampledFrom([]Policy{

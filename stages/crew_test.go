@@ -42,7 +42,7 @@ func TestCrewSpeed(t *testing.T) {
 // TestCrewIsWrittenDown: a cell that another process runs has the same speeds.
 func TestCrewIsWrittenDown(t *testing.T) {
 	c, parts := crew()
-	task := Task{Simulation: &Simulation{Work: []simulated.Scaling{{Crew: c}}}}
+	task := Task{Simulation: &Simulation{Work: []simulated.Scaling{{Special: &simulated.Special{Crew: c}}}}}
 	var b bytes.Buffer
 	if err := WriteTask(&b, task, "key"); err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestCrewIsWrittenDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := read.Simulation.Work[0].Crew.Speed(parts), c.Speed(parts); got != want {
+	if got, want := read.Simulation.Work[0].Special.Crew.Speed(parts), c.Speed(parts); got != want {
 		t.Errorf("read back: %g, want %g", got, want)
 	}
 }

@@ -103,7 +103,7 @@ func polluxMean(t testing.TB, programs map[string]*training.Program, folder, wor
 		if j.Class == "ncf" {
 			e.Batch, e.MostGPUs = 32768, 1
 		}
-		work[i] = simulated.Scaling{Scaled: time.Hour, Threads: j.Threads, Begin: e.Begin}
+		work[i] = simulated.Scaling{Scaled: time.Hour, Threads: j.Threads, Special: &simulated.Special{Begin: e.Begin}}
 	}
 	engine, err := simulated.New(trace.Jobs, work, simulated.Options{Overheads: simulated.Overheads{
 		Start: 30 * time.Second, Resume: 30 * time.Second, Migrate: 30 * time.Second,

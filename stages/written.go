@@ -42,7 +42,7 @@ func WriteTask(to io.Writer, t Task, key string) error {
 		return ErrSteered
 	}
 	elastic := false
-	eachWork(&t, func(w *simulated.Scaling) { elastic = elastic || w.Begin != nil })
+	eachWork(&t, func(w *simulated.Scaling) { elastic = elastic || w.Special != nil && w.Special.Begin != nil })
 	if elastic {
 		return ErrElastic
 	}
@@ -109,7 +109,7 @@ func eachWork(t *Task, visit func(*simulated.Scaling)) {
 	each = func(all []simulated.Scaling) {
 		for i := range all {
 			visit(&all[i])
-			each(all[i].Alternatives)
+			each(all[i].Alternatives())
 		}
 	}
 	if t.Simulation != nil {

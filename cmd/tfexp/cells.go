@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,9 +63,15 @@ func findCell(dir, cell string) (place, error) {
 	}
 	var found []place
 	var names []string
-	for _, list := range []func(string) []string{logged, withoutFolder} {
+	var damage error // of an experiment whose cells are not known
+	folders := func(d string) ([]string, error) { return logged(d), nil }
+	for _, list := range []func(string) ([]string, error){folders, withoutFolder} {
 		for _, d := range dirs {
-			for _, name := range list(d) {
+			listed, err := list(d)
+			if err != nil && damage == nil {
+				damage = err
+			}
+			for _, name := range listed {
 				names = append(names, name)
 				if name == cell {
 					found = append(found, place{dir: d, cell: name})
@@ -75,11 +82,13 @@ func findCell(dir, cell string) (place, error) {
 			break
 		}
 	}
-	switch len(found) {
-	case 0:
+	switch {
+	case len(found) == 0 && damage != nil:
+		return place{}, fmt.Errorf("find cell %q: %w", cell, damage)
+	case len(found) == 0:
 		return place{}, cli.Usagef(cli.DidYouMean(cell, names, `"tfexp status" lists the experiments, "tfexp logs" their cells`),
 			"no cell %q in %s", cell, dir)
-	case 1:
+	case len(found) == 1:
 		return found[0], nil
 	}
 	return place{}, cli.Usagef("give one of their folders: "+found[0].dir+" or "+found[1].dir,
@@ -105,10 +114,10 @@ func cellNames(dir string) []string {
 
 // withoutFolder lists the cells that are planned and have no folder: those that are not complete, and those of which
 // metrics alone are recorded.
-func withoutFolder(dir string) []string {
+func withoutFolder(dir string) ([]string, error) {
 	e, err := record.Open(dir)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	var names []string
 	for _, c := range e.Missing {
@@ -117,7 +126,7 @@ func withoutFolder(dir string) []string {
 	for _, c := range e.Cells {
 		names = append(names, c.Cell)
 	}
-	return names
+	return names, nil
 }
 
 // jobNames lists the jobs of a cell that have a log, by name, with numbers in

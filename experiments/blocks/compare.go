@@ -79,7 +79,10 @@ func (d *Decoder) compares(cells []experiments.Cell) []experiments.Compare {
 			At: eval.Get[[]experiments.Setting](a, "baseline"), Level: eval.Get[float64](a, "level"),
 			By: eval.Get[string](a, "by"), Block: eval.Get[time.Duration](a, "block"), Range: eval.RangeOf(n.Header),
 		}
-		metrics := d.comparedMetrics(n, a, c)
+		var metrics []string
+		if n.Label != "" { // else that has been reported
+			metrics = d.comparedMetrics(n, a, c)
+		}
 		if !a.OK || len(metrics) == 0 || len(c.At) == 0 || !d.blockOfLog(a, cells) ||
 			!d.Failed() && !d.baselineAt(a, c.At, cells) {
 			continue

@@ -83,6 +83,10 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 		contractEnv(a)
 		j.Dir = d.Absolute(eval.Get[string](a, "dir"))
 		for _, f := range eval.Get[[]string](a, "files") {
+			if strings.TrimSpace(f) == "" {
+				a.Fail(a.At("files"), "File without a name", "files has an empty name; \".\" is the folder of the experiment file.")
+				continue
+			}
 			j.Files = append(j.Files, d.Absolute(f))
 		}
 	}

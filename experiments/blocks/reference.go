@@ -19,9 +19,10 @@ import (
 // references decodes the reference blocks.
 func (d *Decoder) references(s *experiments.Spec) []record.Reference {
 	var list []record.Reference
+	whole := !d.Failed() // else cells and axes may be missing to which rows belong
 	for _, n := range d.root.All("reference") {
 		a := d.EvalArgs(n, d.global)
-		if !a.OK {
+		if !a.OK || !whole {
 			continue
 		}
 		t := referenceTable{spec: s, columns: map[string]string{}, where: eval.Get[[]experiments.Setting](a, "where")}
@@ -67,6 +68,7 @@ var places = []string{"workload", "hardware", "policy", "replicate"}
 
 func (t *referenceTable) head(columns []string) error {
 	numbers := 0
+	seen := map[string]string{} // the column that holds a fact
 	t.chosen = make([]int, len(t.where))
 	for i := range t.where {
 		t.chosen[i] = slices.Index(columns, t.where[i].Name)
@@ -79,7 +81,8 @@ func (t *referenceTable) head(columns []string) error {
 			t.facts, t.metrics = append(t.facts, ""), append(t.metrics, "")
 			continue
 		}
-		name = strings.TrimSpace(name)
+		column := strings.TrimSpace(name)
+		name = column
 		if is, ok := t.columns[name]; ok {
 			name = is
 		}
@@ -93,6 +96,13 @@ func (t *referenceTable) head(columns []string) error {
 			return fmt.Errorf("the column %q is neither an axis nor a metric: there are the axes %s, and the metrics are the "+
 				"columns of metrics.csv", name, strings.Join(append(slices.Clone(places), t.spec.Axes...), ", "))
 		}
+		switch before, twice := seen[fact+metric]; {
+		case twice && before == column:
+			return fmt.Errorf("the column %q is there twice", column)
+		case twice:
+			return fmt.Errorf("the columns %q and %q both hold %s", before, column, fact+metric)
+		}
+		seen[fact+metric] = column
 		t.facts, t.metrics = append(t.facts, fact), append(t.metrics, metric)
 	}
 	if numbers == 0 {

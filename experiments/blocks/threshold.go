@@ -18,6 +18,9 @@ func (d *Decoder) thresholds(cells []experiments.Cell) []experiments.Threshold {
 	var list []experiments.Threshold
 	for _, n := range d.root.All("threshold") {
 		a := d.EvalArgs(n, d.global)
+		if n.Label == "" { // which has been reported
+			continue
+		}
 		t := experiments.Threshold{Metric: n.Label, Range: eval.RangeOf(n.Header)}
 		if t.Metric != language.EstimateError {
 			if t.Metric = d.metric(n.Label, n.LabelAt); t.Metric == "" {

@@ -17,6 +17,7 @@ type Checker struct {
 	spec  *experiments.Spec
 	facts experiments.HostFacts
 	seen  map[any]bool
+	whole bool // every block that cells need is there
 }
 
 // NewChecker returns a checker of the cells of spec, which reports to r. Real
@@ -30,6 +31,7 @@ func New(r *eval.Reporter, spec *experiments.Spec, host experiments.HostFacts) *
 func (c *Checker) Cells() {
 	type pair struct{ a, b any }
 	type triple struct{ a, b, c any }
+	c.whole = !c.Failed()
 	for _, cell := range c.allCells() {
 		w, h, p := cell.Workload, cell.Hardware, cell.Policy
 		if c.first(h) {
@@ -74,6 +76,7 @@ func (c *Checker) Cells() {
 			c.trains(w, h, p)
 			c.requested(p, w)
 			c.packing(w, h, p)
+			c.profiling(w, h, p)
 		}
 	}
 }

@@ -2,8 +2,10 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -42,6 +44,13 @@ type Args struct {
 	maybe  map[string]bool
 	// ok is false when an argument is in error or unknown.
 	OK bool
+	// wrong are the arguments that are in error by themselves.
+	wrong []string
+}
+
+// between are the errors about how the arguments of a block go together.
+var between = map[string]bool{
+	"Argument that nothing reads": true, "Contradicting arguments": true, "Missing argument": true, "Duplicate name": true,
 }
 
 // EvalArgs evaluates the arguments of a block that the schema names.
@@ -56,7 +65,10 @@ func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
 	for i := range n.Args {
 		arg := &n.Args[i]
 		if attr := n.Attr(arg.Name); attr != nil {
-			v := r.Eval(attr.Expr, e)
+			v, good := r.evaluate(attr.Expr, e)
+			if !good {
+				a.wrong = append(a.wrong, arg.Name)
+			}
 			if !v.IsKnown() {
 				a.maybe[arg.Name], a.OK = true, false
 				continue
@@ -66,12 +78,13 @@ func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
 				if value, ok := a.convert(arg, attr.Expr, v); ok {
 					a.Values[arg.Name] = value
 				} else {
-					a.OK = false
+					a.OK, a.wrong = false, append(a.wrong, arg.Name)
 				}
 				continue
 			}
 			if arg.Required {
-				a.Fail(attr.Expr.Range(), "Missing argument", "%s needs the argument %q, but this is null.",
+				a.OK = false
+				r.Errorf(attr.Expr.Range(), "Missing argument", "%s needs the argument %q, but this is null.",
 					n.Title(), arg.Name)
 			}
 		}
@@ -111,9 +124,20 @@ func (a *Args) At(name string) hcl.Range {
 	return a.Node.Header
 }
 
-// Fail reports an error of this block.
+// Fail reports an error of this block; not one that follows from another: arguments that do not go together, of which
+// the detail names one that is wrong by itself.
 func (a *Args) Fail(at hcl.Range, summary, detail string, values ...any) {
 	a.OK = false
+	if between[summary] {
+		named := strings.FieldsFunc(fmt.Sprintf(detail, values...), func(c rune) bool {
+			return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+		})
+		if slices.ContainsFunc(a.wrong, func(name string) bool {
+			return slices.Contains(named, name) || slices.Contains(named, name+"s")
+		}) {
+			return
+		}
+	}
 	a.r.Errorf(at, summary, detail, values...)
 }
 

@@ -85,10 +85,16 @@ var Unknown = cty.DynamicVal
 
 // Eval evaluates an expression; unknown when that failed, which is reported.
 func (r *Reporter) Eval(expr hcl.Expression, e *Env) cty.Value {
+	v, _ := r.evaluate(expr, e)
+	return v
+}
+
+// evaluate is Eval, and reports whether the expression is right.
+func (r *Reporter) evaluate(expr hcl.Expression, e *Env) (cty.Value, bool) {
 	note := ""
 	for _, t := range expr.Variables() {
 		if !r.checkReference(t, e) {
-			return Unknown
+			return Unknown, false
 		}
 		if t.RootName() == "each" {
 			note = e.note
@@ -97,9 +103,13 @@ func (r *Reporter) Eval(expr hcl.Expression, e *Env) cty.Value {
 	v, diags := r.effort.Value(expr, e.Ctx)
 	if diags.HasErrors() {
 		r.addHCL(diags, note)
-		return Unknown
+		return Unknown, false
 	}
-	return v
+	if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && v.AsBigFloat().IsInf() {
+		r.Errorf(expr.Range(), "Infinite number", "This number is infinite, as after a division by zero.%s", note)
+		return Unknown, false
+	}
+	return v, true
 }
 
 // checkReference walks a reference as far as its values are known, and

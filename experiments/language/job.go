@@ -83,7 +83,7 @@ job "script" {
 			},
 			gpuArg,
 			{
-				Name: "memory", Type: schema.Size,
+				Name: "memory", Type: schema.Size, Positive: true,
 				Doc: "The memory that the job requests. It starts only where so much is free.", Example: `"2GiB"`,
 			},
 			{

@@ -96,6 +96,7 @@ func (x *expander) bind(t *tuned, job *eval.Node, e *eval.Env) *eval.Node {
 		names, _ := eval.NamesRead(h, "each")
 		read = append(read, names...)
 	}
+	broken := job.Broken || x.known[job] != nil && x.known[job].broken
 	recorded := x.blocks.RecordedSettings(job, e)
 	read = append(read, recorded...)
 	bound := *job
@@ -110,7 +111,7 @@ func (x *expander) bind(t *tuned, job *eval.Node, e *eval.Env) *eval.Node {
 	var builtin *eval.Node = bound.First("builtin")
 	for _, s := range searched(t.node) {
 		switch {
-		case s.Broken || job.Broken || slices.Contains(read, s.Label):
+		case s.Broken || broken || slices.Contains(read, s.Label):
 		case schema.Find(bound.Args, s.Label) != nil && len(recorded) == 0:
 			replace(&bound, s)
 		case builtin != nil && schema.Find(builtin.Args, s.Label) != nil:
@@ -126,7 +127,7 @@ func (x *expander) bind(t *tuned, job *eval.Node, e *eval.Env) *eval.Node {
 		}
 	}
 	x.know(&bound, len(x.List))
-	x.known[&bound].broken = x.known[&bound].broken || x.known[job] != nil && x.known[job].broken
+	x.known[&bound].broken = x.known[&bound].broken || broken
 	return &bound
 }
 

@@ -86,6 +86,11 @@ func (d Decoder) Roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiments.J
 	j.GPUs = gpus
 }
 
+// has reports whether a job has a role.
+func has(roles []scheduler.Role, name string) bool {
+	return slices.ContainsFunc(roles, func(r scheduler.Role) bool { return r.Name == name })
+}
+
 // count returns the number of parts of a role.
 func count(roles []scheduler.Role, name string) int {
 	for _, r := range roles {

@@ -17,7 +17,6 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/words"
-	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -42,15 +41,14 @@ func (d Decoder) Runtime(n *eval.Node, e *eval.Env, rt *eval.Args, j *experiment
 		}
 	}
 	switch workers := count(j.Roles, roleWorker) + count(j.Roles, roleChief); {
-	case !slices.ContainsFunc(j.Roles,
-		func(r scheduler.Role) bool { return r.Name == roleWorker || r.Name == roleChief }):
+	case !has(j.Roles, roleWorker) && !has(j.Roles, roleChief):
 		a.Fail(n.Header, "Job without workers",
 			"A cluster block is for jobs with a role %q or %q, whose parts it counts.",
 			roleWorker, roleChief)
-	case j.Steps == 0:
+	case j.Steps == 0 && j.Epochs > 0:
 		a.Fail(n.Header, "Job without steps",
 			"A cluster block knows steps per second: give the work of the job as steps.")
-	case workers > 1 && count(j.Roles, roleServer) == 0 && (a.IsSet("limit") || a.IsSet("file")):
+	case workers > 1 && !has(j.Roles, roleServer) && (a.IsSet("limit") || a.IsSet("file")):
 		a.Fail(n.Header, "Workers without a parameter server",
 			"%d workers need a role %q, which has the limit of the cluster.",
 			workers, roleServer)

@@ -69,6 +69,7 @@ func parseQuantity(text string, units []unit, typical string, compound bool) (in
 		return 0, &unitError{problem: "it must not be negative"}
 	}
 	total := new(big.Rat)
+	last := unit{size: math.MaxInt64}
 	for parts := 0; s != "" || parts == 0; parts++ {
 		digits := s[:len(s)-len(strings.TrimLeft(s, "0123456789."))]
 		if len(digits) > longest {
@@ -81,14 +82,17 @@ func parseQuantity(text string, units []unit, typical string, compound bool) (in
 		rest := strings.TrimLeft(s[len(digits):], " ")
 		name := rest[:len(rest)-len(strings.TrimLeft(rest, letters))]
 		s = rest[len(name):]
-		size := int64(0)
+		of := unit{}
 		for _, u := range units {
 			if u.name == name {
-				size = u.size
+				of = u
 			}
 		}
 		switch {
-		case size > 0:
+		case of.size > 0 && of.size >= last.size:
+			return 0, &unitError{problem: fmt.Sprintf(
+				"%s comes after %s: its parts go from large units to small ones, each once, like \"1h30m\"", of.name, last.name)}
+		case of.size > 0:
 		case strings.EqualFold(name, "e") && s != "":
 			return 0, &unitError{problem: fmt.Sprintf(
 				"exponents are not allowed; write the number without one, with its unit, like \"1.5%s\"", typical)}
@@ -106,7 +110,8 @@ func parseQuantity(text string, units []unit, typical string, compound bool) (in
 			}
 			return 0, e
 		}
-		total.Add(total, value.Mul(value, new(big.Rat).SetInt64(size)))
+		total.Add(total, value.Mul(value, new(big.Rat).SetInt64(of.size)))
+		last = of
 	}
 	f, _ := total.Float64()
 	if f > math.MaxInt64/2 {

@@ -20,7 +20,7 @@ func TestParseDuration(t *testing.T) {
 	}
 	for in, suggestion := range map[string]string{
 		"": "", "5": "5s", "0": "0s", "-1s": "", "10sec": "10s", "5min": "5m", "1S": "1s", "s": "", "1.2.3s": "",
-		"1e3s": "", "1d": "", "999999999h": "", "1s2": "2s", "1/2s": "",
+		"1e3s": "", "1d": "", "999999999h": "", "1s2": "2s", "1/2s": "", "1h1h1h": "", "30m1h": "", "1us1µs": "",
 		"0." + strings.Repeat("3", 10_000) + "s": "",
 	} {
 		got, err := ParseDuration(in)

@@ -23,10 +23,10 @@ func (e *Engine) choose(job int, t *task, g scheduler.Grant) (Work, error) {
 		return w, nil
 	}
 	if e.chosen == nil {
-		e.chosen = make([]Work, len(e.tasks))
+		e.chosen = make([]Work, len(e.jobs))
 	}
 	if e.ways == nil {
-		e.ways = make([]int32, len(e.tasks))
+		e.ways = make([]int32, len(e.jobs))
 	}
 	e.chosen[job], e.ways[job] = w, int32(g.Alternative)
 	e.setOut(job, t, w)

@@ -70,7 +70,7 @@ func (e *Engine) nextSpent() time.Duration {
 func (e *Engine) endSpent() {
 	for e.nextSpent() <= e.now {
 		job := int(e.budgets.ends.pop().job)
-		t := &e.tasks[job]
+		t := e.at(job)
 		e.halt(job, t)
 		e.leave(job)
 		e.apart(job)

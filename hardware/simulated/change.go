@@ -18,20 +18,20 @@ type Reported func(job, units int) trace.Progress
 // last one left out, as an instant of its own; units has the work of each job in epochs or
 // steps. It is called before the first job starts, in the place of Watch.
 func (e *Engine) Attend(jobs []bool, units []int, say Reported) error {
-	if len(jobs) != len(e.tasks) || len(units) != len(e.tasks) {
-		return fmt.Errorf("simulated: the reports of %d and the units of %d of %d jobs", len(jobs), len(units), len(e.tasks))
+	if len(jobs) != len(e.jobs) || len(units) != len(e.jobs) {
+		return fmt.Errorf("simulated: the reports of %d and the units of %d of %d jobs", len(jobs), len(units), len(e.jobs))
 	}
 	if e.units == nil {
 		e.Watch(units)
 	}
-	e.attended, e.say, e.held = jobs, say, make([]scheduler.Grant, len(e.tasks))
+	e.attended, e.say, e.held = jobs, say, make([]scheduler.Grant, len(e.jobs))
 	return nil
 }
 
 // Change gives a job other work: what it has done of the work before, it has done of this,
 // as a part of the whole. A running job goes on at once, for the cost of a resize.
 func (e *Engine) Change(job int, w Work) error {
-	if job < 0 || job >= len(e.tasks) {
+	if job < 0 || job >= len(e.jobs) {
 		return fmt.Errorf("change: no job has the number %d", job)
 	}
 	if e.opts.Checkpoints != nil && e.opts.Checkpoints[job] != nil {
@@ -44,9 +44,9 @@ func (e *Engine) Change(job int, w Work) error {
 		return errors.New("change: the jobs are not attended to")
 	}
 	if e.chosen == nil {
-		e.chosen = make([]Work, len(e.tasks))
+		e.chosen = make([]Work, len(e.jobs))
 	}
-	t := &e.tasks[job]
+	t := e.at(job)
 	if t.phase == running {
 		e.halt(job, t)
 		t.lead += e.opts.Overheads.Resize
@@ -91,10 +91,10 @@ func (e *Engine) done(job int, t *task) float64 {
 // Restart ends the attempt of a job, which keeps what it has done; Start begins the next
 // one, with the start-up of its work.
 func (e *Engine) Restart(job int) error {
-	if job < 0 || job >= len(e.tasks) {
+	if job < 0 || job >= len(e.jobs) {
 		return fmt.Errorf("restart: no job has the number %d", job)
 	}
-	t := &e.tasks[job]
+	t := e.at(job)
 	if t.phase != running && t.phase != paused {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (e *Engine) Restart(job int) error {
 		e.leave(job)
 	}
 	if e.kept == nil {
-		e.kept = make([]float64, len(e.tasks))
+		e.kept = make([]float64, len(e.jobs))
 	}
 	e.kept[job] = e.done(job, t)
 	t.phase = idle

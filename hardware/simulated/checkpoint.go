@@ -140,7 +140,7 @@ func (e *Engine) attempt(job int) *scheduler.Attempt {
 	if e.opts.Fleet == nil && e.saves == nil {
 		return nil
 	}
-	t := &e.tasks[job]
+	t := e.at(job)
 	_, _, rate := e.workOf(job).Times()
 	whole := e.whole(job)
 	done := func(left time.Duration) time.Duration { return max(whole-stretch(left, t.rate, rate), 0) }

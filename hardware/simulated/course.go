@@ -35,13 +35,13 @@ func (e *Engine) course(job int) Course {
 // begins prepares the course of a job, if its work has one.
 func (e *Engine) begins(job int, w Work) error {
 	s, ok := w.(*Scaling)
-	if !ok || s.Begin == nil {
+	if !ok || s.Special == nil || s.Special.Begin == nil {
 		return nil
 	}
 	if e.courses == nil {
 		e.courses = make([]Course, len(e.jobs))
 	}
-	e.courses[job] = s.Begin()
+	e.courses[job] = s.Special.Begin()
 	if e.crowd != nil || e.saves != nil || e.opts.Fleet != nil || e.opts.Noise > 0 {
 		return fmt.Errorf("simulated: job %q trains as it was measured, which goes with no noise, contention, "+
 			"checkpoints, or servers that come and go", e.jobs[job].Name)
@@ -71,6 +71,6 @@ func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
 	}
 	t.lead, t.scaled, t.since = 0, c.Left(), at
 	t.end = later(at, t.scaled)
-	e.ends.push(end{t.end, int32(job)}, e.tasks)
+	e.ends.push(end{t.end, int32(job)}, &e.tasks)
 	return true
 }

@@ -1,6 +1,10 @@
 package simulated
 
-import "time"
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/pages"
+)
 
 // end is an instant at which a job ends unless its speed changes before.
 type end struct {
@@ -51,19 +55,19 @@ func (h *ends) pop() end {
 type endings []end
 
 // set puts an end at an index of the heap.
-func (h endings) set(i int, x end, tasks []task) {
+func (h endings) set(i int, x end, tasks *pages.Table[task]) {
 	h[i] = x
-	tasks[x.job].place = int32(i)
+	tasks.At(x.job).place = int32(i)
 }
 
 // push adds the end of a job that has none.
-func (h *endings) push(x end, tasks []task) {
+func (h *endings) push(x end, tasks *pages.Table[task]) {
 	*h = append(*h, x)
 	h.rise(len(*h)-1, x, tasks)
 }
 
 // rise puts an end at an index, or before those above it that are later.
-func (h endings) rise(i int, x end, tasks []task) {
+func (h endings) rise(i int, x end, tasks *pages.Table[task]) {
 	for i > 0 && x.before(h[(i-1)/2]) {
 		h.set(i, h[(i-1)/2], tasks)
 		i = (i - 1) / 2
@@ -72,8 +76,8 @@ func (h endings) rise(i int, x end, tasks []task) {
 }
 
 // remove takes out the end of a job.
-func (h *endings) remove(job int, tasks []task) {
-	s, i := *h, int(tasks[job].place)
+func (h *endings) remove(job int, tasks *pages.Table[task]) {
+	s, i := *h, int(tasks.At(int32(job)).place)
 	last := s[len(s)-1]
 	s = s[:len(s)-1]
 	*h = s

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/pages"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -69,7 +70,7 @@ type Engine struct {
 	work  func(job int) Work
 	opts  Options
 	now   time.Duration
-	tasks []task
+	tasks pages.Table[task]
 	ends  endings
 	stops []scheduler.Notice // of stopped jobs, not yet delivered
 	news  []scheduler.Notice // that Next returned last; its storage is used again
@@ -89,6 +90,7 @@ type Engine struct {
 	held     []scheduler.Grant // by job; nil unless some are attended
 	courses  []Course          // by job; nil when none has one
 	mates    map[int]shared    // by running job that shares GPUs
+	samples  map[int]bool      // the running jobs that end after a part of their work
 }
 
 // task is a job under way. Of the time that it has left at its present speed,
@@ -133,7 +135,8 @@ func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engin
 	if !(opts.Noise >= 0) || math.IsInf(opts.Noise, 1) {
 		return nil, fmt.Errorf("simulated: noise of %v", opts.Noise)
 	}
-	e := &Engine{jobs: jobs, work: work, opts: opts, tasks: make([]task, len(jobs)), budgets: newBudgets(jobs)}
+	e := &Engine{jobs: jobs, work: work, opts: opts, budgets: newBudgets(jobs)}
+	e.tasks = pages.New(len(jobs), e.newTask, task{phase: over})
 	if c := opts.Contention; c != nil {
 		if c.Slowdown == nil || len(c.Cluster.Nodes) == 0 {
 			return nil, errors.New("simulated: contention without a law, or without a cluster")
@@ -152,12 +155,30 @@ func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engin
 		if err := w.Check(); err != nil {
 			return nil, fmt.Errorf("simulated: job %q: %w", jobs[i].Name, err)
 		}
-		e.setOut(i, &e.tasks[i], w)
 		if err := e.begins(i, w); err != nil {
 			return nil, err
 		}
 	}
 	return e, nil
+}
+
+// newTask is that of a job that is still to start.
+func (e *Engine) newTask(job int32) (t task) {
+	e.setOut(int(job), &t, e.work(int(job)))
+	return t
+}
+
+// at returns the task of a job.
+func (e *Engine) at(job int) *task { return e.tasks.At(int32(job)) }
+
+// forget gives up what is known of the jobs of which Next has said that they are over.
+func (e *Engine) forget() {
+	for i := range e.news {
+		if n := &e.news[i]; n.Kind == scheduler.JobEnded && e.at(n.Job).phase == over {
+			e.tasks.Over(int32(n.Job))
+		}
+	}
+	e.news = e.news[:0]
 }
 
 // noise draws a lognormal factor of mean 1 and relative standard deviation
@@ -184,8 +205,8 @@ func (e *Engine) Now() time.Duration { return e.now }
 // Left implements scheduler.Progress.
 func (e *Engine) Left() float64 {
 	sum := 0.0
-	for i := range e.tasks {
-		t := e.tasks[i]
+	for job, known := range e.tasks.All() {
+		i, t := int(job), *known
 		if t.phase != running && t.phase != paused {
 			continue
 		}
@@ -333,10 +354,10 @@ func (e *Engine) Resize(job int, g scheduler.Grant) error {
 
 // Stop ends a running or paused job at this instant.
 func (e *Engine) Stop(job int) error {
-	if job < 0 || job >= len(e.tasks) {
+	if job < 0 || job >= len(e.jobs) {
 		return fmt.Errorf("stop: no job has the number %d", job)
 	}
-	if t := &e.tasks[job]; t.phase == running || t.phase == paused {
+	if t := e.at(job); t.phase == running || t.phase == paused {
 		if t.phase == running {
 			e.halt(job, t)
 			e.leave(job)
@@ -358,7 +379,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	if err := ctx.Err(); err != nil {
 		return e.now, nil, err
 	}
-	e.news = e.news[:0]
+	e.forget()
 	if len(e.stops) > 0 {
 		e.news, e.stops = append(e.news, e.stops...), e.stops[:0]
 		return e.now, e.sorted(), nil
@@ -377,7 +398,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	e.passMarks()
 	for len(e.ends) > 0 && e.ends[0].at <= e.now {
 		first := e.ends[0]
-		e.ends.remove(int(first.job), e.tasks)
+		e.ends.remove(int(first.job), &e.tasks)
 		e.over(int(first.job), first.at)
 	}
 	e.endSpent()
@@ -412,7 +433,7 @@ func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.No
 
 // over ends a job whose work is done.
 func (e *Engine) over(job int, at time.Duration) {
-	t := &e.tasks[job]
+	t := e.at(job)
 	if e.courses != nil && e.nextStage(job, t, at) {
 		return
 	}
@@ -427,6 +448,7 @@ func (e *Engine) over(job int, at time.Duration) {
 	e.news = append(e.news, scheduler.Notice{
 		Kind: scheduler.JobEnded, Job: job, At: at, State: scheduler.Finished, Attempt: e.attempt(job),
 	})
+	e.sampled(job, t)
 }
 
 // sorted returns the news in their order.
@@ -442,14 +464,14 @@ var errNothing = errors.New("simulated: nothing runs, and there is no instant to
 
 // task returns a job that must be in a given phase.
 func (e *Engine) task(verb string, job int, want phase) (*task, error) {
-	if job < 0 || job >= len(e.tasks) {
+	if job < 0 || job >= len(e.jobs) {
 		return nil, fmt.Errorf("%s: no job has the number %d", verb, job)
 	}
-	if t := &e.tasks[job]; t.phase == want {
+	if t := e.at(job); t.phase == want {
 		return t, nil
 	}
 	phases := [...]string{"not started", "running", "paused", "over"}
-	return nil, fmt.Errorf("%s job %d: it is %s", verb, job, phases[e.tasks[job].phase])
+	return nil, fmt.Errorf("%s job %d: it is %s", verb, job, phases[e.at(job).phase])
 }
 
 // run lets a job run from now on, on these cores, with what it has left.
@@ -458,7 +480,7 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	e.budgets.begin(job, e.now)
 	if e.crowd == nil {
 		t.end = later(t.since, later(t.lead, e.span(job, t.scaled)))
-		e.ends.push(end{t.end, int32(job)}, e.tasks)
+		e.ends.push(end{t.end, int32(job)}, &e.tasks)
 	} else {
 		g := e.crowd.enter(job, cores, e.now)
 		t.since = g.clock
@@ -481,7 +503,7 @@ func (e *Engine) halt(job int, t *task) {
 	if e.crowd != nil {
 		e.crowd.leave(job, e.now)
 	} else {
-		e.ends.remove(job, e.tasks)
+		e.ends.remove(job, &e.tasks)
 	}
 }
 
@@ -503,7 +525,7 @@ func (e *Engine) advance(job int, t *task) {
 
 // look returns a job as it is now.
 func (e *Engine) look(job int) task {
-	t := &e.tasks[job]
+	t := e.at(job)
 	if e.saving(job) == nil {
 		copied := *t
 		t = &copied
@@ -527,6 +549,6 @@ func (t *task) rescale(rate float64) {
 
 // stale reports whether an end of a group was overtaken by a pause, a resize or a stop.
 func (e *Engine) stale(x end) bool {
-	t := &e.tasks[x.job]
+	t := e.at(int(x.job))
 	return t.phase != running || t.end != x.at
 }

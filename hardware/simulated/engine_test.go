@@ -233,7 +233,8 @@ func TestMisuse(t *testing.T) {
 // same noise; the work that the caller gave stays as it is.
 func TestAlternatives(t *testing.T) {
 	ways := []Scaling{FullRequest(8*time.Second, 2), {Fixed: time.Second, Scaled: time.Second, Threads: 1, Parallel: 1}}
-	work := []Scaling{{Alternatives: ways}, {Alternatives: ways}, {Alternatives: ways}}
+	each := &Special{Alternatives: ways}
+	work := []Scaling{{Special: each}, {Special: each}, {Special: each}}
 	for _, noise := range []float64{0, 0.3} {
 		e := newEngine(t, Options{Noise: noise, Seed: 4}, work...)
 		for job, alternative := range []int{0, 1} {
@@ -256,10 +257,10 @@ func TestAlternatives(t *testing.T) {
 			t.Error("an alternative that does not exist was started")
 		}
 	}
-	if len(work[0].Alternatives) != 2 || work[0].Scaled != 0 {
+	if len(work[0].Alternatives()) != 2 || work[0].Scaled != 0 {
 		t.Error("the engine has changed the work that it was given")
 	}
-	work[0].Alternatives = []Scaling{{Scaled: -1}}
+	work[0].Special = &Special{Alternatives: []Scaling{{Scaled: -1}}}
 	if _, err := New([]scheduler.Job{{Name: "a"}}, work[:1], Options{}); err == nil {
 		t.Error("a negative run time of an alternative was accepted")
 	}
@@ -268,7 +269,8 @@ func TestAlternatives(t *testing.T) {
 // TestLeftIsAlikeInAllAlternatives: what a job has left is its time in the first one, where it takes 10 s. 8 s of 40 are a
 // fifth, and then 3 of 10.
 func TestLeftIsAlikeInAllAlternatives(t *testing.T) {
-	e := newEngine(t, Options{}, Scaling{Alternatives: []Scaling{FullRequest(10*second, 1), FullRequest(40*second, 1)}})
+	e := newEngine(t, Options{}, Scaling{Special: &Special{
+		Alternatives: []Scaling{FullRequest(10*second, 1), FullRequest(40*second, 1)}}})
 	left := func(want float64) {
 		t.Helper()
 		if got := e.Left(); math.Abs(got-want) > 1e-6 {

@@ -24,9 +24,9 @@ type marked struct {
 // Watch implements scheduler.Watcher: every unit of a job takes an equal part
 // of what the number of threads changes of its run time, after its fixed part.
 func (e *Engine) Watch(units []int) {
-	e.marks = marks{units: units, jobs: make([]marked, len(e.tasks))}
-	for i := range e.tasks {
-		e.marks.jobs[i].whole = e.tasks[i].scaled
+	e.marks = marks{units: units, jobs: make([]marked, len(e.jobs))}
+	for i := range e.jobs {
+		e.marks.jobs[i].whole = e.at(i).scaled
 	}
 }
 
@@ -76,7 +76,7 @@ func (e *Engine) nextMark() time.Duration {
 
 // passed reports whether a mark does not count any more.
 func (e *Engine) passed(x end) bool {
-	return e.tasks[x.job].phase != running || e.marks.jobs[x.job].at != x.at
+	return e.at(int(x.job)).phase != running || e.marks.jobs[x.job].at != x.at
 }
 
 // passMarks gives notice of the progress that is due by now.

@@ -219,7 +219,8 @@ func TestStretchIsBounded(t *testing.T) {
 // 16 s for the other 8, in which B does 4 of its 10 s; the last 6 it does alone, and ends at 24 s.
 func TestSharedGPUs(t *testing.T) {
 	work := []Scaling{FullRequest(10*s, 1), FullRequest(10*s, 1), FullRequest(10*s, 1)}
-	work[0].Beside, work[1].Beside = map[string]float64{"y": 0.5}, map[string]float64{"x": 0.25}
+	work[0].Special = &Special{Beside: map[string]float64{"y": 0.5}}
+	work[1].Special = &Special{Beside: map[string]float64{"x": 0.25}}
 	jobs := []scheduler.Job{{Name: "a", Class: "x", Threads: 1, GPUs: 1}, {Number: 1, Name: "b", Class: "y", Threads: 1, GPUs: 1},
 		{Number: 2, Name: "c", Class: "z", Threads: 1, GPUs: 1}}
 	on := func(core int32) scheduler.Grant {

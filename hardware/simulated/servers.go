@@ -44,7 +44,7 @@ func (e *Engine) From(node int, at time.Duration) time.Duration { return e.opts.
 
 // Attempt implements scheduler.Teller.
 func (e *Engine) Attempt(job int) scheduler.Attempt {
-	if t := &e.tasks[job]; t.phase == running {
+	if t := e.at(job); t.phase == running {
 		e.advance(job, t)
 	}
 	return *e.attempt(job)
@@ -53,7 +53,7 @@ func (e *Engine) Attempt(job int) scheduler.Attempt {
 // Move implements scheduler.Mover: a job that writes checkpoints writes one. It pays for it
 // when it goes on.
 func (e *Engine) Move(job int) (scheduler.Attempt, error) {
-	t := &e.tasks[job]
+	t := e.at(job)
 	if t.phase == running {
 		e.halt(job, t)
 		t.phase = paused
@@ -68,7 +68,7 @@ func (e *Engine) Move(job int) (scheduler.Attempt, error) {
 
 // Revoke implements scheduler.Provider: the job goes back to its last checkpoint.
 func (e *Engine) Revoke(job int) (scheduler.Attempt, error) {
-	t := &e.tasks[job]
+	t := e.at(job)
 	switch t.phase {
 	case running:
 		e.halt(job, t)
@@ -81,7 +81,7 @@ func (e *Engine) Revoke(job int) (scheduler.Attempt, error) {
 	e.apart(job)
 	t.phase = idle
 	if e.kept == nil {
-		e.kept = make([]float64, len(e.tasks))
+		e.kept = make([]float64, len(e.jobs))
 	}
 	e.kept[job] = 0
 	if whole := e.whole(job); whole > 0 {
@@ -183,7 +183,7 @@ func (e *Engine) takeNodes() {
 		}
 		for _, j := range slices.Clone(e.onNode[n.Node]) {
 			job := int(j)
-			t, s, cost := &e.tasks[job], e.saving(job), e.opts.Checkpoints[job].Cost
+			t, s, cost := e.at(job), e.saving(job), e.opts.Checkpoints[job].Cost
 			if t.phase != running || cost > n.Until-n.At {
 				continue
 			}

@@ -154,7 +154,7 @@ func (s *stages) Next() bool {
 func TestCourses(t *testing.T) {
 	course := &stages{left: []time.Duration{4 * second, 6 * second, 10 * second}}
 	begin := FullRequest(time.Hour, 1)
-	begin.Begin = func() Course { return course }
+	begin.Special = &Special{Begin: func() Course { return course }}
 	e := newEngine(t, Options{}, begin)
 	must(t, e.Start(0, cores(1)))
 	until(t, e, 5*second, 5*second)

@@ -13,7 +13,7 @@ type shared struct {
 }
 
 // together slows a job that starts or goes on with a grant, and the one whose GPUs it shares:
-// each keeps the part of its speed that it has beside the other (Scaling.Beside).
+// each keeps the part of its speed that it has beside the other (Special.Beside).
 func (e *Engine) together(job int, t *task, g scheduler.Grant) error {
 	if g.Beside == nil {
 		return nil
@@ -60,7 +60,7 @@ func (e *Engine) apart(leaving int) {
 	stays := e.mates[s.with]
 	delete(e.mates, leaving)
 	delete(e.mates, s.with)
-	e.change(s.with, &e.tasks[s.with], stays.alone)
+	e.change(s.with, e.at(s.with), stays.alone)
 }
 
 // change changes the rate of a running job.

@@ -38,17 +38,39 @@ type Scaling struct {
 	// SpeedUp returns how many times faster than on one thread the scaled part
 	// is on so many threads; above 0.
 	SpeedUp func(threads int) float64
-	// Crew, if it is set, takes the place of both for a job with roles: its speed depends on what its parts run on.
+	// Special, if it is set, has what the work of few jobs has: there may be millions of others.
+	Special *Special
+}
+
+// Special is what is special about the work of a job.
+type Special struct {
+	// Crew, if it is set, takes the place of Scaling.Parallel and SpeedUp for a job with roles: its speed depends on what its parts run on.
 	Crew Crew
-	// Begin, if it is set, returns what takes the place of all of these but Fixed while the job
+	// Begin, if it is set, returns what takes the place of all of Scaling but Fixed while the job
 	// runs; Scaled is then the time that it takes alone on its request.
 	Begin func() Course
 	// Beside has the part of its speed that the job keeps when it shares its GPUs with a job of
 	// another class, or of its own; it shares them with no others.
 	Beside map[string]float64
 	// Alternatives has the work of a job with alternatives in each of them;
-	// the fields above then do not count.
+	// all else then does not count.
 	Alternatives []Scaling
+}
+
+// Alternatives has the work of a job with alternatives in each of them; nil for one without.
+func (w *Scaling) Alternatives() []Scaling {
+	if w.Special == nil {
+		return nil
+	}
+	return w.Special.Alternatives
+}
+
+// AddAlternative adds the work of the job in one more alternative.
+func (w *Scaling) AddAlternative(a Scaling) {
+	if w.Special == nil {
+		w.Special = &Special{}
+	}
+	w.Special.Alternatives = append(w.Special.Alternatives, a)
 }
 
 // Times implements Work.
@@ -58,8 +80,8 @@ func (w *Scaling) Times() (fixed, rest time.Duration, rate float64) {
 
 // Rate implements Work.
 func (w *Scaling) Rate(g scheduler.Grant) float64 {
-	if w.Crew != nil && g.Layout != nil {
-		return w.Crew.Speed(g.Layout.Parts)
+	if s := w.Special; s != nil && s.Crew != nil && g.Layout != nil {
+		return s.Crew.Speed(g.Layout.Parts)
 	}
 	return w.Speed(g.Cores.Count())
 }
@@ -76,17 +98,23 @@ type neighbour interface {
 	keeps(class string) float64
 }
 
-func (w *Scaling) keeps(class string) float64 { return w.Beside[class] }
+func (w *Scaling) keeps(class string) float64 {
+	if w.Special == nil {
+		return 0
+	}
+	return w.Special.Beside[class]
+}
 
 // In implements Work.
 func (w *Scaling) In(alternative int) (Work, error) {
-	switch {
-	case len(w.Alternatives) == 0:
+	switch all := w.Alternatives(); {
+	case len(all) == 0:
 		return w, nil
-	case alternative < 0 || alternative >= len(w.Alternatives):
+	case alternative < 0 || alternative >= len(all):
 		return nil, fmt.Errorf("it has no alternative %d", alternative)
+	default:
+		return &all[alternative], nil
 	}
-	return &w.Alternatives[alternative], nil
 }
 
 // Training is a job of so many epochs, whose epoch takes a given time on one
@@ -113,7 +141,7 @@ func (w Scaling) Estimate(threads int) time.Duration { return max(w.RunTime(thre
 
 // Speed returns the speed on so many threads, where one thread has 1.
 func (w *Scaling) Speed(threads int) float64 {
-	if w.Crew != nil || w.Begin != nil {
+	if s := w.Special; s != nil && (s.Crew != nil || s.Begin != nil) {
 		return 1
 	}
 	if w.SpeedUp != nil {
@@ -145,8 +173,8 @@ func (w *Scaling) Check() error {
 	case !(w.Parallel >= 0 && w.Parallel <= 1):
 		return fmt.Errorf("a parallel part of %v is not between 0 and 1", w.Parallel)
 	}
-	for i := range w.Alternatives {
-		if err := w.Alternatives[i].Check(); err != nil {
+	for i, a := range w.Alternatives() {
+		if err := a.Check(); err != nil {
 			return fmt.Errorf("alternative %d: %w", i, err)
 		}
 	}

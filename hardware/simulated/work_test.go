@@ -88,7 +88,7 @@ func (byParts) Speed(parts []scheduler.Part) float64 { return float64(len(parts)
 
 // TestCrewRate: a job with roles runs as fast as its parts, and on its full request as long as its work says.
 func TestCrewRate(t *testing.T) {
-	w := simulated.Scaling{Fixed: time.Second, Scaled: 10 * time.Second, Crew: byParts{}}
+	w := simulated.Scaling{Fixed: time.Second, Scaled: 10 * time.Second, Special: &simulated.Special{Crew: byParts{}}}
 	if got := w.RunTime(1); got != 11*time.Second {
 		t.Errorf("whole, it takes %s", got)
 	}

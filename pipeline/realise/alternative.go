@@ -127,8 +127,8 @@ func (x *Experiment) workOnEach(
 		if err != nil {
 			return work, err
 		}
-		on.Beside = w.request.Beside
-		work.Alternatives = append(work.Alternatives, on)
+		on.Special = &simulated.Special{Beside: w.request.Beside}
+		work.AddAlternative(on)
 	}
 	return work, nil
 }
@@ -140,7 +140,7 @@ func aloneOf(work simulated.Scaling, alternatives []alternative, threads int) ti
 	}
 	least := scheduler.Never
 	for i, w := range alternatives {
-		least = min(least, work.Alternatives[i].RunTime(w.job.Threads.Request))
+		least = min(least, work.Alternatives()[i].RunTime(w.job.Threads.Request))
 	}
 	return least
 }
@@ -194,7 +194,7 @@ func (c *Cell) withAlternatives(r drawn.Workload, jobs []scheduler.Job, truth []
 				case from.True:
 					if truth != nil {
 						factor := options.Factor(j.Name)
-						a.Predicted = max(time.Duration(float64(truth[n].Alternatives[k].RunTime(a.Threads))*factor), 1)
+						a.Predicted = max(time.Duration(float64(truth[n].Alternatives()[k].RunTime(a.Threads))*factor), 1)
 					}
 				}
 			}

@@ -21,7 +21,7 @@ func onCluster(j *experiments.Job, h *experiments.Hardware) simulated.Scaling {
 		crew.Full = 1 // what is wrong with it has been reported
 	}
 	return simulated.Scaling{
-		Fixed: j.Runtime.Startup, Scaled: time.Duration(math.Round(float64(program.Length(j)) / crew.Full * 1e9)), Crew: crew,
+		Fixed: j.Runtime.Startup, Scaled: time.Duration(math.Round(float64(program.Length(j)) / crew.Full * 1e9)), Special: &simulated.Special{Crew: crew},
 	}
 }
 

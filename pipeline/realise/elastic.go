@@ -31,6 +31,6 @@ func (c *Cell) onGPUs(r *drawn.Workload, job int) simulated.Scaling {
 		s.Batch = e.Batch
 	}
 	w := given.Work(block, r.Epoch(job))
-	w.Begin = s.Begin
+	w.Special = &simulated.Special{Begin: s.Begin}
 	return w
 }

@@ -157,7 +157,7 @@ func (c *Cell) atSpeed(r drawn.Workload, work []simulated.Scaling, at []estimato
 	known := c.x.moments()
 	for n := range work {
 		j := r.Blocks[r.Block[n]]
-		if est, ok := c.x.estimateOf(j); ok && len(work[n].Alternatives) == 0 {
+		if est, ok := c.x.estimateOf(j); ok && len(work[n].Alternatives()) == 0 {
 			sampling.AtSpeed(&work[n], est, j.Threads.Request, at, known)
 		}
 	}
@@ -176,7 +176,7 @@ func (c *Cell) twinKey(r drawn.Workload, work []simulated.Scaling, opts simulate
 			continue
 		}
 		seen[j] = true
-		for _, on := range append([]simulated.Scaling{w}, w.Alternatives...) {
+		for _, on := range append([]simulated.Scaling{w}, w.Alternatives()...) {
 			k.Addf("job."+j.Name, "fixed %s, scaled %s on %d, parallel %g", on.Fixed, on.Scaled, on.Threads, on.Parallel)
 		}
 		if est, ok := c.x.estimateOf(j); ok && w.SpeedUp != nil && j.Runtime == nil {

@@ -31,11 +31,34 @@ type SummaryMetric struct {
 	Interval stats.Interval `json:"value"`
 }
 
+// SummaryMetrics are those that summaries show: some of every experiment, and those that it compares.
+func SummaryMetrics(p record.Plan) []measure.Metric {
+	list := measure.ShownIn(measure.InSummary)
+	for _, m := range Compared(p) {
+		if !slices.ContainsFunc(list, func(o measure.Metric) bool { return o.Name == m.Name }) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Compared are the metrics that an experiment compares.
+func Compared(p record.Plan) (list []measure.Metric) {
+	for _, c := range p.Compares {
+		m, ok := measure.MetricByName(c.Metric)
+		if ok && !slices.ContainsFunc(list, func(o measure.Metric) bool { return o.Name == m.Name }) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
 // Summary has a row a variant with the metrics that summaries show.
-func Summary(e *record.Experiment) []SummaryRow { return SummaryOf(Variants(e)) }
+func Summary(e *record.Experiment) []SummaryRow { return SummaryOf(e.Plan, Variants(e)) }
 
 // SummaryOf is the same of some variants.
-func SummaryOf(variants []Variant) []SummaryRow {
+func SummaryOf(p record.Plan, variants []Variant) []SummaryRow {
+	metrics := SummaryMetrics(p)
 	var rows []SummaryRow
 	for _, v := range variants {
 		row := SummaryRow{
@@ -47,7 +70,7 @@ func SummaryOf(variants []Variant) []SummaryRow {
 				row.Failed++
 			}
 		}
-		for _, m := range measure.ShownIn(measure.InSummary) {
+		for _, m := range metrics {
 			row.Metrics = append(row.Metrics, SummaryMetric{m.Name, stats.MeanInterval(v.Values(m), DefaultLevel)})
 		}
 		rows = append(rows, row)
@@ -71,6 +94,29 @@ func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metri
 		best = append(best, variants[i])
 	}
 	return best, by
+}
+
+// BestOfEach is Best of each field (see Fields), a field after the other, as long as there is room for several of each;
+// where there is not, it is Best. It returns how many of each field there are; 0 where all variants fit, or fields
+// make no difference.
+func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, each int, by measure.Metric) {
+	var compared []string
+	for _, c := range p.Compares {
+		for _, s := range c.At {
+			compared = append(compared, s.Name)
+		}
+	}
+	fields := Fields(variants, compared)
+	each = most / max(1, len(fields))
+	if len(variants) <= most || len(fields) < 2 || each < fewest {
+		best, by = Best(p, variants, most)
+		return best, 0, by
+	}
+	for _, f := range fields {
+		some, m := Best(p, f.Variants, each)
+		best, by = append(best, some...), m
+	}
+	return best, each, by
 }
 
 // BestPolicies returns so many policies of the variants at most, as Best does; each counts by its mean over its

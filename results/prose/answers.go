@@ -1,10 +1,12 @@
 package prose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -13,10 +15,18 @@ import (
 // Answer is what one comparison says, or several of one kind say together.
 type Answer struct {
 	Text string
-	// Verdict is that of all the rows; "mixed" when they differ.
+	// Verdict is that of all the rows; "mixed" when they differ, and empty for the best variants.
 	Verdict string
 	// Rows counts the comparisons that it stands for.
 	Rows int
+	// Metric is what it is about, and Merit how good the candidate is beside others, the greater the better.
+	Metric string
+	Merit  float64
+}
+
+// Joined reports whether it joins comparisons, each of which has its own interval.
+func (a *Answer) Joined() bool {
+	return a.Rows > 1 && a.Verdict != "" && a.Verdict != record.NotEnoughReplicates
 }
 
 // Mixed is the verdict of an answer whose comparisons differ.
@@ -57,11 +67,15 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 	}
 	var out []Answer
 	for _, g := range groups {
-		a := Answer{Verdict: g[0].Verdict, Rows: len(g)}
+		a := Answer{Verdict: g[0].Verdict, Rows: len(g), Metric: g[0].Metric}
 		for _, r := range g {
 			if r.Verdict != a.Verdict {
 				a.Verdict = Mixed
 			}
+			a.Merit += r.Ratio / float64(len(g))
+		}
+		if m, ok := measure.MetricByName(a.Metric); ok && !m.HigherBetter {
+			a.Merit = -a.Merit
 		}
 		switch {
 		case len(g) == 1:
@@ -79,12 +93,51 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 	return out
 }
 
+// Conclusions are what the comparisons of an experiment say: which variants are the best, and then the answers, so many
+// in all at most. It returns how many answers are left out.
+func Conclusions(e *record.Experiment, rows []record.ComparisonRow, most int) (out []Answer, more int, err error) {
+	leaders, err := analysis.Leaders(e)
+	if err != nil {
+		return nil, 0, err
+	}
+	out = Leaders(e.Plan, leaders)
+	answers := Answers(e.Plan, rows)
+	shown := foremost(answers, max(0, most-len(out)))
+	return append(out, shown...), len(answers) - len(shown), nil
+}
+
+// foremost are so many answers at most, in their order: where there are more, of each metric its share, and of these the
+// best candidates, the best first.
+func foremost(answers []Answer, most int) []Answer {
+	if len(answers) <= most {
+		return answers
+	}
+	byMetric := map[string][]Answer{}
+	var metrics []string
+	for _, a := range answers {
+		if byMetric[a.Metric] == nil {
+			metrics = append(metrics, a.Metric)
+		}
+		byMetric[a.Metric] = append(byMetric[a.Metric], a)
+	}
+	var out []Answer
+	for i, name := range metrics {
+		list := byMetric[name]
+		if share := (most - len(out)) / (len(metrics) - i); len(list) > share {
+			slices.SortStableFunc(list, func(a, b Answer) int { return cmp.Compare(b.Merit, a.Merit) })
+			list = list[:share]
+		}
+		out = append(out, list...)
+	}
+	return out
+}
+
 // Unsaid are the warnings that no answer says already, and what the answers leave open.
-func Unsaid(e *record.Experiment, answers []Answer) []record.Warning {
-	few := slices.ContainsFunc(answers, func(a Answer) bool { return a.Verdict == record.NotEnoughReplicates })
+func Unsaid(e *record.Experiment, rows []record.ComparisonRow) []record.Warning {
+	few := slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.Verdict == record.NotEnoughReplicates })
 	warnings := slices.DeleteFunc(e.Warnings(),
 		func(w record.Warning) bool { return few && w.Code == record.FewReplicates })
-	if len(answers) > 0 {
+	if len(rows) > 0 {
 		if w, ok := idle(e); ok {
 			warnings = append(warnings, w)
 		}
@@ -112,7 +165,7 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 			})
 		}
 	}
-	axis := soleAxis(rows)
+	axis, policies := soleAxis(rows), solePolicies(rows)
 	var parts []string
 	for _, verdict := range []string{record.Better, record.Worse, record.NoDifference} {
 		var points []string
@@ -121,9 +174,12 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 			if r.Verdict != verdict {
 				continue
 			}
-			if axis != "" {
+			switch {
+			case axis != "":
 				points = append(points, r.CandidateAxes[0].Value)
-			} else {
+			case policies:
+				points = append(points, r.CandidatePolicy)
+			default:
 				points = append(points, record.AxesLabel(r.CandidateAxes))
 			}
 			if len(points) == 1 {
@@ -135,6 +191,9 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 			continue
 		}
 		part := verdict
+		if part == record.NoDifference && alone(r) {
+			part = "the same"
+		}
 		switch {
 		case len(points) == len(rows):
 			all := fmt.Sprintf("all %d", len(rows))
@@ -143,12 +202,14 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 			}
 			part += " in " + all + " comparisons"
 			if axis != "" {
-				part = verdict + " at " + all + " values of " + axis
+				part = strings.Replace(part, " in "+all+" comparisons", " at "+all+" values of "+axis, 1)
 			}
 		case axis != "" && len(parts) == 0:
 			part += " at " + axis + " " + listed(points)
 		case axis != "":
 			part += " at " + listed(points)
+		case policies:
+			part += " under " + listed(points)
 		case len(parts) == 0:
 			part += fmt.Sprintf(" in %d of %d comparisons", len(points), len(rows))
 		default:
@@ -160,24 +221,41 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 		parts = append(parts, part)
 	}
 	candidate, baseline := sides(r)
-	begin := ""
-	if alone(r) && isLog(p, r.Workload) {
-		begin = "On this log, "
+	end := ""
+	switch {
+	case r.Method == record.OneRun:
+		end = "; one run each, no interval"
+	case r.Blocks > 0:
+		end = "; intervals over stretches of the log"
 	}
-	return fmt.Sprintf("%s%s against %s%s, %s: %s.", begin, candidate, baseline, place(p, r), metricTitle(r.Metric),
-		strings.Join(parts, ", "))
+	return fmt.Sprintf("%s against %s%s, %s: %s%s.", candidate, baseline, place(p, r), metricTitle(r.Metric),
+		strings.Join(parts, ", "), end)
 }
 
 // place says where, when the experiment has more than one workload or machine, and both sides are there.
 func place(p record.Plan, r record.ComparisonRow) string {
-	var s string
-	if len(p.Workloads) > 1 && (r.BaselineWorkload == "" || r.BaselineWorkload == r.Workload) {
-		s += " on " + r.Workload
+	workload, hardware := r.Workload, r.Hardware
+	if r.BaselineWorkload != "" && r.BaselineWorkload != workload {
+		workload = ""
 	}
-	if len(p.Hardware) > 1 && (r.BaselineHardware == "" || r.BaselineHardware == r.Hardware) {
-		s += " on " + r.Hardware
+	if r.BaselineHardware != "" && r.BaselineHardware != hardware {
+		hardware = ""
 	}
-	return s
+	return placed(p, workload, hardware)
+}
+
+// placed names a workload and hardware, each where the experiment has more than one; "" is none to name.
+func placed(p record.Plan, workload, hardware string) string {
+	many, machines := workload != "" && len(p.Workloads) > 1, hardware != "" && len(p.Hardware) > 1
+	switch {
+	case many && machines:
+		return " on workload " + workload + ", hardware " + hardware
+	case many:
+		return " on " + workload
+	case machines:
+		return " on " + hardware
+	}
+	return ""
 }
 
 // mostGroups is the number of groups that one answer names.
@@ -253,6 +331,18 @@ func soleAxis(rows []record.ComparisonRow) string {
 		first = r.CandidateAxes[0].Name
 	}
 	return first
+}
+
+// solePolicies reports whether the candidates differ in their policies alone, and these are few.
+func solePolicies(rows []record.ComparisonRow) bool {
+	var policies []string
+	for _, r := range rows {
+		if len(r.CandidateAxes) > 0 || r.CandidatePolicy != r.BaselinePolicy || slices.Contains(policies, r.CandidatePolicy) {
+			return false
+		}
+		policies = append(policies, r.CandidatePolicy)
+	}
+	return len(policies) <= mostGroups
 }
 
 // changes writes a range of ratios as changes: "−12% to −3.0%", "2.4 to 2.6 times".

@@ -125,12 +125,7 @@ func names(p record.Plan, r record.ComparisonRow) (candidate, baseline, where st
 	if len(shared) > 0 {
 		where += " at " + record.AxesLabel(shared)
 	}
-	if len(p.Workloads) > 1 && !other {
-		where += " on " + r.Workload
-	}
-	if len(p.Hardware) > 1 && !elsewhere {
-		where += " on " + r.Hardware
-	}
+	where += place(p, r)
 	return candidate, baseline, where
 }
 

@@ -49,7 +49,7 @@ func TestIdle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &record.Experiment{Cells: c.cells}
-			got := prose.Unsaid(e, []prose.Answer{{}})
+			got := prose.Unsaid(e, []record.ComparisonRow{{}})
 			switch {
 			case c.want == "" && len(got) > 0:
 				t.Errorf("got %q", got[0].Text)
@@ -182,6 +182,16 @@ func TestAnswers(t *testing.T) {
 		many = append(many, row("rr load="+load, "fcfs load="+load, verdict, 0.8+0.1*float64(i)),
 			row("las load="+load, "fcfs load="+load, record.Worse, 2+float64(i)))
 	}
+	once := func(r record.ComparisonRow) record.ComparisonRow {
+		r.Method = record.OneRun
+		return r
+	}
+	named := []record.ComparisonRow{ // an axis is compared under each policy
+		row("easy sigma=1", "easy sigma=0", record.Better, 0.9), row("sjf sigma=1", "sjf sigma=0", record.NoDifference, 1),
+		row("allox sigma=1", "allox sigma=0", record.Worse, 1.3), row("srtf sigma=1", "srtf sigma=0", record.NoDifference, 1),
+		once(row("rr load=1", "fcfs load=1", record.NoDifference, 1)), once(row("rr load=2", "fcfs load=2", record.NoDifference, 1)),
+		row("a", "b", record.Better, 0.5),
+	}
 	many = append(many, row("sjf a=1 b=1", "fcfs", record.Better, 0.5), row("sjf a=1 b=2", "fcfs", record.NoDifference, 1))
 	for _, c := range []struct {
 		rows []record.ComparisonRow
@@ -193,6 +203,12 @@ func TestAnswers(t *testing.T) {
 			"rr against fcfs, mean JCT: better at load 1 and 2 (−20% to −10%), worse at 4 (+10%), no difference detected at 3.",
 			"las against fcfs, mean JCT: worse at all 4 values of load (2 to 5 times).",
 			"sjf against fcfs, mean JCT: better in 1 of 2 comparisons (−50%), no difference detected in 1.",
+		}},
+		{named, []string{
+			"sigma=1 against sigma=0, mean JCT: better under easy (−10%), worse under allox (+30%), no difference detected " +
+				"under sjf and srtf.",
+			"rr against fcfs, mean JCT: the same at both values of load; one run each, no interval.",
+			prose.Comparison(p, named[6]),
 		}},
 	} {
 		var got []string
@@ -216,7 +232,7 @@ func TestUnsaid(t *testing.T) {
 	if got := prose.Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, nil); len(got) != 2 {
 		t.Errorf("without an answer: %v", got)
 	}
-	if got := prose.Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, []prose.Answer{{Verdict: record.NotEnoughReplicates}}); len(got) != 1 ||
+	if got := prose.Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, []record.ComparisonRow{{Verdict: record.NotEnoughReplicates}}); len(got) != 1 ||
 		got[0].Text != "busy" {
 		t.Errorf("%v", got)
 	}

@@ -404,7 +404,7 @@ func groupTables(s *sentences) {
 	}
 	for _, n := range [][2]int{{1, 1}, {2, 1}, {1, 2}} {
 		e.Plan.Workloads, e.Plan.Hardware = make([]record.Named, n[0]), make([]record.Named, n[1])
-		t, by := Best(e, 1)
-		s.table(fmt.Sprintf("best by %s on %d of %d", by, n[0], n[1]), t)
+		t, chosen := Best(e, 1)
+		s.table(fmt.Sprintf("workloads %d, hardware %d: %s", n[0], n[1], chosen), t)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/results/analysis"
-	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
@@ -18,12 +17,14 @@ type Table struct {
 	Rows   [][]string
 	// Metrics has the metrics of the columns that show one, by their places.
 	Metrics map[int]string
+	// Kept are the metrics that the table is about: those that the experiment compares.
+	Kept []string
 }
 
 // Without returns the table without the column of a metric.
 func (t Table) Without(metric string) Table {
 	at := -1
-	out := Table{Left: t.Left, Metrics: map[int]string{}}
+	out := Table{Left: t.Left, Metrics: map[int]string{}, Kept: t.Kept}
 	for i, m := range t.Metrics {
 		if m == metric {
 			at = i
@@ -51,15 +52,27 @@ func (t Table) Without(metric string) Table {
 // more than one, metrics that are known nowhere do not.
 func Summary(e *record.Experiment) Table { return summary(e, analysis.Summary(e)) }
 
-// Best is the summary of so many variants at most: where there are more, of the best, the best first. It returns
-// the title of the metric that they are chosen by.
-func Best(e *record.Experiment, most int) (t Table, by string) {
-	best, m := analysis.Best(e.Plan, analysis.Variants(e), most)
-	return summary(e, analysis.SummaryOf(best)), m.Title
+// Best is the summary of so many variants at most: where there are more, of the best, the best first. It returns a
+// sentence that says how they are chosen; "" when all are there.
+func Best(e *record.Experiment, most int) (t Table, chosen string) {
+	variants := analysis.Variants(e)
+	best, each, m := analysis.BestOfEach(e.Plan, variants, most)
+	if more := len(variants) - len(best); more > 0 {
+		of := ""
+		if each > 0 {
+			of = fmt.Sprintf(" %d of each setting", each)
+		}
+		chosen = fmt.Sprintf("These are the best%s by %s; %s more: see %s", of, m.Title, plural(more, "variant"),
+			record.MetricsFile)
+	}
+	return summary(e, analysis.SummaryOf(e.Plan, best)), chosen
 }
 
 func summary(e *record.Experiment, rows []analysis.SummaryRow) Table {
 	t := Table{Left: 1, Header: []string{"policy"}, Metrics: map[int]string{}}
+	for _, m := range analysis.Compared(e.Plan) {
+		t.Kept = append(t.Kept, m.Name)
+	}
 	workloads, machines := len(e.Plan.Workloads) > 1, len(e.Plan.Hardware) > 1
 	if workloads {
 		t.Header = append(t.Header, "workload")
@@ -70,7 +83,7 @@ func summary(e *record.Experiment, rows []analysis.SummaryRow) Table {
 	t.Left = len(t.Header)
 	t.Header = append(t.Header, "cells")
 	var shown []int
-	for k, m := range measure.ShownIn(measure.InSummary) {
+	for k, m := range analysis.SummaryMetrics(e.Plan) {
 		known := false
 		for _, r := range rows {
 			known = known || stats.Finite(r.Metrics[k].Interval.Mean)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler/control/tuner"
 )
@@ -36,7 +37,7 @@ func Tunings(e *record.Experiment) (t Table, said []string) {
 			significant(r.CostToBest), significant(r.PredictedRank),
 		})
 	}
-	return t, append(said, tuningSentences(e, rows)...)
+	return t, append(fewestTrials(rows), tuningSentences(e, rows)...)
 }
 
 // tuningSentences say what the tunings came to, in the order of their rows.
@@ -145,11 +146,65 @@ func tuningSentence(e *record.Experiment, r record.TuningRow) string {
 		return fmt.Sprintf("%s found nothing: no trial of %s %s.%s", who, r.Tuning, unsatisfied(e, r), crashed)
 	}
 	if math.IsNaN(r.Median) {
-		return fmt.Sprintf("%s: only %d of %d runs came within 10%% of the best there is (%s).%s", who, r.Reached, r.Runs,
-			significant(r.Best), crashed)
+		text := fmt.Sprintf("%s: only %d of %d runs came within 10%% of the best there is (%s)", who, r.Reached, r.Runs,
+			significant(r.Best))
+		if !math.IsNaN(r.RegretPct) {
+			text += fmt.Sprintf("; the best that a run found was %.3g%% behind it at the median", r.RegretPct)
+		}
+		return text + "." + crashed
 	}
-	return fmt.Sprintf("%s needs %s at the median to come within 10%% of the best (%s).%s", who, trialsOf(r),
+	return fmt.Sprintf("%s needs %s%s at the median to come within 10%% of the best (%s).%s", who, trialsOf(r), costOf(r),
 		significant(r.Best), crashed)
+}
+
+// costOf is what the trials until then cost, where that is known.
+func costOf(r record.TuningRow) string {
+	if math.IsNaN(r.CostToBest) {
+		return ""
+	}
+	return ", which cost " + significant(r.CostToBest) + ","
+}
+
+// fewestTrials says which of several searches for the same best setting needs the fewest trials, and which the least
+// cost until it has one within 10% of it; nothing when there is one alone.
+func fewestTrials(rows []record.TuningRow) (said []string) {
+	var known []record.TuningRow
+	for _, r := range rows {
+		if !math.IsNaN(r.Best) && math.IsNaN(r.ToFixed) && r.Best == rows[0].Best && r.Hardware == rows[0].Hardware {
+			known = append(known, r)
+		}
+	}
+	if len(known) < len(rows) || len(rows) < 2 || rows[0].Runs < stats.MinPairs {
+		return nil
+	}
+	least := func(of func(record.TuningRow) float64) (best record.TuningRow, ok bool) {
+		for i, r := range known {
+			if v := of(r); math.IsNaN(v) || r.Reached < r.Runs {
+				continue
+			} else if !ok || v < of(best) {
+				best, ok = known[i], true
+			}
+		}
+		return best, ok
+	}
+	best, ok := least(func(r record.TuningRow) float64 { return r.Median })
+	if !ok {
+		return nil
+	}
+	var alike []string
+	for _, r := range known {
+		if label := tuningLabel(r); label != tuningLabel(best) && !math.IsNaN(r.Median) && !(r.Low > best.High) {
+			alike = append(alike, label)
+		}
+	}
+	text := fmt.Sprintf("Fewest trials: %s, %s", tuningLabel(best), trialsTo(best))
+	if len(alike) > 0 {
+		text += " (its interval overlaps that of " + listed(alike) + ")"
+	}
+	if cheapest, ok := least(func(r record.TuningRow) float64 { return r.CostToBest }); ok {
+		text += fmt.Sprintf("; lowest cost until then: %s, %s", tuningLabel(cheapest), significant(cheapest.CostToBest))
+	}
+	return []string{text + "."}
 }
 
 // trialsOf is trialsTo with its noun.

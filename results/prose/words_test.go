@@ -129,7 +129,8 @@ func TestTuningInWords(t *testing.T) {
 			Constraints: []record.Constraint{{Outcome: "accuracy", Min: &least}}},
 		{Name: "u", Method: "bo", Objective: "time"},
 	}}}
-	row := record.TuningRow{Tuning: "t", Method: "bo", Hardware: "h", Runs: 4, Reached: 1, Best: nan, Median: nan, Trials: 9}
+	row := record.TuningRow{Tuning: "t", Method: "bo", Hardware: "h", Runs: 4, Reached: 1, Best: nan, Median: nan, Trials: 9,
+		RegretPct: 20, CostToBest: nan}
 	want := "found nothing: no trial of t reached the target loss of at most 0.5 and accuracy of at least 0.9."
 	if got := tuningSentence(e, row); !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -138,10 +139,14 @@ func TestTuningInWords(t *testing.T) {
 	if got := tuningSentence(e, row); !strings.HasSuffix(got, want+" 2 of its 9 trials crashed.") {
 		t.Errorf("with crashes: %q", got)
 	}
-	if row.Best = 3; !strings.Contains(tuningSentence(e, row), "only 1 of 4 runs came within 10% of the best there is (3).") {
+	if row.Best = 3; !strings.Contains(tuningSentence(e, row), "only 1 of 4 runs came within 10% of the best there is (3); "+
+		"the best that a run found was 20% behind it at the median.") {
 		t.Errorf("%q", tuningSentence(e, row))
 	}
 	if row.Median = 2; !strings.Contains(tuningSentence(e, row), "needs 2 trials at the median to come within 10% of the best (3).") {
+		t.Errorf("%q", tuningSentence(e, row))
+	}
+	if row.CostToBest = 0.5; !strings.Contains(tuningSentence(e, row), "needs 2 trials, which cost 0.5, at the median") {
 		t.Errorf("%q", tuningSentence(e, row))
 	}
 	row.Tuning = "u"
@@ -155,5 +160,29 @@ func TestTuningInWords(t *testing.T) {
 	rows := []record.TuningRow{{Tuning: "t", Method: "bo", Hardware: "", Runs: 1, Best: nan, Median: nan, Found: nan}}
 	if said := tuningSentences(e, rows); len(said) != 1 || !strings.Contains(said[0], "found nothing") {
 		t.Errorf("%q", said)
+	}
+}
+
+// Of several searches for the same best setting it is said which needs the fewest trials, and which costs least.
+func TestFewestTrials(t *testing.T) {
+	nan := math.NaN()
+	row := func(method string, reached int, median, low, high, cost float64) record.TuningRow {
+		return record.TuningRow{Tuning: "t", Method: method, Hardware: "h", Axes: "method=" + method, Runs: 9, Reached: reached,
+			Best: 3, Median: median, Low: low, High: high, CostToBest: cost, ToFixed: nan, RegretPct: nan}
+	}
+	bo, selftf, random := row("bo", 9, 11, 8, 15, 2), row("selftf", 9, 17, 12, 20, 1), row("random", 4, nan, nan, nan, 0.5)
+	want := "Fewest trials: t on h method=bo, 11 (8 to 15) (its interval overlaps that of t on h method=selftf); lowest " +
+		"cost until then: t on h method=selftf, 1."
+	if got := fewestTrials([]record.TuningRow{selftf, bo, random}); len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	other := bo
+	other.Best = 4
+	for name, rows := range map[string][]record.TuningRow{
+		"one": {bo}, "different bests": {bo, other}, "none came there": {random, random},
+	} {
+		if got := fewestTrials(rows); len(got) > 0 {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

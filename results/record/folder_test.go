@@ -175,7 +175,7 @@ func TestStates(t *testing.T) {
 		got, err := WriteCell(dir, s, MetricsOnly, c.events, nil, c.cell)
 		var back Cell
 		if err := errors.Join(err, ReadCellFile(dir, &back)); err != nil || got.State != c.want || back.State != c.want ||
-			back.Began != "2026-01-02T03:04:05.000000006Z" {
+			back.Began != "2026-01-02T03:04:05.000000006Z" || len(got.Warnings) != 0 {
 			t.Errorf("%s, in the file %s, began %s, want %s: %v", got.State, back.State, back.Began, c.want, err)
 		}
 	}
@@ -441,7 +441,7 @@ func TestServersOfCells(t *testing.T) {
 				Server: &scheduler.Server{Market: market.Spot, Created: at}}, {At: at, Kind: scheduler.NodeStart, Node: node, Job: -1}}
 		}
 		events = slices.Concat(rented(0, 0), events, rented(1, 3*time.Second),
-			[]scheduler.Event{{At: 4 * time.Second, Kind: scheduler.NodeEnd, Node: 0, Job: -1}})
+			[]scheduler.Event{{At: 4 * time.Second, Kind: scheduler.NodeEnd, Node: 0, Job: -1, Revoked: name == "b"}})
 		w, err := NewCellWriter(filepath.Join(dir, CellsDir, name), s, AllRecords)
 		if err != nil {
 			t.Fatal(err)
@@ -466,10 +466,10 @@ func TestServersOfCells(t *testing.T) {
 	}
 	var got []string
 	for _, r := range rows {
-		got = append(got, fmt.Sprintf("%s %d %s %s %s %q %g %g", r.Cell, r.Server, r.Node, r.Region, r.Market, r.Cores, r.Up, r.Down))
+		got = append(got, fmt.Sprintf("%s %d %s %s %s %q %g %g %d", r.Cell, r.Server, r.Node, r.Region, r.Market, r.Cores, r.Up, r.Down, r.Revoked))
 	}
-	want := []string{`a 1 n north spot "0" 0 4`, `a 2 spare  spot "1-2" 3 -1`, `b 1 before   "" 0 -1`,
-		`b 2 n north spot "0" 0 4`, `b 3 spare  spot "1-2" 3 -1`}
+	want := []string{`a 1 n north spot "0" 0 4 0`, `a 2 spare  spot "1-2" 3 -1 0`, `b 1 before   "" 0 -1 0`,
+		`b 2 n north spot "0" 0 4 1`, `b 3 spare  spot "1-2" 3 -1 0`}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -542,5 +542,69 @@ func TestJSONLines(t *testing.T) {
 	}
 	if got := b.String(); got != `{"job":"007","service_s":1.50,"load":0.5}`+"\n" {
 		t.Errorf("%s", got)
+	}
+}
+
+// The paths of pictures are those in the experiment's folder.
+func TestPictures(t *testing.T) {
+	e := &Experiment{Dir: t.TempDir()}
+	if all, err := e.Pictures(); all != nil || err != nil {
+		t.Errorf("%v, %v", all, err)
+	}
+	path := filepath.Join(e.Dir, PlotsDir, PicturesFile)
+	text := `[{"name": "a", "svg": "a.svg", "pdf": "a.pdf"}, {"name": "b", "skipped": "no data"}]`
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	want := []Picture{{Name: "a", SVG: "plots/a.svg", PDF: "plots/a.pdf"}, {Name: "b", Skipped: "no data"}}
+	if all, err := e.Pictures(); err != nil || !cmp.Equal(want, all) {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// The first error of the disk is that of the cell.
+func TestFirstError(t *testing.T) {
+	first := errors.New("first")
+	for _, records := range []Records{AllRecords, MetricsOnly} {
+		dir := t.TempDir()
+		s, events := simulated("a")
+		w, err := NewCellWriter(dir, s, records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Event(events[0])
+		w.keep(first)
+		w.keep(errors.New("second"))
+		w.keep(nil)
+		if _, err := w.Finish(Cell{}); !errors.Is(err, first) {
+			t.Errorf("%s: %v", records, err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("%s: left behind %v, %v", records, left, err)
+		}
+	}
+}
+
+// Estimates whose file is damaged are written anew.
+func TestDamagedEstimates(t *testing.T) {
+	dir := t.TempDir()
+	row := EstimateRow{Job: "j", Model: "m", Predicted: 2, Actual: 3}
+	if err := WriteEstimates(dir, []EstimateRow{row}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, EstimatesFile)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row.Actual = -1
+	for text, want := range map[string]float64{string(raw): 3, string(raw) + "1,2\n": -1} {
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o644), WriteEstimates(dir, []EstimateRow{row})); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := readEstimates(dir)
+		if err != nil || len(rows) != 1 || rows[0].Actual != want {
+			t.Errorf("%+v, %v, want %g", rows, err, want)
+		}
 	}
 }

@@ -110,10 +110,15 @@ func same(a, b []int) bool {
 // other, and then pairs of them. The same problem has the same answer.
 func (p *Problem) Search() Division {
 	best, most := Division(nil), math.Inf(-1)
+	known, first := newTerms(p), [][]int(nil)
 	for _, start := range []func(*search){(*search).fromBase, (*search).fromCounts} {
-		s := newSearch(p)
+		s := newSearch(p, known)
 		start(s)
 		s.settle()
+		if first != nil && slices.EqualFunc(first, s.at, slices.Equal) {
+			break // it would go on as from the other start
+		}
+		first = copied(s.at)
 		s.pairs()
 		d := s.division()
 		if v := p.Value(d); v > most+1e-12 {
@@ -123,41 +128,70 @@ func (p *Problem) Search() Division {
 	return best
 }
 
+func copied(rows [][]int) [][]int {
+	out := make([][]int, len(rows))
+	for i := range rows {
+		out[i] = slices.Clone(rows[i])
+	}
+	return out
+}
+
+// terms are what is known of the jobs' terms in the sum, whatever the others have.
+type terms struct {
+	*Problem
+	// within and across are the terms of each job by GPUs, in one node and over several,
+	// after a change; NaN where they are not known yet.
+	within, across [][]float64
+	// leastWithin and leastAcross are the rows of least, as far as they were asked for.
+	leastWithin, leastAcross [][]float64
+	stay                     []float64 // the terms of those that keep what they have
+	held                     []int     // their GPUs
+	widest                   int       // GPUs of the greatest node
+}
+
+func newTerms(p *Problem) *terms {
+	n := len(p.Jobs)
+	k := &terms{
+		Problem: p, within: make([][]float64, n), across: make([][]float64, n), leastWithin: make([][]float64, n),
+		leastAcross: make([][]float64, n), stay: make([]float64, n), held: make([]int, n), widest: slices.Max(p.Capacity),
+	}
+	for j := range p.Jobs {
+		nodes, gpus := extent(p.Jobs[j].Base)
+		k.stay[j], k.held[j] = p.costOf(j, nodes, gpus, false), gpus
+		k.within[j], k.across[j] = unknown(k.widest), unknown(Total(p.Capacity))
+	}
+	return k
+}
+
 // search is a division under way.
 type search struct {
-	*Problem
+	*terms
 	random *rand.Rand
 	at     [][]int // by job and node
 	cost   []float64
 	free   []int
 	owner  []int // by node, the job of several nodes that has a part there; -1 for none
-	// within and across are the terms of each job by GPUs, in one node and over several,
-	// after a change; NaN where they are not known yet.
-	within, across [][]float64
-	stay           []float64 // the terms of those that keep what they have
-	held           []int     // their GPUs
-	// leastWithin and leastAcross are the rows of least, as far as they were asked for.
-	leastWithin, leastAcross [][]float64
-	widest                   int // GPUs of the greatest node
+	// changes counts the exchanges that were carried out. settled says that no job can be improved alone since then.
+	changes int
+	settled bool
+	// Scratch.
+	placement, oldA, oldB []int
+	ways                  []option
 }
 
-func newSearch(p *Problem) *search {
+func newSearch(p *Problem, known *terms) *search {
+	n, nodes := len(p.Jobs), len(p.Capacity)
 	s := &search{
-		Problem: p, random: rand.New(rand.NewPCG(p.Seed, 0x706f6c6c7578)), at: make([][]int, len(p.Jobs)),
-		cost: make([]float64, len(p.Jobs)), free: slices.Clone(p.Capacity), owner: make([]int, len(p.Capacity)),
-		within: make([][]float64, len(p.Jobs)), across: make([][]float64, len(p.Jobs)),
-		leastWithin: make([][]float64, len(p.Jobs)), leastAcross: make([][]float64, len(p.Jobs)),
-		stay: make([]float64, len(p.Jobs)), held: make([]int, len(p.Jobs)), widest: slices.Max(p.Capacity),
+		terms: known, random: rand.New(rand.NewPCG(p.Seed, 0x706f6c6c7578)), at: make([][]int, n), cost: make([]float64, n),
+		free: slices.Clone(p.Capacity), owner: make([]int, nodes), placement: make([]int, nodes),
+		oldA: make([]int, nodes), oldB: make([]int, nodes),
 	}
 	for v := range s.owner {
 		s.owner[v] = -1
 	}
 	for j := range p.Jobs {
-		s.at[j] = make([]int, len(p.Capacity))
-		nodes, gpus := extent(p.Jobs[j].Base)
-		s.stay[j], s.held[j] = p.costOf(j, nodes, gpus, false), gpus
+		s.at[j] = make([]int, nodes)
 		s.cost[j] = none
-		s.within[j], s.across[j] = unknown(s.widest), unknown(Total(p.Capacity))
 	}
 	return s
 }
@@ -171,7 +205,7 @@ func unknown(n int) []float64 {
 }
 
 // changed returns the term of a job that is given other GPUs.
-func (s *search) changed(j, gpus int, several bool) float64 {
+func (s *terms) changed(j, gpus int, several bool) float64 {
 	row, nodes := s.within[j], 1
 	if several {
 		row, nodes = s.across[j], (gpus+s.widest-1)/s.widest
@@ -316,9 +350,10 @@ func (s *search) serve(j int, o option) {
 }
 
 // place finds GPUs: of the node with the least that is enough, one with a part of a job of
-// several nodes before others; or of few nodes without such a part.
+// several nodes before others; or of few nodes without such a part. The next call overwrites the placement.
 func (s *search) place(gpus int, several bool) []int {
-	placement := make([]int, len(s.free))
+	placement := s.placement
+	clear(placement)
 	if !several {
 		placement[s.tightest(gpus)] = gpus
 		return placement
@@ -447,33 +482,32 @@ func (s *search) counts() []int {
 
 // settle improves one job after the other until none can be improved alone.
 func (s *search) settle() {
-	for range 8 {
-		better := false
+	for round := 0; round < 8 && !s.settled; round++ {
+		s.settled = true
 		for j := range s.Jobs {
 			before := s.cost[j]
-			old := slices.Clone(s.at[j])
+			copy(s.oldA, s.at[j])
 			s.take(j)
 			if o := s.best(j); o.cost < before-1e-9 {
 				s.serve(j, o)
-				better = true
+				s.settled = false
 			} else {
-				s.put(j, old, before)
+				s.put(j, s.oldA, before)
 			}
-		}
-		if !better {
-			return
 		}
 	}
 }
 
-// pairs looks at changes of two jobs at once, of which at least one holds GPUs.
+// pairs looks at changes of two jobs at once, of which at least one holds GPUs. A pair that could not be improved is looked
+// at again only after another was.
 func (s *search) pairs() {
 	tries := s.Tries
 	if tries == 0 {
 		tries = usualTries
 	}
 	var holders []int
-	var ways []option
+	n := len(s.Jobs)
+	looked := make([][]int, n) // by pair: how many exchanges there had been, plus one
 	for try := range tries {
 		if try%64 == 0 {
 			holders = holders[:0]
@@ -482,22 +516,28 @@ func (s *search) pairs() {
 					holders = append(holders, j)
 				}
 			}
-			if len(holders) == 0 || len(s.Jobs) < 2 {
+			if len(holders) == 0 || n < 2 {
 				return
 			}
 		}
-		a, b := holders[s.random.IntN(len(holders))], s.random.IntN(len(s.Jobs))
-		if a == b || s.at[b] == nil {
+		a, b := holders[s.random.IntN(len(holders))], s.random.IntN(n)
+		if looked[a] == nil {
+			looked[a] = make([]int, n)
+		}
+		if a == b || looked[a][b] == s.changes+1 {
 			continue
 		}
-		s.exchange(a, b, &ways)
+		if looked[a][b] = s.changes + 1; s.exchange(a, b) {
+			s.changes++
+			s.settled = false
+		}
 	}
 	s.settle()
 }
 
 // atLeast returns what a way of a job costs at least: less, if it happens to be what the job
 // held at first.
-func (s *search) atLeast(j int, way option) float64 {
+func (s *terms) atLeast(j int, way option) float64 {
 	if way.gpus > 0 && way.gpus == s.held[j] {
 		return min(way.cost, s.stay[j])
 	}
@@ -505,7 +545,7 @@ func (s *search) atLeast(j int, way option) float64 {
 }
 
 // least returns the least term of a job that is given other GPUs, of one node or of several and of at most so many.
-func (s *search) least(j, gpus int, several bool) float64 {
+func (s *terms) least(j, gpus int, several bool) float64 {
 	rows, first := s.leastWithin, 1
 	if several {
 		rows, first = s.leastAcross, 2
@@ -545,17 +585,18 @@ func (b bound) with(gpus int) float64 {
 	return least
 }
 
-// exchange serves two jobs anew, if that makes their terms less.
-func (s *search) exchange(a, b int, ways *[]option) {
+// exchange serves two jobs anew, if that makes their terms less, and reports whether it did.
+func (s *search) exchange(a, b int) bool {
 	before := s.cost[a] + s.cost[b]
 	costA, costB := s.cost[a], s.cost[b]
-	oldA, oldB := slices.Clone(s.at[a]), slices.Clone(s.at[b])
+	copy(s.oldA, s.at[a])
+	copy(s.oldB, s.at[b])
 	s.take(a)
 	s.take(b)
-	*ways = s.options(a, (*ways)[:0])
+	s.ways = s.options(a, s.ways[:0])
 	least, first, second := before-1e-9, option{gpus: -1}, option{}
 	bound, free := s.boundOf(b), Total(s.free)
-	for _, way := range *ways {
+	for _, way := range s.ways {
 		gpus := way.gpus
 		if way.base {
 			gpus = s.held[a]
@@ -570,10 +611,11 @@ func (s *search) exchange(a, b int, ways *[]option) {
 		s.take(a)
 	}
 	if first.gpus < 0 {
-		s.put(a, oldA, costA)
-		s.put(b, oldB, costB)
-		return
+		s.put(a, s.oldA, costA)
+		s.put(b, s.oldB, costB)
+		return false
 	}
 	s.serve(a, first)
 	s.serve(b, second)
+	return true
 }

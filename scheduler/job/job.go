@@ -33,23 +33,23 @@ type Job struct {
 	// GPUs and Memory (bytes) are requested in full or not at all.
 	GPUs   int
 	Memory int64
-	// Elastic jobs can go on with any number of GPUs, however many on each node, when a policy
-	// divides the GPUs among all jobs.
-	Elastic bool `json:",omitempty"`
 	// Batch is how many samples a step its user asked for; 0 leaves it to the program.
 	Batch int `json:",omitempty"`
 	// Nodes is the number of nodes of a gang; 0 and 1 mean a job on one node.
 	// The request is then divided evenly over the nodes.
 	Nodes int
-	// Divided jobs, of one node by themselves, have their requests divided over nodes as the policy
-	// places them, in equal units (cluster.Units). They are rigid.
-	Divided bool `json:",omitempty"`
 	// Roles are the parts of a job that has several, each a program on a node of
 	// its own or not; Threads and GPUs are their sums. Such a job is rigid, and starts
 	// whole.
 	Roles []Role
 	// Malleable jobs can be resized while they run; the others are rigid.
 	Malleable bool
+	// Elastic jobs can go on with any number of GPUs, however many on each node, when a policy
+	// divides the GPUs among all jobs.
+	Elastic bool `json:",omitempty"`
+	// Divided jobs, of one node by themselves, have their requests divided over nodes as the policy
+	// places them, in equal units (cluster.Units). They are rigid.
+	Divided bool `json:",omitempty"`
 	// Budget is how long the job may train, in service time over all of its attempts;
 	// nil means that its work alone ends it.
 	Budget *time.Duration

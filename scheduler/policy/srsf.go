@@ -15,8 +15,9 @@ func init() {
 	RegisterOrder(OrderChoice{
 		Choice: Choice{
 			Name: string(SRSF), Title: "SRSF", Place: 10, Estimates: true,
-			Doc:   "the shortest predicted remaining service: remaining time × GPUs, or × threads for a job without GPUs",
-			Wants: []Want{impliesPause(SRSF)},
+			Version: 2, // the service that is left does not change with a new request
+			Doc:     "the shortest predicted remaining service: remaining time × GPUs, or × threads for a job without GPUs",
+			Wants:   []Want{impliesPause(SRSF)}, Settings: profiled, Check: lone,
 		},
 		New: func(Setup) scheduler.Ranker { return leastService{} },
 	})
@@ -32,11 +33,12 @@ func (leastService) Rank(j scheduler.JobView) int64 {
 	return int64(scheduler.CoreTime(left, widthOf(j)))
 }
 
-// widthOf returns how many GPUs a job asks for, or cores if it asks for no GPU: the
-// devices by which service is counted.
+// widthOf returns by how many devices the service of a job is counted: those on which its run time is predicted. A new
+// request does not change them.
 func widthOf(j scheduler.JobView) int {
-	if gpus := j.Job().GPUs; gpus > 0 {
-		return gpus
+	job := j.Job()
+	if job.GPUs == 0 && len(job.Alternatives) > 0 {
+		return int(j.Request()) // that of its present alternative
 	}
-	return int(j.Request())
+	return deviceCount(job)
 }

@@ -76,6 +76,7 @@ func daysAhead(text string) bool {
 }
 
 // parseClock reads [days-]hours[:minutes[:seconds]] or, without days, [[hours:]minutes:]seconds.
+// All but the first of the parts with colons are below 60.
 func parseClock(text string) (time.Duration, bool) {
 	days, rest, hasDays := strings.Cut(text, "-")
 	if !hasDays {
@@ -97,14 +98,14 @@ func parseClock(text string) (time.Duration, bool) {
 	for i, part := range parts {
 		if units[i] == time.Second {
 			seconds, ok := ParseSeconds(part)
-			if !ok || seconds > 1e6*time.Hour {
+			if !ok || seconds > 1e6*time.Hour || i > 0 && seconds >= time.Minute {
 				return 0, false
 			}
 			sum += seconds
 			continue
 		}
 		n, err := strconv.ParseUint(part, 10, 20)
-		if err != nil {
+		if err != nil || n > 59 && i > 0 {
 			return 0, false
 		}
 		sum += time.Duration(n) * units[i]

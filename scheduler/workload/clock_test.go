@@ -37,14 +37,14 @@ func TestParseSpan(t *testing.T) {
 		"12": 24 * time.Second, "0.5": time.Second, "1h30m": 90 * time.Minute,
 		"02:03": 2*time.Minute + 3*time.Second, "1:02:03": time.Hour + 2*time.Minute + 3*time.Second,
 		"1-02:03:04": 26*time.Hour + 3*time.Minute + 4*time.Second, "2-03": 51 * time.Hour, "2-03:30": 51*time.Hour + 30*time.Minute,
-		"00:01.5": 1500 * time.Millisecond, "0:1000000": 1000000 * time.Second,
+		"00:01.5": 1500 * time.Millisecond, "90:59": 90*time.Minute + 59*time.Second,
 	} {
 		if got, err := ParseSpan(text, 2*time.Second); err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "1:2:3:4", "1-2:3:4:5", "a:b", "x-1:00", "1-", "-1:00", "1:-2", "1:x", "70000-0", "2x-3", "0:4000000000",
-		"3:2097152:00", "soon"} {
+		"3:2097152:00", "soon", "1:99", "0:60", "1:60:00", "1-00:00:60"} {
 		if got, err := ParseSpan(text, time.Second); err == nil {
 			t.Errorf("%q is %s", text, got)
 		}

@@ -80,7 +80,7 @@ type shownPicture struct {
 
 // How much the page shows before it refers to the files.
 const (
-	mostAnswers  = 12
+	mostAnswers  = 20
 	mostOfCells  = 8
 	mostFailures = 20
 	mostNames    = 6
@@ -187,17 +187,20 @@ func (v *view) answers(e *record.Experiment) error {
 			v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")})
 		}
 	}
-	answers := prose.Answers(e.Plan, rows)
-	for _, a := range answers[:min(len(answers), mostAnswers)] {
+	answers, more, err := prose.Conclusions(e, rows, mostAnswers)
+	if err != nil {
+		return err
+	}
+	for _, a := range answers {
 		tag := a.Verdict
 		if a.Rows > 1 {
 			tag = "" // the text has the numbers
 		}
 		v.Answers = append(v.Answers, answer{a.Text, tag, kind(a.Verdict)})
-		v.Joined = v.Joined || a.Rows > 1 && a.Verdict != record.NotEnoughReplicates
+		v.Joined = v.Joined || a.Joined()
 	}
-	v.MoreAnswers = max(0, len(answers)-mostAnswers)
-	v.Warnings = prose.Doubts(prose.Unsaid(e, answers), mostNames)
+	v.MoreAnswers = more
+	v.Warnings = prose.Doubts(prose.Unsaid(e, rows), mostNames)
 	switch {
 	case len(tuned) > 0:
 	case len(e.Cells) == 0:

@@ -23,9 +23,10 @@ func (p *Printer) Imported(dir string) error {
 	if err != nil {
 		return err
 	}
-	said := prose.Answers(e.Plan, comparisons)
-	p.answers(said)
-	if doubts := prose.Doubts(prose.Unsaid(e, said), namedCells); len(doubts) > 0 {
+	if err := p.answers(e, comparisons); err != nil {
+		return err
+	}
+	if doubts := prose.Doubts(prose.Unsaid(e, comparisons), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"golang.org/x/term"
 
@@ -95,23 +96,22 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		fmt.Fprintf(p.Out, "\ndone in %s\nreport: %s\n", progress.Duration(outcome.Elapsed), outcome.Report)
 		return nil
 	}
-	full, by := prose.Best(e, mostRows)
-	dropped := max(0, len(analysis.Variants(e))-mostRows)
+	full, chosen := prose.Best(e, mostRows)
 	if len(e.Plan.Tunings) == 0 || len(full.Rows) > 0 { // a file that only tunes has no policies to show
 		t := narrow(full, p.Out)
 		if err := t.Write(p.Out, "", p.Color); err != nil {
 			return fmt.Errorf("print summary: %w", err)
 		}
 	}
-	if dropped > 0 {
-		fmt.Fprintf(p.Out, "These are the best by %s; %s more: see %s\n", by, Count(dropped, "variant", "variants"),
-			record.MetricsFile)
+	if chosen != "" {
+		fmt.Fprintln(p.Out, chosen)
 	}
 	if err := p.classes(e); err != nil {
 		return err
 	}
-	said := prose.Answers(e.Plan, comparisons)
-	p.answers(said)
+	if err := p.answers(e, comparisons); err != nil {
+		return err
+	}
 	accuracy, err := e.Accuracy()
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		fmt.Fprintln(p.Out)
 		p.thresholds(thresholds, "")
 	}
-	if doubts := prose.Doubts(prose.Unsaid(e, said), namedCells); len(doubts) > 0 {
+	if doubts := prose.Doubts(prose.Unsaid(e, comparisons), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
 	}
@@ -168,23 +168,24 @@ func (p *Printer) adaptations(blocks []prose.Adaptation) error {
 }
 
 // answers prints the results of the comparisons as sentences.
-func (p *Printer) answers(answers []prose.Answer) {
-	if len(answers) == 0 {
-		return
+func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow) error {
+	answers, more, err := prose.Conclusions(e, rows, mostAnswers)
+	if err != nil || len(answers) == 0 {
+		return err
 	}
 	fmt.Fprintln(p.Out)
 	joined := false
-	for i, s := range answers {
-		if i == mostAnswers {
-			fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(len(answers)-i, "answer", "answers"), record.ComparisonsFile)
-			return
-		}
+	for _, s := range answers {
 		fmt.Fprintln(p.Out, s.Text)
-		joined = joined || s.Rows > 1 && s.Verdict != record.NotEnoughReplicates
+		joined = joined || s.Joined()
 	}
-	if joined {
+	switch {
+	case more > 0:
+		fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(more, "answer", "answers"), record.ComparisonsFile)
+	case joined:
 		fmt.Fprintf(p.Out, "Each comparison, with its interval and p-value, is in %s.\n", record.ComparisonsFile)
 	}
+	return nil
 }
 
 // mostClassRows is the greatest number of rows of a table of classes that a summary shows.
@@ -253,7 +254,7 @@ func cellsDone(o *pipeline.Outcome) string {
 // The most rows and sentences that a summary has; the files have all.
 const (
 	mostRows    = 40
-	mostAnswers = 12
+	mostAnswers = 20
 )
 
 // fileWidth is the greatest width of a table that is not for a terminal.
@@ -294,6 +295,9 @@ func fitted(full prose.Table, columns int, stacks bool) Table {
 		}
 		if t.Width() <= columns {
 			break
+		}
+		if slices.Contains(full.Kept, m.Name) {
+			continue
 		}
 		full = full.Without(m.Name)
 		t = textTable(full)

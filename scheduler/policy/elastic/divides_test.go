@@ -82,7 +82,8 @@ func train(t *testing.T, order policy.Order, nodes []scheduler.Node, runs []*amd
 		r.types = types
 		jobs[i] = scheduler.Job{Number: i, Name: fmt.Sprint("j", i), Threads: 1, GPUs: 1, Elastic: true, Arrival: arrivals[i],
 			Deadline: scheduler.Never}
-		work[i] = simulated.Scaling{Scaled: time.Hour, Threads: 1, Begin: func() simulated.Course { return r }}
+		work[i] = simulated.Scaling{Scaled: time.Hour, Threads: 1,
+			Special: &simulated.Special{Begin: func() simulated.Course { return r }}}
 	}
 	engine, err := simulated.New(jobs, work, simulated.Options{})
 	if err != nil {

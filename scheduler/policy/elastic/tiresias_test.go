@@ -149,7 +149,9 @@ func TestTiresiasTakesAnyType(t *testing.T) {
 				{Name: "K80", Threads: 1, GPUs: 1, GPU: "K80", Predicted: slow},
 			},
 		}
-		work[i].Alternatives = []simulated.Scaling{simulated.FullRequest(fast, 1), simulated.FullRequest(slow, 1)}
+		work[i].Special = &simulated.Special{
+			Alternatives: []simulated.Scaling{simulated.FullRequest(fast, 1), simulated.FullRequest(slow, 1)},
+		}
 	}
 	e, err := simulated.New(jobs, work, simulated.Options{})
 	if err != nil {

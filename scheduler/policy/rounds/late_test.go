@@ -135,7 +135,7 @@ func TestMovesAreNoStandstill(t *testing.T) {
 			j.Alternatives = append(j.Alternatives, scheduler.Alternative{Name: gpu, Threads: 1, GPUs: 1, GPU: gpu, Predicted: run})
 			ways = append(ways, simulated.FullRequest(run, 1))
 		}
-		jobs, work = append(jobs, j), append(work, simulated.Scaling{Alternatives: ways})
+		jobs, work = append(jobs, j), append(work, simulated.Scaling{Special: &simulated.Special{Alternatives: ways}})
 	}
 	p := policy.Policy{Order: "isolated", Settings: policy.Settings{"rounds": 10 * time.Second, "blind": "new"}}
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{

@@ -17,11 +17,13 @@ func sharing(number int, class string, run time.Duration, keeps map[string]float
 		Number: number, Name: class + string(rune('0'+number)), Class: class, Threads: 1, GPUs: 1, Deadline: scheduler.Never,
 		Alternatives: []scheduler.Alternative{{Name: "gpu", Threads: 1, GPUs: 1, Predicted: run, Beside: keeps}},
 	}
-	return j, simulated.Scaling{Alternatives: []simulated.Scaling{beside(simulated.FullRequest(run, 1), keeps)}}
+	var work simulated.Scaling
+	work.AddAlternative(beside(simulated.FullRequest(run, 1), keeps))
+	return j, work
 }
 
 func beside(w simulated.Scaling, keeps map[string]float64) simulated.Scaling {
-	w.Beside = keeps
+	w.Special = &simulated.Special{Beside: keeps}
 	return w
 }
 
@@ -98,7 +100,7 @@ func TestPackedSchedulesAreSound(t *testing.T) {
 			}
 			if n := 1 + rng.IntN(2); n == 2 {
 				j.Threads, j.GPUs, j.Alternatives[0].Threads, j.Alternatives[0].GPUs = 2, 2, 2, 2
-				w.Alternatives[0] = beside(simulated.FullRequest(run, 2), keeps[class])
+				w.Alternatives()[0] = beside(simulated.FullRequest(run, 2), keeps[class])
 			}
 			jobs, work = append(jobs, j), append(work, w)
 		}

@@ -1,0 +1,221 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Leader is the variant with the best mean of a metric among at least three that a compare block puts beside each
+// other in one setting, such as all policies at one load.
+type Leader struct {
+	Metric measure.Metric
+	// Workload, Hardware and Setting are what the variants share; Policy as well, where axes are compared.
+	Workload, Hardware, Policy string
+	Setting                    []record.Setting
+	// Axes are those that are compared; none where policies are.
+	Axes []string
+	// Name is that of the best by what it does not share: "srtf", "quantum=1s".
+	Name string
+	Mean float64
+	// Alike are those from which no difference was detected, by the test of ComparePairs of each with the best and
+	// Holm's correction. The best is chosen by the same data, so the test finds a difference somewhat too often.
+	Alike []string
+	// Method is OneRun where nothing is drawn at random: then Alike are those with the same value.
+	Method string
+}
+
+// fewest is the number of variants from which one is said to be the best; of two, the comparison says it.
+const fewest = 3
+
+// Leaders finds the best in each setting of each compare block over all jobs, in their order. Settings in which there
+// are too few replicates for a verdict have none.
+func Leaders(e *record.Experiment) ([]Leader, error) {
+	variants := Variants(e)
+	var out []Leader
+	for _, c := range e.Plan.Compares {
+		m, ok := measure.MetricByName(c.Metric)
+		if !ok || c.By != "" {
+			continue
+		}
+		c.Block = 0
+		for _, f := range fields(variants, c) {
+			l, ok, err := f.leader(e, m, c)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				out = append(out, l)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Field is a set of variants that are compared in one setting.
+type Field struct {
+	Setting  []record.Setting
+	Variants []Variant
+	// axes are those that are compared, "policy" and "hardware" included; without any, policies are.
+	axes []string
+}
+
+// fields are those of a comparison.
+func fields(variants []Variant, c record.Compare) (out []Field) {
+	var named []string
+	for _, s := range c.At {
+		named = append(named, s.Name)
+	}
+	switch {
+	case slices.Contains(named, "workload"): // of one among several sets of jobs nobody has a choice
+		return nil
+	case c.At == nil:
+		for _, f := range Fields(variants, nil) {
+			if slices.ContainsFunc(f.Variants, func(v Variant) bool { return v.Policy == c.Baseline }) {
+				out = append(out, f)
+			}
+		}
+		return out
+	}
+	for _, base := range variants {
+		if c.Baseline != "" && base.Policy != c.Baseline || !base.at(c.At) {
+			continue
+		}
+		f := Field{axes: named, Variants: append([]Variant{base}, elsewhere(base, variants, c.At)...)}
+		for _, s := range base.Axes {
+			if !slices.Contains(c.At, s) {
+				f.Setting = append(f.Setting, s)
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// Fields divides variants into those that run the same jobs on the same hardware, at the same values of the axes that
+// several policies read and that are not among the compared ones. A variant that does not read such an axis is in all
+// fields.
+func Fields(variants []Variant, compared []string) (out []Field) {
+	type place struct{ workload, hardware, setting string }
+	axes := commonAxes(variants, compared)
+	known := map[place]bool{}
+	for _, first := range variants {
+		s := settings(first, axes)
+		p := place{first.Workload, first.Hardware, record.AxesLabel(s)}
+		if len(s) < len(axes) || known[p] {
+			continue
+		}
+		known[p] = true
+		f := Field{Setting: s}
+		for _, v := range variants {
+			if v.Workload == p.workload && v.Hardware == p.hardware && agree(s, settings(v, axes)) {
+				f.Variants = append(f.Variants, v)
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// commonAxes are the axes that several policies read, or the only one does, and that are not compared: those of the
+// variant that has the most of them.
+func commonAxes(variants []Variant, compared []string) (most []string) {
+	readers := map[string][]string{}
+	var policies []string
+	for _, v := range variants {
+		policies = include(policies, v.Policy)
+		for _, a := range v.Axes {
+			readers[a.Name] = include(readers[a.Name], v.Policy)
+		}
+	}
+	for _, v := range variants {
+		var names []string
+		for _, a := range v.Axes {
+			if len(readers[a.Name]) >= min(2, len(policies)) && !slices.Contains(compared, a.Name) {
+				names = append(names, a.Name)
+			}
+		}
+		if len(names) > len(most) {
+			most = names
+		}
+	}
+	return most
+}
+
+// settings are the values of a variant on some axes.
+func settings(v Variant, axes []string) (out []record.Setting) {
+	for _, a := range v.Axes {
+		if slices.Contains(axes, a.Name) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// leader is the best of a field.
+func (f Field) leader(e *record.Experiment, m measure.Metric, c record.Compare) (l Leader, ok bool, err error) {
+	means := make([]float64, len(f.Variants))
+	known := 0
+	for i, v := range f.Variants {
+		means[i] = stats.MeanInterval(v.Values(m), DefaultLevel).Mean
+		if stats.Finite(means[i]) {
+			known++
+		}
+	}
+	if known < fewest || known < len(f.Variants) {
+		return l, false, nil
+	}
+	order := ranked(means, m)
+	best := f.Variants[order[0]]
+	var others []Variant
+	for _, i := range order[1:] {
+		others = append(others, f.Variants[i])
+	}
+	rows, err := compareWith(e, best, others, m, c)
+	if err != nil {
+		return l, false, err
+	}
+	l = Leader{
+		Metric: m, Workload: best.Workload, Setting: f.Setting, Axes: f.axes, Name: f.name(best), Mean: means[order[0]],
+	}
+	if !slices.Contains(f.axes, "hardware") {
+		l.Hardware = best.Hardware
+	}
+	if f.axes != nil && !slices.Contains(f.axes, "policy") {
+		l.Policy = best.Policy
+	}
+	for i, r := range rows {
+		switch r.Verdict {
+		case record.NotEnoughReplicates:
+			return l, false, nil
+		case record.NoDifference:
+			l.Alike = append(l.Alike, f.name(others[i]))
+		}
+		if r.Method == record.OneRun {
+			l.Method = record.OneRun
+		}
+	}
+	return l, true, nil
+}
+
+// name is that of a variant by what the others of its field do not share.
+func (f Field) name(v Variant) string {
+	var parts []string
+	if f.axes == nil || slices.Contains(f.axes, "policy") {
+		parts = append(parts, v.Policy)
+	}
+	own := slices.DeleteFunc(slices.Clone(v.Axes), func(s record.Setting) bool { return slices.Contains(f.Setting, s) })
+	if label := record.AxesLabel(own); label != "" {
+		parts = append(parts, label)
+	}
+	if slices.Contains(f.axes, "hardware") {
+		parts = append(parts, v.Hardware)
+	}
+	if len(parts) == 0 {
+		return v.Policy
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,96 @@
+package prose_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+func TestLeaders(t *testing.T) {
+	leader := func(load, name string, mean float64, alike ...string) analysis.Leader {
+		l := analysis.Leader{Metric: measure.MeanJCT, Workload: "w", Hardware: "h", Name: name, Mean: mean, Alike: alike}
+		if load != "" {
+			l.Setting = axis("load", load)
+		}
+		return l
+	}
+	once := func(l analysis.Leader) analysis.Leader {
+		l.Method = record.OneRun
+		return l
+	}
+	var many []analysis.Leader
+	for i, name := range []string{"srtf", "las", "srtf", "las", "srtf", "fcfs", "srtf"} {
+		l := leader(fmt.Sprint(i), name, 2)
+		if i > 1 {
+			l.Alike = []string{"rr"}
+		}
+		many = append(many, l)
+	}
+	elsewhere := leader("", "srtf", 3)
+	elsewhere.Hardware = "big"
+	utilization, _ := measure.MetricByName("utilization")
+	greatest := leader("", "rr", 0.9)
+	greatest.Metric = utilization
+	for _, c := range []struct {
+		leaders []analysis.Leader
+		want    []string
+	}{
+		{[]analysis.Leader{leader("", "srtf", 1.2, "las", "a", "b", "c", "d"), greatest}, []string{
+			"Lowest mean JCT: srtf, 1.20 s (no difference detected from las, a, b and 2 more).",
+			"Highest utilization: rr, 0.900."}},
+		{[]analysis.Leader{leader("0.7", "sia", 1722, "pollux"), leader("1", "sia", 2033)}, []string{
+			"Lowest mean JCT at load 0.7: sia, 1,722 s (no difference detected from pollux); at 1: sia, 2,033 s."}},
+		{[]analysis.Leader{leader("0.7", "sia", 1722), leader("1", "sia", 2033)}, []string{
+			"Lowest mean JCT at both values of load: sia, 1,722 to 2,033 s."}},
+		{[]analysis.Leader{once(leader("1", "a", 2, "b", "c")), once(leader("2", "b", 3))}, []string{
+			"Lowest mean JCT at load 1: a, 2 s (the same as b and c; one run, no interval); at 2: b, 3 s (one run, no " +
+				"interval)."}},
+		{[]analysis.Leader{leader("", "srtf", 2, "las"), elsewhere}, []string{
+			"Lowest mean JCT on h: srtf, 2 s (no difference detected from las); on big: srtf, 3 s."}},
+		{many, []string{"Lowest mean JCT in 7 settings: srtf in 4, las in 2, fcfs in 1; in 2 of them a difference from " +
+			"every other was detected."}},
+	} {
+		var got []string
+		p := record.Plan{Hardware: []record.Named{{Name: "h"}}}
+		if c.leaders[len(c.leaders)-1].Hardware == "big" {
+			p.Hardware = append(p.Hardware, record.Named{Name: "big"})
+		}
+		for _, a := range prose.Leaders(p, c.leaders) {
+			got = append(got, a.Text)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// Where not all answers fit, each metric has its share, and of each the best candidates are there.
+func TestConclusions(t *testing.T) {
+	e := &record.Experiment{}
+	var rows []record.ComparisonRow
+	for i := range 5 {
+		for _, metric := range []string{"mean_jct_s", "utilization"} {
+			r := record.ComparisonRow{Metric: metric, Verdict: record.Worse, Ratio: 2 - float64(i)/10, Pairs: 3,
+				PValue: 0.01, Level: 0.95, Method: "paired t"}
+			rows = append(rows, between(r, "fcfs", fmt.Sprintf("p%d", i)))
+		}
+	}
+	answers, more, err := prose.Conclusions(e, rows, 4)
+	if err != nil || more != 6 {
+		t.Fatalf("%d more, %v", more, err)
+	}
+	var got []string
+	for _, a := range answers {
+		got = append(got, fmt.Sprintf("%s %.1f", a.Metric, a.Merit))
+	}
+	want := []string{"mean_jct_s -1.6", "mean_jct_s -1.7", "utilization 2.0", "utilization 1.9"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

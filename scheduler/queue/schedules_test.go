@@ -1,0 +1,12 @@
+package queue_test
+
+import (
+	"testing"
+
+	"github.com/tfexp/tfexp/scheduler/schedulertest"
+)
+
+// TestSchedules: all policies come to the schedules that they came to before.
+func TestSchedules(t *testing.T) {
+	schedulertest.Golden(t, "../testdata/golden.txt", true, false)
+}
