@@ -281,7 +281,6 @@ func (m multiples) figure(name, title, note string) Figure {
 	if len(m.facets) == 1 {
 		tall = 220 // it has the picture for itself
 	}
-	m.facets = drawn(m.facets, m.policies)
 	policies := slices.DeleteFunc(slices.Clone(m.policies), func(p string) bool {
 		return !slices.ContainsFunc(m.facets, func(f facet) bool {
 			return slices.ContainsFunc(f.lines, func(l line) bool { return l.policy == p })
@@ -318,17 +317,6 @@ func (m multiples) figure(name, title, note string) Figure {
 			}
 		},
 	}
-}
-
-// drawn returns facets with the lines of some policies alone: what is not drawn is not to make the others flat.
-func drawn(facets []facet, policies []string) []facet {
-	facets = slices.Clone(facets)
-	for i, f := range facets {
-		facets[i].lines = slices.DeleteFunc(slices.Clone(f.lines), func(l line) bool {
-			return !slices.Contains(policies, l.policy)
-		})
-	}
-	return facets
 }
 
 // beside writes a name from bottom to top at the left of a canvas, and returns what is left of it.

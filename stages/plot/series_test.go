@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/results/stats"
 )
 
 // TestSeriesByQuantum: an axis of durations is drawn against; FCFS, which does
@@ -191,17 +190,5 @@ func TestByClass(t *testing.T) {
 	if figures, err := d.metrics("", "user"); err != nil || len(figures) != 1 ||
 		figures[0].Skipped != "all jobs are of one user" {
 		t.Errorf("%+v, %v", figures, err)
-	}
-}
-
-// A policy that is left out, because others are better, does not set the scale.
-func TestScaleOfWhatIsDrawn(t *testing.T) {
-	at := func(mean float64) []stats.Interval { return []stats.Interval{{Mean: mean, Low: mean, High: mean}} }
-	all := []facet{{lines: []line{{"best", at(3)}, {"worst", at(90)}}}}
-	if got := drawn(all, []string{"best"})[0].top(); got != 3 {
-		t.Errorf("the scale ends at %g, want 3", got)
-	}
-	if all[0].top() != 90 {
-		t.Error("the facets themselves have changed")
 	}
 }
