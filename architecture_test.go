@@ -53,7 +53,7 @@ var rules = []struct {
 	{"pipeline/realise/sampling", []string{"stages$", "experiments", "results/record", "hardware/simulated",
 		"jobs/contract", "scheduler", "estimator"}},
 	{"pipeline/realise/drawn", []string{"pipeline/realise/given", "experiments$", "hardware/simulated", "scheduler"}},
-	{"pipeline/realise/realisetest", []string{"pipeline/realise$", "stages", "experiments", "estimator", "hardware$",
+	{"pipeline/realise/realisetest", []string{"pipeline/realise$", "stages", "results/record", "experiments", "estimator", "hardware$",
 		"hardware/engine"}},
 	{"pipeline/realise", append([]string{
 		"pipeline/store", "pipeline/realise/", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",

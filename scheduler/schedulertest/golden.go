@@ -283,9 +283,9 @@ func (h *goldenHash) add(values ...int64) {
 	_, _ = h.Write(h.line) // a hash does not fail
 }
 
-// run adds what comes of a workload under a policy.
-func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
-	r := scheduler.Run{Policy: p, Cluster: w.cluster, Jobs: w.jobs, Resizes: w.resizes, Recorder: h, EventsOnly: true}
+// execute runs a workload under a policy.
+func execute(p policy.Policy, w goldenWorkload, to scheduler.Recorder) (scheduler.Run, scheduler.Outcome, error) {
+	r := scheduler.Run{Policy: p, Cluster: w.cluster, Jobs: w.jobs, Resizes: w.resizes, Recorder: to, EventsOnly: true}
 	work := w.work
 	if p.Allocation != "strict" {
 		r.Jobs, work = w.without()
@@ -297,12 +297,18 @@ func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
 		r.Engine, err = simulated.New(r.Jobs, work, w.options)
 	}
 	if err != nil {
-		return err
+		return r, scheduler.Outcome{}, err
 	}
 	if w.units != nil {
 		r.Online = &scheduler.Online{Units: w.units, Predictor: onward{w.units}}
 	}
 	o, err := r.Execute(context.Background())
+	return r, o, err
+}
+
+// run adds what comes of a workload under a policy.
+func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
+	_, o, err := execute(p, w, h)
 	switch {
 	case errors.Is(err, scheduler.ErrLivelock), errors.Is(err, scheduler.ErrStuck):
 		h.add(-2)
@@ -315,6 +321,34 @@ func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
 			int64(j.Cores), int64(j.Alternative), int64(j.Preemptions), int64(j.Resizes), int64(j.Restarts))
 	}
 	return nil
+}
+
+// Trace is what comes of a workload under a policy.
+type Trace struct {
+	Policy  string
+	Run     scheduler.Run
+	Events  []scheduler.Event
+	Outcome scheduler.Outcome
+}
+
+func (t *Trace) Decision(scheduler.Decision) {}
+func (t *Trace) Event(e scheduler.Event)     { t.Events = append(t.Events, e) }
+
+// Traces returns traces of the first workloads, each under another policy.
+func Traces(t *testing.T, n int) []*Trace {
+	t.Helper()
+	all := combinations()
+	var traces []*Trace
+	for i := range n {
+		c, w := all[i*37%len(all)], drawGoldenWorkload(i)
+		tr := &Trace{Policy: c.String()}
+		var err error
+		if tr.Run, tr.Outcome, err = execute(c.policy(w), w, tr); err != nil {
+			t.Fatalf("%s, workload %d: %v", c, i, err)
+		}
+		traces = append(traces, tr)
+	}
+	return traces
 }
 
 // Golden guards the decisions of every policy: for each valid combination

@@ -24,6 +24,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	_ "github.com/tfexp/tfexp/hardware/engine/all" // what the files name
 	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
@@ -36,7 +37,7 @@ var Machine = hardware.Machine{
 
 // shared are experiments that the packages that read them are tested by as well.
 var shared = []string{"alternatives", "cluster", "cluster_speed", "contention", "elastic", "references", "roles", "runtimes", "traces",
-	"tune_context"}
+	"tune_context", "tune", "docker", "adaptation_job"}
 
 // Test compares experiments with the golden files in testdata. root is the folder of this module, seen from the folder of
 // the test.
@@ -140,39 +141,32 @@ func Text(t *testing.T, file string) []byte {
 	for _, r := range x.SampleRows() {
 		write("sample row", r)
 	}
+	cells := x.Cells()
+	for i, tune := range x.Tunings() {
+		for n, values := range trials(tune) {
+			c, err := x.Trial(i, 1, values, record.TrialRef{Number: n + 1})
+			if err != nil {
+				fmt.Fprintf(&b, "no trial %v: %v\n", values, err)
+				continue
+			}
+			x.Added([]*realise.Cell{c})
+			cells = append(cells, c)
+		}
+	}
 	var before []string
-	for i, c := range x.Cells() {
+	exported := map[*experiments.Workload]bool{}
+	for i, c := range cells {
 		if i == most {
 			break
 		}
 		write("\ncell", c.Ref)
-		key, err := c.Key()
-		if err != nil {
-			fmt.Fprintf(&b, "no key: %v\n", err)
+		before = writeCell(write, c, before)
+		if i >= len(spec.Cells)*spec.Replicates {
 			continue
 		}
-		for _, l := range key.Lines() {
-			if !slices.Contains(before, l) {
-				b.WriteString("key " + l + "\n")
-			}
-		}
-		before = key.Lines()
-		task, err := c.Task(stages.Folders{Dir: "cell", Scratch: "scratch"})
-		if err != nil {
-			fmt.Fprintf(&b, "no task: %v\n", err)
-			continue
-		}
-		writeTask(write, task)
-		if c.Ref.Real() {
-			twin, description, err := c.Twin(stages.Seen{Estimated: c.Estimated()})
-			if err != nil {
-				fmt.Fprintf(&b, "no twin: %v\n", err)
-				continue
-			}
-			for l := range strings.Lines(description) {
-				b.WriteString("twin key " + l)
-			}
-			writeTask(write, twin)
+		if w := spec.Cells[i/spec.Replicates].Workload; !exported[w] {
+			exported[w] = true
+			writeWorkload(t, write, spec, w)
 		}
 	}
 	dir, err := filepath.Abs(filepath.Dir(file))
@@ -190,14 +184,91 @@ func Text(t *testing.T, file string) []byte {
 // installed is a program of the machine that the tests run on, with the digest of its file.
 var installed = regexp.MustCompile(` /\S*/bin/\S+ sha256:[0-9a-f]+`)
 
+// trials are values of the settings of a tuning: the first and the last of each.
+func trials(t *experiments.Tuning) [][]string {
+	if len(t.Candidates) > 0 {
+		return [][]string{t.Candidates[0], t.Candidates[len(t.Candidates)-1]}
+	}
+	all := make([][]string, 2)
+	for _, s := range t.Settings {
+		if len(s.Values) > 0 {
+			all[0], all[1] = append(all[0], s.Values[0]), append(all[1], s.Values[len(s.Values)-1])
+		} else {
+			all[0], all[1] = append(all[0], record.Number(s.Min)), append(all[1], record.Number(s.Max))
+		}
+	}
+	return all
+}
+
+// writeCell writes what a cell's key has beside some lines, and its task. It returns the lines of the key.
+func writeCell(write func(title string, v any), c *realise.Cell, before []string) []string {
+	key, err := c.Key()
+	if err != nil {
+		write("no key", err.Error())
+		return before
+	}
+	for _, l := range key.Lines() {
+		if !slices.Contains(before, l) {
+			write("key", l)
+		}
+	}
+	task, err := c.Task(stages.Folders{Dir: "cell", Scratch: "scratch"})
+	if err != nil {
+		write("no task", err.Error())
+		return key.Lines()
+	}
+	jobs := len(task.Setup.Jobs)
+	writeTask(write, task)
+	if !c.Ref.Real() {
+		return key.Lines()
+	}
+	twin, description, err := c.Twin(stages.Seen{Estimated: c.Estimated()})
+	if err != nil {
+		write("no twin", err.Error())
+		return key.Lines()
+	}
+	for l := range strings.Lines(description) {
+		write("twin key", l)
+	}
+	writeTask(write, twin)
+	if c.Corrects() { // each job took a tenth longer than estimated
+		if err := c.Learn(slices.Repeat([]float64{1.1}, jobs)); err != nil {
+			write("not learned", err.Error())
+		}
+		write("corrected", c.Estimated())
+	}
+	return key.Lines()
+}
+
+// writeWorkload writes a workload as a trace, with and without the run times that are the same for all jobs of a block.
+func writeWorkload(t *testing.T, write func(title string, v any), spec *experiments.Spec, w *experiments.Workload) {
+	t.Helper()
+	for _, runTimes := range []bool{false, true} {
+		trace, err := realise.Workload(spec, w, 1, runTimes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, j := range first(trace.Jobs) {
+			write("exported", struct {
+				Name         string
+				Predicted    time.Duration
+				Timed        bool
+				RunTimes     []time.Duration
+				Alternatives any
+			}{j.Name, j.Predicted, trace.Timed(i), slices.Clip(trace.RunTimes[min(i, len(trace.RunTimes)):min(i+1, len(trace.RunTimes))]),
+				trace.AlternativesOf(i)})
+		}
+	}
+}
+
 // samples are what a program took that starts in 400 ms, and of whose units each takes 50 ms of one thread; beside others a
 // quarter more.
 func samples(u *stages.Unit) (all []estimator.Sample) {
 	for _, length := range u.Lengths {
-		for range max(u.Repeats, 1) {
+		for repeat := range max(u.Repeats, 1) {
 			s := estimator.Sample{
 				Length: length, Threads: u.Threads, GPUs: u.GPUs, Inter: u.Inter, Intra: u.Intra, GPUType: u.GPUType,
-				Wall: 0.4 + 0.05*float64(length)/float64(u.Threads), Launch: 0.01, Pause: 0.002, Resume: 0.003, Resize: 0.004,
+				Wall: 0.4 + 0.05*float64(length)/float64(u.Threads), Launch: 0.01, Pause: 0.002 + 0.001*float64(repeat), Resume: 0.003, Resize: 0.004,
 			}
 			if u.Copies > 0 {
 				s.Wall, s.Others, s.Total = 1.25*s.Wall, (u.Copies-1)*u.Threads, u.Cores
