@@ -53,6 +53,8 @@ var rules = []struct {
 	{"pipeline/realise/sampling", []string{"stages$", "experiments", "results/record", "hardware/simulated",
 		"jobs/contract", "scheduler", "estimator"}},
 	{"pipeline/realise/drawn", []string{"pipeline/realise/given", "experiments$", "hardware/simulated", "scheduler"}},
+	{"pipeline/realise/realisetest", []string{"pipeline/realise$", "stages", "results/record", "experiments", "estimator", "hardware$",
+		"hardware/engine"}},
 	{"pipeline/realise", append([]string{
 		"pipeline/store", "pipeline/realise/", "stages$", "stages/estimate", "experiments", "results", "hardware/simulated", "jobs/", "scheduler", "estimator",
 	}, machines...)},
@@ -161,7 +163,7 @@ var rules = []struct {
 		"scheduler/division", "scheduler/queue"}},
 	{"scheduler/policy/rounds", []string{"scheduler$", "scheduler/policy$", "scheduler/shares"}},
 	{"scheduler/policy", []string{"scheduler$", "scheduler/plan", "scheduler/proportion", "scheduler/cluster", "scheduler/queue",
-		"scheduler/matching", "scheduler/rental",
+		"scheduler/matching", "scheduler/rental", "scheduler/profiling",
 		"scheduler/placement"}},
 	{"scheduler/control", []string{"scheduler", "estimator"}},
 	{"scheduler/schedulertest", []string{"scheduler", "hardware/simulated"}},

@@ -65,16 +65,17 @@ type loop struct {
 	guard        guard.Guard
 	left         func() float64 // Progress, if the engine has it
 	nodes        servers.Nodes
-	parts        rejoin.Parts  // of jobs that are to have other parts than they hold
-	provider     Provider      // the engine, if nodes come and go
-	migrator     Migrator      // the engine, if paused jobs may go on elsewhere
-	switches     bool          // they may go on with another alternative
-	rental       rental.Rental // where jobs' servers come from, if the policy decides that
-	rounds       queue.Rounds  // for policies that decide at their starts
-	roundStarts  bool          // this decision is that of a start
-	mates        cluster.Mates // those that share GPUs
-	stopping     bool          // the run is broken off or closed: nothing starts again
-	closed       time.Duration // the horizon, when the run was closed at it
+	parts        rejoin.Parts            // of jobs that are to have other parts than they hold
+	provider     Provider                // the engine, if nodes come and go
+	migrator     Migrator                // the engine, if paused jobs may go on elsewhere
+	switches     bool                    // they may go on with another alternative
+	rental       rental.Rental           // where jobs' servers come from, if the policy decides that
+	samples      map[int32]time.Duration // the predictions of whole jobs of which a sample runs
+	rounds       queue.Rounds            // for policies that decide at their starts
+	roundStarts  bool                    // this decision is that of a start
+	mates        cluster.Mates           // those that share GPUs
+	stopping     bool                    // the run is broken off or closed: nothing starts again
+	closed       time.Duration           // the horizon, when the run was closed at it
 
 	scratch struct {
 		nodes, home, victims []int32
@@ -333,7 +334,7 @@ func (l *loop) finish(e *Notice) error {
 	if e.Attempt != nil {
 		l.result(j).Add(e.Attempt)
 	}
-	if e.State == Failed && l.again(j, e.Reason) || l.steersOn(j, e) {
+	if e.State == Failed && l.again(j, e.Reason) || e.State == Finished && l.sampled(j) || l.steersOn(j, e) {
 		return nil
 	}
 	kind, final := e.State.Final()

@@ -59,17 +59,8 @@ func (l *loop) choose(rooms []Room, j int32, need Room, count int, home, nodes [
 	if l.life(j).plain || !l.Jobs[j].Divided {
 		return cluster.Fit(rooms, need, count, home, nodes)
 	}
-	begin := len(nodes)
-	if home != nil {
-		return append(nodes, home...), cluster.HoldEach(rooms, need, home)
-	}
-	place := l.rules.Place
-	if place == nil {
-		place = placement.Any
-	}
-	nodes, ok = place(placement.Site{Free: rooms, Whole: l.machine.Whole, Racks: l.machine.Racks}, need, count, nodes)
-	slices.Sort(nodes[begin:])
-	return nodes, ok
+	site := placement.Site{Free: rooms, Whole: l.machine.Whole, Racks: l.machine.Racks}
+	return l.rules.Place.Divided(site, need, count, home, nodes)
 }
 
 // eachNeed calls f with each of the nodes of a waiting job and what it needs there: no

@@ -8,18 +8,11 @@ import "time"
 // time of the attempt that failed stays part of its service time, and of what it
 // and its user have attained; what it is predicted to have left is all of it.
 func (l *loop) again(j int32, reason string) bool {
-	f := l.life(j)
 	if l.result(j).Restarts >= l.Jobs[j].Retries {
 		return false
 	}
 	l.result(j).Restarts++
-	l.nodes.Vacate(j, f.grant.Cores, l.now)
-	l.unbook(j)
-	f.state, f.grant, f.timer = Queued, Grant{}, Never
-	f.request, f.level = f.asked, int32(max(l.Jobs[j].Priority, 0))
-	l.keepOnly(j, 0)
-	l.emit(Event{Kind: Retry, Job: int(j), Reason: reason})
-	l.wait(j)
+	l.anew(j, &Attempt{}, Event{Kind: Retry, Job: int(j), Reason: reason})
 	return true
 }
 

@@ -105,6 +105,10 @@ type Admitter interface {
 // Waiter is an Admitter that is told which jobs begin to wait.
 type Waiter interface{ Waits(job int32) }
 
+// Profiler is an Admitter that is told when a sample of a job has ended (Hands.Sample), and with which alternative it ran,
+// before the job waits again.
+type Profiler interface{ Sampled(job, alternative int32) }
+
 // Explainer is an Admitter that says itself why a waiting job does not start,
 // whether or not there is room.
 type Explainer interface {
@@ -129,6 +133,9 @@ type Hands interface {
 	// Start starts or resumes a waiting job with so many cores in all, on nodes
 	// that have room for it. A job that its engine cannot start fails.
 	Start(job, cores int32, nodes []int32, why string) error
+	// Sample is Start for a sample: its attempt ends after a part of its work, and nothing of it is kept. The engine
+	// must be a Sampler.
+	Sample(job, cores int32, nodes []int32, part float64, why string) error
 	// Resize gives a running malleable job more or fewer cores on its node.
 	Resize(job, cores int32, why string) error
 	// MakeRoom pauses running jobs that are worse than a waiting one, if that lets
@@ -155,7 +162,7 @@ func (l *loop) Now() time.Duration { return l.now }
 func (l *loop) Job(number int32) JobView { return JobView{l, number} }
 
 // Waiting returns the jobs that wait.
-func (l *loop) Waiting() WaitingJobs { return WaitingJobs{l} }
+func (l *loop) Waiting() WaitingJobs { return WaitingJobs{l, queue.Front} }
 
 // Running returns the jobs that run.
 func (l *loop) Running() RunningJobs { return RunningJobs{l} }
@@ -194,14 +201,20 @@ func (l *loop) Pause(job int32, why string) error { return l.pause(job, why) }
 func (l *loop) Choose(job, alternative int32) { l.adopt(job, alternative) }
 
 // WaitingJobs are the jobs that wait, queued or paused, in the policy's order.
-type WaitingJobs struct{ l *loop }
+type WaitingJobs struct {
+	l    *loop
+	from queue.Key
+}
+
+// Behind returns those of them that stand behind a place.
+func (w WaitingJobs) Behind(k queue.Key) WaitingJobs { return WaitingJobs{w.l, k} }
 
 // Len returns how many there are.
-func (w WaitingJobs) Len() int { return w.l.queue.Len() }
+func (w WaitingJobs) Len() int { return w.l.queue.Len() - w.l.queue.Before(w.from) }
 
 // Next returns the first job after a place that is within a limit, or Nobody.
 func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
-	for {
+	for after = after.Max(w.from); ; {
 		j := w.l.queue.Next(after, within)
 		if j == nobody || !w.l.rules.Drifts || !w.l.moved(j) {
 			return j
@@ -211,7 +224,7 @@ func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
 
 // Peek is Next, but leaves jobs whose rank has changed where they stand.
 func (w WaitingJobs) Peek(after queue.Key, within queue.Limit) int32 {
-	return w.l.queue.Next(after, within)
+	return w.l.queue.Next(after.Max(w.from), within)
 }
 
 // KeyOf returns where a waiting job stands.

@@ -78,6 +78,7 @@ type (
 	Teller       = trace.Teller
 	Migrator     = trace.Migrator
 	Switcher     = trace.Switcher
+	Sampler      = trace.Sampler
 )
 
 // The types of package trace (events, decisions, states of jobs, notices of engines)
@@ -119,7 +120,7 @@ const (
 	Arrive, Start, Pause, Resume, ResizeJob = trace.Arrive, trace.Start, trace.Pause, trace.Resume, trace.ResizeJob
 	Request, Level, Predict                 = trace.Request, trace.Level, trace.Predict
 	Finish, Fail, Stop, Retry, Revoke       = trace.Finish, trace.Fail, trace.Stop, trace.Retry, trace.Revoke
-	Move                                    = trace.Move
+	Move, Profiled                          = trace.Move, trace.Profiled
 	Decided, Reconfigure                    = trace.Decided, trace.Reconfigure
 	NodeRequest, NodeStart                  = trace.NodeRequest, trace.NodeStart
 	NodeWarning, NodeEnd                    = trace.NodeWarning, trace.NodeEnd

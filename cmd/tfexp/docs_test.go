@@ -67,8 +67,6 @@ func shrink(t *testing.T, dir string) {
 			"epochs  = 40", "epochs  = 9", "epochs  = 8", "epochs  = 6"},
 		"sweep.hcl": {"replicates  = 10", "replicates  = 1", "count        = 150", "count        = 20", "plot \"gantt\" {}\n",
 			""},
-		"lesson.hcl": {"replicates  = 10", "replicates  = 1", "count        = 150", "count        = 20", `"3m", "2m30s", `, "",
-			"plot \"gantt\" {}\n", ""},
 		"train.py": {"range(20_000)", "range(20)"},
 	} {
 		path := filepath.Join(dir, name)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
@@ -18,7 +19,7 @@ import (
 func (a *app) fmtCommand() *cobra.Command {
 	var f formatter
 	cmd := &cobra.Command{
-		Use:   "fmt [FILE...|-] [--check] [--diff]",
+		Use:   "fmt [FILE...|-] [--check] [--diff] [--json]",
 		Short: "Rewrite experiments in the canonical style",
 		Long: `Rewrite experiments in the canonical style: indentation, aligned equals signs,
 spacing. Meaning and comments do not change. Without FILE, all experiments in the
@@ -38,13 +39,22 @@ not in the canonical style.`,
 					return cli.Usagef("", "there is no *.hcl file in this folder")
 				}
 			}
+			if f.asJSON && slices.Contains(args, "-") {
+				return cli.Usagef("name its file, or leave out --json", "what is formatted from standard input is text")
+			}
 			wrong := false
+			f.files = []formatted{}
 			for _, file := range args {
 				ok, err := f.format(file)
 				if err != nil {
 					return err
 				}
 				wrong = wrong || !ok
+			}
+			if f.asJSON {
+				if err := a.PrintJSON(f.files); err != nil {
+					return err
+				}
 			}
 			if wrong {
 				return cli.Silently(cli.ExitInvalid)
@@ -54,13 +64,23 @@ not in the canonical style.`,
 	}
 	cmd.Flags().BoolVar(&f.check, "check", false, "change nothing; exit with 3 if a file would change")
 	cmd.Flags().BoolVar(&f.diff, "diff", false, "print what changes")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print what became of each file as JSON")
 	return cmd
 }
 
 type formatter struct {
 	*app
-	in          io.Reader
-	check, diff bool
+	in                  io.Reader
+	check, diff, asJSON bool
+	files               []formatted // with asJSON
+}
+
+// formatted is what became of a file; with --check, what would.
+type formatted struct {
+	File    string `json:"file"`
+	Valid   bool   `json:"valid"` // its syntax is right
+	Changed bool   `json:"changed"`
+	Diff    string `json:"diff,omitempty"` // with --diff
 }
 
 // format formats one file, and reports whether its syntax and, with check, its
@@ -84,17 +104,24 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	want, diags := load.Format(name, src)
 	if diags.HasErrors() {
 		f.Diagnose(diags)
+		f.files = append(f.files, formatted{File: name})
 		return false, nil
 	}
 	changes := !bytes.Equal(src, want)
+	said := formatted{File: name, Valid: true, Changed: changes}
+	if f.diff {
+		said.Diff = string(diff.Diff(name, src, name+" formatted", want))
+	}
+	f.files = append(f.files, said)
 	switch {
 	case stdin && !f.check && !f.diff:
 		_, err = f.Raw.Write(want)
 		return true, err
 	case !changes:
 		return true, nil
+	case f.asJSON:
 	case f.diff:
-		if _, err := f.Out.Write(diff.Diff(name, src, name+" formatted", want)); err != nil {
+		if _, err := io.WriteString(f.Out, said.Diff); err != nil {
 			return false, err
 		}
 	default:

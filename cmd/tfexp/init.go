@@ -23,8 +23,14 @@ var experimentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // initOptions say what to begin with.
 type initOptions struct {
-	force          bool
+	force, asJSON  bool
 	template, from string
+}
+
+// initialized is what was written, the experiment first, and what could not be found out.
+type initialized struct {
+	Files  []string `json:"files"`
+	Doubts []string `json:"doubts"`
 }
 
 // mostInspected is how much of a program is looked at, in bytes.
@@ -33,7 +39,7 @@ const mostInspected = 1 << 20
 func (a *app) initCommand() *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
-		Use:   "init [NAME|FILE] [--template NAME | --from FILE] [--force]",
+		Use:   "init [NAME|FILE] [--template NAME | --from FILE] [--force] [--json]",
 		Short: "Write an experiment to start from",
 		Long: `Write a commented experiment that runs as it is, in about a minute, and needs
 nothing else installed. NAME becomes the experiment's name and NAME.hcl its file;
@@ -72,12 +78,15 @@ Exit status: 0; 2 when a file already exists or the name is not valid.`,
 			if err := writeNew(files, filepath.Dir(file), o.force); err != nil {
 				return err
 			}
-			for _, d := range doubts {
-				fmt.Fprintln(a.Err, d)
-			}
 			var names []string
 			for _, f := range files {
 				names = append(names, f.Name)
+			}
+			if o.asJSON {
+				return a.PrintJSON(initialized{names, append([]string{}, doubts...)})
+			}
+			for _, d := range doubts {
+				fmt.Fprintln(a.Err, d)
 			}
 			fmt.Fprintf(a.Out, "wrote %s\nread it, then:  tfexp run %s\n", strings.Join(names, ", "), file)
 			return nil
@@ -86,7 +95,8 @@ Exit status: 0; 2 when a file already exists or the name is not valid.`,
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace files that exist")
 	cmd.Flags().StringVar(&o.template, "template", "", "what to begin with: "+strings.Join(templateNames(), ", "))
 	cmd.Flags().StringVar(&o.from, "from", "", "a `FILE` of yours: a training program, or the log of a cluster")
-	cmd.MarkFlagsMutuallyExclusive("template", "from")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print what was written as JSON")
+	cli.Exclude(cmd, "template", "from")
 	return cmd
 }
 

@@ -76,6 +76,7 @@ func (c *Checker) Cells() {
 			c.trains(w, h, p)
 			c.requested(p, w)
 			c.packing(w, h, p)
+			c.profiling(w, h, p)
 		}
 	}
 }

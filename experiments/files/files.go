@@ -67,11 +67,15 @@ func ReadAll(s File, read func(io.Reader) error) (digest string, err error) {
 	defer f.Close()
 	hash := sha256.New()
 	all := io.TeeReader(f, hash)
-	text, err := unpack(s.Path, all)
+	unpacked, err := unpack(s.Path, all)
 	if err != nil {
 		return "", err
 	}
-	if err := read(text); err != nil {
+	content, err := text(s.Path, unpacked)
+	if err != nil {
+		return "", err
+	}
+	if err := read(content); err != nil {
 		return "", err
 	}
 	if _, err := io.Copy(io.Discard, all); err != nil { // what the reader left
@@ -145,7 +149,7 @@ func (u *unpacked) Read(b []byte) (int, error) {
 	}
 	n, err := u.text.Read(b)
 	u.n += int64(n)
-	return n, err
+	return n, packedError(err)
 }
 
 // counter counts the bytes that are read.
@@ -272,7 +276,7 @@ func linesOf(t File, wanted ...int) map[int]shownLine {
 		return found
 	}
 	last := slices.Max(append(wanted, 0))
-	in := bufio.NewReaderSize(text, 64<<10)
+	in := bufio.NewReaderSize(workload.Unmarked(text), 64<<10)
 	at := 0
 	for line := 1; line <= last; line++ {
 		l := shownLine{from: at, there: true}

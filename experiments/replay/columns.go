@@ -130,11 +130,13 @@ func (l *Log) guess(head string) {
 	for _, column := range columns {
 		column = strings.TrimSpace(column)
 		f, unit := meaning(column)
-		if f == nil {
+		switch {
+		case column == "":
+			continue
+		case f == nil:
 			l.Unread = append(l.Unread, column)
 			continue
-		}
-		if named[f.name] != "" {
+		case named[f.name] != "":
 			continue // the first counts
 		}
 		named[f.name] = column

@@ -2,9 +2,7 @@
 package replay
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -66,8 +64,21 @@ func Is(file string) bool {
 // aimedLoad is the load of a cluster whose size nobody says.
 const aimedLoad = 0.8
 
-// mostHead is how much of a file its first line may be, in bytes.
+// mostHead is how much of a file is looked at for the line that names its columns, in bytes.
 const mostHead = 64 << 10
+
+// heading returns the line that seems to name the columns of a table: the first that has arrivals and something else, or
+// else the first of all.
+func heading(lines []string) string {
+	first := strings.TrimRight(lines[0], "\r")
+	for _, line := range lines {
+		var l Log
+		if l.guess(strings.TrimRight(line, "\r")); !strings.HasPrefix(first, ";") && len(l.Columns) > 1 && l.Columns[0].Name == "arrival" {
+			return strings.TrimRight(line, "\r")
+		}
+	}
+	return first
+}
 
 // Inspect looks into a log, which the experiment will call shown. The error says what keeps it from being replayed.
 func Inspect(path, shown string) (Log, error) {
@@ -77,18 +88,14 @@ func Inspect(path, shown string) (Log, error) {
 		return l, err
 	}
 	file := files.File{Path: path, Shown: shown}
-	var head string
-	if _, err := files.ReadAll(file, func(text io.Reader) error {
-		line, err := bufio.NewReader(io.LimitReader(workload.Unmarked(text), mostHead)).ReadString('\n')
-		head = strings.TrimRight(line, "\r\n")
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	var head []byte
+	if _, err := files.ReadAll(file, func(text io.Reader) (err error) {
+		head, err = io.ReadAll(io.LimitReader(workload.Unmarked(text), mostHead))
 		return err
 	}); err != nil {
 		return l, fmt.Errorf("read %s: %w", shown, err)
 	}
-	l.choose(head)
+	l.choose(heading(strings.Split(string(head), "\n")))
 	args := map[string]any{formats.ColumnsArg.Name: l.Columns}
 	if l.Separator != "" {
 		args["separator"] = l.Separator

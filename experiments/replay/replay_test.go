@@ -46,6 +46,11 @@ func TestInspect(t *testing.T) {
 			// 5 GPU-hours in an hour, on nodes of 4 GPUs: 5 / 0.8 / 4, rounded up.
 			Cluster{Nodes: 2, Threads: 4, GPUs: 4}, time.Minute, false,
 		},
+		"titles": {
+			"jobs.csv", "Our cluster\r\n\r\nSubmitted,Elapsed,Cores\r\n0,60,2\r\n",
+			`file = "jobs.csv" | format = "table" | columns = { | arrival = "Submitted" | run_time = "Elapsed" | ` +
+				`threads = "Cores" | }`, Cluster{Cores: 3}, 0, false,
+		},
 		"sacct": {
 			"dump.txt", "JobID|Submit|Start|End|TimelimitRaw|ReqCPUS|AllocTRES|NNodes\n" +
 				"1|2024-03-04T08:00:00|2024-03-04T08:00:00|2024-03-04T09:00:00|90|16|cpu=16,gres/gpu=16|2\n",

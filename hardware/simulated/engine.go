@@ -90,6 +90,7 @@ type Engine struct {
 	held     []scheduler.Grant // by job; nil unless some are attended
 	courses  []Course          // by job; nil when none has one
 	mates    map[int]shared    // by running job that shares GPUs
+	samples  map[int]bool      // the running jobs that end after a part of their work
 }
 
 // task is a job under way. Of the time that it has left at its present speed,
@@ -447,6 +448,7 @@ func (e *Engine) over(job int, at time.Duration) {
 	e.news = append(e.news, scheduler.Notice{
 		Kind: scheduler.JobEnded, Job: job, At: at, State: scheduler.Finished, Attempt: e.attempt(job),
 	})
+	e.sampled(job, t)
 }
 
 // sorted returns the news in their order.

@@ -14,11 +14,11 @@ func Distinct(a, b string) (string, string) {
 		return strings.Split(filepath.ToSlash(dir), "/")
 	}
 	p, q := parts(a), parts(b)
-	for len(p) > 1 && len(q) > 1 && p[len(p)-1] == q[len(q)-1] {
-		p, q = p[:len(p)-1], q[:len(q)-1]
-	}
 	for len(p) > 1 && len(q) > 1 && p[0] == q[0] {
 		p, q = p[1:], q[1:]
+	}
+	for len(p) > 1 && len(q) > 1 && p[len(p)-1] == q[len(q)-1] {
+		p, q = p[:len(p)-1], q[:len(q)-1]
 	}
 	return strings.Join(p, "/"), strings.Join(q, "/")
 }

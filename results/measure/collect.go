@@ -102,6 +102,7 @@ type Collector struct {
 	preemptions, resizes int
 	reconfigurations     int
 	migrations           int
+	profiling            time.Duration   // held by samples, all together
 	overheads            map[int]float64 // of resizes, in seconds, by job
 	finals               map[int]Final   // by job
 	money                map[int]Money   // by job
@@ -186,6 +187,9 @@ func (c *Collector) Event(e scheduler.Event) {
 		if ran {
 			c.reconfigurations++
 		}
+	case scheduler.Profiled:
+		c.profiling += step.Held
+		a.partial = true
 	case scheduler.Retry, scheduler.Revoke, scheduler.Move:
 		a.partial = true // its service time is not that of one run
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:

@@ -76,7 +76,7 @@ func TestRowsByHand(t *testing.T) {
 		"gpu_utilization": math.NaN(), // there are no GPUs
 		"gpu_fragments":   math.NaN(), "gpu_fragmentation": math.NaN(),
 		// All nodes stand.
-		"lost_work_s": math.NaN(), "checkpoint_s": math.NaN(), "reconfigurations": 0, "migrations": 1,
+		"lost_work_s": math.NaN(), "checkpoint_s": math.NaN(), "reconfigurations": 0, "migrations": 1, "profiling_s": 0,
 		// The first job was to be done after 4 s.
 		"missed_deadlines": 1, "lateness_s": 1,
 		// While the first job was there, there were 1, 2, 2, 1, 1 jobs: 1.4 on average. That part of two cores is 1/0.7 of

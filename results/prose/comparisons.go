@@ -2,15 +2,22 @@ package prose
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Comparisons is the table of comparisons as text: workload and hardware appear when there is more than one.
+// Comparisons is the table of comparisons as text: workload and hardware appear when there is more than one, and the
+// jobs that are compared when a comparison is of a class, user or size.
 func Comparisons(p record.Plan, rows []record.ComparisonRow) Table {
 	places := len(p.Workloads) > 1 || len(p.Hardware) > 1
+	groups := slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.By != "" })
 	t := Table{Left: 4, Header: []string{"metric", "candidate", "against", "verdict"}}
+	if groups {
+		t.Left++
+		t.Header = slices.Insert(t.Header, 1, "jobs")
+	}
 	if places {
 		t.Left += 2
 		t.Header = append(t.Header, "workload", "hardware")
@@ -18,13 +25,14 @@ func Comparisons(p record.Plan, rows []record.ComparisonRow) Table {
 	t.Header = append(t.Header, "ratio", "interval", "p", "pairs",
 		"mean of candidate", "mean of baseline", "difference", "interval", "method")
 	for _, r := range rows {
-		t.Rows = append(t.Rows, comparisonRow(r, places))
+		t.Rows = append(t.Rows, comparisonRow(r, places, groups))
 	}
 	return t
 }
 
-// comparisonRow is a row of the table of comparisons; with its workload and hardware when there is more than one.
-func comparisonRow(r record.ComparisonRow, places bool) []string {
+// comparisonRow is a row of the table of comparisons; with its workload and hardware, and the jobs that it is of, where
+// the table has columns for them.
+func comparisonRow(r record.ComparisonRow, places, groups bool) []string {
 	metric := r.Metric
 	if m, ok := measure.MetricByName(r.Metric); ok {
 		metric = m.Label()
@@ -36,6 +44,13 @@ func comparisonRow(r record.ComparisonRow, places bool) []string {
 		return Number(low) + " to " + Number(high)
 	}
 	row := []string{metric, r.Candidate, r.Baseline, r.Verdict}
+	if groups {
+		jobs := "all"
+		if r.By != "" {
+			jobs = GroupName(r.By, r.Group)
+		}
+		row = slices.Insert(row, 1, jobs)
+	}
 	if places {
 		row = append(row, r.Workload, r.Hardware)
 	}

@@ -85,6 +85,21 @@ func TestPlacesOfComparisons(t *testing.T) {
 	}
 }
 
+// With comparisons of one class, user or size, the table says which jobs each is of.
+func TestComparisonsOfGroups(t *testing.T) {
+	all := record.ComparisonRow{Metric: "makespan_s", Candidate: "c", Baseline: "b"}
+	long, nobody := all, all
+	long.By, long.Group, nobody.By = "class", "long", "user"
+	table := Comparisons(record.Plan{}, []record.ComparisonRow{all, long, nobody})
+	var jobs []string
+	for _, row := range table.Rows {
+		jobs = append(jobs, row[1])
+	}
+	if table.Header[1] != "jobs" || table.Left != 5 || !slices.Equal(jobs, []string{"all", "long", "(no user)"}) {
+		t.Errorf("%q of %q", jobs, table.Header)
+	}
+}
+
 // Sentences about searches.
 func TestTuningInWords(t *testing.T) {
 	nan := math.NaN()

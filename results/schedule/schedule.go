@@ -42,6 +42,8 @@ type Span struct {
 	Cores, GPUs scheduler.CoreSet
 	// Guest says that the GPUs were another job's as well when it began.
 	Guest bool
+	// Sample says that the job ran as a sample, of which nothing was kept.
+	Sample bool
 }
 
 // Wait is a stretch of waiting.
@@ -178,6 +180,7 @@ func (r *reader) event(e record.EventRow) {
 	step := r.replay.Event(&ev)
 	if step.Ended {
 		j.close(e.At)
+		j.Held[len(j.Held)-1].Sample = e.Event == scheduler.Profiled
 		r.ran = slices.DeleteFunc(r.ran, func(n int) bool { return n == number })
 	}
 	if step.Began {

@@ -1,6 +1,7 @@
 package division
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -28,17 +29,53 @@ const Nothing = -1
 // its job, and the sum of excesses, with the price of what stays free, is what a choice is worse than
 // the bound. Jobs are decided one after the other; of decisions that take as many GPUs of each type the
 // best is kept (T. L. Morin, R. E. Marsten, "Branch-and-bound strategies for dynamic programming", 1976), and
-// those beyond a width are cut off, which is widened until a choice is within it.
+// those beyond a width are cut off, which is widened until a choice is within it. Of jobs that are alike the first
+// are served, so of a long queue of them only as many are looked at as there are GPUs.
 func Choose(jobs [][]Configuration, gpus []int, without float64) ([]int, float64, error) {
-	c, err := newChooser(jobs, gpus, without)
+	for j, options := range jobs {
+		for _, o := range options {
+			if o.Type < 0 || o.Type >= len(gpus) || o.GPUs < 1 || math.IsNaN(o.Cost) || math.IsInf(o.Cost, 0) {
+				return nil, 0, fmt.Errorf("division: job %d has the configuration %+v", j, o)
+			}
+		}
+	}
+	first := firstAlike(jobs, Total(gpus))
+	looked := make([][]Configuration, len(first))
+	for i, j := range first {
+		looked[i] = jobs[j]
+	}
+	c, err := newChooser(looked, gpus, without)
 	if err != nil {
 		return nil, 0, err
 	}
 	for width := c.first; ; width *= 2 {
-		if chosen, ok := c.within(width); ok {
-			return chosen, c.cost(chosen), nil
+		if best, ok := c.within(width); ok {
+			chosen := slices.Repeat([]int{Nothing}, len(jobs))
+			for i, j := range first {
+				chosen[j] = best[i]
+			}
+			return chosen, c.cost(best) + without*float64(len(jobs)-len(first)), nil
 		}
 	}
+}
+
+// firstAlike lists the jobs without those that come after so many with the same configurations.
+func firstAlike(jobs [][]Configuration, most int) []int {
+	var list []int
+	seen := map[string]int{}
+	var key []byte
+	for j, options := range jobs {
+		key = key[:0]
+		for _, o := range options {
+			key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(o.Type)), uint64(o.GPUs))
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(o.Cost))
+		}
+		if n := seen[string(key)]; n < most {
+			seen[string(key)] = n + 1
+			list = append(list, j)
+		}
+	}
+	return list
 }
 
 // chooser is a problem of Choose.
@@ -57,13 +94,6 @@ type chooser struct {
 
 func newChooser(jobs [][]Configuration, gpus []int, without float64) (*chooser, error) {
 	c := &chooser{jobs: jobs, gpus: gpus, without: without}
-	for j, options := range jobs {
-		for _, o := range options {
-			if o.Type < 0 || o.Type >= len(gpus) || o.GPUs < 1 || math.IsNaN(o.Cost) || math.IsInf(o.Cost, 0) {
-				return nil, fmt.Errorf("division: job %d has the configuration %+v", j, o)
-			}
-		}
-	}
 	if err := c.prices(); err != nil {
 		return nil, err
 	}

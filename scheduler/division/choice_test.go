@@ -105,6 +105,37 @@ func TestChooseOfManyJobs(t *testing.T) {
 	}
 }
 
+// TestChooseOfALongQueue: 3,000 jobs that have not run yet, each as good with one GPU of any type, and 40 that hold one.
+// These gain more from it, so 24 GPUs are left.
+func TestChooseOfALongQueue(t *testing.T) {
+	jobs, gpus := queue(3000, 40)
+	chosen, sum, err := Choose(jobs, gpus, 1.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := [2]int{}
+	for j, i := range chosen {
+		if i != Nothing {
+			served[min(j/40, 1)]++
+		}
+	}
+	if want := 40*0.9 + 24*1 + 2976*1.1; served != [2]int{40, 24} || math.Abs(sum-want) > 1e-6 {
+		t.Errorf("%d and %d are served at %v, want 40 and 24 at %v", served[0], served[1], sum, want)
+	}
+}
+
+// queue is so many jobs that wait, behind so many that hold a GPU each.
+func queue(waiting, running int) (jobs [][]Configuration, gpus []int) {
+	for j := range waiting + running {
+		cost := 1.0
+		if j < running {
+			cost = 0.9
+		}
+		jobs = append(jobs, []Configuration{{Type: 0, GPUs: 1, Cost: cost}, {Type: 1, GPUs: 1, Cost: cost}})
+	}
+	return jobs, []int{32, 32}
+}
+
 func TestChooseRefuses(t *testing.T) {
 	for _, bad := range []Configuration{{Type: 1, GPUs: 1}, {GPUs: 0}, {GPUs: 1, Cost: math.NaN()}} {
 		if _, _, err := Choose([][]Configuration{{bad}}, []int{4}, 1.1); err == nil {
@@ -117,6 +148,16 @@ func TestChooseRefuses(t *testing.T) {
 func BenchmarkChoose(b *testing.B) {
 	gpus := []int{24, 16, 24}
 	jobs := choices(rand.New(rand.NewPCG(1, 2)), 160, gpus)
+	for b.Loop() {
+		if _, _, err := Choose(jobs, gpus, 1.1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkChooseLongQueue is a round with 2,000 jobs that wait.
+func BenchmarkChooseLongQueue(b *testing.B) {
+	jobs, gpus := queue(2000, 40)
 	for b.Loop() {
 		if _, _, err := Choose(jobs, gpus, 1.1); err != nil {
 			b.Fatal(err)

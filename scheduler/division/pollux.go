@@ -507,7 +507,7 @@ func (s *search) pairs() {
 	}
 	var holders []int
 	n := len(s.Jobs)
-	looked := make([]int, n*n) // by pair: how many exchanges there had been, plus one
+	looked := make([][]int, n) // by pair: how many exchanges there had been, plus one
 	for try := range tries {
 		if try%64 == 0 {
 			holders = holders[:0]
@@ -521,10 +521,13 @@ func (s *search) pairs() {
 			}
 		}
 		a, b := holders[s.random.IntN(len(holders))], s.random.IntN(n)
-		if a == b || looked[a*n+b] == s.changes+1 {
+		if looked[a] == nil {
+			looked[a] = make([]int, n)
+		}
+		if a == b || looked[a][b] == s.changes+1 {
 			continue
 		}
-		if looked[a*n+b] = s.changes + 1; s.exchange(a, b) {
+		if looked[a][b] = s.changes + 1; s.exchange(a, b) {
 			s.changes++
 			s.settled = false
 		}

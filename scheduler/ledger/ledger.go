@@ -139,7 +139,7 @@ func (l *Ledger) Event(e *scheduler.Event) Step {
 	case scheduler.Revoke:
 		j.Revocations++
 		return l.move(j, e, scheduler.Queued)
-	case scheduler.Move:
+	case scheduler.Move, scheduler.Profiled:
 		return l.move(j, e, scheduler.Queued)
 	case scheduler.Reconfigure:
 		if j.state == scheduler.Queued {

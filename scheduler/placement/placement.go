@@ -21,6 +21,21 @@ type Site struct {
 // node of each unit to nodes, in any order; ok is false when the job is to wait.
 type Rule func(s Site, unit cluster.Room, units int, nodes []int32) (_ []int32, ok bool)
 
+// Divided places a job that is divided: by a rule, Any if it is nil, or on the nodes that it is bound to. The nodes of
+// its units are appended in ascending order.
+func (r Rule) Divided(s Site, unit cluster.Room, units int, home, nodes []int32) (_ []int32, ok bool) {
+	if home != nil {
+		return append(nodes, home...), cluster.HoldEach(s.Free, unit, home)
+	}
+	if r == nil {
+		r = Any
+	}
+	begin := len(nodes)
+	nodes, ok = r(s, unit, units, nodes)
+	slices.Sort(nodes[begin:])
+	return nodes, ok
+}
+
 // Any takes what is free, node by node, in their order.
 func Any(s Site, unit cluster.Room, units int, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)

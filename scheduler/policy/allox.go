@@ -41,7 +41,7 @@ func init() {
 			Name: string(AlloX), Title: "AlloX",
 			Doc: "AlloX's matching of jobs to resources and positions that makes the mean JCT least " +
 				"(T. N. Le and others, EuroSys 2020)",
-			Place: 9, Estimates: true, Settings: []schema.Arg{alpha, starvation},
+			Place: 9, Estimates: true, Settings: append([]schema.Arg{alpha, starvation}, profiled...), Check: lone,
 			Wants: []Want{
 				byItself(BackfillOf, string(NoBackfill)), byItself(AllocationOf, string(Strict)),
 				byItself(PreemptionOf, string(NoPreemption)), byItself(PlacementOf, string(PlaceFirst)),

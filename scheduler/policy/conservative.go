@@ -19,7 +19,7 @@ func init() {
 			Name: string(Conservative), Title: "Conservative backfill", Doc: "those that delay nobody",
 			Place: 4, Version: 2, Estimates: true,
 		},
-		Passes: true, Reserves: true,
+		Passes: true, Reserves: true, Promises: true,
 		HeldBack: func(scheduler.View, *plan.Reservation) string { return "would delay a job before it" },
 		New: func(s Setup) scheduler.Admitter {
 			if keepsPromises(s) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/profiling"
 )
 
 // Order says which waiting job is next.
@@ -308,6 +309,12 @@ func (p Policy) Partial() bool {
 	return a != nil && a.Partial
 }
 
+// Promises reports whether the policy tells each job when it starts at the latest.
+func (p Policy) Promises() bool {
+	b := backfills.find(string(p.answered().Backfill))
+	return b != nil && b.Promises
+}
+
 // Divides reports whether jobs that do not ask for a number of nodes are divided over nodes.
 func (p Policy) Divides() bool {
 	c := nodeRules.find(string(p.answered().Nodes))
@@ -460,6 +467,9 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		rules.Admission = s.Placement.Admission(s, rules.Order)
 	default:
 		rules.Admission = backfill.New(s)
+	}
+	if terms := profiling.Of(p.Settings); terms != nil {
+		return rules, terms.Set(&rules, &r)
 	}
 	return rules, nil
 }

@@ -115,6 +115,8 @@ type BackfillChoice struct {
 	Passes bool
 	// Reserves has the expected ends of running jobs kept, for reservations.
 	Reserves bool
+	// Promises says that it tells each job when it starts at the latest.
+	Promises bool
 	// HeldBack says why a job for which there is room may not pass, if the backfill
 	// has a reason of its own.
 	HeldBack func(v scheduler.View, r *plan.Reservation) string

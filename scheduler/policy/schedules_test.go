@@ -1,12 +1,35 @@
 package policy_test
 
 import (
+	"flag"
 	"testing"
 
+	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
+
+var update = flag.Bool("update", false, "write the golden file of the other orders")
 
 // TestSchedules: all policies come to the schedules that they came to before.
 func TestSchedules(t *testing.T) {
 	schedulertest.Golden(t, "../testdata/golden.txt", true, false)
+}
+
+// TestOtherSchedules guards the orders that the golden file of the kernel does not have, and those that plan again.
+func TestOtherSchedules(t *testing.T) {
+	var all []schedulertest.Combination
+	for _, victims := range []string{"longest_run", "smallest_request", "worst"} {
+		for _, c := range []schedulertest.Combination{
+			{Order: "srsf"}, {Order: "gittins"}, {Order: "mlfq", Settings: policy.Settings{"quanta": []string{"1s", "3s"}}},
+			{Order: "priority_round_robin", Preemption: "pause"},
+		} {
+			c.Victims = victims
+			all = append(all, schedulertest.Backfills(c)...)
+		}
+		for _, order := range []string{"fcfs", "sjf", "srtf", "priority", "edf", "srsf"} {
+			all = append(all, schedulertest.Combination{Order: order, Allocation: "strict", Backfill: "first_fit", Preemption: "pause",
+				Victims: victims, Placement: "first", Settings: policy.Settings{"replan": true}})
+		}
+	}
+	schedulertest.GoldenOf(t, "testdata/other.txt", all, true, *update)
 }

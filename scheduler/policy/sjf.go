@@ -10,6 +10,7 @@ func init() {
 	RegisterOrder(OrderChoice{
 		Choice: Choice{
 			Name: string(SJF), Title: "SJF", Doc: "the shortest predicted run time", Place: 4, Estimates: true, ByTime: true,
+			Settings: profiled, Check: lone,
 		},
 		New: func(Setup) scheduler.Ranker { return shortest{} },
 	})

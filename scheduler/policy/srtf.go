@@ -10,6 +10,7 @@ func init() {
 	RegisterOrder(OrderChoice{
 		Choice: Choice{
 			Name: string(SRTF), Title: "SRTF", Doc: "the shortest predicted remaining time", Place: 5, Estimates: true, ByTime: true,
+			Settings: profiled, Check: lone,
 			Wants: []Want{impliesPause(SRTF)},
 		},
 		New: func(Setup) scheduler.Ranker { return leastLeft{} },

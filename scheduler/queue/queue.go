@@ -36,6 +36,14 @@ func (a Key) Compare(b Key) int {
 	return 0
 }
 
+// Max returns the later of two keys.
+func (a Key) Max(b Key) Key {
+	if a.Less(b) {
+		return b
+	}
+	return a
+}
+
 // Front is a key before all others.
 var Front = Key{math.MinInt64, math.MinInt64, -1}
 

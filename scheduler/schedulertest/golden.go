@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -25,57 +26,63 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// combination is one policy of the golden file, by the names of its choices.
-type combination struct {
-	order, allocation, backfill, preemption, victims, placement string
-	alpha                                                       float64
+// Combination is one policy of a golden file, by the names of its choices, with settings of its own.
+type Combination struct {
+	Order, Allocation, Backfill, Preemption, Victims, Placement string
+	Settings                                                    policy.Settings
 }
 
-func (c combination) String() string {
-	s := strings.Join([]string{c.order, c.allocation, c.backfill, c.preemption, cmp.Or(c.victims, "-"), c.placement}, " ")
-	if c.alpha > 0 {
-		s += fmt.Sprintf(" alpha=%g", c.alpha)
+func (c Combination) String() string {
+	s := strings.Join([]string{c.Order, c.Allocation, c.Backfill, c.Preemption, cmp.Or(c.Victims, "-"), c.Placement}, " ")
+	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
+		s += fmt.Sprintf(" %s=%v", name, c.Settings[name])
 	}
 	return s
 }
 
 // policy returns the policy of a combination, with the settings of a workload.
-func (c combination) policy(w goldenWorkload) policy.Policy {
+func (c Combination) policy(w goldenWorkload) policy.Policy {
 	p := policy.Policy{
-		Order: policy.Order(c.order), Allocation: policy.Allocation(c.allocation), Backfill: policy.Backfill(c.backfill),
-		Preemption: policy.Preemption(c.preemption), Victims: policy.VictimRule(c.victims), Placement: policy.Placement(c.placement),
-		Settings: policy.Settings{},
+		Order: policy.Order(c.Order), Allocation: policy.Allocation(c.Allocation), Backfill: policy.Backfill(c.Backfill),
+		Preemption: policy.Preemption(c.Preemption), Victims: policy.VictimRule(c.Victims),
+		Placement: policy.Placement(c.Placement), Settings: policy.Settings{},
 	}
-	switch c.order {
-	case "round_robin", "las", "fair":
+	switch c.Order {
+	case "round_robin", "las", "fair", "priority_round_robin", "gittins":
 		p.Settings["quantum"] = w.quantum
 	case "priority":
 		p.Settings["feedback"] = w.feedback
-	case "allox":
-		p.Settings["alpha"] = c.alpha
 	}
-	if (c.order == "srtf" || c.order == "las") && c.preemption == "none" {
+	maps.Copy(p.Settings, c.Settings)
+	if (c.Order == "srtf" || c.Order == "las") && c.Preemption == "none" {
 		p.Preemption = "" // they imply it
 	}
 	return p
 }
 
 // combinations lists every valid combination of the choices of a policy.
-func combinations() []combination {
-	var all []combination
+func combinations() []Combination {
+	var all []Combination
 	giveWay := [][2]string{{"none", ""}, {"pause", "longest_run"}, {"pause", "smallest_request"}}
 	for _, order := range []string{"fcfs", "round_robin", "priority", "sjf", "srtf", "las", "edf", "fair"} {
 		for _, pre := range giveWay {
-			for _, allocation := range []string{"strict", "always_attend", "max_prop"} {
-				for _, backfill := range []string{"none", "first_fit", "easy", "conservative"} {
-					all = append(all, combination{order, allocation, backfill, pre[0], pre[1], "first", 0})
-				}
-			}
-			all = append(all, combination{order, "strict", "conservative", pre[0], pre[1], "earliest_finish", 0})
+			all = append(all, Backfills(Combination{Order: order, Preemption: pre[0], Victims: pre[1]})...)
+			all = append(all, Combination{order, "strict", "conservative", pre[0], pre[1], "earliest_finish", nil})
 		}
 	}
 	for _, alpha := range []float64{0.3, 1} {
-		all = append(all, combination{"allox", "strict", "none", "none", "", "first", alpha})
+		all = append(all, Combination{"allox", "strict", "none", "none", "", "first", policy.Settings{"alpha": alpha}})
+	}
+	return all
+}
+
+// Backfills is a policy with all allocations and backfills.
+func Backfills(c Combination) (all []Combination) {
+	for _, c.Allocation = range []string{"strict", "always_attend", "max_prop"} {
+		for _, c.Backfill = range []string{"none", "first_fit", "easy", "conservative"} {
+			c.Placement = "first"
+			all = append(all, c)
+		}
 	}
 	return all
 }
@@ -276,9 +283,9 @@ func (h *goldenHash) add(values ...int64) {
 	_, _ = h.Write(h.line) // a hash does not fail
 }
 
-// run adds what comes of a workload under a policy.
-func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
-	r := scheduler.Run{Policy: p, Cluster: w.cluster, Jobs: w.jobs, Resizes: w.resizes, Recorder: h, EventsOnly: true}
+// execute runs a workload under a policy.
+func execute(p policy.Policy, w goldenWorkload, to scheduler.Recorder) (scheduler.Run, scheduler.Outcome, error) {
+	r := scheduler.Run{Policy: p, Cluster: w.cluster, Jobs: w.jobs, Resizes: w.resizes, Recorder: to, EventsOnly: true}
 	work := w.work
 	if p.Allocation != "strict" {
 		r.Jobs, work = w.without()
@@ -290,12 +297,18 @@ func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
 		r.Engine, err = simulated.New(r.Jobs, work, w.options)
 	}
 	if err != nil {
-		return err
+		return r, scheduler.Outcome{}, err
 	}
 	if w.units != nil {
 		r.Online = &scheduler.Online{Units: w.units, Predictor: onward{w.units}}
 	}
 	o, err := r.Execute(context.Background())
+	return r, o, err
+}
+
+// run adds what comes of a workload under a policy.
+func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
+	_, o, err := execute(p, w, h)
 	switch {
 	case errors.Is(err, scheduler.ErrLivelock), errors.Is(err, scheduler.ErrStuck):
 		h.add(-2)
@@ -310,6 +323,34 @@ func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
 	return nil
 }
 
+// Trace is what comes of a workload under a policy.
+type Trace struct {
+	Policy  string
+	Run     scheduler.Run
+	Events  []scheduler.Event
+	Outcome scheduler.Outcome
+}
+
+func (t *Trace) Decision(scheduler.Decision) {}
+func (t *Trace) Event(e scheduler.Event)     { t.Events = append(t.Events, e) }
+
+// Traces returns traces of the first workloads, each under another policy.
+func Traces(t *testing.T, n int) []*Trace {
+	t.Helper()
+	all := combinations()
+	var traces []*Trace
+	for i := range n {
+		c, w := all[i*37%len(all)], drawGoldenWorkload(i)
+		tr := &Trace{Policy: c.String()}
+		var err error
+		if tr.Run, tr.Outcome, err = execute(c.policy(w), w, tr); err != nil {
+			t.Fatalf("%s, workload %d: %v", c, i, err)
+		}
+		traces = append(traces, tr)
+	}
+	return traces
+}
+
 // Golden guards the decisions of every policy: for each valid combination
 // of order, allocation, backfill, preemption, victim rule and placement, the
 // golden file has a hash of all starts, pauses, resizes, grants and finishes, to
@@ -321,6 +362,13 @@ func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
 //
 // A hash that changes means that some policy decides otherwise than before.
 func Golden(t *testing.T, file string, few, update bool) {
+	t.Helper()
+	GoldenOf(t, file, combinations(), few, update)
+}
+
+// GoldenOf guards the decisions of some policies as Golden does.
+func GoldenOf(t *testing.T, file string, combinations []Combination, few, update bool) {
+	t.Helper()
 	const some, all = 50, 500
 	count := all
 	if few && !update {
@@ -330,7 +378,6 @@ func Golden(t *testing.T, file string, few, update bool) {
 	for i := range workloads {
 		workloads[i] = drawGoldenWorkload(i)
 	}
-	combinations := combinations()
 	lines := make([]string, len(combinations))
 	var wg sync.WaitGroup
 	next := make(chan int)

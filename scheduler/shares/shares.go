@@ -72,7 +72,9 @@ type Kind struct {
 	Prices, Deadlines bool
 	// Packs says that it gives time to pairs of jobs as well.
 	Packs bool
-	New   func(Options) Divider
+	// Tolerance says that it has one.
+	Tolerance bool
+	New       func(Options) Divider
 }
 
 var kinds []*Kind
@@ -200,4 +202,6 @@ type Options struct {
 	Blind bool
 	// Seed is that of what it draws.
 	Seed uint32
+	// Tolerance is by which part what it makes least may be above the least; 0 for nothing.
+	Tolerance float64
 }

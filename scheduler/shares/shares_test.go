@@ -68,6 +68,29 @@ func TestMakespanIsExact(t *testing.T) {
 	near(t, "the makespan", last, 2)
 }
 
+// TestMakespanWithinATolerance of the least, with the jobs of TestMakespanIsExact. 1000 times their work takes 2000 s: of
+// the bounds 100 and 1,000,000 s the upper one comes to 100 + 999,900/2⁹ = 2052.93, and the lower one to 1991.90, within 5%
+// of it. Less than 100 s is not looked for; work for 2·10⁹ s is found beyond the first bounds.
+func TestMakespanWithinATolerance(t *testing.T) {
+	for _, c := range []struct{ work, tolerance, least, most float64 }{
+		{1000, 0.05, 2000, 2052.93}, {1000, 1e-9, 2000, 2000.001}, {1, 0.05, 2, 105}, {1e9, 0.05, 2e9, 2.1e9},
+		{1000, math.SmallestNonzeroFloat64, 2000, 2000.001},
+	} {
+		p := two(Job{Speed: []float64{4, 1}, Left: 8 * c.work}, Job{Speed: []float64{1, 1}, Left: 2 * c.work})
+		d, err := Find("makespan").New(Options{Tolerance: c.tolerance}).Divide(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := 0.0
+		for i := range p.Jobs {
+			last = max(last, p.Jobs[i].Left/p.Jobs[i].throughput(d[i]))
+		}
+		if last < c.least*(1-1e-5) || last > c.most*(1+1e-5) {
+			t.Errorf("%g times the work, within %g: a makespan of %g s, want from %g to %g", c.work, c.tolerance, last, c.least, c.most)
+		}
+	}
+}
+
 // Two jobs that are alike: with an even part of each device both have the speed 2.5 of the
 // isolated division, and no other gives both more.
 func TestFinishTimeFairness(t *testing.T) {

@@ -91,6 +91,13 @@ type Watcher interface {
 	Watch(units []int)
 }
 
+// Sampler is an engine that can run a part of a job.
+type Sampler interface {
+	// Sample makes a job that has just started, with a grant, end after a part of its work. It can be started again
+	// then, and has all of its work before it.
+	Sample(job int, grant cluster.Grant, part float64) error
+}
+
 // Switcher is a Migrator that can let a paused job go on with another of its alternatives.
 type Switcher interface {
 	Migrator

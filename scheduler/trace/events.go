@@ -33,6 +33,8 @@ const (
 	Retry     EventKind = "retry" // an attempt failed, and the job waits to be started again
 	// Revoke ends an attempt because a node was lost; the job waits again.
 	Revoke EventKind = "revoke"
+	// Profiled ends an attempt that was a sample of the job; it waits to be started.
+	Profiled EventKind = "profiled"
 	// Move ends an attempt because the job is to go on elsewhere; it waits again.
 	Move EventKind = "move"
 	// Decided is a controller's decision about a job.

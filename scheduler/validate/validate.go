@@ -57,21 +57,22 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //   - waiting and service time, added up from the trace, are those of the
 //     outcome, and together the time from arrival to finish.
 type Validator struct {
-	cluster scheduler.Cluster
-	jobs    []scheduler.Job
-	own     bool // jobs is a copy
-	cores   holders
-	gpus    holders
-	memory  []int64 // free, by node
-	servers []server
-	renting *renting
-	orphans []int32 // jobs on a node that was taken away, which have to lose it
-	lives   pages.Table[traced]
-	nodes   []int        // of granted
-	spare   []*grantedTo // of jobs that are over
-	last    time.Duration
-	found   []Violation
-	count   int
+	cluster   scheduler.Cluster
+	jobs      []scheduler.Job
+	own       bool // jobs is a copy
+	cores     holders
+	gpus      holders
+	memory    []int64 // free, by node
+	servers   []server
+	renting   *renting
+	profiling *profiling
+	orphans   []int32 // jobs on a node that was taken away, which have to lose it
+	lives     pages.Table[traced]
+	nodes     []int        // of granted
+	spare     []*grantedTo // of jobs that are over
+	last      time.Duration
+	found     []Violation
+	count     int
 }
 
 // traced is what the trace has said of a job so far.
@@ -232,6 +233,10 @@ func (v *Validator) Event(e scheduler.Event) {
 		v.attempt(e, t)
 		v.takeBack(e, t)
 		t.state = scheduler.Queued
+	case scheduler.Profiled:
+		v.profiling.sample(v, e, t)
+		v.takeBack(e, t)
+		t.state, t.kept = scheduler.Queued, 0
 	case scheduler.Reconfigure:
 		v.reconfigure(e, t)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
@@ -240,6 +245,7 @@ func (v *Validator) Event(e scheduler.Event) {
 		t.finish = e.At
 		switch e.Kind {
 		case scheduler.Finish:
+			v.profiling.finish(v, e)
 			t.state = scheduler.Finished
 		case scheduler.Fail:
 			t.state = scheduler.Failed
@@ -345,7 +351,7 @@ func (v *Validator) lawful(e scheduler.Event, t *traced) bool {
 		ok = t.state == scheduler.Pending
 	case scheduler.Start, scheduler.Level:
 		ok = t.state == scheduler.Queued || e.Kind == scheduler.Level && t.state == scheduler.Paused
-	case scheduler.Pause, scheduler.ResizeJob:
+	case scheduler.Pause, scheduler.ResizeJob, scheduler.Profiled:
 		ok = t.state == scheduler.Running
 	case scheduler.Predict:
 		ok = t.state == scheduler.Running || t.state == scheduler.Paused

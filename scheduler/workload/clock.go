@@ -12,6 +12,8 @@ import (
 var dates = []string{
 	"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05Z07:00",
 	"2006/01/02 15:04:05", "2006-01-02 15:04", "2006-01-02", "02.01.2006 15:04:05", "02.01.2006 15:04", "02.01.2006",
+	"2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006/01/02 15:04",
+	"2006-01-02 3:04:05 PM", "2006-01-02 3:04 PM", "2006/01/02 3:04:05 PM", "2006/01/02 3:04 PM",
 }
 
 // ParseInstant reads an instant of a log: a number of units since any origin, or a date,
@@ -19,7 +21,7 @@ var dates = []string{
 func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 	if IsDate(text) {
 		for _, layout := range dates {
-			at, err := time.Parse(layout, text)
+			at, err := time.Parse(layout, strings.Replace(strings.Replace(text, "am", "AM", 1), "pm", "PM", 1))
 			if err != nil {
 				continue
 			}

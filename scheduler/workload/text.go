@@ -2,14 +2,18 @@ package workload
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // LineError is what is wrong with a line of a file.
@@ -28,13 +32,67 @@ func (e *LineError) Unwrap() error { return e.Err }
 const MaxErrors = 20
 
 // Unmarked returns r without the byte-order mark with which spreadsheets begin
-// a text file.
+// a text file, as UTF-8 also where the mark says that it is UTF-16.
 func Unmarked(r io.Reader) io.Reader {
 	in := bufio.NewReader(r)
+	switch mark, _ := in.Peek(2); string(mark) {
+	case "\xff\xfe":
+		return &wide{in: in, order: binary.LittleEndian}
+	case "\xfe\xff":
+		return &wide{in: in, order: binary.BigEndian}
+	}
 	if mark, _, err := in.ReadRune(); err == nil && mark != '\ufeff' {
 		_ = in.UnreadRune()
 	}
 	return in
+}
+
+// wide reads UTF-16 as UTF-8.
+type wide struct {
+	in    *bufio.Reader
+	order binary.ByteOrder
+	rest  []byte // of the last character, in UTF-8
+}
+
+// Read implements io.Reader.
+func (w *wide) Read(b []byte) (n int, err error) {
+	for n < len(b) {
+		if len(w.rest) == 0 {
+			r, err := w.next()
+			switch {
+			case err != nil && n > 0:
+				return n, nil // and again at the next call
+			case err != nil:
+				return 0, err
+			case r == '\ufeff':
+				continue
+			}
+			w.rest = utf8.AppendRune(w.rest[:0], r)
+		}
+		k := copy(b[n:], w.rest)
+		n, w.rest = n+k, w.rest[k:]
+	}
+	return n, nil
+}
+
+// next reads a character. What is none is U+FFFD.
+func (w *wide) next() (rune, error) {
+	unit, err := w.in.Peek(2)
+	if len(unit) < 2 {
+		return 0, err
+	}
+	r := rune(w.order.Uint16(unit))
+	_, _ = w.in.Discard(2)
+	if !utf16.IsSurrogate(r) {
+		return r, nil
+	}
+	if second, _ := w.in.Peek(2); len(second) == 2 {
+		if both := utf16.DecodeRune(r, rune(w.order.Uint16(second))); both != utf8.RuneError {
+			_, _ = w.in.Discard(2)
+			return both, nil
+		}
+	}
+	return utf8.RuneError, nil
 }
 
 // mostLine is how long a line of a file may be, in bytes.
@@ -60,11 +118,11 @@ func EachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 			}
 		}
 	}
-	if err := s.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = errLongLine
-		}
-		return nil, &LineError{file, n + 1, err}
+	switch err := s.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, &LineError{file, n + 1, errLongLine}
+	case err != nil: // the rest of the file cannot be read
+		return nil, err
 	}
 	if lenient {
 		return found, nil
@@ -83,11 +141,54 @@ type Table struct {
 	Remarks bool
 	// Loose takes quotation marks within fields as they are.
 	Loose bool
+	// Heads reports whether a row names the columns; those before it, at most mostTitles, are titles and left out. Nil
+	// stands for the first row.
+	Heads func(columns []string) bool
+}
+
+// mostTitles is how many rows may be before the one that names the columns.
+const mostTitles = 20
+
+// heading reads the row that names the columns, without columns at its end that have no name. Where none of the first
+// rows does, it is the first.
+func (t Table) heading(in *csv.Reader) (columns []string, err error) {
+	for range mostTitles {
+		var malformed *csv.ParseError
+		row, err := in.Read()
+		if err != nil && (columns == nil || !errors.As(err, &malformed)) {
+			if columns != nil && err == io.EOF {
+				break
+			}
+			return nil, err
+		}
+		for len(row) > 1 && strings.TrimSpace(row[len(row)-1]) == "" {
+			row = row[:len(row)-1]
+		}
+		if t.Heads == nil || t.Heads(row) {
+			return slices.Clone(row), nil
+		}
+		if columns == nil {
+			columns = slices.Clone(row)
+		}
+	}
+	return columns, nil
+}
+
+// width returns a row with as many fields as there are columns: without empty ones at its end.
+func width(fields []string, columns int) ([]string, error) {
+	n := len(fields)
+	for n > columns && strings.TrimSpace(fields[n-1]) == "" {
+		n--
+	}
+	if n != columns {
+		return nil, fmt.Errorf("the number of its fields is %d instead of %d", n, columns)
+	}
+	return fields[:n], nil
 }
 
 // EachRow calls head with the first row of a CSV file, which names its columns,
 // and then row with every other one and the line on which it begins. All rows
-// have as many fields as the first. The slice is reused for the next row; its
+// have as many fields as the first, but for empty ones at their ends. The slice is reused for the next row; its
 // strings are not. Errors are handled as by EachLine, except that an error of
 // head always ends the reading.
 func EachRow(file string, r io.Reader, lenient bool,
@@ -110,11 +211,10 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	if t.Remarks && in.Comma != '#' {
 		in.Comment = '#'
 	}
+	in.FieldsPerRecord = -1
 	columns := t.Names
 	if columns == nil {
-		columns, err = in.Read()
-	} else {
-		in.FieldsPerRecord = len(columns)
+		columns, err = t.heading(in)
 	}
 	if err == io.EOF {
 		err = errors.New("the file is empty")
@@ -142,7 +242,9 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 			return nil, err
 		default:
 			line, _ = in.FieldPos(0)
-			err = row(line, fields)
+			if fields, err = width(fields, len(columns)); err == nil {
+				err = row(line, fields)
+			}
 		}
 		if err != nil {
 			found = append(found, &LineError{file, line, err})

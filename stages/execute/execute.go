@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/outlook"
+	"github.com/tfexp/tfexp/scheduler/profiling"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -68,6 +69,9 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	defer w.Abort()
 	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
 	validator.Renting(c.Policy.Markets(), c.Policy.Regions())
+	if terms := profiling.Of(c.Policy.Settings); terms != nil {
+		validator.Profiling(terms.ByClass)
+	}
 	stands := newBeat(c.Dir, w.Collector, len(c.Setup.Jobs), c.Setup.Cell.Real(), h.watch)
 	defer stands.close()
 	all := recorders{validator, w, stands}

@@ -123,7 +123,7 @@ func metricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (panel, bool) {
 	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1)}
 	if by != "" {
-		p.Title = prose.GroupName(by, group)
+		p.Title += ", " + prose.GroupName(by, group) // on paper nothing else names the metric
 	}
 	for _, v := range variants {
 		values := valuesOf(v, m, by, group)

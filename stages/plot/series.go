@@ -122,7 +122,8 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 		for i, m := range metrics {
 			all := panels[i]
 			many := multiples{
-				x: x, policies: best, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)), shared: true,
+				x: x, policies: best, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
+				ordinate: axisTitle(m),
 			}
 			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+over,
 				chosen+someOf(mostFacets, len(all), "panel")))
@@ -269,7 +270,8 @@ type multiples struct {
 	x       abscissa
 	facets  []facet
 	columns int
-	shared  bool // the ordinate
+	// ordinate names what all panels share; empty when each has its own, and names it.
+	ordinate string
 	// policies may have a line, in this order
 	policies []string
 }
@@ -295,14 +297,17 @@ func (m multiples) figure(name, title, note string) Figure {
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
+			if m.ordinate != "" {
+				c = beside(c, m.ordinate)
+			}
 			wide := c.Size().X / vg.Length(m.columns)
 			top := 0.0
 			for _, f := range m.facets {
-				top = max(top, f.top())
+				top = max(top, f.top(policies))
 			}
 			for i, f := range m.facets {
-				if !m.shared {
-					top = f.top()
+				if m.ordinate == "" {
+					top = f.top(policies)
 				}
 				left := c.Min.X + wide*vg.Length(i%m.columns)
 				high := c.Max.Y - vg.Length(tall)*vg.Length(i/m.columns)
@@ -312,6 +317,14 @@ func (m multiples) figure(name, title, note string) Figure {
 			}
 		},
 	}
+}
+
+// beside writes a name from bottom to top at the left of a canvas, and returns what is left of it.
+func beside(c draw.Canvas, name string) draw.Canvas {
+	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
+	st.Rotation, st.XAlign, st.YAlign = math.Pi/2, -0.5, -1
+	c.FillText(st, vg.Point{X: c.Min.X, Y: (c.Min.Y + c.Max.Y) / 2}, name)
+	return draw.Crop(c, canvas.LabelSize+3, 0, 0, 0)
 }
 
 // caption says what the lines are.
@@ -331,7 +344,7 @@ func coinciding(facets []facet, policies []string) string {
 	var same []string
 	for i, p := range policies {
 		for _, q := range policies[:i] {
-			if !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(p, q) }) {
+			if !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(p, q, policies) }) {
 				same = append(same, p+" lies on "+q)
 				break
 			}
@@ -343,8 +356,8 @@ func coinciding(facets []facet, policies []string) string {
 	return " The line of " + strings.Join(same, ", that of ") + "."
 }
 
-// coincide reports whether two policies have the same means at all values.
-func (f facet) coincide(p, q string) bool {
+// coincide reports whether two of the policies that are drawn have the same means at all values.
+func (f facet) coincide(p, q string, policies []string) bool {
 	of := func(policy string) []stats.Interval {
 		i := slices.IndexFunc(f.lines, func(l line) bool { return l.policy == policy })
 		if i < 0 {
@@ -354,19 +367,23 @@ func (f facet) coincide(p, q string) bool {
 	}
 	a, b := of(p), of(q)
 	const invisible = 1e-3 // of the panel's height
+	top := f.top(policies)
 	return len(a) == len(b) && len(a) > 0 && !slices.ContainsFunc(a,
 		func(i stats.Interval) bool { return !known(i.Mean) }) &&
-		slices.EqualFunc(a, b, func(x, y stats.Interval) bool { return math.Abs(x.Mean-y.Mean) <= invisible*f.top() })
+		slices.EqualFunc(a, b, func(x, y stats.Interval) bool { return math.Abs(x.Mean-y.Mean) <= invisible*top })
 }
 
 func lineOf(i int) draw.LineStyle {
 	return draw.LineStyle{Color: canvas.Hue(i), Width: 1.5, Dashes: canvas.Dashes(i)}
 }
 
-// top is the largest value that is drawn.
-func (f facet) top() float64 {
+// top is the largest value that is drawn of policies.
+func (f facet) top(policies []string) float64 {
 	top := 0.0
 	for _, l := range f.lines {
+		if !slices.Contains(policies, l.policy) {
+			continue
+		}
 		for _, iv := range l.intervals {
 			for _, v := range []float64{iv.Mean, iv.High} {
 				if known(v) {

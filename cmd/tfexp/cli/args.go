@@ -107,6 +107,16 @@ func Between(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
+// Exclude makes it an error of usage to give both of two flags.
+func Exclude(cmd *cobra.Command, one, other string) {
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+			return Usagef("leave out one of them", "--%s and --%s exclude each other", one, other)
+		}
+		return nil
+	}
+}
+
 // NeedFile accepts one experiment file. Where the folder has a single
 // experiment, the hint is the whole command.
 func NeedFile(cmd *cobra.Command, args []string) error {

@@ -1,7 +1,10 @@
 package convert
 
 import (
+	"bytes"
+	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -12,7 +15,9 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/pipeline/realise"
+	results "github.com/tfexp/tfexp/results/formats"
 	"github.com/tfexp/tfexp/results/tracking"
+	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
@@ -55,13 +60,14 @@ type exportWorkload struct {
 	axes      []string // name=value
 	format    string
 	out       string
+	asJSON    bool
 }
 
 func exportWorkloadCommand(a *cli.App) *cobra.Command {
 	var o exportWorkload
 	names := formats.Names(formats.Writable())
 	cmd := &cobra.Command{
-		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [--format NAME] [-o FILE]",
+		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [--format NAME | --json] [-o FILE]",
 		Short: "Write the jobs of a workload as CSV, or for other simulators",
 		Long: `Write the jobs of a workload in one replicate as CSV: their arrivals, requests,
 priorities, deadlines and resizes, and their run times where these are known.
@@ -74,7 +80,8 @@ cannot hold, that is an error. A trace block replays the file:
     trace { file = "mixed.csv" }
   }
 
-and writing the replayed workload gives the same file, byte for byte.
+and writing the replayed workload gives the same file, byte for byte. --json writes
+the rows of the CSV file as JSON objects.
 
 Exit status: 0; 2 when there is no such workload or replicate, or the format
 cannot hold the workload; 3 when the experiment is invalid.`,
@@ -101,6 +108,9 @@ cannot hold the workload; 3 when the experiment is invalid.`,
 			if err != nil {
 				return err
 			}
+			if o.asJSON {
+				return a.WriteTo(o.out, func(to io.Writer) error { return workloadObjects(to, t) })
+			}
 			err = a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
 			if errors.Is(err, formats.ErrCannotHold) {
 				return cli.Usagef("--format "+formats.CSV.Name+" holds everything", "%v", err)
@@ -118,7 +128,23 @@ cannot hold the workload; 3 when the experiment is invalid.`,
 		"the trace format, by its `NAME`: "+strings.Join(names, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "write a list of JSON objects")
+	cli.Exclude(cmd, "format", "json")
 	return cmd
+}
+
+// workloadObjects writes the jobs of a workload as JSON objects.
+func workloadObjects(w io.Writer, t workload.Trace) error {
+	var table bytes.Buffer
+	if err := formats.CSV.Write(&table, t); err != nil {
+		return err
+	}
+	rows, err := csv.NewReader(&table).ReadAll()
+	if err != nil {
+		return fmt.Errorf("write workload: %w", err)
+	}
+	objects, _ := results.ByName("json")
+	return objects.Write(w, &results.Table{Name: "workload", Header: rows[0], Rows: rows[1:], Text: formats.TextColumn})
 }
 
 // choose finds the workload that the flags select.

@@ -12,11 +12,20 @@ import (
 	"github.com/tfexp/tfexp/results/tracking"
 )
 
+// exportedRuns are the runs of an experiment that were written.
+type exportedRuns struct {
+	Experiment string `json:"experiment"`
+	Runs       int    `json:"runs"`
+	Folder     string `json:"folder"`
+	Open       string `json:"open"` // the command that shows them
+}
+
 // exportRunsCommand returns the subcommand that writes runs as a tracker of experiments reads them.
 func exportRunsCommand(a *cli.App, f tracking.Format) *cobra.Command {
 	var out string
+	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   f.Name + " [DIR] [-o FOLDER]",
+		Use:   f.Name + " [DIR] [-o FOLDER] [--json]",
 		Short: "Write the cells of results as runs of " + f.Title,
 		Long: `Write the cells of all experiments in DIR (` + cli.DefaultOut + ` by default, or one experiment's
 folder) as runs that ` + f.Title + ` reads, into FOLDER (` + f.Folder + ` by default).
@@ -41,6 +50,7 @@ Exit status: 0; 1 when files cannot be read or written; 2 when there are no resu
 			if err != nil {
 				return err
 			}
+			written := []exportedRuns{}
 			for _, dir := range dirs {
 				e, err := record.Open(dir)
 				if err != nil {
@@ -51,6 +61,10 @@ Exit status: 0; 1 when files cannot be read or written; 2 when there are no resu
 					return fmt.Errorf("export %s: %w", e.Plan.Experiment, err)
 				}
 				fmt.Fprintf(a.Err, "%s: %s in %s\n", e.Plan.Experiment, words.Plural(n, "run"), out)
+				written = append(written, exportedRuns{e.Plan.Experiment, n, out, fmt.Sprintf(f.Open, out)})
+			}
+			if asJSON {
+				return a.PrintJSON(written)
 			}
 			fmt.Fprintf(a.Err, "to look at it: %s\n", fmt.Sprintf(f.Open, out))
 			return nil
@@ -58,5 +72,6 @@ Exit status: 0; 1 when files cannot be read or written; 2 when there are no resu
 		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", f.Folder, "write below this `FOLDER`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was written as JSON")
 	return cmd
 }

@@ -3,8 +3,10 @@ package show
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/prose"
 )
 
@@ -39,5 +41,36 @@ func TestStackedHeads(t *testing.T) {
 	}
 	if wide := fitted(full, 100, true); wide.Header[2] != "mean waiting time (s)" {
 		t.Errorf("a table with room has the head %q", wide.Header[2])
+	}
+}
+
+// On a narrow terminal metrics are left out from the right, but not the first and what the experiment compares.
+func TestNarrowTables(t *testing.T) {
+	full := prose.Table{Left: 1, Header: []string{"policy", "cells", "mean JCT (s)", "makespan (s)", "waiting (s)", "cost"},
+		Rows:    [][]string{{"fcfs", "1", "9,306 ± 3,388", "29,139 ± 6,906", "6,235 ± 2,645", "1.5"}},
+		Metrics: map[int]string{2: "mean_jct_s", 3: "makespan_s", 4: "mean_waiting_s", 5: "cost_usd"}, Kept: []string{"cost_usd"}}
+	for columns, want := range map[int]string{
+		100: "policy|cells|mean JCT (s)|makespan (s)|waiting (s)|cost", 52: "policy|cells|mean JCT (s)|makespan (s)|cost",
+		36: "policy|cells|mean JCT (s)|cost", 10: "policy|cells|mean JCT (s)|cost",
+	} {
+		table := fitted(full, columns, true)
+		got := strings.ReplaceAll(strings.Join(table.Header, "|"), "\n", " ")
+		if got != want {
+			t.Errorf("in %d columns: %s, want %s", columns, got, want)
+		}
+	}
+}
+
+func TestJournalEntries(t *testing.T) {
+	for want, e := range map[string]store.JournalEntry{
+		"stage tables finished in 2 s": {Event: "stage_end", Unit: "tables", State: "finished", Seconds: 2},
+		"cell a-r1 started":            {Event: "cell_start", Unit: "a-r1"},
+		"run ended":                    {Event: "run_end"},
+		"warning a-r1: busy":           {Event: "warning", Unit: "a-r1", State: "busy_machine", Text: "busy"},
+		"sample long-2 done":           {Event: "sample", Unit: "long-2", State: "done"},
+	} {
+		if got := entry(e); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

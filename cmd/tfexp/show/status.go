@@ -176,13 +176,32 @@ func (p *Printer) Status(s ExperimentStatus) {
 	}
 }
 
+// events are the words for those of the journal: what it is about, and what became of it where the entry does not say.
+// Events that are not there are words already.
+var events = map[string][2]string{
+	"run_start":       {"run", "started"},
+	"run_end":         {"run", "ended"},
+	"stage_end":       {"stage", "ended"},
+	"cell_start":      {"cell", "started"},
+	"cell_end":        {"cell", "ended"},
+	"cell_simulated":  {"simulation of", "ended"},
+	"cell_removed":    {"cell", "removed"},
+	"cell_restored":   {"cell", "restored"},
+	"array_submitted": {"array", "submitted"},
+	"task_lost":       {"task", "lost"},
+}
+
 // entry is a line of the journal for people.
 func entry(e store.JournalEntry) string {
-	text, state := e.Event, e.State
-	if e.Event == "warning" { // the state is a code for the text
-		state = ""
+	about, became := e.Event, ""
+	if words, ok := events[e.Event]; ok {
+		about, became = words[0], words[1]
 	}
-	for _, part := range []string{e.Unit, state} {
+	if e.State != "" && e.Event != "warning" { // of a warning it is a code for the text
+		became = e.State
+	}
+	text := about
+	for _, part := range []string{e.Unit, became} {
 		if part != "" {
 			text += " " + part
 		}

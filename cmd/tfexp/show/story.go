@@ -57,6 +57,7 @@ var happened = map[scheduler.EventKind]struct {
 	scheduler.Decided:     {"its controller decided", false},
 	scheduler.Reconfigure: {"its request or settings changed, and it waits to be started", false},
 	scheduler.Revoke:      {"lost its server, and waits to be started again", false},
+	scheduler.Profiled:    {"ran as a sample, and waits to be started", false},
 	scheduler.Move:        {"left its servers for others, and waits to be started again", false},
 	scheduler.Finish:      {"finished", true},
 	scheduler.Fail:        {"failed", true},

@@ -288,24 +288,43 @@ func narrow(full prose.Table, w io.Writer) Table {
 }
 
 func fitted(full prose.Table, columns int, stacks bool) Table {
-	t := textTable(full)
-	for _, m := range measure.ShownIn(measure.Spare) {
+	fit := func() (t Table, ok bool) {
+		t = textTable(full)
 		if stacks && t.Width() > columns {
 			t.stack()
 		}
-		if t.Width() <= columns {
+		return t, t.Width() <= columns
+	}
+	t, ok := fit()
+	for _, name := range spare(full, stacks) {
+		if ok {
 			break
 		}
-		if slices.Contains(full.Kept, m.Name) {
-			continue
-		}
-		full = full.Without(m.Name)
-		t = textTable(full)
-	}
-	if stacks && t.Width() > columns {
-		t.stack()
+		full = full.Without(name)
+		t, ok = fit()
 	}
 	return t
+}
+
+// spare are the metrics of a table that may be left out, the first first: those without which summaries do, then, on a
+// terminal, the others from the right. The first metric stays, and those that the experiment compares.
+func spare(full prose.Table, terminal bool) (names []string) {
+	leave := func(name string) {
+		if !slices.Contains(full.Kept, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, m := range measure.ShownIn(measure.Spare) {
+		leave(m.Name)
+	}
+	if terminal {
+		for i := len(full.Header) - 1; i > full.Left+1; i-- {
+			if name, ok := full.Metrics[i]; ok {
+				leave(name)
+			}
+		}
+	}
+	return names
 }
 
 func textTable(t prose.Table) Table { return Table{Left: t.Left, Header: t.Header, Rows: t.Rows} }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"math"
 	"path/filepath"
@@ -79,7 +80,7 @@ type Job struct {
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	// CPU is how much of a core its container used last, in percent; nil is unknown.
 	CPU *float64 `json:"cpu_pct,omitempty"`
-	// Waits says why it waits, as the scheduler has decided last.
+	// Waits says why it waits, as the scheduler has decided last; where it has not said so, who runs.
 	Waits string `json:"waits,omitempty"`
 }
 
@@ -391,6 +392,7 @@ func (c *following) show(state string) *Cell {
 		// It is written with each event. Whole seconds do: who has seen the rest sees no change.
 		out.At = max(out.At, math.Floor(c.use[len(c.use)-1].At+time.Since(info.ModTime()).Seconds()))
 	}
+	behind := c.behind(n.Running)
 	for number, name := range c.names {
 		j := Job{Name: name}
 		if known := c.latest[name]; known != nil {
@@ -399,7 +401,7 @@ func (c *following) show(state string) *Cell {
 		at := c.ledger.Job(number)
 		j.State, j.Cores, j.GPUs, j.Since = at.State().String(), int(at.Cores), int(at.GPUs), at.Since.Seconds()
 		if at.Waits() {
-			j.Waits = c.waits[name]
+			j.Waits = cmp.Or(c.waits[name], behind)
 		}
 		out.Jobs = append(out.Jobs, j)
 	}
@@ -421,6 +423,20 @@ func (c *following) show(state string) *Cell {
 	}
 	slices.SortFunc(out.Devices, func(a, b Device) int { return cmp.Compare(a.GPU, b.GPU) })
 	return out
+}
+
+// behind says who holds what a job waits for, the first of those that run; empty when none does.
+func (c *following) behind(runs int) string {
+	for number, name := range c.names {
+		if c.ledger.Job(number).State() != scheduler.Running {
+			continue
+		}
+		if runs > 1 {
+			return fmt.Sprintf("%s and %d more run", name, runs-1)
+		}
+		return name + " runs"
+	}
+	return ""
 }
 
 // place is where jobs of a state stand in a list.

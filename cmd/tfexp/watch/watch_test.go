@@ -107,6 +107,9 @@ func TestFollowsARun(t *testing.T) {
 	run.Event(scheduler.Arrive, 0, nil)
 	run.Event(scheduler.Start, 0, scheduler.CoreSet{{Lo: 0, Hi: 2}})
 	run.Event(scheduler.Arrive, 1, nil)
+	if c, err := f.Cell("study", "p-r1"); err != nil || c.Jobs[1].Waits != "a-1 runs" {
+		t.Errorf("before the scheduler has said why b-1 waits: %+v, %v", c, err)
+	}
 	run.Passed(1, "wants 1 core, and none is free")
 	run.Report("a-1", 1, 2.5, 0.5)
 	run.Report("a-1", 2, 1.5, 0.75)

@@ -126,6 +126,9 @@ func policyOf(name string) policy.Policy {
 	if !knows {
 		p.Settings["blind"] = "v100"
 	}
+	if p.Order == "makespan" { // the authors' search stops there
+		p.Settings["tolerance"] = 0.05
+	}
 	return p
 }
 
@@ -135,7 +138,6 @@ var others = map[string]string{
 		"366.6 and 1066.8 s with the solver SCS, 448.2 and 1214.2 s with CLARABEL",
 	"small_test/max_sum_throughput_perf": "jobs to which the optimum gives no time run in the order of what is left of " +
 		"them in rounding; their own program gives 539.1 and 1070.5 s with SCS, 597.1 and 1050.3 s with HiGHS",
-	"artifact_evaluation/min_total_duration_perf": "its makespan is up to 5% above the least, ours is the least",
 }
 
 // The mean JCT and makespan of the authors' simulator.

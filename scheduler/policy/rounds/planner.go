@@ -62,9 +62,10 @@ func newPlanner(k *shares.Kind, s policy.Setup) *planner {
 	set := s.Policy.Settings
 	like, _ := set[blind.Name].(string)
 	number, _ := set[seed.Name].(int)
+	within, _ := set[tolerance.Name].(float64)
 	p := &planner{
 		Setup: s, members: make([]member, len(s.Run.Jobs)), like: -1,
-		divider: k.New(shares.Options{Blind: like != "", Seed: uint32(number)}),
+		divider: k.New(shares.Options{Blind: like != "", Seed: uint32(number), Tolerance: within}),
 		mech:    shares.Mechanism{Round: set.Duration(Length.Name).Seconds(), Idle: k.Idle},
 	}
 	p.findKinds(s.Run)

@@ -49,6 +49,12 @@ var (
 		Doc: "Two jobs may share their GPUs, where it is known how fast they are beside each other: from a table of " +
 			"`throughputs` with pairs, or `beside`. They ask for as many GPUs and threads; each has threads of its own.",
 	}
+	tolerance = schema.Arg{
+		Name: "tolerance", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1), Example: `0.05`,
+		Doc: "0 for the least makespan itself. With a tolerance it is searched for by halving, from 100 s to 1,000,000 s and " +
+			"beyond if need be, until the bounds are within this part of each other: with 0.05 as in the program of Gavel's " +
+			"authors.",
+	}
 	prices = schema.Arg{
 		Name: "prices", Type: schema.Strings, DefaultDoc: "1 for each", Example: `["v100=2.48", "k80=0.45"]`,
 		Doc: "The price of one device of each type for an hour.",
@@ -60,6 +66,9 @@ func init() {
 		settings := []schema.Arg{Length, atOnce, recompute, blind, seed}
 		if k.Prices {
 			settings = append(settings, prices)
+		}
+		if k.Tolerance {
+			settings = append(settings, tolerance)
 		}
 		if k.Packs {
 			settings = append(settings, packing)

@@ -32,6 +32,11 @@ var columns = []string{
 	"nodes", "malleable", "priority", "deadline_s", "user", "predicted_s", "run_time_s", "resizes",
 }
 
+// TextColumn reports whether a column of the table holds text, even where it looks like numbers.
+func TextColumn(name string) bool {
+	return slices.Contains([]string{"job", "class", "user", "resizes", alternativesColumn}, name)
+}
+
 // The places of the columns.
 const (
 	csvJob = iota

@@ -73,11 +73,12 @@ const tableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Prioritie
 func init() {
 	Register(&Format{
 		Name: "table", Rank: 10, Holds: tableHolds,
-		Doc: "Any CSV file whose first line names its columns: `columns` says which are which, and only `arrival` is " +
-			"needed. Lines that begin with `#` are left out. Instants are numbers of `unit` or dates; dates, and numbers of " +
-			"more than 10⁸ s, count from the " +
-			"first arrival. Times are numbers of `unit`, or like `1-02:03:04` or `1h30m`. A column like " +
-			"`cpu=4,mem=16G,gres/gpu:a100=2` can be that of threads, GPUs, memory and nodes at once.",
+		Doc: "Any CSV file with a line that names its columns, in UTF-8 or UTF-16: `columns` says which are which, and only " +
+			"`arrival` is needed. Lines that begin with `#` are left out, and so are titles: up to 20 lines before the first " +
+			"that has all names of `columns`. Instants are numbers of `unit` or dates; dates, and numbers of more than 10⁸ s, " +
+			"count from the first arrival. Times are numbers of `unit`, or like `1-02:03:04` or `1h30m`. Numbers of threads, " +
+			"GPUs and nodes may be like `1,024` or `150%`. A column like `cpu=4,mem=16G,gres/gpu:a100=2` can be that of " +
+			"threads, GPUs, memory and nodes at once.",
 		Args:   tableArgs(),
 		Reader: (&layout{}).read,
 	})
@@ -163,6 +164,9 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 		form.Separator = runes[0]
 	}
 	t.where = Option[[]workload.Column](o, WhereArg.Name, nil)
+	if mapped := Option[[]workload.Column](o, ColumnsArg.Name, nil); len(mapped) > 0 {
+		form.Heads = func(columns []string) bool { return hasAll(columns, mapped) }
+	}
 	skipped, err := form.EachRow(file, r, o.Lenient, t.head, t.row)
 	if err != nil {
 		return workload.Trace{}, err
@@ -183,6 +187,16 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 			"there are %d: squeue -r lists the tasks", t.arrays))
 	}
 	return t.Finish(skipped), nil
+}
+
+// hasAll reports whether all columns that stand for something have names among those of a row.
+func hasAll(row []string, mapped []workload.Column) bool {
+	for _, c := range mapped {
+		if !slices.ContainsFunc(row, func(name string) bool { return strings.TrimSpace(name) == c.Text }) {
+			return false
+		}
+	}
+	return true
 }
 
 // latestInstant is beyond what counts from the beginning of a log: about three years.
@@ -527,11 +541,32 @@ func (t *table) whole(fields []string, fact string, none int, scale float64) (in
 	if fact == factNodes && t.slurm { // "1-4" until it is known: the least
 		number, _, _ = strings.Cut(text, "-")
 	}
-	x, err := strconv.ParseFloat(number, 64)
+	x, err := count(number)
 	if err != nil || !(x >= 0) || x*scale > workload.MaxThreads {
 		return 0, fmt.Errorf("%s %q is not a number from 0", t.named[fact], text)
 	}
 	return int(math.Ceil(x*scale - 1e-9)), nil
+}
+
+// thousands are whole numbers whose digits are grouped.
+var thousands = regexp.MustCompile(`^\d{1,3}([, '\x{a0}\x{202f}]\d{3})+$`)
+
+// count reads a number of things: 16, 1,024, or 150% for one and a half.
+func count(text string) (float64, error) {
+	if thousands.MatchString(text) {
+		text = strings.Map(func(r rune) rune {
+			if r < '0' || r > '9' {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	part, percent := strings.CutSuffix(text, "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+	if percent {
+		x /= 100
+	}
+	return x, err
 }
 
 // gpus reads a number of GPUs, or a list of resources with one ("cpu=4,gres/gpu:a100=2",
@@ -545,7 +580,7 @@ func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
 	if t.gpuScale > 0 {
 		scale *= t.gpuScale
 	}
-	x, err := strconv.ParseFloat(text, 64)
+	x, err := count(text)
 	if err != nil {
 		if strings.ContainsAny(text, "=:/") || strings.HasPrefix(text, "gpu") {
 			return resourceGPUs(text, nodes)

@@ -139,6 +139,12 @@ func (ch *Chart) Keys(lanes bool) []canvas.Key {
 				resized(c, (box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2, 2.5)
 			}})
 		}
+		if slices.ContainsFunc(ch.Lanes, Lane.sampled) {
+			keys = append(keys, canvas.Key{Label: "sample of a job", Swatch: func(c draw.Canvas, box vg.Rectangle) {
+				canvas.Filled(canvas.Hue(0))(c, box)
+				sampled(c, canvas.Hue(0), box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
+			}})
+		}
 		for _, l := range ch.Lanes {
 			if l.State == scheduler.Failed.String() || l.State == scheduler.Stopped.String() {
 				keys = append(keys, canvas.Key{Label: "failed", Swatch: func(c draw.Canvas, box vg.Rectangle) {
@@ -149,6 +155,11 @@ func (ch *Chart) Keys(lanes bool) []canvas.Key {
 		}
 	}
 	return keys
+}
+
+// sampled reports whether the job ran as a sample.
+func (l Lane) sampled() bool {
+	return slices.ContainsFunc(l.Held, func(h schedule.Span) bool { return h.Sample })
 }
 
 func waitingColor(c color.NRGBA) color.NRGBA { return canvas.Shade(c, 0.72) }
@@ -244,7 +255,27 @@ func (b bars) held(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Le
 	c.SetColor(l.Color)
 	c.Fill(path)
 	b.hatch(c, l, guest, at, y)
+	b.samples(c, l, guest, at, y)
 	b.labels(c, l, guest, at, y)
+}
+
+// samples marks the stretches in which a job ran as a sample: they are pale within.
+func (b bars) samples(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
+	for _, h := range l.Held {
+		if !h.Sample || h.Guest != guest {
+			continue
+		}
+		for _, s := range b.stretches(h) {
+			sampled(c, l.Color, at(h.From), y(s.low*b.core), at(h.To), y(s.high*b.core))
+		}
+	}
+}
+
+// sampled makes a bar that of a sample.
+func sampled(c draw.Canvas, color color.NRGBA, x0, y0, x1, y1 vg.Length) {
+	edge := min((y1-y0)*0.2, (x1-x0)*0.2, 2)
+	c.SetColor(waitingColor(color))
+	c.Fill(canvas.Rectangle(x0+edge, y0+edge, x1-edge, y1-edge))
 }
 
 // hairline is the least width that is drawn, in points.

@@ -116,12 +116,13 @@ function cellView(name, asked) {
   if (!c || (asked && c.cell !== asked)) return asked ? [make("p", { class: "faint" }, "There is nothing of this cell yet.")] : [];
   const title = asked ? c.cell : (c.state === "running" ? "Running now: " : "The last cell: ");
   const out = [make("h2", {}, title, asked ? null : make("a", { href: to(name, c.cell) }, c.cell), " ",
-    make("span", { class: "state " + c.state }, c.state))];
+    asked || c.state !== "running" ? make("span", { class: "state " + c.state }, c.state) : null)];
   const all = c.jobs_total ? count(c.jobs_total, "job", "jobs") : count(c.names.length, "job that has arrived", "jobs that have arrived");
   const total = `${c.jobs_done} of ${all} done, ${c.jobs_running} running, ${c.jobs_waiting} waiting` +
     (c.jobs_failed ? `, ${c.jobs_failed} failed` : "");
   out.push(make("p", { id: "counts" }, `${seconds(c.t_s)} · ${total} · ${c.held_cores} of ${count(c.cores, "core", "cores")}` +
-    (c.gpus ? `, ${c.held_gpus} of ${count(c.gpus, "GPU", "GPUs")}` : "") + " in use"));
+    (c.gpus ? `, ${c.held_gpus} of ${count(c.gpus, "GPU", "GPUs")}` : "") + " in use" +
+    (c.state === "interrupted" ? ", when it was interrupted" : "")));
   if (c.simulated && c.state === "running") {
     out.push(make("p", { class: "faint" }, "A simulated cell: its schedule is whole when it has ended."));
   }

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "epoch 1 of 1"

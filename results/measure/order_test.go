@@ -1,0 +1,125 @@
+package measure
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/market"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Metrics are in the order of their ranks and names, wherever they are shown in the order of their places there.
+func TestOrderOfMetrics(t *testing.T) {
+	all := AllMetrics()
+	for i := 1; i < len(all); i++ {
+		if a, b := all[i-1], all[i]; a.Rank > b.Rank || a.Rank == b.Rank && a.Name >= b.Name {
+			t.Errorf("%s, rank %d, is before %s, rank %d", a.Name, a.Rank, b.Name, b.Rank)
+		}
+	}
+	for name, place := range map[string]func(Shown) int{"cells": InCells, "summary": InSummary, "fidelity": InFidelity} {
+		shown := ShownIn(place)
+		for i := range shown {
+			if at := place(shown[i].Shown); at == 0 || i > 0 && at < place(shown[i-1].Shown) {
+				t.Errorf("%s: %s has place %d", name, shown[i].Name, at)
+			}
+		}
+	}
+	column := MeanJCT.Column()
+	var v Metrics
+	for text, want := range map[string]float64{"2.5": 2.5, "": math.NaN()} {
+		if err := column.Set(&v, text); err != nil || MeanJCT.Of(&v) != want && !math.IsNaN(want) || math.IsNaN(want) != math.IsNaN(MeanJCT.Of(&v)) {
+			t.Errorf("%q is %g: %v", text, MeanJCT.Of(&v), err)
+		}
+	}
+	if err := column.Set(&v, "x"); err == nil {
+		t.Error("a word is a number")
+	}
+}
+
+// TestStoppedJobsHaveFailed: jobs that were stopped count as failed, and whoever reads outcomes may stop at any of them.
+func TestStoppedJobsHaveFailed(t *testing.T) {
+	s := Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 3}}}}
+	for i, name := range []string{"a", "b", "c"} {
+		s.Jobs = append(s.Jobs, scheduler.Job{Number: i, Name: name, Threads: 1})
+	}
+	c := NewCollector(s)
+	for i, end := range []scheduler.EventKind{scheduler.Finish, scheduler.Fail, scheduler.Stop} {
+		c.Event(scheduler.Event{Kind: scheduler.Arrive, Job: i})
+		c.Event(scheduler.Event{Kind: scheduler.Start, Job: i, Cores: scheduler.CoreSet{{Lo: int32(i), Hi: int32(i) + 1}}})
+		c.Event(scheduler.Event{Kind: end, Job: i, At: time.Second})
+	}
+	if got := c.totals(); got.Failed != 2 || got.Finished != 1 || got.Jobs != 3 {
+		t.Errorf("%d failed, %d finished of %d", got.Failed, got.Finished, got.Jobs)
+	}
+	var names string
+	for o := range c.totals().Outcomes() {
+		if names += o.Job; len(names) == 2 {
+			break
+		}
+	}
+	if names != "ab" {
+		t.Errorf("%q", names)
+	}
+}
+
+// A GPU is on the node whose numbers it has: those of a node end where the next one's begin.
+func TestTypedNodes(t *testing.T) {
+	s := Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{GPUs: 2, GPU: "K80"}, {GPUs: 1}, {}, {GPUs: 1, GPU: "V100"}}}}
+	for gpu, want := range []int32{1, 1, 0, 4, 0} {
+		if got := s.typedNode(scheduler.CoreSet{{Lo: int32(gpu), Hi: int32(gpu) + 1}}); got != want {
+			t.Errorf("GPU %d is on node %d, want %d", gpu, got, want)
+		}
+	}
+	if s.typedNode(nil) != 0 {
+		t.Error("no GPU has a type")
+	}
+	for name, want := range map[string]bool{"gpu:V100": true, "V100": false, ":V100": true, "gpu:XV100": false, "gpuV100": false, "gpu": false} {
+		if got := hasType(name, "V100"); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if hasType("gpu:", "") {
+		t.Error("no type is in the name")
+	}
+}
+
+// TestServersOfTwoJobs: a server knows the only job that ran on it, also when that ran on it twice; a job that is
+// resized in its place does not count as another one. Events of nodes that are not rented say nothing.
+func TestServersOfTwoJobs(t *testing.T) {
+	terms := &market.Terms{Market: market.Spot, Price: market.Fixed(3600)}
+	s := Setup{Terms: []*market.Terms{terms, terms, terms}}
+	s.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 2}, {Threads: 1}, {Threads: 1}}}
+	s.Jobs = []scheduler.Job{{Name: "a", Threads: 1}, {Number: 1, Name: "b", Threads: 1}}
+	c := NewCollector(s)
+	set := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
+	at := func(seconds int, e scheduler.Event) {
+		e.At = time.Duration(seconds) * time.Second
+		c.Event(e)
+	}
+	for node := range 2 {
+		at(0, scheduler.Event{Kind: scheduler.NodeRequest, Node: node, Job: -1, Server: &scheduler.Server{Market: market.Spot}})
+		at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: node, Job: -1})
+	}
+	at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: 2, Job: -1}) // that nobody asked for
+	at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: 3, Job: -1})
+	at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: -1, Job: -1})
+	at(1, scheduler.Event{Kind: scheduler.NodeRequest, Node: 1, Job: -1}) // without a server
+	for j := range 2 {
+		at(1, scheduler.Event{Kind: scheduler.Arrive, Job: j})
+	}
+	at(1, scheduler.Event{Kind: scheduler.Start, Job: 0, Cores: set(0, 1)})
+	at(2, scheduler.Event{Kind: scheduler.ResizeJob, Job: 0, Cores: set(0, 2)})
+	at(3, scheduler.Event{Kind: scheduler.ResizeJob, Job: 0, Cores: set(0, 1)})
+	at(3, scheduler.Event{Kind: scheduler.Start, Job: 1, Cores: set(2, 3)})
+	at(4, scheduler.Event{Kind: scheduler.Pause, Job: 1})
+	at(4, scheduler.Event{Kind: scheduler.Start, Job: 1, Cores: set(1, 2)})
+	at(4, scheduler.Event{Kind: scheduler.NodeWarning, Node: 1, Job: -1, Until: 9 * time.Second})
+	at(9, scheduler.Event{Kind: scheduler.NodeEnd, Node: 1, Job: -1, Revoked: true})
+	servers := c.Servers()
+	if len(servers) != 2 || servers[0].Job != -1 || servers[0].jobs != 2 || servers[1].Job != 1 || servers[1].jobs != 1 ||
+		servers[1].Warned != 4*time.Second || servers[1].Down != 9*time.Second || servers[0].Down != scheduler.Never ||
+		servers[0].Up != time.Second || servers[1].Cost != 8 || servers[1].Price != 3600 {
+		t.Errorf("%+v", servers)
+	}
+}

@@ -1,0 +1,258 @@
+package steering
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/scheduler/trace"
+)
+
+// answers is a controller that gives its answers one after the other, and keeps what it was told.
+type answers struct {
+	list []trace.Action
+	told []trace.Report
+}
+
+func (a *answers) Decide(r trace.Report) (next trace.Action) {
+	a.told = append(a.told, r)
+	if len(a.list) > 0 {
+		next, a.list = a.list[0], a.list[1:]
+	}
+	return next
+}
+
+// world is a kernel and a helm that write down what is asked of them.
+type world struct {
+	log             []string
+	begun, stopping bool
+	live            bool // the program takes settings on while it runs
+	refuse, fail    error
+}
+
+func (w *world) say(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
+
+func (w *world) Follow(jobs []bool) { w.say("follow %v", jobs) }
+
+func (w *world) Adopt(_ int, settings []trace.Setting, restart bool) (Adopted, error) {
+	if w.refuse != nil {
+		return Adopted{}, w.refuse
+	}
+	w.say("adopt %s, restart %v", trace.SettingsText(settings), restart)
+	return Adopted{Threads: len(settings), Restart: restart || !w.live}, nil
+}
+
+func (w *world) Deepen(_, block int) error { w.say("deepen %d", block); return w.fail }
+func (w *world) Restart(int) error         { w.say("restart"); return w.fail }
+func (w *world) Name(int32) string         { return "j" }
+func (w *world) Begun(int32) bool          { return w.begun }
+func (w *world) Stopping() bool            { return w.stopping }
+
+func (w *world) Facts(int32) trace.Report { return trace.Report{Job: 1} }
+
+func (w *world) Decided(_ int32, c *trace.Control) {
+	w.say("decided %s, then %s, restart %v, refused %q", c.Action.Name(), trace.SettingsText(c.Settings), c.Restart, c.Refused)
+}
+
+func (w *world) Reconfigure(_ int32, to Adopted)      { w.say("reconfigure %d", to.Threads) }
+func (w *world) Request(_, cores int32)               { w.say("request %d", cores) }
+func (w *world) Demand(_ int32, to Adopted) error     { w.say("demand %d", to.Threads); return w.fail }
+func (w *world) Satisfy(_ int32, reason string) error { w.say("satisfy: %s", reason); return w.fail }
+
+func set(pairs ...string) (s []trace.Setting) {
+	for i := 0; i < len(pairs); i += 2 {
+		s = append(s, trace.Setting{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return s
+}
+
+// desk is one job with a controller, and one without.
+func desk(t *testing.T, w *world, list ...trace.Action) (*Desk, *answers) {
+	t.Helper()
+	c := &answers{list: list}
+	d, err := New(&Steering{Controllers: []trace.Controller{nil, c}, Settings: [][]trace.Setting{nil, set("n", "1")}, Helm: w}, 2, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"follow [false true]"}, w.log); d != "" {
+		t.Error(d)
+	}
+	w.log = nil
+	return d, c
+}
+
+// Each decision is written down, and then carried out as the job stands.
+func TestDecisionsAreCarriedOut(t *testing.T) {
+	block := 2
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name   string
+		world  world
+		action trace.Action
+		want   []string
+		fails  bool
+	}{
+		{"nothing", world{begun: true}, trace.Action{}, nil, false},
+		{"a reason alone", world{begun: true}, trace.Action{Reason: "why"}, []string{`decided nothing, then n=1, restart false, refused ""`}, false},
+		{"before the start", world{}, trace.Action{Settings: set("n", "2")},
+			[]string{"adopt n=2, restart false", `decided settings, then n=2, restart false, refused ""`, "reconfigure 1"}, false},
+		{"before the start, anew", world{}, trace.Action{Settings: set("n", "2"), Restart: true},
+			[]string{"adopt n=2, restart false", `decided settings, then n=2, restart false, refused ""`, "reconfigure 1"}, false},
+		{"while it runs", world{begun: true, live: true}, trace.Action{Settings: set("m", "2")},
+			[]string{"adopt n=1 m=2, restart false", `decided settings, then n=1 m=2, restart false, refused ""`, "demand 2"}, false},
+		{"a demand that fails", world{begun: true, live: true, fail: broken}, trace.Action{Settings: set("m", "2")},
+			[]string{"adopt n=1 m=2, restart false", `decided settings, then n=1 m=2, restart false, refused ""`, "demand 2"}, true},
+		{"anew", world{begun: true}, trace.Action{Settings: set("n", "3"), Allotment: &trace.Allotment{Threads: 4}},
+			[]string{"adopt n=3, restart false", `decided settings and allotment, then n=3, restart true, refused ""`, "restart"}, false},
+		{"anew, as it asks", world{begun: true, live: true}, trace.Action{Settings: set("n", "3"), Restart: true},
+			[]string{"adopt n=3, restart true", `decided settings, then n=3, restart true, refused ""`, "restart"}, false},
+		{"a restart that fails", world{begun: true, fail: broken}, trace.Action{Settings: set("n", "3")},
+			[]string{"adopt n=3, restart false", `decided settings, then n=3, restart true, refused ""`, "restart"}, true},
+		{"cores", world{begun: true}, trace.Action{Allotment: &trace.Allotment{Threads: 4}},
+			[]string{`decided allotment, then n=1, restart false, refused ""`, "request 4"}, false},
+		{"no cores", world{begun: true}, trace.Action{Allotment: &trace.Allotment{}, Reason: "x"},
+			[]string{`decided allotment, then n=1, restart false, refused ""`}, false},
+		{"a layer", world{begun: true}, trace.Action{Deepen: &block}, []string{"deepen 2", `decided deepen 2, then n=1, restart false, refused ""`}, false},
+		{"a layer that is refused", world{begun: true, fail: broken}, trace.Action{Deepen: &block, Stop: true},
+			[]string{"deepen 2", `decided deepen 2 and stop, then n=1, restart false, refused "broken"`}, false},
+		{"the end", world{begun: true}, trace.Action{Stop: true, Reason: "good enough"},
+			[]string{`decided stop, then n=1, restart false, refused ""`, "satisfy: good enough"}, false},
+		{"the end, without a reason", world{begun: true}, trace.Action{Stop: true},
+			[]string{`decided stop, then n=1, restart false, refused ""`, "satisfy: its controller stopped it"}, false},
+		{"settings that cannot be", world{begun: true, refuse: broken}, trace.Action{Settings: set("n", "9"), Stop: true},
+			[]string{`decided settings and stop, then n=1, restart false, refused "broken"`}, false},
+		{"while the run is broken off", world{begun: true, stopping: true}, trace.Action{Stop: true}, nil, false},
+	} {
+		w := c.world
+		d, _ := desk(t, &w, c.action)
+		if err := d.Ask(1, nil); (err != nil) != c.fails {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if d := cmp.Diff(c.want, w.log); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+// A controller is told what its job reports, what was refused, and that it was started anew; only while the job has begun.
+func TestReports(t *testing.T) {
+	w := &world{begun: true, refuse: errors.New("too much")}
+	d, c := desk(t, w, trace.Action{Settings: set("n", "9", "m", "8")}, trace.Action{}, trace.Action{}, trace.Action{})
+	report := &trace.Progress{Epoch: 1, Step: 2, Loss: 3, Accuracy: 4, Seconds: 5, Refused: set("x", "own")}
+	for _, p := range []*trace.Progress{nil, report, report} {
+		if err := d.Ask(1, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(c.told) != 3 || !math.IsNaN(c.told[0].Loss) || c.told[1].Step != 2 || c.told[1].Loss != 3 || c.told[1].Accuracy != 4 ||
+		c.told[1].Epoch != 1 || c.told[1].Seconds != 5 || !c.told[1].Impossible || c.told[2].Impossible {
+		t.Fatalf("%+v", c.told)
+	}
+	if d := cmp.Diff(set("x", "own", "n", "too much", "m", "too much"), c.told[1].Refused); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(set("x", "own"), c.told[2].Refused); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(set("n", "1"), c.told[2].Settings); d != "" {
+		t.Error(d)
+	}
+	w.begun = false
+	if err := d.Ask(1, report); err != nil || len(c.told) != 3 {
+		t.Errorf("a job that has not begun reports: %v", err)
+	}
+	if err := errors.Join(d.Ask(0, report), (*Desk)(nil).Ask(0, report)); err != nil {
+		t.Error(err)
+	}
+	if _, err := New(&Steering{Controllers: []trace.Controller{nil}, Helm: w}, 2, w); err == nil {
+		t.Error("controllers of too few jobs")
+	}
+	if _, err := New(&Steering{Controllers: []trace.Controller{nil}}, 1, w); err == nil {
+		t.Error("controllers without a helm")
+	}
+}
+
+// What the end of an attempt means depends on who asked for it.
+func TestEndsOfAttempts(t *testing.T) {
+	anew := trace.Action{Settings: set("n", "3")}
+	for _, c := range []struct {
+		name     string
+		asked    []trace.Action // one at each report
+		ends     trace.State
+		stopping bool
+		refuse   error
+		state    trace.State // after it
+		reason   string
+		anew     bool
+	}{
+		{"on its own", nil, trace.Stopped, false, nil, trace.Stopped, "r", false},
+		{"finished", []trace.Action{anew}, trace.Finished, false, nil, trace.Finished, "r", false},
+		{"to be started anew", []trace.Action{anew}, trace.Stopped, false, nil, trace.Stopped, "r", true},
+		{"to be started anew, while the run ends", []trace.Action{anew}, trace.Stopped, true, nil, trace.Stopped, "r", false},
+		{"stopped by its controller", []trace.Action{{Stop: true, Reason: "enough"}}, trace.Stopped, false, nil, trace.Finished, "enough", false},
+		{"stopped, and failed", []trace.Action{{Stop: true, Reason: "enough"}}, trace.Failed, false, nil, trace.Failed, "r", false},
+		{"failed with old settings", nil, trace.Failed, false, nil, trace.Failed, "r", false},
+		{"failed with new settings, without others", []trace.Action{anew}, trace.Failed, false, nil, trace.Failed, "r", false},
+		{"failed with new settings, and others", []trace.Action{anew, {Settings: set("n", "4")}}, trace.Failed, false, nil, trace.Stopped, "r", true},
+		{"failed with new settings, others cannot be", []trace.Action{anew, {Settings: set("n", "4")}}, trace.Failed, false, errors.New("no"), trace.Failed, "r", false},
+	} {
+		w := &world{begun: true}
+		d, told := desk(t, w, c.asked...)
+		if len(c.asked) > 0 {
+			if err := d.Ask(1, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.stopping, w.refuse = c.stopping, c.refuse
+		e := &trace.Notice{State: c.ends, Reason: "r"}
+		next, again := d.Ended(1, e)
+		if again != c.anew || e.State != c.state || e.Reason != c.reason || again != (next.Threads > 0) {
+			t.Errorf("%s: %v, %s, %q, %+v", c.name, again, e.State, e.Reason, next)
+		}
+		if !again {
+			continue
+		}
+		w.refuse = nil
+		if err := d.Ask(1, nil); err != nil {
+			t.Fatal(err)
+		}
+		want := set("n", "3")
+		if c.ends == trace.Failed {
+			want = set("n", "4")
+			if crashed := told.told[1].Crashed; crashed != "r" {
+				t.Errorf("%s: the controller is told %q", c.name, crashed)
+			}
+		}
+		last := told.told[len(told.told)-1]
+		if d := cmp.Diff(want, last.Settings); d != "" || !last.Restarted {
+			t.Errorf("%s: started anew %v: %s", c.name, last.Restarted, d)
+		}
+		if err := d.Ask(1, nil); err != nil || told.told[len(told.told)-1].Restarted {
+			t.Errorf("%s: it is told twice that it was started anew", c.name)
+		}
+	}
+	w := &world{begun: true}
+	d, told := desk(t, w, anew)
+	if err := errors.Join(d.Ask(1, nil), d.Ask(1, nil)); err != nil || len(told.told) != 1 {
+		t.Errorf("a job that ends its attempt is asked about: %d times, %v", len(told.told), err)
+	}
+	if _, again := d.Ended(0, &trace.Notice{State: trace.Stopped}); again {
+		t.Error("a job without a controller is started anew")
+	}
+	// A report says that new settings do.
+	w = &world{begun: true, live: true}
+	d, _ = desk(t, w, anew, trace.Action{}, trace.Action{Settings: set("n", "4")})
+	if err := errors.Join(d.Ask(1, nil), d.Ask(1, &trace.Progress{})); err != nil {
+		t.Fatal(err)
+	}
+	if _, again := d.Ended(1, &trace.Notice{State: trace.Failed}); again {
+		t.Error("a job that failed with settings that had done is started anew")
+	}
+	d, told = desk(t, &world{begun: true}, trace.Action{Stop: true})
+	if err := errors.Join(d.Ask(1, nil), d.Ask(1, nil)); err != nil || len(told.told) != 1 {
+		t.Errorf("a job that was stopped is asked about: %d times, %v", len(told.told), err)
+	}
+}
