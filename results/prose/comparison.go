@@ -142,6 +142,9 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 		pairs += fmt.Sprintf(" (%d disturbed from outside)", r.Doubtful)
 	}
 	switch {
+	case r.Method == record.OneRun && r.Blocks > 0:
+		return fmt.Sprintf("one log of %s, no interval: that needs at least %d; a shorter block makes more",
+			stretches(r.Blocks), stats.MinBlocks)
 	case r.Method == record.OneRun && isLog(p, r.Workload):
 		return "one log, no interval"
 	case r.Method == record.OneRun:
@@ -149,7 +152,7 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	case r.Method == "Welch's t":
 		pairs = "replicates not paired: other jobs or seeds"
 	case r.Blocks > 0:
-		pairs = fmt.Sprintf("%d stretches of one log", r.Blocks)
+		pairs = stretches(r.Blocks) + " of one log"
 	}
 	if r.Method == "exact" {
 		if r.Difference == 0 {
@@ -181,6 +184,14 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 		s += fmt.Sprintf(" after Holm's correction for %d %s", r.Candidates, what)
 	}
 	return s
+}
+
+// stretches counts the stretches of a log.
+func stretches(n int) string {
+	if n == 1 {
+		return "1 stretch"
+	}
+	return fmt.Sprintf("%d stretches", n)
 }
 
 func plural(n int, noun string) string {
