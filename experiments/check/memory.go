@@ -33,11 +33,11 @@ func (c *Checker) memory() {
 		}
 		side, advice := "", "Submit fewer jobs, or run it on a machine with more."
 		if together > 1 && one <= c.facts.MemoryBytes/2 {
-			side = fmt.Sprintf(", %.2g GiB for the %d that run side by side", gib(all), together)
+			side = fmt.Sprintf(", %.1f GiB for the %d that run side by side", gib(all), together)
 			advice = "Submit fewer jobs, or run fewer cells at a time (--parallel)."
 		}
 		d := experiments.WarningAt(w.Range, "Cells that want much memory",
-			"A cell of workload %q has %s and takes about %.2g GiB of memory%s; this machine has %.2g GiB. %s",
+			"A cell of workload %q has %s and takes about %.1f GiB of memory%s; this machine has %.1f GiB. %s",
 			w.Name, words.Plural(jobs, "job"), gib(one), side, gib(c.facts.MemoryBytes), advice)
 		d.Unavailable = one > c.facts.MemoryBytes
 		c.Add(d)
