@@ -12,7 +12,7 @@
 experiment "clusters_trace" {
   description = "Which policy has the least mean JCT on jobs of Philly, at three loads?"
   seed        = 11
-  replicates  = 3
+  replicates  = 6
   records     = "metrics"
 }
 

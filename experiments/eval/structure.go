@@ -29,6 +29,8 @@ type Node struct {
 	// meant are arguments that are there under a wrong name, it seems: they
 	// need not be missed.
 	meant []string
+	// named finds the first of the blocks of each kind and label, but for those that were added since it was looked at.
+	named *index
 	// broken is set when an error was found in the block itself, so that what
 	// uses it need not complain as well.
 	Broken bool
@@ -67,12 +69,37 @@ func (n *Node) First(name string) *Node {
 
 // Find returns the nested block with that kind and label, or nil.
 func (n *Node) Find(name, label string) *Node {
+	if len(n.Blocks) > fewBlocks {
+		if n.named == nil {
+			n.named = &index{first: map[[2]string]*Node{}}
+		}
+		return n.named.find(n.Blocks, name, label)
+	}
 	for _, b := range n.Blocks {
 		if b.Schema.Name == name && b.Label == label {
 			return b
 		}
 	}
 	return nil
+}
+
+// fewBlocks are looked through one by one.
+const fewBlocks = 32
+
+// index finds blocks by kind and label in a list that only grows.
+type index struct {
+	first map[[2]string]*Node
+	seen  int // how many blocks are in it
+}
+
+func (x *index) find(blocks []*Node, name, label string) *Node {
+	for ; x.seen < len(blocks); x.seen++ {
+		b := blocks[x.seen]
+		if id := [2]string{b.Schema.Name, b.Label}; x.first[id] == nil {
+			x.first[id] = b
+		}
+	}
+	return x.first[[2]string{name, label}]
 }
 
 // Title names the block in a sentence: `policy "rr"`.

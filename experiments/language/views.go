@@ -62,7 +62,8 @@ compare "mean_jct" {
 				Name: "block", Type: schema.Duration, Positive: true, DefaultDoc: "no interval",
 				Doc: "Gives the replay of a log an interval, by a block bootstrap: stretches of the log of this length are drawn " +
 					"with replacement, each with all jobs that arrived in it. It says how much the answer depends on which days " +
-					"the log happens to have, if days are independent; a day or a week is usual. Only for means over jobs: " +
+					"the log happens to have, if days are independent; a day or a week is usual. A log of fewer than ten stretches " +
+					"has none. Only for means over jobs: " +
 					listed(OverJobs()) + ".",
 				Example: `"24h"`,
 			},

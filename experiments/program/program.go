@@ -23,6 +23,9 @@ type Program struct {
 	Command []string
 	Epochs  int
 	Option  string
+	// First reports whether its first argument is its epochs; Arguments are those that it cannot do without beside them.
+	First     bool
+	Arguments []string
 	// FromTfexp reports whether it reads TFEXP_EPOCHS; Reports whether it prints what tfexp follows.
 	FromTfexp, Reports bool
 	// Frameworks are those that it imports: "TensorFlow", "PyTorch".
@@ -36,7 +39,13 @@ var (
 	option  = regexp.MustCompile(`["'](--(?:num[-_])?epochs?|-e)["']`)
 	preset  = regexp.MustCompile(`["']--(?:num[-_])?epochs?["'][^\n]*?default\s*=\s*(\d+)`)
 	setting = regexp.MustCompile(`(?mi)^\s*(?:num_)?epochs?\s*=\s*(\d+)`)
-	reports = regexp.MustCompile(`tfexp_job|"tfexp"|'tfexp'|TIME_WRITTER_OUTPUT|TIME_WRITER_OUTPUT`)
+	// As the first argument, in Python and in a shell, where it may have a default.
+	first = regexp.MustCompile(`(?mi)epochs?\s*=\s*int\(\s*sys\.argv\[1\]|` +
+		`epochs?["']?[ =]+["']?\$(?:\{1(?::-(\d+))?\}|1\b)`)
+	argument = regexp.MustCompile(`\.add_argument\(\s*["']([\w-]+)["']([^()]*)`)
+	optional = regexp.MustCompile(`nargs\s*=\s*["'][?*]|default\s*=`)
+	required = regexp.MustCompile(`required\s*=\s*True`)
+	reports  = regexp.MustCompile(`tfexp_job|"tfexp"|'tfexp'|TIME_WRITTER_OUTPUT|TIME_WRITER_OUTPUT`)
 )
 
 // frameworks are found by what imports them.
@@ -57,7 +66,18 @@ func Inspect(shown string, raw []byte) Program {
 	if m := option.FindSubmatch(raw); m != nil {
 		p.Option = string(m[1])
 	}
-	for _, from := range []*regexp.Regexp{preset, setting} {
+	p.First = p.Option == "" && first.Match(raw)
+	for _, m := range argument.FindAllSubmatch(raw, -1) {
+		name, said := string(m[1]), m[2]
+		needed := required.Match(said) && name != p.Option
+		if !strings.HasPrefix(name, "-") {
+			needed = !optional.Match(said)
+		}
+		if needed {
+			p.Arguments = append(p.Arguments, name)
+		}
+	}
+	for _, from := range []*regexp.Regexp{preset, setting, first} {
 		if m := from.FindSubmatch(raw); m != nil {
 			if n, err := strconv.Atoi(string(m[1])); err == nil && n > 0 {
 				p.Epochs = n
@@ -87,11 +107,14 @@ func (p Program) command(raw []byte) []string {
 	case filepath.Ext(p.File) == ".sh" && !bytes.HasPrefix(first, []byte("#!")):
 		start = []string{"sh", p.File}
 	}
-	if p.FromTfexp || p.Option == "" {
+	if p.FromTfexp || p.Option == "" && !p.First {
 		return start
 	}
 	start[len(start)-1] = quoted(start[len(start)-1])
-	return []string{"sh", "-c", "exec " + strings.Join(start, " ") + " " + p.Option + " $TFEXP_EPOCHS"}
+	if p.Option != "" {
+		start = append(start, p.Option)
+	}
+	return []string{"sh", "-c", "exec " + strings.Join(start, " ") + " $TFEXP_EPOCHS"}
 }
 
 // plain are the names of files that mean themselves to a shell.
@@ -108,7 +131,10 @@ func quoted(file string) string {
 // Doubts says what could not be found out, in sentences.
 func (p Program) Doubts() []string {
 	var out []string
-	if !p.FromTfexp && p.Option == "" {
+	if len(p.Arguments) > 0 {
+		out = append(out, fmt.Sprintf("It needs more arguments: add %s to command.", strings.Join(p.Arguments, ", ")))
+	}
+	if !p.FromTfexp && p.Option == "" && !p.First {
 		out = append(out, "No way to tell it how many epochs to train was found: have it read TFEXP_EPOCHS from its "+
 			"environment, or else its short samples take as long as the whole training.")
 	}

@@ -36,6 +36,10 @@ func TestInspect(t *testing.T) {
 			[]string{"sh", "-c", `exec python3 'it'\''s mine.py' --epochs $TFEXP_EPOCHS`}, 4, nil, 1},
 		{"run.sh", "#!/bin/sh\nTFEXP_EPOCHS\n", []string{"./run.sh"}, 10, nil, 1},
 		{"run.sh", "echo $TFEXP_EPOCHS\n", []string{"sh", "run.sh"}, 10, nil, 1},
+		{"train.py", "import sys\nnum_epochs = int(sys.argv[1])\n",
+			[]string{"sh", "-c", "exec python3 train.py $TFEXP_EPOCHS"}, 10, nil, 1},
+		{"run.sh", "#!/bin/sh\npython3 t.py --epochs \"${1:-3}\"\n", []string{"sh", "-c", "exec ./run.sh $TFEXP_EPOCHS"}, 3, nil, 1},
+		{"run.sh", "#!/bin/sh\npython3 t.py --epochs \"$10\"\n", []string{"./run.sh"}, 10, nil, 2},
 	} {
 		t.Chdir(t.TempDir())
 		if err := os.WriteFile(c.file, []byte(c.source), 0o755); err != nil {
@@ -65,5 +69,22 @@ func TestInspect(t *testing.T) {
 		if formatted := strings.Contains(string(source), "\t"); formatted {
 			t.Errorf("the experiment of %q has tabs", c.source)
 		}
+	}
+}
+
+// Arguments that a program cannot do without are named.
+func TestNeededArguments(t *testing.T) {
+	p := program.Inspect("train.py", []byte(`
+p.add_argument("data", help="a folder")
+p.add_argument("out", nargs="?")
+p.add_argument("--epochs", required=True)
+p.add_argument('--model', type=str, required=True)
+p.add_argument("--lr", default=0.1)
+`))
+	if d := cmp.Diff([]string{"data", "--model"}, p.Arguments); d != "" {
+		t.Error(d)
+	}
+	if said := p.Doubts()[0]; said != "It needs more arguments: add data, --model to command." {
+		t.Error(said)
 	}
 }

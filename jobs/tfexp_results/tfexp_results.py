@@ -187,7 +187,10 @@ class Table(list):
 
 def _json(path):
     with open(path, encoding="utf-8") as f:
-        return json.load(f)
+        try:
+            return json.load(f)
+        except ValueError as e:
+            raise ValueError("%s is damaged: %s" % (path, e)) from e
 
 
 def _lines(path):

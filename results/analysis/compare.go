@@ -221,8 +221,7 @@ func compare(e *record.Experiment, base, v Variant, of value, asked record.Compa
 			if err != nil {
 				return record.ComparisonRow{}, err
 			}
-			if len(resampled) >= stats.MinBlocks {
-				blocks = len(resampled)
+			if blocks = len(resampled); blocks >= stats.MinBlocks {
 				r = stats.CompareBlocks(resampled, asked.Level, of.stream(base, v))
 			}
 		}

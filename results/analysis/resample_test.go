@@ -71,10 +71,12 @@ func TestBlocksOfALog(t *testing.T) {
 	for _, c := range []struct {
 		what, metric string
 		length       float64
+		blocks       int
 	}{
-		{"too few stretches", "mean_jct_s", 1000}, {"no mean over jobs", "makespan_s", 0.1}, {"none asked for", "mean_jct_s", 0},
+		{"too few stretches", "mean_jct_s", 1000, 1}, {"no mean over jobs", "makespan_s", 0.1, 0},
+		{"none asked for", "mean_jct_s", 0, 0},
 	} {
-		if r := one(c.metric, "", c.length); r.Blocks != 0 || r.Method != record.OneRun {
+		if r := one(c.metric, "", c.length); r.Blocks != c.blocks || r.Method != record.OneRun {
 			t.Errorf("%s: %d blocks by %q", c.what, r.Blocks, r.Method)
 		}
 	}

@@ -142,6 +142,9 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 		pairs += fmt.Sprintf(" (%d disturbed from outside)", r.Doubtful)
 	}
 	switch {
+	case r.Method == record.OneRun && r.Blocks > 0:
+		return fmt.Sprintf("one log of %s, no interval: that needs at least %d; a shorter block makes more",
+			stretches(r.Blocks), stats.MinBlocks)
 	case r.Method == record.OneRun && isLog(p, r.Workload):
 		return "one log, no interval"
 	case r.Method == record.OneRun:
@@ -149,7 +152,7 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	case r.Method == "Welch's t":
 		pairs = "replicates not paired: other jobs or seeds"
 	case r.Blocks > 0:
-		pairs = fmt.Sprintf("%d stretches of one log", r.Blocks)
+		pairs = stretches(r.Blocks) + " of one log"
 	}
 	if r.Method == "exact" {
 		if r.Difference == 0 {
@@ -183,12 +186,23 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	return s
 }
 
+// stretches counts the stretches of a log.
+func stretches(n int) string {
+	if n == 1 {
+		return "1 stretch"
+	}
+	return fmt.Sprintf("%d stretches", n)
+}
+
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// VariantOf names the variant that a row compares from one folder of results to another, and where it ran.
+func VariantOf(p record.Plan, r record.ComparisonRow) string { return r.Candidate + place(p, r) }
 
 // Change says what became of a variant from one folder of results to another: "rr: mean JCT fell by 12%, from 4.00 s to
 // 3.52 s (95% interval 8–16%, 5 pairs, p = 0.002)."
@@ -197,7 +211,7 @@ func Change(p record.Plan, r record.ComparisonRow) string {
 	if m, ok := measure.MetricByName(r.Metric); ok {
 		unit = m.Unit
 	}
-	subject := fmt.Sprintf("%s%s: %s%s", r.Candidate, place(p, r), metricTitle(r.Metric), ofJobs(r))
+	subject := fmt.Sprintf("%s: %s%s", VariantOf(p, r), metricTitle(r.Metric), ofJobs(r))
 	switch r.Verdict {
 	case record.NotEnoughReplicates:
 		return fmt.Sprintf("%s was %s and is %s; too few replicates for a verdict, which needs at least %d on both sides.",

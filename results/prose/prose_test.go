@@ -159,6 +159,11 @@ func TestSentence(t *testing.T) {
 			t.Errorf("sentence:\n%s\nwant:\n%s", c.got, c.want)
 		}
 	}
+	if s := sentence(base[:1], base[1:2], "mean_jct_s", func(r *record.ComparisonRow) {
+		r.Method, r.Blocks = record.OneRun, 9
+	}); !strings.HasSuffix(s, "(one log of 9 stretches, no interval: that needs at least 10; a shorter block makes more).") {
+		t.Errorf("with too few stretches: %s", s)
+	}
 	p.Workloads = []record.Named{{Name: "w"}, {Name: "v"}}
 	if s := sentence(base, base, "mean_jct_s", as(record.NoDifference)); !strings.Contains(s,
 		"between rr and fcfs on w (") {

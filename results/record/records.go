@@ -122,7 +122,7 @@ type ComparisonRow struct {
 	Candidates int
 	Level      float64 // of the intervals
 	Method     string  // "paired t", "paired bootstrap", "exact", "block bootstrap", "Welch's t", OneRun
-	Blocks     int     // of a log that were resampled
+	Blocks     int     // of a log that were resampled, or of which there were too few for that: then Method is OneRun
 	// Doubtful counts the pairs of which something outside of the experiment disturbed a cell; see Cell.Troubled.
 	Doubtful int
 }

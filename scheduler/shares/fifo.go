@@ -105,7 +105,7 @@ func (f *fifoBlind) Divide(p *Problem) (Division, error) {
 }
 
 // fill gives waiting jobs in their order devices, until there is one for which no listed type has
-// room. All go to the type that is the last by name of those listed, whether it has room or not; when
+// room. All go to the type that is the last by name of those listed where they can run, whether it has room or not; when
 // a type is just full, one is drawn among those with room and struck from the list. So the authors'
 // program decides (and not, as its draws suggest, by drawing a type for each job), and so do its figures
 // come about.
@@ -128,8 +128,13 @@ func (f *fifoBlind) fill(p *Problem, waiting []int, left []float64, give func(i,
 			return
 		}
 		drawn := room[f.chance.Below(len(room))]
-		last := listed[len(listed)-1]
-		if p.Jobs[i].Speed[last] == 0 {
+		last := -1 // of the types on which it can run
+		for _, t := range listed {
+			if p.Jobs[i].Speed[t] > 0 {
+				last = t
+			}
+		}
+		if last < 0 {
 			continue
 		}
 		give(i, last)

@@ -426,3 +426,16 @@ func TestBlindFIFOGivesPlacesOn(t *testing.T) {
 		}
 	}
 }
+
+// TestFifoBlindServesJobsThatRunOnFewTypes: a job of eight devices where the type that is the last by name has four is
+// given the other type.
+func TestFifoBlindServesJobsThatRunOnFewTypes(t *testing.T) {
+	p := &Problem{
+		Types: []Devices{{Name: "k80", Count: 8}, {Name: "v100", Count: 4}},
+		Jobs:  []Job{{Workers: []float64{8, 1}, Speed: []float64{1, 0}, Weight: 1, Left: 1, Due: math.Inf(1)}},
+	}
+	d, err := Find("fifo").New(Options{Blind: true}).Divide(p)
+	if err != nil || d[0][0] != 1 || d[0][1] != 0 {
+		t.Errorf("it is given %v, %v; want all of the time of the first type", d, err)
+	}
+}

@@ -15,11 +15,8 @@ func (v *Validator) divided(e scheduler.Event, t *traced) {
 	onCores := v.hold(&v.cores, e, e.Cores)
 	onGPUs := v.holdGPUs(e)
 	t.nodes, t.units = t.nodes[:0], t.units[:0]
-	for node := range v.cluster.Nodes {
+	for _, node := range v.granted() {
 		c, g := onCores[node], onGPUs[node]
-		if c == 0 && g == 0 {
-			continue
-		}
 		t.nodes = append(t.nodes, node)
 		t.units = append(t.units, c)
 		v.usable(e, node)

@@ -58,7 +58,7 @@ func (v *Validator) together(e scheduler.Event, what string, set scheduler.CoreS
 // hold marks what a job holds, and returns how much by node, valid until the
 // next call.
 func (v *Validator) hold(h *holders, e scheduler.Event, set scheduler.CoreSet) []int {
-	clear(h.byNode)
+	h.clear()
 	set.Each(func(c int) {
 		switch {
 		case c >= len(h.job):
@@ -68,9 +68,34 @@ func (v *Validator) hold(h *holders, e scheduler.Event, set scheduler.CoreSet) [
 			v.report(e.At, e.Job, "%s %d is held by %q and by %q", h.what, c, v.name(int(h.job[c])), v.name(e.Job))
 		}
 		h.job[c] = int32(e.Job)
-		h.byNode[h.node[c]]++
+		h.count(c)
 	})
 	return h.byNode
+}
+
+// clear begins to count another grant.
+func (h *holders) clear() {
+	for _, node := range h.on {
+		h.byNode[node] = 0
+	}
+	h.on = h.on[:0]
+}
+
+// count counts a core or GPU of a grant.
+func (h *holders) count(c int) {
+	node := int(h.node[c])
+	if h.byNode[node]++; h.byNode[node] == 1 {
+		h.on = append(h.on, node)
+	}
+}
+
+// granted returns the nodes of which the grant has something that was held last, in ascending order. The slice holds until
+// the next call.
+func (v *Validator) granted() []int {
+	v.nodes = append(append(v.nodes[:0], v.cores.on...), v.gpus.on...)
+	slices.Sort(v.nodes)
+	v.nodes = slices.Compact(v.nodes)
+	return v.nodes
 }
 
 // drop takes from a job all that it holds.

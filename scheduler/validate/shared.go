@@ -12,7 +12,7 @@ func (v *Validator) holdGPUs(e scheduler.Event) []int {
 		return v.hold(&v.gpus, e, e.GPUs)
 	}
 	h := &v.gpus
-	clear(h.byNode)
+	h.clear()
 	with := e.Beside.Job
 	if with < 0 || with >= len(v.jobs) || with == e.Job {
 		v.report(e.At, e.Job, "job %q shares GPUs with job number %d, which is none", v.name(e.Job), with)
@@ -39,7 +39,7 @@ func (v *Validator) holdGPUs(e scheduler.Event) []int {
 				v.name(int(h.second[c])), v.name(e.Job))
 		}
 		h.second[c] = int32(e.Job)
-		h.byNode[h.node[c]]++
+		h.count(c)
 	})
 	return h.byNode
 }

@@ -68,6 +68,7 @@ type Validator struct {
 	profiling *profiling
 	orphans   []int32 // jobs on a node that was taken away, which have to lose it
 	lives     pages.Table[traced]
+	nodes     []int        // of granted
 	spare     []*grantedTo // of jobs that are over
 	last      time.Duration
 	found     []Violation
@@ -108,6 +109,7 @@ type holders struct {
 	second []int32 // which job shares it; nil until one does
 	node   []int32 // of each core or GPU
 	byNode []int   // how many a grant has, by node
+	on     []int   // the nodes of which it has some
 }
 
 // New returns a validator for the trace of jobs on a cluster, with
@@ -446,11 +448,8 @@ func (v *Validator) grant(e scheduler.Event, t *traced) {
 	onCores := v.hold(&v.cores, e, e.Cores)
 	onGPUs := v.holdGPUs(e)
 	t.nodes = t.nodes[:0]
-	for node := range v.cluster.Nodes {
+	for _, node := range v.granted() {
 		c, g := onCores[node], onGPUs[node]
-		if c == 0 && g == 0 {
-			continue
-		}
 		t.nodes = append(t.nodes, node)
 		v.usable(e, node)
 		if has := v.cluster.Nodes[node].GPU; ask.GPU != "" && has != ask.GPU {

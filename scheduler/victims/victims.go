@@ -3,8 +3,8 @@
 package victims
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 )
 
 // Victim is a running job, and what it is paused by: less is first. Ties go to the higher number.
@@ -13,8 +13,14 @@ type Victim struct {
 	Job           int32
 }
 
-func compare(a, b Victim) int {
-	return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second), cmp.Compare(b.Job, a.Job))
+func (v Victim) before(o Victim) bool {
+	if v.First != o.First {
+		return v.First < o.First
+	}
+	if v.Second != o.Second {
+		return v.Second < o.Second
+	}
+	return v.Job > o.Job
 }
 
 // List is running jobs, the first to be paused first.
@@ -22,12 +28,16 @@ type List []Victim
 
 // Offer adds a job.
 func (l *List) Offer(v Victim) {
-	i, _ := slices.BinarySearchFunc(*l, v, compare)
-	*l = slices.Insert(*l, i, v)
+	*l = slices.Insert(*l, l.place(v), v)
 }
 
 // Withdraw takes out a job, which was offered as this.
 func (l *List) Withdraw(v Victim) {
-	i, _ := slices.BinarySearchFunc(*l, v, compare)
+	i := l.place(v)
 	*l = slices.Delete(*l, i, i+1)
+}
+
+// place returns how many jobs come before one.
+func (l *List) place(v Victim) int {
+	return sort.Search(len(*l), func(i int) bool { return !(*l)[i].before(v) })
 }

@@ -99,7 +99,11 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 				rank.Title)
 		}
 		caption += someOf(mostFacets, len(groups), "group")
-		out = append(out, d.metricsFigure(name, t, caption, shown, panels))
+		axis := ""
+		if by != "" {
+			axis = axisTitle(metrics[0])
+		}
+		out = append(out, d.metricsFigure(name, t, caption, axis, shown, panels))
 	}
 	if len(out) == 0 {
 		return Skipped(Metrics, file, title, "no cell is complete yet"), nil
@@ -123,7 +127,7 @@ func metricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (panel, bool) {
 	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1)}
 	if by != "" {
-		p.Title += ", " + prose.GroupName(by, group) // on paper nothing else names the metric
+		p.Title, p.Unit = prose.GroupName(by, group), "" // the axis says of what
 	}
 	for _, v := range variants {
 		values := valuesOf(v, m, by, group)
@@ -166,7 +170,13 @@ const (
 	leastPanel  = 90.0 // width, in points
 )
 
-func (d *Data) metricsFigure(name, title, caption string, variants []analysis.Variant, panels []panel) Figure {
+// axisName is the height of the name of what all panels share.
+const axisName = canvas.LabelSize + 6
+
+// metricsFigure has a panel for each metric, or for each group of jobs; then axis names the one metric, below them.
+func (d *Data) metricsFigure(
+	name, title, caption, axis string, variants []analysis.Variant, panels []panel,
+) Figure {
 	columns := min(mostColumns, len(panels))
 	names, room := rowNames(variants)
 	labels := room + 8
@@ -178,11 +188,19 @@ func (d *Data) metricsFigure(name, title, caption string, variants []analysis.Va
 	}
 	rows := (len(panels) + columns - 1) / columns
 	tall := panelRow*float64(len(variants)) + 10 + panelExtras
+	high := canvas.HeadHeight(nil) + float64(rows)*tall + canvas.Margin
+	if axis != "" {
+		high += axisName
+	}
 	return Figure{
 		Picture: Picture{Name: name, Kind: Metrics, Title: title, Caption: caption},
-		Width:   canvas.Width, Height: canvas.HeadHeight(nil) + float64(rows)*tall + canvas.Margin,
+		Width:   canvas.Width, Height: high,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, nil)
+			st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
+			st.XAlign = -0.5
+			middle := (c.Min.X + vg.Length(labels) + c.Max.X) / 2
+			c.FillText(st, vg.Point{X: middle, Y: c.Max.Y - vg.Length(float64(rows)*tall) - canvas.LabelSize/2}, axis)
 			each := (c.Size().X - vg.Length(labels)) / vg.Length(columns)
 			for i, p := range panels {
 				left := c.Min.X + vg.Length(labels) + each*vg.Length(i%columns)

@@ -324,7 +324,7 @@ func beside(c draw.Canvas, name string) draw.Canvas {
 	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 	st.Rotation, st.XAlign, st.YAlign = math.Pi/2, -0.5, -1
 	c.FillText(st, vg.Point{X: c.Min.X, Y: (c.Min.Y + c.Max.Y) / 2}, name)
-	return draw.Crop(c, canvas.LabelSize+3, 0, 0, 0)
+	return draw.Crop(c, canvas.LabelSize+6, 0, 0, 0)
 }
 
 // caption says what the lines are.

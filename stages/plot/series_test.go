@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // TestSeriesByQuantum: an axis of durations is drawn against; FCFS, which does
@@ -183,8 +185,16 @@ func TestByClass(t *testing.T) {
 		"series-quantum-class-mean_jct_s": func() ([]Figure, error) { return d.series("", "", "class") },
 		"metrics-mean_waiting_s-class":    func() ([]Figure, error) { return d.metrics("mean_waiting", "class") },
 	} {
-		if figures, err := draw(); err != nil || len(figures) != 1 || figures[0].Name != name || figures[0].Paint == nil {
-			t.Errorf("%s: %+v, %v", name, figures, err)
+		figures, err := draw()
+		if err != nil || len(figures) != 1 || figures[0].Name != name || figures[0].Paint == nil {
+			t.Fatalf("%s: %+v, %v", name, figures, err)
+		}
+		f := figures[0]
+		raw, err := canvas.Painting{Paint: f.Paint, Width: f.Width, Height: f.Height,
+			Layout: canvas.Layout{Width: 238, FontSize: 8, Style: canvas.Paper}}.Laid().SVG("", "")
+		if axis := map[bool]string{true: "mean JCT (s)", false: "mean waiting time (s)"}[name[0] == 's']; err != nil ||
+			!bytes.Contains(raw, []byte(">"+axis+"<")) {
+			t.Errorf("%s: no axis is named %s, %v", name, axis, err)
 		}
 	}
 	if figures, err := d.metrics("", "user"); err != nil || len(figures) != 1 ||

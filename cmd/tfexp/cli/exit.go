@@ -98,7 +98,7 @@ func Verdict(err error) (code int, hint string) {
 	case errors.Is(err, syscall.ENOSPC):
 		return ExitInternal, "free some disk space and run it again: finished work is kept"
 	case errors.As(err, &path) && path.Op == "mkdir":
-		return ExitInternal, "choose another folder with --out"
+		return ExitInternal, "choose another folder with --out, or with --output where that is the flag"
 	}
 	return ExitInternal, ""
 }

@@ -61,6 +61,11 @@ class Case(unittest.TestCase):
             tfexp_results.read(self.out)
         self.assertEqual(sorted(tfexp_results.read_all(self.out)), ["x", "y"])
 
+    def test_what_is_damaged_is_named(self):
+        self.write("x/plan.json", "{")
+        with self.assertRaisesRegex(ValueError, r"plan\.json is damaged"):
+            tfexp_results.read(self.out)
+
     def test_cells(self):
         self.write("x/cells/w-m-rr-r1/cell.json", "{}")
         self.write("x/cells/w-m-rr-r1/events.jsonl", '{"t_s": 0, "event": "arrive", "job": "7"}\n{"t_s": 1')
