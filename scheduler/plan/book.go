@@ -71,8 +71,11 @@ func (b *Book) At(job int32) time.Duration {
 // come.
 func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []int32) error) error {
 	b.advance(v)
-	b.enter(v)
 	b.looked = 0
+	if b.freed > v.Now() { // what has ended is before what has come
+		b.compress(v)
+	}
+	b.enter(v)
 	for idle := false; ; {
 		if b.freed > v.Now() {
 			b.compress(v)
