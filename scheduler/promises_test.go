@@ -13,9 +13,9 @@ import (
 )
 
 // With jobs that may end before they are predicted to, conservative backfill does what it
-// says: second by second, ends, then arrivals, which take the earliest gap; after an early
-// end reservations move earlier in the order of arrival until none can. No job starts
-// later than its first reservation.
+// says: second by second, ends, after which reservations move earlier in the order of
+// arrival until none can if one was early; then arrivals, which take the earliest gap. No
+// job starts later than its first reservation.
 func TestConservativeKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := rapid.IntRange(1, 6).Draw(t, "cores")
@@ -73,14 +73,6 @@ func bySecond(cores int, jobs []Job, work []simulated.Scaling) (starts, promises
 				}
 			}
 		}
-		for j := range jobs {
-			if int(jobs[j].Arrival/time.Second) == now {
-				starts[j] = gap(j, now)
-				promises[j] = starts[j]
-				book(j, starts[j], 1)
-				waiting = append(waiting, j)
-			}
-		}
 		for early {
 			early = false
 			for _, j := range waiting {
@@ -89,6 +81,14 @@ func bySecond(cores int, jobs []Job, work []simulated.Scaling) (starts, promises
 					starts[j], early = at, true
 				}
 				book(j, starts[j], 1)
+			}
+		}
+		for j := range jobs {
+			if int(jobs[j].Arrival/time.Second) == now {
+				starts[j] = gap(j, now)
+				promises[j] = starts[j]
+				book(j, starts[j], 1)
+				waiting = append(waiting, j)
 			}
 		}
 		waiting = slices.DeleteFunc(waiting, func(j int) bool {
