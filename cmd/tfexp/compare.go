@@ -84,17 +84,27 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 	t := show.Table{Left: 2, Header: []string{"variant", "metric", was, is, "change", "verdict"}}
 	for _, r := range rows {
 		m, _ := measure.MetricByName(r.Metric)
-		variant := r.Candidate
+		variant := prose.VariantOf(after.Plan, r)
 		if r.By != "" {
 			variant += ", " + r.By + " " + prose.GroupName(r.By, r.Group)
 		}
 		t.Add(variant, m.Label(), prose.Number(r.BaselineMean), prose.Number(r.CandidateMean), prose.Percent(r.Ratio-1),
 			r.Verdict)
 	}
+	out := a.Printer().Out
+	if columns, ok := show.Columns(a.Out); ok && t.Width() > columns { // paths are long
+		t.Header[2], t.Header[3] = "A", "B"
+		fmt.Fprintf(out, "A is %s, B is %s.\n\n", was, is)
+		if t.Width() > columns { // the sentences below have the verdicts
+			t.Header = t.Header[:len(t.Header)-1]
+			for i, row := range t.Rows {
+				t.Rows[i] = row[:len(row)-1]
+			}
+		}
+	}
 	if err := t.Write(a.Out, "", a.OutColor); err != nil {
 		return err
 	}
-	out := a.Printer().Out
 	fmt.Fprintln(out)
 	for _, r := range rows {
 		fmt.Fprintln(out, prose.Change(after.Plan, r))

@@ -31,6 +31,8 @@ GPUs are found through the driver's files and nvidia-smi; a binary built with
 "make build-nvml" uses NVIDIA's library. Experiments that use no GPUs need no driver.
 
 Exit status: 0, also with warnings; 6 when something essential is missing.`,
+		Example: `  tfexp doctor
+  tfexp doctor --out /scratch/results --json`,
 		Args: cli.Between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks := hardware.Checks(out)

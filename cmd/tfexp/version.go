@@ -13,7 +13,9 @@ func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version [--json]",
 		Short: "Print the version and how it was built",
-		Args:  cli.Between(0, 0, ""),
+		Example: `  tfexp version
+  tfexp version --json`,
+		Args: cli.Between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			b := cli.ThisBuild()
 			if asJSON {

@@ -201,6 +201,9 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// VariantOf names the variant that a row compares from one folder of results to another, and where it ran.
+func VariantOf(p record.Plan, r record.ComparisonRow) string { return r.Candidate + place(p, r) }
+
 // Change says what became of a variant from one folder of results to another: "rr: mean JCT fell by 12%, from 4.00 s to
 // 3.52 s (95% interval 8–16%, 5 pairs, p = 0.002)."
 func Change(p record.Plan, r record.ComparisonRow) string {
@@ -208,7 +211,7 @@ func Change(p record.Plan, r record.ComparisonRow) string {
 	if m, ok := measure.MetricByName(r.Metric); ok {
 		unit = m.Unit
 	}
-	subject := fmt.Sprintf("%s%s: %s%s", r.Candidate, place(p, r), metricTitle(r.Metric), ofJobs(r))
+	subject := fmt.Sprintf("%s: %s%s", VariantOf(p, r), metricTitle(r.Metric), ofJobs(r))
 	switch r.Verdict {
 	case record.NotEnoughReplicates:
 		return fmt.Sprintf("%s was %s and is %s; too few replicates for a verdict, which needs at least %d on both sides.",

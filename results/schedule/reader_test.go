@@ -7,6 +7,8 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
 // The most that is shown is shown, and what is more is not.
@@ -36,5 +38,22 @@ func TestServersOfACell(t *testing.T) {
 	if len(r.Servers) != 2 || !r.Servers[0].Revoked || r.Servers[1].Revoked || r.Schedule.Cores != 5 ||
 		r.Servers[0].Cores.String() != "0-3" || r.Servers[0].Up != 2 || r.Servers[1].Down != -1 {
 		t.Errorf("%+v of %d cores", r.Servers, r.Schedule.Cores)
+	}
+}
+
+// A stretch that ended as a sample is marked, and the run of the whole job after it is not.
+func TestSamplesAreMarked(t *testing.T) {
+	r := reader{Schedule: &Schedule{Jobs: make([]Job, 1)}, at: map[string]int{"a": 0}, replay: ledger.New(1)}
+	cores := scheduler.CoreSet{{Lo: 0, Hi: 1}}
+	for i, kind := range []scheduler.EventKind{scheduler.Arrive, scheduler.Start, scheduler.Profiled, scheduler.Start, scheduler.Finish} {
+		e := record.EventRow{At: float64(i), Event: kind, Job: "a"}
+		if kind == scheduler.Start {
+			e.Cores = cores
+		}
+		r.event(e)
+	}
+	held := r.Jobs[0].Held
+	if len(held) != 2 || !held[0].Sample || held[1].Sample || held[0].To != 2 || held[1].From != 3 {
+		t.Errorf("%+v", held)
 	}
 }

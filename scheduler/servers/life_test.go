@@ -193,6 +193,43 @@ func TestServe(t *testing.T) {
 	if at := s.n.From(2, cluster.Room{Cores: 1}, 5); at != 9 || s.n.ServerFrom(2, 11) != 11 {
 		t.Errorf("a server from %s", at)
 	}
+	// Whether there is something to order: while nodes are absent that can be asked for.
+	s = open(t, 2, 3, 4)
+	rooms = s.n.Rooms()
+	for left := range 3 {
+		if !s.n.Orders() {
+			t.Errorf("after %d orders there is nothing to order", left)
+		}
+		if served, err := s.n.Serve(cluster.Room{Cores: 3 - int32(left/2)}, 1, nil, rooms); !served || err != nil {
+			t.Error(served, err)
+		}
+		rooms[0].Cores = 0
+	}
+	if s.n.Orders() {
+		t.Error("all is ordered, and there is something to order")
+	}
+	s.n.Ready = func(int32) bool { return true }
+	if !s.n.Orders() {
+		t.Error("what is on its way cannot be given back")
+	}
+	s.n.Rooms()
+	if err := s.n.GiveBack(); err != nil || len(s.shop.back) != 3 {
+		t.Errorf("%v are given back, %v", s.shop.back, err)
+	}
+	if s.n.Ready = nil; !s.n.Orders() {
+		t.Error("what was given back cannot be ordered")
+	}
+	s = open(t, 3)
+	if err := s.n.Replace(3); err != nil || s.shop.rented != nil {
+		t.Errorf("a node on request is replaced: %v, %v", s.shop.rented, err)
+	}
+	s = open(t, 3)
+	s.serve(4, 1, true)
+	s.notice(trace.NodeUp, 3, 0, false)
+	s.shop.fail = errors.New("closed")
+	if err := s.n.DismissAll(); err == nil {
+		t.Error("servers that cannot be given back are no error")
+	}
 	s = open(t, 2, 3)
 	s.shop.fail = errors.New("closed")
 	if served, err := s.n.Serve(cluster.Room{Cores: 3}, 1, nil, s.n.Rooms()); served || err == nil || !strings.Contains(err.Error(), `"large"`) {

@@ -34,6 +34,7 @@ var tables = []string{summary, "jobs", "metrics", "timings", "samples", "estimat
 // exportTable are the arguments and flags of export table.
 type exportTable struct {
 	name, dir, out, format string
+	metrics                []string
 }
 
 func exportTableCommand(a *cli.App) *cobra.Command {
@@ -43,7 +44,7 @@ func exportTableCommand(a *cli.App) *cobra.Command {
 		docs = append(docs, fmt.Sprintf("  %-9s %s", f.Name, f.Doc))
 	}
 	cmd := &cobra.Command{
-		Use:   "table NAME [--format FORMAT] [--dir DIR] [-o FILE]",
+		Use:   "table NAME [--format FORMAT] [--metric NAME]... [--dir DIR] [-o FILE]",
 		Short: "Write a table of results as JSON, LaTeX, Markdown, Parquet or CSV",
 		Long: `Write a table of an experiment's results in another format. The columns are those
 of the CSV file, in their order. The tables are ` + strings.Join(tables, ", ") + `;
@@ -57,7 +58,7 @@ report does: with units and intervals.
 Exit status: 0; 2 when there is no such table or format, or DIR does not hold the
 results of one experiment.`,
 		Example: `  tfexp export table metrics
-  tfexp export table summary --format latex -o summary.tex
+  tfexp export table summary --format latex --metric mean_jct --metric makespan -o summary.tex
   tfexp export table jobs --dir results/fcfs_vs_rr --format parquet -o jobs.parquet`,
 		Args: cobra.MatchAll(cli.Between(1, 1, "NAME"), func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(tables, args[0]) {
@@ -76,6 +77,7 @@ results of one experiment.`,
 	cmd.Flags().StringVar(&o.format, "format", formats.Lines.Name, "the `FORMAT`: "+strings.Join(formats.Names(), ", "))
 	cmd.Flags().StringVar(&o.dir, "dir", cli.DefaultOut, "`DIR` of the results, or one experiment's folder in it")
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
+	cmd.Flags().StringArrayVar(&o.metrics, "metric", nil, "leave only the metric `NAME` in the summary (repeatable)")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats.Names(),
 		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -109,7 +111,14 @@ func (o *exportTable) write(a *cli.App) error {
 		if err != nil {
 			return err
 		}
-		return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, summaryOf(e)) })
+		t := summaryOf(e)
+		if err := o.keep(t); err != nil {
+			return err
+		}
+		return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
+	}
+	if len(o.metrics) > 0 {
+		return cli.Usagef("it chooses the metrics of the table summary", "--metric does not go with the table %s", o.name)
 	}
 	f, err := folder.Open(dir, o.name+".csv")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,6 +188,36 @@ func summaryOf(e *record.Experiment) *formats.Table {
 		}
 	}
 	return t
+}
+
+// keep leaves in the summary the metrics that were asked for; without any, all.
+func (o *exportTable) keep(t *formats.Table) error {
+	if len(o.metrics) == 0 {
+		return nil
+	}
+	at := slices.Index(t.Header, "metric")
+	var kept, all []string
+	for _, row := range t.Rows {
+		if !slices.Contains(all, row[at]) {
+			all = append(all, row[at])
+		}
+	}
+	for _, name := range o.metrics {
+		m, ok := measure.MetricByName(name)
+		if !ok || !slices.Contains(all, m.Name) {
+			return cli.Usagef(cli.DidYouMean(name, all, "it has "+strings.Join(all, ", ")), "the summary has no metric %q", name)
+		}
+		kept = append(kept, m.Name)
+	}
+	t.Rows = slices.DeleteFunc(t.Rows, func(row []string) bool { return !slices.Contains(kept, row[at]) })
+	people := *t.People
+	for _, name := range t.People.Metrics {
+		if !slices.Contains(kept, name) {
+			people = people.Without(name)
+		}
+	}
+	t.People = &people
+	return nil
 }
 
 // number writes a number with all its digits; empty for one that is not known.

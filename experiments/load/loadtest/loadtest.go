@@ -22,7 +22,7 @@ var Host = experiments.HostFacts{
 	Threads: 4, Cores: 2, MemoryBytes: 8 << 30, OS: "linux", Arch: "amd64", CPUModel: "Test CPU", Name: "tester",
 }
 
-// Corpus is the experiments in testdata/good and testdata/broken, each with what is expected of it in a file NAME.golden.
+// Corpus is the experiments in testdata/good, testdata/broken and testdata/doubtful, each with what is expected of it in a file NAME.golden.
 type Corpus struct {
 	// Update rewrites what is expected.
 	Update bool
@@ -39,6 +39,7 @@ func Test(t *testing.T) {
 	c := Corpus{Quick: true}
 	t.Run("good", c.Good)
 	t.Run("broken", c.Broken)
+	t.Run("doubtful", c.Doubtful)
 }
 
 // Good compares what the files mean.
@@ -69,7 +70,18 @@ func (c Corpus) Broken(t *testing.T) {
 				}
 			}
 		}
-		Golden(t, file+".golden", []byte(strings.ReplaceAll(Text(t, diags), FolderOf(t, file), "DIR")), c.Update)
+		Golden(t, file+".golden", []byte(strings.ReplaceAll(Text(t, diags), folderOf(t, file), "DIR")), c.Update)
+	})
+}
+
+// Doubtful compares the warnings about files that load.
+func (c Corpus) Doubtful(t *testing.T) {
+	c.each(t, "doubtful", func(t *testing.T, file string) {
+		spec, diags := load.File(filepath.ToSlash(file), load.Options{Host: Host})
+		if spec == nil || len(diags) == 0 {
+			t.Fatalf("loads: %t; diagnostics: %v", spec != nil, diags)
+		}
+		Golden(t, file+".golden", []byte(strings.ReplaceAll(Text(t, diags), folderOf(t, file), "DIR")), c.Update)
 	})
 }
 
@@ -89,8 +101,8 @@ func (c Corpus) each(t *testing.T, folder string, test func(t *testing.T, file s
 	}
 }
 
-// FolderOf returns the folder of a file, as messages have it.
-func FolderOf(t *testing.T, file string) string {
+// folderOf returns the folder of a file, as messages have it.
+func folderOf(t *testing.T, file string) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
