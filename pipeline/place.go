@@ -14,8 +14,15 @@ import (
 var ErrForeign = errors.New("it holds files that are no results of tfexp")
 
 // checkFolder refuses a folder in which a run would replace or remove files that no run has made: one that has some
-// of the files of a run, but neither plan nor journal.
+// of the files of a run, but neither plan nor journal; and one in which what is to be a folder is a pipe or a device,
+// which opening would wait for without end.
 func (p *Plan) checkFolder() error {
+	for _, name := range []string{record.CellsDir, record.SamplesDir} {
+		path := filepath.Join(p.Dir, name)
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			return fmt.Errorf("run in %s: %s is neither a folder nor a file: move it away", p.Dir, path)
+		}
+	}
 	there := func(name string) bool {
 		_, err := os.Lstat(filepath.Join(p.Dir, name))
 		return !errors.Is(err, fs.ErrNotExist)

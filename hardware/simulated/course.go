@@ -71,6 +71,6 @@ func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
 	}
 	t.lead, t.scaled, t.since = 0, c.Left(), at
 	t.end = later(at, t.scaled)
-	e.ends.push(end{t.end, int32(job)}, &e.tasks)
+	e.ends.push(end{t.end, int32(job)})
 	return true
 }

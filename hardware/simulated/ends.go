@@ -1,10 +1,6 @@
 package simulated
 
-import (
-	"time"
-
-	"github.com/tfexp/tfexp/scheduler/pages"
-)
+import "time"
 
 // end is an instant at which a job ends unless its speed changes before.
 type end struct {
@@ -50,37 +46,42 @@ func (h *ends) pop() end {
 	return first
 }
 
-// endings are the ends of the running jobs, earliest first, then by job number: a binary heap in which
-// each job knows its place (task.place), so that one that is paused leaves nothing behind.
-type endings []end
+// endings are the ends of the running jobs, earliest first, then by job number: a binary heap that knows the place
+// of each job in it, so that one that is paused leaves nothing behind.
+type endings struct {
+	heap  []end
+	place []int32 // by job that runs
+}
+
+func newEndings(jobs int) endings { return endings{place: make([]int32, jobs)} }
 
 // set puts an end at an index of the heap.
-func (h endings) set(i int, x end, tasks *pages.Table[task]) {
-	h[i] = x
-	tasks.At(x.job).place = int32(i)
+func (h *endings) set(i int, x end) {
+	h.heap[i] = x
+	h.place[x.job] = int32(i)
 }
 
 // push adds the end of a job that has none.
-func (h *endings) push(x end, tasks *pages.Table[task]) {
-	*h = append(*h, x)
-	h.rise(len(*h)-1, x, tasks)
+func (h *endings) push(x end) {
+	h.heap = append(h.heap, x)
+	h.rise(len(h.heap)-1, x)
 }
 
 // rise puts an end at an index, or before those above it that are later.
-func (h endings) rise(i int, x end, tasks *pages.Table[task]) {
-	for i > 0 && x.before(h[(i-1)/2]) {
-		h.set(i, h[(i-1)/2], tasks)
+func (h *endings) rise(i int, x end) {
+	for i > 0 && x.before(h.heap[(i-1)/2]) {
+		h.set(i, h.heap[(i-1)/2])
 		i = (i - 1) / 2
 	}
-	h.set(i, x, tasks)
+	h.set(i, x)
 }
 
 // remove takes out the end of a job.
-func (h *endings) remove(job int, tasks *pages.Table[task]) {
-	s, i := *h, int(tasks.At(int32(job)).place)
+func (h *endings) remove(job int) {
+	s, i := h.heap, int(h.place[job])
 	last := s[len(s)-1]
 	s = s[:len(s)-1]
-	*h = s
+	h.heap = s
 	if i == len(s) {
 		return
 	}
@@ -91,8 +92,8 @@ func (h *endings) remove(job int, tasks *pages.Table[task]) {
 		if !s[child].before(last) {
 			break
 		}
-		s.set(i, s[child], tasks)
+		h.set(i, s[child])
 		i = child
 	}
-	s.rise(i, last, tasks)
+	h.rise(i, last)
 }

@@ -98,7 +98,6 @@ type Engine struct {
 type task struct {
 	phase  phase
 	cores  uint16  // that it ran on last, if rate follows from their number alone
-	place  int32   // while running without contention, in Engine.ends
 	rate   float64 // of scaled
 	lead   time.Duration
 	scaled time.Duration
@@ -136,6 +135,7 @@ func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engin
 		return nil, fmt.Errorf("simulated: noise of %v", opts.Noise)
 	}
 	e := &Engine{jobs: jobs, work: work, opts: opts, budgets: newBudgets(jobs)}
+	e.ends = newEndings(len(jobs))
 	e.tasks = pages.New(len(jobs), e.newTask, task{phase: over})
 	if c := opts.Contention; c != nil {
 		if c.Slowdown == nil || len(c.Cluster.Nodes) == 0 {
@@ -388,17 +388,17 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		return e.nextCrowded(until)
 	}
 	at := min(until, e.nextMark(), e.nextNode(), e.nextSpent())
-	if len(e.ends) == 0 && at == scheduler.Never {
+	if len(e.ends.heap) == 0 && at == scheduler.Never {
 		return e.now, nil, errNothing
 	}
-	if len(e.ends) > 0 {
-		at = min(at, e.ends[0].at)
+	if len(e.ends.heap) > 0 {
+		at = min(at, e.ends.heap[0].at)
 	}
 	e.now = max(e.now, at)
 	e.passMarks()
-	for len(e.ends) > 0 && e.ends[0].at <= e.now {
-		first := e.ends[0]
-		e.ends.remove(int(first.job), &e.tasks)
+	for len(e.ends.heap) > 0 && e.ends.heap[0].at <= e.now {
+		first := e.ends.heap[0]
+		e.ends.remove(int(first.job))
 		e.over(int(first.job), first.at)
 	}
 	e.endSpent()
@@ -480,7 +480,7 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	e.budgets.begin(job, e.now)
 	if e.crowd == nil {
 		t.end = later(t.since, later(t.lead, e.span(job, t.scaled)))
-		e.ends.push(end{t.end, int32(job)}, &e.tasks)
+		e.ends.push(end{t.end, int32(job)})
 	} else {
 		g := e.crowd.enter(job, cores, e.now)
 		t.since = g.clock
@@ -503,7 +503,7 @@ func (e *Engine) halt(job int, t *task) {
 	if e.crowd != nil {
 		e.crowd.leave(job, e.now)
 	} else {
-		e.ends.remove(job, &e.tasks)
+		e.ends.remove(job)
 	}
 }
 
