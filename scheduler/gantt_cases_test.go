@@ -636,6 +636,19 @@ var ganttCases = []struct {
 		`,
 	},
 	{
+		// At 9 B ends early just as D comes: C, which was promised 15, is moved to 9 first, and D gets what is left.
+		name: "conservative backfill moves promises before newcomers", cores: 3,
+		policy: Policy{Backfill: Conservative},
+		jobs:   []Job{at(1, 1, 11), at(4, 3, 9), at(8, 3, 9), at(9, 3, 6)},
+		runs:   map[int]time.Duration{0: 5 * time.Second, 1: 3 * time.Second},
+		want: `
+		A | 11111|
+		B |    ..333|
+		C |        .333333333|
+		D |         .........333333|
+		`,
+	},
+	{
 		// C pauses B, which has more left than A, though A has run for longer.
 		name: "the worst gives way", cores: 2,
 		policy: Policy{Order: SRTF, Victims: Worst},
