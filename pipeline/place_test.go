@@ -1,0 +1,115 @@
+package pipeline
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// A folder is a run's if it has a plan or a journal, or nothing that a run writes.
+func TestFoldersOfRuns(t *testing.T) {
+	for _, c := range []struct {
+		has     []string
+		foreign string
+	}{
+		{has: nil},
+		{has: []string{"notes.txt"}},
+		{has: []string{record.PlanFile, record.CellsDir, record.RunFile}},
+		{has: []string{record.JournalFile, record.CellsDir, record.RunFile}},
+		{has: []string{record.CellsDir}, foreign: record.CellsDir},
+		{has: []string{record.ExperimentFile}, foreign: record.ExperimentFile},
+		{has: []string{"notes.txt", record.RunFile}, foreign: record.RunFile},
+		{has: []string{"report.html"}, foreign: "report.html"},
+	} {
+		out := t.TempDir()
+		p := plan(t, simulatedFile, out)
+		for _, name := range c.has {
+			path := filepath.Join(p.Dir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if name == record.CellsDir {
+				if err := os.Mkdir(path, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := os.WriteFile(path, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch err := p.checkFolder(); {
+		case c.foreign == "" && err != nil:
+			t.Errorf("%q: %v", c.has, err)
+		case c.foreign != "" && (!errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "such as "+c.foreign+",")):
+			t.Errorf("%q: %v", c.has, err)
+		}
+	}
+}
+
+// Cells that an edit takes out of the plan lose their folders, and the journal says so; the others keep theirs.
+func TestCellsNoLongerPlannedAreRemoved(t *testing.T) {
+	out := t.TempDir()
+	runs(t, simulatedFile, out, 8)
+	before, _ := filepath.Glob(filepath.Join(out, "small", record.CellsDir, "*-rr-*"))
+	if len(before) != 4 {
+		t.Fatalf("%d folders of rr: %q", len(before), before)
+	}
+	without := simulatedFile[:strings.Index(simulatedFile, `policy "rr"`)]
+	runs(t, without, out, 0)
+	after, _ := filepath.Glob(filepath.Join(out, "small", record.CellsDir, "*"))
+	if len(after) != 4 || strings.Contains(strings.Join(after, " "), "-rr-") {
+		t.Errorf("left are %q", after)
+	}
+	removed := map[string]int{}
+	entries, err := store.ReadJournal(filepath.Join(out, "small"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Event == "cell_removed" {
+			removed[e.Unit]++
+		}
+	}
+	for _, path := range before {
+		if removed[filepath.Base(path)] != 1 {
+			t.Errorf("the journal tells the removal of %s %d times", filepath.Base(path), removed[filepath.Base(path)])
+		}
+	}
+	if len(removed) != 4 {
+		t.Errorf("the journal tells the removal of %v", removed)
+	}
+}
+
+// Too few replicates are warned of where a comparison has to be made of draws: not where nothing is compared, nothing
+// is drawn, or there are enough.
+func TestFewReplicatesAreWarnedOf(t *testing.T) {
+	fixed := strings.Replace(simulatedFile, `exponential("400ms")`, `"400ms"`, 1)
+	alone := simulatedFile[:strings.Index(simulatedFile, `compare "`)]
+	for _, c := range []struct {
+		name, file, replicates string
+		warned                 bool
+	}{
+		{"one", simulatedFile, "1", true},
+		{"two", simulatedFile, "2", true},
+		{"three", simulatedFile, "3", false},
+		{"nothing drawn", fixed, "1", false},
+		{"one policy", alone[:strings.Index(alone, `policy "rr"`)], "2", false},
+	} {
+		out := t.TempDir()
+		p := plan(t, strings.Replace(c.file, "replicates = 4", "replicates = "+c.replicates, 1), out)
+		if _, err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		warned := false
+		for _, w := range readRecord(t, p.Dir).Warnings {
+			warned = warned || w.Code == record.FewReplicates
+		}
+		if warned != c.warned {
+			t.Errorf("%s: warned %v, want %v: %+v", c.name, warned, c.warned, readRecord(t, p.Dir).Warnings)
+		}
+	}
+}
