@@ -165,7 +165,7 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 			})
 		}
 	}
-	axis, policies := soleAxis(rows), solePolicies(rows)
+	axis, settings := soleAxis(rows), fewSettings(rows)
 	var parts []string
 	for _, verdict := range []string{record.Better, record.Worse, record.NoDifference} {
 		var points []string
@@ -177,8 +177,8 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 			switch {
 			case axis != "":
 				points = append(points, r.CandidateAxes[0].Value)
-			case policies:
-				points = append(points, r.CandidatePolicy)
+			case settings:
+				points = append(points, setting(r))
 			default:
 				points = append(points, record.AxesLabel(r.CandidateAxes))
 			}
@@ -208,7 +208,7 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 			part += " at " + axis + " " + listed(points)
 		case axis != "":
 			part += " at " + listed(points)
-		case policies:
+		case settings:
 			part += " under " + listed(points)
 		case len(parts) == 0:
 			part += fmt.Sprintf(" in %d of %d comparisons", len(points), len(rows))
@@ -320,29 +320,38 @@ func differing(axes, others []record.Setting) []record.Setting {
 	return out
 }
 
-// soleAxis is the axis in which alone the candidates differ; "" when they
-// differ in several.
+// soleAxis is the axis by whose values alone the candidates can be told apart; "" when there is none.
 func soleAxis(rows []record.ComparisonRow) string {
-	first := ""
-	for i, r := range rows {
-		if len(r.CandidateAxes) != 1 || i > 0 && r.CandidateAxes[0].Name != first {
+	var values []string
+	for _, r := range rows {
+		if len(r.CandidateAxes) != 1 || r.CandidateAxes[0].Name != rows[0].CandidateAxes[0].Name ||
+			slices.Contains(values, r.CandidateAxes[0].Value) {
 			return ""
 		}
-		first = r.CandidateAxes[0].Name
+		values = append(values, r.CandidateAxes[0].Value)
 	}
-	return first
+	return rows[0].CandidateAxes[0].Name
 }
 
-// solePolicies reports whether the candidates differ in their policies alone, and these are few.
-func solePolicies(rows []record.ComparisonRow) bool {
-	var policies []string
+// fewSettings reports whether the candidates are told apart by where they are compared, the policy and what is left
+// of the axes, and are few.
+func fewSettings(rows []record.ComparisonRow) bool {
+	var settings []string
 	for _, r := range rows {
-		if len(r.CandidateAxes) > 0 || r.CandidatePolicy != r.BaselinePolicy || slices.Contains(policies, r.CandidatePolicy) {
+		if r.CandidatePolicy != r.BaselinePolicy || slices.Contains(settings, setting(r)) {
 			return false
 		}
-		policies = append(policies, r.CandidatePolicy)
+		settings = append(settings, setting(r))
 	}
-	return len(policies) <= mostGroups
+	return len(settings) <= mostGroups
+}
+
+// setting names where a candidate is compared: "fcfs", "fcfs variant=original".
+func setting(r record.ComparisonRow) string {
+	if len(r.CandidateAxes) == 0 {
+		return r.CandidatePolicy
+	}
+	return r.CandidatePolicy + " " + record.AxesLabel(r.CandidateAxes)
 }
 
 // changes writes a range of ratios as changes: "−12% to −3.0%", "2.4 to 2.6 times".

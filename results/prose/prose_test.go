@@ -197,6 +197,12 @@ func TestAnswers(t *testing.T) {
 		once(row("rr load=1", "fcfs load=1", record.NoDifference, 1)), once(row("rr load=2", "fcfs load=2", record.NoDifference, 1)),
 		row("a", "b", record.Better, 0.5),
 	}
+	var within []record.ComparisonRow // the setting has a policy and an axis
+	for i, setting := range []string{"fcfs variant=original", "fcfs variant=malleable", "priority variant=original", "priority variant=malleable"} {
+		verdict := []string{record.Better, record.Better, record.NoDifference, record.Better}[i]
+		within = append(within, row(setting+" allocation=max_prop", setting+" allocation=strict", verdict, 0.7),
+			row(setting+" allocation=always_attend", setting+" allocation=strict", record.NoDifference, 0.9))
+	}
 	many = append(many, row("sjf a=1 b=1", "fcfs", record.Better, 0.5), row("sjf a=1 b=2", "fcfs", record.NoDifference, 1))
 	for _, c := range []struct {
 		rows []record.ComparisonRow
@@ -209,6 +215,9 @@ func TestAnswers(t *testing.T) {
 			"las against fcfs, mean JCT: worse at all 4 values of load (2 to 5 times).",
 			"sjf against fcfs, mean JCT: better in 1 of 2 comparisons (−50%), no difference detected in 1.",
 		}},
+		{within, []string{"allocation=max_prop against allocation=strict, mean JCT: better under fcfs variant=original, " +
+			"fcfs variant=malleable and priority variant=malleable (−30%), no difference detected under priority variant=original.",
+			"allocation=always_attend against allocation=strict, mean JCT: no difference detected in all 4 comparisons."}},
 		{named, []string{
 			"sigma=1 against sigma=0, mean JCT: better under easy (−10%), worse under allox (+30%), no difference detected " +
 				"under sjf and srtf.",
