@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
 
 var update = flag.Bool("update", false, "write the golden file of forecasts")
@@ -65,17 +64,5 @@ func TestForecastsStay(t *testing.T) {
 			fmt.Fprintf(&b, "%d %s: %v, %.4g in %.4g to %.4g, never %.4g\n", n, m.Name, ok, f.Steps, f.Low, f.High, f.Never)
 		}
 	}
-	const file = "testdata/forecasts.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); d != "" {
-		t.Error(d)
-	}
+	schedulertest.Text(t, "testdata/forecasts.txt", b.String(), *update)
 }

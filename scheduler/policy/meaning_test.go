@@ -2,14 +2,12 @@ package policy_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
 
 // TestMeaning: testdata/meaning.txt says what each order comes to beside each other choice: what is implied, what it does,
@@ -54,17 +52,5 @@ func TestMeaning(t *testing.T) {
 		p.Settings["replan"] = true
 		write(p, "replan")
 	}
-	const file = "testdata/meaning.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); d != "" {
-		t.Errorf("%s\nIf this is meant: go test ./scheduler/policy -update", d)
-	}
+	schedulertest.Text(t, "testdata/meaning.txt", b.String(), *update)
 }

@@ -4,13 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/schedulertest"
@@ -45,19 +42,7 @@ func TestBrokenTraces(t *testing.T) {
 			fmt.Fprintf(&b, "%d, %s: %s\n", i, how, first)
 		}
 	}
-	const file = "testdata/broken.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); d != "" {
-		t.Error(d)
-	}
+	schedulertest.Text(t, "testdata/broken.txt", b.String(), *update)
 }
 
 // spoil changes an event or a result, and says how; an event that is to be left out is not.
