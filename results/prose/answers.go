@@ -106,8 +106,8 @@ func Conclusions(e *record.Experiment, rows []record.ComparisonRow, most int) (o
 	return append(out, shown...), len(answers) - len(shown), nil
 }
 
-// foremost are so many answers at most, in their order: where there are more, of each metric its share, and of these the
-// best candidates, the best first.
+// foremost are so many answers at most, in their order: where there are more, of each metric its share, and of these
+// the best candidates, the best first.
 func foremost(answers []Answer, most int) []Answer {
 	if len(answers) <= most {
 		return answers

@@ -1,4 +1,4 @@
-// Package drawn has the workloads of replicates: the jobs of traces, and those that are drawn from the experiment's seed.
+// Package drawn has the workloads of replicates: the jobs of traces, and those drawn from the experiment's seed.
 package drawn
 
 import (
@@ -121,8 +121,8 @@ func (r *Workload) RunTime(job int) (time.Duration, bool) {
 	return r.runTimes[job], true
 }
 
-// Traced is the work of a job whose run time a trace has, in one of its alternatives by their index; it speeds up as the
-// file says, and else in proportion to its threads.
+// Traced is the work of a job whose run time a trace has, in one of its alternatives by their index; it speeds up as
+// the file says, and else in proportion to its threads.
 func (r *Workload) Traced(job, alternative int) (simulated.Scaling, bool) {
 	t, ok := r.RunTime(job)
 	if !ok {
@@ -201,8 +201,8 @@ func digestJobs(r Workload) string {
 }
 
 // EpochOn is the epoch time that the file gives a job in one of the alternatives of its block, by its index among the
-// block with its alternatives. Where it is drawn, it is drawn from the same random numbers: a job that is long in one is
-// long in the others.
+// block with its alternatives. Where it is drawn, it is drawn from the same random numbers: a job that is long in one
+// is long in the others.
 func (r *Workload) EpochOn(job, alternative int) time.Duration {
 	if alternative == 0 {
 		return r.Epoch(job)
@@ -276,8 +276,8 @@ func (r Workload) Real() Workload {
 	return r
 }
 
-// Export is the workload as a trace, without the estimates that policies are given. With runTimes it has also those that
-// are the same for all jobs of a block.
+// Export is the workload as a trace, without the estimates that policies are given. With runTimes it has also those
+// that are the same for all jobs of a block.
 func (r *Workload) Export(runTimes bool) workload.Trace {
 	t := workload.Trace{
 		Jobs: r.Jobs, RunTimes: slices.Clone(r.runTimes), Alternatives: r.Alternatives, Resizes: r.Resizes,
@@ -307,8 +307,8 @@ func (r *Workload) Export(runTimes bool) workload.Trace {
 	return t
 }
 
-// exportAlternatives adds to a trace the alternatives of jobs whose blocks have them, without those whose speeds depend on
-// the types of GPUs that a hardware has.
+// exportAlternatives adds to a trace the alternatives of jobs whose blocks have them, without those whose speeds depend
+// on the types of GPUs that a hardware has.
 func (r *Workload) exportAlternatives(t *workload.Trace) {
 	cloned := false
 	for i, k := range r.Block {

@@ -31,16 +31,18 @@ import (
 
 // Machine is the machine that the experiments are planned for.
 var Machine = hardware.Machine{
-	Name: "tester", OS: "linux", Arch: "amd64", Threads: 4, Cores: 2, LogicalCPUs: 4, MemoryBytes: 8 << 30, CPUModel: "Test CPU",
-	Allowed: []int{0, 1, 2, 3},
+	Name: "tester", OS: "linux", Arch: "amd64", Threads: 4, Cores: 2, LogicalCPUs: 4, MemoryBytes: 8 << 30,
+	CPUModel: "Test CPU",
+	Allowed:  []int{0, 1, 2, 3},
 }
 
 // shared are experiments that the packages that read them are tested by as well.
-var shared = []string{"alternatives", "cluster", "cluster_speed", "contention", "elastic", "references", "roles", "runtimes", "traces",
+var shared = []string{"alternatives", "cluster", "cluster_speed", "contention", "elastic", "references",
+	"roles", "runtimes", "traces",
 	"tune_context", "tune", "docker", "adaptation_job"}
 
-// Test compares experiments with the golden files in testdata. root is the folder of this module, seen from the folder of
-// the test.
+// Test compares experiments with the golden files in testdata. root is the folder of this module, seen from the folder
+// of the test.
 func Test(t *testing.T, root string, update bool) {
 	if runtime.GOOS == "windows" || runtime.GOARCH != "amd64" {
 		t.Skip("the golden files have paths with slashes, and numbers to the last digit")
@@ -68,7 +70,8 @@ func Test(t *testing.T, root string, update bool) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got, want) {
-				t.Errorf("%s differs (go test ./pipeline/realise/realisetest -update rewrites it)%s", golden, firstDifference(want, got))
+				t.Errorf("%s differs (go test ./pipeline/realise/realisetest -update rewrites it)%s",
+					golden, firstDifference(want, got))
 			}
 		})
 	}
@@ -88,8 +91,8 @@ func firstDifference(want, got []byte) string {
 // most bounds the cells of an experiment, and the jobs of a cell, that are written down.
 const most = 8
 
-// Text is an experiment in plain values: its plan, then of each cell what its key has beside that of the cell before it,
-// its jobs with their work, and all else.
+// Text is an experiment in plain values: its plan, then of each cell what its key has beside that of the cell before
+// it, its jobs with their work, and all else.
 func Text(t *testing.T, file string) []byte {
 	t.Helper()
 	spec, diags := load.File(file, load.Options{Host: experiments.HostFacts{
@@ -255,20 +258,22 @@ func writeWorkload(t *testing.T, write func(title string, v any), spec *experime
 				Timed        bool
 				RunTimes     []time.Duration
 				Alternatives any
-			}{j.Name, j.Predicted, trace.Timed(i), slices.Clip(trace.RunTimes[min(i, len(trace.RunTimes)):min(i+1, len(trace.RunTimes))]),
+			}{j.Name, j.Predicted, trace.Timed(i),
+				slices.Clip(trace.RunTimes[min(i, len(trace.RunTimes)):min(i+1, len(trace.RunTimes))]),
 				trace.AlternativesOf(i)})
 		}
 	}
 }
 
-// samples are what a program took that starts in 400 ms, and of whose units each takes 50 ms of one thread; beside others a
-// quarter more.
+// samples are what a program took that starts in 400 ms, and of whose units each takes 50 ms of one thread; beside others
+// a quarter more.
 func samples(u *stages.Unit) (all []estimator.Sample) {
 	for _, length := range u.Lengths {
 		for repeat := range max(u.Repeats, 1) {
 			s := estimator.Sample{
 				Length: length, Threads: u.Threads, GPUs: u.GPUs, Inter: u.Inter, Intra: u.Intra, GPUType: u.GPUType,
-				Wall: 0.4 + 0.05*float64(length)/float64(u.Threads), Launch: 0.01, Pause: 0.002 + 0.001*float64(repeat), Resume: 0.003, Resize: 0.004,
+				Wall: 0.4 + 0.05*float64(length)/float64(u.Threads), Launch: 0.01,
+				Pause: 0.002 + 0.001*float64(repeat), Resume: 0.003, Resize: 0.004,
 			}
 			if u.Copies > 0 {
 				s.Wall, s.Others, s.Total = 1.25*s.Wall, (u.Copies-1)*u.Threads, u.Cores
@@ -332,8 +337,8 @@ func line(v any) string {
 	return string(raw)
 }
 
-// plain returns a value as JSON can have it: durations as people read them, numbers to five digits, a function of threads as
-// its values; nil for what is zero.
+// plain returns a value as JSON can have it: durations as people read them, numbers to five digits, a function of threads
+// as its values; nil for what is zero.
 func plain(v reflect.Value) any {
 	if !v.IsValid() || v.IsZero() {
 		return nil

@@ -270,7 +270,8 @@ func (t *table) text(fields []string, fact string) (text string, ok bool) {
 	}
 	text = strings.TrimSpace(fields[i])
 	switch strings.ToLower(text) {
-	case "", "-", "--", "none", "null", "(null)", "nan", "n/a", "unknown", "invalid", "not_set", "unlimited", "partition_limit":
+	case "", "-", "--", "none", "null", "(null)", "nan", "n/a", "unknown", "invalid", "not_set", "unlimited",
+		"partition_limit":
 		return "", false
 	}
 	if name := trackable[fact]; name != "" && strings.Contains(text, "=") {

@@ -64,7 +64,8 @@ func (p Painting) SVG(title, caption string) ([]byte, error) {
 		return nil, fmt.Errorf("encode svg: %w", err)
 	}
 	width, height := p.size()
-	box := fmt.Sprintf(`width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5g %.5g"`, width.Points(), height.Points(), p.Width, p.Height)
+	box := fmt.Sprintf(`width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5g %.5g"`,
+		width.Points(), height.Points(), p.Width, p.Height)
 	return shrink(b.Bytes(), box, title, caption, p.Style != Screen), nil
 }
 
@@ -142,7 +143,8 @@ func shrink(raw []byte, box, title, caption string, plain bool) []byte {
 		look = darkStyle(dark)
 		fmt.Fprintf(&b, ` data-dark="%s">`, darkNames(dark))
 	}
-	fmt.Fprintf(&b, `<title>%s</title><desc>%s</desc><style>%s</style>`, html.EscapeString(title), html.EscapeString(caption), look)
+	fmt.Fprintf(&b, `<title>%s</title><desc>%s</desc><style>%s</style>`,
+		html.EscapeString(title), html.EscapeString(caption), look)
 	b.WriteByte('\n')
 	b.Write(bytes.TrimSpace(body))
 	b.WriteByte('\n')
