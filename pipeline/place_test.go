@@ -13,10 +13,11 @@ import (
 
 // A folder is a run's if it has a plan or a journal, or nothing that a run writes.
 func TestFoldersOfRuns(t *testing.T) {
-	for _, c := range []struct {
+	type folder struct {
 		has     []string
 		foreign string
-	}{
+	}
+	folders := []folder{
 		{has: nil},
 		{has: []string{"notes.txt"}},
 		{has: []string{record.PlanFile, record.CellsDir, record.RunFile}},
@@ -24,8 +25,12 @@ func TestFoldersOfRuns(t *testing.T) {
 		{has: []string{record.CellsDir}, foreign: record.CellsDir},
 		{has: []string{record.ExperimentFile}, foreign: record.ExperimentFile},
 		{has: []string{"notes.txt", record.RunFile}, foreign: record.RunFile},
-		{has: []string{"report.html"}, foreign: "report.html"},
-	} {
+		{has: []string{"metrics.csv"}, foreign: "metrics.csv"},
+	}
+	if drawn {
+		folders = append(folders, folder{has: []string{"report.html"}, foreign: "report.html"})
+	}
+	for _, c := range folders {
 		out := t.TempDir()
 		p := plan(t, simulatedFile, out)
 		for _, name := range c.has {
