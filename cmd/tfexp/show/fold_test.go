@@ -25,6 +25,20 @@ func TestFolding(t *testing.T) {
 	}
 }
 
+// The text of a list goes on below its beginning where there is room for it.
+func TestFoldedLists(t *testing.T) {
+	f := &folding{columns: 40}
+	for line, want := range map[string]string{
+		"  --json, -j  print JSON, not what people read": "  --json, -j  print JSON, not what\n              people read",
+		"  a name that leaves no room  for the text":     "  a name that leaves no room  for\n    the text",
+		"  fcfs  1  2  a row of a table, not of a list":  "  fcfs  1  2  a row of a table, not\n    of a list",
+	} {
+		if got := f.broken(line); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
 // A table that is too wide gets heads of several lines before it loses columns.
 func TestStackedHeads(t *testing.T) {
 	full := prose.Table{Left: 1, Header: []string{"policy", "cells", "mean waiting time (s)", "makespan (s)"},
