@@ -37,6 +37,7 @@ func TestCompleteAtPlaces(t *testing.T) {
 		{"job \"a\" { epochs = 5 }\n ◊", "policy workload", "epochs threads"},
 		{"policy \"p\" {\n order = \"fcfs\" # why\n ◊\n}", "quantum", "order"},
 		{"policy \"p\" {\n order = # why\n ◊\n}", "quantum", "order"},
+		{"}\n}\njo◊", "job", ""}, // a bracket too many
 		// Comments have nothing; what follows them has.
 		{"# po◊\n", "", "policy"},
 		{"# note\n◊", "policy", ""},
