@@ -13,6 +13,7 @@ func (l *loop) dispatch() error {
 			return fmt.Errorf("dispatch at %s does not come to an end", l.now)
 		}
 		l.gaveBack = false
+		l.victims.Forget()
 		if err := l.change(); err != nil {
 			return err
 		}
@@ -279,6 +280,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 		return err
 	}
 	l.settleTime(j)
+	l.victims.Forget()
 	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: int(f.alternative)}
 	if err := l.Engine.Resize(int(j), g); err != nil {
 		return fmt.Errorf("resize job %q: %w", l.Jobs[j].Name, err)
