@@ -18,7 +18,8 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) *Decis
 	if !l.recording() {
 		return nil
 	}
-	d := &Decision{At: l.now, Kind: kind, Job: int(j), Cores: cores, Reason: why}
+	d := &l.decision
+	*d = Decision{At: l.now, Kind: kind, Job: int(j), Cores: cores, Reason: why}
 	if kind != Start && kind != Resume {
 		return d
 	}
@@ -38,7 +39,7 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) *Decis
 
 func (l *loop) record(d *Decision) {
 	if d != nil {
-		l.Recorder.Decision(*d)
+		l.Recorder.Decision(d)
 	}
 }
 

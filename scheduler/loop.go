@@ -76,6 +76,8 @@ type loop struct {
 	mates        cluster.Mates           // those that share GPUs
 	stopping     bool                    // the run is broken off or closed: nothing starts again
 	closed       time.Duration           // the horizon, when the run was closed at it
+	event        Event                   // that the recorder is given
+	decision     Decision                // the same
 
 	scratch struct {
 		nodes, home, victims []int32
@@ -495,8 +497,9 @@ func (l *loop) release(j int32) {
 func (l *loop) emit(e Event) {
 	l.events++
 	if l.Recorder != nil {
-		e.At = l.now
-		l.Recorder.Event(e)
+		l.event = e
+		l.event.At = l.now
+		l.Recorder.Event(&l.event)
 	}
 }
 
