@@ -183,7 +183,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		l.close(j, Fail, err.Error())
 		return nil
 	}
-	l.record(d)
+	l.out.Decision(d)
 	l.queue.Remove(j)
 	if moves {
 		l.migrated(j)
@@ -234,7 +234,7 @@ func (l *loop) paused(j int32, why string) {
 	f.state, f.timer = Paused, Never
 	f.preemptions++
 	l.guard.Pauses++
-	l.record(l.decide(Pause, j, nil, why))
+	l.out.Decision(l.decide(Pause, j, nil, why))
 	l.emit(Event{Kind: Pause, Job: int(j)})
 }
 
@@ -292,7 +292,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 	l.expect(j)
 	l.result(j).Resizes++
 	l.gaveBack = l.gaveBack || len(drops) > 0
-	l.record(l.decide(ResizeJob, j, cores, why))
+	l.out.Decision(l.decide(ResizeJob, j, cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs})
 	return nil
 }
