@@ -36,12 +36,12 @@ func (l *loop) dispatch() error {
 	}
 }
 
-// admit starts waiting jobs.
+// admit starts waiting jobs, or decides about all jobs.
 func (l *loop) admit() error {
 	if l.rules.Round > 0 {
 		return l.admitRound()
 	}
-	if l.queue.Len() == 0 {
+	if l.queue.Len() == 0 && !l.rules.Anew {
 		return nil
 	}
 	return l.rules.Admission.Admit(l, l)
