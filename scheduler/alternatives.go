@@ -30,10 +30,10 @@ func (l *loop) choices(j int32) []int32 {
 	return l.alternatives.Possible(j)
 }
 
-// choicesAnew is choices, and the alternatives with which a paused job can go on, where its engine
+// choicesAnew is choices, and the alternatives with which a job that is paused, or could be, can go on, where its engine
 // can let it go on with another one.
 func (l *loop) choicesAnew(j int32) []int32 {
-	if l.life(j).state == Paused && l.switches && l.movable(j) {
+	if _, sample := l.samples[j]; !sample && l.switches && l.movable(j) && !l.life(j).yields {
 		return l.alternatives.Possible(j)
 	}
 	return l.choices(j)
@@ -46,7 +46,7 @@ func (l *loop) adopt(j, alternative int32) {
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	f.request, f.asked, f.alternative = int32(a.Threads), int32(a.Threads), alternative
 	l.alternatives.SetKind(j, l.machine.KindOf(a.GPU))
-	if l.seen != nil && f.state != Paused {
+	if l.seen != nil && (f.state == Pending || f.state == Queued) {
 		l.seen[j].Predicted = a.Predicted
 	}
 }
@@ -59,10 +59,10 @@ func (l *loop) adoptFastest(j int32) {
 	}
 }
 
-// turned reports whether a paused job is looked at with another alternative than that with which it ran.
+// turned reports whether a running or paused job is looked at with another alternative than that with which it ran last.
 func (l *loop) turned(j int32) bool {
 	f := l.life(j)
-	return f.state == Paused && l.alternatives.Any() && l.alternatives.Ran(j) != int32(f.alternative)
+	return (f.state == Running || f.state == Paused) && l.alternatives.Any() && l.alternatives.Ran(j) != int32(f.alternative)
 }
 
 // asRan returns what f says of a job as it ran last, in the terms of the alternative with which it

@@ -13,6 +13,7 @@ func (l *loop) dispatch() error {
 			return fmt.Errorf("dispatch at %s does not come to an end", l.now)
 		}
 		l.gaveBack = false
+		l.victims.Forget()
 		if err := l.change(); err != nil {
 			return err
 		}
@@ -35,12 +36,12 @@ func (l *loop) dispatch() error {
 	}
 }
 
-// admit starts waiting jobs.
+// admit starts waiting jobs, or decides about all jobs.
 func (l *loop) admit() error {
 	if l.rules.Round > 0 {
 		return l.admitRound()
 	}
-	if l.queue.Len() == 0 {
+	if l.queue.Len() == 0 && !l.rules.Anew {
 		return nil
 	}
 	return l.rules.Admission.Admit(l, l)
@@ -279,6 +280,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 		return err
 	}
 	l.settleTime(j)
+	l.victims.Forget()
 	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: int(f.alternative)}
 	if err := l.Engine.Resize(int(j), g); err != nil {
 		return fmt.Errorf("resize job %q: %w", l.Jobs[j].Name, err)

@@ -83,8 +83,6 @@ type loop struct {
 		nodes, home, victims []int32
 		from, to             []int32
 		node                 [1]int32
-		last                 victims.List
-		keys                 []queue.Key
 		rooms                []Room
 	}
 }
@@ -96,6 +94,9 @@ func newLoop(r Run, rules Rules) *loop {
 	}
 	l.calm = !r.Cluster.Changes() && rules.Round == 0
 	l.queue, l.rounds = queue.New(len(r.Jobs), rules.Ends), queue.Rounds{Length: rules.Round, Fixed: rules.FixedRounds}
+	if l.victims = victims.New(l.rank); rules.LastFirst {
+		l.victims = victims.NewLastFirst(l.place)
+	}
 	if l.Until <= 0 {
 		l.Until = Never
 	}
@@ -486,6 +487,7 @@ func (l *loop) resizable(j int32) bool {
 func (l *loop) release(j int32) {
 	if mate, ok := l.mates.Part(j); ok { // it goes on at another speed
 		l.settleTime(mate)
+		l.victims.Forget()
 	}
 	l.settleTime(j)
 	l.machine.Give(l.life(j).grant)

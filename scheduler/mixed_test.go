@@ -114,7 +114,6 @@ func drawMixed(t *rapid.T) mixed {
 		p.Allocation = Strict
 	case 3:
 		p.Placement, p.Backfill, p.Allocation = pairs.Pairs, FirstFit, Strict
-		delete(p.Settings, "replan")
 	}
 	m.Policy = p
 	if p.Allocation == Strict || p.Allocation == "" {

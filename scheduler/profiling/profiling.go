@@ -83,6 +83,7 @@ type desk struct {
 	scheduler.Admitter
 	order  scheduler.Ranker
 	terms  Terms
+	anew   bool    // it decides about the running jobs too (scheduler.Rules.Anew)
 	of     []int32 // by job: the group with which it is profiled
 	groups []group
 }
@@ -95,7 +96,7 @@ type group struct {
 }
 
 func newDesk(t Terms, rules *scheduler.Rules, r *scheduler.Run) *desk {
-	d := &desk{Admitter: rules.Admission, order: rules.Order, terms: t, of: make([]int32, len(r.Jobs))}
+	d := &desk{Admitter: rules.Admission, order: rules.Order, terms: t, anew: rules.Anew, of: make([]int32, len(r.Jobs))}
 	groups := map[string]int32{}
 	for i := range r.Jobs {
 		key := like(&r.Jobs[i])
@@ -180,7 +181,7 @@ func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
 		}
 		j = waiting.Next(at, queue.Anyone)
 	}
-	if v = (knowing{v}); v.Waiting().Len() == 0 {
+	if v = (knowing{v}); v.Waiting().Len() == 0 && !d.anew {
 		return nil
 	}
 	return d.Admitter.Admit(v, h)
