@@ -239,7 +239,7 @@ func TestAnyRejoiningIsValid(t *testing.T) {
 			}
 			whole := Job{Number: i, Name: j.Name, Arrival: j.Arrival, Deadline: Never, Predicted: j.Predicted,
 				Priority: j.Priority,
-				Special: &Special{Roles:    []Role{{Name: "ps", Count: 1}, role}}}
+				Special:  &Special{Roles: []Role{{Name: "ps", Count: 1}, role}}}
 			whole = whole.WithParts([]int{1, count})
 			if !whole.CouldRun(c, false) {
 				continue
