@@ -42,7 +42,7 @@ func (l *loop) choicesAnew(j int32) []int32 {
 // adopt makes an alternative the one with which a job is looked at from now on.
 func (l *loop) adopt(j, alternative int32) {
 	job, f := &l.Jobs[j], l.life(j)
-	a := &job.Alternatives[alternative]
+	a := &job.Alternatives()[alternative]
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	f.request, f.asked, f.alternative = int32(a.Threads), int32(a.Threads), alternative
 	l.alternatives.SetKind(j, l.machine.KindOf(a.GPU))
@@ -72,7 +72,7 @@ func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
 	l.adopt(j, ran)
 	d := f(j)
 	l.adopt(j, now)
-	return alternative.Convert(d, l.Jobs[j].Alternatives[ran].Predicted, l.Jobs[j].Predicted)
+	return alternative.Convert(d, l.Jobs[j].Alternatives()[ran].Predicted, l.Jobs[j].Predicted)
 }
 
 // turn has a job go on with the alternative with which it is looked at: what it has done counts for
@@ -85,7 +85,7 @@ func (l *loop) turn(j int32) {
 		l.seen[j].Predicted = predicted
 	}
 	done := l.Outlook.Done(job, Allotment{
-		Cores: int32(job.Threads), GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1)), GPU: job.Alternatives[now].GPU,
+		Cores: int32(job.Threads), GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1)), GPU: job.Alternatives()[now].GPU,
 	}, max(predicted-left, 0))
 	l.done.Set(j, done, alternative.Convert(l.done.Base(j), max(before, 1), max(done, 1)), l.life(j).coreTime)
 }
@@ -135,7 +135,7 @@ func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
 	for _, k := range choices {
 		l.adopt(j, k)
 		part, lack := l.whyNotAs(j)
-		parts, lacks = append(parts, l.Jobs[j].Alternatives[k].Name+": "+part), append(lacks, lack...)
+		parts, lacks = append(parts, l.Jobs[j].Alternatives()[k].Name+": "+part), append(lacks, lack...)
 	}
 	l.adopt(j, now)
 	if len(lacks) < len(choices) {

@@ -29,7 +29,7 @@ func sec(s float64) time.Duration { return time.Duration(s * float64(time.Second
 func waysOf(jobs []Job) []simulated.Scaling {
 	w := works(jobs)
 	for i, j := range jobs {
-		for _, a := range j.Alternatives {
+		for _, a := range j.Alternatives() {
 			w[i].AddAlternative(simulated.FullRequest(a.Predicted, a.Threads))
 		}
 	}
@@ -116,8 +116,8 @@ func TestAlternatives(t *testing.T) {
 			var on []string
 			for i, j := range r.Jobs {
 				name := "cpu"
-				if len(j.Alternatives) > 0 {
-					name = j.Alternatives[o.Jobs[i].Alternative].Name
+				if len(j.Alternatives()) > 0 {
+					name = j.Alternatives()[o.Jobs[i].Alternative].Name
 				}
 				on = append(on, name)
 			}
@@ -280,7 +280,7 @@ func drawAlternatives(t *rapid.T, c Cluster, jobs []Job) {
 				GPU:     rapid.SampledFrom([]string{"", node.GPU, "T4"}).Draw(t, "way type"),
 			}
 			a.Predicted = time.Duration(rapid.IntRange(0, 9).Draw(t, "way estimate")) * time.Second
-			j.Alternatives = append(j.Alternatives, a)
+			j.Own().Alternatives = append(j.Alternatives(), a)
 		}
 	}
 }
@@ -296,9 +296,9 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 		jobs, work := drawJobs(t, c, false)
 		drawAlternatives(t, c, jobs)
 		for i := range jobs {
-			for k := range jobs[i].Alternatives {
+			for k := range jobs[i].Alternatives() {
 				run := time.Duration(rapid.IntRange(0, 9).Draw(t, "way run")) * time.Second
-				work[i].AddAlternative(simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
+				work[i].AddAlternative(simulated.FullRequest(run, jobs[i].Alternatives()[k].Threads))
 			}
 		}
 		p := drawPolicy(t)

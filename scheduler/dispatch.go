@@ -93,7 +93,7 @@ func (l *loop) home(j int32) []int32 {
 	if !f.booked {
 		return nil
 	}
-	if !f.plain && len(l.Jobs[j].Roles) > 0 {
+	if !f.plain && len(l.Jobs[j].Roles()) > 0 {
 		l.scratch.home = l.scratch.home[:0]
 		for _, p := range l.life(j).grant.Layout.Parts {
 			l.scratch.home = append(l.scratch.home, int32(p.Node))

@@ -114,7 +114,7 @@ func newDesk(t Terms, rules *scheduler.Rules, r *scheduler.Run) *desk {
 // like is what jobs have in common that are profiled together.
 func like(j *scheduler.Job) string {
 	names := []string{j.Class}
-	for _, a := range j.Alternatives {
+	for _, a := range j.Alternatives() {
 		names = append(names, a.Name)
 	}
 	return strings.Join(names, "\x00")
@@ -210,7 +210,7 @@ func (d *desk) sample(j scheduler.JobView, h scheduler.Hands) error {
 	}
 	for _, k := range g.left {
 		h.Choose(j.Number(), k)
-		if started, err := d.start(j, h, "a sample of it on "+j.Job().Alternatives[k].Name); started || err != nil {
+		if started, err := d.start(j, h, "a sample of it on "+j.Job().Alternatives()[k].Name); started || err != nil {
 			return err
 		}
 	}
