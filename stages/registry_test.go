@@ -211,18 +211,18 @@ func TestAloneOn(t *testing.T) {
 	w.AddAlternative(simulated.FullRequest(time.Hour, 4))
 	w.AddAlternative(simulated.FullRequest(time.Minute, 2))
 	task := Task{Simulation: &Simulation{Work: []simulated.Scaling{{}, w}}}
-	task.Setup.Jobs = []scheduler.Job{{}, {Name: "j", Alternatives: []scheduler.Alternative{{Threads: 4}, {Threads: 1}}}}
+	task.Setup.Jobs = []scheduler.Job{{}, {Name: "j", Special: &scheduler.Special{Alternatives: []scheduler.Alternative{{Threads: 4}, {Threads: 1}}}}}
 	for alternative, want := range []time.Duration{time.Hour, 2 * time.Minute} {
 		if got := task.AloneOn(1, alternative); got != want {
 			t.Errorf("alternative %d takes %s, want %s", alternative, got, want)
 		}
 	}
 	budget := 10 * time.Minute
-	task.Setup.Jobs[1].Budget = &budget
+	task.Setup.Jobs[1].Special.Budget = &budget
 	if first, second := task.AloneOn(1, 0), task.AloneOn(1, 1); first != budget || second != 2*time.Minute {
 		t.Errorf("with a budget: %s and %s", first, second)
 	}
-	task.Setup.Jobs[1].Budget = nil
+	task.Setup.Jobs[1].Special.Budget = nil
 	task.Simulation.Options = simulated.Options{Noise: 0.5, Seed: 3}
 	if got, want := task.AloneOn(1, 0), time.Duration(float64(time.Hour)*task.Simulation.Options.Factor("j")); got != want || got == time.Hour {
 		t.Errorf("with noise %s, want %s", got, want)
