@@ -142,7 +142,7 @@ var rules = []struct {
 	{"scheduler/job", []string{"scheduler/cluster"}},
 	{"scheduler/trace", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/guard", []string{"scheduler/job", "scheduler/trace"}},
-	{"scheduler/victims", nil},
+	{"scheduler/victims", []string{"scheduler/queue"}},
 	{"scheduler/rejoin", []string{"scheduler/cluster", "scheduler/job"}},
 	{"scheduler/placement", []string{"scheduler/cluster"}},
 	{"scheduler/following", []string{"scheduler/trace"}},

@@ -30,7 +30,7 @@ func profiled(t rapid.TB, r Run, byClass bool) *trace {
 		t.Fatal(err)
 	}
 	for _, e := range tr.events {
-		check.Event(e)
+		check.Event(&e)
 	}
 	check.Close(&o)
 	for _, v := range check.Violations() {
@@ -106,7 +106,7 @@ func TestValidatorKnowsSamples(t *testing.T) {
 	check.Profiling(false)
 	for _, e := range events {
 		if e.Kind != Profiled && (e.Kind != Start || e.At > 0) {
-			check.Event(e)
+			check.Event(&e)
 		}
 	}
 	if len(check.Violations()) == 0 {

@@ -128,7 +128,7 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 	l.expect(j)
 	l.result(j).Resizes++
 	l.guard.News()
-	l.record(l.decide(ResizeJob, j, g.Cores, why))
+	l.out.Decision(l.decide(ResizeJob, j, g.Cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout})
 	return nil
 }

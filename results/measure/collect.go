@@ -138,28 +138,27 @@ func NewCollector(s Setup) *Collector {
 }
 
 // Decision implements scheduler.Recorder; decisions are not measured.
-func (c *Collector) Decision(scheduler.Decision) {}
+func (c *Collector) Decision(*scheduler.Decision) {}
 
 // Event implements scheduler.Recorder. Events of unknown jobs, and of jobs
 // that have ended, are ignored: they are for the validator to find.
-func (c *Collector) Event(e scheduler.Event) {
+func (c *Collector) Event(e *scheduler.Event) {
 	if e.Kind.OfNode() {
-		c.node(&e)
+		c.node(e)
 		return
 	}
-	if !c.jobs.Takes(&e) {
+	if !c.jobs.Takes(e) {
 		return
 	}
-	c.hold(&e)
+	c.hold(e)
 	at := table.ToMicros(e.At)
-	e.At = at.Duration()
 	c.last = at
 	if c.backlog.next < len(c.backlog.marks) {
 		c.passes(at)
 	}
 	a, j := &c.accounts[e.Job], c.jobs.Job(e.Job)
 	ran, arrived := j.Runs(), j.State() != scheduler.Pending
-	step := c.jobs.Event(&e)
+	step := c.jobs.EventAt(e, at.Duration())
 	a.add(step)
 	if c.gpus != nil && (step.Began || step.Ended || j.Over()) { // one that ends without having run ends a span as well
 		now := held{}
@@ -201,13 +200,13 @@ func (c *Collector) Event(e scheduler.Event) {
 			c.present.ends(&a.stay, at)
 		}
 		if e.Kind != scheduler.Finish {
-			c.fail(&e, j)
+			c.fail(e, at, j)
 		}
 	}
 }
 
 // fail notes a job that ended without finishing.
-func (c *Collector) fail(e *scheduler.Event, j *ledger.Job) {
+func (c *Collector) fail(e *scheduler.Event, at table.Micros, j *ledger.Job) {
 	if len(c.failures) == MaxFailures {
 		return
 	}
@@ -215,7 +214,7 @@ func (c *Collector) fail(e *scheduler.Event, j *ledger.Job) {
 	if reason == "" {
 		reason = j.State().String()
 	}
-	c.failures = append(c.failures, Failure{Job: c.setup.Jobs[e.Job].Name, At: e.At.Seconds(), Reason: reason})
+	c.failures = append(c.failures, Failure{Job: c.setup.Jobs[e.Job].Name, At: at.Seconds(), Reason: reason})
 }
 
 // add adds the span of holding that a step ended, if it ended one.

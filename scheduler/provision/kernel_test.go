@@ -19,8 +19,8 @@ import (
 
 type events []scheduler.Event
 
-func (e *events) Event(one scheduler.Event)   { *e = append(*e, one) }
-func (e *events) Decision(scheduler.Decision) {}
+func (e *events) Event(one *scheduler.Event)   { *e = append(*e, *one) }
+func (e *events) Decision(*scheduler.Decision) {}
 
 // TestStrategiesInTheKernel runs jobs with deadlines that can be met from the start by every strategy, on spot
 // servers that come and go at any instant and on servers on demand: those that plan by deadlines miss none, no
@@ -90,7 +90,7 @@ func TestStrategiesInTheKernel(t *testing.T) {
 		check := validate.New(c, jobs, nil)
 		check.Renting(p.Markets(), nil)
 		for _, e := range trace {
-			check.Event(e)
+			check.Event(&e)
 		}
 		check.Close(&out)
 		for _, v := range check.Violations() {

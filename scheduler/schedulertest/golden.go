@@ -257,9 +257,9 @@ type goldenHash struct {
 	line []byte
 }
 
-func (h *goldenHash) Decision(scheduler.Decision) {}
+func (h *goldenHash) Decision(*scheduler.Decision) {}
 
-func (h *goldenHash) Event(e scheduler.Event) {
+func (h *goldenHash) Event(e *scheduler.Event) {
 	kind, ok := map[scheduler.EventKind]byte{
 		scheduler.Arrive: 'a', scheduler.Start: 's', scheduler.Pause: 'p', scheduler.Resume: 'r', scheduler.ResizeJob: 'z', scheduler.Finish: 'f', scheduler.Fail: 'x', scheduler.Stop: 'o', scheduler.Retry: 'y', scheduler.Level: 'l',
 	}[e.Kind]
@@ -331,8 +331,8 @@ type Trace struct {
 	Outcome scheduler.Outcome
 }
 
-func (t *Trace) Decision(scheduler.Decision) {}
-func (t *Trace) Event(e scheduler.Event)     { t.Events = append(t.Events, e) }
+func (t *Trace) Decision(*scheduler.Decision) {}
+func (t *Trace) Event(e *scheduler.Event)     { t.Events = append(t.Events, *e) }
 
 // Traces returns traces of the first workloads, each under another policy.
 func Traces(t *testing.T, n int) []*Trace {

@@ -34,7 +34,7 @@ func (p *profiling) together(v *Validator, job int) string {
 }
 
 // sample takes the end of a sample: it is the first with this alternative.
-func (p *profiling) sample(v *Validator, e scheduler.Event, t *traced) {
+func (p *profiling) sample(v *Validator, e *scheduler.Event, t *traced) {
 	if p == nil {
 		v.report(e.At, e.Job, "job %q runs as a sample, and its policy takes none", v.name(e.Job))
 		return
@@ -47,7 +47,7 @@ func (p *profiling) sample(v *Validator, e scheduler.Event, t *traced) {
 }
 
 // finish checks that a job which has finished was profiled before, with each alternative that the cluster can hold.
-func (p *profiling) finish(v *Validator, e scheduler.Event) {
+func (p *profiling) finish(v *Validator, e *scheduler.Event) {
 	if p == nil {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 
 // roles checks what a job with roles holds from an event on: all parts of its roles, or
 // those that a loss has left; each on its node, with the threads and GPUs of its role.
-func (v *Validator) roles(e scheduler.Event, t *traced) {
+func (v *Validator) roles(e *scheduler.Event, t *traced) {
 	if e.Layout == nil {
 		v.report(e.At, e.Job, "job %q has roles, but no parts", v.name(e.Job))
 		return

@@ -21,7 +21,7 @@ func found(c scheduler.Cluster, jobs []scheduler.Job, before func(*validate.Vali
 		before(v)
 	}
 	for _, e := range events {
-		v.Event(e)
+		v.Event(&e)
 	}
 	for _, x := range v.Violations() {
 		all = append(all, x.Text)

@@ -7,7 +7,7 @@ import (
 )
 
 // holdGPUs is hold for the GPUs of a grant, which may be those of another job.
-func (v *Validator) holdGPUs(e scheduler.Event) []int {
+func (v *Validator) holdGPUs(e *scheduler.Event) []int {
 	if e.Beside == nil {
 		return v.hold(&v.gpus, e, e.GPUs)
 	}

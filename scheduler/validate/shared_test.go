@@ -40,10 +40,10 @@ func TestSharedGPUs(t *testing.T) {
 	} {
 		v := validate.New(c, jobs, nil)
 		for i := range jobs {
-			v.Event(scheduler.Event{Kind: scheduler.Arrive, Job: i})
+			v.Event(&scheduler.Event{Kind: scheduler.Arrive, Job: i})
 		}
 		for _, e := range test.events {
-			v.Event(e)
+			v.Event(&e)
 		}
 		found := v.Violations()
 		if test.want == "" && len(found) > 0 || test.want != "" &&

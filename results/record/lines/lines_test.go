@@ -49,13 +49,13 @@ func TestAppendLines(t *testing.T) {
 		if i%5 == 0 {
 			e.Layout = &scheduler.Layout{Parts: []scheduler.Part{{Role: "ps", Node: 1}, {Role: "worker", Task: i % 3}}}
 		}
-		same(t, lines.AppendEvent(nil, e, &jobs[e.Job], nodes), eventRow(e, jobs, nodes))
+		same(t, lines.AppendEvent(nil, &e, &jobs[e.Job], nodes), eventRow(&e, jobs, nodes))
 		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason,
 			PassedMore: i % 2}
 		for k := range i % 3 {
 			d.Passed = append(d.Passed, scheduler.Passed{Job: k, Reason: "needs 4 cores, 1 are free", Lacks: lacks[:i%3]})
 		}
-		same(t, lines.AppendDecision(nil, d, jobs), decisionRow(d, jobs))
+		same(t, lines.AppendDecision(nil, &d, jobs), decisionRow(&d, jobs))
 	}
 }
 
@@ -72,7 +72,7 @@ func same(t *testing.T, got []byte, row any) {
 	}
 }
 
-func eventRow(e scheduler.Event, jobs []scheduler.Job, nodes []scheduler.Node) record.EventRow {
+func eventRow(e *scheduler.Event, jobs []scheduler.Job, nodes []scheduler.Node) record.EventRow {
 	row := record.EventRow{
 		At: table.ToMicros(e.At).Seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
 		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Detail(), Request: e.Request,
@@ -103,7 +103,7 @@ func span(d time.Duration) *float64 {
 	return &s
 }
 
-func decisionRow(d scheduler.Decision, jobs []scheduler.Job) record.DecisionRow {
+func decisionRow(d *scheduler.Decision, jobs []scheduler.Job) record.DecisionRow {
 	row := record.DecisionRow{
 		At: table.ToMicros(d.At).Seconds(), Decision: d.Kind, Job: jobs[d.Job].Name,
 		Cores: d.Cores, Reason: d.Reason, PassedMore: d.PassedMore,

@@ -31,8 +31,8 @@ func (l late) Next(ctx context.Context, until time.Duration) (time.Duration, []s
 // said keeps decisions, as what is done to which job on which cores.
 type said []string
 
-func (*said) Event(scheduler.Event) {}
-func (s *said) Decision(d scheduler.Decision) {
+func (*said) Event(*scheduler.Event) {}
+func (s *said) Decision(d *scheduler.Decision) {
 	*s = append(*s, fmt.Sprintf("%s %d on %s", d.Kind, d.Job, d.Cores))
 }
 
