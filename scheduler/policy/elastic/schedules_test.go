@@ -33,7 +33,7 @@ type reasons struct {
 	texts []string
 }
 
-func (r *reasons) Decision(d scheduler.Decision) {
+func (r *reasons) Decision(d *scheduler.Decision) {
 	for _, p := range append(d.Passed, scheduler.Passed{Reason: d.Reason}) {
 		if !r.seen[p.Reason] {
 			r.seen[p.Reason] = true
