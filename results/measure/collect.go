@@ -56,7 +56,7 @@ func (s *Setup) alone(job int) time.Duration {
 		return s.Alone[job]
 	}
 	least := s.predicted(job, 0)
-	for k := range s.Jobs[job].Alternatives {
+	for k := range s.Jobs[job].Alternatives() {
 		if p := s.predicted(job, k); p > 0 && (p < least || least == 0) {
 			least = p
 		}
@@ -67,7 +67,7 @@ func (s *Setup) alone(job int) time.Duration {
 // aloneAs is a job's run time in one of its alternatives, as alone.
 func (s *Setup) aloneAs(job, alternative int) time.Duration {
 	switch {
-	case len(s.Jobs[job].Alternatives) == 0:
+	case len(s.Jobs[job].Alternatives()) == 0:
 		return s.alone(job)
 	case s.AloneOn != nil:
 		return s.AloneOn(job, alternative)
@@ -266,8 +266,8 @@ func (c *Collector) Outcome(job int) Outcome {
 	if s, ok := c.overheads[job]; ok {
 		r.ResizeOverhead = s
 	}
-	if len(j.Alternatives) > 0 {
-		r.ThreadsRequested, r.GPUs = j.Alternatives[state.Alternative].Threads, j.Alternatives[state.Alternative].GPUs
+	if len(j.Alternatives()) > 0 {
+		r.ThreadsRequested, r.GPUs = j.Alternatives()[state.Alternative].Threads, j.Alternatives()[state.Alternative].GPUs
 	}
 	if state.FirstStart != scheduler.Never {
 		first := table.ToMicros(state.FirstStart)
@@ -284,8 +284,8 @@ func (c *Collector) Outcome(job int) Outcome {
 	}
 	r.Service = service.Seconds()
 	r.Budget, r.BudgetUsed, r.Scoring = math.NaN(), math.NaN(), math.NaN()
-	if j.Budget != nil {
-		r.Budget = j.Budget.Seconds()
+	if j.Budget() != nil {
+		r.Budget = j.Budget().Seconds()
 		r.BudgetUsed = min(r.Budget, r.Service)
 		r.Scoring = r.Service - r.BudgetUsed
 	}

@@ -145,10 +145,10 @@ func TestTiresiasTakesAnyType(t *testing.T) {
 	for i := range jobs {
 		jobs[i] = scheduler.Job{
 			Number: i, Name: fmt.Sprintf("j-%d", i), Threads: 1, GPUs: 1, Deadline: scheduler.Never,
-			Alternatives: []scheduler.Alternative{
+			Special: &scheduler.Special{Alternatives: []scheduler.Alternative{
 				{Name: "V100", Threads: 1, GPUs: 1, GPU: "V100", Predicted: fast},
 				{Name: "K80", Threads: 1, GPUs: 1, GPU: "K80", Predicted: slow},
-			},
+			}},
 		}
 		work[i].Special = &simulated.Special{
 			Alternatives: []simulated.Scaling{simulated.FullRequest(fast, 1), simulated.FullRequest(slow, 1)},
