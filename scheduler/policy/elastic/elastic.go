@@ -47,7 +47,7 @@ func register(c policy.Choice, make func(policy.Setup) decider, largestFirst boo
 		p.at = append(p.at, slices.Repeat([][]int{nil}, len(s.Run.Jobs))...)
 		p.capacity, p.cores = sizes(s.Run.Cluster)
 		p.trains = c.Trains
-		p.memory = slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return j.Memory > 0 || len(j.Alternatives) > 0 })
+		p.memory = slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return j.Memory > 0 || len(j.Alternatives()) > 0 })
 		for _, size := range p.capacity {
 			p.perNode = max(p.perNode, size)
 		}
