@@ -243,6 +243,9 @@ func TestDamagedResults(t *testing.T) {
 		}
 		for _, d := range allDamages {
 			for _, c := range readers {
+				if d.name == "huge" && strings.HasSuffix(file, "logs/say-1.log") && slices.Contains(c, "say-1") && c[0] == "logs" {
+					continue // it is printed as long as it is
+				}
 				if files.MatchString(file+" "+d.name) && commands.MatchString(strings.Join(c, " ")) {
 					trials = append(trials, trial{file, d, c})
 				}
