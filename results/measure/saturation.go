@@ -135,7 +135,7 @@ func (c *Collector) Load(closed bool) Load {
 	for k, i := range order[:n-1] { // what the last one brings is due after it
 		work, ok := c.asked(int(i))
 		j := &c.setup.Jobs[i]
-		known = known && ok && len(j.Alternatives) < 2 // else it depends on the policy
+		known = known && ok && len(j.Alternatives()) < 2 // else it depends on the policy
 		onCores += work * float64(j.Threads)
 		onGPUs += work * float64(j.GPUs)
 		s := k * stretches / (n - 1)
