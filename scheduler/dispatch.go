@@ -36,12 +36,12 @@ func (l *loop) dispatch() error {
 	}
 }
 
-// admit starts waiting jobs.
+// admit starts waiting jobs, or decides about all jobs.
 func (l *loop) admit() error {
 	if l.rules.Round > 0 {
 		return l.admitRound()
 	}
-	if l.queue.Len() == 0 {
+	if l.queue.Len() == 0 && !l.rules.Anew {
 		return nil
 	}
 	return l.rules.Admission.Admit(l, l)
@@ -93,7 +93,7 @@ func (l *loop) home(j int32) []int32 {
 	if !f.booked {
 		return nil
 	}
-	if !f.plain && len(l.Jobs[j].Roles) > 0 {
+	if !f.plain && len(l.Jobs[j].Roles()) > 0 {
 		l.scratch.home = l.scratch.home[:0]
 		for _, p := range l.life(j).grant.Layout.Parts {
 			l.scratch.home = append(l.scratch.home, int32(p.Node))

@@ -104,7 +104,7 @@ func (l *loop) lacks(j int32) []Part {
 
 // needOf returns what a part of a role of a job needs of its node.
 func (l *loop) needOf(j int32, name string) Room {
-	r := &l.Jobs[j].Roles[rejoin.RoleOf(&l.Jobs[j], name)]
+	r := &l.Jobs[j].Roles()[rejoin.RoleOf(&l.Jobs[j], name)]
 	return Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU), Market: l.rental.Bars(j)}
 }
 

@@ -178,9 +178,9 @@ func TestAnyRunOfSharedClustersIsValid(t *testing.T) {
 		drawAlternatives(t, c, jobs)
 		for i := range jobs {
 			jobs[i].User = rapid.SampledFrom([]string{"", "ann", "bob"}).Draw(t, "user")
-			for k := range jobs[i].Alternatives {
+			for k := range jobs[i].Alternatives() {
 				run := time.Duration(rapid.IntRange(0, 9).Draw(t, "alternative run")) * time.Second
-				work[i].AddAlternative(simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
+				work[i].AddAlternative(simulated.FullRequest(run, jobs[i].Alternatives()[k].Threads))
 			}
 		}
 		p := rapid.SampledFrom([]Policy{

@@ -56,7 +56,7 @@ func (s *Setup) alone(job int) time.Duration {
 		return s.Alone[job]
 	}
 	least := s.predicted(job, 0)
-	for k := range s.Jobs[job].Alternatives {
+	for k := range s.Jobs[job].Alternatives() {
 		if p := s.predicted(job, k); p > 0 && (p < least || least == 0) {
 			least = p
 		}
@@ -67,7 +67,7 @@ func (s *Setup) alone(job int) time.Duration {
 // aloneAs is a job's run time in one of its alternatives, as alone.
 func (s *Setup) aloneAs(job, alternative int) time.Duration {
 	switch {
-	case len(s.Jobs[job].Alternatives) == 0:
+	case len(s.Jobs[job].Alternatives()) == 0:
 		return s.alone(job)
 	case s.AloneOn != nil:
 		return s.AloneOn(job, alternative)
@@ -266,8 +266,8 @@ func (c *Collector) Outcome(job int) Outcome {
 	if s, ok := c.overheads[job]; ok {
 		r.ResizeOverhead = s
 	}
-	if len(j.Alternatives) > 0 {
-		r.ThreadsRequested, r.GPUs = j.Alternatives[state.Alternative].Threads, j.Alternatives[state.Alternative].GPUs
+	if len(j.Alternatives()) > 0 {
+		r.ThreadsRequested, r.GPUs = j.Alternatives()[state.Alternative].Threads, j.Alternatives()[state.Alternative].GPUs
 	}
 	if state.FirstStart != scheduler.Never {
 		first := table.ToMicros(state.FirstStart)
@@ -277,15 +277,15 @@ func (c *Collector) Outcome(job int) Outcome {
 	}
 	until, service := c.last, a.service
 	if state.Over() {
-		until = table.ToMicros(state.End)
+		until = table.ToMicros(state.End())
 		r.Finish, r.JCT = until.Seconds(), (until - arrival).Seconds()
 	} else if state.Runs() {
 		service += c.last - table.ToMicros(state.Since)
 	}
 	r.Service = service.Seconds()
 	r.Budget, r.BudgetUsed, r.Scoring = math.NaN(), math.NaN(), math.NaN()
-	if j.Budget != nil {
-		r.Budget = j.Budget.Seconds()
+	if j.Budget() != nil {
+		r.Budget = j.Budget().Seconds()
 		r.BudgetUsed = min(r.Budget, r.Service)
 		r.Scoring = r.Service - r.BudgetUsed
 	}
@@ -322,7 +322,7 @@ func (c *Collector) slowdowns(job int) (plain, bounded float64) {
 	if alone <= 0 {
 		return math.NaN(), math.NaN()
 	}
-	jct := (table.ToMicros(c.jobs.Job(job).End) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
+	jct := (table.ToMicros(c.jobs.Job(job).End()) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
 	return jct / alone.Seconds(), max(1, jct/max(alone, c.setup.BoundedFloor).Seconds())
 }
 

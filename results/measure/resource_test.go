@@ -16,8 +16,8 @@ func TestRowOfAnAlternative(t *testing.T) {
 	setup := measure.Setup{
 		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4}, {Threads: 2, GPUs: 2, GPU: "V100"}}},
 		Jobs: []scheduler.Job{
-			{Number: 0, Name: "a", Threads: 4, Alternatives: ways}, {Number: 1, Name: "b", Threads: 4, Alternatives: ways},
-			{Number: 2, Name: "c", Threads: 1, GPUs: 1}, {Number: 3, Name: "d", Threads: 4, Alternatives: ways},
+			{Number: 0, Name: "a", Threads: 4, Special: &scheduler.Special{Alternatives: ways}}, {Number: 1, Name: "b", Threads: 4, Special: &scheduler.Special{Alternatives: ways}},
+			{Number: 2, Name: "c", Threads: 1, GPUs: 1}, {Number: 3, Name: "d", Threads: 4, Special: &scheduler.Special{Alternatives: ways}},
 		},
 	}
 	for range setup.Jobs {

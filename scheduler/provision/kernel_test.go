@@ -64,7 +64,7 @@ func TestStrategiesInTheKernel(t *testing.T) {
 			whole := length + time.Duration(length/every)*cost
 			arrival := seconds("arrival", 0, 3000)
 			jobs[i] = scheduler.Job{
-				Number: i, Name: fmt.Sprint("j", i), Threads: 1, Predicted: whole, Changeover: changeover, Arrival: arrival,
+				Number: i, Name: fmt.Sprint("j", i), Threads: 1, Predicted: whole, Special: &scheduler.Special{Changeover: changeover}, Arrival: arrival,
 				Deadline: arrival + whole + time.Duration(n)*changeover + 2*tick + seconds("slack", 0, 20000),
 			}
 			work[i] = simulated.FullRequest(length, 1)

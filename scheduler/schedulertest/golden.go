@@ -120,7 +120,7 @@ func drawGoldenWorkload(n int) goldenWorkload {
 		j, run := w.drawJob(rng, span, choices)
 		j.Number, j.Name = i, fmt.Sprint(i)
 		work := simulated.Scaling{Scaled: run, Threads: j.Threads, Parallel: 0.5 + 0.5*float64(rng.IntN(2))}
-		for _, a := range j.Alternatives {
+		for _, a := range j.Alternatives() {
 			work.AddAlternative(simulated.FullRequest(span(9), a.Threads))
 		}
 		w.jobs, w.work = append(w.jobs, j), append(w.work, work)
@@ -135,7 +135,7 @@ func drawGoldenWorkload(n int) goldenWorkload {
 		w.fails = make([]bool, len(w.jobs))
 		for i := range w.jobs {
 			w.fails[i] = rng.IntN(3) == 0
-			w.jobs[i].Retries = rng.IntN(2)
+			w.jobs[i].Own().Retries = rng.IntN(2)
 		}
 	case 1:
 		w.units = make([]int, len(w.jobs))
@@ -182,7 +182,7 @@ func (w *goldenWorkload) drawJob(rng *rand.Rand, span func(int) time.Duration, c
 		j = OnTypes(j)
 		for range rng.IntN(3) {
 			other := w.cluster.Nodes[rng.IntN(len(w.cluster.Nodes))]
-			j.Alternatives = append(j.Alternatives, scheduler.Alternative{
+			j.Own().Alternatives = append(j.Alternatives(), scheduler.Alternative{
 				Name: "other", Threads: 1 + rng.IntN(other.Threads+1), GPUs: rng.IntN(other.GPUs + 1),
 				Memory: rng.Int64N(10), GPU: []string{"", other.GPU, "T4"}[rng.IntN(3)], Predicted: span(9),
 			})
@@ -195,7 +195,7 @@ func (w *goldenWorkload) drawJob(rng *rand.Rand, span func(int) time.Duration, c
 func (w goldenWorkload) without() ([]scheduler.Job, []simulated.Scaling) {
 	jobs, work := slices.Clone(w.jobs), slices.Clone(w.work)
 	for i := range jobs {
-		jobs[i].Alternatives, work[i].Special = nil, nil
+		jobs[i].Own().Alternatives, work[i].Special = nil, nil
 	}
 	return jobs, work
 }
@@ -434,7 +434,7 @@ func OnTypes(j scheduler.Job, more ...scheduler.Alternative) scheduler.Job {
 			more[i].Name = "gpu"
 		}
 	}
-	j.Alternatives = append([]scheduler.Alternative{own}, more...)
+	j.Own().Alternatives = append([]scheduler.Alternative{own}, more...)
 	return j
 }
 

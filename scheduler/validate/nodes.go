@@ -61,7 +61,7 @@ func (v *Validator) handled(e *scheduler.Event) {
 	}
 	i := slices.Index(v.orphans, int32(e.Job))
 	if i >= 0 && (e.Kind == scheduler.Revoke || e.Kind == scheduler.Stop ||
-		e.Kind == scheduler.ResizeJob && len(v.jobs[e.Job].Roles) > 0) {
+		e.Kind == scheduler.ResizeJob && len(v.jobs[e.Job].Roles()) > 0) {
 		v.orphans = slices.Delete(v.orphans, i, i+1)
 		return
 	}

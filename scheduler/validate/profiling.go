@@ -27,7 +27,7 @@ func (p *profiling) together(v *Validator, job int) string {
 		return j.Name
 	}
 	names := []string{j.Class}
-	for _, a := range j.Alternatives {
+	for _, a := range j.Alternatives() {
 		names = append(names, a.Name)
 	}
 	return strings.Join(names, "\n")
@@ -52,7 +52,7 @@ func (p *profiling) finish(v *Validator, e *scheduler.Event) {
 		return
 	}
 	j, want := &v.jobs[e.Job], 0
-	for k := range j.Alternatives {
+	for k := range j.Alternatives() {
 		if j.DemandAs(k).FitsOn(v.cluster) {
 			want++
 		}

@@ -51,7 +51,7 @@ func (v *Validator) rented() {
 		if v.life(j).state == scheduler.Queued {
 			wanted += max(1, v.jobs[j].Nodes)
 		}
-		for _, r := range v.jobs[j].Roles {
+		for _, r := range v.jobs[j].Roles() {
 			wanted += r.Most()
 		}
 	}

@@ -218,9 +218,9 @@ func (v *Validator) Event(e *scheduler.Event) {
 		v.drop(e, t)
 		v.holdNothing(e)
 	case scheduler.Retry:
-		if t.retries++; int(t.retries) > v.jobs[e.Job].Retries {
+		if t.retries++; int(t.retries) > v.jobs[e.Job].Retries() {
 			v.report(e.At, e.Job, "job %q is tried again %d times instead of at most %d",
-				v.name(e.Job), t.retries, v.jobs[e.Job].Retries)
+				v.name(e.Job), t.retries, v.jobs[e.Job].Retries())
 		}
 		v.takeBack(e, t)
 		t.state, t.kept = scheduler.Queued, 0
@@ -266,7 +266,7 @@ func (v *Validator) Event(e *scheduler.Event) {
 		if t.steered {
 			t.low, t.high = min(t.low, int32(e.Request)), max(t.high, int32(e.Request))
 		}
-		t.asked = len(v.jobs[e.Job].Roles) > 0
+		t.asked = len(v.jobs[e.Job].Roles()) > 0
 	case scheduler.Level, scheduler.Predict:
 	}
 }
@@ -310,7 +310,7 @@ func (v *Validator) reconfigure(e *scheduler.Event, t *traced) {
 		v.jobs, v.own = slices.Clone(v.jobs), true
 	}
 	j := &v.jobs[e.Job]
-	j.Threads, j.Roles = e.Request, e.Roles
+	j.Threads, j.Own().Roles = e.Request, e.Roles
 	t.low = int32(min(max(j.MinThreads, 1), e.Request))
 	t.high = int32(max(e.Request, j.MaxThreads))
 	t.kept = unknownWork
@@ -392,7 +392,7 @@ func (v *Validator) passTime(at time.Duration, t *traced) {
 
 // choose notes with which of its alternatives a job starts.
 func (v *Validator) choose(e *scheduler.Event, t *traced) {
-	alternatives := v.jobs[e.Job].Alternatives
+	alternatives := v.jobs[e.Job].Alternatives()
 	if e.Alternative < 0 || e.Alternative >= max(len(alternatives), 1) {
 		v.report(e.At, e.Job, "job %q starts with alternative %d of %d", v.name(e.Job), e.Alternative, len(alternatives))
 		return
@@ -406,8 +406,8 @@ func (v *Validator) choose(e *scheduler.Event, t *traced) {
 
 // requestOf returns what a job asks for when it runs in one of its alternatives.
 func requestOf(j *scheduler.Job, alternative int32) scheduler.Alternative {
-	if len(j.Alternatives) > 0 {
-		return j.Alternatives[alternative]
+	if len(j.Alternatives()) > 0 {
+		return j.Alternatives()[alternative]
 	}
 	return scheduler.Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory}
 }
@@ -423,7 +423,7 @@ func (v *Validator) grant(e *scheduler.Event, t *traced) {
 	j := &v.jobs[e.Job]
 	t.cores, t.gpus = e.Cores, e.GPUs
 	cores, gpus := e.Cores.Count(), e.GPUs.Count()
-	if len(j.Roles) > 0 {
+	if len(j.Roles()) > 0 {
 		v.roles(e, t)
 		return
 	}

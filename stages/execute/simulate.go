@@ -117,8 +117,8 @@ func checkTurns(t stages.Task) error {
 	for i, w := range t.Simulation.Work {
 		job := &t.Simulation.Jobs[i]
 		run := w.RunTime(max(job.Threads, 1))
-		if job.Budget != nil {
-			run = min(run, *job.Budget)
+		if job.Budget() != nil {
+			run = min(run, *job.Budget())
 		}
 		turns += float64(run) / float64(quantum)
 	}

@@ -39,7 +39,7 @@ func AppendEvent(b []byte, e *scheduler.Event, job *scheduler.Job, nodes []sched
 	if e.Beside != nil {
 		b = table.AppendText(append(b, `,"beside":`...), e.Beside.Name)
 	}
-	if e.Layout != nil && len(job.Roles) > 0 {
+	if e.Layout != nil && len(job.Roles()) > 0 {
 		b = appendParts(b, e.Layout, nodes)
 	}
 	if way := wayOf(e, job); way != "" {
@@ -156,8 +156,8 @@ func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
 		} else {
 			b = append(b, `,{`...)
 		}
-		if x.Alternative < len(job.Alternatives) {
-			b = append(table.AppendText(append(b, `"resource":`...), job.Alternatives[x.Alternative].Name), ',')
+		if x.Alternative < len(job.Alternatives()) {
+			b = append(table.AppendText(append(b, `"resource":`...), job.Alternatives()[x.Alternative].Name), ',')
 		}
 		b = table.AppendText(append(b, `"what":`...), x.What)
 		if x.Where != "" {
@@ -177,8 +177,8 @@ func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
 // other events, and for jobs that have none.
 func wayOf(e *scheduler.Event, j *scheduler.Job) string {
 	if (e.Kind == scheduler.Start || e.Kind == scheduler.Resume) && e.Alternative >= 0 &&
-		e.Alternative < len(j.Alternatives) {
-		return j.Alternatives[e.Alternative].Name
+		e.Alternative < len(j.Alternatives()) {
+		return j.Alternatives()[e.Alternative].Name
 	}
 	return ""
 }
