@@ -119,7 +119,7 @@ func (j *Job) Template() scheduler.Job {
 	return scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
-		Deadline: j.Deadline, Retries: j.Retries, Roles: j.Roles, Budget: j.Budget,
+		Deadline: j.Deadline, Special: &scheduler.Special{Retries: j.Retries, Roles: j.Roles, Budget: j.Budget},
 		Elastic: j.Runtime != nil && j.Runtime.Elastic != nil,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/measure"
 )
 
 // Explanation says of one cell why it last ran, how that ended, and all that
@@ -22,19 +23,24 @@ type Explanation struct {
 	// Key is the hash of Lines, the labelled values that it was run under.
 	Key   string   `json:"key"`
 	Lines []string `json:"depends_on"`
-	Error string   `json:"error,omitempty"`
+	// Error says what is wrong with the cell as a whole. Failures are the jobs that failed, and More is how many failed
+	// beside these.
+	Error    string            `json:"error,omitempty"`
+	Failures []measure.Failure `json:"failures,omitempty"`
+	More     int               `json:"more,omitempty"`
 }
 
 // Explain reads from an experiment's folder why a cell last ran.
 func Explain(dir, cell string) (Explanation, error) {
 	x := Explanation{Cell: cell, State: "not run"}
-	text, state, err := description(dir, cell)
+	text, c, err := description(dir, cell)
 	if err != nil {
 		return x, fmt.Errorf("explain %s: %w", cell, err)
 	}
 	if text != "" {
 		x.Lines = strings.Split(strings.TrimSpace(text), "\n")
-		x.Key, x.State = store.HashOf(text), state
+		x.Key, x.State, x.Failures = store.HashOf(text), c.State, c.Failures
+		x.More = max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures))
 	}
 	entries, err := store.ReadJournal(dir)
 	if err != nil {

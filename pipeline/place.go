@@ -13,6 +13,17 @@ import (
 // ErrForeign is returned for a folder of results that has files of somebody else, which a run would replace.
 var ErrForeign = errors.New("it holds files that are no results of tfexp")
 
+// ErrGone is returned when the folder of results was moved or removed while a run wrote to it.
+var ErrGone = errors.New("the folder was moved or removed while results were written to it")
+
+// gone returns ErrGone when the folder of results is no longer the one that was locked.
+func (r *run) gone() error {
+	if now, err := os.Stat(r.Dir); err != nil || !os.SameFile(r.place, now) {
+		return fmt.Errorf("run in %s: %w", r.Dir, ErrGone)
+	}
+	return nil
+}
+
 // checkFolder refuses a folder in which a run would replace or remove files that no run has made: one that has some
 // of the files of a run, but neither plan nor journal; and one in which what is to be a folder is a pipe or a device,
 // which opening would wait for without end.

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // A folder is a run's if it has a plan or a journal, or nothing that a run writes.
@@ -51,6 +53,40 @@ func TestFoldersOfRuns(t *testing.T) {
 			t.Errorf("%q: %v", c.has, err)
 		case c.foreign != "" && (!errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "such as "+c.foreign+",")):
 			t.Errorf("%q: %v", c.has, err)
+		}
+	}
+}
+
+// A folder that is moved away during a run is said in one sentence, whether another has its place or not; a run of the
+// moved one goes on with what had finished.
+func TestFolderMovedDuringARun(t *testing.T) {
+	for _, replaced := range []bool{false, true} {
+		out, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "moved")
+		var dir string
+		var moved error
+		p, err := New(loadSmall(t, simulatedFile), Options{Out: out, Parallel: 1, Observe: func(p Progress) {
+			if p.Kind == stages.UnitEnd && p.Stage == "execute" && p.Done == 3 {
+				moved = os.Rename(dir, elsewhere)
+				if replaced {
+					moved = errors.Join(moved, os.Mkdir(dir, 0o755))
+				}
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir = p.Dir
+		_, err = p.Run(t.Context())
+		if moved != nil || !errors.Is(err, ErrGone) || strings.Contains(err.Error(), "\n") ||
+			!strings.Contains(err.Error(), dir) {
+			t.Fatalf("moved (%v), another in its place: %t: %v", moved, replaced, err)
+		}
+		again, diags, err := Resume(elsewhere, Options{}, experiments.HostFacts{Threads: 2, Cores: 2})
+		if err != nil || diags.HasErrors() {
+			t.Fatal(err, diags)
+		}
+		if o, err := again.Run(t.Context()); err != nil || o.Ran+o.Reused != 8 || o.Reused == 0 {
+			t.Errorf("the moved folder: %+v, %v", o, err)
 		}
 	}
 }

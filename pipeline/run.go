@@ -26,6 +26,7 @@ import (
 // run is one execution of a plan: the open cache, the journal, the lock.
 type run struct {
 	*Plan
+	place   os.FileInfo // the folder that was locked
 	cache   *store.Cache
 	journal *store.Journal
 	record  record.Run
@@ -60,6 +61,9 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	}
 	defer lock.Release()
 	r := &run{Plan: p, started: time.Now()}
+	if r.place, err = os.Stat(p.Dir); err != nil {
+		return nil, fmt.Errorf("open results folder: %w", err)
+	}
 	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
@@ -70,7 +74,9 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	}
 	state, err := r.chain.all(ctx)
 	r.record.Reported = !r.chain.anyBroken()
-	err = errors.Join(err, r.finish(state))
+	if !errors.Is(err, ErrGone) {
+		err = errors.Join(err, r.finish(state))
+	}
 	if report := filepath.Join(r.Dir, record.ReportFile); r.record.Reported {
 		r.outcome.Report = report
 	}

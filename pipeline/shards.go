@@ -75,28 +75,32 @@ func (r *run) verify(cells []int) error {
 	return r.shards.Verify(entries)
 }
 
-// description reads what a cell last ran under, from an experiment's folder, and how that ended.
-func description(dir, cell string) (text, state string, err error) {
+// description reads what a cell last ran under, from an experiment's folder, and what it left then; its state is
+// interrupted where that is nothing.
+func description(dir, cell string) (text string, c record.Cell, err error) {
 	of := filepath.Join(dir, record.CellsDir, cell)
 	raw, err := folder.ReadFile(of, store.KeyFile)
 	if err == nil {
-		state = interrupted
-		if s, ok := store.State(of); ok {
-			state = s
+		if record.ReadCellFile(of, &c) != nil || c.State == "" {
+			c = record.Cell{State: interrupted}
 		}
-		return string(raw), state, nil
+		return string(raw), c, nil
 	}
 	if !os.IsNotExist(err) {
-		return "", "", err
+		return "", c, err
 	}
 	shards, err := shard.Open(dir, "")
 	if err != nil {
-		return "", "", err
+		return "", c, err
 	}
 	at, ok := shards.Last(cell)
 	if !ok {
-		return "", "", nil
+		return "", c, nil
 	}
 	l, err := shards.Line(at)
-	return l.DependsOn, at.State, err
+	if err == nil && json.Unmarshal(l.Result, &c) != nil {
+		c = record.Cell{}
+	}
+	c.State = at.State
+	return l.DependsOn, c, err
 }

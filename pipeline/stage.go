@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -63,14 +64,21 @@ func (c *chain) end(ctx context.Context) {
 	case c.err != nil || c.outcome.Failed > 0:
 		c.state = "failed"
 	}
-	c.err = errors.Join(c.err, c.finish(c.state))
+	if !errors.Is(c.err, ErrGone) {
+		c.err = errors.Join(c.err, c.finish(c.state))
+	}
 	c.ended = true
 	clear(c.broken) // what has finished is shown
 }
 
-// fail notes that a stage failed: those that read what it writes do not run.
+// fail notes that a stage failed: those that read what it writes do not run. An error that two stages return is kept
+// once, and nothing else is said where the folder is gone.
 func (c *chain) fail(ctx context.Context, s *stages.Stage, err error) {
 	c.without(s)
+	if gone := c.gone(); gone != nil {
+		c.err, c.state = gone, "failed"
+		return
+	}
 	switch {
 	case !c.ended:
 	case ctx.Err() != nil && c.state != "interrupted":
@@ -78,7 +86,7 @@ func (c *chain) fail(ctx context.Context, s *stages.Stage, err error) {
 	default:
 		c.state = "failed"
 	}
-	if !errors.Is(c.err, err) {
+	if c.err == nil || !errors.Is(c.err, err) && !strings.Contains(c.err.Error(), err.Error()) {
 		c.err = errors.Join(c.err, err)
 	}
 }

@@ -30,10 +30,10 @@ func (l *loop) choices(j int32) []int32 {
 	return l.alternatives.Possible(j)
 }
 
-// choicesAnew is choices, and the alternatives with which a paused job can go on, where its engine
+// choicesAnew is choices, and the alternatives with which a job that is paused, or could be, can go on, where its engine
 // can let it go on with another one.
 func (l *loop) choicesAnew(j int32) []int32 {
-	if l.life(j).state == Paused && l.switches && l.movable(j) {
+	if _, sample := l.samples[j]; !sample && l.switches && l.movable(j) && !l.life(j).yields {
 		return l.alternatives.Possible(j)
 	}
 	return l.choices(j)
@@ -42,11 +42,11 @@ func (l *loop) choicesAnew(j int32) []int32 {
 // adopt makes an alternative the one with which a job is looked at from now on.
 func (l *loop) adopt(j, alternative int32) {
 	job, f := &l.Jobs[j], l.life(j)
-	a := &job.Alternatives[alternative]
+	a := &job.Alternatives()[alternative]
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	f.request, f.asked, f.alternative = int32(a.Threads), int32(a.Threads), alternative
 	l.alternatives.SetKind(j, l.machine.KindOf(a.GPU))
-	if l.seen != nil && f.state != Paused {
+	if l.seen != nil && (f.state == Pending || f.state == Queued) {
 		l.seen[j].Predicted = a.Predicted
 	}
 }
@@ -59,10 +59,10 @@ func (l *loop) adoptFastest(j int32) {
 	}
 }
 
-// turned reports whether a paused job is looked at with another alternative than that with which it ran.
+// turned reports whether a running or paused job is looked at with another alternative than that with which it ran last.
 func (l *loop) turned(j int32) bool {
 	f := l.life(j)
-	return f.state == Paused && l.alternatives.Any() && l.alternatives.Ran(j) != int32(f.alternative)
+	return (f.state == Running || f.state == Paused) && l.alternatives.Any() && l.alternatives.Ran(j) != int32(f.alternative)
 }
 
 // asRan returns what f says of a job as it ran last, in the terms of the alternative with which it
@@ -72,7 +72,7 @@ func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
 	l.adopt(j, ran)
 	d := f(j)
 	l.adopt(j, now)
-	return alternative.Convert(d, l.Jobs[j].Alternatives[ran].Predicted, l.Jobs[j].Predicted)
+	return alternative.Convert(d, l.Jobs[j].Alternatives()[ran].Predicted, l.Jobs[j].Predicted)
 }
 
 // turn has a job go on with the alternative with which it is looked at: what it has done counts for
@@ -85,7 +85,7 @@ func (l *loop) turn(j int32) {
 		l.seen[j].Predicted = predicted
 	}
 	done := l.Outlook.Done(job, Allotment{
-		Cores: int32(job.Threads), GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1)), GPU: job.Alternatives[now].GPU,
+		Cores: int32(job.Threads), GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1)), GPU: job.Alternatives()[now].GPU,
 	}, max(predicted-left, 0))
 	l.done.Set(j, done, alternative.Convert(l.done.Base(j), max(before, 1), max(done, 1)), l.life(j).coreTime)
 }
@@ -135,7 +135,7 @@ func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
 	for _, k := range choices {
 		l.adopt(j, k)
 		part, lack := l.whyNotAs(j)
-		parts, lacks = append(parts, l.Jobs[j].Alternatives[k].Name+": "+part), append(lacks, lack...)
+		parts, lacks = append(parts, l.Jobs[j].Alternatives()[k].Name+": "+part), append(lacks, lack...)
 	}
 	l.adopt(j, now)
 	if len(lacks) < len(choices) {

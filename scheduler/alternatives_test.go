@@ -29,7 +29,7 @@ func sec(s float64) time.Duration { return time.Duration(s * float64(time.Second
 func waysOf(jobs []Job) []simulated.Scaling {
 	w := works(jobs)
 	for i, j := range jobs {
-		for _, a := range j.Alternatives {
+		for _, a := range j.Alternatives() {
 			w[i].AddAlternative(simulated.FullRequest(a.Predicted, a.Threads))
 		}
 	}
@@ -116,8 +116,8 @@ func TestAlternatives(t *testing.T) {
 			var on []string
 			for i, j := range r.Jobs {
 				name := "cpu"
-				if len(j.Alternatives) > 0 {
-					name = j.Alternatives[o.Jobs[i].Alternative].Name
+				if len(j.Alternatives()) > 0 {
+					name = j.Alternatives()[o.Jobs[i].Alternative].Name
 				}
 				on = append(on, name)
 			}
@@ -182,6 +182,49 @@ func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 	}
 }
 
+// When all pairs of jobs and resources are placed anew, a running job goes on where it is done sooner.
+func TestRunningJobsChangeTheirAlternative(t *testing.T) {
+	// A takes the GPU at 0. At 2 it has 6 s left there, or 12 on cores, where B would take 20 s, and 2 on the GPU: they
+	// change. At 4 A has 10 s left on cores, or 5 on the GPU, which B has left. C comes at 5, as B did at 2. D comes
+	// at 7 for both cores, when C ends, and A, with 6 s left on cores, or 3 on the GPU, goes there.
+	//
+	//	A |1122122111|
+	//	B |  11|
+	//	C |     11|
+	//	D |       222|
+	jobs := number([]Job{
+		onGPU(8, at(0, 2, 16)), onGPU(2, at(2, 2, 20)), onGPU(2, at(5, 2, 20)), at(7, 2, 3),
+	})
+	r := Run{Policy: Policy{Order: SRTF, Placement: pairs.Pairs, Settings: Settings{"replan": true}}, Cluster: twoKinds, Jobs: jobs}
+	for _, online := range []bool{false, true} {
+		if online {
+			r.Online = &Online{Units: make([]int, len(r.Jobs)), Predictor: &wild{}}
+		}
+		o, tr := simulate(t, r, waysOf(r.Jobs))
+		want := "A |1122122111|\nB |  11|\nC |     11|\nD |       222|\n"
+		if diff := cmp.Diff(want, gantt(r.Jobs, tr.events)); diff != "" {
+			t.Errorf("online %v (-want +got):\n%s", online, diff)
+		}
+		if a := o.Jobs[0]; a.Migrations != 4 || a.Preemptions != 4 {
+			t.Errorf("online %v: A has %d pauses and %d migrations, want 4 and 4", online, a.Preemptions, a.Migrations)
+		}
+	}
+
+	// On an engine that cannot let jobs go on elsewhere A waits for the GPU.
+	engine, err := simulated.New(jobs, waysOf(jobs), simulated.Options{Lacks: Capabilities{Migrate: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tr trace
+	r.Online, r.Engine, r.Recorder = nil, engine, &tr
+	if _, err := r.Execute(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, _ := strings.Cut(gantt(jobs, tr.events), "B"); got != "A |11..1..11111|\n" {
+		t.Errorf("without migration: %s", got)
+	}
+}
+
 // The alternatives differ in memory: what a job has of a node is what that with which it ran last takes.
 func TestAlternativesOfUnlikeMemory(t *testing.T) {
 	// A has the GPU to 2. B runs on cores with 4 of the node's 10 bytes, and would need 8 on the GPU. At 3 it
@@ -237,7 +280,7 @@ func drawAlternatives(t *rapid.T, c Cluster, jobs []Job) {
 				GPU:     rapid.SampledFrom([]string{"", node.GPU, "T4"}).Draw(t, "way type"),
 			}
 			a.Predicted = time.Duration(rapid.IntRange(0, 9).Draw(t, "way estimate")) * time.Second
-			j.Alternatives = append(j.Alternatives, a)
+			j.Own().Alternatives = append(j.Alternatives(), a)
 		}
 	}
 }
@@ -253,9 +296,9 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 		jobs, work := drawJobs(t, c, false)
 		drawAlternatives(t, c, jobs)
 		for i := range jobs {
-			for k := range jobs[i].Alternatives {
+			for k := range jobs[i].Alternatives() {
 				run := time.Duration(rapid.IntRange(0, 9).Draw(t, "way run")) * time.Second
-				work[i].AddAlternative(simulated.FullRequest(run, jobs[i].Alternatives[k].Threads))
+				work[i].AddAlternative(simulated.FullRequest(run, jobs[i].Alternatives()[k].Threads))
 			}
 		}
 		p := drawPolicy(t)
@@ -268,7 +311,6 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 			delete(p.Settings, "replan")
 		case 2:
 			p.Placement, p.Backfill = pairs.Pairs, FirstFit
-			delete(p.Settings, "replan")
 		}
 		r := Run{Policy: p, Cluster: c, Jobs: jobs}
 		before := append([]Job(nil), jobs...)

@@ -25,8 +25,8 @@ func largeFrom(b *testing.B, n, least int) {
 // tally is a Recorder that keeps metrics only.
 type tally struct{ events int }
 
-func (c *tally) Event(Event)       { c.events++ }
-func (c *tally) Decision(Decision) {}
+func (c *tally) Event(*Event)       { c.events++ }
+func (c *tally) Decision(*Decision) {}
 
 // poisson returns n jobs with exponential gaps and run times, on one core
 // each, such that a machine of so many cores has the given load.

@@ -13,6 +13,7 @@ func (l *loop) dispatch() error {
 			return fmt.Errorf("dispatch at %s does not come to an end", l.now)
 		}
 		l.gaveBack = false
+		l.victims.Forget()
 		if err := l.change(); err != nil {
 			return err
 		}
@@ -35,12 +36,12 @@ func (l *loop) dispatch() error {
 	}
 }
 
-// admit starts waiting jobs.
+// admit starts waiting jobs, or decides about all jobs.
 func (l *loop) admit() error {
 	if l.rules.Round > 0 {
 		return l.admitRound()
 	}
-	if l.queue.Len() == 0 {
+	if l.queue.Len() == 0 && !l.rules.Anew {
 		return nil
 	}
 	return l.rules.Admission.Admit(l, l)
@@ -92,7 +93,7 @@ func (l *loop) home(j int32) []int32 {
 	if !f.booked {
 		return nil
 	}
-	if !f.plain && len(l.Jobs[j].Roles) > 0 {
+	if !f.plain && len(l.Jobs[j].Roles()) > 0 {
 		l.scratch.home = l.scratch.home[:0]
 		for _, p := range l.life(j).grant.Layout.Parts {
 			l.scratch.home = append(l.scratch.home, int32(p.Node))
@@ -182,7 +183,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		l.close(j, Fail, err.Error())
 		return nil
 	}
-	l.record(d)
+	l.out.Decision(d)
 	l.queue.Remove(j)
 	if moves {
 		l.migrated(j)
@@ -233,7 +234,7 @@ func (l *loop) paused(j int32, why string) {
 	f.state, f.timer = Paused, Never
 	f.preemptions++
 	l.guard.Pauses++
-	l.record(l.decide(Pause, j, nil, why))
+	l.out.Decision(l.decide(Pause, j, nil, why))
 	l.emit(Event{Kind: Pause, Job: int(j)})
 }
 
@@ -279,6 +280,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 		return err
 	}
 	l.settleTime(j)
+	l.victims.Forget()
 	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: int(f.alternative)}
 	if err := l.Engine.Resize(int(j), g); err != nil {
 		return fmt.Errorf("resize job %q: %w", l.Jobs[j].Name, err)
@@ -290,7 +292,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 	l.expect(j)
 	l.result(j).Resizes++
 	l.gaveBack = l.gaveBack || len(drops) > 0
-	l.record(l.decide(ResizeJob, j, cores, why))
+	l.out.Decision(l.decide(ResizeJob, j, cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs})
 	return nil
 }

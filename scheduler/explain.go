@@ -18,7 +18,7 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) *Decis
 	if !l.recording() {
 		return nil
 	}
-	d := &Decision{At: l.now, Kind: kind, Job: int(j), Cores: cores, Reason: why}
+	d := l.out.Describe(Decision{At: l.now, Kind: kind, Job: int(j), Cores: cores, Reason: why})
 	if kind != Start && kind != Resume {
 		return d
 	}
@@ -34,12 +34,6 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) *Decis
 	}
 	d.PassedMore -= len(d.Passed)
 	return d
-}
-
-func (l *loop) record(d *Decision) {
-	if d != nil {
-		l.Recorder.Decision(*d)
-	}
 }
 
 // whyNotAs says why a waiting job cannot start now, in its present alternative, and

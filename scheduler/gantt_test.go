@@ -21,8 +21,8 @@ type trace struct {
 	decisions []Decision
 }
 
-func (t *trace) Event(e Event)       { t.events = append(t.events, e) }
-func (t *trace) Decision(d Decision) { t.decisions = append(t.decisions, d) }
+func (t *trace) Event(e *Event)       { t.events = append(t.events, *e) }
+func (t *trace) Decision(d *Decision) { t.decisions = append(t.decisions, *d) }
 
 // at makes a job that arrives at a second, and asks for some cores for some
 // seconds.

@@ -19,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/rental"
 	"github.com/tfexp/tfexp/scheduler/servers"
 	"github.com/tfexp/tfexp/scheduler/steering"
+	"github.com/tfexp/tfexp/scheduler/trace"
 	"github.com/tfexp/tfexp/scheduler/victims"
 )
 
@@ -76,13 +77,12 @@ type loop struct {
 	mates        cluster.Mates           // those that share GPUs
 	stopping     bool                    // the run is broken off or closed: nothing starts again
 	closed       time.Duration           // the horizon, when the run was closed at it
+	out          trace.Output
 
 	scratch struct {
 		nodes, home, victims []int32
 		from, to             []int32
 		node                 [1]int32
-		last                 victims.List
-		keys                 []queue.Key
 		rooms                []Room
 	}
 }
@@ -90,10 +90,13 @@ type loop struct {
 func newLoop(r Run, rules Rules) *loop {
 	l := &loop{
 		Run: r, rules: rules, machine: cluster.NewMachine(r.Cluster),
-		byArrival: job.ByArrival(r.Jobs), open: len(r.Jobs),
+		byArrival: job.ByArrival(r.Jobs), open: len(r.Jobs), out: trace.NewOutput(r.Recorder),
 	}
 	l.calm = !r.Cluster.Changes() && rules.Round == 0
 	l.queue, l.rounds = queue.New(len(r.Jobs), rules.Ends), queue.Rounds{Length: rules.Round, Fixed: rules.FixedRounds}
+	if l.victims = victims.New(l.rank); rules.LastFirst {
+		l.victims = victims.NewLastFirst(l.place)
+	}
 	if l.Until <= 0 {
 		l.Until = Never
 	}
@@ -484,6 +487,7 @@ func (l *loop) resizable(j int32) bool {
 func (l *loop) release(j int32) {
 	if mate, ok := l.mates.Part(j); ok { // it goes on at another speed
 		l.settleTime(mate)
+		l.victims.Forget()
 	}
 	l.settleTime(j)
 	l.machine.Give(l.life(j).grant)
@@ -494,10 +498,8 @@ func (l *loop) release(j int32) {
 // emit records an event that happens now.
 func (l *loop) emit(e Event) {
 	l.events++
-	if l.Recorder != nil {
-		e.At = l.now
-		l.Recorder.Event(e)
-	}
+	e.At = l.now
+	l.out.Event(&e)
 }
 
 // stuck says why the waiting jobs can never start.

@@ -36,7 +36,7 @@ func newFaulty(t *rapid.T, jobs []Job, work []simulated.Scaling, fails []int, re
 	var works []simulated.Scaling
 	for i, j := range jobs {
 		f.first = append(f.first, len(attempts))
-		for n := range j.Retries + 1 {
+		for n := range j.Retries() + 1 {
 			a := j
 			a.Number, a.Name = len(attempts), fmt.Sprintf("%s.%d", j.Name, n)
 			attempts, works, f.jobOf = append(attempts, a), append(works, work[i]), append(f.jobOf, i)
@@ -114,7 +114,6 @@ func drawMixed(t *rapid.T) mixed {
 		p.Allocation = Strict
 	case 3:
 		p.Placement, p.Backfill, p.Allocation = pairs.Pairs, FirstFit, Strict
-		delete(p.Settings, "replan")
 	}
 	m.Policy = p
 	if p.Allocation == Strict || p.Allocation == "" {
@@ -123,16 +122,16 @@ func drawMixed(t *rapid.T) mixed {
 	m.refused = map[int]bool{}
 	for i := range m.Jobs {
 		j := &m.Jobs[i]
-		for _, a := range j.Alternatives {
+		for _, a := range j.Alternatives() {
 			run := time.Duration(rapid.IntRange(0, 9).Draw(t, "way run")) * time.Second
 			m.work[i].AddAlternative(simulated.FullRequest(run, a.Threads))
 		}
-		j.Retries = rapid.IntRange(0, 2).Draw(t, "retries")
+		j.Own().Retries = rapid.IntRange(0, 2).Draw(t, "retries")
 		m.fails = append(m.fails, rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "fails"))
 		m.refused[i] = rapid.IntRange(0, 9).Draw(t, "refused") == 0
 	}
 	for _, z := range drawResizes(t, m.Jobs) {
-		if len(m.Jobs[z.Job].Alternatives) == 0 {
+		if len(m.Jobs[z.Job].Alternatives()) == 0 {
 			m.Resizes = append(m.Resizes, z)
 		}
 	}
@@ -178,11 +177,11 @@ func TestAnyMixtureIsValid(t *testing.T) {
 		}
 		replay(t, m.Jobs, tr.events, out)
 		for i, r := range out.Jobs {
-			want, restarts := Finished, min(m.fails[i], m.Jobs[i].Retries)
+			want, restarts := Finished, min(m.fails[i], m.Jobs[i].Retries())
 			switch {
 			case m.refused[i]:
 				want, restarts = Failed, 0
-			case m.fails[i] > m.Jobs[i].Retries:
+			case m.fails[i] > m.Jobs[i].Retries():
 				want = Failed
 			}
 			closed := m.Until > 0 && (r.State == Stopped && r.Finish == m.Until || r.State == Pending &&
@@ -208,7 +207,7 @@ func replay(t *rapid.T, jobs []Job, events []Event, out Outcome) {
 	}
 	for i, r := range out.Jobs {
 		j := l.Job(i)
-		if j.State() != r.State || j.FirstStart != r.FirstStart || j.End != r.Finish || service[i] != r.Service ||
+		if j.State() != r.State || j.FirstStart != r.FirstStart || j.End() != r.Finish || service[i] != r.Service ||
 			int(j.Pauses) != r.Preemptions || int(j.Resizes) != r.Resizes || int(j.Retries) != r.Restarts {
 			t.Errorf("job %d: %+v, %s of service; the run says %+v", i, *j, service[i], r)
 		}

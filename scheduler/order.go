@@ -60,5 +60,5 @@ func (l *loop) sized(j int32) bool {
 	if l.life(j).plain {
 		return l.life(j).booked
 	}
-	return l.Jobs[j].Nodes > 1 || l.Jobs[j].Divided || len(l.Jobs[j].Roles) > 0 || !l.Jobs[j].Malleable && l.life(j).booked
+	return l.Jobs[j].Nodes > 1 || l.Jobs[j].Divided || len(l.Jobs[j].Roles()) > 0 || !l.Jobs[j].Malleable && l.life(j).booked
 }

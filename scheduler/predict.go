@@ -34,8 +34,8 @@ func (l *loop) length(j, cores int32) time.Duration {
 	a := Allotment{Cores: cores, GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1))}
 	if f := l.life(j); f.state == Running {
 		a.GPU = l.typeOf(f.grant)
-	} else if len(job.Alternatives) > 0 {
-		a.GPU = job.Alternatives[f.alternative].GPU
+	} else if len(job.Alternatives()) > 0 {
+		a.GPU = job.Alternatives()[f.alternative].GPU
 	}
 	return l.Outlook.Predict(job, left, a)
 }

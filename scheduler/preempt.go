@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/queue"
 	"github.com/tfexp/tfexp/scheduler/victims"
 )
 
@@ -19,9 +18,11 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	chosen := l.scratch.victims[:0]
 	rooms := append(l.scratch.rooms[:0], l.machine.Free...)
 	l.scratch.rooms = rooms
-	for _, victim := range l.inVictimOrder() {
-		k := victim.Job
-		if l.life(k).yields || l.rank(k) <= mine {
+	if l.follower != nil {
+		l.victims.Forget() // who is paused may change the ranks of others
+	}
+	for i, k, some := l.victims.Worse(0, mine); some; i, k, some = l.victims.Worse(i+1, mine) {
+		if l.life(k).yields {
 			continue
 		}
 		chosen = append(chosen, k)
@@ -34,24 +35,6 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 		}
 	}
 	return len(chosen) > 0, false, nil
-}
-
-// inVictimOrder returns the running jobs in the order in which they would be paused now.
-func (l *loop) inVictimOrder() victims.List {
-	if !l.rules.LastFirst {
-		return l.victims
-	}
-	keys := l.scratch.keys[:0]
-	for _, k := range l.running {
-		keys = append(keys, l.place(k))
-	}
-	slices.SortFunc(keys, func(a, b queue.Key) int { return b.Compare(a) })
-	last := l.scratch.last[:0]
-	for _, k := range keys {
-		last = append(last, victims.Victim{Job: k.Job})
-	}
-	l.scratch.keys, l.scratch.last = keys, last
-	return last
 }
 
 // pauseAll pauses those of the victims that hold something of the nodes on which

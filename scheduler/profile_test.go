@@ -30,7 +30,7 @@ func profiled(t rapid.TB, r Run, byClass bool) *trace {
 		t.Fatal(err)
 	}
 	for _, e := range tr.events {
-		check.Event(e)
+		check.Event(&e)
 	}
 	check.Close(&o)
 	for _, v := range check.Violations() {
@@ -106,7 +106,7 @@ func TestValidatorKnowsSamples(t *testing.T) {
 	check.Profiling(false)
 	for _, e := range events {
 		if e.Kind != Profiled && (e.Kind != Start || e.At > 0) {
-			check.Event(e)
+			check.Event(&e)
 		}
 	}
 	if len(check.Violations()) == 0 {
@@ -120,6 +120,7 @@ func TestAnyProfilingIsValid(t *testing.T) {
 			{Order: SJF}, {Order: SJF, Placement: pairs.Pairs}, {Order: SJF, Backfill: FirstFit}, {Order: AlloX},
 			{Order: SRTF}, {Order: SRTF, Placement: pairs.Pairs}, {Order: SRSF, Backfill: EASY},
 			{Order: SRTF, Settings: Settings{"replan": true}},
+			{Order: SRTF, Placement: pairs.Pairs, Settings: Settings{"replan": true}},
 		}
 		p := rapid.SampledFrom(policies).Draw(t, "policy")
 		by := rapid.SampledFrom([]string{"job", "class"}).Draw(t, "by")
@@ -133,7 +134,7 @@ func TestAnyProfilingIsValid(t *testing.T) {
 			jobs[i] = at(rapid.IntRange(0, 9).Draw(t, "arrival"), rapid.IntRange(1, 2).Draw(t, "cores"),
 				rapid.Float64Range(1, 9).Draw(t, "seconds"))
 			jobs[i].Class = "plain"
-			if p.Settings["replan"] == nil && rapid.Bool().Draw(t, "gpu") {
+			if (p.Settings["replan"] == nil || p.Placement == pairs.Pairs) && rapid.Bool().Draw(t, "gpu") {
 				jobs[i] = onGPU(rapid.Float64Range(1, 9).Draw(t, "on a GPU"), jobs[i])
 				jobs[i].Class = "either"
 			}

@@ -104,7 +104,7 @@ func (l *loop) lacks(j int32) []Part {
 
 // needOf returns what a part of a role of a job needs of its node.
 func (l *loop) needOf(j int32, name string) Room {
-	r := &l.Jobs[j].Roles[rejoin.RoleOf(&l.Jobs[j], name)]
+	r := &l.Jobs[j].Roles()[rejoin.RoleOf(&l.Jobs[j], name)]
 	return Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU), Market: l.rental.Bars(j)}
 }
 
@@ -128,7 +128,7 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 	l.expect(j)
 	l.result(j).Resizes++
 	l.guard.News()
-	l.record(l.decide(ResizeJob, j, g.Cores, why))
+	l.out.Decision(l.decide(ResizeJob, j, g.Cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout})
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 func workers(arrival time.Duration) Job {
 	return Job{
 		Name: "a", Threads: 2, Arrival: arrival, Deadline: Never,
-		Roles: []Role{{Name: "worker", Count: 2, Threads: 1, Elastic: true, Min: 1, Max: 3}, {Name: "ps", Count: 1}},
+		Special: &Special{Roles: []Role{{Name: "worker", Count: 2, Threads: 1, Elastic: true, Min: 1, Max: 3}, {Name: "ps", Count: 1}}},
 	}
 }
 
@@ -128,7 +128,7 @@ func TestWaitingJobsComeBeforeLostParts(t *testing.T) {
 // A part does not come back to a role that is vital: its loss ends the attempt.
 func TestVitalPartEndsAttempt(t *testing.T) {
 	j := workers(0)
-	j.Roles[0].Vital = true
+	j.Roles()[0].Vital = true
 	o, events := rejoining(t, Fixed, number([]Job{j}), []time.Duration{30 * time.Second}, nil,
 		nil, lives(10*time.Second, 100*time.Second))
 	if r := o.Jobs[0]; r.Revocations != 1 || r.LostWork != 2*time.Second || r.Finish != 33*time.Second {
@@ -140,7 +140,7 @@ func TestVitalPartEndsAttempt(t *testing.T) {
 func TestRuleKnowsVitalServers(t *testing.T) {
 	for _, elastic := range []bool{true, false} {
 		j := workers(0)
-		j.Roles[0].Elastic, j.Roles[0].Min = elastic, 0
+		j.Roles()[0].Elastic, j.Roles()[0].Min = elastic, 0
 		c := Cluster{Nodes: []Node{{Name: "a", Threads: 1, Supply: Fixed}, {Name: "b", Threads: 1, Supply: Fixed}}}
 		terms := []*market.Terms{{Life: market.Exponential{Mean: time.Hour}}, {Life: market.Exponential{Mean: time.Hour}}}
 		fleet, err := market.NewFleet(c, terms, 3)
@@ -190,7 +190,7 @@ func TestPartsAreAskedFor(t *testing.T) {
 	// What a loss has left is as many as are asked for then: none of them ends to be another number.
 	three, early := workers(0), ask(0, 2)
 	early.At = 10*time.Second + time.Second/2 // before the node is back
-	three.Threads, three.Roles[0].Count, three.Roles[0].Min = 3, 3, 2
+	three.Threads, three.Roles()[0].Count, three.Roles()[0].Min = 3, 3, 2
 	_, events = rejoining(t, Fixed, number([]Job{three}), []time.Duration{30 * time.Second}, []Resize{early, ask(20, 3)},
 		nil, lives(10*time.Second, 100*time.Second), nil)
 	want = "0s: worker-0@0 worker-1@1 worker-2@2 ps-0@0\n10s: worker-0@0 worker-2@2 ps-0@0\n" +
@@ -239,7 +239,7 @@ func TestAnyRejoiningIsValid(t *testing.T) {
 			}
 			whole := Job{Number: i, Name: j.Name, Arrival: j.Arrival, Deadline: Never, Predicted: j.Predicted,
 				Priority: j.Priority,
-				Roles:    []Role{{Name: "ps", Count: 1}, role}}
+				Special:  &Special{Roles: []Role{{Name: "ps", Count: 1}, role}}}
 			whole = whole.WithParts([]int{1, count})
 			if !whole.CouldRun(c, false) {
 				continue

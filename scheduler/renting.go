@@ -24,7 +24,7 @@ func (l *loop) rent() error {
 		need.Market = 0
 		from := func(v int32) time.Duration { return l.nodes.From(v, need, l.now) }
 		leave, where := l.rental.Decide(j, l.now, rental.State{
-			Deadline: l.Jobs[j].Within(), Work: l.predicted(j), Done: l.doneOf(j), Changeover: l.Jobs[j].Changeover, From: from,
+			Deadline: l.Jobs[j].Within(), Work: l.predicted(j), Done: l.doneOf(j), Changeover: l.Jobs[j].Changeover(), From: from,
 		})
 		if !leave || f.state != Running && f.state != Paused || !l.rental.Any(l.machine.NodesOf(f.grant.Cores, nil)) {
 			continue
@@ -51,7 +51,7 @@ func (l *loop) doneOf(j int32) time.Duration {
 		}
 		return a.Done
 	}
-	ran := l.Outlook.Done(&l.Jobs[j], l.allotment(j), max(l.now-f.since-l.Jobs[j].Changeover, 0))
+	ran := l.Outlook.Done(&l.Jobs[j], l.allotment(j), max(l.now-f.since-l.Jobs[j].Changeover(), 0))
 	return l.rental.Kept(j) + l.Outlook.Past(&l.Jobs[j], ran)
 }
 

@@ -8,7 +8,7 @@ import "time"
 // time of the attempt that failed stays part of its service time, and of what it
 // and its user have attained; what it is predicted to have left is all of it.
 func (l *loop) again(j int32, reason string) bool {
-	if l.result(j).Restarts >= l.Jobs[j].Retries {
+	if l.result(j).Restarts >= l.Jobs[j].Retries() {
 		return false
 	}
 	l.result(j).Restarts++

@@ -73,9 +73,9 @@ func TestRetries(t *testing.T) {
 	}
 	for _, p := range policies {
 		jobs := number([]Job{at(0, 2, 3), at(0, 1, 2), malleable(at(1, 2, 4)), level(1, at(2, 1, 1))})
-		jobs[0].Retries, jobs[0].Memory = 2, 5
-		jobs[1].Retries = 1
-		jobs[2].Retries = 3
+		jobs[0].Own().Retries, jobs[0].Memory = 2, 5
+		jobs[1].Own().Retries = 1
+		jobs[2].Own().Retries = 3
 		cluster := Cluster{Nodes: []Node{{Name: "n", Threads: 2, Memory: 8}}}
 		e := &clumsy{jobs: jobs, fails: map[int]int{0: 2, 1: 2, 2: 1, 3: 1}, left: make([]time.Duration, len(jobs)),
 			end: map[int]time.Duration{}}
@@ -105,7 +105,7 @@ func TestRetries(t *testing.T) {
 // Under FCFS the job that failed keeps its place, which its arrival gave it.
 func TestRetryGantt(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 2), at(1, 1, 2)})
-	jobs[0].Retries = 1
+	jobs[0].Own().Retries = 1
 	e := &clumsy{jobs: jobs, fails: map[int]int{0: 1}, left: make([]time.Duration, 2), end: map[int]time.Duration{}}
 	var tr trace
 	if _, err := (Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: e,
@@ -122,7 +122,7 @@ func TestRetryGantt(t *testing.T) {
 func TestRetryIsPredictedAnew(t *testing.T) {
 	for _, p := range []Policy{{Order: SRTF}, {Order: SJF, Backfill: EASY}} {
 		jobs := number([]Job{at(0, 1, 4), at(4, 1, 3)})
-		jobs[0].Retries = 1
+		jobs[0].Own().Retries = 1
 		e := &clumsy{jobs: jobs, fails: map[int]int{0: 1}, left: make([]time.Duration, 2), end: map[int]time.Duration{}}
 		var tr trace
 		if _, err := (Run{Policy: p, Cluster: one(1), Jobs: jobs, Engine: e,
@@ -145,7 +145,7 @@ func TestRetryIsPredictedAnew(t *testing.T) {
 //	C   .1111
 func TestReservationsKnowOfRetries(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 4), at(1, 2, 2), at(1, 1, 4)})
-	jobs[0].Retries = 1
+	jobs[0].Own().Retries = 1
 	e := &clumsy{jobs: jobs, fails: map[int]int{0: 1}, left: make([]time.Duration, 3), end: map[int]time.Duration{}}
 	e.early = map[int]time.Duration{0: 2 * time.Second}
 	var tr trace

@@ -9,7 +9,7 @@ import (
 // survives reports whether a job goes on without some of its parts.
 func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
 	f := l.life(j)
-	if f.state != Running || f.yields || len(l.Jobs[j].Roles) == 0 || l.stopping {
+	if f.state != Running || f.yields || len(l.Jobs[j].Roles()) == 0 || l.stopping {
 		return false
 	}
 	return l.Jobs[j].Spares(f.grant.Layout.Parts, gone)

@@ -18,7 +18,7 @@ import (
 func withRoles(elastic bool) Job {
 	return Job{
 		Name: "a", Threads: 4, Deadline: Never,
-		Roles: []Role{{Name: "ps", Count: 1}, {Name: "worker", Count: 2, Threads: 2, Elastic: elastic, Min: 1}},
+		Special: &Special{Roles: []Role{{Name: "ps", Count: 1}, {Name: "worker", Count: 2, Threads: 2, Elastic: elastic, Min: 1}}},
 	}
 }
 
@@ -74,15 +74,15 @@ func TestAnyRolesAreValid(t *testing.T) {
 				Priority: j.Priority, User: j.User}
 			servers := rapid.IntRange(0, 2).Draw(t, "servers")
 			if servers > 0 {
-				j.Roles = append(j.Roles, Role{Name: "ps", Count: servers})
+				j.Own().Roles = append(j.Roles(), Role{Name: "ps", Count: servers})
 			}
 			threads := rapid.IntRange(1, most).Draw(t, "threads")
 			j.Threads = threads
-			j.Roles = append(j.Roles, Role{Name: "worker", Count: 1, Threads: threads})
+			j.Own().Roles = append(j.Roles(), Role{Name: "worker", Count: 1, Threads: threads})
 			if more := rapid.IntRange(0, 2).Draw(t, "more"); more > 0 {
 				other := Role{Name: "helper", Count: more, Threads: 1, Elastic: true, Min: 1}
 				whole := *j
-				whole.Roles, whole.Threads = append(whole.Roles, other), j.Threads+more
+				whole.Own().Roles, whole.Threads = append(whole.Roles(), other), j.Threads+more
 				if whole.CouldRun(c, false) {
 					*j = whole
 				}

@@ -52,6 +52,8 @@ type Rules struct {
 	// Drifts says that the rank of a waiting job changes when others are served:
 	// it is put to its new place when it is looked at.
 	Drifts bool
+	// Anew has the Admission asked also when no job waits: it looks at the running jobs as well.
+	Anew bool
 	// Predicted says that ranks follow the predictions of run times.
 	Predicted bool
 	// Place chooses the nodes of divided jobs; nil stands for placement.Any.
@@ -151,7 +153,7 @@ type Hands interface {
 	// Pause pauses a running job, which waits again.
 	Pause(job int32, why string) error
 	// Choose sets the alternative with which a waiting job is looked at, and
-	// would start.
+	// would start. A running job must be looked at with its own when Choose is done.
 	Choose(job, alternative int32)
 }
 

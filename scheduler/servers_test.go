@@ -205,12 +205,12 @@ func TestManyLosses(t *testing.T) {
 
 type nodeEvents struct{ nodes int }
 
-func (c *nodeEvents) Event(e Event) {
+func (c *nodeEvents) Event(e *Event) {
 	if e.Kind.OfNode() {
 		c.nodes++
 	}
 }
-func (c *nodeEvents) Decision(Decision) {}
+func (c *nodeEvents) Decision(*Decision) {}
 
 func manyLosses(t testing.TB) (Outcome, time.Duration, int) {
 	const nodes = 50

@@ -59,10 +59,10 @@ func (l *loop) steersOn(j int32, e *Notice) bool {
 // reconfigure gives a job that waits to be started, or is about to, another request.
 func (l *loop) reconfigure(j int32, to Adopted, attempt *Attempt) {
 	f, job := l.life(j), &l.Jobs[j]
-	if f.state == Queued && attempt == nil && to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles) && l.result(j).Reconfigurations == 0 {
+	if f.state == Queued && attempt == nil && to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles()) && l.result(j).Reconfigurations == 0 {
 		return
 	}
-	job.Threads, job.Roles = to.Threads, to.Roles
+	job.Threads, job.Own().Roles = to.Threads, to.Roles
 	f.plain = job.Plain()
 	job.MinThreads = min(job.MinThreads, job.Threads)
 	f.request, f.asked = int32(to.Threads), int32(to.Threads)
@@ -92,7 +92,7 @@ func (l steered) Facts(j int32) Report {
 		}
 		r.Allotment = trace.Allotment{Threads: f.grant.Cores.Count(), GPUs: f.grant.GPUs.Count()}
 	}
-	if b := l.Jobs[j].Budget; b != nil {
+	if b := l.Jobs[j].Budget(); b != nil {
 		r.Left = max(*b-r.Used, 0)
 	}
 	return r

@@ -165,7 +165,7 @@ func TestAControllerStopsAJobAtOnce(t *testing.T) {
 // Controllers are told the service time that the engine measures, and what that leaves of a budget.
 func TestUsedIsWhatTheEngineMeasures(t *testing.T) {
 	budget := time.Minute
-	jobs := number([]Job{{Name: "a", Threads: 1, Budget: &budget, Deadline: Never}})
+	jobs := number([]Job{{Name: "a", Threads: 1, Special: &Special{Budget: &budget}, Deadline: Never}})
 	work := []simulated.Scaling{simulated.Training(2*time.Second, 2, 10*time.Second, 0)}
 	engine, err := simulated.New(jobs, work, simulated.Options{})
 	if err != nil {

@@ -35,6 +35,7 @@ type (
 // What is to be run: the types of package job.
 type (
 	Job         = job.Job
+	Special     = job.Special
 	Role        = job.Role
 	Resize      = job.Resize
 	Alternative = job.Alternative

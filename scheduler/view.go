@@ -156,7 +156,7 @@ func (j JobView) HeldUp() bool { return j.l.heldUp(j.number) }
 // none for a job that has none, or that has started.
 func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
 
-// ChoicesAnew is Choices, and the alternatives with which a paused job can go on.
+// ChoicesAnew is Choices, and the alternatives with which a job can go on that is paused, or would be.
 func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.number) }
 
 // Alternative returns the one with which the job is looked at, or has started.

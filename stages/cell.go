@@ -108,10 +108,10 @@ func (t *Task) ForEngine() *engine.Hardware {
 // AloneOn returns how long a simulated job takes alone in one of its alternatives; it is that of measure.Setup.
 func (t *Task) AloneOn(job, alternative int) time.Duration {
 	j := &t.Setup.Jobs[job]
-	alone := t.Simulation.Work[job].Alternatives()[alternative].RunTime(j.Alternatives[alternative].Threads)
+	alone := t.Simulation.Work[job].Alternatives()[alternative].RunTime(j.Alternatives()[alternative].Threads)
 	alone = time.Duration(float64(alone) * t.Simulation.Options.Factor(j.Name))
-	if j.Budget != nil {
-		alone = min(alone, *j.Budget)
+	if j.Budget() != nil {
+		alone = min(alone, *j.Budget())
 	}
 	return alone
 }

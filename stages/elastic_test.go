@@ -96,7 +96,7 @@ func polluxMean(t testing.TB, programs map[string]*training.Program, folder, wor
 	for i := range trace.Jobs {
 		j := &trace.Jobs[i]
 		j.Elastic, j.Priority = true, 0
-		e := &stages.Elastic{Program: programs[j.Class], Batch: j.Batch, Tick: time.Second}
+		e := &stages.Elastic{Program: programs[j.Class], Batch: j.Batch(), Tick: time.Second}
 		if p.Batches() {
 			e.Batch = 0
 		}

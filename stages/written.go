@@ -34,7 +34,7 @@ type written struct {
 	Speed  []int
 }
 
-const writtenForm = 1
+const writtenForm = 2
 
 // WriteTask writes a task down, with the description of its key.
 func WriteTask(to io.Writer, t Task, key string) error {

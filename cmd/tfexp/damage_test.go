@@ -146,9 +146,9 @@ var allDamages = []damage{
 	edit("object", func([]byte, *rand.Rand) []byte { return []byte("{}\n") }),
 	edit("escapes", replaced("say-1", "s\x1b[31m\u202e-1")),
 	edit("escapes in JSON", replaced("say-1", `s\u001b[31m\u202e\u0000-1`)),
-	edit("names with escapes", replaced("w-h-b", `w-h\u001b[2J\n-b`)),
-	edit("names outside", replaced("w-h-b", `../../../../secret`)),
-	edit("pictures outside", replaced("jct-w", `../../../secret`)),
+	edit("names with escapes", replaced("w-h-b-r1", `w-h\u001b[2J\n-b`)),
+	edit("names outside", replaced("w-h-b-r1", `../../../../secret`)),
+	edit("pictures outside", replaced(`"name": "jct"`, `"name": "../../../secret"`)),
 	edit("long names", replaced("say-1", strings.Repeat("long", 2000))),
 	edit("script", func([]byte, *rand.Rand) []byte {
 		return []byte(`<svg xmlns="http://www.w3.org/2000/svg"><!--><img src=x onerror="document.title='P'">--></svg>`)
@@ -172,20 +172,23 @@ func randomBytes(random *rand.Rand, n int) []byte {
 	return raw
 }
 
-// The files and folders of an experiment that are damaged, and what is not there and could be put there.
-var damaged = strings.Fields(`plan.json run.json journal.jsonl jobs.csv metrics.csv estimates.csv comparisons.csv
-	samples.csv timings.csv fidelity.csv accuracy.csv cells/w-h-b/jobs.csv cells/w-h-b/events.jsonl
-	cells/w-h-b/decisions.jsonl cells/w-h-b/occupancy.csv cells/w-h-b/cell.json cells/w-h-b/key.txt
-	cells/w-h-b/progress.csv cells/w-h-b/logs/say-1.log cells/w-h-b/simulated/jobs.csv
-	cells/w-h-b/simulated/cell.json cells/w-h-b/simulated/events.jsonl plots/pictures.json plots/jct-w-h.svg
-	plots/jct-w-h.png profile/say.json cache.db experiment.hcl report.html plots cells cells/w-h-b
-	cells/w-h-b/logs profile lock processes.json containers.json`)
+// The files and folders of an experiment that are damaged; those of absent are not there, and could be put there.
+var (
+	damaged = strings.Fields(`plan.json run.json journal.jsonl jobs.csv metrics.csv estimates.csv comparisons.csv
+	samples.csv timings.csv profiling.csv fidelity.csv fidelity_jobs.csv accuracy.csv cells/w-h-b-r1/jobs.csv
+	cells/w-h-b-r1/events.jsonl cells/w-h-b-r1/decisions.jsonl cells/w-h-b-r1/occupancy.csv cells/w-h-b-r1/cell.json
+	cells/w-h-b-r1/key.txt cells/w-h-b-r1/progress.csv cells/w-h-b-r1/logs/say-1.log cells/w-h-b-r1/simulated/jobs.csv
+	cells/w-h-b-r1/simulated/cell.json cells/w-h-b-r1/simulated/events.jsonl plots/pictures.json plots/jct.svg
+	plots/jct.png profile/say.json profile/say-sample-1.log cache.db experiment.hcl report.html plots cells
+	cells/w-h-b-r1 cells/w-h-b-r1/logs profile lock`)
+	absent = strings.Fields(`processes.json containers.json`)
+)
 
 // The commands that read results.
 var readers = [][]string{
-	{"status", "R"}, {"status", "R", "--json"}, {"logs", "R"}, {"logs", "R", "w-h-b", "say-1"},
-	{"logs", "R", "w-h-b", "say-1", "--follow"}, {"top", "R"}, {"explain", "R", "w-h-b"},
-	{"explain", "R", "w-h-b", "--job", "say-1"}, {"estimate", "R"}, {"estimate", "--from-log", "FILE"},
+	{"status", "R"}, {"status", "R", "--json"}, {"logs", "R"}, {"logs", "R", "w-h-b-r1", "say-1"},
+	{"logs", "R", "w-h-b-r1", "say-1", "--follow"}, {"top", "R"}, {"explain", "R", "w-h-b-r1"},
+	{"explain", "R", "w-h-b-r1", "--job", "say-1"}, {"estimate", "R"}, {"estimate", "--from-log", "FILE"},
 	{"estimate", "--curve", "FILE"}, {"compare", "UNDAMAGED", "R"}, {"compare", "R", "UNDAMAGED", "--by", "class"},
 	{"plot", "R"}, {"plot", "R", "--format", "pdf", "-o", "W/figures"}, {"report", "R"},
 	{"export", "tensorboard", "R", "-o", "W/tb"}, {"export", "mlflow", "R", "-o", "W/ml"},
@@ -218,6 +221,14 @@ func TestDamagedResults(t *testing.T) {
 	}
 	outputOf(t, "run", "--quiet", "--out", filepath.Join(top, "undamaged", "results"), source)
 
+	for _, c := range readers { // what they name is there
+		if c[0] == "logs" || c[0] == "explain" {
+			c = slices.Clone(c)
+			c[1] = filepath.Join(top, "undamaged", "results", "e")
+			outputOf(t, c...)
+		}
+	}
+
 	type trial struct {
 		file string
 		damage
@@ -225,9 +236,16 @@ func TestDamagedResults(t *testing.T) {
 	}
 	var trials []trial
 	files, commands := regexp.MustCompile(*damagesOf), regexp.MustCompile(*damagesBy)
-	for _, file := range damaged {
+	for _, file := range slices.Concat(damaged, absent) {
+		_, err := os.Lstat(filepath.Join(top, "undamaged", "results", "e", file))
+		if there := err == nil; there == slices.Contains(absent, file) {
+			t.Fatalf("%s is there: %t", file, there) // else nothing is tried
+		}
 		for _, d := range allDamages {
 			for _, c := range readers {
+				if d.name == "huge" && strings.HasSuffix(file, "logs/say-1.log") && slices.Contains(c, "say-1") && c[0] == "logs" {
+					continue // it is printed as long as it is
+				}
 				if files.MatchString(file+" "+d.name) && commands.MatchString(strings.Join(c, " ")) {
 					trials = append(trials, trial{file, d, c})
 				}
@@ -346,8 +364,8 @@ func tried(work string, args []string) (wrong []string, heard string) {
 func served(dir string) (out, errs string) {
 	results := watch.New(dir)
 	page := window.Handler(results, window.Options{})
-	for _, path := range []string{"/api/experiments", "/api/experiments/e", "/api/experiments/e/cell?cell=w-h-b",
-		"/api/experiments/e/log?cell=w-h-b&job=say-1", "/results/e/report.html", "/results/e/plots/jct-w-h.svg",
+	for _, path := range []string{"/api/experiments", "/api/experiments/e", "/api/experiments/e/cell?cell=w-h-b-r1",
+		"/api/experiments/e/log?cell=w-h-b-r1&job=say-1", "/results/e/report.html", "/results/e/plots/jct.svg",
 		"/results/e/jobs.csv", "/metrics"} {
 		request := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
 		if strings.HasPrefix(path, "/results") {

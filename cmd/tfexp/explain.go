@@ -110,6 +110,11 @@ func (a *app) explainCell(at place, asJSON bool) error {
 	if x.Error != "" {
 		fmt.Fprintln(a.Out, x.Error)
 	}
+	if len(x.Failures) > 0 {
+		fmt.Fprintln(a.Out, "\njobs that failed:")
+		a.Printer().FailedJobs(x.Failures, x.More)
+		fmt.Fprintf(a.Out, "  what a job printed: tfexp logs %s %s %s\n", at.dir, x.Cell, x.Failures[0].Job)
+	}
 	if len(x.Lines) > 0 {
 		fmt.Fprintf(a.Out, "\nits results depend on this (key %.12s…):\n", x.Key)
 		for _, l := range x.Lines {

@@ -49,7 +49,7 @@ func (d *Decoder) readSpeeds(t *rawTrace, a *eval.Args) bool {
 			}
 			continue
 		}
-		run, err := workload.Units(j.Units, time.Second)
+		run, err := workload.Units(j.Units(), time.Second)
 		if err != nil {
 			d.LineError(t.File, int(t.Lines[i]), "Job that is too long", err.Error())
 			missing++
@@ -62,7 +62,7 @@ func (d *Decoder) readSpeeds(t *rawTrace, a *eval.Args) bool {
 
 // speedProblem says why a table has no run time for a job; empty when it has one.
 func speedProblem(t *throughput.Table, j *scheduler.Job) string {
-	if j.Units <= 0 {
+	if j.Units() <= 0 {
 		return fmt.Sprintf("The trace has no number of steps for %q: a table of throughputs says nothing of it.", j.Name)
 	}
 	if len(ratesOf(t, j)) > 0 {

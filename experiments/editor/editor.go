@@ -129,9 +129,10 @@ func (p *place) follow(t hclsyntax.Token, at int) {
 		p.word = Range{t.Range.Start.Byte, end}
 		p.literal = false
 	case hclsyntax.TokenDot:
-		if len(p.chain) > 0 {
-			p.chain = append(p.chain, "")
+		if len(p.chain) == 0 { // behind a value without a name, of which nothing is known
+			p.chain = []string{""}
 		}
+		p.chain = append(p.chain, "")
 		p.word = Range{end, end}
 	case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
 		p.chain, p.literal, p.word = nil, true, Range{end, end}

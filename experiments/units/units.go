@@ -89,7 +89,7 @@ func parseQuantity(text string, units []unit, typical string, compound bool) (in
 			}
 		}
 		switch {
-		case of.size > 0 && of.size >= last.size:
+		case of.size >= last.size:
 			return 0, &unitError{problem: fmt.Sprintf(
 				"%s comes after %s: its parts go from large units to small ones, each once, like \"1h30m\"", of.name, last.name)}
 		case of.size > 0:

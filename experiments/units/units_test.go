@@ -72,3 +72,59 @@ func TestFormatDuration(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsWrong: the sentence says which rule a text breaks.
+func TestWhatIsWrong(t *testing.T) {
+	duration := func(text string) error { _, err := ParseDuration(text); return err }
+	size := func(text string) error { _, err := ParseSize(text); return err }
+	form := "it is not a number with a unit, like \"1.5s\""
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{duration("-1s"), "it must not be negative"},
+		{duration("5"), "it has no unit"},
+		{duration(""), form}, {duration("1/2s"), form}, {size("1GiB2MiB"), "it is not a number with a unit, like \"1.5GiB\""},
+		{duration("1m1h"), "h comes after m: its parts go from large units to small ones, each once, like \"1h30m\""},
+		{duration("1s1s"), "s comes after s: its parts go from large units to small ones, each once, like \"1h30m\""},
+		{duration("1e3s"), "exponents are not allowed; write the number without one, with its unit, like \"1.5s\""},
+		{duration("1e"), "\"e\" is not a unit; the units are h, m, s, ms, us, ns"},
+		{duration("1d2h"), "\"d\" is not a unit; the units are h, m, s, ms, us, ns"},
+		{size("5s"), "\"s\" is not a unit; the units are TiB, GiB, MiB, KiB, TB, GB, MB, kB, B"},
+		{duration("0.4ns"), "it is less than 1 ns"}, {duration("0.9ns"), "it is less than 1 ns"},
+		{size("0.4B"), "it is less than 1 B"},
+		{duration("5000000000000000000ns"), "it is too large"},
+		{duration(strings.Repeat("0", longest) + "1s"), "its number has more than 400 digits"},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
+	}
+	// The bounds themselves are allowed.
+	if d, err := ParseDuration(strings.Repeat("0", longest-1) + "1s"); err != nil || d != time.Second {
+		t.Errorf("%v, %v", d, err)
+	}
+	if d, err := ParseDuration("4611686018427387904ns"); err != nil || d != 1<<62 {
+		t.Errorf("%v, %v", d, err)
+	}
+	if d, err := ParseDuration("0ns"); err != nil || d != 0 {
+		t.Errorf("%v, %v", d, err)
+	}
+	if d, err := ParseDuration("1.4ns"); err != nil || d != 1 {
+		t.Errorf("%v, %v", d, err)
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	for text, want := range map[string]string{
+		"90s": "1m30s", "0.5h": "30m", "1024MiB": "1GiB", "1000kB": "1MB", "1500B": "1500B", "0B": "0B", "2048B": "2KiB",
+		"ninety": "ninety", "90": "90",
+	} {
+		if got := Canonical(text); got != want {
+			t.Errorf("%s is written %s, want %s", text, got, want)
+		}
+	}
+	if got := Suggestion(nil); got != "" {
+		t.Errorf("no error suggests %q", got)
+	}
+}

@@ -11,16 +11,16 @@ const longestName = 100
 // none is near. The earlier of two equally near ones wins. Of a short word, two slips
 // are believed only where the first letter is right. A text that is longer than any name is a slip of none.
 func Nearest(given string, candidates []string) string {
-	if len(given) > longestName {
+	if given == "" || len(given) > longestName {
 		return ""
 	}
 	best, bestDistance := "", 1+min(3, (len(given)+2)/3)
 	for _, c := range candidates {
-		if c == given {
+		if c == given || c == "" {
 			continue
 		}
 		d := distance(strings.ToLower(given), strings.ToLower(c))
-		if d >= 2 && len(given) <= 5 && (c == "" || given == "" || given[0]|0x20 != c[0]|0x20) {
+		if d >= 2 && len(given) <= 5 && given[0]|0x20 != c[0]|0x20 {
 			continue
 		}
 		if d < bestDistance {

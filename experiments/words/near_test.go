@@ -19,10 +19,23 @@ func TestDistance(t *testing.T) {
 	}
 	for given, want := range map[string]string{
 		"mpl": "mlp", "rudn_robin": "round_robin", "fsfc": "fcfs", "sfj": "sjf", "xyz": "", "ffi": "",
+		"": "", "mlp": "", "nlp": "mlp", "MPL": "mlp", "c": "",
+		"kroun": "", "rouxx": "round", "Rouxx": "round", "krounx": "round", "xround_robixx": "round_robin",
+		"xxound_robixx": "", "xfcfs": "fcfs", "xfcf": "",
 	} {
-		if got := Nearest(given, []string{"mlp", "cnn", "fcfs", "sjf", "round_robin"}); got != want {
+		if got := Nearest(given, []string{"", "mlp", "cnn", "fcfs", "round", "sjf", "round_robin"}); got != want {
 			t.Errorf("nearest to %q is %q, want %q", given, got, want)
 		}
+	}
+	if got := Nearest("cat", []string{"bat", "rat", "car"}); got != "bat" {
+		t.Errorf("of names that are equally near, %q comes first", got)
+	}
+	longest := strings.Repeat("l", longestName)
+	if got := Nearest(longest, []string{longest + "x"}); got != longest+"x" {
+		t.Errorf("a name of %d letters has no slip: %q", longestName, got)
+	}
+	if got := Nearest(longest+"l", []string{longest}); got != "" {
+		t.Errorf("a text of %d letters is a slip of %q", longestName+1, got)
 	}
 	long := strings.Repeat("long", 100)
 	if got := Nearest(long+"x", []string{long}); got != "" {

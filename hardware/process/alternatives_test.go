@@ -51,7 +51,7 @@ func TestAlternativeOfAResumedJob(t *testing.T) {
 			{Name: "two", Threads: 2, Predicted: time.Minute}, {Name: "one", Threads: 1, Predicted: 2 * time.Minute},
 		}
 		jobs := []scheduler.Job{
-			{Name: "either", Threads: 2, Predicted: time.Minute, Alternatives: either, Deadline: scheduler.Never},
+			{Name: "either", Threads: 2, Predicted: time.Minute, Special: &scheduler.Special{Alternatives: either}, Deadline: scheduler.Never},
 			{
 				Number: 1, Name: "short", Threads: 1, Predicted: time.Second, Arrival: 100 * time.Millisecond,
 				Deadline: scheduler.Never,

@@ -25,13 +25,13 @@ type allowance struct {
 func newBudgets(jobs []scheduler.Job) budgets {
 	var b budgets
 	for i := range jobs {
-		if jobs[i].Budget == nil {
+		if jobs[i].Budget() == nil {
 			continue
 		}
 		if b.of == nil {
 			b.of = make([]allowance, len(jobs))
 		}
-		b.of[i] = allowance{bounded: true, left: *jobs[i].Budget, end: scheduler.Never}
+		b.of[i] = allowance{bounded: true, left: *jobs[i].Budget(), end: scheduler.Never}
 	}
 	return b
 }

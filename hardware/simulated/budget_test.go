@@ -16,7 +16,7 @@ func withBudgets(t *testing.T, o Options, work []Scaling, budgets ...time.Durati
 		jobs[i] = scheduler.Job{Number: i, Name: string(rune('a' + i))}
 		if b := budgets[i]; b > 0 {
 			b--
-			jobs[i].Budget = &b
+			jobs[i].Own().Budget = &b
 		}
 	}
 	e, err := New(jobs, work, o)

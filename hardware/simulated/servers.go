@@ -130,7 +130,7 @@ func (e *Engine) join(job int, g scheduler.Grant) {
 	}
 	s.nodes = e.nodesOf(g)
 	s.lead = s.nodes
-	if len(e.jobs[job].Roles) > 0 {
+	if len(e.jobs[job].Roles()) > 0 {
 		s.lead = []int{g.Layout.Parts[cluster.Lead(g.Layout.Parts)].Node}
 	}
 	for _, v := range s.nodes {

@@ -50,7 +50,7 @@ func TestWarnedPartsHaveTheJobSave(t *testing.T) {
 		{"the chief", 0, 10 * second, 5 * second, 0, 0, 0, true},
 		{"the chief, too late", 0, 10 * second, second, 0, 30 * second, 0, false},
 	} {
-		jobs := []scheduler.Job{{Name: "a", Threads: 2, Roles: roles}}
+		jobs := []scheduler.Job{{Name: "a", Threads: 2, Special: &scheduler.Special{Roles: roles}}}
 		e, err := New(jobs, []Scaling{FullRequest(100*second, 2)}, Options{
 			Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}, {Threads: 1}}}, Overheads: Overheads{Start: c.lead},
 			Fleet:       &script{{Kind: scheduler.NodeWarned, At: c.at, Node: c.node, Until: c.at + c.time}},

@@ -115,13 +115,13 @@ type choices struct {
 	Decisions []scheduler.Decision
 }
 
-func (c *choices) Event(e scheduler.Event) {
+func (c *choices) Event(e *scheduler.Event) {
 	if !e.Kind.OfNode() {
-		c.Events = append(c.Events, e)
+		c.Events = append(c.Events, *e)
 	}
 }
 
-func (c *choices) Decision(d scheduler.Decision) { c.Decisions = append(c.Decisions, d) }
+func (c *choices) Decision(d *scheduler.Decision) { c.Decisions = append(c.Decisions, *d) }
 
 // With the same virtual arrival times the same is decided on processes, under Slurm and in a simulation: when, in which
 // order, on which cores of which nodes, and for which reasons; and each of the first two carries it out.
@@ -257,12 +257,12 @@ while :; do sleep 0.05; done`))
 // both are two recorders of the same run.
 type both [2]scheduler.Recorder
 
-func (b both) Event(e scheduler.Event) {
+func (b both) Event(e *scheduler.Event) {
 	b[0].Event(e)
 	b[1].Event(e)
 }
 
-func (b both) Decision(d scheduler.Decision) {
+func (b both) Decision(d *scheduler.Decision) {
 	b[0].Decision(d)
 	b[1].Decision(d)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -197,7 +198,7 @@ func (p *parser) progressLine(line []byte) {
 		if p.cut {
 			err = fmt.Errorf("longer than %d bytes", maxLine)
 		}
-		p.warn("progress line: %v", err)
+		p.warn("progress line: %s", inWords(err))
 		return
 	}
 	u := parsed.Tfexp
@@ -229,6 +230,24 @@ func (p *parser) progressLine(line []byte) {
 	default:
 		p.steps = append(p.steps, *u.Seconds)
 	}
+}
+
+// inWords says what is wrong with a line of JSON without the names of types of Go.
+func inWords(err error) string {
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &kind) {
+		return err.Error()
+	}
+	wanted := "an object"
+	switch kind.Type.Kind() {
+	case reflect.Int, reflect.Int64:
+		wanted = "a whole number"
+	case reflect.Float64:
+		wanted = "a number of at most 1.8e308"
+	case reflect.String:
+		wanted = "text"
+	}
+	return fmt.Sprintf("%q: %.40s stands where %s must be", kind.Field, kind.Value, wanted)
 }
 
 func (p *parser) warn(format string, args ...any) {

@@ -90,10 +90,14 @@ func TestParse(t *testing.T) {
 				Progress: Progress{Epoch: 1, Step: 45, Loss: ptr(0.5), Accuracy: ptr(0.8), Seconds: ptr(1.5), Threads: 2},
 			},
 		},
-		{"broken progress", Last, `{"tfexp":{"epoch":-1}}` + "\n" + `{"tfexp":{"loss":"x"}}` + "\n" + `{"tfexp":null}`,
+		{"broken progress", Last, `{"tfexp":{"epoch":-1}}` + "\n" + `{"tfexp":{"loss":"x"}}` + "\n" + `{"tfexp":null}` +
+			"\n" + `{"tfexp":{"epoch":1e999}}` + "\n" + `{"tfexp":{"reason":[]}}` + "\n" + `{"tfexp":7}`,
 			Report{Startup: -1, Save: -1, Warnings: []string{
 				"line 1: progress line: a negative count or time",
-				"line 2: progress line: json: cannot unmarshal string into Go struct field Progress.tfexp.loss of type float64"}}},
+				`line 2: progress line: "tfexp.loss": string stands where a number of at most 1.8e308 must be`,
+				`line 4: progress line: "tfexp.epoch": number 1e999 stands where a whole number must be`,
+				`line 5: progress line: "tfexp.reason": array stands where text must be`,
+				`line 6: progress line: "tfexp": number stands where an object must be`}}},
 	} {
 		for name, r := range map[string]io.Reader{"": strings.NewReader(test.in),
 			", byte by byte": iotest.OneByteReader(strings.NewReader(test.in))} {

@@ -198,10 +198,10 @@ func (c *Cell) withAlternatives(r drawn.Workload, jobs []scheduler.Job, truth []
 					}
 				}
 			}
-			j.Alternatives = append(j.Alternatives, a)
+			j.Own().Alternatives = append(j.Alternatives(), a)
 		}
-		if len(j.Alternatives) > 0 {
-			first := j.Alternatives[0]
+		if len(j.Alternatives()) > 0 {
+			first := j.Alternatives()[0]
 			j.Threads, j.GPUs, j.Memory, j.Predicted = first.Threads, first.GPUs, first.Memory, first.Predicted
 			j.MinThreads, j.MaxThreads = 0, 0
 		}

@@ -80,7 +80,7 @@ func (x *Experiment) fitted(h *experiments.Hardware, r drawn.Workload) []time.Du
 		} else if k >= 0 {
 			predicted[i] = ofBlock[k]
 		}
-		predicted[i] = drawn.Within(r.Jobs[i].Budget, predicted[i])
+		predicted[i] = drawn.Within(r.Jobs[i].Budget(), predicted[i])
 	}
 	return predicted
 }

@@ -194,7 +194,8 @@ func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
 	other.Threads.Inter, other.Threads.Intra = contract.Split(j.Threads.Inter, j.Threads.Intra, j.Threads.Request, n)
 	other.Threads.Request = n
 	if len(j.Roles) > 0 {
-		other.Roles = sampling.WithFewest(j).Roles
+		fewest := sampling.WithFewest(j)
+		other.Roles = fewest.Roles()
 	}
 	other.Form = fmt.Sprintf("%dt", n)
 	return &other

@@ -36,9 +36,10 @@ func (c *Cell) renting(r drawn.Workload, jobs []scheduler.Job) []scheduler.Job {
 		startup += o.Start
 	}
 	for n := range jobs {
-		jobs[n].Changeover = startup
+		own := jobs[n].Own()
+		own.Changeover = startup
 		if k := r.Block[n]; k >= 0 && r.Blocks[k].Checkpoint != nil {
-			jobs[n].Changeover += r.Blocks[k].Checkpoint.Restore + c.unsaved(r.Blocks[k], jobs[n].Predicted)
+			own.Changeover += r.Blocks[k].Checkpoint.Restore + c.unsaved(r.Blocks[k], jobs[n].Predicted)
 		}
 	}
 	return jobs

@@ -115,7 +115,7 @@ func (c *Cell) variant(t *experiments.Tuning, settings []control.Setting, dirs s
 		return stages.Variant{}, err
 	}
 	job, block := &r.Jobs[0], r.Blocks[r.Block[0]]
-	v := stages.Variant{Threads: job.Threads, Roles: job.Roles}
+	v := stages.Variant{Threads: job.Threads, Roles: job.Roles()}
 	for i := range t.Settings {
 		if name := t.Settings[i].Name; t.Settings[i].Live || block.Builtin != "" && slices.Contains(builtin.Changeable(), name) {
 			v.Live = append(v.Live, name)

@@ -60,9 +60,12 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	alternatives := alternativesOf(c.Hardware, r)
 	for n := range work {
 		t := aloneOf(work[n], alternativesAt(&r, alternatives, n), r.Jobs[n].Threads)
-		alone[n] = drawn.Within(r.Jobs[n].Budget, time.Duration(float64(t)*opts.Factor(r.Jobs[n].Name)))
+		alone[n] = drawn.Within(r.Jobs[n].Budget(), time.Duration(float64(t)*opts.Factor(r.Jobs[n].Name)))
 	}
 	task := c.task(r, truth{alone: alone, work: work})
+	if slices.Equal(task.Setup.Predicted, alone) { // as of most simulated cells: once is enough
+		task.Setup.Predicted = alone
+	}
 	task.Folders = dirs
 	opts.Checkpoints = c.checkpoints(r)
 	task.Simulation = &stages.Simulation{Jobs: r.Jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
@@ -97,7 +100,7 @@ func (c *Cell) launch(r drawn.Workload, n int, dirs stages.Folders) launch.Job {
 	if block.TargetLoss > 0 {
 		out.Env = append(out.Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
 	}
-	out.Budget = r.Jobs[n].Budget
+	out.Budget = r.Jobs[n].Budget()
 	out.Alternatives = launchAlternatives(c.Hardware, block)
 	return out
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -141,7 +140,6 @@ func (s *search) suggest() ([]tuner.Suggestion, error) {
 
 // cell makes the cell of a suggestion.
 func (s *search) cell(next tuner.Suggestion) (*realise.Cell, error) {
-	values := s.values(next.At)
 	s.made++
 	ref := record.TrialRef{Number: s.made}
 	if next.Modelled {
@@ -152,7 +150,7 @@ func (s *search) cell(next tuner.Suggestion) (*realise.Cell, error) {
 			ref.Low, ref.High = ref.High, ref.Low
 		}
 	}
-	c, err := s.x.Trial(s.tuning, s.replicate, values, ref)
+	c, err := s.x.Trial(s.tuning, s.replicate, s.t.ValuesAt(next.At), ref)
 	if err != nil {
 		return nil, fmt.Errorf("tune %s: trial %d: %w", s.t.Name, s.made, err)
 	}
@@ -171,14 +169,4 @@ func (s *search) natural(next tuner.Suggestion, deviations float64) *float64 {
 		return nil
 	}
 	return &v
-}
-
-// values are the settings at a point: of a recorded job, as its table has them.
-func (s *search) values(at []float64) []string {
-	for i, c := range s.problem.Candidates {
-		if slices.Equal(c, at) {
-			return s.t.Candidates[i]
-		}
-	}
-	return tuning.Values(&s.t.Tuning, at)
 }

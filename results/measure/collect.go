@@ -56,7 +56,7 @@ func (s *Setup) alone(job int) time.Duration {
 		return s.Alone[job]
 	}
 	least := s.predicted(job, 0)
-	for k := range s.Jobs[job].Alternatives {
+	for k := range s.Jobs[job].Alternatives() {
 		if p := s.predicted(job, k); p > 0 && (p < least || least == 0) {
 			least = p
 		}
@@ -67,7 +67,7 @@ func (s *Setup) alone(job int) time.Duration {
 // aloneAs is a job's run time in one of its alternatives, as alone.
 func (s *Setup) aloneAs(job, alternative int) time.Duration {
 	switch {
-	case len(s.Jobs[job].Alternatives) == 0:
+	case len(s.Jobs[job].Alternatives()) == 0:
 		return s.alone(job)
 	case s.AloneOn != nil:
 		return s.AloneOn(job, alternative)
@@ -138,28 +138,27 @@ func NewCollector(s Setup) *Collector {
 }
 
 // Decision implements scheduler.Recorder; decisions are not measured.
-func (c *Collector) Decision(scheduler.Decision) {}
+func (c *Collector) Decision(*scheduler.Decision) {}
 
 // Event implements scheduler.Recorder. Events of unknown jobs, and of jobs
 // that have ended, are ignored: they are for the validator to find.
-func (c *Collector) Event(e scheduler.Event) {
+func (c *Collector) Event(e *scheduler.Event) {
 	if e.Kind.OfNode() {
-		c.node(&e)
+		c.node(e)
 		return
 	}
-	if !c.jobs.Takes(&e) {
+	if !c.jobs.Takes(e) {
 		return
 	}
-	c.hold(&e)
+	c.hold(e)
 	at := table.ToMicros(e.At)
-	e.At = at.Duration()
 	c.last = at
 	if c.backlog.next < len(c.backlog.marks) {
 		c.passes(at)
 	}
 	a, j := &c.accounts[e.Job], c.jobs.Job(e.Job)
 	ran, arrived := j.Runs(), j.State() != scheduler.Pending
-	step := c.jobs.Event(&e)
+	step := c.jobs.EventAt(e, at.Duration())
 	a.add(step)
 	if c.gpus != nil && (step.Began || step.Ended || j.Over()) { // one that ends without having run ends a span as well
 		now := held{}
@@ -201,13 +200,13 @@ func (c *Collector) Event(e scheduler.Event) {
 			c.present.ends(&a.stay, at)
 		}
 		if e.Kind != scheduler.Finish {
-			c.fail(&e, j)
+			c.fail(e, at, j)
 		}
 	}
 }
 
 // fail notes a job that ended without finishing.
-func (c *Collector) fail(e *scheduler.Event, j *ledger.Job) {
+func (c *Collector) fail(e *scheduler.Event, at table.Micros, j *ledger.Job) {
 	if len(c.failures) == MaxFailures {
 		return
 	}
@@ -215,7 +214,7 @@ func (c *Collector) fail(e *scheduler.Event, j *ledger.Job) {
 	if reason == "" {
 		reason = j.State().String()
 	}
-	c.failures = append(c.failures, Failure{Job: c.setup.Jobs[e.Job].Name, At: e.At.Seconds(), Reason: reason})
+	c.failures = append(c.failures, Failure{Job: c.setup.Jobs[e.Job].Name, At: at.Seconds(), Reason: reason})
 }
 
 // add adds the span of holding that a step ended, if it ended one.
@@ -267,8 +266,8 @@ func (c *Collector) Outcome(job int) Outcome {
 	if s, ok := c.overheads[job]; ok {
 		r.ResizeOverhead = s
 	}
-	if len(j.Alternatives) > 0 {
-		r.ThreadsRequested, r.GPUs = j.Alternatives[state.Alternative].Threads, j.Alternatives[state.Alternative].GPUs
+	if len(j.Alternatives()) > 0 {
+		r.ThreadsRequested, r.GPUs = j.Alternatives()[state.Alternative].Threads, j.Alternatives()[state.Alternative].GPUs
 	}
 	if state.FirstStart != scheduler.Never {
 		first := table.ToMicros(state.FirstStart)
@@ -278,15 +277,15 @@ func (c *Collector) Outcome(job int) Outcome {
 	}
 	until, service := c.last, a.service
 	if state.Over() {
-		until = table.ToMicros(state.End)
+		until = table.ToMicros(state.End())
 		r.Finish, r.JCT = until.Seconds(), (until - arrival).Seconds()
 	} else if state.Runs() {
 		service += c.last - table.ToMicros(state.Since)
 	}
 	r.Service = service.Seconds()
 	r.Budget, r.BudgetUsed, r.Scoring = math.NaN(), math.NaN(), math.NaN()
-	if j.Budget != nil {
-		r.Budget = j.Budget.Seconds()
+	if j.Budget() != nil {
+		r.Budget = j.Budget().Seconds()
 		r.BudgetUsed = min(r.Budget, r.Service)
 		r.Scoring = r.Service - r.BudgetUsed
 	}
@@ -323,7 +322,7 @@ func (c *Collector) slowdowns(job int) (plain, bounded float64) {
 	if alone <= 0 {
 		return math.NaN(), math.NaN()
 	}
-	jct := (table.ToMicros(c.jobs.Job(job).End) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
+	jct := (table.ToMicros(c.jobs.Job(job).End()) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
 	return jct / alone.Seconds(), max(1, jct/max(alone, c.setup.BoundedFloor).Seconds())
 }
 

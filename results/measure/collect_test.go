@@ -32,7 +32,7 @@ func twoJobs() (measure.Setup, []scheduler.Event) {
 func collect(s measure.Setup, events []scheduler.Event) *measure.Collector {
 	c := measure.NewCollector(s)
 	for _, e := range events {
-		c.Event(e)
+		c.Event(&e)
 	}
 	return c
 }
@@ -212,9 +212,9 @@ func BenchmarkCollector(b *testing.B) {
 	for b.Loop() {
 		c := measure.NewCollector(s)
 		for i := range n {
-			c.Event(scheduler.Event{Kind: scheduler.Arrive, Job: i})
-			c.Event(scheduler.Event{Kind: scheduler.Start, Job: i, Cores: scheduler.CoreSet{{Lo: int32(i), Hi: int32(i + 1)}}})
-			c.Event(scheduler.Event{At: second, Kind: scheduler.Finish, Job: i})
+			c.Event(&scheduler.Event{Kind: scheduler.Arrive, Job: i})
+			c.Event(&scheduler.Event{Kind: scheduler.Start, Job: i, Cores: scheduler.CoreSet{{Lo: int32(i), Hi: int32(i + 1)}}})
+			c.Event(&scheduler.Event{At: second, Kind: scheduler.Finish, Job: i})
 		}
 		c.Metrics()
 	}

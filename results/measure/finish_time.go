@@ -54,7 +54,7 @@ func (c *Collector) finishTime(job int) float64 {
 	if c.present.unknown() || j.State() != scheduler.Finished {
 		return math.NaN()
 	}
-	jct := (table.ToMicros(j.End) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
+	jct := (table.ToMicros(j.End()) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
 	if jct <= 0 {
 		return math.NaN()
 	}
@@ -87,7 +87,7 @@ func (c *Collector) apart(job int, n float64) float64 {
 // fastestOn returns how many devices of a type a job runs on when it runs there as fast as it can, and for how long;
 // 0 seconds where it cannot run there.
 func (c *Collector) fastestOn(job int, d device) (workers int, seconds float64) {
-	for k := range max(1, len(c.setup.Jobs[job].Alternatives)) {
+	for k := range max(1, len(c.setup.Jobs[job].Alternatives())) {
 		a := c.setup.request(job, k)
 		if (a.GPUs > 0) != d.gpu || a.GPU != "" && a.GPU != d.name {
 			continue

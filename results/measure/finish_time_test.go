@@ -28,9 +28,9 @@ func TestFinishTimesOnTwoTypes(t *testing.T) {
 			{Name: "new", Threads: 4, GPUs: 2, GPU: "V100"}, {Name: "old", Threads: 4, GPUs: 2, GPU: "K80"},
 		}},
 		Jobs: []scheduler.Job{
-			{Number: 0, Name: "A", Alternatives: []scheduler.Alternative{on("V100", 1), on("K80", 1)}},
-			{Number: 1, Name: "B", Arrival: 5 * second, Alternatives: []scheduler.Alternative{on("V100", 2), on("K80", 2)}},
-			{Number: 2, Name: "C", Arrival: 10 * second, Alternatives: []scheduler.Alternative{on("K80", 2)}},
+			{Number: 0, Name: "A", Special: &scheduler.Special{Alternatives: []scheduler.Alternative{on("V100", 1), on("K80", 1)}}},
+			{Number: 1, Name: "B", Arrival: 5 * second, Special: &scheduler.Special{Alternatives: []scheduler.Alternative{on("V100", 2), on("K80", 2)}}},
+			{Number: 2, Name: "C", Arrival: 10 * second, Special: &scheduler.Special{Alternatives: []scheduler.Alternative{on("K80", 2)}}},
 		},
 		AloneOn: func(job, alternative int) time.Duration { return alone[job][alternative] },
 	}

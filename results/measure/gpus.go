@@ -99,10 +99,10 @@ func asksOf(j *scheduler.Job, m *cluster.Machine) []cluster.Room {
 			asks = append(asks, cluster.Room{Cores: need.Cores, GPUs: need.GPUs, Kind: kind})
 		}
 	}
-	if len(j.Alternatives) == 0 {
+	if len(j.Alternatives()) == 0 {
 		add(*j, "")
 	}
-	for _, a := range j.Alternatives {
+	for _, a := range j.Alternatives() {
 		one := j.WithAlternative(a)
 		add(one, a.GPU)
 	}

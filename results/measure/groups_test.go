@@ -17,12 +17,12 @@ import (
 func one(jobs []scheduler.Job) *measure.Collector {
 	c := measure.NewCollector(measure.Setup{Jobs: jobs, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 8}}}})
 	for i := range jobs {
-		c.Event(scheduler.Event{Kind: scheduler.Arrive, Job: i})
+		c.Event(&scheduler.Event{Kind: scheduler.Arrive, Job: i})
 	}
 	for i := range jobs {
 		at := time.Duration(i) * second
-		c.Event(scheduler.Event{At: at, Kind: scheduler.Start, Job: i, Cores: cores(0, int32(jobs[i].Threads))})
-		c.Event(scheduler.Event{At: at + second, Kind: scheduler.Finish, Job: i})
+		c.Event(&scheduler.Event{At: at, Kind: scheduler.Start, Job: i, Cores: cores(0, int32(jobs[i].Threads))})
+		c.Event(&scheduler.Event{At: at + second, Kind: scheduler.Finish, Job: i})
 	}
 	return c
 }

@@ -24,7 +24,7 @@ func TestLossesByHand(t *testing.T) {
 		}},
 		Jobs: []scheduler.Job{{
 			Name: "j-1", Class: "j", Threads: 2,
-			Roles: []scheduler.Role{{Name: "worker", Count: 2, Threads: 1, Elastic: true, Min: 1}},
+			Special: &scheduler.Special{Roles: []scheduler.Role{{Name: "worker", Count: 2, Threads: 1, Elastic: true, Min: 1}}},
 		}},
 		Terms: []*market.Terms{
 			{Market: market.Spot, Price: market.Fixed(3600)}, {Market: market.Spot, Price: market.Fixed(7200)},

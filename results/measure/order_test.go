@@ -45,9 +45,9 @@ func TestStoppedJobsHaveFailed(t *testing.T) {
 	}
 	c := NewCollector(s)
 	for i, end := range []scheduler.EventKind{scheduler.Finish, scheduler.Fail, scheduler.Stop} {
-		c.Event(scheduler.Event{Kind: scheduler.Arrive, Job: i})
-		c.Event(scheduler.Event{Kind: scheduler.Start, Job: i, Cores: scheduler.CoreSet{{Lo: int32(i), Hi: int32(i) + 1}}})
-		c.Event(scheduler.Event{Kind: end, Job: i, At: time.Second})
+		c.Event(&scheduler.Event{Kind: scheduler.Arrive, Job: i})
+		c.Event(&scheduler.Event{Kind: scheduler.Start, Job: i, Cores: scheduler.CoreSet{{Lo: int32(i), Hi: int32(i) + 1}}})
+		c.Event(&scheduler.Event{Kind: end, Job: i, At: time.Second})
 	}
 	if got := c.totals(); got.Failed != 2 || got.Finished != 1 || got.Jobs != 3 {
 		t.Errorf("%d failed, %d finished of %d", got.Failed, got.Finished, got.Jobs)
@@ -95,7 +95,7 @@ func TestServersOfTwoJobs(t *testing.T) {
 	set := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
 	at := func(seconds int, e scheduler.Event) {
 		e.At = time.Duration(seconds) * time.Second
-		c.Event(e)
+		c.Event(&e)
 	}
 	for node := range 2 {
 		at(0, scheduler.Event{Kind: scheduler.NodeRequest, Node: node, Job: -1, Server: &scheduler.Server{Market: market.Spot}})

@@ -5,8 +5,8 @@ import "github.com/tfexp/tfexp/scheduler"
 // request is what a job asks for in one of its ways.
 func (s *Setup) request(job, alternative int) scheduler.Alternative {
 	j := &s.Jobs[job]
-	if alternative < len(j.Alternatives) {
-		return j.Alternatives[alternative]
+	if alternative < len(j.Alternatives()) {
+		return j.Alternatives()[alternative]
 	}
 	return scheduler.Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory}
 }
@@ -37,8 +37,8 @@ func (c *Collector) resource(job int, a *account) string {
 	if j.GPUs > 0 {
 		name = "gpu"
 	}
-	if len(j.Alternatives) > 0 {
-		name, gpu = j.Alternatives[c.jobs.Job(job).Alternative].Name, j.Alternatives[c.jobs.Job(job).Alternative].GPU
+	if len(j.Alternatives()) > 0 {
+		name, gpu = j.Alternatives()[c.jobs.Job(job).Alternative].Name, j.Alternatives()[c.jobs.Job(job).Alternative].GPU
 	}
 	if a.typed > 0 && !hasType(name, gpu) {
 		name += ":" + c.setup.Cluster.Nodes[a.typed-1].GPU

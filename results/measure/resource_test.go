@@ -16,8 +16,8 @@ func TestRowOfAnAlternative(t *testing.T) {
 	setup := measure.Setup{
 		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4}, {Threads: 2, GPUs: 2, GPU: "V100"}}},
 		Jobs: []scheduler.Job{
-			{Number: 0, Name: "a", Threads: 4, Alternatives: ways}, {Number: 1, Name: "b", Threads: 4, Alternatives: ways},
-			{Number: 2, Name: "c", Threads: 1, GPUs: 1}, {Number: 3, Name: "d", Threads: 4, Alternatives: ways},
+			{Number: 0, Name: "a", Threads: 4, Special: &scheduler.Special{Alternatives: ways}}, {Number: 1, Name: "b", Threads: 4, Special: &scheduler.Special{Alternatives: ways}},
+			{Number: 2, Name: "c", Threads: 1, GPUs: 1}, {Number: 3, Name: "d", Threads: 4, Special: &scheduler.Special{Alternatives: ways}},
 		},
 	}
 	for range setup.Jobs {
@@ -26,14 +26,14 @@ func TestRowOfAnAlternative(t *testing.T) {
 	c := measure.NewCollector(setup)
 	set := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
 	for j := range setup.Jobs {
-		c.Event(scheduler.Event{Kind: scheduler.Arrive, Job: j})
+		c.Event(&scheduler.Event{Kind: scheduler.Arrive, Job: j})
 	}
-	c.Event(scheduler.Event{Kind: scheduler.Start, Job: 0, Cores: set(0, 4)})
-	c.Event(scheduler.Event{Kind: scheduler.Start, Job: 1, Cores: set(4, 5), GPUs: set(0, 1), Alternative: 1})
-	c.Event(scheduler.Event{Kind: scheduler.Start, Job: 2, Cores: set(5, 6), GPUs: set(1, 2)})
-	c.Event(scheduler.Event{Kind: scheduler.Finish, Job: 1, At: 4 * time.Second})
-	c.Event(scheduler.Event{Kind: scheduler.Finish, Job: 2, At: 4 * time.Second})
-	c.Event(scheduler.Event{Kind: scheduler.Start, Job: 3, At: 4 * time.Second, Cores: set(4, 5), GPUs: set(1, 2),
+	c.Event(&scheduler.Event{Kind: scheduler.Start, Job: 0, Cores: set(0, 4)})
+	c.Event(&scheduler.Event{Kind: scheduler.Start, Job: 1, Cores: set(4, 5), GPUs: set(0, 1), Alternative: 1})
+	c.Event(&scheduler.Event{Kind: scheduler.Start, Job: 2, Cores: set(5, 6), GPUs: set(1, 2)})
+	c.Event(&scheduler.Event{Kind: scheduler.Finish, Job: 1, At: 4 * time.Second})
+	c.Event(&scheduler.Event{Kind: scheduler.Finish, Job: 2, At: 4 * time.Second})
+	c.Event(&scheduler.Event{Kind: scheduler.Start, Job: 3, At: 4 * time.Second, Cores: set(4, 5), GPUs: set(1, 2),
 		Alternative: 2})
 	for j, want := range []struct {
 		resource      string

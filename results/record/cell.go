@@ -96,7 +96,7 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 }
 
 // Event implements scheduler.Recorder. An error of the disk is kept for Finish.
-func (w *CellWriter) Event(e scheduler.Event) {
+func (w *CellWriter) Event(e *scheduler.Event) {
 	if e.Kind.OfNode() && w.records != MetricsOnly {
 		w.Collector.Event(e)
 		w.line = lines.AppendNodeEvent(w.line[:0], e, w.setup.Cluster.Nodes)
@@ -117,7 +117,7 @@ func (w *CellWriter) Event(e scheduler.Event) {
 }
 
 // Decision implements scheduler.Recorder.
-func (w *CellWriter) Decision(d scheduler.Decision) {
+func (w *CellWriter) Decision(d *scheduler.Decision) {
 	if w.records != MetricsOnly && d.Job >= 0 && d.Job < len(w.setup.Jobs) {
 		w.line = lines.AppendDecision(w.line[:0], d, w.setup.Jobs)
 		w.write(w.decisions)
@@ -283,11 +283,11 @@ func WriteCell(dir string, s Setup, records Records, events []scheduler.Event, d
 	if err != nil {
 		return c, err
 	}
-	for _, e := range events {
-		w.Event(e)
+	for i := range events {
+		w.Event(&events[i])
 	}
-	for _, d := range decisions {
-		w.Decision(d)
+	for i := range decisions {
+		w.Decision(&decisions[i])
 	}
 	return w.Finish(c)
 }

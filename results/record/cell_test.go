@@ -100,7 +100,7 @@ func TestHalfWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Event(events[0])
+	w.Event(&events[0])
 	if _, err := os.Stat(filepath.Join(dir, record.CellFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("cell.json while the cell is written: %v", err)
 	}

@@ -211,7 +211,7 @@ func TestRealCellsCanBeFollowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Event(events[0])
+		w.Event(&events[0])
 		raw, err := os.ReadFile(w.events.Temporary())
 		if err != nil || (len(raw) > 0) != real {
 			t.Errorf("real %v: %q, %v", real, raw, err)
@@ -450,7 +450,7 @@ func TestServersOfCells(t *testing.T) {
 			w.AddServer(ServerRow{Node: "before", Down: -1})
 		}
 		for _, e := range events {
-			w.Event(e)
+			w.Event(&e)
 		}
 		if _, err := w.Finish(Cell{}); err != nil {
 			t.Fatal(err)
@@ -572,7 +572,7 @@ func TestFirstError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Event(events[0])
+		w.Event(&events[0])
 		w.keep(first)
 		w.keep(errors.New("second"))
 		w.keep(nil)

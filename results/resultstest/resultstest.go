@@ -251,9 +251,9 @@ func (s *sim) event(kind scheduler.EventKind, job int, cores []int) {
 	if kind == scheduler.Fail {
 		e.Reason = "exit status 1"
 	}
-	s.out.Event(e)
+	s.out.Event(&e)
 	if kind == scheduler.Start || kind == scheduler.Resume {
-		s.out.Decision(scheduler.Decision{At: s.now, Kind: kind, Job: job, Cores: set, Reason: "next in the queue"})
+		s.out.Decision(&scheduler.Decision{At: s.now, Kind: kind, Job: job, Cores: set, Reason: "next in the queue"})
 	}
 }
 

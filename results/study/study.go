@@ -178,13 +178,13 @@ func writeRun(dir string, ref record.CellRef, c *Configuration, r *runs.Run) (re
 	}
 	defer w.Abort()
 	cores := scheduler.CoreSet{{Lo: 0, Hi: int32(ref.Cores)}}
-	w.Event(scheduler.Event{Kind: scheduler.Arrive, Job: 0})
-	w.Event(scheduler.Event{Kind: scheduler.Start, Job: 0, Cores: cores})
+	w.Event(&scheduler.Event{Kind: scheduler.Arrive, Job: 0})
+	w.Event(&scheduler.Event{Kind: scheduler.Start, Job: 0, Cores: cores})
 	end := scheduler.Event{At: r.Duration, Kind: scheduler.Finish, Job: 0}
 	if !r.Whole {
 		end.Kind, end.Reason = scheduler.Fail, "its records end before its last step"
 	}
-	w.Event(end)
+	w.Event(&end)
 	w.SetFinal(0, measure.Final{Loss: r.Loss, Accuracy: r.Accuracy})
 	w.SetMoney(0, measure.Money{Cost: r.Cost, Revocations: r.Revocations()})
 	out := record.Cell{Busy: -1}

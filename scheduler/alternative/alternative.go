@@ -26,12 +26,12 @@ type state struct {
 
 // New finds out which alternatives a cluster can hold.
 func New(jobs []job.Job, c cluster.Cluster) Set {
-	if !slices.ContainsFunc(jobs, func(j job.Job) bool { return len(j.Alternatives) > 0 }) {
+	if !slices.ContainsFunc(jobs, func(j job.Job) bool { return len(j.Alternatives()) > 0 }) {
 		return Set{}
 	}
 	s := Set{make([][]int32, len(jobs)), make([]state, len(jobs))}
 	for i := range jobs {
-		for k := range jobs[i].Alternatives {
+		for k := range jobs[i].Alternatives() {
 			if jobs[i].DemandAs(k).FitsOn(c) {
 				s.possible[i] = append(s.possible[i], int32(k))
 			}
@@ -56,7 +56,7 @@ func (s *Set) Possible(j int32) []int32 {
 func Fastest(j *job.Job, among []int32) int32 {
 	best := among[0]
 	for _, k := range among[1:] {
-		if x, y := j.Alternatives[best].Predicted, j.Alternatives[k].Predicted; y != 0 && (x == 0 || x > y) {
+		if x, y := j.Alternatives()[best].Predicted, j.Alternatives()[k].Predicted; y != 0 && (x == 0 || x > y) {
 			best = k
 		}
 	}

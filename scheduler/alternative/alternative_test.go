@@ -26,7 +26,7 @@ func TestConvert(t *testing.T) {
 func TestFastest(t *testing.T) {
 	j := &job.Job{}
 	for _, d := range []time.Duration{0, 5, 3, 3, 0} {
-		j.Alternatives = append(j.Alternatives, job.Alternative{Predicted: d})
+		j.Own().Alternatives = append(j.Alternatives(), job.Alternative{Predicted: d})
 	}
 	for _, c := range []struct {
 		among []int32
@@ -47,8 +47,8 @@ func TestSet(t *testing.T) {
 	if _, ok := plain.Memory(0); plain.Any() || plain.Possible(0) != nil || plain.Kind(0) != 0 || ok {
 		t.Error("a run without alternatives has some")
 	}
-	s := New([]job.Job{{Threads: 1}, {Threads: 1, Alternatives: []job.Alternative{{Threads: 8}, {Threads: 4}, {Threads: 1, GPUs: 2},
-		{Threads: 1, GPUs: 1}}}}, c)
+	s := New([]job.Job{{Threads: 1}, {Threads: 1, Special: &job.Special{Alternatives: []job.Alternative{{Threads: 8}, {Threads: 4}, {Threads: 1, GPUs: 2},
+		{Threads: 1, GPUs: 1}}}}}, c)
 	if !s.Any() || s.Possible(0) != nil || !slices.Equal(s.Possible(1), []int32{1, 3}) {
 		t.Errorf("possible: %v and %v", s.Possible(0), s.Possible(1))
 	}

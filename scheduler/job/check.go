@@ -52,11 +52,11 @@ func CheckAll(c cluster.Cluster, jobs []Job, resizes []Resize, partial bool) err
 			return fmt.Errorf("resize of job %d to %d threads at %s: no such job, or not a sensible request",
 				z.Job, z.Threads, z.At)
 		}
-		if len(jobs[z.Job].Alternatives) > 0 {
+		if len(jobs[z.Job].Alternatives()) > 0 {
 			return fmt.Errorf("resize of job %q: it has alternatives, and keeps the request of the one that it starts with",
 				jobs[z.Job].Name)
 		}
-		if len(jobs[z.Job].Roles) > 0 {
+		if len(jobs[z.Job].Roles()) > 0 {
 			return fmt.Errorf("resize of job %q: it has roles, and keeps its parts", jobs[z.Job].Name)
 		}
 		if n := jobs[z.Job].Nodes; n > 1 && z.Threads%n != 0 {

@@ -33,15 +33,9 @@ type Job struct {
 	// GPUs and Memory (bytes) are requested in full or not at all.
 	GPUs   int
 	Memory int64
-	// Batch is how many samples a step its user asked for; 0 leaves it to the program.
-	Batch int `json:",omitempty"`
 	// Nodes is the number of nodes of a gang; 0 and 1 mean a job on one node.
 	// The request is then divided evenly over the nodes.
 	Nodes int
-	// Roles are the parts of a job that has several, each a program on a node of
-	// its own or not; Threads and GPUs are their sums. Such a job is rigid, and starts
-	// whole.
-	Roles []Role
 	// Malleable jobs can be resized while they run; the others are rigid.
 	Malleable bool
 	// Elastic jobs can go on with any number of GPUs, however many on each node, when a policy
@@ -50,20 +44,10 @@ type Job struct {
 	// Divided jobs, of one node by themselves, have their requests divided over nodes as the policy
 	// places them, in equal units (cluster.Units). They are rigid.
 	Divided bool `json:",omitempty"`
-	// Budget is how long the job may train, in service time over all of its attempts;
-	// nil means that its work alone ends it.
-	Budget *time.Duration
-	// Retries is how often a job that failed while it ran is put back into the
-	// queue, to be started anew.
-	Retries int
-
 	// Priority is the job's own level: 0 is best.
 	Priority int
 	// Deadline is an instant; Never when the job has none.
 	Deadline time.Duration
-	// Changeover is what it costs the job to start on another server, before its work
-	// goes on, for policies that choose where servers come from.
-	Changeover time.Duration
 	// User owns the job, for policies that are fair between users.
 	User string
 	// Predicted is the run time on the full request by the estimates that the
@@ -71,17 +55,9 @@ type Job struct {
 	// any. A job that is known to take no time is given a nanosecond.
 	Predicted time.Duration
 
-	// Units is the work of the job in epochs or steps, for policies that compare the speeds of
-	// jobs; 0 counts as 1.
-	Units float64
-	// Weight is the job's part of a fair division, relative to others; 0 counts as 1.
-	Weight float64
-
-	// Alternatives are the requests with which a job can run, when there are several
-	// or the type of GPU matters: it starts with one of them, and keeps it. The
-	// first is the request above, so that a job with alternatives has at least
-	// one. Such a job is rigid.
-	Alternatives []Alternative
+	// Special has what few jobs have, and jobs may share it; nil for none. What it has is read by the methods of the
+	// same names, and changed by Own.
+	Special *Special `json:",omitempty"`
 }
 
 // Within returns how long after its arrival the job is to be done; 0 without a deadline.
@@ -96,7 +72,7 @@ func (j *Job) Within() time.Duration {
 // is true of such jobs is known without a look at them, of which there may be millions.
 func (j *Job) Plain() bool {
 	return j.GPUs == 0 && j.Memory == 0 && j.Nodes <= 1 && !j.Divided && !j.Malleable && !j.Elastic &&
-		len(j.Roles)+len(j.Alternatives) == 0
+		len(j.Roles())+len(j.Alternatives()) == 0
 }
 
 // Role is a kind of parts of a job.
@@ -131,7 +107,7 @@ func (j *Job) Survives(parts []cluster.Part, node int) bool {
 // Spares is Survives for any parts that are lost together.
 func (j *Job) Spares(parts []cluster.Part, gone func(p *cluster.Part) bool) bool {
 	lead := cluster.Lead(parts)
-	for _, role := range j.Roles {
+	for _, role := range j.Roles() {
 		lost, left := 0, 0
 		for i, p := range parts {
 			switch {
@@ -148,19 +124,19 @@ func (j *Job) Spares(parts []cluster.Part, gone func(p *cluster.Part) bool) bool
 			return false
 		}
 	}
-	return len(j.Roles) > 0
+	return len(j.Roles()) > 0
 }
 
 // WithParts returns the job with other numbers of parts, by role.
 func (j Job) WithParts(counts []int) Job {
-	roles := slices.Clone(j.Roles)
+	roles := slices.Clone(j.Roles())
 	j.Threads, j.GPUs = 0, 0
 	for i := range roles {
 		r := &roles[i]
 		r.Count = counts[i]
 		j.Threads, j.GPUs = j.Threads+r.Count*r.Threads, j.GPUs+r.Count*r.GPUs
 	}
-	j.Roles = roles
+	j.Own().Roles = roles
 	return j
 }
 
@@ -179,10 +155,10 @@ type Resize struct {
 // and those that are too many: of each role the ones with the highest numbers. The part that ends the job is the first
 // of its role, and stays.
 func (j *Job) Surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
-	kept := make([]int, len(j.Roles))
+	kept := make([]int, len(j.Roles()))
 	for _, p := range parts {
-		r := slices.IndexFunc(j.Roles, func(r Role) bool { return r.Name == p.Role })
-		if kept[r] < j.Roles[r].Count {
+		r := slices.IndexFunc(j.Roles(), func(r Role) bool { return r.Name == p.Role })
+		if kept[r] < j.Roles()[r].Count {
 			keep = append(keep, p)
 			kept[r]++
 		} else {
@@ -195,7 +171,7 @@ func (j *Job) Surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
 // Missing returns the parts that a running job lacks, in the order of its roles: of each as many as it has too few, with
 // the lowest numbers that are free.
 func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
-	for _, role := range j.Roles {
+	for _, role := range j.Roles() {
 		has := map[int]bool{}
 		for _, p := range parts {
 			if p.Role == role.Name {
@@ -215,20 +191,20 @@ func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
 // AskParts returns the numbers of parts of a job's roles when it is to have so many of one. The error
 // says why it cannot.
 func (j *Job) AskParts(role string, count int, on cluster.Cluster) (counts []int, err error) {
-	i := slices.IndexFunc(j.Roles, func(r Role) bool { return r.Name == role })
+	i := slices.IndexFunc(j.Roles(), func(r Role) bool { return r.Name == role })
 	if i < 0 {
 		return nil, fmt.Errorf("job %q has no role %q", j.Name, role)
 	}
-	r := &j.Roles[i]
+	r := &j.Roles()[i]
 	switch least := max(r.Min, 1); {
 	case !r.Elastic:
 		return nil, fmt.Errorf("the role %q of job %q is not elastic: it keeps its %d parts", role, j.Name, r.Count)
 	case count < least || count > r.Most():
 		return nil, fmt.Errorf("the role %q of job %q has from %d to %d parts, not %d", role, j.Name, least, r.Most(), count)
 	}
-	counts = make([]int, len(j.Roles))
+	counts = make([]int, len(j.Roles()))
 	for k := range counts {
-		counts[k] = j.Roles[k].Count
+		counts[k] = j.Roles()[k].Count
 	}
 	counts[i] = count
 	if more := j.WithParts(counts); !more.CouldRun(on, false) {
@@ -259,24 +235,24 @@ type Alternative struct {
 // WithAlternative returns the job as if the alternative were its only request.
 func (j Job) WithAlternative(a Alternative) Job {
 	j.Threads, j.GPUs, j.Memory, j.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
-	j.MinThreads, j.MaxThreads, j.Alternatives = 0, 0, nil
+	j.MinThreads, j.MaxThreads, j.Own().Alternatives = 0, 0, nil
 	return j
 }
 
 // As returns what the job asks for when it runs with one of its alternatives.
 func (j *Job) As(alternative int32) Alternative {
-	if len(j.Alternatives) > 0 {
-		return j.Alternatives[alternative]
+	if len(j.Alternatives()) > 0 {
+		return j.Alternatives()[alternative]
 	}
 	return Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
 }
 
 // CheckAlternatives refuses what has no meaning for a job with alternatives.
 func (j *Job) CheckAlternatives(partial bool) error {
-	if len(j.Alternatives) == 0 {
+	if len(j.Alternatives()) == 0 {
 		return nil
 	}
-	first := j.Alternatives[0]
+	first := j.Alternatives()[0]
 	switch {
 	case first.Threads != j.Threads || first.GPUs != j.GPUs || first.Memory != j.Memory:
 		return fmt.Errorf("job %q: its first alternative is not its request", j.Name)
@@ -285,7 +261,7 @@ func (j *Job) CheckAlternatives(partial bool) error {
 	case partial:
 		return fmt.Errorf("job %q: it has alternatives, and wants an allocation of whole requests", j.Name)
 	}
-	for _, a := range j.Alternatives {
+	for _, a := range j.Alternatives() {
 		one := j.WithAlternative(a)
 		if err := one.Check(j.Number); err != nil {
 			return fmt.Errorf("alternative %q: %w", a.Name, err)
@@ -299,7 +275,7 @@ func (j *Job) Check(index int) error {
 	switch n := max(j.Nodes, 1); {
 	case j.Number != index:
 		return fmt.Errorf("job %q has number %d at index %d", j.Name, j.Number, index)
-	case j.Threads < 1 || j.GPUs < 0 || j.Memory < 0 || j.Nodes < 0 || j.Retries < 0:
+	case j.Threads < 1 || j.GPUs < 0 || j.Memory < 0 || j.Nodes < 0 || j.Retries() < 0:
 		return fmt.Errorf("job %q: it asks for %s", j.Name, j.Demand())
 	case j.Arrival < 0:
 		return fmt.Errorf("job %q arrives at %s, before the start", j.Name, j.Arrival)
@@ -315,18 +291,18 @@ func (j *Job) Check(index int) error {
 }
 
 func (j *Job) checkRoles() error {
-	if len(j.Roles) == 0 {
+	if len(j.Roles()) == 0 {
 		return nil
 	}
 	threads, gpus := 0, 0
-	for _, r := range j.Roles {
+	for _, r := range j.Roles() {
 		if r.Count < 1 || r.Threads < 0 || r.GPUs < 0 || r.Min < 0 || r.Min > r.Count || r.Max < 0 {
 			return fmt.Errorf("job %q: its role %q has %d parts of %d threads and %d GPUs, at least %d", j.Name, r.Name,
 				r.Count, r.Threads, r.GPUs, r.Min)
 		}
 		threads, gpus = threads+r.Count*r.Threads, gpus+r.Count*r.GPUs
 	}
-	if threads != j.Threads || gpus != j.GPUs || j.Malleable || j.Nodes > 1 || j.Memory > 0 || len(j.Alternatives) > 0 {
+	if threads != j.Threads || gpus != j.GPUs || j.Malleable || j.Nodes > 1 || j.Memory > 0 || len(j.Alternatives()) > 0 {
 		return fmt.Errorf("job %q: its roles are not its request, or it is malleable, a gang, or has alternatives", j.Name)
 	}
 	return nil
@@ -335,7 +311,7 @@ func (j *Job) checkRoles() error {
 // parts returns what the parts of a job with roles need.
 func (j *Job) parts() *cluster.Parts {
 	p := &cluster.Parts{}
-	for _, r := range j.Roles {
+	for _, r := range j.Roles() {
 		for i := range r.Count {
 			p.Each = append(p.Each, cluster.Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs)})
 			p.Names = append(p.Names, cluster.Part{Role: r.Name, Task: i})
@@ -348,7 +324,7 @@ func (j *Job) parts() *cluster.Parts {
 // Needs returns what a job needs of each of its nodes when it is given so
 // many cores in all, and the number of nodes.
 func (j *Job) Needs(cores int32) (cluster.Room, int) {
-	if len(j.Roles) > 0 {
+	if len(j.Roles()) > 0 {
 		need := cluster.Room{Parts: j.parts()}
 		for _, r := range need.Parts.Each {
 			need.Cores, need.GPUs = max(need.Cores, r.Cores), max(need.GPUs, r.GPUs)
@@ -370,7 +346,7 @@ func (j *Job) Needs(cores int32) (cluster.Room, int) {
 // Divisible reports whether a policy can divide the job over nodes: it is rigid, of one part, and
 // asks for no number of nodes.
 func (j *Job) Divisible() bool {
-	return !j.Malleable && !j.Elastic && j.Nodes <= 1 && len(j.Roles) == 0
+	return !j.Malleable && !j.Elastic && j.Nodes <= 1 && len(j.Roles()) == 0
 }
 
 // units returns into how many units the request of a divided job falls.
@@ -383,7 +359,7 @@ func (j *Job) Demand() cluster.Demand {
 
 // DemandAs returns what the job asks for when it runs with an alternative.
 func (j *Job) DemandAs(k int) cluster.Demand {
-	a := &j.Alternatives[k]
+	a := &j.Alternatives()[k]
 	return cluster.Demand{Threads: a.Threads, GPUs: a.GPUs, GPU: a.GPU, Memory: a.Memory, Nodes: max(j.Nodes, 1),
 		Divided: j.Divided}
 }
@@ -391,14 +367,14 @@ func (j *Job) DemandAs(k int) cluster.Demand {
 // CouldRun reports whether a free cluster has room for the job: for an alternative, or
 // for its request, of which a part will do if partial.
 func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
-	if len(j.Roles) > 0 {
+	if len(j.Roles()) > 0 {
 		need, count := j.Needs(int32(j.Threads))
 		m := cluster.NewMachine(on)
 		need.Parts.On(m)
 		_, ok := cluster.Fit(m.Whole, need, count, nil, nil)
 		return ok
 	}
-	for k := range j.Alternatives {
+	for k := range j.Alternatives() {
 		if j.DemandAs(k).FitsOn(on) {
 			return true
 		}
@@ -407,5 +383,5 @@ func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
 	if partial && d.Nodes == 1 && !d.Divided {
 		d.Threads = min(max(j.MinThreads, 1), d.Threads)
 	}
-	return len(j.Alternatives) == 0 && d.FitsOn(on)
+	return len(j.Alternatives()) == 0 && d.FitsOn(on)
 }

@@ -16,8 +16,8 @@ func TestCheck(t *testing.T) {
 	roles := func(change func(*Role)) func(*Job) {
 		return func(j *Job) {
 			j.Threads, j.GPUs = 5, 2
-			j.Roles = []Role{{Name: "chief", Count: 1, Threads: 1}, {Name: "worker", Count: 2, Threads: 2, GPUs: 1, Min: 1}}
-			change(&j.Roles[1])
+			j.Own().Roles = []Role{{Name: "chief", Count: 1, Threads: 1}, {Name: "worker", Count: 2, Threads: 2, GPUs: 1, Min: 1}}
+			change(&j.Roles()[1])
 		}
 	}
 	for _, c := range []struct {
@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 		{"GPUs", func(j *Job) { j.GPUs = -1 }, "asks for"},
 		{"memory", func(j *Job) { j.Memory = -1 }, "asks for"},
 		{"nodes", func(j *Job) { j.Nodes = -1 }, "asks for"},
-		{"retries", func(j *Job) { j.Retries = -1 }, "asks for"},
+		{"retries", func(j *Job) { j.Own().Retries = -1 }, "asks for"},
 		{"arrival", func(j *Job) { j.Arrival = -1 }, "before the start"},
 		{"least below 0", func(j *Job) { j.MinThreads = -1 }, "not within"},
 		{"least above", func(j *Job) { j.MinThreads = 5 }, "not within"},
@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 		}, "not its request"},
 		{"alternatives of roles", func(j *Job) {
 			roles(func(*Role) {})(j)
-			j.Alternatives = []Alternative{{Threads: 1}}
+			j.Own().Alternatives = []Alternative{{Threads: 1}}
 		}, "not its request"},
 	} {
 		j := Job{Number: 1, Name: "j", Threads: 4}
@@ -95,7 +95,7 @@ func TestNeeds(t *testing.T) {
 			t.Errorf("%+v needs %+v on %d nodes", c.job, need, n)
 		}
 	}
-	j := Job{Roles: []Role{{Count: 1, Threads: 3}, {Count: 2, Threads: 1, GPUs: 2}}}
+	j := Job{Special: &Special{Roles: []Role{{Count: 1, Threads: 3}, {Count: 2, Threads: 1, GPUs: 2}}}}
 	if need, n := j.Needs(5); need.Cores != 3 || need.GPUs != 2 || n != 3 || len(need.Parts.Each) != 3 {
 		t.Errorf("roles need %+v on %d nodes", need, n)
 	}
@@ -103,8 +103,8 @@ func TestNeeds(t *testing.T) {
 
 // A job goes on without parts of elastic roles that are not vital, as long as enough are left.
 func TestSurvives(t *testing.T) {
-	j := Job{Roles: []Role{{Name: "chief", Count: 1}, {Name: "worker", Count: 3, Elastic: true, Min: 2}, {Name: "ps", Count: 1,
-		Elastic: true, Vital: true}, {Name: "extra", Count: 1, Elastic: true}}}
+	j := Job{Special: &Special{Roles: []Role{{Name: "chief", Count: 1}, {Name: "worker", Count: 3, Elastic: true, Min: 2}, {Name: "ps", Count: 1,
+		Elastic: true, Vital: true}, {Name: "extra", Count: 1, Elastic: true}}}}
 	parts := []cluster.Part{{Role: "chief", Node: 0}, {Role: "worker", Node: 1}, {Role: "worker", Task: 1, Node: 2},
 		{Role: "worker", Task: 2, Node: 2}, {Role: "ps", Node: 3}, {Role: "extra", Node: 4}}
 	for node, want := range []bool{false, true, false, false, true, true} {
@@ -130,11 +130,11 @@ func TestList(t *testing.T) {
 // TestPartsAreAddedOrDropped but never both of one role: a job keeps as many as it is to have of those that it holds.
 func TestPartsAreAddedOrDropped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		j := Job{Roles: []Role{{Name: "ps"}, {Name: "worker"}}}
+		j := Job{Special: &Special{Roles: []Role{{Name: "ps"}, {Name: "worker"}}}}
 		var held []cluster.Part
 		counts := map[string]int{}
-		for i := range j.Roles {
-			r := &j.Roles[i]
+		for i := range j.Roles() {
+			r := &j.Roles()[i]
 			r.Count = rapid.IntRange(1, 4).Draw(t, "count")
 			for task := range 5 {
 				if task == 0 || rapid.Bool().Draw(t, "held") {
@@ -145,7 +145,7 @@ func TestPartsAreAddedOrDropped(t *testing.T) {
 		}
 		keep, drop := j.Surplus(held)
 		lacks := j.Missing(keep)
-		for _, r := range j.Roles {
+		for _, r := range j.Roles() {
 			of := func(parts []cluster.Part) (tasks []int) {
 				for _, p := range parts {
 					if p.Role == r.Name {

@@ -26,7 +26,9 @@ type Book struct {
 	starts   queue.Timers // of reservations; those that were moved are out of date
 	fresh    []int32      // waiting jobs without a reservation
 	// freed is the end of what has become free before its time; 0 for nothing.
-	freed    time.Duration
+	freed time.Duration
+	// behind says that reservations were left which could be earlier.
+	behind   bool
 	looked   int // steps that were looked at since the dispatch began
 	lowest   []scheduler.Room
 	frontier frontier    // scratch
@@ -50,8 +52,8 @@ const (
 )
 
 // mostLooked bounds the steps that a dispatch looks at to move reservations earlier: some
-// hundred microseconds.
-const mostLooked = 20_000
+// hundred microseconds. Tests have fewer.
+var mostLooked = 20_000
 
 // NewBook returns an empty book for so many jobs.
 func NewBook(jobs int) *Book { return &Book{bookings: make([]booking, jobs)} }
@@ -72,8 +74,11 @@ func (b *Book) At(job int32) time.Duration {
 func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []int32) error) error {
 	b.advance(v)
 	b.looked = 0
-	if b.freed > v.Now() { // what has ended is before what has come
+	switch { // what has ended is before what has come
+	case b.freed > v.Now():
 		b.compress(v)
+	case b.behind: // no event need come when a reservation begins that could be earlier
+		b.startable(v)
 	}
 	b.enter(v)
 	for idle := false; ; {
@@ -354,12 +359,16 @@ func (b *Book) begin(j scheduler.JobView, k *booking, now time.Duration) {
 // compress moves reservations earlier, in the policy's order, until none can be.
 func (b *Book) compress(v scheduler.View) {
 	waiting := v.Waiting()
+	if b.behind {
+		b.freed = scheduler.Never
+	}
+	b.behind = false
 	for b.freed > 0 {
 		within := queue.Limit{Free: b.mostFree(v.Now(), b.freed), Window: scheduler.Never}
 		b.freed = 0
 		for job := waiting.Peek(queue.Front, within); job != queue.Nobody; job = waiting.Peek(waiting.KeyOf(job), within) {
 			if b.looked > mostLooked {
-				b.freed = 0
+				b.freed, b.behind = 0, true
 				b.startable(v)
 				return
 			}
@@ -371,12 +380,15 @@ func (b *Book) compress(v scheduler.View) {
 	}
 }
 
-// startable moves the reservations of jobs that can start at once, in the policy's order.
+// startable moves the reservations of jobs that can start at once, in the policy's order, until none can.
 func (b *Book) startable(v scheduler.View) {
-	next := b.candidates(v)
-	for job := next(queue.Front); job != queue.Nobody; job = next(v.Waiting().KeyOf(job)) {
-		if j := v.Job(job); b.mayStart(j) && b.earlier(j, v.Now(), v.Now()+1) > 0 {
-			next = b.candidates(v)
+	for again := true; again; {
+		again = false
+		next := b.candidates(v)
+		for job := next(queue.Front); job != queue.Nobody; job = next(v.Waiting().KeyOf(job)) {
+			if j := v.Job(job); b.mayStart(j) && b.earlier(j, v.Now(), v.Now()+1) > 0 {
+				next, again = b.candidates(v), true
+			}
 		}
 	}
 }

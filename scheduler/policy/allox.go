@@ -301,7 +301,7 @@ func (m *matcher) startFirsts(
 		for n := min(len(levels[level]), m.kinds[kind].idle); begun < n; begun++ {
 			c := &candidates[levels[level][0]]
 			levels[level] = levels[level][1:]
-			if alternative := c.alternatives[kind]; alternative < int32(len(m.Job(c.job).Job().Alternatives)) {
+			if alternative := c.alternatives[kind]; alternative < int32(len(m.Job(c.job).Job().Alternatives())) {
 				m.Choose(c.job, alternative)
 			}
 			cores, nodes, ok := m.allot(m.Job(c.job))
@@ -327,7 +327,7 @@ func (m *matcher) unknownTime(jobs []int32) int64 {
 	longest := time.Duration(0)
 	for _, j := range jobs {
 		longest = max(longest, m.Job(j).Job().Predicted)
-		for _, a := range m.Job(j).Job().Alternatives {
+		for _, a := range m.Job(j).Job().Alternatives() {
 			longest = max(longest, a.Predicted)
 		}
 	}
@@ -377,11 +377,11 @@ func (m *matcher) candidates(jobs []int32) []candidate {
 	var options []option
 	for i, j := range jobs {
 		job := m.Job(j).Job()
-		if len(job.Alternatives) == 0 {
+		if len(job.Alternatives()) == 0 {
 			options = append(options, option{i, 0, kindOf(job.GPUs, "")})
 		}
 		for _, k := range m.Job(j).Choices() {
-			options = append(options, option{i, k, kindOf(job.Alternatives[k].GPUs, job.Alternatives[k].GPU)})
+			options = append(options, option{i, k, kindOf(job.Alternatives()[k].GPUs, job.Alternatives()[k].GPU)})
 		}
 	}
 	// GPUs first, then in the order in which they were found.
@@ -430,8 +430,8 @@ func (m *matcher) candidates(jobs []int32) []candidate {
 // addRequest adds what a job asks for with one of its alternatives, of one node.
 func (m *matcher) addRequest(sum *scheduler.Room, j, alternative int32) {
 	job, cores := *m.Job(j).Job(), m.Job(j).Request()
-	if int(alternative) < len(job.Alternatives) {
-		job = job.WithAlternative(job.Alternatives[alternative])
+	if int(alternative) < len(job.Alternatives()) {
+		job = job.WithAlternative(job.Alternatives()[alternative])
 		cores = int32(job.Threads)
 	}
 	need, _ := job.Needs(cores)
@@ -479,7 +479,7 @@ func (m *matcher) runsOn(j int32, r *resource) bool {
 	if (job.GPUs > 0) != r.gpu {
 		return false
 	}
-	if len(job.Alternatives) > 0 {
+	if len(job.Alternatives()) > 0 {
 		need, _ := m.Job(j).Needs(1)
 		return need.Kind == r.kind
 	}
@@ -489,7 +489,7 @@ func (m *matcher) runsOn(j int32, r *resource) bool {
 // longer reports whether a job is predicted to take longer with alternative a than
 // with b.
 func longer(j *scheduler.Job, a, b int32) bool {
-	x, y := j.Alternatives[a].Predicted, j.Alternatives[b].Predicted
+	x, y := j.Alternatives()[a].Predicted, j.Alternatives()[b].Predicted
 	return y != 0 && (x == 0 || x > y)
 }
 

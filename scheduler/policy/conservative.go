@@ -35,7 +35,7 @@ func init() {
 func keepsPromises(s Setup) bool {
 	order := orders.find(string(s.Policy.Order))
 	return !s.Pauses && !order.Turns && !s.Allocation.Partial && !s.Placement.Settled && !s.Run.Cluster.Changes() &&
-		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives)+len(j.Roles) > 0 })
+		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives())+len(j.Roles()) > 0 })
 }
 
 // promised admits jobs by reservations that are kept: a job that begins to wait gets the

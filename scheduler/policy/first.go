@@ -1,6 +1,10 @@
 package policy
 
-import "time"
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/replan"
+)
 
 // PlaceFirst starts a job with the first of its alternatives for which there is
 // room.
@@ -12,5 +16,6 @@ func init() {
 			Name: string(PlaceFirst), Title: "First that has room", Doc: "the first that has room", Place: 1,
 		},
 		Measure: func(start, _ time.Duration) time.Duration { return start },
+		Replan:  replan.InOrder,
 	})
 }

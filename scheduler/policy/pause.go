@@ -12,7 +12,7 @@ func init() {
 	RegisterPreemption(PreemptionChoice{
 		Choice: Choice{
 			Name: string(PausePreemption), Title: "Preemption", Doc: "they are paused, and go on later", Place: 2,
-			Settings: []schema.Arg{replan},
+			Settings: []schema.Arg{replanning},
 		},
 		Pauses: true,
 	})

@@ -266,17 +266,7 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 			})
 		}
 	}
-	if p.replans() {
-		if order := orders.find(string(p.Order)); order != nil && order.Turns {
-			all = append(all, Problem{Arg: replan.Name, Detail: fmt.Sprintf(
-				"With replan, all jobs are placed by the order; under the order %q jobs take turns.", p.Order)})
-		}
-		for _, w := range replanWants {
-			if p.Get(w.Of) != w.Name {
-				all = append(all, Problem{Arg: replan.Name, Detail: w.Detail})
-			}
-		}
-	}
+	all = append(all, p.replanProblems()...)
 	if pre := preemptions.find(string(p.Preemption)); pre != nil && !pre.Pauses && isSet(string(VictimsOf)) {
 		all = append(all, Problem{
 			Arg: string(VictimsOf), Unread: true, Detail: "victims is read only by policies with preemption.",
@@ -427,6 +417,9 @@ func (p Policy) KeyLines() []KeyLine {
 			add(a.Name, text)
 		}
 	}
+	if p.replans() {
+		add(replanning.Name+".version", "2") // all jobs are placed anew also when none waits
+	}
 	return lines
 }
 
@@ -458,7 +451,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	own, admits := rules.Order.(scheduler.Admitter)
 	switch {
 	case p.replans():
-		rules.Admission = newReplanner(s, rules.Order)
+		rules.Admission, rules.Anew = s.Placement.Replan(rules.Order), true
 	case s.Allocation.Admission != nil:
 		rules.Admission = s.Allocation.Admission(s)
 	case admits:

@@ -153,6 +153,8 @@ type PlacementChoice struct {
 	Settled bool
 	// Admission, if it is set, takes the backfill's place.
 	Admission func(Setup, scheduler.Ranker) scheduler.Admitter
+	// Replan returns the admission that places all jobs anew at each dispatch; nil where that contradicts the placement.
+	Replan func(scheduler.Ranker) scheduler.Admitter
 }
 
 // NodesChoice is a rule for the nodes of jobs that do not ask for a number of nodes.

@@ -83,6 +83,7 @@ type desk struct {
 	scheduler.Admitter
 	order  scheduler.Ranker
 	terms  Terms
+	anew   bool    // it decides about the running jobs too (scheduler.Rules.Anew)
 	of     []int32 // by job: the group with which it is profiled
 	groups []group
 }
@@ -95,7 +96,7 @@ type group struct {
 }
 
 func newDesk(t Terms, rules *scheduler.Rules, r *scheduler.Run) *desk {
-	d := &desk{Admitter: rules.Admission, order: rules.Order, terms: t, of: make([]int32, len(r.Jobs))}
+	d := &desk{Admitter: rules.Admission, order: rules.Order, terms: t, anew: rules.Anew, of: make([]int32, len(r.Jobs))}
 	groups := map[string]int32{}
 	for i := range r.Jobs {
 		key := like(&r.Jobs[i])
@@ -113,7 +114,7 @@ func newDesk(t Terms, rules *scheduler.Rules, r *scheduler.Run) *desk {
 // like is what jobs have in common that are profiled together.
 func like(j *scheduler.Job) string {
 	names := []string{j.Class}
-	for _, a := range j.Alternatives {
+	for _, a := range j.Alternatives() {
 		names = append(names, a.Name)
 	}
 	return strings.Join(names, "\x00")
@@ -180,7 +181,7 @@ func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
 		}
 		j = waiting.Next(at, queue.Anyone)
 	}
-	if v = (knowing{v}); v.Waiting().Len() == 0 {
+	if v = (knowing{v}); v.Waiting().Len() == 0 && !d.anew {
 		return nil
 	}
 	return d.Admitter.Admit(v, h)
@@ -209,7 +210,7 @@ func (d *desk) sample(j scheduler.JobView, h scheduler.Hands) error {
 	}
 	for _, k := range g.left {
 		h.Choose(j.Number(), k)
-		if started, err := d.start(j, h, "a sample of it on "+j.Job().Alternatives[k].Name); started || err != nil {
+		if started, err := d.start(j, h, "a sample of it on "+j.Job().Alternatives()[k].Name); started || err != nil {
 			return err
 		}
 	}

@@ -19,8 +19,8 @@ import (
 
 type events []scheduler.Event
 
-func (e *events) Event(one scheduler.Event)   { *e = append(*e, one) }
-func (e *events) Decision(scheduler.Decision) {}
+func (e *events) Event(one *scheduler.Event)   { *e = append(*e, *one) }
+func (e *events) Decision(*scheduler.Decision) {}
 
 // TestStrategiesInTheKernel runs jobs with deadlines that can be met from the start by every strategy, on spot
 // servers that come and go at any instant and on servers on demand: those that plan by deadlines miss none, no
@@ -64,7 +64,7 @@ func TestStrategiesInTheKernel(t *testing.T) {
 			whole := length + time.Duration(length/every)*cost
 			arrival := seconds("arrival", 0, 3000)
 			jobs[i] = scheduler.Job{
-				Number: i, Name: fmt.Sprint("j", i), Threads: 1, Predicted: whole, Changeover: changeover, Arrival: arrival,
+				Number: i, Name: fmt.Sprint("j", i), Threads: 1, Predicted: whole, Special: &scheduler.Special{Changeover: changeover}, Arrival: arrival,
 				Deadline: arrival + whole + time.Duration(n)*changeover + 2*tick + seconds("slack", 0, 20000),
 			}
 			work[i] = simulated.FullRequest(length, 1)
@@ -90,7 +90,7 @@ func TestStrategiesInTheKernel(t *testing.T) {
 		check := validate.New(c, jobs, nil)
 		check.Renting(p.Markets(), nil)
 		for _, e := range trace {
-			check.Event(e)
+			check.Event(&e)
 		}
 		check.Close(&out)
 		for _, v := range check.Violations() {

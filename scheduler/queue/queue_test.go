@@ -11,7 +11,7 @@ import (
 // The queue behaves as a sorted list that is searched from its front.
 func TestQueueIsAnOrderedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		const jobs = 40
+		const jobs = 400
 		q := New(jobs, true)
 		in := map[int32]bool{}
 		small := rapid.Int64Range(0, 6)
@@ -34,10 +34,24 @@ func TestQueueIsAnOrderedList(t *testing.T) {
 				}
 				in[j] = !in[j]
 			},
+			"many": func(t *rapid.T) { // blocks are divided and joined
+				some := rapid.Int32Range(0, jobs)
+				lo, hi, add := some.Draw(t, "from"), some.Draw(t, "to"), rapid.Bool().Draw(t, "add")
+				span := rapid.Int64Range(1, 500).Draw(t, "span")
+				for j := lo; j < hi; j++ {
+					switch {
+					case in[j] && !add:
+						q.Remove(j)
+					case !in[j] && add:
+						q.Insert(Key{int64(weightOf(j)) % span, 0, j}, Ask{1 + j%300, time.Duration(j * 1000)})
+					}
+					in[j] = add
+				}
+			},
 			"": func(t *rapid.T) {
 				l := Limit{int32(rapid.IntRange(1, 300).Draw(t, "free")), time.Duration(length.Draw(t, "window")),
 					int32(rapid.IntRange(0, 300).Draw(t, "spare"))}
-				after := Key{rapid.Int64Range(0, max(6, turn)).Draw(t, "rank"), small.Draw(t, "second"), int32(rapid.IntRange(-1, jobs).Draw(t, "job"))}
+				after := Key{rapid.Int64Range(0, max(500, turn)).Draw(t, "rank"), small.Draw(t, "second"), int32(rapid.IntRange(-1, jobs).Draw(t, "job"))}
 				want, size, before := Nobody, 0, 0
 				for j := range int32(jobs) {
 					if !in[j] {

@@ -70,7 +70,7 @@ func (p *Parts) Wanted(j int32, role int, of *job.Job) int {
 	if n := p.asked[j]; n != nil {
 		return n[role]
 	}
-	return of.Roles[role].Count
+	return of.Roles()[role].Count
 }
 
 // Whole returns a job with the numbers of parts that it is to have.
@@ -102,7 +102,7 @@ func (p *Parts) Lacks(j int32, of *job.Job, held []cluster.Part) []cluster.Part 
 
 // RoleOf returns the index of a job's role; negative when it has none of that name.
 func RoleOf(of *job.Job, name string) int {
-	return slices.IndexFunc(of.Roles, func(r job.Role) bool { return r.Name == name })
+	return slices.IndexFunc(of.Roles(), func(r job.Role) bool { return r.Name == name })
 }
 
 // Sort puts the parts of a job in the order of its roles, then by number.

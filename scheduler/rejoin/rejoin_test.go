@@ -13,8 +13,8 @@ import (
 // TestAJobGetsItsPartsBack but those that failed by themselves, until it starts again or is asked
 // to have another number.
 func TestAJobGetsItsPartsBack(t *testing.T) {
-	of := &job.Job{Roles: []job.Role{{Name: "chief", Count: 1, Threads: 1},
-		{Name: "worker", Count: 3, Min: 1, Max: 5, Threads: 1}}}
+	of := &job.Job{Special: &job.Special{Roles: []job.Role{{Name: "chief", Count: 1, Threads: 1},
+		{Name: "worker", Count: 3, Min: 1, Max: 5, Threads: 1}}}}
 	held := []cluster.Part{{Role: "chief"}, {Role: "worker", Task: 1}}
 	var p Parts
 	tasks := func() (n []int) {

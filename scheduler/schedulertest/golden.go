@@ -120,7 +120,7 @@ func drawGoldenWorkload(n int) goldenWorkload {
 		j, run := w.drawJob(rng, span, choices)
 		j.Number, j.Name = i, fmt.Sprint(i)
 		work := simulated.Scaling{Scaled: run, Threads: j.Threads, Parallel: 0.5 + 0.5*float64(rng.IntN(2))}
-		for _, a := range j.Alternatives {
+		for _, a := range j.Alternatives() {
 			work.AddAlternative(simulated.FullRequest(span(9), a.Threads))
 		}
 		w.jobs, w.work = append(w.jobs, j), append(w.work, work)
@@ -135,7 +135,7 @@ func drawGoldenWorkload(n int) goldenWorkload {
 		w.fails = make([]bool, len(w.jobs))
 		for i := range w.jobs {
 			w.fails[i] = rng.IntN(3) == 0
-			w.jobs[i].Retries = rng.IntN(2)
+			w.jobs[i].Own().Retries = rng.IntN(2)
 		}
 	case 1:
 		w.units = make([]int, len(w.jobs))
@@ -182,7 +182,7 @@ func (w *goldenWorkload) drawJob(rng *rand.Rand, span func(int) time.Duration, c
 		j = OnTypes(j)
 		for range rng.IntN(3) {
 			other := w.cluster.Nodes[rng.IntN(len(w.cluster.Nodes))]
-			j.Alternatives = append(j.Alternatives, scheduler.Alternative{
+			j.Own().Alternatives = append(j.Alternatives(), scheduler.Alternative{
 				Name: "other", Threads: 1 + rng.IntN(other.Threads+1), GPUs: rng.IntN(other.GPUs + 1),
 				Memory: rng.Int64N(10), GPU: []string{"", other.GPU, "T4"}[rng.IntN(3)], Predicted: span(9),
 			})
@@ -195,7 +195,7 @@ func (w *goldenWorkload) drawJob(rng *rand.Rand, span func(int) time.Duration, c
 func (w goldenWorkload) without() ([]scheduler.Job, []simulated.Scaling) {
 	jobs, work := slices.Clone(w.jobs), slices.Clone(w.work)
 	for i := range jobs {
-		jobs[i].Alternatives, work[i].Special = nil, nil
+		jobs[i].Own().Alternatives, work[i].Special = nil, nil
 	}
 	return jobs, work
 }
@@ -257,9 +257,9 @@ type goldenHash struct {
 	line []byte
 }
 
-func (h *goldenHash) Decision(scheduler.Decision) {}
+func (h *goldenHash) Decision(*scheduler.Decision) {}
 
-func (h *goldenHash) Event(e scheduler.Event) {
+func (h *goldenHash) Event(e *scheduler.Event) {
 	kind, ok := map[scheduler.EventKind]byte{
 		scheduler.Arrive: 'a', scheduler.Start: 's', scheduler.Pause: 'p', scheduler.Resume: 'r', scheduler.ResizeJob: 'z', scheduler.Finish: 'f', scheduler.Fail: 'x', scheduler.Stop: 'o', scheduler.Retry: 'y', scheduler.Level: 'l',
 	}[e.Kind]
@@ -331,8 +331,8 @@ type Trace struct {
 	Outcome scheduler.Outcome
 }
 
-func (t *Trace) Decision(scheduler.Decision) {}
-func (t *Trace) Event(e scheduler.Event)     { t.Events = append(t.Events, e) }
+func (t *Trace) Decision(*scheduler.Decision) {}
+func (t *Trace) Event(e *scheduler.Event)     { t.Events = append(t.Events, *e) }
 
 // Traces returns traces of the first workloads, each under another policy.
 func Traces(t *testing.T, n int) []*Trace {
@@ -434,7 +434,7 @@ func OnTypes(j scheduler.Job, more ...scheduler.Alternative) scheduler.Job {
 			more[i].Name = "gpu"
 		}
 	}
-	j.Alternatives = append([]scheduler.Alternative{own}, more...)
+	j.Own().Alternatives = append([]scheduler.Alternative{own}, more...)
 	return j
 }
 

@@ -81,10 +81,10 @@ type Lack struct {
 // MaxPassed bounds the list of passed-over jobs in one decision.
 const MaxPassed = 8
 
-// Recorder receives the trace as it is made, in order.
+// Recorder receives the trace as it is made, in order. What it is given holds during the call.
 type Recorder interface {
-	Event(Event)
-	Decision(Decision)
+	Event(*Event)
+	Decision(*Decision)
 }
 
 // String is "needs 4 cores on one node, 1 are free".

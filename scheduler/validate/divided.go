@@ -4,7 +4,7 @@ import "github.com/tfexp/tfexp/scheduler"
 
 // divided checks what a divided job holds from an event on, and books it: its whole request, in
 // equal units, however many on each node, and on several nodes a part on each.
-func (v *Validator) divided(e scheduler.Event, t *traced) {
+func (v *Validator) divided(e *scheduler.Event, t *traced) {
 	j := &v.jobs[e.Job]
 	ask := requestOf(j, t.alternative)
 	if cores, gpus := e.Cores.Count(), e.GPUs.Count(); cores != ask.Threads || gpus != ask.GPUs {

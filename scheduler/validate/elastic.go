@@ -5,7 +5,7 @@ import "github.com/tfexp/tfexp/scheduler"
 // elastic checks what an elastic job holds from an event on, and books it: any number of
 // GPUs, with as many cores beside each as it has asked for, and parts that are together all
 // of it.
-func (v *Validator) elastic(e scheduler.Event, t *traced) {
+func (v *Validator) elastic(e *scheduler.Event, t *traced) {
 	j := &v.jobs[e.Job]
 	cores, gpus := e.Cores.Count(), e.GPUs.Count()
 	if each := max(j.Threads/max(j.GPUs, 1), 1); gpus < 1 || cores != each*gpus && (cores != j.Threads || gpus != j.GPUs) {
@@ -25,7 +25,7 @@ func (v *Validator) elastic(e scheduler.Event, t *traced) {
 }
 
 // covered checks that the parts of a job, if it has some, are together all that it holds.
-func (v *Validator) covered(e scheduler.Event, t *traced) {
+func (v *Validator) covered(e *scheduler.Event, t *traced) {
 	if e.Layout == nil {
 		if len(t.nodes) > 1 {
 			v.report(e.At, e.Job, "job %q is on %d nodes without parts", v.name(e.Job), len(t.nodes))

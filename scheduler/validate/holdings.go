@@ -8,7 +8,7 @@ import (
 
 // parts checks that the parts of a job are its grant, each on one node, and those
 // of a gang alike, one a node.
-func (v *Validator) parts(e scheduler.Event, t *traced) {
+func (v *Validator) parts(e *scheduler.Event, t *traced) {
 	if n := v.jobs[e.Job].Nodes; n <= 1 || e.Layout == nil || len(e.Layout.Parts) != n {
 		v.report(e.At, e.Job, "job %q does not have one part on each of its %d nodes", v.name(e.Job), max(n, 1))
 		return
@@ -30,7 +30,7 @@ func (v *Validator) parts(e scheduler.Event, t *traced) {
 }
 
 // within checks that what a part holds is on its node, and no other part's.
-func (v *Validator) within(e scheduler.Event, h *holders, set scheduler.CoreSet, part, node int, of map[int]int) {
+func (v *Validator) within(e *scheduler.Event, h *holders, set scheduler.CoreSet, part, node int, of map[int]int) {
 	set.Each(func(c int) {
 		if c >= len(h.node) || int(h.node[c]) != node {
 			v.report(e.At, e.Job, "part %d of job %q has %s %d, which is not on its node %d",
@@ -44,7 +44,7 @@ func (v *Validator) within(e scheduler.Event, h *holders, set scheduler.CoreSet,
 }
 
 // together checks that the parts hold what the job does.
-func (v *Validator) together(e scheduler.Event, what string, set scheduler.CoreSet, of map[int]int) {
+func (v *Validator) together(e *scheduler.Event, what string, set scheduler.CoreSet, of map[int]int) {
 	same := set.Count() == len(of)
 	set.Each(func(c int) {
 		_, ok := of[c]
@@ -57,7 +57,7 @@ func (v *Validator) together(e scheduler.Event, what string, set scheduler.CoreS
 
 // hold marks what a job holds, and returns how much by node, valid until the
 // next call.
-func (v *Validator) hold(h *holders, e scheduler.Event, set scheduler.CoreSet) []int {
+func (v *Validator) hold(h *holders, e *scheduler.Event, set scheduler.CoreSet) []int {
 	h.clear()
 	set.Each(func(c int) {
 		switch {
@@ -99,7 +99,7 @@ func (v *Validator) granted() []int {
 }
 
 // drop takes from a job all that it holds.
-func (v *Validator) drop(e scheduler.Event, t *traced) {
+func (v *Validator) drop(e *scheduler.Event, t *traced) {
 	for _, s := range []struct {
 		h   *holders
 		set scheduler.CoreSet
@@ -113,7 +113,7 @@ func (v *Validator) drop(e scheduler.Event, t *traced) {
 	t.cores, t.gpus = nil, nil
 }
 
-func (v *Validator) takeMemory(e scheduler.Event, t *traced) {
+func (v *Validator) takeMemory(e *scheduler.Event, t *traced) {
 	for i, node := range t.nodes {
 		v.memory[node] -= v.memoryOn(e.Job, t, i)
 		if v.cluster.Nodes[node].Memory > 0 && v.memory[node] < 0 {
@@ -122,7 +122,7 @@ func (v *Validator) takeMemory(e scheduler.Event, t *traced) {
 	}
 }
 
-func (v *Validator) giveMemory(e scheduler.Event, t *traced) {
+func (v *Validator) giveMemory(e *scheduler.Event, t *traced) {
 	for i, node := range t.nodes {
 		v.memory[node] += v.memoryOn(e.Job, t, i)
 	}

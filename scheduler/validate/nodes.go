@@ -16,7 +16,7 @@ type server struct {
 }
 
 // node checks an event of a node.
-func (v *Validator) node(e scheduler.Event) {
+func (v *Validator) node(e *scheduler.Event) {
 	if e.Node < 0 || e.Node >= len(v.servers) || v.servers[e.Node].stands {
 		v.report(e.At, -1, "%q happens to node %d, which does not come and go", e.Kind, e.Node)
 		return
@@ -55,13 +55,13 @@ func (v *Validator) node(e scheduler.Event) {
 
 // handled checks that the jobs on a node that was taken away lose their attempts, or
 // their parts there, before anything else happens.
-func (v *Validator) handled(e scheduler.Event) {
+func (v *Validator) handled(e *scheduler.Event) {
 	if len(v.orphans) == 0 {
 		return
 	}
 	i := slices.Index(v.orphans, int32(e.Job))
 	if i >= 0 && (e.Kind == scheduler.Revoke || e.Kind == scheduler.Stop ||
-		e.Kind == scheduler.ResizeJob && len(v.jobs[e.Job].Roles) > 0) {
+		e.Kind == scheduler.ResizeJob && len(v.jobs[e.Job].Roles()) > 0) {
 		v.orphans = slices.Delete(v.orphans, i, i+1)
 		return
 	}
@@ -71,7 +71,7 @@ func (v *Validator) handled(e scheduler.Event) {
 
 // usable checks that there is a server for a node on which a job is given cores, and that
 // it stays.
-func (v *Validator) usable(e scheduler.Event, node int) {
+func (v *Validator) usable(e *scheduler.Event, node int) {
 	s := &v.servers[node]
 	if s.stands {
 		return
@@ -101,7 +101,7 @@ func (v *Validator) leaves(job int, t *traced) {
 const rounding = time.Microsecond
 
 // attempt checks the work of an attempt that has ended.
-func (v *Validator) attempt(e scheduler.Event, t *traced) {
+func (v *Validator) attempt(e *scheduler.Event, t *traced) {
 	a := e.Attempt
 	if a == nil {
 		return

@@ -27,14 +27,14 @@ func (p *profiling) together(v *Validator, job int) string {
 		return j.Name
 	}
 	names := []string{j.Class}
-	for _, a := range j.Alternatives {
+	for _, a := range j.Alternatives() {
 		names = append(names, a.Name)
 	}
 	return strings.Join(names, "\n")
 }
 
 // sample takes the end of a sample: it is the first with this alternative.
-func (p *profiling) sample(v *Validator, e scheduler.Event, t *traced) {
+func (p *profiling) sample(v *Validator, e *scheduler.Event, t *traced) {
 	if p == nil {
 		v.report(e.At, e.Job, "job %q runs as a sample, and its policy takes none", v.name(e.Job))
 		return
@@ -47,12 +47,12 @@ func (p *profiling) sample(v *Validator, e scheduler.Event, t *traced) {
 }
 
 // finish checks that a job which has finished was profiled before, with each alternative that the cluster can hold.
-func (p *profiling) finish(v *Validator, e scheduler.Event) {
+func (p *profiling) finish(v *Validator, e *scheduler.Event) {
 	if p == nil {
 		return
 	}
 	j, want := &v.jobs[e.Job], 0
-	for k := range j.Alternatives {
+	for k := range j.Alternatives() {
 		if j.DemandAs(k).FitsOn(v.cluster) {
 			want++
 		}

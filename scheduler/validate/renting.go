@@ -22,7 +22,7 @@ func (v *Validator) Renting(markets, regions []string) {
 }
 
 // rents checks where a server is rented.
-func (v *Validator) rents(e scheduler.Event) {
+func (v *Validator) rents(e *scheduler.Event) {
 	n := &v.cluster.Nodes[e.Node]
 	if v.renting == nil || n.Supply != scheduler.OnRequest {
 		return
@@ -51,7 +51,7 @@ func (v *Validator) rented() {
 		if v.life(j).state == scheduler.Queued {
 			wanted += max(1, v.jobs[j].Nodes)
 		}
-		for _, r := range v.jobs[j].Roles {
+		for _, r := range v.jobs[j].Roles() {
 			wanted += r.Most()
 		}
 	}
@@ -66,7 +66,7 @@ func (r *renting) may(n *scheduler.Node) bool {
 }
 
 // onOneMarket checks on which rented servers a job is.
-func (v *Validator) onOneMarket(e scheduler.Event, nodes []int) {
+func (v *Validator) onOneMarket(e *scheduler.Event, nodes []int) {
 	if v.renting == nil {
 		return
 	}

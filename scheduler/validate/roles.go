@@ -8,7 +8,7 @@ import (
 
 // roles checks what a job with roles holds from an event on: all parts of its roles, or
 // those that a loss has left; each on its node, with the threads and GPUs of its role.
-func (v *Validator) roles(e scheduler.Event, t *traced) {
+func (v *Validator) roles(e *scheduler.Event, t *traced) {
 	if e.Layout == nil {
 		v.report(e.At, e.Job, "job %q has roles, but no parts", v.name(e.Job))
 		return
@@ -24,7 +24,7 @@ func (v *Validator) roles(e scheduler.Event, t *traced) {
 	}
 	seen := map[place]bool{}
 	for i, p := range e.Layout.Parts {
-		roles := v.jobs[e.Job].Roles
+		roles := v.jobs[e.Job].Roles()
 		r := slices.IndexFunc(roles, func(r scheduler.Role) bool { return r.Name == p.Role })
 		if r < 0 || p.Task < 0 || p.Task >= roles[r].Most() || seen[place{p.Role, p.Task}] {
 			v.report(e.At, e.Job, "job %q has no part %s-%d, or has it twice", v.name(e.Job), p.Role, p.Task)
@@ -54,7 +54,7 @@ func (v *Validator) roles(e scheduler.Event, t *traced) {
 	v.onOneMarket(e, t.nodes)
 	v.together(e, "cores", e.Cores, onCores)
 	v.together(e, "GPUs", e.GPUs, onGPUs)
-	for _, r := range v.jobs[e.Job].Roles {
+	for _, r := range v.jobs[e.Job].Roles() {
 		left := 0
 		for task := range r.Most() {
 			if seen[place{r.Name, task}] {

@@ -21,7 +21,7 @@ func found(c scheduler.Cluster, jobs []scheduler.Job, before func(*validate.Vali
 		before(v)
 	}
 	for _, e := range events {
-		v.Event(e)
+		v.Event(&e)
 	}
 	for _, x := range v.Violations() {
 		all = append(all, x.Text)
@@ -48,7 +48,7 @@ func sec(n int) time.Duration { return time.Duration(n) * time.Second }
 // A job of two workers on a core and a GPU each, and a parameter server without any.
 func TestPartsOfRoles(t *testing.T) {
 	c := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 2, GPUs: 1, GPU: "V100"}, {Threads: 2, GPUs: 1, GPU: "K80"}, {Threads: 2, GPUs: 1, GPU: "V100"}}}
-	job := scheduler.Job{Name: "j", Threads: 2, GPUs: 2, Roles: []scheduler.Role{{Name: "ps", Count: 1}, {Name: "worker", Count: 2, Threads: 1, GPUs: 1, GPU: "V100"}}}
+	job := scheduler.Job{Name: "j", Threads: 2, GPUs: 2, Special: &scheduler.Special{Roles: []scheduler.Role{{Name: "ps", Count: 1}, {Name: "worker", Count: 2, Threads: 1, GPUs: 1, GPU: "V100"}}}}
 	part := func(role string, task, node int, core, gpu int32) scheduler.Part {
 		p := scheduler.Part{Role: role, Task: task, Node: node}
 		if core >= 0 {
@@ -85,7 +85,7 @@ func TestPartsOfRoles(t *testing.T) {
 	check(t, "no parts", found(c, []scheduler.Job{job}, nil, scheduler.Event{Kind: scheduler.Arrive},
 		scheduler.Event{Kind: scheduler.Start, Cores: both, GPUs: gpus}), "has roles, but no parts")
 	// An elastic role may lose parts down to its least number, but starts whole.
-	job.Roles[1].Elastic, job.Roles[1].Min = true, 1
+	job.Roles()[1].Elastic, job.Roles()[1].Min = true, 1
 	whole := scheduler.Event{Kind: scheduler.Start, Cores: both, GPUs: gpus, Layout: &scheduler.Layout{Parts: []scheduler.Part{ps, one, two}}}
 	less := scheduler.Event{At: 1, Kind: scheduler.ResizeJob, Cores: cores(0, 1), GPUs: cores(0, 1), Layout: &scheduler.Layout{Parts: []scheduler.Part{ps, one}}}
 	none := scheduler.Event{At: 2, Kind: scheduler.ResizeJob, Layout: &scheduler.Layout{Parts: []scheduler.Part{ps}}}
@@ -115,7 +115,7 @@ func TestDividedJobs(t *testing.T) {
 	} {
 		job := scheduler.Job{Name: "j", Threads: 4, GPUs: 2, Divided: true}
 		if x.kind != "" {
-			job.Alternatives = []scheduler.Alternative{{Name: "gpu", Threads: 4, GPUs: 2, GPU: x.kind}}
+			job.Own().Alternatives = []scheduler.Alternative{{Name: "gpu", Threads: 4, GPUs: 2, GPU: x.kind}}
 		}
 		check(t, x.name, found(c, []scheduler.Job{job}, nil, scheduler.Event{Kind: scheduler.Arrive}, scheduler.Event{Kind: scheduler.Start, Cores: x.cores, GPUs: x.gpus}), x.want...)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // holdGPUs is hold for the GPUs of a grant, which may be those of another job.
-func (v *Validator) holdGPUs(e scheduler.Event) []int {
+func (v *Validator) holdGPUs(e *scheduler.Event) []int {
 	if e.Beside == nil {
 		return v.hold(&v.gpus, e, e.GPUs)
 	}
@@ -46,7 +46,7 @@ func (v *Validator) holdGPUs(e scheduler.Event) []int {
 
 // knows reports whether it is known how fast a job is beside another one.
 func (v *Validator) knows(job, with int) bool {
-	ways, way := v.jobs[job].Alternatives, int(v.life(job).alternative)
+	ways, way := v.jobs[job].Alternatives(), int(v.life(job).alternative)
 	return way < len(ways) && ways[way].Beside[v.jobs[with].Class] > 0
 }
 

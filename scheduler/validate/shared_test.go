@@ -15,7 +15,7 @@ func TestSharedGPUs(t *testing.T) {
 	for i, class := range []string{"x", "x", "y", "x"} {
 		jobs = append(jobs, scheduler.Job{
 			Number: i, Name: string(rune('A' + i)), Class: class, Threads: 1, GPUs: 1, Deadline: scheduler.Never,
-			Alternatives: []scheduler.Alternative{{Threads: 1, GPUs: 1, Beside: map[string]float64{"x": 0.5}}},
+			Special: &scheduler.Special{Alternatives: []scheduler.Alternative{{Threads: 1, GPUs: 1, Beside: map[string]float64{"x": 0.5}}}},
 		})
 	}
 	c := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4, GPUs: 2}}}
@@ -40,10 +40,10 @@ func TestSharedGPUs(t *testing.T) {
 	} {
 		v := validate.New(c, jobs, nil)
 		for i := range jobs {
-			v.Event(scheduler.Event{Kind: scheduler.Arrive, Job: i})
+			v.Event(&scheduler.Event{Kind: scheduler.Arrive, Job: i})
 		}
 		for _, e := range test.events {
-			v.Event(e)
+			v.Event(&e)
 		}
 		found := v.Violations()
 		if test.want == "" && len(found) > 0 || test.want != "" &&

@@ -148,8 +148,8 @@ func Trace(
 	c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize, trace []scheduler.Event, o *scheduler.Outcome,
 ) []Violation {
 	v := New(c, jobs, resizes)
-	for _, e := range trace {
-		v.Event(e)
+	for i := range trace {
+		v.Event(&trace[i])
 	}
 	v.Close(o)
 	return v.Violations()
@@ -162,10 +162,10 @@ func (v *Validator) Violations() []Violation { return v.found }
 func (v *Validator) Count() int { return v.count }
 
 // Decision implements scheduler.Recorder. Decisions are not checked.
-func (v *Validator) Decision(scheduler.Decision) {}
+func (v *Validator) Decision(*scheduler.Decision) {}
 
 // Event checks the next event of the trace.
-func (v *Validator) Event(e scheduler.Event) {
+func (v *Validator) Event(e *scheduler.Event) {
 	if e.At < v.last {
 		v.report(e.At, e.Job, "the trace goes back in time: %s is after %s", e.At, v.last)
 	}
@@ -218,9 +218,9 @@ func (v *Validator) Event(e scheduler.Event) {
 		v.drop(e, t)
 		v.holdNothing(e)
 	case scheduler.Retry:
-		if t.retries++; int(t.retries) > v.jobs[e.Job].Retries {
+		if t.retries++; int(t.retries) > v.jobs[e.Job].Retries() {
 			v.report(e.At, e.Job, "job %q is tried again %d times instead of at most %d",
-				v.name(e.Job), t.retries, v.jobs[e.Job].Retries)
+				v.name(e.Job), t.retries, v.jobs[e.Job].Retries())
 		}
 		v.takeBack(e, t)
 		t.state, t.kept = scheduler.Queued, 0
@@ -266,14 +266,14 @@ func (v *Validator) Event(e scheduler.Event) {
 		if t.steered {
 			t.low, t.high = min(t.low, int32(e.Request)), max(t.high, int32(e.Request))
 		}
-		t.asked = len(v.jobs[e.Job].Roles) > 0
+		t.asked = len(v.jobs[e.Job].Roles()) > 0
 	case scheduler.Level, scheduler.Predict:
 	}
 }
 
 // resume checks that a job goes on where it was paused, or else says that it migrates, and
 // takes its memory with it; or that it goes on with another of its alternatives.
-func (v *Validator) resume(e scheduler.Event, t *traced, other bool) {
+func (v *Validator) resume(e *scheduler.Event, t *traced, other bool) {
 	old, units, memory := slices.Clone(t.nodes), slices.Clone(t.units), v.memoryOn(e.Job, t, 0)
 	if e.Migrated {
 		t.migrations++
@@ -296,7 +296,7 @@ func (v *Validator) resume(e scheduler.Event, t *traced, other bool) {
 
 // reconfigure gives a job another request, for which a controller has to have decided
 // something. One that has started gives back what it holds.
-func (v *Validator) reconfigure(e scheduler.Event, t *traced) {
+func (v *Validator) reconfigure(e *scheduler.Event, t *traced) {
 	if !t.steered {
 		v.report(e.At, e.Job, "job %q is reconfigured, and no controller has decided it", v.name(e.Job))
 	}
@@ -310,7 +310,7 @@ func (v *Validator) reconfigure(e scheduler.Event, t *traced) {
 		v.jobs, v.own = slices.Clone(v.jobs), true
 	}
 	j := &v.jobs[e.Job]
-	j.Threads, j.Roles = e.Request, e.Roles
+	j.Threads, j.Own().Roles = e.Request, e.Roles
 	t.low = int32(min(max(j.MinThreads, 1), e.Request))
 	t.high = int32(max(e.Request, j.MaxThreads))
 	t.kept = unknownWork
@@ -320,7 +320,7 @@ func (v *Validator) reconfigure(e scheduler.Event, t *traced) {
 const unknownWork = scheduler.Never / 2
 
 // takeBack ends what a job was granted.
-func (v *Validator) takeBack(e scheduler.Event, t *traced) {
+func (v *Validator) takeBack(e *scheduler.Event, t *traced) {
 	if t.grantedTo != nil {
 		v.drop(e, t)
 		v.giveMemory(e, t)
@@ -344,7 +344,7 @@ func (v *Validator) another() *grantedTo {
 }
 
 // lawful reports whether an event can happen to a job in its state.
-func (v *Validator) lawful(e scheduler.Event, t *traced) bool {
+func (v *Validator) lawful(e *scheduler.Event, t *traced) bool {
 	ok := false
 	switch e.Kind {
 	case scheduler.Arrive:
@@ -391,8 +391,8 @@ func (v *Validator) passTime(at time.Duration, t *traced) {
 }
 
 // choose notes with which of its alternatives a job starts.
-func (v *Validator) choose(e scheduler.Event, t *traced) {
-	alternatives := v.jobs[e.Job].Alternatives
+func (v *Validator) choose(e *scheduler.Event, t *traced) {
+	alternatives := v.jobs[e.Job].Alternatives()
 	if e.Alternative < 0 || e.Alternative >= max(len(alternatives), 1) {
 		v.report(e.At, e.Job, "job %q starts with alternative %d of %d", v.name(e.Job), e.Alternative, len(alternatives))
 		return
@@ -406,24 +406,24 @@ func (v *Validator) choose(e scheduler.Event, t *traced) {
 
 // requestOf returns what a job asks for when it runs in one of its alternatives.
 func requestOf(j *scheduler.Job, alternative int32) scheduler.Alternative {
-	if len(j.Alternatives) > 0 {
-		return j.Alternatives[alternative]
+	if len(j.Alternatives()) > 0 {
+		return j.Alternatives()[alternative]
 	}
 	return scheduler.Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory}
 }
 
-func (v *Validator) holdNothing(e scheduler.Event) {
+func (v *Validator) holdNothing(e *scheduler.Event) {
 	if len(e.Cores) > 0 || len(e.GPUs) > 0 {
 		v.report(e.At, e.Job, "job %q holds cores %s and GPUs %s after %q", v.name(e.Job), e.Cores, e.GPUs, e.Kind)
 	}
 }
 
 // grant checks what a job holds from an event on, and books it.
-func (v *Validator) grant(e scheduler.Event, t *traced) {
+func (v *Validator) grant(e *scheduler.Event, t *traced) {
 	j := &v.jobs[e.Job]
 	t.cores, t.gpus = e.Cores, e.GPUs
 	cores, gpus := e.Cores.Count(), e.GPUs.Count()
-	if len(j.Roles) > 0 {
+	if len(j.Roles()) > 0 {
 		v.roles(e, t)
 		return
 	}

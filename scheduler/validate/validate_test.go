@@ -16,8 +16,8 @@ import (
 // trace is a Recorder that keeps the events.
 type trace []Event
 
-func (t *trace) Event(e Event)   { *t = append(*t, e) }
-func (*trace) Decision(Decision) {}
+func (t *trace) Event(e *Event)   { *t = append(*t, *e) }
+func (*trace) Decision(*Decision) {}
 
 // job arrives at a second, and asks for some cores for some seconds.
 func job(level, arrival, cores, seconds int, change func(*Job)) Job {
@@ -242,7 +242,7 @@ func TestValidatorFindsEveryLostEvent(t *testing.T) {
 func TestValidatorKeepsABoundedNumber(t *testing.T) {
 	v := validate.New(Cluster{Nodes: []Node{{Threads: 1}}}, nil, nil)
 	for range 10 * validate.MaxViolations {
-		v.Event(Event{Job: 7})
+		v.Event(&Event{Job: 7})
 	}
 	if len(v.Violations()) != validate.MaxViolations || v.Count() != 10*validate.MaxViolations {
 		t.Errorf("%d kept of %d", len(v.Violations()), v.Count())
@@ -276,10 +276,10 @@ func TestServersKeepTheirWord(t *testing.T) {
 		{"too early, as others decided", true, 8, true},
 	} {
 		v := validate.New(c, nil, nil)
-		v.Event(Event{Kind: NodeRequest, Job: -1, Server: &Server{Elsewhere: test.elsewhere}})
-		v.Event(Event{Kind: NodeStart, Job: -1})
-		v.Event(Event{Kind: NodeWarning, Job: -1, At: 5 * time.Second, Until: 9 * time.Second})
-		v.Event(Event{Kind: NodeEnd, Job: -1, At: time.Duration(test.end) * time.Second, Revoked: true})
+		v.Event(&Event{Kind: NodeRequest, Job: -1, Server: &Server{Elsewhere: test.elsewhere}})
+		v.Event(&Event{Kind: NodeStart, Job: -1})
+		v.Event(&Event{Kind: NodeWarning, Job: -1, At: 5 * time.Second, Until: 9 * time.Second})
+		v.Event(&Event{Kind: NodeEnd, Job: -1, At: time.Duration(test.end) * time.Second, Revoked: true})
 		if found := v.Violations(); len(found) == 0 != test.valid {
 			t.Errorf("%s: %v", test.name, found)
 		}

@@ -180,7 +180,7 @@ func TestSpans(t *testing.T) {
 // What no column holds is part of a hash: the units of jobs, and their weights.
 func TestWriteRest(t *testing.T) {
 	var out strings.Builder
-	WriteRest(&out, []scheduler.Job{{}, {Units: 3}, {Weight: 2}, {Units: 1, Weight: 0.5}})
+	WriteRest(&out, []scheduler.Job{{}, {Special: &scheduler.Special{Units: 3}}, {Special: &scheduler.Special{Weight: 2}}, {Special: &scheduler.Special{Units: 1, Weight: 0.5}}})
 	if want := "1 has 3 units of work and the weight 0\n2 has 0 units of work and the weight 2\n" +
 		"3 has 1 units of work and the weight 0.5\n"; out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
@@ -260,16 +260,16 @@ func TestShapeOfRequests(t *testing.T) {
 // A template gives what a trace lacks, and the greater of what both have said of threads.
 func TestTemplateFillsIn(t *testing.T) {
 	have := scheduler.Job{Name: "j", Arrival: 5, Threads: 4, Deadline: scheduler.Never, Priority: -1}
-	as := scheduler.Job{Class: "c", Deadline: 10, MinThreads: 6, MaxThreads: 2, Priority: 3, User: "u", Memory: 7, GPUs: 1, Nodes: 2, Batch: 9}
+	as := scheduler.Job{Class: "c", Deadline: 10, MinThreads: 6, MaxThreads: 2, Priority: 3, User: "u", Memory: 7, GPUs: 1, Nodes: 2, Special: &scheduler.Special{Batch: 9}}
 	got := Template(have, as)
 	if got.Deadline != 15 || got.MinThreads != 4 || got.MaxThreads != 4 || got.Priority != 3 || got.User != "u" || got.Memory != 7 ||
-		got.GPUs != 1 || got.Nodes != 2 || got.Batch != 9 || got.Class != "c" || got.Arrival != 5 {
+		got.GPUs != 1 || got.Nodes != 2 || got.Batch() != 9 || got.Class != "c" || got.Arrival != 5 {
 		t.Errorf("%+v", got)
 	}
 	own := have
-	own.Deadline, own.Priority, own.User, own.Memory, own.GPUs, own.Nodes, own.Batch = 8, 0, "v", 1, 2, 3, 1
+	own.Deadline, own.Priority, own.User, own.Memory, own.GPUs, own.Nodes, own.Own().Batch = 8, 0, "v", 1, 2, 3, 1
 	if got := Template(own, as); got.Deadline != 8 || got.Priority != 0 || got.User != "v" || got.Memory != 1 || got.GPUs != 2 ||
-		got.Nodes != 3 || got.Batch != 1 {
+		got.Nodes != 3 || got.Batch() != 1 {
 		t.Errorf("%+v", got)
 	}
 	as.MaxThreads, as.Deadline = 0, scheduler.Never-5

@@ -11,8 +11,8 @@ import (
 // units of their work, and their weights.
 func WriteRest(w io.Writer, jobs []scheduler.Job) {
 	for i := range jobs {
-		if j := &jobs[i]; j.Units != 0 || j.Weight != 0 {
-			_, _ = fmt.Fprintf(w, "%d has %v units of work and the weight %v\n", i, j.Units, j.Weight)
+		if j := &jobs[i]; j.Units() != 0 || j.Weight() != 0 {
+			_, _ = fmt.Fprintf(w, "%d has %v units of work and the weight %v\n", i, j.Units(), j.Weight())
 		}
 	}
 }

@@ -166,8 +166,8 @@ func Template(j, template scheduler.Job) scheduler.Job {
 	if j.Nodes > 1 {
 		template.Nodes = j.Nodes
 	}
-	if j.Batch > 0 {
-		template.Batch = j.Batch
+	if j.Batch() > 0 {
+		template.Own().Batch = j.Batch()
 	}
 	return template
 }

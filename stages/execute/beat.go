@@ -36,7 +36,7 @@ func newBeat(dir string, cell *measure.Collector, jobs int, real bool, watch Wat
 }
 
 // Event implements scheduler.Recorder.
-func (b *beat) Event(e scheduler.Event) {
+func (b *beat) Event(e *scheduler.Event) {
 	if !b.due.Load() {
 		return
 	}
@@ -57,7 +57,7 @@ func (b *beat) Event(e scheduler.Event) {
 }
 
 // Decision implements scheduler.Recorder.
-func (*beat) Decision(scheduler.Decision) {}
+func (*beat) Decision(*scheduler.Decision) {}
 
 // countsOf are the counts of a ledger for views.
 func countsOf(n ledger.Counts, jobs int) stages.Counts {

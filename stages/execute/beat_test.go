@@ -35,8 +35,8 @@ func TestBeat(t *testing.T) {
 			if i == 3 && !c.real {
 				b.due.Store(true)
 			}
-			collector.Event(e)
-			b.Event(e)
+			collector.Event(&e)
+			b.Event(&e)
 			if b.timer != nil {
 				b.timer.Stop()
 			}

@@ -130,7 +130,7 @@ func (h *helm) Adopt(job int, settings []control.Setting, restart bool) (schedul
 		return scheduler.Adopted{}, err
 	}
 	asking := h.task.Setup.Jobs[job]
-	if asking.Threads, asking.Roles = next.Threads, next.Roles; !asking.CouldRun(h.task.Setup.Cluster, false) {
+	if asking.Threads, asking.Own().Roles = next.Threads, next.Roles; !asking.CouldRun(h.task.Setup.Cluster, false) {
 		return scheduler.Adopted{}, fmt.Errorf("with these settings the job asks for more than the hardware has (%s)",
 			asking.Demand())
 	}

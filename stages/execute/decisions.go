@@ -44,14 +44,14 @@ type decision struct {
 }
 
 // Event implements scheduler.Recorder.
-func (d *decisions) Event(e scheduler.Event) {
+func (d *decisions) Event(e *scheduler.Event) {
 	if e.Kind == scheduler.Decided && e.Control != nil {
 		d.decided = append(d.decided, decision{e.At, e.Job, len(d.of[e.Job].reports) - 1, e.Control})
 	}
 }
 
 // Decision implements scheduler.Recorder.
-func (*decisions) Decision(scheduler.Decision) {}
+func (*decisions) Decision(*scheduler.Decision) {}
 
 // write leaves decisions.csv in the cell's folder.
 func (d *decisions) write(w *record.CellWriter, dir string, out *record.Cell) error {

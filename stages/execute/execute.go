@@ -170,13 +170,13 @@ func fail(c stages.Task, reason error) (record.Cell, error) {
 // recorders hands the trace on to several.
 type recorders []scheduler.Recorder
 
-func (rs recorders) Event(e scheduler.Event) {
+func (rs recorders) Event(e *scheduler.Event) {
 	for _, r := range rs {
 		r.Event(e)
 	}
 }
 
-func (rs recorders) Decision(d scheduler.Decision) {
+func (rs recorders) Decision(d *scheduler.Decision) {
 	for _, r := range rs {
 		r.Decision(d)
 	}
@@ -185,11 +185,11 @@ func (rs recorders) Decision(d scheduler.Decision) {
 // opening makes a call at the first event.
 type opening struct{ call func() }
 
-func (o *opening) Event(scheduler.Event) {
+func (o *opening) Event(*scheduler.Event) {
 	if o.call != nil {
 		o.call()
 		o.call = nil
 	}
 }
 
-func (*opening) Decision(scheduler.Decision) {}
+func (*opening) Decision(*scheduler.Decision) {}

@@ -95,7 +95,7 @@ func (l *live) report(beat *pulse) progress.Listener {
 		if l.used != nil {
 			used = l.used(job, at).Seconds()
 		}
-		if b := l.jobs[job].Budget; b != nil {
+		if b := l.jobs[job].Budget(); b != nil {
 			left = max(b.Seconds()-used, 0)
 		}
 		l.mu.Unlock()

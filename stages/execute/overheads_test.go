@@ -38,10 +38,10 @@ func TestOverheads(t *testing.T) {
 	}
 	core := func(n int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: n, Hi: n + 1}} }
 	for i, name := range names {
-		w.Event(scheduler.Event{Kind: scheduler.Arrive, Job: i})
-		w.Event(scheduler.Event{Kind: scheduler.Start, Job: i, Cores: core(int32(i))})
+		w.Event(&scheduler.Event{Kind: scheduler.Arrive, Job: i})
+		w.Event(&scheduler.Event{Kind: scheduler.Start, Job: i, Cores: core(int32(i))})
 		if name != "never" {
-			w.Event(scheduler.Event{At: time.Second, Kind: scheduler.ResizeJob, Job: i, Cores: core(int32(i))})
+			w.Event(&scheduler.Event{At: time.Second, Kind: scheduler.ResizeJob, Job: i, Cores: core(int32(i))})
 		}
 	}
 	if err := addOverheads(w, c); err != nil {

@@ -35,13 +35,13 @@ func newPulse(watch Watch, jobs []scheduler.Job) *pulse {
 }
 
 // Event implements scheduler.Recorder.
-func (p *pulse) Event(e scheduler.Event) {
+func (p *pulse) Event(e *scheduler.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.ledger.Takes(&e) {
+	if !p.ledger.Takes(e) {
 		return
 	}
-	p.ledger.Event(&e)
+	p.ledger.Event(e)
 	at, runs := slices.Index(p.running, e.Job), p.ledger.Job(e.Job).Runs()
 	switch {
 	case runs && at < 0:
@@ -58,7 +58,7 @@ func (p *pulse) Event(e scheduler.Event) {
 }
 
 // Decision implements scheduler.Recorder.
-func (*pulse) Decision(scheduler.Decision) {}
+func (*pulse) Decision(*scheduler.Decision) {}
 
 // report takes a progress line of a job. A nil pulse takes none.
 func (p *pulse) report(job int, r contract.Progress) {

@@ -50,10 +50,10 @@ func (b *batch) play(to scheduler.Recorder) {
 				b.events[e].Result = &b.results[r]
 				r++
 			}
-			to.Event(b.events[e])
+			to.Event(&b.events[e])
 			e++
 		} else {
-			to.Decision(b.decisions[d])
+			to.Decision(&b.decisions[d])
 			d++
 		}
 	}
@@ -63,8 +63,8 @@ func (b *batch) play(to scheduler.Recorder) {
 }
 
 // Event implements scheduler.Recorder.
-func (r *relay) Event(e scheduler.Event) {
-	r.now.events = append(r.now.events, e)
+func (r *relay) Event(e *scheduler.Event) {
+	r.now.events = append(r.now.events, *e)
 	if e.Result != nil {
 		r.now.results = append(r.now.results, *e.Result)
 	}
@@ -72,8 +72,8 @@ func (r *relay) Event(e scheduler.Event) {
 }
 
 // Decision implements scheduler.Recorder.
-func (r *relay) Decision(d scheduler.Decision) {
-	r.now.decisions = append(r.now.decisions, d)
+func (r *relay) Decision(d *scheduler.Decision) {
+	r.now.decisions = append(r.now.decisions, *d)
 	r.add(false)
 }
 

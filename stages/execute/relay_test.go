@@ -11,8 +11,8 @@ import (
 // heard notes what a recorder is told.
 type heard []string
 
-func (h *heard) Event(e scheduler.Event)       { *h = append(*h, fmt.Sprint(e.Kind, e.Job, e.At)) }
-func (h *heard) Decision(d scheduler.Decision) { *h = append(*h, fmt.Sprint("decision", d.Job, d.At)) }
+func (h *heard) Event(e *scheduler.Event)       { *h = append(*h, fmt.Sprint(e.Kind, e.Job, e.At)) }
+func (h *heard) Decision(d *scheduler.Decision) { *h = append(*h, fmt.Sprint("decision", d.Job, d.At)) }
 
 // TestRelayKeepsTheOrder of events and decisions, and loses none, for traces of every length around that of a batch.
 func TestRelayKeepsTheOrder(t *testing.T) {
@@ -22,12 +22,12 @@ func TestRelayKeepsTheOrder(t *testing.T) {
 		for i := range n {
 			at := time.Duration(i)
 			if i%3 == 1 {
-				want.Decision(scheduler.Decision{Job: i, At: at})
-				r.Decision(scheduler.Decision{Job: i, At: at})
+				want.Decision(&scheduler.Decision{Job: i, At: at})
+				r.Decision(&scheduler.Decision{Job: i, At: at})
 				continue
 			}
-			want.Event(scheduler.Event{Kind: scheduler.Start, Job: i, At: at})
-			r.Event(scheduler.Event{Kind: scheduler.Start, Job: i, At: at})
+			want.Event(&scheduler.Event{Kind: scheduler.Start, Job: i, At: at})
+			r.Event(&scheduler.Event{Kind: scheduler.Start, Job: i, At: at})
 		}
 		r.close()
 		r.close()

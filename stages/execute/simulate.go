@@ -24,7 +24,7 @@ func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, err
 	}
 	h := hooks{watch: watch}
 	if len(t.Setup.Jobs) >= hugeCell {
-		h.begun, h.beside = func() { debug.SetGCPercent(hugeCellGC) }, true
+		h.begun, h.beside = func() { debug.SetGCPercent(hugeCellGC) }, runtime.GOMAXPROCS(0) > 1
 		defer runtime.GC() // or what the cell kept would stay until as much again is in use
 	}
 	if r, ok := on.(engine.Replay); ok {
@@ -117,8 +117,8 @@ func checkTurns(t stages.Task) error {
 	for i, w := range t.Simulation.Work {
 		job := &t.Simulation.Jobs[i]
 		run := w.RunTime(max(job.Threads, 1))
-		if job.Budget != nil {
-			run = min(run, *job.Budget)
+		if job.Budget() != nil {
+			run = min(run, *job.Budget())
 		}
 		turns += float64(run) / float64(quantum)
 	}

@@ -25,7 +25,7 @@ func (r Run) grant() scheduler.Grant {
 // inParts is the grant of a job with roles: its parts are on the nodes on which it would start alone on its
 // hardware or, where that is simply this machine, all on one.
 func (r Run) inParts() scheduler.Grant {
-	j := scheduler.Job{Roles: r.Job.Roles}
+	j := scheduler.Job{Special: &scheduler.Special{Roles: r.Job.Roles}}
 	need, count := j.Needs(int32(r.Job.Threads))
 	if len(r.Cluster.Nodes) > 1 {
 		m := cluster.NewMachine(r.Cluster)

@@ -92,12 +92,14 @@ func Verdict(err error) (code int, hint string) {
 		return ExitCellsFailed, fmt.Sprintf("its whole log: tfexp logs samples %s", samples.Sample)
 	case errors.Is(err, pipeline.ErrForeign):
 		return ExitUsage, "choose another folder with --out, or another name for the experiment"
+	case errors.Is(err, pipeline.ErrGone):
+		return ExitInternal, "finished work is where the folder is now: \"tfexp resume\" goes on there"
 	case folder.IsUnusable(err):
 		return ExitInternal, "\"tfexp run\" writes results anew, and keeps all finished work that is whole; " +
 			"\"tfexp plot\" draws the pictures anew"
 	case errors.Is(err, syscall.ENOSPC):
 		return ExitInternal, "free some disk space and run it again: finished work is kept"
-	case errors.As(err, &path) && path.Op == "mkdir":
+	case errors.As(err, &path) && path.Op == "mkdir", errors.Is(err, syscall.EROFS):
 		return ExitInternal, "choose another folder with --out, or with --output where that is the flag"
 	}
 	return ExitInternal, ""

@@ -47,6 +47,16 @@ func (p *Printer) failures(e *record.Experiment) error {
 	return nil
 }
 
+// FailedJobs prints jobs that failed and why, and how many more there are.
+func (p *Printer) FailedJobs(failures []measure.Failure, more int) {
+	for _, f := range failures {
+		fmt.Fprintf(p.Out, "    %s: %s\n", f.Job, f.Reason)
+	}
+	if more > 0 {
+		fmt.Fprintf(p.Out, "    and %s more\n", Count(more, "job", "jobs"))
+	}
+}
+
 // quote prints lines of a log.
 func (p *Printer) quote(log string) {
 	if log == "" {

@@ -154,12 +154,7 @@ func (p *Printer) Status(s ExperimentStatus) {
 		if c.Error != "" {
 			fmt.Fprintf(p.Out, "    %s\n", c.Error)
 		}
-		for _, f := range c.Failures {
-			fmt.Fprintf(p.Out, "    %s: %s\n", f.Job, f.Reason)
-		}
-		if c.More > 0 {
-			fmt.Fprintf(p.Out, "    and %s more\n", Count(c.More, "job", "jobs"))
-		}
+		p.FailedJobs(c.Failures, c.More)
 	}
 	p.thresholds(s.Thresholds, "  ")
 	for _, d := range prose.Doubts(s.Warnings, namedCells) {

@@ -70,7 +70,7 @@ func submitted(w *experiments.Workload, seed int64, taken map[string]bool) (Work
 	for _, s := range w.Submits {
 		template := s.Job.Template()
 		template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
-		template.Budget = s.Budget
+		template.Own().Budget = s.Budget
 		batches = append(batches, workload.Submit{Job: template, Count: s.Count, Arrivals: s.Arrivals})
 		r.Block = slices.Grow(r.Block, s.Count)
 		k, ok := blocks[s.Job]
@@ -92,7 +92,7 @@ func submitted(w *experiments.Workload, seed int64, taken map[string]bool) (Work
 	r.epochsOn = drawAlternatives(w, seed, len(r.Jobs))
 	for i := range r.Jobs {
 		if j := r.Blocks[r.Block[i]]; j.Runtime != nil { // the estimate of most policies; see jobsFor
-			r.Jobs[i].Predicted = Within(r.Jobs[i].Budget, given.Work(j, r.Epoch(i)).RunTime(j.Threads.Request))
+			r.Jobs[i].Predicted = Within(r.Jobs[i].Budget(), given.Work(j, r.Epoch(i)).RunTime(j.Threads.Request))
 		}
 	}
 	r.Digest = digestJobs(r)
@@ -257,7 +257,7 @@ func BatchOf(e *experiments.Elastic, j *scheduler.Job) int {
 	if e.Batch > 0 {
 		return e.Batch
 	}
-	return j.Batch
+	return j.Batch()
 }
 
 // Within is a run time under a budget: at most the budget, and a nanosecond for none

@@ -28,7 +28,7 @@ func appendCores(b []byte, s scheduler.CoreSet) []byte {
 }
 
 // AppendEvent appends a line of events.jsonl; see record.EventRow.
-func AppendEvent(b []byte, e scheduler.Event, job *scheduler.Job, nodes []scheduler.Node) []byte {
+func AppendEvent(b []byte, e *scheduler.Event, job *scheduler.Job, nodes []scheduler.Node) []byte {
 	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(e.At))
 	b = append(append(b, `,"event":"`...), e.Kind...) // kinds are plain words
 	b = table.AppendText(append(b, `","job":`...), job.Name)
@@ -39,7 +39,7 @@ func AppendEvent(b []byte, e scheduler.Event, job *scheduler.Job, nodes []schedu
 	if e.Beside != nil {
 		b = table.AppendText(append(b, `,"beside":`...), e.Beside.Name)
 	}
-	if e.Layout != nil && len(job.Roles) > 0 {
+	if e.Layout != nil && len(job.Roles()) > 0 {
 		b = appendParts(b, e.Layout, nodes)
 	}
 	if way := wayOf(e, job); way != "" {
@@ -48,7 +48,7 @@ func AppendEvent(b []byte, e scheduler.Event, job *scheduler.Job, nodes []schedu
 	if why := e.Detail(); why != "" {
 		b = table.AppendText(append(b, `,"reason":`...), why)
 	}
-	return append(appendTyped(b, &e), '}', '\n')
+	return append(appendTyped(b, e), '}', '\n')
 }
 
 // appendParts appends the parts of a job with roles and their nodes; see record.PartRow.
@@ -65,7 +65,7 @@ func appendParts(b []byte, l *scheduler.Layout, nodes []scheduler.Node) []byte {
 }
 
 // AppendNodeEvent appends the line of an event of a node.
-func AppendNodeEvent(b []byte, e scheduler.Event, nodes []scheduler.Node) []byte {
+func AppendNodeEvent(b []byte, e *scheduler.Event, nodes []scheduler.Node) []byte {
 	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(e.At))
 	b = append(append(b, `,"event":"`...), e.Kind...)
 	b = table.AppendText(append(b, `","node":`...), nodes[e.Node].Name)
@@ -123,7 +123,7 @@ func appendSpan(b []byte, d time.Duration) []byte {
 }
 
 // AppendDecision appends a line of decisions.jsonl; see record.DecisionRow.
-func AppendDecision(b []byte, d scheduler.Decision, jobs []scheduler.Job) []byte {
+func AppendDecision(b []byte, d *scheduler.Decision, jobs []scheduler.Job) []byte {
 	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(d.At))
 	b = append(append(b, `,"decision":"`...), d.Kind...)
 	b = table.AppendText(append(b, `","job":`...), jobs[d.Job].Name)
@@ -156,8 +156,8 @@ func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
 		} else {
 			b = append(b, `,{`...)
 		}
-		if x.Alternative < len(job.Alternatives) {
-			b = append(table.AppendText(append(b, `"resource":`...), job.Alternatives[x.Alternative].Name), ',')
+		if x.Alternative < len(job.Alternatives()) {
+			b = append(table.AppendText(append(b, `"resource":`...), job.Alternatives()[x.Alternative].Name), ',')
 		}
 		b = table.AppendText(append(b, `"what":`...), x.What)
 		if x.Where != "" {
@@ -175,10 +175,10 @@ func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
 
 // wayOf names the alternative with which a job starts or resumes; empty for
 // other events, and for jobs that have none.
-func wayOf(e scheduler.Event, j *scheduler.Job) string {
+func wayOf(e *scheduler.Event, j *scheduler.Job) string {
 	if (e.Kind == scheduler.Start || e.Kind == scheduler.Resume) && e.Alternative >= 0 &&
-		e.Alternative < len(j.Alternatives) {
-		return j.Alternatives[e.Alternative].Name
+		e.Alternative < len(j.Alternatives()) {
+		return j.Alternatives()[e.Alternative].Name
 	}
 	return ""
 }

@@ -17,7 +17,7 @@ import (
 // TestAppendLines: events and decisions are the lines that encoding/json makes
 // of their rows.
 func TestAppendLines(t *testing.T) {
-	jobs := []scheduler.Job{{Name: "short-1", Alternatives: []scheduler.Alternative{{Name: "cpu"}, {Name: "gpu:V100"}}},
+	jobs := []scheduler.Job{{Name: "short-1", Special: &scheduler.Special{Alternatives: []scheduler.Alternative{{Name: "cpu"}, {Name: "gpu:V100"}}}},
 		{Name: `"ä <b>`}, {Name: "c\u2028\x01\\"}}
 	sets := []scheduler.CoreSet{nil, {{Lo: 3, Hi: 4}}, {{Lo: 0, Hi: 4}, {Lo: 7, Hi: 8}, {Lo: 1000, Hi: 1024}}}
 	instants := []time.Duration{0, 1, 500, time.Microsecond, 1500 * time.Microsecond, time.Second, 100 * time.Hour,
@@ -27,7 +27,7 @@ func TestAppendLines(t *testing.T) {
 		instants = append(instants, time.Duration(rng.Int64N(1<<rng.IntN(62)+1)))
 	}
 	nodes := []scheduler.Node{{Name: "a"}, {Name: "b & c"}}
-	jobs[2].Roles = []scheduler.Role{{Name: "worker", Count: 3}, {Name: "ps", Count: 1}}
+	jobs[2].Own().Roles = []scheduler.Role{{Name: "worker", Count: 3}, {Name: "ps", Count: 1}}
 	lacks := []scheduler.Lack{
 		{What: "cores", Need: 4, Free: 1}, {Alternative: 1, What: "GPUs", Where: "on one node", Need: 2},
 	}
@@ -49,13 +49,13 @@ func TestAppendLines(t *testing.T) {
 		if i%5 == 0 {
 			e.Layout = &scheduler.Layout{Parts: []scheduler.Part{{Role: "ps", Node: 1}, {Role: "worker", Task: i % 3}}}
 		}
-		same(t, lines.AppendEvent(nil, e, &jobs[e.Job], nodes), eventRow(e, jobs, nodes))
+		same(t, lines.AppendEvent(nil, &e, &jobs[e.Job], nodes), eventRow(&e, jobs, nodes))
 		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason,
 			PassedMore: i % 2}
 		for k := range i % 3 {
 			d.Passed = append(d.Passed, scheduler.Passed{Job: k, Reason: "needs 4 cores, 1 are free", Lacks: lacks[:i%3]})
 		}
-		same(t, lines.AppendDecision(nil, d, jobs), decisionRow(d, jobs))
+		same(t, lines.AppendDecision(nil, &d, jobs), decisionRow(&d, jobs))
 	}
 }
 
@@ -72,13 +72,13 @@ func same(t *testing.T, got []byte, row any) {
 	}
 }
 
-func eventRow(e scheduler.Event, jobs []scheduler.Job, nodes []scheduler.Node) record.EventRow {
+func eventRow(e *scheduler.Event, jobs []scheduler.Job, nodes []scheduler.Node) record.EventRow {
 	row := record.EventRow{
 		At: table.ToMicros(e.At).Seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
 		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Detail(), Request: e.Request,
 		Migrated: e.Migrated,
 	}
-	if e.Layout != nil && len(jobs[e.Job].Roles) > 0 {
+	if e.Layout != nil && len(jobs[e.Job].Roles()) > 0 {
 		for _, p := range e.Layout.Parts {
 			row.Parts = append(row.Parts, record.PartRow{Part: fmt.Sprintf("%s-%d", p.Role, p.Task), Node: nodes[p.Node].Name})
 		}
@@ -89,7 +89,7 @@ func eventRow(e scheduler.Event, jobs []scheduler.Job, nodes []scheduler.Node) r
 	if p := e.Prediction; p != nil {
 		row.Prediction = &record.PredictionRow{Done: p.Done, Total: p.Total, Left: span(p.Left), Before: span(p.Before)}
 	}
-	if ways := jobs[e.Job].Alternatives; e.Kind == scheduler.Start && len(ways) > 0 {
+	if ways := jobs[e.Job].Alternatives(); e.Kind == scheduler.Start && len(ways) > 0 {
 		row.Resource = ways[e.Alternative].Name
 	}
 	return row
@@ -103,7 +103,7 @@ func span(d time.Duration) *float64 {
 	return &s
 }
 
-func decisionRow(d scheduler.Decision, jobs []scheduler.Job) record.DecisionRow {
+func decisionRow(d *scheduler.Decision, jobs []scheduler.Job) record.DecisionRow {
 	row := record.DecisionRow{
 		At: table.ToMicros(d.At).Seconds(), Decision: d.Kind, Job: jobs[d.Job].Name,
 		Cores: d.Cores, Reason: d.Reason, PassedMore: d.PassedMore,
@@ -112,8 +112,8 @@ func decisionRow(d scheduler.Decision, jobs []scheduler.Job) record.DecisionRow 
 		passed := record.PassedRow{Job: jobs[p.Job].Name, Reason: p.Reason}
 		for _, x := range p.Lacks {
 			lack := record.LackRow{What: x.What, Where: x.Where, Need: x.Need, Free: x.Free}
-			if x.Alternative < len(jobs[p.Job].Alternatives) {
-				lack.Resource = jobs[p.Job].Alternatives[x.Alternative].Name
+			if x.Alternative < len(jobs[p.Job].Alternatives()) {
+				lack.Resource = jobs[p.Job].Alternatives()[x.Alternative].Name
 			}
 			passed.Lacks = append(passed.Lacks, lack)
 		}

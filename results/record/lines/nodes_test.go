@@ -22,7 +22,7 @@ func TestLinesByHand(t *testing.T) {
 		{scheduler.Event{Kind: scheduler.NodeWarning, Until: 2 * time.Second}, `{"t_s":0,"event":"node_warned","node":"a","until_s":2,"reason":"until 2s"}`},
 		{scheduler.Event{Kind: scheduler.NodeEnd, Reason: "given back"}, `{"t_s":0,"event":"node_down","node":"a","reason":"given back"}`},
 	} {
-		if got := string(lines.AppendNodeEvent(nil, c.e, nodes)); got != c.want+"\n" {
+		if got := string(lines.AppendNodeEvent(nil, &c.e, nodes)); got != c.want+"\n" {
 			t.Errorf("%s\nwant %s", got, c.want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestLinesByHand(t *testing.T) {
 		{scheduler.Event{Kind: scheduler.Decided}, `{"t_s":0,"event":"control","job":"j","cores":""}`},
 		{scheduler.Event{Kind: scheduler.Reconfigure, Request: 3}, `{"t_s":0,"event":"reconfigure","job":"j","cores":"","reason":"3 cores","request":3}`},
 	} {
-		if got := string(lines.AppendEvent(nil, c.e, job, nodes)); got != c.want+"\n" {
+		if got := string(lines.AppendEvent(nil, &c.e, job, nodes)); got != c.want+"\n" {
 			t.Errorf("%s\nwant %s", got, c.want)
 		}
 	}

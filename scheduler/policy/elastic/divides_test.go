@@ -64,8 +64,8 @@ func (a *amdahl) Steps() float64 { return a.work }
 
 type events []scheduler.Event
 
-func (e *events) Event(x scheduler.Event)   { *e = append(*e, x) }
-func (*events) Decision(scheduler.Decision) {}
+func (e *events) Event(x *scheduler.Event)   { *e = append(*e, *x) }
+func (*events) Decision(*scheduler.Decision) {}
 
 // train runs trainings under an order, in rounds of 10 s, and checks the schedule.
 func train(t *testing.T, order policy.Order, nodes []scheduler.Node, runs []*amdahl, arrivals []time.Duration, more policy.Settings) (

@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/queue"
+	"github.com/tfexp/tfexp/scheduler/replan"
 )
 
 // Pairs orders the pairs of a waiting job and one of its alternatives, by what the order says of
@@ -31,6 +32,7 @@ func init() {
 		},
 		Measure:   func(start, _ time.Duration) time.Duration { return start },
 		Admission: newDesk,
+		Replan:    replan.ByPairs,
 	})
 }
 

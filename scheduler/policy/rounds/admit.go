@@ -180,7 +180,7 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, number int32, on in
 	default:
 		return true, nil // it could not be started
 	}
-	if len(j.Job().Alternatives) > 0 {
+	if len(j.Job().Alternatives()) > 0 {
 		h.Choose(number, m.way[on])
 	}
 	nodes, ok := j.FitsIn(p.free(v, on), j.Request(), nil)

@@ -67,8 +67,8 @@ func jobsOf(t testing.TB, file string) ([]scheduler.Job, []simulated.Scaling) {
 			if s == 0 {
 				continue
 			}
-			run := time.Duration(math.Round(j.Units / s * 1e9))
-			j.Alternatives = append(j.Alternatives, scheduler.Alternative{
+			run := time.Duration(math.Round(j.Units() / s * 1e9))
+			j.Own().Alternatives = append(j.Alternatives(), scheduler.Alternative{
 				Name: "gpu:" + gpu, Threads: j.Threads, GPUs: j.GPUs, GPU: gpu, Predicted: run,
 			})
 			work[i].AddAlternative(simulated.FullRequest(run, j.Threads))
@@ -198,8 +198,8 @@ func TestJobsMoveToOtherTypes(t *testing.T) {
 		{Number: 1, Name: "b", Threads: 1, GPUs: 1, Deadline: scheduler.Never},
 	}
 	work := make([]simulated.Scaling, 2)
-	jobs[0].Alternatives, work[0] = ways(5*time.Second, 50*time.Second)
-	jobs[1].Alternatives, work[1] = ways(10*time.Second, 20*time.Second)
+	jobs[0].Own().Alternatives, work[0] = ways(5*time.Second, 50*time.Second)
+	jobs[1].Own().Alternatives, work[1] = ways(10*time.Second, 20*time.Second)
 	c := scheduler.Cluster{Nodes: []scheduler.Node{
 		{Name: "fast", Threads: 1, GPUs: 1, GPU: "fast"}, {Name: "slow", Threads: 1, GPUs: 1, GPU: "slow"},
 	}}

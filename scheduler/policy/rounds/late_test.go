@@ -31,8 +31,8 @@ func (l late) Next(ctx context.Context, until time.Duration) (time.Duration, []s
 // said keeps decisions, as what is done to which job on which cores.
 type said []string
 
-func (*said) Event(scheduler.Event) {}
-func (s *said) Decision(d scheduler.Decision) {
+func (*said) Event(*scheduler.Event) {}
+func (s *said) Decision(d *scheduler.Decision) {
 	*s = append(*s, fmt.Sprintf("%s %d on %s", d.Kind, d.Job, d.Cores))
 }
 
@@ -49,7 +49,7 @@ func TestALateClockChangesNoDecision(t *testing.T) {
 				run := time.Hour
 				jobs = append(jobs, scheduler.Job{
 					Number: i, Name: fmt.Sprint(i), Threads: 1, Predicted: run, Deadline: scheduler.Never,
-					Arrival: time.Duration(draw.IntN(3)) * 1500 * time.Millisecond, Weight: float64(1 + draw.IntN(2)),
+					Arrival: time.Duration(draw.IntN(3)) * 1500 * time.Millisecond, Special: &scheduler.Special{Weight: float64(1 + draw.IntN(2))},
 				})
 				work = append(work, simulated.FullRequest(run, 1))
 			}
@@ -132,7 +132,7 @@ func TestMovesAreNoStandstill(t *testing.T) {
 		j := scheduler.Job{Number: i, Name: fmt.Sprint(i), Threads: 1, GPUs: 1, Deadline: scheduler.Never}
 		for way, gpu := range []string{"old", "new"} {
 			run := []time.Duration{200000 * time.Second, 10000 * time.Second}[way]
-			j.Alternatives = append(j.Alternatives, scheduler.Alternative{Name: gpu, Threads: 1, GPUs: 1, GPU: gpu, Predicted: run})
+			j.Own().Alternatives = append(j.Alternatives(), scheduler.Alternative{Name: gpu, Threads: 1, GPUs: 1, GPU: gpu, Predicted: run})
 			ways = append(ways, simulated.FullRequest(run, 1))
 		}
 		jobs, work = append(jobs, j), append(work, simulated.Scaling{Special: &simulated.Special{Alternatives: ways}})

@@ -15,7 +15,7 @@ import (
 func sharing(number int, class string, run time.Duration, keeps map[string]float64) (scheduler.Job, simulated.Scaling) {
 	j := scheduler.Job{
 		Number: number, Name: class + string(rune('0'+number)), Class: class, Threads: 1, GPUs: 1, Deadline: scheduler.Never,
-		Alternatives: []scheduler.Alternative{{Name: "gpu", Threads: 1, GPUs: 1, Predicted: run, Beside: keeps}},
+		Special: &scheduler.Special{Alternatives: []scheduler.Alternative{{Name: "gpu", Threads: 1, GPUs: 1, Predicted: run, Beside: keeps}}},
 	}
 	var work simulated.Scaling
 	work.AddAlternative(beside(simulated.FullRequest(run, 1), keeps))
@@ -53,7 +53,7 @@ func TestTwoJobsShareAGPU(t *testing.T) {
 		t.Errorf("with one thread the makespan is %g s, want 32", makespan)
 	}
 	c.Nodes[0].Threads = 2
-	jobs[1].Alternatives[0].Beside = nil // not known beside A
+	jobs[1].Alternatives()[0].Beside = nil // not known beside A
 	if _, makespan = outcome(t, packed(), c, jobs, work); math.Abs(makespan-32) > 1e-6 {
 		t.Errorf("of jobs that are not known beside each other the makespan is %g s, want 32", makespan)
 	}
@@ -99,7 +99,7 @@ func TestPackedSchedulesAreSound(t *testing.T) {
 				j.Arrival = jobs[i-1].Arrival + time.Duration(rng.IntN(10))*time.Second
 			}
 			if n := 1 + rng.IntN(2); n == 2 {
-				j.Threads, j.GPUs, j.Alternatives[0].Threads, j.Alternatives[0].GPUs = 2, 2, 2, 2
+				j.Threads, j.GPUs, j.Alternatives()[0].Threads, j.Alternatives()[0].GPUs = 2, 2, 2, 2
 				w.Alternatives()[0] = beside(simulated.FullRequest(run, 2), keeps[class])
 			}
 			jobs, work = append(jobs, j), append(work, w)

@@ -109,8 +109,8 @@ func (p *planner) findKinds(r *scheduler.Run) {
 		}
 	}
 	without := func(j scheduler.Job) bool {
-		return len(j.Alternatives) == 0 && j.GPUs == 0 ||
-			slices.ContainsFunc(j.Alternatives, func(a scheduler.Alternative) bool { return a.GPUs == 0 })
+		return len(j.Alternatives()) == 0 && j.GPUs == 0 ||
+			slices.ContainsFunc(j.Alternatives(), func(a scheduler.Alternative) bool { return a.GPUs == 0 })
 	}
 	if slices.ContainsFunc(r.Jobs, without) {
 		for i, n := range r.Cluster.Nodes {
@@ -138,17 +138,17 @@ func (p *planner) setPrices(texts []string) error {
 // alternatives on one type it runs with the fastest.
 func (p *planner) memberOf(j *scheduler.Job) member {
 	n := len(p.kinds)
-	m := member{units: j.Units, way: make([]int32, n), on: -1, with: shares.Nobody, part: 1}
+	m := member{units: j.Units(), way: make([]int32, n), on: -1, with: shares.Nobody, part: 1}
 	if m.units <= 0 {
 		m.units = 1
 	}
 	m.Job = shares.Job{
-		Number: int32(j.Number), Workers: make([]float64, n), Speed: make([]float64, n), Weight: j.Weight, Left: m.units,
+		Number: int32(j.Number), Workers: make([]float64, n), Speed: make([]float64, n), Weight: j.Weight(), Left: m.units,
 	}
 	if m.Weight <= 0 {
 		m.Weight = 1
 	}
-	ways := j.Alternatives
+	ways := j.Alternatives()
 	if len(ways) == 0 {
 		ways = []scheduler.Alternative{j.As(0)}
 	}
@@ -337,10 +337,10 @@ func (p *planner) partsOf(a, b int32, t int) (first, second float64) {
 // request is that of a job on a type; nil where it cannot run.
 func (p *planner) request(j int32, t int) *scheduler.Alternative {
 	w := p.members[j].way[t]
-	if w < 0 || len(p.Run.Jobs[j].Alternatives) == 0 {
+	if w < 0 || len(p.Run.Jobs[j].Alternatives()) == 0 {
 		return nil
 	}
-	return &p.Run.Jobs[j].Alternatives[w]
+	return &p.Run.Jobs[j].Alternatives()[w]
 }
 
 // divide makes another division if jobs have come or gone, and the last one is old enough.

@@ -67,7 +67,7 @@ var furtherColumns = []string{batchColumn, alternativesColumn}
 // and that is the same byte for byte when it is written again.
 func WriteCSV(w io.Writer, t workload.Trace) error {
 	out := csv.NewWriter(w)
-	batches := slices.ContainsFunc(t.Jobs, func(j scheduler.Job) bool { return j.Batch > 0 })
+	batches := slices.ContainsFunc(t.Jobs, func(j scheduler.Job) bool { return j.Batch() > 0 })
 	alternatives := slices.ContainsFunc(t.Alternatives, func(all []workload.Alternative) bool { return len(all) > 0 })
 	head := slices.Clone(columns)
 	if batches {
@@ -106,7 +106,7 @@ func WriteCSV(w io.Writer, t workload.Trace) error {
 			strconv.Itoa(j.GPUs), strconv.FormatInt(j.Memory, 10), strconv.Itoa(j.Nodes), strconv.FormatBool(j.Malleable),
 			strconv.Itoa(max(j.Priority, 0)), deadline, j.User, predicted, run, resizes[i])
 		if batches {
-			row = append(row, strconv.Itoa(j.Batch))
+			row = append(row, strconv.Itoa(j.Batch()))
 		}
 		if alternatives {
 			row = append(row, writeAlternatives(t.AlternativesOf(i)))
@@ -182,7 +182,7 @@ func (r *csvRow) add(b *workload.Builder, line int) error {
 		if err != nil || n < 0 {
 			r.failAt(batchColumn, "a number from 0 on")
 		}
-		j.Batch = n
+		j.Own().Batch = n
 	}
 	run := r.duration(csvRunTime, -1)
 	r.check(&j)

@@ -77,7 +77,7 @@ func factsOf(t *workload.Trace, i int) Facts {
 	add(Priorities, j.Priority > 0)
 	add(Deadlines, j.Deadline != scheduler.Never)
 	add(Users, j.User != "")
-	add(Batches, j.Batch > 0)
+	add(Batches, j.Batch() > 0)
 	add(Alternatives, len(t.AlternativesOf(i)) > 0)
 	return has
 }

@@ -87,6 +87,6 @@ func gavelJob(b *workload.Builder, line int, f []string) error {
 	}
 	return b.Add(line, scheduler.Job{
 		Name: fmt.Sprintf("job-%d", len(b.Jobs)), Class: b.Share(f[gavelType]), Arrival: max(arrival, 0),
-		Threads: workers, GPUs: workers, Deadline: deadline, Priority: -1, Units: steps, Weight: weight,
+		Threads: workers, GPUs: workers, Deadline: deadline, Priority: -1, Special: &scheduler.Special{Units: steps, Weight: weight},
 	}, -1)
 }

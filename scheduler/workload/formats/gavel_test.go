@@ -16,10 +16,10 @@ func TestGavel(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := trace.Jobs[0], trace.Jobs[1]
-	if a.Class != "LM (batch size 5)" || a.GPUs != 2 || a.Threads != 2 || a.Units != 100 || a.Deadline != scheduler.Never {
+	if a.Class != "LM (batch size 5)" || a.GPUs != 2 || a.Threads != 2 || a.Units() != 100 || a.Deadline != scheduler.Never {
 		t.Errorf("the first job is %+v", a)
 	}
-	if b.Arrival != 12500*time.Millisecond || b.Weight != 5 || b.Deadline != 72500*time.Millisecond {
+	if b.Arrival != 12500*time.Millisecond || b.Weight() != 5 || b.Deadline != 72500*time.Millisecond {
 		t.Errorf("the second job is %+v", b)
 	}
 	if trace.RunTimes != nil {

@@ -523,8 +523,12 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 		}
 		j.Memory = bytes
 	}
-	if j.Batch, err = t.whole(fields, factBatch, 0, 1); err != nil {
+	batch, err := t.whole(fields, factBatch, 0, 1)
+	if err != nil {
 		return err
+	}
+	if batch > 0 {
+		j.Own().Batch = batch
 	}
 	if j.Priority, err = t.whole(fields, factPriority, -1, 1); err != nil {
 		return err

@@ -214,8 +214,8 @@ func TestTiresiasAndPollux(t *testing.T) {
 	got, trace := readJobs(t, "pollux", "name,time,application,num_replicas,batch_size\ncifar10-0,107,cifar10,6,2048\n",
 		nil)
 	check(t, got, "cifar10-0 cifar10 at 1m47s for ?, asked 0s, 6 threads, 6 GPUs")
-	if trace.Jobs[0].Batch != 2048 {
-		t.Errorf("batch %d", trace.Jobs[0].Batch)
+	if trace.Jobs[0].Batch() != 2048 {
+		t.Errorf("batch %d", trace.Jobs[0].Batch())
 	}
 }
 
@@ -276,7 +276,7 @@ func TestPhilly(t *testing.T) {
 
 func TestBatchesStayInTables(t *testing.T) {
 	jobs := []scheduler.Job{
-		{Name: "a", Class: "c", Threads: 1, Deadline: scheduler.Never, Batch: 128},
+		{Name: "a", Class: "c", Threads: 1, Deadline: scheduler.Never, Special: &scheduler.Special{Batch: 128}},
 		{Number: 1, Name: "b", Class: "c", Threads: 1, Deadline: scheduler.Never},
 	}
 	var first, again strings.Builder
@@ -284,7 +284,7 @@ func TestBatchesStayInTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	back, err := CSV.Read("file", strings.NewReader(first.String()), Options{})
-	if err != nil || back.Jobs[0].Batch != 128 || back.Jobs[1].Batch != 0 {
+	if err != nil || back.Jobs[0].Batch() != 128 || back.Jobs[1].Batch() != 0 {
 		t.Fatalf("%v, %+v", err, back.Jobs)
 	}
 	if _ = WriteCSV(&again, back); again.String() != first.String() {

@@ -2,6 +2,7 @@ package deepening_test
 
 import (
 	"context"
+	"flag"
 	"math"
 	"os"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/deepening"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // trained has the real trainings of one decision between two actions, one of which has a budget too short for an
 // epoch, and a controller that decided in two of them. Without a table its ranks are unknown.
@@ -39,6 +42,14 @@ func trained(t *testing.T, table bool) *record.Experiment {
 			Where: record.OnTable, Recorded: math.NaN(), Fidelity: math.NaN()}}
 	}
 	for seed := 1; seed <= 2; seed++ {
+		for _, r := range []record.ObjectiveRow{
+			{LearnedOn: "grows", Lesson: 1, Episode: 1000, Objective: 10}, {LearnedOn: "grows", Lesson: 1, Episode: 2000, Objective: 30},
+			{LearnedOn: "grows", Lesson: 2, Episode: 3000, Objective: 20}, {LearnedOn: "grows", Lesson: 2, Episode: 4000, Objective: 60},
+		} {
+			r.Adaptation, r.Controller, r.Seed = "net", "agent", seed
+			r.Objective += 3 * float64(seed)
+			all.Objectives = append(all.Objectives, r)
+		}
 		all.Courses = append(all.Courses, record.CourseRow{
 			Adaptation: "net", Controller: "agent", Scenario: "grows", Seed: seed, Sequence: "0", Accuracy: .95,
 			Budget: 5, Trained: 5.002,
@@ -64,7 +75,7 @@ func TestRealTraining(t *testing.T) {
 		table bool
 		want  string
 	}{
-		{true, "adaptation_courses-net-grows adaptation_paths-net-grows adaptation_ranks-net " +
+		{true, "adaptation_courses-net-grows adaptation_paths-net-grows adaptation_objective-net-agent adaptation_ranks-net " +
 			"adaptation_ranks-net-real adaptation_accuracy-net-grows adaptation_time-net(skipped) adaptation_time-net-real"},
 		{false, "adaptation_courses-net-grows adaptation_ranks-net-real adaptation_time-net-real"},
 	} {
@@ -76,7 +87,7 @@ func TestRealTraining(t *testing.T) {
 		} {
 			e.Plan.Plots = append(e.Plan.Plots, record.Plot{Kind: kind})
 		}
-		list, err := pictures.Draw(context.Background(), e, t.TempDir(), pictures.Options{})
+		list, err := pictures.Draw(context.Background(), e, t.TempDir(), pictures.Options{Formats: []string{"svg"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,6 +101,9 @@ func TestRealTraining(t *testing.T) {
 		}
 		if text := string(raw); !strings.Contains(text, "agent (0)") || !strings.Contains(text, "service time (s)") {
 			t.Error("the picture of the trainings names no controller, or no axis")
+		}
+		if c.table {
+			plottest.Golden(t, list, *update)
 		}
 	}
 }

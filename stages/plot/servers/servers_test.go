@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"flag"
 	"math"
 	"path/filepath"
 	"testing"
@@ -14,6 +15,8 @@ import (
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestFront: an option is on the front when no other is at least as good in both and better in one.
 func TestFront(t *testing.T) {
@@ -82,7 +85,7 @@ func TestPictures(t *testing.T) {
 	if err := record.WriteServerRows(dir, servers); err != nil {
 		t.Fatal(err)
 	}
-	pictures, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), plot.Options{})
+	pictures, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), plot.Options{Formats: []string{"svg"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +93,7 @@ func TestPictures(t *testing.T) {
 	if got := plottest.Names(pictures); got != "cluster_speed cost_time lifetimes revocations intervals" {
 		t.Errorf("pictures: %s", got)
 	}
+	plottest.Golden(t, pictures, *update)
 }
 
 // TestNothingToDraw: an experiment without servers has none of these pictures, which is nothing to tell.

@@ -2,6 +2,7 @@ package tuning_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 	"github.com/tfexp/tfexp/stages/plot/tuning"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // experiment has two methods on one problem, each in three replicates: the first trial
 // of one is infeasible throughout, so that its regret is unknown there.
@@ -64,7 +67,7 @@ func draw(t *testing.T, e *record.Experiment) []record.Picture {
 	for _, kind := range []string{tuning.Regret, tuning.Surrogate} {
 		e.Plan.Plots = append(e.Plan.Plots, record.Plot{Kind: kind})
 	}
-	list, err := pictures.Draw(context.Background(), e, t.TempDir(), pictures.Options{})
+	list, err := pictures.Draw(context.Background(), e, t.TempDir(), pictures.Options{Formats: []string{"svg"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +88,7 @@ func TestPictures(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("the pictures are %q, want %q", names, want)
 	}
+	plottest.Golden(t, list, *update)
 }
 
 // TestFewTrials has no model to show after three trials, and none of what was never
@@ -124,8 +128,9 @@ func TestChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Plan.Plots = []record.Plot{{Kind: tuning.Changes}}
-	list, err := pictures.Draw(context.Background(), e, t.TempDir(), pictures.Options{})
+	list, err := pictures.Draw(context.Background(), e, t.TempDir(), pictures.Options{Formats: []string{"svg"}})
 	if err != nil || len(list) != 1 || list[0].Skipped != "" || !strings.Contains(list[0].Caption, "the 2 changes") {
 		t.Errorf("%v, %+v", err, list)
 	}
+	plottest.Golden(t, list, *update)
 }

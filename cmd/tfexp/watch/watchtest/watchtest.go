@@ -85,19 +85,19 @@ func (r *Run) Again() {
 
 // Event writes what happens to a job, and a second passes.
 func (r *Run) Event(kind scheduler.EventKind, job int, cores scheduler.CoreSet) {
-	r.cell.Event(scheduler.Event{At: r.at, Kind: kind, Job: job, Cores: cores})
+	r.cell.Event(&scheduler.Event{At: r.at, Kind: kind, Job: job, Cores: cores})
 	r.at += time.Second
 }
 
 // Passed writes the decision that passes a job over.
 func (r *Run) Passed(job int, why string) {
-	r.cell.Decision(scheduler.Decision{At: r.at, Kind: scheduler.Start, Job: 1 - job,
+	r.cell.Decision(&scheduler.Decision{At: r.at, Kind: scheduler.Start, Job: 1 - job,
 		Passed: []scheduler.Passed{{Job: job, Reason: why}}})
 }
 
 // Share writes that a job starts on GPUs, and beside which other one; a second passes.
 func (r *Run) Share(job int, gpus scheduler.CoreSet, beside *scheduler.Beside) {
-	r.cell.Event(scheduler.Event{At: r.at, Kind: scheduler.Start, Job: job, GPUs: gpus, Beside: beside})
+	r.cell.Event(&scheduler.Event{At: r.at, Kind: scheduler.Start, Job: job, GPUs: gpus, Beside: beside})
 	r.at += time.Second
 }
 

@@ -25,5 +25,5 @@ hardware "h" {
 policy "p" {
   order     = "srtf"
   replan    = true
-  placement = "pairs"
+  placement = "earliest_finish"
 }
