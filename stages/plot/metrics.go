@@ -68,7 +68,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	}
 	var out []Figure
 	for _, s := range d.settings() {
-		shown, rank := analysis.Best(d.Plan, s.variants, mostRows)
+		shown, each, rank := analysis.BestOfEach(d.Plan, s.variants, mostRows)
 		var panels []panel
 		groups := []string{""}
 		if by != "" {
@@ -95,8 +95,12 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			caption = "One replicate: a dot for each policy, without an interval."
 		}
 		if len(shown) < len(s.variants) {
-			caption += fmt.Sprintf(" The best %d of %d policy variants by %s, the best first.", len(shown), len(s.variants),
-				rank.Title)
+			of := ""
+			if each > 0 {
+				of = fmt.Sprintf(", %d of each setting", each)
+			}
+			caption += fmt.Sprintf(" The best %d of %d policy variants by %s%s, the best first.", len(shown),
+				len(s.variants), rank.Title, of)
 		}
 		caption += someOf(mostFacets, len(groups), "group")
 		axis := ""
