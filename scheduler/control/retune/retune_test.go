@@ -29,6 +29,8 @@ type training struct {
 	told  func(control.Action) // what is decided; nil for nobody
 	wave  float64              // the part of an epoch's time by which it goes up and down
 	tells bool                 // it reports how long its epochs took
+	pairs bool                 // two reports come at once
+	right func(epoch int) float64
 }
 
 func options(mode string) retune.Options {
@@ -65,8 +67,15 @@ func (j training) run(t *testing.T, c *retune.Controller) (seconds float64, said
 			if seconds += took; j.tells {
 				r.Seconds = took
 			}
-			if r.Used = time.Duration(seconds * 1e9); j.loss != nil {
+			r.Used = time.Duration(seconds * 1e9)
+			if j.pairs && epoch%2 == 1 {
+				r.Used += time.Duration(took * 1e9)
+			}
+			if j.loss != nil {
 				r.Loss = j.loss(epoch)
+			}
+			if j.right != nil {
+				r.Accuracy = j.right(epoch)
 			}
 			r.Refused, r.Impossible, refused, impossible = refused, impossible, nil, false
 		}

@@ -72,6 +72,19 @@ func TestTranscripts(t *testing.T) {
 			j.deaf, j.pace = true, map[string]float64{"1": 1, "2": 1, "4": 1, "8": 1}
 		}, []func(*retune.Options){learns}},
 		{"epochs that are told", "online", func(j *training) { j.tells = true }, nil},
+		{"reports in pairs", "online", func(j *training) { j.tells, j.pairs, j.wave = true, true, 0 }, nil},
+		{"to a target accuracy", "online", func(j *training) {
+			j.right = func(epoch int) float64 { return 1 - 1/math.Sqrt(float64(epoch+1)) }
+		}, []func(*retune.Options){func(o *retune.Options) { o.Target, o.Bound = "accuracy", 0.91 }}},
+		{"settings that change what is learned, hardly", "online", func(j *training) {
+			j.loss = func(epoch int) float64 { return 2 - 0.0005*float64(epoch) }
+		}, []func(*retune.Options){learns}},
+		{"known paces, one without a meaning, of settings that ask for cores", "online", nil, []func(*retune.Options){known, cores,
+			func(o *retune.Options) {
+				o.Known = append(o.Known[1:3:3], retune.Known{At: []float64{0.5}, Pace: math.Inf(1)})
+			}}},
+		{"changes that cost little or much", "restart", func(j *training) { j.cost, j.wave = 0.2, 0.1 }, []func(*retune.Options){
+			func(o *retune.Options) { o.Stretch = 4 }}},
 	} {
 		o, job := options(c.mode), plain
 		if c.job != nil {
