@@ -14,81 +14,107 @@ import (
 
 // What finished runs say of the next is what their joint normal distribution says, for each value of the unknowns: the
 // filter's answer, worked out with whole covariance matrices.
-func TestCorrectIsTheJointDistribution(t *testing.T) {
-	const before, level = 0.1, 0.9
-	for _, groups := range [][][]float64{
-		{{0.1}},
-		{{0.1, 0.14, 0.08}, {}, {-0.02}},
-		{{0.05}, {0.21, 0.2}, {0.15}, {0.3, 0.26, 0.31}},
+func TestCorrectionsAreTheJointDistribution(t *testing.T) {
+	const level = 0.9
+	befores := map[string]float64{"a": 0.1, "b": 0.05, "has not run": 0.2}
+	ran := func(job string, longer ...float64) Ran { return Ran{job, befores[job], longer} }
+	for _, cells := range [][][]Ran{
+		{{ran("a", 0.1)}},
+		{{ran("a", 0.1, 0.14, 0.08)}, {}, {ran("a", -0.02)}},
+		{{ran("a", 0.05)}, {ran("a", 0.21, 0.2), ran("b", 0.3)}, {ran("b", 0.15)}, {ran("b"), ran("a", 0.3, 0.26, 0.31)}},
 	} {
+		var learned Corrections
+		var jobs []string
 		var at []int
 		var y []float64
 		step := 0
-		for _, g := range groups {
-			for _, v := range g {
-				y, at = append(y, v), append(at, step)
+		for _, cell := range cells {
+			learned.Learn(cell)
+			for _, r := range cell {
+				for _, v := range r.Longer {
+					jobs, at, y = append(jobs, r.Job), append(at, step), append(y, v)
+				}
 			}
-			if len(g) > 0 {
+			if len(at) > 0 && at[len(at)-1] == step {
 				step++
 			}
 		}
-		n := len(y)
-		var logs []float64
-		var parts []normal
-		for _, missed := range missedBy {
-			for _, last := range lastings {
-				for _, state := range usualSDs {
-					for _, own := range usualSDs {
-						cov := func(i, j int) float64 {
-							return square(missed.times*before) + square(state)*math.Pow(last, math.Abs(float64(i-j)))
-						}
-						sigma, across := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
-						for i := range n {
-							for j := range n {
-								sigma.SetSym(i, j, cov(at[i], at[j]))
-							}
-							sigma.SetSym(i, i, sigma.At(i, i)+square(own))
-							across.SetVec(i, cov(at[i], step))
-						}
-						var chol mat.Cholesky
-						if !chol.Factorize(sigma) {
-							t.Fatal("not positive definite")
-						}
-						var solved, weights mat.VecDense
-						values := mat.NewVecDense(n, y)
-						if err := errors.Join(chol.SolveVecTo(&solved, values), chol.SolveVecTo(&weights, across)); err != nil {
-							t.Fatal(err)
-						}
-						rare := -square(math.Log(state/usualSD)/usualLog)/2 - square(math.Log(own/usualSD)/usualLog)/2
-						logs = append(logs, math.Log(missed.chance)+rare-chol.LogDet()/2-mat.Dot(values, &solved)/2)
-						parts = append(parts, normal{mat.Dot(&weights, values),
-							math.Sqrt(cov(step, step) + square(own) - mat.Dot(&weights, across)), 0})
-					}
+		for job, before := range befores {
+			parts := joint(t, append(jobs, job), append(at, step), y, befores)
+			mean, below := 0.0, func(x float64) (p float64) {
+				for _, n := range parts {
+					p += n.weight * distuv.UnitNormal.CDF((x-n.mean)/n.sd)
+				}
+				return p
+			}
+			for _, n := range parts {
+				mean += n.weight * n.mean
+			}
+			c := learned.Next(job, before, level)
+			if c.Runs != len(y) || math.Abs(math.Log(c.Factor)-mean) > 1e-4 {
+				t.Errorf("%s after %v: %+v, want a factor of %g", job, cells, c, math.Exp(mean))
+			}
+			for x, want := range map[float64]float64{c.Low: 0.05, c.High: 0.95} {
+				if p := below(math.Log(x)); math.Abs(p-want) > 1e-3 {
+					t.Errorf("%s after %v: the chance of less than %g is %g, want %g", job, cells, x, p, want)
 				}
 			}
 		}
-		best, sum, mean := slices.Max(logs), 0.0, 0.0
-		for i := range parts {
-			parts[i].weight = math.Exp(logs[i] - best)
-			sum += parts[i].weight
-			mean += parts[i].weight * parts[i].mean
-		}
-		below := func(x float64) (p float64) {
-			for _, n := range parts {
-				p += n.weight / sum * distuv.UnitNormal.CDF((x-n.mean)/n.sd)
-			}
-			return p
-		}
-		c := Correct(groups, before, level)
-		if c.Runs != n || math.Abs(math.Log(c.Factor)-mean/sum) > 1e-4 {
-			t.Errorf("%v: %+v, want a factor of %g", groups, c, math.Exp(mean/sum))
-		}
-		for x, want := range map[float64]float64{c.Low: 0.05, c.High: 0.95} {
-			if p := below(math.Log(x)); math.Abs(p-want) > 1e-3 {
-				t.Errorf("%v: the chance of less than %g is %g, want %g", groups, x, p, want)
+	}
+}
+
+// joint is the distribution of the last of some runs of jobs in cells, given the logarithms y of those before it.
+func joint(t *testing.T, jobs []string, at []int, y []float64, befores map[string]float64) []normal {
+	t.Helper()
+	n := len(y)
+	var logs []float64
+	var parts []normal
+	for _, missed := range missedBy {
+		for _, last := range lastings {
+			for _, state := range usualSDs {
+				for _, own := range usualSDs {
+					cov := func(i, j int) float64 {
+						same := sharedPart
+						if jobs[i] == jobs[j] {
+							same = 1
+						}
+						return same*square(missed.times)*befores[jobs[i]]*befores[jobs[j]] +
+							square(state)*math.Pow(last, math.Abs(float64(at[i]-at[j])))
+					}
+					sigma, across := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+					for i := range n {
+						for j := range n {
+							sigma.SetSym(i, j, cov(i, j))
+						}
+						sigma.SetSym(i, i, sigma.At(i, i)+square(own))
+						across.SetVec(i, cov(i, n))
+					}
+					var chol mat.Cholesky
+					if !chol.Factorize(sigma) {
+						t.Fatal("not positive definite")
+					}
+					var solved, weights mat.VecDense
+					values := mat.NewVecDense(n, y)
+					if err := errors.Join(chol.SolveVecTo(&solved, values), chol.SolveVecTo(&weights, across)); err != nil {
+						t.Fatal(err)
+					}
+					rare := -square(math.Log(state/usualSD)/usualLog)/2 - square(math.Log(own/usualSD)/usualLog)/2
+					logs = append(logs, math.Log(missed.chance)+rare-chol.LogDet()/2-mat.Dot(values, &solved)/2)
+					parts = append(parts, normal{mat.Dot(&weights, values),
+						math.Sqrt(cov(n, n) + square(own) - mat.Dot(&weights, across)), 0})
+				}
 			}
 		}
 	}
+	best, sum := slices.Max(logs), 0.0
+	for i := range parts {
+		parts[i].weight = math.Exp(logs[i] - best)
+		sum += parts[i].weight
+	}
+	for i := range parts {
+		parts[i].weight /= sum
+	}
+	return parts
 }
 
 // The posterior of the first run's pace and lag, summed over all that is not known as it is written down in the model.

@@ -44,5 +44,8 @@ var ErrLivelock = guard.ErrLivelock
 
 // stuckForever returns an error when the run would never end.
 func (l *loop) stuckForever(came bool) error {
+	if l.guard.Starves(len(l.running) == 0 && l.open > 0 && l.arrived == len(l.byArrival) && !l.nodes.Pending()) {
+		return l.stuck()
+	}
 	return cmp.Or(l.guard.Stalls(l.now, l.queue.Len()+len(l.running), len(l.turns.Jobs), l.left), l.guard.Idles(l.now, came))
 }

@@ -207,7 +207,7 @@ func replay(t *rapid.T, jobs []Job, events []Event, out Outcome) {
 	}
 	for i, r := range out.Jobs {
 		j := l.Job(i)
-		if j.State() != r.State || j.FirstStart != r.FirstStart || j.End != r.Finish || service[i] != r.Service ||
+		if j.State() != r.State || j.FirstStart != r.FirstStart || j.End() != r.Finish || service[i] != r.Service ||
 			int(j.Pauses) != r.Preemptions || int(j.Resizes) != r.Resizes || int(j.Retries) != r.Restarts {
 			t.Errorf("job %d: %+v, %s of service; the run says %+v", i, *j, service[i], r)
 		}

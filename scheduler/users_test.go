@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
@@ -196,5 +198,41 @@ func TestAnyRunOfSharedClustersIsValid(t *testing.T) {
 				t.Errorf("%s: job %d is %s", p, i, res.State)
 			}
 		}
+	})
+}
+
+// For the jobs of one user alone, dominant resource fairness and equal shares are first come first served; also where
+// servers are lost, jobs wait again, and at last no server can be had.
+func TestOneUserAlone(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var jobs []Job
+		var work []simulated.Scaling
+		for range rapid.IntRange(1, 6).Draw(rt, "jobs") {
+			run := time.Duration(rapid.IntRange(1, 20).Draw(rt, "run"))
+			jobs = append(jobs, of("ann", with(at(rapid.IntRange(0, 20).Draw(rt, "arrival"), 1, float64(run)), func(j *Job) {
+				j.Threads = rapid.IntRange(1, 2).Draw(rt, "threads")
+			})))
+			work = append(work, simulated.FullRequest(run*time.Second, jobs[len(jobs)-1].Threads))
+		}
+		ends := &market.Availability{Servers: []int{2, 1, 2, 0}}
+		for i := range ends.Servers {
+			ends.Times = append(ends.Times, time.Duration(i*rapid.IntRange(1, 15).Draw(rt, "change"))*time.Second)
+		}
+		slices.Sort(ends.Times)
+		terms := &market.Terms{Market: market.Spot, Availability: ends}
+		nodes := []Node{{Name: "n", Threads: 2, Supply: OnRequest}, {Name: "stands", Threads: 1}}
+		run := func(p Policy) []string {
+			_, lines := rented(t, Run{Policy: p, Cluster: Cluster{Nodes: nodes}, Jobs: number(jobs)}, work,
+				[]*market.Terms{terms, nil}, make([]*simulated.Checkpoint, len(jobs)), 1)
+			return lines
+		}
+		first := run(Policy{Order: FCFS})
+		for _, order := range []Order{users.DRF, users.EqualShare} {
+			if diff := cmp.Diff(first, run(Policy{Order: order})); diff != "" {
+				rt.Fatalf("%s (-fcfs +got):\n%s", order, diff)
+			}
+		}
+		run(Policy{Order: users.DRFSJF}) // rented looks at what becomes of the jobs
+		run(Policy{Order: users.EachResource})
 	})
 }

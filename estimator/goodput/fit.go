@@ -75,17 +75,42 @@ func toParams(x vector) Params {
 
 // fit is a problem of Fit.
 type fit struct {
-	rows   []row
-	fixed  [variables]bool
-	half   float64 // of the mean time of a gradient
-	across bool    // some ran on several nodes
+	rows     []row
+	sizes    []size
+	networks []network
+	fixed    [variables]bool
+	half     float64 // of the mean time of a gradient
+	across   bool    // some ran on several nodes
 }
 
-// row is a measurement as its logarithms.
+// row is a measurement as its logarithms, its size, and its network, or -1 on one GPU.
 type row struct {
-	local, beyond        float64
 	logGradient, logStep float64
-	alpha                int // of its network, or -1
+	size, network        int
+}
+
+// size is a batch size of a GPU, and the time of its gradient at the point that is evaluated, with the parts that the
+// constant and the slope have in it.
+type size struct {
+	local     float64
+	time, log float64
+	dc, db    float64
+}
+
+// network is a number of GPUs beyond two in one node or across nodes, and the time of its average at this point.
+type network struct {
+	alpha     int // where its parameters are
+	beyond    float64
+	time, log float64
+}
+
+// indexOf returns where a value is in a list, and appends it when it is new.
+func indexOf[T comparable](all *[]T, v T) int {
+	if i := slices.Index(*all, v); i >= 0 {
+		return i
+	}
+	*all = append(*all, v)
+	return len(*all) - 1
 }
 
 func newFit(all []Measurement) *fit {
@@ -94,14 +119,15 @@ func newFit(all []Measurement) *fit {
 	sum := 0.0
 	for i, m := range all {
 		r := row{
-			local: float64(m.Local), beyond: math.Max(float64(m.GPUs-2), 0),
-			logGradient: math.Log(m.Gradient), logStep: math.Log(m.Step), alpha: -1,
+			logGradient: math.Log(m.Gradient), logStep: math.Log(m.Step),
+			size: indexOf(&f.sizes, size{local: float64(m.Local)}), network: -1,
 		}
+		beyond := math.Max(float64(m.GPUs-2), 0)
 		switch {
 		case m.Nodes > 1:
-			r.alpha, f.across = alphaN, true
+			r.network, f.across = indexOf(&f.networks, network{alpha: alphaN, beyond: beyond}), true
 		case m.GPUs > 1:
-			r.alpha, within = alphaR, true
+			r.network, within = indexOf(&f.networks, network{alpha: alphaR, beyond: beyond}), true
 		}
 		many = many || m.GPUs > 2
 		sizes = sizes || m.Local != all[0].Local
@@ -137,35 +163,48 @@ func (f *fit) start() vector {
 	return x
 }
 
+// times sets the times of all sizes and networks to those with the parameters v, the α and β.
+func (f *fit) times(v *[gammaAt]float64) {
+	for i := range f.sizes {
+		a := &f.sizes[i]
+		a.time = v[alphaC] + v[betaC]*a.local
+		a.log = math.Log(a.time)
+		a.dc, a.db = v[alphaC]/a.time, v[betaC]*a.local/a.time
+	}
+	for i := range f.networks {
+		n := &f.networks[i]
+		n.time = v[n.alpha] + v[n.alpha+1]*n.beyond
+		n.log = math.Log(n.time)
+	}
+}
+
 // evaluate returns the loss and its gradient.
 func (f *fit) evaluate(x vector) (loss float64, slope vector) {
 	var v [gammaAt]float64
 	for i := range v {
 		v[i] = math.Exp(x[i])
 	}
+	f.times(&v)
 	gamma := x[gammaAt]
 	var ofGradient, ofStep vector // of half the squared errors
 	gradients, steps := 0.0, 0.0
 	for _, r := range f.rows {
-		a := v[alphaC] + v[betaC]*r.local
-		logA := math.Log(a)
-		dc, db := v[alphaC]/a, v[betaC]*r.local/a
-		e := logA - r.logGradient
+		a := &f.sizes[r.size]
+		e := a.log - r.logGradient
 		gradients += e * e
-		ofGradient[alphaC] += e * dc
-		ofGradient[betaC] += e * db
-		if r.alpha < 0 { // one GPU
-			e := logA - r.logStep
+		ofGradient[alphaC] += e * a.dc
+		ofGradient[betaC] += e * a.db
+		if r.network < 0 { // one GPU
+			e := a.log - r.logStep
 			steps += e * e
-			ofStep[alphaC] += e * dc
-			ofStep[betaC] += e * db
+			ofStep[alphaC] += e * a.dc
+			ofStep[betaC] += e * a.db
 			continue
 		}
-		n := v[r.alpha] + v[r.alpha+1]*r.beyond
-		logN := math.Log(n)
+		n := &f.networks[r.network]
 		// log(a^γ + n^γ), and the part that a^γ has in it.
-		apart := gamma * (logN - logA)
-		both, part := gamma*logA, 0.0
+		apart := gamma * (n.log - a.log)
+		both, part := gamma*a.log, 0.0
 		if apart > 0 {
 			q := math.Exp(-apart)
 			both, part = both+apart+math.Log1p(q), q/(1+q)
@@ -175,11 +214,11 @@ func (f *fit) evaluate(x vector) (loss float64, slope vector) {
 		}
 		e = both/gamma - r.logStep
 		steps += e * e
-		ofStep[alphaC] += e * part * dc
-		ofStep[betaC] += e * part * db
-		ofStep[r.alpha] += e * (1 - part) * v[r.alpha] / n
-		ofStep[r.alpha+1] += e * (1 - part) * v[r.alpha+1] * r.beyond / n
-		ofStep[gammaAt] += e * ((part*logA+(1-part)*logN)/gamma - both/(gamma*gamma))
+		ofStep[alphaC] += e * part * a.dc
+		ofStep[betaC] += e * part * a.db
+		ofStep[n.alpha] += e * (1 - part) * v[n.alpha] / n.time
+		ofStep[n.alpha+1] += e * (1 - part) * v[n.alpha+1] * n.beyond / n.time
+		ofStep[gammaAt] += e * ((part*a.log+(1-part)*n.log)/gamma - both/(gamma*gamma))
 	}
 	count := float64(len(f.rows))
 	gradients, steps = math.Sqrt(gradients/count+smooth), math.Sqrt(steps/count+smooth)

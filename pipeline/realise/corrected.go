@@ -13,9 +13,6 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// ranOn names a form of a job block on a hardware.
-type ranOn struct{ form, hardware string }
-
 // Corrects reports whether the estimates of a cell's jobs are corrected by runs of them in earlier real cells.
 func (c *Cell) Corrects() bool {
 	return c.x.spec.Estimate.Correct != experiments.CorrectNone && c.Ref.Real() && len(c.corrected()) > 0
@@ -40,6 +37,7 @@ func (c *Cell) Learn(longer []float64) error {
 	}
 	c.x.learning.Lock()
 	defer c.x.learning.Unlock()
+	var cell []estimator.Ran
 	for _, j := range c.corrected() {
 		var logs []float64
 		for n, k := range r.Block {
@@ -47,12 +45,22 @@ func (c *Cell) Learn(longer []float64) error {
 				logs = append(logs, math.Log(longer[n]))
 			}
 		}
-		if len(logs) > 0 {
-			on := ranOn{c.x.formAddress(j), c.Hardware.Name}
-			c.x.ran[on] = append(c.x.ran[on], logs)
-		}
+		est, _ := c.x.estimateOf(j)
+		before := est.Predict(program.Length(j), c.x.spec.Estimate.Level).LogSD(c.x.spec.Estimate.Level)
+		cell = append(cell, estimator.Ran{Job: c.x.formAddress(j), Before: before, Longer: logs})
 	}
+	c.corrections().Learn(cell)
 	return nil
+}
+
+// corrections are those on the cell's hardware; learning is held.
+func (c *Cell) corrections() *estimator.Corrections {
+	k := c.x.corrections[c.Hardware.Name]
+	if k == nil {
+		k = new(estimator.Corrections)
+		c.x.corrections[c.Hardware.Name] = k
+	}
+	return k
 }
 
 // Estimated are the estimates of the cell's jobs that are in force now.
@@ -66,8 +74,7 @@ func (c *Cell) Estimated() []record.Estimated {
 		p := est.Predict(program.Length(j), level)
 		e := record.Estimated{Job: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs,
 			Predicted: p.Seconds, Low: p.Low, High: p.High, Factor: 1}
-		if groups := c.x.ran[ranOn{c.x.formAddress(j), c.Hardware.Name}]; len(groups) > 0 {
-			k := estimator.Correct(groups, p.LogSD(level), level)
+		if k := c.corrections().Next(c.x.formAddress(j), p.LogSD(level), level); k.Runs > 0 {
 			e.Factor, e.Runs = k.Factor, k.Runs
 			e.Predicted, e.Low, e.High = k.Factor*p.Seconds, k.Low*p.Seconds, k.High*p.Seconds
 		}

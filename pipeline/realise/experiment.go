@@ -48,10 +48,9 @@ type Experiment struct {
 	// earlier are the speeds of this machine at moments of earlier runs.
 	earlier []estimator.Moment
 
-	learning sync.Mutex // guards ran
-	// ran has how many times as long as estimated jobs took in real cells that have finished: the logarithms, cell by
-	// cell in the order in which they ran.
-	ran map[ranOn][][]float64
+	learning sync.Mutex // guards corrections
+	// corrections have learned from real cells that have finished, by hardware.
+	corrections map[string]*estimator.Corrections
 
 	// deepened are the points of the trainings of adaptations.
 	deepened map[deepenedAt]point
@@ -80,14 +79,14 @@ func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
 	}
 	x := &Experiment{
 		spec: spec, host: host, programs: programs, places: places, images: map[imageOn]string{},
-		families:   map[string][]int{},
-		samples:    map[string][]estimator.Sample{},
-		fits:       map[fitKey]fit{},
-		ran:        map[ranOn][][]float64{},
-		sampleHash: map[*experiments.Job]string{},
-		lines:      map[any][]string{},
-		deepened:   map[deepenedAt]point{},
-		drawn:      bounded.Map[drawnKey, drawn.Workload]{Most: maxDrawn},
+		families:    map[string][]int{},
+		samples:     map[string][]estimator.Sample{},
+		fits:        map[fitKey]fit{},
+		corrections: map[string]*estimator.Corrections{},
+		sampleHash:  map[*experiments.Job]string{},
+		lines:       map[any][]string{},
+		deepened:    map[deepenedAt]point{},
+		drawn:       bounded.Map[drawnKey, drawn.Workload]{Most: maxDrawn},
 	}
 	x.cells = expand(x)
 	return x, nil

@@ -63,6 +63,9 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 		alone[n] = drawn.Within(r.Jobs[n].Budget(), time.Duration(float64(t)*opts.Factor(r.Jobs[n].Name)))
 	}
 	task := c.task(r, truth{alone: alone, work: work})
+	if slices.Equal(task.Setup.Predicted, alone) { // as of most simulated cells: once is enough
+		task.Setup.Predicted = alone
+	}
 	task.Folders = dirs
 	opts.Checkpoints = c.checkpoints(r)
 	task.Simulation = &stages.Simulation{Jobs: r.Jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}

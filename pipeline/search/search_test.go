@@ -136,7 +136,7 @@ func TestEnds(t *testing.T) {
 		want    int
 	}{
 		{"trials = 4\n  limit = \"20s\"", 10, 2}, {"trials = 4\n  limit = \"20s\"", 9.9, 3}, {"trials = 4", 1000, 4},
-		{"trials = 9", 10, 4}, {"trials = 1", 10, 1},
+		{"trials = 9", 10, 4}, {"trials = 1", 10, 1}, {"trials = 3\n  parallel = 2", 10, 3},
 	} {
 		s := begin(t, nil, "MORE", c.more)
 		n := 0
@@ -207,6 +207,10 @@ func TestPredictions(t *testing.T) {
 		}
 		ref := cells[2].Ref.Trial
 		near := func(got *float64, want float64) bool { return got != nil && math.Abs(*got-want) < 1e-12 }
+		if ref = cells[3].Ref.Trial; c.objective == "time" && *ref.Predicted != 1 {
+			t.Errorf("the fourth trial is expected to take %g s", *ref.Predicted)
+		}
+		ref = cells[2].Ref.Trial
 		if !near(ref.Predicted, c.mean) || !near(ref.Low, c.low) || !near(ref.High, c.end) || !near(ref.Feasible, 0.5) {
 			t.Errorf("%s: %g in %g to %g, feasible by %g", c.objective, *ref.Predicted, *ref.Low, *ref.High, *ref.Feasible)
 		}

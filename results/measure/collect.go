@@ -277,7 +277,7 @@ func (c *Collector) Outcome(job int) Outcome {
 	}
 	until, service := c.last, a.service
 	if state.Over() {
-		until = table.ToMicros(state.End)
+		until = table.ToMicros(state.End())
 		r.Finish, r.JCT = until.Seconds(), (until - arrival).Seconds()
 	} else if state.Runs() {
 		service += c.last - table.ToMicros(state.Since)
@@ -322,7 +322,7 @@ func (c *Collector) slowdowns(job int) (plain, bounded float64) {
 	if alone <= 0 {
 		return math.NaN(), math.NaN()
 	}
-	jct := (table.ToMicros(c.jobs.Job(job).End) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
+	jct := (table.ToMicros(c.jobs.Job(job).End()) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
 	return jct / alone.Seconds(), max(1, jct/max(alone, c.setup.BoundedFloor).Seconds())
 }
 

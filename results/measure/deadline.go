@@ -42,7 +42,7 @@ func (c *Collector) deadlines() (missed, late float64) {
 		j := c.jobs.Job(job)
 		over := c.last - table.ToMicros(due)
 		if j.Over() {
-			over = table.ToMicros(j.End) - table.ToMicros(due)
+			over = table.ToMicros(j.End()) - table.ToMicros(due)
 		}
 		switch {
 		case j.State() == scheduler.Failed:
@@ -68,5 +68,5 @@ func (c *Collector) lateness(job int) float64 {
 	if !ok || j.State() != scheduler.Finished {
 		return math.NaN()
 	}
-	return (table.ToMicros(j.End) - table.ToMicros(due)).Seconds()
+	return (table.ToMicros(j.End()) - table.ToMicros(due)).Seconds()
 }

@@ -54,7 +54,7 @@ func (c *Collector) finishTime(job int) float64 {
 	if c.present.unknown() || j.State() != scheduler.Finished {
 		return math.NaN()
 	}
-	jct := (table.ToMicros(j.End) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
+	jct := (table.ToMicros(j.End()) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
 	if jct <= 0 {
 		return math.NaN()
 	}

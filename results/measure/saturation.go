@@ -127,7 +127,10 @@ func (c *Collector) Load(closed bool) Load {
 		order[i] = int32(i)
 	}
 	arrival := func(i int32) table.Micros { return table.ToMicros(c.setup.Jobs[i].Arrival) }
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(arrival(a), arrival(b)) })
+	byArrival := func(a, b int32) int { return cmp.Compare(arrival(a), arrival(b)) }
+	if !slices.IsSortedFunc(order, byArrival) {
+		slices.SortStableFunc(order, byArrival)
+	}
 
 	var onCores, onGPUs float64
 	var net [stretches]float64 // core-microseconds that came, minus those that could be done

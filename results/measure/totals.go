@@ -79,7 +79,7 @@ func (t *Totals) add(job int) {
 	if j.State() != scheduler.Finished {
 		return
 	}
-	arrival, end := table.ToMicros(c.setup.Jobs[job].Arrival), table.ToMicros(j.End)
+	arrival, end := table.ToMicros(c.setup.Jobs[job].Arrival), table.ToMicros(j.End())
 	t.JCT.Add((end - arrival).Seconds())
 	t.Waiting.Add((end - arrival - a.service).Seconds())
 	t.FirstRunDelay.Add((table.ToMicros(j.FirstStart) - arrival).Seconds())

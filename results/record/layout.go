@@ -358,9 +358,8 @@ type Cell struct {
 	Files []File `json:"files,omitempty"`
 }
 
-// Estimated is the estimate of a job that was in force when a cell began: what its samples say, corrected by its runs
-// in
-// earlier real cells.
+// Estimated is the estimate of a job that was in force when a cell began: what its samples say, corrected by the runs
+// of all jobs in earlier real cells of its hardware.
 type Estimated struct {
 	Job     string `json:"job"` // the job block
 	Threads int    `json:"threads"`

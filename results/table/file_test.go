@@ -284,7 +284,8 @@ func TestAppendText(t *testing.T) {
 
 // Instants are rounded to the microsecond.
 func TestMicros(t *testing.T) {
-	for d, want := range map[time.Duration]Micros{0: 0, 499: 0, 500: 1, 1499: 1, 1500: 2, -1499: -1, time.Second: 1e6} {
+	for d, want := range map[time.Duration]Micros{0: 0, 499: 0, 500: 1, 1499: 1, 1500: 2, -1499: -1, -1500: -2,
+		time.Second: 1e6, math.MaxInt64: math.MaxInt64 / 1000, math.MaxInt64 - 807: math.MaxInt64 / 1000} {
 		if got := ToMicros(d); got != want {
 			t.Errorf("%d ns: %d, want %d", d, got, want)
 		}

@@ -1,6 +1,9 @@
 package table
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Micros is an instant or a span in whole microseconds. Every instant is
 // rounded to one when it comes in: sums over spans are then exact, and what is
@@ -8,7 +11,12 @@ import "time"
 type Micros int64
 
 // ToMicros rounds to a whole microsecond.
-func ToMicros(d time.Duration) Micros { return Micros(d.Round(time.Microsecond) / time.Microsecond) }
+func ToMicros(d time.Duration) Micros {
+	if half := time.Microsecond / 2; d >= 0 && d <= math.MaxInt64-half {
+		return Micros((d + half) / time.Microsecond)
+	}
+	return Micros(d.Round(time.Microsecond) / time.Microsecond)
+}
 
 // Seconds returns it in seconds.
 func (m Micros) Seconds() float64 { return float64(m) / 1e6 }

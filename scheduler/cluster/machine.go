@@ -213,7 +213,7 @@ func (m *Machine) Choose(nodes []int32, need Room, old Grant) Grant {
 
 // ChooseCores is Choose for n cores of each node.
 func (m *Machine) ChooseCores(nodes []int32, n int32, old CoreSet) CoreSet {
-	if old.Count() == int(n)*len(nodes) && m.Cores.AllFree(old) {
+	if m.Cores.AllFree(old) && old.Count() == int(n)*len(nodes) {
 		return old
 	}
 	return m.Lowest(&m.Cores, nodes, n)

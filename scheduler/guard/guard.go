@@ -19,6 +19,7 @@ type Guard struct {
 	left   float64 // what the engine had left then
 	looked bool    // nothing but pauses and resumes has happened since
 	idle   int     // times in a row that the engine came back with nothing
+	starve int     // looks in a row at which nothing ran and nobody was to come
 }
 
 // maxIdle is how often an engine may come back at the same instant with
@@ -61,4 +62,16 @@ func (g *Guard) Idles(now time.Duration, came bool) error {
 		return fmt.Errorf("engine: at %s it has come back %d times with nothing", now, maxIdle)
 	}
 	return nil
+}
+
+// maxStarve is how often a policy may look at jobs that wait, while nothing runs and nobody is to come, and start none:
+// one that goes by how long they have waited may do so for long.
+const maxStarve = 100_000
+
+// Starves reports whether the jobs that wait will wait for ever. idle says that nothing runs and nobody is to come.
+func (g *Guard) Starves(idle bool) bool {
+	if g.starve++; !idle {
+		g.starve = 0
+	}
+	return g.starve > maxStarve
 }

@@ -89,3 +89,24 @@ func TestAccounted(t *testing.T) {
 		}
 	}
 }
+
+// Jobs starve when nothing has run, and nobody was to come, at many looks in a row.
+func TestStarves(t *testing.T) {
+	var g Guard
+	for range 2 {
+		for i := range maxStarve {
+			if g.Starves(true) {
+				t.Fatalf("jobs starve at look %d", i)
+			}
+		}
+		if g.Starves(false) {
+			t.Fatal("jobs starve while one runs")
+		}
+	}
+	for range maxStarve {
+		g.Starves(true)
+	}
+	if !g.Starves(true) {
+		t.Errorf("no job starves after %d looks", maxStarve+1)
+	}
+}

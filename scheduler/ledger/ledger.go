@@ -16,15 +16,14 @@ type Job struct {
 	// Since is when the present state began, or the present holding: a resize
 	// begins another.
 	Since time.Duration
-	// FirstStart and End are Never until they come.
-	FirstStart, End time.Duration
+	// FirstStart is Never until it comes.
+	FirstStart time.Duration
 	// Cores and GPUs are the numbers that it holds.
 	Cores, GPUs int32
 	// Alternative is the one with which it started or resumed last.
 	Alternative int32
-	// Attempts counts its starts; Pauses, Resizes, Retries and Revocations the events
-	// of these kinds, Reconfigurations those that ended an attempt.
-	Attempts, Pauses, Resizes, Retries, Revocations, Reconfigurations int32
+	// Pauses, Resizes and Retries count the events of these kinds.
+	Pauses, Resizes, Retries int32
 
 	state scheduler.State
 }
@@ -40,6 +39,14 @@ func (j *Job) Waits() bool { return j.state == scheduler.Queued || j.state == sc
 
 // Over reports whether the job has ended.
 func (j *Job) Over() bool { return j.state.Over() }
+
+// End returns when the job ended; Never before.
+func (j *Job) End() time.Duration {
+	if j.Over() {
+		return j.Since
+	}
+	return scheduler.Never
+}
 
 // Counts are the jobs by state.
 type Counts struct {
@@ -68,7 +75,7 @@ func New(jobs int) *Ledger {
 // Add adds a job, pending, and returns its number: for readers of traces that
 // meet the jobs one by one.
 func (l *Ledger) Add() int {
-	l.jobs = append(l.jobs, Job{state: scheduler.Pending, FirstStart: scheduler.Never, End: scheduler.Never})
+	l.jobs = append(l.jobs, Job{state: scheduler.Pending, FirstStart: scheduler.Never})
 	l.counts[scheduler.Pending]++
 	return len(l.jobs) - 1
 }
@@ -120,9 +127,6 @@ func (l *Ledger) EventAt(e *scheduler.Event, at time.Duration) Step {
 		s := l.move(j, at, scheduler.Running)
 		l.hold(j, e, &s)
 		j.Alternative = int32(e.Alternative)
-		if e.Kind == scheduler.Start {
-			j.Attempts++
-		}
 		j.FirstStart = min(j.FirstStart, at)
 		return s
 	case scheduler.ResizeJob:
@@ -139,25 +143,18 @@ func (l *Ledger) EventAt(e *scheduler.Event, at time.Duration) Step {
 	case scheduler.Retry:
 		j.Retries++
 		return l.move(j, at, scheduler.Queued)
-	case scheduler.Revoke:
-		j.Revocations++
-		return l.move(j, at, scheduler.Queued)
-	case scheduler.Move, scheduler.Profiled:
+	case scheduler.Revoke, scheduler.Move, scheduler.Profiled:
 		return l.move(j, at, scheduler.Queued)
 	case scheduler.Reconfigure:
 		if j.state == scheduler.Queued {
 			return Step{} // it has not started
 		}
-		j.Reconfigurations++
 		return l.move(j, at, scheduler.Queued)
 	case scheduler.Finish:
-		j.End = at
 		return l.move(j, at, scheduler.Finished)
 	case scheduler.Fail:
-		j.End = at
 		return l.move(j, at, scheduler.Failed)
 	case scheduler.Stop:
-		j.End = at
 		return l.move(j, at, scheduler.Stopped)
 	}
 	return Step{} // a new request, level or prediction, a decision: it holds what it held

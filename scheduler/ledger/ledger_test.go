@@ -55,7 +55,7 @@ func TestEventsOfALife(t *testing.T) {
 		}
 	}
 	j := l.Job(0)
-	if j.FirstStart != 3*s || j.End != 12*s || j.Attempts != 2 || j.Pauses != 1 ||
+	if j.FirstStart != 3*s || j.End() != 12*s || j.Pauses != 1 ||
 		j.Resizes != 1 || j.Retries != 1 || j.Alternative != 0 {
 		t.Errorf("%+v", *j)
 	}

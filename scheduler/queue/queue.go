@@ -56,7 +56,8 @@ type Ask struct {
 
 // Queue holds the waiting jobs in the policy's order. While they come in that order, it is a line;
 // from the first that has to go before another, or a search that a line is too slow for, until the queue is
-// empty, it is a tree. All operations take O(log n) expected time, and the memory is that of the longest queue there was.
+// empty, it is a tree. All operations take O(log n) expected time, and the memory is that of the longest queue
+// there was.
 type Queue struct {
 	line line // all jobs while the tree is empty
 	tree tree
@@ -161,7 +162,8 @@ func (l Limit) allows(a Ask) bool {
 
 // allowsAny reports whether the limit may allow a job of those that ask for at least so much.
 func (l Limit) allowsAny(least *least) bool {
-	return least.cores <= l.Free && (l.Window == never || least.cores <= l.Spare || least.shortest[class(l.Free)] <= code(l.Window))
+	return least.cores <= l.Free &&
+		(l.Window == never || least.cores <= l.Spare || least.shortest[class(l.Free)] <= code(l.Window))
 }
 
 // Next returns the first job after k that is within the limit, or Nobody.

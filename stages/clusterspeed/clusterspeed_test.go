@@ -1,8 +1,10 @@
 package clusterspeed
 
 import (
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	law "github.com/tfexp/tfexp/estimator/clusterspeed"
@@ -48,6 +50,24 @@ func TestWrite(t *testing.T) {
 	if err != nil || len(added) != 1 || len(added[0].Rows) != 2 || len(added[0].Sentences) != 3 {
 		t.Fatalf("%+v, %v", added, err)
 	}
+	if got := strings.Join(added[0].Rows[0][:5], " "); got != "speeds.csv  V100 1 4" {
+		t.Errorf("the first row is of %s", got)
+	}
+	if got := strings.Join(added[0].Rows[1][:5], " "); got != "speeds.csv all   4" {
+		t.Errorf("the last row is of %s", got)
+	}
+	for i, want := range []string{
+		"fitted to all 12 clusters of speeds.csv misses their speed by 0.", "The model: c = 45",
+		"Clusters of 5 workers or more, each group of them left out of the fit in turn, are predicted with a mean absolute error of " +
+			added[0].Rows[1][5] + "%; of " + added[0].Rows[1][6] + "% where",
+	} {
+		if !strings.Contains(added[0].Sentences[i], want) {
+			t.Errorf("%q lacks %q", added[0].Sentences[i], want)
+		}
+	}
+	if text := added[0].Sentences[1]; !strings.Contains(text, "; 5") || !strings.Contains(text, "on K80, 20") || strings.Contains(text, ";,") {
+		t.Errorf("the rates are told as %q", text)
+	}
 	if err := write(dir, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -55,5 +75,56 @@ func TestWrite(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
 			t.Errorf("%s is left: %v", name, err)
 		}
+	}
+}
+
+// Each table is judged by itself: one without larger clusters says so and has no rows.
+func TestTables(t *testing.T) {
+	l := law.Law{Form: law.Queued, Rates: []law.Rate{{Device: "K80", StepsPerSecond: 5}}, Limit: 45, Exponent: 0.8, Sharpness: 4}
+	var all []record.MeasuredCluster
+	for workers := 1; workers <= 5; workers++ {
+		m := record.MeasuredCluster{File: "large.csv", Model: "resnet", Device: "K80", Servers: 1, Workers: workers,
+			Speed: l.Speed(law.Alike("K80", workers), 1)}
+		all = append(all, m)
+		if m.File = "small.csv"; workers < 5 {
+			all = append(all, m)
+		}
+	}
+	dir := t.TempDir()
+	if err := write(dir, all); err != nil {
+		t.Fatal(err)
+	}
+	added, err := sections.All(dir)
+	if err != nil || len(added) != 1 {
+		t.Fatal(added, err)
+	}
+	s := added[0]
+	if len(s.Rows) != 2 || s.Rows[0][0] != "large.csv" || s.Rows[0][1] != "resnet" || s.Rows[1][1] != "all" {
+		t.Errorf("the rows are %q", s.Rows)
+	}
+	if last := s.Sentences[len(s.Sentences)-1]; last != "small.csv has no clusters of 5 workers or more, which could be predicted from smaller ones." {
+		t.Errorf("the last sentence is %q", last)
+	}
+	if !strings.HasPrefix(s.Sentences[1], "resnet: c = ") {
+		t.Errorf("the model is told as %q", s.Sentences[1])
+	}
+}
+
+func TestMean(t *testing.T) {
+	var m mean
+	if m.add(math.NaN()); m.String() != "–" {
+		t.Errorf("of nothing: %s", m)
+	}
+	m.add(0.125)
+	m.add(math.NaN())
+	if m.add(0.25); m.String() != "18.8" || m.n != 2 {
+		t.Errorf("of 12.5%% and 25%%: %s", m)
+	}
+	var e errors
+	for _, v := range []float64{11, 12} {
+		e.add(law.Prediction{Sample: law.Sample{StepsPerSecond: 10}, Fitted: 2 * v, Queued: v, Apart: 8, Unlimited: math.NaN(), Linear: 10})
+	}
+	if got := strings.Join(e.row("a", "b"), " "); got != "a b 2 15.0 20.0 – 0.0" || e.fitted.String() != "130.0" {
+		t.Errorf("the row is %s, the law is off by %s", got, e.fitted)
 	}
 }

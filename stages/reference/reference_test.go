@@ -1,13 +1,18 @@
 package reference
 
 import (
+	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/results/sections"
 )
 
 // TestBeside: a number stands beside the mean over the cells that it is about; one of no finished cell has none.
@@ -55,9 +60,84 @@ func TestBeside(t *testing.T) {
 	if r := relative[0]; !same(r.Ours, 0.5) || !same(r.Difference, 0.1) || r.Cells != 1 {
 		t.Errorf("relative to fcfs: %+v, want 10 of 20, which is 0.1 above", r)
 	}
+	wide := beside(record.Reference{RelativeTo: "sjf", Rows: []record.ReferenceRow{row(2, "servers=1", "hardware=h", "policy=fcfs")}}, half)[0]
+	if !same(wide.Ours, 2) || wide.Place != "servers=1 hardware=h policy=fcfs relative to sjf" || !same(wide.Low, rows[0].Low/10) ||
+		!same(wide.High, rows[0].High/10) || !(wide.Low < 2 && 2 < wide.High) {
+		t.Errorf("relative to sjf: %+v; without: %+v", wide, rows[0])
+	}
+	if strange := beside(record.Reference{Rows: []record.ReferenceRow{{Values: []record.ReferenceValue{{Metric: "beauty"}}}}}, half); strange != nil {
+		t.Errorf("a metric that there is not: %+v", strange)
+	}
 	said := strings.Join(sentences(record.Reference{Name: "paper"}, rows), " ")
 	if !strings.Contains(said, "28.3% off on average, by at most 10.") || !strings.Contains(said,
 		"1 of its numbers have no finished cell") {
 		t.Errorf("sentences: %s", said)
+	}
+	all := sentences(record.Reference{Name: "paper", Doc: "table 3"}, rows[:1])
+	if len(all) != 2 || all[0] != "paper: table 3" || strings.Contains(all[1], "no finished cell") || !strings.Contains(all[1], "20.0% off") {
+		t.Errorf("of one number: %q", all)
+	}
+	if all := sentences(record.Reference{Name: "paper"}, rows[2:3]); len(all) != 1 || all[0] != "paper:" {
+		t.Errorf("of none with a cell: %q", all)
+	}
+}
+
+// The section has the numbers beside each other, so many as fit; without a reference there is none.
+func TestRewrite(t *testing.T) {
+	dir := resultstest.Small().Write(t)
+	plan := func(refs []record.Reference) {
+		t.Helper()
+		e, err := record.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Plan.References = refs
+		raw, err := json.Marshal(e.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, record.PlanFile), raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := Rewrite(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ref := record.Reference{Name: "paper"}
+	add := func(n int, policy string) {
+		for range n {
+			ref.Rows = append(ref.Rows, record.ReferenceRow{At: []record.Setting{{Name: "policy", Value: policy}},
+				Values: []record.ReferenceValue{{Metric: "mean_jct_s", Value: 4}}})
+		}
+	}
+	add(mostRows-1, "fcfs")
+	add(1, "unknown")
+	plan([]record.Reference{ref})
+	all, err := sections.All(dir)
+	if err != nil || len(all) != 1 || len(all[0].Rows) != mostRows || strings.Contains(strings.Join(all[0].Sentences, " "), "The table has") {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	row := all[0].Rows[0]
+	if row[0] != "paper" || row[1] != "policy=fcfs" || row[3] != "4" || row[4] == "–" || row[7] != "5" || row[2] != "mean JCT (s)" {
+		t.Errorf("the first row is %q", row)
+	}
+	if row := all[0].Rows[mostRows-1]; row[4] != "–" || row[7] != "0" {
+		t.Errorf("the row without a cell is %q", row)
+	}
+	add(1, "fcfs")
+	plan([]record.Reference{ref})
+	if all, err = sections.All(dir); err != nil || len(all[0].Rows) != mostRows ||
+		!strings.Contains(strings.Join(all[0].Sentences, " "), "The table has the first 200 of 201 numbers.") {
+		t.Errorf("%d rows, %q, %v", len(all[0].Rows), all[0].Sentences, err)
+	}
+	plan(nil)
+	if all, err := sections.All(dir); err != nil || len(all) != 0 {
+		t.Errorf("without a reference: %+v, %v", all, err)
+	}
+	if got := title("beauty"); got != "beauty" {
+		t.Errorf("a metric that there is not is called %s", got)
+	}
+	if err := Rewrite(t.TempDir()); err == nil {
+		t.Error("a folder without results is no error")
 	}
 }

@@ -26,6 +26,11 @@ type training struct {
 	// later are the paces from an epoch on.
 	later map[string]float64
 	from  int
+	told  func(control.Action) // what is decided; nil for nobody
+	wave  float64              // the part of an epoch's time by which it goes up and down
+	tells bool                 // it reports how long its epochs took
+	pairs bool                 // two reports come at once
+	right func(epoch int) float64
 }
 
 func options(mode string) retune.Options {
@@ -58,14 +63,27 @@ func (j training) run(t *testing.T, c *retune.Controller) (seconds float64, said
 			if j.later != nil && epoch > j.from {
 				pace = j.later
 			}
-			seconds += pace[held[0].Value]
-			if r.Used = time.Duration(seconds * 1e9); j.loss != nil {
+			took := pace[held[0].Value] * (1 + j.wave*math.Sin(float64(epoch)))
+			if seconds += took; j.tells {
+				r.Seconds = took
+			}
+			r.Used = time.Duration(seconds * 1e9)
+			if j.pairs && epoch%2 == 1 {
+				r.Used += time.Duration(took * 1e9)
+			}
+			if j.loss != nil {
 				r.Loss = j.loss(epoch)
+			}
+			if j.right != nil {
+				r.Accuracy = j.right(epoch)
 			}
 			r.Refused, r.Impossible, refused, impossible = refused, impossible, nil, false
 		}
 		a := c.Decide(r)
 		for tries := 0; ; tries++ {
+			if j.told != nil {
+				j.told(a)
+			}
 			if a.Reason != "" {
 				said = append(said, strings.TrimSpace(trace.SettingsText(a.Settings)+" "+a.Reason))
 			}

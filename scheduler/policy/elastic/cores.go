@@ -134,15 +134,24 @@ func onOneNode(d division.Division) {
 	}
 }
 
-// startOn starts or resumes a malleable job with cores of a node. One for which there is no room, as for want of
-// memory or as it is bound to another node, waits.
+// startOn starts or resumes a malleable job with cores of a node. Where that has no room for it, as for want of memory or
+// as the job is bound to another node, it gets as many cores of a node that has room, or as few as it can start with;
+// otherwise it waits.
 func (p *planner) startOn(v scheduler.View, h scheduler.Hands, j int32, placement []int, why string) error {
 	view, cores := v.Job(j), int32(division.Total(placement))
 	node := int32(slices.Index(placement, int(cores)))
 	nodes := []int32{node}
 	if _, ok := view.NeedOn(node, cores); !ok || !view.HeldBy(v.Machine().Free(), cores, nodes) {
+		if nodes, ok = view.Fits(cores); !ok {
+			cores = 1
+			nodes, ok = view.Fits(cores)
+		}
 		p.at[j] = nil
-		return nil
+		if !ok {
+			return nil
+		}
+		p.at[j] = make([]int, len(p.capacity))
+		p.at[j][nodes[0]] = int(cores)
 	}
 	return h.Start(j, cores, nodes, why)
 }

@@ -47,6 +47,7 @@ func register(c policy.Choice, make func(policy.Setup) decider, largestFirst boo
 		p.at = append(p.at, slices.Repeat([][]int{nil}, len(s.Run.Jobs))...)
 		p.capacity, p.cores = sizes(s.Run.Cluster)
 		p.trains = c.Trains
+		p.memory = slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return j.Memory > 0 || len(j.Alternatives()) > 0 })
 		for _, size := range p.capacity {
 			p.perNode = max(p.perNode, size)
 		}
@@ -60,6 +61,7 @@ type planner struct {
 	decider
 	cores        bool  // the cluster has no GPUs: it divides cores
 	trains       bool  // it sets how many each job has
+	memory       bool  // jobs need memory
 	capacity     []int // GPUs (or cores) by node
 	perNode      int   // of the greatest node
 	at           division.Division
@@ -129,10 +131,12 @@ func (p *planner) HeldBack(scheduler.View, int32) string {
 // Admit implements scheduler.Admitter.
 func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 	var jobs []int32
-	waiting := v.Waiting()
+	waiting, rooms := v.Waiting(), p.withoutMemory(v.Machine())
 	for j := waiting.Peek(queue.Front, queue.Anyone); j != queue.Nobody; j = waiting.Peek(waiting.KeyOf(j), queue.Anyone) {
-		jobs = append(jobs, j)
 		p.at[j] = nil // it may have been paused by another
+		if rooms == nil || couldStart(v.Job(j), h, rooms) {
+			jobs = append(jobs, j)
+		}
 	}
 	jobs = append(jobs, v.Running().All()...)
 	slices.Sort(jobs)
@@ -162,6 +166,34 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 		}
 	}
 	return nil
+}
+
+// withoutMemory is what would be free if all jobs were paused: these keep their memory. It is nil where no job needs any.
+func (p *planner) withoutMemory(m scheduler.MachineView) []scheduler.Room {
+	if !p.memory {
+		return nil
+	}
+	rooms := slices.Clone(m.Whole())
+	for node, free := range m.Free() {
+		if rooms[node].Memory = free.Memory; m.Closed(int32(node)) {
+			rooms[node] = free
+		}
+	}
+	return rooms
+}
+
+// couldStart reports whether there is room for a waiting job, in one of its alternatives.
+func couldStart(view scheduler.JobView, h scheduler.Hands, rooms []scheduler.Room) bool {
+	ways := view.ChoicesAnew()
+	for i := 0; i == 0 || i < len(ways); i++ {
+		if len(ways) > 0 {
+			h.Choose(view.Number(), ways[i])
+		}
+		if _, ok := view.FitsIn(rooms, view.Least(), nil); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // change has a running job go on with other cores of its node, or pauses it.

@@ -3,6 +3,7 @@ package elastic_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -169,5 +170,51 @@ func TestTiresiasTakesAnyType(t *testing.T) {
 	}
 	if a, b := out.Jobs[0].Finish, out.Jobs[1].Finish; a != fast || b != slow {
 		t.Errorf("the jobs end after %s and %s, want %s and %s", a, b, fast, slow)
+	}
+}
+
+// TestAPausedJobKeepsItsMemory: A, which needs 6 of 10 bytes, is demoted at 2 s, and B comes at 0.5 s and needs as much.
+// A is not paused for B, which could not start beside it; C, of 1 s, which can, comes at 4.5 s.
+//
+//	t:  0 1 2 3 4 5 6 7 8 9 10 11
+//	    A A A A A C A A A A A  B B B
+func TestAPausedJobKeepsItsMemory(t *testing.T) {
+	jobs := make([]scheduler.Job, 3)
+	work := make([]simulated.Scaling, 3)
+	for i, run := range []time.Duration{10 * time.Second, 3 * time.Second, time.Second} {
+		jobs[i] = scheduler.Job{Number: i, Name: fmt.Sprint(i), Arrival: []time.Duration{0, 500 * ms, 4500 * ms}[i], Threads: 1,
+			Memory: []int64{6, 6, 4}[i], Deadline: scheduler.Never}
+		work[i] = simulated.FullRequest(run, 1)
+	}
+	e, err := simulated.New(jobs, work, simulated.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := scheduler.Run{
+		Policy:  policy.Policy{Order: "tiresias", Settings: policy.Settings{"rounds": time.Second, "demotion": 2 * time.Second}},
+		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1, Memory: 10}}}, Jobs: jobs, Engine: e, Until: time.Minute,
+	}.Execute(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []time.Duration{11 * time.Second, 14 * time.Second, 6 * time.Second} {
+		if got := out.Jobs[i].Finish; got != want {
+			t.Errorf("job %d ends at %s, want %s", i, got, want)
+		}
+	}
+}
+
+// TestNoJobOfAnyMemoryStarves under any order, on one or several nodes.
+func TestNoJobOfAnyMemoryStarves(t *testing.T) {
+	for _, order := range []policy.Order{"optimus", "pollux", "sia", "tiresias"} {
+		for n := range uint64(40) {
+			out, _ := onCores(t, order, rand.New(rand.NewPCG(n, 43)), policy.Settings{"fairness": -0.5, "unserved": 1.1,
+				"demotion": 20 * time.Second, "promotion": float64(n % 3), "restart_delay": time.Duration(0)})
+			for i, j := range out.Jobs {
+				if j.State != scheduler.Finished {
+					t.Errorf("%s, %d: job %d is %s", order, n, i, j.State)
+				}
+			}
+		}
 	}
 }

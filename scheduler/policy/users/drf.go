@@ -28,19 +28,8 @@ func (d *dominantShares) HeldBack(scheduler.View, int32) string {
 // Admit implements scheduler.Admitter: a user whose first job has no room is left out until
 // something has changed.
 func (d *dominantShares) Admit(v scheduler.View, h scheduler.Hands) error {
-	d.look(v)
-	for {
-		user := d.least(d.dominant)
-		if user < 0 {
-			return nil
-		}
-		first := d.lists[user][0]
-		started, err := d.start(v, h, first, anything, "its user has the least dominant share")
-		if err != nil {
-			return err
-		}
-		if d.lists[user] = d.lists[user][1:]; !started {
-			d.lists[user] = nil
-		}
-	}
+	d.look(v, h)
+	return d.inTurn(d.dominant, func(user int) (bool, error) {
+		return d.start(v, h, d.lists[user][0], anything, "its user has the least dominant share")
+	})
 }

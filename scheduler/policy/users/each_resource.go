@@ -30,10 +30,12 @@ func (e *eachResource) Admit(v scheduler.View, h scheduler.Hands) error {
 	holds := func(resource int) func(user int) float64 {
 		return func(user int) float64 { return e.held[user][resource] }
 	}
-	err := e.byUser(v, h, holds(1), func(need amounts) bool { return need[1] > 0 },
-		"the shortest on GPUs of the user with the fewest")
-	if err != nil {
-		return err
+	if e.total[1] > 0 {
+		err := e.byUser(v, h, holds(1), func(need amounts) bool { return need[1] > 0 },
+			"the shortest on GPUs of the user with the fewest")
+		if err != nil {
+			return err
+		}
 	}
 	return e.byUser(v, h, holds(0), func(need amounts) bool { return need[1] == 0 },
 		"the shortest on cores of the user with the fewest")

@@ -25,10 +25,10 @@ func (e *parted) HeldBack(scheduler.View, int32) string {
 
 // Admit implements scheduler.Admitter: the jobs of each user start in the order of arrival.
 func (e *parted) Admit(v scheduler.View, h scheduler.Hands) error {
-	e.look(v)
+	e.look(v, h)
 	for user := range e.lists {
-		for _, job := range e.lists[user] {
-			started, err := e.start(v, h, job, func(need amounts) bool { return e.within(user, need) },
+		for len(e.lists[user]) > 0 {
+			started, err := e.start(v, h, e.lists[user][0], func(need amounts) bool { return e.within(user, need) },
 				"its user's part has room")
 			if err != nil {
 				return err

@@ -6,7 +6,9 @@ package users
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -46,21 +48,57 @@ type sharing struct {
 	held  []amounts
 	// settings are those of the policy.
 	settings policy.Settings
-	lists    [][]int32 // the waiting jobs of each user, in the order of arrival
-	pairs    []pair    // scratch
+	arrival  []time.Duration  // of jobs
+	came     []int32          // jobs that wait, and are not in the lists yet
+	waiting  int              // jobs in the lists
+	lists    [][]int32        // the other waiting jobs of each user, in the order of arrival
+	byLength bool             // pairs are kept
+	pairs    [][]pair         // of the jobs in the lists, by user: the shortest first
+	of       map[int32][]pair // by job
+	plain    bool             // all jobs ask for cores of one node and nothing else
+	holders  []int32          // users who hold something
+	claims   []claim          // scratch
 }
 
 // pair is a waiting job with one of its alternatives; -1 for a job that has none.
 type pair struct {
 	job, alternative int32
-	length           int64 // nanoseconds, by the predictions
+	length           int64 // nanoseconds, by the predictions; Never without one
+}
+
+// claim is a user who has waiting jobs.
+type claim struct {
+	share float64 // by some measure
+	first int32   // of the waiting jobs
+	user  int32
+}
+
+// compareClaims puts the user who holds least first; ties go to the earlier first job.
+func compareClaims(a, b claim) int {
+	return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(a.first, b.first))
+}
+
+// byArrival is the order of the queue.
+func (p *sharing) byArrival(a, b int32) int {
+	return cmp.Or(cmp.Compare(p.arrival[a], p.arrival[b]), cmp.Compare(a, b))
+}
+
+// shorter orders pairs by length, ties by arrival.
+func (p *sharing) shorter(a, b pair) int {
+	return cmp.Or(cmp.Compare(a.length, b.length), p.byArrival(a.job, b.job), cmp.Compare(a.alternative, b.alternative))
 }
 
 func newSharing(s policy.Setup) *sharing {
-	p := &sharing{owner: make([]int32, len(s.Run.Jobs)), settings: s.Policy.Settings}
+	jobs := len(s.Run.Jobs)
+	p := &sharing{
+		owner: make([]int32, jobs), arrival: make([]time.Duration, jobs), settings: s.Policy.Settings,
+		of: map[int32][]pair{}, plain: true,
+	}
 	known := map[string]int32{}
 	for i := range s.Run.Jobs {
 		user := s.Run.Jobs[i].User
+		p.arrival[i] = s.Run.Jobs[i].Arrival
+		p.plain = p.plain && s.Run.Jobs[i].Plain()
 		o, ok := known[user]
 		if !ok || user == "" {
 			o = int32(p.users)
@@ -77,28 +115,61 @@ func newSharing(s policy.Setup) *sharing {
 	if !limited {
 		p.total[2] = 0
 	}
-	p.held, p.lists = make([]amounts, p.users), make([][]int32, p.users)
+	p.held, p.lists, p.pairs = make([]amounts, p.users), make([][]int32, p.users), make([][]pair, p.users)
 	return p
 }
 
 // Rank implements scheduler.Ranker: jobs wait in the order of arrival.
 func (p *sharing) Rank(scheduler.JobView) int64 { return 0 }
 
+// Waits implements scheduler.Waiter.
+func (p *sharing) Waits(job int32) { p.came = append(p.came, job) }
+
 // look finds out what each user holds, and which jobs of each wait.
-func (p *sharing) look(v scheduler.View) {
-	for o := range p.users {
-		p.held[o], p.lists[o] = amounts{}, p.lists[o][:0]
+func (p *sharing) look(v scheduler.View, h scheduler.Hands) {
+	for _, o := range p.holders {
+		p.held[o] = amounts{}
 	}
+	p.holders = p.holders[:0]
 	for _, j := range v.Running().All() {
-		g := v.Job(j).Held()
-		p.held[p.owner[j]].add(amounts{
+		g, o := v.Job(j).Held(), p.owner[j]
+		p.held[o].add(amounts{
 			float64(g.Cores.Count()), float64(g.GPUs.Count()), float64(v.Job(j).Job().Memory),
 		})
+		p.holders = append(p.holders, o)
 	}
-	waiting := v.Waiting()
-	for j := waiting.Peek(queue.Front, queue.Anyone); j != queue.Nobody; j = waiting.Peek(waiting.KeyOf(j), queue.Anyone) {
-		p.lists[p.owner[j]] = append(p.lists[p.owner[j]], j)
+	for _, job := range p.came {
+		o := p.owner[job]
+		p.lists[o] = queue.InsertSorted(p.lists[o], job, p.byArrival)
+		if p.byLength {
+			p.of[job] = lengths(v.Job(job), h)
+			for _, k := range p.of[job] {
+				p.pairs[o] = queue.InsertSorted(p.pairs[o], k, p.shorter)
+			}
+		}
 	}
+	p.came, p.waiting = p.came[:0], p.waiting+len(p.came)
+	if p.waiting == v.Waiting().Len() {
+		return
+	}
+	for o := range p.lists { // some have ended without a start
+		for _, job := range slices.Clone(p.lists[o]) {
+			if s := v.Job(job).State(); s != scheduler.Queued && s != scheduler.Paused {
+				p.left(job)
+			}
+		}
+	}
+}
+
+// left takes a job that no longer waits out of the lists.
+func (p *sharing) left(job int32) {
+	o := p.owner[job]
+	p.lists[o] = queue.DeleteSorted(p.lists[o], job, p.byArrival)
+	for _, k := range p.of[job] {
+		p.pairs[o] = queue.DeleteSorted(p.pairs[o], k, p.shorter)
+	}
+	delete(p.of, job)
+	p.waiting--
 }
 
 // asks returns what a waiting job asks for as it is looked at.
@@ -122,99 +193,104 @@ func (p *sharing) start(
 		if !ok || !allowed(need) {
 			continue
 		}
-		if err := h.Start(job, j.Request(), nodes, why); err != nil {
-			return false, err
-		}
-		if j.State() == scheduler.Running {
-			p.held[p.owner[job]].add(need)
-		}
-		return true, nil
+		return true, p.startOn(v, h, job, nodes, need, why)
 	}
 	return false, nil
 }
 
-// lengths lists a user's waiting jobs with each of their alternatives that some rule is for, by
-// predicted run time; ties, and those without a prediction, which come last, by arrival.
-func (p *sharing) lengths(v scheduler.View, h scheduler.Hands, user int, of func(amounts) bool) []pair {
-	p.pairs = p.pairs[:0]
-	for _, job := range p.lists[user] {
-		j := v.Job(job)
-		add := func(alternative int32) {
-			if of(asks(j)) {
-				length := int64(j.Predicted())
-				if length == 0 {
-					length = int64(scheduler.Never)
-				}
-				p.pairs = append(p.pairs, pair{job, alternative, length})
-			}
-		}
-		choices, now := j.Choices(), j.Alternative()
-		for _, k := range choices {
-			h.Choose(job, k)
-			add(k)
-		}
-		if len(choices) == 0 {
-			add(-1)
-		} else {
-			h.Choose(job, now)
-		}
+// startOn starts a waiting job on nodes that have room for it.
+func (p *sharing) startOn(
+	v scheduler.View, h scheduler.Hands, job int32, nodes []int32, need amounts, why string,
+) error {
+	j := v.Job(job)
+	if err := h.Start(job, j.Request(), nodes, why); err != nil {
+		return err
 	}
-	slices.SortStableFunc(p.pairs, func(a, b pair) int { return cmp.Compare(a.length, b.length) })
-	return p.pairs
+	if p.left(job); j.State() == scheduler.Running {
+		p.held[p.owner[job]].add(need)
+		p.holders = append(p.holders, p.owner[job])
+	}
+	return nil
 }
 
-// startShortest starts the first of a user's pairs of job and alternative by predicted run time for
-// which there is room, and reports whether there was one.
+// lengths lists a waiting job with each of its alternatives, by their predicted run times.
+func lengths(j scheduler.JobView, h scheduler.Hands) []pair {
+	with := func(alternative int32) pair {
+		k := pair{j.Number(), alternative, int64(j.Predicted())}
+		if k.length == 0 {
+			k.length = int64(scheduler.Never)
+		}
+		return k
+	}
+	choices, now := j.Choices(), j.Alternative()
+	if len(choices) == 0 {
+		return []pair{with(-1)}
+	}
+	var pairs []pair
+	for _, k := range choices {
+		h.Choose(j.Number(), k)
+		pairs = append(pairs, with(k))
+	}
+	h.Choose(j.Number(), now)
+	return pairs
+}
+
+// startShortest starts the first of a user's pairs of job and alternative by predicted run time, of those
+// that some rule is for, for which there is room, and reports whether there was one.
 func (p *sharing) startShortest(
 	v scheduler.View, h scheduler.Hands, user int, of func(amounts) bool, why string,
 ) (started bool, err error) {
-	for _, k := range p.lengths(v, h, user, of) {
-		j, now := v.Job(k.job), v.Job(k.job).Alternative()
+	most := int32(math.MaxInt32)
+	if p.plain {
+		most = v.Machine().MostFree()
+	}
+	for _, k := range p.pairs[user] {
+		j := v.Job(k.job)
+		if j.Request() > most {
+			continue
+		}
+		now := j.Alternative()
 		if k.alternative >= 0 {
 			h.Choose(k.job, k.alternative)
 		}
 		need := asks(j)
-		nodes, ok := j.Fits(j.Request())
-		if !ok {
-			if k.alternative >= 0 {
-				h.Choose(k.job, now)
+		if of(need) {
+			if nodes, ok := j.Fits(j.Request()); ok {
+				return true, p.startOn(v, h, k.job, nodes, need, why)
 			}
-			continue
 		}
-		if err := h.Start(k.job, j.Request(), nodes, why); err != nil {
-			return false, err
+		if k.alternative >= 0 {
+			h.Choose(k.job, now)
 		}
-		p.took(user, k.job, v, need)
-		return true, nil
 	}
 	return false, nil
-}
-
-// took notes that a user's job was started.
-func (p *sharing) took(user int, job int32, v scheduler.View, need amounts) {
-	p.lists[user] = slices.DeleteFunc(p.lists[user], func(j int32) bool { return j == job })
-	if v.Job(job).State() == scheduler.Running {
-		p.held[user].add(need)
-	}
 }
 
 // anything is the rule that is for all requests.
 func anything(amounts) bool { return true }
 
-// least returns the user with waiting jobs who holds least by a measure, ties to the earlier first
-// job; negative when nobody waits.
-func (p *sharing) least(measure func(user int) float64) int {
-	best, least := -1, 0.0
+// inTurn has the user with waiting jobs who holds least by a measure start one, again and again. A user who cannot is
+// left out until something has changed.
+func (p *sharing) inTurn(
+	measure func(user int) float64, start func(user int) (bool, error),
+) error {
+	p.claims = p.claims[:0]
 	for o, list := range p.lists {
-		if len(list) == 0 {
-			continue
-		}
-		s := measure(o)
-		if best < 0 || s < least || s == least && list[0] < p.lists[best][0] {
-			best, least = o, s
+		if len(list) > 0 {
+			p.claims = append(p.claims, claim{measure(o), list[0], int32(o)})
 		}
 	}
-	return best
+	slices.SortFunc(p.claims, compareClaims)
+	for claims := p.claims; len(claims) > 0; {
+		user := int(claims[0].user)
+		claims = claims[1:]
+		if started, err := start(user); err != nil {
+			return err
+		} else if list := p.lists[user]; started && len(list) > 0 {
+			claims = queue.InsertSorted(claims, claim{measure(user), list[0], int32(user)}, compareClaims)
+		}
+	}
+	return nil
 }
 
 // dominant is a user's dominant share: the greatest part of the cluster's cores, GPUs or memory that
@@ -230,22 +306,14 @@ func (p *sharing) dominant(user int) float64 {
 }
 
 // byUser starts the shortest job that a rule is for of the user who holds least by a measure, again
-// and again. A user for none of whose jobs there is room is left out until something has changed.
+// and again.
 func (p *sharing) byUser(
 	v scheduler.View, h scheduler.Hands, measure func(user int) float64, of func(amounts) bool, why string,
 ) error {
-	p.look(v)
-	for {
-		user := p.least(measure)
-		if user < 0 {
-			return nil
-		}
-		started, err := p.startShortest(v, h, user, of, why)
-		if err != nil {
-			return err
-		}
-		if !started {
-			p.lists[user] = nil
-		}
+	p.byLength = true
+	p.look(v, h)
+	if v.Machine().Idle() == 0 { // nobody starts without a core
+		return nil
 	}
+	return p.inTurn(measure, func(user int) (bool, error) { return p.startShortest(v, h, user, of, why) })
 }

@@ -1,0 +1,108 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// TestWordsOfArguments: what the reference says of arguments follows from the choices that have them.
+func TestWordsOfArguments(t *testing.T) {
+	args := map[string][4]string{} // required, default, its words, doc
+	var names []string
+	for _, a := range policy.Arguments() {
+		required := ""
+		if a.Required {
+			required = "required"
+		}
+		names = append(names, a.Name)
+		args[a.Name] = [4]string{required, a.Default, a.DefaultDoc, a.Doc}
+	}
+	order := strings.Join(names, " ")
+	for _, want := range []string{"order quantum ", "preemption replan ", "backfill allocation ", "victims "} {
+		if !strings.Contains(order+" ", want) {
+			t.Errorf("the arguments are %s", order)
+		}
+	}
+	for name, want := range map[string][4]string{
+		"order":      {"required", "", "", "Who is next: by arrival (`fcfs`); in turns of a quantum (`round_robin`); "},
+		"preemption": {"", `"none"`, "`\"none\"`; `\"pause\"` under ", "Whether running jobs give way to a job that cannot start, "},
+		"victims":    {"", `"longest_run"`, "", "Which running jobs are paused first: "},
+		"quantum": {"", "", "required by `round_robin`, `las`, `fair`, `gittins` and `priority_round_robin`, an error on others",
+			"How long a job runs before the order is looked at again; at least 1ms."},
+		"feedback": {"", "", "off", "A waiting job's level improves by one each time it has waited this long. Only under the orders " +
+			"`priority` and `priority_round_robin`."},
+		"quanta": {"", "", "required by `mlfq`, an error on others", "The quantum of each queue "},
+		"alpha":  {"", "", "", ""},
+		"replan": {"", "", "off", "Whether all jobs, running or not, are placed anew whenever one arrives or ends, "},
+	} {
+		got, ok := args[name]
+		if name == "alpha" {
+			if !strings.HasSuffix(got[3], " Only under the order `allox`.") {
+				t.Errorf("alpha: %q", got[3])
+			}
+			continue
+		}
+		if !ok || got[0] != want[0] || got[1] != want[1] || !strings.HasPrefix(got[2], want[2]) || !strings.HasPrefix(got[3], want[3]) {
+			t.Errorf("%s:\n%q, want\n%q", name, got, want)
+		}
+	}
+	if !strings.HasSuffix(args["victims"][3], ". Only with preemption.") || !strings.HasSuffix(args["order"][3], "`).") {
+		t.Errorf("%q, %q", args["victims"][3], args["order"][3])
+	}
+	for what, got := range map[string][2]string{
+		"backfills":   {policy.EstimatingBackfills(), `"easy" or "conservative"`},
+		"allocations": {policy.WholeAllocations(), `"strict"`},
+		"orders":      {policy.EstimatingOrders(), `"sjf"`},
+		"readers":     {policy.EstimateReaders(), `the orders "sjf"`},
+	} {
+		if !strings.HasPrefix(got[0], got[1]) {
+			t.Errorf("%s: %s, want %s …", what, got[0], got[1])
+		}
+	}
+	if strings.Contains(policy.EstimatingOrders(), "allox") || !strings.Contains(policy.EstimateReaders(), `"allox"`) ||
+		!strings.Contains(policy.EstimateReaders(), ` the backfills "easy" or "conservative"`) {
+		t.Errorf("%s; %s", policy.EstimatingOrders(), policy.EstimateReaders())
+	}
+	for _, s := range policy.OwnSettings() {
+		want := "the order"
+		if len(s.By) > 1 {
+			want += "s"
+		}
+		if s.Of == policy.OrderOf && !strings.HasPrefix(s.Readers(), want+` "`) {
+			t.Errorf("%s is read by %s", s.Name, s.Readers())
+		}
+	}
+}
+
+// TestBadSettings: values that are out of range, of another type, or that no policy has.
+func TestBadSettings(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"quantum": "fast"}`: "setting quantum", `{"speed": "1"}`: "no policy has it", `[]`: "cannot unmarshal",
+		`{"alpha": "much"}`: "setting alpha", `{"replan": "perhaps"}`: "setting replan",
+	} {
+		var s policy.Settings
+		if err := s.UnmarshalJSON([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	for _, c := range []struct {
+		p    policy.Policy
+		want string
+	}{
+		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": []string{"1s", "0s"}}}, `"0s" is no quantum`},
+		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": []string{"x"}}}, `"x" is no quantum`},
+		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": "1s"}}, "quanta is a"},
+		{policy.Policy{Order: policy.AlloX, Settings: policy.Settings{"alpha": -0.1}}, "alpha of -0.1 is out of range"},
+		{policy.Policy{Order: policy.AlloX, Settings: policy.Settings{"alpha": 1}}, "alpha is a"},
+		{policy.Policy{Preemption: "pause", Settings: policy.Settings{"replan": "yes"}}, "replan is a"},
+		{policy.Policy{Order: policy.AlloX, Settings: policy.Settings{"alpha": 0.0}}, "alpha of 0 is out of range"},
+		{policy.Policy{Order: policy.AlloX, Settings: policy.Settings{"alpha": 1.0}}, ""},
+		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": []string{"1ns"}}}, ""},
+	} {
+		if err := c.p.Validate(); (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.p, err, c.want)
+		}
+	}
+}
