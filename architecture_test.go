@@ -236,6 +236,7 @@ var takesApart = map[string]string{
 	"cmd/tfexp/languageserver/server.go":   "methods of the protocol, and file names",
 	"cmd/tfexp/root.go":                    "command lines",
 	"cmd/tfexp/show/failures.go":           "lines of logs",
+	"cmd/tfexp/show/fold.go":               "lines that are too wide for a terminal",
 	"cmd/tfexp/show/waits.go":              "reasons in decisions.jsonl, which differ in their numbers only",
 	"results/prose/format.go":              "numbers that it has just written",
 	"stages/plot/canvas/dark.go":           "SVG",

@@ -104,7 +104,7 @@ Exit status: 0; 2 when a file already exists or the name is not valid.`,
 func (o *initOptions) files(file, name string) (files []experiments.File, doubts []string, err error) {
 	switch {
 	case o.template != "":
-		i := slices.Index(templateNames(), o.template)
+		i := slices.Index(templateNames(), strings.TrimSuffix(o.template, ".hcl"))
 		if i < 0 {
 			return nil, nil, cli.Usagef(cli.DidYouMean(o.template, templateNames(), "the templates are "+
 				strings.Join(templateNames(), ", ")), "there is no template %q", o.template)
@@ -123,8 +123,14 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	if rel, err := filepath.Rel(filepath.Dir(file), shown); err == nil {
 		shown = rel // as seen from the experiment
 	}
-	if !cli.Exists(o.from) {
+	stem := strings.TrimSuffix(filepath.Base(o.from), ".hcl")
+	switch exists := cli.Exists(o.from); {
+	case !exists && slices.Contains(templateNames(), stem):
+		return nil, nil, cli.Usagef("for the template:  tfexp init --template "+stem, "there is no file %s", o.from)
+	case !exists:
 		return nil, nil, cli.Usagef("", "there is no file %s", o.from)
+	case strings.HasSuffix(o.from, ".hcl"), strings.HasSuffix(o.from, ".hcl.json"):
+		return nil, nil, cli.Usagef("run it, or copy it and change the copy", "%s is an experiment already", o.from)
 	}
 	if replay.Is(o.from) {
 		log, err := replay.Inspect(o.from, shown)

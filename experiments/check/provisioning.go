@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -46,7 +47,7 @@ func (c *Checker) provisioning(w *experiments.Workload, h *experiments.Hardware,
 				"example deadline = \"52h\".", rents.Name, j.Name)
 		case s.Deadline > 0 && known && work > s.Deadline && c.first(rented{j, s.Deadline}):
 			c.fail(at, "Deadline shorter than the work", "The job %q takes %s on any server, and is to be done within %s.",
-				j.Name, work, s.Deadline)
+				j.Name, units.FormatDuration(work), units.FormatDuration(s.Deadline))
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (p *place) labels(b *schema.Block) (found []Completion) {
 	if inner == nil || !p.literal {
 		return nil
 	}
-	names := inner.Labels
+	names := slices.Concat(inner.Labels, inner.Offered)
 	docs := map[string]string{}
 	for _, l := range inner.ByLabel {
 		docs[l.Label] = l.Doc

@@ -201,6 +201,8 @@ func TestJSONSchema(t *testing.T) {
 		{`"engine": "process"`, `"engine": "proces"`, "engine"},
 		{`"short": {`, `"a b": {`, "a b"},
 		{`"softmax"`, `"softmx"`, "softmx"},
+		{`"mean_jct"`, `"mean_jtc"`, "mean_jtc"},
+		{`"mean_jct"`, `"mean_jct_s"`, ""},
 	} {
 		var v any
 		if err := json.Unmarshal([]byte(strings.Replace(text, test.old, test.new, 1)), &v); err != nil {

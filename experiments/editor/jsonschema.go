@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/language"
@@ -86,7 +87,7 @@ func (d *definitions) block(b *schema.Block, parent string) object {
 	}
 	properties := object{"//": object{}}
 	one := object{"type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1}
-	labels := b.Labels
+	labels := slices.Concat(b.Labels, b.Offered)
 	if labels == nil {
 		for _, l := range b.ByLabel {
 			labels = append(labels, l.Label)

@@ -18,7 +18,7 @@ func File() *schema.Block {
 		Blocks: []*schema.Block{
 			experimentBlock, variableBlock, localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
 			policyBlock(), adaptationBlock(), matrixBlock, tuneBlock(), profileBlock, estimateBlock, compareBlock(), plotBlock(),
-			thresholdBlock, referenceBlock(),
+			thresholdBlock(), referenceBlock(),
 		},
 	}
 	for _, b := range StageBlocks() {

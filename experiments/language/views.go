@@ -19,9 +19,21 @@ func Metrics() []string {
 	return names
 }
 
+// metricLabels are the names of the metrics, with and without their unit of seconds.
+func metricLabels() []string {
+	var names []string
+	for _, name := range Metrics() {
+		names = append(names, name)
+		if short, ok := strings.CutSuffix(name, "_s"); ok {
+			names = append(names, short)
+		}
+	}
+	return names
+}
+
 func compareBlock() *schema.Block {
 	return &schema.Block{
-		Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`",
+		Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`", Offered: metricLabels(),
 		Doc: "Compares a baseline with everything that differs from it in what the baseline names, and in nothing else, " +
 			"paired " +
 			"by replicate: a policy with all other policies, the value of an axis with its other values. Without any compare " +

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/files"
+	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -47,7 +48,7 @@ func (d *Decoder) servers(na *eval.Args, billing market.Billing, node scheduler.
 	}
 	if most := t.MeanLife(); t.Warning > 0 && t.Warning >= most {
 		na.Fail(na.At("warning"), "Warning longer than the life", "The warning of %s is not shorter than the life of a "+
-			"server: %s.", t.Warning, most.Round(time.Second))
+			"server: %s.", units.FormatDuration(t.Warning), units.FormatDuration(most.Round(time.Second)))
 	}
 	if na.Has("price") {
 		t.Price = d.price(na, "price", t, t.Market, node)

@@ -181,8 +181,8 @@ func TestTablesOfServersThatAreWrong(t *testing.T) {
 			`t.csv has no price of the type "small" in the region "west" on the market "on_demand"`},
 		{"region = \"west\"\nprice = catalogue(\"t.csv\")", "type,region,market,price\nsmall,west,on_demand,x\n", `price is "x": not a number`},
 		{"market = \"on_demand\"\nlifetime = exponential(\"1h\")", "", "Servers on demand are not taken away"},
-		{"lifetime = exponential(\"1h\")\nwarning = \"1h\"", "", "The warning of 1h0m0s is not shorter than the life of a server: 1h0m0s"},
-		{"max_lifetime = \"1h\"\nwarning = \"2h\"", "", "The warning of 2h0m0s is not shorter than the life of a server: 1h0m0s"},
+		{"lifetime = exponential(\"1h\")\nwarning = \"1h\"", "", "The warning of 1h is not shorter than the life of a server: 1h"},
+		{"max_lifetime = \"1h\"\nwarning = \"2h\"", "", "The warning of 2h is not shorter than the life of a server: 1h"},
 	} {
 		switch got, text := terms(t, c.args, c.table); {
 		case got != nil:

@@ -106,6 +106,9 @@ policy "fifo_blind" {
   blind     = "v100"
 }
 
+# Each policy beside one that takes all GPUs to be as fast as a V100.
+compare "mean_jct" { baseline = policy.max_min_blind }
+
 reference "authors" {
   file = "gavel/expected.csv"
   doc  = "Figures of the authors' own simulator."

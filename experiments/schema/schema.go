@@ -17,7 +17,9 @@ type Block struct {
 	Label string
 	// Labels are the only labels that are allowed; nil allows every identifier.
 	Labels []string
-	Doc    string
+	// Offered are labels that editors and the JSON schema offer of a block whose labels are checked where it is decoded.
+	Offered []string
+	Doc     string
 	// Example is a piece of HCL; the tests load it.
 	Example string
 	// Unique blocks have labels of their own: no two in one parent are alike.

@@ -77,7 +77,7 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 		if !host.ComeBack(ctx, DefaultPatience) && ctx.Err() == nil {
 			return nil, &engine.Unavailable{
 				Engine: kindName, Err: fmt.Errorf("the daemon at %s went away and did not come back", host.URL),
-				Hint: "start it again (sudo systemctl start docker); then continue with tfexp resume",
+				Hint: "start it again (" + daemon.HowToStart() + "); then continue with tfexp resume",
 			}
 		}
 		n := task.Hardware.Cluster.Nodes[i]

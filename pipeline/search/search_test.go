@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
@@ -18,15 +19,20 @@ import (
 
 var errBroken = errors.New("no idea")
 
-// heard are the trials that the method below was told of at each question.
-var heard [][]surrogate.Trial
+// heard are the trials that the method below was told of at each question; searches ask side by side.
+var (
+	hearing sync.Mutex
+	heard   [][]surrogate.Trial
+)
 
 // The method suggests the points of the grid in turn, with predictions from the third on; after four there are none left,
 // and beyond an objective of 1000 it fails.
 func init() {
 	tuner.Register(tuner.Method{Name: "in_turn", Doc: "tries all.", Title: "in turn",
 		Suggest: func(p *tuner.Problem, trials []surrogate.Trial) (tuner.Suggestion, error) {
+			hearing.Lock()
 			heard = append(heard, slices.Clone(trials))
+			hearing.Unlock()
 			for _, t := range trials {
 				if t.State == surrogate.Done && t.Objective > 1000 {
 					return tuner.Suggestion{}, errBroken
@@ -136,7 +142,7 @@ func TestEnds(t *testing.T) {
 		want    int
 	}{
 		{"trials = 4\n  limit = \"20s\"", 10, 2}, {"trials = 4\n  limit = \"20s\"", 9.9, 3}, {"trials = 4", 1000, 4},
-		{"trials = 9", 10, 4}, {"trials = 1", 10, 1},
+		{"trials = 9", 10, 4}, {"trials = 1", 10, 1}, {"trials = 3\n  parallel = 2", 10, 3},
 	} {
 		s := begin(t, nil, "MORE", c.more)
 		n := 0
@@ -207,6 +213,10 @@ func TestPredictions(t *testing.T) {
 		}
 		ref := cells[2].Ref.Trial
 		near := func(got *float64, want float64) bool { return got != nil && math.Abs(*got-want) < 1e-12 }
+		if ref = cells[3].Ref.Trial; c.objective == "time" && *ref.Predicted != 1 {
+			t.Errorf("the fourth trial is expected to take %g s", *ref.Predicted)
+		}
+		ref = cells[2].Ref.Trial
 		if !near(ref.Predicted, c.mean) || !near(ref.Low, c.low) || !near(ref.High, c.end) || !near(ref.Feasible, 0.5) {
 			t.Errorf("%s: %g in %g to %g, feasible by %g", c.objective, *ref.Predicted, *ref.Low, *ref.High, *ref.Feasible)
 		}

@@ -8,12 +8,14 @@ import (
 
 // GroupRow is what became of a class, a user or a size of jobs under a variant: means over its replicates.
 type GroupRow struct {
-	By       string          `json:"by"`
-	Group    string          `json:"group"`
-	Workload string          `json:"workload"`
-	Hardware string          `json:"hardware"`
-	Variant  string          `json:"variant"`
-	Metrics  []SummaryMetric `json:"metrics"`
+	By       string           `json:"by"`
+	Group    string           `json:"group"`
+	Workload string           `json:"workload"`
+	Hardware string           `json:"hardware"`
+	Variant  string           `json:"variant"`
+	Policy   string           `json:"policy"`
+	Axes     []record.Setting `json:"axes,omitempty"`
+	Metrics  []SummaryMetric  `json:"metrics"`
 }
 
 // GroupMetrics are those that tables of groups show.
@@ -28,7 +30,8 @@ func Groups(e *record.Experiment, by string) []GroupRow {
 	var rows []GroupRow
 	for _, name := range GroupNames(variants, by) {
 		for _, v := range variants {
-			row := GroupRow{By: by, Group: name, Workload: v.Workload, Hardware: v.Hardware, Variant: v.Label}
+			row := GroupRow{By: by, Group: name, Workload: v.Workload, Hardware: v.Hardware, Variant: v.Label,
+				Policy: v.Policy, Axes: v.Axes}
 			known := false
 			for _, m := range GroupMetrics() {
 				i := stats.MeanInterval(v.GroupValues(m, by, name), DefaultLevel)

@@ -26,7 +26,7 @@ func Groups(e *record.Experiment) []GroupTable {
 }
 
 func groupTable(p record.Plan, by string, rows []analysis.GroupRow) Table {
-	t := Table{Header: []string{by, "policy"}, Metrics: map[int]string{}}
+	t := Table{Header: []string{by, "policy"}, Metrics: map[int]string{}, Variant: 1}
 	workloads, machines := len(p.Workloads) > 1, len(p.Hardware) > 1
 	if workloads {
 		t.Header = append(t.Header, "workload")
@@ -48,6 +48,7 @@ func groupTable(p record.Plan, by string, rows []analysis.GroupRow) Table {
 		}
 	}
 	for _, r := range rows {
+		t.Variants = append(t.Variants, PolicyAxes{r.Policy, r.Axes})
 		line := []string{GroupName(by, r.Group), r.Variant}
 		if workloads {
 			line = append(line, r.Workload)

@@ -19,12 +19,50 @@ type Table struct {
 	Metrics map[int]string
 	// Kept are the metrics that the table is about: those that the experiment compares.
 	Kept []string
+	// Variants has, for each row, what its cell in the column Variant joins; nil where no column shows variants.
+	Variants []PolicyAxes
+	Variant  int
+}
+
+// PolicyAxes is a variant: a policy, and the values of the axes.
+type PolicyAxes struct {
+	Policy string
+	Axes   []record.Setting
+}
+
+// Apart returns the table with a column for the policy and for each axis in place of that of the variants.
+func (t Table) Apart() Table {
+	var axes []string
+	for _, v := range t.Variants {
+		for _, s := range v.Axes {
+			if !slices.Contains(axes, s.Name) {
+				axes = append(axes, s.Name)
+			}
+		}
+	}
+	out := t
+	out.Left += len(axes)
+	out.Header = slices.Insert(slices.Clone(t.Header), min(t.Variant+1, len(t.Header)), axes...)
+	out.Metrics = map[int]string{}
+	for i, m := range t.Metrics {
+		out.Metrics[i+len(axes)] = m
+	}
+	out.Rows, out.Variants = nil, nil
+	for i, v := range t.Variants {
+		values := make([]string, len(axes))
+		for _, s := range v.Axes {
+			values[slices.Index(axes, s.Name)] = s.Value
+		}
+		row := slices.Insert(slices.Clone(t.Rows[i]), t.Variant+1, values...)
+		row[t.Variant] = v.Policy
+		out.Rows = append(out.Rows, row)
+	}
+	return out
 }
 
 // Without returns the table without the column of a metric.
 func (t Table) Without(metric string) Table {
 	at := -1
-	out := Table{Left: t.Left, Metrics: map[int]string{}, Kept: t.Kept}
 	for i, m := range t.Metrics {
 		if m == metric {
 			at = i
@@ -33,6 +71,8 @@ func (t Table) Without(metric string) Table {
 	if at < 0 {
 		return t
 	}
+	out := t
+	out.Metrics, out.Rows = map[int]string{}, nil
 	for i, m := range t.Metrics {
 		switch {
 		case i < at:
@@ -96,6 +136,7 @@ func summary(e *record.Experiment, rows []analysis.SummaryRow) Table {
 		t.Header = append(t.Header, m.Label())
 	}
 	for _, r := range rows {
+		t.Variants = append(t.Variants, PolicyAxes{r.Policy, r.Axes})
 		line := []string{r.Variant}
 		if workloads {
 			line = append(line, r.Workload)

@@ -3,13 +3,14 @@ package show
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 )
 
-// folding breaks lines that are wider than a terminal at their words; what follows is indented. Text
-// without an end of line is held back until there is one.
+// folding breaks lines that are wider than a terminal at their words; what follows is indented, beside the name of an
+// entry of a list below the text that stands there. Text without an end of line is held back until there is one.
 type folding struct {
 	to      io.Writer
 	columns int
@@ -29,7 +30,6 @@ func (f *folding) Unwrap() io.Writer { return f.to }
 
 // Write implements io.Writer.
 func (f *folding) Write(p []byte) (int, error) {
-	const indent = "    "
 	f.line = append(f.line, p...)
 	end := bytes.LastIndexByte(f.line, '\n') + 1
 	if end == 0 {
@@ -37,8 +37,8 @@ func (f *folding) Write(p []byte) (int, error) {
 	}
 	var b strings.Builder
 	for line := range strings.Lines(string(f.line[:end])) {
-		if text := strings.TrimRight(line, "\n"); ansi.StringWidth(text) > f.columns && f.columns > 5*len(indent) {
-			line = strings.ReplaceAll(wordwrap(text, f.columns-len(indent)), "\n", "\n"+indent) + "\n"
+		if text := strings.TrimRight(line, "\n"); ansi.StringWidth(text) > f.columns && f.columns >= leastHanging {
+			line = f.broken(text) + "\n"
 		}
 		b.WriteString(line)
 	}
@@ -48,6 +48,21 @@ func (f *folding) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// broken is a line broken at its words.
+func (f *folding) broken(line string) string {
+	const indent = "    "
+	if parts := listEntry.FindStringSubmatch(line); parts != nil {
+		name, left := parts[1], ansi.StringWidth(parts[1])
+		if f.columns-left >= leastHanging {
+			return name + strings.ReplaceAll(wordwrap(parts[2], f.columns-left), "\n", "\n"+strings.Repeat(" ", left))
+		}
+	}
+	return strings.ReplaceAll(wordwrap(line, f.columns-len(indent)), "\n", "\n"+indent)
+}
+
+// listEntry is a line of a list, "  --json   print JSON": a name with the room after it, and a text.
+var listEntry = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S+(?: \S+)*)$`)
 
 // wordwrap breaks a text at spaces. The library breaks at hyphens as well, which would cut --lenient in two.
 func wordwrap(text string, columns int) string {

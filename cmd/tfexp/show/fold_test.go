@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 func TestFolding(t *testing.T) {
@@ -21,6 +22,20 @@ func TestFolding(t *testing.T) {
 		"rr cut mean waiting time\n    by 61% against fcfs, from\n    3.92 s to 1.54 s\n"
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// The text of a list goes on below its beginning where there is room for it.
+func TestFoldedLists(t *testing.T) {
+	f := &folding{columns: 40}
+	for line, want := range map[string]string{
+		"  --json, -j  print JSON, not what people read": "  --json, -j  print JSON, not what\n              people read",
+		"  a name that leaves no room  for the text":     "  a name that leaves no room  for\n    the text",
+		"  fcfs  1  2  a row of a table, not of a list":  "  fcfs  1  2  a row of a table, not\n    of a list",
+	} {
+		if got := f.broken(line); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
 	}
 }
 
@@ -57,6 +72,44 @@ func TestNarrowTables(t *testing.T) {
 		got := strings.ReplaceAll(strings.Join(table.Header, "|"), "\n", " ")
 		if got != want {
 			t.Errorf("in %d columns: %s, want %s", columns, got, want)
+		}
+	}
+}
+
+// Where the labels of variants are too long, the axes get columns; where these do not fit either, labels are broken.
+func TestLongLabels(t *testing.T) {
+	variant := func(policy, allocation string) prose.PolicyAxes {
+		return prose.PolicyAxes{Policy: policy, Axes: []record.Setting{{Name: "allocation", Value: allocation}, {Name: "n", Value: "8"}}}
+	}
+	full := prose.Table{Left: 1, Header: []string{"policy", "cells", "mean JCT (s)"},
+		Rows:    [][]string{{"rr allocation=always_attend n=8", "5", "63 ± 11"}, {"fcfs allocation=strict n=8", "5", "70 ± 14"}},
+		Metrics: map[int]string{2: "mean_jct_s"}, Kept: []string{"mean_jct_s"},
+		Variants: []prose.PolicyAxes{variant("rr", "always_attend"), variant("fcfs", "strict")}}
+	for columns, want := range map[int]string{
+		60: "policy                           cells  mean JCT (s)\n" +
+			"rr allocation=always_attend n=8      5       63 ± 11\n" +
+			"fcfs allocation=strict n=8           5       70 ± 14\n",
+		42: "                                    mean\n" +
+			"policy  allocation     n  cells  JCT (s)\n" +
+			"rr      always_attend  8      5  63 ± 11\n" +
+			"fcfs    strict         8      5  70 ± 14\n",
+		36: "                                mean\n" +
+			"policy                cells  JCT (s)\n" +
+			"rr                        5  63 ± 11\n" +
+			"  allocation=always_\n" +
+			"  attend\n" +
+			"  n=8\n" +
+			"fcfs                      5  70 ± 14\n" +
+			"  allocation=strict\n" +
+			"  n=8\n",
+	} {
+		var out bytes.Buffer
+		table := fitted(full, columns, true)
+		if err := table.Write(&out, "", false); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want {
+			t.Errorf("in %d columns, got\n%s\nwant\n%s", columns, out.String(), want)
 		}
 	}
 }

@@ -277,8 +277,8 @@ func Columns(w io.Writer) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// narrow fits a table into a terminal, if it can: long heads get several lines, and then metrics are left out. In a file
-// heads have one line.
+// narrow fits a table into a terminal, if it can: long heads get several lines; then, where that is narrower, the axes
+// get columns of their own; then metrics are left out; last, texts on the left are broken. In a file heads have one line.
 func narrow(full prose.Table, w io.Writer) Table {
 	columns, terminal := Columns(w)
 	if !terminal {
@@ -288,22 +288,32 @@ func narrow(full prose.Table, w io.Writer) Table {
 }
 
 func fitted(full prose.Table, columns int, stacks bool) Table {
-	fit := func() (t Table, ok bool) {
+	text := func(full prose.Table) (t Table, fits bool) {
 		t = textTable(full)
 		if stacks && t.Width() > columns {
 			t.stack()
 		}
 		return t, t.Width() <= columns
 	}
-	t, ok := fit()
-	for _, name := range spare(full, stacks) {
-		if ok {
-			break
+	names := spare(full, stacks)
+	for {
+		joined, fits := text(full)
+		if fits {
+			return joined
 		}
-		full = full.Without(name)
-		t, ok = fit()
+		if stacks && full.Variants != nil {
+			if apart, fits := text(full.Apart()); fits {
+				return apart
+			}
+		}
+		if len(names) == 0 {
+			if stacks {
+				joined.wrapLeft(columns)
+			}
+			return joined
+		}
+		full, names = full.Without(names[0]), names[1:]
 	}
-	return t
 }
 
 // spare are the metrics of a table that may be left out, the first first: those without which summaries do, then, on a

@@ -2,8 +2,11 @@ package show
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Table is text in columns: the first on the left, numbers on the right.
@@ -18,24 +21,65 @@ func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 // heads are the lines of the header: a cell of fewer lines than others stands at the bottom.
 func (t *Table) heads() [][]string {
+	return lined(t.Header, func(most, lines int) int { return most - lines })
+}
+
+// lined are the lines of a row. A cell of fewer lines than others begins at the line that first returns.
+func lined(row []string, first func(most, lines int) int) [][]string {
 	var cells [][]string
 	most := 0
-	for _, cell := range t.Header {
+	for _, cell := range row {
 		cells = append(cells, linesOf(cell))
 		most = max(most, len(cells[len(cells)-1]))
 	}
-	heads := make([][]string, most)
-	for i := range heads {
+	out := make([][]string, most)
+	for i := range out {
 		for _, lines := range cells {
 			text := ""
-			if at := i - (most - len(lines)); at >= 0 {
+			if at := i - first(most, len(lines)); at >= 0 && at < len(lines) {
 				text = lines[at]
 			}
-			heads[i] = append(heads[i], text)
+			out[i] = append(out[i], text)
 		}
 	}
-	return heads
+	return out
 }
+
+// body are the lines of all rows: what is broken goes on below its beginning.
+func (t *Table) body() (lines [][]string) {
+	for _, row := range t.Rows {
+		lines = append(lines, lined(row, func(int, int) int { return 0 })...)
+	}
+	return lines
+}
+
+// wrapLeft breaks the texts of the columns on the left at spaces, and long words at underscores, the widest column first, as far as
+// the table is wider than columns.
+func (t *Table) wrapLeft(columns int) {
+	t.Rows = slices.Clone(t.Rows)
+	widths := t.widths()
+	order := make([]int, t.Left)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return widths[b] - widths[a] })
+	for _, k := range order {
+		over := t.Width() - columns
+		if over <= 0 {
+			return
+		}
+		for i, row := range t.Rows {
+			row = slices.Clone(row)
+			// What is broken goes on further to the right.
+			room := max(widths[k]-over, leastLeft) - len(gap)
+			row[k] = strings.ReplaceAll(ansi.Wordwrap(wordwrap(row[k], room), room, "_"), "\n", "\n"+gap)
+			t.Rows[i] = row
+		}
+	}
+}
+
+// leastLeft is how narrow a column on the left becomes at least.
+const leastLeft = 12
 
 func linesOf(text string) []string {
 	var lines []string
@@ -73,7 +117,7 @@ func (t *Table) stack() {
 // widths are those of the columns.
 func (t *Table) widths() []int {
 	var widths []int
-	for _, row := range append(t.heads(), t.Rows...) {
+	for _, row := range append(t.heads(), t.body()...) {
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
@@ -118,7 +162,7 @@ func (t *Table) Write(w io.Writer, indent string, color bool) error {
 	for _, head := range t.heads() {
 		line(head, Bold)
 	}
-	for _, row := range t.Rows {
+	for _, row := range t.body() {
 		line(row, "")
 	}
 	_, err := io.WriteString(w, b.String())

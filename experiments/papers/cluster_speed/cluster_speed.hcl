@@ -70,6 +70,9 @@ matrix {
   workers = [1, 2, 4, 8, 16]
 }
 
+compare "makespan" { baseline = { workers = 1 } }
+compare "makespan" { baseline = { ps = 1 } }
+
 plot "cluster_speed" {}
 
 plot "series" {

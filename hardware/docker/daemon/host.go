@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -126,12 +127,21 @@ func (h *Host) Explain(err error) error {
 		e.Hint = "look at its log (journalctl -u docker), and restart it if it hangs"
 	case Gone(err):
 		e.Text = "no daemon answers"
-		e.Hint = "start it (sudo systemctl start docker), or set DOCKER_HOST to one that runs; then tfexp doctor " +
-			"shows it"
+		e.Hint = "start it (" + HowToStart() + "), or set DOCKER_HOST to one that runs; then tfexp doctor shows it"
 	default:
 		e.Text = Plain(err)
 	}
 	return e
+}
+
+// HowToStart says how people start the daemon on this system.
+func HowToStart() string { return start(runtime.GOOS) }
+
+func start(system string) string {
+	if system == "linux" {
+		return "sudo systemctl start docker"
+	}
+	return "Docker Desktop"
 }
 
 // Gone reports whether a call failed because the daemon could not be reached, or

@@ -35,6 +35,9 @@ func TestConnect(t *testing.T) {
 			t.Errorf("%s: %+v, want %q and %q", test.name, own, test.text, test.hint)
 		}
 	}
+	if start("linux") == start("windows") || strings.Contains(start("windows"), "systemctl") {
+		t.Errorf("on Windows it is started by %s", start("windows"))
+	}
 	h, err := Connect(context.Background(), daemontest.Start(t, "1.51", nil))
 	if err != nil || h.CPUs != 4 || h.API < MinAPI {
 		t.Fatalf("%+v, %v", h, err)

@@ -3,6 +3,7 @@ package describe
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
@@ -106,11 +107,22 @@ func Each(
 		if name := name(c); !seen[name] {
 			seen[name] = true
 			n := describe(c)
-			n.Name = name
+			n.Name, n.Summary = name, plain(n.Summary)
 			out = append(out, n)
 		}
 	}
 	return out
+}
+
+// Parts of durations that say nothing: the minutes and seconds of 16h0m0s, the seconds of 8m0s.
+var (
+	emptySeconds = regexp.MustCompile(`\b((?:\d+h)?\d+m)0s\b`)
+	emptyMinutes = regexp.MustCompile(`\b(\d+h)0m\b`)
+)
+
+// plain writes the durations of a text as people do. Keys have them as they are: other results would be other keys.
+func plain(text string) string {
+	return emptyMinutes.ReplaceAllString(emptySeconds.ReplaceAllString(text, "$1"), "$1")
 }
 
 // The names of blocks that a cell uses.

@@ -3,7 +3,9 @@ package servers
 import (
 	"context"
 	"flag"
+	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -105,5 +107,59 @@ func TestNothingToDraw(t *testing.T) {
 	pictures, err := plot.Draw(context.Background(), e, filepath.Join(e.Dir, record.PlotsDir), plot.Options{})
 	if err != nil || len(pictures) != 0 {
 		t.Errorf("%+v, %v", pictures, err)
+	}
+}
+
+// TestCrowded draws options that lie close together on two sorts of hardware, cells of which some lost no server, and
+// clusters of several numbers of parameter servers.
+func TestCrowded(t *testing.T) {
+	dir := t.TempDir()
+	e := &record.Experiment{Dir: dir, Plan: record.Plan{
+		Axes: []string{"interval"}, Workloads: make([]record.Named, 1), Hardware: make([]record.Named, 2), Policies: make([]record.Named, 2),
+		Lives:       []market.Curve{market.CurveOf("K80", market.Exponential{Mean: 3600e9}, 0), market.CurveOf("V100", market.Exponential{Mean: 7200e9}, 0)},
+		Checkpoints: []measure.Checkpointing{{Job: "train", Between: 3600, Cost: 10, Restart: 60, Work: 36000}},
+		Plots:       []record.Plot{{Kind: ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations}, {Kind: Intervals}},
+	}}
+	var servers []record.ServerRow
+	for i := range 14 {
+		c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprint("crowded", i), Hardware: []string{"east", "west"}[i%2], Policy: []string{"a", "b"}[i/2%2],
+			Replicate: 1, Axes: []record.Setting{{Name: "interval", Value: fmt.Sprint(60*(i+1), "s")}}}}
+		c.Metrics.Set(measure.Makespan, 40000+float64(300*(i%5)))
+		c.Metrics.Set(measure.MeanJCT, 39000+float64(200*(i%7)))
+		c.Metrics.Set(measure.Cost, 10+0.2*float64(i%4))
+		e.Cells, e.Plan.Cells = append(e.Cells, c), append(e.Plan.Cells, c.CellRef)
+		for k := range i % 4 {
+			servers = append(servers, record.ServerRow{Cell: c.Cell, Device: []string{"K80", "V100"}[k%2], Market: market.Spot,
+				Up: float64(500 * (k - 1)), Down: float64(9000*k) - 1, Revoked: (i + k) % 2})
+		}
+	}
+	var speeds []outside.ClusterSpeedRow
+	for i := range 12 {
+		speeds = append(speeds, outside.ClusterSpeedRow{
+			MeasuredCluster: record.MeasuredCluster{File: "speeds.csv", Device: []string{"K80", "V100"}[i/6], Servers: 1 + i%3, Workers: 1 + (7*i)%6,
+				Speed: 3 + float64((7*i)%6)},
+			Fitted: 2.5 + float64((7*i)%6), LeftOut: i%4 == 3, Queued: 2 + float64(i%3),
+		})
+	}
+	if err := outside.WriteClusterSpeeds(dir, speeds); err != nil {
+		t.Fatal(err)
+	}
+	if err := record.WriteServerRows(dir, servers); err != nil {
+		t.Fatal(err)
+	}
+	pictures, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), plot.Options{Formats: []string{"svg"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plottest.Check(t, pictures)
+	for _, p := range pictures {
+		if p.Skipped != "" {
+			continue
+		}
+		raw, err := os.ReadFile(p.SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plottest.Same(t, "crowded-"+p.Name+".svg", raw, *update)
 	}
 }
