@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
@@ -78,10 +77,9 @@ func (r *run) verify(cells []int) error {
 // description reads what a cell last ran under, from an experiment's folder, and what it left then; its state is
 // interrupted where that is nothing.
 func description(dir, cell string) (text string, c record.Cell, err error) {
-	of := filepath.Join(dir, record.CellsDir, cell)
-	raw, err := folder.ReadFile(of, store.KeyFile)
+	raw, err := folder.ReadFile(dir, record.CellsDir, cell, store.KeyFile)
 	if err == nil {
-		if record.ReadCellFile(of, &c) != nil || c.State == "" {
+		if folder.ReadJSON(dir, &c, record.CellsDir, cell, record.CellFile) != nil || c.State == "" {
 			c = record.Cell{State: interrupted}
 		}
 		return string(raw), c, nil

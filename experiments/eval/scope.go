@@ -259,14 +259,14 @@ func (r *Reporter) Globals(root *Node, outside Outside) (*Env, []experiments.Set
 	}
 	for _, kind := range Kinds {
 		refs := map[string]cty.Value{}
-		nameless := false
+		nameless := slices.Contains(root.meant, kind) // one is there under a wrong name, it seems
 		for _, n := range root.All(kind) {
 			refs[n.Label] = RefValue(kind, n.Label)
 			nameless = nameless || n.Label == ""
 		}
 		vars[kind] = cty.ObjectVal(refs)
 		if nameless {
-			vars[kind] = Unknown // any reference may mean the block that lacks its label
+			vars[kind] = Unknown // any reference may mean that block, or the one that lacks its label
 		}
 	}
 	values, settings := r.variables(root, outside)

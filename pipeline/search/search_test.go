@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
@@ -18,15 +19,20 @@ import (
 
 var errBroken = errors.New("no idea")
 
-// heard are the trials that the method below was told of at each question.
-var heard [][]surrogate.Trial
+// heard are the trials that the method below was told of at each question; searches ask side by side.
+var (
+	hearing sync.Mutex
+	heard   [][]surrogate.Trial
+)
 
 // The method suggests the points of the grid in turn, with predictions from the third on; after four there are none left,
 // and beyond an objective of 1000 it fails.
 func init() {
 	tuner.Register(tuner.Method{Name: "in_turn", Doc: "tries all.", Title: "in turn",
 		Suggest: func(p *tuner.Problem, trials []surrogate.Trial) (tuner.Suggestion, error) {
+			hearing.Lock()
 			heard = append(heard, slices.Clone(trials))
+			hearing.Unlock()
 			for _, t := range trials {
 				if t.State == surrogate.Done && t.Objective > 1000 {
 					return tuner.Suggestion{}, errBroken

@@ -117,7 +117,11 @@ func enter(dir, path string) (*os.Root, error) {
 	if !filepath.IsLocal(path) {
 		return nil, &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: ErrOutside}
 	}
-	return os.OpenRoot(filepath.Clean(dir))
+	dir = filepath.Clean(dir)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // a pipe that nobody writes would be waited for
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	return os.OpenRoot(dir)
 }
 
 // outside gives an error of a root its whole path, and tells one about links out of

@@ -268,3 +268,47 @@ func TestOwnersAndWords(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacesOfFewNodes: what is said of nodes one by one, of the first as of the others.
+func TestPlacesOfFewNodes(t *testing.T) {
+	m := NewMachine(Cluster{Nodes: []Node{{Threads: 2, Rack: "a"}, {Threads: 4, GPUs: 2}, {Threads: 4, Rack: "a"}, {Threads: 1}}})
+	if want := []int32{0, 1, 0, 3}; !slices.Equal(m.Racks, want) {
+		t.Errorf("the racks are %v, want %v", m.Racks, want)
+	}
+	for _, c := range []struct {
+		nodes []int32
+		holds bool
+	}{
+		{nil, true}, {[]int32{0}, true}, {[]int32{0, 1, 1}, true}, {[]int32{0, 0}, false}, {[]int32{1, 1, 1}, false},
+		{[]int32{1, 2, 2}, true}, {[]int32{1, 2, 3}, false},
+	} {
+		if got := HoldEach(m.Free, Room{Cores: 2}, c.nodes); got != c.holds {
+			t.Errorf("2 cores on each of %v: %v", c.nodes, got)
+		}
+	}
+	if most := Most(m.Free, Room{}, nil); most != (Room{Cores: 4, GPUs: 2, Memory: unlimited}) {
+		t.Errorf("at most %+v is free", most)
+	}
+	if most := Most(m.Free, Room{}, []int32{3}); most != (Room{Cores: 1, Memory: unlimited}) {
+		t.Errorf("at most %+v is free at home", most)
+	}
+	p := &Parts{Each: []Room{{}, {Cores: 3}, {Cores: 2}}, Names: make([]Part, 3)}
+	nodes, ok := Fit(m.Free, Room{Parts: p}, 3, nil, []int32{9})
+	if !ok || !slices.Equal(nodes, []int32{9, 1, 1, 0}) {
+		t.Errorf("the parts are on %v, %v", nodes, ok)
+	}
+	part := Part{Node: 7}
+	if !m.PlacePart(&part, Room{Cores: 2}, nil) || part.Node != 0 || part.Cores.String() != "0-1" {
+		t.Errorf("a part of 2 cores is %+v", part)
+	}
+	if i := Lead([]Part{{Role: "chief"}, {Role: "worker"}}); i != 0 {
+		t.Errorf("part %d speaks for the job", i)
+	}
+	if i := Lead([]Part{{Role: "worker"}, {Role: "ps"}, {Role: "worker", Task: 1}}); i != 0 {
+		t.Errorf("part %d speaks for the job", i)
+	}
+	one := NewMachine(Cluster{Nodes: []Node{{Threads: 4}}})
+	if on := one.NodesOf(nil, nil); len(on) != 0 {
+		t.Errorf("nothing is on %v", on)
+	}
+}

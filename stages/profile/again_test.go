@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,8 +34,7 @@ type known struct {
 
 func (k *known) SetSamples(hash string, s []estimator.Sample) { k.samples[hash] = s }
 
-// Samples of an unsteady job are taken again as long as there is room, and kept; those of a steady one are not, nor
-// those
+// Samples of an unsteady job are taken again as long as there is room, and kept; those of a steady one are not, nor those
 // that the file counts. When one fails, those that there are stay.
 func TestSamplesThatSayLittleAreTakenAgain(t *testing.T) {
 	rough := estimator.Sample{Length: 4, Wall: 1, Cost: 1, Units: []float64{0.25, 0.2, 0.3, 0.25}}
@@ -82,5 +82,42 @@ func TestSamplesThatSayLittleAreTakenAgain(t *testing.T) {
 		if more := c.want > 1; more != (on.kept == 1) || more && len(x.samples["h"]) != c.want {
 			t.Errorf("%s: kept %d times, %d samples", c.name, on.kept, len(x.samples["h"]))
 		}
+	}
+}
+
+// Where the samples of one job differ, those of all are taken again, in turn: the few of another one agree by chance.
+func TestSamplesOfAllJobsAreTakenAgain(t *testing.T) {
+	on, x := &pipeline{cells: 200 * time.Second}, &known{samples: map[string][]estimator.Sample{}}
+	unit := func(name string, place, repeats, copies int) *stages.Unit {
+		return &stages.Unit{Name: name, Hash: name, Lengths: []int{4}, Repeats: repeats, Total: 100, Asked: copies == 0,
+			Copies: copies, Threads: 1, Relatives: []int{place}}
+	}
+	steady := estimator.Sample{Length: 4, Wall: 0.5, Cost: 0.5, Units: []float64{0.25, 0.25, 0.25, 0.25}}
+	rough := steady
+	rough.Units = []float64{0.25, 0.1, 0.4, 0.25}
+	s := &sampling{
+		Run:    &stages.Run{Dir: t.TempDir(), Experiment: x, Pipeline: on},
+		units:  []*stages.Unit{unit("steady", 0, 1, 0), unit("counted", 1, 2, 0), unit("beside", 2, 1, 2), unit("rough", 3, 1, 0)},
+		pieces: []stages.PlannedPiece{{Make: true}, {Make: true}, {Make: true}, {Make: true}},
+		taken:  [][]estimator.Sample{{steady}, {steady}, {steady}, {rough}},
+	}
+	if err := os.MkdirAll(filepath.Join(s.Dir, samplesDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	s.one = func(_ context.Context, u *stages.Unit, _ task) (estimator.Sample, error) {
+		order = append(order, u.Name)
+		if u.Name == "rough" {
+			return rough, nil
+		}
+		return steady, nil
+	}
+	if err := s.again(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	// 3% of 200 s have room for 12 samples of half a second, of which 4 there are.
+	want := "steady beside rough steady beside rough steady beside"
+	if got := strings.Join(order, " "); got != want || on.kept != 3 || len(x.samples["counted"]) != 0 {
+		t.Errorf("taken again: %s, want %s; %d kept", got, want, on.kept)
 	}
 }

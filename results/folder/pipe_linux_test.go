@@ -1,0 +1,24 @@
+package folder
+
+import (
+	"errors"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// A pipe in the place of the folder itself is not waited for.
+func TestPipeInPlaceOfTheFolder(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := ReadFile(pipe, "key.txt")
+	_, statErr := Stat(pipe, "key.txt")
+	_, makeErr := Make(pipe, "plots")
+	for _, err := range []error{err, statErr, makeErr} {
+		if !errors.Is(err, syscall.ENOTDIR) {
+			t.Errorf("%v, want %v", err, syscall.ENOTDIR)
+		}
+	}
+}
