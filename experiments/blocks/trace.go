@@ -140,7 +140,11 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args) *traceFile {
 	}
 	switch n := len(f.trace.Jobs); {
 	case n == 0:
-		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace without jobs", "There is no job in %s.", t.Shown)
+		left := ""
+		if skipped := f.trace.Skipped; len(skipped) > 0 {
+			left = ", but " + experiments.Malformed(skipped)
+		}
+		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace without jobs", "There is no job in %s%s.", t.Shown, left)
 	case n > schema.MaxJobs:
 		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace too large",
 			"%s has %d jobs; the most is %d. Use limit to take only the first.", t.Shown, n, schema.MaxJobs)

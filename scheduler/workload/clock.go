@@ -53,11 +53,14 @@ func IsDate(text string) bool {
 }
 
 // ParseSpan reads a length of time of a log: a number of units; hours, minutes and seconds
-// with colons, behind days and a hyphen ("1-02:03:04", as Slurm writes it); or a number
-// with units of time ("1h30m").
+// with colons, behind days and a hyphen ("1-02:03:04", as Slurm writes it); or numbers
+// with units of time ("1h30m", "90 min", "1 day, 2:03:04", "PT1H30M").
 func ParseSpan(text string, unit time.Duration) (time.Duration, error) {
 	if strings.Contains(text, ":") || daysAhead(text) {
 		if d, ok := parseClock(text); ok {
+			return d, nil
+		}
+		if d, ok := parseWords(text); ok {
 			return d, nil
 		}
 		return 0, fmt.Errorf("%q is not a time like 1-02:03:04", text)
@@ -65,11 +68,13 @@ func ParseSpan(text string, unit time.Duration) (time.Duration, error) {
 	if d, err := ParseTime(text, unit); err == nil {
 		return d, nil
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a time", text)
+	if d, err := time.ParseDuration(text); err == nil {
+		return d, nil
 	}
-	return d, nil
+	if d, ok := parseWords(text); ok {
+		return d, nil
+	}
+	return 0, fmt.Errorf("%q is not a time", text)
 }
 
 func daysAhead(text string) bool {

@@ -38,13 +38,20 @@ func TestParseSpan(t *testing.T) {
 		"02:03": 2*time.Minute + 3*time.Second, "1:02:03": time.Hour + 2*time.Minute + 3*time.Second,
 		"1-02:03:04": 26*time.Hour + 3*time.Minute + 4*time.Second, "2-03": 51 * time.Hour, "2-03:30": 51*time.Hour + 30*time.Minute,
 		"00:01.5": 1500 * time.Millisecond, "90:59": 90*time.Minute + 59*time.Second,
+		"90 min": 90 * time.Minute, "1 day, 2:03:04": 26*time.Hour + 3*time.Minute + 4*time.Second,
+		"0 days 01:02:03.5": 3723500 * time.Millisecond,
+		"PT1H30M":           90 * time.Minute, "P1DT0.5S": 24*time.Hour + 500*time.Millisecond, "P2W": 14 * 24 * time.Hour,
+		"1 Hour 2 minutes 3 secs": 3723 * time.Second, "1.5 hrs": 90 * time.Minute, "250 ms": 250 * time.Millisecond,
 	} {
 		if got, err := ParseSpan(text, 2*time.Second); err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "1:2:3:4", "1-2:3:4:5", "a:b", "x-1:00", "1-", "-1:00", "1:-2", "1:x", "70000-0", "2x-3", "0:4000000000",
-		"3:2097152:00", "soon", "1:99", "0:60", "1:60:00", "1-00:00:60"} {
+		"3:2097152:00", "soon", "1:99", "0:60", "1:60:00", "1-00:00:60",
+		"1,234", "5 months", "min", "P", "PT", "P1M", "P1Y", "PT1:00", "5 min 3",
+		"1 day, 2:99", "1 day -2:00",
+		"999999999 weeks", "5 min each", "1..5 h"} {
 		if got, err := ParseSpan(text, time.Second); err == nil {
 			t.Errorf("%q is %s", text, got)
 		}

@@ -76,7 +76,7 @@ func init() {
 		Doc: "Any CSV file with a line that names its columns, in UTF-8 or UTF-16: `columns` says which are which, and only " +
 			"`arrival` is needed. Lines that begin with `#` are left out, and so are titles: up to 20 lines before the first " +
 			"that has all names of `columns`. Instants are numbers of `unit` or dates; dates, and numbers of more than 10⁸ s, " +
-			"count from the first arrival. Times are numbers of `unit`, or like `1-02:03:04` or `1h30m`. Numbers of threads, " +
+			"count from the first arrival. Times are numbers of `unit`, like `1-02:03:04`, or with units like `1h30m`, `90 min` and `PT1H30M`. Numbers of threads, " +
 			"GPUs and nodes may be like `1,024` or `150%`. A column like `cpu=4,mem=16G,gres/gpu:a100=2` can be that of " +
 			"threads, GPUs, memory and nodes at once.",
 		Args:   tableArgs(),
