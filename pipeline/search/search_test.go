@@ -213,10 +213,9 @@ func TestPredictions(t *testing.T) {
 		}
 		ref := cells[2].Ref.Trial
 		near := func(got *float64, want float64) bool { return got != nil && math.Abs(*got-want) < 1e-12 }
-		if ref = cells[3].Ref.Trial; c.objective == "time" && *ref.Predicted != 1 {
-			t.Errorf("the fourth trial is expected to take %g s", *ref.Predicted)
+		if last := cells[3].Ref.Trial; c.objective == "time" && *last.Predicted != 1 {
+			t.Errorf("the fourth trial is expected to take %g s", *last.Predicted)
 		}
-		ref = cells[2].Ref.Trial
 		if !near(ref.Predicted, c.mean) || !near(ref.Low, c.low) || !near(ref.High, c.end) || !near(ref.Feasible, 0.5) {
 			t.Errorf("%s: %g in %g to %g, feasible by %g", c.objective, *ref.Predicted, *ref.Low, *ref.High, *ref.Feasible)
 		}
