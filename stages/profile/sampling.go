@@ -29,9 +29,7 @@ func run(ctx context.Context, r *stages.Run) error {
 	start, reused := time.Now(), s.done
 	s.Observe(stages.Progress{Kind: stages.StageStart, Stage: stage, Total: s.total, Reused: reused})
 	load := hardware.NewLoadSampler()
-	err := s.all(ctx)
-	s.warnNoEstimate()
-	if err != nil {
+	if err := s.all(ctx); err != nil {
 		return err
 	}
 	if err := s.hopeless(); err != nil {
@@ -156,6 +154,7 @@ func (s *sampling) tasks() (needed, others []task) {
 
 // all takes what is missing, and keeps it.
 func (s *sampling) all(ctx context.Context) error {
+	defer s.warnNoEstimate()
 	needed, others := s.tasks()
 	left := make([]int, len(s.taken)) // samples of each unit
 	for _, t := range needed {

@@ -3,14 +3,13 @@
 package profile
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -42,43 +41,19 @@ func TestTasksUnderABudget(t *testing.T) {
 	}
 }
 
-// warned keeps the warnings of a run.
-type warned struct {
-	stages.Pipeline
-	texts []string
-}
-
-func (w *warned) Warn(_, _, text string) { w.texts = append(w.texts, text) }
-func (*warned) Observe(stages.Progress)  {}
-
 // Jobs whose samples fail alike are one warning, which names a few of them; a job that fails otherwise is another.
 func TestJobsWithoutEstimateAreOneWarning(t *testing.T) {
-	on := &warned{}
-	s := &sampling{Run: &stages.Run{Pipeline: on}}
+	b, fails := newBench(), map[string]error{}
 	for i := range 6 {
-		s.units = append(s.units, &stages.Unit{Name: fmt.Sprintf("j%d", i), Lengths: []int{1}, Repeats: 1, Asked: true})
+		name := fmt.Sprintf("j%d", i)
+		b.unit(stages.Unit{Job: name, Asked: true, Threads: 1, Lengths: []int{1, 2}, Repeats: 1}, true)
+		fails[name+"-sample-1"] = fmt.Errorf("sample %s-sample-1: %w (10s): it was ended", name, ErrTooLong)
 	}
-	n := len(s.units)
-	s.taken, s.failed, s.over = make([][]estimator.Sample, n), make([]bool, n), make([]bool, n)
-	s.logs, s.causes = make([]string, n), make([]error, n)
-	s.one = func(_ context.Context, u *stages.Unit, at task) (estimator.Sample, error) {
-		if u.Name == "j2" {
-			return estimator.Sample{}, fmt.Errorf("sample %s: exit status 1", sampleName(u, at))
-		}
-		return estimator.Sample{}, fmt.Errorf("sample %s: %w (10s): it was ended", sampleName(u, at), ErrTooLong)
+	fails["j2-sample-1"] = errors.New("sample j2-sample-1: exit status 1")
+	if err := b.scripted(b.run(t), fails).all(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	for i := range s.units {
-		if err := s.take(context.Background(), task{unit: i, length: 1}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.warnNoEstimate()
-	want := []string{
-		"no estimate for 5 jobs (j0, j1, j3 and 2 more), for the same reason: it took longer than a sample may take (10s): " +
-			"it was ended; limit in the block profile gives samples more time",
-		"no estimate for job j2: sample j2-sample-1: exit status 1",
-	}
-	if d := cmp.Diff(want, on.texts); d != "" {
-		t.Error(d)
-	}
+	lines(t, "warnings", `no_estimate: no estimate for 5 jobs (j0, j1, j3 and 2 more), for the same reason: `+
+		`it took longer than a sample may take (10s): it was ended; limit in the block profile gives samples more time
+no_estimate: no estimate for job j2: sample j2-sample-1: exit status 1`, b.told)
 }
