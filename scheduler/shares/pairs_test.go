@@ -144,7 +144,7 @@ func TestMechanismPicksPairs(t *testing.T) {
 	m.Divided(p, Division{{0}, {0}, {1.0 / 3}, {2.0 / 3}}, 0)
 	ran := map[Team]int{}
 	for range 9 {
-		picks := m.Pick(p, []int{0})
+		picks := m.Pick(p, []int{0}, nil)
 		if len(picks) != 1 {
 			t.Fatalf("%v were picked for one device", picks)
 		}

@@ -106,17 +106,17 @@ func (m *Mechanism) priority(team Team, t int) float64 {
 }
 
 // Pick returns what runs in the next round: each job at most once. It goes through the types
-// in this order.
-func (m *Mechanism) Pick(p *Problem, order []int) []Pick {
+// in this order. A job is not taken for a type on which it could not start now; with could = nil all could.
+func (m *Mechanism) Pick(p *Problem, order []int, could func(job int32, t int) bool) []Pick {
 	type candidate struct {
 		*lineup
 		priority, deficit, x float64
 	}
 	var picks []Pick
 	taken := make([]bool, len(p.Jobs))
-	isTaken := func(i int) bool { return taken[i] }
 	teams := p.teams()
 	for _, t := range order {
+		out := func(i int) bool { return taken[i] || could != nil && !could(p.Jobs[i].Number, t) }
 		list := make([]candidate, 0, len(teams))
 		for k := range teams {
 			team := &teams[k]
@@ -132,7 +132,7 @@ func (m *Mechanism) Pick(p *Problem, order []int) []Pick {
 		})
 		left := p.Types[t].Count
 		for _, c := range list {
-			if slices.ContainsFunc(c.jobs, isTaken) || !c.runs(p, t) || c.workers(p, t) > left || m.Idle && c.priority <= 0 {
+			if !c.runs(p, t) || c.workers(p, t) > left || m.Idle && c.priority <= 0 || slices.ContainsFunc(c.jobs, out) {
 				continue
 			}
 			left -= c.workers(p, t)

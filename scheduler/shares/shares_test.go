@@ -242,7 +242,7 @@ func TestMechanismFollowsTheDivision(t *testing.T) {
 	m.Divided(p, Division{{2.0 / 3}, {1.0 / 3}}, 0)
 	ran := [2]int{}
 	for range 9 {
-		picks := m.Pick(p, []int{0})
+		picks := m.Pick(p, []int{0}, nil)
 		if len(picks) != 1 {
 			t.Fatalf("%d jobs were picked for one device", len(picks))
 		}
@@ -344,7 +344,7 @@ func TestMechanismFollowsAnyDivision(t *testing.T) {
 			const rounds = 400
 			for range rounds {
 				on := map[int]float64{}
-				for _, pick := range m.Pick(p, []int{0, 1}) {
+				for _, pick := range m.Pick(p, []int{0, 1}, nil) {
 					m.Ran(pick.Team, pick.Type, m.Round)
 					ran[pick.First][pick.Type]++
 					on[pick.Type]++

@@ -16,8 +16,7 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 		return p.failed
 	}
 	if !v.RoundStarts() {
-		q := p.problem(v, v.Machine().Free())
-		return p.place(v, h, p.mech.Pick(q, p.order()))
+		return p.place(v, h, p.pick(p.problem(v, v.Machine().Free()), p.could(v, h)))
 	}
 	p.begins(v.Now())
 	for _, j := range v.Running().All() {
@@ -25,19 +24,61 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 		p.count(m, p.whole(stretch-m.counted), true)
 		m.counted = stretch
 	}
-	q := p.problem(v, nil)
+	q, could := p.problem(v, nil), p.could(v, h)
 	if err := p.divide(v, q); err != nil {
 		return err
 	}
-	picks := p.mech.Pick(q, p.order())
+	picks := p.pick(q, could)
 	if len(picks) == 0 && p.changed && v.Now() >= p.last { // nobody can run by an old division, and nobody will come
 		p.stuck = true
 		if err := p.divide(v, q); err != nil {
 			return err
 		}
-		picks = p.mech.Pick(q, p.order())
+		picks = p.pick(q, could)
 	}
 	return p.carryOut(v, h, picks)
+}
+
+// pick returns what runs in the next round. Where nothing would, as paused jobs keep the memory of each other's places,
+// jobs may run where they were given no time.
+func (p *planner) pick(q *shares.Problem, could func(job int32, t int) bool) []shares.Pick {
+	picks := p.mech.Pick(q, p.order(), could)
+	if len(picks) == 0 && p.mech.Idle && could != nil {
+		p.mech.Idle = false
+		picks = p.mech.Pick(q, p.order(), could)
+		p.mech.Idle = true
+	}
+	return picks
+}
+
+// could returns a function that reports whether a job runs on a type, or there would be room for it if all jobs were
+// paused: these keep their memory. It is nil where no job needs any.
+func (p *planner) could(v scheduler.View, h scheduler.Hands) func(job int32, t int) bool {
+	if !p.memory {
+		return nil
+	}
+	rooms := make([][]scheduler.Room, len(p.kinds))
+	for t := range p.kinds {
+		rooms[t] = p.free(v, t)
+		for _, n := range p.kinds[t].nodes {
+			if memory := rooms[t][n].Memory; !v.Machine().Closed(n) {
+				rooms[t][n] = v.Machine().Whole()[n]
+				rooms[t][n].Memory = memory
+			}
+		}
+	}
+	return func(number int32, t int) bool {
+		j, m := v.Job(number), &p.members[number]
+		if j.State() == scheduler.Running && m.on == t {
+			return true
+		}
+		if len(j.Job().Alternatives()) > 0 {
+			defer h.Choose(number, j.Alternative())
+			h.Choose(number, m.way[t])
+		}
+		_, ok := j.FitsIn(rooms[t], j.Request(), nil)
+		return ok
+	}
 }
 
 // place is where a job is to run in a round: on a type of device, beside another job or nobody.
@@ -82,7 +123,7 @@ func (p *planner) carryOut(v scheduler.View, h scheduler.Hands, picks []shares.P
 }
 
 // place starts the picks that wait, those with the most devices first. When the free devices
-// of a type are too scattered for one of them, all of that type are placed anew.
+// of a type are too scattered for one of them, all of that type are placed anew; not for one that lacks memory.
 func (p *planner) place(v scheduler.View, h scheduler.Hands, picks []shares.Pick) error {
 	picks = slices.Clone(picks)
 	slices.SortStableFunc(picks, func(a, b shares.Pick) int {
@@ -95,6 +136,9 @@ func (p *planner) place(v scheduler.View, h scheduler.Hands, picks []shares.Pick
 			return err
 		}
 		if started || again[k.Type] || !v.RoundStarts() {
+			continue
+		}
+		if could := p.could(v, h); could != nil && !could(k.First, k.Type) {
 			continue
 		}
 		again[k.Type] = true

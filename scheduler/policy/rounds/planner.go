@@ -45,6 +45,7 @@ type planner struct {
 	shuffle *shares.Chance // of a blind policy
 	like    int            // the type that all are taken to be like; -1 for none
 	packs   bool           // two jobs may share devices
+	memory  bool           // jobs need memory
 	mech    shares.Mechanism
 	failed  error // what is wrong with the settings
 
@@ -82,9 +83,12 @@ func newPlanner(k *shares.Kind, s policy.Setup) *planner {
 		texts, _ := set[prices.Name].([]string)
 		p.failed = cmp.Or(p.failed, p.setPrices(texts))
 	}
+	needs := func(a scheduler.Alternative) bool { return a.Memory > 0 }
 	for i := range p.members {
-		p.members[i] = p.memberOf(&s.Run.Jobs[i])
-		p.last = max(p.last, s.Run.Jobs[i].Arrival)
+		j := &s.Run.Jobs[i]
+		p.memory = p.memory || j.Memory > 0 || slices.ContainsFunc(j.Alternatives(), needs)
+		p.members[i] = p.memberOf(j)
+		p.last = max(p.last, j.Arrival)
 	}
 	return p
 }
