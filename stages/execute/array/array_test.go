@@ -40,8 +40,8 @@ func init() {
 	engine.Register(&other)
 }
 
-// memory is a batch system in memory, and the run whose cells it has. A task runs a minute after it was submitted, on
-// the clock of a synctest bubble.
+// memory is a batch system in memory, and the run whose cells it has. A task runs about a minute after it was submitted,
+// on the clock of a synctest bubble.
 type memory struct {
 	Run
 	dir   string
@@ -152,7 +152,7 @@ func (m *memory) Cancel(_ context.Context, jobs []string) error {
 
 // task is a task on its node.
 func (m *memory) task(job string, n, start int) {
-	time.Sleep(time.Minute)
+	time.Sleep(time.Minute + lookPause/3) // between two looks, so that all that ends then is seen by the same one
 	m.mu.Lock()
 	wanted := slices.Contains(m.alive[job], n)
 	if start > 1 {
