@@ -1,0 +1,261 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/schedule"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// lines are the rows of a table, below its header.
+func lines(t prose.Table) string {
+	all := []string{strings.Join(t.Header, " | ")}
+	for _, r := range t.Rows {
+		all = append(all, strings.Join(r, " | "))
+	}
+	return strings.Join(all, "\n")
+}
+
+// What is not known of an estimate is a dash; the axes are a column where some job has one.
+func TestEstimateTable(t *testing.T) {
+	rows := []record.EstimateRow{
+		{Job: "a", Hardware: "h", Model: "auto", Chosen: "linear", Axes: "n=2", Threads: 2, Samples: 3, SampleFraction: 0.25,
+			Intercept: 1, Slope: 2, Predicted: 10, Low: 0, High: 12, Actual: -1, ErrorPct: math.NaN()},
+		{Job: "b", Hardware: "h", Model: "linear", Chosen: "linear", Threads: 1, Predicted: -1, Low: -1, High: -1, Actual: 8,
+			Runs: 2, ErrorPct: 25},
+		{Job: "c", Hardware: "h", Model: "mean", Threads: 1, Predicted: 1, Low: 1, High: 1, Actual: 1, Runs: 1},
+	}
+	const header = "job | hardware | model | axes | threads | samples | sampled | start-up (s) | an epoch or step (s) | " +
+		"predicted (s) | interval (s) | actual (s) | runs | error"
+	table := estimateTable(rows)
+	want := header + `
+a | h | auto (linear) | n=2 | 2 | 3 | 25% | 1 | 2 | 10 | 0 to 12 | – | 0 | –
+b | h | linear |  | 1 | 0 | 0% | 0 | 0 | – | – to – | 8 | 2 | 25%
+c | h | mean |  | 1 | 0 | 0% | 0 | 0 | 1 | 1 to 1 | 1 | 1 | 0%`
+	if d := cmp.Diff(want, lines(table)); d != "" || table.Left != 4 {
+		t.Error(d, table.Left)
+	}
+	table = estimateTable(rows[2:])
+	want = strings.Replace(header, "axes | ", "", 1) + "\nc | h | mean | 1 | 0 | 0% | 0 | 0 | 1 | 1 to 1 | 1 | 1 | 0%"
+	if d := cmp.Diff(want, lines(table)); d != "" || table.Left != 3 {
+		t.Error(d, table.Left)
+	}
+
+	got := accuracyTable([]record.AccuracyRow{
+		{Model: "linear", By: record.ByAll, Estimates: 2, Runs: 7, MeanAbs: 3, SD: 4, Bias: -1, Coverage: 0.5, Choices: 1,
+			BestRank: 2, Regret: 5},
+		{Model: "linear", By: record.ByJob, Group: "a", Made: record.MadeCorrected, SD: math.NaN(), BestRank: math.NaN()},
+	})
+	want = "linear | all runs | 2 | 7 | 3% | 4% | −1% | 50% | 1 | 2 | 5%\n" +
+		"linear, corrected | a | 0 | 0 | 0% | – | 0% | 0% | 0 | – | 0%"
+	if _, rows, _ := strings.Cut(lines(got), "\n"); rows != want {
+		t.Error(rows)
+	}
+}
+
+// The section on estimates says how good they are over all runs, and names the first jobs that did not reach their
+// target.
+func TestEstimatesInWords(t *testing.T) {
+	for _, jobs := range []int{mostAnswers, mostAnswers + 2} {
+		dir := t.TempDir()
+		all := record.AccuracyRow{Model: "linear", By: record.ByAll, Runs: 7, MeanAbs: 3}
+		accuracy := []record.AccuracyRow{{Model: "linear", By: record.ByJob, Group: "a"}, all}
+		if err := record.WriteAccuracy(dir, accuracy); err != nil {
+			t.Fatal(err)
+		}
+		var rows []record.RemainingRow
+		for i := range jobs {
+			rows = append(rows, record.RemainingRow{Cell: "c", Job: fmt.Sprint("j", i), Model: "laws", Target: 0.1, Loss: 1})
+		}
+		if err := record.WriteRemaining(dir, rows); err != nil {
+			t.Fatal(err)
+		}
+		var v view
+		if err := v.estimates(&record.Experiment{Dir: dir}); err != nil {
+			t.Fatal(err)
+		}
+		said := v.Estimates.Answers
+		if n := strings.Count(strings.Join(said, "\n"), prose.Accuracy(all)); n != 1 || len(v.Estimates.Accuracy.Rows) != 2 {
+			t.Errorf("the accuracy over all runs is said %d times: %q", n, said)
+		}
+		more := slices.Contains(said, "2 more jobs did not reach theirs: see remaining.csv.")
+		if more != (jobs > mostAnswers) || strings.Contains(said[len(said)-1], "more jobs") != more ||
+			!slices.Contains(said, prose.Unreached(rows[mostAnswers-1])) {
+			t.Errorf("%d jobs: %q", jobs, said)
+		}
+	}
+}
+
+// A schedule for the page has what is known, in times that are no longer than a screen shows.
+func TestChart(t *testing.T) {
+	cores := scheduler.CoreSet{{Lo: 0, Hi: 2}}
+	s := &schedule.Schedule{Classes: []string{"x", "y"}, Cores: 4, GPUs: 1, From: 0.00004, Until: 123456.789}
+	s.Jobs = []schedule.Job{
+		{JobRow: record.JobRow{Outcome: measure.Outcome{Job: "a", Class: "y", State: "finished", Arrival: 1, FirstStart: 0,
+			Waiting: 2.5, Service: 999.99996, ThreadsRequested: 2}}, End: 1000.04,
+			Held:  []schedule.Span{{From: 3, To: 4, Cores: cores, Guest: true}},
+			Waits: []schedule.Wait{{From: 1, To: 1}, {From: 1, To: 3, Why: "no cores", Holders: []string{"b"}, Others: 7}}},
+		{JobRow: record.JobRow{Outcome: measure.Outcome{Job: "b", Class: "x", FirstStart: -1, Waiting: math.NaN(),
+			Service: -1}}, End: math.Inf(1)},
+	}
+	got := chartOf(s)
+	number := func(v float64) *float64 { return &v }
+	want := &chart{From: 0, Until: 123456.8, Cores: 4, GPUs: 1, Classes: s.Classes, Colors: got.Colors, Jobs: []chartJob{
+		{Name: "a", Class: 1, State: "finished", Arrival: 1, Start: number(0), End: 1000.04, Waiting: number(2.5),
+			Service: number(1000), Threads: 2, Held: []chartHeld{{From: 3, To: 4, Cores: cores.String(), Guest: true}},
+			Waits: []chartWait{{From: 1, To: 3, Why: "no cores", Holders: []string{"b"}, Others: 7}}},
+		{Name: "b", Class: 0},
+	}}
+	if d := cmp.Diff(want, got); d != "" || len(got.Colors) != 2 || got.Colors[0] == got.Colors[1] {
+		t.Error(d, got.Colors)
+	}
+	for seconds, want := range map[float64]float64{
+		999.99994: 999.9999, 1000.00006: 1000, -1234.56789: -1234.568, 0.00006: 0.0001, math.Inf(1): 0,
+	} {
+		if got := short(seconds); got != want {
+			t.Errorf("%g s are %g s for the page, want %g", seconds, got, want)
+		}
+	}
+}
+
+// So many failures are shown, with the cells that are wrong as a whole among them; the others are counted.
+func TestFailuresAreCounted(t *testing.T) {
+	for _, c := range []struct{ jobs, known, shown, more int }{{3, 3, 4, 0}, {19, 19, 20, 0}, {30, 25, 20, 11}} {
+		failed := record.Cell{CellRef: record.CellRef{Cell: "c"}, State: record.CellFailed, Error: "no plan"}
+		failed.Metrics.Set(measure.Failed, float64(c.jobs))
+		for i := range c.known {
+			failed.Failures = append(failed.Failures, measure.Failure{Job: fmt.Sprint("j", i), At: 2, Reason: "exit status 1"})
+		}
+		e := &record.Experiment{Dir: t.TempDir(), Cells: []record.Cell{failed, {State: record.CellFinished}}}
+		logs := filepath.Join(e.Dir, record.CellsDir, "c", record.LogsDir)
+		if err := os.MkdirAll(logs, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(logs, "j0.log"), []byte("the end\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var v view
+		if err := v.failures(e); err != nil {
+			t.Fatal(err)
+		}
+		if len(v.Failures) != c.shown || v.MoreFailures != c.more {
+			t.Errorf("%+v: %d are shown, and %d more", c, len(v.Failures), v.MoreFailures)
+		}
+		if v.Failures[0] != (failure{Cell: "c", Reason: "no plan"}) ||
+			v.Failures[1] != (failure{"c", "j0", "2 s", "exit status 1", "the end"}) {
+			t.Errorf("%+v", v.Failures[:2])
+		}
+	}
+}
+
+// Where the experiment has no cells, what is known of its controllers is the answer, and is said once.
+func TestAdaptations(t *testing.T) {
+	dir := t.TempDir()
+	err := record.WriteAdaptations(dir, record.Adaptations{Ranking: []record.RankingRow{
+		{Adaptation: "a", Controller: "one", Kind: "agent", Scenario: "s", Seeds: 3,
+			Rank: 2, BestRank: 1, WorstRank: 3, Of: 9, Accuracy: 0.5},
+		{Adaptation: "a", Controller: "two", Kind: "best_constant", Scenario: "s", Seeds: 3,
+			Rank: 5, BestRank: 5, WorstRank: 5, Of: 9, Accuracy: 0.4},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cells := range 2 {
+		e := &record.Experiment{Dir: dir, Plan: record.Plan{Cells: make([]record.CellRef, cells)}}
+		v := view{NoAnswer: "none"}
+		if err := v.adaptations(e); err != nil {
+			t.Fatal(err)
+		}
+		said, below := len(v.Answers), len(v.Adaptations.Blocks[0].Answers)
+		if alone := cells == 0; v.NoCells != alone ||
+			(v.NoAnswer == "") != alone || (said > 0) != alone || (below > 0) == alone {
+			t.Errorf("%d cells: %+v", cells, v)
+		}
+	}
+	v := view{NoAnswer: "none"}
+	if err := v.adaptations(&record.Experiment{Dir: t.TempDir()}); err != nil || v.NoCells || v.NoAnswer == "" {
+		t.Errorf("without controllers: %v, %+v", err, v)
+	}
+}
+
+// The head and the foot of the page: when the run was, on what, and the lines that repeat it.
+func TestAboutTheRun(t *testing.T) {
+	run := func(ended string, ran, reused int) record.Run {
+		return record.Run{Started: "2026-01-02T03:04:05Z", Ended: ended, Ran: ran, Reused: reused}
+	}
+	for want, r := range map[string]record.Run{
+		"": {}, "2 January 2026, 03:04 UTC": run("", 1, 0),
+		"2 January 2026, 03:04 UTC, took 1m1s":                              run("2026-01-02T03:05:06Z", 1, 3),
+		"2 January 2026, 03:04 UTC, took 2s":                                run("2026-01-02T03:04:07Z", 0, 0),
+		"2 January 2026, 03:04 UTC, with all cells taken from earlier runs": run("2026-01-02T03:05:06Z", 0, 1),
+	} {
+		if got := when(r); got != want {
+			t.Errorf("when = %q, want %q", got, want)
+		}
+	}
+	if replicates(1) != "one replicate" || replicates(2) != "2 replicates" {
+		t.Error(replicates(1), replicates(2))
+	}
+	for arg, want := range map[string]string{
+		"aAzZ09-_./=:,+@%": "aAzZ09-_./=:,+@%", "a;b": "'a;b'", "a[": "'a['", "`": "'`'",
+	} {
+		if got := shell([]string{arg}); got != want {
+			t.Errorf("shell %s = %s, want %s", arg, got, want)
+		}
+	}
+	e := &record.Experiment{Dir: t.TempDir()}
+	e.Run.Command = []string{"tfexp", "run", "my.hcl"}
+	e.Plan.Variables = []record.Setting{{Name: "n", Value: "2 3"}}
+	if got := commands(e); !slices.Equal(got, []string{"tfexp run my.hcl"}) {
+		t.Errorf("without the file: %q", got)
+	}
+	if err := os.WriteFile(filepath.Join(e.Dir, record.ExperimentFile), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again := "tfexp run " + record.ExperimentFile + " -var 'n=2 3'"
+	if got := commands(e); !slices.Equal(got, []string{"tfexp run my.hcl", again}) {
+		t.Errorf("%q", got)
+	}
+	e.Run.Command = nil
+	if got := commands(e); !slices.Equal(got, []string{again}) {
+		t.Errorf("without a command: %q", got)
+	}
+	host := []record.Setting{{Name: "cpu", Value: "x"}}
+	got := environment(record.Run{Host: host, Version: "v1", Git: "abc",
+		Python: []record.Python{{Interpreter: "p", Error: "broken"}}})
+	want := append(slices.Clone(host), record.Setting{Name: "tfexp", Value: "v1"},
+		record.Setting{Name: "git", Value: "abc"}, record.Setting{Name: "Python", Value: "p: broken"})
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// The table of cells has all cells of the plan, as many as a page can hold, and the metrics that some cell has.
+func TestCellsOfThePlan(t *testing.T) {
+	e := &record.Experiment{Plan: record.Plan{Cells: make([]record.CellRef, mostCells+1)}}
+	for i := range e.Plan.Cells {
+		e.Plan.Cells[i].Cell = fmt.Sprint("c", i)
+	}
+	done := record.Cell{CellRef: e.Plan.Cells[1], State: record.CellFinished}
+	shown := measure.ShownIn(measure.InCells)
+	done.Metrics.Set(shown[0], 7)
+	e.Cells = []record.Cell{done}
+	var v view
+	v.cells(e)
+	if len(v.Cells.Rows) != mostCells || !slices.Equal(v.Cells.Header, []string{"cell", "state", shown[0].Label()}) ||
+		!slices.Equal(v.Cells.Rows[0], []string{"c0", "not there yet", ""}) ||
+		!slices.Equal(v.Cells.Rows[1], []string{"c1", "finished", "7"}) {
+		t.Errorf("%d rows, %q, %q", len(v.Cells.Rows), v.Cells.Header, v.Cells.Rows[:2])
+	}
+}
