@@ -175,8 +175,8 @@ a-1-sample-1×3
 a-beside-sample-1×2+a-beside-sample-1-copy-2×2+a-beside-sample-1-copy-3×2
 a-sample-3×2
 a-sample-4×1`, b.did)
-	// A sample takes its launch, half a second and its epochs; the probe also a launch, and seven rounds of 6 ms and as many
-	// pauses of 5 ms, and one.
+	// A sample takes its launch, half a second and its epochs; the probe also a launch, and seven rounds of 6 ms and as
+	// many pauses of 5 ms, and one.
 	lines(t, "warnings and notes", `note sample a-1  3.6 s
 note sample a-beside  2.8 s
 note sample a  8.582 s`, b.told)
@@ -263,12 +263,13 @@ func TestSamplesThatFail(t *testing.T) {
 sample: exit status 3: it is not known how jobs b slow each other down
 note sample b-1  1 s
 no_estimate: no estimate for 2 jobs (a, b-2), for the same reason: exit status 3
-no_estimate: no estimate for job slow: it took longer than a sample may take; limit in the block profile gives samples more time`,
-		b.told)
+no_estimate: no estimate for job slow: it took longer than a sample may take; `+
+		`limit in the block profile gives samples more time`, b.told)
 	if s.done != 6 || len(b.samples) != 1 {
 		t.Errorf("%d units are done; known: %v", s.done, b.samples)
 	}
-	if err := os.WriteFile(filepath.Join(r.Dir, samplesDir, "a-sample-1.log"), []byte("no\nsuch file\n"), 0o644); err != nil {
+	log := filepath.Join(r.Dir, samplesDir, "a-sample-1.log")
+	if err := os.WriteFile(log, []byte("no\nsuch file\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var failed *stages.SamplesFailed
@@ -293,8 +294,8 @@ no_estimate: no estimate for job slow: it took longer than a sample may take; li
 	}
 }
 
-// Under a budget the two shortest samples of each request are taken, and then as many others as there is room for: a part
-// of the cells' predicted time, less what was taken in this run and in earlier ones.
+// Under a budget the two shortest samples of each request are taken, and then as many others as there is room for: a
+// part of the cells' predicted time, less what was taken in this run and in earlier ones.
 func TestSamplesUnderABudget(t *testing.T) {
 	for _, c := range []struct {
 		cells time.Duration // a tenth of this is the budget
@@ -407,7 +408,8 @@ func TestPieces(t *testing.T) {
 b (1) on 1 thread: samples of 50 steps
 c (1) 2 side by side on 4 threads each: a sample of 3 epochs`, got)
 	d := pieces[0].Details.(details)
-	if d.Job != "a" || d.Threads != 2 || d.Repeats != 3 || d.Unit != "epochs" || pieces[0].Family != "a" || !pieces[0].ForCells {
+	if d.Job != "a" || d.Threads != 2 || d.Repeats != 3 || d.Unit != "epochs" || pieces[0].Family != "a" ||
+		!pieces[0].ForCells {
 		t.Errorf("%+v", pieces[0])
 	}
 

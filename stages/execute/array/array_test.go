@@ -40,8 +40,8 @@ func init() {
 	engine.Register(&other)
 }
 
-// memory is a batch system in memory, and the run whose cells it has. A task runs about a minute after it was submitted,
-// on the clock of a synctest bubble.
+// memory is a batch system in memory, and the run whose cells it has. A task runs about a minute after it was
+// submitted, on the clock of a synctest bubble.
 type memory struct {
 	Run
 	dir   string
@@ -221,8 +221,8 @@ func (m *memory) Over(i int, c record.Cell, took time.Duration) error {
 	return m.say("%s: %s %s", m.cells[i].Cell, c.State, took)
 }
 func (m *memory) Fail(t stages.Task, reason error) (record.Cell, error) {
-	return record.Cell{CellRef: t.Setup.Cell, State: record.CellFailed}, m.say("%s in %s fails: %v", t.Setup.Cell.Cell, t.Dir,
-		reason)
+	ref := t.Setup.Cell
+	return record.Cell{CellRef: ref, State: record.CellFailed}, m.say("%s in %s fails: %v", ref.Cell, t.Dir, reason)
 }
 
 // requests are what was submitted, in words.
@@ -281,8 +281,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// A task that is lost is submitted again, and the third time its cells have failed that it did not leave complete. What a
-// task left is taken whenever it is seen.
+// A task that is lost is submitted again, and the third time its cells have failed that it did not leave complete. What
+// a task left is taken whenever it is seen.
 func TestLostTasks(t *testing.T) {
 	cells := append(simulated(4), cell("r", local, 2))
 	for _, c := range []struct {
@@ -355,8 +355,8 @@ func TestLostTasks(t *testing.T) {
 	}
 }
 
-// A run that does not wait leaves its tasks; the next one goes on with them as it began. Where a cell has another key by
-// then, they are ended, and all is submitted anew; where cells are to run here, they are ended as well.
+// A run that does not wait leaves its tasks; the next one goes on with them as it began. Where a cell has another key
+// by then, they are ended, and all is submitted anew; where cells are to run here, they are ended as well.
 func TestDetached(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
