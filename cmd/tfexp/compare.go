@@ -89,7 +89,7 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 			variant += ", " + r.By + " " + prose.GroupName(r.By, r.Group)
 		}
 		t.Add(variant, m.Label(), prose.Number(r.BaselineMean), prose.Number(r.CandidateMean), prose.Percent(r.Ratio-1),
-			r.Verdict)
+			prose.Said(r))
 	}
 	out := a.Printer().Out
 	if columns, ok := show.Columns(a.Out); ok && t.Width() > columns { // paths are long

@@ -192,7 +192,7 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 		}
 		part := verdict
 		if part == record.NoDifference && alone(r) {
-			part = "the same"
+			part = same
 		}
 		switch {
 		case len(points) == len(rows):
@@ -271,7 +271,7 @@ func byGroup(p record.Plan, rows []record.ComparisonRow) string {
 	}
 	var parts []string
 	for _, r := range rows[:min(len(rows), mostGroups)] {
-		change := r.Verdict
+		change := Said(r)
 		if stats.Finite(r.Ratio) && r.Verdict != record.NoDifference {
 			change = signedPercent(r.Ratio-1) + ", " + change
 		}

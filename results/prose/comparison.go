@@ -186,6 +186,18 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	return s
 }
 
+// same says that there is no difference where nothing is drawn at random.
+const same = "the same"
+
+// Said is the verdict of a comparison, as a reader is told it: where nothing is drawn at random, runs without a
+// difference are the same.
+func Said(r record.ComparisonRow) string {
+	if r.Method == record.OneRun && r.Verdict == record.NoDifference {
+		return same
+	}
+	return r.Verdict
+}
+
 // stretches counts the stretches of a log.
 func stretches(n int) string {
 	if n == 1 {

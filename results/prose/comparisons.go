@@ -43,7 +43,7 @@ func comparisonRow(r record.ComparisonRow, places, groups bool) []string {
 		}
 		return Number(low) + " to " + Number(high)
 	}
-	row := []string{metric, r.Candidate, r.Baseline, r.Verdict}
+	row := []string{metric, r.Candidate, r.Baseline, Said(r)}
 	if groups {
 		jobs := "all"
 		if r.By != "" {

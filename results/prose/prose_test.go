@@ -203,6 +203,12 @@ func TestAnswers(t *testing.T) {
 		within = append(within, row(setting+" allocation=max_prop", setting+" allocation=strict", verdict, 0.7),
 			row(setting+" allocation=always_attend", setting+" allocation=strict", record.NoDifference, 0.9))
 	}
+	var classes []record.ComparisonRow
+	for _, class := range []string{"long", "short"} {
+		r := once(row("rr", "fcfs", record.NoDifference, 1))
+		r.By, r.Group, r.BaselineMean, r.CandidateMean = "class", class, 2, 2
+		classes = append(classes, r)
+	}
 	many = append(many, row("sjf a=1 b=1", "fcfs", record.Better, 0.5), row("sjf a=1 b=2", "fcfs", record.NoDifference, 1))
 	for _, c := range []struct {
 		rows []record.ComparisonRow
@@ -224,6 +230,8 @@ func TestAnswers(t *testing.T) {
 			"rr against fcfs, mean JCT: the same at both values of load; one run each, no interval.",
 			prose.Comparison(p, named[6]),
 		}},
+		{classes, []string{"rr against fcfs, mean JCT by class: long 2 s → 2 s (the same); short 2 s → 2 s (the same) " +
+			"(one run, no interval: nothing is drawn at random)."}},
 	} {
 		var got []string
 		rows := 0

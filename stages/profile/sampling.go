@@ -85,6 +85,8 @@ type sampling struct {
 	// Of units that failed: the name of the sample, and why.
 	logs   []string
 	causes []error
+	// noEstimate are the jobs that have no estimate, by the reason.
+	noEstimate []unestimated
 }
 
 func newSampling(r *stages.Run) *sampling {
@@ -152,6 +154,7 @@ func (s *sampling) tasks() (needed, others []task) {
 
 // all takes what is missing, and keeps it.
 func (s *sampling) all(ctx context.Context) error {
+	defer s.warnNoEstimate()
 	needed, others := s.tasks()
 	left := make([]int, len(s.taken)) // samples of each unit
 	for _, t := range needed {
@@ -296,13 +299,11 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	case errors.Is(err, ErrTooLong) && unit.Asked:
 		// The program may be as it should be, and its cells run.
 		s.failed[t.unit], s.taken[t.unit] = true, nil
-		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v; limit in the block profile gives samples "+
-			"more time",
-			unit.Name, err))
+		s.without(unit, t, err, "; limit in the block profile gives samples more time")
 	case err != nil && unit.Asked:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
 		s.logs[t.unit], s.causes[t.unit] = sampleName(unit, t), err
-		s.Warn("no_estimate", "", fmt.Sprintf("no estimate for job %s: %v", unit.Name, err))
+		s.without(unit, t, err, "")
 	case err != nil && unit.Copies > 0:
 		s.failed[t.unit], s.taken[t.unit] = true, nil
 		s.Warn("sample", "", fmt.Sprintf("%v: it is not known how jobs %s slow each other down", err, unit.Job))

@@ -3,6 +3,8 @@
 package profile
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,4 +39,21 @@ func TestTasksUnderABudget(t *testing.T) {
 	if needed, others := s.tasks(); len(needed) != 9 || len(others) != 0 {
 		t.Errorf("without a budget %d samples are needed, and %d are not", len(needed), len(others))
 	}
+}
+
+// Jobs whose samples fail alike are one warning, which names a few of them; a job that fails otherwise is another.
+func TestJobsWithoutEstimateAreOneWarning(t *testing.T) {
+	b, fails := newBench(), map[string]error{}
+	for i := range 6 {
+		name := fmt.Sprintf("j%d", i)
+		b.unit(stages.Unit{Job: name, Asked: true, Threads: 1, Lengths: []int{1, 2}, Repeats: 1}, true)
+		fails[name+"-sample-1"] = fmt.Errorf("sample %s-sample-1: %w (10s): it was ended", name, ErrTooLong)
+	}
+	fails["j2-sample-1"] = errors.New("sample j2-sample-1: exit status 1")
+	if err := b.scripted(b.run(t), fails).all(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lines(t, "warnings", `no_estimate: no estimate for 5 jobs (j0, j1, j3 and 2 more), for the same reason: `+
+		`it took longer than a sample may take (10s): it was ended; limit in the block profile gives samples more time
+no_estimate: no estimate for job j2: sample j2-sample-1: exit status 1`, b.told)
 }

@@ -259,12 +259,12 @@ func TestSamplesThatFail(t *testing.T) {
 	}
 	lines(t, "what ran", "a-sample-1×1\nslow-sample-1×1\nslow-sample-2×2\nb-sample-1×1\nb-beside-sample-1×1\n"+
 		"b-2-sample-1×1\nb-1-sample-1×1", b.did)
-	lines(t, "warnings", `no_estimate: no estimate for job a: exit status 3
-no_estimate: no estimate for job slow: it took longer than a sample may take; limit in the block profile gives samples more time
-sample: exit status 3: the speed-up of job b is estimated without 4 threads
+	lines(t, "warnings", `sample: exit status 3: the speed-up of job b is estimated without 4 threads
 sample: exit status 3: it is not known how jobs b slow each other down
-no_estimate: no estimate for job b-2: exit status 3
-note sample b-1  1 s`, b.told)
+note sample b-1  1 s
+no_estimate: no estimate for 2 jobs (a, b-2), for the same reason: exit status 3
+no_estimate: no estimate for job slow: it took longer than a sample may take; limit in the block profile gives samples more time`,
+		b.told)
 	if s.done != 6 || len(b.samples) != 1 {
 		t.Errorf("%d units are done; known: %v", s.done, b.samples)
 	}
