@@ -9,7 +9,8 @@ const longestName = 100
 
 // Nearest returns the candidate that given is probably a slip of; empty when
 // none is near. The earlier of two equally near ones wins. Of a short word, two slips
-// are believed only where the first letter is right. A text that is longer than any name is a slip of none.
+// are believed only where the first letter is right. Where nothing is near, a name
+// with these initials is meant. A text that is longer than any name is a slip of none.
 func Nearest(given string, candidates []string) string {
 	if given == "" || len(given) > longestName {
 		return ""
@@ -27,7 +28,26 @@ func Nearest(given string, candidates []string) string {
 			best, bestDistance = c, d
 		}
 	}
+	for i := 0; best == "" && i < len(candidates); i++ {
+		if strings.EqualFold(given, initials(candidates[i])) {
+			best = candidates[i]
+		}
+	}
 	return best
+}
+
+// initials are the first letters of the words of a name: "rr" of "round_robin"; of one word there are none.
+func initials(name string) string {
+	var letters []byte
+	for word := range strings.SplitSeq(name, "_") {
+		if word != "" {
+			letters = append(letters, word[0])
+		}
+	}
+	if len(letters) < 2 {
+		return ""
+	}
+	return string(letters)
 }
 
 // distance counts the slips between two words: letters too many, missing,

@@ -21,7 +21,7 @@ func TestDistance(t *testing.T) {
 		"mpl": "mlp", "rudn_robin": "round_robin", "fsfc": "fcfs", "sfj": "sjf", "xyz": "", "ffi": "",
 		"": "", "mlp": "", "nlp": "mlp", "MPL": "mlp", "c": "",
 		"kroun": "", "rouxx": "round", "Rouxx": "round", "krounx": "round", "xround_robixx": "round_robin",
-		"xxound_robixx": "", "xfcfs": "fcfs", "xfcf": "",
+		"xxound_robixx": "", "rr": "round_robin", "RR": "round_robin", "r": "", "xfcfs": "fcfs", "xfcf": "",
 	} {
 		if got := Nearest(given, []string{"", "mlp", "cnn", "fcfs", "round", "sjf", "round_robin"}); got != want {
 			t.Errorf("nearest to %q is %q, want %q", given, got, want)

@@ -10,8 +10,9 @@ import (
 // jobs on the same devices) receive follows a division. A team and a type of device have the
 // priority x_ij over the part of the type's time, since the last division, that was the team's.
 // They are taken by priority, then by deficit, then by x, type after type in the order of speed, as
-// long as there are devices, and each job once. A job that came after the division is taken like the others, but
-// its devices stand idle: it runs from the next division on, as in the authors' simulator.
+// long as there are devices, and each job once: one that was given no time on a type runs on what is left of it, and so
+// may miss a later type on which it was given time, as in the authors' simulator. A job that came after the
+// division is taken like the others, but its devices stand idle: it runs from the next division on, as there.
 type Mechanism struct {
 	// Round is the length of a round in seconds.
 	Round float64

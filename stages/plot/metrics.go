@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 
@@ -41,6 +42,7 @@ const mostRows = 12
 type panel struct {
 	measure.Metric
 	names     []string // of the variants
+	inks      []color.NRGBA
 	intervals []stats.Interval
 	values    [][]float64
 	lo, hi    float64
@@ -69,6 +71,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	var out []Figure
 	for _, s := range d.settings() {
 		shown, each, rank := analysis.BestOfEach(d.Plan, s.variants, mostRows)
+		inks := policyInks(s.variants, shown)
 		var panels []panel
 		groups := []string{""}
 		if by != "" {
@@ -77,6 +80,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 		for _, m := range metrics {
 			for _, g := range groups[:min(len(groups), mostFacets)] {
 				if p, ok := newPanel(m, by, g, shown); ok {
+					p.inks = inks
 					panels = append(panels, p)
 				}
 			}
@@ -113,6 +117,26 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 		return Skipped(Metrics, file, title, "no cell is complete yet"), nil
 	}
 	return out, nil
+}
+
+// policyInks returns the colours of the rows: that of the policy where there are several, so that a policy looks the same
+// at each load; else one for each row. Policies are counted in the order of all variants.
+func policyInks(all, shown []analysis.Variant) []color.NRGBA {
+	var policies []string
+	for _, v := range all {
+		if !slices.Contains(policies, v.Policy) &&
+			slices.ContainsFunc(shown, func(o analysis.Variant) bool { return o.Policy == v.Policy }) {
+			policies = append(policies, v.Policy)
+		}
+	}
+	inks := make([]color.NRGBA, len(shown))
+	for i, v := range shown {
+		inks[i] = canvas.Hue(i)
+		if len(policies) > 1 {
+			inks[i] = canvas.Hue(slices.Index(policies, v.Policy))
+		}
+	}
+	return inks
 }
 
 // metricsOr returns the metric of that name, or without a name others.
@@ -304,7 +328,7 @@ func (p panel) paint(c draw.Canvas) {
 
 // row draws the replicates, the interval and the mean of one variant.
 func (p panel) row(c draw.Canvas, i int, iv stats.Interval, x func(float64) vg.Length, y vg.Length) {
-	ink := canvas.Hue(i)
+	ink := p.inks[i]
 	for k, v := range p.values[i] {
 		if known(v) && k < 200 && len(p.values[i]) > 1 {
 			c.DrawGlyphNoClip(draw.GlyphStyle{Color: canvas.Shade(ink, 0.6), Radius: 1.7, Shape: draw.CircleGlyph{}},

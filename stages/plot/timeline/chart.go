@@ -303,6 +303,9 @@ func (b bars) labels(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.
 			continue
 		}
 		for _, s := range b.stretches(h) {
+			if b.covered(h, s) { // the lower half of its lowest GPU stays in sight
+				s.high = s.low + b.gpuRows/2
+			}
 			if (s.high-s.low)*b.core >= canvas.SmallSize+3 {
 				if canvas.Patterned(l.class) { // a pattern would cross out the letters
 					x, y := (at(h.From)+at(h.To))/2, y((s.low+s.high)/2*b.core)

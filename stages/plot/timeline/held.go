@@ -40,6 +40,24 @@ func (ch *Chart) stretches(h schedule.Span) []stretch {
 	return out
 }
 
+// covered reports whether guests lie over a part of a stretch that a job holds by itself.
+func (ch *Chart) covered(h schedule.Span, s stretch) bool {
+	if h.Guest || len(h.GPUs) == 0 {
+		return false
+	}
+	for _, l := range ch.Lanes {
+		for _, g := range l.Held {
+			if !g.Guest || g.To <= h.From || g.From >= h.To {
+				continue
+			}
+			if slices.ContainsFunc(ch.stretches(g), func(o stretch) bool { return o.low < s.high && o.high > s.low }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Shares reports whether a job has a GPU of another job's beside it.
 func (ch *Chart) Shares() bool {
 	return slices.ContainsFunc(ch.Lanes, func(l Lane) bool {

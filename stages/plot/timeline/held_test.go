@@ -22,6 +22,13 @@ func TestGuestsHaveTheUpperHalf(t *testing.T) {
 			t.Errorf("job %d has %v of the GPUs, want %v", i, got, want)
 		}
 	}
+	host := s.Jobs[0].Held[0]
+	if all := ch.stretches(host); ch.covered(host, all[0]) || !ch.covered(host, all[1]) {
+		t.Error("the guest does not lie over the GPUs of the first job alone")
+	}
+	if early := (schedule.Span{To: 1, GPUs: set(1, 3)}); ch.covered(early, ch.stretches(early)[0]) {
+		t.Error("a guest lies over what ended before it began")
+	}
 	if !ch.Shares() {
 		t.Error("no job shares a GPU")
 	}
