@@ -13,7 +13,7 @@ func init() {
 		Name: "optimus", Title: "Optimus",
 		Doc: "one GPU for each job, and the others one after the other where they save most of the time that is left, " +
 			"which is known (Y. Peng and others, EuroSys 2018, with true remaining times); " + onCoresDoc,
-		Place: 41, Trains: true,
+		Place: 41, Version: 2, Trains: true,
 	}, func(policy.Setup) decider { return optimus{} }, true)
 }
 

@@ -22,7 +22,7 @@ func init() {
 		Doc: "GPUs and batch sizes by goodput: the division with the greatest mean (of power -1) of the " +
 			"jobs' speed-ups " +
 			"over their fair shares (A. Qiao and others, OSDI 2021); " + onCoresDoc,
-		Place: 42, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay},
+		Place: 42, Version: 2, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay},
 	}, newPollux, false)
 }
 

@@ -75,7 +75,7 @@ func init() {
 		}
 		policy.RegisterOrder(policy.OrderChoice{
 			Choice: policy.Choice{
-				Name: k.Name, Title: k.Title, Doc: k.Doc, Place: 20 + k.Place, Version: 2, Estimates: true, Settings: settings,
+				Name: k.Name, Title: k.Title, Doc: k.Doc, Place: 20 + k.Place, Version: 3, Estimates: true, Settings: settings,
 				Check: packsBlindly,
 				Wants: []policy.Want{
 					alone(k.Name, policy.BackfillOf, policy.NoBackfill), alone(k.Name, policy.AllocationOf, policy.Strict),
