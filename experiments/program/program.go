@@ -12,6 +12,7 @@ import (
 	"text/template"
 
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/words"
 )
 
@@ -79,7 +80,7 @@ func Inspect(shown string, raw []byte) Program {
 	}
 	for _, from := range []*regexp.Regexp{preset, setting, first} {
 		if m := from.FindSubmatch(raw); m != nil {
-			if n, err := strconv.Atoi(string(m[1])); err == nil && n > 0 {
+			if n, err := strconv.Atoi(string(m[1])); err == nil && n > 0 && n <= schema.MaxEpochs {
 				p.Epochs = n
 				break
 			}

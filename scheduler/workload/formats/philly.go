@@ -192,9 +192,11 @@ func (t *table) philly(line int, p *phillyJob) error {
 			return errors.New("an attempt ends before it starts")
 		}
 		run, ran = run+end-start, true
-		j.GPUs, nodes = 0, len(a.Detail)
+		j.GPUs, nodes = 0, 0
 		for _, d := range a.Detail {
-			j.GPUs += len(d.GPUs)
+			if len(d.GPUs) > 0 {
+				j.GPUs, nodes = j.GPUs+len(d.GPUs), nodes+1
+			}
 		}
 	}
 	if !ran {

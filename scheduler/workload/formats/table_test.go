@@ -267,6 +267,9 @@ func TestPhilly(t *testing.T) {
 	got, _ = readJobs(t, "philly", "jobid,submitted_time,duration,num_gpus,vc\nj1,5,60,8,a\n",
 		map[string]any{"gpus_per_node": 4})
 	check(t, got, "j1 a at 5s for 1m0s, asked 0s, 8 threads, 8 GPUs, over 2 nodes")
+	got, _ = readJobs(t, "philly", `[{"jobid": "j1", "vc": "a", "submitted_time": "2017-10-09 07:00:00", "attempts": [
+		{"start_time": "2017-10-09 07:01:00", "end_time": "2017-10-09 07:02:00", "detail": [{"gpus": ["gpu0"]}, {"gpus": []}]}]}]`, nil)
+	check(t, got, "j1 a at 0s for 1m0s, asked 0s, 1 thread, 1 GPU") // a node without GPUs is none of its nodes
 	for _, broken := range []string{"[", "[{]", `[{"jobid": 1`, "[1, 2]"} {
 		if _, err := Find("philly").Read("log", strings.NewReader(broken), Options{}); err == nil {
 			t.Errorf("%s is accepted", broken)
