@@ -171,11 +171,16 @@ func TestPartsFail(t *testing.T) {
 		{"a worker", `test $TFEXP_ROLE$TFEXP_TASK = worker1 && exit 3; sleep 1000`, "worker-1: exit status 3", scheduler.Failed},
 		{"the first", `test $TFEXP_ROLE$TFEXP_TASK = worker0 && exit 3; sleep 1000`, "exit status 3", scheduler.Failed},
 		{"a worker that ends in time", `test $TFEXP_ROLE$TFEXP_TASK = worker1 && exit 0; sleep 0.2`, "", scheduler.Finished},
-		{"a worker when the work is done", `test $TFEXP_ROLE$TFEXP_TASK = worker1 && exit 3
-			trap "exit 0" TERM; while :; do sleep 0.01; done`, "", scheduler.Finished},
+		{"a worker when the work is done", `if test $TFEXP_ROLE$TFEXP_TASK = worker1; then
+				until test -e ready; do sleep 0.01; done
+				exit 3
+			fi
+			trap "exit 0" TERM; touch ready; while :; do sleep 0.01; done`, "", scheduler.Finished},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e := open(t, Options{Grace: 100 * time.Millisecond}, sh(test.script))
+			j := sh(test.script)
+			j.Dir = t.TempDir()
+			e := open(t, Options{Grace: 100 * time.Millisecond}, j)
 			if err := e.Start(0, inParts(part("worker", 0, 0), part("worker", 1, 1))); err != nil {
 				t.Fatal(err)
 			}
