@@ -209,15 +209,17 @@ func TestNodeIsLost(t *testing.T) {
 		}
 		lost := strings.TrimSuffix(j.LogPath, ".log") + map[bool]string{false: ".worker-1.log", true: ".log"}[revoke]
 		until(t, "it is asked to end", func() bool { return strings.Contains(logAt(t, lost), "asked") })
+		if revoke { // and then the other, because it is the first that has ended
+			other := strings.TrimSuffix(j.LogPath, ".log") + ".worker-1.log"
+			until(t, "the other is asked to end", func() bool { return strings.Contains(logAt(t, other), "asked") })
+		}
 		at := e.Now()
 		fleet.news = []scheduler.Notice{{Kind: scheduler.NodeDown, Node: node, At: at}}
 		if down := next(t, e, scheduler.NodeDown); down.At < at {
 			t.Errorf("lost at %s, before %s", down.At, at)
 		}
 		left := map[bool]string{false: "map[ps-0:running 0 worker-0:running 0]", true: "map[]"}[revoke]
-		if got := fmt.Sprint(states(t, e)); got != left {
-			t.Errorf("containers %s, want %s", got, left)
-		}
+		until(t, "the containers are "+left, func() bool { return fmt.Sprint(states(t, e)) == left })
 		if log := logAt(t, lost); !strings.HasSuffix(log, "asked\ntfexp: its server was taken away\n") {
 			t.Errorf("log %q", log)
 		}
