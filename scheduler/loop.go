@@ -42,7 +42,7 @@ type loop struct {
 	byArrival    []int32
 	arrived      int // how many of them
 	resized      int // how many of Resizes
-	timers       queue.Timers
+	timers       queue.Alarms
 	open         int // jobs that are not final
 	started      int // jobs that the engine has: running or paused
 	running      []int32
@@ -180,12 +180,7 @@ func (l *loop) nextInstant() time.Duration {
 	if l.resized < len(l.Resizes) {
 		at = min(at, l.Resizes[l.resized].At)
 	}
-	for len(l.timers) > 0 && l.life(l.timers[0].Of).timer != l.timers[0].At {
-		l.timers.Pop() // it no longer counts
-	}
-	if len(l.timers) > 0 {
-		at = min(at, l.timers[0].At)
-	}
+	at = min(at, l.timers.Next(l.counts))
 	if l.calm {
 		return at
 	}
@@ -238,12 +233,11 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 		case !l.calm && l.nextRound() == other:
 			l.now = max(l.now, other)
 			l.rounds.Over()
-		case len(l.timers) == 0 || l.timers[0].At != other:
+		case l.timers.Next(l.counts) != other:
 			l.now = max(l.now, other)
 			l.nodes.Rest()
 		default:
-			t := l.timers[0]
-			l.timers.Pop()
+			t := l.timers.Take(l.counts)
 			l.now = max(l.now, t.At)
 			l.life(t.Of).timer = Never
 			l.ring(t.Of, now)
@@ -258,9 +252,12 @@ func (l *loop) setTimer(j int32, at time.Duration) {
 	}
 	l.life(j).timer = at
 	if at != Never {
-		l.timers.Push(queue.Timer{At: at, Of: j})
+		l.timers.Set(queue.Timer{At: at, Of: j})
 	}
 }
+
+// counts reports whether a timer is still the one of its job.
+func (l *loop) counts(t queue.Timer) bool { return l.life(t.Of).timer == t.At }
 
 func (l *loop) arrive(j int32) error {
 	f := l.life(j)
