@@ -26,10 +26,10 @@ type life struct {
 	end     time.Duration // expected end while running
 }
 
-// newLife is that of a job that is still to come.
-func (l *loop) newLife(number int32) life {
+// newLife sets out the life of a job that is still to come.
+func (l *loop) newLife(number int32, f *life) {
 	j := &l.Jobs[number]
-	return life{
+	*f = life{
 		state: Pending, timer: Never, first: Never,
 		request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
 		plain: j.Plain(), arrival: j.Arrival,

@@ -237,6 +237,9 @@ func (c *Collector) Held() (cores, gpus int) {
 	return cores, gpus
 }
 
+// Last is the instant of the last event.
+func (c *Collector) Last() table.Micros { return c.last }
+
 // Occupancy is what is held after the last event.
 func (c *Collector) Occupancy() Occupancy {
 	n := c.jobs.Counts()

@@ -134,10 +134,10 @@ func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) 
 	return v
 }
 
-// untouched is a job of which the trace has said nothing.
-func (v *Validator) untouched(job int32) traced {
+// untouched sets what is known of a job of which the trace has said nothing.
+func (v *Validator) untouched(job int32, t *traced) {
 	j := &v.jobs[job]
-	return traced{state: scheduler.Pending, arrival: j.Arrival, first: scheduler.Never, finish: scheduler.Never,
+	*t = traced{state: scheduler.Pending, arrival: j.Arrival, first: scheduler.Never, finish: scheduler.Never,
 		memory: j.Memory > 0 || len(j.Alternatives()) > 0,
 		low:    int32(min(max(j.MinThreads, 1), j.Threads)), high: int32(max(j.Threads, j.MaxThreads))}
 }
