@@ -171,12 +171,16 @@ func (c *chain) keyed(ctx context.Context, s *stages.Stage) error {
 		return c.journal.Add(store.JournalEntry{Event: "stage_end", Unit: s.Name, State: "reused", Key: k.Hash()})
 	}
 	began := time.Now()
-	c.Observe(stages.Progress{Kind: stages.StageStart, Stage: s.Name})
+	shown := s.Idle == nil || !s.Idle(c.seen)
+	if shown {
+		c.Observe(stages.Progress{Kind: stages.StageStart, Stage: s.Name})
+	}
 	err = s.Run(ctx, c.seen)
-	n := c.seen.TakeMade()
-	c.Observe(stages.Progress{
-		Kind: stages.StageEnd, Stage: s.Name, Done: n, Total: n, Elapsed: time.Since(began), Err: err,
-	})
+	if n := c.seen.TakeMade(); shown {
+		c.Observe(stages.Progress{
+			Kind: stages.StageEnd, Stage: s.Name, Done: n, Total: n, Elapsed: time.Since(began), Err: err,
+		})
+	}
 	if err != nil {
 		return err
 	}

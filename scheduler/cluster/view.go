@@ -1,5 +1,7 @@
 package cluster
 
+import "slices"
+
 // View is a machine that is only read. Its slices are the machine's own.
 type View struct{ m *Machine }
 
@@ -11,6 +13,19 @@ func (m View) Free() []Room { return m.m.Free }
 
 // Whole returns what is free when nothing runs, by node.
 func (m View) Whole() []Room { return m.m.Whole }
+
+// Paused returns what would be free if all running jobs were paused, by node: these keep their
+// memory. What is given back on a closed node is not free.
+func (m View) Paused() []Room {
+	rooms := slices.Clone(m.m.Free)
+	for node := range rooms {
+		if memory := rooms[node].Memory; !m.Closed(int32(node)) {
+			rooms[node] = m.m.Whole[node]
+			rooms[node].Memory = memory
+		}
+	}
+	return rooms
+}
 
 // Idle returns how many cores are free, of all nodes.
 func (m View) Idle() int32 { return m.m.Idle }

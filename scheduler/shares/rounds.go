@@ -9,10 +9,11 @@ import (
 // Mechanism chooses what runs in each round, so that the time which teams (jobs, and pairs of
 // jobs on the same devices) receive follows a division. A team and a type of device have the
 // priority x_ij over the part of the type's time, since the last division, that was the team's.
-// They are taken by priority, then by deficit, then by x, type after type in the order of speed, as
-// long as there are devices, and each job once: one that was given no time on a type runs on what is left of it, and so
-// may miss a later type on which it was given time, as in the authors' simulator. A job that came after the
-// division is taken like the others, but its devices stand idle: it runs from the next division on, as there.
+// They are taken by priority, then by deficit, then by x, type after type, as long as there are
+// devices, and each job once: one that was given no time on a type runs on what is left of it, and so
+// may miss a later type on which it was given time. So the authors' simulator does by default; as
+// with its global queue, one that is Global takes the pairs of team and type in one order. A job that came after
+// the division is taken like the others, but its devices stand idle: it runs from the next division on, as there.
 type Mechanism struct {
 	// Round is the length of a round in seconds.
 	Round float64
@@ -20,6 +21,8 @@ type Mechanism struct {
 	Idle bool
 	// Eager has jobs that came after the division run as well, on devices that are left.
 	Eager bool
+	// Global takes the pairs of team and type in one order, not type after type.
+	Global bool
 
 	division map[Team][]float64
 	spent    []float64 // device time by type since the last division, counted once for a team
@@ -106,43 +109,62 @@ func (m *Mechanism) priority(team Team, t int) float64 {
 	return x[t] / (a.received[t] / m.spent[t])
 }
 
-// Pick returns what runs in the next round: each job at most once. It goes through the types
-// in this order. A job is not taken for a type on which it could not start now; with could = nil all could.
-func (m *Mechanism) Pick(p *Problem, order []int, could func(job int32, t int) bool) []Pick {
-	type candidate struct {
-		*lineup
-		priority, deficit, x float64
-	}
-	var picks []Pick
-	taken := make([]bool, len(p.Jobs))
+// candidate is a team that may run on a type.
+type candidate struct {
+	*lineup
+	on                   int
+	priority, deficit, x float64
+}
+
+// compare puts the candidate first that is to be taken first.
+func (c candidate) compare(d candidate) int {
+	return cmp.Or(cmp.Compare(d.priority, c.priority), cmp.Compare(d.deficit, c.deficit), cmp.Compare(d.x, c.x))
+}
+
+// candidates lists the teams by type, in the order in which they are to be taken.
+func (m *Mechanism) candidates(p *Problem, order []int) []candidate {
 	teams := p.teams()
+	all := make([]candidate, 0, len(teams)*len(order))
 	for _, t := range order {
-		out := func(i int) bool { return taken[i] || could != nil && !could(p.Jobs[i].Number, t) }
-		list := make([]candidate, 0, len(teams))
+		ofType := len(all)
 		for k := range teams {
 			team := &teams[k]
 			a := m.account(team.Team, len(p.Types))
-			c := candidate{lineup: team, priority: m.priority(team.Team, t), deficit: a.deficit[t]}
+			c := candidate{lineup: team, on: t, priority: m.priority(team.Team, t), deficit: a.deficit[t]}
 			if x := m.division[team.Team]; x != nil {
 				c.x = x[t]
 			}
-			list = append(list, c)
+			all = append(all, c)
 		}
-		slices.SortStableFunc(list, func(a, b candidate) int {
-			return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(b.deficit, a.deficit), cmp.Compare(b.x, a.x))
-		})
-		left := p.Types[t].Count
-		for _, c := range list {
-			if !c.runs(p, t) || c.workers(p, t) > left || m.Idle && c.priority <= 0 || slices.ContainsFunc(c.jobs, out) {
-				continue
-			}
-			left -= c.workers(p, t)
-			for _, i := range c.jobs {
-				taken[i] = true
-			}
-			if m.division[c.Team] != nil || m.Eager {
-				picks = append(picks, Pick{c.Team, t})
-			}
+		slices.SortStableFunc(all[ofType:], candidate.compare)
+	}
+	if m.Global {
+		slices.SortStableFunc(all, candidate.compare)
+	}
+	return all
+}
+
+// Pick returns what runs in the next round: each job at most once. Unless the mechanism is Global, it goes through the
+// types in this order. A job is not taken for a type on which it could not start now; with could = nil all could.
+func (m *Mechanism) Pick(p *Problem, order []int, could func(job int32, t int) bool) []Pick {
+	var picks []Pick
+	taken := make([]bool, len(p.Jobs))
+	left := make([]float64, len(p.Types))
+	for t := range left {
+		left[t] = p.Types[t].Count
+	}
+	for _, c := range m.candidates(p, order) {
+		t := c.on
+		out := func(i int) bool { return taken[i] || could != nil && !could(p.Jobs[i].Number, t) }
+		if !c.runs(p, t) || c.workers(p, t) > left[t] || m.Idle && c.priority <= 0 || slices.ContainsFunc(c.jobs, out) {
+			continue
+		}
+		left[t] -= c.workers(p, t)
+		for _, i := range c.jobs {
+			taken[i] = true
+		}
+		if m.division[c.Team] != nil || m.Eager {
+			picks = append(picks, Pick{c.Team, t})
 		}
 	}
 	return picks

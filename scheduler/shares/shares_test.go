@@ -439,3 +439,31 @@ func TestFifoBlindServesJobsThatRunOnFewTypes(t *testing.T) {
 		t.Errorf("it is given %v, %v; want all of the time of the first type", d, err)
 	}
 }
+
+// TestOneQueue: type after type, slow devices first, a job that is to have all of a fast one takes what is left of a slow
+// one; in one queue it has the fast one. Of two jobs the one with the greatest priority is the first there, on any type.
+func TestOneQueue(t *testing.T) {
+	alone := Division{{0, 1}}
+	both := Division{{0.5, 0.25}, {0.25, 0.75}}
+	job := func(n int32) Job { return Job{Number: n, Workers: []float64{1, 1}, Speed: []float64{1, 4}} }
+	for name, c := range map[string]struct {
+		division Division
+		global   bool
+		want     []Pick
+	}{
+		"one job by type":       {alone, false, []Pick{{Alone(0), 0}}},
+		"one job in one queue":  {alone, true, []Pick{{Alone(0), 1}}},
+		"two jobs by type":      {both, false, []Pick{{Alone(0), 0}, {Alone(1), 1}}},
+		"two jobs in one queue": {both, true, []Pick{{Alone(1), 1}, {Alone(0), 0}}},
+	} {
+		p := &Problem{Types: []Devices{{Name: "slow", Count: 1}, {Name: "fast", Count: 1}}}
+		for i := range c.division {
+			p.Jobs = append(p.Jobs, job(int32(i)))
+		}
+		m := Mechanism{Round: 10, Global: c.global}
+		m.Divided(p, c.division, 0)
+		if got := m.Pick(p, []int{0, 1}, nil); !slices.Equal(got, c.want) {
+			t.Errorf("%s: picked %v, want %v", name, got, c.want)
+		}
+	}
+}

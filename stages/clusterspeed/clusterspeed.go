@@ -24,6 +24,7 @@ func init() {
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "clusterspeed", Value: version}}, nil
 		},
+		Idle:   func(r *stages.Run) bool { return len(r.Plan.Clusters) == 0 },
 		Always: true,
 		Run:    func(_ context.Context, r *stages.Run) error { return write(r.Dir, r.Plan.Clusters) },
 	})

@@ -131,7 +131,11 @@ func (p *planner) HeldBack(scheduler.View, int32) string {
 // Admit implements scheduler.Admitter.
 func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 	var jobs []int32
-	waiting, rooms := v.Waiting(), p.withoutMemory(v.Machine())
+	var rooms []scheduler.Room // that are free when all are paused, where jobs need memory
+	if p.memory {
+		rooms = v.Machine().Paused()
+	}
+	waiting := v.Waiting()
 	for j := waiting.Peek(queue.Front, queue.Anyone); j != queue.Nobody; j = waiting.Peek(waiting.KeyOf(j), queue.Anyone) {
 		p.at[j] = nil // it may have been paused by another
 		if rooms == nil || couldStart(v.Job(j), h, rooms) {
@@ -166,20 +170,6 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 		}
 	}
 	return nil
-}
-
-// withoutMemory is what would be free if all jobs were paused: these keep their memory. It is nil where no job needs any.
-func (p *planner) withoutMemory(m scheduler.MachineView) []scheduler.Room {
-	if !p.memory {
-		return nil
-	}
-	rooms := slices.Clone(m.Whole())
-	for node, free := range m.Free() {
-		if rooms[node].Memory = free.Memory; m.Closed(int32(node)) {
-			rooms[node] = free
-		}
-	}
-	return rooms
 }
 
 // couldStart reports whether there is room for a waiting job, in one of its alternatives.

@@ -57,15 +57,9 @@ func (p *planner) could(v scheduler.View, h scheduler.Hands) func(job int32, t i
 	if !p.memory {
 		return nil
 	}
-	rooms := make([][]scheduler.Room, len(p.kinds))
+	rooms, paused := make([][]scheduler.Room, len(p.kinds)), v.Machine().Paused()
 	for t := range p.kinds {
-		rooms[t] = p.free(v, t)
-		for _, n := range p.kinds[t].nodes {
-			if memory := rooms[t][n].Memory; !v.Machine().Closed(n) {
-				rooms[t][n] = v.Machine().Whole()[n]
-				rooms[t][n].Memory = memory
-			}
-		}
+		rooms[t] = p.roomsOf(v, t, paused)
 	}
 	return func(number int32, t int) bool {
 		j, m := v.Job(number), &p.members[number]
@@ -205,10 +199,15 @@ func (p *planner) share(v scheduler.View, h scheduler.Hands, k shares.Pick) erro
 
 // free is what is free on the nodes with devices of a type.
 func (p *planner) free(v scheduler.View, t int) []scheduler.Room {
-	rooms := make([]scheduler.Room, len(v.Machine().Free()))
+	return p.roomsOf(v, t, v.Machine().Free())
+}
+
+// roomsOf returns those rooms of all nodes that are on the open nodes with devices of a type, by node.
+func (p *planner) roomsOf(v scheduler.View, t int, all []scheduler.Room) []scheduler.Room {
+	rooms := make([]scheduler.Room, len(all))
 	for _, n := range p.kinds[t].nodes {
 		if !v.Machine().Closed(n) {
-			rooms[n] = v.Machine().Free()[n]
+			rooms[n] = all[n]
 		}
 	}
 	return rooms

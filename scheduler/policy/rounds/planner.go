@@ -78,6 +78,7 @@ func newPlanner(k *shares.Kind, s policy.Setup) *planner {
 		}
 	}
 	_, p.mech.Eager = p.Rounds()
+	p.mech.Global, _ = set[global.Name].(bool)
 	p.packs = s.Policy.Packs()
 	if k.Prices {
 		texts, _ := set[prices.Name].([]string)

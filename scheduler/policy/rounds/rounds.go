@@ -44,6 +44,12 @@ var (
 		Doc: "The seed of what a policy draws that is blind to types: from the Mersenne Twister, as Python does. The order " +
 			"of the types is drawn with the seed 5 greater, as in the authors' simulator.",
 	}
+	global = schema.Arg{
+		Name: "global_queue", Type: schema.Bool, Default: `false`, Example: `true`,
+		Doc: "All pairs of a job and a type of device stand in one queue by their priority. Without it the policy goes " +
+			"through the types one by one, in the order of the hardware, as the simulator of Gavel's authors does by " +
+			"default: a job that takes what is left of a type may miss a later one that it was to have.",
+	}
 	packing = schema.Arg{
 		Name: policy.Packing, Type: schema.Bool, DefaultDoc: "`false`: each job has its GPUs to itself", Example: `true`,
 		Doc: "Two jobs may share their GPUs, where it is known how fast they are beside each other: from a table of " +
@@ -63,7 +69,7 @@ var (
 
 func init() {
 	for _, k := range shares.All() {
-		settings := []schema.Arg{Length, atOnce, recompute, blind, seed}
+		settings := []schema.Arg{Length, atOnce, recompute, global, blind, seed}
 		if k.Prices {
 			settings = append(settings, prices)
 		}

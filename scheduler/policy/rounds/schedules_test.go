@@ -183,3 +183,36 @@ func TestAPausedJobKeepsItsMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestGlobalQueue: one job, which max_min gives all of the time of the fast GPU, beside a slow one that the hardware lists
+// first. It runs for 20 s on the fast one; type after type it takes what is left of the slow one, round after round, for
+// 80 s.
+func TestGlobalQueue(t *testing.T) {
+	for global, want := range map[bool]time.Duration{false: 80 * time.Second, true: 20 * time.Second} {
+		j := scheduler.Job{Name: "a", Threads: 1, GPUs: 1, Deadline: scheduler.Never}
+		own := j.Own()
+		var w simulated.Scaling
+		for i, gpu := range []string{"slow", "fast"} {
+			run := []time.Duration{80 * time.Second, 20 * time.Second}[i]
+			own.Alternatives = append(own.Alternatives,
+				scheduler.Alternative{Name: gpu, Threads: 1, GPUs: 1, GPU: gpu, Predicted: run})
+			w.AddAlternative(simulated.FullRequest(run, 1))
+		}
+		jobs := []scheduler.Job{j}
+		engine, err := simulated.New(jobs, []simulated.Scaling{w}, simulated.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := scheduler.Run{
+			Policy:  policy.Policy{Order: "max_min", Settings: policy.Settings{"rounds": 10 * time.Second, "global_queue": global}},
+			Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1, GPUs: 1, GPU: "slow"}, {Threads: 1, GPUs: 1, GPU: "fast"}}},
+			Jobs:    jobs, Engine: engine,
+		}.Execute(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := out.Jobs[0].Finish; got != want {
+			t.Errorf("global_queue = %t: the job ends at %s, want %s", global, got, want)
+		}
+	}
+}
