@@ -1,6 +1,7 @@
 package retune
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -25,6 +26,7 @@ func TestIntervals(t *testing.T) {
 		{3, 2, 1, 5.39, 4, []float64{0.2, 1.5}, []float64{2, 2}},
 		{0.1, 1, 1, 5.39, 4, []float64{0.2, 3.1 / 3}, []float64{2, 3}},
 		{0.1, 1, math.NaN(), 5.39, 4, []float64{0.2, 3.1 / 3, 0.1}, []float64{2, 3, 1}}, // nobody knows
+		{0.9, 1, 3, 5.39, 4, []float64{0.2, 3.1 / 3, 0.1, 0.9}, []float64{2, 3, 1, 1}},  // more than a fifth of 3 s
 	} {
 		s.add(c.seconds, c.units, c.told)
 		if !near(s.first, c.first) || s.units != c.inFirst || !slices.EqualFunc(s.each, c.each, near) || !slices.Equal(s.length, c.length) {
@@ -234,6 +236,9 @@ func TestLooksAgain(t *testing.T) {
 		c.now.each = append(slices.Repeat([]float64{99}, 4), slices.Repeat([]float64{pace / 2}, 4)...) // the last half counts
 		return c
 	}
+	wide := func(c *Controller) {
+		c.now.each[4], c.now.each[7] = c.now.each[4]*math.Exp(0.1), c.now.each[7]*math.Exp(-0.1)
+	}
 	for _, c := range []struct {
 		name   string
 		pace   float64
@@ -249,6 +254,9 @@ func TestLooksAgain(t *testing.T) {
 		{"at one that cannot be", 2, func(c *Controller) { c.at = []float64{2} }, false},
 		{"measured well, by less than counts", math.Exp(0.135), func(c *Controller) { c.spread.n = 1000 }, false},
 		{"measured well, by what counts", math.Exp(0.145), func(c *Controller) { c.spread.n = 1000 }, true},
+		// e^−0.1, 1, 1 and e^0.1 have a deviation of 0.1·√(2/3): 4 sd of the difference are 0.2828.
+		{"reports that differ a little, by less than chance can", math.Exp(0.27), wide, false},
+		{"reports that differ a little, by more", math.Exp(0.29), wide, true},
 		{"reports that differ", math.Exp(0.2), func(c *Controller) { c.now.each[4], c.now.each[5] = 0.3, 1.2 }, false},
 	} {
 		d := made(c.pace)
@@ -267,6 +275,77 @@ func TestLooksAgain(t *testing.T) {
 			!near(d.apart, math.Abs(gap)/2) || !near(d.shift, math.Log(3)/2) ||
 			!near(d.known["[0]"], gap/2) || !near(d.known["[1]"], math.Log(3)) || len(d.known) != 2 {
 			t.Errorf("%s: %+v of %+v", c.name, d.expectations, d.trials)
+		}
+	}
+}
+
+// A change that did not come about is taken back, and the interval in which it was asked for counts for the stretch before.
+func TestBack(t *testing.T) {
+	for _, c := range []struct {
+		first, units float64
+		each         []float64
+	}{{6, 2, []float64{1, 3}}, {math.NaN(), 2, []float64{1}}, {6, 0, []float64{1}}} {
+		d := Controller{at: []float64{1}, now: stretch{first: c.first, units: c.units, before: []float64{0}},
+			earlier: stretch{first: 9, units: 1, each: []float64{1}, length: []float64{1}}}
+		if d.back(); d.at[0] != 0 || d.now.first != 9 || !slices.Equal(d.now.each, c.each) || len(d.now.length) != len(c.each) {
+			t.Errorf("after %g s and %g units, it goes on at %g with %+v", c.first, c.units, d.at, d.now)
+		}
+	}
+}
+
+// Who was to take settings on while it ran, has said nothing of them, and goes as fast as before, has not: it is started
+// anew with them where they change what is learned, and otherwise they count as settings that cannot be.
+func TestIgnored(t *testing.T) {
+	for _, c := range []struct {
+		name                string
+		live, took, learns  []bool
+		change              func(*Controller)
+		ignored, starts     bool
+		anew, stuck         []bool
+		crashed, at, before float64 // trials that cannot be, and the first of the settings
+	}{
+		{name: "both", live: []bool{true, true}, learns: []bool{true, true}, ignored: true, starts: true,
+			anew: []bool{true, true}, stuck: []bool{false, false}, at: 1},
+		{name: "one that changes nothing that is learned", live: []bool{true, true}, learns: []bool{true, false}, ignored: true,
+			anew: []bool{true, true}, stuck: []bool{false, true}, crashed: 1, before: 1},
+		{name: "the one of which it says nothing", live: []bool{true, true}, took: []bool{true, false}, learns: []bool{true, true},
+			ignored: true, starts: true, anew: []bool{false, true}, stuck: []bool{false, false}, at: 1},
+		{name: "it has said both", live: []bool{true, true}, took: []bool{true, true}},
+		{name: "it takes nothing on while it runs", live: []bool{false, false}},
+		{name: "there is no program", live: nil},
+		{name: "it was started anew", live: []bool{true, true}, change: func(c *Controller) { c.now.anew = true }},
+		{name: "no change", live: []bool{true, true}, change: func(c *Controller) { c.now.before = nil }},
+		{name: "it goes faster", live: []bool{true, true}, change: func(c *Controller) { c.now.each = []float64{1, 1} }},
+		{name: "the pace before is not known", live: []bool{true, true}, change: func(c *Controller) { c.trials = nil }},
+		{name: "a setting that was not changed", live: []bool{true, false}, change: func(c *Controller) { c.at = []float64{0, 1} }},
+	} {
+		d := Controller{Options: Options{Names: []string{"a", "b"}, Live: c.live, Learns: c.learns, Values: func(at []float64) []string {
+			return []string{fmt.Sprint(at[0]), fmt.Sprint(at[1])}
+		}}, at: []float64{1, 1}, factor: 1, anew: make([]bool, 2), stuck: make([]bool, 2),
+			trials: []trial{{at: []float64{0, 0}, pace: 2, reports: 2}}}
+		d.now = stretch{first: 3, units: 1, each: []float64{2, 2}, before: []float64{0, 0}, took: c.took}
+		if c.took == nil {
+			d.now.took = make([]bool, 2)
+		}
+		if c.change != nil {
+			c.change(&d)
+		}
+		a, ignored := d.ignored()
+		if ignored != c.ignored || a.Restart != c.starts {
+			t.Errorf("%s: ignored %t, %+v", c.name, ignored, a)
+		}
+		if !ignored {
+			continue
+		}
+		crashed := 0.0
+		for _, trial := range d.trials {
+			if math.IsInf(trial.pace, 1) {
+				crashed++
+			}
+		}
+		if !slices.Equal(d.anew, c.anew) || !slices.Equal(d.stuck, c.stuck) || crashed != c.crashed || d.at[0] != c.at ||
+			d.now.before[0] != c.before || d.now.anew != c.starts {
+			t.Errorf("%s: %+v", c.name, d)
 		}
 	}
 }
