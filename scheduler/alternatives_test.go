@@ -18,26 +18,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// onGPU lets a job run on a core with a GPU as well, in so many seconds.
-func onGPU(seconds float64, j Job) Job {
-	return schedulertest.OnTypes(j, Alternative{Threads: 1, GPUs: 1, Predicted: sec(seconds)})
-}
+// onGPU and waysOf make jobs with alternatives, and their work.
+var onGPU, waysOf, twoKinds = schedulertest.OnGPU, schedulertest.Work, schedulertest.TwoKinds
 
 func sec(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-// waysOf returns the true work of jobs with alternatives: the predictions.
-func waysOf(jobs []Job) []simulated.Scaling {
-	w := works(jobs)
-	for i, j := range jobs {
-		for _, a := range j.Alternatives() {
-			w[i].AddAlternative(simulated.FullRequest(a.Predicted, a.Threads))
-		}
-	}
-	return w
-}
-
-// twoKinds has two cores and a GPU with a core of its own.
-var twoKinds = Cluster{Nodes: []Node{{Name: "cpu", Threads: 2}, {Name: "gpu", Threads: 1, GPUs: 1, GPU: "V100"}}}
 
 func TestAlternatives(t *testing.T) {
 	twoWide := func(seconds, gpu float64) Job { return onGPU(gpu, at(0, 2, seconds)) }

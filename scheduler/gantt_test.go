@@ -2,7 +2,6 @@ package scheduler_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -24,14 +24,8 @@ type trace struct {
 func (t *trace) Event(e *Event)       { t.events = append(t.events, *e) }
 func (t *trace) Decision(d *Decision) { t.decisions = append(t.decisions, *d) }
 
-// at makes a job that arrives at a second, and asks for some cores for some
-// seconds.
-func at(arrival, cores int, seconds float64) Job {
-	return Job{
-		Arrival: time.Duration(arrival) * time.Second, Threads: cores,
-		Predicted: time.Duration(seconds * float64(time.Second)), Deadline: Never,
-	}
-}
+// at, number and gantt make jobs and draw what becomes of them.
+var at, number, gantt = schedulertest.At, schedulertest.Number, schedulertest.Gantt
 
 // with changes a job.
 func with(j Job, change func(*Job)) Job { change(&j); return j }
@@ -41,17 +35,6 @@ func malleable(j Job) Job { return with(j, func(j *Job) { j.Malleable = true }) 
 func level(n int, j Job) Job { return with(j, func(j *Job) { j.Priority = n }) }
 
 func one(cores int) Cluster { return Cluster{Nodes: []Node{{Name: "n0", Threads: cores}}} }
-
-// number names the jobs A, B, C, … and numbers them.
-func number(jobs []Job) []Job {
-	for i := range jobs {
-		jobs[i].Number = i
-		if jobs[i].Name == "" {
-			jobs[i].Name = string(rune('A' + i))
-		}
-	}
-	return jobs
-}
 
 // works returns the true work: the predictions, which scale with the cores.
 func works(jobs []Job) []simulated.Scaling {
@@ -85,39 +68,6 @@ func simulate(t testing.TB, r Run, work []simulated.Scaling) (Outcome, *trace) {
 		t.Error(v)
 	}
 	return o, &tr
-}
-
-// gantt draws a row a job and a character a second: the cores that the job
-// holds, or a dot while it waits.
-func gantt(jobs []Job, events []Event) string {
-	rows := make([]strings.Builder, len(jobs))
-	mark := make([]string, len(jobs))
-	now := time.Duration(0)
-	for _, e := range events {
-		for ; now < e.At; now += time.Second {
-			for i := range rows {
-				rows[i].WriteString(mark[i])
-			}
-		}
-		switch e.Kind {
-		case Finish, Fail, Stop:
-			mark[e.Job] = ""
-		case Request, Level:
-		default:
-			mark[e.Job] = "."
-			if n := e.Cores.Count(); n > 0 {
-				mark[e.Job] = fmt.Sprintf("%x", n)
-			}
-		}
-		if e.Kind == Arrive {
-			fmt.Fprintf(&rows[e.Job], "%s", strings.Repeat(" ", int(e.At/time.Second)))
-		}
-	}
-	var b strings.Builder
-	for i := range rows {
-		fmt.Fprintf(&b, "%s |%s|\n", jobs[i].Name, rows[i].String())
-	}
-	return b.String()
 }
 
 func TestGantt(t *testing.T) {

@@ -42,7 +42,7 @@ type loop struct {
 	byArrival    []int32
 	arrived      int // how many of them
 	resized      int // how many of Resizes
-	timers       queue.Timers
+	timers       queue.Alarms
 	open         int // jobs that are not final
 	started      int // jobs that the engine has: running or paused
 	running      []int32
@@ -65,6 +65,9 @@ type loop struct {
 	desk         *steering.Desk // the controllers; nil without any
 	guard        guard.Guard
 	left         func() float64 // Progress, if the engine has it
+	soon         Foreteller     // the engine, if it is one
+	starts       int            // of this dispatch
+	fetched      int            // the number of starts at which more jobs are to be fetched
 	nodes        servers.Nodes
 	parts        rejoin.Parts            // of jobs that are to have other parts than they hold
 	provider     Provider                // the engine, if nodes come and go
@@ -81,6 +84,7 @@ type loop struct {
 
 	scratch struct {
 		nodes, home, victims []int32
+		soon                 []int32
 		from, to             []int32
 		node                 [1]int32
 		rooms                []Room
@@ -114,6 +118,7 @@ func newLoop(r Run, rules Rules) *loop {
 	if p, ok := r.Engine.(Progress); ok {
 		l.left = p.Left
 	}
+	l.soon, _ = r.Engine.(Foreteller)
 	l.second, _ = rules.Order.(SecondRanker)
 	l.follower, _ = rules.Order.(Follower)
 	l.quanta, _ = rules.Order.(Quanta)
@@ -180,12 +185,7 @@ func (l *loop) nextInstant() time.Duration {
 	if l.resized < len(l.Resizes) {
 		at = min(at, l.Resizes[l.resized].At)
 	}
-	for len(l.timers) > 0 && l.life(l.timers[0].Of).timer != l.timers[0].At {
-		l.timers.Pop() // it no longer counts
-	}
-	if len(l.timers) > 0 {
-		at = min(at, l.timers[0].At)
-	}
+	at = min(at, l.timers.Next(l.counts))
 	if l.calm {
 		return at
 	}
@@ -238,12 +238,11 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 		case !l.calm && l.nextRound() == other:
 			l.now = max(l.now, other)
 			l.rounds.Over()
-		case len(l.timers) == 0 || l.timers[0].At != other:
+		case l.timers.Next(l.counts) != other:
 			l.now = max(l.now, other)
 			l.nodes.Rest()
 		default:
-			t := l.timers[0]
-			l.timers.Pop()
+			t := l.timers.Take(l.counts)
 			l.now = max(l.now, t.At)
 			l.life(t.Of).timer = Never
 			l.ring(t.Of, now)
@@ -258,9 +257,12 @@ func (l *loop) setTimer(j int32, at time.Duration) {
 	}
 	l.life(j).timer = at
 	if at != Never {
-		l.timers.Push(queue.Timer{At: at, Of: j})
+		l.timers.Set(queue.Timer{At: at, Of: j})
 	}
 }
+
+// counts reports whether a timer is still the one of its job.
+func (l *loop) counts(t queue.Timer) bool { return l.life(t.Of).timer == t.At }
 
 func (l *loop) arrive(j int32) error {
 	f := l.life(j)

@@ -74,6 +74,9 @@ type Stage struct {
 	Recall func(Planning)
 	// Predict simulates a task and records nothing of it, for a stage that writes cells.
 	Predict func(context.Context, Task) (scheduler.Outcome, error)
+	// Idle reports whether the experiment leaves a stage with a key nothing to do but to remove what an earlier run
+	// has left: it then runs without being reported. It may be nil.
+	Idle func(*Run) bool
 	// Always is set when it also runs after a stage that failed or was
 	// interrupted, over what has finished.
 	Always bool

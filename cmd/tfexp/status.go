@@ -26,10 +26,10 @@ func (a *app) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [DIR] [--watch] [--json]",
 		Short: "Show the progress of experiments, and what failed",
-		Long: `Show each experiment in DIR (` + cli.DefaultOut + ` by default, or one experiment's folder):
-whether it is running, how many cells have finished, failed and are left, how long
-these will take, and the last lines of its journal. This only reads files; it does not
-disturb a run.
+		Long: `Show each experiment in DIR (` + cli.DefaultOut + ` by default, or one experiment's folder),
+those that run first: how many cells have finished, failed and are left, how long these
+will take, and the last lines of its journal. This only reads files; it does not disturb
+a run.
 
 --watch shows it again and again until no run goes on; Ctrl-C ends it. "tfexp top"
 and "tfexp serve" show more of a run.
@@ -86,6 +86,7 @@ func statusOf(results *watch.Folder) ([]show.ExperimentStatus, error) {
 			all[i].TimeLeft, all[i].Standings = seen[i].TimeLeft, seen[i].Standings
 		}
 	}
+	show.RunningFirst(all)
 	return all, err
 }
 

@@ -3,6 +3,7 @@ package launch
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ func TestBudget(t *testing.T) {
 		{Job{Threads: 2, Budget: &whole}, 1, 2, 12 * time.Second,
 			`{"inter":1,"intra":1,"allotment":1,"change":"down","budget":10,"time_left":0}` + "\n"},
 		{Job{Threads: 2, GPUs: 3, Budget: &whole}, 2, 1, 0, `{"inter":1,"intra":2,"allotment":3,"budget":10,"time_left":10}` + "\n"},
+		{Job{Threads: 2, Budget: &whole}, 2, 2, 0, `{"inter":1,"intra":2,"allotment":2,"budget":10,"time_left":10}` + "\n"},
 	} {
 		c.job.ControlPath = path
 		at := time.Now().Add(-time.Second)
@@ -48,14 +50,16 @@ func TestBudget(t *testing.T) {
 		budget *time.Duration
 		before time.Duration
 		want   time.Duration
+		why    string
 	}{
-		{0, nil, time.Hour, 0}, {time.Minute, nil, 0, time.Minute}, {0, &whole, 0, 21 * time.Second},
-		{15 * time.Second, &whole, 0, 15 * time.Second}, {0, &whole, 8 * time.Second, 13 * time.Second},
-		{0, &whole, time.Minute, 11 * time.Second},
+		{0, nil, time.Hour, 0, ""}, {time.Minute, nil, 0, time.Minute, "time limit of 1m0s"},
+		{0, &whole, 0, 21 * time.Second, "after its budget of 10s"}, {15 * time.Second, &whole, 0, 15 * time.Second, "time limit"},
+		{0, &whole, 8 * time.Second, 13 * time.Second, "still running 11s after its budget"},
+		{0, &whole, time.Minute, 11 * time.Second, "budget"}, {21 * time.Second, &whole, 0, 21 * time.Second, "time limit of 21s"},
 	} {
 		j := Job{Limit: c.limit, Budget: c.budget}
-		if got, _ := j.Alarm(c.before); got != c.want {
-			t.Errorf("limit %s after %s: ended at %s, want %s", c.limit, c.before, got, c.want)
+		if got, why := j.Alarm(c.before); got != c.want || !strings.Contains(why, c.why) {
+			t.Errorf("limit %s after %s: ended at %s by %q, want %s by %q", c.limit, c.before, got, why, c.want, c.why)
 		}
 	}
 }

@@ -1,7 +1,11 @@
 package launch
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -121,5 +125,152 @@ func TestAPartThatJoinsLater(t *testing.T) {
 	}
 	if len(cluster["worker"]) != 1 {
 		t.Errorf("the others now know %v", cluster["worker"])
+	}
+}
+
+// TestPrograms: the parts of a job with roles are programs of their own. One without cores of its own has those of its
+// node.
+func TestPrograms(t *testing.T) {
+	cores := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
+	for _, g := range []scheduler.Grant{{}, {Layout: &scheduler.Layout{}},
+		{Layout: &scheduler.Layout{Parts: []scheduler.Part{{Cores: cores(0, 1)}}}}} {
+		if got := Programs(g); got != nil {
+			t.Errorf("%+v has the programs %v", g, got)
+		}
+	}
+	parts := []scheduler.Part{
+		{Role: "worker", Node: 0, Cores: cores(0, 2)}, {Role: "worker", Task: 1, Node: 0, Cores: cores(2, 3)},
+		{Role: "ps", Node: 0}, {Role: "worker", Task: 2, Node: 1, Cores: cores(4, 6)}, {Role: "ps", Task: 1, Node: 1},
+	}
+	got := Programs(scheduler.Grant{Layout: &scheduler.Layout{Parts: parts}})
+	for i, want := range []scheduler.CoreSet{cores(0, 2), cores(2, 3), cores(0, 3), cores(4, 6), cores(4, 6)} {
+		if diff := cmp.Diff(want, got[i].Cores); diff != "" {
+			t.Errorf("%s on node %d (-want +got):\n%s", PartName(got[i]), got[i].Node, diff)
+		}
+	}
+	if parts[2].Cores != nil {
+		t.Error("the grant itself has changed")
+	}
+}
+
+// TestFilesOfParts: the lead of a job has its log and its event files, the others have logs beside it; each that is
+// controlled has a file of its own.
+func TestFilesOfParts(t *testing.T) {
+	cluster := contract.Cluster{"ps": {"127.0.0.1:7001"}, "worker": {"127.0.0.1:7002", "127.0.0.1:7003"}}
+	for _, c := range []struct {
+		job          Job
+		lead         bool
+		log, control string
+	}{
+		{Job{LogPath: "a/j.log", ControlPath: "c"}, true, "a/j.log", "c.worker-1"},
+		{Job{LogPath: "a/j.log", ControlPath: "c"}, false, "a/j.worker-1.log", "c.worker-1"},
+		{Job{LogPath: "a/j"}, false, "a/j.worker-1", ""},
+		{Job{}, false, "", ""},
+	} {
+		c.job.Events, c.job.Threads, c.job.Inter, c.job.Intra = &EventFiles{}, 6, 2, 3
+		c.job.Env = []string{"A=b"}
+		part, err := c.job.OfPart(scheduler.Part{Role: "worker", Task: 1, Cores: scheduler.CoreSet{{Lo: 1, Hi: 3}},
+			GPUs: scheduler.CoreSet{{Lo: 0, Hi: 1}}}, c.lead, cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if part.LogPath != c.log || part.ControlPath != c.control || (part.Events != nil) != c.lead {
+			t.Errorf("lead %v: log %q, control file %q, events %v", c.lead, part.LogPath, part.ControlPath, part.Events)
+		}
+		if part.Threads != 2 || part.Inter != 0 || part.Intra != 0 || part.GPUs != 1 {
+			t.Errorf("it asks for %+v", part)
+		}
+		const config = `TF_CONFIG={"cluster":{"ps":["127.0.0.1:7001"],"worker":["127.0.0.1:7002","127.0.0.1:7003"]},` +
+			`"task":{"type":"worker","index":1}}`
+		if env := strings.Join(part.Env, "\n"); !strings.Contains(env, config) || !strings.HasSuffix(env, "A=b") {
+			t.Errorf("its environment is\n%s", env)
+		}
+	}
+}
+
+// TestAddressesDiffer: each part has a port of its own, in the place of its task.
+func TestAddressesDiffer(t *testing.T) {
+	got, err := Addresses("127.0.0.1", []scheduler.Part{{Role: "worker", Task: 1}, {Role: "worker"}, {Role: "ps"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{"": true}
+	for _, a := range append(got["worker"], got["ps"]...) {
+		if seen[a] || !strings.HasPrefix(a, "127.0.0.1:") {
+			t.Errorf("the address %q is none, or of another part as well", a)
+		}
+		seen[a] = true
+	}
+	if len(got["worker"]) != 2 || len(got["ps"]) != 1 {
+		t.Errorf("the cluster is %v", got)
+	}
+}
+
+func TestAlternatives(t *testing.T) {
+	j := Job{Threads: 1}
+	if !j.Choose(0) || j.Choose(1) || j.Threads != 1 {
+		t.Errorf("a job without alternatives starts with %+v", j)
+	}
+	j.Alternatives = []Request{{Threads: 2, Inter: 1, Intra: 2, Memory: 3}, {Threads: 4, Inter: 2, Intra: 2, Memory: 5}}
+	if j.Choose(-1) || j.Choose(2) || j.Threads != 1 {
+		t.Errorf("an alternative that there is not: %+v", j)
+	}
+	for i, want := range j.Alternatives {
+		if !j.Choose(i) || (Request{j.Threads, j.Inter, j.Intra, j.Memory}) != want {
+			t.Errorf("alternative %d: %+v", i, j)
+		}
+	}
+}
+
+// TestPrepare makes a control file and a checkpoint folder below folders that are not there, and says when it cannot.
+func TestPrepare(t *testing.T) {
+	dir := t.TempDir()
+	j := Job{Threads: 2, ControlPath: filepath.Join(dir, "a", "control"), CheckpointDir: filepath.Join(dir, "b", "c")}
+	if err := j.Prepare(1, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(j.ControlPath); string(got) != "1 1\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if st, err := os.Stat(j.CheckpointDir); err != nil || !st.IsDir() {
+		t.Errorf("the checkpoint folder: %v", err)
+	}
+	if err := (&Job{}).Prepare(1, 0); err != nil {
+		t.Errorf("a job without files: %v", err)
+	}
+	inFile := filepath.Join(j.ControlPath, "x") // below a file there is no folder
+	for _, j := range []Job{{ControlPath: inFile}, {CheckpointDir: inFile}} {
+		if err := j.Prepare(1, 0); err == nil {
+			t.Errorf("%+v is made below a file", j)
+		}
+	}
+}
+
+// Errors are shown without the path and the operation that those who show them name themselves.
+func TestUnderlying(t *testing.T) {
+	_, noFile := os.Open(filepath.Join(t.TempDir(), "a"))
+	noProgram := exec.Command("./no such program").Run()
+	_, notInPath := exec.LookPath("no such program")
+	for _, err := range []error{noFile, noProgram, notInPath, fmt.Errorf("start: %w", noFile)} {
+		got := Underlying(err)
+		var path *fs.PathError
+		var program *exec.Error
+		if errors.As(got, &path) || errors.As(got, &program) ||
+			!errors.Is(got, fs.ErrNotExist) && !errors.Is(got, exec.ErrNotFound) {
+			t.Errorf("of %q there is left %q", err, got)
+		}
+	}
+	other := errors.New("another")
+	if Underlying(other) != other {
+		t.Error("another error is not left as it is")
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for bytes, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1 KiB", 1536: "1536 bytes",
+		1 << 20: "1 MiB", 3 << 19: "1536 KiB", 5 << 30: "5 GiB"} {
+		if got := size(bytes); got != want {
+			t.Errorf("%d: %s, want %s", bytes, got, want)
+		}
 	}
 }

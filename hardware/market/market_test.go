@@ -130,7 +130,7 @@ func TestFitsFindWhatWasDrawn(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	truth := market.Weibull{Shape: 0.7, Scale: 3 * time.Hour}
 	var seen []market.Observation
-	for range 4000 {
+	for range 2000 {
 		life, given := market.Draw(truth, r), market.Draw(market.Exponential{Mean: 6 * time.Hour}, r)
 		seen = append(seen, market.Observation{Time: min(life, given), Taken: life <= given})
 	}
@@ -140,6 +140,11 @@ func TestFitsFindWhatWasDrawn(t *testing.T) {
 	}
 	if math.Abs(w.Shape-0.7) > 0.03 || math.Abs(w.Scale.Hours()-3) > 0.25 {
 		t.Errorf("fitted %s, drawn from %s", w, truth)
+	}
+	e, err := market.ExponentialOf([]market.Observation{{Time: time.Hour, Taken: true}, {Time: 2 * time.Hour},
+		{Time: 3 * time.Hour, Taken: true}})
+	if err != nil || e.Mean != 3*time.Hour {
+		t.Errorf("two of the servers were taken in 6 hours: %s, %v", e, err)
 	}
 	if _, err := market.ExponentialOf([]market.Observation{{Time: time.Hour}}); err == nil {
 		t.Error("nobody was taken away, and yet there is a fit")
@@ -159,6 +164,8 @@ func TestCurvesThatCannotBe(t *testing.T) {
 	}{
 		"increases":    {h(1, 2), []float64{0.5, 0.6}},
 		"above one":    {h(1), []float64{1.1}},
+		"negative":     {h(1), []float64{-0.1}},
+		"twice":        {h(1, 1), []float64{0.9, 0.8}},
 		"out of order": {h(2, 1), []float64{0.9, 0.8}},
 		"no number":    {h(1), []float64{math.NaN()}},
 	} {
@@ -182,12 +189,120 @@ func TestBilling(t *testing.T) {
 		{market.Billing{}, 0, 30 * time.Minute, 2 * time.Hour, 3.5},
 		{market.Billing{Startup: true, Minimum: time.Hour}, 0, time.Minute, 2 * time.Minute, 1},
 		{market.Billing{}, 0, 2 * time.Hour, time.Hour, 0}, // taken before it could be used
+		{market.Billing{Unit: time.Hour}, 0, 0, time.Hour, 1},
+		{market.Billing{Unit: time.Hour}, 0, 0, time.Hour + 1, 4},
+		{market.Billing{}, time.Hour, time.Hour, 3 * time.Hour, 6},
+		{market.Billing{}, -time.Hour, -time.Hour, 0, 1}, // before the first value there is that value
 	} {
 		if got := c.billing.Cost(p, c.created, c.up, c.end); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%+v from %s, up %s, to %s: %g $, want %g", c.billing, c.created, c.up, c.end, got, c.want)
 		}
 	}
-	if market.Fixed(-1).Check() == nil {
-		t.Error("a negative price is accepted")
+	for at, want := range map[time.Duration]float64{0: 1, time.Hour - 1: 1, time.Hour: 3, 2 * time.Hour: 3} {
+		if got := p.At(at); got != want {
+			t.Errorf("the price at %s is %g, want %g", at, got, want)
+		}
+	}
+	if err := market.Fixed(0).Check(); err != nil {
+		t.Errorf("what costs nothing: %v", err)
+	}
+	for name, p := range map[string]market.Price{
+		"negative":     market.Fixed(-1),
+		"no number":    market.Fixed(math.NaN()),
+		"nothing":      {},
+		"late":         {Times: []time.Duration{1}, PerHour: []float64{1}},
+		"twice":        {Times: []time.Duration{0, 0}, PerHour: []float64{1, 2}},
+		"uneven":       {Times: []time.Duration{0, 1}, PerHour: []float64{1}},
+		"out of order": {Times: []time.Duration{0, 2, 1}, PerHour: []float64{1, 1, 1}},
+	} {
+		if p.Check() == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// TestMeansAndShortLives: what takes no time, and what takes longer than can be counted.
+func TestMeansAndShortLives(t *testing.T) {
+	if m, err := market.KaplanMeier("", []market.Observation{{Taken: true}, {Time: time.Second, Taken: true}}); err != nil ||
+		m.Survival(0) != .5 {
+		t.Errorf("a server that is taken at once: %v, %v", m, err)
+	}
+	if _, err := market.KaplanMeier("", []market.Observation{{Time: -1}}); err == nil {
+		t.Error("a life may be negative")
+	}
+	if _, err := market.KaplanMeier("", nil); err == nil {
+		t.Error("a curve of no lives")
+	}
+	m, err := market.NewMeasured("", []time.Duration{0, time.Hour}, []float64{1, .25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for u, want := range map[float64]time.Duration{0: time.Hour, .75: time.Hour, .76: market.Forever} {
+		if got := m.Quantile(u); got != want {
+			t.Errorf("by %s a share of %g is taken, want by %s", got, u, want)
+		}
+	}
+	if got := (market.Exponential{Mean: 1 << 62}).Quantile(.9); got != market.Forever {
+		t.Errorf("longer than can be counted: %s", got)
+	}
+	if got := market.Mean(market.Exponential{Mean: time.Hour}, 100*time.Hour); math.Abs(got.Hours()-1) > 1e-3 {
+		t.Errorf("the mean of an exponential life of an hour is %s", got)
+	}
+	never := market.Bathtub{Tau1: time.Hour, Tau2: time.Hour, End: time.Hour}
+	if got := never.Quantile(.5); got != market.Forever {
+		t.Errorf("nobody is ever taken, and half of them by %s", got)
+	}
+}
+
+// TestBathtubsAreFound: the points of a bathtub give it back.
+func TestBathtubsAreFound(t *testing.T) {
+	truth := market.Bathtub{A: 0.4, Tau1: time.Hour, Tau2: 48 * time.Minute, End: 24 * time.Hour}
+	m := &market.Measured{}
+	for at := 5 * time.Minute; truth.Survival(at) > 0.02; at += 5 * time.Minute {
+		m.Times, m.Survivals = append(m.Times, at), append(m.Survivals, truth.Survival(at))
+	}
+	b, rms, err := market.BathtubOf(m)
+	if err != nil || rms > 0.01 || math.Abs(b.A-.4) > .02 || math.Abs(b.Tau1.Hours()-1) > .1 ||
+		math.Abs(b.Tau2.Hours()-.8) > .1 || math.Abs(b.End.Hours()-24) > .2 {
+		t.Errorf("%s, %g away, %v; want %s", b, rms, err, truth)
+	}
+	short := &market.Measured{Times: m.Times[:3], Survivals: m.Survivals[:3]}
+	if _, _, err := market.BathtubOf(short); err == nil {
+		t.Error("a bathtub through three points")
+	}
+	short = &market.Measured{Times: m.Times[:4], Survivals: m.Survivals[:4]}
+	if _, _, err := market.BathtubOf(short); err != nil {
+		t.Errorf("a bathtub through four points: %v", err)
+	}
+}
+
+// TestCurvesOfLives: a formula is drawn up to the time that one server of a hundred reaches, at most a day or the longest
+// life; a measured curve at its points, with the bathtub beside it.
+func TestCurvesOfLives(t *testing.T) {
+	for _, c := range []struct {
+		mean, most time.Duration
+		end        float64 // seconds
+	}{
+		{time.Hour, 0, 3600 * math.Log(100)}, {100 * time.Hour, 0, 86400}, {time.Hour, time.Minute, 60},
+		{time.Hour, 100 * time.Hour, 3600 * math.Log(100)},
+	} {
+		got := market.CurveOf("a", market.Exponential{Mean: c.mean}, c.most)
+		last := len(got.Seconds) - 1
+		if got.Measured || got.Seconds[0] != 0 || got.Survival[0] != 1 || math.Abs(got.Seconds[last]-c.end) > 1e-3 ||
+			math.Abs(got.Survival[last]-math.Exp(-got.Seconds[last]/c.mean.Seconds())) > 1e-9 {
+			t.Errorf("%+v: from (%g, %g) to (%g, %g)", c, got.Seconds[0], got.Survival[0], got.Seconds[last],
+				got.Survival[last])
+		}
+	}
+	m := &market.Measured{Name: "x", Times: []time.Duration{1e9, 2e9, 3e9, 4e9}, Survivals: []float64{.9, .8, .7, .1}}
+	got := market.CurveOf("a", m, 0)
+	if !got.Measured || !slices.Equal(got.Seconds, []float64{0, 1, 2, 3, 4}) ||
+		!slices.Equal(got.Survival, []float64{1, .9, .8, .7, .1}) || len(got.Fitted) != 5 || got.FittedLaw == "" ||
+		math.Abs(got.Fitted[3]-.75) > .2 {
+		t.Errorf("%+v", got)
+	}
+	m.Times, m.Survivals = m.Times[:2], m.Survivals[:2]
+	if got := market.CurveOf("a", m, 0); len(got.Seconds) != 3 || got.Fitted != nil {
+		t.Errorf("two points: %+v", got)
 	}
 }

@@ -3,8 +3,8 @@
 package process
 
 import (
-	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,7 +58,7 @@ func TestAlternativeOfAResumedJob(t *testing.T) {
 			},
 		}
 		programs := []launch.Job{
-			sh(`echo "on $TFEXP_INTRA_THREADS"; while [ ! -e "$TFEXP_CHECKPOINT_DIR/../over" ]; do sleep 0.005; done`),
+			sh(`cd "$TFEXP_CHECKPOINT_DIR/.."; echo "on $TFEXP_INTRA_THREADS"; touch begun; until [ -e over ]; do sleep 0.005; done`),
 			sh(`sleep 0.1; touch "$TFEXP_CHECKPOINT_DIR/../over"`),
 		}
 		programs[0].Alternatives = []launch.Request{{Threads: 2, Inter: 1, Intra: 2}, {Threads: 1, Inter: 1, Intra: 1}}
@@ -71,16 +71,20 @@ func TestAlternativeOfAResumedJob(t *testing.T) {
 		check := validate.New(cluster, jobs, nil)
 		run := scheduler.Run{
 			Policy:  policy.Policy{Order: policy.SRTF, Preemption: policy.PausePreemption, Placement: pairs.Pairs},
-			Cluster: cluster, Jobs: jobs, Engine: e, Recorder: check,
+			Cluster: cluster, Jobs: jobs, Engine: &held{Engine: e, made: func(job int) string {
+				return []string{filepath.Join(dir, "begun"), ""}[job]
+			}}, Recorder: check,
 		}
-		out, err := run.Execute(context.Background())
+		out, err := run.Execute(patient(t))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range check.Violations() {
 			t.Errorf("suspends %t: %s: %s", suspends, v.At, v.Text)
 		}
-		if log := read(t, programs[0].LogPath); log != want || out.Jobs[0].Preemptions != 1 {
+		// Shells tell of the children that the signal ended.
+		log := strings.ReplaceAll(read(t, programs[0].LogPath), "Terminated\n", "")
+		if log != want || out.Jobs[0].Preemptions != 1 {
 			t.Errorf("suspends %t: paused %d times, says %q, want %q", suspends, out.Jobs[0].Preemptions, log, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
@@ -30,7 +31,8 @@ func TestTimeLeft(t *testing.T) {
 		"sleep 0.2; test -e \"$0\" || { touch \"$0\"; exit 1; }; exec sleep 1000"},
 		Threads: 1, Budget: &budget, ControlPath: filepath.Join(t.TempDir(), "control")}
 	j.Argv = append(j.Argv, filepath.Join(t.TempDir(), "second"))
-	e := open(t, Options{CPUs: []int{0, 0}}, j)
+	cpu := hardware.AllowedCPUs()[0]
+	e := open(t, Options{CPUs: []int{cpu, cpu}}, j)
 	// At the start it is told what is left since its program has begun.
 	start(t, e, 0)
 	m, used := told(t, j.ControlPath), e.Used(0).Seconds()

@@ -3,7 +3,6 @@
 package process
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,18 +16,18 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// following says how many threads its control file has, and ends when these have changed twice.
+// following says how many threads its control file has, and touches a file of that number; it ends when these have
+// changed twice.
 const following = `
 had=
 changes=0
-looks=0
-while [ $changes -lt 3 ] && [ $looks -lt 1000 ]; do
-  looks=$((looks+1))
+while [ $changes -lt 3 ]; do
   read -r inter intra rest <"$TFEXP_CONTROL"
   if [ "$inter $intra" != "$had" ]; then
     had="$inter $intra"
     changes=$((changes+1))
     echo "has $((inter*intra))"
+    touch "$TFEXP_CHECKPOINT_DIR/had.$((inter*intra))"
   fi
   sleep 0.005
 done`
@@ -40,12 +39,12 @@ func TestElasticOrdersResizeRunningJobs(t *testing.T) {
 	for _, order := range []policy.Order{"optimus", "pollux"} {
 		dir := t.TempDir()
 		jobs := []scheduler.Job{{Name: "long"}, {Name: "short", Number: 1, Arrival: 100 * time.Millisecond}}
-		programs := []launch.Job{sh(following), sh("sleep 0.1")}
+		programs := []launch.Job{sh(following), sh(`until [ -e "$TFEXP_CHECKPOINT_DIR/had.1" ]; do sleep 0.005; done`)}
 		for i := range jobs {
 			j, p := &jobs[i], &programs[i]
 			j.Threads, j.Malleable, j.Predicted, j.Deadline = 2, true, time.Minute, scheduler.Never
 			p.Name, p.ControlPath, p.LogPath = j.Name, filepath.Join(dir, j.Name), filepath.Join(dir, j.Name+".log")
-			p.Threads = 2
+			p.Threads, p.CheckpointDir = 2, filepath.Join(dir, "checkpoint")
 		}
 		e := open(t, Options{CPUs: []int{cpu, cpu}, Cluster: cluster}, programs...)
 		check := validate.New(cluster, jobs, nil)
@@ -54,9 +53,12 @@ func TestElasticOrdersResizeRunningJobs(t *testing.T) {
 			settings["restart_delay"] = time.Duration(0)
 		}
 		run := scheduler.Run{
-			Policy: policy.Policy{Order: order, Settings: settings}, Cluster: cluster, Jobs: jobs, Engine: e, Recorder: check,
+			Policy: policy.Policy{Order: order, Settings: settings}, Cluster: cluster, Jobs: jobs, Recorder: check,
+			Engine: &held{Engine: e, made: func(job int) string {
+				return []string{filepath.Join(dir, "checkpoint", "had.2"), ""}[job]
+			}},
 		}
-		out, err := run.Execute(context.Background())
+		out, err := run.Execute(patient(t))
 		if err != nil {
 			t.Fatal(err)
 		}

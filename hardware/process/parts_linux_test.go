@@ -1,7 +1,6 @@
 package process
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
@@ -45,10 +43,13 @@ func TestParts(t *testing.T) {
 	t.Setenv("TFEXP_BUDGET", "3")
 	j := sh(`echo "$TFEXP_JOB $TFEXP_ROLE $TFEXP_TASK $TFEXP_INTRA_THREADS budget=$TFEXP_BUDGET"
 		echo "$TFEXP_CLUSTER"; echo "$TF_CONFIG"; grep Cpus_allowed_list /proc/self/status
-		case $TFEXP_ROLE in ps) trap "" TERM; while :; do sleep 0.01; done;; worker) sleep 0.5;; esac
-		test $TFEXP_TASK = 0 || sleep 1000`)
+		case $TFEXP_ROLE$TFEXP_TASK in
+		ps0) trap "" TERM; touch ready.ps; while :; do sleep 0.01; done;;
+		worker0) until test -e ready.ps && test -e ready.1; do sleep 0.01; done;;
+		*) touch ready.1; sleep 1000;;
+		esac`)
 	dir := t.TempDir()
-	j.LogPath = filepath.Join(dir, "job.log")
+	j.Dir, j.LogPath = dir, filepath.Join(dir, "job.log")
 	j.Threads = 3
 	e := open(t, Options{Grace: 100 * time.Millisecond}, j)
 	if err := e.Start(0, inParts(part("ps", 0, 0), part("worker", 0, 0), part("worker", 1, 1))); err != nil {
@@ -122,13 +123,15 @@ func TestPartsPauseAndStop(t *testing.T) {
 func TestPartsThatIgnoreTheirRoles(t *testing.T) {
 	twoCPUs(t)
 	for script, want := range map[string]string{
-		`echo '{"tfexp":{"epoch":1,"loss":0.5}}'; sleep 0.3`: "here.hcl line 3: its part worker-1 reports progress of its own",
-		`test $TFEXP_TASK = 1 || sleep 0.3`:                  "here.hcl line 3: none of its parts ever listened at its address",
+		`echo '{"tfexp":{"epoch":1,"loss":0.5}}'; touch said.$TFEXP_TASK
+			until test -e said.0 && test -e said.1; do sleep 0.01; done`: "here.hcl line 3: its part worker-1 reports progress of its own",
+		`test $TFEXP_TASK = 1 || sleep 0.3`: "here.hcl line 3: none of its parts ever listened at its address",
 	} {
 		var mu sync.Mutex
 		var warnings []string
 		j := sh(script)
-		j.Place, j.LogPath = "here.hcl line 3", filepath.Join(t.TempDir(), "a.log")
+		j.Place, j.Dir = "here.hcl line 3", t.TempDir()
+		j.LogPath = filepath.Join(j.Dir, "a.log")
 		e := open(t, Options{Grace: 100 * time.Millisecond, Warn: func(_ int, code, text string) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -227,25 +230,43 @@ func TestAWorkerIsKilled(t *testing.T) {
 	}
 }
 
-// plannedFleet has a server for each node at once; that of a node is lost at an instant.
+// foretold is what happens to a node as soon as something else has happened.
+type foretold struct {
+	scheduler.Notice
+	when func() bool
+}
+
+// plannedFleet has a server for each node at once, and news in turn.
 type plannedFleet struct {
-	news []scheduler.Notice
+	up      []scheduler.Notice
+	news    []foretold
+	took    time.Duration // when it was asked last
+	warning time.Duration // from a warning to the loss that it names
 }
 
 func (f *plannedFleet) Acquire(node int, now time.Duration) *scheduler.Server {
-	f.news = append([]scheduler.Notice{{Kind: scheduler.NodeUp, Node: node, At: now}}, f.news...)
+	f.up = append(f.up, scheduler.Notice{Kind: scheduler.NodeUp, Node: node, At: now})
 	return &scheduler.Server{Created: now, Market: "spot"}
 }
 func (f *plannedFleet) Release(int) {}
 func (f *plannedFleet) Next() time.Duration {
-	if len(f.news) == 0 {
-		return scheduler.Never
+	switch {
+	case len(f.up) > 0:
+		return 0
+	case len(f.news) > 0:
+		return f.took + 5*time.Millisecond
 	}
-	return f.news[0].At
+	return scheduler.Never
 }
 func (f *plannedFleet) Take(now time.Duration, news []scheduler.Notice) []scheduler.Notice {
-	for len(f.news) > 0 && f.news[0].At <= now {
-		news, f.news = append(news, f.news[0]), f.news[1:]
+	news, f.up, f.took = append(news, f.up...), nil, now
+	for len(f.news) > 0 && f.news[0].when() {
+		n := f.news[0].Notice
+		n.At = now
+		if n.Kind == scheduler.NodeWarned {
+			n.Until = now + f.warning
+		}
+		news, f.news = append(news, n), f.news[1:]
 	}
 	return news
 }
@@ -253,8 +274,7 @@ func (f *plannedFleet) Take(now time.Duration, news []scheduler.Notice) []schedu
 // await returns the next notice of a kind.
 func await(t *testing.T, e *Engine, kind scheduler.NoticeKind) scheduler.Notice {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := patient(t)
 	for {
 		_, news, err := e.Next(ctx, scheduler.Never)
 		if err != nil {
@@ -268,25 +288,18 @@ func await(t *testing.T, e *Engine, kind scheduler.NoticeKind) scheduler.Notice 
 	}
 }
 
-// losing is an engine of which a node is lost after a while, with a warning before.
-func losing(t *testing.T, node int, after, warning time.Duration, jobs ...launch.Job) *Engine {
-	f := &plannedFleet{}
-	if warning > 0 {
-		f.news = append(f.news, scheduler.Notice{Kind: scheduler.NodeWarned, Node: node, At: after - warning, Until: after})
-	}
-	f.news = append(f.news, scheduler.Notice{Kind: scheduler.NodeDown, Node: node, At: after})
-	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
-	return open(t, Options{Grace: 200 * time.Millisecond, Fleet: f, Cluster: cluster}, jobs...)
+// holds reports whether a file is there and has a text.
+func holds(path, text string) bool {
+	content, err := os.ReadFile(path)
+	return err == nil && strings.Contains(string(content), text)
 }
 
 // The programs on a node are told that it will be lost, and gone when it is; the others
 // go on, or end with the one that speaks for their job.
 func TestNodeIsLost(t *testing.T) {
 	twoCPUs(t)
-	if testing.Short() {
-		t.Skip("it watches for seconds how programs answer in time")
-	}
-	script := `trap 'cat $TFEXP_CONTROL > said.$TFEXP_TASK; echo asked; exit 143' TERM; touch said.$TFEXP_TASK; while :; do sleep 0.01; done`
+	script := `trap 'cat $TFEXP_CONTROL > said.$TFEXP_TASK; echo asked; touch asked.$TFEXP_TASK; exit 143' TERM
+		touch ready.$TFEXP_TASK; while :; do sleep 0.01; done`
 	grant := inParts(part("worker", 0, 0), part("worker", 1, 1))
 	for _, revoke := range []bool{false, true} {
 		node := 1
@@ -296,17 +309,25 @@ func TestNodeIsLost(t *testing.T) {
 		j := sh(script)
 		j.Dir = t.TempDir()
 		j.ControlPath = filepath.Join(j.Dir, "control")
-		e := losing(t, node, 1800*time.Millisecond, 1200*time.Millisecond, j)
+		there := func(name string) bool { return holds(filepath.Join(j.Dir, name), "") }
+		fleet := &plannedFleet{warning: time.Minute, news: []foretold{
+			{scheduler.Notice{Kind: scheduler.NodeWarned, Node: node}, func() bool { return there("ready.0") && there("ready.1") }},
+			{scheduler.Notice{Kind: scheduler.NodeDown, Node: node}, func() bool {
+				// The other one is asked to end when it is the one that speaks for the job which has ended.
+				return there(fmt.Sprint("asked.", node)) && (!revoke || there("asked.1"))
+			}},
+		}}
+		cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
+		e := open(t, Options{Grace: 200 * time.Millisecond, Fleet: fleet, Cluster: cluster}, j)
 		if err := e.Start(0, grant); err != nil {
 			t.Fatal(err)
 		}
-		await(t, e, scheduler.NodeWarned)
-		eventually(t, "the program is told", func() bool {
-			return strings.Contains(read(t, fmt.Sprintf("%s/said.%d", j.Dir, node)), `"warning":`)
-		})
-		down := await(t, e, scheduler.NodeDown)
-		if down.At < 1800*time.Millisecond || down.At > 5*time.Second {
-			t.Errorf("lost at %s", down.At)
+		warned := await(t, e, scheduler.NodeWarned)
+		if down := await(t, e, scheduler.NodeDown); down.At < warned.At {
+			t.Errorf("warned at %s, lost at %s", warned.At, down.At)
+		}
+		if said := read(t, fmt.Sprintf("%s/said.%d", j.Dir, node)); !strings.Contains(said, `"warning":`) {
+			t.Errorf("the program was told %q", said)
 		}
 		var lost, other *program
 		for _, p := range e.Programs(0) {
@@ -316,8 +337,11 @@ func TestNodeIsLost(t *testing.T) {
 				other = p
 			}
 		}
-		if alive(lost.id.pid) || alive(other.id.pid) == revoke {
+		if alive(lost.id.pid) || !revoke && !alive(other.id.pid) {
 			t.Errorf("lost program: %v, other: %v", alive(lost.id.pid), alive(other.id.pid))
+		}
+		if revoke {
+			eventually(t, "the other ends as well", func() bool { return !alive(other.id.pid) })
 		}
 		if log := read(t, lost.Job.LogPath); !strings.HasSuffix(log, "asked\ntfexp: its server was taken away\n") {
 			t.Errorf("log %q", log)

@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,7 +104,68 @@ func TestReplay(t *testing.T) {
 		t.Errorf("replayed: %+v", r)
 	}
 	s.Replicate = 2
-	if _, err := simulate(s); err == nil || !strings.Contains(err.Error(), "there are 2 recorded runs") {
+	if _, err := simulate(s); err == nil || !strings.Contains(err.Error(),
+		"there are 2 recorded runs, and this cell needs the runs 3 to 4") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestServersOfARun: a server that was revoked is paid until then, the others as long as the run took; what was not
+// measured is not reported.
+func TestServersOfARun(t *testing.T) {
+	b := block(t, map[string]any{"runs": "runs", "steps": 100, "worker_price": 3.6})
+	for name, text := range map[string]string{
+		"t.csv":       "time,step,loss,run\n0,0,,a\n1000,100,0.5,a\n",
+		"servers.csv": "run,server,uptime,revoked\na,x,250,yes\na,y,2000,no\n",
+	} {
+		if err := os.WriteFile(filepath.Join(b.Base, "runs", name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, problems := decode(b)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	s := engine.Simulation{Hardware: &engine.Hardware{Settings: set}, Jobs: []scheduler.Job{{Threads: 1}}, Replicate: 1}
+	e, err := simulate(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := e.(engine.Replay).Replayed(0)
+	if len(r.Servers) != 2 || r.Revocations != 1 {
+		t.Fatalf("%+v", r)
+	}
+	for i, want := range []engine.ReplayedServer{
+		{Name: "x", Role: "worker", Uptime: 250 * time.Second, Revoked: true, PricePerHour: 3.6, Cost: 0.25},
+		{Name: "y", Role: "worker", Uptime: 2000 * time.Second, PricePerHour: 3.6, Cost: 1},
+	} {
+		if got := r.Servers[i]; math.Abs(got.Cost-want.Cost) > 1e-9 {
+			t.Errorf("%s costs %g, want %g", got.Name, got.Cost, want.Cost)
+		} else if got.Cost = want.Cost; got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	if p := r.Progress; len(p) != 2 || p[0].Loss != nil || p[1].Loss == nil || *p[1].Loss != .5 || p[1].Accuracy != nil {
+		t.Errorf("it reported %+v", p)
+	}
+}
+
+// TestLines: each run has a line of its own, which changes with what it holds.
+func TestLines(t *testing.T) {
+	of := func(change func(string) string) []engine.Line {
+		b := block(t, map[string]any{"runs": "runs"})
+		if err := os.WriteFile(filepath.Join(b.Base, "runs", "t.csv"), []byte(change(table)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		set, _ := decode(b)
+		return lines(&engine.Hardware{Settings: set})
+	}
+	one := of(func(s string) string { return s })
+	other := of(func(s string) string { return strings.Replace(s, "30,40,0.4,b", "30,40,0.5,b", 1) })
+	if len(one) != 2 || one[0].Label != "hardware.run.0001" || one[1].Label != "hardware.run.0002" {
+		t.Errorf("lines %v", one)
+	}
+	if other[0] != one[0] || other[1] == one[1] {
+		t.Errorf("after an edit of the second run: %v, before %v", other, one)
 	}
 }

@@ -171,6 +171,9 @@ func (e *Engine) newTask(job int32) (t task) {
 // at returns the task of a job.
 func (e *Engine) at(job int) *task { return e.tasks.At(int32(job)) }
 
+// Soon implements scheduler.Foreteller.
+func (e *Engine) Soon(jobs []int32) { e.tasks.Fetch(jobs) }
+
 // forget gives up what is known of the jobs of which Next has said that they are over.
 func (e *Engine) forget() {
 	for i := range e.news {

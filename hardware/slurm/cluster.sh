@@ -120,7 +120,7 @@ start() {
     mkdir -p "$dir/spool-n$i"
     daemon "n$i"
   done
-  for _ in $(seq 100); do
+  for _ in $(seq 300); do
     [ "$(sinfo -h -N -p main -t idle -o %N 2>/dev/null | wc -l)" = "$nodes" ] && return
     sleep 0.2
   done

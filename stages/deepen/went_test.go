@@ -21,6 +21,18 @@ import (
 func training(t *testing.T, cell record.Cell, log string) string {
 	t.Helper()
 	dir := t.TempDir()
+	row := steering.Row{Job: "net-1", Used: 1.05, Left: 1.95, Probabilities: "0.25 0.75", AccuracyBefore: .5,
+		AccuracyAfter: .6}
+	leave(t, dir, cell, log, row)
+	return dir
+}
+
+// leave is training with other decisions.
+func leave(t *testing.T, dir string, cell record.Cell, log string, decisions ...steering.Row) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	nan := math.NaN()
 	w, err := record.NewProgressWriter(dir)
 	if err != nil {
@@ -33,9 +45,8 @@ func training(t *testing.T, cell record.Cell, log string) string {
 	if _, err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	row := steering.Row{Job: "net-1", Used: 1.05, Left: 1.95, Probabilities: "0.25 0.75", AccuracyBefore: .5,
-		AccuracyAfter: .6}
-	if _, err := steering.Write(dir, []steering.Row{{Job: "net-1", Reason: "it only arrived"}, row}); err != nil {
+	rows := append([]steering.Row{{Job: "net-1", Reason: "it only arrived"}}, decisions...)
+	if _, err := steering.Write(dir, rows); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, record.LogsDir), 0o755); err != nil {
@@ -51,7 +62,6 @@ func training(t *testing.T, cell record.Cell, log string) string {
 	if err := os.WriteFile(filepath.Join(dir, record.CellFile), raw, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return dir
 }
 
 const log = `{"tfexp":{"deepened":{"block":1,"layers":2,"accuracy_before":0.5,"accuracy_after":0.5,"seconds":0.25}}}
@@ -109,7 +119,8 @@ func TestTrainingsWithoutAnAccuracy(t *testing.T) {
 		"its program reported no accuracy": finished(math.NaN()),
 		"exit status 3": {State: record.CellFailed,
 			Failures: []measure.Failure{{Reason: "exit status 3"}}},
-		"no such container": {State: record.CellFailed, Error: "no such container"},
+		"no such container": {State: record.CellFailed, Error: "no such container",
+			Failures: []measure.Failure{{Reason: "exit status 4"}}},
 	} {
 		out, err := read(training(t, cell, log))
 		if err != nil || out.problem != want {
@@ -125,7 +136,7 @@ func TestRows(t *testing.T) {
 	if got, want := tr.row(`a "b"`, 2, out), "\"a \"\"b\"\"\",1,0,1.5000,0.0000,3,0.625\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := fileName("früh/1 a_b-C"); got != "fr_h_1_a_b-C" {
+	if got := fileName("früh/1 a_b-C zAZ09"); got != "fr_h_1_a_b-C_zAZ09" {
 		t.Error(got)
 	}
 }

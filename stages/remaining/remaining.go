@@ -23,6 +23,7 @@ func init() {
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "remaining", Value: version}}, nil
 		},
+		Idle:   func(r *stages.Run) bool { return len(r.Plan.Targets) == 0 },
 		Always: true,
 		Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
 	})

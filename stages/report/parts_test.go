@@ -253,9 +253,31 @@ func TestCellsOfThePlan(t *testing.T) {
 	e.Cells = []record.Cell{done}
 	var v view
 	v.cells(e)
-	if len(v.Cells.Rows) != mostCells || !slices.Equal(v.Cells.Header, []string{"cell", "state", shown[0].Label()}) ||
+	if len(v.Cells.Rows) != mostCells || v.MoreCells != 1 || !slices.Equal(v.Cells.Header, []string{"cell", "state", shown[0].Label()}) ||
 		!slices.Equal(v.Cells.Rows[0], []string{"c0", "not there yet", ""}) ||
 		!slices.Equal(v.Cells.Rows[1], []string{"c1", "finished", "7"}) {
 		t.Errorf("%d rows, %q, %q", len(v.Cells.Rows), v.Cells.Header, v.Cells.Rows[:2])
+	}
+}
+
+// A long table is printed in part, as many rows as the style leaves, and says so; on a screen it is whole.
+func TestLongTablesOnPaper(t *testing.T) {
+	if !strings.Contains(style, fmt.Sprintf(".long tbody tr:nth-child(n + %d of", printed+1)) {
+		t.Errorf("the style does not leave %d rows", printed)
+	}
+	for rows, long := range map[int]bool{mostPrinted: false, mostPrinted + 1: true, 1500: true} {
+		table := prose.Table{Left: 1, Header: []string{"cell"}}
+		for i := range rows {
+			table.Rows = append(table.Rows, []string{fmt.Sprint("c", i)})
+		}
+		var b strings.Builder
+		if err := pageTemplate.ExecuteTemplate(&b, "table", table); err != nil {
+			t.Fatal(err)
+		}
+		note := fmt.Sprintf("Printed are %d of the %s rows", printed, prose.Number(float64(rows)))
+		if got := b.String(); strings.Contains(got, `<table class="long">`) != long || strings.Contains(got, note) != long ||
+			strings.Count(got, "<tr>") != rows+1 {
+			t.Errorf("%d rows: %s …", rows, got[:200])
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -49,9 +50,12 @@ func hash(text string) string {
 }
 
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"style":  func() template.CSS { return template.CSS(style) },
-	"script": func() template.JS { return template.JS(script) },
-	"policy": policy,
+	"style":   func() template.CSS { return template.CSS(style) },
+	"script":  func() template.JS { return template.JS(script) },
+	"policy":  policy,
+	"count":   func(rows [][]string) string { return prose.Number(float64(len(rows))) },
+	"long":    func(rows [][]string) bool { return len(rows) > mostPrinted },
+	"printed": func() int { return printed },
 }).Parse(page))
 
 // Write writes report.html of an experiment into dir, from the experiment's

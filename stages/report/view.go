@@ -47,6 +47,7 @@ type view struct {
 	Failures           []failure
 	MoreFailures       int
 	Cells              prose.Table
+	MoreCells          int // those that the table leaves out
 	Host               []record.Setting
 	Repeat             []string
 	Seed               int64
@@ -85,6 +86,10 @@ const (
 	mostFailures = 20
 	mostNames    = 6
 	mostCells    = 2000
+	// mostPrinted is the number of rows up to which a table is printed whole; of a longer one, paper has the first
+	// printed, a number that report.css has too.
+	mostPrinted = 200
+	printed     = 60
 	// mostGroupRows are those of a table of classes, users or sizes.
 	mostGroupRows = 200
 )
@@ -240,6 +245,7 @@ func (v *view) cells(e *record.Experiment) {
 	for _, m := range metrics {
 		v.Cells.Header = append(v.Cells.Header, m.Label())
 	}
+	v.MoreCells = max(0, len(e.Plan.Cells)-mostCells)
 	done := map[string]record.Cell{}
 	for _, c := range e.Cells {
 		done[c.Cell] = c

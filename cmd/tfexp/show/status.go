@@ -209,3 +209,16 @@ func entry(e store.JournalEntry) string {
 	}
 	return text
 }
+
+// RunningFirst puts the experiments that run before the others, and leaves their order else.
+func RunningFirst(all []ExperimentStatus) {
+	running, rest := []ExperimentStatus{}, []ExperimentStatus{}
+	for _, s := range all {
+		if s.Holder != "" {
+			running = append(running, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	copy(all, append(running, rest...))
+}

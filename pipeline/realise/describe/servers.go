@@ -60,9 +60,11 @@ func Lives(spec *experiments.Spec) []market.Curve {
 			if of == "" {
 				of = c.Hardware.Cluster.Nodes[i].Name
 			}
-			law := t.Life.String()
+			law := plain(t.Life.String())
 			if !slices.ContainsFunc(out, func(o market.Curve) bool { return o.Of == of && o.Law == law }) {
-				out = append(out, market.CurveOf(of, t.Life, t.MaxLife))
+				curve := market.CurveOf(of, t.Life, t.MaxLife)
+				curve.Law = law
+				out = append(out, curve)
 			}
 		}
 	}
