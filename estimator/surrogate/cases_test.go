@@ -107,7 +107,7 @@ func TestDrawnPoints(t *testing.T) {
 			t.Errorf("%s: %d points, want %d", c.name, len(points), want)
 			continue
 		}
-		quarters, others := [4]int{}, 0
+		quarters, others, far := [4]int{}, 0, 0
 		for i, p := range points {
 			if min(p[0], p[1]) < 0 || max(p[0], p[1]) > 1 || p[2] != 0 && p[2] != 1 && p[2] != 2 {
 				t.Fatalf("%s: point %d is %g", c.name, i, p)
@@ -117,8 +117,8 @@ func TestDrawnPoints(t *testing.T) {
 				continue
 			}
 			from := c.near[(i-filling)%len(c.near)]
-			if math.Hypot(p[0]-from, p[1]-from) > 1.2 {
-				t.Errorf("%s: point %d is %g, far from %g", c.name, i, p, from)
+			if max(math.Abs(p[0]-from), math.Abs(p[1]-from)) > 0.45 { // the longest steps are of 0.32, and the median of 0.03
+				far++
 			}
 			if p[2] != 1 {
 				others++
@@ -126,6 +126,9 @@ func TestDrawnPoints(t *testing.T) {
 		}
 		if slices.Min(quarters[:]) < filling/4-15 {
 			t.Errorf("%s: the quarters of the space have %v points", c.name, quarters)
+		}
+		if far > nearby/20 {
+			t.Errorf("%s: %d of %d are far from the best", c.name, far, nearby)
 		}
 		if len(c.near) > 0 && (others < nearby/20 || others > nearby/4) {
 			t.Errorf("%s: %d of %d have another category, want about two thirds of a fifth", c.name, others, nearby)
@@ -257,5 +260,66 @@ func TestCheapest(t *testing.T) {
 		if got := c.d.Cheapest(); got != c.want {
 			t.Errorf("for the goal %g it is %g", c.d.Goal, got)
 		}
+	}
+}
+
+// Far from the best the improvement falls as φ(u)/u²·(1 − 3/u² + 15/u⁴ − …).
+func TestTailOfTheImprovement(t *testing.T) {
+	for _, u := range []float64{-15, -30, -100, -900, -1100, -1e4, -1e5} {
+		want := -2*math.Log(-u) + math.Log1p(-3/(u*u)+15/math.Pow(u, 4)-105/math.Pow(u, 6))
+		if got := logH(u) + u*u/2 + math.Log(2*math.Pi)/2; math.Abs(got-want) > 1e-4 {
+			t.Errorf("u = %g: %g beside φ(u), want %g", u, got, want)
+		}
+	}
+}
+
+// A point that is probably feasible is better than one that is not, whatever is expected of it; of those that are not the
+// likelier one is.
+func TestBestIsFeasible(t *testing.T) {
+	s := Search{Space: plane(), Limits: []Limit{{Bound: 5}}, Fixed: &Hyper{Length: []float64{0.3, 0.3}, Signal: 1, Noise: 1e-2}}
+	var trials []Trial
+	points := [][]float64{{0, 1}, {0, 0}, {1, 1}}
+	for i, limited := range []float64{20, 10, 0} {
+		trials = append(trials, Trial{At: points[i], State: Done, Objective: float64(i), Limited: []float64{limited}, Cost: 1})
+	}
+	for n, want := range map[int]int{3: 2, 2: 1, 1: 0} {
+		if k, err := s.Best(trials, points[:n]); k != want || err != nil {
+			t.Errorf("of %d points the best is %d, %v; want %d", n, k, err, want)
+		}
+	}
+}
+
+// Before a trial counts, what is to be improved on is the least that is expected at the goal of settings that were tried
+// and are probably feasible; what trials cost that do not count is counted since the last one that does.
+func TestTrialsThatDoNotCount(t *testing.T) {
+	s := Search{Space: Space{{Name: "x", Max: 1}, {Name: "part", Max: 1, Context: true, Goal: 1}}, Limits: []Limit{{Bound: 5}},
+		Fixed: &Hyper{Length: []float64{0.3, 3}, Signal: 1, Noise: 1e-2}}
+	trial := func(x, part, objective, limited float64) Trial {
+		return Trial{At: []float64{x, part}, State: Done, Objective: objective, Limited: []float64{limited}, Cost: 10 * (x + 1)}
+	}
+	trials := []Trial{trial(0, 0, 1, 9), trial(0.5, 0, 3, 1), trial(1, 0, 4, 1), {At: []float64{0.2, 0}, State: Crashed, Cost: 99}}
+	m, err := s.model(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := m.view([][]float64{{0.5, 1}}, math.Inf(1))
+	if got := m.incumbent(trials); !math.IsInf(m.best, 1) || math.Abs(got-v.mean[0]) > 1e-9 {
+		t.Errorf("to be improved on is %g, want the %g that is expected of the second", got, v.mean[0])
+	}
+	if got := m.spentCheaply(trials); got != 10+15+20 {
+		t.Errorf("trials that do not count have cost %g, want 45", got)
+	}
+	trials = append(trials, trial(0.5, 1, 7, 1), trial(1, 0.5, 1, 1))
+	if m, err = s.model(trials); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.incumbent(trials); got != 7 || m.best != 7 {
+		t.Errorf("to be improved on is %g, want 7", got)
+	}
+	if got := m.spentCheaply(trials); got != 20 {
+		t.Errorf("since the one that counts others have cost %g, want 20", got)
+	}
+	if got, err := s.Suggest(trials); err != nil || len(got.At) != 2 {
+		t.Errorf("it suggests %+v, %v", got, err)
 	}
 }
