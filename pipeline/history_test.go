@@ -55,8 +55,8 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	}
 }
 
-// Cells that only the cache still has are history too: those that ran for real, under another key than those of the plan.
-// Who has seen enough is shown no more.
+// Cells that only the cache still has are history too: those that ran for real, under another key than those of the
+// plan. Who has seen enough is shown no more.
 func TestHistoryOfTheCache(t *testing.T) {
 	out := t.TempDir()
 	ends := func(file string) {

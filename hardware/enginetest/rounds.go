@@ -14,7 +14,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// counting is a shell script that counts to 40. It keeps how far it is when it is asked to end, and says where it begins.
+// counting is a shell script that counts to 40. It keeps how far it is when it is asked to end, and says where it
+// begins.
 const counting = `
 f="$TFEXP_CHECKPOINT_DIR/n"
 n=0
@@ -24,8 +25,8 @@ echo from $n
 while [ $n -lt 40 ]; do n=$((n+1)); sleep %g; done
 echo done $n`
 
-// MovesByCheckpoints has three jobs share two nodes of an engine by max_min, in rounds of a length: each goes on from its
-// checkpoint on the node that it is given. A job takes some three rounds in all. open returns an engine for a shell
+// MovesByCheckpoints has three jobs share two nodes of an engine by max_min, in rounds of a length: each goes on from
+// its checkpoint on the node that it is given. A job takes some three rounds in all. open returns an engine for a shell
 // script under each of the names, which suspends jobs, and log what the job of a name has written.
 func MovesByCheckpoints(t *testing.T, round time.Duration,
 	open func(c scheduler.Cluster, script string, names []string) scheduler.Engine, log func(name string) string,

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,9 +168,12 @@ func TestAwait(t *testing.T) {
 		zero, wake := time.Now(), make(chan struct{}, 1)
 		b := NewBoard(func() time.Duration { return time.Since(zero) }, wake, nil, nil)
 		b.Watch([]int{8})
+		var mu sync.Mutex // guards what follows
 		var ended []scheduler.Notice
 		alive := 1
 		take := func() (time.Duration, []scheduler.Notice, int) {
+			mu.Lock()
+			defer mu.Unlock()
 			list := ended
 			ended = nil
 			return time.Since(zero), list, alive
@@ -184,6 +188,8 @@ func TestAwait(t *testing.T) {
 		await(time.Second, time.Second, 0)
 		await(time.Second, time.Second, 0) // that is now
 		time.AfterFunc(time.Second, func() {
+			mu.Lock()
+			defer mu.Unlock()
 			ended = []scheduler.Notice{{Kind: scheduler.JobEnded, At: time.Since(zero)}}
 			wake <- struct{}{}
 		})
@@ -191,6 +197,7 @@ func TestAwait(t *testing.T) {
 		read := b.Follow(0, &launch.Job{}).Output()
 		time.AfterFunc(time.Second, func() { read([]byte("{\"tfexp\":{\"epoch\":2}}\n")) })
 		await(time.Hour, 3*time.Second, 1)
+		synctest.Wait()                             // it has read the line to its end
 		read([]byte("{\"tfexp\":{\"epoch\":3}}\n")) // not a doubling: nobody wakes
 		await(4*time.Second, 4*time.Second, 1)
 		alive = 0

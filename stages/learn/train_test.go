@@ -100,7 +100,8 @@ func TestAgentsLearnInTurn(t *testing.T) {
 			ends = append(ends, p.Unit)
 		}
 	}
-	if len(w.observed) != 10 || !slices.Equal(ends, want) || len(w.kept) != 8 || w.kept[7] != "learn "+want[7]+" true true" {
+	if len(w.observed) != 10 || !slices.Equal(ends, want) || len(w.kept) != 8 ||
+		w.kept[7] != "learn "+want[7]+" true true" {
 		t.Errorf("observed %v, kept %q", ends, w.kept)
 	}
 	for _, p := range pieces {
@@ -196,7 +197,8 @@ func TestCheckpoints(t *testing.T) {
 	if err := run(ctx, r); !errors.Is(err, context.Canceled) {
 		t.Errorf("an interrupted stage ends with %v", err)
 	}
-	if end := w.observed[len(w.observed)-1]; len(w.observed) != 2 || !errors.Is(end.Err, context.Canceled) || end.Done != 0 {
+	end := w.observed[len(w.observed)-1]
+	if len(w.observed) != 2 || !errors.Is(end.Err, context.Canceled) || end.Done != 0 {
 		t.Errorf("observed %+v", w.observed)
 	}
 	at := agentDir(r.Dir, description(training))

@@ -92,7 +92,8 @@ func TestPublished(t *testing.T) {
 // A completion with a place where the writer goes on is a snippet, one without is text.
 func TestCompletions(t *testing.T) {
 	raw, err := json.Marshal(completions([]editor.Completion{
-		{Label: "job", Insert: "job \"$0\" {}", Kind: editor.Block}, {Label: "seed", Insert: "seed = ", Kind: editor.Argument},
+		{Label: "job", Insert: "job \"$0\" {}", Kind: editor.Block},
+		{Label: "seed", Insert: "seed = ", Kind: editor.Argument},
 	}, newLines("")))
 	if err != nil {
 		t.Fatal(err)
@@ -103,14 +104,16 @@ func TestCompletions(t *testing.T) {
 	if err := json.Unmarshal(raw, &got); err != nil || len(got.Items) != 2 {
 		t.Fatalf("%s, %v", raw, err)
 	}
-	if a, b := got.Items[0], got.Items[1]; a.InsertTextFormat != 2 || a.Kind != 7 || b.InsertTextFormat != 1 || b.Kind != 10 {
+	a, b := got.Items[0], got.Items[1]
+	if a.InsertTextFormat != 2 || a.Kind != 7 || b.InsertTextFormat != 1 || b.Kind != 10 {
 		t.Errorf("%+v", got.Items)
 	}
 }
 
 func TestPathsOfURIs(t *testing.T) {
 	for uri, want := range map[string]string{
-		"file:///x/a%20b.hcl": "/x/a b.hcl", "untitled:Untitled-1": "untitled:Untitled-1", "vscode-remote://host/x/a.hcl": "a.hcl",
+		"file:///x/a%20b.hcl": "/x/a b.hcl", "untitled:Untitled-1": "untitled:Untitled-1",
+		"vscode-remote://host/x/a.hcl": "a.hcl",
 	} {
 		if got := filepath.ToSlash(pathOf(uri)); got != want {
 			t.Errorf("%s is %s, want %s", uri, got, want)
