@@ -12,7 +12,7 @@ func (l *loop) dispatch() error {
 		if rounds > 8*len(l.Jobs)+64 {
 			return fmt.Errorf("dispatch at %s does not come to an end", l.now)
 		}
-		l.gaveBack = false
+		l.gaveBack, l.starts, l.fetched = false, 0, 8
 		l.victims.Forget()
 		if err := l.change(); err != nil {
 			return err
@@ -33,6 +33,20 @@ func (l *loop) dispatch() error {
 		if !l.gaveBack {
 			return nil
 		}
+	}
+}
+
+// fetch notes that a waiting job has started or goes on. Where many do at an instant, those that wait next are fetched
+// from memory together.
+func (l *loop) fetch() {
+	if l.starts++; l.starts < l.fetched {
+		return
+	}
+	l.fetched += 16
+	l.scratch.soon = l.queue.First(16, l.scratch.soon[:0])
+	l.lives.Fetch(l.scratch.soon)
+	if l.soon != nil {
+		l.soon.Soon(l.scratch.soon)
 	}
 }
 
@@ -185,6 +199,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	}
 	l.out.Decision(d)
 	l.queue.Remove(j)
+	l.fetch()
 	if moves {
 		l.migrated(j)
 	}
@@ -192,8 +207,8 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	l.alternatives.Runs(j, int32(g.Alternative))
 	l.machine.Take(g)
 	if kind == Start {
-		if r := l.result(j); r.FirstStart == Never {
-			r.FirstStart, r.Cores = l.now, int(cores)
+		if f.first == Never {
+			f.first, f.cores = l.now, cores
 		}
 		if !l.resizable(j) {
 			f.request = cores
@@ -215,8 +230,9 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	if q := l.quantum(j); q > 0 {
 		l.setTimer(j, l.now+q)
 	}
-	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Beside: g.Beside,
-		Alternative: g.Alternative, Migrated: moves})
+	e := l.event(kind, j)
+	e.Cores, e.GPUs, e.Layout, e.Beside, e.Alternative, e.Migrated = g.Cores, g.GPUs, g.Layout, g.Beside, g.Alternative, moves
+	l.out.Send()
 	return nil
 }
 

@@ -42,7 +42,7 @@ type loop struct {
 	byArrival    []int32
 	arrived      int // how many of them
 	resized      int // how many of Resizes
-	timers       queue.Timers
+	timers       queue.Alarms
 	open         int // jobs that are not final
 	started      int // jobs that the engine has: running or paused
 	running      []int32
@@ -65,6 +65,9 @@ type loop struct {
 	desk         *steering.Desk // the controllers; nil without any
 	guard        guard.Guard
 	left         func() float64 // Progress, if the engine has it
+	soon         Foreteller     // the engine, if it is one
+	starts       int            // of this dispatch
+	fetched      int            // the number of starts at which more jobs are to be fetched
 	nodes        servers.Nodes
 	parts        rejoin.Parts            // of jobs that are to have other parts than they hold
 	provider     Provider                // the engine, if nodes come and go
@@ -81,6 +84,7 @@ type loop struct {
 
 	scratch struct {
 		nodes, home, victims []int32
+		soon                 []int32
 		from, to             []int32
 		node                 [1]int32
 		rooms                []Room
@@ -114,6 +118,7 @@ func newLoop(r Run, rules Rules) *loop {
 	if p, ok := r.Engine.(Progress); ok {
 		l.left = p.Left
 	}
+	l.soon, _ = r.Engine.(Foreteller)
 	l.second, _ = rules.Order.(SecondRanker)
 	l.follower, _ = rules.Order.(Follower)
 	l.quanta, _ = rules.Order.(Quanta)
@@ -180,12 +185,7 @@ func (l *loop) nextInstant() time.Duration {
 	if l.resized < len(l.Resizes) {
 		at = min(at, l.Resizes[l.resized].At)
 	}
-	for len(l.timers) > 0 && l.life(l.timers[0].Of).timer != l.timers[0].At {
-		l.timers.Pop() // it no longer counts
-	}
-	if len(l.timers) > 0 {
-		at = min(at, l.timers[0].At)
-	}
+	at = min(at, l.timers.Next(l.counts))
 	if l.calm {
 		return at
 	}
@@ -238,12 +238,11 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 		case !l.calm && l.nextRound() == other:
 			l.now = max(l.now, other)
 			l.rounds.Over()
-		case len(l.timers) == 0 || l.timers[0].At != other:
+		case l.timers.Next(l.counts) != other:
 			l.now = max(l.now, other)
 			l.nodes.Rest()
 		default:
-			t := l.timers[0]
-			l.timers.Pop()
+			t := l.timers.Take(l.counts)
 			l.now = max(l.now, t.At)
 			l.life(t.Of).timer = Never
 			l.ring(t.Of, now)
@@ -258,15 +257,19 @@ func (l *loop) setTimer(j int32, at time.Duration) {
 	}
 	l.life(j).timer = at
 	if at != Never {
-		l.timers.Push(queue.Timer{At: at, Of: j})
+		l.timers.Set(queue.Timer{At: at, Of: j})
 	}
 }
+
+// counts reports whether a timer is still the one of its job.
+func (l *loop) counts(t queue.Timer) bool { return l.life(t.Of).timer == t.At }
 
 func (l *loop) arrive(j int32) error {
 	f := l.life(j)
 	l.guard.News()
 	f.state, f.since = Queued, l.Jobs[j].Arrival
-	l.emit(Event{Kind: Arrive, Job: int(j)})
+	l.event(Arrive, j)
+	l.out.Send()
 	if l.follower != nil {
 		l.follower.Arrived(j)
 	}
@@ -344,7 +347,7 @@ func (l *loop) finish(e *Notice) error {
 	if f.state = e.State; !final {
 		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.Jobs[j].Name, e.State)
 	}
-	l.end(j, Event{Kind: kind, Reason: e.Reason, Attempt: e.Attempt})
+	l.end(j, kind, e.Reason, e.Attempt)
 	return nil
 }
 
@@ -365,28 +368,27 @@ func (l *loop) takeOff(j int32) {
 
 // close makes a job final.
 func (l *loop) close(j int32, kind EventKind, reason string) {
-	l.end(j, Event{Kind: kind, Reason: reason})
+	l.end(j, kind, reason, nil)
 }
 
-// end makes a job final by an event.
-func (l *loop) end(j int32, e Event) {
+// end makes a job final by an event of a kind, at the end of an attempt if it is not nil.
+func (l *loop) end(j int32, kind EventKind, reason string, attempt *Attempt) {
 	f := l.life(j)
 	l.guard.News()
 	l.unbook(j)
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.rental.End(j)
-	r := l.result(j)
-	r.Finish, r.Reason, f.timer, f.grant = l.now, e.Reason, Never, Grant{}
+	r := l.fates.Last(j)
+	r.Finish, r.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
 	f.settle(r)
 	l.open--
 	if l.follower != nil {
 		l.follower.Ended(j)
 	}
-	e.Job = int(j)
-	l.fates.Last(j, &e)
-	l.emit(e)
+	e := l.event(kind, j)
+	e.Reason, e.Attempt, e.Result = reason, attempt, l.fates.Over(j, r)
+	l.out.Send()
 	l.lives.Over(j)
-	l.fates.Over(j)
 }
 
 // book takes the job's memory on the nodes of its grant, which it keeps to its end.
@@ -475,7 +477,7 @@ func (l *loop) leave(j int32) {
 }
 
 func (l *loop) byFirstStart(a, b int32) int {
-	return cmp.Or(cmp.Compare(l.result(a).FirstStart, l.result(b).FirstStart), cmp.Compare(a, b))
+	return cmp.Or(cmp.Compare(l.life(a).first, l.life(b).first), cmp.Compare(a, b))
 }
 
 // resizable reports whether a job can be resized while it runs. Gangs cannot.
@@ -495,11 +497,17 @@ func (l *loop) release(j int32) {
 	l.gaveBack = true
 }
 
+// event begins the record of an event that happens now.
+func (l *loop) event(kind EventKind, j int32) *Event {
+	l.events++
+	return l.out.Begin(l.now, kind, int(j))
+}
+
 // emit records an event that happens now.
 func (l *loop) emit(e Event) {
-	l.events++
 	e.At = l.now
-	l.out.Event(&e)
+	*l.event(e.Kind, int32(e.Job)) = e
+	l.out.Send()
 }
 
 // stuck says why the waiting jobs can never start.
@@ -551,7 +559,7 @@ func (l *loop) outcome() Outcome {
 	if kept := l.fates.Kept(); kept != nil {
 		for j, f := range l.lives.All() {
 			if !f.state.Over() { // the others are settled
-				kept[j] = *l.result(j)
+				kept[j] = *l.fates.Last(j)
 				f.settle(&kept[j])
 			}
 		}

@@ -84,7 +84,7 @@ func (l *loop) offerVictim(j int32) {
 }
 
 func (l *loop) withdrawVictim(j int32) {
-	if l.rules.Victims != nil {
+	if l.rules.Victims != nil && !l.victims.WithdrawFirst(j) {
 		l.victims.Withdraw(l.asVictim(j))
 	}
 }

@@ -77,6 +77,7 @@ type (
 	Reshaper     = trace.Reshaper
 	Mover        = trace.Mover
 	Teller       = trace.Teller
+	Foreteller   = trace.Foreteller
 	Migrator     = trace.Migrator
 	Switcher     = trace.Switcher
 	Sampler      = trace.Sampler

@@ -1,32 +1,70 @@
 package docker
 
 import (
+	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/enginetest"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"
+	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// A job that goes on is in a new container, on the node that it is given; both nodes are of one daemon.
+// counting counts to 100. It keeps how far it is when it is asked to end, and says where it begins.
+const counting = `
+f="$TFEXP_CHECKPOINT_DIR/n"
+n=0
+[ -e "$f" ] && n=$(cat "$f")
+trap 'echo $n >"$f"; exit 143' TERM
+echo from $n
+while [ $n -lt 100 ]; do n=$((n+1)); sleep 0.01; done
+echo done $n`
+
+// Three jobs share two nodes of one daemon by max_min, in rounds: each goes on from its checkpoint, in a new container on
+// the node that it is given.
 func TestRoundsMoveContainersByCheckpoints(t *testing.T) {
 	h := local(t)
-	jobs := map[string]launch.Job{}
-	enginetest.MovesByCheckpoints(t, 300*time.Millisecond,
-		func(cluster scheduler.Cluster, script string, names []string) scheduler.Engine {
-			var programs []launch.Job
-			for _, name := range names {
-				jobs[name] = shell(t, name, script)
-				programs = append(programs, jobs[name])
-			}
-			e, err := New(programs, []Node{{Host: h, CPUs: []int{0}}, {Host: h, CPUs: []int{0}}},
-				Options{Folder: t.TempDir(), Suspends: true, Cluster: cluster})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { e.Close() })
-			return e
-		},
-		func(name string) string { return logOf(t, jobs[name]) })
+	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
+	var jobs []scheduler.Job
+	var programs []launch.Job
+	for i := range 3 {
+		name := fmt.Sprintf("count-%d", i+1)
+		jobs = append(jobs, scheduler.Job{Number: i, Name: name, Threads: 1, Deadline: scheduler.Never})
+		programs = append(programs, shell(t, name, counting))
+	}
+	e, err := New(programs, []Node{{Host: h, CPUs: []int{0}}, {Host: h, CPUs: []int{0}}},
+		Options{Folder: t.TempDir(), Suspends: true, Cluster: cluster})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	check := validate.New(cluster, jobs, nil)
+	run := scheduler.Run{
+		Policy:  policy.Policy{Order: "max_min", Settings: policy.Settings{"rounds": 300 * time.Millisecond}},
+		Cluster: cluster, Jobs: jobs, Engine: e, Recorder: check,
+	}
+	out, err := run.Execute(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range check.Violations() {
+		t.Errorf("%s: %s", v.At, v.Text)
+	}
+	migrations := 0
+	for i, r := range out.Jobs {
+		log := logOf(t, programs[i])
+		migrations += r.Migrations
+		// One that is asked to end at once may say nothing, or not hear of it.
+		if r.State != scheduler.Finished || !strings.HasSuffix(log, "done 100\n") ||
+			strings.Count(log, "from ") > 1+r.Preemptions {
+			t.Errorf("%s is %s, was paused %d times, and says %q", jobs[i].Name, r.State, r.Preemptions, log)
+		}
+	}
+	if migrations == 0 {
+		t.Error("nobody went on on the other node")
+	}
 }

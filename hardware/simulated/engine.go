@@ -162,14 +162,17 @@ func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engin
 	return e, nil
 }
 
-// newTask is that of a job that is still to start.
-func (e *Engine) newTask(job int32) (t task) {
-	e.setOut(int(job), &t, e.work(int(job)))
-	return t
+// newTask sets out the task of a job that is still to start.
+func (e *Engine) newTask(job int32, t *task) {
+	*t = task{}
+	e.setOut(int(job), t, e.work(int(job)))
 }
 
 // at returns the task of a job.
 func (e *Engine) at(job int) *task { return e.tasks.At(int32(job)) }
+
+// Soon implements scheduler.Foreteller.
+func (e *Engine) Soon(jobs []int32) { e.tasks.Fetch(jobs) }
 
 // forget gives up what is known of the jobs of which Next has said that they are over.
 func (e *Engine) forget() {

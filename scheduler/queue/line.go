@@ -62,6 +62,17 @@ func (l *line) each(f func(*place)) {
 	}
 }
 
+// firstOf is Queue.First.
+func (l *line) firstOf(most int, jobs []int32) []int32 {
+	for i := l.head; i != l.tail && most > 0; i++ {
+		if p := l.at(i); !p.gone {
+			jobs = append(jobs, p.key.Job)
+			most--
+		}
+	}
+	return jobs
+}
+
 // remove takes out the job at an index of the ring.
 func (l *line) remove(slot int32) {
 	l.ring[slot].gone = true

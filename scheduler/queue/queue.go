@@ -142,6 +142,18 @@ func (q *Queue) AskOf(job int32) Ask {
 	return q.tree.askOf(job, q.slot)
 }
 
+// First appends the first jobs of the queue to a list: up to so many, and at least one, if there is one.
+func (q *Queue) First(most int, jobs []int32) []int32 {
+	if q.tree.empty() {
+		return q.line.firstOf(most, jobs)
+	}
+	n := &q.tree.nodes[q.tree.first]
+	for _, e := range q.tree.blocks[q.tree.first][n.lo:min(n.hi, n.lo+int32(most))] {
+		jobs = append(jobs, e.job)
+	}
+	return jobs
+}
+
 // Limit says which jobs are worth a look: those that ask for at most Free
 // cores, and either run for at most Window or ask for at most Spare cores.
 type Limit struct {

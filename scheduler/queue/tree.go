@@ -15,8 +15,9 @@ type tree struct {
 	lengths  []*[room]time.Duration // of the jobs of a block; none unless byLength
 	vacant   []int32                // numbers of blocks that have no job
 	root     int32
-	first    int32 // block
-	byLength bool  // limits have a window
+	first    int32   // block
+	path     []int32 // what find leaves
+	byLength bool    // limits have a window
 }
 
 // room is how many jobs a block can have.
@@ -97,6 +98,7 @@ func (t *tree) insert(k Key, a Ask, slots []int32) {
 	b := t.find(k)
 	if n := &t.nodes[b]; n.hi-n.lo == room {
 		b = t.divide(b, k, slots)
+		t.find(k) // the way to it
 	}
 	n := &t.nodes[b]
 	if k.Less(n.from) { // it is the first block
@@ -104,13 +106,21 @@ func (t *tree) insert(k Key, a Ask, slots []int32) {
 	}
 	i := t.shift(b, t.search(b, k))
 	t.blocks[b][i] = entry{k.Rank, k.Second, k.Job, a.Cores}
+	slots[k.Job] = b
+	for _, c := range t.path {
+		n := &t.nodes[c]
+		n.size++
+		n.all.cores = min(n.all.cores, a.Cores)
+	}
+	n.own.cores = min(n.own.cores, a.Cores)
 	if t.byLength {
 		t.lengths[b][i] = a.Length
+		least := t.leastOf(a)
+		t.absorb(&n.own, &least)
+		for _, c := range t.path {
+			t.absorb(&t.nodes[c].all, &least)
+		}
 	}
-	slots[k.Job] = b
-	least := t.leastOf(a)
-	t.absorb(&n.own, &least)
-	t.walk(b, 1, &least)
 }
 
 // block makes an empty block behind another one.
@@ -140,17 +150,23 @@ func weightOf(block int32) uint32 {
 	return h ^ h>>16
 }
 
-// find returns the block in which a key would be: the last that is from one at or before it on, or the first.
+// find returns the block in which a key would be: the last that is from one at or before it on, or the first. It leaves
+// the way from the root to it in path.
 func (t *tree) find(k Key) int32 {
-	found := t.first
+	path, depth := t.path[:0], 0
 	for c := t.root; c != Nobody; {
+		path = append(path, c)
 		if n := &t.nodes[c]; k.Less(n.from) {
 			c = n.left
 		} else {
-			found, c = c, n.right
+			c, depth = n.right, len(path)
 		}
 	}
-	return found
+	if depth == 0 { // left all the way
+		depth = len(path)
+	}
+	t.path = path[:depth]
+	return path[depth-1]
 }
 
 // search returns the index of the first job of a block that is not before k.
@@ -295,8 +311,8 @@ func (t *tree) refresh(b int32) {
 
 // remove takes out a job.
 func (t *tree) remove(job int32, slots []int32) {
-	b := slots[job]
-	n, i := &t.nodes[b], t.index(b, job)
+	b, i := t.locate(job, slots)
+	n := &t.nodes[b]
 	if i-n.lo < n.hi-i-1 {
 		t.move(b, n.lo+1, b, n.lo, i)
 		n.lo++
@@ -318,13 +334,18 @@ func (t *tree) remove(job int32, slots []int32) {
 	}
 }
 
-// index returns where a job is in its block.
-func (t *tree) index(b, job int32) int32 {
-	jobs, i := t.blocks[b], t.nodes[b].lo
-	for jobs[i].job != job {
+// locate returns the block of a job, and the index at which it is there. Most that are asked for are the first.
+func (t *tree) locate(job int32, slots []int32) (b, i int32) {
+	b = t.first
+	if i = t.nodes[b].lo; t.blocks[b][i].job == job {
+		return b, i
+	}
+	b = slots[job]
+	jobs := t.blocks[b]
+	for i = t.nodes[b].lo; jobs[i].job != job; {
 		i++
 	}
-	return i
+	return b, i
 }
 
 // drop takes out an empty block.
@@ -374,14 +395,11 @@ func (t *tree) join(a, b int32) int32 {
 }
 
 func (t *tree) keyOf(job int32, slots []int32) Key {
-	b := slots[job]
-	return t.blocks[b][t.index(b, job)].key()
+	b, i := t.locate(job, slots)
+	return t.blocks[b][i].key()
 }
 
-func (t *tree) askOf(job int32, slots []int32) Ask {
-	b := slots[job]
-	return t.ask(b, t.index(b, job))
-}
+func (t *tree) askOf(job int32, slots []int32) Ask { return t.ask(t.locate(job, slots)) }
 
 // ask returns what the job at an index of a block asks for; without a length unless by length.
 func (t *tree) ask(b, i int32) Ask {
@@ -398,12 +416,15 @@ func (t *tree) next(after Key, within Limit) int32 {
 		return Nobody
 	}
 	b := t.first
-	if next := t.nodes[b].next; next != Nobody && !after.Less(t.nodes[next].from) {
-		b = t.find(after)
-	}
-	i := t.search(b, after)
-	if i < t.nodes[b].hi && t.blocks[b][i].key() == after {
-		i++
+	i := t.nodes[b].lo
+	if !after.Less(t.blocks[b][i].key()) {
+		if next := t.nodes[b].next; next != Nobody && !after.Less(t.nodes[next].from) {
+			b = t.find(after)
+		}
+		i = t.search(b, after)
+		if i < t.nodes[b].hi && t.blocks[b][i].key() == after {
+			i++
+		}
 	}
 	if job := t.scan(b, i, within); job != Nobody {
 		return job

@@ -105,6 +105,11 @@ type Switcher interface {
 	Switches() bool
 }
 
+// Foreteller is an engine that is told which jobs will probably start or go on at this instant. Nothing need follow.
+type Foreteller interface {
+	Soon(jobs []int32)
+}
+
 // Migrator is an engine that can let a paused job go on on other nodes. Jobs on other
 // engines are bound to the nodes on which they have started.
 type Migrator interface {

@@ -3,6 +3,7 @@
 package victims
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -29,7 +30,12 @@ func (v *Victim) before(o *Victim) bool {
 
 // List is running jobs, the first to be paused first. It remembers how they rank until it is to forget that.
 type List struct {
-	jobs   []Victim
+	jobs   []Victim // from head on; in order, or where there are places in theirs if sorted
+	head   int      // 0 where there are places
+	fresh  []Victim // offered since jobs were put in order
+	ranked int      // of fresh, how many rank no worse than most
+	most   int64
+	spare  []Victim // storage of the next jobs
 	rank   func(job int32) int64
 	place  func(job int32) queue.Key
 	sorted bool
@@ -37,49 +43,91 @@ type List struct {
 }
 
 // New returns an empty list of jobs that rank as this function says.
-func New(rank func(job int32) int64) List { return List{rank: rank, age: 1} }
+func New(rank func(job int32) int64) List { return List{rank: rank, most: math.MinInt64, age: 1} }
 
 // NewLastFirst returns an empty list in which those are first that would stand last in the queue.
-func NewLastFirst(place func(job int32) queue.Key) List { return List{place: place, age: 1} }
+func NewLastFirst(place func(job int32) queue.Key) List {
+	return List{place: place, most: math.MinInt64, age: 1}
+}
 
 // Offer adds a job.
 func (l *List) Offer(v Victim) {
 	v.age = l.age - 1
-	i := len(l.jobs)
-	if l.sorted = false; l.place == nil {
-		i = l.index(&v)
+	if l.place == nil {
+		l.fresh = append(l.fresh, v) // it may be withdrawn, or better than all who ask, before the order counts
+		return
 	}
-	l.jobs = slices.Insert(l.jobs, i, v)
+	l.jobs, l.sorted = append(l.jobs, v), false
+}
+
+// WithdrawFirst takes out a job if it is known to be the first, and reports whether it did.
+func (l *List) WithdrawFirst(job int32) bool {
+	if l.place != nil || l.head == len(l.jobs) || l.jobs[l.head].Job != job {
+		return false
+	}
+	if l.head++; l.head == len(l.jobs) {
+		l.jobs, l.head = l.jobs[:0], 0
+	}
+	return true
 }
 
 // Withdraw takes out a job, which was offered as this.
 func (l *List) Withdraw(v Victim) {
+	l.settle()
 	i := l.index(&v)
 	l.jobs = slices.Delete(l.jobs, i, i+1)
 }
 
-// index returns where a job is in the list, or would be.
+// settle puts the jobs that were offered of late into the order of the others.
+func (l *List) settle() {
+	if len(l.fresh) == 0 {
+		return
+	}
+	slices.SortFunc(l.fresh, func(a, b Victim) int {
+		if a.before(&b) {
+			return -1
+		}
+		return 1 // no job is there twice
+	})
+	all, old := l.spare[:0], l.jobs[l.head:]
+	for i := range l.fresh {
+		n := 0
+		for n < len(old) && old[n].before(&l.fresh[i]) {
+			n++
+		}
+		all = append(append(all, old[:n]...), l.fresh[i])
+		old = old[n:]
+	}
+	l.spare, l.jobs, l.head = l.jobs[:0], append(all, old...), 0
+	l.fresh, l.ranked, l.most = l.fresh[:0], 0, math.MinInt64
+}
+
+// index returns where a job is in the list.
 func (l *List) index(v *Victim) int {
 	if l.place != nil {
 		return slices.IndexFunc(l.jobs, func(o Victim) bool { return o.Job == v.Job })
 	}
-	return sort.Search(len(l.jobs), func(i int) bool { return !l.jobs[i].before(v) })
+	rest := l.jobs[l.head:]
+	return l.head + sort.Search(len(rest), func(i int) bool { return !rest[i].before(v) })
 }
 
 // Forget has the list ask anew how the jobs rank.
 func (l *List) Forget() {
 	l.age++
-	l.sorted = false
+	l.ranked, l.most, l.sorted = 0, math.MinInt64, false
 }
 
 // Worse returns the index of the first job from an index on that ranks worse than a rank, and its number; ok is false
-// when there is none.
+// when there is none. Indexes hold until the list changes.
 func (l *List) Worse(from int, than int64) (i int, job int32, ok bool) {
 	if l.place != nil && !l.sorted {
 		l.sort()
 	}
-	for i = from; i < len(l.jobs); i++ {
-		v := &l.jobs[i]
+	if l.anyFresh(than) {
+		l.settle()
+	}
+	for i = from; l.head+i < len(l.jobs); i++ {
+		v := &l.jobs[l.head+i]
 		if v.age != l.age {
 			v.rank, v.age = l.rank(v.Job), l.age
 		}
@@ -91,6 +139,16 @@ func (l *List) Worse(from int, than int64) (i int, job int32, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// anyFresh reports whether one of the jobs that were offered of late ranks worse than a rank.
+func (l *List) anyFresh(than int64) bool {
+	for ; l.ranked < len(l.fresh); l.ranked++ {
+		v := &l.fresh[l.ranked]
+		v.rank, v.age = l.rank(v.Job), l.age
+		l.most = max(l.most, v.rank)
+	}
+	return l.most > than
 }
 
 // sort puts the jobs in the order of their places, the last first. Most are in it already.
