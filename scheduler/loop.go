@@ -238,7 +238,7 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 		case !l.calm && l.nextRound() == other:
 			l.now = max(l.now, other)
 			l.rounds.Over()
-		case l.timers.Next(l.counts) != other:
+		case !l.calm && l.timers.Next(l.counts) != other:
 			l.now = max(l.now, other)
 			l.nodes.Rest()
 		default:
