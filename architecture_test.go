@@ -136,7 +136,7 @@ var rules = []struct {
 	{"scheduler/matching", nil},
 	{"scheduler/lp", nil},
 	{"scheduler/shares", []string{"scheduler/lp"}},
-	{"scheduler/workload/throughput", nil},
+	{"scheduler/workload/throughput", []string{"scheduler/workload$"}},
 	{"scheduler/division", []string{"scheduler/lp"}},
 	{"scheduler/cluster", nil},
 	{"scheduler/job", []string{"scheduler/cluster"}},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tfexp/tfexp/experiments/words"
 )
 
 // The severities of a diagnostic.
@@ -122,7 +124,7 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 	if d.Severity == SeverityWarning {
 		word, tint = "Warning", yellow
 	}
-	fmt.Fprintf(b, "%s %s\n", paint(bold+tint, word+":"), paint(bold, shortened(d.Summary, mostColumns)))
+	fmt.Fprintf(b, "%s %s\n", paint(bold+tint, word+":"), paint(bold, words.Shortened(d.Summary, mostColumns)))
 
 	if where := d.where(); where != "" {
 		fmt.Fprintf(b, "\n  on %s:\n", where)
@@ -145,10 +147,10 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 		b.WriteByte('\n')
 	}
 	if d.Detail != "" {
-		b.WriteString(shortened(d.Detail, mostDetail) + "\n")
+		b.WriteString(words.Shortened(d.Detail, words.MostOfText) + "\n")
 	}
 	if d.Suggestion != "" {
-		quoted := shortened(d.Suggestion, mostColumns)
+		quoted := words.Shortened(d.Suggestion, mostColumns)
 		if !strings.Contains(quoted, `"`) {
 			quoted = `"` + quoted + `"`
 		}
@@ -196,17 +198,6 @@ func (s *Snippet) cut(most int) *Snippet {
 	}
 }
 
-// mostDetail bounds the sentences of a diagnostic: a list of all names that are known fits, a value of a file may not.
-const mostDetail = 4000
-
-// shortened cuts a text to so many characters.
-func shortened(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
-
 func (d Diagnostic) where() string {
 	switch {
 	case d.Range.File == "":
@@ -218,7 +209,7 @@ func (d Diagnostic) where() string {
 	}
 	where := fmt.Sprintf("%s line %d", d.Range.File, d.Range.Start.Line)
 	if d.Snippet != nil && d.Snippet.Context != "" {
-		where += ", in " + shortened(d.Snippet.Context, mostColumns)
+		where += ", in " + words.Shortened(d.Snippet.Context, mostColumns)
 	}
 	return where
 }

@@ -68,7 +68,7 @@ matrix {
   workload = [workload.arrivals]
   hardware = [hardware.machine]
   policy   = [policy.fcfs, policy.sjf, policy.srtf, policy.rr]
-  gap      = ["16s", "13s", "11s", "10s", "9s"]
+  gap      = ["9s", "7s", "6s", "5.2s", "4.7s"] # loads of 0.5 to 0.9
 }
 
 compare "mean_waiting" { baseline = policy.fcfs }

@@ -159,7 +159,7 @@ func TestSpeedsOfTypes(t *testing.T) {
 	if (*experiments.Runtime)(nil).Beside("v100") != nil {
 		t.Error("a job without a run time has neighbours")
 	}
-	table, err := throughput.Read(strings.NewReader("device,workers,job_type,beside,steps_per_s\n" +
+	table, err := throughput.Read("t", strings.NewReader("device,workers,job_type,beside,steps_per_s\n"+
 		"v100,1,A,,2\nv100,1,B,,1\nv100,1,A,B,1.5\nv100,1,A,A,1\nk80,1,A,,1\nk80,1,A,B,0\nv100,2,A,,3\nv100,2,A,B,3\n"))
 	if err != nil {
 		t.Fatal(err)

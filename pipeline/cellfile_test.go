@@ -71,7 +71,10 @@ func TestCellsOfAnotherProcess(t *testing.T) {
 // not, and runs again.
 func TestRealCellOfAnotherProcess(t *testing.T) {
 	out := t.TempDir()
-	source := strings.Replace(realFile, `["true"]`, `["sleep", "0.2"]`, 1)
+	dir := t.TempDir()
+	hold, hangs := filepath.Join(dir, "hold"), filepath.Join(dir, "hangs")
+	source := strings.Replace(realFile, `["true"]`,
+		fmt.Sprintf(`["sh", "-c", "if test -e %s; then touch %s; sleep 600; fi"]`, hold, hangs), 1)
 	p := plan(t, source, out)
 	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -83,12 +86,25 @@ func TestRealCellOfAnotherProcess(t *testing.T) {
 	if err := elsewhere(t, p, 0).Wait(); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(hold, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	cmd := elsewhere(t, p, 1)
-	time.Sleep(100 * time.Millisecond)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(hangs); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("its job does not start")
+		}
+	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
+	if err := os.Remove(hold); err != nil {
+		t.Fatal(err)
+	}
 	again := plan(t, source, out)
 	if !again.Work[0].Reuse || again.Work[1].Reuse {
 		t.Errorf("the finished cell is %+v, that of the killed process %+v", again.Work[0], again.Work[1])

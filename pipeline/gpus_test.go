@@ -21,7 +21,8 @@ import (
 // fakeGPUs are two GPUs, the second of which is lost after some readings.
 type fakeGPUs struct {
 	readings int
-	lost     int // readings until then; 0: never
+	lost     int    // readings until then; 0: never
+	twice    string // a file that is made at the second reading
 }
 
 func (*fakeGPUs) Devices() ([]gpu.Device, error) {
@@ -29,7 +30,13 @@ func (*fakeGPUs) Devices() ([]gpu.Device, error) {
 }
 
 func (f *fakeGPUs) Read(devices []gpu.Device) ([]gpu.Reading, error) {
-	if f.readings++; f.readings == f.lost {
+	f.readings++
+	if f.readings == 2 {
+		if err := os.WriteFile(f.twice, nil, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	if f.readings == f.lost {
 		return nil, errors.New("GPU 1 is lost")
 	}
 	all := []gpu.Reading{{Utilization: 1, MemoryBytes: 1 << 20, Watts: 60},
@@ -45,8 +52,8 @@ const gpuFile = `
 experiment "gpus" { replicates = 1 }
 
 job "one" {
-  command = ["sh", "-c", "echo one has $CUDA_VISIBLE_DEVICES; sleep 0.1"]
-  epochs  = 2
+  command = ["sh", "-c", "echo one has $CUDA_VISIBLE_DEVICES; [ $TFEXP_EPOCHS -lt 10 ] || until test -e TWICE; do sleep 0.01; done"]
+  epochs  = 10
   gpus    = 1
   runtime { epoch = "50ms" }
 }
@@ -70,7 +77,9 @@ plot "jct" {}
 
 func runOnGPUs(t *testing.T, source *fakeGPUs) (*record.Experiment, record.Cell) {
 	t.Helper()
-	spec, diags := load.Source("gpus.hcl", []byte(gpuFile), load.Options{
+	source.twice = filepath.Join(t.TempDir(), "twice")
+	file := strings.Replace(gpuFile, "TWICE", source.twice, 1)
+	spec, diags := load.Source("gpus.hcl", []byte(file), load.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2, GPUs: 2, GPUType: "fake"},
 	})
 	if diags.HasErrors() {

@@ -99,6 +99,25 @@ policy "fcfs" { order = "fcfs" }
 	}
 }
 
+// lastEnds is how each stage with files ended in the last run.
+func lastEnds(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := store.ReadJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := map[string]string{}
+	for _, e := range entries {
+		switch e.Event {
+		case "run_start":
+			clear(ended)
+		case "stage_end":
+			ended[e.Unit] = e.State
+		}
+	}
+	return ended
+}
+
 // What stages have left is reused as long as it is whole and made of the same; a file that is gone or cut is made anew.
 func TestStagesAreReused(t *testing.T) {
 	if !drawn {
@@ -106,24 +125,7 @@ func TestStagesAreReused(t *testing.T) {
 	}
 	out := t.TempDir()
 	dir := filepath.Join(out, "small")
-	// last is how each stage with files ended in the last run.
-	last := func() map[string]string {
-		t.Helper()
-		entries, err := store.ReadJournal(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ended := map[string]string{}
-		for _, e := range entries {
-			switch e.Event {
-			case "run_start":
-				clear(ended)
-			case "stage_end":
-				ended[e.Unit] = e.State
-			}
-		}
-		return ended
-	}
+	last := func() map[string]string { return lastEnds(t, dir) }
 	runs(t, simulatedFile, out, 8)
 	for name, state := range last() {
 		if state != "finished" {

@@ -31,7 +31,8 @@ type chain struct {
 	// ended is set once how the run ended is written down, as state.
 	ended bool
 	state string
-	plan  string // the digest of the plan
+	plan  string // the digest of the plan, when it had so many cells: searches add some
+	cells int
 }
 
 // all runs the stages. It returns the state in which the run ended.
@@ -203,7 +204,7 @@ func stageUnit(s *stages.Stage) string { return "stage " + s.Name }
 func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 	k := store.NewKey(s.Name)
 	k.Add("version", c.options.Version)
-	if c.plan == "" {
+	if c.plan == "" || c.cells != len(c.Cells) {
 		plan := c.Plan.Plan
 		plan.PredictedSeconds = 0 // how long it was to take changes nothing
 		plan.Cells = slices.Clone(plan.Cells)
@@ -214,7 +215,7 @@ func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 		if err != nil {
 			return nil, fmt.Errorf("describe the plan: %w", err)
 		}
-		c.plan = store.HashOf(string(raw))
+		c.plan, c.cells = store.HashOf(string(raw)), len(c.Cells)
 	}
 	k.Add("plan", c.plan)
 	lines, err := s.Key(c.seen)

@@ -109,6 +109,11 @@ func TestTuning(t *testing.T) {
 	if o, _ := runTuned(t, out); o.Ran != 0 || o.Reused != 12 {
 		t.Errorf("again: %d ran, %d reused", o.Ran, o.Reused)
 	}
+	for name, state := range lastEnds(t, filepath.Join(out, "tuned")) {
+		if state != "reused" {
+			t.Errorf("again, with the trials that the search added: %s is %s", name, state)
+		}
+	}
 }
 
 // TestTuningGoesOn breaks a search off after some trials, as kill -9 would: what

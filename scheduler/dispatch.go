@@ -207,8 +207,8 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	l.alternatives.Runs(j, int32(g.Alternative))
 	l.machine.Take(g)
 	if kind == Start {
-		if r := l.result(j); r.FirstStart == Never {
-			r.FirstStart, r.Cores = l.now, int(cores)
+		if f.first == Never {
+			f.first, f.cores = l.now, cores
 		}
 		if !l.resizable(j) {
 			f.request = cores
@@ -230,8 +230,9 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	if q := l.quantum(j); q > 0 {
 		l.setTimer(j, l.now+q)
 	}
-	l.emit(Event{Kind: kind, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Beside: g.Beside,
-		Alternative: g.Alternative, Migrated: moves})
+	e := l.event(kind, j)
+	e.Cores, e.GPUs, e.Layout, e.Beside, e.Alternative, e.Migrated = g.Cores, g.GPUs, g.Layout, g.Beside, g.Alternative, moves
+	l.out.Send()
 	return nil
 }
 

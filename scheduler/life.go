@@ -19,26 +19,31 @@ type life struct {
 	plain   bool // it asks for cores of one node and nothing else: see Job.Plain
 	yields  bool // its turn is over: it runs on until dispatch has decided
 	arrival time.Duration
+	first   time.Duration // when it first started, or Never
+	cores   int32         // what it was granted then
+	asked   int32         // cores, by the workload
 	grant   Grant         // held; of a paused job, what it held last
 	end     time.Duration // expected end while running
-	asked   int32         // cores, by the workload
 }
 
-// newLife is that of a job that is still to come.
-func (l *loop) newLife(number int32) life {
+// newLife sets out the life of a job that is still to come.
+func (l *loop) newLife(number int32, f *life) {
 	j := &l.Jobs[number]
-	return life{
-		state: Pending, timer: Never,
+	*f = life{
+		state: Pending, timer: Never, first: Never,
 		request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
 		plain: j.Plain(), arrival: j.Arrival,
 	}
 }
 
-func (l *loop) life(j int32) *life     { return l.lives.At(j) }
+func (l *loop) life(j int32) *life { return l.lives.At(j) }
+
+// result has what is counted of an open job beside its life.
 func (l *loop) result(j int32) *Result { return l.fates.Of(j) }
 
 // settle writes what is counted in a life down in the job's result.
 func (f *life) settle(r *Result) {
 	r.State, r.Waiting, r.Service, r.CoreTime = f.state, f.waiting, f.service, f.coreTime
+	r.FirstStart, r.Cores = f.first, int(f.cores)
 	r.Preemptions, r.Alternative = int(f.preemptions), int(f.alternative)
 }

@@ -268,7 +268,8 @@ func (l *loop) arrive(j int32) error {
 	f := l.life(j)
 	l.guard.News()
 	f.state, f.since = Queued, l.Jobs[j].Arrival
-	l.emit(Event{Kind: Arrive, Job: int(j)})
+	l.event(Arrive, j)
+	l.out.Send()
 	if l.follower != nil {
 		l.follower.Arrived(j)
 	}
@@ -346,7 +347,7 @@ func (l *loop) finish(e *Notice) error {
 	if f.state = e.State; !final {
 		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.Jobs[j].Name, e.State)
 	}
-	l.end(j, Event{Kind: kind, Reason: e.Reason, Attempt: e.Attempt})
+	l.end(j, kind, e.Reason, e.Attempt)
 	return nil
 }
 
@@ -367,28 +368,27 @@ func (l *loop) takeOff(j int32) {
 
 // close makes a job final.
 func (l *loop) close(j int32, kind EventKind, reason string) {
-	l.end(j, Event{Kind: kind, Reason: reason})
+	l.end(j, kind, reason, nil)
 }
 
-// end makes a job final by an event.
-func (l *loop) end(j int32, e Event) {
+// end makes a job final by an event of a kind, at the end of an attempt if it is not nil.
+func (l *loop) end(j int32, kind EventKind, reason string, attempt *Attempt) {
 	f := l.life(j)
 	l.guard.News()
 	l.unbook(j)
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.rental.End(j)
-	r := l.result(j)
-	r.Finish, r.Reason, f.timer, f.grant = l.now, e.Reason, Never, Grant{}
+	r := l.fates.Last(j)
+	r.Finish, r.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
 	f.settle(r)
 	l.open--
 	if l.follower != nil {
 		l.follower.Ended(j)
 	}
-	e.Job = int(j)
-	l.fates.Last(j, &e)
-	l.emit(e)
+	e := l.event(kind, j)
+	e.Reason, e.Attempt, e.Result = reason, attempt, l.fates.Over(j, r)
+	l.out.Send()
 	l.lives.Over(j)
-	l.fates.Over(j)
 }
 
 // book takes the job's memory on the nodes of its grant, which it keeps to its end.
@@ -477,7 +477,7 @@ func (l *loop) leave(j int32) {
 }
 
 func (l *loop) byFirstStart(a, b int32) int {
-	return cmp.Or(cmp.Compare(l.result(a).FirstStart, l.result(b).FirstStart), cmp.Compare(a, b))
+	return cmp.Or(cmp.Compare(l.life(a).first, l.life(b).first), cmp.Compare(a, b))
 }
 
 // resizable reports whether a job can be resized while it runs. Gangs cannot.
@@ -497,11 +497,17 @@ func (l *loop) release(j int32) {
 	l.gaveBack = true
 }
 
+// event begins the record of an event that happens now.
+func (l *loop) event(kind EventKind, j int32) *Event {
+	l.events++
+	return l.out.Begin(l.now, kind, int(j))
+}
+
 // emit records an event that happens now.
 func (l *loop) emit(e Event) {
-	l.events++
 	e.At = l.now
-	l.out.Event(&e)
+	*l.event(e.Kind, int32(e.Job)) = e
+	l.out.Send()
 }
 
 // stuck says why the waiting jobs can never start.
@@ -553,7 +559,7 @@ func (l *loop) outcome() Outcome {
 	if kept := l.fates.Kept(); kept != nil {
 		for j, f := range l.lives.All() {
 			if !f.state.Over() { // the others are settled
-				kept[j] = *l.result(j)
+				kept[j] = *l.fates.Last(j)
 				f.settle(&kept[j])
 			}
 		}

@@ -92,13 +92,11 @@ func startHanging(t *testing.T) *started {
 
 func waitFor(t *testing.T, condition func() bool) {
 	t.Helper()
-	for range 1500 {
-		if condition() {
-			return
+	for end := time.Now().Add(3 * time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited in vain")
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatal("waited in vain")
 }
 
 func (s *started) let(t *testing.T) {

@@ -74,35 +74,51 @@ func TestRevocations(t *testing.T) {
 			if test.engine == "docker" {
 				needDocker(t)
 			}
-			dir, err := filepath.EvalSymlinks(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			record := func(lost, back float64) string {
-				return fmt.Sprintf("time_s,servers\n0,1\n%g,0\n%g,1\n", lost*test.scale, back*test.scale)
-			}
-			text := strings.Replace(revoked, "ENGINE", test.engine, 1)
-			if test.engine == "process" {
-				text = strings.Replace(text, "  image  = \"tfexp/builtin:latest\"\n", "", 1)
-			}
-			for name, text := range map[string]string{
-				"r.hcl": text, "worker.csv": record(1.5, 2.5), "chief.csv": record(4, 4.5),
-			} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			// Where the machine is busy, the chief may be lost before its first checkpoint: then later, again.
+			for scale := test.scale; ; scale *= 2 {
+				dir, err := filepath.EvalSymlinks(t.TempDir())
+				if err != nil {
 					t.Fatal(err)
 				}
-			}
-			s := command(dir, "run", "r.hcl", "--out", "out")
-			if code := s.status(t); code != cli.ExitOK {
-				t.Fatalf("ended with %d: %s", code, s.stderr.String())
-			}
-			cell := filepath.Join(dir, "out", "revoked", "cells", "w-h-fcfs-r1")
-			checkRevoked(t, cell, test.scale)
-			if left := processesOf(dir); len(left) > 0 {
-				t.Errorf("left running: %s", left)
+				cell := runRevoked(t, dir, test.engine, scale)
+				log, err := os.ReadFile(filepath.Join(cell, "logs", "cnn-1.log"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if left := processesOf(dir); len(left) > 0 {
+					t.Errorf("left running: %s", left)
+				}
+				if bytes.Contains(log, []byte(`{"tfexp":{"resumed":`)) || scale >= 8*test.scale {
+					checkRevoked(t, cell, scale)
+					return
+				}
 			}
 		})
 	}
+}
+
+// runRevoked runs the experiment on an engine in a folder, and returns the folder of its cell.
+func runRevoked(t *testing.T, dir, engine string, scale float64) string {
+	t.Helper()
+	record := func(lost, back float64) string {
+		return fmt.Sprintf("time_s,servers\n0,1\n%g,0\n%g,1\n", lost*scale, back*scale)
+	}
+	text := strings.Replace(revoked, "ENGINE", engine, 1)
+	if engine == "process" {
+		text = strings.Replace(text, "  image  = \"tfexp/builtin:latest\"\n", "", 1)
+	}
+	for name, text := range map[string]string{
+		"r.hcl": text, "worker.csv": record(1.5, 2.5), "chief.csv": record(4, 4.5),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := command(dir, "run", "r.hcl", "--out", "out")
+	if code := s.status(t); code != cli.ExitOK {
+		t.Fatalf("ended with %d: %s", code, s.stderr.String())
+	}
+	return filepath.Join(dir, "out", "revoked", "cells", "w-h-fcfs-r1")
 }
 
 // checkRevoked checks the files of the cell.
@@ -148,9 +164,10 @@ func checkRevoked(t *testing.T, cell string, scale float64) {
 		t.Fatalf("resumed %v after checkpoints %v", after.Resumed, before.Checkpoints)
 	}
 	resumed, saved := after.Resumed[0], before.Checkpoints[len(before.Checkpoints)-1]
-	// It may be lost between a checkpoint and its line, and between the end of an epoch and its line.
+	// It may be lost between a checkpoint and its line, and between the end of an epoch and its line; the other worker
+	// goes on while it has no core.
 	if reached := resumed.Step + resumed.LostSteps; resumed.Step < saved.Step || resumed.LostSteps < 0 ||
-		reached < before.Progress.Step || reached > before.Progress.Step+100 {
+		reached < before.Progress.Step || reached > before.Progress.Step+1000 {
 		t.Errorf("resumed %+v; the last checkpoint was %+v, the last step %d", resumed, saved, before.Progress.Step)
 	}
 	job := readTable(t, filepath.Join(cell, "jobs.csv"))[0]

@@ -73,7 +73,7 @@ func (t *referenceTable) head(columns []string) error {
 	for i := range t.where {
 		t.chosen[i] = slices.Index(columns, t.where[i].Name)
 		if t.chosen[i] < 0 {
-			return fmt.Errorf("there is no column %q; there are %s", t.where[i].Name, strings.Join(columns, ", "))
+			return fmt.Errorf("there is no column %q; there are %s", t.where[i].Name, workload.Names(columns))
 		}
 	}
 	for i, name := range columns {

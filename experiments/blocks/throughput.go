@@ -24,10 +24,14 @@ func (d *Decoder) readSpeeds(t *rawTrace, a *eval.Args) bool {
 	}
 	from := d.Find(eval.Get[string](a, "throughputs"))
 	digest, err := files.ReadAll(from, func(text io.Reader) (err error) {
-		t.speeds, err = throughput.Read(text)
+		t.speeds, err = throughput.Read(from.Shown, text)
 		return err
 	})
-	if err != nil {
+	switch {
+	case len(experiments.LineErrors(err)) > 0:
+		d.FileErrors(from, a.At("throughputs"), err)
+		return false
+	case err != nil:
 		d.Errorf(a.At("throughputs"), "Unreadable table of throughputs", "%s: %v.", from.Shown, err)
 		return false
 	}

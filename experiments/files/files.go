@@ -124,7 +124,7 @@ func unpack(name string, r io.Reader) (io.Reader, error) {
 	in := &counter{from: r}
 	text, err := gzip.NewReader(in)
 	if err != nil {
-		return nil, fmt.Errorf("it is not packed with gzip, as its name says (%w)", err)
+		return nil, errors.New("it is not packed with gzip, as its name says")
 	}
 	return &unpacked{text: text, packed: in}, nil
 }
@@ -202,7 +202,7 @@ func (d Finder) fileErrors(t File, at hcl.Range, err error, hint string) {
 	case errors.Is(err, fs.ErrNotExist):
 		d.Errorf(at, "Cannot read the file", "There is no file %s.", t.Shown)
 	default:
-		d.Errorf(at, "Cannot read the file", "%v.", err)
+		d.Errorf(at, "Cannot read the file", "%s", Sentence(err.Error()))
 	}
 }
 

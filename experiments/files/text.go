@@ -57,5 +57,5 @@ func packedError(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("it is packed with gzip, and cut off: it was not copied whole")
 	}
-	return fmt.Errorf("it is packed with gzip, and damaged (%w)", err)
+	return errors.New("it is packed with gzip, and damaged")
 }

@@ -1,7 +1,8 @@
 package machines
 
 import (
-	"encoding/csv"
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -162,43 +163,38 @@ func (d *Decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*marke
 	var into recorded
 	there := map[string]bool{}
 	before := -1.0
-	_, err := files.ReadAll(from, func(text io.Reader) error {
-		in := csv.NewReader(workload.BoundRows(text))
-		in.TrimLeadingSpace, in.FieldsPerRecord = true, -1
-		for {
-			row, err := in.Read()
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if !ok && !(len(row) == 3 && (row[1] == "add" || row[1] == "remove")) {
-				return nil
-			}
-			ok = true
-			line, _ := in.FieldPos(0)
-			ms, bad := strconv.ParseFloat(strings.TrimSpace(row[0]), 64)
-			switch {
-			case len(row) != 3 || row[1] != "add" && row[1] != "remove":
-				d.wrongLine(na, m, line, "Malformed line", "A line is milliseconds, add or remove, and a node.")
-			case bad != nil || !(ms >= 0) || ms/1000 > files.MaxSeconds:
-				d.wrongLine(na, m, line, "Malformed line", "The time is %q: not a number of milliseconds.", row[0])
-			case ms < before:
-				d.wrongLine(na, m, line, "Not in order", "The time %g does not come after %g.", ms, before)
-			case there[row[2]] == (row[1] == "add"):
-				d.wrongLine(na, m, line, "Contradicting lines", "The node %q cannot be %s here.", row[2],
-					map[string]string{"add": "added", "remove": "removed"}[row[1]])
-			default:
-				there[row[2]] = row[1] == "add"
-				into.count(time.Duration(ms*1e6), row[1] == "add")
-				before = ms
-				continue
-			}
+	other, wrong := false, false // the first line is of another form; a line has been wrong, and those after it mean little
+	row := func(_ int, fields []string) error {
+		ms, err := strconv.ParseFloat(strings.TrimSpace(fields[0]), 64)
+		change, node := strings.TrimSpace(fields[1]), strings.TrimSpace(fields[2])
+		known := change == "add" || change == "remove"
+		other = other || !ok && !known
+		if ok = !other; other || wrong {
 			return nil
 		}
+		wrong = true
+		switch {
+		case !known:
+			return errors.New("a line is milliseconds, add or remove, and a node")
+		case err != nil || !(ms >= 0) || ms/1000 > files.MaxSeconds:
+			return fmt.Errorf("the time is %q: not a number of milliseconds", fields[0])
+		case ms < before:
+			return fmt.Errorf("the time %g does not come after %g", ms, before)
+		case there[node] && change == "add":
+			return fmt.Errorf("the node %q cannot be added here", node)
+		case !there[node] && change == "remove":
+			return fmt.Errorf("the node %q cannot be removed here", node)
+		}
+		wrong, before, there[node] = false, ms, change == "add"
+		into.count(time.Duration(ms*1e6), change == "add")
+		return nil
+	}
+	_, err := files.ReadAll(from, func(text io.Reader) error {
+		_, err := workload.Table{Names: []string{"milliseconds", "change", "node"}}.EachRow(from.Shown, text, false,
+			func([]string) error { return nil }, row)
+		return err
 	})
-	if err != nil {
+	if ok && err != nil { // of a file of another form, csvTable says what is wrong
 		na.OK = false
 		d.FileErrors(from, at, err)
 	}

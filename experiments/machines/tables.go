@@ -1,7 +1,6 @@
 package machines
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -29,13 +28,7 @@ func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 	from := d.Find(m.File)
 	var head, wanted []int
 	which = -1
-	_, err := files.ReadAll(from, func(text io.Reader) error {
-		in := csv.NewReader(workload.BoundRows(text))
-		in.TrimLeadingSpace = true
-		names, err := in.Read()
-		if err != nil {
-			return fmt.Errorf("read the names of its columns: %w", err)
-		}
+	names := func(names []string) error {
 		for i, list := range columns {
 			if head = places(names, called(m, list)); which < 0 && head != nil {
 				which = i
@@ -51,26 +44,24 @@ func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 			for _, list := range columns {
 				all = append(all, strings.Join(append(called(m, list), where...), ", "))
 			}
-			return fmt.Errorf("it needs the columns %s; there are %s", strings.Join(all, ", or "), strings.Join(names, ", "))
+			return fmt.Errorf("it needs the columns %s; there are %s", strings.Join(all, ", or "), workload.Names(names))
 		}
-		for {
-			row, err := in.Read()
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			line, _ := in.FieldPos(0)
-			if !chosen(m, row, wanted) {
-				continue
-			}
-			r := tableRow{line: line}
-			for _, i := range head {
-				r.texts = append(r.texts, strings.TrimSpace(row[i]))
-			}
-			rows = append(rows, r)
+		return nil
+	}
+	row := func(line int, fields []string) error {
+		if !chosen(m, fields, wanted) {
+			return nil
 		}
+		r := tableRow{line: line}
+		for _, i := range head {
+			r.texts = append(r.texts, strings.TrimSpace(fields[i]))
+		}
+		rows = append(rows, r)
+		return nil
+	}
+	_, err := files.ReadAll(from, func(text io.Reader) error {
+		_, err := workload.EachRow(from.Shown, text, false, names, row)
+		return err
 	})
 	switch {
 	case err != nil:

@@ -205,13 +205,13 @@ func (t *clusterTable) head(columns []string) error {
 	for i, name := range t.columns {
 		at := slices.Index(columns, name)
 		if needed := i >= 1 && i <= 3 || t.named[i]; at < 0 && needed {
-			return fmt.Errorf("there is no column %q; there are %s", name, strings.Join(columns, ", "))
+			return fmt.Errorf("there is no column %q; there are %s", name, workload.Names(columns))
 		}
 		t.at = append(t.at, at)
 	}
 	if t.at[4] < 0 && t.at[5] < 0 {
 		return fmt.Errorf("there is no column %q nor %q; there are %s", t.columns[4], t.columns[5],
-			strings.Join(columns, ", "))
+			workload.Names(columns))
 	}
 	return nil
 }

@@ -15,6 +15,18 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// MostOfText is how many characters of a message are shown where it may hold a text of a file, which may be of any
+// length.
+const MostOfText = 4000
+
+// Shortened cuts a text to so many characters.
+func Shortened(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
 // OneOf lists names for a sentence: `"a", "b" or "c"`.
 func OneOf(names []string) string { return listed(names, "or") }
 

@@ -113,7 +113,7 @@ func docker(t testing.TB, args ...string) string {
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for begin := time.Now(); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Since(begin) > 30*time.Second {
+		if time.Since(begin) > 2*time.Minute {
 			t.Fatalf("in vain waited for: %s", what)
 		}
 	}

@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -195,25 +196,30 @@ func TestNodeIsLost(t *testing.T) {
 		if err := e.Start(0, inParts(0, 1)); err != nil {
 			t.Fatal(err)
 		}
-		at := e.Now() + 3*time.Second
-		fleet.news = []scheduler.Notice{
-			{Kind: scheduler.NodeWarned, Node: node, At: at - 2500*time.Millisecond, Until: at}, {Kind: scheduler.NodeDown,
-				Node: node, At: at},
+		said := func(part string) string {
+			raw, _ := os.ReadFile(filepath.Join(j.CheckpointDir, part)) // it may not have said anything yet
+			return string(raw)
 		}
+		until(t, "both listen", func() bool { return said("worker.0") != "" && said("worker.1") != "" })
+		fleet.news = []scheduler.Notice{{Kind: scheduler.NodeWarned, Node: node, At: e.Now(), Until: e.Now() + time.Minute}}
 		next(t, e, scheduler.NodeWarned)
-		said := func(part string) string { return logAt(t, filepath.Join(j.CheckpointDir, part)) }
 		until(t, "the program is told", func() bool { return strings.Contains(said(fmt.Sprintf("worker.%d", node)), `"warning":`) })
 		if !revoke {
 			until(t, "the first is asked for a checkpoint", func() bool { return strings.Contains(said("worker.0"), `"checkpoint":true`) })
 		}
+		lost := strings.TrimSuffix(j.LogPath, ".log") + map[bool]string{false: ".worker-1.log", true: ".log"}[revoke]
+		until(t, "it is asked to end", func() bool { return strings.Contains(logAt(t, lost), "asked") })
+		if revoke { // and then the other, because it is the first that has ended
+			other := strings.TrimSuffix(j.LogPath, ".log") + ".worker-1.log"
+			until(t, "the other is asked to end", func() bool { return strings.Contains(logAt(t, other), "asked") })
+		}
+		at := e.Now()
+		fleet.news = []scheduler.Notice{{Kind: scheduler.NodeDown, Node: node, At: at}}
 		if down := next(t, e, scheduler.NodeDown); down.At < at {
 			t.Errorf("lost at %s, before %s", down.At, at)
 		}
 		left := map[bool]string{false: "map[ps-0:running 0 worker-0:running 0]", true: "map[]"}[revoke]
-		if got := fmt.Sprint(states(t, e)); got != left {
-			t.Errorf("containers %s, want %s", got, left)
-		}
-		lost := strings.TrimSuffix(j.LogPath, ".log") + map[bool]string{false: ".worker-1.log", true: ".log"}[revoke]
+		until(t, "the containers are "+left, func() bool { return fmt.Sprint(states(t, e)) == left })
 		if log := logAt(t, lost); !strings.HasSuffix(log, "asked\ntfexp: its server was taken away\n") {
 			t.Errorf("log %q", log)
 		}

@@ -14,14 +14,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// counting counts to 40. It keeps how far it is when it is asked to end, and says where it begins.
+// counting counts to 100. It keeps how far it is when it is asked to end, and says where it begins.
 const counting = `
 f="$TFEXP_CHECKPOINT_DIR/n"
 n=0
 [ -e "$f" ] && n=$(cat "$f")
 trap 'echo $n >"$f"; exit 143' TERM
 echo from $n
-while [ $n -lt 40 ]; do n=$((n+1)); sleep 0.01; done
+while [ $n -lt 100 ]; do n=$((n+1)); sleep 0.01; done
 echo done $n`
 
 // Three jobs share two nodes of one daemon by max_min, in rounds: each goes on from its checkpoint, in a new container on
@@ -58,8 +58,9 @@ func TestRoundsMoveContainersByCheckpoints(t *testing.T) {
 	for i, r := range out.Jobs {
 		log := logOf(t, programs[i])
 		migrations += r.Migrations
-		if r.State != scheduler.Finished || !strings.HasSuffix(log, "done 40\n") ||
-			strings.Count(log, "from ") != 1+r.Preemptions {
+		// One that is asked to end at once may say nothing, or not hear of it.
+		if r.State != scheduler.Finished || !strings.HasSuffix(log, "done 100\n") ||
+			strings.Count(log, "from ") > 1+r.Preemptions {
 			t.Errorf("%s is %s, was paused %d times, and says %q", jobs[i].Name, r.State, r.Preemptions, log)
 		}
 	}

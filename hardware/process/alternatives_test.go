@@ -3,7 +3,6 @@
 package process
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,11 +71,11 @@ func TestAlternativeOfAResumedJob(t *testing.T) {
 		check := validate.New(cluster, jobs, nil)
 		run := scheduler.Run{
 			Policy:  policy.Policy{Order: policy.SRTF, Preemption: policy.PausePreemption, Placement: pairs.Pairs},
-			Cluster: cluster, Jobs: jobs, Engine: &held{Engine: e, path: filepath.Join(dir, "begun")}, Recorder: check,
+			Cluster: cluster, Jobs: jobs, Engine: &held{Engine: e, made: func(job int) string {
+				return []string{filepath.Join(dir, "begun"), ""}[job]
+			}}, Recorder: check,
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		out, err := run.Execute(ctx)
+		out, err := run.Execute(patient(t))
 		if err != nil {
 			t.Fatal(err)
 		}

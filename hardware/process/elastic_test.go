@@ -3,7 +3,6 @@
 package process
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,11 +54,11 @@ func TestElasticOrdersResizeRunningJobs(t *testing.T) {
 		}
 		run := scheduler.Run{
 			Policy: policy.Policy{Order: order, Settings: settings}, Cluster: cluster, Jobs: jobs, Recorder: check,
-			Engine: &held{Engine: e, path: filepath.Join(dir, "checkpoint", "had.2")},
+			Engine: &held{Engine: e, made: func(job int) string {
+				return []string{filepath.Join(dir, "checkpoint", "had.2"), ""}[job]
+			}},
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		out, err := run.Execute(ctx)
+		out, err := run.Execute(patient(t))
 		if err != nil {
 			t.Fatal(err)
 		}

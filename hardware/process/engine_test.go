@@ -81,9 +81,7 @@ func start(t testing.TB, e *Engine, job int) {
 // next returns the next end; the tests have one job at a time or collect all.
 func next(t testing.TB, e *Engine) scheduler.Notice {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	_, ended, err := e.Next(ctx, scheduler.Never)
+	_, ended, err := e.Next(patient(t), scheduler.Never)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,37 +104,69 @@ func read(t testing.TB, path string) string {
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	for began := time.Now(); !cond(); time.Sleep(time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatalf("%s: not so after a minute", what)
+		if time.Since(began) > 4*time.Minute {
+			t.Fatalf("%s: not so after four minutes", what)
 		}
 	}
 }
 
-// held is an engine of which the scheduler hears nothing, once it has started a job, until a program has made a file: no
-// other job arrives meanwhile.
+// held is an engine of which the scheduler hears nothing until the program of each job that it has started, or started
+// again after a pause, has made a file: no other job arrives and no round ends meanwhile.
 type held struct {
 	*Engine
-	path    string
-	started bool
+	made  func(job int) string // the file of a job; empty if it is not waited for
+	waits []string
+}
+
+func (h *held) started(job int, err error) error {
+	if path := h.made(job); path != "" && err == nil {
+		h.waits = append(h.waits, path)
+	}
+	return err
+}
+
+// again is called before a program may be started again.
+func (h *held) again(job int) {
+	if path := h.made(job); path != "" && h.opts.Suspends {
+		os.Remove(path)
+	}
 }
 
 func (h *held) Start(job int, grant scheduler.Grant) error {
-	h.started = true
-	return h.Engine.Start(job, grant)
+	return h.started(job, h.Engine.Start(job, grant))
+}
+
+func (h *held) Resume(job int, grant scheduler.Grant) error {
+	h.again(job)
+	return h.started(job, h.Engine.Resume(job, grant))
+}
+
+func (h *held) Migrate(job int, grant scheduler.Grant) error {
+	h.again(job)
+	return h.started(job, h.Engine.Migrate(job, grant))
 }
 
 func (h *held) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
-	for h.started {
-		if _, err := os.Stat(h.path); err == nil {
-			break
+	for len(h.waits) > 0 {
+		if _, err := os.Stat(h.waits[0]); err == nil {
+			h.waits = h.waits[1:]
+			continue
 		}
 		select {
 		case <-ctx.Done():
+			h.waits = nil
 			return h.Now(), nil, ctx.Err()
 		case <-time.After(time.Millisecond):
 		}
 	}
 	return h.Engine.Next(ctx, until)
+}
+
+// patient ends when a test has waited too long, however busy the machine is.
+func patient(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // pidIn waits for a script to write a process number to a file.

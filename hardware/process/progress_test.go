@@ -3,7 +3,6 @@
 package process
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -31,9 +30,7 @@ func TestProgress(t *testing.T) {
 	before := time.Duration(0)
 	for _, want := range []int{1, 2, 10} { // never more than there are, and each wakes it
 		for got := 0; got < want; {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			now, news, err := e.Next(ctx, scheduler.Never)
-			cancel()
+			now, news, err := e.Next(patient(t), scheduler.Never)
 			if err != nil || len(news) == 0 {
 				t.Fatal(news, err)
 			}

@@ -3,7 +3,6 @@
 package process
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,7 @@ import (
 )
 
 // counting counts to 40, and on until the three have gone on from checkpoints six times. It keeps how far it is when it
-// is asked to end, and says where it begins.
+// is asked to end, and says where it begins and when it listens.
 const counting = `
 cd "$TFEXP_CHECKPOINT_DIR"
 n=0
@@ -28,6 +27,8 @@ n=0
 trap 'echo $n >n; exit 143' TERM
 echo from $n
 [ $n -gt 0 ] && mktemp ../again.XXXXXX >/dev/null
+n=$((n+1))
+touch listens
 while [ $n -lt 40 ] || [ $(ls .. | grep -c again) -lt 6 ]; do n=$((n+1)); sleep 0.005; done
 echo done $n`
 
@@ -49,11 +50,10 @@ func TestRoundsMoveJobsByCheckpoints(t *testing.T) {
 	check := validate.New(cluster, jobs, nil)
 	run := scheduler.Run{
 		Policy:  policy.Policy{Order: "max_min", Settings: policy.Settings{"rounds": 80 * time.Millisecond}},
-		Cluster: cluster, Jobs: jobs, Engine: e, Recorder: check,
+		Cluster: cluster, Jobs: jobs, Recorder: check,
+		Engine: &held{Engine: e, made: func(job int) string { return filepath.Join(programs[job].CheckpointDir, "listens") }},
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	out, err := run.Execute(ctx)
+	out, err := run.Execute(patient(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +73,11 @@ func TestRoundsMoveJobsByCheckpoints(t *testing.T) {
 			}
 			fmt.Sscanf(line, "done %d", &done)
 		}
-		if r.State != scheduler.Finished || done < 40 || froms[0] != 0 || !slices.IsSorted(froms) {
+		if r.State != scheduler.Finished || done < 40 || froms[0] != 0 || !slices.IsSorted(froms) ||
+			strings.Count(log, "from 0\n") != 1 {
 			t.Errorf("%s is %s, and says %q", jobs[i].Name, r.State, log)
 		}
-		if len(froms) > 1+r.Preemptions { // one that is asked to end at once may say nothing
+		if len(froms) != 1+r.Preemptions {
 			t.Errorf("%s was paused %d times, and started %d times", jobs[i].Name, r.Preemptions, len(froms))
 		}
 	}

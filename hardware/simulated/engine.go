@@ -162,10 +162,10 @@ func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engin
 	return e, nil
 }
 
-// newTask is that of a job that is still to start.
-func (e *Engine) newTask(job int32) (t task) {
-	e.setOut(int(job), &t, e.work(int(job)))
-	return t
+// newTask sets out the task of a job that is still to start.
+func (e *Engine) newTask(job int32, t *task) {
+	*t = task{}
+	e.setOut(int(job), t, e.work(int(job)))
 }
 
 // at returns the task of a job.

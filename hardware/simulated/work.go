@@ -147,6 +147,9 @@ func (w *Scaling) Speed(threads int) float64 {
 	if w.SpeedUp != nil {
 		return w.SpeedUp(threads)
 	}
+	if threads == 1 {
+		return 1 // as below: that is exact
+	}
 	return 1 / (1 - w.Parallel + w.Parallel/float64(threads))
 }
 

@@ -143,7 +143,7 @@ func grant(node int, lo, hi int32) scheduler.Grant {
 
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("never: %s", what)
 		}
@@ -153,6 +153,11 @@ func eventually(t *testing.T, what string, is func() bool) {
 func read(path string) string {
 	raw, _ := os.ReadFile(path)
 	return string(raw)
+}
+
+// listens reports whether a job has said that it listens to signals.
+func listens(o *opened, job int) bool {
+	return strings.Contains(read(filepath.Join(o.dir, fmt.Sprintf("%d.log", job))), "listens\n")
 }
 
 // states are the states of all processes whose command line has a text.
@@ -225,12 +230,13 @@ func TestPausedByCheckpoint(t *testing.T) {
 	o := openAs(t, []int{2, 2}, settings{}, true, job(`
 trap 'echo "$SLURMD_NODENAME" >"$TFEXP_CHECKPOINT_DIR/saved"; exit 143' TERM
 if [ -e "$TFEXP_CHECKPOINT_DIR/saved" ]; then echo "$SLURMD_NODENAME after $(cat "$TFEXP_CHECKPOINT_DIR/saved")"; exit; fi
+echo listens
 while :; do sleep 0.05; done`), job("exit 0"))
 	o.up(t, 2)
 	if err := o.Start(0, grant(0, 0, 1)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the job runs", func() bool { return runs(o, 0) })
+	eventually(t, "the job listens", func() bool { return listens(o, 0) })
 	if err := o.Pause(0); err != nil {
 		t.Fatal(err)
 	}

@@ -206,12 +206,12 @@ func TestAllocationGoesAway(t *testing.T) {
 // A preempted allocation: its jobs are asked to end, and have not failed when they do. Another allocation is asked for.
 func TestAllocationIsPreempted(t *testing.T) {
 	needOwnCluster(t)
-	o := open(t, 1, settings{}, job(`trap 'echo asked; exit 143' TERM; while :; do sleep 0.1; done`))
+	o := open(t, 1, settings{}, job(`trap 'echo asked; exit 143' TERM; echo listens; while :; do sleep 0.1; done`))
 	o.up(t, 1)
 	if err := o.Start(0, grant(0, 0, 0)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the job runs", func() bool { return runs(o, 0) })
+	eventually(t, "the job listens", func() bool { return listens(o, 0) })
 	first, _ := o.pool.place(0)
 	urgent, err := client.Run(t.Context(), 0, "sbatch", "--parsable", "--partition=urgent", "--nodelist="+first.name,
 		"--exclusive", "--output=/dev/null", "--wrap", "sleep 1000")
@@ -242,15 +242,15 @@ func TestAllocationIsPreempted(t *testing.T) {
 func TestAllocationHasGraceTime(t *testing.T) {
 	needOwnCluster(t)
 	o := open(t, 1, settings{Partition: "patient", Watch: time.Hour, Notice: time.Minute},
-		job(`trap 'echo asked; exit 143' TERM; while :; do sleep 0.1; done`),
-		job(`trap 'cat "$TFEXP_CONTROL"' TERM; while :; do sleep 0.1; done`))
+		job(`trap 'echo asked; exit 143' TERM; echo listens; while :; do sleep 0.1; done`),
+		job(`trap 'cat "$TFEXP_CONTROL"' TERM; echo listens; while :; do sleep 0.1; done`))
 	o.up(t, 1)
 	for i := range 2 {
 		if err := o.Start(i, grant(0, int32(i), int32(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the jobs run", func() bool { return runs(o, 0) && runs(o, 1) })
+	eventually(t, "the jobs listen", func() bool { return listens(o, 0) && listens(o, 1) })
 	first, _ := o.pool.place(0)
 	urgent, err := client.Run(t.Context(), 0, "sbatch", "--parsable", "--partition=urgent", "--nodelist="+first.name,
 		"--exclusive", "--output=/dev/null", "--wrap", "sleep 1000")

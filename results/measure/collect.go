@@ -107,6 +107,7 @@ type Collector struct {
 	finals               map[int]Final   // by job
 	money                map[int]Money   // by job
 	backlog              backlog
+	dated                bool // some job has a deadline
 	rented               rented
 	gpus                 *gpus // nil where nobody asks for any
 	present              presence
@@ -130,11 +131,17 @@ func NewCollector(s Setup) *Collector {
 	if s.BoundedFloor <= 0 {
 		s.BoundedFloor = DefaultBoundedFloor
 	}
-	return &Collector{
+	c := &Collector{
 		setup: s, accounts: make([]account, len(s.Jobs)), jobs: ledger.New(len(s.Jobs)),
 		lastEnd: never, backlog: newBacklog(s.Jobs), rented: newRented(&s), gpus: newGPUs(&s),
 		present: newPresence(s.Cluster),
 	}
+	for job := range s.Jobs {
+		if _, c.dated = c.due(job); c.dated {
+			break
+		}
+	}
+	return c
 }
 
 // Decision implements scheduler.Recorder; decisions are not measured.
@@ -236,6 +243,9 @@ func (c *Collector) Held() (cores, gpus int) {
 	}
 	return cores, gpus
 }
+
+// Last is the instant of the last event.
+func (c *Collector) Last() table.Micros { return c.last }
 
 // Occupancy is what is held after the last event.
 func (c *Collector) Occupancy() Occupancy {

@@ -32,13 +32,14 @@ func (c *Collector) due(job int) (at time.Duration, ok bool) {
 // deadlines counts the jobs that missed their deadlines, and adds up by how many seconds
 // finished jobs did; NaN where no job has one.
 func (c *Collector) deadlines() (missed, late float64) {
-	some := false
+	if !c.dated {
+		return math.NaN(), math.NaN()
+	}
 	for job := range c.accounts {
 		due, ok := c.due(job)
 		if !ok {
 			continue
 		}
-		some = true
 		j := c.jobs.Job(job)
 		over := c.last - table.ToMicros(due)
 		if j.Over() {
@@ -53,9 +54,6 @@ func (c *Collector) deadlines() (missed, late float64) {
 				late += over.Seconds()
 			}
 		}
-	}
-	if !some {
-		return math.NaN(), math.NaN()
 	}
 	return missed, late
 }

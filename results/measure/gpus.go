@@ -48,6 +48,9 @@ func newGPUs(s *Setup) *gpus {
 	known := map[cluster.Room]int{}
 	for i := range s.Jobs {
 		g.at = min(g.at, table.ToMicros(s.Jobs[i].Arrival))
+		if s.Jobs[i].GPUs == 0 && len(s.Jobs[i].Alternatives()) == 0 {
+			continue
+		}
 		seen := map[int]bool{}
 		for _, ask := range asksOf(&s.Jobs[i], m) {
 			k, ok := known[ask]

@@ -117,8 +117,11 @@ func (g *Group) UnmarshalJSON(raw []byte) error {
 // the same in all cells of a workload.
 func (c *Collector) Groups() []Group {
 	var all []Group
-	for _, g := range groupings {
-		all = append(all, c.groupsBy(g)...)
+	several := c.several()
+	for i, g := range groupings {
+		if several[i] {
+			all = append(all, c.groupsBy(g)...)
+		}
 	}
 	return all
 }
@@ -155,9 +158,6 @@ func (c *Collector) divide(by Grouping) (list, of []*group) {
 }
 
 func (c *Collector) groupsBy(by Grouping) []Group {
-	if c.alike(by) {
-		return nil
-	}
 	list, of := c.divide(by)
 	slices.SortFunc(list, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(b.jobs, a.jobs), cmp.Compare(a.first, b.first))
@@ -191,18 +191,19 @@ func (c *Collector) groupsBy(by Grouping) []Group {
 	return out
 }
 
-// alike reports whether all jobs are in one group.
-func (c *Collector) alike(by Grouping) bool {
-	if len(c.setup.Jobs) == 0 {
-		return true
-	}
-	first, place := by.of(&c.setup.Jobs[0])
+// several reports of each grouping whether it has several groups.
+func (c *Collector) several() []bool {
+	several := make([]bool, len(groupings))
 	for i := range c.setup.Jobs {
-		if name, at := by.of(&c.setup.Jobs[i]); name != first || at != place {
-			return false
+		for k, by := range groupings {
+			if !several[k] && i > 0 {
+				name, place := by.of(&c.setup.Jobs[i])
+				before, at := by.of(&c.setup.Jobs[i-1])
+				several[k] = name != before || place != at
+			}
 		}
 	}
-	return true
+	return several
 }
 
 // addGrouped adds a job with all that is counted of it.

@@ -3,6 +3,7 @@ package prose
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -128,3 +129,11 @@ func Percent(change float64) string {
 	}
 	return signedPercent(change)
 }
+
+// Bound returns a text in which a line is not broken between a number and its unit, nor in "p = 0.012": the spaces there
+// are ones that do not break.
+func Bound(text string) string {
+	return inOneLine.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") })
+}
+
+var inOneLine = regexp.MustCompile(`\d (?:s|ms|min|h|USD|[KMG]iB|jobs/h)\b|\bp [=<] \d`)

@@ -102,9 +102,9 @@ func remainingSentences(s *sentences) {
 		{Model: "gp", Runs: 1, MeanAbs: 150, Covered: 0, Level: 0.8},
 		{Model: "gp", Part: 0.4, Runs: 1, MeanAbs: 150, Covered: 0, Level: 0.8},
 	}
-	for _, text := range Remaining(all) {
-		s.add("remaining", text)
-	}
+	s.add("remaining", Remaining(all))
+	s.add("remaining of one model", Remaining(all[:3]))
+	s.add("remaining of none", Remaining(nil))
 	s.add("remaining errors", RemainingErrors(all, 0.4))
 	s.table("remaining", RemainingTable(all))
 	s.add("unreached", Unreached(record.RemainingRow{Job: "j", Cell: "c", Target: 0.1, Loss: 0.1234}))

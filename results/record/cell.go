@@ -107,7 +107,7 @@ func (w *CellWriter) Event(e *scheduler.Event) {
 		w.Collector.Event(e)
 		return
 	}
-	if w.changed && table.ToMicros(e.At).Seconds() != w.Occupancy().At {
+	if w.changed && table.ToMicros(e.At) != w.Last() {
 		w.flushOccupancy()
 	}
 	w.Collector.Event(e)
@@ -226,10 +226,11 @@ func (w *CellWriter) finishTables() ([]File, error) {
 	axes := axisValues(names, w.setup.Cell.Axes)
 	var row JobRow
 	for i := range w.setup.Jobs {
-		row = w.Row(i)
 		if i == 0 {
+			row = w.Row(i)
 			jobs.Repeat(&row, cellColumnsOfJobs)
 		}
+		row.Outcome = w.Outcome(i)
 		w.keep(jobs.Add(&row, axes))
 	}
 	if w.err != nil {

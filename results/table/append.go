@@ -22,11 +22,14 @@ const decimals = 6
 // AppendNumber appends a number with six decimals; nothing for NaN and the
 // infinities.
 func AppendNumber(b []byte, v float64) []byte {
-	if !stats.Finite(v) {
+	if math.IsNaN(v) { // most empty fields
 		return b
 	}
 	if v == 0 {
-		v = 0 // never "-0.000000"
+		return append(b, "0.000000"...) // never "-0.000000"
+	}
+	if !stats.Finite(v) {
+		return b
 	}
 	scaled := v * 1e6
 	down := math.Floor(scaled)
@@ -50,7 +53,7 @@ const twoDigits = "0001020304050607080910111213141516171819202122232425262728293
 func appendMillionths(b []byte, n int64, trim bool) []byte {
 	whole := n / 1e6
 	rest := uint32(n - whole*1e6)
-	b = strconv.AppendInt(b, whole, 10)
+	b = appendWhole(b, whole)
 	if trim && rest == 0 {
 		return b
 	}
@@ -61,6 +64,23 @@ func appendMillionths(b []byte, n int64, trim bool) []byte {
 		b = b[:len(b)-1]
 	}
 	return b
+}
+
+// appendWhole appends a number of at least 0.
+func appendWhole(b []byte, n int64) []byte {
+	var digits [20]byte
+	at := len(digits)
+	for ; n >= 100; n /= 100 {
+		two := 2 * (n % 100)
+		at -= 2
+		digits[at], digits[at+1] = twoDigits[two], twoDigits[two+1]
+	}
+	at -= 2
+	digits[at], digits[at+1] = twoDigits[2*n], twoDigits[2*n+1]
+	if n < 10 {
+		at++
+	}
+	return append(b, digits[at:]...)
 }
 
 // quoteField puts quotes around the CSV field that begins at from and goes to

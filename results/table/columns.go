@@ -20,6 +20,9 @@ type Column[T any] struct {
 	// Add appends the field of a row; Set reads it.
 	Add func([]byte, *T) []byte
 	Set func(*T, string) error
+	// Where one of these is set, Add appends that number, which tables of millions of rows do without it.
+	whole  func(*T) *int
+	number func(*T) *float64
 }
 
 // Text holds text.
@@ -34,8 +37,8 @@ func Text[T any](name string, field func(*T) *string) Column[T] {
 // Int holds a whole number; an empty field is 0.
 func Int[T any](name string, field func(*T) *int) Column[T] {
 	return Column[T]{
-		Name: name,
-		Add:  func(b []byte, r *T) []byte { return strconv.AppendInt(b, int64(*field(r)), 10) },
+		Name: name, whole: field,
+		Add: func(b []byte, r *T) []byte { return strconv.AppendInt(b, int64(*field(r)), 10) },
 		Set: func(r *T, s string) error {
 			if s == "" {
 				*field(r) = 0
@@ -69,9 +72,9 @@ func Seconds[T any](name string, field func(*T) *float64) Column[T] {
 // Float holds a number; NaN and the infinities are empty fields.
 func Float[T any](name string, field func(*T) *float64) Column[T] {
 	return Column[T]{
-		Name: name,
-		Add:  func(b []byte, r *T) []byte { return AppendNumber(b, *field(r)) },
-		Set:  func(r *T, s string) error { return parse(field(r), s, math.NaN()) },
+		Name: name, number: field,
+		Add: func(b []byte, r *T) []byte { return AppendNumber(b, *field(r)) },
+		Set: func(r *T, s string) error { return parse(field(r), s, math.NaN()) },
 	}
 }
 
@@ -79,6 +82,7 @@ func Float[T any](name string, field func(*T) *float64) Column[T] {
 // small the number is, for p-values.
 func Precise[T any](name string, field func(*T) *float64) Column[T] {
 	c := Float(name, field)
+	c.number = nil
 	c.Add = func(b []byte, r *T) []byte {
 		if v := *field(r); stats.Finite(v) {
 			return strconv.AppendFloat(b, v, 'g', decimals, 64)
@@ -162,10 +166,16 @@ func (t *writer[T]) Repeat(row *T, columns int) {
 // fields appends columns of a row, with a comma behind each.
 func (t *writer[T]) fields(b []byte, row *T, columns []Column[T]) []byte {
 	for i := range columns {
-		from := len(b)
-		b = columns[i].Add(b, row)
-		if columns[i].Text {
-			b = quoteField(b, from)
+		switch c := &columns[i]; {
+		case c.number != nil:
+			b = AppendNumber(b, *c.number(row))
+		case c.whole != nil:
+			b = strconv.AppendInt(b, int64(*c.whole(row)), 10)
+		default:
+			from := len(b)
+			if b = c.Add(b, row); c.Text {
+				b = quoteField(b, from)
+			}
 		}
 		b = append(b, ',')
 	}

@@ -8,39 +8,57 @@ import (
 
 // Fates are what becomes of the jobs of a run.
 type Fates struct {
-	table  Table[trace.Result]
-	kept   []trace.Result // of the jobs that are over; nil where their last events alone have them
-	undone trace.Undone
+	counted map[int32]*trace.Result // of open jobs, those of which something was counted
+	last    trace.Result            // of the job that ended last
+	kept    []trace.Result          // of the jobs that are over; nil where their last events alone have them
+	undone  trace.Undone
 }
+
+var pending = trace.Result{State: trace.Pending, FirstStart: trace.Never, Finish: trace.Never}
 
 // NewFates returns those of jobs that are still to come. Unless they are kept, each goes with the last event of its job.
 func NewFates(jobs int, keep bool) Fates {
-	pending := trace.Result{State: trace.Pending, FirstStart: trace.Never, Finish: trace.Never}
-	f := Fates{table: New(jobs, func(int32) trace.Result { return pending }, pending)}
+	f := Fates{counted: map[int32]*trace.Result{}}
 	if keep {
 		f.kept = slices.Repeat([]trace.Result{pending}, jobs)
 	}
 	return f
 }
 
-// Of returns what has become of a job so far. The pointer holds until the job is over.
-func (f *Fates) Of(job int32) *trace.Result { return f.table.At(job) }
+// Of returns what is counted of an open job. The pointer holds until the job is over.
+func (f *Fates) Of(job int32) *trace.Result {
+	r := f.counted[job]
+	if r == nil {
+		nothing := pending
+		r = &nothing
+		f.counted[job] = r
+	}
+	return r
+}
 
-// Last makes the result of a job that ends known, with the event of its end where it is not kept.
-func (f *Fates) Last(job int32, e *trace.Event) {
-	r := f.table.At(job)
+// Last returns the result of a job that ends, with what was counted of it. The pointer holds until the next call.
+func (f *Fates) Last(job int32) *trace.Result {
+	f.last = pending
+	if len(f.counted) > 0 {
+		if r := f.counted[job]; r != nil {
+			f.last = *r
+			delete(f.counted, job)
+		}
+	}
+	return &f.last
+}
+
+// Over takes the result of a job, and returns it where the last event of the job is to have it.
+func (f *Fates) Over(job int32, r *trace.Result) *trace.Result {
 	if r.State == trace.Stopped {
 		f.undone.Count(r)
 	}
 	if f.kept == nil {
-		e.Result = r
-	} else {
-		f.kept[job] = *r
+		return r
 	}
+	f.kept[job] = *r
+	return nil
 }
-
-// Over says that a job is over, and its last event taken.
-func (f *Fates) Over(job int32) { f.table.Over(job) }
 
 // Missed says that so many jobs will not arrive, and returns their number.
 func (f *Fates) Missed(jobs int) int {

@@ -14,7 +14,7 @@ type Table[T any] struct {
 	pages []*page[T]
 	open  []int32 // by page, the jobs that are not over
 	jobs  int
-	first func(job int32) T
+	first func(job int32, value *T)
 	gone  *page[T] // of all jobs of a page that was given back
 	read  T        // what Fetch read last
 	spare []*page[T]
@@ -22,9 +22,9 @@ type Table[T any] struct {
 
 type page[T any] [size]T
 
-// New returns a table for jobs with numbers below jobs. first returns the value of a job that nobody has looked at,
+// New returns a table for jobs with numbers below jobs. first sets all of the value of a job that nobody has looked at,
 // and gone is that of jobs that are over, which nobody changes any more.
-func New[T any](jobs int, first func(job int32) T, gone T) Table[T] {
+func New[T any](jobs int, first func(job int32, value *T), gone T) Table[T] {
 	n := (jobs + size - 1) / size
 	t := Table[T]{pages: make([]*page[T], n), open: make([]int32, n), jobs: jobs, first: first, gone: &page[T]{}}
 	for i := range t.gone {
@@ -65,7 +65,7 @@ func (t *Table[T]) begin(job int32) *T {
 	k := job / size
 	n := t.size(int(k))
 	for i := range n {
-		p[i] = t.first(k*size + int32(i))
+		t.first(k*size+int32(i), &p[i])
 	}
 	t.pages[k], t.open[k] = p, int32(n)
 	return &p[job%size]

@@ -1,8 +1,6 @@
 package shares
 
 import (
-	"slices"
-
 	"github.com/tfexp/tfexp/scheduler/lp"
 )
 
@@ -55,7 +53,7 @@ type waterFilling struct{}
 
 // Divide raises the level of all jobs that are not fixed. A job is fixed at a level when its
 // row has a price there: then no optimum gives it more. When only prices of 0 are found, which
-// can be so in degenerate programs, those without slack are fixed.
+// can be so in degenerate programs, all are fixed.
 func (waterFilling) Divide(p *Problem) (Division, error) {
 	level := make([]float64, len(p.Jobs))
 	fixed := make([]bool, len(p.Jobs))
@@ -95,10 +93,6 @@ func fixBottlenecks(s lp.Solution, level []float64, fixed []bool) int {
 			fixed[i], level[i] = true, s.Z
 			count++
 		}
-	}
-	if count == 0 {
-		i := slices.Index(fixed, false)
-		fixed[i], level[i], count = true, s.Z, 1
 	}
 	return count
 }

@@ -1,5 +1,7 @@
 package trace
 
+import "time"
+
 // Output hands a trace on to a recorder. Each event is put where the one before it was, so that none takes memory.
 type Output struct {
 	to       Recorder
@@ -10,10 +12,16 @@ type Output struct {
 // NewOutput returns an Output to a recorder, which may be nil: then nothing is handed on.
 func NewOutput(to Recorder) Output { return Output{to: to} }
 
-// Event hands an event on.
-func (o *Output) Event(e *Event) {
+// Begin returns the event that Send hands on, with nothing but this; the one before it is gone.
+func (o *Output) Begin(at time.Duration, kind EventKind, job int) *Event {
+	o.event = Event{}
+	o.event.At, o.event.Kind, o.event.Job = at, kind, job
+	return &o.event
+}
+
+// Send hands on the event that was begun.
+func (o *Output) Send() {
 	if o.to != nil {
-		o.event = *e
 		o.to.Event(&o.event)
 	}
 }

@@ -59,17 +59,19 @@ func (v *Validator) together(e *scheduler.Event, what string, set scheduler.Core
 // next call.
 func (v *Validator) hold(h *holders, e *scheduler.Event, set scheduler.CoreSet) []int {
 	h.clear()
-	set.Each(func(c int) {
-		switch {
-		case c >= len(h.job):
-			v.report(e.At, e.Job, "job %q is given %s %d of %d", v.name(e.Job), h.what, c, len(h.job))
-			return
-		case h.job[c] >= 0:
-			v.report(e.At, e.Job, "%s %d is held by %q and by %q", h.what, c, v.name(int(h.job[c])), v.name(e.Job))
+	for _, span := range set {
+		for c := int(span.Lo); c < int(span.Hi); c++ {
+			if c >= len(h.job) {
+				v.report(e.At, e.Job, "job %q is given %s %d of %d", v.name(e.Job), h.what, c, len(h.job))
+				continue
+			}
+			if h.job[c] >= 0 {
+				v.report(e.At, e.Job, "%s %d is held by %q and by %q", h.what, c, v.name(int(h.job[c])), v.name(e.Job))
+			}
+			h.job[c] = int32(e.Job)
+			h.count(c)
 		}
-		h.job[c] = int32(e.Job)
-		h.count(c)
-	})
+	}
 	return h.byNode
 }
 
@@ -100,20 +102,24 @@ func (v *Validator) granted() []int {
 
 // drop takes from a job all that it holds.
 func (v *Validator) drop(e *scheduler.Event, t *traced) {
-	for _, s := range []struct {
-		h   *holders
-		set scheduler.CoreSet
-	}{{&v.cores, t.cores}, {&v.gpus, t.gpus}} {
-		s.set.Each(func(c int) {
-			if c < len(s.h.job) {
-				s.h.leave(c, int32(e.Job))
-			}
-		})
-	}
+	v.cores.takeFrom(int32(e.Job), t.cores)
+	v.gpus.takeFrom(int32(e.Job), t.gpus)
 	t.cores, t.gpus = nil, nil
 }
 
+// takeFrom takes from a job what it holds.
+func (h *holders) takeFrom(job int32, set scheduler.CoreSet) {
+	for _, span := range set {
+		for c := int(span.Lo); c < min(int(span.Hi), len(h.job)); c++ {
+			h.leave(c, job)
+		}
+	}
+}
+
 func (v *Validator) takeMemory(e *scheduler.Event, t *traced) {
+	if !t.memory {
+		return
+	}
 	for i, node := range t.nodes {
 		v.memory[node] -= v.memoryOn(e.Job, t, i)
 		if v.cluster.Nodes[node].Memory > 0 && v.memory[node] < 0 {
@@ -123,6 +129,9 @@ func (v *Validator) takeMemory(e *scheduler.Event, t *traced) {
 }
 
 func (v *Validator) giveMemory(e *scheduler.Event, t *traced) {
+	if !t.memory {
+		return
+	}
 	for i, node := range t.nodes {
 		v.memory[node] += v.memoryOn(e.Job, t, i)
 	}

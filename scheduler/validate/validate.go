@@ -77,7 +77,7 @@ type Validator struct {
 
 // traced is what the trace has said of a job so far.
 type traced struct {
-	since            time.Duration
+	since, arrival   time.Duration
 	first, finish    time.Duration
 	waiting, service time.Duration
 	size, low, high  int32 // cores granted first; bounds of a grant
@@ -91,6 +91,7 @@ type traced struct {
 	state            scheduler.State
 	steered          bool // a controller has changed something: its requests may be any
 	asked            bool // another number of its parts was asked for
+	memory           bool // it asks for some
 	compared         bool // with its result, at its end: nothing more is to be said
 	*grantedTo            // nil before the first start and after the end
 }
@@ -133,11 +134,12 @@ func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) 
 	return v
 }
 
-// untouched is a job of which the trace has said nothing.
-func (v *Validator) untouched(job int32) traced {
+// untouched sets what is known of a job of which the trace has said nothing.
+func (v *Validator) untouched(job int32, t *traced) {
 	j := &v.jobs[job]
-	return traced{state: scheduler.Pending, first: scheduler.Never, finish: scheduler.Never,
-		low: int32(min(max(j.MinThreads, 1), j.Threads)), high: int32(max(j.Threads, j.MaxThreads))}
+	*t = traced{state: scheduler.Pending, arrival: j.Arrival, first: scheduler.Never, finish: scheduler.Never,
+		memory: j.Memory > 0 || len(j.Alternatives()) > 0,
+		low:    int32(min(max(j.MinThreads, 1), j.Threads)), high: int32(max(j.Threads, j.MaxThreads))}
 }
 
 func (v *Validator) life(job int) *traced { return v.lives.At(int32(job)) }
@@ -188,7 +190,7 @@ func (v *Validator) Event(e *scheduler.Event) {
 	v.passTime(e.At, t)
 	switch e.Kind {
 	case scheduler.Arrive:
-		t.state, t.since = scheduler.Queued, v.jobs[e.Job].Arrival
+		t.state, t.since = scheduler.Queued, t.arrival
 		if e.At != t.since {
 			v.report(e.At, e.Job, "job %q arrives at %s instead of %s", v.name(e.Job), e.At, t.since)
 		}
@@ -505,7 +507,7 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 
 // compare checks what the trace has said of a job that is over, against its result if it is not nil.
 func (v *Validator) compare(i int, t *traced, r *scheduler.Result) {
-	if jct := t.finish - v.jobs[i].Arrival; t.waiting+t.service != jct {
+	if jct := t.finish - t.arrival; t.waiting+t.service != jct {
 		v.report(t.finish, i, "job %q: waiting %s and service %s do not add up to %s",
 			v.name(i), t.waiting, t.service, jct)
 	}

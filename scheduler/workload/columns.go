@@ -13,6 +13,26 @@ import (
 // Column is a column of a CSV file with the text that its rows must have.
 type Column struct{ Name, Text string }
 
+// Names lists the columns of a file for a sentence: of long and of many names as much as helps to see which file it is.
+func Names(columns []string) string {
+	const most, longest = 40, 40
+	var b strings.Builder
+	for i, name := range columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if i == most {
+			fmt.Fprintf(&b, "… (%d in all)", len(columns))
+			break
+		}
+		if runes := []rune(name[:min(len(name), 4*longest)]); len(runes) > longest {
+			name = string(runes[:longest-1]) + "…"
+		}
+		b.WriteString(name)
+	}
+	return b.String()
+}
+
 // ReadColumns reads columns of numbers from a CSV file whose first line names
 // the columns. It takes only the rows that have the texts of where. The numbers
 // must be above 0. What is wrong with a line is a LineError; up to MaxErrors of
@@ -25,7 +45,7 @@ func ReadColumns(file string, r io.Reader, columns []string, where []Column) ([]
 	find := func(head []string, name string) error {
 		i := slices.Index(head, name)
 		if i < 0 {
-			return fmt.Errorf("there is no column %q; there are %s", name, strings.Join(head, ", "))
+			return fmt.Errorf("there is no column %q; there are %s", name, Names(head))
 		}
 		at = append(at, i)
 		return nil

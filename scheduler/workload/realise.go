@@ -44,19 +44,21 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 		if err != nil {
 			return nil, fmt.Errorf("workload %q: submit %d: %w", name, i+1, err)
 		}
+		count := classes[b.Job.Class]
 		for _, at := range times {
-			j := b.Job
-			j.Number = len(jobs)
+			jobs = append(jobs, b.Job)
+			j := &jobs[len(jobs)-1]
+			j.Number = len(jobs) - 1
 			if names.Cap()-names.Len() < 1024 { // a builder that grows would leave its copies to the names
 				names = strings.Builder{}
 				names.Grow(namesTogether)
 			}
 			from := names.Len()
 			for {
-				classes[j.Class]++
+				count++
 				names.WriteString(j.Class)
 				names.WriteByte('-')
-				names.Write(strconv.AppendInt(digits[:0], int64(classes[j.Class]), 10))
+				names.Write(strconv.AppendInt(digits[:0], int64(count), 10))
 				if j.Name = names.String()[from:]; !taken[j.Name] {
 					break
 				}
@@ -68,8 +70,8 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 			} else {
 				j.Deadline += at
 			}
-			jobs = append(jobs, j)
 		}
+		classes[b.Job.Class] = count
 	}
 	return jobs, nil
 }

@@ -19,6 +19,7 @@ import (
 func init() {
 	stages.Register(&stages.Stage{
 		Name:   "clusterspeed",
+		Reads:  []stages.Artifact{stages.Cells}, // its key has the whole plan: no cells are added later
 		Writes: []stages.Artifact{stages.Speeds, stages.Sections},
 		Files:  []string{outside.ClusterSpeedFile, sections.File(section)},
 		Key: func(*stages.Run) ([]stages.Line, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -27,7 +28,7 @@ func init() {
 			Rank: 30, Name: Metrics,
 			Doc: "metrics with their intervals",
 			Args: []schema.Arg{
-				{Name: "metric", Type: schema.String, DefaultDoc: "the chief ones", Example: `"mean_waiting"`},
+				{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones", Example: `"mean_waiting"`},
 				{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 			},
 		},
@@ -53,7 +54,7 @@ type panel struct {
 // to divide them.
 func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	title := "Metrics by policy"
-	others := measure.ShownIn(measure.InPanels)
+	others := d.chief(measure.InPanels)
 	if by != "" {
 		others = []measure.Metric{measure.MeanJCT}
 	}
@@ -137,6 +138,20 @@ func policyInks(all, shown []analysis.Variant) []color.NRGBA {
 		}
 	}
 	return inks
+}
+
+// chief are the metrics of a picture that names none: those that the experiment compares, where they are known, and
+// the chief ones.
+func (d *Data) chief(place func(measure.Shown) int) []measure.Metric {
+	list := slices.DeleteFunc(analysis.Compared(d.Plan), func(m measure.Metric) bool {
+		return !slices.ContainsFunc(d.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })
+	})
+	for _, m := range measure.ShownIn(place) {
+		if !slices.ContainsFunc(list, func(o measure.Metric) bool { return o.Name == m.Name }) {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // metricsOr returns the metric of that name, or without a name others.

@@ -30,7 +30,7 @@ func init() {
 			Rank: 40, Name: Series,
 			Doc: "metrics against a numeric axis of the matrix, a line a policy",
 			Args: []schema.Arg{
-				{Name: "metric", Type: schema.String, DefaultDoc: "the chief ones", Example: `"mean_waiting"`},
+				{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones", Example: `"mean_waiting"`},
 				{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations", Example: `"quantum"`},
 				{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 			},
@@ -67,7 +67,7 @@ type facet struct {
 // their values, and of each group of jobs if by names a way to divide them. Without either, each metric has a panel of
 // one picture.
 func (d *Data) series(metric, axis, by string) ([]Figure, error) {
-	others := measure.ShownIn(measure.InSeries)
+	others := d.chief(measure.InSeries)
 	if by != "" {
 		others = []measure.Metric{measure.MeanJCT}
 	}

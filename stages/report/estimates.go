@@ -54,7 +54,9 @@ func (v *view) estimates(e *record.Experiment) error {
 		return err
 	}
 	summary := analysis.Remaining(remaining)
-	v.Estimates.Answers = append(v.Estimates.Answers, prose.Remaining(summary)...)
+	if said := prose.Remaining(summary); said != "" {
+		v.Estimates.Answers = append([]string{said}, v.Estimates.Answers...)
+	}
 	unreached := analysis.Unreached(remaining)
 	for _, r := range unreached[:min(len(unreached), mostAnswers)] {
 		v.Estimates.Answers = append(v.Estimates.Answers, prose.Unreached(r))

@@ -55,6 +55,7 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"policy":  policy,
 	"count":   func(rows [][]string) string { return prose.Number(float64(len(rows))) },
 	"long":    func(rows [][]string) bool { return len(rows) > mostPrinted },
+	"bound":   prose.Bound,
 	"printed": func() int { return printed },
 }).Parse(page))
 

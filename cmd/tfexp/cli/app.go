@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/safe"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -71,7 +72,8 @@ func (a *App) Exit(err error) int {
 	}
 	code, hint := Verdict(err)
 	if own, ok := err.(*Error); err != nil && (!ok || own.Err != nil) {
-		fmt.Fprintf(a.Err, "%s %v\n", a.Printer().PaintErr(show.Red, "Error:"), err)
+		fmt.Fprintf(a.Err, "%s %s\n", a.Printer().PaintErr(show.Red, "Error:"),
+			words.Shortened(err.Error(), words.MostOfText))
 	}
 	if hint != "" {
 		fmt.Fprintf(a.Err, "  %s\n", hint)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -43,6 +44,7 @@ func TestExitSaysItOnce(t *testing.T) {
 	}{
 		{Usagef("did you mean x?", "unknown y"), "Error: unknown y\n  did you mean x?\n"},
 		{errors.New("plain"), "Error: plain\n"},
+		{errors.New(strings.Repeat("ä", 1<<20)), "Error: " + strings.Repeat("ä", 4000) + "…\n"},
 		{Silently(ExitInvalid), ""},
 		{nil, ""},
 	} {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/tfexp/tfexp/results/prose"
 )
 
 // folding breaks lines that are wider than a terminal at their words; what follows is indented, beside the name of an
@@ -64,11 +66,12 @@ func (f *folding) broken(line string) string {
 // listEntry is a line of a list, "  --json   print JSON": a name with the room after it, and a text.
 var listEntry = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S+(?: \S+)*)$`)
 
-// wordwrap breaks a text at spaces. The library breaks at hyphens as well, which would cut --lenient in two.
+// wordwrap breaks a text at spaces, but not between a number and its unit. The library breaks at hyphens as well, which
+// would cut --lenient in two.
 func wordwrap(text string, columns int) string {
-	const hyphen = "\u2011" // one that does not break
-	text = ansi.Wordwrap(strings.ReplaceAll(text, "-", hyphen), columns, "")
-	return strings.ReplaceAll(text, hyphen, "-")
+	const hyphen, space = "\u2011", "\u00a0" // they do not break
+	text = ansi.Wordwrap(strings.ReplaceAll(prose.Bound(text), "-", hyphen), columns, "")
+	return strings.NewReplacer(hyphen, "-", space, " ").Replace(text)
 }
 
 // leastHanging is how narrow a text with room on its left may be.

@@ -29,9 +29,12 @@ func TestFolding(t *testing.T) {
 func TestFoldedLists(t *testing.T) {
 	f := &folding{columns: 40}
 	for line, want := range map[string]string{
-		"  --json, -j  print JSON, not what people read": "  --json, -j  print JSON, not what\n              people read",
-		"  a name that leaves no room  for the text":     "  a name that leaves no room  for\n    the text",
-		"  fcfs  1  2  a row of a table, not of a list":  "  fcfs  1  2  a row of a table, not\n    of a list",
+		"  --json, -j  print JSON, not what people read":            "  --json, -j  print JSON, not what\n              people read",
+		"  a name that leaves no room  for the text":                "  a name that leaves no room  for\n    the text",
+		"rr cut mean waiting time against it to 4.75 s (p = 0.012)": "rr cut mean waiting time against it\n    to 4.75 s (p = 0.012)",
+		"rr cut the mean waiting time down to 4.75 s (p = 0.012)":   "rr cut the mean waiting time down to\n    4.75 s (p = 0.012)",
+		"rr cut mean waiting times to 1 s (p = 0.012)":              "rr cut mean waiting times to 1 s\n    (p = 0.012)",
+		"  fcfs  1  2  a row of a table, not of a list":             "  fcfs  1  2  a row of a table, not\n    of a list",
 	} {
 		if got := f.broken(line); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)

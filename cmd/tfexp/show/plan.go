@@ -213,15 +213,16 @@ func (p *Printer) pieces(all []pipeline.PieceWork) {
 		fmt.Fprintf(p.Out, "\n%s:\n", own[0].Stage.Pieces.Title)
 		if n > maxGroups {
 			var reasons []string
-			counts := map[string]int{}
+			counts, all := map[string]int{}, 0 // as missing counts them
 			for _, w := range own {
 				if counts[w.Reason] == 0 {
 					reasons = append(reasons, w.Reason)
 				}
-				counts[w.Reason]++
+				counts[w.Reason] += w.Count
+				all += w.Count
 			}
 			for _, reason := range reasons {
-				fmt.Fprintf(p.Out, "  %d of %d: %s\n", counts[reason], n, reason)
+				fmt.Fprintf(p.Out, "  %d of %d: %s\n", counts[reason], all, reason)
 			}
 			continue
 		}

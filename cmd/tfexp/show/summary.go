@@ -117,6 +117,13 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		return err
 	}
 	p.accuracy(accuracy)
+	forecasts, err := e.Remaining()
+	if err != nil {
+		return err
+	}
+	if s := prose.Remaining(analysis.Remaining(forecasts)); s != "" {
+		fmt.Fprintln(p.Out, "\n"+s)
+	}
 	if s := prose.Fidelity(fidelity); s != "" {
 		fmt.Fprintln(p.Out, "\n"+s)
 	}

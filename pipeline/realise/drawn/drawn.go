@@ -186,7 +186,11 @@ func digestJobs(r Workload) string {
 	var b []byte
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
-		b = append(b[:0], j.Name...)
+		if len(b) >= 1<<14 {
+			h.Write(b)
+			b = b[:0]
+		}
+		b = append(b, j.Name...)
 		b = append(b, ' ')
 		b = strconv.AppendInt(b, int64(j.Arrival), 10)
 		b = append(b, ' ')
@@ -195,8 +199,9 @@ func digestJobs(r Workload) string {
 			b = append(b, ' ')
 			b = strconv.AppendInt(b, int64(r.epochs[i]), 10)
 		}
-		h.Write(append(b, '\n'))
+		b = append(b, '\n')
 	}
+	h.Write(b)
 	return hex.EncodeToString(h.Sum(nil))
 }
 

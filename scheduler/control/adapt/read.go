@@ -76,7 +76,7 @@ func (r *reader) head(head []string) error {
 	find := func(name string) (int, error) {
 		i := slices.Index(head, name)
 		if i < 0 {
-			return 0, fmt.Errorf("there is no column %q; there are %s", name, strings.Join(head, ", "))
+			return 0, fmt.Errorf("there is no column %q; there are %s", name, workload.Names(head))
 		}
 		if slices.Contains(head[i+1:], name) {
 			return 0, fmt.Errorf("there are two columns %q: leave one out", name)

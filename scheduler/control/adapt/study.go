@@ -169,14 +169,8 @@ func (s *Study) Play(c *Controller, scenario *agent.Table, seed int, weights *ag
 	d := k.New(w)
 	for decision := range scenario.Decisions {
 		probs := d.Probabilities(decision, out.Sequence)
-		best := 0
-		for a, p := range probs {
-			if p > probs[best] {
-				best = a
-			}
-		}
 		out.Probabilities = append(out.Probabilities, probs)
-		out.Sequence = out.Sequence*scenario.Actions + best
+		out.Sequence = out.Sequence*scenario.Actions + Likeliest(probs)
 	}
 	return out
 }

@@ -39,7 +39,7 @@ func table(t testing.TB) *throughput.Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	speeds, err := throughput.Read(z)
+	speeds, err := throughput.Read("throughputs", z)
 	if err != nil {
 		t.Fatal(err)
 	}

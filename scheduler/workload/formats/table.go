@@ -210,7 +210,7 @@ func (t *table) head(columns []string) error {
 	}
 	find := func(name string) int { return slices.Index(columns, name) }
 	missing := func(name string) error {
-		err := fmt.Errorf("there is no column %q; there are %s", name, strings.Join(columns, ", "))
+		err := fmt.Errorf("there is no column %q; there are %s", name, workload.Names(columns))
 		if at := strings.IndexAny(columns[0], ";|\t"); at >= 0 && len(columns) == 1 {
 			return fmt.Errorf("%w: perhaps the file has another separator: %s = %q", err, separatorArg.Name,
 				columns[0][at:at+1])

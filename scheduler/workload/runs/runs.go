@@ -213,7 +213,7 @@ func (r *reader) file(path string) error {
 	var row func(line int, fields []string) error
 	_, err = workload.EachRow(path, f, false, func(header []string) error {
 		at = r.places(header)
-		r.seen = append(r.seen, fmt.Sprintf("%s with the columns %s", filepath.Base(path), strings.Join(header, ", ")))
+		r.seen = append(r.seen, fmt.Sprintf("%s with the columns %s", filepath.Base(path), workload.Names(header)))
 		has := func(facts ...string) bool {
 			return !slices.ContainsFunc(facts, func(f string) bool { _, ok := at[f]; return !ok })
 		}

@@ -3,8 +3,8 @@
 package throughput
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Key is what a speed depends on.
@@ -29,10 +31,12 @@ type Table struct {
 	speeds  map[Key]float64
 	devices []string
 	jobs    []string
+	at      []int // where the columns of columnNames are, while a CSV file is read
 }
 
-// Read reads a table: JSON in the form of Gavel's, or else CSV.
-func Read(r io.Reader) (*Table, error) {
+// Read reads a table: JSON in the form of Gavel's, or else CSV. What is wrong with a line of the file, which is called
+// name, is a workload.LineError.
+func Read(name string, r io.Reader) (*Table, error) {
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
 	case err != nil:
@@ -42,9 +46,9 @@ func Read(r io.Reader) (*Table, error) {
 	}
 	t := &Table{speeds: map[Key]float64{}}
 	if strings.HasPrefix(strings.TrimSpace(string(text[:min(len(text), 64)])), "{") {
-		err = t.readJSON(text)
+		err = t.readJSON(name, text)
 	} else {
-		err = t.readCSV(string(text))
+		_, err = workload.EachRow(name, bytes.NewReader(text), false, t.head, t.row)
 	}
 	if err != nil {
 		return nil, err
@@ -87,10 +91,15 @@ func (t *Table) add(k Key, speed float64) error {
 
 // readJSON reads device → "('job type', workers)" → "null" → steps/s alone; the other keys
 // of a job type are its neighbours on a shared device.
-func (t *Table) readJSON(text []byte) error {
+func (t *Table) readJSON(name string, text []byte) error {
 	var all map[string]map[string]map[string]json.RawMessage
-	if err := json.Unmarshal(text, &all); err != nil {
-		return fmt.Errorf("it is neither a table of throughputs by device, job type and neighbour, nor a CSV file: %w", err)
+	var syntax *json.SyntaxError
+	switch err := json.Unmarshal(text, &all); {
+	case errors.As(err, &syntax):
+		line := 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
+		return &workload.LineError{File: name, Line: line, Err: syntax}
+	case err != nil:
+		return errors.New("it is neither a table of throughputs by device, job type and neighbour, nor a CSV file")
 	}
 	for _, device := range keys(all) {
 		for _, name := range keys(all[device]) {
@@ -105,7 +114,7 @@ func (t *Table) readJSON(text []byte) error {
 			}
 			var speed float64
 			if err := json.Unmarshal(raw, &speed); err != nil {
-				return fmt.Errorf("the throughput of %s on %s alone: %w", name, device, err)
+				return fmt.Errorf("the throughput of %s on %s alone is not a number", name, device)
 			}
 			if err := t.add(k, speed); err != nil {
 				return err
@@ -151,48 +160,38 @@ func parse(name string) (job string, workers int, ok bool) {
 	return inner[:at], workers, err == nil
 }
 
-// readCSV reads rows of job_type, device, workers and steps_per_s, in any order of columns; and of
-// beside, if there is such a column.
-func (t *Table) readCSV(text string) error {
-	r := csv.NewReader(strings.NewReader(text))
-	header, err := r.Read()
+// columnNames are those of a CSV file, in any order; only the last may be absent.
+var columnNames = []string{"job_type", "device", "workers", "steps_per_s", "beside"}
+
+// head finds the columns of a CSV file.
+func (t *Table) head(columns []string) error {
+	for i, name := range columnNames {
+		at := slices.IndexFunc(columns, func(c string) bool { return strings.TrimSpace(c) == name })
+		if at < 0 && i < len(columnNames)-1 {
+			return fmt.Errorf("there is no column %s; the table has job_type, device, workers and steps_per_s", name)
+		}
+		t.at = append(t.at, at)
+	}
+	return nil
+}
+
+// row adds a row of a CSV file.
+func (t *Table) row(_ int, fields []string) error {
+	text := func(i int) string {
+		if t.at[i] < 0 {
+			return ""
+		}
+		return strings.TrimSpace(fields[t.at[i]])
+	}
+	workers, err := strconv.Atoi(text(2))
 	if err != nil {
-		return fmt.Errorf("the header of the table: %w", err)
+		return fmt.Errorf("%q is no number of workers", text(2))
 	}
-	column := map[string]int{}
-	for i, name := range header {
-		column[strings.TrimSpace(name)] = i
+	speed, err := strconv.ParseFloat(text(3), 64)
+	if err != nil {
+		return fmt.Errorf("%q is no throughput in steps/s", text(3))
 	}
-	for _, name := range []string{"job_type", "device", "workers", "steps_per_s"} {
-		if _, ok := column[name]; !ok {
-			return fmt.Errorf("line 1: there is no column %s; the table has job_type, device, workers and steps_per_s", name)
-		}
-	}
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		line, _ := r.FieldPos(0)
-		get := func(name string) string { return strings.TrimSpace(row[column[name]]) }
-		workers, err := strconv.Atoi(get("workers"))
-		if err != nil {
-			return fmt.Errorf("line %d: %q is no number of workers", line, get("workers"))
-		}
-		speed, err := strconv.ParseFloat(get("steps_per_s"), 64)
-		if err != nil {
-			return fmt.Errorf("line %d: %q is no throughput in steps/s", line, get("steps_per_s"))
-		}
-		k := Key{Job: get("job_type"), Device: get("device"), Workers: workers}
-		if at, ok := column["beside"]; ok {
-			k.Beside = strings.TrimSpace(row[at])
-		}
-		if err := t.add(k, speed); err != nil {
-			return fmt.Errorf("line %d: %w", line, err)
-		}
-	}
+	return t.add(Key{Job: text(0), Device: text(1), Workers: workers, Beside: text(4)}, speed)
 }
 
 // Speed returns the steps per second of a job, and whether the table has the job on so

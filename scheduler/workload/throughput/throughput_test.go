@@ -11,7 +11,7 @@ func TestReadBothForms(t *testing.T) {
 		"CSV": "device,workers,job_type,beside,steps_per_s\nv100,2,LM (batch size 5),,2.5\nk80,1,A3C,,0\n" +
 			"v100,2,LM (batch size 5),CycleGAN,2\n",
 	} {
-		table, err := Read(strings.NewReader(text))
+		table, err := Read("t", strings.NewReader(text))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -37,22 +37,26 @@ func TestReadBothForms(t *testing.T) {
 func TestTablesThatAreWrong(t *testing.T) {
 	const head = "job_type,device,workers,steps_per_s\n"
 	for text, want := range map[string]string{
-		"{":                                     "neither",
+		"{":                                     "t:1: unexpected end",
+		"{\n\"v100\": 1,\n]}":                   "t:3: invalid character",
+		`{"v100": 1}`:                           "neither",
+		head + "\"LM,v100,1,1\n":                "t:2: ",
+		head + "LM,v100,1,1,1\n":                "t:2: the number of its fields is 5 instead of 4",
 		`{"v100": {"LM": {"null": 1}}}`:         "is no job type with its number of workers",
 		`{"v100": {"('LM', 1)": {"null": -1}}}`: "no number from 0 on",
 		`{"v100": {"('LM', 1)": {"null": []}}}`: "alone",
 		`{"v100": {"('LM', 1)": {"null": 1, "('A', 1)": [1]}}}`: "is not that of both",
 		"job,device\n":           "no column job_type",
 		head:                     "no throughput in it",
-		head + "LM,v100,1,-2\n":  "line 2: the job type \"LM\" on 1 × v100 has a throughput of -2",
+		head + "LM,v100,1,-2\n":  "t:2: the job type \"LM\" on 1 × v100 has a throughput of -2",
 		head + "LM,v100,0,2\n":   "at least one worker",
-		head + "LM,v100,one,2\n": "line 2: \"one\" is no number of workers",
+		head + "LM,v100,one,2\n": "t:2: \"one\" is no number of workers",
 		head + "LM,v100,1,NaN\n": "no number from 0 on",
 		"job_type,device,workers,beside,steps_per_s\nLM,v100,1,A,1\nLM,v100,1,A,1\n": "beside \"A\" is there twice",
-		head + "LM,v100,1,1\nLM,v100,1,1\n": "line 3: the job type \"LM\" on 1 × " +
+		head + "LM,v100,1,1\nLM,v100,1,1\n": "t:3: the job type \"LM\" on 1 × " +
 			"v100 is there twice",
 	} {
-		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Read("t", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
