@@ -43,8 +43,9 @@ var Kind = engine.Kind{
 var overheadsBlock = &schema.Block{
 	Name: "overheads", Single: true,
 	Doc: "Time that an action costs the job it is done to. Without this block the times apply that were measured " +
-		"with the " +
-		"samples of the jobs; for jobs that are not sampled, because the file gives their `runtime`, there are none.",
+		"with the samples of the jobs; for jobs that are not sampled, because the file gives their `runtime`, there are " +
+		"none. A job that is paused during one has the rest of it still to come. Policies do not know them: what a " +
+		"job has left, by its estimate, is the estimate less the time for which it has run, with these.",
 	Args: []schema.Arg{
 		{Name: "start", Type: schema.Duration, Default: `"0s"`, Doc: "To start.", Example: `"200ms"`},
 		{Name: "pause", Type: schema.Duration, Default: `"0s"`, Doc: "To pause.", Example: `"10ms"`},

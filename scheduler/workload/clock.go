@@ -2,26 +2,34 @@ package workload
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// dates are the forms of dates in logs.
+// dates are the forms of dates in logs, where those with names of months and those whose order is known are written with
+// the year first.
 var dates = []string{
-	"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05Z07:00",
-	"2006/01/02 15:04:05", "2006-01-02 15:04", "2006-01-02", "02.01.2006 15:04:05", "02.01.2006 15:04", "02.01.2006",
-	"2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006/01/02 15:04",
-	"2006-01-02 3:04:05 PM", "2006-01-02 3:04 PM", "2006/01/02 3:04:05 PM", "2006/01/02 3:04 PM",
+	"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00",
+	"2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05 MST", "2006-1-2 15:04:05",
+	"2006-1-2 15:04", "2006-1-2", "2006-1-2 3:04:05 PM", "2006-1-2 3:04 PM",
+	"2006/1/2 15:04:05", "2006/1/2 15:04", "2006/1/2", "2006/1/2 3:04:05 PM", "2006/1/2 3:04 PM",
+	"02.01.2006 15:04:05", "02.01.2006 15:04", "02.01.2006", "2006.1.2 15:04:05", "2006.1.2 15:04", "2006.1.2",
+	"20060102T150405", "20060102T150405Z0700",
 }
 
 // ParseInstant reads an instant of a log: a number of units since any origin, or a date,
 // as the time since the beginning of 1970 (UTC unless it names a zone).
 func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 	if IsDate(text) {
+		form := strings.Replace(strings.Replace(text, "am", "AM", 1), "pm", "PM", 1)
+		if date, ok := yearFirst(text); ok {
+			form = date
+		}
 		for _, layout := range dates {
-			at, err := time.Parse(layout, strings.Replace(strings.Replace(text, "am", "AM", 1), "pm", "PM", 1))
+			at, err := time.Parse(layout, form)
 			if err != nil {
 				continue
 			}
@@ -41,15 +49,125 @@ func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 }
 
 func noInstant(text string) error {
-	if len(text) >= 8 && strings.Count(text, "/") == 2 {
+	if _, ok := OrderOf(text); ok {
 		return fmt.Errorf("%q may begin with the day or the month: write dates like 2017-10-03 05:33:33", text)
 	}
 	return fmt.Errorf("%q is neither a number nor a date like 2017-10-03 05:33:33", text)
 }
 
-// IsDate reports whether the instant of a log is a date and not a number: 2017-10-03, 2017/10/03 or 03.10.2017.
+// IsDate reports whether the instant of a log is a date and not a number: 2017-10-03, 2017/10/03, 03.10.2017,
+// 20171003T053333, 10/03/2017 or 3 Oct 2017.
 func IsDate(text string) bool {
-	return len(text) >= 10 && (text[4] == '-' || text[4] == '/' || text[2] == '.' && text[5] == '.') && text[0] != '-'
+	if len(text) < 8 || text[0] == '-' {
+		return false
+	}
+	switch at := text[4]; {
+	case at == '-' || at == '/', at == '.' && strings.Count(text, ".") > 1, len(text) > 14 && text[8] == 'T',
+		len(text) > 9 && text[2] == '.' && text[5] == '.':
+		return true
+	}
+	if _, ok := OrderOf(text); ok {
+		return true
+	}
+	_, ok := yearFirst(text)
+	return ok
+}
+
+// withMonth are dates with names of months: 12 Mar 2024 10:03, 12/Mar/2024:10:03:01 +0100, Mar 12, 2024 10:03
+// and, as the command date writes them, Tue Mar 12 10:03:01 UTC 2024.
+var withMonth = []*regexp.Regexp{
+	regexp.MustCompile(`^(?P<d>\d{1,2})(?:st|nd|rd|th)?[ /.-]+(?P<m>[a-z]+)[ /.,-]+(?P<y>\d{4})(?:[ :,T]+(?P<t>\d.*))?$`),
+	regexp.MustCompile(`^(?P<m>[a-z]+)[ .-]+(?P<d>\d{1,2})(?:st|nd|rd|th)?[ ,-]+(?P<y>\d{4})(?:[ ,T]+(?P<t>\d.*))?$`),
+	regexp.MustCompile(`^(?P<m>[a-z]+)[ .-]+(?P<d>\d{1,2}),? +(?P<t>\d[^ ]*(?: [ap]m)?(?: [^ ]+)?) +(?P<y>\d{4})$`),
+}
+
+// weekday is the name of one before a date.
+var weekday = regexp.MustCompile(`^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[ ,]+`)
+
+// yearFirst writes a date with the name of a month with numbers, the year first; ok is false for any other text.
+func yearFirst(text string) (date string, ok bool) {
+	if !strings.ContainsFunc(text, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }) {
+		return "", false
+	}
+	text = strings.ToLower(text)
+	text = text[len(weekday.FindString(text)):]
+	for _, form := range withMonth {
+		parts := form.FindStringSubmatch(text)
+		if parts == nil {
+			continue
+		}
+		part := func(name string) string { return parts[form.SubexpIndex(name)] }
+		month := slices.IndexFunc(months, func(name string) bool {
+			return len(part("m")) >= 3 && strings.HasPrefix(name, part("m")) || part("m") == "sept" && name == "september"
+		})
+		if month < 0 {
+			return "", false
+		}
+		date = fmt.Sprintf("%s-%02d-%02s %s", part("y"), month+1, part("d"), strings.ToUpper(part("t")))
+		return strings.TrimSpace(date), true
+	}
+	return "", false
+}
+
+var months = []string{
+	"january", "february", "march", "april", "may", "june",
+	"july", "august", "september", "october", "november", "december",
+}
+
+// DayOrder says which comes first in dates that end with the year, the day or the month.
+type DayOrder int
+
+// The orders. Of most dates none is to be seen: 03/04/2024.
+const (
+	NoOrder DayOrder = iota
+	DayFirst
+	MonthFirst
+)
+
+// OrderOf returns the order that a date shows which ends with the year, before its time: of 03/13/2024 and
+// 3-13-2024 the month is first, as a year has not so many. ok is false for other texts.
+func OrderOf(text string) (order DayOrder, ok bool) {
+	first, second, _, ok := yearLast(text)
+	switch {
+	case ok && first > 12 && second <= 12:
+		return DayFirst, true
+	case ok && second > 12 && first <= 12:
+		return MonthFirst, true
+	}
+	return NoOrder, ok
+}
+
+// In writes a date that ends with the year with the year first. Other texts stay as they are.
+func (o DayOrder) In(text string) string {
+	day, month, rest, ok := yearLast(text)
+	if !ok || o == NoOrder {
+		return text
+	}
+	if o == MonthFirst {
+		day, month = month, day
+	}
+	return fmt.Sprintf("%s-%02d-%02d%s", rest[:4], month, day, rest[4:])
+}
+
+// yearLast takes the first numbers off a date like 3/13/2024 10:00: what is left begins with the year.
+func yearLast(text string) (first, second int, rest string, ok bool) {
+	number := func() (n int) {
+		digits := 0
+		for ; digits < len(text) && digits < 4 && text[digits] >= '0' && text[digits] <= '9'; digits++ {
+			n = 10*n + int(text[digits]-'0')
+		}
+		ok = ok && (digits == 1 || digits == 2) && digits < len(text) && (text[digits] == '/' || text[digits] == '-')
+		if ok {
+			text = text[digits+1:]
+		}
+		return n
+	}
+	ok = true
+	first, second = number(), number()
+	if len(text) < 4 || strings.Trim(text[:4], "0123456789") != "" || len(text) > 4 && text[4] != ' ' && text[4] != 'T' {
+		ok = false
+	}
+	return first, second, text, ok
 }
 
 // ParseSpan reads a length of time of a log: a number of units; hours, minutes and seconds

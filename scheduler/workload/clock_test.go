@@ -23,7 +23,7 @@ func TestParseInstant(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"2017-10-03 05:33:33 XYZ": "not known", "2017-13-03": "neither", "soon": "neither", "": "neither",
+		"2017-10-03 05:33:33 XYZ": "not known", "3 Foo 2017": "neither", "3/10/2017": "the day or the month", "2017-13-03": "neither", "soon": "neither", "": "neither",
 	} {
 		if got, err := ParseInstant(text, time.Second); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %s, %v", text, got, err)

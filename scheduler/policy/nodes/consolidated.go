@@ -12,8 +12,8 @@ func init() {
 	policy.RegisterNodes(rule(policy.NodesChoice{
 		Choice: policy.Choice{
 			Name: string(Consolidated), Title: "Consolidated", Place: 2,
-			Doc: "on as few as would do if nothing ran, waiting for these; on nodes of one rack rather than of several, " +
-				"and where the least is left free",
+			Doc: "on as few as would do if nothing ran, waiting for these; on nodes of one rack rather than of several; " +
+				"first where the most is free, and the rest, once one node has room for it, where the least is left free",
 		},
 		Place: placement.Consolidated,
 	}))

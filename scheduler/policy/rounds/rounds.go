@@ -48,7 +48,8 @@ var (
 		Name: "global_queue", Type: schema.Bool, Default: `false`, Example: `true`,
 		Doc: "All pairs of a job and a type of device stand in one queue by their priority. Without it the policy goes " +
 			"through the types one by one, in the order of the hardware, as the simulator of Gavel's authors does by " +
-			"default: a job that takes what is left of a type may miss a later one that it was to have.",
+			"default: a job that takes what is left of a type may miss a later one that it was to have. With about as many " +
+			"jobs as devices, or fewer, most jobs may then get much less than the policy gives them.",
 	}
 	packing = schema.Arg{
 		Name: policy.Packing, Type: schema.Bool, DefaultDoc: "`false`: each job has its GPUs to itself", Example: `true`,

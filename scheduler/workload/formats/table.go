@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -55,6 +56,13 @@ var (
 		Doc:     "The threads of a job beside each of its GPUs, where no column has its threads. Without GPUs it has one.",
 		Example: `4`,
 	}
+	datesArg = schema.Arg{
+		Name: "dates", Type: schema.String, Allowed: []string{"day_first", "month_first"},
+		DefaultDoc: "as the first of the file shows that has a number above 12",
+		Doc: "What dates that end with the year begin with: whether 03/04/2024 is the third of April or the fourth of " +
+			"March.",
+		Example: `"day_first"`,
+	}
 	memoryUnitArg = schema.Arg{
 		Name: "memory_unit", Type: schema.Size, DefaultDoc: "`1MiB`",
 		Doc: "The unit of amounts of memory that have none in the file.", Example: `"1GiB"`,
@@ -63,7 +71,7 @@ var (
 
 func tableArgs(more ...schema.Arg) []schema.Arg {
 	return append([]schema.Arg{
-		ColumnsArg, WhereArg, classArg, separatorArg, UnitArg, gpusPerNodeArg, threadsPerGPUArg, memoryUnitArg,
+		ColumnsArg, WhereArg, classArg, separatorArg, UnitArg, datesArg, gpusPerNodeArg, threadsPerGPUArg, memoryUnitArg,
 	}, more...)
 }
 
@@ -76,8 +84,9 @@ func init() {
 		Doc: "Any CSV file with a line that names its columns, in UTF-8 or UTF-16: `columns` says which are which, and only " +
 			"`arrival` is needed. Lines that begin with `#` are left out, and so are titles: up to 20 lines before the first " +
 			"that has all names of `columns`. Instants are numbers of `unit` or dates; dates, and numbers of more than 10⁸ s, " +
-			"count from the first arrival. Times are numbers of `unit`, like `1-02:03:04`, or with units like `1h30m`, `90 min` and `PT1H30M`. Numbers of threads, " +
-			"GPUs and nodes may be like `1,024` or `150%`. A column like `cpu=4,mem=16G,gres/gpu:a100=2` can be that of " +
+			"count from the first arrival. Dates are like `2024-03-12 10:03:01`, `12 Mar 2024 10:03`, `Mar 12 10:03:01 2024` or " +
+			"`12/03/2024 10:03`. Times are numbers of `unit`, like `1-02:03:04`, or with units like `1h30m`, `90 min` and `PT1H30M`. Numbers of threads, " +
+			"GPUs and nodes may be like `1,024` or `150%`, and GPUs a list of those that were used, like `0,1,2`. A column like `cpu=4,mem=16G,gres/gpu:a100=2` can be that of " +
 			"threads, GPUs, memory and nodes at once.",
 		Args:   tableArgs(),
 		Reader: (&layout{}).read,
@@ -150,11 +159,23 @@ type table struct {
 	count  int
 	// alternatives are the names of those that columns describe.
 	alternatives []string
-	arrays       int // rows that stand for several tasks
+	arrays       int  // rows that stand for several tasks
+	commas       bool // separate fields
+
+	file  string
+	order workload.DayOrder // of dates that end with the year
+	held  []heldRow         // rows from the first on with such a date, until one shows their order
+	late  []error           // what was wrong with these
+}
+
+// heldRow is a row that is read later.
+type heldRow struct {
+	line   int
+	fields []string
 }
 
 func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
-	t := table{layout: l, o: o, at: map[string]int{}, named: map[string]string{}, first: math.MaxInt64, timesI: -1}
+	t := table{layout: l, file: file, o: o, at: map[string]int{}, named: map[string]string{}, first: math.MaxInt64, timesI: -1}
 	form := workload.Table{Separator: l.separator, Names: l.names, Loose: l.loose, Remarks: true}
 	if text := Option(o, separatorArg.Name, ""); text != "" {
 		runes := []rune(text)
@@ -163,14 +184,19 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 		}
 		form.Separator = runes[0]
 	}
+	t.commas = form.Separator == 0 || form.Separator == ','
 	t.where = Option[[]workload.Column](o, WhereArg.Name, nil)
 	if mapped := Option[[]workload.Column](o, ColumnsArg.Name, nil); len(mapped) > 0 {
 		form.Heads = func(columns []string) bool { return hasAll(columns, mapped) }
 	}
+	t.order = workload.DayOrder(1 + slices.Index(datesArg.Allowed, Option(o, datesArg.Name, "")))
 	skipped, err := form.EachRow(file, r, o.Lenient, t.head, t.row)
-	if err != nil {
-		return workload.Trace{}, err
+	t.release()
+	if err != nil || len(t.late) > 0 && !o.Lenient {
+		return workload.Trace{}, errors.Join(append(t.late[:min(len(t.late), workload.MaxErrors)], err)...)
 	}
+	skipped = append(t.late, skipped...)
+	slices.SortStableFunc(skipped, func(a, b error) int { return cmp.Compare(lineAt(a), lineAt(b)) })
 	if len(t.Jobs) > 0 && (t.dated || t.latest > latestInstant) {
 		for i := range t.Jobs {
 			t.Jobs[i].Arrival -= t.first
@@ -187,6 +213,15 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 			"there are %d: squeue -r lists the tasks", t.arrays))
 	}
 	return t.Finish(skipped), nil
+}
+
+// lineAt is the line that an error is about.
+func lineAt(err error) int {
+	var at *workload.LineError
+	if errors.As(err, &at) {
+		return at.Line
+	}
+	return 0
 }
 
 // hasAll reports whether all columns that stand for something have names among those of a row.
@@ -327,8 +362,52 @@ func (t *table) selected(field, texts string) bool {
 	return slices.Contains(all, field) || t.slurm && slices.Contains(all, first)
 }
 
-// row adds the job of a row.
+// row adds the job of a row, or holds it back as long as it is not known whether its dates begin with the day.
 func (t *table) row(line int, fields []string) error {
+	if t.order == workload.NoOrder {
+		order, ends := t.orderOf(fields)
+		if order == workload.NoOrder && (ends || len(t.held) > 0) {
+			t.held = append(t.held, heldRow{line, slices.Clone(fields)})
+			return nil
+		}
+		if order != workload.NoOrder {
+			first := map[workload.DayOrder]string{workload.DayFirst: "day", workload.MonthFirst: "month"}[order]
+			t.Assumed = append(t.Assumed, fmt.Sprintf("dates begin with the %s, as line %d shows", first, line))
+			t.order = order
+			t.release()
+		}
+	}
+	return t.add(line, fields)
+}
+
+// orderOf returns the order that the dates of a row show; ends is true if any of them ends with the year.
+func (t *table) orderOf(fields []string) (order workload.DayOrder, ends bool) {
+	for _, fact := range []string{factArrival, factStart, factEnd} {
+		i, ok := t.at[fact]
+		if !ok {
+			continue
+		}
+		shown, ok := workload.OrderOf(strings.TrimSpace(fields[i]))
+		if ends = ends || ok; order == workload.NoOrder {
+			order = shown
+		}
+	}
+	return order, ends
+}
+
+// release adds the rows that were held back.
+func (t *table) release() {
+	held := t.held
+	t.held = nil
+	for _, row := range held {
+		if err := t.add(row.line, row.fields); err != nil {
+			t.late = append(t.late, &workload.LineError{File: t.file, Line: row.line, Err: err})
+		}
+	}
+}
+
+// add adds the job of a row.
+func (t *table) add(line int, fields []string) error {
 	for i, w := range t.where {
 		if !t.selected(fields[t.whereI[i]], w.Text) {
 			t.Ignored++
@@ -458,8 +537,14 @@ func (t *table) instant(fields []string, fact string) (time.Duration, error) {
 	if !ok {
 		return 0, fmt.Errorf("it has no %s", strings.ReplaceAll(fact, "_", " "))
 	}
-	at, err := workload.ParseInstant(text, t.o.unit())
-	if err != nil {
+	at, err := workload.ParseInstant(t.order.In(text), t.o.unit())
+	switch shown, ends := workload.OrderOf(text); {
+	case err != nil && ends && t.order == workload.NoOrder:
+		return 0, fmt.Errorf("%s: %q may begin with the day or the month: say which with %s = %q or %q", t.named[fact], text,
+			datesArg.Name, datesArg.Allowed[0], datesArg.Allowed[1])
+	case err != nil && ends && shown != t.order && shown != workload.NoOrder:
+		return 0, fmt.Errorf("%s: %q does not begin with what other dates begin with", t.named[fact], text)
+	case err != nil:
 		return 0, fmt.Errorf("%s: %w", t.named[fact], err)
 	}
 	if at < 0 {
@@ -587,6 +672,12 @@ func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
 	}
 	x, err := count(text)
 	if err != nil {
+		if n, ok := distinct(text); ok && n <= workload.MaxThreads {
+			if !t.commas && decimalComma.MatchString(text) {
+				return 0, fmt.Errorf("%s %q may be two GPUs, or a number with a decimal comma", t.named[factGPUs], text)
+			}
+			return n, nil
+		}
 		if strings.ContainsAny(text, "=:/") || strings.HasPrefix(text, "gpu") {
 			return resourceGPUs(text, nodes)
 		}
@@ -596,6 +687,37 @@ func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
 		return 0, fmt.Errorf("%s %q is not a number from 0", t.named[factGPUs], text)
 	}
 	return int(math.Ceil(x*scale - 1e-9)), nil
+}
+
+// used are lists of the GPUs that a job had: 0,1,2 or [0, 1] or 0-3 or GPU-1f2a,GPU-77b0.
+var used = regexp.MustCompile(`^(\d{1,4}(-\d{1,4})?|(GPU|MIG)-[\w/-]+)([,; ]+(\d{1,4}(-\d{1,4})?|(GPU|MIG)-[\w/-]+))*$`)
+
+// decimalComma are texts that are lists of GPUs where commas separate fields, but perhaps numbers elsewhere.
+var decimalComma = regexp.MustCompile(`^\d+,\d+$`)
+
+// distinct returns how many GPUs are in such a list; ok is false for another text.
+func distinct(text string) (n int, ok bool) {
+	text = strings.TrimSpace(strings.Trim(text, "[](){}"))
+	if !used.MatchString(text) {
+		return 0, false
+	}
+	seen := map[string]bool{}
+	for item := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(",; ", r) }) {
+		first, last, _ := strings.Cut(item, "-")
+		from, err := strconv.Atoi(first)
+		if err != nil {
+			seen[item] = true
+			continue
+		}
+		to := from
+		if last != "" {
+			to, _ = strconv.Atoi(last)
+		}
+		for i := from; i <= to; i++ {
+			seen[strconv.Itoa(i)] = true
+		}
+	}
+	return len(seen), len(seen) > 0
 }
 
 // indices are which of the GPUs of a node, or of its sockets: "gpu:a100:2(IDX:0,3)", "gpu:4(S:0-1)".
@@ -617,6 +739,9 @@ func resourceGPUs(list string, nodes int) (int, error) {
 			name, value, each = item[:at], item[at+1:], max(nodes, 1)
 		}
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "gres/"), "gres:")
+		if name == "gpus" || name == "ngpus" { // as PBS and others have them
+			name = "gpu"
+		}
 		if name != "gpu" && !strings.HasPrefix(name, "gpu:") {
 			continue
 		}
