@@ -192,7 +192,7 @@ func TestNodeIsLost(t *testing.T) {
 		j := shell(t, "a", `trap 'cp $TFEXP_CONTROL $TFEXP_CHECKPOINT_DIR/$TFEXP_ROLE.$TFEXP_TASK; echo asked; exit 143' TERM
 			while :; do cp $TFEXP_CONTROL $TFEXP_CHECKPOINT_DIR/$TFEXP_ROLE.$TFEXP_TASK; sleep 0.02; done`)
 		fleet := &plannedFleet{}
-		e := twoNodes(t, h, Options{Grace: 300 * time.Millisecond, Fleet: fleet}, j)
+		e := twoNodes(t, h, Options{Grace: 20 * time.Second, Fleet: fleet}, j)
 		if err := e.Start(0, inParts(0, 1)); err != nil {
 			t.Fatal(err)
 		}

@@ -183,7 +183,7 @@ func TestPartsFail(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			j := sh(test.script)
 			j.Dir = t.TempDir()
-			e := open(t, Options{Grace: 100 * time.Millisecond}, j)
+			e := open(t, Options{Grace: time.Minute}, j)
 			if err := e.Start(0, inParts(part("worker", 0, 0), part("worker", 1, 1))); err != nil {
 				t.Fatal(err)
 			}
@@ -318,7 +318,7 @@ func TestNodeIsLost(t *testing.T) {
 			}},
 		}}
 		cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
-		e := open(t, Options{Grace: 200 * time.Millisecond, Fleet: fleet, Cluster: cluster}, j)
+		e := open(t, Options{Grace: time.Minute, Fleet: fleet, Cluster: cluster}, j)
 		if err := e.Start(0, grant); err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package simulated_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -78,6 +79,18 @@ func TestWorkOfAnotherKind(t *testing.T) {
 	work = []struct{ simulated.Work }{{steps{n: -1}}}
 	if _, err := simulated.New([]scheduler.Job{{}}, work, simulated.Options{}); err == nil {
 		t.Error("work that checks itself was not asked")
+	}
+}
+
+// On one thread the law of Amdahl comes to 1 for every part, without an error of rounding.
+func TestOneThreadIsExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 10_000 {
+		p, one := rng.Float64(), 1.0
+		w := simulated.Scaling{Parallel: p}
+		if want := 1 / (1 - p + p/one); want != 1 || w.Speed(1) != want {
+			t.Fatalf("with a parallel part of %b the speed is %b, want %b", p, w.Speed(1), want)
+		}
 	}
 }
 

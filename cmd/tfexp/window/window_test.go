@@ -163,7 +163,7 @@ func stream(t *testing.T, in *bufio.Scanner, event string, wanted func(data []by
 // What a run writes reaches the page without being asked for; the end of the server ends the stream.
 func TestStream(t *testing.T) {
 	run := watchtest.Begin(t)
-	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer stop()
 	on, err := window.Listen(0)
 	if err != nil {
