@@ -32,10 +32,8 @@ func (r *run) recallRuns() {
 }
 
 // learn has the estimates of later cells learn from a real cell that is over: what its jobs took, against its
-// simulation
-// by their samples. A cell that says nothing of that (it failed, the machine slept, it kept only its metrics, or it
-// cannot
-// be simulated) changes nothing. One beside other load does: later cells may run beside it as well.
+// simulation by their samples. A cell that says nothing of that (it failed, the machine slept, it kept only its
+// metrics, or it cannot be simulated) changes nothing. One beside other load does: later cells may run beside it as well.
 func (r *run) learn(i int) {
 	c := r.cells[i]
 	executes := stages.Find(stages.Writer(stages.Cells))

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Runs of the same program in another experiment of the same folder are
@@ -50,5 +52,51 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	c := plan(t, changed+history, out)
 	if name, _ := c.x.Units()[0].Identity(); name == past.Job {
 		t.Error("a job with another command is taken for the same")
+	}
+}
+
+// Cells that only the cache still has are history too: those that ran for real, under another key than those of the
+// plan. Who has seen enough is shown no more.
+func TestHistoryOfTheCache(t *testing.T) {
+	out := t.TempDir()
+	ends := func(file string) {
+		p := plan(t, file, out)
+		r := openRun(t, p)
+		for i, c := range p.Cells {
+			happened(t, p, i, 3*time.Second, record.CellFinished)
+			if err := r.End(i, record.Cell{State: record.CellFinished}, time.Second); err != nil {
+				t.Fatal(c.Cell, err)
+			}
+		}
+		if err := r.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	longer := strings.Replace(realFile, "epochs  = 10", "epochs  = 20", 1)
+	ends(realFile)
+	ends(longer)
+	for file, want := range map[string]int{realFile: 20, longer: 10} {
+		p := plan(t, file+"\nestimate { model = \"history\" }\n", out)
+		if past := p.x.History(); len(past) != 4 || past[0].Length != want || past[3].Length != want {
+			t.Errorf("of the cells that are not in the plan: %+v, want 4 runs of %d epochs", past, want)
+		}
+	}
+	none := plan(t, strings.Replace(realFile, "epochs  = 10", "epochs  = 30", 1), out)
+	c := store.OpenReadOnly(none.Dir, record.CacheFile)
+	defer c.Close()
+	for want, more := range map[int]bool{4: true, 1: false} {
+		visited := 0
+		c.View(func(v store.View) {
+			none.past(v, func(past stages.PastCell) bool {
+				visited++
+				if past.Cell.State != record.CellFinished || past.Key == "" {
+					t.Errorf("visited %+v", past)
+				}
+				return more
+			})
+		})
+		if visited != want {
+			t.Errorf("%d cells were visited, want %d", visited, want)
+		}
 	}
 }

@@ -156,6 +156,15 @@ func TestStagesAreReused(t *testing.T) {
 			t.Errorf("%s: the report was not made anew", name)
 		}
 	}
+	for _, name := range []string{record.MetricsFile, record.ComparisonsFile} { // the tables of a run are one stage
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		runs(t, simulatedFile, out, 0)
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s was not made anew: %v", name, err)
+		}
+	}
 }
 
 // The results of another file with an experiment of the same name are replaced, which is said as long as that file is

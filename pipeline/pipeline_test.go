@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -561,5 +563,38 @@ policy "fcfs" { order = "fcfs" }
 	}
 	if a, b := key(t.TempDir()), key(t.TempDir()); a != b {
 		t.Errorf("the key changes with the folder: %v", store.Diff(a, b))
+	}
+}
+
+// TestExperimentsOfAFolder: a folder is one experiment, or has some; files, and folders without a plan, are none.
+func TestExperimentsOfAFolder(t *testing.T) {
+	dir := t.TempDir()
+	var want []string
+	for _, name := range []string{"b", "a"} {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(at, record.PlanFile), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		want = slices.Insert(want, 0, at)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "c"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "d"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Experiments(dir); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+	if got, err := Experiments(want[0]); err != nil || !slices.Equal(got, want[:1]) {
+		t.Errorf("of an experiment: %q, %v", got, err)
+	}
+	for path, none := range map[string]bool{"e": true, "d": false} {
+		if got, err := Experiments(filepath.Join(dir, path)); err == nil || errors.Is(err, fs.ErrNotExist) != none {
+			t.Errorf("of %s: %q, %v", path, got, err)
+		}
 	}
 }

@@ -80,7 +80,7 @@ func (p *Plan) predict(ctx context.Context, from int) error {
 			return fmt.Errorf("predict cell %s: %w", c.Ref.Cell, err)
 		}
 		// A simulation that fails says nothing: the real run fails in the same way, and is then explained.
-		if out, err := executes.Predict(ctx, task); err == nil && out.End > 0 {
+		if out, err := executes.Predict(ctx, task); err == nil {
 			took := out.End
 			p.Work[i].Predicted = took
 			p.Cells[i].PredictedSeconds = took.Seconds()

@@ -214,4 +214,11 @@ func TestSamplesOfAddedCells(t *testing.T) {
 	if o, err := again.Run(context.Background()); err != nil || o.Ran != 0 {
 		t.Errorf("the second run: %+v, %v", o, err)
 	}
+	// A cell that only the cache has is there: what follows from it is planned as well.
+	if err := os.RemoveAll(again.folder(again.Cells[0].Cell)); err != nil {
+		t.Fatal(err)
+	}
+	if q := plan(); len(q.Cells) != 2 || !q.Work[0].Reuse || !q.Work[1].Reuse {
+		t.Errorf("planned are %+v", q.Work)
+	}
 }

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -232,11 +231,11 @@ func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 	return k, nil
 }
 
-// files are those that a stage has left, with their sizes.
+// files are the files and folders that a stage has left, with their sizes.
 func (c *chain) files(s *stages.Stage) []record.File {
 	var files []record.File
 	for _, name := range s.Files {
-		if info, err := os.Stat(filepath.Join(c.Dir, name)); err == nil {
+		if info, err := folder.Stat(c.Dir, name); err == nil {
 			files = append(files, record.File{Name: name, Size: size(info)})
 		}
 	}

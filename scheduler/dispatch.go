@@ -12,7 +12,8 @@ func (l *loop) dispatch() error {
 		if rounds > 8*len(l.Jobs)+64 {
 			return fmt.Errorf("dispatch at %s does not come to an end", l.now)
 		}
-		l.gaveBack, l.starts, l.fetched = false, 0, 8
+		l.gaveBack = false
+		l.ahead.Begin()
 		l.victims.Forget()
 		if err := l.change(); err != nil {
 			return err
@@ -33,20 +34,6 @@ func (l *loop) dispatch() error {
 		if !l.gaveBack {
 			return nil
 		}
-	}
-}
-
-// fetch notes that a waiting job has started or goes on. Where many do at an instant, those that wait next are fetched
-// from memory together.
-func (l *loop) fetch() {
-	if l.starts++; l.starts < l.fetched {
-		return
-	}
-	l.fetched += 16
-	l.scratch.soon = l.queue.First(16, l.scratch.soon[:0])
-	l.lives.Fetch(l.scratch.soon)
-	if l.soon != nil {
-		l.soon.Soon(l.scratch.soon)
 	}
 }
 
@@ -199,7 +186,12 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	}
 	l.out.Decision(d)
 	l.queue.Remove(j)
-	l.fetch()
+	if next := l.ahead.Started(l.queue); len(next) > 0 {
+		l.lives.Fetch(next)
+		if e, ok := l.Engine.(Foreteller); ok {
+			e.Soon(next)
+		}
+	}
 	if moves {
 		l.migrated(j)
 	}

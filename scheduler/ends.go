@@ -8,10 +8,7 @@ func (l *loop) expect(j int32) {
 		return
 	}
 	f := l.life(j)
-	f.end = Never
-	if d := l.length(j, int32(f.grant.Cores.Count())); d < Never-l.now {
-		f.end = l.now + d
-	}
+	f.end = l.now + min(l.length(j, int32(f.grant.Cores.Count())), Never-l.now)
 	l.ends = queue.InsertSorted(l.ends, queue.Timer{At: f.end, Of: j}, queue.CompareTimers)
 }
 

@@ -25,10 +25,8 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) *Decis
 	mine := l.queue.KeyOf(j)
 	d.PassedMore = l.queue.Before(mine)
 	next := func(after queue.Key) int32 { return l.queue.Next(after, queue.Anyone) }
-	for k := next(queue.Front); k != nobody && len(d.Passed) < MaxPassed; k = next(l.queue.KeyOf(k)) {
-		if !l.queue.KeyOf(k).Less(mine) {
-			break
-		}
+	k := next(queue.Front)
+	for ; k != nobody && len(d.Passed) < MaxPassed && l.queue.KeyOf(k).Less(mine); k = next(l.queue.KeyOf(k)) {
 		why, lacks := l.whyNot(k)
 		d.Passed = append(d.Passed, Passed{Job: int(k), Reason: why, Lacks: lacks})
 	}

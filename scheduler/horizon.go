@@ -15,13 +15,12 @@ func (l *loop) closeDown(ctx context.Context) error {
 	if err := l.breakOff(ctx); err != nil {
 		return err
 	}
-	reason := fmt.Sprintf("the cell was closed at %s", l.Until)
 	for j, f := range l.lives.All() {
 		if f.state == Queued {
 			l.settleTime(j)
 			l.queue.Remove(j)
 			f.state = Stopped
-			l.close(j, Stop, reason)
+			l.close(j, Stop, fmt.Sprintf("the cell was closed at %s", l.Until))
 		}
 	}
 	l.open -= l.fates.Missed(len(l.byArrival) - l.arrived)

@@ -65,9 +65,7 @@ type loop struct {
 	desk         *steering.Desk // the controllers; nil without any
 	guard        guard.Guard
 	left         func() float64 // Progress, if the engine has it
-	soon         Foreteller     // the engine, if it is one
-	starts       int            // of this dispatch
-	fetched      int            // the number of starts at which more jobs are to be fetched
+	ahead        queue.Ahead    // who starts next
 	nodes        servers.Nodes
 	parts        rejoin.Parts            // of jobs that are to have other parts than they hold
 	provider     Provider                // the engine, if nodes come and go
@@ -84,7 +82,6 @@ type loop struct {
 
 	scratch struct {
 		nodes, home, victims []int32
-		soon                 []int32
 		from, to             []int32
 		node                 [1]int32
 		rooms                []Room
@@ -118,7 +115,6 @@ func newLoop(r Run, rules Rules) *loop {
 	if p, ok := r.Engine.(Progress); ok {
 		l.left = p.Left
 	}
-	l.soon, _ = r.Engine.(Foreteller)
 	l.second, _ = rules.Order.(SecondRanker)
 	l.follower, _ = rules.Order.(Follower)
 	l.quanta, _ = rules.Order.(Quanta)
@@ -238,7 +234,7 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 		case !l.calm && l.nextRound() == other:
 			l.now = max(l.now, other)
 			l.rounds.Over()
-		case l.timers.Next(l.counts) != other:
+		case !l.calm && l.timers.Next(l.counts) != other:
 			l.now = max(l.now, other)
 			l.nodes.Rest()
 		default:

@@ -21,9 +21,8 @@ func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok
 		return append(nodes, 0), cores <= rooms[0].Cores
 	}
 	need, count := l.needs(j, cores)
-	home := l.home(j)
 	begin := len(nodes)
-	nodes, ok = l.choose(rooms, j, need, count, home, nodes)
+	nodes, ok = l.choose(rooms, j, need, count, l.home(j), nodes)
 	if ok || !l.movable(j) {
 		return nodes, ok
 	}

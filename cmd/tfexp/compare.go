@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -109,7 +110,28 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 	for _, r := range rows {
 		fmt.Fprintln(out, prose.Change(after.Plan, r))
 	}
+	unshared(out, was, analysis.Unshared(before, after))
+	unshared(out, is, analysis.Unshared(after, before))
 	return nil
+}
+
+// mostUnshared bounds the variants that are named because one folder has them alone.
+const mostUnshared = 6
+
+// unshared says which variants are not compared, because one folder has them alone.
+func unshared(w io.Writer, dir string, variants []analysis.Variant) {
+	if len(variants) == 0 {
+		return
+	}
+	var names []string
+	for _, v := range variants[:min(len(variants), mostUnshared)] {
+		names = append(names, v.Label)
+	}
+	more := ""
+	if n := len(variants) - len(names); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	fmt.Fprintf(w, "Only in %s, and not compared: %s%s.\n", dir, strings.Join(names, ", "), more)
 }
 
 // chosen are the metrics to compare.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -13,7 +12,6 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments/load"
-	"github.com/tfexp/tfexp/results/folder"
 )
 
 func (a *app) fmtCommand() *cobra.Command {
@@ -130,16 +128,7 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	if f.check || stdin {
 		return !f.check, nil
 	}
-	// The file keeps its permissions, and a link stays one.
-	to, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		return false, fmt.Errorf("format %s: %w", file, err)
-	}
-	st, err := os.Stat(to)
-	if err != nil {
-		return false, fmt.Errorf("format %s: %w", file, err)
-	}
-	if err := folder.Write(to, want, st.Mode().Perm()); err != nil {
+	if err := cli.Write(file, func(w io.Writer) error { _, err := w.Write(want); return err }); err != nil {
 		return false, fmt.Errorf("format %s: %w", file, err)
 	}
 	return true, nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -161,22 +160,14 @@ func writeNew(files []experiments.File, dir string, force bool) error {
 	for i := 1; i < len(files); i++ {
 		files[i].Name = filepath.Join(dir, files[i].Name)
 	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if force {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
 	for _, file := range files {
 		if _, err := os.Lstat(file.Name); err == nil && !force {
 			return cli.Usagef("choose another name, or replace it with --force", "%s already exists", file.Name)
 		}
 	}
 	for _, file := range files {
-		f, err := os.OpenFile(file.Name, flags, 0o644)
+		err := cli.Write(file.Name, func(w io.Writer) error { _, err := w.Write(file.Source); return err })
 		if err != nil {
-			return fmt.Errorf("write experiment: %w", err)
-		}
-		_, err = f.Write(file.Source)
-		if err := errors.Join(err, f.Close()); err != nil {
 			return fmt.Errorf("write experiment: %w", err)
 		}
 	}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/results/measure"
@@ -31,6 +32,15 @@ func Across(before, after *record.Experiment, metrics []measure.Metric, by strin
 		adjust(rows[from:], m)
 	}
 	return rows
+}
+
+// Unshared are the variants of a folder of results that another has not.
+func Unshared(of, other *record.Experiment) []Variant {
+	all := Variants(other)
+	return slices.DeleteFunc(Variants(of), func(v Variant) bool {
+		_, ok := sameVariant(v, all)
+		return ok
+	})
 }
 
 // sameVariant finds the variant of the same name on the same workload and hardware.

@@ -103,6 +103,12 @@ func TestBestOfEach(t *testing.T) {
 	if !slices.Equal(got, want) || each != 3 {
 		t.Errorf("%d of each: %q, want %q", each, got, want)
 	}
+	if best, each, _ := analysis.BestOfEach(e.Plan, analysis.Variants(e), 5); len(best) != 4 || each != 2 {
+		t.Errorf("there is room for two of each, and there are %d, %d of each", len(best), each)
+	}
+	if best, each, _ := analysis.BestOfEach(e.Plan, analysis.Variants(e), 3); len(best) != 3 || each != 0 {
+		t.Errorf("there is no room for two of each, and there are %d, %d of each", len(best), each)
+	}
 	if best, each, _ := analysis.BestOfEach(e.Plan, analysis.Variants(e), 10); len(best) != 10 || each != 0 {
 		t.Errorf("all fit, and there are %d, %d of each", len(best), each)
 	}

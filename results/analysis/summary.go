@@ -96,7 +96,7 @@ func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metri
 	return best, by
 }
 
-// BestOfEach is Best of each field (see Fields), a field after the other, as long as there is room for several of each;
+// BestOfEach is Best of each field (see Fields), a field after the other, as long as there is room for two of each;
 // where there is not, it is Best. It returns how many of each field there are; 0 where all variants fit, or fields
 // make no difference.
 func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, each int, by measure.Metric) {
@@ -108,7 +108,7 @@ func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, ea
 	}
 	fields := Fields(variants, compared)
 	each = most / max(1, len(fields))
-	if len(variants) <= most || len(fields) < 2 || each < fewest {
+	if len(variants) <= most || len(fields) < 2 || each < 2 {
 		best, by = Best(p, variants, most)
 		return best, 0, by
 	}

@@ -25,6 +25,13 @@ func TestCurves(t *testing.T) {
 	if got := c.Predict(j, never, Allotment{Cores: 1}); got != never {
 		t.Errorf("never on one core is %s", got)
 	}
+	if got := c.Predict(j, never, Allotment{Cores: 3}); got != never {
+		t.Errorf("never on three cores is %s", got)
+	}
+	double := Curves{func(_ *job.Job, cores int) float64 { return float64(cores) }}
+	if got := double.Predict(j, 1<<62, Allotment{Cores: 1}); got != never {
+		t.Errorf("twice a half of the greatest is %s", got)
+	}
 	if got := c.Predict(j, never-1, Allotment{Cores: 1}); got != never {
 		t.Errorf("nearly never on one core is %s", got)
 	}

@@ -14,7 +14,8 @@ func TestTimesStopAtTheGreatest(t *testing.T) {
 		d     time.Duration
 		cores int
 		want  time.Duration
-	}{{7, 3, 21}, {7, 0, 0}, {never, 1, never}, {never/2 + 1, 2, never}, {never / 2, 2, never - 1}, {never / 3, 3, never / 3 * 3}, {0, 5, 0}} {
+	}{{7, 3, 21}, {7, 0, 0}, {never, 1, never}, {never/2 + 1, 2, never}, {never / 2, 2, never - 1}, {never / 3, 3, never / 3 * 3}, {0, 5, 0},
+		{-7, 3, -21}, {7, -3, -21}, {-never, 1, -never}, {1 << 62, 4, never}, {1 << 40, 1 << 30, never}} {
 		if got := CoreTime(c.d, c.cores); got != c.want {
 			t.Errorf("%d times %d is %d, want %d", c.d, c.cores, got, c.want)
 		}

@@ -61,7 +61,7 @@ func TestGittinsOfManyJobs(t *testing.T) {
 	for i := range jobs {
 		jobs[i] = scheduler.Job{Threads: 1, Predicted: time.Duration(len(jobs) - i)} // 4n … 1
 	}
-	g := newGittins(jobs)
+	g := newGittins(append(jobs, make([]scheduler.Job, mostPoints)...)) // and some of which nothing is predicted
 	if len(g.service) != mostPoints {
 		t.Fatalf("%d points", len(g.service))
 	}

@@ -51,6 +51,9 @@ func TestWordsOfArguments(t *testing.T) {
 	if !strings.HasSuffix(args["victims"][3], ". Only with preemption.") || !strings.HasSuffix(args["order"][3], "`).") {
 		t.Errorf("%q, %q", args["victims"][3], args["order"][3])
 	}
+	if by := args["preemption"][2]; !strings.Contains(by, "`srtf`") || strings.Contains(by, "`fcfs`") {
+		t.Errorf("preemption is implied by %s", by)
+	}
 	for what, got := range map[string][2]string{
 		"backfills":   {policy.EstimatingBackfills(), `"easy" or "conservative"`},
 		"allocations": {policy.WholeAllocations(), `"strict"`},

@@ -52,12 +52,12 @@ func (a *Alarms) Next(counts func(Timer) bool) time.Duration {
 	return at
 }
 
-// Take takes out the first timer that counts, by instant and number. There is one.
+// Take takes out the first timer that counts, by instant and number. There is one, and Next has just said when it comes up.
 func (a *Alarms) Take(counts func(Timer) bool) Timer {
 	if a.head < len(a.row) && a.sorted <= a.head {
 		a.sort()
+		a.Next(counts)
 	}
-	a.Next(counts)
 	if a.head == len(a.row) || len(a.others) > 0 && a.others[0].Before(a.row[a.head]) {
 		t := a.others[0]
 		a.others.Pop()

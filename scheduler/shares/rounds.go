@@ -8,7 +8,8 @@ import (
 
 // Mechanism chooses what runs in each round, so that the time which teams (jobs, and pairs of
 // jobs on the same devices) receive follows a division. A team and a type of device have the
-// priority x_ij over the part of the type's time, since the last division, that was the team's.
+// priority x_ij over the part of the type's time, since the last division, that was the team's; who
+// runs on a type alone has all of it, so where devices are left over time may differ from the division.
 // They are taken by priority, then by deficit, then by x, type after type, as long as there are
 // devices, and each job once: one that was given no time on a type runs on what is left of it, and so
 // may miss a later type on which it was given time. So the authors' simulator does by default; as

@@ -15,7 +15,11 @@ func init() {
 		Name:   "tables",
 		Reads:  []stages.Artifact{stages.Cells, stages.Twins, stages.Estimates, stages.Ending},
 		Writes: []stages.Artifact{stages.Tables},
-		Files:  []string{record.JobsFile, record.MetricsFile},
+		Files: []string{
+			record.JobsFile, record.MetricsFile, record.ServersFile, record.ComparisonsFile, record.TrialsFile,
+			record.TuningsFile, record.FidelityFile, record.FidelityJobsFile, record.FidelityDecisionsFile,
+			record.AccuracyFile, record.ProfilingFile,
+		},
 		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "tables", Value: version}}, nil },
 		Always: true,
 		Run:    func(_ context.Context, r *stages.Run) error { return analysis.WriteTables(r.Dir) },

@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/safe"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/words"
-	"github.com/tfexp/tfexp/results/folder"
 )
 
 // DefaultOut is where results go, and where they are looked for.
@@ -89,13 +88,13 @@ func (a *App) Printer() *show.Printer {
 // PrintJSON prints a value as indented JSON on standard output.
 func (a *App) PrintJSON(v any) error { return (&show.Printer{Out: a.Out}).JSON(v) }
 
-// WriteTo writes to a file atomically, or to standard output where path is empty.
+// WriteTo writes to a file, as Write does, or to standard output where path is empty.
 func (a *App) WriteTo(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return write(a.Raw)
 	}
 	var problem error
-	err := folder.WriteFrom(path, 0o644, func(w io.Writer) error {
+	err := Write(path, func(w io.Writer) error {
 		problem = write(w)
 		return problem
 	})

@@ -50,10 +50,12 @@ type desk struct {
 	policy.Setup
 	order scheduler.Ranker
 	pairs []pair
+	final bool // what has no room at the beginning of a dispatch has none in all of it, and the queue knows who that is
 }
 
 func newDesk(s policy.Setup, order scheduler.Ranker) scheduler.Admitter {
-	return &desk{Setup: s, order: order}
+	_, drifts := order.(scheduler.Follower)
+	return &desk{Setup: s, order: order, final: !s.Pauses && !s.Policy.OrderPauses() && !drifts}
 }
 
 // HeldBack implements scheduler.Admitter.
@@ -63,8 +65,12 @@ func (d *desk) HeldBack(scheduler.View, int32) string {
 
 // Admit implements scheduler.Admitter.
 func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
+	machine := v.Machine()
 	d.list(v, h)
 	for _, p := range d.pairs {
+		if d.final && machine.Idle() == 0 {
+			return nil // nobody starts without a core
+		}
 		j := v.Job(p.job)
 		if s := j.State(); s != scheduler.Queued && s != scheduler.Paused && !j.Yields() {
 			continue
@@ -96,11 +102,15 @@ func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
 	return nil
 }
 
-// list sorts the pairs: by rank, then the place of the job, then the alternative.
+// list sorts the pairs that may start: by rank, then the place of the job, then the alternative.
 func (d *desk) list(v scheduler.View, h scheduler.Hands) {
 	d.pairs = d.pairs[:0]
+	within := queue.Anyone
+	if d.final {
+		within.Free = v.Machine().MostFree()
+	}
 	waiting, place := v.Waiting(), 0
-	for n := waiting.Next(queue.Front, queue.Anyone); n != queue.Nobody; n = waiting.Next(waiting.KeyOf(n), queue.Anyone) {
+	for n := waiting.Next(queue.Front, within); n != queue.Nobody; n = waiting.Next(waiting.KeyOf(n), within) {
 		j, now := v.Job(n), v.Job(n).Alternative()
 		choices := j.ChoicesAnew()
 		for _, k := range choices {
