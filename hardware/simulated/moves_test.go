@@ -19,7 +19,8 @@ func (l *lossy) Between([]int) time.Duration { return l.between }
 // on returns an engine for one job of 10 s on one core of a node that comes and goes.
 func on(t *testing.T, fleet Fleet, checkpoints ...*Checkpoint) *Engine {
 	t.Helper()
-	o := Options{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}}}, Fleet: fleet, Checkpoints: checkpoints}
+	o := Options{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}}}, Fleet: fleet,
+		Checkpoints: checkpoints}
 	e, err := New([]scheduler.Job{{Name: "a", Threads: 1}}, []Scaling{FullRequest(10*second, 1)}, o)
 	must(t, err)
 	return e
@@ -84,7 +85,8 @@ func TestMovesOfAJobThatSavesNothing(t *testing.T) {
 // TestAJobGoesOnAfterItsServer: one whose attempt ends with a warning can start again, though its engine said that it
 // ended.
 func TestAJobGoesOnAfterItsServer(t *testing.T) {
-	e := on(t, &script{{Kind: scheduler.NodeWarned, At: 4 * second, Until: 9 * second}}, &Checkpoint{Every: 60 * second, Cost: second})
+	e := on(t, &script{{Kind: scheduler.NodeWarned, At: 4 * second, Until: 9 * second}},
+		&Checkpoint{Every: 60 * second, Cost: second})
 	must(t, e.Start(0, cores(1)))
 	_, news, err := e.Next(t.Context(), scheduler.Never)
 	if must(t, err); len(news) != 2 || news[0].Kind != scheduler.JobEnded && news[1].Kind != scheduler.JobEnded {
@@ -124,8 +126,10 @@ func TestIntervalByARule(t *testing.T) {
 func TestOneUnknownNeighbour(t *testing.T) {
 	knows := &Special{Beside: map[string]float64{"a": 0.5, "b": 0.5}}
 	for _, c := range []struct{ first, second *Special }{{knows, nil}, {nil, knows}, {nil, nil}, {knows, knows}} {
-		jobs := []scheduler.Job{{Name: "a", Class: "a", Threads: 1, GPUs: 1}, {Number: 1, Name: "b", Class: "b", Threads: 1, GPUs: 1}}
-		e, err := New(jobs, []Scaling{{Scaled: second, Special: c.first}, {Scaled: second, Special: c.second}}, Options{})
+		jobs := []scheduler.Job{{Name: "a", Class: "a", Threads: 1, GPUs: 1},
+			{Number: 1, Name: "b", Class: "b", Threads: 1, GPUs: 1}}
+		e, err := New(jobs, []Scaling{{Scaled: second, Special: c.first}, {Scaled: second, Special: c.second}},
+			Options{})
 		must(t, err)
 		g := cores(1)
 		must(t, e.Start(0, g))

@@ -25,7 +25,8 @@ func planned(length time.Duration, jobs ...scheduler.Job) *planner {
 
 // with is a job with alternatives.
 func with(class string, ways ...scheduler.Alternative) scheduler.Job {
-	return scheduler.Job{Class: class, Threads: ways[0].Threads, GPUs: ways[0].GPUs, Special: &scheduler.Special{Alternatives: ways}}
+	return scheduler.Job{Class: class, Threads: ways[0].Threads, GPUs: ways[0].GPUs,
+		Special: &scheduler.Special{Alternatives: ways}}
 }
 
 // TestKindsOfDevices: those of GPUs have the nodes with such; all threads are one more, if a job may run without GPUs.
@@ -35,14 +36,17 @@ func TestKindsOfDevices(t *testing.T) {
 		jobs  []scheduler.Job
 		cores bool
 	}{
-		"GPUs alone":               {[]scheduler.Job{gpu}, false},
-		"an alternative on a GPU":  {[]scheduler.Job{with("", scheduler.Alternative{Threads: 1, GPUs: 1})}, false},
-		"a job of threads":         {[]scheduler.Job{gpu, {Threads: 1}}, true},
-		"an alternative on cores":  {[]scheduler.Job{with("", scheduler.Alternative{GPUs: 1}, scheduler.Alternative{Threads: 1})}, true},
-		"its only one is on a GPU": {[]scheduler.Job{{Threads: 1, Special: with("", scheduler.Alternative{GPUs: 1}).Special}}, false},
+		"GPUs alone":              {[]scheduler.Job{gpu}, false},
+		"an alternative on a GPU": {[]scheduler.Job{with("", scheduler.Alternative{Threads: 1, GPUs: 1})}, false},
+		"a job of threads":        {[]scheduler.Job{gpu, {Threads: 1}}, true},
+		"an alternative on cores": {[]scheduler.Job{with("", scheduler.Alternative{GPUs: 1},
+			scheduler.Alternative{Threads: 1})}, true},
+		"its only one is on a GPU": {[]scheduler.Job{{Threads: 1, Special: with("",
+			scheduler.Alternative{GPUs: 1}).Special}}, false},
 	} {
 		want := []kind{
-			{shares.Devices{Name: "v100", Count: 2, Price: 1}, true, []int32{0}}, {shares.Devices{Name: "k80", Count: 1, Price: 1}, true, []int32{1}},
+			{shares.Devices{Name: "v100", Count: 2, Price: 1}, true, []int32{0}},
+			{shares.Devices{Name: "k80", Count: 1, Price: 1}, true, []int32{1}},
 		}
 		if c.cores {
 			want = append(want, kind{shares.Devices{Name: "cores", Count: 14, Price: 1}, false, []int32{0, 1, 2}})
@@ -60,22 +64,29 @@ func TestKindsOfDevices(t *testing.T) {
 // an estimate counts as the whole work over that time, and none as all of it in a second. What runs nowhere says so.
 func TestWaysOnEachKind(t *testing.T) {
 	job := with("",
-		scheduler.Alternative{GPUs: 1, GPU: "v100", Predicted: 10 * time.Second}, scheduler.Alternative{GPUs: 2, GPU: "v100", Predicted: 6 * time.Second},
-		scheduler.Alternative{GPUs: 2, GPU: "v100", Predicted: 8 * time.Second}, scheduler.Alternative{GPUs: 2, GPU: "k80", Predicted: time.Second},
+		scheduler.Alternative{GPUs: 1, GPU: "v100", Predicted: 10 * time.Second},
+		scheduler.Alternative{GPUs: 2, GPU: "v100", Predicted: 6 * time.Second},
+		scheduler.Alternative{GPUs: 2, GPU: "v100", Predicted: 8 * time.Second},
+		scheduler.Alternative{GPUs: 2, GPU: "k80", Predicted: time.Second},
 		scheduler.Alternative{Threads: 3, Predicted: 30 * time.Second},
 	)
 	job.Special.Units = 60
 	nowhere := with("", scheduler.Alternative{GPUs: 2, GPU: "k80"})
-	p := planned(time.Second, job, nowhere, scheduler.Job{Threads: 14}, scheduler.Job{Threads: 1, GPUs: 1, Predicted: 4 * time.Second})
+	p := planned(time.Second, job, nowhere, scheduler.Job{Threads: 14},
+		scheduler.Job{Threads: 1, GPUs: 1, Predicted: 4 * time.Second})
 	for j, want := range []member{
-		{way: []int32{1, -1, 4}, Job: shares.Job{Workers: []float64{2, 1, 3}, Speed: []float64{10, 0, 2}, Weight: 1, Left: 60}, units: 60},
-		{way: []int32{-1, -1, -1}, Job: shares.Job{Workers: []float64{1, 1, 1}, Speed: []float64{0, 0, 0}, Weight: 1, Left: 1}, units: 1},
-		{way: []int32{-1, -1, 0}, Job: shares.Job{Workers: []float64{1, 1, 14}, Speed: []float64{0, 0, 1}, Weight: 1, Left: 1}, units: 1},
-		{way: []int32{0, 0, -1}, Job: shares.Job{Workers: []float64{1, 1, 1}, Speed: []float64{0.25, 0.25, 0}, Weight: 1, Left: 1}, units: 1},
+		{way: []int32{1, -1, 4}, Job: shares.Job{Workers: []float64{2, 1, 3}, Speed: []float64{10, 0, 2}, Weight: 1,
+			Left: 60}, units: 60},
+		{way: []int32{-1, -1, -1}, Job: shares.Job{Workers: []float64{1, 1, 1}, Speed: []float64{0, 0, 0}, Weight: 1,
+			Left: 1}, units: 1},
+		{way: []int32{-1, -1, 0}, Job: shares.Job{Workers: []float64{1, 1, 14}, Speed: []float64{0, 0, 1}, Weight: 1,
+			Left: 1}, units: 1},
+		{way: []int32{0, 0, -1}, Job: shares.Job{Workers: []float64{1, 1, 1}, Speed: []float64{0.25, 0.25, 0},
+			Weight: 1, Left: 1}, units: 1},
 	} {
 		m := &p.members[j]
-		if !slices.Equal(m.way, want.way) || !slices.Equal(m.Workers, want.Workers) || !slices.Equal(m.Speed, want.Speed) ||
-			m.Weight != want.Weight || m.Left != want.Left || m.units != want.units {
+		if !slices.Equal(m.way, want.way) || !slices.Equal(m.Workers, want.Workers) ||
+			!slices.Equal(m.Speed, want.Speed) || m.Weight != want.Weight || m.Left != want.Left || m.units != want.units {
 			t.Errorf("job %d: %+v, want %+v", j, *m, want)
 		}
 		why := "was not chosen for this round"
@@ -92,8 +103,9 @@ func TestWaysOnEachKind(t *testing.T) {
 func TestWholeRounds(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct{ length, d, want time.Duration }{
-		{time.Second, 1100 * ms, time.Second}, {time.Second, 1100*ms + 1, 1100*ms + 1}, {time.Second, 1900 * ms, 2 * time.Second},
-		{time.Second, 50 * ms, 0}, {200 * ms, 250 * ms, 200 * ms}, {200 * ms, 251 * ms, 251 * ms}, {200 * ms, 350 * ms, 400 * ms},
+		{time.Second, 1100 * ms, time.Second}, {time.Second, 1100*ms + 1, 1100*ms + 1},
+		{time.Second, 1900 * ms, 2 * time.Second}, {time.Second, 50 * ms, 0}, {200 * ms, 250 * ms, 200 * ms}, {200 * ms, 251 * ms, 251 * ms},
+		{200 * ms, 350 * ms, 400 * ms},
 	} {
 		if got := planned(c.length).whole(c.d); got != c.want {
 			t.Errorf("%s in rounds of %s are %s, want %s", c.d, c.length, got, c.want)
@@ -129,7 +141,8 @@ func TestPairsKnowEachOther(t *testing.T) {
 		if (len(pairs) == 1) != c.want {
 			t.Errorf("%s: %+v", about, pairs)
 		}
-		if c.want && (!slices.Equal(pairs[0].Speed[0], []float64{0.25, 0}) || !slices.Equal(pairs[0].Speed[1], []float64{0.5, 0})) {
+		if c.want && (!slices.Equal(pairs[0].Speed[0], []float64{0.25, 0}) ||
+			!slices.Equal(pairs[0].Speed[1], []float64{0.5, 0})) {
 			t.Errorf("%s: the speeds %v", about, pairs[0].Speed)
 		}
 	}

@@ -34,7 +34,8 @@ func decided(t *testing.T, jobs []scheduler.Job, work []simulated.Scaling, packs
 		c.Nodes = append(c.Nodes, scheduler.Node{Name: gpu, Threads: 2, GPUs: 1, GPU: gpu})
 	}
 	var got reasons
-	_, err = scheduler.Run{Policy: p, Jobs: jobs, Engine: engine, Recorder: &got, Until: 31 * time.Second, Cluster: c}.Execute(t.Context())
+	_, err = scheduler.Run{Policy: p, Jobs: jobs, Engine: engine, Recorder: &got, Until: 31 * time.Second,
+		Cluster: c}.Execute(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,8 @@ func TestReasons(t *testing.T) {
 		jobs[i] = scheduler.Job{Number: i, Name: []string{"e", "d"}[i], Threads: 1, GPUs: 1, Deadline: scheduler.Never}
 		for k, run := range times {
 			gpu := []string{"fast", "slow"}[k]
-			jobs[i].Own().Alternatives = append(jobs[i].Alternatives(), scheduler.Alternative{Name: gpu, Threads: 1, GPUs: 1, GPU: gpu, Predicted: run})
+			jobs[i].Own().Alternatives = append(jobs[i].Alternatives(), scheduler.Alternative{Name: gpu, Threads: 1,
+				GPUs: 1, GPU: gpu, Predicted: run})
 			work[i].AddAlternative(simulated.FullRequest(run, 1))
 		}
 	}
@@ -79,11 +81,13 @@ func TestReasons(t *testing.T) {
 func TestBlindToNoType(t *testing.T) {
 	for gpus, ok := range map[int]bool{0: true, 1: false} {
 		jobs := []scheduler.Job{{Name: "a", Threads: 1, GPUs: gpus, Predicted: time.Second, Deadline: scheduler.Never}}
-		engine, err := simulated.New(jobs, []simulated.Scaling{simulated.FullRequest(time.Second, 1)}, simulated.Options{})
+		engine, err := simulated.New(jobs, []simulated.Scaling{simulated.FullRequest(time.Second, 1)},
+			simulated.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = scheduler.Run{Policy: policy.Policy{Order: "max_min", Settings: policy.Settings{"rounds": time.Second, "blind": "cores"}},
+		_, err = scheduler.Run{Policy: policy.Policy{Order: "max_min",
+			Settings: policy.Settings{"rounds": time.Second, "blind": "cores"}},
 			Cluster: clusterOf(1), Jobs: jobs, Engine: engine}.Execute(t.Context())
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "is no type of device") {
 			t.Errorf("with %d GPUs: %v", gpus, err)
