@@ -15,6 +15,7 @@ func (c *Checker) Doubts(root *eval.Node) {
 	c.emptyComparisons(root)
 	c.unusedSamples(root)
 	c.missingPrograms()
+	c.beyondSamples()
 	c.memory()
 	c.unweighedWays()
 }
