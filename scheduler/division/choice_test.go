@@ -78,6 +78,26 @@ func TestChooseIsExact(t *testing.T) {
 	}
 }
 
+// TestChooseTakesTheFirstOfEquals: of configurations that are as good in all, a job has the first, of the same GPUs
+// and of others; and the first of jobs that are alike is served.
+func TestChooseTakesTheFirstOfEquals(t *testing.T) {
+	of := func(kind int) Configuration { return Configuration{Type: kind, GPUs: 1, Cost: 0.5} }
+	for _, c := range []struct {
+		jobs [][]Configuration
+		want []int
+	}{
+		{[][]Configuration{{of(0), of(0)}}, []int{0}},
+		{[][]Configuration{{of(0), of(1)}}, []int{0}},
+		{[][]Configuration{{of(1), of(0)}}, []int{0}},
+		{[][]Configuration{{of(0), of(1)}, {of(0), of(1)}, {of(0), of(1)}}, []int{0, 1, Nothing}},
+	} {
+		got, _, err := Choose(c.jobs, []int{1, 1}, 1.1)
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%v of %v, %v; want %v", got, c.jobs, err, c.want)
+		}
+	}
+}
+
 // TestChooseOfManyJobs compares with dynamic programming over all numbers of GPUs of one type.
 func TestChooseOfManyJobs(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))

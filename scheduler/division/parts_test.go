@@ -269,6 +269,63 @@ func TestPlacesByHand(t *testing.T) {
 	}
 }
 
+// TestTheRestOfAJobByHand: 5 GPUs are those of the node with most and one of the tightest beside it, of nodes alike of
+// the first.
+func TestTheRestOfAJobByHand(t *testing.T) {
+	for _, want := range []struct{ capacity, at []int }{
+		{[]int{4, 3, 1, 1}, []int{4, 0, 1, 0}}, {[]int{1, 2, 4}, []int{1, 0, 4}}, {[]int{2, 4, 1, 4}, []int{0, 4, 1, 0}},
+	} {
+		p := &Problem{Capacity: want.capacity, Jobs: []Elastic{{Most: 5, SpeedUp: func(int, int) float64 { return 1 }}}}
+		if got := newSearch(p, newTerms(p)).place(5, true); !slices.Equal(got, want.at) {
+			t.Errorf("5 GPUs of %v are at %v, want %v", want.capacity, got, want.at)
+		}
+	}
+}
+
+// TestWhatAJobHeldFits: a job of several nodes can go back to what it held while no other job of several nodes has a
+// part of these nodes, and all of its GPUs are free; one of a node can go beside a part.
+func TestWhatAJobHeldFits(t *testing.T) {
+	one := func(int, int) float64 { return 1 }
+	for _, c := range []struct {
+		base []int
+		most int
+		fits bool
+	}{
+		{[]int{1, 1, 0}, 2, false}, {[]int{0, 1, 1}, 2, false}, {[]int{0, 0, 2}, 2, true}, {[]int{0, 0, 2}, 1, false},
+		{[]int{1, 0, 0}, 1, true}, {[]int{2, 0, 0}, 2, false}, {nil, 2, false},
+	} {
+		p := &Problem{Capacity: []int{2, 2, 2}, Jobs: []Elastic{
+			{Most: 2, SpeedUp: one}, {Base: c.base, Most: c.most, SpeedUp: one},
+		}}
+		s := newSearch(p, newTerms(p))
+		s.put(0, []int{1, 1, 0}, 1)
+		if got := s.baseFits(1); got != c.fits {
+			t.Errorf("%v of %d GPUs fits beside the first job: %v", c.base, c.most, got)
+		}
+		s.take(0)
+		if got := s.baseFits(1); got != (c.base != nil && Total(c.base) <= c.most) {
+			t.Errorf("%v of %d GPUs fits alone: %v", c.base, c.most, got)
+		}
+	}
+}
+
+// TestWaysCostAtLeast: as many GPUs as a job held may happen to be those that it held.
+func TestWaysCostAtLeast(t *testing.T) {
+	k := &terms{stay: []float64{1, 1}, held: []int{2, 0}}
+	for _, c := range []struct {
+		job  int
+		way  option
+		want float64
+	}{
+		{0, option{gpus: 2, cost: 3}, 1}, {0, option{gpus: 2, cost: 0.5}, 0.5}, {0, option{gpus: 1, cost: 3}, 3},
+		{0, option{gpus: 3, cost: 3}, 3}, {0, option{cost: 1000}, 1000}, {1, option{cost: 1000}, 1000},
+	} {
+		if got := k.atLeast(c.job, c.way); got != c.want {
+			t.Errorf("%+v of job %d costs at least %v, want %v", c.way, c.job, got, c.want)
+		}
+	}
+}
+
 // TestCountsAreTheBest compares the knapsack with all numbers of GPUs.
 func TestCountsAreTheBest(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 1))
@@ -390,6 +447,7 @@ func TestPackByHand(t *testing.T) {
 			[]Want{{GPUs: 6}, {GPUs: 1}}, Division{{4, 2, 0, 0}, {0, 0, 0, 1}}},
 		{"the tightest node, and the first of those as tight", []int{4, 2, 2},
 			[]Want{{GPUs: 2}, {GPUs: 1}}, Division{{0, 2, 0}, {0, 0, 1}}},
+		{"the tightest node is the first", []int{2, 4}, []Want{{GPUs: 1}}, Division{{1, 0}}},
 		{"a job within a node gives way to whole nodes, one of two nodes does not", []int{2, 2, 2, 2},
 			[]Want{{GPUs: 1, Held: []int{1}}, {GPUs: 1, Held: []int{0, 1}}, {GPUs: 2}, {GPUs: 4, Held: []int{0, 0, 2, 2}}},
 			Division{{0, 1, 0, 0}, {0, 1, 0, 0}, {2, 0, 0, 0}, {0, 0, 2, 2}}},

@@ -69,3 +69,49 @@ func TestAlarmsComeUpInOrder(t *testing.T) {
 		})
 	})
 }
+
+// A timer that is set for the instant that comes up at present is taken in its turn by number, and needs no heap; one
+// for an instant before that of others does.
+func TestAlarmsOfOneInstant(t *testing.T) {
+	all := func(Timer) bool { return true }
+	var a Alarms
+	var got []int32
+	take := func() { got = append(got, a.Take(all).Of) }
+	for _, of := range []int32{5, 9, 7} {
+		a.Set(Timer{1, of})
+	}
+	take()
+	a.Set(Timer{1, 6})
+	take()
+	a.Set(Timer{2, 1})
+	if len(a.others) > 0 {
+		t.Errorf("%v were not set last", a.others)
+	}
+	a.Set(Timer{1, 8})
+	if len(a.others) != 1 {
+		t.Errorf("%v were set for an instant before another, want one", a.others)
+	}
+	for range 4 {
+		take()
+	}
+	if want := []int32{5, 6, 7, 8, 9, 1}; !slices.Equal(got, want) || a.Next(all) != never {
+		t.Errorf("taken are %v, want %v", got, want)
+	}
+}
+
+// The row of alarms is as long as a few times those that count at a time: those before are written over.
+func TestAlarmsUseTheirRowAgain(t *testing.T) {
+	all := func(Timer) bool { return true }
+	var a Alarms
+	for i := range time.Duration(2000) {
+		a.Set(Timer{i, 0})
+		if i >= 3 {
+			if x := a.Take(all); x.At != i-3 {
+				t.Fatalf("taken is %v at %d", x, i)
+			}
+		}
+	}
+	if cap(a.row) > 16 {
+		t.Errorf("a row of %d for four alarms", cap(a.row))
+	}
+}

@@ -49,6 +49,9 @@ func TestQueueIsAnOrderedList(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
+				if sound(t, &q.tree); !q.tree.empty() && q.line.len() > 0 {
+					t.Fatalf("%d jobs are in the line, beside the tree", q.line.len())
+				}
 				l := Limit{int32(rapid.IntRange(1, 300).Draw(t, "free")), time.Duration(length.Draw(t, "window")),
 					int32(rapid.IntRange(0, 300).Draw(t, "spare"))}
 				after := Key{rapid.Int64Range(0, max(500, turn)).Draw(t, "rank"), small.Draw(t, "second"), int32(rapid.IntRange(-1, jobs).Draw(t, "job"))}
