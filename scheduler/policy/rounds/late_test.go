@@ -89,6 +89,7 @@ func TestALateClockChangesNoDecision(t *testing.T) {
 //	40 s   A 1-26; B comes at 5, and waits though a GPU is idle. At 26 nothing runs and nobody is to come: B 26-36
 //	40 s   with C, who comes at 100: B waits for the division that is made then: B, C 100-110
 //	20 s   A 1-26; at 26 nobody is there, which counts as a division; B comes at 30, C at 50: B, C 50-60
+//	40 s   B comes at the instant at which A ends, as the last: B 26-36
 func TestJobsWaitForADivision(t *testing.T) {
 	for _, c := range []struct {
 		recompute, jct, makespan float64
@@ -97,6 +98,7 @@ func TestJobsWaitForADivision(t *testing.T) {
 		{40, (25 + 31) / 2.0, 35, []time.Duration{1, 5}},
 		{40, (25 + 105 + 10) / 3.0, 109, []time.Duration{1, 5, 100}},
 		{20, (25 + 30 + 10) / 3.0, 59, []time.Duration{1, 30, 50}},
+		{40, (25 + 10) / 2.0, 35, []time.Duration{1, 26}},
 	} {
 		var jobs []scheduler.Job
 		var work []simulated.Scaling
