@@ -15,7 +15,6 @@ func (c *Checker) Doubts(root *eval.Node) {
 	c.emptyComparisons(root)
 	c.unusedSamples(root)
 	c.missingPrograms()
-	c.beyondSamples()
 	c.memory()
 	c.unweighedWays()
 }

@@ -9,9 +9,6 @@ import (
 // cannot be taken here. It is an error only once jobs are to run. Beside errors it would only be noise: such a job may
 // ask for more than its hardware has as well.
 func (c *Checker) beyondSamples() {
-	if c.Failed() {
-		return
-	}
 	type sampled struct{ of *experiments.Job }
 	for _, cell := range c.allCells() {
 		h := cell.Hardware
