@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -90,14 +92,17 @@ func (f *formatter) format(file string) (ok bool, err error) {
 		name = "standard input"
 		src, err = io.ReadAll(f.in)
 	} else {
-		src, err = cli.ReadFile(file)
+		src, err = load.Read(file)
 	}
 	if err != nil {
 		if !stdin && !cli.Exists(file) {
 			return false, cli.Usagef(cli.DidYouMean(file, cli.ExperimentFiles(filepath.Dir(file)), ""), "%s does not exist",
 				file)
 		}
-		return false, fmt.Errorf("read experiment: %w", err)
+		if errors.As(err, new(*fs.PathError)) {
+			return false, fmt.Errorf("read experiment: %w", err)
+		}
+		return false, cli.Usagef("", "%v", err)
 	}
 	want, diags := load.Format(name, src)
 	if diags.HasErrors() {

@@ -79,6 +79,9 @@ func (c *Checker) Cells() {
 			c.profiling(w, h, p)
 		}
 	}
+	if !c.Failed() {
+		c.beyondSamples()
+	}
 }
 
 // allCells are the cells of the matrix, and some of the trials of tunings.

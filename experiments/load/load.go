@@ -30,6 +30,9 @@ type Options struct {
 	Host experiments.HostFacts
 }
 
+// Read reads a source file, or what another program writes into a pipe with a name. Errors are phrases for people.
+func Read(path string) ([]byte, error) { return eval.ReadSource(path) }
+
 // File reads the experiment in a file, in HCL's native syntax or, when the
 // name ends in .json, in its JSON syntax. The spec is nil when the diagnostics
 // have an error.

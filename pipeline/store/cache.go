@@ -62,20 +62,26 @@ type Cache struct {
 	bytes   int // of waiting
 }
 
-// Open opens cache.db in dir for writing. A file that is damaged, wherever in it,
-// is set aside, with a warning: it is only a cache.
+// Open opens cache.db in dir for writing. A file that is damaged, wherever in it, and what is no file are set aside, with
+// a warning: it is only a cache.
 func Open(dir, name string) (*Cache, string, error) {
 	path := filepath.Join(dir, name)
 	c, err := openWhole(path, bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
-	if err == nil || !damaged(err) {
-		return c, "", err
-	}
-	aside := path + ".broken"
-	if rerr := os.Rename(path, aside); rerr != nil {
+	what := "damaged"
+	switch {
+	case err == nil:
+		return c, "", nil
+	case errors.Is(err, folder.ErrNotRegular):
+		what = "not a regular file"
+	case !damaged(err):
 		return nil, "", err
 	}
-	warning := fmt.Sprintf("%s was damaged and has been set aside as %s: finished work is taken from the plain files "+
-		"where they are complete", path, aside)
+	aside := path + ".broken"
+	if err := os.Rename(path, aside); err != nil {
+		return nil, "", fmt.Errorf("open cache %s: it is %s, and cannot be set aside: %w", path, what, err)
+	}
+	warning := fmt.Sprintf("%s was %s and has been set aside as %s: finished work is taken from the plain files "+
+		"where they are complete", path, what, aside)
 	c, err = openWhole(path, bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
 	return c, warning, err
 }
@@ -98,7 +104,7 @@ func OpenReadOnly(dir, name string) *Cache {
 // openWhole opens a cache and reads what holds it together.
 func openWhole(path string, o bbolt.Options) (c *Cache, err error) {
 	if info, serr := os.Lstat(path); serr == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("open cache %s: %w: remove it", path, folder.ErrNotRegular)
+		return nil, fmt.Errorf("open cache %s: %w", path, folder.ErrNotRegular)
 	}
 	c = new(Cache)
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
@@ -203,8 +209,7 @@ func guard(f func() error) (err error) {
 func damaged(err error) bool {
 	var number syscall.Errno
 	var path *fs.PathError
-	return !errors.Is(err, berrors.ErrTimeout) && !errors.As(err, &number) && !errors.As(err, &path) &&
-		!errors.Is(err, folder.ErrNotRegular)
+	return !errors.Is(err, berrors.ErrTimeout) && !errors.As(err, &number) && !errors.As(err, &path)
 }
 
 // Close records the outputs that wait and closes the cache; it may be nil.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -57,6 +58,38 @@ func TestCacheDamaged(t *testing.T) {
 	}
 	if _, err := os.Stat(path + ".broken"); err != nil {
 		t.Error(err)
+	}
+}
+
+// What stands where the cache should be, and is no file, is set aside; where that cannot be, both are named.
+func TestCacheIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, record.CacheFile)
+	if err := os.Mkdir(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c, warning, err := Open(dir, record.CacheFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(warning, "was not a regular file and has been set aside as "+path+".broken") {
+		t.Errorf("the warning is %q", warning)
+	}
+	if info, err := os.Stat(path + ".broken"); err != nil || !info.IsDir() {
+		t.Errorf("what was set aside is %v, %v", info, err)
+	}
+
+	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o755),
+		os.WriteFile(filepath.Join(path+".broken", "x"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = Open(dir, record.CacheFile)
+	if err == nil || !strings.Contains(err.Error(), "it is not a regular file, and cannot be set aside") ||
+		folder.IsUnusable(err) {
+		t.Errorf("where it cannot be set aside: %v", err)
 	}
 }
 

@@ -22,6 +22,8 @@ type Answer struct {
 	// Metric is what it is about, and Merit how good the candidate is beside others, the greater the better.
 	Metric string
 	Merit  float64
+	// Equal tells that in all its comparisons both sides are equal in each pair.
+	Equal bool
 }
 
 // Joined reports whether it joins comparisons, each of which has its own interval.
@@ -67,7 +69,7 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 	}
 	var out []Answer
 	for _, g := range groups {
-		a := Answer{Verdict: Said(g[0]), Rows: len(g), Metric: g[0].Metric}
+		a := Answer{Verdict: Said(g[0]), Rows: len(g), Metric: g[0].Metric, Equal: !slices.ContainsFunc(g, differs)}
 		for _, r := range g {
 			if Said(r) != a.Verdict {
 				a.Verdict = Mixed
@@ -107,7 +109,7 @@ func Conclusions(e *record.Experiment, rows []record.ComparisonRow, most int) (o
 }
 
 // foremost are so many answers at most, in their order: where there are more, of each metric its share, and of these
-// the best candidates, the best first.
+// the best candidates, the best first. Those that equal the baseline in each pair come last.
 func foremost(answers []Answer, most int) []Answer {
 	if len(answers) <= most {
 		return answers
@@ -124,7 +126,15 @@ func foremost(answers []Answer, most int) []Answer {
 	for i, name := range metrics {
 		list := byMetric[name]
 		if share := (most - len(out)) / (len(metrics) - i); len(list) > share {
-			slices.SortStableFunc(list, func(a, b Answer) int { return cmp.Compare(b.Merit, a.Merit) })
+			slices.SortStableFunc(list, func(a, b Answer) int {
+				switch {
+				case a.Equal == b.Equal:
+					return cmp.Compare(b.Merit, a.Merit)
+				case a.Equal:
+					return 1
+				}
+				return -1
+			})
 			list = list[:share]
 		}
 		out = append(out, list...)
@@ -283,11 +293,27 @@ func byGroup(p record.Plan, rows []record.ComparisonRow) string {
 		more = fmt.Sprintf("; and %d more", n)
 	}
 	said := plural(rows[0].Pairs, "pair")
-	if rows[0].Method == record.OneRun {
+	switch {
+	case rows[0].Method == record.OneRun:
 		said = evidence(p, rows[0], unit)
+	case rows[0].Blocks > 0:
+		said = stretchesOf(rows) + " of one log"
 	}
 	return fmt.Sprintf("%s against %s%s, %s by %s: %s%s (%s).", candidate, baseline, where, metricTitle(rows[0].Metric),
 		rows[0].By, strings.Join(parts, "; "), more, said)
+}
+
+// stretchesOf counts the stretches of a log in which groups have jobs: "10 stretches", or "8–11 stretches" where some
+// have none in a few.
+func stretchesOf(rows []record.ComparisonRow) string {
+	low, high := rows[0].Blocks, rows[0].Blocks
+	for _, r := range rows {
+		low, high = min(low, r.Blocks), max(high, r.Blocks)
+	}
+	if low == high {
+		return stretches(high)
+	}
+	return fmt.Sprintf("%d–%s", low, stretches(high))
 }
 
 // sides names what is compared: the policies and where they are, or of one policy the axes that differ:

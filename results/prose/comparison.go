@@ -155,10 +155,10 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 		pairs = stretches(r.Blocks) + " of one log"
 	}
 	if r.Method == "exact" {
-		if r.Difference == 0 {
-			return pairs + ", all equal"
+		if differs(r) {
+			return pairs + ", all with the same difference"
 		}
-		return pairs + ", all with the same difference"
+		return pairs + ", all equal"
 	}
 	s := fmt.Sprintf("%s interval ", percent(r.Level))
 	// A ratio whose interval reaches that far says less than the difference.
@@ -196,6 +196,11 @@ func Said(r record.ComparisonRow) string {
 		return same
 	}
 	return r.Verdict
+}
+
+// differs reports whether the two sides of a comparison differ in any pair.
+func differs(r record.ComparisonRow) bool {
+	return r.Method != "exact" && Said(r) != same || r.Difference != 0
 }
 
 // stretches counts the stretches of a log.

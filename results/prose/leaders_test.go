@@ -2,6 +2,8 @@ package prose_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,5 +94,58 @@ func TestConclusions(t *testing.T) {
 	want := []string{"mean_jct_s -1.6", "mean_jct_s -1.7", "utilization 2.0", "utilization 1.9"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Candidates that equal the baseline in each pair leave the places to those that say something, better or worse.
+func TestConclusionsThatTellComeFirst(t *testing.T) {
+	e := &record.Experiment{}
+	var rows []record.ComparisonRow
+	add := func(candidate, method, verdict string, ratio float64) {
+		r := record.ComparisonRow{Metric: "mean_jct_s", Verdict: verdict, Ratio: ratio, Difference: ratio - 1, Pairs: 3,
+			PValue: 0.01, Level: 0.95, Method: method}
+		rows = append(rows, between(r, "fcfs", candidate))
+	}
+	for i := range 4 {
+		add(fmt.Sprintf("equal%d", i), "exact", record.NoDifference, 1)
+	}
+	add("one", record.OneRun, record.NoDifference, 1)
+	add("worse", "paired t", record.Worse, 1.5)
+	add("shifted", "exact", record.Worse, 1.2)
+	add("better", "paired t", record.Better, 0.5)
+	answers, more, err := prose.Conclusions(e, rows, 3)
+	if err != nil || more != 5 {
+		t.Fatalf("%d more, %v", more, err)
+	}
+	var got []string
+	for _, a := range answers {
+		name, _, _ := strings.Cut(a.Text, " ")
+		got = append(got, name)
+	}
+	if want := []string{"better", "shifted", "worse"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A comparison by groups on the stretches of one log says how many stretches there are, not how many pairs.
+func TestGroupsOfOneLogCountItsStretches(t *testing.T) {
+	groups := func(blocks ...int) (rows []record.ComparisonRow) {
+		for i, n := range blocks {
+			r := record.ComparisonRow{Metric: "mean_jct_s", Verdict: record.Better, Ratio: 0.5, BaselineMean: 2, CandidateMean: 1,
+				Pairs: 1, Method: "block bootstrap", By: "class", Group: fmt.Sprintf("c%d", i), Blocks: n}
+			rows = append(rows, between(r, "fcfs", "easy"))
+		}
+		return rows
+	}
+	for _, c := range []struct {
+		rows []record.ComparisonRow
+		want string
+	}{
+		{groups(11, 11), "(11 stretches of one log)."},
+		{groups(11, 10, 12), "(10–12 stretches of one log)."},
+	} {
+		if got := prose.Answers(record.Plan{}, c.rows)[0].Text; !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s\ndoes not end in %s", got, c.want)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -101,6 +103,18 @@ func Verdict(err error) (code int, hint string) {
 		return ExitInternal, "free some disk space and run it again: finished work is kept"
 	case errors.As(err, &path) && path.Op == "mkdir", errors.Is(err, syscall.EROFS):
 		return ExitInternal, "choose another folder with --out, or with --output where that is the flag"
+	case errors.As(err, &path) && errors.Is(err, syscall.ENOTDIR):
+		return ExitInternal, fmt.Sprintf("%s is not a folder: move it away, or name another folder", blocking(path.Path))
 	}
 	return ExitInternal, ""
+}
+
+// blocking returns what stands in a path where a folder should be: the longest beginning of it that is there.
+func blocking(path string) string {
+	for {
+		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
 }

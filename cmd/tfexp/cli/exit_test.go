@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -34,6 +38,19 @@ func TestVerdict(t *testing.T) {
 		if code != c.code || hint != c.hint {
 			t.Errorf("verdict(%v) = %d, %q, want %d, %q", c.err, code, hint, c.code, c.hint)
 		}
+	}
+}
+
+// Where a file stands instead of a folder, the hint names it.
+func TestVerdictOfWhatIsNoFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cells")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := &fs.PathError{Op: "open", Path: filepath.Join(file, "a", "jobs.csv"), Err: syscall.ENOTDIR}
+	want := file + " is not a folder: move it away, or name another folder"
+	if code, hint := Verdict(fmt.Errorf("read: %w", err)); code != ExitInternal || hint != want {
+		t.Errorf("verdict = %d, %q, want %q", code, hint, want)
 	}
 }
 

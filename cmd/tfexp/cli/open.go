@@ -2,17 +2,12 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
 )
-
-// MostSource is how large a source file may be that is read as a whole, in bytes.
-const MostSource = 16 << 20
 
 // OpenFile opens a file that the command line names. A folder, a device and a pipe with a name are wrong usage: a device
 // need not end, and a pipe may never begin. What a shell hands over, as /dev/stdin or by <(...), is read.
@@ -41,21 +36,4 @@ func OpenFile(path string) (*os.File, error) {
 			"%s is neither a file nor a folder", path)
 	}
 	return f, nil
-}
-
-// ReadFile reads a source file that the command line names; it errs as OpenFile does, and for one above MostSource.
-func ReadFile(path string) ([]byte, error) {
-	f, err := OpenFile(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, MostSource+1))
-	if err == nil && len(raw) > MostSource {
-		return nil, Usagef("", "%s is larger than %d MiB", path, MostSource>>20)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return raw, nil
 }

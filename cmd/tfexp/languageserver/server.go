@@ -51,7 +51,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, version string,
 	check func(path string, src []byte) experiments.Diagnostics) error {
 	s := &server{version: version, check: check, open: map[string]*document{}, done: make(chan struct{})}
 	s.leave = sync.OnceFunc(func() { close(s.done) })
-	conn := jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(pipes{in, out}, jsonrpc2.VSCodeObjectCodec{}),
+	conn := jsonrpc2.NewConn(ctx, stream{jsonrpc2.NewBufferedStream(pipes{in, out}, codec{})},
 		jsonrpc2.HandlerWithError(s.handle).SuppressErrClosed(), jsonrpc2.SetLogger(quiet{}))
 	select {
 	case <-conn.DisconnectNotify():

@@ -32,7 +32,7 @@ type view struct {
 	cell    *watch.Cell // nil where there is none
 	asked   bool        // the cell was chosen, and does not follow the run
 	scroll  int         // jobs above the first that is shown
-	trouble string
+	trouble error
 	color   bool
 }
 
@@ -55,8 +55,8 @@ func (v *view) draw(width, height int) []string {
 	width, height = max(width, leastWidth), max(height, leastHeight)
 	p := &page{width: width, color: v.color}
 	p.row(bold, "tfexp top  "+v.dir)
-	if v.trouble != "" {
-		p.row(red, v.trouble)
+	if v.trouble != nil {
+		p.row(red, v.trouble.Error())
 	}
 	if len(v.all) == 0 {
 		p.row("", `No experiments here yet: "tfexp run experiment.hcl" starts one.`)

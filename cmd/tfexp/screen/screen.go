@@ -20,8 +20,8 @@ const every = 500 * time.Millisecond
 func Print(w io.Writer, results *watch.Folder, width int) error {
 	m := &model{results: results}
 	v := m.look("", "")
-	if v.trouble != "" {
-		return errors.New(v.trouble)
+	if v.trouble != nil {
+		return v.trouble
 	}
 	const height = 40
 	rows := v.draw(width, height)
@@ -65,7 +65,7 @@ func (m *model) look(name, cell string) view {
 	v := view{dir: m.results.Dir}
 	var err error
 	if v.all, err = m.results.Experiments(); err != nil {
-		v.trouble = err.Error()
+		v.trouble = err
 		return v
 	}
 	for i, x := range v.all {
@@ -79,7 +79,7 @@ func (m *model) look(name, cell string) view {
 	}
 	v.cell, err = m.results.Cell(v.all[v.chosen].Name, cell)
 	if err != nil && !errors.Is(err, watch.ErrUnknown) {
-		v.trouble = err.Error()
+		v.trouble = err
 	}
 	return v
 }

@@ -31,7 +31,7 @@ func begun(t *testing.T) *watchtest.Run {
 func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 	m := &model{results: watch.New(begun(t).Results)}
 	v := m.look("", "")
-	if v.trouble != "" {
+	if v.trouble != nil {
 		t.Fatal(v.trouble)
 	}
 	odd := v
