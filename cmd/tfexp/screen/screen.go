@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/watch"
 )
@@ -33,7 +33,7 @@ func Print(w io.Writer, results *watch.Folder, width int) error {
 func Show(ctx context.Context, out io.Writer, results *watch.Folder, color bool) error {
 	m := &model{results: results, width: 80, height: 24}
 	m.view.color = color
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithOutput(out)).Run()
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, tea.ErrProgramKilled) {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (m *model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 		m.view = view(msg)
 		m.view.color, m.view.scroll, m.view.asked = color, scroll, m.cell != ""
 		return m, m.read(every)
-	case tea.KeyMsg:
+	case tea.KeyPressMsg:
 		return m, m.key(msg.String())
 	}
 	return m, nil
@@ -114,7 +114,7 @@ func (m *model) key(key string) tea.Cmd {
 		m.other(1)
 	case "esc":
 		m.cell, m.view.asked = "", false
-	case "pgdown", " ":
+	case "pgdown", "space":
 		m.view.scroll += 10
 	case "pgup", "b":
 		m.view.scroll = max(0, m.view.scroll-10)
@@ -153,4 +153,8 @@ func (m *model) other(by int) {
 }
 
 // View implements tea.Model.
-func (m *model) View() string { return strings.Join(m.view.draw(m.width, m.height), "\n") }
+func (m *model) View() tea.View {
+	v := tea.NewView(strings.Join(m.view.draw(m.width, m.height), "\n"))
+	v.AltScreen = true
+	return v
+}

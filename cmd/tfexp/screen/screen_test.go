@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 	"github.com/mattn/go-runewidth"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/watch"
@@ -87,7 +87,7 @@ func TestThePicture(t *testing.T) {
 func TestKeys(t *testing.T) {
 	m := &model{results: watch.New(begun(t).Results), width: 80, height: 24}
 	m.Update(looked(m.look("", "")))
-	press := func(k tea.KeyType) { m.Update(tea.KeyMsg{Type: k}) }
+	press := func(k rune) { m.Update(tea.KeyPressMsg{Code: k}) }
 	press(tea.KeyRight)
 	if m.cell != "p-r2" || m.name != "study" {
 		t.Errorf("right leads to cell %q of %q", m.cell, m.name)
@@ -103,10 +103,10 @@ func TestKeys(t *testing.T) {
 	if m.cell != "" || m.view.chosen != 0 || m.view.scroll != 0 {
 		t.Errorf("after esc and down: cell %q, experiment %d", m.cell, m.view.chosen)
 	}
-	if _, cmd := m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{'q'}}); cmd == nil || cmd() != tea.Quit() {
+	if _, cmd := m.Update(tea.KeyPressMsg{Code: 'q', Text: "q"}); cmd == nil || cmd() != tea.Quit() {
 		t.Error("q does not quit")
 	}
-	if !strings.Contains(m.View(), "q quit") {
-		t.Errorf("the screen is %q", m.View())
+	if !strings.Contains(m.View().Content, "q quit") {
+		t.Errorf("the screen is %q", m.View().Content)
 	}
 }

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestNoCommandAsksTheTerminal: a terminal that answers nothing (script, a container with -t, a CI system) sees what a
+// command prints and no questions, as for its colours: whoever asks has to wait for an answer.
+func TestNoCommandAsksTheTerminal(t *testing.T) {
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("needs pseudo terminals: %v", err)
+	}
+	defer screen.Close()
+	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Skipf("needs pseudo terminals: %v", err)
+	}
+	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("needs pseudo terminals: %v", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := filepath.Join(t.TempDir(), "tfexp")
+	if err := os.Symlink(self, command); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(command, "version")
+	cmd.Env = append(os.Environ(), noRaceSleep, "TERM=xterm-256color")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	err = cmd.Start()
+	tty.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _ := io.ReadAll(screen) // ends with an error when the last program has closed the terminal
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if !bytes.HasPrefix(out, []byte("tfexp ")) || bytes.ContainsRune(out, '\x1b') {
+		t.Errorf("the terminal was sent %q", out)
+	}
+}
