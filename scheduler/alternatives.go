@@ -30,8 +30,8 @@ func (l *loop) choices(j int32) []int32 {
 	return l.alternatives.Possible(j)
 }
 
-// choicesAnew is choices, and the alternatives with which a job that is paused, or could be, can go on, where its engine
-// can let it go on with another one.
+// choicesAnew is choices, and the alternatives with which a job that is paused, or could be, can go on, where its
+// engine can let it go on with another one.
 func (l *loop) choicesAnew(j int32) []int32 {
 	if _, sample := l.samples[j]; !sample && l.switches && l.movable(j) && !l.life(j).yields {
 		return l.alternatives.Possible(j)
@@ -59,10 +59,12 @@ func (l *loop) adoptFastest(j int32) {
 	}
 }
 
-// turned reports whether a running or paused job is looked at with another alternative than that with which it ran last.
+// turned reports whether a running or paused job is looked at with another alternative than that with which it ran
+// last.
 func (l *loop) turned(j int32) bool {
 	f := l.life(j)
-	return (f.state == Running || f.state == Paused) && l.alternatives.Any() && l.alternatives.Ran(j) != int32(f.alternative)
+	return (f.state == Running || f.state == Paused) && l.alternatives.Any() &&
+		l.alternatives.Ran(j) != int32(f.alternative)
 }
 
 // asRan returns what f says of a job as it ran last, in the terms of the alternative with which it

@@ -2,8 +2,8 @@ package outlook
 
 import "time"
 
-// Account is what the jobs of a run have done, in the unit of an outlook. Where that is core time, it has only what is to
-// be taken off the core time of a job.
+// Account is what the jobs of a run have done, in the unit of an outlook. Where that is core time, it has only what
+// is to be taken off the core time of a job.
 type Account struct {
 	jobs int
 	done []time.Duration // by job; nil where what is done is core time
@@ -22,7 +22,8 @@ func NewAccount(of Outlook, jobs int) Account {
 // ByCores reports whether what is done is core time.
 func (a *Account) ByCores() bool { return a.done == nil }
 
-// Done returns what a job has done in the stretches of its attempt that have ended, in which it has had so much core time.
+// Done returns what a job has done in the stretches of its attempt that have ended, in which it has had so much
+// core time.
 func (a *Account) Done(job int32, coreTime time.Duration) time.Duration {
 	switch {
 	case a.done != nil:
@@ -44,7 +45,8 @@ func (a *Account) Base(job int32) time.Duration {
 	return a.base[job]
 }
 
-// Set makes what a job has done so much, and so much of it done when its attempt began, of the core time that it has had.
+// Set makes what a job has done so much, and so much of it done when its attempt began, of the core time that it
+// has had.
 func (a *Account) Set(job int32, done, base, coreTime time.Duration) {
 	if a.lost == nil {
 		a.lost, a.base = make([]time.Duration, a.jobs), make([]time.Duration, a.jobs)

@@ -153,12 +153,15 @@ func drawGoldenWorkload(n int) goldenWorkload {
 }
 
 // drawJob draws a job that the cluster can run, and its run time.
-func (w *goldenWorkload) drawJob(rng *rand.Rand, span func(int) time.Duration, choices bool) (scheduler.Job, time.Duration) {
+func (w *goldenWorkload) drawJob(
+	rng *rand.Rand, span func(int) time.Duration, choices bool,
+) (scheduler.Job, time.Duration) {
 	node := w.cluster.Nodes[rng.IntN(len(w.cluster.Nodes))]
 	run := span(9)
 	j := scheduler.Job{
 		Arrival: span(12), Threads: 1 + rng.IntN(node.Threads), GPUs: rng.IntN(node.GPUs + 1), Priority: rng.IntN(4),
-		Deadline: scheduler.Never, User: []string{"", "ann", "bob"}[rng.IntN(3)], Predicted: max(run, 1), Malleable: rng.IntN(2) == 0,
+		Deadline: scheduler.Never, User: []string{"", "ann", "bob"}[rng.IntN(3)],
+		Predicted: max(run, 1), Malleable: rng.IntN(2) == 0,
 	}
 	j.MinThreads = rng.IntN(j.Threads + 1)
 	if rng.IntN(2) == 0 {
@@ -261,7 +264,8 @@ func (h *goldenHash) Decision(*scheduler.Decision) {}
 
 func (h *goldenHash) Event(e *scheduler.Event) {
 	kind, ok := map[scheduler.EventKind]byte{
-		scheduler.Arrive: 'a', scheduler.Start: 's', scheduler.Pause: 'p', scheduler.Resume: 'r', scheduler.ResizeJob: 'z', scheduler.Finish: 'f', scheduler.Fail: 'x', scheduler.Stop: 'o', scheduler.Retry: 'y', scheduler.Level: 'l',
+		scheduler.Arrive: 'a', scheduler.Start: 's', scheduler.Pause: 'p', scheduler.Resume: 'r',
+		scheduler.ResizeJob: 'z', scheduler.Finish: 'f', scheduler.Fail: 'x', scheduler.Stop: 'o', scheduler.Retry: 'y', scheduler.Level: 'l',
 	}[e.Kind]
 	if !ok {
 		return

@@ -21,12 +21,13 @@ var (
 	// Length is the argument of policies of rounds.
 	Length = schema.Arg{
 		Name: "rounds", Type: schema.Duration, Required: true, Positive: true, Least: time.Millisecond, Example: `"360s"`,
-		Doc: "The length of the rounds, at whose starts the policy decides; at least 1ms. Jobs that keep their devices are not " +
-			"interrupted. A round in which nothing runs any more is over.",
+		Doc: "The length of the rounds, at whose starts the policy decides; at least 1ms. Jobs that keep their devices are " +
+			"not interrupted. A round in which nothing runs any more is over.",
 	}
 	atOnce = schema.Arg{
-		Name: "give_back", Type: schema.String, Default: `"round"`, Allowed: []string{"round", "at_once"}, Example: `"at_once"`,
-		Doc: "When the devices of a job that ends within a round are given to others: at its end, or at once.",
+		Name: "give_back", Type: schema.String, Default: `"round"`, Allowed: []string{"round", "at_once"},
+		Example: `"at_once"`,
+		Doc:     "When the devices of a job that ends within a round are given to others: at its end, or at once.",
 	}
 	recompute = schema.Arg{
 		Name: "recompute", Type: schema.Duration, Default: `"0s"`, Example: `"1920s"`,
@@ -58,8 +59,8 @@ var (
 	}
 	tolerance = schema.Arg{
 		Name: "tolerance", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1), Example: `0.05`,
-		Doc: "0 for the least makespan itself. With a tolerance it is searched for by halving, from 100 s to 1,000,000 s and " +
-			"beyond if need be, until the bounds are within this part of each other: with 0.05 as in the program of Gavel's " +
+		Doc: "0 for the least makespan itself. With a tolerance it is searched for by halving, from 100 s to 1,000,000 s " +
+			"and beyond if need be, until the bounds are within this part of each other: with 0.05 as in the program of Gavel's " +
 			"authors.",
 	}
 	prices = schema.Arg{

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,13 +80,14 @@ const tableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Prioritie
 func init() {
 	Register(&Format{
 		Name: "table", Rank: 10, Holds: tableHolds,
-		Doc: "Any CSV file with a line that names its columns, in UTF-8 or UTF-16: `columns` says which are which, and only " +
-			"`arrival` is needed. Lines that begin with `#` are left out, and so are titles: up to 20 lines before the first " +
-			"that has all names of `columns`. Instants are numbers of `unit` or dates; dates, and numbers of more than 10⁸ s, " +
-			"count from the first arrival. Dates are like `2024-03-12 10:03:01`, `12 Mar 2024 10:03`, `Mar 12 10:03:01 2024` or " +
-			"`12/03/2024 10:03`. Times are numbers of `unit`, like `1-02:03:04`, or with units like `1h30m`, `90 min` and `PT1H30M`. Numbers of threads, " +
-			"GPUs and nodes may be like `1,024` or `150%`, and GPUs a list of those that were used, like `0,1,2`. A column like `cpu=4,mem=16G,gres/gpu:a100=2` can be that of " +
-			"threads, GPUs, memory and nodes at once.",
+		Doc: "Any CSV file with a line that names its columns, in UTF-8 or UTF-16: `columns` says which are which, " +
+			"and only `arrival` is needed. Lines that begin with `#` are left out, and so are titles: up to 20 lines " +
+			"before the first that has all names of `columns`. Instants are numbers of `unit` or dates; dates, and " +
+			"numbers of more than 10⁸ s, count from the first arrival. Dates are like `2024-03-12 10:03:01`, `12 Mar " +
+			"2024 10:03`, `Mar 12 10:03:01 2024` or `12/03/2024 10:03`. Times are numbers of `unit`, like " +
+			"`1-02:03:04`, or with units like `1h30m`, `90 min` and `PT1H30M`. Numbers of threads, GPUs and nodes " +
+			"may be like `1,024` or `150%`, and GPUs a list of those that were used, like `0,1,2`. A column like " +
+			"`cpu=4,mem=16G,gres/gpu:a100=2` can be that of threads, GPUs, memory and nodes at once.",
 		Args:   tableArgs(),
 		Reader: (&layout{}).read,
 	})
@@ -168,14 +168,10 @@ type table struct {
 	late  []error           // what was wrong with these
 }
 
-// heldRow is a row that is read later.
-type heldRow struct {
-	line   int
-	fields []string
-}
-
 func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
-	t := table{layout: l, file: file, o: o, at: map[string]int{}, named: map[string]string{}, first: math.MaxInt64, timesI: -1}
+	t := table{
+		layout: l, file: file, o: o, at: map[string]int{}, named: map[string]string{}, first: math.MaxInt64, timesI: -1,
+	}
 	form := workload.Table{Separator: l.separator, Names: l.names, Loose: l.loose, Remarks: true}
 	if text := Option(o, separatorArg.Name, ""); text != "" {
 		runes := []rune(text)
@@ -213,15 +209,6 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 			"there are %d: squeue -r lists the tasks", t.arrays))
 	}
 	return t.Finish(skipped), nil
-}
-
-// lineAt is the line that an error is about.
-func lineAt(err error) int {
-	var at *workload.LineError
-	if errors.As(err, &at) {
-		return at.Line
-	}
-	return 0
 }
 
 // hasAll reports whether all columns that stand for something have names among those of a row.
@@ -265,8 +252,8 @@ func (t *table) head(columns []string) error {
 		switch {
 		case slices.Contains(tableFacts, c.Name):
 		case !alternative:
-			return &ArgError{ColumnsArg.Name, fmt.Errorf("%q is nothing that a job has; it has %s, and cpu_run_time and the like "+
-				"for alternatives", c.Name, strings.Join(tableFacts, ", "))}
+			return &ArgError{ColumnsArg.Name, fmt.Errorf("%q is nothing that a job has; it has %s, and cpu_run_time and the "+
+				"like for alternatives", c.Name, strings.Join(tableFacts, ", "))}
 		case !slices.Contains(t.alternatives, name):
 			t.alternatives = append(t.alternatives, name)
 		}
@@ -324,35 +311,6 @@ func isTime(fact string) bool {
 		strings.HasSuffix(fact, factRunTime) || strings.HasSuffix(fact, factRequested)
 }
 
-// grouped are numbers with a comma that can only be read in one way: as the decimal sign behind which not just three
-// digits are (90,25) or before which points group digits (1.234,5), or as what groups digits before a point (1,234.5).
-var grouped = regexp.MustCompile(`^-?(\d+,(\d{1,2}|\d{4,})|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(,\d{3})+\.\d+)$`)
-
-// pointed writes such a number with a decimal point; any other text stays as it is.
-func pointed(text string) string {
-	comma := strings.LastIndexByte(text, ',')
-	if comma < 0 || !grouped.MatchString(text) {
-		return text
-	}
-	if strings.LastIndexByte(text, '.') > comma {
-		return strings.ReplaceAll(text, ",", "")
-	}
-	return strings.ReplaceAll(text[:comma], ".", "") + "." + text[comma+1:]
-}
-
-// trackable are the names of facts in lists of trackable resources of Slurm ("cpu=4,mem=16G,node=1").
-var trackable = map[string]string{factThreads: "cpu", factMemory: "mem", factNodes: "node"}
-
-// listed returns the value of a name in such a list.
-func listed(list, name string) (value string, ok bool) {
-	for item := range strings.SplitSeq(list, ",") {
-		if key, value, _ := strings.Cut(item, "="); strings.TrimSpace(key) == name {
-			return strings.TrimSpace(value), true
-		}
-	}
-	return "", false
-}
-
 // selected reports whether a field has one of the texts that are separated by bars. In what Slurm prints the first word
 // counts as well: "CANCELLED by 1001".
 func (t *table) selected(field, texts string) bool {
@@ -360,50 +318,6 @@ func (t *table) selected(field, texts string) bool {
 	first, _, _ := strings.Cut(field, " ")
 	all := strings.Split(texts, "|")
 	return slices.Contains(all, field) || t.slurm && slices.Contains(all, first)
-}
-
-// row adds the job of a row, or holds it back as long as it is not known whether its dates begin with the day.
-func (t *table) row(line int, fields []string) error {
-	if t.order == workload.NoOrder {
-		order, ends := t.orderOf(fields)
-		if order == workload.NoOrder && (ends || len(t.held) > 0) {
-			t.held = append(t.held, heldRow{line, slices.Clone(fields)})
-			return nil
-		}
-		if order != workload.NoOrder {
-			first := map[workload.DayOrder]string{workload.DayFirst: "day", workload.MonthFirst: "month"}[order]
-			t.Assumed = append(t.Assumed, fmt.Sprintf("dates begin with the %s, as line %d shows", first, line))
-			t.order = order
-			t.release()
-		}
-	}
-	return t.add(line, fields)
-}
-
-// orderOf returns the order that the dates of a row show; ends is true if any of them ends with the year.
-func (t *table) orderOf(fields []string) (order workload.DayOrder, ends bool) {
-	for _, fact := range []string{factArrival, factStart, factEnd} {
-		i, ok := t.at[fact]
-		if !ok {
-			continue
-		}
-		shown, ok := workload.OrderOf(strings.TrimSpace(fields[i]))
-		if ends = ends || ok; order == workload.NoOrder {
-			order = shown
-		}
-	}
-	return order, ends
-}
-
-// release adds the rows that were held back.
-func (t *table) release() {
-	held := t.held
-	t.held = nil
-	for _, row := range held {
-		if err := t.add(row.line, row.fields); err != nil {
-			t.late = append(t.late, &workload.LineError{File: t.file, Line: row.line, Err: err})
-		}
-	}
 }
 
 // add adds the job of a row.
@@ -638,27 +552,6 @@ func (t *table) whole(fields []string, fact string, none int, scale float64) (in
 	return int(math.Ceil(x*scale - 1e-9)), nil
 }
 
-// thousands are whole numbers whose digits are grouped.
-var thousands = regexp.MustCompile(`^\d{1,3}([, '\x{a0}\x{202f}]\d{3})+$`)
-
-// count reads a number of things: 16, 1,024, or 150% for one and a half.
-func count(text string) (float64, error) {
-	if thousands.MatchString(text) {
-		text = strings.Map(func(r rune) rune {
-			if r < '0' || r > '9' {
-				return -1
-			}
-			return r
-		}, text)
-	}
-	part, percent := strings.CutSuffix(text, "%")
-	x, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
-	if percent {
-		x /= 100
-	}
-	return x, err
-}
-
 // gpus reads a number of GPUs, or a list of resources with one ("cpu=4,gres/gpu:a100=2",
 // or "gres:gpu:2" of each node).
 func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
@@ -687,73 +580,4 @@ func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
 		return 0, fmt.Errorf("%s %q is not a number from 0", t.named[factGPUs], text)
 	}
 	return int(math.Ceil(x*scale - 1e-9)), nil
-}
-
-// used are lists of the GPUs that a job had: 0,1,2 or [0, 1] or 0-3 or GPU-1f2a,GPU-77b0.
-var used = regexp.MustCompile(`^(\d{1,4}(-\d{1,4})?|(GPU|MIG)-[\w/-]+)([,; ]+(\d{1,4}(-\d{1,4})?|(GPU|MIG)-[\w/-]+))*$`)
-
-// decimalComma are texts that are lists of GPUs where commas separate fields, but perhaps numbers elsewhere.
-var decimalComma = regexp.MustCompile(`^\d+,\d+$`)
-
-// distinct returns how many GPUs are in such a list; ok is false for another text.
-func distinct(text string) (n int, ok bool) {
-	text = strings.TrimSpace(strings.Trim(text, "[](){}"))
-	if !used.MatchString(text) {
-		return 0, false
-	}
-	seen := map[string]bool{}
-	for item := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(",; ", r) }) {
-		first, last, _ := strings.Cut(item, "-")
-		from, err := strconv.Atoi(first)
-		if err != nil {
-			seen[item] = true
-			continue
-		}
-		to := from
-		if last != "" {
-			to, _ = strconv.Atoi(last)
-		}
-		for i := from; i <= to; i++ {
-			seen[strconv.Itoa(i)] = true
-		}
-	}
-	return len(seen), len(seen) > 0
-}
-
-// indices are which of the GPUs of a node, or of its sockets: "gpu:a100:2(IDX:0,3)", "gpu:4(S:0-1)".
-var indices = regexp.MustCompile(`\([^()]*\)`)
-
-// resourceGPUs reads the GPUs of a list of trackable resources of Slurm: all of them of the
-// job, or with "gres:gpu:2" of each of its nodes.
-func resourceGPUs(list string, nodes int) (int, error) {
-	typed, all := 0, -1
-	list = indices.ReplaceAllString(list, "")
-	for item := range strings.SplitSeq(list, ",") {
-		name, value, ok := strings.Cut(item, "=")
-		each := 1
-		if !ok { // gres:gpu[:type]:2
-			at := strings.LastIndexByte(item, ':')
-			if at < 0 {
-				continue
-			}
-			name, value, each = item[:at], item[at+1:], max(nodes, 1)
-		}
-		name = strings.TrimPrefix(strings.TrimPrefix(name, "gres/"), "gres:")
-		if name == "gpus" || name == "ngpus" { // as PBS and others have them
-			name = "gpu"
-		}
-		if name != "gpu" && !strings.HasPrefix(name, "gpu:") {
-			continue
-		}
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 0 || n*each > workload.MaxThreads {
-			return 0, fmt.Errorf("%q in %q is not a number of GPUs", value, list)
-		}
-		if name == "gpu" {
-			all = n * each
-		} else {
-			typed += n * each
-		}
-	}
-	return max(all, typed), nil
 }

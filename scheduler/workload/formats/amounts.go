@@ -1,0 +1,129 @@
+package formats
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// grouped are numbers with a comma that can only be read in one way: as the decimal sign behind which not just three
+// digits are (90,25) or before which points group digits (1.234,5), or as what groups digits before a point (1,234.5).
+var grouped = regexp.MustCompile(`^-?(\d+,(\d{1,2}|\d{4,})|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(,\d{3})+\.\d+)$`)
+
+// pointed writes such a number with a decimal point; any other text stays as it is.
+func pointed(text string) string {
+	comma := strings.LastIndexByte(text, ',')
+	if comma < 0 || !grouped.MatchString(text) {
+		return text
+	}
+	if strings.LastIndexByte(text, '.') > comma {
+		return strings.ReplaceAll(text, ",", "")
+	}
+	return strings.ReplaceAll(text[:comma], ".", "") + "." + text[comma+1:]
+}
+
+// thousands are whole numbers whose digits are grouped.
+var thousands = regexp.MustCompile(`^\d{1,3}([, '\x{a0}\x{202f}]\d{3})+$`)
+
+// count reads a number of things: 16, 1,024, or 150% for one and a half.
+func count(text string) (float64, error) {
+	if thousands.MatchString(text) {
+		text = strings.Map(func(r rune) rune {
+			if r < '0' || r > '9' {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	part, percent := strings.CutSuffix(text, "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+	if percent {
+		x /= 100
+	}
+	return x, err
+}
+
+// trackable are the names of facts in lists of trackable resources of Slurm ("cpu=4,mem=16G,node=1").
+var trackable = map[string]string{factThreads: "cpu", factMemory: "mem", factNodes: "node"}
+
+// listed returns the value of a name in such a list.
+func listed(list, name string) (value string, ok bool) {
+	for item := range strings.SplitSeq(list, ",") {
+		if key, value, _ := strings.Cut(item, "="); strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value), true
+		}
+	}
+	return "", false
+}
+
+// used are lists of the GPUs that a job had: 0,1,2 or [0, 1] or 0-3 or GPU-1f2a,GPU-77b0.
+var used = regexp.MustCompile(`^(\d{1,4}(-\d{1,4})?|(GPU|MIG)-[\w/-]+)([,; ]+(\d{1,4}(-\d{1,4})?|(GPU|MIG)-[\w/-]+))*$`)
+
+// decimalComma are texts that are lists of GPUs where commas separate fields, but perhaps numbers elsewhere.
+var decimalComma = regexp.MustCompile(`^\d+,\d+$`)
+
+// distinct returns how many GPUs are in such a list; ok is false for another text.
+func distinct(text string) (n int, ok bool) {
+	text = strings.TrimSpace(strings.Trim(text, "[](){}"))
+	if !used.MatchString(text) {
+		return 0, false
+	}
+	seen := map[string]bool{}
+	for item := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(",; ", r) }) {
+		first, last, _ := strings.Cut(item, "-")
+		from, err := strconv.Atoi(first)
+		if err != nil {
+			seen[item] = true
+			continue
+		}
+		to := from
+		if last != "" {
+			to, _ = strconv.Atoi(last)
+		}
+		for i := from; i <= to; i++ {
+			seen[strconv.Itoa(i)] = true
+		}
+	}
+	return len(seen), len(seen) > 0
+}
+
+// indices are which of the GPUs of a node, or of its sockets: "gpu:a100:2(IDX:0,3)", "gpu:4(S:0-1)".
+var indices = regexp.MustCompile(`\([^()]*\)`)
+
+// resourceGPUs reads the GPUs of a list of trackable resources of Slurm: all of them of the
+// job, or with "gres:gpu:2" of each of its nodes.
+func resourceGPUs(list string, nodes int) (int, error) {
+	typed, all := 0, -1
+	list = indices.ReplaceAllString(list, "")
+	for item := range strings.SplitSeq(list, ",") {
+		name, value, ok := strings.Cut(item, "=")
+		each := 1
+		if !ok { // gres:gpu[:type]:2
+			at := strings.LastIndexByte(item, ':')
+			if at < 0 {
+				continue
+			}
+			name, value, each = item[:at], item[at+1:], max(nodes, 1)
+		}
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "gres/"), "gres:")
+		if name == "gpus" || name == "ngpus" { // as PBS and others have them
+			name = "gpu"
+		}
+		if name != "gpu" && !strings.HasPrefix(name, "gpu:") {
+			continue
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 || n*each > workload.MaxThreads {
+			return 0, fmt.Errorf("%q in %q is not a number of GPUs", value, list)
+		}
+		if name == "gpu" {
+			all = n * each
+		} else {
+			typed += n * each
+		}
+	}
+	return max(all, typed), nil
+}

@@ -1,0 +1,69 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// heldRow is a row that is read later.
+type heldRow struct {
+	line   int
+	fields []string
+}
+
+// row adds the job of a row, or holds it back as long as it is not known whether its dates begin with the day.
+func (t *table) row(line int, fields []string) error {
+	if t.order == workload.NoOrder {
+		order, ends := t.orderOf(fields)
+		if order == workload.NoOrder && (ends || len(t.held) > 0) {
+			t.held = append(t.held, heldRow{line, slices.Clone(fields)})
+			return nil
+		}
+		if order != workload.NoOrder {
+			first := map[workload.DayOrder]string{workload.DayFirst: "day", workload.MonthFirst: "month"}[order]
+			t.Assumed = append(t.Assumed, fmt.Sprintf("dates begin with the %s, as line %d shows", first, line))
+			t.order = order
+			t.release()
+		}
+	}
+	return t.add(line, fields)
+}
+
+// orderOf returns the order that the dates of a row show; ends is true if any of them ends with the year.
+func (t *table) orderOf(fields []string) (order workload.DayOrder, ends bool) {
+	for _, fact := range []string{factArrival, factStart, factEnd} {
+		i, ok := t.at[fact]
+		if !ok {
+			continue
+		}
+		shown, ok := workload.OrderOf(strings.TrimSpace(fields[i]))
+		if ends = ends || ok; order == workload.NoOrder {
+			order = shown
+		}
+	}
+	return order, ends
+}
+
+// release adds the rows that were held back.
+func (t *table) release() {
+	held := t.held
+	t.held = nil
+	for _, row := range held {
+		if err := t.add(row.line, row.fields); err != nil {
+			t.late = append(t.late, &workload.LineError{File: t.file, Line: row.line, Err: err})
+		}
+	}
+}
+
+// lineAt is the line that an error is about.
+func lineAt(err error) int {
+	var at *workload.LineError
+	if errors.As(err, &at) {
+		return at.Line
+	}
+	return 0
+}
