@@ -7,7 +7,7 @@ import (
 )
 
 // blockRows is how many rows are put into words at once.
-const blockRows = 4096
+const blockRows = 1024
 
 // AddAll writes n rows and the values of the extra columns, as Add would one after the other. Where there are many, they
 // are put into words on all cores: fill, which sets the row of a number, is called for several at the same time. What a row
