@@ -444,7 +444,7 @@ func (l *loop) settleTime(j int32) {
 	f.since = l.now
 	f.service += d
 	l.settleDone(j, d)
-	f.coreTime = Plus(f.coreTime, CoreTime(d, f.grant.Cores.Count()))
+	f.coreTime = Plus(f.coreTime, CoreTime(d, int(f.held)))
 	if l.follower != nil {
 		l.follower.Used(j, d, f.grant)
 	}
