@@ -188,6 +188,9 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	l.queue.Remove(j)
 	if next := l.ahead.Started(l.queue); len(next) > 0 {
 		l.lives.Fetch(next)
+		for _, k := range next {
+			l.machine.Fetch(l.life(k).grant)
+		}
 		if e, ok := l.Engine.(Foreteller); ok {
 			e.Soon(next)
 		}
@@ -195,7 +198,8 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	if moves {
 		l.migrated(j)
 	}
-	f.state, f.grant = Running, g
+	f.state = Running
+	f.hold(g)
 	l.alternatives.Runs(j, int32(g.Alternative))
 	l.machine.Take(g)
 	if kind == Start {
@@ -243,7 +247,8 @@ func (l *loop) paused(j int32, why string) {
 	f.preemptions++
 	l.guard.Pauses++
 	l.out.Decision(l.decide(Pause, j, nil, why))
-	l.emit(Event{Kind: Pause, Job: int(j)})
+	l.event(Pause, j)
+	l.out.Send()
 }
 
 // request sets a job's request, as the workload asks.
@@ -293,7 +298,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 	if err := l.Engine.Resize(int(j), g); err != nil {
 		return fmt.Errorf("resize job %q: %w", l.Jobs[j].Name, err)
 	}
-	f.grant = g
+	f.hold(g)
 	l.machine.Give(Grant{Cores: drops})
 	l.machine.Take(Grant{Cores: gains})
 	l.unexpect(j)

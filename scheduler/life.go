@@ -22,6 +22,7 @@ type life struct {
 	first   time.Duration // when it first started, or Never
 	cores   int32         // what it was granted then
 	asked   int32         // cores, by the workload
+	held    int32         // cores of the grant
 	grant   Grant         // held; of a paused job, what it held last
 	end     time.Duration // expected end while running
 }
@@ -40,6 +41,9 @@ func (l *loop) life(j int32) *life { return l.lives.At(j) }
 
 // result has what is counted of an open job beside its life.
 func (l *loop) result(j int32) *Result { return l.fates.Of(j) }
+
+// hold notes what a job is given.
+func (f *life) hold(g Grant) { f.grant, f.held = g, int32(g.Cores.Count()) }
 
 // settle writes what is counted in a life down in the job's result.
 func (f *life) settle(r *Result) {

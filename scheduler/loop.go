@@ -95,8 +95,11 @@ func newLoop(r Run, rules Rules) *loop {
 	}
 	l.calm = !r.Cluster.Changes() && rules.Round == 0
 	l.queue, l.rounds = queue.New(len(r.Jobs), rules.Ends), queue.Rounds{Length: rules.Round, Fixed: rules.FixedRounds}
-	if l.victims = victims.New(l.rank); rules.LastFirst {
-		l.victims = victims.NewLastFirst(l.place)
+	switch {
+	case rules.LastFirst:
+		l.victims = victims.NewLastFirst(len(r.Jobs), l.place)
+	case rules.Victims != nil:
+		l.victims = victims.New(len(r.Jobs), l.rank)
 	}
 	if l.Until <= 0 {
 		l.Until = Never
@@ -441,7 +444,7 @@ func (l *loop) settleTime(j int32) {
 	f.since = l.now
 	f.service += d
 	l.settleDone(j, d)
-	f.coreTime = Plus(f.coreTime, CoreTime(d, f.grant.Cores.Count()))
+	f.coreTime = Plus(f.coreTime, CoreTime(d, int(f.held)))
 	if l.follower != nil {
 		l.follower.Used(j, d, f.grant)
 	}

@@ -25,7 +25,7 @@ func (l *loop) attained(j int32) time.Duration {
 	if f.state != Running {
 		return f.coreTime
 	}
-	return Plus(f.coreTime, CoreTime(l.now-f.since, f.grant.Cores.Count()))
+	return Plus(f.coreTime, CoreTime(l.now-f.since, int(f.held)))
 }
 
 // least returns the least that a waiting job can start with.

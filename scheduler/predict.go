@@ -49,7 +49,7 @@ func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
 	case f.state != Running:
 		return done
 	case l.done.ByCores(): // no more than there is, of all attempts
-		return Plus(f.coreTime, CoreTime(at-f.since, f.grant.Cores.Count())) - (f.coreTime - done)
+		return Plus(f.coreTime, CoreTime(at-f.since, int(f.held))) - (f.coreTime - done)
 	}
 	return Plus(done, l.Outlook.Done(&l.Jobs[j], l.allotment(j), at-f.since))
 }

@@ -69,23 +69,18 @@ func (l *loop) pause(j int32, why string) error {
 	return nil
 }
 
-// asVictim returns what a running job is paused by.
-func (l *loop) asVictim(j int32) victims.Victim {
-	first, second := l.rules.Victims(JobView{l, j})
-	return victims.Victim{First: first, Second: second, Job: j}
-}
-
 // offerVictim and withdrawVictim keep the running jobs in the order in which
 // they would be paused.
 func (l *loop) offerVictim(j int32) {
 	if l.rules.Victims != nil {
-		l.victims.Offer(l.asVictim(j))
+		first, second := l.rules.Victims(JobView{l, j})
+		l.victims.Offer(victims.Victim{First: first, Second: second, Job: j})
 	}
 }
 
 func (l *loop) withdrawVictim(j int32) {
-	if l.rules.Victims != nil && !l.victims.WithdrawFirst(j) {
-		l.victims.Withdraw(l.asVictim(j))
+	if l.rules.Victims != nil {
+		l.victims.Withdraw(j)
 	}
 }
 

@@ -120,7 +120,7 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 		return fmt.Errorf("change the parts of job %q: %w", l.Jobs[j].Name, err)
 	}
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
-	f.grant = g
+	f.hold(g)
 	l.machine.Give(drops)
 	l.gaveBack = l.gaveBack || len(drops.Cores)+len(drops.GPUs) > 0
 	l.nodes.Occupy(j, g.Cores)

@@ -46,54 +46,108 @@ func (h *ends) pop() end {
 	return first
 }
 
-// endings are the ends of the running jobs, earliest first, then by job number: a binary heap that knows the place
-// of each job in it, so that one that is paused leaves nothing behind.
+// endings are the ends of the running jobs. Those that were added of late are put in order when the first is asked for;
+// where many jobs are paused and as many others go on between two questions, that takes constant time for each.
 type endings struct {
-	heap  []end
-	place []int32 // by job that runs
+	ends  []end
+	heap  int     // the ends up to here are a binary heap, earliest first
+	gone  int     // of these are of nobody: their jobs were taken out
+	place []int32 // in ends, by job that runs
 }
+
+// nobody is whose end it is when its job was taken out.
+const nobody = int32(-1)
 
 func newEndings(jobs int) endings { return endings{place: make([]int32, jobs)} }
 
-// set puts an end at an index of the heap.
+// set puts an end at an index.
 func (h *endings) set(i int, x end) {
-	h.heap[i] = x
-	h.place[x.job] = int32(i)
+	h.ends[i] = x
+	if x.job != nobody {
+		h.place[x.job] = int32(i)
+	}
 }
 
 // push adds the end of a job that has none.
 func (h *endings) push(x end) {
-	h.heap = append(h.heap, x)
-	h.rise(len(h.heap)-1, x)
+	h.place[x.job] = int32(len(h.ends))
+	h.ends = append(h.ends, x)
 }
 
-// rise puts an end at an index, or before those above it that are later.
-func (h *endings) rise(i int, x end) {
-	for i > 0 && x.before(h.heap[(i-1)/2]) {
-		h.set(i, h.heap[(i-1)/2])
+// remove takes out the end of a job.
+func (h *endings) remove(job int) {
+	i, last := int(h.place[job]), len(h.ends)-1
+	if i < h.heap {
+		h.ends[i].job = nobody
+		h.gone++
+		return
+	}
+	h.set(i, h.ends[last])
+	h.ends = h.ends[:last]
+}
+
+// first returns the end that comes first.
+func (h *endings) first() (first end, some bool) {
+	if 8*(len(h.ends)-h.heap+h.gone) > len(h.ends) {
+		h.rebuild()
+	}
+	for ; h.heap < len(h.ends); h.heap++ {
+		h.rise(h.heap)
+	}
+	for h.heap > 0 && h.ends[0].job == nobody {
+		h.gone--
+		h.heap--
+		h.set(0, h.ends[h.heap])
+		h.ends = h.ends[:h.heap]
+		h.sink(0)
+	}
+	if h.heap == 0 {
+		return end{}, false
+	}
+	return h.ends[0], true
+}
+
+// rebuild makes one heap of all ends.
+func (h *endings) rebuild() {
+	kept := h.ends[:0]
+	for _, x := range h.ends {
+		if x.job != nobody {
+			h.place[x.job] = int32(len(kept))
+			kept = append(kept, x)
+		}
+	}
+	h.ends, h.heap, h.gone = kept, len(kept), 0
+	for i := h.heap/2 - 1; i >= 0; i-- {
+		h.sink(i)
+	}
+}
+
+// rise puts the end at an index before those above it that are later.
+func (h *endings) rise(i int) {
+	x := h.ends[i]
+	for i > 0 && x.before(h.ends[(i-1)/2]) {
+		h.set(i, h.ends[(i-1)/2])
 		i = (i - 1) / 2
 	}
 	h.set(i, x)
 }
 
-// remove takes out the end of a job.
-func (h *endings) remove(job int) {
-	s, i := h.heap, int(h.place[job])
-	last := s[len(s)-1]
-	s = s[:len(s)-1]
-	h.heap = s
-	if i == len(s) {
+// sink puts the end at an index, if there is one, behind those below it that are earlier.
+func (h *endings) sink(i int) {
+	s := h.ends[:h.heap]
+	if i >= len(s) {
 		return
 	}
+	x := s[i]
 	for child := 2*i + 1; child < len(s); child = 2*i + 1 {
 		if child+1 < len(s) && s[child+1].before(s[child]) {
 			child++
 		}
-		if !s[child].before(last) {
+		if !s[child].before(x) {
 			break
 		}
 		h.set(i, s[child])
 		i = child
 	}
-	h.rise(i, last)
+	h.set(i, x)
 }

@@ -8,12 +8,24 @@ import (
 	"time"
 )
 
+// check compares the first of some endings with those that there are, and returns it.
+func check(t *testing.T, e *endings, open []end) end {
+	t.Helper()
+	first, some := e.first()
+	if some != (len(open) > 0) || len(e.ends)-e.gone != len(open) || some && !slices.Contains(open, first) {
+		t.Fatalf("the first of %v is %v, of %v", e.ends, first, open)
+	}
+	if some && first.at != slices.MinFunc(open, func(a, b end) int { return cmp.Compare(a.at, b.at) }).at {
+		t.Fatalf("the first of %v is %v", open, first)
+	}
+	return first
+}
+
 // TestEndsAreInOrder: what is pushed in any order comes out by its instant, also when ends are taken out meanwhile.
 func TestEndsAreInOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
-	byTime := func(a, b end) int { return cmp.Compare(a.at, b.at) }
 	for range 200 {
-		n := 1 + rng.IntN(30)
+		n := 1 + rng.IntN(100)
 		var h ends
 		e, open := newEndings(n), []end{}
 		for job := range n {
@@ -26,6 +38,9 @@ func TestEndsAreInOrder(t *testing.T) {
 				e.remove(int(open[i].job))
 				open = slices.Delete(open, i, i+1)
 			}
+			if rng.IntN(3) == 0 {
+				check(t, &e, open)
+			}
 		}
 		last := time.Duration(-1)
 		for range n {
@@ -35,15 +50,12 @@ func TestEndsAreInOrder(t *testing.T) {
 			}
 			last = x.at
 		}
-		slices.SortFunc(open, byTime)
-		for len(e.heap) > 0 {
-			first := e.heap[0]
-			if len(e.heap) != len(open) || first.at != open[0].at {
-				t.Fatalf("the first of %v is %v, want %v", e.heap, first, open)
-			}
+		for range len(open) {
+			first := check(t, &e, open)
 			e.remove(int(first.job))
 			open = slices.DeleteFunc(open, func(x end) bool { return x.job == first.job })
 		}
+		check(t, &e, open)
 		if len(open) != 0 || len(h) != 0 {
 			t.Fatalf("%v and %v are left", open, h)
 		}

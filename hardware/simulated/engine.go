@@ -391,18 +391,19 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		return e.nextCrowded(until)
 	}
 	at := min(until, e.nextMark(), e.nextNode(), e.nextSpent())
-	if len(e.ends.heap) == 0 && at == scheduler.Never {
+	first, some := e.ends.first()
+	if !some && at == scheduler.Never {
 		return e.now, nil, errNothing
 	}
-	if len(e.ends.heap) > 0 {
-		at = min(at, e.ends.heap[0].at)
+	if some {
+		at = min(at, first.at)
 	}
 	e.now = max(e.now, at)
 	e.passMarks()
-	for len(e.ends.heap) > 0 && e.ends.heap[0].at <= e.now {
-		first := e.ends.heap[0]
+	for some && first.at <= e.now {
 		e.ends.remove(int(first.job))
 		e.over(int(first.job), first.at)
+		first, some = e.ends.first()
 	}
 	e.endSpent()
 	if e.opts.Fleet != nil {

@@ -201,6 +201,7 @@ func summariseLatest(rows []record.EstimateRow, actual []outcomes, members []int
 		row.Level = rows[i].Level
 	}
 	addErrors(&row, all.errors, all.covered, all.bounded)
+	row.Least = leastError(actual, members)
 	return row, all.corrected
 }
 
@@ -218,7 +219,37 @@ func summarise(rows []record.EstimateRow, actual []outcomes, members []int) reco
 		row.Level = rows[i].Level
 	}
 	addErrors(&row, errs, covered, bounded)
+	row.Least = leastError(actual, members)
 	return row
+}
+
+// leastError is the mean of the absolute errors in percent of the best numbers, one for each estimate; NaN if it has less
+// than two runs, on average. A run that was predicted to take p, and to which neighbours and the speed of the machine belong, took
+// p/w: of the number v·p it is off by |v·w − 1| = w·|v − 1/w|, so that the best v is the median of 1/w by the weights w.
+func leastError(actual []outcomes, members []int) float64 {
+	sum, runs := 0.0, 0
+	for _, i := range members {
+		var took, weights []float64
+		for _, e := range slices.Sorted(slices.Values(actual[i].errors)) {
+			if w := 1 + e/100; w > 0 {
+				took, weights = append(took, 1/w), append(weights, w)
+			}
+		}
+		if len(took) == 0 {
+			continue
+		}
+		slices.Reverse(took) // ascending
+		slices.Reverse(weights)
+		best := stat.Quantile(0.5, stat.Empirical, took, weights)
+		for _, w := range weights {
+			sum += 100 * math.Abs(best*w-1)
+		}
+		runs += len(took)
+	}
+	if runs < 2*len(members) {
+		return math.NaN()
+	}
+	return sum / float64(runs)
 }
 
 // addErrors fills in the errors in percent of runs, and how many of those that have an interval it covered.

@@ -45,6 +45,7 @@ func TestAccuracy(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	equal("mean absolute error", all.MeanAbs, 15)
+	equal("least error with less than two runs for an estimate", all.Least, math.NaN())
 	equal("bias", all.Bias, 15)
 	equal("standard deviation", all.SD, math.Sqrt(175)) // of 25, 0 and 20
 	equal("coverage", all.Coverage, 2.0/3)
@@ -59,6 +60,22 @@ func TestAccuracy(t *testing.T) {
 	equal("regret of the wrong choice", plain.Regret, 80) // 9 s where 5 were to be had
 	if r := got[3]; r.By != record.ByResource || r.Group != "h, 2 threads" || r.Choices != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Runs of 8, 10 and 20 s: 10 s would be off by 25, 0 and 50%, every other number by more (8 s by 0, 20 and 60%). Where the
+// second one was predicted to take twice as long as alone, it counts as one of 5 s: 5 s are off by 37.5, 0 and 75%, 8 s by 0,
+// 60 and 60%. What was estimated does not matter.
+func TestLeastError(t *testing.T) {
+	for _, c := range []struct{ predicted, longer, want float64 }{{10, 1, 25}, {3, 1, 25}, {10, 2, 37.5}} {
+		e := record.EstimateRow{Job: "j", Predicted: c.predicted, Low: -1}
+		var o, none outcomes
+		o.add(e, 8, true, 1)
+		o.add(e, 10, true, c.longer)
+		o.add(e, 20, true, 1)
+		if got := leastError([]outcomes{none, o}, []int{1}); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v: %g", c, got)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package prose_test
 
 import (
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/results/prose"
@@ -15,6 +17,25 @@ func TestAccuracy(t *testing.T) {
 		"only 67% of the runs fell inside the 90% interval."
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// What the best numbers would be off by is said once, beside the estimates that were made beforehand.
+func TestAccuracyBesideTheLeast(t *testing.T) {
+	row := record.AccuracyRow{Model: "m", Runs: 8, MeanAbs: 15, SD: math.NaN(), Coverage: math.NaN(), Least: 12.34,
+		Made: record.MadeBefore}
+	const want = "The estimates of m were off by 15% on average over 8 real runs. Runs of the same job differed: the best " +
+		"number for each, chosen afterwards, would be off by 12.3%."
+	if got := prose.Accuracy(row); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	row.Made = record.MadeCorrected
+	if got := prose.Accuracy(row); strings.Contains(got, "Runs of the same job") {
+		t.Errorf("said again: %s", got)
+	}
+	row.Made, row.Least = record.MadeBefore, math.NaN()
+	if got := prose.Accuracy(row); strings.Contains(got, "Runs of the same job") {
+		t.Errorf("not known, but said: %s", got)
 	}
 }
 

@@ -224,15 +224,11 @@ func (w *CellWriter) finishTables() ([]File, error) {
 	}
 	defer jobs.Abort()
 	axes := axisValues(names, w.setup.Cell.Axes)
-	var row JobRow
-	for i := range w.setup.Jobs {
-		if i == 0 {
-			row = w.Row(i)
-			jobs.Repeat(&row, cellColumnsOfJobs)
-		}
-		row.Outcome = w.Outcome(i)
-		w.keep(jobs.Add(&row, axes))
+	if len(w.setup.Jobs) > 0 {
+		row := w.Row(0)
+		jobs.Repeat(&row, cellColumnsOfJobs)
 	}
+	w.keep(jobs.AddAll(len(w.setup.Jobs), func(i int, row *JobRow) { row.Outcome = w.Outcome(i) }, axes))
 	if w.err != nil {
 		return nil, w.err
 	}

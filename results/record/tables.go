@@ -164,6 +164,7 @@ var accuracyColumns = []table.Column[AccuracyRow]{
 	table.Float("best_rank", func(r *AccuracyRow) *float64 { return &r.BestRank }),
 	table.Float("regret_pct", func(r *AccuracyRow) *float64 { return &r.Regret }),
 	table.Text("made", func(r *AccuracyRow) *string { return &r.Made }),
+	table.Float("least_error_pct", func(r *AccuracyRow) *float64 { return &r.Least }),
 }
 
 // profilingColumns are the columns of profiling.csv.

@@ -184,10 +184,14 @@ func (t *writer[T]) fields(b []byte, row *T, columns []Column[T]) []byte {
 
 // Add writes a row and the values of the extra columns.
 func (t *writer[T]) Add(row *T, extra []string) error {
-	b := t.fields(append(t.line[:0], t.first...), row, t.columns[t.same:])
-	t.line = EndLine(b, extra)
+	t.line = t.append(t.line[:0], row, extra)
 	_, err := t.w.Write(t.line)
 	return err
+}
+
+// append appends the line of a row.
+func (t *writer[T]) append(b []byte, row *T, extra []string) []byte {
+	return EndLine(t.fields(append(b, t.first...), row, t.columns[t.same:]), extra)
 }
 
 // MarshalRow writes a row as a JSON object with the columns in their order.

@@ -68,6 +68,7 @@ type Machine struct {
 	Cores Slots
 	GPUs  Slots
 	spare []Span   // storage of the next core sets
+	read  Span     // what Fetch read last
 	ones  []Span   // each core and GPU number alone: the sets of one are parts of it
 	kinds []string // of GPUs, from 1 on
 	// Racks has the number of each node's rack; nodes without one have numbers of their own.
@@ -217,6 +218,13 @@ func (m *Machine) ChooseCores(nodes []int32, n int32, old CoreSet) CoreSet {
 		return old
 	}
 	return m.Lowest(&m.Cores, nodes, n)
+}
+
+// Fetch reads what a grant begins with, so that it is in the processor's cache when the job is looked at.
+func (m *Machine) Fetch(g Grant) {
+	if len(g.Cores) > 0 {
+		m.read = g.Cores[0]
+	}
 }
 
 // Lowest returns the n lowest free slots of each node; of one that is there several times in a row,
@@ -392,6 +400,7 @@ func signed(n int32, positive bool) int32 {
 // the number is free. Taking the lowest of a thousand looks at 16 words.
 type Slots struct {
 	words  []uint64
+	busy   int32   // there is nothing free in so many of the first words
 	Bounds []int32 // node v has the numbers bounds[v] … bounds[v+1]-1
 }
 
@@ -438,6 +447,7 @@ func (s *Slots) Mark(set CoreSet, free bool) {
 			mask := ^uint64(0) >> (64 - (hi - lo)) << (lo % 64)
 			if free {
 				s.words[word] |= mask
+				s.busy = min(s.busy, word)
 			} else {
 				s.words[word] &^= mask
 			}
@@ -464,6 +474,10 @@ func (s *Slots) AllFree(set CoreSet) bool {
 // Lowest appends the n lowest free slots of [lo, hi) as spans that join those
 // of out from index begin on. The caller knows that there are so many.
 func (s *Slots) Lowest(out []Span, begin int, lo, hi, n int32) []Span {
+	for s.busy < int32(len(s.words)) && s.words[s.busy] == 0 {
+		s.busy++
+	}
+	lo = max(lo, s.busy*64)
 	for lo < hi && n > 0 {
 		w := s.words[lo/64] >> (lo % 64)
 		if w == 0 {

@@ -5,7 +5,6 @@ package victims
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
@@ -13,7 +12,7 @@ import (
 // Victim is a running job, and what it is paused by: less is first. Ties go to the higher number.
 type Victim struct {
 	First, Second int64
-	Job           int32
+	Job           int32  // Nobody once it was withdrawn
 	age           uint32 // of the list when rank was found out
 	rank          int64
 }
@@ -28,131 +27,181 @@ func (v *Victim) before(o *Victim) bool {
 	return v.Job > o.Job
 }
 
-// List is running jobs, the first to be paused first. It remembers how they rank until it is to forget that.
+// List is running jobs, the first to be paused first. It remembers how they rank until it is to forget that. Jobs that
+// are withdrawn leave their places behind, and those that are offered are put in order only when somebody asks.
 type List struct {
-	jobs   []Victim // from head on; in order, or where there are places in theirs if sorted
-	head   int      // 0 where there are places
-	fresh  []Victim // offered since jobs were put in order
-	ranked int      // of fresh, how many rank no worse than most
-	most   int64
-	spare  []Victim // storage of the next jobs
-	rank   func(job int32) int64
-	place  func(job int32) queue.Key
-	sorted bool
-	age    uint32
+	jobs    []Victim
+	ordered int     // the jobs up to here are in order
+	gone    int     // were withdrawn
+	places  []int32 // in jobs, by job
+	spare   []Victim
+	keys    []key
+	rank    func(job int32) int64
+	place   func(job int32) queue.Key
+	age     uint32
+
+	asked  int   // of the jobs behind the ordered ones, up to here it is known how they rank
+	most   int64 // how the worst of these ranks
+	passed int   // up to here nobody ranks worse than least
+	least  int64
 }
 
-// New returns an empty list of jobs that rank as this function says.
-func New(rank func(job int32) int64) List { return List{rank: rank, most: math.MinInt64, age: 1} }
+// key is what jobs that were offered of late are put in order by, and where they are.
+type key struct {
+	first int64
+	at    int32
+}
+
+// New returns an empty list for jobs with numbers below jobs, which rank as this function says.
+func New(jobs int, rank func(job int32) int64) List {
+	l := List{rank: rank, places: make([]int32, jobs), age: 1}
+	l.reorder()
+	return l
+}
 
 // NewLastFirst returns an empty list in which those are first that would stand last in the queue.
-func NewLastFirst(place func(job int32) queue.Key) List {
-	return List{place: place, most: math.MinInt64, age: 1}
+func NewLastFirst(jobs int, place func(job int32) queue.Key) List {
+	l := New(jobs, nil)
+	l.place = place
+	return l
+}
+
+// reorder gives up what is known of how jobs rank by their places in the list.
+func (l *List) reorder() {
+	l.asked, l.most = l.ordered, math.MinInt64
+	l.passed, l.least = 0, math.MinInt64
 }
 
 // Offer adds a job.
 func (l *List) Offer(v Victim) {
+	if l.gone > len(l.jobs)/2 && len(l.jobs) == cap(l.jobs) {
+		l.tidy()
+	}
 	v.age = l.age - 1
-	if l.place == nil {
-		l.fresh = append(l.fresh, v) // it may be withdrawn, or better than all who ask, before the order counts
-		return
-	}
-	l.jobs, l.sorted = append(l.jobs, v), false
+	l.jobs = l.put(l.jobs, &v)
 }
 
-// WithdrawFirst takes out a job if it is known to be the first, and reports whether it did.
-func (l *List) WithdrawFirst(job int32) bool {
-	if l.place != nil || l.head == len(l.jobs) || l.jobs[l.head].Job != job {
-		return false
-	}
-	if l.head++; l.head == len(l.jobs) {
-		l.jobs, l.head = l.jobs[:0], 0
-	}
-	return true
+// put appends a job to a list, which becomes that of its place.
+func (l *List) put(list []Victim, v *Victim) []Victim {
+	l.places[v.Job] = int32(len(list))
+	return append(list, *v)
 }
 
-// Withdraw takes out a job, which was offered as this.
-func (l *List) Withdraw(v Victim) {
-	l.settle()
-	i := l.index(&v)
-	l.jobs = slices.Delete(l.jobs, i, i+1)
+// Withdraw takes out a job.
+func (l *List) Withdraw(job int32) {
+	l.jobs[l.places[job]].Job = queue.Nobody
+	l.gone++
+}
+
+// tidy closes up the places of jobs that were withdrawn.
+func (l *List) tidy() {
+	kept, ordered := l.jobs[:0], 0
+	for i := range l.jobs {
+		if l.jobs[i].Job != queue.Nobody {
+			kept = l.put(kept, &l.jobs[i])
+		}
+		if i < l.ordered {
+			ordered = len(kept)
+		}
+	}
+	l.jobs, l.ordered, l.gone = kept, ordered, 0
+	l.reorder()
 }
 
 // settle puts the jobs that were offered of late into the order of the others.
 func (l *List) settle() {
-	if len(l.fresh) == 0 {
-		return
+	l.keys = l.keys[:0]
+	for i := l.ordered; i < len(l.jobs); i++ {
+		if v := &l.jobs[i]; v.Job != queue.Nobody {
+			l.keys = append(l.keys, key{v.First, int32(i)})
+		}
 	}
-	slices.SortFunc(l.fresh, func(a, b Victim) int {
-		if a.before(&b) {
+	slices.SortFunc(l.keys, func(a, b key) int {
+		if a.first < b.first || a.first == b.first && l.jobs[a.at].before(&l.jobs[b.at]) {
 			return -1
 		}
 		return 1 // no job is there twice
 	})
-	all, old := l.spare[:0], l.jobs[l.head:]
-	for i := range l.fresh {
-		n := 0
-		for n < len(old) && old[n].before(&l.fresh[i]) {
-			n++
+	all, old := l.spare[:0], l.jobs[:l.ordered]
+	for _, k := range l.keys {
+		v := &l.jobs[k.at]
+		for len(old) > 0 && (old[0].Job == queue.Nobody || old[0].before(v)) {
+			if old[0].Job != queue.Nobody {
+				all = l.put(all, &old[0])
+			}
+			old = old[1:]
 		}
-		all = append(append(all, old[:n]...), l.fresh[i])
-		old = old[n:]
+		all = l.put(all, v)
 	}
-	l.spare, l.jobs, l.head = l.jobs[:0], append(all, old...), 0
-	l.fresh, l.ranked, l.most = l.fresh[:0], 0, math.MinInt64
-}
-
-// index returns where a job is in the list.
-func (l *List) index(v *Victim) int {
-	if l.place != nil {
-		return slices.IndexFunc(l.jobs, func(o Victim) bool { return o.Job == v.Job })
+	for i := range old {
+		if old[i].Job != queue.Nobody {
+			all = l.put(all, &old[i])
+		}
 	}
-	rest := l.jobs[l.head:]
-	return l.head + sort.Search(len(rest), func(i int) bool { return !rest[i].before(v) })
+	l.spare, l.jobs, l.ordered, l.gone = l.jobs[:0], all, len(all), 0
+	l.reorder()
 }
 
 // Forget has the list ask anew how the jobs rank.
 func (l *List) Forget() {
 	l.age++
-	l.ranked, l.most, l.sorted = 0, math.MinInt64, false
+	if l.place != nil {
+		l.ordered = 0
+	}
+	l.reorder()
 }
 
 // Worse returns the index of the first job from an index on that ranks worse than a rank, and its number; ok is false
-// when there is none. Indexes hold until the list changes.
+// when there is none. Indexes hold until a job is offered or the list forgets.
 func (l *List) Worse(from int, than int64) (i int, job int32, ok bool) {
-	if l.place != nil && !l.sorted {
+	switch {
+	case l.place != nil && l.ordered < len(l.jobs):
 		l.sort()
-	}
-	if l.anyFresh(than) {
+	case l.place == nil && l.anyFresh(than):
 		l.settle()
 	}
-	for i = from; l.head+i < len(l.jobs); i++ {
-		v := &l.jobs[l.head+i]
-		if v.age != l.age {
-			v.rank, v.age = l.rank(v.Job), l.age
+	if i = from; from == 0 && than >= l.least {
+		i = l.passed
+	}
+	for ; i < l.ordered; i++ {
+		v := &l.jobs[i]
+		if v.Job == queue.Nobody {
+			continue
 		}
-		if v.rank > than {
-			return i, v.Job, true
+		if ok = l.rankOf(v) > than; ok {
+			job = v.Job
+			break
 		}
 		if l.place != nil {
 			break // those after it rank no worse
 		}
 	}
-	return 0, 0, false
+	if from == 0 {
+		l.passed, l.least = i, than
+	}
+	return i, job, ok
+}
+
+func (l *List) rankOf(v *Victim) int64 {
+	if v.age != l.age {
+		v.rank, v.age = l.rank(v.Job), l.age
+	}
+	return v.rank
 }
 
 // anyFresh reports whether one of the jobs that were offered of late ranks worse than a rank.
 func (l *List) anyFresh(than int64) bool {
-	for ; l.ranked < len(l.fresh); l.ranked++ {
-		v := &l.fresh[l.ranked]
-		v.rank, v.age = l.rank(v.Job), l.age
-		l.most = max(l.most, v.rank)
+	for ; l.asked < len(l.jobs); l.asked++ {
+		if v := &l.jobs[l.asked]; v.Job != queue.Nobody {
+			l.most = max(l.most, l.rankOf(v))
+		}
 	}
 	return l.most > than
 }
 
 // sort puts the jobs in the order of their places, the last first. Most are in it already.
 func (l *List) sort() {
+	l.tidy()
 	for i := range l.jobs {
 		v := &l.jobs[i]
 		if v.age != l.age {
@@ -164,5 +213,9 @@ func (l *List) sort() {
 			l.jobs[at], l.jobs[at-1] = l.jobs[at-1], x
 		}
 	}
-	l.sorted = true
+	for i := range l.jobs {
+		l.places[l.jobs[i].Job] = int32(i)
+	}
+	l.ordered = len(l.jobs)
+	l.reorder()
 }

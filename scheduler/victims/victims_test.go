@@ -17,12 +17,12 @@ func worse(l *List, than int64) (jobs []int32) {
 }
 
 func TestVictimsAreInOrder(t *testing.T) {
-	l := New(func(job int32) int64 { return int64(job) })
+	l := New(5, func(job int32) int64 { return int64(job) })
 	for _, v := range []Victim{{First: 2, Second: 1}, {First: 1, Second: 2, Job: 1}, {First: 1, Second: 1, Job: 2},
 		{First: 1, Second: 1, Job: 3}, {First: -1, Second: 9, Job: 4}} {
 		l.Offer(v)
 	}
-	l.Withdraw(Victim{First: 1, Second: 2, Job: 1})
+	l.Withdraw(1)
 	for than, want := range map[int64][]int32{-1: {4, 3, 2, 0}, 0: {4, 3, 2}, 2: {4, 3}, 4: nil} {
 		if got := worse(&l, than); !slices.Equal(got, want) {
 			t.Errorf("worse than %d are %v, want %v", than, got, want)
@@ -40,7 +40,7 @@ func TestWorseJobs(t *testing.T) {
 		in := map[int32]Victim{}
 		rank := func(job int32) int64 { return ranks[job] }
 		place := func(job int32) queue.Key { return queue.Key{Rank: ranks[job], Second: int64(job % 3), Job: job} }
-		lists := []List{New(rank), NewLastFirst(place)}
+		lists := []List{New(jobs, rank), NewLastFirst(jobs, place)}
 		t.Repeat(map[string]func(*rapid.T){
 			"change": func(t *rapid.T) {
 				j := rapid.Int32Range(0, jobs-1).Draw(t, "job")
@@ -50,7 +50,7 @@ func TestWorseJobs(t *testing.T) {
 				}
 				for i := range lists {
 					if runs {
-						lists[i].Withdraw(v)
+						lists[i].Withdraw(j)
 					} else {
 						lists[i].Offer(v)
 					}
