@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -25,13 +26,16 @@ func (r *run) gone() error {
 }
 
 // checkFolder refuses a folder in which a run would replace or remove files that no run has made: one that has some
-// of the files of a run, but neither plan nor journal; and one in which what is to be a folder is a pipe or a device,
-// which opening would wait for without end.
+// of the files of a run, but neither plan nor journal; one in which a folder is a link that leads out of it; and one in
+// which what is to be a folder is a pipe or a device, which opening would wait for without end.
 func (p *Plan) checkFolder() error {
 	for _, name := range []string{record.CellsDir, record.SamplesDir} {
 		path := filepath.Join(p.Dir, name)
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			return fmt.Errorf("run in %s: %s is neither a folder nor a file: move it away", p.Dir, path)
+		}
+		if _, err := folder.Stat(p.Dir, name); errors.Is(err, folder.ErrOutside) {
+			return fmt.Errorf("run in %s: %s is a link, and what it leads to would be replaced: move it away", p.Dir, path)
 		}
 	}
 	there := func(name string) bool {

@@ -154,3 +154,36 @@ func TestFewReplicatesAreWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// A link in the place of the folder of cells or samples is no way out of the results: nothing is written or removed where
+// it leads, neither by a run nor by what the cache brings back.
+func TestLinksOutOfTheResults(t *testing.T) {
+	for _, name := range []string{record.CellsDir, record.SamplesDir} {
+		out, elsewhere := t.TempDir(), t.TempDir()
+		runs(t, simulatedFile, out, 8)
+		p := plan(t, simulatedFile, out)
+		path := filepath.Join(p.Dir, name)
+		cell := p.Cells[0].Cell
+		kept := filepath.Join(elsewhere, cell, "kept")
+		if err := errors.Join(os.RemoveAll(path), os.Mkdir(filepath.Dir(kept), 0o755), os.WriteFile(kept, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(elsewhere, path); err != nil {
+			t.Skip(err) // a system without links
+		}
+		if err := p.checkFolder(); err == nil || !strings.Contains(err.Error(), name+" is a link") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name != record.CellsDir {
+			continue
+		}
+		r := &run{Plan: p} // the link may come after the check
+		if _, err := r.Prepare(cell, "description"); err == nil || !strings.Contains(err.Error(), "leads out of its folder") {
+			t.Errorf("prepare a cell: %v", err)
+		}
+		left, err := os.ReadDir(filepath.Dir(kept))
+		if err != nil || len(left) != 1 {
+			t.Errorf("where the link leads there are %v, %v", left, err)
+		}
+	}
+}
