@@ -139,4 +139,8 @@ func TestOfferedLoadOfGPUs(t *testing.T) {
 			t.Errorf("with %d GPUs a job the load is %v, want %v", gpus, l.Offered, want)
 		}
 	}
+	s.Jobs = s.Jobs[:2]
+	if l := collect(s, nil).Load(false); l.Offered != 10.0/80 {
+		t.Errorf("of two jobs, the first of which asks for one of eight cores all of the time, the load is %v", l.Offered)
+	}
 }

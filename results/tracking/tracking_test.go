@@ -73,6 +73,13 @@ func TestTensorBoard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		last := "_hparams_/session_end_info"
+		if run == "" {
+			last = "_hparams_/experiment"
+		}
+		if !strings.Contains(string(raw), last) {
+			t.Errorf("the run %q has no %s", run, last)
+		}
 		_, after, found := strings.Cut(string(raw), "\x0a"+string(rune(len(picture)))+picture)
 		if n := strings.Count(string(raw), "IEND"); picture == "" && n != 0 ||
 			picture != "" && (n != 1 || !found || !strings.Contains(after, "IEND")) {
