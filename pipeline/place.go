@@ -18,7 +18,7 @@ var ErrForeign = errors.New("it holds files that are no results of tfexp")
 var ErrGone = errors.New("the folder was moved or removed while results were written to it")
 
 // ErrAlike is returned for two names that differ in capital letters alone, where the file system takes them for one.
-var ErrAlike = errors.New("this file system takes capital and small letters for the same, and one would replace the other")
+var ErrAlike = errors.New("this file system takes capital and small letters for the same: one would replace the other")
 
 // alike returns ErrAlike when two of names would share a file or a folder in the folder of results, whose lock is held.
 func (p *Plan) alike(names []string) error {
