@@ -90,7 +90,7 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	var src []byte
 	if stdin {
 		name = "standard input"
-		src, err = io.ReadAll(f.in)
+		src, err = load.ReadAll(name, f.in)
 	} else {
 		src, err = load.Read(file)
 	}

@@ -268,7 +268,7 @@ func (d *Decoder) mapJobs(t *rawTrace, a *eval.Args) bool {
 	}
 	for _, entry := range eval.Get[[]eval.JobName](a, "jobs") {
 		if !blocks.used[entry.Key] {
-			near := words.Nearest(entry.Key, slices.Sorted(maps.Keys(blocks.classes)))
+			near := d.Nearest(entry.Key, func() []string { return slices.Sorted(maps.Keys(blocks.classes)) })
 			d.Suggest(a.At("jobs"), near, fmt.Sprintf("Unknown job %q", entry.Key),
 				"The trace %s has no job and no class of jobs with the name %q.", t.Shown, entry.Key)
 			good = false

@@ -145,7 +145,7 @@ func (d *Decoder) checkResize(a *eval.Args, name string, classes []string, count
 	switch count := counts[class]; {
 	case count == 0:
 		suggestion := ""
-		near := words.Nearest(class, classes)
+		near := d.Nearest(class, func() []string { return classes })
 		if slices.Contains(classes, name) {
 			near, number = name, "1"
 		}
@@ -224,8 +224,8 @@ func (d *Decoder) checkResizeBeside(a *eval.Args, name string, w *draft) {
 		}
 	}
 	if !w.names[name] && len(w.trace.Skipped) == 0 {
-		a.Wrong(a.Node.Attr("job").Expr.Range(), words.Nearest(name, slices.Sorted(maps.Keys(w.names))),
-			"Unknown job",
+		near := d.Nearest(name, func() []string { return slices.Sorted(maps.Keys(w.names)) })
+		a.Wrong(a.Node.Attr("job").Expr.Range(), near, "Unknown job",
 			"Neither the trace nor a submit block has a job %q. Submitted jobs are named by job block and "+
 				"number; those of a trace as in its file.", name)
 	}

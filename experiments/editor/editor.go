@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/limits"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
@@ -47,6 +48,9 @@ type place struct {
 
 // scan reads the file's tokens up to a byte.
 func scan(src []byte, at int) *place {
+	if len(src) > limits.MostSource {
+		src = nil // it is not read
+	}
 	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos) // what is wrong is told by others
 	p := &place{blocks: []opened{{given: map[string]bool{}}}, word: Range{at, at}}
 	var header []hclsyntax.Token // the tokens since the line of a body began
@@ -194,8 +198,14 @@ type Definition struct {
 	At Range
 }
 
-// Definitions lists what a file defines, in its order.
+// Definitions lists what a file defines, in its order; nothing of one that nests too deep to be parsed.
 func Definitions(src []byte) []Definition {
+	if len(src) > limits.MostSource {
+		return nil
+	}
+	if _, what := limits.TooDeep("", src); what != "" {
+		return nil
+	}
 	file, _ := hclsyntax.ParseConfig(src, "", hcl.InitialPos) // as far as it can be read
 	if file == nil {
 		return nil

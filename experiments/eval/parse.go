@@ -42,12 +42,18 @@ func ReadSource(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, limits.MostSource+1))
-	switch {
-	case err == nil && len(src) > limits.MostSource:
-		err = fmt.Errorf("%s has more than %d MiB", path, limits.MostSource>>20)
-	case err == nil && pipe && len(src) == 0:
+	src, err := ReadAll(path, f)
+	if err == nil && pipe && len(src) == 0 {
 		err = fmt.Errorf("%s is a pipe that nothing writes to", path)
+	}
+	return src, err
+}
+
+// ReadAll reads a source whole, up to the limit of a file.
+func ReadAll(name string, r io.Reader) ([]byte, error) {
+	src, err := io.ReadAll(io.LimitReader(r, limits.MostSource+1))
+	if err == nil && len(src) > limits.MostSource {
+		err = fmt.Errorf("%s has more than %d MiB", name, limits.MostSource>>20)
 	}
 	return src, err
 }
@@ -68,6 +74,11 @@ func (r *Reporter) Parse(filename string, src []byte) *Node {
 
 // ParseFile returns nil, having reported why, when there is an error.
 func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
+	if len(src) > limits.MostSource { // an editor may hold so much
+		r.Errorf(hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}, "Too large to read",
+			"The file has more than %d MiB.", limits.MostSource>>20)
+		return nil
+	}
 	r.Files[filename] = &hcl.File{Bytes: src}
 	if !utf8.Valid(src) {
 		at := 0
@@ -88,7 +99,7 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 		deep = limits.TooDeepJSON
 	}
 	if at, what := deep(filename, src); what != "" {
-		r.Errorf(at, "Nested too deep", "%s", what)
+		r.Errorf(at, "Too large to read", "%s", what)
 		return nil
 	}
 	var file *hcl.File

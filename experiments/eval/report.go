@@ -26,14 +26,18 @@ type Reporter struct {
 	List experiments.Diagnostics
 	seen map[string]bool
 
-	effort limits.Effort                // of the expression that is evaluated now
-	called map[string]function.Function // see functions
+	compared int                          // names, see Nearest
+	effort   limits.Effort                // of the expression that is evaluated now
+	called   map[string]function.Function // see functions
 }
 
 // NewReporter returns a reporter without diagnostics.
 func NewReporter() *Reporter {
 	return &Reporter{Files: map[string]*hcl.File{}, seen: map[string]bool{}}
 }
+
+// mostSnippets is how many diagnostics have their line of the source, for which the file is searched: fewer are shown.
+const mostSnippets = 100
 
 // Add reports a diagnostic, unless the same place already has one with the same
 // summary.
@@ -43,7 +47,7 @@ func (r *Reporter) Add(d experiments.Diagnostic) {
 		return
 	}
 	r.seen[key] = true
-	if f := r.Files[d.Range.File]; f != nil && d.Snippet == nil {
+	if f := r.Files[d.Range.File]; f != nil && d.Snippet == nil && len(r.List) < mostSnippets {
 		context := ""
 		if nav, ok := f.Nav.(interface{ ContextString(int) string }); ok {
 			context = nav.ContextString(d.Range.Start.Byte)
@@ -76,6 +80,20 @@ func (r *Reporter) Errorf(at hcl.Range, summary, detail string, args ...any) {
 // Warnf reports what is allowed but probably not meant.
 func (r *Reporter) Warnf(at hcl.Range, summary, detail string, args ...any) {
 	r.Add(experiments.WarningAt(RangeOf(at), summary, detail, args...))
+}
+
+// mostCompared is how many names are compared with those that are not there: of many errors, only the first are shown.
+const mostCompared = 200_000
+
+// Nearest returns that of the names which is probably meant by another, as words.Nearest does, until many have been
+// compared; then "".
+func (r *Reporter) Nearest(name string, names func() []string) string {
+	if r.compared > mostCompared {
+		return ""
+	}
+	all := names()
+	r.compared += len(all)
+	return words.Nearest(name, all)
 }
 
 // Suggest reports an error with what could be written instead, if anything.

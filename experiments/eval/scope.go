@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/limits"
 	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/experiments/words"
 )
@@ -67,7 +68,7 @@ func (e *Env) WithRow(head, fields []string) *Env {
 	row := make(map[string]cty.Value, len(head))
 	for i, name := range head {
 		row[name] = cty.StringVal(fields[i])
-		if v, err := cty.ParseNumberVal(strings.TrimSpace(fields[i])); err == nil {
+		if v, err := cty.ParseNumberVal(strings.TrimSpace(fields[i])); err == nil && !limits.Huge(v) {
 			row[name] = v
 		}
 	}
@@ -145,14 +146,14 @@ func (r *Reporter) checkReference(t hcl.Traversal, e *Env) bool {
 			return true
 		case v.Type().IsObjectType():
 			if !v.Type().HasAttribute(name) {
-				r.unknownAttribute(hcl.RangeBetween(t[0].SourceRange(), at), path, name, objectKeys(v), i == 0)
+				r.unknownAttribute(hcl.RangeBetween(t[0].SourceRange(), at), path, name, v, i == 0)
 				return false
 			}
 			v = v.GetAttr(name)
 		case v.Type().IsMapType():
 			key := cty.StringVal(name)
 			if !v.HasIndex(key).True() {
-				r.unknownAttribute(hcl.RangeBetween(t[0].SourceRange(), at), path, name, objectKeys(v), false)
+				r.unknownAttribute(hcl.RangeBetween(t[0].SourceRange(), at), path, name, v, false)
 				return false
 			}
 			v = v.Index(key)
@@ -186,8 +187,8 @@ func (r *Reporter) unknownRoot(t hcl.Traversal, e *Env) {
 	}
 }
 
-// unknownAttribute reports path.name; direct when path is a namespace.
-func (r *Reporter) unknownAttribute(at hcl.Range, path, name string, names []string, direct bool) {
+// unknownAttribute reports path.name, which the value v of path does not have; direct when path is a namespace.
+func (r *Reporter) unknownAttribute(at hcl.Range, path, name string, v cty.Value, direct bool) {
 	summary, detail := "Unknown attribute", fmt.Sprintf("%s has no attribute %q", path, name)
 	if direct {
 		what := path
@@ -201,13 +202,11 @@ func (r *Reporter) unknownAttribute(at hcl.Range, path, name string, names []str
 		}
 		summary, detail = "Unknown reference", fmt.Sprintf("There is no %s %q", what, name)
 	}
-	switch {
-	case len(names) == 0:
-	case len(names) <= 12:
-		detail += "; known: " + strings.Join(names, ", ")
+	if n := v.LengthInt(); n > 0 && n <= 12 {
+		detail += "; known: " + strings.Join(objectKeys(v), ", ")
 	}
 	suggestion := ""
-	if near := words.Nearest(name, names); near != "" {
+	if near := r.Nearest(name, func() []string { return objectKeys(v) }); near != "" {
 		suggestion = path + "." + near
 	}
 	r.Suggest(at, suggestion, summary, "%s.", detail)
@@ -328,6 +327,9 @@ type locals struct {
 	path   []string        // the locals that wait for the next
 }
 
+// mostOfCycle is how many names of a cycle are shown.
+const mostOfCycle = 12
+
 // visit evaluates a local, and before it those that it reads.
 func (l *locals) visit(name string) {
 	done, begun := l.done[name]
@@ -336,6 +338,10 @@ func (l *locals) visit(name string) {
 	}
 	if begun {
 		cycle := append(slices.Clone(l.path[slices.Index(l.path, name):]), name)
+		if n := len(cycle); n > mostOfCycle {
+			left := fmt.Sprintf("%s → … (%d more)", cycle[mostOfCycle/2], n-mostOfCycle-1)
+			cycle = slices.Concat(cycle[:mostOfCycle/2], []string{left}, cycle[n-mostOfCycle/2:])
+		}
 		l.r.Errorf(l.byName[name].Range, "Cycle", "local.%s: each of them needs the value of the next.",
 			strings.Join(cycle, " → local."))
 		return
@@ -350,12 +356,19 @@ func (l *locals) visit(name string) {
 		}
 		read := ""
 		if len(t) > 1 {
-			if step, ok := t[1].(hcl.TraverseAttr); ok && l.byName[step.Name] != nil {
+			switch step := t[1].(type) {
+			case hcl.TraverseAttr:
 				read = step.Name
+			case hcl.TraverseIndex:
+				if step.Key.Type() == cty.String && step.Key.IsKnown() && !step.Key.IsNull() {
+					read = step.Key.AsString()
+				}
 			}
 		}
-		if read == "" { // all of them, or one that is not there
-			maps.Copy(seen, l.values)
+		if l.byName[read] == nil { // all of them, or one that is not there
+			if l.r.compared <= mostCompared {
+				maps.Copy(seen, l.values)
+			}
 			continue
 		}
 		l.visit(read)

@@ -253,13 +253,12 @@ func (r *Reporter) nested(b *hcl.Block, s *schema.Block, parent *Node) {
 // unknownName reports a name that the schema does not have, and returns the
 // one that was probably meant.
 func (r *Reporter) unknownName(at hcl.Range, kind, name string, n *Node) string {
-	candidates := append(schema.Names(n.Args), n.Schema.BlockNames()...)
 	where := "at the top of a file"
 	if n.Schema.Name != "" {
 		where = "in " + n.Title()
 	}
 	detail := fmt.Sprintf("There is no %s %q %s.", kind, name, where)
-	near := words.Nearest(name, candidates)
+	near := r.Nearest(name, func() []string { return append(schema.Names(n.Args), n.Schema.BlockNames()...) })
 	r.Suggest(at, near, "Unknown "+kind, "%s", detail)
 	return near
 }

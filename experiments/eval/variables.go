@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/limits"
 	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/experiments/words"
 )
@@ -235,12 +236,17 @@ func (r *Reporter) givenValue(name string, g *given, t *varType, text bool, cons
 	case text:
 		return cty.StringVal(g.text)
 	}
+	if at, what := limits.TooDeepExpression(g.at.Filename, []byte(g.text), g.at.Start); what != "" {
+		r.Errorf(at, "Too large to read", "%s", what)
+		return Unknown
+	}
 	expr, diags := hclsyntax.ParseExpression([]byte(g.text), g.at.Filename, g.at.Start)
 	// A bare word is most likely a text, which the type does not allow.
 	if diags.HasErrors() || len(expr.Variables()) > 0 {
 		r.Errorf(g.at, "Wrong value of a variable", "The variable %q is a %s; this is not one.", name, t)
 		return Unknown
 	}
+	r.effort.Count(expr)
 	return r.Eval(expr, constants)
 }
 
@@ -309,14 +315,17 @@ func (r *Reporter) Condition(expr hcl.Expression, e *Env) cty.Value {
 // givenValues reads -var-file and -var, in this order, so that later values win.
 func (r *Reporter) givenValues(names []string, from Outside) map[string]*given {
 	values := map[string]*given{}
+	known := make(map[string]bool, len(names))
+	for _, n := range names {
+		known[n] = true
+	}
 	set := func(name string, at hcl.Range, g *given) {
-		for _, n := range names {
-			if n == name {
-				values[name] = g
-				return
-			}
+		if known[name] {
+			values[name] = g
+			return
 		}
-		r.Suggest(at, words.Nearest(name, names), "Unknown variable", "The experiment has no variable %q.", name)
+		near := r.Nearest(name, func() []string { return names })
+		r.Suggest(at, near, "Unknown variable", "The experiment has no variable %q.", name)
 	}
 	for _, path := range from.VarFiles {
 		src, err := ReadSource(path)

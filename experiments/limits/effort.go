@@ -20,14 +20,14 @@ type Effort struct{ weight }
 
 // spent reports whether an expression has made too much: what is left of it is not evaluated.
 func (e *Effort) spent() bool {
-	return e.elements > mostEffort*mostElements || e.text > mostEffort*mostText
+	return e.huge || e.elements > mostEffort*mostElements || e.text > mostEffort*mostText
 }
 
 // made counts a value.
 func (e *Effort) made(v cty.Value) {
 	var w weight
 	w.add(v)
-	e.elements, e.text = e.elements+w.elements, e.text+w.text
+	e.elements, e.text, e.huge = e.elements+w.elements, e.text+w.text, e.huge || w.huge
 }
 
 // counted is an expression whose values count, each time that it is evaluated.
@@ -47,8 +47,8 @@ func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 }
 
 // Count has the parts of loops count, and what is put together or compared.
-func (e *Effort) Count(body *hclsyntax.Body) {
-	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
+func (e *Effort) Count(node hclsyntax.Node) {
+	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
 		if c, ok := n.(*counted); ok {
 			n = c.Expression
 		}
@@ -150,7 +150,13 @@ func (e *Effort) countIn(at *hclsyntax.Expression) {
 func (e *Effort) Value(expr hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	e.weight = weight{}
 	v, diags := expr.Value(ctx)
-	if !e.spent() {
+	switch {
+	case e.huge || Huge(v):
+		return cty.DynamicVal, hcl.Diagnostics{{
+			Severity: hcl.DiagError, Summary: "Value too large", Subject: expr.Range().Ptr(),
+			Detail: "A number in this expression is beyond 1e1000, or so close to 0.",
+		}}
+	case !e.spent():
 		return v, diags
 	}
 	return cty.DynamicVal, hcl.Diagnostics{{

@@ -5,86 +5,41 @@ package limits
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// MostSource is the number of bytes that a file may have.
-const MostSource = 16 << 20
+// MostSource is the number of bytes that a file may have: each may become a token, which takes a hundred.
+const MostSource = 2 << 20
 
 // The limits of a file. They are far above what people write, and keep a mistake, or a
 // file of somebody else, from using up the memory.
 const (
-	mostDepth     = 500      // brackets within brackets
-	mostOperators = 10_000   // operators of one expression
-	mostElements  = 250_000  // elements of a value, those within others included
-	mostText      = 16 << 20 // bytes of the texts of a value
+	mostElements = 250_000  // elements of a value, those within others included
+	mostText     = 16 << 20 // bytes of the texts of a value
+	mostExponent = 3322     // of a number, to the base 2: 1e1000; to write 1e99999999 takes minutes
 )
 
-// TooDeep finds where a file in HCL nests too deep, or chains too many operators: the
-// parser, which works by recursion, would not return from there.
-func TooDeep(filename string, src []byte) (at hcl.Range, what string) {
-	tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
-	depth, operators := 0, 0
-	for _, t := range tokens {
-		switch t.Type {
-		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenOQuote,
-			hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
-			depth++
-		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote,
-			hclsyntax.TokenTemplateSeqEnd:
-			depth--
-		case hclsyntax.TokenNewline, hclsyntax.TokenComma:
-			operators = 0
-		case hclsyntax.TokenBang, hclsyntax.TokenMinus, hclsyntax.TokenPlus, hclsyntax.TokenStar, hclsyntax.TokenSlash,
-			hclsyntax.TokenPercent, hclsyntax.TokenQuestion, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenDot,
-			hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenLessThan, hclsyntax.TokenGreaterThan,
-			hclsyntax.TokenLessThanEq, hclsyntax.TokenGreaterThanEq:
-			operators++
-		}
-		switch {
-		case depth > mostDepth:
-			return t.Range, fmt.Sprintf("Brackets and quotes are nested more than %d deep.", mostDepth)
-		case operators > mostOperators:
-			return t.Range, fmt.Sprintf("An expression has more than %d operators.", mostOperators)
-		}
-	}
-	return hcl.Range{}, ""
-}
-
-// TooDeepJSON is TooDeep of a file in JSON. Brackets in its strings count as well:
-// strings are templates, which are parsed in turn.
-func TooDeepJSON(filename string, src []byte) (at hcl.Range, what string) {
-	depth, pos := 0, hcl.InitialPos
-	for i, c := range src {
-		pos.Byte = i
-		switch c {
-		case '[', '{', '(':
-			depth++
-		case ']', '}', ')':
-			depth = max(depth-1, 0)
-		case '\n':
-			pos.Line, pos.Column = pos.Line+1, 0
-		}
-		if depth > mostDepth {
-			end := pos
-			end.Byte, end.Column = pos.Byte+1, pos.Column+1
-			return hcl.Range{Filename: filename, Start: pos, End: end}, fmt.Sprintf("Brackets are nested more than %d deep.",
-				mostDepth)
-		}
-		pos.Column++
-	}
-	return hcl.Range{}, ""
-}
-
 // weight counts what a value is made of, as far as the limits go.
-type weight struct{ elements, text int }
+type weight struct {
+	elements, text int
+	huge           bool // a number is
+}
+
+// Huge reports whether a value is a number that nothing here is meant for, beyond 1e1000 or below 1e-1000.
+func Huge(v cty.Value) bool {
+	if v.Type() != cty.Number || v.IsNull() || !v.IsKnown() {
+		return false
+	}
+	exponent := v.AsBigFloat().MantExp(nil)
+	return exponent > mostExponent || exponent < -mostExponent
+}
 
 func (w *weight) add(v cty.Value) {
 	if w.elements++; w.tooMuch() != "" || v.IsNull() || !v.IsKnown() {
@@ -92,6 +47,8 @@ func (w *weight) add(v cty.Value) {
 	}
 	t := v.Type()
 	switch {
+	case Huge(v):
+		w.huge = true
 	case t == cty.String:
 		w.text += len(v.AsString())
 	case t.IsObjectType() || t.IsMapType() || t.IsTupleType() || t.IsListType() || t.IsSetType():
@@ -108,6 +65,8 @@ func (w *weight) add(v cty.Value) {
 // tooMuch says which limit is passed; empty for none.
 func (w *weight) tooMuch() string {
 	switch {
+	case w.huge:
+		return "a number beyond 1e1000"
 	case w.elements > mostElements:
 		return fmt.Sprintf("more than %d elements", mostElements)
 	case w.text > mostText:
@@ -165,6 +124,9 @@ func Guard(name string, f function.Function, made *Effort) function.Function {
 			if err == nil {
 				made.made(v)
 			}
+			if name == "contains" && len(args) > 0 {
+				made.elements += length(args[0]) // it has looked at them
+			}
 			return v, inWords(err)
 		},
 	})
@@ -173,6 +135,9 @@ func Guard(name string, f function.Function, made *Effort) function.Function {
 // mostMixed is the number of elements of several types up to which a tuple is converted to a list: the time of that
 // grows with its square.
 const mostMixed = 5000
+
+// mostDistinct is the number of elements up to which each is compared with all others.
+const mostDistinct = 10_000
 
 // listed converts the arguments of a function to lists, where it takes lists: those of elements of one type, which are
 // most, in linear time.
@@ -233,6 +198,9 @@ func inWords(err error) error {
 
 // refuse refuses calls whose value would be very large.
 func refuse(name string, args []cty.Value) error {
+	if slices.ContainsFunc(args, Huge) {
+		return errors.New("a number is beyond 1e1000")
+	}
 	size, most, what := 1, mostElements, "elements"
 	switch name {
 	case "setproduct":
@@ -244,6 +212,10 @@ func refuse(name string, args []cty.Value) error {
 		if len(args) == 3 && args[2].Type() == cty.Number && args[2].IsKnown() && !args[2].IsNull() &&
 			args[2].AsBigFloat().Sign() == 0 {
 			return errors.New("the step must not be 0")
+		}
+	case "distinct":
+		if len(args) == 1 && length(args[0]) > mostDistinct {
+			return fmt.Errorf("more than %d elements", mostDistinct)
 		}
 	case "concat", "flatten":
 		var w weight
@@ -264,11 +236,34 @@ func refuse(name string, args []cty.Value) error {
 		if name == "join" && len(args) > 0 && texts(args[:1]) {
 			size += times(w.elements, len(args[0].AsString()))
 		}
+		if strings.HasPrefix(name, "format") && len(args) > 0 && texts(args[:1]) {
+			calls := 1
+			for _, a := range args[1:] {
+				calls = max(calls, length(a))
+			}
+			size += times(calls, padding(args[0].AsString()))
+		}
 	}
 	if size > most {
 		return fmt.Errorf("it would make more than %d %s", most, what)
 	}
 	return nil
+}
+
+var verb = regexp.MustCompile(`%[-+ #0]*(?:\[\d+\])?(\d*)(?:\.(\d*))?`)
+
+// padding sums up the widths and the precisions of a format.
+func padding(format string) (sum int) {
+	for _, found := range verb.FindAllStringSubmatch(format, -1) {
+		for _, digits := range found[1:] {
+			if n, err := strconv.Atoi(digits); err == nil {
+				sum = min(sum+n, 1<<40)
+			} else if digits != "" {
+				sum = 1 << 40
+			}
+		}
+	}
+	return sum
 }
 
 // times multiplies, and stops at what is surely too much.

@@ -14,6 +14,7 @@ import (
 
 // Nesting up to the limit is read, and what is deeper is marked where it becomes too deep.
 func TestTooDeep(t *testing.T) {
+	const operators10k = "more than 10000 operators"
 	nested := func(open string, n int, close string) string {
 		return strings.Repeat(open, n) + "1" + strings.Repeat(close, n)
 	}
@@ -31,6 +32,19 @@ func TestTooDeep(t *testing.T) {
 		{"a = 0" + strings.Repeat("+1", 10_000), hcl.Pos{}, ""},
 		{"a = 0" + strings.Repeat("+1", 10_001), hcl.Pos{Line: 1, Column: 20006, Byte: 20005}, "more than 10000 operators"},
 		{"a = 0" + strings.Repeat("+1", 6000) + "\nb = [0" + strings.Repeat("-1", 6000) + ", 0" + strings.Repeat("*1", 6000) + "]", hcl.Pos{}, ""},
+		// Lines end no expression in parentheses, lists and loops, and commas end one, but not that around it.
+		{"a = (0" + strings.Repeat("+\n1", 10_000) + ")", hcl.Pos{}, ""},
+		{"a = (0" + strings.Repeat("+\n1", 10_001) + ")", hcl.Pos{Line: 10_001, Column: 2, Byte: 30_006}, operators10k},
+		{"a = [0" + strings.Repeat("+\n1", 10_001) + "]", hcl.Pos{Line: 10_001, Column: 2, Byte: 30_006}, operators10k},
+		{"a = {for x in y: x => 0" + strings.Repeat("+\n1", 10_001) + "}", hcl.Pos{Line: 10_001, Column: 2, Byte: 30_023}, operators10k},
+		{"a {\n" + strings.Repeat("b = 1 + 1\n", 20_000) + "}", hcl.Pos{}, ""},
+		{"a = [" + strings.Repeat("1 + 1,\n", 20_000) + "]", hcl.Pos{}, ""},
+		{"a = max(max(1" + strings.Repeat("+1", 6000) + ", 0)" + strings.Repeat("+1", 3000) + ", 0)", hcl.Pos{}, ""},
+		{"a = max(max(1" + strings.Repeat("+1", 6000) + ", 0)" + strings.Repeat("+1", 6000) + ", 0)", hcl.Pos{Line: 1, Column: 20_018, Byte: 20_017}, operators10k},
+		{"a = max(0" + strings.Repeat("+1", 6000) + ", 0" + strings.Repeat("+1", 6000) + ")", hcl.Pos{}, ""},
+		{"a = b" + strings.Repeat("[0]", 10_001), hcl.Pos{Line: 1, Column: 30_006, Byte: 30_005}, operators10k},
+		{"a = \"" + strings.Repeat("%{if true}", 10_001) + "\"", hcl.Pos{Line: 1, Column: 100_006, Byte: 100_005}, operators10k},
+		{"a = <<E\n" + strings.Repeat("%{if true}\n", 10_001) + "E\n", hcl.Pos{Line: 10_002, Column: 1, Byte: 110_008}, operators10k},
 	} {
 		at, what := TooDeep("f.hcl", []byte(c.src))
 		if at.Start != c.at || !strings.Contains(what, c.what) || (c.what == "") != (what == "") {
@@ -47,6 +61,13 @@ func TestTooDeep(t *testing.T) {
 		{`["` + strings.Repeat("]", 900) + `", ` + nested("{", 500, "}"), hcl.Pos{}}, // those in a text close no others
 		{`["` + strings.Repeat("]", 900) + `", ` + nested("{", 501, "}"), hcl.Pos{Line: 1, Column: 1406, Byte: 1405}},
 		{strings.Repeat("[{()}]", 600), hcl.Pos{}},
+		// Texts are templates.
+		{`["a", "${0` + strings.Repeat("+1", 10_000) + `}"]`, hcl.Pos{}},
+		{"[\"a\",\n\"${0" + strings.Repeat("+1", 10_001) + `}"]`, hcl.Pos{Line: 2, Column: 20_008, Byte: 20_013}},
+		{`{"${` + strings.Repeat("!", 10_001) + `true}": 1}`, hcl.Pos{Line: 1, Column: 10_011, Byte: 10_010}},
+		{`["${` + strings.Repeat(`\u005b`, 501) + `}"]`, hcl.Pos{Line: 1, Column: 3012, Byte: 3011}},
+		{`["` + strings.Repeat("%{if true}", 10_001) + `"]`, hcl.Pos{Line: 1, Column: 100_013, Byte: 100_012}},
+		{`["` + strings.Repeat("1+", 10_001) + `"]`, hcl.Pos{}}, // no template
 	} {
 		at, what := TooDeepJSON("f.json", []byte(c.src))
 		if at.Start != c.at || (what == "") != (c.at.Line == 0) {
@@ -231,13 +252,14 @@ func TestEffort(t *testing.T) {
 			t.Errorf("%s has made %d elements", expr, e.elements)
 		}
 	}
-	again := &Effort{weight{mostEffort*mostElements + 1, 0}}
+	again := &Effort{weight{elements: mostEffort*mostElements + 1}}
 	if _, diags := again.Value(hcl.StaticExpr(cty.True, hcl.Range{}), nil); diags.HasErrors() {
 		t.Errorf("what another expression has made counts: %v", diags)
 	}
 	for e, spent := range map[Effort]bool{
-		{weight{mostEffort * mostElements, mostEffort * mostText}}: false, {weight{mostEffort*mostElements + 1, 0}}: true,
-		{weight{0, mostEffort*mostText + 1}}: true,
+		{weight{elements: mostEffort * mostElements, text: mostEffort * mostText}}: false,
+		{weight{elements: mostEffort*mostElements + 1}}:                            true, {weight{huge: true}}: true,
+		{weight{text: mostEffort*mostText + 1}}: true,
 	} {
 		if e.spent() != spent {
 			t.Errorf("%v: spent %t", e, e.spent())

@@ -5,6 +5,7 @@ package load
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -32,6 +33,9 @@ type Options struct {
 
 // Read reads a source file, or what another program writes into a pipe with a name. Errors are phrases for people.
 func Read(path string) ([]byte, error) { return eval.ReadSource(path) }
+
+// ReadAll is Read for what is open already, such as standard input.
+func ReadAll(name string, r io.Reader) ([]byte, error) { return eval.ReadAll(name, r) }
 
 // File reads the experiment in a file, in HCL's native syntax or, when the
 // name ends in .json, in its JSON syntax. The spec is nil when the diagnostics

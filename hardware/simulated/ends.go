@@ -88,7 +88,7 @@ func (h *endings) remove(job int) {
 
 // first returns the end that comes first.
 func (h *endings) first() (first end, some bool) {
-	if 8*(len(h.ends)-h.heap+h.gone) > len(h.ends) {
+	if 2*(len(h.ends)-h.heap+h.gone) > len(h.ends) { // else to put each in its place is quicker
 		h.rebuild()
 	}
 	for ; h.heap < len(h.ends); h.heap++ {

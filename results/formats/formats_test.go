@@ -66,3 +66,38 @@ func TestParquet(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 }
+
+// A column is of text where one field is: its numbers stay as they are written, and what is unknown is null.
+func TestTextAmongNumbers(t *testing.T) {
+	table := func(text string) *Table {
+		t.Helper()
+		table, err := Read("t", strings.NewReader(text), func(string) bool { return false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	mixed := "mean_s,note,bound\n1234.5678,a,Inf\n2,,1\n3,1234.5678,2\n"
+	for _, c := range []struct{ format, text, want string }{
+		{"json", mixed, `[
+{"mean_s":1234.5678,"note":"a","bound":"Inf"},
+{"mean_s":2,"note":null,"bound":"1"},
+{"mean_s":3,"note":"1234.5678","bound":"2"}
+]
+`},
+		{"markdown", mixed, `| note | bound | mean_s |
+| :-- | :-- | --: |
+| a | Inf | 1,235 |
+|  | 1 | 2 |
+| 1234.5678 | 2 | 3 |
+`},
+		{"json", "mean_s\n", "[\n\n]\n"},
+		{"jsonl", "mean_s\n", ""},
+	} {
+		f, _ := ByName(c.format)
+		var b bytes.Buffer
+		if err := f.Write(&b, table(c.text)); err != nil || b.String() != c.want {
+			t.Errorf("%s: %v\n%s\nwant:\n%s", c.format, err, b.String(), c.want)
+		}
+	}
+}

@@ -21,7 +21,7 @@ func span(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi
 //
 //	a: runs from 0 to 6 s, from 2 s on with one core in place of two, and is over
 //	b: runs from 0 to 1 s, waits until 4 s, and runs until the trace ends at 8 s
-//	c: arrives at 1 s, and starts at once
+//	c: arrives at 1 s, and starts at once on a GPU of a
 //	d: arrives at 3 s, and waits until the end
 func byHand(t *testing.T) (*record.Experiment, record.Cell) {
 	t.Helper()
@@ -41,6 +41,7 @@ func byHand(t *testing.T) (*record.Experiment, record.Cell) {
 		at(3, scheduler.Arrive, 3, nil, nil), at(4, scheduler.Resume, 1, span(1, 2), nil), at(5, scheduler.Finish, 2, nil, nil),
 		at(6, scheduler.Finish, 0, nil, nil), at(8, scheduler.Level, 3, nil, nil),
 	}
+	events[6].GPUs, events[6].Beside = span(0, 1), &scheduler.Beside{Job: 0, Name: "a"}
 	decisions := []scheduler.Decision{{At: time.Second, Kind: scheduler.Start, Job: 2, Passed: []scheduler.Passed{{Job: 1, Reason: "its turn is over"}}},
 		{At: 4 * time.Second, Kind: scheduler.Resume, Job: 1, Passed: []scheduler.Passed{{Job: 3, Reason: "no core"}}}}
 	e := &record.Experiment{Dir: t.TempDir()}
@@ -77,6 +78,9 @@ func TestScheduleByHand(t *testing.T) {
 			if len(h.GPUs) > 0 {
 				text += " GPU " + h.GPUs.String()
 			}
+			if h.Guest {
+				text += " as a guest"
+			}
 		}
 		for _, w := range j.Waits {
 			text += fmt.Sprintf("; waits %g–%g behind %v and %d, %q", w.From, w.To, w.Holders, w.Others, w.Why)
@@ -86,7 +90,7 @@ func TestScheduleByHand(t *testing.T) {
 	want := []string{
 		`a: 0–2 on 0-1 GPU 0 2–6 on 0 GPU 0; waits 0–0 behind [] and 0, ""; resizes [2], epochs [1 5], ends 6`,
 		`b: 0–1 on 2 4–8 on 1; waits 0–0 behind [] and 0, ""; waits 1–4 behind [a c] and 0, "its turn is over"; resizes [], epochs [0.5], ends 8`,
-		`c: 1–5 on 3; waits 1–1 behind [] and 0, ""; resizes [], epochs [], ends 5`,
+		`c: 1–5 on 3 GPU 0 as a guest; waits 1–1 behind [] and 0, ""; resizes [], epochs [], ends 5`,
 		`d:; waits 3–8 behind [c a] and 1, "no core"; resizes [], epochs [], ends 8`,
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -143,6 +143,7 @@ func TestDamagedIndex(t *testing.T) {
 		row("x", "k", "finished", w.name, 0, 5):         true,
 		row("x", "k", "finished", w.name, -1, 5):        false,
 		row("x", "k", "finished", w.name, 0, -5):        false,
+		row("x", "k", "finished", w.name, 0, 0):         false,
 		row("x", "k", "finished", w.name, "y", 5):       false,
 		row("x", "k", "finished", w.name, 0, "y"):       false,
 		row("x", "k", "finished", w.name, 0, maxLine+1): false,

@@ -81,7 +81,6 @@ func (s *Set) readIndex() {
 	if head, err := r.Read(); err != nil || !slices.Equal(head, columns) {
 		return
 	}
-	names := map[string]string{} // of shards, each once in memory
 	for {
 		row, err := r.Read()
 		if err != nil {
@@ -89,16 +88,10 @@ func (s *Set) readIndex() {
 		}
 		at, err1 := strconv.ParseInt(row[4], 10, 64)
 		size, err2 := strconv.Atoi(row[5])
-		if err1 != nil || err2 != nil || at < 0 || size < 0 || size > maxLine || filepath.Base(row[3]) != row[3] {
+		if err1 != nil || err2 != nil || at < 0 || size <= 0 || size > maxLine || filepath.Base(row[3]) != row[3] {
 			continue
 		}
-		if _, ok := names[row[3]]; !ok {
-			names[row[3]] = row[3]
-		}
-		e := Entry{Cell: row[0], Key: row[1], State: row[2], Shard: names[row[3]], At: at, Size: size}
-		if e.State == finished {
-			e.State = finished
-		}
+		e := Entry{Cell: row[0], Key: row[1], State: row[2], Shard: row[3], At: at, Size: size}
 		s.cells[e.Cell] = append(s.cells[e.Cell], e)
 		s.read[e.Shard] = max(s.read[e.Shard], at+int64(size)+1)
 	}

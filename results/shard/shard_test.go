@@ -68,6 +68,22 @@ func TestWriters(t *testing.T) {
 	if _, ok := s.Find("a", "k3"); ok {
 		t.Error("found under another key")
 	}
+	var both []Entry
+	for _, key := range []string{"k2", "k1"} {
+		at, _ := s.Find("a", key)
+		both = append(both, at)
+	}
+	states := []string{"finished", "failed"}
+	read := 0
+	err := s.Each(both, func(i int, l Line) {
+		read++
+		if want := line("a", both[i].Key, states[i]); string(l.Result) != string(want.Result) {
+			t.Errorf("%s is %s", both[i].Key, l.Result)
+		}
+	})
+	if err != nil || read != 2 {
+		t.Errorf("of two shards: %d cells, %v", read, err)
+	}
 	// What ran again is seen by who looks again; a cell that finished counts more than one that failed.
 	if _, err := one.Add(line("a", "k1", "finished")); err != nil {
 		t.Fatal(err)

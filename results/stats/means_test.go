@@ -25,6 +25,11 @@ func TestWelch(t *testing.T) {
 	near(t, "unlike groups: low", p.DifferenceLow, 6-t4*math.Sqrt(1.0/3+2), 1e-9)
 	near(t, "unlike groups: high", p.DifferenceHigh, 6+t4*math.Sqrt(1.0/3+2), 1e-9)
 
+	// Groups of the same variance, 1: the difference is 2 with a standard error of √(2/3), and t(4, 97.5%) = 2.776445.
+	p = CompareMeans([]float64{1, 2, 3}, []float64{3, 4, 5}, 0.95)
+	near(t, "same variance: low", p.DifferenceLow, 2-2.776445*math.Sqrt(2.0/3), 1e-6)
+	near(t, "same variance: high", p.DifferenceHigh, 2+2.776445*math.Sqrt(2.0/3), 1e-6)
+
 	if p = CompareMeans([]float64{2, 2, 2}, []float64{3, 3, 3}, 0.95); p.P != 0 || p.DifferenceLow != 1 || p.DifferenceHigh != 1 {
 		t.Errorf("without spread: %+v", p)
 	}
@@ -107,4 +112,19 @@ func TestBlocksOfUnlikeSizes(t *testing.T) {
 	near(t, "candidate with 50 more", p.CandidateMean, 150.0/25, 1e-12)
 	near(t, "difference", p.Difference, 2, 1e-12)
 	near(t, "ratio", p.Ratio, 1.5, 1e-12)
+}
+
+// Five blocks of one job, with the differences 1 to 5 less 1.3: of the 5⁵ = 3,125 resamples, 1 adds up to 5 (less
+// 6.5) and 5 to 6. The tail of 95% is Φ(−√(5/4)·t(4, 97.5%)) = Φ(−3.104) = 0.00095, which lies between 1/3,125 and
+// 6/3,125: the bound is 6/5 − 1.3. Of 0, 6/3,125 = Φ(−2.89) lie below, so that p is that of t(4) = 2.89/√(5/4) = 2.59,
+// which is 0.061.
+func TestBootstrapOfFewBlocks(t *testing.T) {
+	var blocks []Block
+	for i := range 5 {
+		blocks = append(blocks, Block{N: 1, Candidate: float64(i) - 0.3})
+	}
+	p := CompareBlocks(blocks, 0.95, "x")
+	near(t, "low", p.DifferenceLow, -0.1, 1e-9)
+	near(t, "high", p.DifferenceHigh, 24.0/5-1.3, 1e-9)
+	near(t, "p", p.P, 0.061, 0.012) // of 10,000 resamples, 19 lie below, give or take 4 by chance
 }

@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
@@ -49,6 +50,18 @@ func TestFixed(t *testing.T) {
 		if a, ok := Fixed(e, i); ok {
 			t.Errorf("tuning %d changes no job, and comes to %+v", i, a)
 		}
+	}
+	// A trial that failed counts nowhere, and the job as it is stands for its settings where no trial has them.
+	other := *e
+	other.Trials = append(slices.Clone(e.Trials), record.Cell{CellRef: record.CellRef{Replicate: 1, Trial: e.Trials[1].Trial}})
+	if again, ok := Fixed(&other, 1); !ok || again != a {
+		t.Errorf("with a trial that failed: %+v, %v", again, ok)
+	}
+	other.Trials = slices.DeleteFunc(slices.Clone(e.Trials), func(c record.Cell) bool {
+		return c.Trial.Tuning == 0 && c.Trial.Settings[0].Value == "1"
+	})
+	if again, ok := Fixed(&other, 1); !ok || again != a {
+		t.Errorf("by the job as it is: %+v, %v", again, ok)
 	}
 	if names := Without(e, 0); names != nil {
 		t.Errorf("%v made a difference", names)

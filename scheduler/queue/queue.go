@@ -142,16 +142,12 @@ func (q *Queue) AskOf(job int32) Ask {
 	return q.tree.askOf(job, q.slot)
 }
 
-// First appends the first jobs of the queue to a list: up to so many, and at least one, if there is one.
+// First appends the first jobs of the queue to a list, up to so many.
 func (q *Queue) First(most int, jobs []int32) []int32 {
 	if q.tree.empty() {
 		return q.line.firstOf(most, jobs)
 	}
-	n := &q.tree.nodes[q.tree.first]
-	for _, e := range q.tree.blocks[q.tree.first][n.lo:min(n.hi, n.lo+int32(most))] {
-		jobs = append(jobs, e.job)
-	}
-	return jobs
+	return q.tree.firstOf(most, jobs)
 }
 
 // Limit says which jobs are worth a look: those that ask for at most Free

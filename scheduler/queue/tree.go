@@ -410,6 +410,19 @@ func (t *tree) ask(b, i int32) Ask {
 	return a
 }
 
+// firstOf is Queue.First.
+func (t *tree) firstOf(most int, jobs []int32) []int32 {
+	for b := t.first; b != Nobody && most > 0; b = t.nodes[b].next {
+		n := &t.nodes[b]
+		some := t.blocks[b][n.lo:min(n.hi, n.lo+int32(most))]
+		for i := range some {
+			jobs = append(jobs, some[i].job)
+		}
+		most -= len(some)
+	}
+	return jobs
+}
+
 // next returns the first job after k that is within the limit, or Nobody.
 func (t *tree) next(after Key, within Limit) int32 {
 	if !within.allowsAny(&t.nodes[t.root].all) {
