@@ -120,7 +120,7 @@ var rules = []struct {
 	{"experiments/load", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
-	{"experiments/editor", []string{"experiments/language"}},
+	{"experiments/editor", []string{"experiments/language", "experiments/limits"}},
 	{"experiments", []string{
 		"experiments/words", "scheduler", "estimator", "hardware/engine", "hardware/launch", "hardware/market", "results",
 	}},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -71,6 +72,9 @@ func (r *run) askMore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.alike(r.names()); err != nil {
+		return err
+	}
 	if err := r.makeMore(ctx); err != nil {
 		return err
 	}
@@ -100,7 +104,11 @@ func (r *run) restore(i int) (bool, error) {
 	if packed == nil {
 		return false, nil
 	}
-	if err := store.Unpack(dir, packed); err != nil {
+	err := r.inside(ref.Cell)
+	if err == nil {
+		err = store.Unpack(dir, packed)
+	}
+	if err != nil {
 		r.Warn("cache", ref.Cell, fmt.Sprintf("the cell could not be taken from the cache and runs again: %v", err))
 		return false, nil
 	}
@@ -205,7 +213,17 @@ func (r *run) Complete(cell, description string) bool {
 // Prepare implements stages.Pipeline.
 func (r *run) Prepare(cell, description string) (string, error) {
 	dir := r.folder(cell)
+	if err := r.inside(cell); err != nil {
+		return dir, fmt.Errorf("make the folder of cell %s: %w", cell, err)
+	}
 	return dir, prepare(dir, cell, description)
+}
+
+// inside makes the folder in which that of a cell is, and errs where a link in its place leads out of the results: what
+// is there would be replaced.
+func (p *Plan) inside(cell string) error {
+	_, err := folder.Make(p.Dir, record.CellsDir, filepath.Dir(filepath.FromSlash(cell)))
+	return err
 }
 
 // prepare empties the folder of a cell, but for its key.
