@@ -71,6 +71,9 @@ func (r *run) askMore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.alike(r.names()); err != nil {
+		return err
+	}
 	if err := r.makeMore(ctx); err != nil {
 		return err
 	}

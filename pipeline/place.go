@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -15,6 +16,43 @@ var ErrForeign = errors.New("it holds files that are no results of tfexp")
 
 // ErrGone is returned when the folder of results was moved or removed while a run wrote to it.
 var ErrGone = errors.New("the folder was moved or removed while results were written to it")
+
+// ErrAlike is returned for two names that differ in capital letters alone, where the file system takes them for one.
+var ErrAlike = errors.New("this file system takes capital and small letters for the same: one would replace the other")
+
+// alike returns ErrAlike when two of names would share a file or a folder in the folder of results, whose lock is held.
+func (p *Plan) alike(names []string) error {
+	there, err := os.Stat(filepath.Join(p.Dir, record.LockFile))
+	if err != nil {
+		return fmt.Errorf("run in %s: %w", p.Dir, err)
+	}
+	other, err := os.Stat(filepath.Join(p.Dir, strings.ToUpper(record.LockFile)))
+	if err != nil || !os.SameFile(there, other) {
+		return nil // capital and small letters differ
+	}
+	seen := map[string]string{}
+	for _, name := range names {
+		folded := strings.ToLower(name)
+		if first, ok := seen[folded]; ok && first != name {
+			return fmt.Errorf("run in %s: %s and %s: %w", p.Dir, first, name, ErrAlike)
+		}
+		seen[folded] = name
+	}
+	return nil
+}
+
+// names are those of the plan's cells with folders, and of its pieces, which have files.
+func (p *Plan) names() (names []string) {
+	for i, c := range p.Cells {
+		if !p.Sharded(i) {
+			names = append(names, filepath.Join(record.CellsDir, c.Cell))
+		}
+	}
+	for _, w := range p.Pieces {
+		names = append(names, filepath.Join(w.Stage.Name, w.Name))
+	}
+	return names
+}
 
 // gone returns ErrGone when the folder of results is no longer the one that was locked.
 func (r *run) gone() error {

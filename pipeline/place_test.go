@@ -57,6 +57,76 @@ func TestFoldersOfRuns(t *testing.T) {
 	}
 }
 
+// Names that differ in capital letters alone are refused where they would share a folder, before anything runs; a
+// second name of the lock stands for such a file system.
+func TestNamesThatDifferInCapitalsAlone(t *testing.T) {
+	const second = "\npolicy \"RR\" { order = \"fcfs\" }\n"
+	metrics := strings.Replace(simulatedFile, "seed       = 3", "seed = 3\n  records = \"metrics\"", 1)
+	for _, c := range []struct {
+		file  string
+		folds bool
+		wrong bool
+	}{
+		{simulatedFile, true, false},
+		{simulatedFile + second, false, false},
+		{simulatedFile + second, true, true},
+		{metrics + second, true, false}, // cells without folders
+	} {
+		p := plan(t, c.file, t.TempDir())
+		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		lock := filepath.Join(p.Dir, record.LockFile)
+		if err := os.WriteFile(lock, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if upper := filepath.Join(p.Dir, strings.ToUpper(record.LockFile)); c.folds {
+			if err := os.Link(lock, upper); err != nil && !errors.Is(err, os.ErrExist) {
+				t.Skip("no second name for a file: ", err)
+			}
+		} else if _, err := os.Stat(upper); err == nil {
+			continue // this file system is one
+		}
+		_, err := p.Run(t.Context())
+		if c.wrong != errors.Is(err, ErrAlike) || !c.wrong && err != nil {
+			t.Errorf("folds %t: %v", c.folds, err)
+		}
+		if _, made := os.Stat(filepath.Join(p.Dir, record.CellsDir)); c.wrong && made == nil {
+			t.Error("cells were made")
+		}
+		if !c.folds {
+			continue
+		}
+		stage := &stages.Stage{Name: "profile"}
+		p.Cells = nil
+		for i, pieces := range [][2]string{{"a", "b"}, {"a", "A"}} {
+			p.Pieces = []PieceWork{{Stage: stage, Piece: stages.Piece{Name: pieces[0]}},
+				{Stage: stage, Piece: stages.Piece{Name: pieces[1]}}}
+			if err := p.alike(p.names()); errors.Is(err, ErrAlike) != (i == 1) {
+				t.Errorf("pieces %q: %v", pieces, err)
+			}
+		}
+	}
+}
+
+// A run that was broken off before it had written down what it is cannot be resumed, and is told from a damaged one.
+func TestResumeOfWhatHadNotBegun(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, record.PlanFile), []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Resume(dir, Options{}, experiments.HostFacts{Threads: 2, Cores: 2}); !errors.Is(err, ErrNotBegun) {
+		t.Errorf("without %s: %v", record.RunFile, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, record.RunFile), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Resume(dir, Options{}, experiments.HostFacts{Threads: 2, Cores: 2}); err == nil ||
+		errors.Is(err, ErrNotBegun) {
+		t.Errorf("with a damaged %s: %v", record.RunFile, err)
+	}
+}
+
 // A folder that is moved away during a run is said in one sentence, whether another has its place or not; a run of the
 // moved one goes on with what had finished.
 func TestFolderMovedDuringARun(t *testing.T) {

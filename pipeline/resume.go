@@ -80,9 +80,16 @@ func savedSource(dir string) (source []byte, vars []string, err error) {
 	return source, vars, nil
 }
 
+// ErrNotBegun is returned for a folder in which a run was broken off before it had written down what it is.
+var ErrNotBegun = errors.New("it was broken off before anything ran")
+
 func readRun(dir string) (record.Run, error) {
 	var r record.Run
-	if err := folder.ReadJSON(dir, &r, record.RunFile); err != nil {
+	err := folder.ReadJSON(dir, &r, record.RunFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return r, fmt.Errorf("read the run of %s: %w", dir, ErrNotBegun)
+	}
+	if err != nil {
 		return r, fmt.Errorf("read the run of %s: %w", dir, err)
 	}
 	return r, nil

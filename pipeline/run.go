@@ -64,6 +64,9 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	if r.place, err = os.Stat(p.Dir); err != nil {
 		return nil, fmt.Errorf("open results folder: %w", err)
 	}
+	if err := p.alike(p.names()); err != nil {
+		return nil, err
+	}
 	if err := r.open(ctx); err != nil {
 		return nil, err
 	}

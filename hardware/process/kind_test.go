@@ -4,6 +4,8 @@ package process
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,6 +89,22 @@ func TestSite(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "processes.json")); err == nil {
 		t.Error("the notes outlive the engine")
+	}
+}
+
+// A folder of results that cannot be written is no lack of the engine.
+func TestSiteInAFolderThatIsNotThere(t *testing.T) {
+	run := engine.Run{
+		Dir: filepath.Join(t.TempDir(), "gone"), GPUs: func() ([]gpu.Device, error) { return nil, nil },
+	}
+	site, _, err := kind.Open(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = site.Engine(context.Background(), engine.Task{Cell: "c"})
+	var missing *engine.Unavailable
+	if !errors.Is(err, fs.ErrNotExist) || errors.As(err, &missing) {
+		t.Errorf("the engine: %v", err)
 	}
 }
 

@@ -22,16 +22,19 @@ type registry struct{ file *os.File }
 
 const registryHeader = "tfexp jobs, run %s, boot %s\n"
 
+// errRegistry is wrapped by what New returns when the registry cannot be written: its folder is at fault.
+var errRegistry = errors.New("open registry")
+
 func openRegistry(path, run string) (*registry, error) {
 	if path == "" {
 		return nil, nil
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 	if err != nil {
-		return nil, fmt.Errorf("open registry: %w", err)
+		return nil, fmt.Errorf("%w: %w", errRegistry, err)
 	}
 	if _, err := fmt.Fprintf(f, registryHeader+groupsLine, run, bootID(), groupHome()); err != nil {
-		return nil, fmt.Errorf("open registry: %w", errors.Join(err, f.Close()))
+		return nil, fmt.Errorf("%w: %w", errRegistry, errors.Join(err, f.Close()))
 	}
 	return &registry{f}, nil
 }

@@ -44,6 +44,9 @@ func (s site) Engine(_ context.Context, task engine.Task) (engine.Engine, error)
 		opts.Fleet = task.Fleet
 	}
 	e, err := New(task.Jobs, opts)
+	if errors.Is(err, errRegistry) { // the disk is full, or the folder read-only: another machine would not help
+		return nil, err
+	}
 	if err != nil {
 		return nil, &engine.Unavailable{Engine: kindName, Err: err}
 	}

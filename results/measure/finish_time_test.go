@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// TestFinishTimesOnTwoTypes by hand: two V100 and two K80. A takes 10 s on a V100 or 40 s on a K80, B 20 s on both V100 or
+// TestFinishTimesOnTwoTypes by hand: two V100 on one node, and two K80 on two. A takes 10 s on a V100 or 40 s on a K80, B 20 s on both V100 or
 // 30 s on both K80, C 12 s on both K80 and nowhere else. A is there from 0 to 20 s, B from 5 to 30 s, C from 10 to 30 s.
 //
 //	   jobs on average          of each type            alone on that        ρ
@@ -25,7 +25,8 @@ func TestFinishTimesOnTwoTypes(t *testing.T) {
 	alone := [][]time.Duration{{10 * second, 40 * second}, {20 * second, 30 * second}, {12 * second}}
 	setup := measure.Setup{
 		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{
-			{Name: "new", Threads: 4, GPUs: 2, GPU: "V100"}, {Name: "old", Threads: 4, GPUs: 2, GPU: "K80"},
+			{Name: "new", Threads: 4, GPUs: 2, GPU: "V100"}, {Name: "old", Threads: 2, GPUs: 1, GPU: "K80"},
+			{Name: "older", Threads: 2, GPUs: 1, GPU: "K80"},
 		}},
 		Jobs: []scheduler.Job{
 			{Number: 0, Name: "A", Special: &scheduler.Special{Alternatives: []scheduler.Alternative{on("V100", 1), on("K80", 1)}}},

@@ -62,3 +62,22 @@ func TestSharedGPUsCountOnce(t *testing.T) {
 		t.Errorf("of GPUs that are never free %g are fragments", got)
 	}
 }
+
+// Two nodes of one core and two GPUs. From 5 to 15 s B has both cores, so that A, who asks for a GPU, fits on neither:
+// all four are fragments. From then on A is on node 0, where the other GPU has no core: 10·4 + 10·1 of 80 s.
+func TestFragmentsWithoutCores(t *testing.T) {
+	node := scheduler.Node{Threads: 1, GPUs: 2}
+	b := onGPUs(1, 0)
+	b.Threads = 2
+	s := measure.Setup{Jobs: []scheduler.Job{onGPUs(0, 1), b}, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{node, node}}}
+	metrics := collect(s, []scheduler.Event{
+		{At: 5 * second, Kind: scheduler.Arrive, Job: 0}, {At: 5 * second, Kind: scheduler.Arrive, Job: 1},
+		{At: 5 * second, Kind: scheduler.Start, Job: 1, Cores: cores(0, 2)},
+		{At: 15 * second, Kind: scheduler.Finish, Job: 1},
+		{At: 15 * second, Kind: scheduler.Start, Job: 0, Cores: cores(0, 1), GPUs: cores(0, 1)},
+		{At: 25 * second, Kind: scheduler.Finish, Job: 0},
+	}).Metrics()
+	if got := measure.Fragments.Of(&metrics); math.Abs(got-50.0/80) > 1e-9 {
+		t.Errorf("%g of the GPUs are fragments, want %g", got, 50.0/80)
+	}
+}

@@ -112,3 +112,30 @@ func TestMeansOverJobs(t *testing.T) {
 		}
 	}
 }
+
+// Of three jobs, one of each class fails; the third one takes no time, and no error is known of its
+// prediction.
+func TestFailedInGroups(t *testing.T) {
+	s := measure.Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 3}}}, Jobs: []scheduler.Job{
+		{Number: 0, Name: "a", Class: "x", Threads: 1}, {Number: 1, Name: "b", Class: "y", Threads: 1},
+		{Number: 2, Name: "c", Class: "y", Threads: 1, Predicted: second}}}
+	var events []scheduler.Event
+	for i := range s.Jobs {
+		events = append(events, scheduler.Event{Kind: scheduler.Arrive, Job: i},
+			scheduler.Event{Kind: scheduler.Start, Job: i, Cores: cores(int32(i), int32(i+1))})
+	}
+	c := collect(s, append(events, scheduler.Event{Kind: scheduler.Finish, Job: 2},
+		scheduler.Event{At: second, Kind: scheduler.Fail, Job: 0}, scheduler.Event{At: second, Kind: scheduler.Fail, Job: 1}))
+	failed, _ := measure.MetricByName("failed")
+	groups := c.Groups()
+	var got []int
+	for _, g := range groups {
+		got = append(got, failed.CountOf(&g.Metrics))
+	}
+	if len(groups) != 2 || got[0] != 1 || got[1] != 1 {
+		t.Errorf("%v of %v failed", got, groupNames(groups))
+	}
+	if r := c.Outcome(2); r.State != "finished" || r.Service != 0 || !math.IsNaN(r.PredictionErrorPct) {
+		t.Errorf("%+v", r)
+	}
+}

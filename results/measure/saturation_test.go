@@ -118,3 +118,29 @@ func TestBatchesAreNotSaturated(t *testing.T) {
 		}
 	}
 }
+
+// The offered load is that of what is asked for more: of four GPUs, jobs that need two of them for 10 and 20 s before
+// the last one arrives at 20 s ask for 60 of 80 s; of eight cores for 30 of 160 s.
+func TestOfferedLoadOfGPUs(t *testing.T) {
+	s := measure.Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 8, GPUs: 4}}},
+		Alone: []time.Duration{10 * second, 20 * second, 40 * second}}
+	for i := range 3 {
+		s.Jobs = append(s.Jobs, scheduler.Job{Number: i, Threads: 1, GPUs: 2, Arrival: time.Duration(i) * 10 * second})
+	}
+	for _, gpus := range []int{2, 0} {
+		want := 0.75
+		if gpus == 0 {
+			want = 30.0 / 160
+		}
+		for i := range s.Jobs {
+			s.Jobs[i].GPUs = gpus
+		}
+		if l := collect(s, nil).Load(false); l.Offered != want {
+			t.Errorf("with %d GPUs a job the load is %v, want %v", gpus, l.Offered, want)
+		}
+	}
+	s.Jobs = s.Jobs[:2]
+	if l := collect(s, nil).Load(false); l.Offered != 10.0/80 {
+		t.Errorf("of two jobs, the first of which asks for one of eight cores all of the time, the load is %v", l.Offered)
+	}
+}

@@ -102,6 +102,33 @@ func TestAnAgentThatBeatsAConstant(t *testing.T) {
 	}
 }
 
+// Of eight sequences of three decisions between two actions each, only the three decisions together matter: the noise
+// is √8 times what they add or take away, and the greatest of eight normal values lies 1.4236 deviations above the mean.
+func TestNoiseOfSequences(t *testing.T) {
+	var b block
+	for _, size := range []float64{.01, .02} {
+		s := fmt.Sprint(size)
+		b.scenarios = append(b.scenarios, s)
+		for i := range 8 {
+			decided := []string{fmt.Sprint(i >> 2), fmt.Sprint(i >> 1 & 1), fmt.Sprint(i & 1)}
+			together := float64(1-2*(i>>2)) * float64(1-2*(i>>1&1)) * float64(1-2*(i&1))
+			b.sequences = append(b.sequences, record.SequenceRow{Scenario: s, Actions: decided, Accuracy: .7 + size*together})
+		}
+	}
+	text := b.noise()
+	_, after, _ := strings.Cut(text, "regret of about ")
+	var regret float64
+	if _, err := fmt.Sscanf(after, "%f here", &regret); err != nil ||
+		!strings.Contains(text, "varies by 0.0283 to 0.0566 (standard deviation)") ||
+		math.Abs(regret-1.4236*math.Sqrt(8)*.015) > .001 {
+		t.Errorf("%v: %s", err, text)
+	}
+	b.scenarios = append(b.scenarios, "nothing is known")
+	if text := b.noise(); text != "" {
+		t.Error(text)
+	}
+}
+
 // What controllers came to in real training stands beside the table.
 func TestRealTraining(t *testing.T) {
 	all := studied()

@@ -36,6 +36,8 @@ func TestLeaders(t *testing.T) {
 	}
 	elsewhere := leader("", "srtf", 3)
 	elsewhere.Hardware = "big"
+	under := leader("", "tuned", 4)
+	under.Policy = "las"
 	utilization, _ := measure.MetricByName("utilization")
 	greatest := leader("", "rr", 0.9)
 	greatest.Metric = utilization
@@ -55,6 +57,7 @@ func TestLeaders(t *testing.T) {
 				"interval)."}},
 		{[]analysis.Leader{leader("", "srtf", 2, "las"), elsewhere}, []string{
 			"Lowest mean JCT on h: srtf, 2 s (no difference detected from las); on big: srtf, 3 s."}},
+		{[]analysis.Leader{under}, []string{"Lowest mean JCT under las: tuned, 4 s."}},
 		{many, []string{"Lowest mean JCT in 7 settings: srtf in 4, las in 2, fcfs in 1; in 2 of them a difference from " +
 			"every other was detected."}},
 	} {
@@ -62,6 +65,9 @@ func TestLeaders(t *testing.T) {
 		p := record.Plan{Hardware: []record.Named{{Name: "h"}}}
 		if c.leaders[len(c.leaders)-1].Hardware == "big" {
 			p.Hardware = append(p.Hardware, record.Named{Name: "big"})
+		}
+		if c.leaders[0].Policy != "" {
+			p.Policies = make([]record.Named, 2)
 		}
 		for _, a := range prose.Leaders(p, c.leaders) {
 			got = append(got, a.Text)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 )
@@ -78,6 +79,9 @@ func TestPlacesOfComparisons(t *testing.T) {
 		if len(table.Header) != len(table.Rows[0]) || slices.Contains(table.Header, "workload") != c.places ||
 			slices.Contains(table.Rows[0], "w") != c.places || table.Left != map[bool]int{false: 4, true: 6}[c.places] {
 			t.Errorf("%+v: %q", c, table)
+		}
+		if name := table.Rows[0][0]; name != measure.Makespan.Label() || name == row.Metric {
+			t.Errorf("the metric is called %q", name)
 		}
 		if text := strings.Join(table.Rows[0], " | "); !strings.Contains(text, "0.500 | – | 0.50") || !strings.Contains(text, "−2 to −1") {
 			t.Errorf("intervals: %s", text)

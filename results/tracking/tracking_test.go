@@ -67,6 +67,25 @@ func TestTensorBoard(t *testing.T) {
 	if _, err := os.Stat(gone); err == nil {
 		t.Error("the run of a cell that is no more stayed")
 	}
+	// A picture is in the file of its cell, by its kind, or in that of the whole experiment, by its name.
+	for run, picture := range map[string]string{"": "metrics", "mixed-machine-fcfs-r1": "gantt", e.Cells[1].Cell: ""} {
+		raw, err := os.ReadFile(filepath.Join(dir, "fcfs_vs_rr", run, "events.out.tfevents.0.tfexp"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := "_hparams_/session_end_info"
+		if run == "" {
+			last = "_hparams_/experiment"
+		}
+		if !strings.Contains(string(raw), last) {
+			t.Errorf("the run %q has no %s", run, last)
+		}
+		_, after, found := strings.Cut(string(raw), "\x0a"+string(rune(len(picture)))+picture)
+		if n := strings.Count(string(raw), "IEND"); picture == "" && n != 0 ||
+			picture != "" && (n != 1 || !found || !strings.Contains(after, "IEND")) {
+			t.Errorf("the run %q has %d pictures, none is %q", run, n, picture)
+		}
+	}
 	all, err := eventfile.Follow(dir).Next()
 	if err != nil {
 		t.Fatal(err)

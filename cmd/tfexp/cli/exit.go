@@ -94,6 +94,10 @@ func Verdict(err error) (code int, hint string) {
 		return ExitCellsFailed, fmt.Sprintf("its whole log: tfexp logs samples %s", samples.Sample)
 	case errors.Is(err, pipeline.ErrForeign):
 		return ExitUsage, "choose another folder with --out, or another name for the experiment"
+	case errors.Is(err, pipeline.ErrAlike):
+		return ExitUsage, "rename one of what they are named after, or choose a folder on another file system with --out"
+	case errors.Is(err, pipeline.ErrNotBegun):
+		return ExitUsage, "\"tfexp run FILE\" begins it anew"
 	case errors.Is(err, pipeline.ErrGone):
 		return ExitInternal, "finished work is where the folder is now: \"tfexp resume\" goes on there"
 	case folder.IsUnusable(err):

@@ -31,6 +31,9 @@ func TestVerdict(t *testing.T) {
 			ExitUnavailable, "do this"},
 		{fmt.Errorf("run: %w", &Error{Code: ExitCellsFailed, Err: errors.New("2 cells failed"), Hint: "look"}),
 			ExitCellsFailed, "look"},
+		{fmt.Errorf("run: %w", pipeline.ErrAlike), ExitUsage,
+			"rename one of what they are named after, or choose a folder on another file system with --out"},
+		{fmt.Errorf("resume: %w", pipeline.ErrNotBegun), ExitUsage, `"tfexp run FILE" begins it anew`},
 		{Silently(ExitInvalid), ExitInvalid, ""},
 		{Silently(ExitOK), ExitOK, ""},
 	} {

@@ -110,3 +110,19 @@ func TestBarsAndPoints(t *testing.T) {
 		t.Errorf("of ten points %v are drawn", classes)
 	}
 }
+
+// Of 50,000 points every fourth is kept: each time that there are 16,000, half of them go.
+func TestSampleOfManyPoints(t *testing.T) {
+	s := sample{step: 1}
+	for i := range 50_000 {
+		s.add(canvas.Dot{Predicted: float64(i)})
+	}
+	if s.all != 50_000 || len(s.points) != 12_500 {
+		t.Fatalf("%d of %d points are kept", len(s.points), s.all)
+	}
+	for i, p := range s.points {
+		if p.Predicted != float64(4*i) {
+			t.Fatalf("the point %d of those kept is number %g, want %d", i, p.Predicted, 4*i)
+		}
+	}
+}

@@ -34,9 +34,9 @@ const mostPoints = 2000
 // held their full request throughout.
 func predicted(d *pictures.Data) ([]pictures.Figure, error) {
 	const name, title = "predicted", "Predicted against actual run time"
-	var points []canvas.Dot // every step-th of all, so that there are never many
+	drawn := sample{step: 1}
 	var kinds []string
-	all, within, exact, step := 0, 0, 0, 1
+	within, exact := 0, 0
 	err := d.EachEstimated(func(class string, predicted, service float64) {
 		k := slices.Index(kinds, class)
 		if k < 0 {
@@ -49,17 +49,13 @@ func predicted(d *pictures.Data) ([]pictures.Figure, error) {
 		if math.Abs(predicted-service) <= 1e-4*service {
 			exact++
 		}
-		if all%step == 0 {
-			points = append(points, canvas.Dot{Predicted: predicted, Actual: service, Class: k})
-		}
-		if all++; len(points) == 8*mostPoints {
-			points, step = every(points, 4*mostPoints), 2*step
-		}
+		drawn.add(canvas.Dot{Predicted: predicted, Actual: service, Class: k})
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(points) == 0 {
+	points, all := drawn.points, drawn.all
+	if all == 0 {
 		return pictures.Skipped(Predicted, name, title, "no finished job has an estimate"), nil
 	}
 	if exact == all {
@@ -86,6 +82,21 @@ func predicted(d *pictures.Data) ([]pictures.Figure, error) {
 	figures := []pictures.Figure{scatter(name, Predicted, title, caption, points, bars, kinds)}
 	errs, err := errorBars(d, estimates)
 	return append(figures, errs...), err
+}
+
+// sample holds every step-th of all points, so that there are never many.
+type sample struct {
+	points    []canvas.Dot
+	all, step int
+}
+
+func (s *sample) add(p canvas.Dot) {
+	if s.all%s.step == 0 {
+		s.points = append(s.points, p)
+	}
+	if s.all++; len(s.points) == 8*mostPoints {
+		s.points, s.step = every(s.points, 4*mostPoints), 2*s.step
+	}
 }
 
 // every takes n of the points, evenly.
