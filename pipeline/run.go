@@ -102,6 +102,7 @@ func (r *run) open(ctx context.Context) error {
 	if r.cache, warning, err = store.Open(r.Dir, record.CacheFile); err != nil {
 		return err
 	}
+	r.cache.Warn = func(text string) { r.Warn("cache", "", text) }
 	if r.journal, err = store.OpenJournal(r.Dir); err != nil {
 		return errors.Join(err, r.cache.Close())
 	}

@@ -53,9 +53,15 @@ type Entry struct {
 // Cache is the content-addressed store of finished work. It is written by one
 // process at a time, which holds the lock of the experiment's folder.
 type Cache struct {
-	db   *bbolt.DB
-	file *os.File // behind db
-	lost bool     // the database panicked, and may hold its locks for ever
+	// Warn is told when the cache has turned out to be damaged while it was written to, and has begun anew; nil for nobody.
+	Warn func(text string)
+
+	path   string
+	writes sync.Mutex   // one at a time
+	use    sync.RWMutex // guards which database it is
+	db     *bbolt.DB
+	file   *os.File // behind db
+	lost   bool     // the database panicked, and may hold its locks for ever
 
 	mu      sync.Mutex // guards what follows
 	waiting []waiting
@@ -76,13 +82,18 @@ func Open(dir, name string) (*Cache, string, error) {
 	case !damaged(err):
 		return nil, "", err
 	}
+	return beginAnew(path, what)
+}
+
+// beginAnew sets the file of a cache aside, says so, and opens a new one.
+func beginAnew(path, what string) (*Cache, string, error) {
 	aside := path + ".broken"
 	if err := os.Rename(path, aside); err != nil {
 		return nil, "", fmt.Errorf("open cache %s: it is %s, and cannot be set aside: %w", path, what, err)
 	}
 	warning := fmt.Sprintf("%s was %s and has been set aside as %s: finished work is taken from the plain files "+
 		"where they are complete", path, what, aside)
-	c, err = openWhole(path, bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
+	c, err := openWhole(path, bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
 	return c, warning, err
 }
 
@@ -106,7 +117,7 @@ func openWhole(path string, o bbolt.Options) (c *Cache, err error) {
 	if info, serr := os.Lstat(path); serr == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("open cache %s: %w", path, folder.ErrNotRegular)
 	}
-	c = new(Cache)
+	c = &Cache{path: path}
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
 		c.file, err = os.OpenFile(name, flag, mode)
 		return c.file, err
@@ -230,6 +241,8 @@ func (c *Cache) View(f func(v View)) {
 		f(View{})
 		return
 	}
+	c.use.RLock()
+	defer c.use.RUnlock()
 	_ = c.db.View(func(tx *bbolt.Tx) error {
 		f(View{tx.Bucket(bucketEntries), tx.Bucket(bucketOutputs), tx.Bucket(bucketLatest)})
 		return nil
@@ -372,11 +385,39 @@ func (c *Cache) Flush() error {
 	return nil
 }
 
-// update runs a transaction that writes.
+// update runs a transaction that writes. A damaged list of free pages, say, is only found when pages are taken from it: then the
+// cache begins anew, with what the transaction writes.
 func (c *Cache) update(f func(*bbolt.Tx) error) error {
-	err := guard(func() error { return c.db.Update(f) })
-	c.lost = c.lost || errors.Is(err, errPanic)
-	return err
+	c.writes.Lock()
+	defer c.writes.Unlock()
+	write := func() error { return guard(func() error { return c.db.Update(f) }) }
+	err := write()
+	if !errors.Is(err, errPanic) {
+		return err
+	}
+	c.lost = true
+	if nerr := c.renew(); nerr != nil {
+		return errors.Join(err, nerr)
+	}
+	return write()
+}
+
+// renew sets the file aside, whose database has panicked, and goes on with a new one.
+func (c *Cache) renew() error {
+	c.use.Lock()
+	defer c.use.Unlock()
+	if err := c.leave(); err != nil {
+		return err
+	}
+	anew, warning, err := beginAnew(c.path, "damaged")
+	if err != nil {
+		return err
+	}
+	c.db, c.file, c.lost = anew.db, anew.file, false
+	if c.Warn != nil {
+		c.Warn(warning)
+	}
+	return nil
 }
 
 // Forget removes outputs and their records.
