@@ -127,6 +127,9 @@ func openWhole(path string, o bbolt.Options) (c *Cache, err error) {
 			return err
 		}
 		if !o.ReadOnly {
+			if err := c.db.View(tile); err != nil {
+				return err
+			}
 			if err := c.db.Update(prepare); err != nil {
 				return err
 			}
@@ -170,6 +173,24 @@ func prepare(tx *bbolt.Tx) error {
 	return nil
 }
 
+// tile looks whether the pages that are in use lie within the file. Whoever writes gives pages back with those that they say
+// follow them, one by one: a number that is damaged can be thousands of millions.
+func tile(tx *bbolt.Tx) error {
+	for id := 0; ; {
+		p, err := tx.Page(id)
+		if err != nil || p == nil {
+			return err
+		}
+		if p.Type == "free" {
+			id++
+			continue
+		}
+		if id += 1 + p.OverflowCount; p.OverflowCount < 0 || int64(id)*int64(tx.DB().Info().PageSize) > tx.Size() {
+			return fmt.Errorf("%w: page %d says that %d follow it", errDamaged, p.ID, p.OverflowCount)
+		}
+	}
+}
+
 // walk reads all keys, and touches all values. It finds pages that are not what
 // they should be and a file that has lost its end; it costs one look at each page.
 func walk(tx *bbolt.Tx) error {
@@ -181,8 +202,8 @@ func walk(tx *bbolt.Tx) error {
 		var last []byte
 		sum := byte(0)
 		err := bucket.ForEach(func(k, v []byte) error {
-			if bytes.Compare(k, last) <= 0 {
-				return fmt.Errorf("%w: the keys of bucket %s are not in order", errDamaged, b)
+			if len(k) > bbolt.MaxKeySize || bytes.Compare(k, last) <= 0 {
+				return fmt.Errorf("%w: the keys of bucket %s are too long, or not in order", errDamaged, b)
 			}
 			last = append(last[:0], k...)
 			if len(v) > 0 {
@@ -216,11 +237,10 @@ func guard(f func() error) (err error) {
 }
 
 // damaged reports whether an error is about the content of the file, not about
-// whether it can be read and locked.
+// whether the system can read, write and lock it. A place in the file that cannot be is damage as well.
 func damaged(err error) bool {
 	var number syscall.Errno
-	var path *fs.PathError
-	return !errors.Is(err, berrors.ErrTimeout) && !errors.As(err, &number) && !errors.As(err, &path)
+	return !errors.Is(err, berrors.ErrTimeout) && !errors.As(err, &number)
 }
 
 // Close records the outputs that wait and closes the cache; it may be nil.
@@ -392,7 +412,8 @@ func (c *Cache) update(f func(*bbolt.Tx) error) error {
 	defer c.writes.Unlock()
 	write := func() error { return guard(func() error { return c.db.Update(f) }) }
 	err := write()
-	if !errors.Is(err, errPanic) {
+	var place *fs.PathError
+	if !errors.Is(err, errPanic) && !(errors.As(err, &place) && damaged(err)) { // others may be the disk's, in words alone
 		return err
 	}
 	c.lost = true
@@ -402,7 +423,7 @@ func (c *Cache) update(f func(*bbolt.Tx) error) error {
 	return write()
 }
 
-// renew sets the file aside, whose database has panicked, and goes on with a new one.
+// renew sets the file aside, and goes on with a new one.
 func (c *Cache) renew() error {
 	c.use.Lock()
 	defer c.use.Unlock()

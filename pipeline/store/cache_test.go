@@ -8,8 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -182,6 +185,45 @@ func TestCacheWhoseFreePagesAreInUse(t *testing.T) {
 	}
 }
 
+// TestCacheOfEndlessPages: a page that says that thousands of millions follow it is found when the cache is opened, and not
+// given back one by one.
+func TestCacheOfEndlessPages(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir)
+	path := filepath.Join(dir, record.CacheFile)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, found := os.Getpagesize(), 0
+	for n := 2; n < len(good)/page; n++ {
+		if kind := binary.LittleEndian.Uint16(good[n*page+8:]); binary.LittleEndian.Uint64(good[n*page:]) != uint64(n) || kind > 2 {
+			continue // no branch and no leaf of keys
+		}
+		raw := bytes.Clone(good)
+		binary.LittleEndian.PutUint32(raw[n*page+12:], 1<<31+7)
+		if err := os.WriteFile(path, raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c, warning, err := Open(dir, record.CacheFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Put(key("policy.quantum", "new"), Entry{Unit: "new"}, []byte("new")); err != nil {
+			t.Errorf("page %d: %v", n, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if warning != "" { // else it is a free page
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("no damage was found")
+	}
+}
+
 // TestCacheDamagedAnywhere overwrites pages of a cache in turn, and cuts the
 // file off in many places: it is opened or set aside, and what it still gives is what
 // was put in.
@@ -240,5 +282,22 @@ func TestCacheDamagedAnywhere(t *testing.T) {
 	}
 	if set == 0 {
 		t.Error("no damage was found")
+	}
+}
+
+// Errors of the system are not taken for damage: a full disk must not cost a cache.
+func TestDamaged(t *testing.T) {
+	number := &os.PathError{Op: "write", Path: "cache.db", Err: syscall.ENOSPC}
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{number, false}, {fmt.Errorf("open: %w", number), false}, {berrors.ErrTimeout, false},
+		{errPanic, true}, {berrors.ErrChecksum, true},
+		{&os.PathError{Op: "writeat", Path: "cache.db", Err: errors.New("negative offset")}, true},
+	} {
+		if got := damaged(c.err); got != c.want {
+			t.Errorf("%v: %v", c.err, got)
+		}
 	}
 }
