@@ -15,8 +15,9 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// MostSource is the number of bytes that a file may have: each may become a token, which takes a hundred.
-const MostSource = 2 << 20
+// MostSource is the number of bytes that a file may have: each may become a token, which takes some hundreds. A file of
+// 100,000 locals has less.
+const MostSource = 4 << 20
 
 // The limits of a file. They are far above what people write, and keep a mistake, or a
 // file of somebody else, from using up the memory.

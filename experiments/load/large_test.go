@@ -42,7 +42,7 @@ func TestLargeSources(t *testing.T) {
 		{name: "a number", source: "locals {\n  a = tostring(1e99999999)\n}\n", want: "Too large to read"},
 		{name: "a number that is made", source: "locals {\n" + lines("  a%d = 0") + "  b = 1e900 * 1e900\n}\n", want: "Value too large"},
 		{name: "a padded text", source: "locals {\n  a = format(\"%9999999s%9999999s\", \"a\", \"a\")\n}\n", want: "Error in function call"},
-		{name: "a file", source: strings.Repeat("# a comment\n", 200_000), want: "Too large to read"},
+		{name: "a file", source: strings.Repeat("# a comment\n", 400_000), want: "Too large to read"},
 	} {
 		_, diags := load.Source("large.hcl", []byte("experiment \"e\" {}\n"+c.source), load.Options{Vars: c.vars})
 		i := 0
@@ -61,12 +61,12 @@ func TestLargeSources(t *testing.T) {
 
 // Standard input is bounded as a file is.
 func TestReadAllOfTooMuch(t *testing.T) {
-	src, err := load.ReadAll("standard input", strings.NewReader(strings.Repeat("x", 2<<20)))
-	if err != nil || len(src) != 2<<20 {
-		t.Errorf("2 MiB: %d bytes, %v", len(src), err)
+	src, err := load.ReadAll("standard input", strings.NewReader(strings.Repeat("x", 4<<20)))
+	if err != nil || len(src) != 4<<20 {
+		t.Errorf("4 MiB: %d bytes, %v", len(src), err)
 	}
-	if _, err := load.ReadAll("standard input", strings.NewReader(strings.Repeat("x", 2<<20+1))); err == nil ||
-		err.Error() != "standard input has more than 2 MiB" {
+	if _, err := load.ReadAll("standard input", strings.NewReader(strings.Repeat("x", 4<<20+1))); err == nil ||
+		err.Error() != "standard input has more than 4 MiB" {
 		t.Errorf("one byte more: %v", err)
 	}
 }
