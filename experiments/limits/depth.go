@@ -19,7 +19,8 @@ const (
 	mostDigits    = 1000   // of a number
 )
 
-// TooDeep finds where a file in HCL nests too deep, chains too many operators, or has a number that takes minutes to write.
+// TooDeep finds where a file in HCL nests too deep, chains too many operators, or has a number that takes minutes to
+// write.
 func TooDeep(filename string, src []byte) (at hcl.Range, what string) {
 	tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
 	return tooDeep(tokens)

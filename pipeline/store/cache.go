@@ -53,7 +53,8 @@ type Entry struct {
 // Cache is the content-addressed store of finished work. It is written by one
 // process at a time, which holds the lock of the experiment's folder.
 type Cache struct {
-	// Warn is told when the cache has turned out to be damaged while it was written to, and has begun anew; nil for nobody.
+	// Warn is told when the cache has turned out to be damaged while it was written to, and has begun anew; nil for
+	// nobody.
 	Warn func(text string)
 
 	path   string
@@ -68,8 +69,8 @@ type Cache struct {
 	bytes   int // of waiting
 }
 
-// Open opens cache.db in dir for writing. A file that is damaged, wherever in it, and what is no file are set aside, with
-// a warning: it is only a cache.
+// Open opens cache.db in dir for writing. A file that is damaged, wherever in it, and what is no file are set aside,
+// with a warning: it is only a cache.
 func Open(dir, name string) (*Cache, string, error) {
 	path := filepath.Join(dir, name)
 	c, err := openWhole(path, bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
@@ -157,10 +158,11 @@ func (c *Cache) leave() error {
 	if err := unlock(c.file); err != nil {
 		return err
 	}
-	if err := c.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
-		return err
+	err := c.file.Close()
+	if c.file = nil; errors.Is(err, os.ErrClosed) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // prepare makes the buckets.
@@ -173,8 +175,8 @@ func prepare(tx *bbolt.Tx) error {
 	return nil
 }
 
-// tile looks whether the pages that are in use lie within the file. Whoever writes gives pages back with those that they say
-// follow them, one by one: a number that is damaged can be thousands of millions.
+// tile looks whether the pages that are in use lie within the file. Whoever writes gives pages back with those that
+// they say follow them, one by one: a number that is damaged can be thousands of millions.
 func tile(tx *bbolt.Tx) error {
 	for id := 0; ; {
 		p, err := tx.Page(id)
@@ -405,8 +407,8 @@ func (c *Cache) Flush() error {
 	return nil
 }
 
-// update runs a transaction that writes. A damaged list of free pages, say, is only found when pages are taken from it: then the
-// cache begins anew, with what the transaction writes.
+// update runs a transaction that writes. A damaged list of free pages, say, is only found when pages are taken from it:
+// then the cache begins anew, with what the transaction writes.
 func (c *Cache) update(f func(*bbolt.Tx) error) error {
 	c.writes.Lock()
 	defer c.writes.Unlock()
@@ -420,7 +422,9 @@ func (c *Cache) update(f func(*bbolt.Tx) error) error {
 	if nerr := c.renew(); nerr != nil {
 		return errors.Join(err, nerr)
 	}
-	return write()
+	err = write()
+	c.lost = errors.Is(err, errPanic)
+	return err
 }
 
 // renew sets the file aside, and goes on with a new one.
@@ -434,7 +438,7 @@ func (c *Cache) renew() error {
 	if err != nil {
 		return err
 	}
-	c.db, c.file, c.lost = anew.db, anew.file, false
+	c.db, c.file = anew.db, anew.file
 	if c.Warn != nil {
 		c.Warn(warning)
 	}

@@ -120,18 +120,24 @@ func fill(t *testing.T, dir string) map[string]string {
 	return in
 }
 
-// TestCacheWhoseFreePagesAreInUse: a cache that is found to be damaged only when it is written to begins anew, says so, and has
-// what was written.
-func TestCacheWhoseFreePagesAreInUse(t *testing.T) {
-	dir := t.TempDir()
-	fill(t, dir)
-	path := filepath.Join(dir, record.CacheFile)
-	good, err := os.ReadFile(path)
+// filled is a folder with a cache made by fill: the cache's path and bytes, and what is in it.
+func filled(t *testing.T) (dir, path string, raw []byte, in map[string]string) {
+	t.Helper()
+	dir = t.TempDir()
+	in, path = fill(t, dir), filepath.Join(dir, record.CacheFile)
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A page begins with its number (8 bytes), its kind (2; 16 is the list of free pages), the count of its elements (2) and of the
-	// pages that follow it (4); the list has 8 bytes for each. Both meta pages may name one.
+	return dir, path, raw, in
+}
+
+// TestCacheWhoseFreePagesAreInUse: a cache that is found to be damaged only when it is written to begins anew, says so,
+// and has what was written.
+func TestCacheWhoseFreePagesAreInUse(t *testing.T) {
+	dir, path, good, _ := filled(t)
+	// A page begins with its number (8 bytes), its kind (2; 16 is the list of free pages), the count of its elements (2)
+	// and of the pages that follow it (4); the list has 8 bytes for each. Both meta pages may name one.
 	page, told, listed := os.Getpagesize(), 0, 0
 	for n := 2; n < len(good)/page; n++ {
 		list := good[n*page : (n+1)*page]
@@ -185,19 +191,14 @@ func TestCacheWhoseFreePagesAreInUse(t *testing.T) {
 	}
 }
 
-// TestCacheOfEndlessPages: a page that says that thousands of millions follow it is found when the cache is opened, and not
-// given back one by one.
+// TestCacheOfEndlessPages: a page that says that thousands of millions follow it is found when the cache is opened, and
+// not given back one by one.
 func TestCacheOfEndlessPages(t *testing.T) {
-	dir := t.TempDir()
-	fill(t, dir)
-	path := filepath.Join(dir, record.CacheFile)
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, path, good, _ := filled(t)
 	page, found := os.Getpagesize(), 0
 	for n := 2; n < len(good)/page; n++ {
-		if kind := binary.LittleEndian.Uint16(good[n*page+8:]); binary.LittleEndian.Uint64(good[n*page:]) != uint64(n) || kind > 2 {
+		number, kind := binary.LittleEndian.Uint64(good[n*page:]), binary.LittleEndian.Uint16(good[n*page+8:])
+		if number != uint64(n) || kind > 2 {
 			continue // no branch and no leaf of keys
 		}
 		raw := bytes.Clone(good)
@@ -228,13 +229,7 @@ func TestCacheOfEndlessPages(t *testing.T) {
 // file off in many places: it is opened or set aside, and what it still gives is what
 // was put in.
 func TestCacheDamagedAnywhere(t *testing.T) {
-	dir := t.TempDir()
-	in := fill(t, dir)
-	path := filepath.Join(dir, record.CacheFile)
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, path, good, in := filled(t)
 	page := os.Getpagesize()
 	set := 0
 	try := func(what string, raw []byte) {

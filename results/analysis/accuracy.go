@@ -223,9 +223,10 @@ func summarise(rows []record.EstimateRow, actual []outcomes, members []int) reco
 	return row
 }
 
-// leastError is the mean of the absolute errors in percent of the best numbers, one for each estimate; NaN if it has less
-// than two runs, on average. A run that was predicted to take p, and to which neighbours and the speed of the machine belong, took
-// p/w: of the number v·p it is off by |v·w − 1| = w·|v − 1/w|, so that the best v is the median of 1/w by the weights w.
+// leastError is the mean of the absolute errors in percent of the best numbers, one for each estimate; NaN if it has
+// less than two runs, on average. A run that was predicted to take p where it ran, beside its neighbours and at the speed
+// that the machine had, took p/w: of the number v·p it is off by |v·w − 1| = w·|v − 1/w|, so that the best v is the median
+// of 1/w by the weights w.
 func leastError(actual []outcomes, members []int) float64 {
 	sum, runs := 0.0, 0
 	for _, i := range members {

@@ -10,8 +10,8 @@ import (
 
 // Accuracy is a row of accuracy.csv in words: "The estimates of linear were off by
 // 4.1% on average (standard deviation 5.2%, bias +1.3%) over 24 real runs; 92% of
-// the runs fell inside the 90% interval. Runs of the same job differed: the best number for each, chosen afterwards, would
-// be off by 3.2%."
+// the runs fell inside the 90% interval. Runs of the same job differed: the best number for each, chosen afterwards,
+// would be off by 3.2%."
 func Accuracy(r record.AccuracyRow) string {
 	whose := r.Model
 	if r.Made == record.MadeCorrected {

@@ -169,9 +169,9 @@ type AccuracyRow struct {
 	// deviation and mean of the signed ones, by run: (predicted − actual) / actual
 	// in percent. Above 0 estimates are too long.
 	MeanAbs, SD, Bias float64
-	// Least is the mean of the absolute errors that the best numbers would have had, one for each estimate, chosen when all
-	// runs were known: no estimate that is fixed beforehand can be nearer, as runs of the same job differ by so much. NaN with
-	// fewer than two runs for an estimate, on average.
+	// Least is the mean of the absolute errors that the best numbers would have had, one for each estimate, chosen when
+	// all runs were known: no estimate that is fixed beforehand can be nearer, as runs of the same job differ by so much.
+	// NaN with fewer than two runs for an estimate, on average.
 	Least float64
 	// Coverage is the part of the runs that the intervals of Level hold.
 	Coverage, Level float64
