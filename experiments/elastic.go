@@ -3,12 +3,12 @@ package experiments
 import (
 	"time"
 
-	"github.com/tfexp/tfexp/estimator/training"
+	"github.com/tfexp/tfexp/estimator/goodput"
 )
 
 // Elastic is how a job trains whose GPUs and batch size may change while it runs.
 type Elastic struct {
-	Program *training.Program
+	Program *goodput.MeasuredProgram
 	// Source is what the program was read or made from, in a line that differs where the
 	// program does.
 	Source string

@@ -2,7 +2,7 @@ package experiments
 
 import (
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/workload/throughput"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Neighbour is a class of jobs beside which a job keeps a part of its speed when they share GPUs.
@@ -33,10 +33,10 @@ func (r *Runtime) Beside(gpu string) map[string]float64 {
 
 // NeighboursIn returns beside which jobs, on which types of devices, a job keeps how much of its
 // speed by a table.
-func NeighboursIn(t *throughput.Table, job string, workers int) []Neighbour {
+func NeighboursIn(t *workload.Throughputs, job string, workers int) []Neighbour {
 	var list []Neighbour
 	for _, device := range t.Devices() {
-		k := throughput.Key{Job: job, Device: device, Workers: workers}
+		k := workload.ThroughputKey{Job: job, Device: device, Workers: workers}
 		for _, class := range t.Jobs() {
 			if keep := t.Kept(k, class); keep > 0 {
 				list = append(list, Neighbour{Class: class, GPU: device, Keep: keep})

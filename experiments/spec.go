@@ -16,16 +16,11 @@ package experiments
 import (
 	"time"
 
-	"github.com/tfexp/tfexp/estimator/source"
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/scheduler/policy/elastic" // its orders are choices of policies
-	_ "github.com/tfexp/tfexp/scheduler/policy/nodes"   // its rules are choices of policies
-	_ "github.com/tfexp/tfexp/scheduler/policy/pairs"   // a placement
-	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"  // and these
-	_ "github.com/tfexp/tfexp/scheduler/policy/users"   // and these
 )
 
 // Profile says how jobs are sampled.
@@ -113,7 +108,7 @@ type Spec struct {
 	Estimate Estimate
 	Compares []Compare
 	// Adaptations are the studies of controllers that deepen networks.
-	Adaptations []*adapt.Study
+	Adaptations []*adaptation.Study
 	// Deepened has, for each of them, the cell of each scenario in which its job trains.
 	Deepened [][]Cell `json:",omitempty"`
 	// Thresholds are in the order of the file.
@@ -170,7 +165,7 @@ func (p *Policy) DividesCores(h *Hardware) bool { return p.Trains() && len(h.GPU
 func (p *Policy) EstimatesOn(h *Hardware) bool { return p.Policy.Estimates() || p.DividesCores(h) }
 
 // Source is where the policy's estimates come from.
-func (p *Policy) Source() source.Source { return source.Find(p.Estimates) }
+func (p *Policy) Source() estimator.RunTimeSource { return estimator.FindSource(p.Estimates) }
 
 // Compare asks for a comparison of a baseline with what differs from it.
 type Compare struct {

@@ -7,9 +7,8 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
-	"github.com/tfexp/tfexp/scheduler/control"
-	"github.com/tfexp/tfexp/scheduler/control/retune"
-	"github.com/tfexp/tfexp/scheduler/control/tuner"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/tuner"
 )
 
 // Tuning is a search for the best settings of a job: a tune block, at one point of
@@ -52,10 +51,10 @@ func (t *Tuning) ValuesAt(at []float64) []string {
 }
 
 // SettingsAt are the settings at a point with their names.
-func (t *Tuning) SettingsAt(at []float64) []control.Setting {
-	var list []control.Setting
+func (t *Tuning) SettingsAt(at []float64) []scheduler.Setting {
+	var list []scheduler.Setting
 	for i, v := range t.ValuesAt(at) {
-		list = append(list, control.Setting{Name: t.Settings[i].Name, Value: v})
+		list = append(list, scheduler.Setting{Name: t.Settings[i].Name, Value: v})
 	}
 	return list
 }
@@ -74,11 +73,11 @@ func (t *Tuning) Described() []string {
 }
 
 // Known are the paces of imported trials.
-func (t *Tuning) Known() (list []retune.Known) {
+func (t *Tuning) Known() (list []tuner.Known) {
 	for _, one := range t.Imported {
 		o := &one.Outcome
 		if at, err := tuning.Point(&t.Tuning, one.Settings); err == nil && o.Units > 0 && o.Crashed == "" {
-			list = append(list, retune.Known{At: at, Pace: o.Time / float64(o.Units)})
+			list = append(list, tuner.Known{At: at, Pace: o.Time / float64(o.Units)})
 		}
 	}
 	return list

@@ -14,9 +14,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/control/retune"
+	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/scheduler/workload"
-	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 )
 
 // A job is done when its losses reach its target, or after all its epochs.
@@ -159,7 +158,7 @@ func TestSpeedsOfTypes(t *testing.T) {
 	if (*experiments.Runtime)(nil).Beside("v100") != nil {
 		t.Error("a job without a run time has neighbours")
 	}
-	table, err := throughput.Read("t", strings.NewReader("device,workers,job_type,beside,steps_per_s\n"+
+	table, err := workload.ReadThroughput("t", strings.NewReader("device,workers,job_type,beside,steps_per_s\n"+
 		"v100,1,A,,2\nv100,1,B,,1\nv100,1,A,B,1.5\nv100,1,A,A,1\nk80,1,A,,1\nk80,1,A,B,0\nv100,2,A,,3\nv100,2,A,B,3\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -376,7 +375,7 @@ func TestTunings(t *testing.T) {
 	if got := fmt.Sprint(tune.SettingsAt(at[0].At)); got != "[{lr 1} {batch 32}]" {
 		t.Errorf("the settings of the point are %s", got)
 	}
-	same := []retune.Known{{At: at[0].At, Pace: 2}}
+	same := []tuner.Known{{At: at[0].At, Pace: 2}}
 	if diff := cmp.Diff(same, at); diff != "" {
 		t.Error(diff)
 	}

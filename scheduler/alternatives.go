@@ -4,14 +4,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/alternative"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // newAlternatives finds out which alternatives the machine can hold. The run's jobs are
 // copied, for each is to have the request of the alternative that is looked at.
 func (l *loop) newAlternatives() {
-	if l.alternatives = alternative.New(l.Jobs, l.Cluster); !l.alternatives.Any() {
+	if l.alternatives = NewAlternatives(l.Jobs, l.Cluster); !l.alternatives.Any() {
 		return
 	}
 	l.Jobs = append([]Job(nil), l.Jobs...)
@@ -55,7 +54,7 @@ func (l *loop) adopt(j, alternative int32) {
 // job that waits is ordered.
 func (l *loop) adoptFastest(j int32) {
 	if choices := l.choices(j); len(choices) > 0 {
-		l.adopt(j, alternative.Fastest(&l.Jobs[j], choices))
+		l.adopt(j, Fastest(&l.Jobs[j], choices))
 	}
 }
 
@@ -74,7 +73,7 @@ func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
 	l.adopt(j, ran)
 	d := f(j)
 	l.adopt(j, now)
-	return alternative.Convert(d, l.Jobs[j].Alternatives()[ran].Predicted, l.Jobs[j].Predicted)
+	return ConvertRemaining(d, l.Jobs[j].Alternatives()[ran].Predicted, l.Jobs[j].Predicted)
 }
 
 // turn has a job go on with the alternative with which it is looked at: what it has done counts for
@@ -89,7 +88,7 @@ func (l *loop) turn(j int32) {
 	done := l.Outlook.Done(job, Allotment{
 		Cores: int32(job.Threads), GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1)), GPU: job.Alternatives()[now].GPU,
 	}, max(predicted-left, 0))
-	l.done.Set(j, done, alternative.Convert(l.done.Base(j), max(before, 1), max(done, 1)), l.life(j).coreTime)
+	l.done.Set(j, done, ConvertRemaining(l.done.Base(j), max(before, 1), max(done, 1)), l.life(j).coreTime)
 }
 
 // leastOf returns the least that a waiting job with alternatives can start with.

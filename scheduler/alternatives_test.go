@@ -13,7 +13,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/policy/pairs"
 	"github.com/tfexp/tfexp/scheduler/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
@@ -127,7 +126,7 @@ func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 		onGPU(8, at(0, 2, 16)), onGPU(2, at(2, 2, 20)), onGPU(2, at(5, 2, 20)), at(6, 2, 3),
 	})
 	for _, online := range []bool{false, true} {
-		r := Run{Policy: Policy{Order: SRTF, Placement: pairs.Pairs}, Cluster: twoKinds, Jobs: jobs}
+		r := Run{Policy: Policy{Order: SRTF, Placement: Pairs}, Cluster: twoKinds, Jobs: jobs}
 		if online {
 			r.Online = &Online{Units: make([]int, len(r.Jobs)), Predictor: &wild{}}
 		}
@@ -152,7 +151,7 @@ func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 			t.Fatal(err)
 		}
 		var tr trace
-		r := Run{Policy: Policy{Order: SRTF, Placement: pairs.Pairs}, Cluster: twoKinds, Jobs: jobs, Engine: engine, Recorder: &tr}
+		r := Run{Policy: Policy{Order: SRTF, Placement: Pairs}, Cluster: twoKinds, Jobs: jobs, Engine: engine, Recorder: &tr}
 		out, err := r.Execute(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +178,7 @@ func TestRunningJobsChangeTheirAlternative(t *testing.T) {
 	jobs := number([]Job{
 		onGPU(8, at(0, 2, 16)), onGPU(2, at(2, 2, 20)), onGPU(2, at(5, 2, 20)), at(7, 2, 3),
 	})
-	r := Run{Policy: Policy{Order: SRTF, Placement: pairs.Pairs, Settings: Settings{"replan": true}}, Cluster: twoKinds, Jobs: jobs}
+	r := Run{Policy: Policy{Order: SRTF, Placement: Pairs, Settings: Settings{"replan": true}}, Cluster: twoKinds, Jobs: jobs}
 	for _, online := range []bool{false, true} {
 		if online {
 			r.Online = &Online{Units: make([]int, len(r.Jobs)), Predictor: &wild{}}
@@ -220,7 +219,7 @@ func TestAlternativesOfUnlikeMemory(t *testing.T) {
 	c := at(3, 2, 1)
 	c.Memory = 6
 	jobs := number([]Job{gpus(1, at(0, 1, 2)), a, c})
-	r := Run{Policy: Policy{Order: SRTF, Placement: pairs.Pairs}, Jobs: jobs,
+	r := Run{Policy: Policy{Order: SRTF, Placement: Pairs}, Jobs: jobs,
 		Cluster: Cluster{Nodes: []Node{{Name: "n", Threads: 3, GPUs: 1, Memory: 10}}}}
 	_, tr := simulate(t, r, waysOf(r.Jobs))
 	want := "A |11|\nB |222.1111111|\nC |   2|\n"
@@ -294,7 +293,7 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 			p.Placement, p.Backfill = EarliestFinish, Conservative
 			delete(p.Settings, "replan")
 		case 2:
-			p.Placement, p.Backfill = pairs.Pairs, FirstFit
+			p.Placement, p.Backfill = Pairs, FirstFit
 		}
 		r := Run{Policy: p, Cluster: c, Jobs: jobs}
 		before := append([]Job(nil), jobs...)

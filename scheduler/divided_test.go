@@ -10,7 +10,6 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/placement"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
@@ -18,7 +17,7 @@ import (
 // placed is a policy with a rule for the nodes of divided jobs.
 type placed struct {
 	Policy
-	rule placement.Rule
+	rule PlacementRule
 }
 
 func (p placed) Rules(r Run) (Rules, error) {
@@ -58,7 +57,7 @@ func TestDividedJobs(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		rule  placement.Rule
+		rule  PlacementRule
 		nodes int
 		jobs  []Job
 		want  string // Gantt
@@ -66,7 +65,7 @@ func TestDividedJobs(t *testing.T) {
 	}{
 		{
 			// Six GPUs are four and two; B fits beside the two, where it leaves none.
-			name: "consolidated: six are four and two", rule: placement.Consolidated, nodes: 3,
+			name: "consolidated: six are four and two", rule: PlaceConsolidated, nodes: 3,
 			jobs: []Job{wide(0, 6, 3), wide(0, 2, 2), wide(1, 4, 1)},
 			want: `
 			A |666|
@@ -78,7 +77,7 @@ func TestDividedJobs(t *testing.T) {
 		{
 			// A and B leave three and two GPUs. C could have four on two nodes, but one node does
 			// when it is empty: it waits until A ends.
-			name: "consolidated: whoever fits on a node waits for one", rule: placement.Consolidated, nodes: 2,
+			name: "consolidated: whoever fits on a node waits for one", rule: PlaceConsolidated, nodes: 2,
 			jobs: []Job{wide(0, 1, 2), wide(0, 4, 4), wide(1, 4, 1)},
 			want: `
 			A |11|
@@ -89,7 +88,7 @@ func TestDividedJobs(t *testing.T) {
 		},
 		{
 			// The same jobs: C takes the three that are free, and waits for one.
-			name: "any: a job is where something is free", rule: placement.Any, nodes: 2,
+			name: "any: a job is where something is free", rule: PlaceAny, nodes: 2,
 			jobs: []Job{wide(0, 1, 2), wide(0, 3, 4), wide(1, 4, 1)},
 			want: `
 			A |11|
@@ -99,7 +98,7 @@ func TestDividedJobs(t *testing.T) {
 			on: [][]int{{1, 0}, {3, 0}, {0, 4}},
 		},
 		{
-			name: "any: five over two nodes", rule: placement.Any, nodes: 2,
+			name: "any: five over two nodes", rule: PlaceAny, nodes: 2,
 			jobs: []Job{wide(0, 2, 2), wide(0, 5, 1)},
 			want: `
 			A |22|
@@ -108,7 +107,7 @@ func TestDividedJobs(t *testing.T) {
 			on: [][]int{{2, 0}, {2, 3}},
 		},
 		{
-			name: "spread: one after the other on the emptiest", rule: placement.Spread, nodes: 3,
+			name: "spread: one after the other on the emptiest", rule: PlaceSpread, nodes: 3,
 			jobs: []Job{wide(0, 3, 2), wide(0, 4, 1), wide(0, 2, 1)},
 			want: `
 			A |33|
@@ -119,7 +118,7 @@ func TestDividedJobs(t *testing.T) {
 		},
 		{
 			// A leaves rack a with one free node and a half. B needs two nodes, of one rack if it can.
-			name: "consolidated: the nodes of a rack", rule: placement.Consolidated, nodes: 4,
+			name: "consolidated: the nodes of a rack", rule: PlaceConsolidated, nodes: 4,
 			jobs: []Job{wide(0, 1, 2), wide(0, 8, 1)},
 			want: `
 			A |11|
@@ -147,8 +146,8 @@ func TestDividedJobs(t *testing.T) {
 // Whatever the rule, the policy and the cluster: the trace of divided jobs is valid, and all end;
 // consolidated ones are on as few nodes as would do if nothing ran.
 func TestAnyRunOfDividedJobsIsValid(t *testing.T) {
-	rules := map[string]placement.Rule{"any": placement.Any, "spread": placement.Spread,
-		"consolidated": placement.Consolidated}
+	rules := map[string]PlacementRule{"any": PlaceAny, "spread": PlaceSpread,
+		"consolidated": PlaceConsolidated}
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
 		for i := range c.Nodes {

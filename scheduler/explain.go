@@ -5,7 +5,6 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
-	"github.com/tfexp/tfexp/scheduler/trace"
 )
 
 // recording reports whether decisions are recorded.
@@ -43,8 +42,8 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 	if _, ok := l.fitIn(l.machine.Free, j, cores, nil); ok {
 		return l.rules.Admission.HeldBack(l, j), nil
 	}
-	where := trace.Where(len(l.machine.Free), count, home != nil && !l.movable(j), l.Jobs[j].Divided)
-	lack, some := trace.LackOf(need, cluster.Most(l.machine.Free, need, home))
+	where := Where(len(l.machine.Free), count, home != nil && !l.movable(j), l.Jobs[j].Divided)
+	lack, some := LackOf(need, cluster.Most(l.machine.Free, need, home))
 	lack.Alternative, lack.Where = int(l.life(j).alternative), where
 	if !some {
 		return strings.TrimSpace("needs more "+where) + " than is free together", nil

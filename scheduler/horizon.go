@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tfexp/tfexp/scheduler/guard"
 )
 
 // closeDown ends a run that has reached its horizon with open jobs: those that
@@ -37,9 +36,7 @@ type Progress interface {
 	Left() float64
 }
 
-// ErrLivelock is returned when jobs are paused and resumed for ever, and none
-// gets nearer to its end.
-var ErrLivelock = guard.ErrLivelock
+
 
 // stuckForever returns an error when the run would never end.
 func (l *loop) stuckForever(came bool) error {

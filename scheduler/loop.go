@@ -7,20 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/alternative"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/following"
-	"github.com/tfexp/tfexp/scheduler/guard"
-	"github.com/tfexp/tfexp/scheduler/job"
-	"github.com/tfexp/tfexp/scheduler/outlook"
-	"github.com/tfexp/tfexp/scheduler/pages"
 	"github.com/tfexp/tfexp/scheduler/queue"
-	"github.com/tfexp/tfexp/scheduler/rejoin"
-	"github.com/tfexp/tfexp/scheduler/rental"
-	"github.com/tfexp/tfexp/scheduler/servers"
-	"github.com/tfexp/tfexp/scheduler/steering"
-	"github.com/tfexp/tfexp/scheduler/trace"
-	"github.com/tfexp/tfexp/scheduler/victims"
 )
 
 // nobody is the number of no job, and of no node.
@@ -32,8 +20,8 @@ type loop struct {
 	rules   Rules
 	machine *cluster.Machine
 	queue   *queue.Queue // waiting jobs: queued, paused, and those whose turn is over
-	lives   pages.Table[life]
-	fates   pages.Fates
+	lives   JobTable[life]
+	fates   Fates
 	now     time.Duration
 	events  int
 	looks   int
@@ -47,7 +35,7 @@ type loop struct {
 	started      int // jobs that the engine has: running or paused
 	running      []int32
 	malleable    []int32          // running malleable jobs, by first start, then number
-	victims      victims.List     // running jobs, by who is paused first; kept only where some are paused for others
+	victims      VictimList     // running jobs, by who is paused first; kept only where some are paused for others
 	changing     []int32          // running jobs that asked for another size, in the order of the requests
 	ends         []queue.Timer    // expected ends of running jobs, ascending; kept for reservations only
 	turns        cluster.Turns    // are over while others wait
@@ -59,26 +47,26 @@ type loop struct {
 	arrivals     int64            // into the queue
 	gaveBack     bool             // something was given back while dispatching
 	progress     []Notice         // of jobs, since the predictions were last looked at
-	seen         []following.Seen // by job; nil without online predictions
-	done         outlook.Account  // what jobs have done
-	alternatives alternative.Set
-	desk         *steering.Desk // the controllers; nil without any
-	guard        guard.Guard
+	seen         []Seen // by job; nil without online predictions
+	done         OutlookAccount  // what jobs have done
+	alternatives Alternatives
+	desk         *SteeringDesk // the controllers; nil without any
+	guard        Guard
 	left         func() float64 // Progress, if the engine has it
 	ahead        queue.Ahead    // who starts next
-	nodes        servers.Nodes
-	parts        rejoin.Parts            // of jobs that are to have other parts than they hold
+	nodes        ServerNodes
+	parts        LackingParts            // of jobs that are to have other parts than they hold
 	provider     Provider                // the engine, if nodes come and go
 	migrator     Migrator                // the engine, if paused jobs may go on elsewhere
 	switches     bool                    // they may go on with another alternative
-	rental       rental.Rental           // where jobs' servers come from, if the policy decides that
+	rental       Rental           // where jobs' servers come from, if the policy decides that
 	samples      map[int32]time.Duration // the predictions of whole jobs of which a sample runs
 	rounds       queue.Rounds            // for policies that decide at their starts
 	roundStarts  bool                    // this decision is that of a start
 	mates        cluster.Mates           // those that share GPUs
 	stopping     bool                    // the run is broken off or closed: nothing starts again
 	closed       time.Duration           // the horizon, when the run was closed at it
-	out          trace.Output
+	out          Output
 
 	scratch struct {
 		nodes, home, victims []int32
@@ -91,15 +79,15 @@ type loop struct {
 func newLoop(r Run, rules Rules) *loop {
 	l := &loop{
 		Run: r, rules: rules, machine: cluster.NewMachine(r.Cluster),
-		byArrival: job.ByArrival(r.Jobs), open: len(r.Jobs), out: trace.NewOutput(r.Recorder),
+		byArrival: ByArrival(r.Jobs), open: len(r.Jobs), out: NewOutput(r.Recorder),
 	}
 	l.calm = !r.Cluster.Changes() && rules.Round == 0
 	l.queue, l.rounds = queue.New(len(r.Jobs), rules.Ends), queue.Rounds{Length: rules.Round, Fixed: rules.FixedRounds}
 	switch {
 	case rules.LastFirst:
-		l.victims = victims.NewLastFirst(len(r.Jobs), l.place)
+		l.victims = NewLastFirstVictims(len(r.Jobs), l.place)
 	case rules.Victims != nil:
-		l.victims = victims.New(len(r.Jobs), l.rank)
+		l.victims = NewVictimList(len(r.Jobs), l.rank)
 	}
 	if l.Until <= 0 {
 		l.Until = Never
@@ -107,11 +95,11 @@ func newLoop(r Run, rules Rules) *loop {
 	if l.Outlook == nil {
 		l.Outlook = Proportional{}
 	}
-	l.Resizes = job.InOrder(r.Resizes)
-	l.lives = pages.New(len(r.Jobs), l.newLife, life{state: Finished, timer: Never})
-	l.fates = pages.NewFates(len(r.Jobs), !r.Streamed)
+	l.Resizes = InOrder(r.Resizes)
+	l.lives = NewJobTable(len(r.Jobs), l.newLife, life{state: Finished, timer: Never})
+	l.fates = NewFates(len(r.Jobs), !r.Streamed)
 	l.newAlternatives()
-	l.done = outlook.NewAccount(l.Outlook, len(l.Jobs))
+	l.done = NewOutlookAccount(l.Outlook, len(l.Jobs))
 	if rules.Turns {
 		l.turns.Owners = cluster.NewOwners(l.machine)
 	}
@@ -511,7 +499,7 @@ func (l *loop) emit(e Event) {
 
 // stuck says why the waiting jobs can never start.
 func (l *loop) stuck() error {
-	var jobs job.List
+	var jobs List
 	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody; j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone) {
 		why, _ := l.whyNot(j)
 		jobs.Add(fmt.Sprintf("job %q %s", l.Jobs[j].Name, why))
@@ -551,7 +539,7 @@ func (l *loop) account() error {
 	if l.started != 0 || len(l.running) != 0 || l.queue.Len() != 0 {
 		return errors.New("all jobs are final, but some still run or wait")
 	}
-	return guard.Accounted(l.Jobs, l.fates.Kept(), l.closed > 0)
+	return Accounted(l.Jobs, l.fates.Kept(), l.closed > 0)
 }
 
 func (l *loop) outcome() Outcome {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/placement"
 )
 
 // movable reports whether a job that has started may go on on other nodes. Jobs with
@@ -58,7 +57,7 @@ func (l *loop) choose(rooms []Room, j int32, need Room, count int, home, nodes [
 	if l.life(j).plain || !l.Jobs[j].Divided {
 		return cluster.Fit(rooms, need, count, home, nodes)
 	}
-	site := placement.Site{Free: rooms, Whole: l.machine.Whole, Racks: l.machine.Racks}
+	site := PlacementSite{Free: rooms, Whole: l.machine.Whole, Racks: l.machine.Racks}
 	return l.rules.Place.Divided(site, need, count, home, nodes)
 }
 

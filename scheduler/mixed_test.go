@@ -14,7 +14,6 @@ import (
 	. "github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 	. "github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/policy/pairs"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -113,7 +112,7 @@ func drawMixed(t *rapid.T) mixed {
 	case 2:
 		p.Allocation = Strict
 	case 3:
-		p.Placement, p.Backfill, p.Allocation = pairs.Pairs, FirstFit, Strict
+		p.Placement, p.Backfill, p.Allocation = Pairs, FirstFit, Strict
 	}
 	m.Policy = p
 	if p.Allocation == Strict || p.Allocation == "" {

@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/policy/users"
 )
 
 // naive runs rigid jobs on one node as slowly and plainly as can be: at each instant at which one arrives or ends, a
@@ -199,8 +198,8 @@ func TestRigidJobsByTheBook(t *testing.T) {
 			{Policy{Order: SJF}, inOrder(shortest, never)},
 			{Policy{Order: SJF, Backfill: FirstFit}, inOrder(shortest, always)},
 			{Policy{Order: SJF, Backfill: EASY}, inOrder(shortest, easy)},
-			{Policy{Order: users.DRF}, leastShare},
-			{Policy{Order: users.EqualShare}, equalParts(names)},
+			{Policy{Order: DRF}, leastShare},
+			{Policy{Order: EqualShare}, equalParts(names)},
 		} {
 			n := &naive{node: node, jobs: jobs}
 			want := n.run(c.next)

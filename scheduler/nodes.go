@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/queue"
-	"github.com/tfexp/tfexp/scheduler/rental"
-	"github.com/tfexp/tfexp/scheduler/servers"
 )
 
 // newNodes closes the nodes that are still to come.
@@ -20,14 +18,14 @@ func (l *loop) newNodes() error {
 	}
 	l.provider = engine
 	var err error
-	l.nodes, err = servers.New(l.Cluster, l.machine, engine, func(e Event) {
+	l.nodes, err = NewServerNodes(l.Cluster, l.machine, engine, func(e Event) {
 		l.guard.News()
 		l.emit(e)
 	})
 	if err != nil {
 		return err
 	}
-	l.rental, err = rental.New(l.rules.Rental, l.Cluster, l.machine, len(l.Jobs))
+	l.rental, err = New(l.rules.Rental, l.Cluster, l.machine, len(l.Jobs))
 	if l.rental.Rents() {
 		l.nodes.Ready = func(v int32) bool { return l.nodes.ServerFrom(v, l.now) <= l.now }
 	}

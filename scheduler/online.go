@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/following"
 )
 
 // watch asks the engine for notices of progress.
@@ -20,7 +19,7 @@ func (l *loop) watch() error {
 	if len(l.Online.Units) != len(l.Jobs) {
 		return fmt.Errorf("online estimates: %d jobs, but the units of %d", len(l.Jobs), len(l.Online.Units))
 	}
-	l.seen = make([]following.Seen, len(l.Jobs))
+	l.seen = make([]Seen, len(l.Jobs))
 	for j := range l.seen {
 		l.seen[j].Predicted = l.Jobs[j].Predicted
 	}
@@ -72,7 +71,7 @@ func (l *loop) learn() {
 // forget resets the prediction of a restarted job.
 func (l *loop) forget(j int32) {
 	if l.seen != nil {
-		l.seen[j] = following.Seen{Predicted: l.Jobs[j].Predicted, Held: l.seen[j].Held[:0]}
+		l.seen[j] = Seen{Predicted: l.Jobs[j].Predicted, Held: l.seen[j].Held[:0]}
 		l.Online.Predictor.Forget(int(j))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/victims"
 )
 
 // makeRoom pauses running jobs that are strictly worse than a waiting one, if
@@ -74,7 +73,7 @@ func (l *loop) pause(j int32, why string) error {
 func (l *loop) offerVictim(j int32) {
 	if l.rules.Victims != nil {
 		first, second := l.rules.Victims(JobView{l, j})
-		l.victims.Offer(victims.Victim{First: first, Second: second, Job: j})
+		l.victims.Offer(Victim{First: first, Second: second, Job: j})
 	}
 }
 

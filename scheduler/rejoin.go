@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/rejoin"
 )
 
 // whole returns a job with the numbers of parts that it is to have.
@@ -93,7 +92,7 @@ func (l *loop) addParts(j int32) (lacks bool, err error) {
 	if len(parts) == len(held) {
 		return lacks, nil
 	}
-	rejoin.Sort(&l.Jobs[j], parts)
+	SortLacking(&l.Jobs[j], parts)
 	return lacks, l.reshape(j, cluster.Together(parts), Grant{}, "there is room for parts that it lacks")
 }
 
@@ -104,7 +103,7 @@ func (l *loop) lacks(j int32) []Part {
 
 // needOf returns what a part of a role of a job needs of its node.
 func (l *loop) needOf(j int32, name string) Room {
-	r := &l.Jobs[j].Roles()[rejoin.RoleOf(&l.Jobs[j], name)]
+	r := &l.Jobs[j].Roles()[RoleOf(&l.Jobs[j], name)]
 	return Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU), Market: l.rental.Bars(j)}
 }
 

@@ -4,13 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/rental"
-	"github.com/tfexp/tfexp/scheduler/servers"
 )
 
-// Market is a provider that knows when it will have servers. One that does not is taken
-// to have them always.
-type Market = servers.Market
+
 
 // rent has the policy decide where the servers of jobs come from whose tick has begun, or
 // who have lost theirs.
@@ -23,7 +19,7 @@ func (l *loop) rent() error {
 		need, _ := l.needs(j, l.atLeast(j))
 		need.Market = 0
 		from := func(v int32) time.Duration { return l.nodes.From(v, need, l.now) }
-		leave, where := l.rental.Decide(j, l.now, rental.State{
+		leave, where := l.rental.Decide(j, l.now, RentalCase{
 			Deadline: l.Jobs[j].Within(), Work: l.predicted(j), Done: l.doneOf(j), Changeover: l.Jobs[j].Changeover(), From: from,
 		})
 		if !leave || f.state != Running && f.state != Paused || !l.rental.Any(l.machine.NodesOf(f.grant.Cores, nil)) {

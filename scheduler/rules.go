@@ -4,9 +4,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/placement"
 	"github.com/tfexp/tfexp/scheduler/queue"
-	"github.com/tfexp/tfexp/scheduler/rental"
 )
 
 // RuleMaker is a policy, as a Run is given it. The policies are in package
@@ -57,9 +55,9 @@ type Rules struct {
 	// Predicted says that ranks follow the predictions of run times.
 	Predicted bool
 	// Place chooses the nodes of divided jobs; nil stands for placement.Any.
-	Place placement.Rule
+	Place PlacementRule
 	// Rental decides where the servers of jobs come from; nil leaves it to the nodes.
-	Rental *rental.Terms
+	Rental *RentalTerms
 }
 
 // Ranker orders jobs.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/job"
 )
 
 // Run is one cell: jobs that a policy schedules on a cluster, through an
@@ -38,9 +37,7 @@ type Run struct {
 	Until time.Duration
 }
 
-// ErrStuck is returned when jobs wait, and nothing that could change this is
-// to come.
-var ErrStuck = job.ErrStuck
+
 
 // Execute runs the cell to its end: it waits with Engine.Next for jobs to end
 // and for arrivals and timers to come due, takes the events of an instant in
@@ -63,7 +60,7 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := job.CheckAll(r.Cluster, r.Jobs, r.Resizes, rules.Partial); err != nil {
+	if err := CheckAll(r.Cluster, r.Jobs, r.Resizes, rules.Partial); err != nil {
 		return Outcome{}, err
 	}
 	l := newLoop(r, rules)

@@ -4,23 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tfexp/tfexp/scheduler/rejoin"
-	"github.com/tfexp/tfexp/scheduler/steering"
-	"github.com/tfexp/tfexp/scheduler/trace"
 )
 
-// The types of package steering under the names that engines use.
-type (
-	Steering = steering.Steering
-	Helm     = steering.Helm
-	Adopted  = steering.Adopted
-)
+
 
 // steer prepares the controllers of a run.
 func (l *loop) steer() (err error) {
 	if l.Steering != nil {
 		l.Jobs = append([]Job(nil), l.Jobs...) // their requests change
-		l.desk, err = steering.New(l.Steering, len(l.Jobs), steered{l})
+		l.desk, err = NewSteeringDesk(l.Steering, len(l.Jobs), steered{l})
 	}
 	return err
 }
@@ -82,15 +74,15 @@ func (l steered) Request(j, cores int32)          { l.request(j, cores) }
 func (l steered) Facts(j int32) Report {
 	f := l.life(j)
 	r := Report{
-		Job: int(j), Left: trace.NoBudget, Used: f.service,
-		Allotment: trace.Allotment{Threads: int(f.request), GPUs: l.Jobs[j].GPUs},
+		Job: int(j), Left: NoBudget, Used: f.service,
+		Allotment: JobAllotment{Threads: int(f.request), GPUs: l.Jobs[j].GPUs},
 	}
 	if f.state == Running {
 		r.Used = l.service(j)
-		if m, ok := l.Engine.(steering.Meter); ok {
+		if m, ok := l.Engine.(SteeringMeter); ok {
 			r.Used = m.Used(int(j))
 		}
-		r.Allotment = trace.Allotment{Threads: f.grant.Cores.Count(), GPUs: f.grant.GPUs.Count()}
+		r.Allotment = JobAllotment{Threads: f.grant.Cores.Count(), GPUs: f.grant.GPUs.Count()}
 	}
 	if b := l.Jobs[j].Budget(); b != nil {
 		r.Left = max(*b-r.Used, 0)
@@ -98,7 +90,7 @@ func (l steered) Facts(j int32) Report {
 	return r
 }
 
-func (l steered) Decided(j int32, c *trace.Control) {
+func (l steered) Decided(j int32, c *Control) {
 	l.guard.News()
 	l.emit(Event{Kind: Decided, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Control: c})
 }
@@ -111,7 +103,7 @@ func (l steered) Demand(j int32, to Adopted) error {
 		return nil
 	}
 	for _, r := range to.Roles {
-		if i := rejoin.RoleOf(&l.Jobs[j], r.Name); i >= 0 && l.parts.Wanted(j, i, &l.Jobs[j]) != r.Count {
+		if i := RoleOf(&l.Jobs[j], r.Name); i >= 0 && l.parts.Wanted(j, i, &l.Jobs[j]) != r.Count {
 			if err := l.askParts(j, r.Name, r.Count); err != nil {
 				return err
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
-	told "github.com/tfexp/tfexp/scheduler/trace"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -26,8 +25,8 @@ type rudder struct {
 }
 
 func (r *rudder) Follow(jobs []bool) {
-	if err := r.Engine.Attend(jobs, r.units, func(_, units int) told.Progress {
-		return told.Progress{Epoch: units, Loss: 1 / float64(units), Accuracy: math.NaN(), Seconds: math.NaN()}
+	if err := r.Engine.Attend(jobs, r.units, func(_, units int) ReportedProgress {
+		return ReportedProgress{Epoch: units, Loss: 1 / float64(units), Accuracy: math.NaN(), Seconds: math.NaN()}
 	}); err != nil {
 		r.t.Fatal(err)
 	}
@@ -48,7 +47,7 @@ func (r *rudder) Adopt(job int, settings []Setting, restart bool) (Adopted, erro
 			fmt.Sscan(s.Value, &a.Threads)
 		}
 	}
-	r.called = append(r.called, told.SettingsText(settings))
+	r.called = append(r.called, SettingsText(settings))
 	return a, r.Engine.Change(job, &work)
 }
 
@@ -67,7 +66,7 @@ type captain struct {
 
 func (c *captain) Decide(r Report) Action {
 	c.seen = append(c.seen, fmt.Sprintf("%d %s %d %s", r.Epoch, r.Used, r.Allotment.Threads,
-		told.SettingsText(r.Settings)))
+		SettingsText(r.Settings)))
 	return c.at[r.Epoch]
 }
 
@@ -119,7 +118,7 @@ func TestControllersDecideWhileJobsRun(t *testing.T) {
 		5: set("threads", "2", false),
 		6: {Deepen: &deep},
 		7: set("epoch", "soon", false),
-		8: {Allotment: &told.Allotment{Threads: 3}},
+		8: {Allotment: &JobAllotment{Threads: 3}},
 		9: {Stop: true, Reason: "good enough"},
 	}}
 	o, lines, _ := steered(t, jobs, c)

@@ -13,8 +13,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/policy/pairs"
-	"github.com/tfexp/tfexp/scheduler/policy/users"
 	"github.com/tfexp/tfexp/scheduler/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
@@ -33,7 +31,7 @@ func TestUsersShare(t *testing.T) {
 			// The example of the paper: 9 cores and 18 GB; ann's jobs want 1 core and 4 GB, bob's 3
 			// cores and 1 GB. Ann's dominant share is of the memory, bob's of the cores: ann runs
 			// three, bob two, and both have two thirds. Ann's last waits for memory.
-			name: "drf: the paper's example", policy: Policy{Order: users.DRF},
+			name: "drf: the paper's example", policy: Policy{Order: DRF},
 			on: Cluster{Nodes: []Node{{Name: "n", Threads: 9, Memory: 18}}},
 			jobs: []Job{
 				of("ann", mem(4, at(0, 1, 2))), of("ann", mem(4, at(0, 1, 2))), of("ann", mem(4, at(0, 1, 2))),
@@ -52,7 +50,7 @@ func TestUsersShare(t *testing.T) {
 		},
 		{
 			// Ann came first, but bob holds nothing when A ends: his job comes before C.
-			name: "drf: least share first", policy: Policy{Order: users.DRF}, on: one(4),
+			name: "drf: least share first", policy: Policy{Order: DRF}, on: one(4),
 			jobs: []Job{of("ann", at(0, 2, 2)), of("ann", at(0, 2, 4)), of("ann", at(1, 2, 1)), of("bob", at(1, 2, 1))},
 			want: `
 			A |22|
@@ -64,7 +62,7 @@ func TestUsersShare(t *testing.T) {
 		{
 			// Each has two of the four cores; bob's are free until he comes. C is larger than ann's
 			// part, and runs when nothing of hers does.
-			name: "equal share: the part of a user stays free", policy: Policy{Order: users.EqualShare}, on: one(4),
+			name: "equal share: the part of a user stays free", policy: Policy{Order: EqualShare}, on: one(4),
 			jobs: []Job{of("ann", at(0, 2, 2)), of("ann", at(0, 1, 1)), of("ann", at(0, 3, 1)), of("bob", at(3, 2, 1))},
 			want: `
 			A |22|
@@ -77,7 +75,7 @@ func TestUsersShare(t *testing.T) {
 			// One GPU with a core, two cores. Of ann's pairs A on the GPU is the shortest (2 s). Bob, who holds
 			// nothing then, takes the cores for D (5 s; C would take 8). At 2 the GPU goes to ann again, who
 			// holds nothing: B (4 s). At 5 bob's C would wait for the GPU for 1 s, but the cores are free.
-			name: "drf_sjf", policy: Policy{Order: users.DRFSJF}, on: twoKinds,
+			name: "drf_sjf", policy: Policy{Order: DRFSJF}, on: twoKinds,
 			jobs: []Job{
 				of("ann", onGPU(2, at(0, 2, 9))), of("ann", onGPU(4, at(0, 2, 9))),
 				of("bob", onGPU(3, at(0, 2, 8))), of("bob", onGPU(4, at(0, 2, 5))),
@@ -94,7 +92,7 @@ func TestUsersShare(t *testing.T) {
 			// other two cores go to bob's D. With a GPU that counts as one core of five, ann holds one or two (A has a
 			// core as well) and bob two: ann came first.
 			name: "drf_exchange: a GPU counts as half a core", on: Cluster{Nodes: []Node{{Name: "n", Threads: 5, GPUs: 1}}},
-			policy: Policy{Order: users.DRFExchange, Settings: Settings{"gpu_cores": 0.5}},
+			policy: Policy{Order: DRFExchange, Settings: Settings{"gpu_cores": 0.5}},
 			jobs: []Job{
 				of("ann", gpus(1, at(0, 1, 2))), of("bob", at(0, 2, 2)), of("bob", at(1, 2, 1)), of("ann", at(1, 2, 1)),
 			},
@@ -108,7 +106,7 @@ func TestUsersShare(t *testing.T) {
 		{
 			// As above, but dominant shares: bob's half of the cores is less than ann's whole GPU.
 			name: "drf_sjf: the GPU is a resource of its own", on: Cluster{Nodes: []Node{{Name: "n", Threads: 5, GPUs: 1}}},
-			policy: Policy{Order: users.DRFSJF},
+			policy: Policy{Order: DRFSJF},
 			jobs: []Job{
 				of("ann", gpus(1, at(0, 1, 2))), of("bob", at(0, 2, 2)), of("bob", at(1, 2, 1)), of("ann", at(1, 2, 1)),
 			},
@@ -122,7 +120,7 @@ func TestUsersShare(t *testing.T) {
 		{
 			// The GPU goes to ann, who came first: her shortest on it is B. Then cores: bob holds none, and has C. At 3
 			// the GPU is free: nobody holds one, so ann's A; her D has the cores at 6, when bob has nothing left.
-			name: "each resource", policy: Policy{Order: users.EachResource}, on: twoKinds,
+			name: "each resource", policy: Policy{Order: EachResource}, on: twoKinds,
 			jobs: []Job{
 				of("ann", onGPU(4, at(0, 2, 9))), of("ann", onGPU(3, at(0, 2, 9))), of("bob", onGPU(9, at(0, 2, 6))),
 				of("ann", at(0, 2, 1)),
@@ -159,7 +157,7 @@ func TestPairsOfJobsAndResources(t *testing.T) {
 		policy Policy
 		want   string
 	}{
-		{Policy{Order: SJF, Placement: pairs.Pairs}, "A |..1111|\nB |22222|\nC |11|\n"},
+		{Policy{Order: SJF, Placement: Pairs}, "A |..1111|\nB |22222|\nC |11|\n"},
 		{Policy{Order: SJF, Backfill: FirstFit}, "A |222222222|\nB |..111111|\nC |11|\n"},
 	} {
 		r := Run{Policy: c.policy, Cluster: twoKinds, Jobs: jobs()}
@@ -184,10 +182,10 @@ func TestAnyRunOfSharedClustersIsValid(t *testing.T) {
 			}
 		}
 		p := rapid.SampledFrom([]Policy{
-			{Order: users.DRF}, {Order: users.EqualShare}, {Order: SJF, Placement: pairs.Pairs},
-			{Order: users.DRFSJF}, {Order: users.DRFExchange, Settings: Settings{"gpu_cores": 4.0}},
-			{Order: users.EachResource}, {Order: AlloX, Settings: Settings{"starvation": sec(2)}},
-			{Order: SRTF, Placement: pairs.Pairs}, {Order: FCFS, Placement: pairs.Pairs},
+			{Order: DRF}, {Order: EqualShare}, {Order: SJF, Placement: Pairs},
+			{Order: DRFSJF}, {Order: DRFExchange, Settings: Settings{"gpu_cores": 4.0}},
+			{Order: EachResource}, {Order: AlloX, Settings: Settings{"starvation": sec(2)}},
+			{Order: SRTF, Placement: Pairs}, {Order: FCFS, Placement: Pairs},
 		}).Draw(t, "policy")
 		out, tr := execute(t, Run{Policy: p, Cluster: c, Jobs: jobs}, work, simulated.Options{})
 		for _, v := range validate.Trace(c, jobs, nil, tr.events, &out) {
@@ -227,12 +225,12 @@ func TestOneUserAlone(t *testing.T) {
 			return lines
 		}
 		first := run(Policy{Order: FCFS})
-		for _, order := range []Order{users.DRF, users.EqualShare} {
+		for _, order := range []Order{DRF, EqualShare} {
 			if diff := cmp.Diff(first, run(Policy{Order: order})); diff != "" {
 				rt.Fatalf("%s (-fcfs +got):\n%s", order, diff)
 			}
 		}
-		run(Policy{Order: users.DRFSJF}) // rented looks at what becomes of the jobs
-		run(Policy{Order: users.EachResource})
+		run(Policy{Order: DRFSJF}) // rented looks at what becomes of the jobs
+		run(Policy{Order: EachResource})
 	})
 }

@@ -6,8 +6,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/control"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // Steered is a job of a cell beside which a controller stands.
@@ -17,11 +16,11 @@ type Steered struct {
 	Steps      bool
 	// Controller is the name of a registered control.Choice, Options what it is made from.
 	Controller string
-	Options    control.Options
+	Options    scheduler.ControllerOptions
 	// Settings are those with which the job starts.
-	Settings []control.Setting
+	Settings []scheduler.Setting
 	// At returns the job at other settings; the error says why there is no such job. Without it no setting can change.
-	At func(settings []control.Setting) (Variant, error)
+	At func(settings []scheduler.Setting) (Variant, error)
 	// Losses and Accuracies are what a simulated job reports after each unit; what is missing is not reported.
 	Losses, Accuracies []float64
 }
@@ -48,7 +47,7 @@ type Training struct {
 	// Study and Scenario are the indexes of the adaptation and of its scenario.
 	Study, Scenario int
 	Name            string
-	Course          *adapt.Course
+	Course          *adaptation.Course
 	// Depends is what its result depends on beside its scenario: key lines.
 	Depends []Line
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator/training"
+	"github.com/tfexp/tfexp/estimator/goodput"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -15,7 +15,7 @@ var ErrElastic = errors.New("a cell with elastic jobs is simulated within tfexp 
 
 // Elastic is how a job trains that can go on with any number of GPUs.
 type Elastic struct {
-	Program *training.Program
+	Program *goodput.MeasuredProgram
 	// Batch is what its user asked for; 0 leaves it to the goodput.
 	Batch int
 	// MostGPUs bounds what it can use; 0 for what its batch allows.
@@ -30,13 +30,13 @@ type Elastic struct {
 
 // Begin returns a run of the job at its beginning, which is also a scheduler.Training.
 func (e *Elastic) Begin() simulated.Course {
-	return &ElasticRun{spec: e, run: training.NewRun(e.Program, e.Batch)}
+	return &ElasticRun{spec: e, run: goodput.NewMeasuredRun(e.Program, e.Batch)}
 }
 
 // ElasticRun is a run of an elastic job.
 type ElasticRun struct {
 	spec *Elastic
-	run  *training.Run
+	run  *goodput.MeasuredRun
 }
 
 // Hold implements simulated.Course.
@@ -114,7 +114,7 @@ func (t *ElasticRun) Limit() int {
 
 // StepTime implements scheduler.Training. A job that may choose its batch is taken to keep the first.
 func (t *ElasticRun) StepTime(gpus, perNode int) float64 {
-	return t.run.StepTime(training.Filled(gpus, perNode))
+	return t.run.StepTime(goodput.FilledProgram(gpus, perNode))
 }
 
 // Steps implements scheduler.Training.

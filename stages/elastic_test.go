@@ -18,11 +18,9 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator/goodput"
-	"github.com/tfexp/tfexp/estimator/training"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/scheduler/policy/elastic"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages"
@@ -30,7 +28,7 @@ import (
 
 // polluxPrograms reads the programs of the traces of Pollux's simulator, with the epochs that it
 // trains them for.
-func polluxPrograms(t testing.TB, folder string) map[string]*training.Program {
+func polluxPrograms(t testing.TB, folder string) map[string]*goodput.MeasuredProgram {
 	file, err := os.Open(filepath.Join(folder, "traces.tar.gz"))
 	if err != nil {
 		t.Fatal(err)
@@ -62,15 +60,15 @@ func polluxPrograms(t testing.TB, folder string) map[string]*training.Program {
 		}
 		files[parts[1]][parts[2]] = &fstest.MapFile{Data: text}
 	}
-	programs := map[string]*training.Program{}
+	programs := map[string]*goodput.MeasuredProgram{}
 	for name, epochs := range map[string]int{
 		"bert": 2, "cifar10": 100, "ncf": 10, "imagenet": 90, "deepspeech2": 80, "yolov3": 50,
 	} {
-		s := training.Settings{Epochs: epochs}
+		s := goodput.MeasuredSettings{Epochs: epochs}
 		if name == "yolov3" {
 			s.Limits = goodput.Limits{Greatest: 8}
 		}
-		if programs[name], err = training.Read(files[name], name, s); err != nil {
+		if programs[name], err = goodput.ReadMeasured(files[name], name, s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +76,7 @@ func polluxPrograms(t testing.TB, folder string) map[string]*training.Program {
 }
 
 // polluxMean runs a workload on 16 nodes of 4 GPUs, checks the schedule, and returns the mean JCT in seconds.
-func polluxMean(t testing.TB, programs map[string]*training.Program, folder, workload string, p policy.Policy) float64 {
+func polluxMean(t testing.TB, programs map[string]*goodput.MeasuredProgram, folder, workload string, p policy.Policy) float64 {
 	file, err := os.Open(filepath.Join(folder, workload))
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
-	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 func TestRegistry(t *testing.T) {
@@ -102,23 +101,23 @@ func TestSmallThings(t *testing.T) {
 func TestTablesOfTrainings(t *testing.T) {
 	dir := t.TempDir()
 	table := []byte("scenario,a1,timeleft1,totaltime,acc\ncalm,0,8,10,0.5\ncalm,1,8,10,0.75\n")
-	exhaustive := func(name string) *adapt.Study {
-		return &adapt.Study{Name: name, Real: &adapt.Real{Decisions: 1, Blocks: 1, Exhaustive: true}}
+	exhaustive := func(name string) *adaptation.Study {
+		return &adaptation.Study{Name: name, Real: &adaptation.Real{Decisions: 1, Blocks: 1, Exhaustive: true}}
 	}
-	one, two, decided := exhaustive("one"), exhaustive("two"), &adapt.Study{Name: "three", Real: &adapt.Real{}}
-	fromFile := &adapt.Study{Name: "file", File: "t.csv", Real: &adapt.Real{Decisions: 1, Blocks: 1}}
-	if got := TableOf([]*adapt.Study{one, decided, fromFile}, one); got != record.TableFile {
+	one, two, decided := exhaustive("one"), exhaustive("two"), &adaptation.Study{Name: "three", Real: &adaptation.Real{}}
+	fromFile := &adaptation.Study{Name: "file", File: "t.csv", Real: &adaptation.Real{Decisions: 1, Blocks: 1}}
+	if got := TableOf([]*adaptation.Study{one, decided, fromFile}, one); got != record.TableFile {
 		t.Errorf("the only table is %s", got)
 	}
-	if got := TableOf([]*adapt.Study{one, two}, two); got != "table-two.csv" {
+	if got := TableOf([]*adaptation.Study{one, two}, two); got != "table-two.csv" {
 		t.Errorf("one of two tables is %s", got)
 	}
 	if err := os.WriteFile(filepath.Join(dir, record.TableFile), table, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	has := exhaustive("has")
-	has.Real.Exhaustive, has.Tables = false, []*agent.Table{{Name: "own"}}
-	all := known(dir, []*adapt.Study{one, fromFile, {Name: "recorded"}, has})
+	has.Real.Exhaustive, has.Tables = false, []*adaptation.AgentTable{{Name: "own"}}
+	all := known(dir, []*adaptation.Study{one, fromFile, {Name: "recorded"}, has})
 	if len(all) != 4 || len(one.Tables) != 1 || one.Tables[0].Accuracy[1] != 0.75 || len(one.Digest) != 64 {
 		t.Errorf("the trained table is %+v", one)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // Run is a run of an experiment as its stages see it. The pipeline makes it.
@@ -54,7 +54,7 @@ type Experiment interface {
 	SampleRows() []record.SampleRow
 	Sampling
 	// Studies are the adaptation blocks.
-	Studies() []*adapt.Study
+	Studies() []*adaptation.Study
 	// Training describes a real training of one of them, and returns the description of
 	// its key.
 	Training(Training) (Task, string, error)

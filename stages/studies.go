@@ -8,17 +8,17 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // Known returns the adaptations, with the tables of those whose sequences have been
 // trained in this experiment's folder. Without its table an adaptation has none.
-func (r *Run) Known() []*adapt.Study { return known(r.Dir, r.Studies()) }
+func (r *Run) Known() []*adaptation.Study { return known(r.Dir, r.Studies()) }
 
 // Known is the same while the plan is made.
-func (p Planning) Known() []*adapt.Study { return known(p.Dir, p.Studies()) }
+func (p Planning) Known() []*adaptation.Study { return known(p.Dir, p.Studies()) }
 
-func known(dir string, all []*adapt.Study) []*adapt.Study {
+func known(dir string, all []*adaptation.Study) []*adaptation.Study {
 	for _, s := range all {
 		if s.Real == nil || s.File != "" || s.Tables != nil {
 			continue
@@ -31,8 +31,8 @@ func known(dir string, all []*adapt.Study) []*adapt.Study {
 }
 
 // Learned gives an adaptation the table of its trainings.
-func Learned(s *adapt.Study, table []byte) error {
-	tables, _, err := adapt.Read(record.TableFile, s.Name, bytes.NewReader(table), adapt.DefaultColumns, s.Real.Decisions,
+func Learned(s *adaptation.Study, table []byte) error {
+	tables, _, err := adaptation.Read(record.TableFile, s.Name, bytes.NewReader(table), adaptation.DefaultColumns, s.Real.Decisions,
 		s.Real.Blocks)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func Learned(s *adapt.Study, table []byte) error {
 
 // TableOf is the name of the table that the real trainings of one of the adaptations leave:
 // table.csv, or where several leave one, table-<name>.csv.
-func TableOf(all []*adapt.Study, s *adapt.Study) string {
+func TableOf(all []*adaptation.Study, s *adaptation.Study) string {
 	n := 0
 	for _, o := range all {
 		if o.Real != nil && o.Real.Exhaustive {

@@ -10,9 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // One agent learns on one scenario, and then another one, which begins with its weights: for some seconds.
@@ -77,7 +76,7 @@ func TestKilledTrainingGoesOnToTheSameWeights(t *testing.T) {
 	}
 	t.Parallel()
 	whole, broken := inFolder(t), inFolder(t)
-	if c := command(whole, "run", "learning.hcl"); c.status(t) != cli.ExitOK {
+	if c := command(whole, "run", "learning.hcl"); c.status(t) != ExitOK {
 		t.Fatal(c.stderr.String())
 	}
 
@@ -95,14 +94,14 @@ func TestKilledTrainingGoesOnToTheSameWeights(t *testing.T) {
 		t.Fatal("the agent had learned all before it was killed")
 	}
 	for _, raw := range agentsIn(t, broken, "checkpoint") {
-		l, err := agent.Load([]byte(raw))
+		l, err := adaptation.LoadAgent([]byte(raw))
 		if err != nil || l.Episodes == 0 || l.Done() {
 			t.Errorf("the checkpoint has %+v episodes, %v", l, err)
 		}
 		t.Logf("killed after %d of %d episodes", l.Episodes, l.Settings.Episodes)
 	}
 
-	if c := command(broken, "resume"); c.status(t) != cli.ExitOK {
+	if c := command(broken, "resume"); c.status(t) != ExitOK {
 		t.Fatal(c.stderr.String())
 	}
 	want, got := agentsIn(t, whole, "weights"), agentsIn(t, broken, "weights")

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
@@ -30,7 +29,7 @@ cells of a task of a batch system in the experiment's folder DIR, by its number.
 
 Exit status: 0; 1 when the file cannot be read or the records cannot be written; 4
 when the cell failed.`,
-		Args: cli.Between(1, 2, "the file of a cell, or a folder and the number of a task"),
+		Args: Between(1, 2, "the file of a cell, or a folder and the number of a task"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if task {
 				return runTask(args)
@@ -40,7 +39,7 @@ when the cell failed.`,
 				return err
 			}
 			if cell.State != record.CellFinished {
-				return &cli.Error{Code: cli.ExitCellsFailed, Err: fmt.Errorf("cell %s failed", cell.Cell)}
+				return &Error{Code: ExitCellsFailed, Err: fmt.Errorf("cell %s failed", cell.Cell)}
 			}
 			return nil
 		},
@@ -52,17 +51,17 @@ when the cell failed.`,
 // runTask runs the cells of a task. Cells that fail are results: whoever collects them sees that.
 func runTask(args []string) error {
 	if len(args) != 2 {
-		return cli.Usagef("", "--task needs the experiment's folder and the number of a task")
+		return Usagef("", "--task needs the experiment's folder and the number of a task")
 	}
 	number, err := strconv.Atoi(args[1])
 	if err != nil || number < 0 {
-		return cli.Usagef("", "%q is not the number of a task", args[1])
+		return Usagef("", "%q is not the number of a task", args[1])
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err = execute.RunTask(ctx, args[0], number, pipeline.PrepareCell, pipeline.CompleteCell)
 	if ctx.Err() != nil {
-		return &cli.Error{Code: cli.ExitInterrupted, Err: errors.New("the task was broken off")}
+		return &Error{Code: ExitInterrupted, Err: errors.New("the task was broken off")}
 	}
 	return err
 }

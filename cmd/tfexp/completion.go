@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 )
 
 func (a *app) completionCommand() *cobra.Command {
@@ -20,7 +19,7 @@ files, and the cells and jobs of results. Load it from the shell's start-up file
   zsh         source <(tfexp completion zsh)
   fish        tfexp completion fish | source
   powershell  tfexp completion powershell | Out-String | Invoke-Expression`,
-		Args:      cli.Between(1, 1, "the shell"),
+		Args:      Between(1, 1, "the shell"),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
@@ -35,7 +34,7 @@ files, and the cells and jobs of results. Load it from the shell's start-up file
 			case "powershell":
 				err = root.GenPowerShellCompletionWithDesc(a.Raw)
 			default:
-				return cli.Usagef(cli.DidYouMean(args[0], shells, "the shells are bash, zsh, fish and powershell"),
+				return Usagef(DidYouMean(args[0], shells, "the shells are bash, zsh, fish and powershell"),
 					"unknown shell %q", args[0])
 			}
 			if err != nil {

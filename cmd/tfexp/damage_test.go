@@ -20,9 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
-	"github.com/tfexp/tfexp/cmd/tfexp/watch"
-	"github.com/tfexp/tfexp/cmd/tfexp/window"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -354,7 +352,7 @@ func tried(work string, args []string) (wrong []string, heard string) {
 			break
 		}
 	}
-	if code < cli.ExitOK || code > cli.ExitInUse || code != cli.ExitOK && errs == "" {
+	if code < ExitOK || code > ExitInUse || code != ExitOK && errs == "" {
 		wrong = append(wrong, fmt.Sprintf("exit status %d: %s", code, errs))
 	}
 	return wrong, fmt.Sprintf("%d %s", code, errs)
@@ -362,8 +360,8 @@ func tried(work string, args []string) (wrong []string, heard string) {
 
 // served asks the page of a folder for what it shows.
 func served(dir string) (out, errs string) {
-	results := watch.New(dir)
-	page := window.Handler(results, window.Options{})
+	results := live.NewWatch(dir)
+	page := live.WindowHandler(results, live.WindowOptions{})
 	for _, path := range []string{"/api/experiments", "/api/experiments/e", "/api/experiments/e/cell?cell=w-h-b-r1",
 		"/api/experiments/e/log?cell=w-h-b-r1&job=say-1", "/results/e/report.html", "/results/e/plots/jct.svg",
 		"/results/e/jobs.csv", "/metrics"} {

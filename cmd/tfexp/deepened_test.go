@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -107,7 +106,7 @@ func TestContainersAreDeepened(t *testing.T) {
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if c := command(dir, "run", "d.hcl"); c.status(t) != cli.ExitOK {
+	if c := command(dir, "run", "d.hcl"); c.status(t) != ExitOK {
 		t.Fatal(c.stderr.String())
 	}
 	checkDeepened(t, dir)

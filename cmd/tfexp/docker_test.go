@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
+	"github.com/tfexp/tfexp/hardware/docker"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -23,10 +23,10 @@ import (
 func needDocker(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
-	h, err := daemon.Connect(ctx, "")
+	h, err := docker.Connect(ctx, "")
 	need.This(t, "docker", err, "start a Docker daemon, as .ci/docker does")
 	defer h.Close()
-	_, err = h.Image(ctx, "tfexp/builtin:latest", daemon.PullNever, "")
+	_, err = h.Image(ctx, "tfexp/builtin:latest", docker.PullNever, "")
 	need.This(t, "docker", err, "jobs/builtin/build-image.sh")
 }
 

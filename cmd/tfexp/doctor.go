@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -33,7 +32,7 @@ GPUs are found through the driver's files and nvidia-smi; a binary built with
 Exit status: 0, also with warnings; 6 when something essential is missing.`,
 		Example: `  tfexp doctor
   tfexp doctor --out /scratch/results --json`,
-		Args: cli.Between(0, 0, ""),
+		Args: Between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks := hardware.Checks(out)
 			inUse := func(folder string) bool {
@@ -60,12 +59,12 @@ Exit status: 0, also with warnings; 6 when something essential is missing.`,
 				a.printChecks(checks)
 			}
 			if failed {
-				return cli.Silently(cli.ExitUnavailable)
+				return Silently(ExitUnavailable)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", cli.DefaultOut, "the `DIR` for results")
+	cmd.Flags().StringVar(&out, "out", DefaultOut, "the `DIR` for results")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

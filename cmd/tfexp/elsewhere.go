@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
@@ -37,19 +36,19 @@ func (f *elsewhere) options() (*stages.Elsewhere, error) {
 	how := &stages.Elsewhere{On: f.on, Batch: f.batch, AtOnce: f.atOnce, Detach: f.detach}
 	switch {
 	case f.batch < 0 || f.atOnce < 0:
-		return nil, cli.Usagef("", "--batch and --at-once must not be negative")
+		return nil, Usagef("", "--batch and --at-once must not be negative")
 	case f.on == "" && (f.batch > 0 || f.atOnce > 0 || len(f.args) > 0):
-		return nil, cli.Usagef("name the batch system, as --on slurm", "--batch, --at-once and --sbatch are of --on")
+		return nil, Usagef("name the batch system, as --on slurm", "--batch, --at-once and --sbatch are of --on")
 	case f.on != "" && f.on != array.Here:
 		batches := engine.Names(func(k *engine.Kind) bool { return k.Batch != nil })
 		if k := engine.Find(f.on); k == nil || k.Batch == nil {
-			return nil, cli.Usagef("", "--on %s: cells run on %s, or %s", f.on, words.OneOf(batches), array.Here)
+			return nil, Usagef("", "--on %s: cells run on %s, or %s", f.on, words.OneOf(batches), array.Here)
 		}
 	}
 	for _, arg := range f.args {
 		name, value, ok := stages.BatchArgument(arg)
 		if !ok {
-			return nil, cli.Usagef("write it as --sbatch partition=gpu", "--sbatch %q is no argument", arg)
+			return nil, Usagef("write it as --sbatch partition=gpu", "--sbatch %q is no argument", arg)
 		}
 		if how.Args == nil {
 			how.Args = map[string]string{}

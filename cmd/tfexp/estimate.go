@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/stages/estimate"
@@ -76,7 +75,7 @@ scalability law, or Amdahl's law up to a limit. Other columns divide the rows in
 groups, each with its own curve. --half fits every second number of threads and
 predicts the others.
 
-Without these flags, the estimates of the experiments in DIR (` + cli.DefaultOut + ` by
+Without these flags, the estimates of the experiments in DIR (` + DefaultOut + ` by
 default) are shown.
 
 Exit status: 0; 1 when files cannot be read; 2 when the command line is wrong or
@@ -86,8 +85,8 @@ there is nothing to show; 3 when a log is malformed.`,
   tfexp estimate --from-log job.log --total 60 --model linear
   tfexp estimate --curve times.csv --threads 6,12
   tfexp estimate results/fcfs_vs_rr`,
-		Args:              cli.Between(0, 1, ""),
-		ValidArgsFunction: cli.CompleteDir,
+		Args:              Between(0, 1, ""),
+		ValidArgsFunction: CompleteDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(cmd, args); err != nil {
 				return err
@@ -98,7 +97,7 @@ there is nothing to show; 3 when a log is malformed.`,
 			case len(o.curves) > 0:
 				return a.estimateCurves(o)
 			}
-			return a.showEstimates(cli.DirArgument(args), o.asJSON)
+			return a.showEstimates(DirArgument(args), o.asJSON)
 		},
 	}
 	f := cmd.Flags()
@@ -125,10 +124,10 @@ there is nothing to show; 3 when a log is malformed.`,
 func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 	logs, curves := len(o.logs) > 0, len(o.curves) > 0
 	if logs && curves {
-		return cli.Usagef("", "--from-log and --curve cannot be used together")
+		return Usagef("", "--from-log and --curve cannot be used together")
 	}
 	if (logs || curves) && len(args) > 0 {
-		return cli.Usagef(fmt.Sprintf("did you mean --from-log %s?", args[0]), "unexpected argument %q", args[0])
+		return Usagef(fmt.Sprintf("did you mean --from-log %s?", args[0]), "unexpected argument %q", args[0])
 	}
 	for _, f := range []struct {
 		name, needs string
@@ -140,26 +139,26 @@ func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 		{"level", "--from-log or --curve", logs || curves},
 	} {
 		if cmd.Flags().Changed(f.name) && !f.ok {
-			return cli.Usagef("", "--%s has an effect only with %s", f.name, f.needs)
+			return Usagef("", "--%s has an effect only with %s", f.name, f.needs)
 		}
 	}
 	if _, err := estimator.ByName(o.model); err != nil {
-		return cli.Usagef(cli.DidYouMean(o.model, estimator.Names(), "the models are "+strings.Join(estimator.Names(), ", ")),
+		return Usagef(DidYouMean(o.model, estimator.Names(), "the models are "+strings.Join(estimator.Names(), ", ")),
 			"unknown model %q", o.model)
 	}
 	switch {
 	case cmd.Flags().Changed("fraction") && !(o.fraction > 0 && o.fraction <= 1):
-		return cli.Usagef("", "--fraction is %v: it must be above 0 and at most 1", o.fraction)
+		return Usagef("", "--fraction is %v: it must be above 0 and at most 1", o.fraction)
 	case cmd.Flags().Changed("total") && o.total < 1:
-		return cli.Usagef("", "--total is %d: it must be at least 1", o.total)
+		return Usagef("", "--total is %d: it must be at least 1", o.total)
 	case !(o.level > 0 && o.level < 1):
-		return cli.Usagef("", "--level is %v: it must be between 0 and 1, like 0.9", o.level)
+		return Usagef("", "--level is %v: it must be between 0 and 1, like 0.9", o.level)
 	case o.tick < 0:
-		return cli.Usagef("", "--tick is %s: it must not be negative", o.tick)
+		return Usagef("", "--tick is %s: it must not be negative", o.tick)
 	}
 	for _, n := range o.threads {
 		if n < 1 {
-			return cli.Usagef("", "--threads has %d: numbers of threads must be at least 1", n)
+			return Usagef("", "--threads has %d: numbers of threads must be at least 1", n)
 		}
 	}
 	return nil
@@ -181,7 +180,7 @@ func oneName(path string, others []string) string {
 func (a *app) readLogs(paths []string, lenient bool) ([]estimate.LoggedRun, error) {
 	var all []estimate.LoggedRun
 	for _, path := range paths {
-		f, err := cli.OpenFile(path)
+		f, err := OpenFile(path)
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +198,7 @@ func (a *app) readLogs(paths []string, lenient bool) ([]estimate.LoggedRun, erro
 }
 
 // malformed is the error for a file with malformed content.
-func malformed(err error) error { return &cli.Error{Code: cli.ExitInvalid, Err: err} }
+func malformed(err error) error { return &Error{Code: ExitInvalid, Err: err} }
 
 func (a *app) estimateLogs(o estimateOptions) error {
 	runs, err := a.readLogs(o.logs, o.lenient)
@@ -230,7 +229,7 @@ func (a *app) estimateLogs(o estimateOptions) error {
 func (a *app) estimateCurves(o estimateOptions) error {
 	var fits []estimate.CurveFit
 	for _, path := range o.curves {
-		f, err := cli.OpenFile(path)
+		f, err := OpenFile(path)
 		if err != nil {
 			return err
 		}
@@ -251,7 +250,7 @@ func (a *app) estimateCurves(o estimateOptions) error {
 		}
 	}
 	if len(fits) == 0 {
-		return cli.Usagef("a curve needs run times with at least two numbers of threads", "nothing to fit")
+		return Usagef("a curve needs run times with at least two numbers of threads", "nothing to fit")
 	}
 	if o.asJSON {
 		return a.PrintJSON(show.CurvesJSON(fits, o.level))
@@ -261,7 +260,7 @@ func (a *app) estimateCurves(o estimateOptions) error {
 
 // showEstimates prints estimates.csv of all experiments in a folder.
 func (a *app) showEstimates(dir string, asJSON bool) error {
-	dirs, err := cli.ExperimentsIn(dir)
+	dirs, err := ExperimentsIn(dir)
 	if err != nil {
 		return err
 	}

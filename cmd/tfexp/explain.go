@@ -9,8 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
-	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
@@ -27,20 +26,20 @@ func (a *app) explainCommand() *cobra.Command {
 		Long: `Explain why a cell ran or was reused, and what its results depend on: the text
 whose hash is its key in the cache. With --job, explain what the scheduler decided
 about a job, when and why, which jobs were passed over, and when and why the job
-itself waited. DIR is a folder of results (` + cli.DefaultOut + ` by default) or one experiment's folder.
+itself waited. DIR is a folder of results (` + DefaultOut + ` by default) or one experiment's folder.
 
 Exit status: 0; 2 when there is no such cell or job.`,
 		Example: `  tfexp explain mixed-this_machine-rr-r1
   tfexp explain mixed-this_machine-rr-r1 --job short-3`,
-		Args:              cli.Between(1, 2, "CELL"),
+		Args:              Between(1, 2, "CELL"),
 		ValidArgsFunction: completeCells,
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir, rest := splitDir(args)
 			switch len(rest) {
 			case 0:
-				return cli.Usagef("\"tfexp logs "+dir+"\" lists the cells", "CELL is missing")
+				return Usagef("\"tfexp logs "+dir+"\" lists the cells", "CELL is missing")
 			case 2:
-				return cli.NoResults(args[0])
+				return NoResults(args[0])
 			}
 			at, err := findCell(dir, rest[0])
 			if err != nil {
@@ -69,14 +68,14 @@ func (a *app) explainJob(at place, asJSON bool) error {
 	}
 	story, jobs, err := show.StoryOf(e, ref, at.job)
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Usagef(`decisions are not recorded when the experiment has records = "metrics"`,
+		return Usagef(`decisions are not recorded when the experiment has records = "metrics"`,
 			"cell %s has no record of its decisions", at.cell)
 	}
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(jobs, at.job) {
-		return cli.Usagef(cli.DidYouMean(at.job, jobs, ""), "no job %q in %s", at.job, at.cell)
+		return Usagef(DidYouMean(at.job, jobs, ""), "no job %q in %s", at.job, at.cell)
 	}
 	if asJSON {
 		return a.PrintJSON(struct {
@@ -102,7 +101,7 @@ func (a *app) explainCell(at place, asJSON bool) error {
 	if !x.Ran.IsZero() {
 		fmt.Fprintf(a.Out, "ran %s", x.Ran.Local().Format("2006-01-02 15:04:05"))
 		if x.Seconds > 0 {
-			fmt.Fprintf(a.Out, " for %s", progress.Duration(time.Duration(x.Seconds*float64(time.Second))))
+			fmt.Fprintf(a.Out, " for %s", live.Duration(time.Duration(x.Seconds*float64(time.Second))))
 		}
 		fmt.Fprintf(a.Out, ": %s\n", x.Reason)
 		a.Printer().Changes(x.Changes)

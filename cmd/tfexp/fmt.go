@@ -12,7 +12,6 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments/load"
 )
 
@@ -31,16 +30,16 @@ not in the canonical style.`,
 		Example: `  tfexp fmt
   tfexp fmt --check experiments/*.hcl
   tfexp fmt - < draft.hcl`,
-		ValidArgsFunction: cli.CompleteFiles,
+		ValidArgsFunction: CompleteFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.app, f.in = a, cmd.InOrStdin()
 			if len(args) == 0 {
-				if args = cli.ExperimentFiles("."); len(args) == 0 {
-					return cli.Usagef("", "there is no *.hcl file in this folder")
+				if args = ExperimentFiles("."); len(args) == 0 {
+					return Usagef("", "there is no *.hcl file in this folder")
 				}
 			}
 			if f.asJSON && slices.Contains(args, "-") {
-				return cli.Usagef("name its file, or leave out --json", "what is formatted from standard input is text")
+				return Usagef("name its file, or leave out --json", "what is formatted from standard input is text")
 			}
 			wrong := false
 			f.files = []formatted{}
@@ -57,7 +56,7 @@ not in the canonical style.`,
 				}
 			}
 			if wrong {
-				return cli.Silently(cli.ExitInvalid)
+				return Silently(ExitInvalid)
 			}
 			return nil
 		},
@@ -95,14 +94,14 @@ func (f *formatter) format(file string) (ok bool, err error) {
 		src, err = load.Read(file)
 	}
 	if err != nil {
-		if !stdin && !cli.Exists(file) {
-			return false, cli.Usagef(cli.DidYouMean(file, cli.ExperimentFiles(filepath.Dir(file)), ""), "%s does not exist",
+		if !stdin && !Exists(file) {
+			return false, Usagef(DidYouMean(file, ExperimentFiles(filepath.Dir(file)), ""), "%s does not exist",
 				file)
 		}
 		if errors.As(err, new(*fs.PathError)) {
 			return false, fmt.Errorf("read experiment: %w", err)
 		}
-		return false, cli.Usagef("", "%v", err)
+		return false, Usagef("", "%v", err)
 	}
 	want, diags := load.Format(name, src)
 	if diags.HasErrors() {
@@ -133,7 +132,7 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	if f.check || stdin {
 		return !f.check, nil
 	}
-	if err := cli.Write(file, func(w io.Writer) error { _, err := w.Write(want); return err }); err != nil {
+	if err := Write(file, func(w io.Writer) error { _, err := w.Write(want); return err }); err != nil {
 		return false, fmt.Errorf("format %s: %w", file, err)
 	}
 	return true, nil

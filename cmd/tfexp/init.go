@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/program"
 	"github.com/tfexp/tfexp/experiments/replay"
@@ -59,7 +58,7 @@ Exit status: 0; 2 when a file already exists or the name is not valid.`,
   tfexp init --template log-replay    experiment.hcl and log.swf
   tfexp init --from train.py          experiment.hcl, which runs train.py
   tfexp init what_if --from jobs.csv  what_if.hcl, which replays the jobs of a log`,
-		Args: cli.Between(0, 1, ""),
+		Args: Between(0, 1, ""),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file := "experiment.hcl"
 			if len(args) == 1 {
@@ -67,7 +66,7 @@ Exit status: 0; 2 when a file already exists or the name is not valid.`,
 			}
 			name := strings.TrimSuffix(filepath.Base(file), ".hcl")
 			if !experimentName.MatchString(name) {
-				return cli.Usagef("a name has letters, digits, _ and -, and begins with a letter",
+				return Usagef("a name has letters, digits, _ and -, and begins with a letter",
 					"%q is not a valid name for an experiment", name)
 			}
 			files, doubts, err := o.files(file, name)
@@ -95,7 +94,7 @@ Exit status: 0; 2 when a file already exists or the name is not valid.`,
 	cmd.Flags().StringVar(&o.template, "template", "", "what to begin with: "+strings.Join(templateNames(), ", "))
 	cmd.Flags().StringVar(&o.from, "from", "", "a `FILE` of yours: a training program, or the log of a cluster")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print what was written as JSON")
-	cli.Exclude(cmd, "template", "from")
+	Exclude(cmd, "template", "from")
 	return cmd
 }
 
@@ -105,7 +104,7 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 	case o.template != "":
 		i := slices.Index(templateNames(), strings.TrimSuffix(o.template, ".hcl"))
 		if i < 0 {
-			return nil, nil, cli.Usagef(cli.DidYouMean(o.template, templateNames(), "the templates are "+
+			return nil, nil, Usagef(DidYouMean(o.template, templateNames(), "the templates are "+
 				strings.Join(templateNames(), ", ")), "there is no template %q", o.template)
 		}
 		files, err = experiments.Templates()[i].Files(file, name)
@@ -123,24 +122,24 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 		shown = rel // as seen from the experiment
 	}
 	stem := strings.TrimSuffix(filepath.Base(o.from), ".hcl")
-	switch exists := cli.Exists(o.from); {
+	switch exists := Exists(o.from); {
 	case !exists && slices.Contains(templateNames(), stem):
-		return nil, nil, cli.Usagef("for the template:  tfexp init --template "+stem, "there is no file %s", o.from)
+		return nil, nil, Usagef("for the template:  tfexp init --template "+stem, "there is no file %s", o.from)
 	case !exists:
-		return nil, nil, cli.Usagef("", "there is no file %s", o.from)
+		return nil, nil, Usagef("", "there is no file %s", o.from)
 	case strings.HasSuffix(o.from, ".hcl"), strings.HasSuffix(o.from, ".hcl.json"):
-		return nil, nil, cli.Usagef("run it, or copy it and change the copy", "%s is an experiment already", o.from)
+		return nil, nil, Usagef("run it, or copy it and change the copy", "%s is an experiment already", o.from)
 	}
 	if replay.Is(o.from) {
 		log, err := replay.Inspect(o.from, shown)
 		if err != nil {
-			return nil, nil, cli.Usagef("tell the columns in a trace block, after  tfexp init --template log-replay",
+			return nil, nil, Usagef("tell the columns in a trace block, after  tfexp init --template log-replay",
 				"%s is not understood: %v", o.from, err)
 		}
 		source, err := log.Experiment(name)
 		return []experiments.File{{Name: file, Source: source}}, log.Doubts(), err
 	}
-	f, err := cli.OpenFile(o.from)
+	f, err := OpenFile(o.from)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,11 +161,11 @@ func writeNew(files []experiments.File, dir string, force bool) error {
 	}
 	for _, file := range files {
 		if _, err := os.Lstat(file.Name); err == nil && !force {
-			return cli.Usagef("choose another name, or replace it with --force", "%s already exists", file.Name)
+			return Usagef("choose another name, or replace it with --force", "%s already exists", file.Name)
 		}
 	}
 	for _, file := range files {
-		err := cli.Write(file.Name, func(w io.Writer) error { _, err := w.Write(file.Source); return err })
+		err := Write(file.Name, func(w io.Writer) error { _, err := w.Write(file.Source); return err })
 		if err != nil {
 			return fmt.Errorf("write experiment: %w", err)
 		}

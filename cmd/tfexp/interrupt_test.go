@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -86,7 +85,7 @@ func startHanging(t *testing.T) *started {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Process.Kill() })
-	waitFor(t, func() bool { return cli.Exists(filepath.Join(dir, "hangs")) })
+	waitFor(t, func() bool { return Exists(filepath.Join(dir, "hangs")) })
 	return s
 }
 
@@ -133,14 +132,14 @@ func TestInterruptAndResume(t *testing.T) {
 		t.Errorf("while it runs: %+v", got)
 	}
 	other := command(s.dir, "run", "hanging.hcl")
-	if code := other.status(t); code != cli.ExitInUse || !strings.Contains(other.stderr.String(), "in use by process") {
+	if code := other.status(t); code != ExitInUse || !strings.Contains(other.stderr.String(), "in use by process") {
 		t.Errorf("a second run ended with %d: %s", code, other.stderr.String())
 	}
 
 	if err := s.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if code := s.status(t); code != cli.ExitInterrupted {
+	if code := s.status(t); code != ExitInterrupted {
 		t.Errorf("interrupted run ended with %d", code)
 	}
 	for _, want := range []string{"stopping jobs", "resume with: tfexp resume results/hanging"} {
@@ -154,7 +153,7 @@ func TestInterruptAndResume(t *testing.T) {
 
 	s.let(t)
 	resumed := command(s.dir, "resume")
-	if code := resumed.status(t); code != cli.ExitOK || !strings.Contains(resumed.stderr.String(), "1 reused, 1 to run") {
+	if code := resumed.status(t); code != ExitOK || !strings.Contains(resumed.stderr.String(), "1 reused, 1 to run") {
 		t.Errorf("resume ended with %d: %s", code, resumed.stderr.String())
 	}
 	if got := s.state(t); got.State != "finished" || got.Finished != 2 {
@@ -175,14 +174,14 @@ func TestSecondInterruptKillsAtOnce(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond) // two signals at once may arrive as one
 	}
-	if code := s.status(t); code != cli.ExitInterrupted {
+	if code := s.status(t); code != ExitInterrupted {
 		t.Errorf("ended with %d", code)
 	}
 	if got := s.state(t); got.State != "interrupted" {
 		t.Errorf("afterwards: %+v", got)
 	}
 	s.let(t)
-	if code := command(s.dir, "resume").status(t); code != cli.ExitOK {
+	if code := command(s.dir, "resume").status(t); code != ExitOK {
 		t.Errorf("resume ended with %d", code)
 	}
 }
@@ -201,7 +200,7 @@ func TestKilledRunIsResumable(t *testing.T) {
 		t.Errorf("after kill -9: %+v", got)
 	}
 	s.let(t)
-	if code := command(s.dir, "resume", "results/hanging").status(t); code != cli.ExitOK {
+	if code := command(s.dir, "resume", "results/hanging").status(t); code != ExitOK {
 		t.Errorf("resume ended with %d", code)
 	}
 }
@@ -225,7 +224,7 @@ func TestStoppedRunHasAWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Process.Kill() })
-	waitFor(t, func() bool { return cli.Exists(filepath.Join(dir, "hangs")) })
+	waitFor(t, func() bool { return Exists(filepath.Join(dir, "hangs")) })
 	if err := s.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +233,7 @@ func TestStoppedRunHasAWarning(t *testing.T) {
 	if err := s.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	if code := s.status(t); code != cli.ExitOK {
+	if code := s.status(t); code != ExitOK {
 		t.Fatalf("ended with %d: %s", code, s.stderr.String())
 	}
 	e, err := record.Open(filepath.Join(dir, "results", "hanging"))

@@ -6,8 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
-	"github.com/tfexp/tfexp/cmd/tfexp/languageserver"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/editor"
 	"github.com/tfexp/tfexp/experiments/load"
@@ -21,7 +19,7 @@ func (a *app) schemaCommand() *cobra.Command {
 Editors that know it complete and check such files; others can be told with
 "$schema" in the file. For HCL files there is "tfexp language-server".`,
 		Example: `  tfexp schema >tfexp.schema.json`,
-		Args:    cli.Between(0, 0, ""),
+		Args:    Between(0, 0, ""),
 		RunE:    func(*cobra.Command, []string) error { return a.PrintJSON(editor.JSONSchema()) },
 	}
 }
@@ -39,14 +37,14 @@ on standard input and output. Editors start it themselves:
   Neovim    vim.lsp.start({ name = "tfexp", cmd = { "tfexp", "language-server" } })
   Helix     [language-server.tfexp] command = "tfexp", args = ["language-server"]
   Emacs     (add-to-list 'eglot-server-programs '(hcl-mode "tfexp" "language-server"))`,
-		Args: cli.Between(0, 0, ""),
+		Args: Between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			host := cli.HostFacts()
+			host := HostFacts()
 			check := func(path string, src []byte) experiments.Diagnostics {
 				_, diags := load.Source(path, src, load.Options{Host: host})
 				return diags
 			}
-			err := languageserver.Serve(cmd.Context(), os.Stdin, a.Raw, cli.ThisBuild().Version, check)
+			err := Serve(cmd.Context(), os.Stdin, a.Raw, ThisBuild().Version, check)
 			if err != nil {
 				return fmt.Errorf("language server: %w", err)
 			}

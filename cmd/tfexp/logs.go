@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
@@ -27,7 +26,7 @@ func (a *app) logsCommand() *cobra.Command {
 		Long: `Print what a job wrote to standard output and standard error. Without JOB, list the
 logs of the cell; without CELL, list the cells. The CELL "samples" has the short
 runs by which jobs are profiled. DIR is a folder of results
-(` + cli.DefaultOut + ` by default) or one experiment's folder. Control characters are
+(` + DefaultOut + ` by default) or one experiment's folder. Control characters are
 printed as \x1b, \r and so on, unless --raw says otherwise.
 
 Exit status: 0; 2 when there is no such cell or job.`,
@@ -35,15 +34,15 @@ Exit status: 0; 2 when there is no such cell or job.`,
   tfexp logs mixed-this_machine-rr-r1
   tfexp logs mixed-this_machine-rr-r1 long-2 -f
   tfexp logs samples`,
-		Args:              cli.Between(0, 3, ""),
+		Args:              Between(0, 3, ""),
 		ValidArgsFunction: completeCells,
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir, rest := splitDir(args)
 			if len(rest) > 2 {
-				return cli.NoResults(args[0])
+				return NoResults(args[0])
 			}
 			if follow && len(rest) < 2 {
-				return cli.Usagef("", "-f needs CELL and JOB")
+				return Usagef("", "-f needs CELL and JOB")
 			}
 			if len(rest) == 0 {
 				return a.listCells(dir, asJSON)
@@ -56,7 +55,7 @@ Exit status: 0; 2 when there is no such cell or job.`,
 				return a.listLogs(at, asJSON)
 			}
 			if asJSON {
-				return cli.Usagef("a log is text: leave out --json", "--json lists cells and logs")
+				return Usagef("a log is text: leave out --json", "--json lists cells and logs")
 			}
 			at.job = rest[1]
 			return a.printLog(at, follow, raw)
@@ -83,7 +82,7 @@ type (
 )
 
 func (a *app) listCells(dir string, asJSON bool) error {
-	dirs, err := cli.ExperimentsIn(dir)
+	dirs, err := ExperimentsIn(dir)
 	if err != nil {
 		return err
 	}
@@ -132,7 +131,7 @@ func (a *app) printLog(at place, follow, raw bool) error {
 	}
 	f, err := folder.Open(at.dir, append(at.logParts(), at.job+".log")...)
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Usagef(cli.DidYouMean(at.job, jobNames(at),
+		return Usagef(DidYouMean(at.job, jobNames(at),
 			"\"tfexp logs "+at.dir+" "+at.cell+"\" lists the jobs with a log"),
 			"there is no log of job %q in %s", at.job, at.cell)
 	}

@@ -3,14 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
 )
 
 func (a *app) planCommand() *cobra.Command {
 	var (
-		vars          cli.Variables
+		vars          Variables
 		opts          pipeline.Options
 		asJSON, cells bool
 	)
@@ -28,14 +27,14 @@ Exit status: 0; 3 when the experiment is invalid; 6 when it needs hardware that 
 machine does not have.`,
 		Example: `  tfexp plan experiment.hcl
   tfexp plan experiment.hcl -var quantum=500ms --cells`,
-		Args:              cli.NeedFile,
-		ValidArgsFunction: cli.CompleteFiles,
+		Args:              NeedFile,
+		ValidArgsFunction: CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			spec, err := a.Load(args[0], &vars, false, asJSON)
 			if err != nil {
 				return err
 			}
-			opts.Version, opts.Command = cli.ThisBuild().Version, a.Args
+			opts.Version, opts.Command = ThisBuild().Version, a.Args
 			plan, err := pipeline.New(spec, opts)
 			if err != nil {
 				return err
@@ -47,7 +46,7 @@ machine does not have.`,
 		},
 	}
 	vars.Flags(cmd.Flags())
-	cmd.Flags().StringVar(&opts.Out, "out", cli.DefaultOut, "`DIR` of the results")
+	cmd.Flags().StringVar(&opts.Out, "out", DefaultOut, "`DIR` of the results")
 	cmd.Flags().BoolVar(&opts.Fresh, "fresh", false, "plan as if nothing had run before")
 	cmd.Flags().BoolVar(&cells, "cells", false, "list every cell in the order in which they run")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

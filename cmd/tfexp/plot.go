@@ -11,8 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
-	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -38,7 +37,7 @@ func (a *app) plotCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plot [DIR] [--format LIST] [--width LENGTH] [--font-size POINTS] [--style STYLE]",
 		Short: "Draw the pictures of results again",
-		Long: `Draw the pictures of all experiments in DIR (` + cli.DefaultOut + ` by default, or one
+		Long: `Draw the pictures of all experiments in DIR (` + DefaultOut + ` by default, or one
 experiment's folder) from the files in it, as SVG and PNG. This needs no cache, and
 works on a copy of the results and while a run is writing them.
 
@@ -52,8 +51,8 @@ Exit status: 0; 1 when files cannot be read or written; 2 when there are no resu
 or a flag is wrong.`,
 		Example: `  tfexp plot results/fcfs_vs_rr
   tfexp plot results/fcfs_vs_rr --format pdf --width 84mm --font-size 8 --style paper`,
-		Args:              cli.Between(0, 1, ""),
-		ValidArgsFunction: cli.CompleteDir,
+		Args:              Between(0, 1, ""),
+		ValidArgsFunction: CompleteDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, name := range []string{"format", "width", "font-size", "style", "output"} {
 				o.changed = o.changed || cmd.Flags().Changed(name)
@@ -103,18 +102,18 @@ func (o *plotting) options() (plot.Options, error) {
 	var out plot.Options
 	for _, f := range o.formats {
 		if !slices.Contains(canvas.Formats(), f) {
-			return out, cli.Usagef(cli.DidYouMean(f, canvas.Formats(), "the formats are "+strings.Join(canvas.Formats(), ", ")),
+			return out, Usagef(DidYouMean(f, canvas.Formats(), "the formats are "+strings.Join(canvas.Formats(), ", ")),
 				"unknown format %q", f)
 		}
 	}
 	out.Formats = o.formats
 	if !slices.Contains(canvas.Styles(), o.style) {
-		return out, cli.Usagef(cli.DidYouMean(o.style, canvas.Styles(),
+		return out, Usagef(DidYouMean(o.style, canvas.Styles(),
 			"the styles are "+strings.Join(canvas.Styles(), ", ")), "unknown style %q", o.style)
 	}
 	out.Style = canvas.Look(o.style)
 	if o.fontSize != 0 && !(o.fontSize >= leastFont && o.fontSize <= mostFont) {
-		return out, cli.Usagef("", "--font-size is %g: text can have %d to %d points", o.fontSize, leastFont, mostFont)
+		return out, Usagef("", "--font-size is %g: text can have %d to %d points", o.fontSize, leastFont, mostFont)
 	}
 	out.FontSize = o.fontSize
 	if o.width == "" {
@@ -125,7 +124,7 @@ func (o *plotting) options() (plot.Options, error) {
 		return out, err
 	}
 	if !(out.Width >= leastWidth && out.Width <= mostWidth) {
-		return out, cli.Usagef("50mm to 800mm will do", "--width is %s: pictures can be %d to %d points wide", o.width,
+		return out, Usagef("50mm to 800mm will do", "--width is %s: pictures can be %d to %d points wide", o.width,
 			leastWidth, mostWidth)
 	}
 	return out, nil
@@ -136,11 +135,11 @@ func points(length string) (float64, error) {
 	var v float64
 	var unit string
 	if n, err := fmt.Sscanf(length, "%g%s", &v, &unit); n != 2 || err != nil {
-		return 0, cli.Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is no length", length)
+		return 0, Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is no length", length)
 	}
 	per, ok := map[string]float64{"mm": 72 / 25.4, "cm": 72 / 2.54, "in": 72, "pt": 1}[unit]
 	if !ok {
-		return 0, cli.Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is no length", length)
+		return 0, Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is no length", length)
 	}
 	return v * per, nil
 }
@@ -174,14 +173,14 @@ type redrawn struct {
 // on when one fails.
 func (a *app) redraw(ctx context.Context, stage string, args []string, asJSON bool,
 	draw func(context.Context, string) ([]string, error)) error {
-	dirs, err := cli.ExperimentsIn(cli.DirArgument(args))
+	dirs, err := ExperimentsIn(DirArgument(args))
 	if err != nil {
 		return err
 	}
 	var errs []error
 	made := []redrawn{}
 	for _, dir := range dirs {
-		view := progress.New(a.Screen, a.ErrColor)
+		view := live.NewRunProgress(a.Screen, a.ErrColor)
 		began := time.Now()
 		view.Observe(pipeline.Progress{Kind: stages.StageStart, Stage: stage})
 		paths, err := draw(ctx, dir)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/report"
 )
@@ -15,15 +14,15 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [DIR] [--json]",
 		Short: "Write the report of results again",
-		Long: `Write ` + record.ReportFile + ` of all experiments in DIR (` + cli.DefaultOut + ` by default, or one
+		Long: `Write ` + record.ReportFile + ` of all experiments in DIR (` + DefaultOut + ` by default, or one
 experiment's folder) from the files in it. This needs no cache, and works on a copy
 of the results. While a run is writing them, the report has the cells that have
 finished so far.
 
 Exit status: 0; 1 when files cannot be read or written; 2 when there are no results.`,
 		Example:           "  tfexp report results/fcfs_vs_rr",
-		Args:              cli.Between(0, 1, ""),
-		ValidArgsFunction: cli.CompleteDir,
+		Args:              Between(0, 1, ""),
+		ValidArgsFunction: CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.redraw(context.Background(), "report", args, asJSON,
 				func(ctx context.Context, dir string) ([]string, error) {

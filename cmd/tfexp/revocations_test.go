@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -115,7 +114,7 @@ func runRevoked(t *testing.T, dir, engine string, scale float64) string {
 		}
 	}
 	s := command(dir, "run", "r.hcl", "--out", "out")
-	if code := s.status(t); code != cli.ExitOK {
+	if code := s.status(t); code != ExitOK {
 		t.Fatalf("ended with %d: %s", code, s.stderr.String())
 	}
 	return filepath.Join(dir, "out", "revoked", "cells", "w-h-fcfs-r1")

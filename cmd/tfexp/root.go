@@ -6,15 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
-	"github.com/tfexp/tfexp/cmd/tfexp/convert"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 )
 
 // app is the command: its subcommands are methods, or made from what they share.
-type app struct{ *cli.App }
+type app struct{ *App }
 
-func newApp(stdout, stderr io.Writer) *app { return &app{cli.New(stdout, stderr)} }
+func newApp(stdout, stderr io.Writer) *app { return &app{New(stdout, stderr)} }
 
 // Groups of the list of commands.
 const (
@@ -40,15 +38,15 @@ func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "tfexp",
 		Short:         "Experiments on training jobs and their schedulers",
-		Long:          rootLong + "\n\n" + cli.ExitHelp,
+		Long:          rootLong + "\n\n" + ExitHelp,
 		Example:       rootExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       cli.ThisBuild().Version,
+		Version:       ThisBuild().Version,
 	}
 	root.SetOut(show.Fold(a.Out))
 	root.SetErr(a.Err)
-	root.SetFlagErrorFunc(cli.FlagError)
+	root.SetFlagErrorFunc(FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddGroup(
 		&cobra.Group{ID: groupWrite, Title: "Write an experiment:"},
@@ -67,7 +65,7 @@ func (a *app) command() *cobra.Command {
 		{groupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
 		{groupLook, []*cobra.Command{a.statusCommand(), a.topCommand(), a.logsCommand(), a.explainCommand(),
 			a.estimateCommand(),
-			a.serveCommand(), a.compareCommand(), a.plotCommand(), a.reportCommand(), convert.Export(a.App), convert.Import(a.App)}},
+			a.serveCommand(), a.compareCommand(), a.plotCommand(), a.reportCommand(), Export(a.App), Import(a.App)}},
 		{groupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(),
 			a.trainCommand(), a.cellCommand()}},
 	} {
@@ -97,12 +95,12 @@ func (a *app) helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, _, err := cmd.Root().Find(args)
 			if err != nil {
-				return cli.UnknownCommand(cmd.Root(), args[0])
+				return UnknownCommand(cmd.Root(), args[0])
 			}
 			return about.Help()
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return cli.CommandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
+			return CommandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 }
@@ -110,12 +108,12 @@ func (a *app) helpCommand() *cobra.Command {
 func (a *app) execute(args []string) error {
 	cobra.EnableCommandSorting = false
 	a.Args = append([]string{"tfexp"}, args...)
-	args = cli.LongForms(args)
+	args = LongForms(args)
 	root := a.command()
 	// The shells' completion scripts call a command that cobra adds later.
 	completing := len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
 	if _, _, err := root.Find(args); err != nil && !completing {
-		return cli.UnknownCommand(root, firstWord(args))
+		return UnknownCommand(root, firstWord(args))
 	}
 	root.SetArgs(args)
 	return root.Execute()

@@ -7,8 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
-	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/prose"
@@ -32,14 +31,14 @@ func (o *runOptions) flags(fs *pflag.FlagSet) {
 
 func (o *runOptions) check() error {
 	if o.Parallel < 0 {
-		return cli.Usagef("", "--parallel is %d: it must not be negative", o.Parallel)
+		return Usagef("", "--parallel is %d: it must not be negative", o.Parallel)
 	}
 	return nil
 }
 
 func (a *app) runCommand() *cobra.Command {
 	var (
-		vars cli.Variables
+		vars Variables
 		o    runOptions
 	)
 	cmd := &cobra.Command{
@@ -67,12 +66,12 @@ lines do.
 Ctrl-C stops the running jobs; "tfexp resume" continues the run. A second Ctrl-C
 kills the jobs at once. Results go to standard output, progress to standard error.
 
-` + cli.ExitHelp,
+` + ExitHelp,
 		Example: `  tfexp run experiment.hcl
   tfexp run experiment.hcl -var quantum=500ms --out /tmp/results
   tfexp run experiment.hcl --json | jq .variants`,
-		Args:              cli.NeedFile,
-		ValidArgsFunction: cli.CompleteFiles,
+		Args:              NeedFile,
+		ValidArgsFunction: CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -88,16 +87,16 @@ kills the jobs at once. Results go to standard output, progress to standard erro
 	}
 	vars.Flags(cmd.Flags())
 	o.flags(cmd.Flags())
-	cmd.Flags().StringVar(&o.Out, "out", cli.DefaultOut, "`DIR` of the results")
+	cmd.Flags().StringVar(&o.Out, "out", DefaultOut, "`DIR` of the results")
 	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, "run everything again, also what is finished")
 	return cmd
 }
 
 // carryOut makes a plan, runs it with progress shown, and prints a summary.
 func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.Plan, error)) error {
-	view := progress.New(a.Screen, a.ErrColor)
+	view := live.NewRunProgress(a.Screen, a.ErrColor)
 	if o.quiet {
-		view = progress.Quiet(a.Screen)
+		view = live.QuietProgress(a.Screen)
 	}
 	defer view.Close()
 	opts := o.Options
@@ -106,7 +105,7 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 		return err
 	}
 	opts.Fetch = true
-	opts.Version, opts.Command, opts.Observe = cli.ThisBuild().Version, a.Args, view.Observe
+	opts.Version, opts.Command, opts.Observe = ThisBuild().Version, a.Args, view.Observe
 	plan, err := planFor(opts)
 	if err != nil {
 		return err
@@ -122,7 +121,7 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 		return a.left(plan)
 	}
 	if errors.Is(err, pipeline.ErrInterrupted) {
-		return &cli.Error{Code: cli.ExitInterrupted, Err: err, Hint: "resume with: tfexp resume " + plan.Dir}
+		return &Error{Code: ExitInterrupted, Err: err, Hint: "resume with: tfexp resume " + plan.Dir}
 	}
 	if err != nil {
 		return err
@@ -131,8 +130,8 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 		return err
 	}
 	if outcome.Failed > 0 {
-		return &cli.Error{
-			Code: cli.ExitCellsFailed,
+		return &Error{
+			Code: ExitCellsFailed,
 			Err:  fmt.Errorf("%s failed", show.Count(outcome.Failed, "cell", "cells")),
 			Hint: "\"tfexp status " + plan.Dir + "\" shows what went wrong",
 		}
@@ -159,6 +158,6 @@ func missed(dir string) error {
 	if n == 0 {
 		return nil
 	}
-	return &cli.Error{Code: cli.ExitMissed, Err: fmt.Errorf("%s missed",
+	return &Error{Code: ExitMissed, Err: fmt.Errorf("%s missed",
 		show.Count(n, "threshold was", "thresholds were"))}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/load"
@@ -123,7 +122,7 @@ func inProcess(args ...string) (code int, stdout, stderr string) {
 func outputOf(t *testing.T, args ...string) string {
 	t.Helper()
 	code, out, errs := inProcess(args...)
-	if code != cli.ExitOK {
+	if code != ExitOK {
 		t.Fatalf("tfexp %s: exit status %d\n%s", strings.Join(args, " "), code, errs)
 	}
 	return out

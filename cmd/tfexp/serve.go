@@ -11,9 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
-	"github.com/tfexp/tfexp/cmd/tfexp/watch"
-	"github.com/tfexp/tfexp/cmd/tfexp/window"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 )
 
 // defaultPort is where the page is, so that it can be kept as a bookmark.
@@ -25,7 +23,7 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [DIR] [--port N] [--open]",
 		Short: "Show runs in the browser while they go on",
-		Long: `Serve a web page on this machine that shows the experiments in DIR (` + cli.DefaultOut + `
+		Long: `Serve a web page on this machine that shows the experiments in DIR (` + DefaultOut + `
 by default, or one experiment's folder; it need not be there yet): how far a run is
 and how long it will take, the schedule of the running cell as it grows, loss and
 accuracy of its jobs, cores and GPUs in use, why jobs wait, logs, and the report.
@@ -41,15 +39,15 @@ forward the port: ssh -L ` + fmt.Sprint(defaultPort) + `:localhost:` + fmt.Sprin
 Ctrl-C ends it. Exit status: 0; 1 when the port cannot be opened; 2 for wrong usage.`,
 		Example: `  tfexp serve --open
   tfexp serve /tmp/results --port 0`,
-		Args:              cli.Between(0, 1, ""),
-		ValidArgsFunction: cli.CompleteDir,
+		Args:              Between(0, 1, ""),
+		ValidArgsFunction: CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if port < 0 || port > 65535 {
-				return cli.Usagef("0 chooses a free one", "--port is %d: a port is a number up to 65535", port)
+				return Usagef("0 chooses a free one", "--port is %d: a port is a number up to 65535", port)
 			}
-			dir := cli.DirArgument(args)
-			if len(args) > 0 && cli.Exists(dir) && !cli.IsDir(dir) {
-				return cli.NoResults(dir)
+			dir := DirArgument(args)
+			if len(args) > 0 && Exists(dir) && !IsDir(dir) {
+				return NoResults(dir)
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
@@ -62,19 +60,19 @@ Ctrl-C ends it. Exit status: 0; 1 when the port cannot be opened; 2 for wrong us
 }
 
 func (a *app) serve(ctx context.Context, dir string, port int, open bool) error {
-	on, err := window.Listen(port)
+	on, err := live.Listen(port)
 	if err != nil {
-		return &cli.Error{Code: cli.ExitInternal, Err: fmt.Errorf("open port %d of this machine: %w", port, err),
+		return &Error{Code: ExitInternal, Err: fmt.Errorf("open port %d of this machine: %w", port, err),
 			Hint: "perhaps another \"tfexp serve\" has it: choose another with --port, or a free one with --port 0"}
 	}
-	address := window.Address(on)
+	address := live.Address(on)
 	fmt.Fprintf(a.Out, "%s shows %s (Ctrl-C ends it)\n", address, dir)
 	if open {
 		if err := browse(address); err != nil {
 			fmt.Fprintf(a.Err, "the browser cannot be started: %v\n", err)
 		}
 	}
-	return window.Serve(ctx, on, window.Handler(watch.New(dir), window.Options{Version: cli.ThisBuild().Version}))
+	return live.Serve(ctx, on, live.WindowHandler(live.NewWatch(dir), live.WindowOptions{Version: ThisBuild().Version}))
 }
 
 // browse opens an address in the user's browser.

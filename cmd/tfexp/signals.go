@@ -6,15 +6,14 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
-	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 )
 
 // interruptible returns a context that the first Ctrl-C (or SIGTERM, or
 // SIGHUP) cancels: the run then stops cleanly. The second one gives the
 // terminal back and ends the process at once; running jobs die with it. stop
 // must be called when the run is over.
-func interruptible(view progress.View) (ctx context.Context, stop func()) {
+func interruptible(view live.RunProgress) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	// Scripts start background jobs with SIGINT ignored; one that is sent to this
@@ -33,7 +32,7 @@ func interruptible(view progress.View) (ctx context.Context, stop func()) {
 			}
 			if again {
 				view.Close()
-				os.Exit(cli.ExitInterrupted)
+				os.Exit(ExitInterrupted)
 			}
 			cancel()
 			view.Say("stopping jobs… (press Ctrl-C again to kill them at once)")

@@ -17,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/hardware/need"
-	"github.com/tfexp/tfexp/hardware/slurm/client"
+	"github.com/tfexp/tfexp/hardware/slurm"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/shard"
 )
@@ -33,16 +32,16 @@ func onSlurm(t *testing.T) *slurmed {
 	if testing.Short() {
 		t.Skip("it runs on a cluster, for seconds")
 	}
-	out, err := "", client.Missing()
+	out, err := "", slurm.Missing()
 	if err == nil {
-		if out, err = client.Run(t.Context(), 15*time.Second, "sinfo", "-h", "-N", "-p", "main", "-o", "%N"); err == nil &&
+		if out, err = slurm.RunCommand(t.Context(), 15*time.Second, "sinfo", "-h", "-N", "-p", "main", "-o", "%N"); err == nil &&
 			len(strings.Fields(out)) < 3 {
 			err = errors.New("the partition main has too few nodes")
 		}
 	}
 	need.This(t, "slurm", err, `eval "$(hardware/slurm/cluster.sh start)"`)
 	s := newSlurmed(t)
-	for _, name := range client.Commands {
+	for _, name := range slurm.Commands {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +55,7 @@ func onSlurm(t *testing.T) *slurmed {
 		}
 	}
 	t.Cleanup(func() {
-		if out, err := client.Run(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o",
+		if out, err := slurm.RunCommand(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o",
 			"%A %j"); err != nil ||
 			strings.Contains(out, "tfexp") {
 			t.Errorf("left in the queue: %s, %v", out, err)
@@ -225,8 +224,8 @@ func TestSlurmArray(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "sweep.hcl", sweep)
 	vars := []string{"-var", "replicates=100", "-var", "jobs=1000", "-var", "records=metrics"}
-	s.run(t, cli.ExitOK, append([]string{"run", "sweep.hcl", "--quiet", "--out", "local"}, vars...)...)
-	s.run(t, cli.ExitOK, append([]string{"run", "sweep.hcl", "--quiet", "--on", "slurm"}, vars...)...)
+	s.run(t, ExitOK, append([]string{"run", "sweep.hcl", "--quiet", "--out", "local"}, vars...)...)
+	s.run(t, ExitOK, append([]string{"run", "sweep.hcl", "--quiet", "--on", "slurm"}, vars...)...)
 	if calls := s.counted(); len(calls) > 20 || len(calls) < 4 {
 		t.Errorf("%d calls of the controller: %q", len(calls), calls)
 	}
@@ -235,7 +234,7 @@ func TestSlurmArray(t *testing.T) {
 		t.Errorf("%d files for a thousand cells in 50 tasks (%v)", len(entries), err)
 	}
 	again := append([]string{"run", "sweep.hcl", "--on", "slurm"}, vars...)
-	if out := s.run(t, cli.ExitOK, again...); !strings.Contains(out, "all reused") {
+	if out := s.run(t, ExitOK, again...); !strings.Contains(out, "all reused") {
 		t.Error(out)
 	}
 	if calls := s.counted(); len(calls) > 0 {
@@ -248,22 +247,22 @@ func TestSlurmArray(t *testing.T) {
 func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "sweep.hcl", sweep)
-	s.run(t, cli.ExitOK, "run", "sweep.hcl", "--quiet", "--out", "local")
+	s.run(t, ExitOK, "run", "sweep.hcl", "--quiet", "--out", "local")
 	// Nothing starts until a task has been cancelled.
-	first, err := client.Run(t.Context(), 0, "sbatch", "--parsable", "-N3", "--exclusive", "-o", "/dev/null", "--wrap",
+	first, err := slurm.RunCommand(t.Context(), 0, "sbatch", "--parsable", "-N3", "--exclusive", "-o", "/dev/null", "--wrap",
 		"sleep 600")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.run(t, cli.ExitOK, "run", "sweep.hcl", "--on", "slurm", "--batch", "5", "--detach")
+	s.run(t, ExitOK, "run", "sweep.hcl", "--on", "slurm", "--batch", "5", "--detach")
 	dir := filepath.Join(s.dir, "results", "sweep")
-	if out := s.run(t, cli.ExitOK, "status"); !strings.Contains(out, "queued") {
+	if out := s.run(t, ExitOK, "status"); !strings.Contains(out, "queued") {
 		t.Errorf("status says %s", out)
 	}
 	job := s.submitted(t, dir)
 	slurm := func(command string, args ...string) {
 		t.Helper()
-		if _, err := client.Run(t.Context(), 0, command, args...); err != nil {
+		if _, err := slurm.RunCommand(t.Context(), 0, command, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -281,7 +280,7 @@ func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	s.run(t, cli.ExitOK, "resume")
+	s.run(t, ExitOK, "resume")
 	same(t, filepath.Join(s.dir, "local", "sweep"), dir)
 	ended := map[string]int{}
 	raw, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
@@ -378,7 +377,7 @@ func TestSlurmAllocation(t *testing.T) {
 	if n := journal("cell_end"); n != 1 {
 		t.Fatalf("%d cells had ended", n)
 	}
-	if out := s.run(t, cli.ExitOK, "resume"); !strings.Contains(out, "1 reused") || journal("cell_end") != 2 {
+	if out := s.run(t, ExitOK, "resume"); !strings.Contains(out, "1 reused") || journal("cell_end") != 2 {
 		t.Errorf("resume says %s", out)
 	}
 }
@@ -415,7 +414,7 @@ echo "allocation failure: Job violates accounting/QOS policy (job submit limit, 
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bin := t.TempDir()
-			for _, name := range client.Commands {
+			for _, name := range slurm.Commands {
 				script := test.fakes[name]
 				if test.fakes == nil {
 					break
@@ -433,9 +432,9 @@ echo "allocation failure: Job violates accounting/QOS policy (job submit limit, 
 				cmd.Env = append(cmd.Env, "PATH="+bin)
 			}
 			out, _ := cmd.CombinedOutput()
-			if cmd.ProcessState.ExitCode() != cli.ExitUnavailable || !strings.Contains(string(out), test.want) ||
+			if cmd.ProcessState.ExitCode() != ExitUnavailable || !strings.Contains(string(out), test.want) ||
 				!strings.Contains(string(out), test.whatToDo) {
-				t.Errorf("exit status %d, want %d with %q and %q:\n%s", cmd.ProcessState.ExitCode(), cli.ExitUnavailable, test.want,
+				t.Errorf("exit status %d, want %d with %q and %q:\n%s", cmd.ProcessState.ExitCode(), ExitUnavailable, test.want,
 					test.whatToDo, out)
 			}
 			if _, err := os.Stat(filepath.Join(s.dir, "submitted")); err == nil {
@@ -451,7 +450,7 @@ func TestSlurmStepsAreTuned(t *testing.T) {
 	s.write(t, "tuned.hcl", strings.NewReplacer("IMAGE", "", "HARDWARE",
 		"\n  engine = \"slurm\"\n  partition = \"main\"\n  node \"n\" {\n    count   = 1\n    threads = "+
 			"2\n  }\n").Replace(tuned))
-	s.run(t, cli.ExitOK, "run", "tuned.hcl")
+	s.run(t, ExitOK, "run", "tuned.hcl")
 	checkTuned(t, s.dir)
 }
 
@@ -459,6 +458,6 @@ func TestSlurmStepsAreTuned(t *testing.T) {
 func TestSlurmStepsAreDeepened(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "d.hcl", deepenedOn("slurm", "null"))
-	s.run(t, cli.ExitOK, "run", "d.hcl")
+	s.run(t, ExitOK, "run", "d.hcl")
 	checkDeepened(t, s.dir)
 }

@@ -12,10 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
-	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
-	"github.com/tfexp/tfexp/cmd/tfexp/watch"
 )
 
 // statusEvery is the time between two looks of status --watch.
@@ -26,7 +24,7 @@ func (a *app) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [DIR] [--watch] [--json]",
 		Short: "Show the progress of experiments, and what failed",
-		Long: `Show each experiment in DIR (` + cli.DefaultOut + ` by default, or one experiment's folder),
+		Long: `Show each experiment in DIR (` + DefaultOut + ` by default, or one experiment's folder),
 those that run first: how many cells have finished, failed and are left, how long these
 will take, and the last lines of its journal. This only reads files; it does not disturb
 a run.
@@ -38,19 +36,19 @@ Exit status: 0, whatever the state; 2 when there are no results.`,
 		Example: `  tfexp status
   tfexp status --watch
   tfexp status results/fcfs_vs_rr --json`,
-		Args:              cli.Between(0, 1, ""),
-		ValidArgsFunction: cli.CompleteDir,
+		Args:              Between(0, 1, ""),
+		ValidArgsFunction: CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if watching && asJSON {
-				return cli.Usagef("\"tfexp serve\" has what changes as JSON", "--watch and --json exclude each other")
+				return Usagef("\"tfexp serve\" has what changes as JSON", "--watch and --json exclude each other")
 			}
-			dir := cli.DirArgument(args)
+			dir := DirArgument(args)
 			if watching {
 				ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 				defer stop()
 				return a.watchStatus(ctx, dir)
 			}
-			all, err := statusOf(watch.New(dir))
+			all, err := statusOf(live.NewWatch(dir))
 			if err != nil {
 				return err
 			}
@@ -67,8 +65,8 @@ Exit status: 0, whatever the state; 2 when there are no results.`,
 }
 
 // statusOf reads the status of the experiments in a folder, and how long those that run will take.
-func statusOf(results *watch.Folder) ([]show.ExperimentStatus, error) {
-	dirs, err := cli.ExperimentsIn(results.Dir)
+func statusOf(results *live.Folder) ([]show.ExperimentStatus, error) {
+	dirs, err := ExperimentsIn(results.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +100,8 @@ func printStatus(p *show.Printer, all []show.ExperimentStatus) {
 // watchStatus shows the status until no run goes on, or the context is done: in place on a terminal, else each time
 // that something has changed.
 func (a *app) watchStatus(ctx context.Context, dir string) error {
-	results := watch.New(dir)
-	screen := progress.NewScreen(a.RawOut())
+	results := live.NewWatch(dir)
+	screen := live.NewStatusScreen(a.RawOut())
 	if screen != nil {
 		defer screen.Close()
 	}

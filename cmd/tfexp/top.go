@@ -9,16 +9,14 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
-	"github.com/tfexp/tfexp/cmd/tfexp/screen"
-	"github.com/tfexp/tfexp/cmd/tfexp/watch"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 )
 
 func (a *app) topCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "top [DIR]",
 		Short: "Show runs in the whole terminal while they go on",
-		Long: `Show the experiments in DIR (` + cli.DefaultOut + ` by default, or one experiment's folder; it
+		Long: `Show the experiments in DIR (` + DefaultOut + ` by default, or one experiment's folder; it
 need not be there yet) in the whole terminal while they run: cells and how long they
 will take, and of the cell that runs the schedule as it grows, cores and GPUs in use,
 and of each job its epoch, its loss and how that fell, its accuracy, and why it waits.
@@ -34,21 +32,21 @@ Where standard output is no terminal, the screen is printed once, 80 columns wid
 Exit status: 0; 1 when files cannot be read.`,
 		Example: `  tfexp top
   tfexp top results/fcfs_vs_rr`,
-		Args:              cli.Between(0, 1, ""),
-		ValidArgsFunction: cli.CompleteDir,
+		Args:              Between(0, 1, ""),
+		ValidArgsFunction: CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
-			dir := cli.DirArgument(args)
-			if len(args) > 0 && cli.Exists(dir) && !cli.IsDir(dir) {
-				return cli.NoResults(dir)
+			dir := DirArgument(args)
+			if len(args) > 0 && Exists(dir) && !IsDir(dir) {
+				return NoResults(dir)
 			}
 			out, ok := a.RawOut().(*os.File)
 			if !ok || !term.IsTerminal(int(out.Fd())) {
 				const width = 80
-				return screen.Print(a.Out, watch.New(dir), width)
+				return live.PrintScreen(a.Out, live.NewWatch(dir), width)
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 			defer stop()
-			return screen.Show(ctx, out, watch.New(dir), a.OutColor)
+			return live.ShowScreen(ctx, out, live.NewWatch(dir), a.OutColor)
 		},
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -80,7 +79,7 @@ var moments = []struct {
 }{
 	{"start", func(string, string) bool { return true }},
 	{"profile", func(dir, journal string) bool {
-		return cli.Exists(filepath.Join(dir, record.SamplesDir)) && !strings.Contains(journal, `"cell_start"`)
+		return Exists(filepath.Join(dir, record.SamplesDir)) && !strings.Contains(journal, `"cell_start"`)
 	}},
 	{"execute", func(_, journal string) bool { return strings.Contains(journal, `"cell_start"`) }},
 	{"fidelity", func(_, journal string) bool { return strings.Contains(journal, `"cell_simulated"`) }},
@@ -249,7 +248,7 @@ func (x *torture) finish() {
 	x.Helper()
 	before := len(x.journal())
 	s := command(x.dir, "run", "tortured.hcl", "--quiet")
-	if code := s.status(x.T); code != cli.ExitOK {
+	if code := s.status(x.T); code != ExitOK {
 		x.Fatalf("the last run ended with %d: %s", code, s.stderr.String())
 	}
 	x.check(before)

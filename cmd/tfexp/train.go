@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/jobs/builtin"
 )
 
@@ -20,7 +19,7 @@ func (a *app) trainCommand() *cobra.Command {
 		DisableFlagParsing: true,
 		ValidArgs:          builtin.Names(),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return cli.Silently(builtin.MainSince(builtin.Began(), args, a.Out, a.Err))
+			return Silently(builtin.MainSince(builtin.Began(), args, a.Out, a.Err))
 		},
 	}
 }

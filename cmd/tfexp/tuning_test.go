@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 )
 
 // Real trials of some tenths of a second each, in which a model chooses what comes next. While there is a file "hold",
@@ -90,7 +89,7 @@ func TestKilledSearchGoesOnWithTheSameTrials(t *testing.T) {
 	}
 	t.Parallel()
 	whole, broken := searched(t), searched(t)
-	if c := command(whole, "run", "search.hcl"); c.status(t) != cli.ExitOK {
+	if c := command(whole, "run", "search.hcl"); c.status(t) != ExitOK {
 		t.Fatal(c.stderr.String())
 	}
 	hold := filepath.Join(broken, "hold")
@@ -119,7 +118,7 @@ func TestKilledSearchGoesOnWithTheSameTrials(t *testing.T) {
 		}
 		at[path] = info.ModTime().UnixNano()
 	}
-	if c := command(broken, "resume"); c.status(t) != cli.ExitOK {
+	if c := command(broken, "resume"); c.status(t) != ExitOK {
 		t.Fatal(c.stderr.String())
 	}
 	for path, was := range at {

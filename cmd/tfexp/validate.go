@@ -6,14 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
 )
 
 func (a *app) validateCommand() *cobra.Command {
 	var (
-		vars   cli.Variables
+		vars   Variables
 		asJSON bool
 	)
 	cmd := &cobra.Command{
@@ -29,13 +28,13 @@ hardware that this machine lacks, such as GPUs.`,
   tfexp validate -var quantum=2s experiments/*.hcl`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.NeedFile(cmd, args)
+				return NeedFile(cmd, args)
 			}
 			return nil
 		},
-		ValidArgsFunction: cli.CompleteFiles,
+		ValidArgsFunction: CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			all := cli.Checked{Valid: true, Diagnostics: experiments.Diagnostics{}}
+			all := Checked{Valid: true, Diagnostics: experiments.Diagnostics{}}
 			for _, file := range args {
 				spec, diags := vars.Read(file)
 				all.Diagnostics = append(all.Diagnostics, diags...)
@@ -62,7 +61,7 @@ hardware that this machine lacks, such as GPUs.`,
 				}
 			}
 			if !all.Valid {
-				return cli.Silently(cli.Invalid(all.Diagnostics))
+				return Silently(Invalid(all.Diagnostics))
 			}
 			return nil
 		},
@@ -98,9 +97,9 @@ func size(spec *experiments.Spec) string {
 func matrixSize(spec *experiments.Spec) string {
 	var policies, workloads, machines []string
 	for _, c := range spec.Cells {
-		policies = cli.Insert(policies, c.Policy.Name)
-		workloads = cli.Insert(workloads, c.Workload.Name)
-		machines = cli.Insert(machines, c.Hardware.Name)
+		policies = Insert(policies, c.Policy.Name)
+		workloads = Insert(workloads, c.Workload.Name)
+		machines = Insert(machines, c.Hardware.Name)
 	}
 	parts := []string{
 		show.Count(len(policies), "policy", "policies"),

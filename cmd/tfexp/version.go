@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/cli"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -15,9 +14,9 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print the version and how it was built",
 		Example: `  tfexp version
   tfexp version --json`,
-		Args: cli.Between(0, 0, ""),
+		Args: Between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			b := cli.ThisBuild()
+			b := ThisBuild()
 			if asJSON {
 				return a.PrintJSON(b)
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
-	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 )
 
 // readSpeeds reads the table of a trace's argument throughputs, and gives the jobs without a job
@@ -24,7 +23,7 @@ func (d *Decoder) readSpeeds(t *rawTrace, a *eval.Args) bool {
 	}
 	from := d.Find(eval.Get[string](a, "throughputs"))
 	digest, err := files.ReadAll(from, func(text io.Reader) (err error) {
-		t.speeds, err = throughput.Read(from.Shown, text)
+		t.speeds, err = workload.ReadThroughput(from.Shown, text)
 		return err
 	})
 	switch {
@@ -65,7 +64,7 @@ func (d *Decoder) readSpeeds(t *rawTrace, a *eval.Args) bool {
 }
 
 // speedProblem says why a table has no run time for a job; empty when it has one.
-func speedProblem(t *throughput.Table, j *scheduler.Job) string {
+func speedProblem(t *workload.Throughputs, j *scheduler.Job) string {
 	if j.Units() <= 0 {
 		return fmt.Sprintf("The trace has no number of steps for %q: a table of throughputs says nothing of it.", j.Name)
 	}
@@ -86,10 +85,10 @@ func speedProblem(t *throughput.Table, j *scheduler.Job) string {
 func workers(j *scheduler.Job) int { return max(j.GPUs, 1) }
 
 // ratesOf returns how fast a job is on the types of devices on which it runs.
-func ratesOf(t *throughput.Table, j *scheduler.Job) []experiments.GPURate {
+func ratesOf(t *workload.Throughputs, j *scheduler.Job) []experiments.GPURate {
 	var rates []experiments.GPURate
 	for _, device := range t.Devices() {
-		if s, _ := t.Speed(throughput.Key{Job: j.Class, Device: device, Workers: workers(j)}); s > 0 {
+		if s, _ := t.Speed(workload.ThroughputKey{Job: j.Class, Device: device, Workers: workers(j)}); s > 0 {
 			rates = append(rates, experiments.GPURate{Type: device, Rate: s})
 		}
 	}

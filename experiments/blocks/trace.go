@@ -16,7 +16,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
-	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 )
 
 // rawTrace is a trace whose job blocks are known by name only.
@@ -26,7 +25,7 @@ type rawTrace struct {
 	jobs  []string // job blocks that are used
 	block []int32  // of each job: an index of jobs, or -1
 	// speeds are those of jobs without a block, by the type of device; nil without a table.
-	speeds *throughput.Table
+	speeds *workload.Throughputs
 }
 
 // traceFile is what was read from a file in one shape.

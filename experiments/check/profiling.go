@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/scheduler/profiling"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // profiling reports a policy that takes samples of jobs on the cluster, where these cannot be simulated.
 func (c *Checker) profiling(w *experiments.Workload, h *experiments.Hardware, p *experiments.Policy) {
-	if profiling.Of(p.Settings) == nil {
+	if policy.ProfilingOf(p.Settings) == nil {
 		return
 	}
 	at := place(p.At, "profiling", p.Range)

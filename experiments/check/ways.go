@@ -5,7 +5,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/policy/pairs"
 )
 
 // unweighedWays warns of orders by predicted run times that leave open with which of its
@@ -60,7 +59,7 @@ func inPairs(p *experiments.Policy) *experiments.Policy {
 			other.Set(q, "")
 		}
 	}
-	other.Placement = pairs.Pairs
+	other.Placement = policy.Pairs
 	other.Policy = other.Complete()
 	if len(other.Problems(func(arg string) bool { return arg == string(policy.PlacementOf) || isSet(arg) })) > 0 {
 		return p

@@ -12,8 +12,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/files"
 	"github.com/tfexp/tfexp/experiments/words"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
-	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // Decoder decodes the blocks of one file.
@@ -22,7 +21,7 @@ type Decoder struct {
 	// Job and Hardware decode the block of a name; false for one with an error.
 	Job      func(name string) (*experiments.Job, bool)
 	Hardware func(name string) (*experiments.Hardware, bool)
-	earlier  []*adapt.Study // the adaptation blocks that have been decoded
+	earlier  []*adaptation.Study // the adaptation blocks that have been decoded
 }
 
 // Adaptations decodes the adaptation blocks below root.
@@ -40,7 +39,7 @@ func (d *Decoder) Adaptations(root *eval.Node, global *eval.Env) []*Adaptation {
 // adaptation decodes one block; nil when it has an error.
 func (d *Decoder) adaptation(n *eval.Node, global *eval.Env) *Adaptation {
 	a := d.EvalArgs(n, global)
-	s := &adapt.Study{Name: n.Label, File: eval.Get[string](a, "table"), Seeds: eval.Get[int](a, "seeds")}
+	s := &adaptation.Study{Name: n.Label, File: eval.Get[string](a, "table"), Seeds: eval.Get[int](a, "seeds")}
 	out := &Adaptation{Study: s}
 	columns := tableColumns(a)
 	good := d.trained(n, a, global, out) && a.OK && (s.File == "" || d.table(a, s, columns))
@@ -68,8 +67,8 @@ func (d *Decoder) adaptation(n *eval.Node, global *eval.Env) *Adaptation {
 }
 
 // tableColumns reads which columns hold what.
-func tableColumns(a *eval.Args) adapt.Columns {
-	columns := adapt.DefaultColumns
+func tableColumns(a *eval.Args) adaptation.Columns {
+	columns := adaptation.DefaultColumns
 	fields := []struct {
 		name string
 		at   *string
@@ -94,16 +93,16 @@ func tableColumns(a *eval.Args) adapt.Columns {
 }
 
 // table reads the recorded trainings.
-func (d *Decoder) table(a *eval.Args, s *adapt.Study, columns adapt.Columns) bool {
+func (d *Decoder) table(a *eval.Args, s *adaptation.Study, columns adaptation.Columns) bool {
 	from := d.Find(s.File)
 	at := a.At("table")
 	var err error
 	s.Digest, err = files.ReadAll(from, func(r io.Reader) (err error) {
-		s.Tables, s.Budget, err = adapt.Read(from.Shown, s.Name, r, columns, eval.Get[int](a, "decisions"),
+		s.Tables, s.Budget, err = adaptation.Read(from.Shown, s.Name, r, columns, eval.Get[int](a, "decisions"),
 			eval.Get[int](a, "blocks"))
 		return err
 	})
-	var missing *adapt.Missing
+	var missing *adaptation.Missing
 	switch {
 	case errors.As(err, &missing):
 		hint := ""
@@ -120,22 +119,22 @@ func (d *Decoder) table(a *eval.Args, s *adapt.Study, columns adapt.Columns) boo
 }
 
 // controller decodes a controller; nil when it has an error.
-func (d *Decoder) controller(n *eval.Node, global *eval.Env, s *adapt.Study) *adapt.Controller {
+func (d *Decoder) controller(n *eval.Node, global *eval.Env, s *adaptation.Study) *adaptation.Controller {
 	a := d.EvalArgs(n, global)
-	c := &adapt.Controller{
+	c := &adaptation.Controller{
 		Name: n.Label, Kind: n.Label, Sequence: eval.Get[[]int](a, "sequence"), Runs: eval.Get[int](a, "runs"),
 	}
 	if name := eval.Get[string](a, "name"); name != "" {
 		c.Name = name
 	}
-	if slices.ContainsFunc(s.Controllers, func(o *adapt.Controller) bool { return o.Name == c.Name }) {
+	if slices.ContainsFunc(s.Controllers, func(o *adaptation.Controller) bool { return o.Name == c.Name }) {
 		at := n.Header
 		if a.IsSet("name") {
 			at = a.At("name")
 		}
 		a.Fail(at, "Duplicate name", "There is another controller %q: give each a name of its own.", c.Name)
 	}
-	if kind, ok := adapt.ByName(c.Kind); ok && kind.Learns {
+	if kind, ok := adaptation.ByName(c.Kind); ok && kind.Learns {
 		d.learning(a, s, c)
 	}
 	if !a.OK {
@@ -145,8 +144,8 @@ func (d *Decoder) controller(n *eval.Node, global *eval.Env, s *adapt.Study) *ad
 }
 
 // learning decodes how an agent learns.
-func (d *Decoder) learning(a *eval.Args, s *adapt.Study, c *adapt.Controller) {
-	l := &adapt.Learning{
+func (d *Decoder) learning(a *eval.Args, s *adaptation.Study, c *adaptation.Controller) {
+	l := &adaptation.Learning{
 		TrainOn: eval.Get[[]string](a, "train_on"), Curriculum: eval.Get[[]string](a, "curriculum"),
 		LeaveOut: eval.Get[bool](a, "leave_out"), Next: eval.Get[int](a, "next_episodes"),
 	}
@@ -171,7 +170,7 @@ func (d *Decoder) learning(a *eval.Args, s *adapt.Study, c *adapt.Controller) {
 				"transfer_from is the name of an agent that stands above in this block.%s", d.learnedElsewhere(from))
 		}
 	}
-	l.Settings = agent.Default(from != "")
+	l.Settings = adaptation.DefaultAgentSettings(from != "")
 	if n := eval.Get[int](a, "episodes"); n > 0 {
 		l.Settings.Episodes = n
 	}
@@ -202,7 +201,7 @@ func (d *Decoder) learnedElsewhere(name string) string {
 }
 
 // settled checks what a controller needs of the table.
-func (d *Decoder) settled(n *eval.Node, s *adapt.Study, c *adapt.Controller) bool {
+func (d *Decoder) settled(n *eval.Node, s *adaptation.Study, c *adaptation.Controller) bool {
 	before := len(d.List)
 	at := func(name string) (r experiments.Range) {
 		if attr := n.Attr(name); attr != nil {
@@ -227,7 +226,7 @@ func (d *Decoder) settled(n *eval.Node, s *adapt.Study, c *adapt.Controller) boo
 				words.Plural(len(c.Sequence), "action"), words.Plural(decisions, "decision"))
 		}
 	}
-	kind, _ := adapt.ByName(c.Kind)
+	kind, _ := adaptation.ByName(c.Kind)
 	if len(names) < 2 && (kind.Elsewhere || c.Learn != nil && c.Learn.LeaveOut) {
 		fail("leave_out", "Only one scenario", "%s reads the other scenarios of the table, and there are none.",
 			n.Title())

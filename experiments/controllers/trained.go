@@ -12,14 +12,14 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/matrix"
 	"github.com/tfexp/tfexp/experiments/words"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Adaptation is an adaptation block: what is compared, and for one with a job the cell
 // of each scenario in which that trains.
 type Adaptation struct {
-	*adapt.Study
+	*adaptation.Study
 	Cells []experiments.Cell
 }
 
@@ -54,7 +54,7 @@ func (d *Decoder) trained(n *eval.Node, a *eval.Args, global *eval.Env, out *Ada
 	if !ok || !ok2 {
 		return false
 	}
-	r := &adapt.Real{Decisions: eval.Get[int](a, "decisions"), Repeats: eval.Get[int](a, "repeats")}
+	r := &adaptation.Real{Decisions: eval.Get[int](a, "decisions"), Repeats: eval.Get[int](a, "repeats")}
 	if d.canDeepen(a, job, hardware, r) {
 		d.times(a, r)
 		d.scenarios(n, a, global, out, job, hardware, r)
@@ -65,7 +65,7 @@ func (d *Decoder) trained(n *eval.Node, a *eval.Args, global *eval.Env, out *Ada
 
 // canDeepen checks that the network of a job can be deepened while it trains for real,
 // and finds out how many blocks it has.
-func (d *Decoder) canDeepen(a *eval.Args, j *experiments.Job, h *experiments.Hardware, r *adapt.Real) bool {
+func (d *Decoder) canDeepen(a *eval.Args, j *experiments.Job, h *experiments.Hardware, r *adaptation.Real) bool {
 	at := a.At("job")
 	r.Blocks = eval.Get[int](a, "blocks")
 	setting := func(name string) string {
@@ -120,7 +120,7 @@ func (d *Decoder) canDeepen(a *eval.Args, j *experiments.Job, h *experiments.Har
 const mostTrained = 100_000
 
 // times reads when decisions are taken.
-func (d *Decoder) times(a *eval.Args, r *adapt.Real) {
+func (d *Decoder) times(a *eval.Args, r *adaptation.Real) {
 	if n := r.Sequences(); n > mostTrained || n <= 0 {
 		a.Fail(a.At("decisions"), "Value out of range", "%s between %s are more than %d sequences.",
 			words.Plural(r.Decisions, "decision"), words.Plural(r.Blocks+1, "action"), mostTrained)
@@ -143,7 +143,7 @@ func (d *Decoder) times(a *eval.Args, r *adapt.Real) {
 
 // scenarios decodes the scenarios, or the one without changes, and makes their cells.
 func (d *Decoder) scenarios(n *eval.Node, a *eval.Args, global *eval.Env, out *Adaptation, j *experiments.Job,
-	h *experiments.Hardware, r *adapt.Real) {
+	h *experiments.Hardware, r *adaptation.Real) {
 	list := n.All("scenario")
 	if len(list) == 0 {
 		d.addScenario(n, "steady", nil, out, j, h, r)
@@ -175,9 +175,9 @@ func (d *Decoder) scenarios(n *eval.Node, a *eval.Args, global *eval.Env, out *A
 }
 
 func (d *Decoder) addScenario(n *eval.Node, name string, changes []experiments.Update, out *Adaptation,
-	j *experiments.Job, h *experiments.Hardware, r *adapt.Real) {
+	j *experiments.Job, h *experiments.Hardware, r *adaptation.Real) {
 	at := eval.RangeOf(n.Header)
-	sc := adapt.Scenario{Name: name}
+	sc := adaptation.Scenario{Name: name}
 	for i, c := range changes {
 		if i == 0 || c.At < sc.First {
 			sc.First = c.At
@@ -198,18 +198,18 @@ func (d *Decoder) addScenario(n *eval.Node, name string, changes []experiments.U
 
 // known checks that what the controllers of an adaptation read is there: a table, or a
 // controller that makes one.
-func (d *Decoder) known(nodes []*eval.Node, s *adapt.Study) bool {
+func (d *Decoder) known(nodes []*eval.Node, s *adaptation.Study) bool {
 	good := true
 	fail := func(at hcl.Range, summary, detail string, args ...any) {
 		d.Errorf(at, summary, detail, args...)
 		good = false
 	}
-	makes := slices.ContainsFunc(s.Controllers, func(c *adapt.Controller) bool {
-		k, _ := adapt.ByName(c.Kind)
+	makes := slices.ContainsFunc(s.Controllers, func(c *adaptation.Controller) bool {
+		k, _ := adaptation.ByName(c.Kind)
 		return k.Makes
 	})
 	for i, c := range s.Controllers {
-		k, _ := adapt.ByName(c.Kind)
+		k, _ := adaptation.ByName(c.Kind)
 		at := nodes[i].Header
 		switch {
 		case k.Makes && s.Real == nil:

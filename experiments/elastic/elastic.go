@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator/goodput"
-	"github.com/tfexp/tfexp/estimator/training"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/files"
@@ -27,18 +26,18 @@ import (
 type Decoder struct {
 	files.Finder
 	archives map[string]*packed
-	programs map[string]*training.Program
+	programs map[string]*goodput.MeasuredProgram
 }
 
 // packed is an archive that was read, or could not be.
 type packed struct {
-	training.Archive
+	goodput.Archive
 	digest string
 }
 
 // New returns a decoder.
 func New(f files.Finder) *Decoder {
-	return &Decoder{Finder: f, archives: map[string]*packed{}, programs: map[string]*training.Program{}}
+	return &Decoder{Finder: f, archives: map[string]*packed{}, programs: map[string]*goodput.MeasuredProgram{}}
 }
 
 // The arguments that only one of the two ways to describe a program reads.
@@ -59,7 +58,7 @@ func (d *Decoder) Runtime(n *eval.Node, e *eval.Env, rt *eval.Args, j *experimen
 		Batch: eval.Get[int](a, "batch"), MostGPUs: eval.Get[int](a, "max_gpus"),
 		Resolution: eval.Get[time.Duration](a, "resolution"), Range: eval.RangeOf(n.Header),
 	}
-	settings := training.Settings{Epochs: j.Epochs, Limits: goodput.Limits{
+	settings := goodput.MeasuredSettings{Epochs: j.Epochs, Limits: goodput.Limits{
 		First: eval.Get[int](a, "first_batch"), Most: eval.Get[int](a, "max_batch"),
 		Least: eval.Get[int](a, "min_per_gpu"), Greatest: eval.Get[int](a, "max_per_gpu"),
 	}}
@@ -119,7 +118,7 @@ func contradictions(n *eval.Node, a, rt *eval.Args, j *experiments.Job) {
 }
 
 // lawful makes a program from a law.
-func lawful(a *eval.Args, j *experiments.Job, s training.Settings, out *experiments.Elastic) {
+func lawful(a *eval.Args, j *experiments.Job, s goodput.MeasuredSettings, out *experiments.Elastic) {
 	missing := slices.DeleteFunc(slices.Clone(lawNeeds), func(name string) bool { return !a.Lacks(name) })
 	if len(missing) > 0 && !a.Node.Broken {
 		a.Fail(a.Node.Header, "Missing argument", "%s needs measurements, or %s.", a.Node.Title(), words.AllOf(missing))
@@ -148,7 +147,7 @@ func lawful(a *eval.Args, j *experiments.Job, s training.Settings, out *experime
 	}
 	samples := eval.Get[int](a, "samples")
 	var err error
-	if out.Program, err = training.ByLaw(j.Name, params, noise, samples, s); err != nil {
+	if out.Program, err = goodput.ByLaw(j.Name, params, noise, samples, s); err != nil {
 		a.Fail(a.Node.Header, "Arguments that do not fit together", "%s", files.Sentence(err.Error()))
 		return
 	}
@@ -156,7 +155,7 @@ func lawful(a *eval.Args, j *experiments.Job, s training.Settings, out *experime
 }
 
 // measured reads a program that was measured.
-func (d *Decoder) measured(a *eval.Args, j *experiments.Job, s training.Settings, out *experiments.Elastic) {
+func (d *Decoder) measured(a *eval.Args, j *experiments.Job, s goodput.MeasuredSettings, out *experiments.Elastic) {
 	for _, name := range lawArgs {
 		if a.IsSet(name) {
 			a.Fail(a.At(name), "Contradicting arguments", "measurements and %s both say how fast the job trains.", name)
@@ -179,7 +178,7 @@ func (d *Decoder) measured(a *eval.Args, j *experiments.Job, s training.Settings
 		out.Program = p
 		return
 	}
-	p, err := training.Read(folder, name, s)
+	p, err := goodput.ReadMeasured(folder, name, s)
 	if err != nil {
 		d.unreadable(a, from, err)
 		return
@@ -192,7 +191,7 @@ func (d *Decoder) folder(a *eval.Args, from *files.File, name string) (fs.FS, st
 	at := a.At("measurements")
 	info, err := os.Stat(from.Path)
 	if err == nil && info.IsDir() {
-		if _, err := os.Stat(filepath.Join(from.Path, name, training.PlacementsFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(from.Path, name, goodput.PlacementsFile)); err == nil {
 			from.Path, from.Shown = filepath.Join(from.Path, name), filepath.Join(from.Shown, name)
 		}
 		folder := os.DirFS(from.Path)
@@ -226,7 +225,7 @@ func (d *Decoder) archive(a *eval.Args, from files.File) (*packed, bool) {
 	all := &packed{}
 	d.archives[from.Path] = all
 	digest, err := files.ReadAll(from, func(r io.Reader) (err error) {
-		all.Archive, err = training.Unpack(r)
+		all.Archive, err = goodput.Unpack(r)
 		return err
 	})
 	if err != nil {
@@ -242,7 +241,7 @@ func (d *Decoder) archive(a *eval.Args, from files.File) (*packed, bool) {
 // unreadable reports what is wrong with measurements: at its line, where there is one to show.
 func (d *Decoder) unreadable(a *eval.Args, from files.File, err error) {
 	a.OK = false
-	var row *training.RowError
+	var row *goodput.RowError
 	if info, statErr := os.Stat(from.Path); errors.As(err, &row) && statErr == nil && info.IsDir() {
 		d.LineError(files.File{Path: filepath.Join(from.Path, row.File), Shown: filepath.Join(from.Shown, row.File)},
 			row.Line,

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 func adaptationBlock() *schema.Block {
@@ -117,7 +117,7 @@ func controllerBlock() *schema.Block {
 		Name: "name", Type: schema.String, DefaultDoc: "its kind", Example: `"alone"`,
 		Doc: "Its name in the results. Two of one kind need names.",
 	}
-	for _, k := range adapt.Kinds() {
+	for _, k := range adaptation.Kinds() {
 		b.Labels = append(b.Labels, k.Name)
 		b.ByLabel = append(b.ByLabel, schema.Labelled{
 			Label: k.Name, Doc: k.Doc, Args: append([]schema.Arg{name}, slices.Clone(k.Args)...),

@@ -3,10 +3,9 @@ package language
 import (
 	"strings"
 
-	"github.com/tfexp/tfexp/estimator/source"
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/scheduler/provision" // strategies that rent servers are policies
 )
 
 func policyBlock() *schema.Block {
@@ -35,7 +34,7 @@ policy "urgent" {
 // estimatesArg is which run times the policy is told.
 func estimatesArg() schema.Arg {
 	var names, docs []string
-	for _, s := range source.All() {
+	for _, s := range estimator.RunTimeSources() {
 		if !s.Call {
 			names = append(names, s.Name)
 		}

@@ -14,9 +14,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/launch/running"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -68,7 +66,7 @@ func (e *Engine) back(n *node) bool {
 // box is a container of a job, that of one of its parts or its only one. The engine's mu
 // guards cpu; the other fields do not change, or are those of the goroutine that uses them.
 type box struct {
-	running.State
+	launch.JobState
 	node     *node
 	id       string
 	out      *launch.Log
@@ -95,13 +93,13 @@ const (
 func (e *Engine) act(b *box, call func(context.Context) error) error {
 	begin := time.Now()
 	for tries := 0; tries < actTries; {
-		ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
+		ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
 		err := call(ctx)
 		cancel()
 		if err == nil {
 			return nil
 		}
-		if daemon.Gone(err) {
+		if Gone(err) {
 			if tries++; !e.back(b.node) {
 				return nil
 			}
@@ -114,7 +112,7 @@ func (e *Engine) act(b *box, call func(context.Context) error) error {
 		if strings.Contains(err.Error(), "not running") || e.ends(b) {
 			return nil
 		}
-		return errors.New(daemon.Plain(err))
+		return errors.New(Plain(err))
 	}
 	return nil
 }
@@ -125,7 +123,7 @@ const endPatience = time.Second
 
 // ends reports whether a container has ended, or is about to.
 func (e *Engine) ends(b *box) bool {
-	for begin := time.Now(); ; time.Sleep(daemon.PollPause) {
+	for begin := time.Now(); ; time.Sleep(PollPause) {
 		if state, known := e.look(b); known && (state == nil || !state.Running) {
 			return true
 		}
@@ -138,7 +136,7 @@ func (e *Engine) ends(b *box) bool {
 // look returns the state of a container; nil if it is no longer there. known
 // is false when the daemon does not say.
 func (e *Engine) look(b *box) (state *container.State, known bool) {
-	ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
+	ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
 	defer cancel()
 	c, err := b.api().ContainerInspect(ctx, b.id)
 	if errdefs.IsNotFound(err) {
@@ -216,7 +214,7 @@ func (e *Engine) goesDown(b *box, f fate) bool {
 	if asked || f.oom || f.exit != 128+int(syscall.SIGTERM) && f.exit != 128+int(syscall.SIGKILL) {
 		return false
 	}
-	for begin := time.Now(); time.Since(begin) < downPatience; time.Sleep(daemon.PollPause) {
+	for begin := time.Now(); time.Since(begin) < downPatience; time.Sleep(PollPause) {
 		if !b.node.Host.Alive(e.ctx) {
 			e.back(b.node)
 			return true
@@ -300,17 +298,17 @@ func (e *Engine) readAgain(b *box) {
 
 // remove removes a container. One that cannot be removed now is a leftover
 // for Sweep.
-func (e *Engine) remove(h *daemon.Host, id string) {
-	ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
+func (e *Engine) remove(h *Host, id string) {
+	ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
 	defer cancel()
 	_ = h.Client().ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 }
 
 // startError turns a daemon's refusal to start a container into what to do.
-func startError(h *daemon.Host, j *launch.Job, err error) error {
-	text := daemon.Plain(err)
+func startError(h *Host, j *launch.Job, err error) error {
+	text := Plain(err)
 	switch {
-	case daemon.Gone(err):
+	case Gone(err):
 		return h.Explain(err)
 	case errdefs.IsNotFound(err) && strings.Contains(text, "No such image"):
 		return fmt.Errorf("the Docker daemon at %s has no image %q: build or pull it", h.URL, j.Container.Image)

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/scheduler"
@@ -81,7 +80,7 @@ func (d *ownDaemon) start() {
 		d.t.Fatal(err)
 	}
 	until(d.t, "the daemon's answer", func() bool {
-		h, err := daemon.Connect(context.Background(), d.url())
+		h, err := Connect(context.Background(), d.url())
 		if err == nil {
 			h.Close()
 		}
@@ -99,9 +98,9 @@ func (d *ownDaemon) stop(s syscall.Signal) {
 	d.cmd = nil
 }
 
-func (d *ownDaemon) connect() *daemon.Host {
+func (d *ownDaemon) connect() *Host {
 	d.t.Helper()
-	h, err := daemon.Connect(context.Background(), d.url())
+	h, err := Connect(context.Background(), d.url())
 	if err != nil {
 		d.t.Fatal(err)
 	}

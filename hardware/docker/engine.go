@@ -11,11 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/launch/running"
-	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -30,7 +27,7 @@ var ErrClosed = errors.New("the Docker engine is closed")
 
 // Node is a node of the cluster: a daemon, or some of its cores and GPUs.
 type Node struct {
-	Host *daemon.Host
+	Host *Host
 	// CPUs[i] is the operating system's number of the node's core i.
 	CPUs []int
 	// GPUs[i] is the name of the node's GPU i for the daemon and the program:
@@ -85,16 +82,16 @@ type Options struct {
 	Observe func(engine.Sample)
 	// Report receives the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
-	Report progress.Listener
+	Report launch.ProgressListener
 	// Warn receives what is wrong with the sources of progress; it may be nil.
-	Warn progress.Warner
+	Warn launch.ProgressWarner
 }
 
 // Engine runs jobs as containers. It implements scheduler.Engine on a
 // monotonic clock that starts with New. Its methods may be called from one
 // goroutine at a time.
 type Engine struct {
-	*running.Jobs[*box]
+	*launch.Jobs[*box]
 
 	opts    Options
 	nodes   []*node
@@ -128,7 +125,7 @@ func New(jobs []launch.Job, nodes []Node, opts Options) (*Engine, error) {
 	rand.Read(name[:])
 	e := &Engine{opts: opts, run: hex.EncodeToString(name[:]), attempts: make([]int, len(jobs))}
 	away := slices.ContainsFunc(nodes, func(n Node) bool { return !n.Host.Local() })
-	e.Jobs = running.New(contained(jobs), running.Hands[*box](hands{e}), running.Options{
+	e.Jobs = launch.NewJobs(contained(jobs), launch.ProgramHands[*box](hands{e}), launch.JobsOptions{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,
 		Here: !away, Suspends: opts.Suspends, Report: opts.Report, Warn: opts.Warn,
 	})
@@ -211,4 +208,4 @@ var (
 )
 
 // Fleet says when servers come and go. A node is then some cores of a daemon's machine.
-type Fleet = running.Fleet
+type Fleet = launch.Fleet

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
@@ -29,20 +28,20 @@ const testImage = "tfexp/builtin:latest"
 
 // local connects to the daemon of this machine, and skips the test where
 // there is none, or where it lacks the image.
-func local(t testing.TB) *daemon.Host {
+func local(t testing.TB) *Host {
 	t.Helper()
 	ctx := context.Background()
-	h, err := daemon.Connect(ctx, "")
+	h, err := Connect(ctx, "")
 	need.This(t, "docker", err, "start a Docker daemon, as .ci/docker does")
 	t.Cleanup(func() { h.Close() })
-	_, err = h.Image(ctx, testImage, daemon.PullNever, "")
+	_, err = h.Image(ctx, testImage, PullNever, "")
 	need.This(t, "docker", err, "jobs/builtin/build-image.sh")
 	return h
 }
 
 // newEngine returns an engine on this machine's first two CPUs, with containers of a
 // folder of the test's own; the test fails if it leaves any of them behind.
-func newEngine(t testing.TB, h *daemon.Host, opts Options, jobs ...launch.Job) *Engine {
+func newEngine(t testing.TB, h *Host, opts Options, jobs ...launch.Job) *Engine {
 	t.Helper()
 	opts.Folder = t.TempDir()
 	if opts.Sampling == 0 {
@@ -307,8 +306,8 @@ func TestSweep(t *testing.T) {
 	ctx := context.Background()
 	e := newEngine(t, h, Options{}, shell(t, "a", "sleep 60"))
 	folder := t.TempDir()
-	docker(t, "run", "--detach", "--network", "none", "--label", daemon.LabelRun+"=x", "--label",
-		daemon.LabelFolder+"="+folder, "--label", daemon.LabelJob+"=b", testImage, "sleep", "60")
+	docker(t, "run", "--detach", "--network", "none", "--label", LabelRun+"=x", "--label",
+		LabelFolder+"="+folder, "--label", LabelJob+"=b", testImage, "sleep", "60")
 	if err := e.Start(0, grant(0, 1)); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/docker/daemontest"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
@@ -36,7 +35,7 @@ func TestRefusals(t *testing.T) {
 		{"dropped", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "no daemon answers"},
 	} {
 		url := daemontest.Start(t, "1.41", map[string]http.HandlerFunc{"POST /containers/create": test.create})
-		h, err := daemon.Connect(context.Background(), url)
+		h, err := Connect(context.Background(), url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +56,7 @@ func TestRefusals(t *testing.T) {
 
 // Grants are of one host each, by the host's own CPU numbers.
 func TestPlace(t *testing.T) {
-	a, b := &daemon.Host{URL: "unix:///a"}, &daemon.Host{URL: "tcp://b:1"}
+	a, b := &Host{URL: "unix:///a"}, &Host{URL: "tcp://b:1"}
 	e, err := New(nil, []Node{{Host: a, CPUs: []int{4, 5}}, {Host: b, CPUs: []int{0, 1, 2}}}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +64,7 @@ func TestPlace(t *testing.T) {
 	defer e.Close()
 	for _, test := range []struct {
 		lo, hi int32
-		host   *daemon.Host
+		host   *Host
 		cpus   string
 	}{{0, 2, a, "4,5"}, {1, 2, a, "5"}, {2, 4, b, "0,1"}, {4, 5, b, "2"}, {1, 3, nil, ""}, {4, 6, nil, ""},
 		{0, 0, nil, ""}} {
@@ -120,7 +119,7 @@ func TestGPUs(t *testing.T) {
 			}
 			daemontest.Refuse(http.StatusInternalServerError, "enough seen")(w, r)
 		}})
-	h, err := daemon.Connect(t.Context(), url)
+	h, err := Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}

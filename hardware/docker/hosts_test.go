@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
 // overTCP lets the daemon of this machine be reached as if it were another's.
-func overTCP(t *testing.T, h *daemon.Host) *daemon.Host {
+func overTCP(t *testing.T, h *Host) *Host {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -35,7 +34,7 @@ func overTCP(t *testing.T, h *daemon.Host) *daemon.Host {
 			go func() { _, _ = io.Copy(in, out); in.(*net.TCPConn).CloseWrite() }()
 		}
 	}()
-	other, err := daemon.Connect(context.Background(), "tcp://"+l.Addr().String())
+	other, err := Connect(context.Background(), "tcp://"+l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}

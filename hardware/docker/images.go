@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
 // findImages asks the daemons for the IDs of images, which are part of keys, and fetches those that are to be
 // fetched. It asks in the order of the needs, so that the first thing that is missing is always the same.
 func findImages(ctx context.Context, needs []engine.ImageNeed, fetch bool) ([]string, error) {
-	f := finder{fetch: fetch, hosts: map[string]*daemon.Host{}, ids: map[imageOn]string{}}
+	f := finder{fetch: fetch, hosts: map[string]*Host{}, ids: map[imageOn]string{}}
 	defer f.close()
 	found := make([]string, len(needs))
 	for i, need := range needs {
@@ -40,7 +39,7 @@ type imageOn struct{ url, image, platform string }
 // finder looks for images.
 type finder struct {
 	fetch   bool
-	hosts   map[string]*daemon.Host // by address; nil for one that does not answer
+	hosts   map[string]*Host // by address; nil for one that does not answer
 	ids     map[imageOn]string
 	missing error // the first thing that is missing
 }
@@ -54,7 +53,7 @@ func (f *finder) lacks(err error) {
 // unavailable adds a daemon's own hint to an error.
 func unavailable(err error) error {
 	e := &engine.Unavailable{Engine: kindName, Err: err}
-	var own *daemon.Error
+	var own *DaemonError
 	if errors.As(err, &own) {
 		e.Hint = own.Hint
 	}
@@ -62,12 +61,12 @@ func unavailable(err error) error {
 }
 
 // connect returns the daemon at an address; nil if it does not answer.
-func (f *finder) connect(ctx context.Context, url string) *daemon.Host {
+func (f *finder) connect(ctx context.Context, url string) *Host {
 	h, known := f.hosts[url]
 	if known {
 		return h
 	}
-	h, err := daemon.Connect(ctx, url)
+	h, err := Connect(ctx, url)
 	if err != nil {
 		h = nil
 		f.lacks(err)
@@ -77,9 +76,9 @@ func (f *finder) connect(ctx context.Context, url string) *daemon.Host {
 }
 
 // checkSize notes a node that has more threads than its daemon's machine.
-func (f *finder) checkSize(hw *engine.Hardware, node int, h *daemon.Host) {
+func (f *finder) checkSize(hw *engine.Hardware, node int, h *Host) {
 	if threads := hw.Cluster.Nodes[node].Threads; threads > h.CPUs {
-		f.lacks(&daemon.Error{
+		f.lacks(&DaemonError{
 			Host: h.URL, Text: fmt.Sprintf("its machine has %s, but the hardware %q says %d", cpuCount(h.CPUs), hw.Name,
 				threads),
 			Hint: fmt.Sprintf("write threads = %d at most, in %s", h.CPUs, hw.Place),
@@ -95,16 +94,16 @@ func cpuCount(n int) string {
 }
 
 // find returns the ID of an image; "" if it is missing.
-func (f *finder) find(ctx context.Context, h *daemon.Host, need engine.ImageNeed) string {
+func (f *finder) find(ctx context.Context, h *Host, need engine.ImageNeed) string {
 	s := of(need.Hardware)
 	at := imageOn{h.URL, need.Image, s.Platform}
 	id, known := f.ids[at]
 	if known {
 		return id
 	}
-	pull := daemon.PullNever
+	pull := PullNever
 	if f.fetch {
-		pull = daemon.Pull(s.Pull)
+		pull = Pull(s.Pull)
 	}
 	id, err := h.Image(ctx, need.Image, pull, s.Platform)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/market"
@@ -93,7 +92,7 @@ var kind = engine.Kind{
 	Images:   findImages,
 	Open:     openSite,
 	Doctor: func(ctx context.Context, inUse func(string) bool) []hardware.Check {
-		return []hardware.Check{daemon.Check(ctx, inUse)}
+		return []hardware.Check{CheckDaemon(ctx, inUse)}
 	},
 }
 

@@ -17,11 +17,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/launch/running"
 	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -53,7 +50,7 @@ func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 func (h hands) Met(boxes []*box, addresses contract.Cluster) (met, known bool) {
 	for _, b := range boxes {
 		if pid := h.e.pid(b); pid > 0 {
-			return progress.Met(addresses, fmt.Sprintf("/proc/%d/net", pid))
+			return launch.MetProgress(addresses, fmt.Sprintf("/proc/%d/net", pid))
 		}
 	}
 	return false, false
@@ -74,14 +71,14 @@ func (e *Engine) pid(b *box) int {
 }
 
 // Begin starts a container with what a part holds.
-func (h hands) Begin(s running.State, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*box,
+func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*box,
 	error) {
 	e := h.e
 	n, cpus, err := e.place(part.Cores)
 	if err != nil {
 		return nil, err
 	}
-	b := &box{State: s, node: n, cpus: cpus, started: time.Now()}
+	b := &box{JobState: s, node: n, cpus: cpus, started: time.Now()}
 	if b.out, err = launch.OpenLog(s.Job.LogPath, e.opts.LogLimit, again, fail, seen); err != nil {
 		return nil, err
 	}
@@ -108,7 +105,7 @@ func (e *Engine) create(b *box, part scheduler.Part) error {
 		return errors.New("the job has no program")
 	}
 	if b.node.away.Load() && !e.back(b.node) {
-		return &daemon.Error{Host: h.URL, Text: "it is away"}
+		return &DaemonError{Host: h.URL, Text: "it is away"}
 	}
 	if h.Local() { // else it does not see this machine's folders
 		if err := j.Prepare(len(b.cpus), b.Before); err != nil {
@@ -126,12 +123,12 @@ func (e *Engine) create(b *box, part scheduler.Part) error {
 		}
 		host.NetworkMode = container.NetworkMode("container:" + lead.id)
 	}
-	ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
+	ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
 	defer cancel()
 	name := e.nameOf(b, part)
-	made, err := h.Client().ContainerCreate(ctx, config, host, nil, daemon.ParsePlatform(e.opts.Platform), name)
-	if err != nil && daemon.Gone(err) && e.back(b.node) {
-		made, err = h.Client().ContainerCreate(ctx, config, host, nil, daemon.ParsePlatform(e.opts.Platform), name)
+	made, err := h.Client().ContainerCreate(ctx, config, host, nil, ParsePlatform(e.opts.Platform), name)
+	if err != nil && Gone(err) && e.back(b.node) {
+		made, err = h.Client().ContainerCreate(ctx, config, host, nil, ParsePlatform(e.opts.Platform), name)
 	}
 	if err != nil {
 		return startError(h, j, err)
@@ -176,7 +173,7 @@ func (e *Engine) nameOf(b *box, part scheduler.Part) string {
 
 // settings describe the container of a job with what a part holds, of which cpus and
 // gpus are the names that the daemon knows.
-func (e *Engine) settings(h *daemon.Host, j *launch.Job, part scheduler.Part, cpus []int,
+func (e *Engine) settings(h *Host, j *launch.Job, part scheduler.Part, cpus []int,
 	gpus []string) (*container.Config, *container.HostConfig) {
 	init := true // it hands signals on, which a program that is process 1 ignores
 	host := &container.HostConfig{
@@ -227,8 +224,8 @@ func (e *Engine) settings(h *daemon.Host, j *launch.Job, part scheduler.Part, cp
 		Image: j.Container.Image, Entrypoint: j.Arguments(scheduler.Grant{Cores: part.Cores,
 			GPUs: part.GPUs}), Env: j.Environ(len(cpus), visible(gpus), inside),
 		WorkingDir: j.Container.Dir, User: e.opts.User, AttachStdout: true, AttachStderr: true,
-		Labels: map[string]string{daemon.LabelFolder: e.opts.Folder, daemon.LabelCell: e.opts.Cell,
-			daemon.LabelJob: j.Name, daemon.LabelRun: e.run},
+		Labels: map[string]string{LabelFolder: e.opts.Folder, LabelCell: e.opts.Cell,
+			LabelJob: j.Name, LabelRun: e.run},
 	}, host
 }
 

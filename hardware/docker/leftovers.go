@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/renameio/v2/maybe"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -69,7 +68,7 @@ func (s *site) sweep(dir string, urls []string) (removed []string, err error) {
 	for _, url := range urls {
 		h := s.hosts[url]
 		if h == nil {
-			if h, err = daemon.Connect(context.Background(), url); err != nil {
+			if h, err = Connect(context.Background(), url); err != nil {
 				continue
 			}
 			s.hosts[url] = h

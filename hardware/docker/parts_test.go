@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -48,7 +47,7 @@ func (f *plannedFleet) Take(now time.Duration, news []scheduler.Notice) []schedu
 }
 
 // twoNodes is an engine on two nodes of this machine's daemon, one core each.
-func twoNodes(t *testing.T, h *daemon.Host, opts Options, jobs ...launch.Job) *Engine {
+func twoNodes(t *testing.T, h *Host, opts Options, jobs ...launch.Job) *Engine {
 	t.Helper()
 	opts.Folder = t.TempDir()
 	opts.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}

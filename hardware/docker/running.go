@@ -5,8 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
-	"github.com/tfexp/tfexp/hardware/launch/running"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -68,13 +67,13 @@ func (h hands) Kill(boxes []*box) {
 }
 
 func (e *Engine) unpause(b *box) {
-	ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
+	ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
 	defer cancel()
 	_ = b.api().ContainerUnpause(ctx, b.id)
 }
 
 func (e *Engine) signal(b *box, name string) error {
-	ctx, cancel := context.WithTimeout(e.ctx, daemon.CallLimit)
+	ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
 	defer cancel()
 	return b.api().ContainerKill(ctx, b.id, name)
 }
@@ -88,7 +87,7 @@ func (h hands) Attend(b *box) {
 	if what.reachable {
 		e.finishOutput(b)
 	}
-	f := running.Fate{At: what.at, Finished: state == scheduler.Finished, Why: why, Exit: what.exit, Output: b.out.Err()}
+	f := launch.Fate{At: what.at, Finished: state == scheduler.Finished, Why: why, Exit: what.exit, Output: b.out.Err()}
 	if what.reachable {
 		e.remove(b.node.Host, b.id)
 	} else {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/scheduler"
@@ -20,13 +19,13 @@ type site struct {
 	run engine.Run
 	// urls lists the daemons of the run's hardware; hosts has the connections, by the address in the file.
 	urls  []string
-	hosts map[string]*daemon.Host
+	hosts map[string]*Host
 }
 
 // openSite connects to the daemons of the run's hardware, and removes the containers that killed runs of this
 // experiment, and of those beside it, left behind: they would take the time of what is measured now.
 func openSite(run engine.Run) (_ engine.Site, removed []string, err error) {
-	s := &site{run: run, hosts: map[string]*daemon.Host{}}
+	s := &site{run: run, hosts: map[string]*Host{}}
 	for _, h := range run.Hardware {
 		for _, url := range of(h).Hosts {
 			if !slices.Contains(s.urls, url) {
@@ -66,7 +65,7 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 	if task.Fleet != nil {
 		opts.Fleet = task.Fleet
 	}
-	used := map[*daemon.Host]scheduler.Node{} // by the nodes of a daemon so far
+	used := map[*Host]scheduler.Node{} // by the nodes of a daemon so far
 	var nodes []Node
 	for i, url := range set.Hosts {
 		host := s.hosts[url]
@@ -77,7 +76,7 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 		if !host.ComeBack(ctx, DefaultPatience) && ctx.Err() == nil {
 			return nil, &engine.Unavailable{
 				Engine: kindName, Err: fmt.Errorf("the daemon at %s went away and did not come back", host.URL),
-				Hint: "start it again (" + daemon.HowToStart() + "); then continue with tfexp resume",
+				Hint: "start it again (" + HowToStart() + "); then continue with tfexp resume",
 			}
 		}
 		n := task.Hardware.Cluster.Nodes[i]
@@ -101,7 +100,7 @@ func (s *site) Local(h *engine.Hardware) bool {
 
 // gpusOf returns how a daemon names the GPUs that are used: on this machine those that tfexp may use itself, by their
 // UUIDs; elsewhere by their indices.
-func (s *site) gpusOf(h *daemon.Host, n int) []string {
+func (s *site) gpusOf(h *Host, n int) []string {
 	if n == 0 {
 		return nil
 	}
@@ -118,7 +117,7 @@ func (s *site) gpusOf(h *daemon.Host, n int) []string {
 }
 
 // cpusOf returns the CPUs of a daemon's machine that are used: on this machine those that tfexp may use itself.
-func cpusOf(h *daemon.Host, threads int) []int {
+func cpusOf(h *Host, threads int) []int {
 	if allowed := hardware.AllowedCPUs(); h.Local() && len(allowed) >= threads {
 		return allowed[:threads]
 	}
@@ -146,8 +145,8 @@ func (s *site) Close() error {
 	return errors.Join(errs...)
 }
 
-func (s *site) nothingLeft(h *daemon.Host) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), daemon.DialLimit)
+func (s *site) nothingLeft(h *Host) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), DialLimit)
 	defer cancel()
 	left, err := h.Containers(ctx, s.run.Dir)
 	return err == nil && len(left) == 0

@@ -10,7 +10,6 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemon"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 )
@@ -40,7 +39,7 @@ func (e *Engine) watch(n *node) {
 		for _, b := range list {
 			looks.Go(func() error { return e.sample(b) })
 		}
-		if err := looks.Wait(); err != nil && daemon.Gone(err) && e.ctx.Err() == nil {
+		if err := looks.Wait(); err != nil && Gone(err) && e.ctx.Err() == nil {
 			n.lost()
 		}
 	}
@@ -48,7 +47,7 @@ func (e *Engine) watch(n *node) {
 
 // sample looks at one container.
 func (e *Engine) sample(b *box) error {
-	ctx, cancel := context.WithTimeout(e.ctx, daemon.DialLimit)
+	ctx, cancel := context.WithTimeout(e.ctx, DialLimit)
 	defer cancel()
 	reply, err := b.api().ContainerStatsOneShot(ctx, b.id)
 	if errdefs.IsNotFound(err) {

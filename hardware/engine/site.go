@@ -7,7 +7,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/market"
-	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -47,9 +46,9 @@ type Task struct {
 	// Suspends is Hardware.Suspends, in cells: samples are stopped where they stand.
 	Suspends bool
 	// Report receives the progress lines of jobs as they come, on the engine's clock; it may be nil.
-	Report progress.Listener
+	Report launch.ProgressListener
 	// Warn receives what is wrong with the event files of jobs; it may be nil.
-	Warn progress.Warner
+	Warn launch.ProgressWarner
 	// Observe receives what jobs use, one call at a time; it may be nil. Engines whose jobs are not contained have none to
 	// tell.
 	Observe func(Sample)

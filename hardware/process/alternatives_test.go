@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/policy/pairs"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -70,7 +69,7 @@ func TestAlternativeOfAResumedJob(t *testing.T) {
 		e := open(t, Options{Suspends: suspends, CPUs: []int{cpu, cpu}, Cluster: cluster}, programs...)
 		check := validate.New(cluster, jobs, nil)
 		run := scheduler.Run{
-			Policy:  policy.Policy{Order: policy.SRTF, Preemption: policy.PausePreemption, Placement: pairs.Pairs},
+			Policy:  policy.Policy{Order: policy.SRTF, Preemption: policy.PausePreemption, Placement: policy.Pairs},
 			Cluster: cluster, Jobs: jobs, Engine: &held{Engine: e, made: func(job int) string {
 				return []string{filepath.Join(dir, "begun"), ""}[job]
 			}}, Recorder: check,

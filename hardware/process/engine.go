@@ -15,8 +15,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/launch/running"
-	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -49,16 +47,16 @@ type Options struct {
 	Suspends bool
 	// Report receives the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
-	Report progress.Listener
+	Report launch.ProgressListener
 	// Warn receives what is wrong with the sources of progress; it may be nil.
-	Warn progress.Warner
+	Warn launch.ProgressWarner
 }
 
 // Engine runs jobs as processes. It implements scheduler.Engine on a
 // monotonic clock that starts with New. Its methods may be called from one
 // goroutine at a time.
 type Engine struct {
-	*running.Jobs[*program]
+	*launch.Jobs[*program]
 
 	opts    Options
 	mark    string // beginning of the mark of this engine's jobs
@@ -99,7 +97,7 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 		opts: opts, mark: fmt.Sprintf("%s.%d", run, engines.Add(1)),
 		forks: newForkThread(), records: records, strays: followStrays(records),
 	}
-	e.Jobs = running.New(jobs, running.Hands[*program](hands{e}), running.Options{
+	e.Jobs = launch.NewJobs(jobs, launch.ProgramHands[*program](hands{e}), launch.JobsOptions{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,
 		Suspends: opts.Suspends, Here: true,
 		Report: opts.Report, Warn: opts.Warn,
@@ -175,7 +173,7 @@ var (
 )
 
 // Fleet says when servers come and go. A node is then some of this machine's cores.
-type Fleet = running.Fleet
+type Fleet = launch.Fleet
 
 // Main is to be called first thing in main, and in TestMain of tests that use
 // the engine, with the program's arguments. If this process was started to be

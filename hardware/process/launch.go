@@ -16,8 +16,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/launch/running"
-	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -39,14 +37,14 @@ func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 
 // Met implements running.Meeting.
 func (h hands) Met(_ []*program, addresses contract.Cluster) (met, known bool) {
-	return progress.Met(addresses, "/proc/self/net")
+	return launch.MetProgress(addresses, "/proc/self/net")
 }
 
 // Begin starts a program on the cores of a part.
-func (h hands) Begin(s running.State, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program,
+func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program,
 	error) {
 	e := h.e
-	p := &program{State: s, mark: fmt.Sprintf("%s.%d", e.mark, s.Number)}
+	p := &program{JobState: s, mark: fmt.Sprintf("%s.%d", e.mark, s.Number)}
 	if part.Role != "" {
 		p.mark += "." + launch.PartName(part)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/progress"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -144,13 +144,13 @@ func TestPartsThatIgnoreTheirRoles(t *testing.T) {
 			t.Fatal(end)
 		}
 		mu.Lock()
-		if all := strings.Join(warnings, "\n"); !strings.Contains(all, progress.IgnoredRole+": "+want) {
+		if all := strings.Join(warnings, "\n"); !strings.Contains(all, launch.IgnoredRole+": "+want) {
 			t.Errorf("%s: %q", script, all)
 		}
 		mu.Unlock()
 	}
 	met := func(address string) bool {
-		met, known := progress.Met(contract.Cluster{"ps": {address}}, "/proc/self/net")
+		met, known := launch.MetProgress(contract.Cluster{"ps": {address}}, "/proc/self/net")
 		return met && known
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tfexp/tfexp/hardware/launch/running"
+	"github.com/tfexp/tfexp/hardware/launch"
 )
 
 // ident is a process for good: numbers are used again, but not by a process
@@ -22,7 +22,7 @@ type ident struct {
 
 // program is a job's program, or that of one of its parts: a session of its own.
 type program struct {
-	running.State
+	launch.JobState
 	id    ident
 	mark  string // value of runEnv in its environment
 	log   *jobLog
@@ -120,7 +120,7 @@ func (h hands) Attend(p *program) {
 	e.Exited(p, time.Now(), finished)
 
 	stuck := e.clear(p)
-	f := running.Fate{
+	f := launch.Fate{
 		Finished: finished, Why: ending(status), Exit: status.ExitStatus(), Output: p.log.finish(),
 		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: int64(used.Maxrss) *
 			rssUnit,

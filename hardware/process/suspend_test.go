@@ -14,7 +14,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/scheduler/policy/rounds"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 

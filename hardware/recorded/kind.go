@@ -18,15 +18,15 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/workload/runs"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 func init() { engine.Register(&kind) }
 
 // settings are what the hardware replays.
 type settings struct {
-	options runs.Options
-	runs    []runs.Run
+	options workload.RunsOptions
+	runs    []workload.RecordedRun
 }
 
 var kind = engine.Kind{
@@ -72,7 +72,7 @@ var kind = engine.Kind{
 // facts lists what columns can hold.
 func facts() string {
 	var names []string
-	for _, f := range runs.Facts {
+	for _, f := range workload.Facts {
 		names = append(names, "`"+f.Name+"`")
 	}
 	return strings.Join(names, ", ")
@@ -93,7 +93,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	if folder == "" {
 		return fail("", "Hardware without recorded runs", "runs must name the folder of the recorded runs.")
 	}
-	s.options = runs.Options{
+	s.options = workload.RunsOptions{
 		Columns: engine.Get[map[string]string](b.Values, "columns"), Steps: engine.Get[int](b.Values, "steps"),
 		Revoked: engine.Get[[]string](b.Values, "revoked"), Workers: engine.Get[int](b.Values, "workers"),
 		ParameterServers:     engine.Get[int](b.Values, "parameter_servers"),
@@ -106,12 +106,12 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	if !filepath.IsAbs(folder) {
 		folder = filepath.Join(b.Base, folder)
 	}
-	list, _, err := runs.Read(folder, s.options)
+	list, _, err := workload.ReadRuns(folder, s.options)
 	if err != nil {
 		return fail("runs", "Recorded runs that cannot be read", capital(err.Error())+".")
 	}
 	if engine.Get[string](b.Values, "unfinished") == "skip" {
-		list = slices.DeleteFunc(list, func(r runs.Run) bool { return !r.Whole })
+		list = slices.DeleteFunc(list, func(r workload.RecordedRun) bool { return !r.Whole })
 	}
 	s.runs = list
 	return s, nil
@@ -133,7 +133,7 @@ func lines(h *engine.Hardware) []engine.Line {
 // Engine replays one run for each job of a cell.
 type Engine struct {
 	scheduler.Engine
-	runs  []*runs.Run // by job
+	runs  []*workload.RecordedRun // by job
 	began []time.Duration
 	now   time.Duration
 	price float64 // of a worker, in dollars an hour

@@ -8,11 +8,10 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/trace"
 )
 
 // Reported returns what a job reports when it has finished so many units.
-type Reported func(job, units int) trace.Progress
+type Reported func(job, units int) scheduler.ReportedProgress
 
 // Attend asks for a notice of every unit that the jobs finish for which it is true, the
 // last one left out, as an instant of its own; units has the work of each job in epochs or

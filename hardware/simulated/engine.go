@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/pages"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -70,7 +69,7 @@ type Engine struct {
 	work  func(job int) Work
 	opts  Options
 	now   time.Duration
-	tasks pages.Table[task]
+	tasks scheduler.JobTable[task]
 	ends  endings
 	stops []scheduler.Notice // of stopped jobs, not yet delivered
 	news  []scheduler.Notice // that Next returned last; its storage is used again
@@ -136,7 +135,7 @@ func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engin
 	}
 	e := &Engine{jobs: jobs, work: work, opts: opts, budgets: newBudgets(jobs)}
 	e.ends = newEndings(len(jobs))
-	e.tasks = pages.New(len(jobs), e.newTask, task{phase: over})
+	e.tasks = scheduler.NewJobTable(len(jobs), e.newTask, task{phase: over})
 	if c := opts.Contention; c != nil {
 		if c.Slowdown == nil || len(c.Cluster.Nodes) == 0 {
 			return nil, errors.New("simulated: contention without a law, or without a cluster")

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 )
 
 // allocation is one allocation: of a salloc that is our child, or the job that tfexp runs in.
@@ -48,7 +47,7 @@ func (p *pool) submit(nodes []int) error {
 	args := append(p.request(nodes).Args(), "--no-kill", "/bin/sh", "-c", holdScript)
 	a := &allocation{nodes: nodes, over: make(chan struct{})}
 	a.cmd = exec.Command("salloc", args...)
-	a.cmd.Env = client.Environ()
+	a.cmd.Env = Environ()
 	a.cmd.Dir = "/"
 	var err error
 	if a.hold, err = a.cmd.StdinPipe(); err != nil {
@@ -63,7 +62,7 @@ func (p *pool) submit(nodes []int) error {
 		return err
 	}
 	if err := p.site.forks.start(a.cmd, hangUp); err != nil {
-		return client.Explained(&client.Error{Command: "salloc", Text: err.Error(), Code: -1})
+		return Explained(&CommandError{Command: "salloc", Text: err.Error(), Code: -1})
 	}
 	p.mu.Lock()
 	for _, v := range nodes {
@@ -126,7 +125,7 @@ func (p *pool) follow(a *allocation, out, errs io.Reader) {
 			text = "it ended without an allocation"
 		}
 		p.drop(a)
-		p.refuse(a.nodes, &client.Error{Command: "salloc", Text: client.Line(text), Code: a.cmd.ProcessState.ExitCode()})
+		p.refuse(a.nodes, &CommandError{Command: "salloc", Text: QuotedLine(text), Code: a.cmd.ProcessState.ExitCode()})
 	default: // cancelled, preempted or out of time
 		p.end(a, false)
 	}
@@ -158,7 +157,7 @@ func (a *allocation) release() error {
 			a.cmd.Process.Kill()
 			<-a.over
 			if a.job != "" {
-				_, err := client.Call(context.Background(), client.DefaultPatience, "scancel", a.job)
+				_, err := Call(context.Background(), DefaultPatience, "scancel", a.job)
 				return err
 			}
 		}
@@ -194,9 +193,9 @@ func (p *pool) end(a *allocation, there bool) {
 
 // join takes the nodes of the allocation that tfexp runs in.
 func (p *pool) join(ctx context.Context) error {
-	out, err := client.Call(ctx, client.DefaultPatience, "squeue", "-h", "-j", p.set.Joined, "-o", "%N")
+	out, err := Call(ctx, DefaultPatience, "squeue", "-h", "-j", p.set.Joined, "-o", "%N")
 	if err != nil {
-		return client.Explained(err)
+		return Explained(err)
 	}
 	a := &allocation{job: p.set.Joined, joined: true, over: make(chan struct{})}
 	for v := range p.slots {
@@ -210,7 +209,7 @@ func (p *pool) join(ctx context.Context) error {
 	p.mu.Unlock()
 	if err := p.granted(a, a.job, strings.TrimSpace(out)); err != nil {
 		p.drop(a)
-		return client.Explained(err)
+		return Explained(err)
 	}
 	return nil
 }
@@ -221,23 +220,23 @@ const lookScript = `echo "node|$SLURMD_NODENAME|$(sed -n 's/^Cpus_allowed_list:[
 
 // granted makes the nodes of an allocation those of the hardware: it looks at them, in one step.
 func (p *pool) granted(a *allocation, job, list string) error {
-	names, err := client.Hosts(list)
+	names, err := Hosts(list)
 	if err != nil {
 		return err
 	}
 	if len(names) < len(a.nodes) {
-		return client.Unavailable(fmt.Errorf("the allocation %s has %d nodes, and the hardware %q has %d", job, len(names),
+		return Unavailable(fmt.Errorf("the allocation %s has %d nodes, and the hardware %q has %d", job, len(names),
 			p.hw.Name,
 			len(a.nodes)), "ask for a larger allocation, or change nodes in the file")
 	}
 	names = names[:len(a.nodes)]
-	probe, err := client.NewProbe(p.site.run.Dir)
+	probe, err := NewProbe(p.site.run.Dir)
 	if err != nil {
 		return err
 	}
 	defer probe.Close()
 	n := fmt.Sprint(len(names))
-	out, err := client.Call(p.ctx, client.DefaultPatience, "srun", "--jobid="+job, "--job-name=tfexp.look", "--overlap",
+	out, err := Call(p.ctx, DefaultPatience, "srun", "--jobid="+job, "--job-name=tfexp.look", "--overlap",
 		"--nodes="+n, "--ntasks="+n, "--ntasks-per-node=1", "--nodelist="+strings.Join(names, ","), "--cpu-bind=none",
 		"--input=none", "--chdir=/", "/bin/sh", "-c", lookScript, "sh", probe.Path())
 	if err != nil {
@@ -250,12 +249,12 @@ func (p *pool) granted(a *allocation, job, list string) error {
 			continue
 		}
 		s := slot{state: up, alloc: a, name: f[1]}
-		if s.cpus, err = client.Numbers(f[2]); err != nil {
+		if s.cpus, err = Numbers(f[2]); err != nil {
 			return fmt.Errorf("cores of node %s: %w", f[1], err)
 		}
 		s.gpus = strings.FieldsFunc(f[3], func(c rune) bool { return c == ',' })
 		if f[4] != "seen" {
-			return fmt.Errorf("%w: node %s does not see %s", client.ErrNotShared, f[1], p.site.run.Dir)
+			return fmt.Errorf("%w: node %s does not see %s", ErrNotShared, f[1], p.site.run.Dir)
 		}
 		found[s.name] = s
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -31,7 +30,7 @@ func BenchmarkStep(b *testing.B) {
 			began := time.Now()
 			args := append(stepArgs(place.alloc.job, place.name, "plain"), "/bin/sh", "-c", "true")
 			cmd := exec.Command("srun", args...)
-			cmd.Env = client.Environ()
+			cmd.Env = Environ()
 			if err := cmd.Run(); err != nil {
 				b.Fatal(err)
 			}

@@ -17,7 +17,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -32,10 +31,10 @@ func needCluster(t testing.TB) {
 	if testing.Short() {
 		t.Skip("it runs on a cluster, for seconds")
 	}
-	err := client.Missing()
+	err := Missing()
 	if err == nil {
 		var out string
-		if out, err = client.Run(t.Context(), 15*time.Second, "sinfo", "-h", "-N", "-p", "main", "-o", "%N"); err == nil &&
+		if out, err = RunCommand(t.Context(), 15*time.Second, "sinfo", "-h", "-N", "-p", "main", "-o", "%N"); err == nil &&
 			len(strings.Fields(out)) < 3 {
 			err = fmt.Errorf("the partition main has %d nodes, and 3 are needed", len(strings.Fields(out)))
 		}
@@ -110,7 +109,7 @@ func openAs(t testing.TB, cores []int, set settings, suspends bool, jobs ...laun
 
 // queue is what squeue prints of all jobs that wait or run.
 func queue(t testing.TB, format string) string {
-	out, err := client.Run(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o", format)
+	out, err := RunCommand(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o", format)
 	if err != nil {
 		t.Fatal(err)
 	}

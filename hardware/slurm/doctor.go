@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 )
 
 // doctor looks at the cluster: its commands, its controller, its partitions, and whether a node sees the present
@@ -16,14 +15,14 @@ import (
 func doctor(ctx context.Context) []hardware.Check {
 	c := hardware.Check{Name: kindName, Status: hardware.OK}
 	// Most machines are in no cluster: that is only worth a word.
-	if err := client.Missing(); err != nil {
-		c.Text, c.Hint = err.Error()+": the engine \"slurm\" and --on slurm cannot be used", client.MissingHint
+	if err := Missing(); err != nil {
+		c.Text, c.Hint = err.Error()+": the engine \"slurm\" and --on slurm cannot be used", MissingHint
 		c.Status = hardware.Warn
 		return []hardware.Check{c}
 	}
-	all, err := client.Partitions(ctx)
+	all, err := Partitions(ctx)
 	if err != nil {
-		c.Status, c.Text, c.Hint = hardware.Warn, "the controller does not answer: "+err.Error(), client.Hint(err)
+		c.Status, c.Text, c.Hint = hardware.Warn, "the controller does not answer: "+err.Error(), Hint(err)
 		return []hardware.Check{c}
 	}
 	best, nodes := "", 0
@@ -40,7 +39,7 @@ func doctor(ctx context.Context) []hardware.Check {
 		return []hardware.Check{c}
 	case best == "":
 		c.Status, c.Text = hardware.Warn, fmt.Sprintf("%d partitions, none of which is the default and up", len(all))
-		c.Hint = client.Hint(errors.New("partition name"))
+		c.Hint = Hint(errors.New("partition name"))
 		best = all[0].Name
 	default:
 		c.Text = fmt.Sprintf("the controller answers; %d partitions, the default one is %s", len(all), best)
@@ -58,13 +57,13 @@ func shared(ctx context.Context, partition string) hardware.Check {
 	if err == nil {
 		var program string
 		if program, err = os.Executable(); err == nil {
-			err = client.CheckShared(ctx, client.Request{Partition: partition}, dir, program, doctorPatience)
+			err = CheckShared(ctx, Request{Partition: partition}, dir, program, doctorPatience)
 		}
 	}
 	switch {
-	case errors.Is(err, client.ErrNotShared):
-		c.Status, c.Text, c.Hint = hardware.Warn, err.Error(), client.SharedHint
-	case errors.Is(err, client.ErrBusy):
+	case errors.Is(err, ErrNotShared):
+		c.Status, c.Text, c.Hint = hardware.Warn, err.Error(), SharedHint
+	case errors.Is(err, ErrBusy):
 		c.Status, c.Text = hardware.Warn, "not known whether nodes see "+dir+": "+err.Error()
 		c.Hint = "look again when a node is free"
 	case err != nil:

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 )
 
 // ending says how a step ended that did not finish.
@@ -95,7 +94,7 @@ func (e *Engine) signal(name string, steps []*step) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := client.Call(context.WithoutCancel(e.ctx), client.DefaultPatience, "scancel",
+	_, err := Call(context.WithoutCancel(e.ctx), DefaultPatience, "scancel",
 		append([]string{"--signal=" + name}, ids...)...)
 	// A step on some of the nodes of an allocation is signalled, and scancel complains of the others; one that is over
 	// gives notice of its end.

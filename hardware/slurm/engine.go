@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/launch/running"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -24,7 +24,7 @@ var ErrClosed = errors.New("the Slurm engine is closed")
 // Engine runs jobs as steps on the nodes of a pool. It implements scheduler.Engine and scheduler.Provider on a
 // monotonic clock. Its methods may be called from one goroutine at a time.
 type Engine struct {
-	*running.Jobs[*step]
+	*launch.Jobs[*step]
 
 	pool    *pool
 	cluster scheduler.Cluster
@@ -52,7 +52,7 @@ func newEngine(p *pool, task engine.Task) (*Engine, error) {
 	e := &Engine{
 		pool: p, cluster: task.Hardware.Cluster, dir: dir, nodes: make([]nodeState, len(task.Hardware.Cluster.Nodes)),
 	}
-	e.Jobs = running.New(task.Jobs, running.Hands[*step](hands{e}), running.Options{
+	e.Jobs = launch.NewJobs(task.Jobs, launch.ProgramHands[*step](hands{e}), launch.JobsOptions{
 		Closed: ErrClosed, Cluster: task.Hardware.Cluster, Saves: true, Suspends: task.Suspends, Report: task.Report, Warn: task.Warn,
 	})
 	e.ctx, e.cancel = context.WithCancel(context.Background())

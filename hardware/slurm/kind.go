@@ -19,13 +19,11 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/slurm/array"
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
 // kindName is what experiments call this engine.
-const kindName = client.Engine
+const kindName = EngineName
 
 func init() {
 	engine.Register(&kind)
@@ -65,7 +63,7 @@ var kind = engine.Kind{
 	CheckJob: checkJob,
 	Lines:    lines,
 	Open:     openSite,
-	Batch:    func() engine.Batch { return array.Slurm{} },
+	Batch:    func() engine.Batch { return Slurm{} },
 	Doctor: func(ctx context.Context, _ func(string) bool) []hardware.Check {
 		return doctor(ctx)
 	},
@@ -120,7 +118,7 @@ type around struct {
 
 // joined returns the allocation that tfexp runs in; the zero value outside of one.
 func joined() around {
-	a := around{job: os.Getenv(client.EnvJob)}
+	a := around{job: os.Getenv(EnvJob)}
 	if a.job == "" {
 		return around{}
 	}

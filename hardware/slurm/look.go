@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 )
 
 // arrange gives the nodes of an allocation, which are found, their places in the hardware.
@@ -36,11 +35,11 @@ func (p *pool) arrange(a *allocation, job string, names []string, found map[stri
 		case !ok:
 			return fmt.Errorf("the node %s of the allocation %s did not answer", names[i], job)
 		case len(s.cpus) < want.Threads:
-			return client.Unavailable(fmt.Errorf("the node %s has %d cores for the allocation %s, and the hardware %q has %d",
+			return Unavailable(fmt.Errorf("the node %s has %d cores for the allocation %s, and the hardware %q has %d",
 				s.name,
 				len(s.cpus), job, p.hw.Name, want.Threads), "ask for nodes with more cores, or for fewer threads in the file")
 		case len(s.gpus) < want.GPUs:
-			return client.Unavailable(fmt.Errorf("the node %s has %d GPUs for the allocation %s, and the hardware %q has %d",
+			return Unavailable(fmt.Errorf("the node %s has %d GPUs for the allocation %s, and the hardware %q has %d",
 				s.name,
 				len(s.gpus), job, p.hw.Name, want.GPUs), "ask for them with gres, or for fewer gpus in the file")
 		}
@@ -77,9 +76,9 @@ func (p *pool) states(ctx context.Context) (map[string]jobState, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	out, err := client.Run(ctx, 0, "squeue", "-h", "-t", "all", "-j", strings.Join(ids, ","), "-o", stateFields)
+	out, err := RunCommand(ctx, 0, "squeue", "-h", "-t", "all", "-j", strings.Join(ids, ","), "-o", stateFields)
 	if err != nil {
-		if client.Away(err) || !strings.Contains(err.Error(), "nvalid job id") {
+		if Away(err) || !strings.Contains(err.Error(), "nvalid job id") {
 			return nil, err
 		}
 		return map[string]jobState{}, nil // all are forgotten already
@@ -99,8 +98,8 @@ func readStates(out string, now time.Time) (map[string]jobState, error) {
 		if len(f) < 6 {
 			continue
 		}
-		s := jobState{state: f[1], reason: f[5], left: client.Unlimited}
-		if left, ok := client.Time(f[2]); ok {
+		s := jobState{state: f[1], reason: f[5], left: Unlimited}
+		if left, ok := ParseTime(f[2]); ok {
 			s.left = left
 		}
 		// The end of an allocation that is being preempted is that of its grace time; its limit stays.
@@ -108,7 +107,7 @@ func readStates(out string, now time.Time) (map[string]jobState, error) {
 			s.left = min(s.left, time.Unix(end, 0).Sub(now))
 		}
 		var err error
-		if s.nodes, err = client.Hosts(f[4]); err != nil {
+		if s.nodes, err = Hosts(f[4]); err != nil {
 			return nil, err
 		}
 		states[f[0]] = s
@@ -156,7 +155,7 @@ func (p *pool) look(ctx context.Context) bool {
 // lasts notes how long an allocation lasts from now. One of which the jobs know the end may end before it all the same,
 // when it is preempted. The pool's mu must be held.
 func (a *allocation) lasts(left time.Duration) {
-	if left <= 0 || left == client.Unlimited {
+	if left <= 0 || left == Unlimited {
 		return
 	}
 	until := time.Now().Add(left - min(margin, left/2))
@@ -195,7 +194,7 @@ func (p *pool) drained(ctx context.Context) {
 	if len(names) == 0 {
 		return
 	}
-	out, err := client.Run(ctx, 0, "sinfo", "-h", "-N", "-n", strings.Join(names, ","), "-o", "%N|%T")
+	out, err := RunCommand(ctx, 0, "sinfo", "-h", "-N", "-n", strings.Join(names, ","), "-o", "%N|%T")
 	if err != nil {
 		return
 	}

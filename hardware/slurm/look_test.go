@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 )
 
 // An allocation lasts until its limit, or until its end, which preemption with a grace time moves.
@@ -25,7 +24,7 @@ func TestReadStates(t *testing.T) {
 	want := map[string]jobState{
 		"11": {state: "RUNNING", reason: "None", left: 10 * time.Minute, nodes: []string{"n1", "n2"}},
 		"12": {state: "RUNNING", reason: "None", left: 15 * time.Second, nodes: []string{"n3"}},
-		"13": {state: "RUNNING", reason: "None", left: client.Unlimited, nodes: []string{"n4"}},
+		"13": {state: "RUNNING", reason: "None", left: Unlimited, nodes: []string{"n4"}},
 		"14": {state: "PENDING", reason: "Resources", left: 10 * time.Minute},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(jobState{})); diff != "" {
@@ -36,7 +35,7 @@ func TestReadStates(t *testing.T) {
 // The end of an allocation that its jobs know stays, but for one that comes much sooner.
 func TestAllocationLasts(t *testing.T) {
 	a := &allocation{}
-	for _, left := range []time.Duration{0, -time.Second, client.Unlimited} {
+	for _, left := range []time.Duration{0, -time.Second, Unlimited} {
 		if a.lasts(left); !a.until.IsZero() {
 			t.Errorf("%s left: until %s", left, a.until)
 		}

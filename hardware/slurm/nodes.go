@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -115,7 +114,7 @@ func (h hands) Bind(s *step, part scheduler.Part) error {
 	}
 	args := append(stepArgs(s.allocated, s.node, "bind"), "--quiet", "--chdir=/", "/bin/sh", "-c", bindScript, "sh", id,
 		list(cpus))
-	_, err = client.Call(context.WithoutCancel(e.ctx), client.DefaultPatience, "srun", args...)
+	_, err = Call(context.WithoutCancel(e.ctx), DefaultPatience, "srun", args...)
 	if err != nil && (e.Gone(s) || e.Lost(s)) {
 		return nil // it has ended, or its node has
 	}
@@ -175,13 +174,13 @@ func (p *pool) addresses(ctx context.Context, parts []scheduler.Part) (map[int]s
 		}
 		names[s.name] = append(names[s.name], part.Node)
 	}
-	out, err := client.Call(ctx, client.DefaultPatience, "scontrol", "--oneliner", "show", "node", strings.Join(list, ","))
+	out, err := Call(ctx, DefaultPatience, "scontrol", "--oneliner", "show", "node", strings.Join(list, ","))
 	if err != nil {
 		return nil, err
 	}
 	addr := map[int]string{}
 	for line := range strings.Lines(out) {
-		f := client.Fields(line)
+		f := Fields(line)
 		for _, v := range names[f["NodeName"]] {
 			addr[v] = f["NodeAddr"]
 		}

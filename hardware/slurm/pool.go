@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -143,9 +142,9 @@ func (p *pool) ask(ctx context.Context, nodes []int) error {
 }
 
 // request is the allocation for nodes of the same size.
-func (p *pool) request(nodes []int) client.Request {
+func (p *pool) request(nodes []int) Request {
 	n := p.hw.Cluster.Nodes[nodes[0]]
-	r := client.Request{
+	r := Request{
 		Name: "tfexp-" + p.hw.Name, Partition: p.set.Partition, Account: p.set.Account, QOS: p.set.QOS,
 		Constraint: p.set.Constraint, GRES: p.set.GRES, Nodes: len(nodes), Threads: n.Threads, Memory: n.Memory,
 		Time: p.set.Time, Whole: true, More: p.set.More,
@@ -169,8 +168,8 @@ func (p *pool) check(ctx context.Context) error {
 		return nil
 	}
 	if p.set.Joined != "" {
-		if err := client.Missing(); err != nil {
-			return client.Unavailable(err, client.MissingHint)
+		if err := Missing(); err != nil {
+			return Unavailable(err, MissingHint)
 		}
 		return nil
 	}
@@ -179,19 +178,19 @@ func (p *pool) check(ctx context.Context) error {
 		all[v] = v
 	}
 	r := p.request(all)
-	err := client.Check(ctx, r)
+	err := CheckClient(ctx, r)
 	if err == nil {
-		err = client.CheckShared(ctx, r, p.site.run.Dir, "", client.SharedPatience)
+		err = CheckShared(ctx, r, p.site.run.Dir, "", SharedPatience)
 	}
-	if errors.Is(err, client.ErrBusy) { // the nodes of the allocation will look
+	if errors.Is(err, ErrBusy) { // the nodes of the allocation will look
 		return nil
 	}
-	return client.Explained(err)
+	return Explained(err)
 }
 
 // watch looks at the allocations and their nodes, now and then and when it is told to.
 func (p *pool) watch() {
-	next := time.Now().Add(client.Jitter(p.set.Watch))
+	next := time.Now().Add(Jitter(p.set.Watch))
 	for {
 		wait := max(time.Until(next), 0)
 		p.mu.Lock()
@@ -219,7 +218,7 @@ func (p *pool) watch() {
 			p.looks++
 			p.mu.Unlock()
 		}
-		next = time.Now().Add(client.Jitter(p.set.Watch))
+		next = time.Now().Add(Jitter(p.set.Watch))
 	}
 }
 
@@ -354,7 +353,7 @@ func (p *pool) glance(ctx context.Context, until func() bool) {
 	p.mu.Lock()
 	before := p.looks
 	p.mu.Unlock()
-	for began := time.Now(); time.Since(began) < client.DefaultPatience; {
+	for began := time.Now(); time.Since(began) < DefaultPatience; {
 		select {
 		case p.kick <- struct{}{}:
 		default:
@@ -420,11 +419,11 @@ func (p *pool) refuse(nodes []int, err error) {
 	for _, v := range nodes {
 		p.slots[v] = slot{}
 	}
-	p.refused = client.Explained(err)
+	p.refused = Explained(err)
 	user := p.user
 	p.mu.Unlock()
 	if user != nil {
-		user.Break(client.Explained(fmt.Errorf("no other allocation could be had: %w", err)))
+		user.Break(Explained(fmt.Errorf("no other allocation could be had: %w", err)))
 	}
 }
 

@@ -20,7 +20,6 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -68,7 +67,7 @@ func openSite(run engine.Run) (engine.Site, []string, error) {
 	}
 	removed, err := sweep(old)
 	if err != nil {
-		return nil, removed, client.Explained(fmt.Errorf("clean up after an earlier run: %w", err))
+		return nil, removed, Explained(fmt.Errorf("clean up after an earlier run: %w", err))
 	}
 	return s, removed, os.Remove(s.noteFile())
 }
@@ -77,7 +76,7 @@ func openSite(run engine.Run) (engine.Site, []string, error) {
 func sweep(old note) (removed []string, err error) {
 	ctx := context.Background()
 	if len(old.Allocations) > 0 {
-		out, err := client.Call(ctx, client.DefaultPatience, "squeue", "-h", "-o", "%A", "--me")
+		out, err := Call(ctx, DefaultPatience, "squeue", "-h", "-o", "%A", "--me")
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +84,7 @@ func sweep(old note) (removed []string, err error) {
 			if !slices.Contains(old.Allocations, job) || slices.Contains(removed, "allocation "+job) {
 				continue
 			}
-			if _, err := client.Call(ctx, client.DefaultPatience, "scancel", job); err != nil {
+			if _, err := Call(ctx, DefaultPatience, "scancel", job); err != nil {
 				return removed, err
 			}
 			removed = append(removed, "allocation "+job)
@@ -94,13 +93,13 @@ func sweep(old note) (removed []string, err error) {
 	if old.Joined == "" || old.Joined != joined().job {
 		return removed, nil
 	}
-	out, err := client.Call(ctx, client.DefaultPatience, "squeue", "-h", "-s", "-j", old.Joined, "-o", "%i %j")
+	out, err := Call(ctx, DefaultPatience, "squeue", "-h", "-s", "-j", old.Joined, "-o", "%i %j")
 	if err != nil {
 		return removed, err
 	}
 	for line := range strings.Lines(out) {
 		if f := strings.Fields(line); len(f) == 2 && strings.HasPrefix(f[1], stepPrefix) {
-			if _, err := client.Call(ctx, client.DefaultPatience, "scancel", f[0]); err != nil {
+			if _, err := Call(ctx, DefaultPatience, "scancel", f[0]); err != nil {
 				return removed, err
 			}
 			removed = append(removed, "step "+f[0])
@@ -155,7 +154,7 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, client.Explained(err)
+		return nil, Explained(err)
 	}
 	return newEngine(p, task)
 }

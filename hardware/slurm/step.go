@@ -18,14 +18,12 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/launch/running"
-	"github.com/tfexp/tfexp/hardware/slurm/client"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
 // step is a program of a job on a node. The engine's mu guards the fields below the blank line.
 type step struct {
-	running.State
+	launch.JobState
 	node      string
 	allocated string // the allocation
 	script    string
@@ -60,14 +58,14 @@ func (e *Engine) forget(s *step) {
 
 // Begin writes what a step needs: its control file, its script, its log. It does not wait until it runs: one that
 // cannot be started ends as failed.
-func (h hands) Begin(state running.State, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*step,
+func (h hands) Begin(state launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*step,
 	error) {
 	e, j := h.e, &state.Job
 	e.mu.Lock()
 	e.starts++
 	name := fmt.Sprintf("%d-%d", state.Number, e.starts)
 	e.mu.Unlock()
-	s := &step{State: state, script: filepath.Join(e.dir, name+".sh"), started: make(chan struct{})}
+	s := &step{JobState: state, script: filepath.Join(e.dir, name+".sh"), started: make(chan struct{})}
 	log, err := launch.OpenLog(j.LogPath, launch.DefaultLogLimit, again, fail, seen)
 	if err != nil {
 		return nil, err
@@ -144,14 +142,14 @@ func script(j *launch.Job, part scheduler.Part, cpus []int, gpus []string) []byt
 	paths := launch.Paths{Control: launch.Absolute(j.ControlPath), Checkpoint: launch.Absolute(j.CheckpointDir)}
 	for _, entry := range j.Environ(len(cpus), gpus, paths) {
 		name, value, _ := strings.Cut(entry, "=")
-		fmt.Fprintf(&b, "export %s=%s\n", name, client.Quote(value))
+		fmt.Fprintf(&b, "export %s=%s\n", name, Quote(value))
 	}
 	if j.Dir != "" {
-		fmt.Fprintf(&b, "cd %s || exit 126\n", client.Quote(launch.Absolute(j.Dir)))
+		fmt.Fprintf(&b, "cd %s || exit 126\n", Quote(launch.Absolute(j.Dir)))
 	}
 	b.WriteString("exec taskset -c " + list(cpus))
 	for _, arg := range j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}) {
-		b.WriteString(" " + client.Quote(arg))
+		b.WriteString(" " + Quote(arg))
 	}
 	b.WriteString("\n")
 	return []byte(b.String())
@@ -182,7 +180,7 @@ func (e *Engine) srun(s *step) error {
 	args := append([]string{"--verbose", "--output=" + s.out.path + ".%t", "--open-mode=append", "--chdir=" + e.dir},
 		append(stepArgs(s.allocated, s.node, s.Job.Name), "/bin/sh", s.script)...)
 	cmd := exec.Command("srun", args...)
-	cmd.Env = client.Environ()
+	cmd.Env = Environ()
 	errs, err := cmd.StderrPipe()
 	if err != nil {
 		return err
@@ -232,7 +230,7 @@ func (e *Engine) listen(s *step, errs io.Reader) {
 		}
 		if strings.Contains(line, "error:") || strings.Contains(line, "launch failed") {
 			said = append(said, line)
-			s.said = client.Line(strings.Join(said, "\n"))
+			s.said = QuotedLine(strings.Join(said, "\n"))
 		}
 		e.mu.Unlock()
 		if runs { // what Slurm takes before is no service
@@ -252,14 +250,14 @@ func (h hands) Attend(s *step) {
 			e.mu.Unlock()
 		}
 		e.mu.Lock()
-		again := !s.began && !s.killed && client.AgainText(s.said) && time.Since(began) < launchPatience
+		again := !s.began && !s.killed && AgainText(s.said) && time.Since(began) < launchPatience
 		e.mu.Unlock()
 		if !again || e.Asked(s) {
 			break
 		}
 		select {
 		case <-e.ctx.Done():
-		case <-time.After(client.Jitter(pause)):
+		case <-time.After(Jitter(pause)):
 		}
 	}
 	e.over(s)
@@ -284,7 +282,7 @@ func (e *Engine) over(s *step) {
 	}
 	e.Exited(s, until, s.finished())
 	e.forget(s)
-	e.Ended(s, running.Fate{
+	e.Ended(s, launch.Fate{
 		Finished: s.finished(), Why: s.ending(), Exit: s.code(), Output: s.out.log.Err(),
 	}, s.out.log.Close)
 }

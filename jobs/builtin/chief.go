@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -13,9 +12,9 @@ import (
 func (c *cluster) start() error {
 	s := c.tr.state
 	goal := c.run.goal()
-	from := paramserver.Start{
+	from := Start{
 		Generation: c.generation, Rate: c.tr.config.learningRate, Blocks: c.tr.config.blocks, Batch: c.tr.config.batch,
-		Goal: paramserver.Goal{Steps: goal.steps, Images: goal.epochs * c.tr.imagesPerEpoch()}, Cursor: c.tr.cursor(),
+		Goal: Goal{Steps: goal.steps, Images: goal.epochs * c.tr.imagesPerEpoch()}, Cursor: c.tr.cursor(),
 	}
 	if s.Rate > 0 {
 		from.Rate, from.RateEpoch = s.Rate, s.RateEpoch
@@ -28,7 +27,7 @@ func (c *cluster) start() error {
 		if s.V != nil {
 			values = append(values, s.V[lo:hi])
 		}
-		if _, _, err := c.ask(i, paramserver.Request{Op: paramserver.OpStart, Start: &from}, values...); err != nil {
+		if _, _, err := c.ask(i, Request{Op: OpStart, Start: &from}, values...); err != nil {
 			return err
 		}
 	}
@@ -36,11 +35,11 @@ func (c *cluster) start() error {
 }
 
 // cursor is the place of the state in the data.
-func (tr *trainer) cursor() paramserver.Cursor {
+func (tr *trainer) cursor() Cursor {
 	s, perPass := tr.state, tr.train.Len()
-	c := paramserver.Cursor{
+	c := Cursor{
 		Steps: s.Steps, Pass: s.Pass, At: s.At, Given: s.Pass*perPass + s.At, Open: s.Tickets,
-		Loss: paramserver.Real(s.Loss), EpochImages: s.Images, Tickets: s.Steps + len(s.Tickets),
+		Loss: Real(s.Loss), EpochImages: s.Images, Tickets: s.Steps + len(s.Tickets),
 	}
 	c.Images = c.Given
 	for _, t := range s.Tickets {
@@ -50,8 +49,8 @@ func (tr *trainer) cursor() paramserver.Cursor {
 }
 
 // bornSpans cuts the parameters lo to hi where their steps of birth change.
-func (tr *trainer) bornSpans(lo, hi int) []paramserver.Span {
-	spans := []paramserver.Span{}
+func (tr *trainer) bornSpans(lo, hi int) []Span {
+	spans := []Span{}
 	for _, c := range tr.chunks {
 		from, to := max(c.lo, lo)-lo, min(c.hi, hi)-lo
 		if from >= to {
@@ -61,7 +60,7 @@ func (tr *trainer) bornSpans(lo, hi int) []paramserver.Span {
 			spans[n-1].Hi = to
 			continue
 		}
-		spans = append(spans, paramserver.Span{Lo: from, Hi: to, Born: c.born})
+		spans = append(spans, Span{Lo: from, Hi: to, Born: c.born})
 	}
 	return spans
 }
@@ -71,8 +70,8 @@ func (c *cluster) snapshot() (state, error) { return c.dump(false) }
 
 // dump collects the state from the servers. With hold they wait for a start.
 func (c *cluster) dump(hold bool) (state, error) {
-	answers, values, err := c.each(func(int) (paramserver.Request, [][]float64) {
-		return paramserver.Request{Op: paramserver.OpDump, Hold: hold}, nil
+	answers, values, err := c.each(func(int) (Request, [][]float64) {
+		return Request{Op: OpDump, Hold: hold}, nil
 	})
 	if err != nil {
 		return state{}, err
@@ -99,14 +98,14 @@ func (c *cluster) dump(hold bool) (state, error) {
 
 // change implements training.
 func (c *cluster) change(name string, to config) error {
-	q := paramserver.Request{Op: paramserver.OpChange, Batch: to.batch}
+	q := Request{Op: OpChange, Batch: to.batch}
 	if name == "learning_rate" {
-		q = paramserver.Request{Op: paramserver.OpChange, Rate: to.learningRate}
+		q = Request{Op: OpChange, Rate: to.learningRate}
 		if c.tr.state.Rate == to.learningRate {
 			return nil
 		}
 	}
-	answers, _, err := c.each(func(int) (paramserver.Request, [][]float64) { return q, nil })
+	answers, _, err := c.each(func(int) (Request, [][]float64) { return q, nil })
 	switch {
 	case err != nil:
 		return err
@@ -187,7 +186,7 @@ func (c *cluster) lead(ctx context.Context) error {
 // report prints the epochs that have ended. The accuracy is that of the weights
 // at the moment, so only the last of several has one.
 func (c *cluster) report() error {
-	a, _, err := c.ask(0, paramserver.Request{Op: paramserver.OpEpochs})
+	a, _, err := c.ask(0, Request{Op: OpEpochs})
 	if err != nil || len(a.Ends) == 0 {
 		return err
 	}
@@ -242,7 +241,7 @@ func (c *cluster) end(startup time.Duration) error {
 // finish tells the servers that the training has ended. One that is lost is
 // told nothing.
 func (c *cluster) finish(stopped bool) {
-	c.each(func(int) (paramserver.Request, [][]float64) {
-		return paramserver.Request{Op: paramserver.OpFinish, Stopped: stopped}, nil
+	c.each(func(int) (Request, [][]float64) {
+		return Request{Op: OpFinish, Stopped: stopped}, nil
 	})
 }

@@ -20,7 +20,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -344,7 +343,7 @@ func TestChiefLost(t *testing.T) {
 	first := report(t, j.chief().output())
 	begin := time.Now()
 	j.ends(1, "ps 0", "worker 1")
-	if took := time.Since(begin); took > paramserver.ChiefReturnsAfter+time.Minute {
+	if took := time.Since(begin); took > ChiefReturnsAfter+time.Minute {
 		t.Errorf("the others end after %v", took)
 	}
 	if text := j.members["ps 0"].errs.String(); !strings.Contains(text, "the chief is lost") {
@@ -438,40 +437,40 @@ func TestStrangersAreCutOff(t *testing.T) {
 	j.startAll()
 	j.until(`"epoch":2,`)
 	digest := configOf(t, "mlp", "--hidden", "32").digest()
-	hello := func(q paramserver.Request) func(l *paramserver.Link) {
-		q.Op, q.Role = paramserver.OpHello, "worker"
-		return func(l *paramserver.Link) { l.Send(q) }
+	hello := func(q Request) func(l *Link) {
+		q.Op, q.Role = OpHello, "worker"
+		return func(l *Link) { l.Send(q) }
 	}
-	after := func(q paramserver.Request, values int) func(l *paramserver.Link) {
-		return func(l *paramserver.Link) {
-			l.Send(paramserver.Request{Op: paramserver.OpHello, Program: digest, Role: "worker", Task: 7, Servers: 1})
-			var a paramserver.Reply
+	after := func(q Request, values int) func(l *Link) {
+		return func(l *Link) {
+			l.Send(Request{Op: OpHello, Program: digest, Role: "worker", Task: 7, Servers: 1})
+			var a Reply
 			l.Receive(&a, 0)
 			l.Send(q, make([]float64, values))
-			l.Receive(&a, paramserver.MaxValues)
+			l.Receive(&a, MaxValues)
 		}
 	}
-	for name, speak := range map[string]func(l *paramserver.Link){
-		"noise":        func(l *paramserver.Link) { l.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")) },
-		"nothing":      func(l *paramserver.Link) {},
-		"half a frame": func(l *paramserver.Link) { l.Write([]byte{0x31, 0x73, 0x66, 0x74, 9, 0}) },
-		"a huge frame": func(l *paramserver.Link) {
+	for name, speak := range map[string]func(l *Link){
+		"noise":        func(l *Link) { l.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")) },
+		"nothing":      func(l *Link) {},
+		"half a frame": func(l *Link) { l.Write([]byte{0x31, 0x73, 0x66, 0x74, 9, 0}) },
+		"a huge frame": func(l *Link) {
 			l.Write([]byte{0x31, 0x73, 0x66, 0x74, 255, 255, 255, 255, 255, 255, 255, 255})
 		},
-		"other program":  hello(paramserver.Request{Program: "x", Servers: 1}),
-		"second chief":   hello(paramserver.Request{Program: digest, Chief: true, Servers: 1}),
-		"wrong server":   hello(paramserver.Request{Program: digest, Server: 3, Servers: 4}),
-		"not a chief":    after(paramserver.Request{Op: paramserver.OpFinish}, 0),
-		"no operation":   after(paramserver.Request{Op: "dance"}, 0),
-		"short gradient": after(paramserver.Request{Op: paramserver.OpPush, Ticket: 1, Images: 4}, 3),
-		"long gradient":  after(paramserver.Request{Op: paramserver.OpPush, Ticket: 1, Images: 4}, 1e6),
-		"takes a ticket": after(paramserver.Request{Op: paramserver.OpPull}, 0),
+		"other program":  hello(Request{Program: "x", Servers: 1}),
+		"second chief":   hello(Request{Program: digest, Chief: true, Servers: 1}),
+		"wrong server":   hello(Request{Program: digest, Server: 3, Servers: 4}),
+		"not a chief":    after(Request{Op: OpFinish}, 0),
+		"no operation":   after(Request{Op: "dance"}, 0),
+		"short gradient": after(Request{Op: OpPush, Ticket: 1, Images: 4}, 3),
+		"long gradient":  after(Request{Op: OpPush, Ticket: 1, Images: 4}, 1e6),
+		"takes a ticket": after(Request{Op: OpPull}, 0),
 	} {
 		conn, err := net.Dial("tcp", j.cluster["ps"][0])
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		l := paramserver.NewLink(conn)
+		l := NewLink(conn)
 		l.SetDeadline(time.Now().Add(patient))
 		speak(l)
 		if name != "nothing" {

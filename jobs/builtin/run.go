@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/jobs/digits"
+	"github.com/tfexp/tfexp/jobs/builtin/network"
 )
 
 // errStopped is returned by a training that ended because it was asked to.
@@ -361,12 +360,12 @@ func (r *run) warn(format string, args ...any) {
 
 // serve is the life of a parameter server.
 func (r *run) serve(ctx context.Context) error {
-	train, _ := digits.Split(splitSeed, heldOut)
-	err := paramserver.Serve(ctx, paramserver.Config{
+	train, _ := network.SplitDigits(splitSeed, heldOut)
+	err := Serve(ctx, Config{
 		Program: r.digest(), Part: r.env.Part, PerPass: train.Len(), PerEpoch: train.Len() * r.passes,
 		Adam: r.optimizer == "adam", Decay: r.decay,
 	}, r.stderr, r.warn)
-	if errors.Is(err, paramserver.ErrStopped) {
+	if errors.Is(err, ErrStopped) {
 		return errStopped
 	}
 	return err

@@ -8,9 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/tfexp/tfexp/jobs/builtin/network"
-	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/jobs/digits"
 )
 
 const (
@@ -54,7 +52,7 @@ type state struct {
 	Trained time.Duration
 	Request contract.Request
 	// Tickets are batches that workers were computing (see server).
-	Tickets []paramserver.Ticket
+	Tickets []Ticket
 }
 
 // trainer runs steps.
@@ -63,8 +61,8 @@ type trainer struct {
 	blocks  []int // of the network at the start
 	net     network.Network
 	team    *team
-	train   digits.Set
-	held    digits.Set
+	train   network.DigitSet
+	held    network.DigitSet
 	state   state
 	opt     *network.Optimizer
 	order   []int // of the images in pass
@@ -95,7 +93,7 @@ type span struct {
 
 func newTrainer(c config, t *team) *trainer {
 	tr := &trainer{config: c, blocks: c.blocks, team: t, pass: -1}
-	tr.train, tr.held = digits.Split(splitSeed, heldOut)
+	tr.train, tr.held = network.SplitDigits(splitSeed, heldOut)
 	tr.order = make([]int, tr.train.Len())
 	tr.net = network.New(c.shape())
 	tr.state.Weights = tr.net.Initialize(c.seed)
@@ -290,7 +288,7 @@ func (tr *trainer) gradient(worker, shard int) {
 	images := tr.present.images[lo:min(lo+tr.shard, len(tr.present.images))]
 	labels := tr.labels[worker][:len(images)]
 	for i, image := range images {
-		copy(ws.Values[0][i*digits.Pixels:], tr.train.Image(image))
+		copy(ws.Values[0][i*network.Pixels:], tr.train.Image(image))
 		labels[i] = tr.train.Y[image]
 	}
 	tr.losses[shard] = tr.net.Gradient(tr.state.Weights, ws, labels, tr.grads[shard])
@@ -335,7 +333,7 @@ func (tr *trainer) accuracy() float64 {
 		ws := tr.spaces[worker]
 		lo := block * tr.shard
 		labels := tr.held.Y[lo:min(lo+tr.shard, tr.held.Len())]
-		copy(ws.Values[0], tr.held.X[lo*digits.Pixels:(lo+len(labels))*digits.Pixels])
+		copy(ws.Values[0], tr.held.X[lo*network.Pixels:(lo+len(labels))*network.Pixels])
 		scores := tr.net.Forward(tr.state.Weights, ws, len(labels))
 		tr.hits[block] = 0
 		for i, label := range labels {

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -27,13 +26,13 @@ const (
 type cluster struct {
 	run        *run
 	tr         *trainer
-	links      []*paramserver.Link
+	links      []*Link
 	generation int
 }
 
 // pushed is a gradient and what it is of.
 type pushed struct {
-	ticket     paramserver.Ticket
+	ticket     Ticket
 	generation int
 	loss       float64
 	gradient   []float64
@@ -77,10 +76,10 @@ func (c *cluster) connect(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("parameter server %d (%s) cannot be reached: %w", i, address, err)
 		}
-		l := paramserver.NewLink(conn)
+		l := NewLink(conn)
 		c.links = append(c.links, l)
-		_, _, err = c.ask(i, paramserver.Request{
-			Op: paramserver.OpHello, Program: c.run.digest(), Role: part.Role, Task: part.Task, Chief: part.Chief(),
+		_, _, err = c.ask(i, Request{
+			Op: OpHello, Program: c.run.digest(), Role: part.Role, Task: part.Task, Chief: part.Chief(),
 			Server: i, Servers: len(addresses),
 		})
 		if err != nil {
@@ -112,12 +111,12 @@ func (c *cluster) close() {
 }
 
 // ask sends a request to server i and returns its answer.
-func (c *cluster) ask(i int, q paramserver.Request, values ...[]float64) (paramserver.Reply, []float64, error) {
-	var a paramserver.Reply
+func (c *cluster) ask(i int, q Request, values ...[]float64) (Reply, []float64, error) {
+	var a Reply
 	var got []float64
 	err := c.links[i].Send(q, values...)
 	if err == nil {
-		got, err = c.links[i].Receive(&a, paramserver.MaxValues)
+		got, err = c.links[i].Receive(&a, MaxValues)
 	}
 	address := c.run.env.Part.Cluster[contract.RoleServer][i]
 	switch {
@@ -130,8 +129,8 @@ func (c *cluster) ask(i int, q paramserver.Request, values ...[]float64) (params
 }
 
 // each asks all servers at once. It returns their answers and values by server.
-func (c *cluster) each(ask func(i int) (paramserver.Request, [][]float64)) ([]paramserver.Reply, [][]float64, error) {
-	answers, values, errs := make([]paramserver.Reply, len(c.links)), make([][]float64, len(c.links)), make([]error,
+func (c *cluster) each(ask func(i int) (Request, [][]float64)) ([]Reply, [][]float64, error) {
+	answers, values, errs := make([]Reply, len(c.links)), make([][]float64, len(c.links)), make([]error,
 		len(c.links))
 	one := func(i int) {
 		q, v := ask(i)
@@ -155,19 +154,19 @@ func (c *cluster) part(i, n int) (lo, hi int) {
 // present ones, and takes the present weights. Where a server is not ready, or
 // knows before server 0 that the training is over, the answer says so, and the
 // weights are as before.
-func (c *cluster) exchange(p *pushed) (paramserver.Reply, error) {
+func (c *cluster) exchange(p *pushed) (Reply, error) {
 	n := len(c.tr.state.Weights)
-	answers, values, err := c.each(func(i int) (paramserver.Request, [][]float64) {
-		q := paramserver.Request{Op: paramserver.OpPull, Generation: c.generation}
+	answers, values, err := c.each(func(i int) (Request, [][]float64) {
+		q := Request{Op: OpPull, Generation: c.generation}
 		if p == nil || p.generation != c.generation {
 			return q, nil
 		}
 		lo, hi := c.part(i, n)
-		q.Op, q.Ticket, q.Loss, q.Images = paramserver.OpPush, p.ticket.N, paramserver.Real(p.loss), p.ticket.Hi-p.ticket.Lo
+		q.Op, q.Ticket, q.Loss, q.Images = OpPush, p.ticket.N, Real(p.loss), p.ticket.Hi-p.ticket.Lo
 		return q, [][]float64{p.gradient[lo:hi]}
 	})
 	if err != nil {
-		return paramserver.Reply{}, err
+		return Reply{}, err
 	}
 	a := answers[0]
 	if a.Finished || a.Stopped {
@@ -196,7 +195,7 @@ func (c *cluster) exchange(p *pushed) (paramserver.Reply, error) {
 }
 
 // adopt takes on the network of another generation.
-func (c *cluster) adopt(a paramserver.Reply) {
+func (c *cluster) adopt(a Reply) {
 	c.generation = a.Generation
 	if !slices.Equal(a.Blocks, c.tr.config.blocks) {
 		c.tr.reshape(a.Blocks)
@@ -204,7 +203,7 @@ func (c *cluster) adopt(a paramserver.Reply) {
 }
 
 // compute computes the gradient of a ticket.
-func (c *cluster) compute(t paramserver.Ticket) *pushed {
+func (c *cluster) compute(t Ticket) *pushed {
 	if t.Hi-t.Lo > c.tr.config.batch {
 		c.tr.resize(t.Hi - t.Lo)
 	}

@@ -4,7 +4,6 @@ import (
 	"net"
 	"testing"
 
-	"github.com/tfexp/tfexp/jobs/builtin/paramserver"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -19,20 +18,20 @@ func TestOneServerIsOverBeforeTheFirst(t *testing.T) {
 		Cluster: map[string][]string{contract.RoleServer: {"first", "second"}},
 	}}}, tr: tr}
 	half := tr.state.Weights[:len(tr.state.Weights)/2]
-	serve := func(a paramserver.Reply, values ...[]float64) {
+	serve := func(a Reply, values ...[]float64) {
 		here, there := net.Pipe()
-		c.links = append(c.links, paramserver.NewLink(here))
+		c.links = append(c.links, NewLink(here))
 		go func() {
 			defer there.Close()
-			server := paramserver.NewLink(there)
-			var q paramserver.Request
+			server := NewLink(there)
+			var q Request
 			if _, err := server.Receive(&q, 0); err == nil {
 				_ = server.Send(a, values...)
 			}
 		}()
 	}
-	serve(paramserver.Reply{Ready: true}, half)
-	serve(paramserver.Reply{Ready: true, Finished: true})
+	serve(Reply{Ready: true}, half)
+	serve(Reply{Ready: true, Finished: true})
 	defer c.close()
 	a, err := c.exchange(nil)
 	if err != nil || a.Ready || a.Finished {

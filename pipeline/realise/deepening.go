@@ -5,7 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -47,7 +47,7 @@ func (x *Experiment) Training(t stages.Training) (stages.Task, string, error) {
 	}
 	j := c.Workload.Submits[0].Job
 	task.Steered = []stages.Steered{{
-		Units: program.Length(j), Steps: j.Steps > 0, Controller: adapt.Live, Options: t.Course.Options(),
+		Units: program.Length(j), Steps: j.Steps > 0, Controller: adaptation.Live, Options: t.Course.Options(),
 	}}
 	return task, k.Description(), nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/realise/bounded"
 	"github.com/tfexp/tfexp/pipeline/realise/drawn"
 	"github.com/tfexp/tfexp/pipeline/realise/program"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // Experiment is an experiment on a machine, with what is known of its jobs.
@@ -103,7 +103,7 @@ func (x *Experiment) Source() []byte { return x.spec.Source }
 func (x *Experiment) Lenient() bool  { return x.spec.Lenient }
 
 // Studies are the adaptation blocks of the file.
-func (x *Experiment) Studies() []*adapt.Study { return x.spec.Adaptations }
+func (x *Experiment) Studies() []*adaptation.Study { return x.spec.Adaptations }
 
 // Settings are the values of the blocks that a stage brings.
 func (x *Experiment) Settings(stage string) []schema.Settings { return x.spec.Stages[stage] }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator/checkpoint"
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
@@ -54,9 +54,9 @@ func (c *Cell) unsaved(j *experiments.Job, length time.Duration) time.Duration {
 	case p.Units > 0:
 		most = time.Duration(float64(length) * float64(p.Units) / float64(program.Length(j)))
 	case p.Rule == "young":
-		most = checkpoint.Young(p.Cost, market.Between(c.Hardware.Terms))
+		most = estimator.YoungInterval(p.Cost, market.Between(c.Hardware.Terms))
 	case p.Rule == "daly":
-		most = checkpoint.Daly(p.Cost, market.Between(c.Hardware.Terms))
+		most = estimator.DalyInterval(p.Cost, market.Between(c.Hardware.Terms))
 	}
 	warning := time.Duration(scheduler.Never)
 	for _, t := range c.Hardware.Terms {
@@ -85,9 +85,9 @@ func (c *Cell) checkpoints(r drawn.Workload) []*simulated.Checkpoint {
 		}
 		switch j.Checkpoint.Rule {
 		case "young":
-			s.Rule = checkpoint.Young
+			s.Rule = estimator.YoungInterval
 		case "daly":
-			s.Rule = checkpoint.Daly
+			s.Rule = estimator.DalyInterval
 		}
 		ofBlock[k] = s
 	}
@@ -118,9 +118,9 @@ func (c *Cell) interval(j *experiments.Job) string {
 	case cp.Every > 0:
 		return contract.Interval{Time: cp.Every}.String()
 	}
-	rule := checkpoint.Young
+	rule := estimator.YoungInterval
 	if cp.Rule == "daly" {
-		rule = checkpoint.Daly
+		rule = estimator.DalyInterval
 	}
 	terms := c.Hardware.Terms
 	if len(j.Roles) > 0 && terms != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control"
-	"github.com/tfexp/tfexp/scheduler/control/retune"
-	"github.com/tfexp/tfexp/scheduler/control/tuner"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -29,24 +28,24 @@ func (c *Cell) steered(dirs stages.Folders) ([]stages.Steered, error) {
 	}
 	block := c.Workload.Submits[0].Job
 	s := stages.Steered{
-		Units: program.Length(block), Steps: block.Steps > 0, Controller: retune.Name,
-		At: func(settings []control.Setting) (stages.Variant, error) { return c.variant(t, settings, dirs) },
+		Units: program.Length(block), Steps: block.Steps > 0, Controller: tuner.Name,
+		At: func(settings []scheduler.Setting) (stages.Variant, error) { return c.variant(t, settings, dirs) },
 	}
 	for _, x := range c.Ref.Trial.Settings {
-		s.Settings = append(s.Settings, control.Setting(x))
+		s.Settings = append(s.Settings, scheduler.Setting(x))
 	}
 	if block.Runtime != nil {
 		s.Losses = block.Runtime.Losses
 	}
 	options, err := c.tuner(t, &s)
-	s.Options = retune.Given(options)
+	s.Options = tuner.Given(options)
 	return []stages.Steered{s}, err
 }
 
 // tuner returns what the controller of a tuning is made from.
-func (c *Cell) tuner(t *experiments.Tuning, s *stages.Steered) (retune.Options, error) {
+func (c *Cell) tuner(t *experiments.Tuning, s *stages.Steered) (tuner.Options, error) {
 	method, _ := tuner.Find(t.Method) // the language knows no other
-	o := retune.Options{
+	o := tuner.Options{
 		Problem: t.Problem(uint64(c.Ref.Seed)), Method: method, Fixed: t.Mode == record.Unchanged,
 		Restart: t.Mode == record.ByRestart, Units: s.Units, Stretch: t.Stretch, Tries: t.Trials, Level: t.Confidence,
 		Limit:  time.Duration(t.LimitSeconds * float64(time.Second)),
@@ -92,10 +91,10 @@ func (c *Cell) learns(t *experiments.Tuning, setting int, s *stages.Steered, fir
 }
 
 // variant is the job of a tuning at other settings.
-func (c *Cell) variant(t *experiments.Tuning, settings []control.Setting, dirs stages.Folders) (stages.Variant, error) {
+func (c *Cell) variant(t *experiments.Tuning, settings []scheduler.Setting, dirs stages.Folders) (stages.Variant, error) {
 	values := make([]string, len(t.Settings))
 	for i := range t.Settings {
-		k := slices.IndexFunc(settings, func(s control.Setting) bool { return s.Name == t.Settings[i].Name })
+		k := slices.IndexFunc(settings, func(s scheduler.Setting) bool { return s.Name == t.Settings[i].Name })
 		if k < 0 {
 			return stages.Variant{}, fmt.Errorf("there is no value for the setting %q", t.Settings[i].Name)
 		}
@@ -143,6 +142,6 @@ func (c *Cell) modeLines(t *experiments.Tuning) []string {
 	for _, line := range t.Described() {
 		k.Add("tuning.search", line)
 	}
-	k.Addf("tuning.controller", "version %d", retune.Version)
+	k.Addf("tuning.controller", "version %d", tuner.Version)
 	return k.Lines()
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/workload/runs"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Study is what was recorded.
@@ -40,7 +40,7 @@ type Configuration struct {
 	Name    string
 	Summary string
 	Workers int // of each run
-	Runs    []runs.Run
+	Runs    []workload.RecordedRun
 }
 
 // The names of what an experiment has besides its policies.
@@ -164,7 +164,7 @@ func safe(name string) string {
 
 // writeRun writes the cell of a run: one job that holds all workers for its
 // duration.
-func writeRun(dir string, ref record.CellRef, c *Configuration, r *runs.Run) (record.Cell, error) {
+func writeRun(dir string, ref record.CellRef, c *Configuration, r *workload.RecordedRun) (record.Cell, error) {
 	folder := filepath.Join(dir, record.CellsDir, ref.Cell)
 	job := scheduler.Job{
 		Name: r.Name(), Class: c.Name, Threads: ref.Cores, Deadline: scheduler.Never,
@@ -198,7 +198,7 @@ func writeRun(dir string, ref record.CellRef, c *Configuration, r *runs.Run) (re
 
 // WritePoints writes the evaluated checkpoints of a job that began at an instant as
 // progress.csv of a cell.
-func WritePoints(folder, job string, began time.Duration, points []runs.Point) (record.File, error) {
+func WritePoints(folder, job string, began time.Duration, points []workload.RunPoint) (record.File, error) {
 	p, err := record.NewProgressWriter(folder)
 	if err != nil {
 		return record.File{}, err

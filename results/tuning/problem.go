@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control/tuner"
+	"github.com/tfexp/tfexp/scheduler/tuner"
 )
 
 // Problem is the search of a tuning. Candidates are the only settings that may be

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/matching"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -71,7 +70,7 @@ type matcher struct {
 
 // matchedTo is where a matching put a job.
 type matchedTo struct {
-	matching.Position
+	AssignmentPosition
 	jobs  int32 // that were matched to the kind, in all
 	round int32 // which matching
 }
@@ -245,7 +244,7 @@ func (m *matcher) match(jobs []int32) (started bool, err error) {
 	if !m.machines() {
 		return false, nil
 	}
-	p := matching.Problem{Times: make([][]int64, len(jobs))}
+	p := Assignment{Times: make([][]int64, len(jobs))}
 	for c := range m.kinds {
 		p.Free = append(p.Free, m.kinds[c].free)
 	}
@@ -260,7 +259,7 @@ func (m *matcher) match(jobs []int32) (started bool, err error) {
 			}
 		}
 	}
-	places := matching.Solve(p)
+	places := SolveAssignment(p)
 	of := make([]int32, len(p.Free))
 	for _, at := range places {
 		of[at.Kind]++
@@ -284,7 +283,7 @@ func (m *matcher) match(jobs []int32) (started bool, err error) {
 // n-th from the end; of several jobs in one position, the earlier arrivals
 // begin. The first that has no room yet ends this, so that it will have it.
 func (m *matcher) startFirsts(
-	kind int, candidates []candidate, places []matching.Position,
+	kind int, candidates []candidate, places []AssignmentPosition,
 ) (started bool, err error) {
 	levels := map[int][]int32{}
 	top := 0

@@ -3,7 +3,6 @@ package policy
 import (
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/replan"
 )
 
 // PlaceFirst starts a job with the first of its alternatives for which there is
@@ -16,6 +15,6 @@ func init() {
 			Name: string(PlaceFirst), Title: "First that has room", Doc: "the first that has room", Place: 1,
 		},
 		Measure: func(start, _ time.Duration) time.Duration { return start },
-		Replan:  replan.InOrder,
+		Replan:  replanInOrder,
 	})
 }

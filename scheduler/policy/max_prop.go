@@ -5,7 +5,6 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/plan"
-	"github.com/tfexp/tfexp/scheduler/proportion"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -43,7 +42,7 @@ type sharing struct {
 type nodeShare struct {
 	cores   int32 // not held by running rigid jobs
 	spare   int32 // of them, beyond the minimums of the members
-	members []proportion.Member
+	members []proportionMember
 }
 
 type entry struct {
@@ -144,14 +143,14 @@ func (d *sharer) shareOut(pausing bool) *sharing {
 		passes = true
 	}
 	for v := range s.nodes {
-		proportion.Divide(s.nodes[v].cores, s.nodes[v].members)
+		divideInProportion(s.nodes[v].cores, s.nodes[v].members)
 	}
 	return s
 }
 
 // memberOf returns what a job may get: at most its request, unless it says more.
-func memberOf(j scheduler.JobView) proportion.Member {
-	m := proportion.Member{Job: j.Number(), Want: j.Request(), Low: j.Least(), High: j.Request()}
+func memberOf(j scheduler.JobView) proportionMember {
+	m := proportionMember{Job: j.Number(), Want: j.Request(), Low: j.Least(), High: j.Request()}
 	if !j.Sized() {
 		m.High = max(m.High, int32(j.Job().MaxThreads))
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/profiling"
 )
 
 // Order says which waiting job is next.
@@ -461,7 +460,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	default:
 		rules.Admission = backfill.New(s)
 	}
-	if terms := profiling.Of(p.Settings); terms != nil {
+	if terms := ProfilingOf(p.Settings); terms != nil {
 		return rules, terms.Set(&rules, &r)
 	}
 	return rules, nil

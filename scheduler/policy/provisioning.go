@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/rental"
+	"github.com/tfexp/tfexp/scheduler"
 )
 
 // FixedServers leaves it to the node blocks when servers are rented, and where.
@@ -45,12 +45,12 @@ func (p Policy) Regions() []string {
 }
 
 // rental returns what the policy says of renting; nil where it leaves it to the nodes.
-func (p Policy) rental() *rental.Terms {
+func (p Policy) rental() *scheduler.RentalTerms {
 	c := p.Provisioned()
 	if c == nil {
 		return nil
 	}
-	terms := &rental.Terms{
+	terms := &scheduler.RentalTerms{
 		Strategy: c.Strategy, Tick: p.Settings.Duration("tick"), Changeover: -1, Regions: p.Regions(),
 	}
 	if d, ok := p.Settings["changeover"].(time.Duration); ok {

@@ -8,9 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/placement"
 	"github.com/tfexp/tfexp/scheduler/plan"
-	"github.com/tfexp/tfexp/scheduler/rental"
 )
 
 // Choice is what all registered choices have.
@@ -161,14 +159,14 @@ type PlacementChoice struct {
 type NodesChoice struct {
 	Choice
 	// Place divides each such job over nodes; nil keeps it on one, the first that has room.
-	Place placement.Rule
+	Place scheduler.PlacementRule
 }
 
 // ProvisioningChoice is a provisioning: from which market the servers of jobs come.
 type ProvisioningChoice struct {
 	Choice
 	// Strategy decides for each job, tick by tick; nil leaves it to the node blocks.
-	Strategy rental.Strategy
+	Strategy scheduler.RentalStrategy
 	// Deadline says that it plans by the deadlines of jobs.
 	Deadline bool
 	// Moves says that it takes jobs from servers that they could keep, which costs those

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
 
-var update = flag.Bool("update", false, "write the golden file of the other orders")
+
 
 // TestSchedules: all policies come to the schedules that they came to before.
 func TestSchedules(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/experiments/units"
-	"github.com/tfexp/tfexp/scheduler/profiling"
 )
 
 // Settings are the values of the arguments that the choices of a policy have of
@@ -36,9 +35,9 @@ var (
 		Name: "feedback", Type: schema.Duration, Positive: true, DefaultDoc: "off",
 		Doc: "A waiting job's level improves by one each time it has waited this long.", Example: `"10s"`,
 	}
-	profiled = profiling.Settings // of orders that go by predicted run times
+	profiled = ProfilingSettings // of orders that go by predicted run times
 	// lone refuses settings of profiling that have no effect.
-	lone = func(s Settings) (string, error) { return profiling.Check(s) }
+	lone = func(s Settings) (string, error) { return CheckProfiling(s) }
 )
 
 // listed stands between the texts of a list.

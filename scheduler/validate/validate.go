@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/pages"
 )
 
 // MaxViolations bounds the violations that a Validator keeps; it counts all.
@@ -67,7 +66,7 @@ type Validator struct {
 	renting   *renting
 	profiling *profiling
 	orphans   []int32 // jobs on a node that was taken away, which have to lose it
-	lives     pages.Table[traced]
+	lives     scheduler.JobTable[traced]
 	nodes     []int        // of granted
 	spare     []*grantedTo // of jobs that are over
 	last      time.Duration
@@ -117,7 +116,7 @@ type holders struct {
 // the resize requests that the workload makes.
 func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) *Validator {
 	v := &Validator{cluster: c, jobs: jobs}
-	v.lives = pages.New(len(jobs), v.untouched, traced{state: scheduler.Finished, compared: true})
+	v.lives = scheduler.NewJobTable(len(jobs), v.untouched, traced{state: scheduler.Finished, compared: true})
 	v.cores.what, v.gpus.what = "core", "GPU"
 	for i, n := range c.Nodes {
 		v.memory = append(v.memory, n.Memory)

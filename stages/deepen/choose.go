@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
-	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/learn"
 )
@@ -30,7 +29,7 @@ func choose(ctx context.Context, r *stages.Run) error {
 	for _, t := range trainers(r, "choose") {
 		t.Chosen, t.Trained = nil, nil
 		for _, c := range t.Controllers {
-			if k, _ := adapt.ByName(c.Kind); !k.Makes {
+			if k, _ := adaptation.ByName(c.Kind); !k.Makes {
 				t.total += len(t.Real.Scenarios) * t.Real.Repeats
 			}
 		}
@@ -53,7 +52,7 @@ func choose(ctx context.Context, r *stages.Run) error {
 
 func (t *trainer) choose(ctx context.Context) error {
 	for _, c := range t.Controllers {
-		k, _ := adapt.ByName(c.Kind)
+		k, _ := adaptation.ByName(c.Kind)
 		if k.Makes {
 			continue
 		}
@@ -72,7 +71,7 @@ func (t *trainer) choose(ctx context.Context) error {
 }
 
 // decide lets a controller decide in a real training.
-func (t *trainer) decide(ctx context.Context, c *adapt.Controller, k *adapt.Kind, scenario, seed int) error {
+func (t *trainer) decide(ctx context.Context, c *adaptation.Controller, k *adaptation.Kind, scenario, seed int) error {
 	name := t.Real.Scenarios[scenario].Name
 	w, depends, err := t.world(c, k, name, seed)
 	if err != nil {
@@ -118,16 +117,16 @@ func (t *trainer) decide(ctx context.Context, c *adapt.Controller, k *adapt.Kind
 }
 
 // world is what a controller knows before a real training, and what that depends on.
-func (t *trainer) world(c *adapt.Controller, k *adapt.Kind, scenario string, seed int) (adapt.World, []stages.Line,
+func (t *trainer) world(c *adaptation.Controller, k *adaptation.Kind, scenario string, seed int) (adaptation.World, []stages.Line,
 	error) {
-	w := adapt.World{Controller: c, Seed: uint64(seed), Table: t.Scenario(scenario)}
+	w := adaptation.World{Controller: c, Seed: uint64(seed), Table: t.Scenario(scenario)}
 	depends := []stages.Line{
 		{Label: "deepening.controller", Value: fmt.Sprintf("%s, sequence %v, runs %d", c.Kind, c.Sequence, c.Runs)},
 		{Label: "deepening.seed", Value: strconv.Itoa(seed)},
 	}
 	if w.Table == nil { // nothing is known but what there is to decide
 		n := t.Real.Sequences()
-		w.Table = &agent.Table{Name: scenario, Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1,
+		w.Table = &adaptation.AgentTable{Name: scenario, Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1,
 			Accuracy: make([]float64, n)}
 	} else if k.Learns || k.Elsewhere || k.Oracle || c.Runs > 0 {
 		depends = append(depends, stages.Line{Label: "deepening.table", Value: t.Digest})
@@ -150,8 +149,8 @@ func (t *trainer) world(c *adapt.Controller, k *adapt.Kind, scenario string, see
 }
 
 // chosen is what a controller decided, and what came of it.
-func (t *trainer) chosen(c *adapt.Controller, scenario string, seed, runs int, out *outcome) adapt.Chosen {
-	one := adapt.Chosen{
+func (t *trainer) chosen(c *adaptation.Controller, scenario string, seed, runs int, out *outcome) adaptation.Chosen {
+	one := adaptation.Chosen{
 		Controller: c, Scenario: scenario, Seed: seed, Runs: runs, Accuracy: out.accuracy, Recorded: math.NaN(),
 	}
 	index := 0
@@ -161,9 +160,9 @@ func (t *trainer) chosen(c *adapt.Controller, scenario string, seed, runs int, o
 			p, _ := strconv.ParseFloat(text, 64)
 			probs = append(probs, p)
 		}
-		action := adapt.Likeliest(probs)
+		action := adaptation.Likeliest(probs)
 		index = index*(t.Real.Blocks+1) + action
-		one.Decisions = append(one.Decisions, adapt.Decided{
+		one.Decisions = append(one.Decisions, adaptation.Decided{
 			TimeLeft: row.Left, Probabilities: probs, Action: action, Before: row.AccuracyBefore,
 			After: row.AccuracyAfter,
 		})

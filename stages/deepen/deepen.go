@@ -19,8 +19,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/steering"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
-	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/execute"
 )
@@ -105,21 +104,21 @@ type place struct {
 	dir        string // of the experiment
 	experiment stages.Experiment
 	index      int // of the adaptation
-	*adapt.Study
+	*adaptation.Study
 }
 
 // course is a training by what decides in it.
 type course struct {
 	name    string // of its folder
-	by      adapt.Decider
+	by      adaptation.Decider
 	depends []stages.Line
 }
 
 // sequence is the training by a sequence.
 func (p *place) sequence(index int) course {
-	actions := adapt.Actions((&agent.Table{Decisions: p.Real.Decisions, Actions: p.Real.Blocks + 1}).Sequence(index))
+	actions := adaptation.Actions((&adaptation.AgentTable{Decisions: p.Real.Decisions, Actions: p.Real.Blocks + 1}).Sequence(index))
 	return course{
-		name: strings.ReplaceAll(actions, " ", "-"), by: adapt.Constant(p.Real, index),
+		name: strings.ReplaceAll(actions, " ", "-"), by: adaptation.Constant(p.Real, index),
 		depends: []stages.Line{{Label: "deepening.sequence", Value: actions}},
 	}
 }
@@ -138,7 +137,7 @@ func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 			Scratch: filepath.Join(p.dir, ".scratch-"+strings.ReplaceAll(unit, "/", "-")),
 		},
 		Study: p.index, Scenario: scenario, Name: unit,
-		Course: &adapt.Course{Decider: c.by, Real: p.Real, Scenario: scenario}, Depends: c.depends,
+		Course: &adaptation.Course{Decider: c.by, Real: p.Real, Scenario: scenario}, Depends: c.depends,
 	})
 }
 
@@ -385,7 +384,7 @@ func (t *trainer) table(ctx context.Context) error {
 // row is the row of a sequence.
 func (t *trainer) row(scenario string, index int, out *outcome) string {
 	fields := []string{quoted(scenario)}
-	sequence := (&agent.Table{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(index)
+	sequence := (&adaptation.AgentTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(index)
 	for _, a := range sequence {
 		fields = append(fields, strconv.Itoa(a))
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/steering"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -28,7 +28,7 @@ type world struct {
 	stages.Experiment
 	stages.Pipeline
 	t       *testing.T
-	studies []*adapt.Study
+	studies []*adaptation.Study
 	// train is what a training comes to, by its name; nil where none may begin. Those that are there stay.
 	train    func(name string) (record.Cell, []steering.Row)
 	keys     map[string]string // of the trainings that were asked for
@@ -36,7 +36,7 @@ type world struct {
 	observed []stages.Progress
 }
 
-func (w *world) Studies() []*adapt.Study      { return w.studies }
+func (w *world) Studies() []*adaptation.Study      { return w.studies }
 func (w *world) Warn(code, cell, text string) { w.warnings = append(w.warnings, code+": "+text) }
 func (w *world) Observe(p stages.Progress)    { w.observed = append(w.observed, p) }
 func (w *world) Site(string) engine.Site      { return nowhere{} }
@@ -90,10 +90,10 @@ func finely(accuracy float64, actions string) (record.Cell, []steering.Row) {
 
 // two is an adaptation of two scenarios and two decisions on one block; the accuracies of its trainings differ.
 func two(t *testing.T) (*world, *stages.Run) {
-	w := &world{t: t, keys: map[string]string{}, studies: []*adapt.Study{
+	w := &world{t: t, keys: map[string]string{}, studies: []*adaptation.Study{
 		{Name: "recorded"},
-		{Name: "net", Seeds: 2, Real: &adapt.Real{
-			Scenarios: []adapt.Scenario{{Name: "early"}, {Name: "late"}}, Decisions: 2, Blocks: 1, Budget: 3 * time.Second,
+		{Name: "net", Seeds: 2, Real: &adaptation.Real{
+			Scenarios: []adaptation.Scenario{{Name: "early"}, {Name: "late"}}, Decisions: 2, Blocks: 1, Budget: 3 * time.Second,
 			Exhaustive: true, Repeats: 2,
 		}},
 	}}
@@ -251,7 +251,7 @@ func TestPoorTrainings(t *testing.T) {
 func TestControllersDecide(t *testing.T) {
 	w, r := two(t)
 	net := w.studies[1]
-	net.Controllers = []*adapt.Controller{
+	net.Controllers = []*adaptation.Controller{
 		{Name: "exhaustive", Kind: "exhaustive"},
 		{Name: "always one", Kind: "constant", Sequence: []int{1, 1}},
 		{Name: "elsewhere", Kind: "best_elsewhere", Runs: 3},
@@ -274,7 +274,7 @@ func TestControllersDecide(t *testing.T) {
 	}
 	var got []string
 	for _, c := range net.Chosen {
-		got = append(got, fmt.Sprint(c.Controller.Name, " ", c.Scenario, " ", c.Seed, ": ", adapt.Actions(c.Actions()), ", ",
+		got = append(got, fmt.Sprint(c.Controller.Name, " ", c.Scenario, " ", c.Seed, ": ", adaptation.Actions(c.Actions()), ", ",
 			c.Runs, " runs, ", c.Accuracy, ", ", c.Recorded))
 	}
 	want := []string{
@@ -302,7 +302,7 @@ func TestControllersDecide(t *testing.T) {
 		t.Errorf("observed %+v", w.observed)
 	}
 	// How all trainings went: by the sequences, and by the controllers.
-	if n := len(net.Trained); n != 8+8 || net.Trained[1].Scenario != "early" || adapt.Actions(net.Trained[1].Actions) != "0 1" ||
+	if n := len(net.Trained); n != 8+8 || net.Trained[1].Scenario != "early" || adaptation.Actions(net.Trained[1].Actions) != "0 1" ||
 		net.Trained[1].Final != .52 || net.Trained[15].Controller != net.Controllers[2] || net.Trained[15].Seed != 2 ||
 		net.Trained[15].Final != .8 {
 		t.Errorf("%d trainings: %+v", n, net.Trained)
@@ -314,7 +314,7 @@ func TestControllersWithoutATable(t *testing.T) {
 	w, r := two(t)
 	net := w.studies[1]
 	net.Real.Exhaustive, net.Real.Repeats = false, 1
-	net.Controllers = []*adapt.Controller{
+	net.Controllers = []*adaptation.Controller{
 		{Name: "few", Kind: "few_runs", Runs: 4}, {Name: "best", Kind: "best_constant"},
 	}
 	known := w.train

@@ -10,13 +10,12 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
-	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // went reads how the training in a folder went, from what its program reported and what was decided.
-func went(dir string) (adapt.Trained, error) {
-	out := adapt.Trained{Trained: math.NaN(), Step: math.NaN()}
+func went(dir string) (adaptation.Trained, error) {
+	out := adaptation.Trained{Trained: math.NaN(), Step: math.NaN()}
 	did, err := read(dir)
 	if err != nil {
 		return out, err
@@ -50,7 +49,7 @@ func went(dir string) (adapt.Trained, error) {
 }
 
 // said takes from the log of a training what its progress lines do not have.
-func said(dir string, out *adapt.Trained) error {
+func said(dir string, out *adaptation.Trained) error {
 	logs, err := filepath.Glob(filepath.Join(dir, record.LogsDir, "*.log"))
 	if err != nil || len(logs) == 0 {
 		return err
@@ -75,8 +74,8 @@ func said(dir string, out *adapt.Trained) error {
 
 // all reads how the trainings of an adaptation went that are there: by sequences, and those that controllers decided
 // in.
-func (t *trainer) all() ([]adapt.Trained, error) {
-	var list []adapt.Trained
+func (t *trainer) all() ([]adaptation.Trained, error) {
+	var list []adaptation.Trained
 	for k, sc := range t.Real.Scenarios {
 		for i := range t.Real.Sequences() {
 			if !t.Real.Exhaustive {
@@ -91,7 +90,7 @@ func (t *trainer) all() ([]adapt.Trained, error) {
 				return nil, err
 			}
 			one.Scenario = sc.Name
-			one.Actions = (&agent.Table{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(i)
+			one.Actions = (&adaptation.AgentTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(i)
 			list = append(list, one)
 		}
 	}

@@ -13,8 +13,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/control"
-	"github.com/tfexp/tfexp/scheduler/trace"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -38,7 +36,7 @@ type helm struct {
 type steeredJob struct {
 	stages.Steered
 	now      stages.Variant
-	settings []control.Setting
+	settings []scheduler.Setting
 	standing contract.Message // what its control file says
 }
 
@@ -59,10 +57,10 @@ func steer(t *stages.Task, on scheduler.Engine) (*scheduler.Steering, *decisions
 	if h.real == nil && h.sim == nil {
 		return nil, nil, errors.New("there are controllers beside its jobs, and its engine cannot change jobs that run")
 	}
-	made := map[string]control.Controller{} // those of one run of one cell are shared by its jobs
+	made := map[string]scheduler.Controller{} // those of one run of one cell are shared by its jobs
 	for i := range t.Steered {
 		x := &t.Steered[i]
-		choice, ok := control.Find(x.Controller)
+		choice, ok := scheduler.FindController(x.Controller)
 		if !ok {
 			return nil, nil, fmt.Errorf("there is no controller %q", x.Controller)
 		}
@@ -100,7 +98,7 @@ func (h *helm) Follow(jobs []bool) {
 			units[i] = j.Units
 		}
 	}
-	h.heard = h.sim.Attend(jobs, units, func(job, units int) trace.Progress {
+	h.heard = h.sim.Attend(jobs, units, func(job, units int) scheduler.ReportedProgress {
 		j := h.of[job]
 		at := func(values []float64) float64 {
 			if units > len(values) {
@@ -108,7 +106,7 @@ func (h *helm) Follow(jobs []bool) {
 			}
 			return values[units-1]
 		}
-		p := trace.Progress{Epoch: units, Loss: at(j.Losses), Accuracy: at(j.Accuracies), Seconds: math.NaN()}
+		p := scheduler.ReportedProgress{Epoch: units, Loss: at(j.Losses), Accuracy: at(j.Accuracies), Seconds: math.NaN()}
 		if j.Steps {
 			p.Epoch, p.Step = 0, units
 		}
@@ -117,7 +115,7 @@ func (h *helm) Follow(jobs []bool) {
 }
 
 // Adopt implements scheduler.Helm.
-func (h *helm) Adopt(job int, settings []control.Setting, restart bool) (scheduler.Adopted, error) {
+func (h *helm) Adopt(job int, settings []scheduler.Setting, restart bool) (scheduler.Adopted, error) {
 	j := h.of[job]
 	switch {
 	case h.heard != nil:
@@ -177,7 +175,7 @@ func sameWork(a, b *simulated.Scaling) bool {
 // live reports whether a program takes on all that changes while it runs: settings that
 // it reads from its control file, the threads of a malleable job, and the number of its
 // parts where they come and go.
-func (h *helm) live(j *steeredJob, next *stages.Variant, settings []control.Setting) bool {
+func (h *helm) live(j *steeredJob, next *stages.Variant, settings []scheduler.Setting) bool {
 	from, to := j.now.Launch, next.Launch
 	malleable := h.task.Setup.Jobs[j.Job].Malleable
 	if !malleable && next.Threads != j.now.Threads && len(next.Roles) == 0 {
@@ -204,7 +202,7 @@ func (h *helm) live(j *steeredJob, next *stages.Variant, settings []control.Sett
 	if len(changed) > 0 { // their flags differ; what else differs is told by the job without these changes
 		mixed := slices.Clone(settings)
 		for i, s := range mixed {
-			if k := slices.IndexFunc(j.settings, func(o control.Setting) bool { return o.Name == s.Name }); k >= 0 &&
+			if k := slices.IndexFunc(j.settings, func(o scheduler.Setting) bool { return o.Name == s.Name }); k >= 0 &&
 				slices.Contains(changed, s.Name) {
 				mixed[i] = j.settings[k]
 			}
@@ -220,7 +218,7 @@ func (h *helm) live(j *steeredJob, next *stages.Variant, settings []control.Sett
 }
 
 // values are the settings that a control file has, as JSON.
-func (j *steeredJob) values(settings []control.Setting, live []string) map[string]json.RawMessage {
+func (j *steeredJob) values(settings []scheduler.Setting, live []string) map[string]json.RawMessage {
 	told := map[string]json.RawMessage{}
 	for _, s := range settings {
 		if !slices.Contains(live, s.Name) {

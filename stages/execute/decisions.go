@@ -10,8 +10,6 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/steering"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/control"
-	"github.com/tfexp/tfexp/scheduler/trace"
 )
 
 // decisions are what the controllers of a cell saw and decided. It implements
@@ -25,12 +23,12 @@ type decisions struct {
 // deciding keeps the reports that a controller has had of a job. It implements scheduler.Controller.
 type deciding struct {
 	controller string
-	asked      control.Controller
-	reports    []control.Report
+	asked      scheduler.Controller
+	reports    []scheduler.Report
 }
 
 // Decide implements scheduler.Controller.
-func (d *deciding) Decide(r control.Report) control.Action {
+func (d *deciding) Decide(r scheduler.Report) scheduler.Action {
 	d.reports = append(d.reports, r)
 	return d.asked.Decide(r)
 }
@@ -40,7 +38,7 @@ type decision struct {
 	at     time.Duration
 	job    int
 	report int
-	*trace.Control
+	*scheduler.Control
 }
 
 // Event implements scheduler.Recorder.
@@ -95,7 +93,7 @@ func (d *decisions) outcome(t *record.Tuning, o *record.TrialOutcome) {
 func (d *decisions) stretches(end float64) []record.Stretch {
 	reports := d.of[0].reports
 	var list []record.Stretch
-	begin := func(from int, settings []control.Setting) {
+	begin := func(from int, settings []scheduler.Setting) {
 		s := record.Stretch{From: reports[from].Used.Seconds()}
 		for _, x := range settings {
 			s.Settings = append(s.Settings, record.Setting(x))
@@ -156,12 +154,12 @@ func (d *decisions) row(i int, service float64) steering.Row {
 	row := steering.Row{
 		At: x.at.Seconds(), Job: d.jobs[x.job].Name, Controller: d.of[x.job].controller, Epoch: r.Epoch, Step: r.Step,
 		Loss: r.Loss, Accuracy: r.Accuracy, Used: r.Used.Seconds(), Left: none, Threads: r.Allotment.Threads,
-		GPUs: r.Allotment.GPUs, Settings: trace.SettingsText(r.Settings), After: trace.SettingsText(x.Settings),
+		GPUs: r.Allotment.GPUs, Settings: scheduler.SettingsText(r.Settings), After: scheduler.SettingsText(x.Settings),
 		Action: x.Action.Name(), Reason: x.Action.Reason, Remaining: none, Low: none, High: none, Gain: none, Cost: none,
 		Sure: none, ActualRemaining: service - r.Used.Seconds(), ActualGain: none, ActualCost: none,
 		AccuracyBefore: r.Accuracy, AccuracyAfter: none, Took: d.took(x),
 	}
-	if r.Left != control.NoBudget {
+	if r.Left != scheduler.NoBudget {
 		row.Left = r.Left.Seconds()
 	}
 	if e := x.Action.Expected; e != nil {
@@ -208,7 +206,7 @@ func (d *decisions) took(x *decision) string {
 	took := ""
 	for _, r := range d.of[x.job].reports[x.report+1:] {
 		for _, s := range x.Action.Settings {
-			if slices.ContainsFunc(r.Refused, func(no control.Setting) bool { return no.Name == s.Name }) {
+			if slices.ContainsFunc(r.Refused, func(no scheduler.Setting) bool { return no.Name == s.Name }) {
 				return "no"
 			}
 			if slices.Contains(r.Took, s) || s.Name == "threads" &&
@@ -262,7 +260,7 @@ func (d *decisions) became(i int) (gain, cost float64) {
 }
 
 // unitsOf is how many epochs a report has, or else steps.
-func unitsOf(r *control.Report) int {
+func unitsOf(r *scheduler.Report) int {
 	if r.Epoch > 0 {
 		return r.Epoch
 	}
@@ -272,7 +270,7 @@ func unitsOf(r *control.Report) int {
 // pace is the median time of a unit in a stretch of reports, in seconds. The time to the
 // first report after a change has the cost of the change in it, and does not count where
 // there are others; what the program says of it does.
-func pace(reports []control.Report) float64 {
+func pace(reports []scheduler.Report) float64 {
 	var each []float64
 	for k := 2; k < len(reports); k++ {
 		if n := unitsOf(&reports[k]) - unitsOf(&reports[k-1]); n > 0 {

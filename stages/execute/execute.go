@@ -12,8 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/outlook"
-	"github.com/tfexp/tfexp/scheduler/profiling"
+	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -51,7 +50,7 @@ func bySpeed(work []simulated.Scaling) scheduler.Outlook {
 	if work == nil {
 		return nil
 	}
-	return outlook.Curves{Speed: func(j *scheduler.Job, cores int) float64 { return work[j.Number].Speed(cores) }}
+	return scheduler.SpeedCurves{Speed: func(j *scheduler.Job, cores int) float64 { return work[j.Number].Speed(cores) }}
 }
 
 // runOn runs the cell on an engine, and leaves its folder complete. A cell with failed jobs,
@@ -69,7 +68,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	defer w.Abort()
 	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
 	validator.Renting(c.Policy.Markets(), c.Policy.Regions())
-	if terms := profiling.Of(c.Policy.Settings); terms != nil {
+	if terms := policy.ProfilingOf(c.Policy.Settings); terms != nil {
 		validator.Profiling(terms.ByClass)
 	}
 	stands := newBeat(c.Dir, w.Collector, len(c.Setup.Jobs), c.Setup.Cell.Real(), h.watch)

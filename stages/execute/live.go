@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/progress"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -66,7 +66,7 @@ func (l *live) say(code string, job int, text string) {
 }
 
 // report returns what takes the progress lines of the jobs, and hands them on to beat, which may be nil.
-func (l *live) report(beat *pulse) progress.Listener {
+func (l *live) report(beat *pulse) launch.ProgressListener {
 	value := func(v *float64) float64 {
 		if v == nil {
 			return math.NaN()

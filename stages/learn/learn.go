@@ -23,8 +23,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
-	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -83,7 +82,7 @@ func list(p stages.Planning) ([]stages.Piece, error) {
 	return pieces, nil
 }
 
-func piece(t adapt.Training) stages.Piece {
+func piece(t adaptation.Training) stages.Piece {
 	last := t.Lessons[len(t.Lessons)-1]
 	return stages.Piece{
 		Name: title(t), Key: description(t), Count: 1,
@@ -100,7 +99,7 @@ type details struct {
 }
 
 // title is "early then late (seed 2)".
-func title(t adapt.Training) string { return fmt.Sprintf("%s (seed %d)", t.LearnedOn(), t.Seed) }
+func title(t adaptation.Training) string { return fmt.Sprintf("%s (seed %d)", t.LearnedOn(), t.Seed) }
 
 // find reports whether an agent's weights are there: files, whatever the cache kept.
 func find(p stages.Planning, piece stages.Piece, _ []byte) bool {
@@ -109,15 +108,15 @@ func find(p stages.Planning, piece stages.Piece, _ []byte) bool {
 }
 
 // studies is what has adaptation blocks, with what is known of their trainings.
-type studies interface{ Known() []*adapt.Study }
+type studies interface{ Known() []*adaptation.Study }
 
 // trainings lists what has to be learned, each once, by the number of lessons:
 // each level goes on from the one before.
-func trainings(r studies) [][]adapt.Training {
-	var levels [][]adapt.Training
+func trainings(r studies) [][]adaptation.Training {
+	var levels [][]adaptation.Training
 	seen := map[string]bool{}
-	var add func(adapt.Training)
-	add = func(t adapt.Training) {
+	var add func(adaptation.Training)
+	add = func(t adaptation.Training) {
 		if before, ok := t.Before(); ok {
 			add(before)
 		}
@@ -144,9 +143,9 @@ func trainings(r studies) [][]adapt.Training {
 	return levels
 }
 
-func description(t adapt.Training) string { return strings.Join(t.Lines(), "\n") + "\n" }
+func description(t adaptation.Training) string { return strings.Join(t.Lines(), "\n") + "\n" }
 
-func hash(t adapt.Training) string { return hashOf(description(t)) }
+func hash(t adaptation.Training) string { return hashOf(description(t)) }
 
 func hashOf(description string) string {
 	sum := sha256.Sum256([]byte(description))
@@ -159,11 +158,11 @@ func agentDir(dir, description string) string {
 
 // Weights reads what an agent has learned, and how long that took in seconds,
 // from an experiment's folder.
-func Weights(dir string, t adapt.Training) (*agent.Learner, float64, error) {
+func Weights(dir string, t adaptation.Training) (*adaptation.Learner, float64, error) {
 	return read(dir, description(t))
 }
 
-func read(dir, description string) (*agent.Learner, float64, error) {
+func read(dir, description string) (*adaptation.Learner, float64, error) {
 	at := agentDir(dir, description)
 	raw, err := folder.ReadFile(at, keyFile)
 	if err == nil && string(raw) != description {
@@ -175,7 +174,7 @@ func read(dir, description string) (*agent.Learner, float64, error) {
 	if raw, err = folder.ReadFile(at, weightsFile); err != nil {
 		return nil, 0, err
 	}
-	l, err := agent.Load(raw)
+	l, err := adaptation.LoadAgent(raw)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -193,10 +192,10 @@ func readSpent(at string) (s spent) {
 // run trains the agents that are not there yet, side by side.
 func run(ctx context.Context, r *stages.Run) error {
 	levels := trainings(r)
-	var missing [][]adapt.Training
+	var missing [][]adaptation.Training
 	total, there := 0, 0
 	for _, level := range levels {
-		var lack []adapt.Training
+		var lack []adaptation.Training
 		for _, t := range level {
 			if _, _, err := Weights(r.Dir, t); err == nil {
 				there++
@@ -252,7 +251,7 @@ func parallel(r *stages.Run) int {
 }
 
 // train trains one agent, from its checkpoint if there is one.
-func train(ctx context.Context, r *stages.Run, t adapt.Training) error {
+func train(ctx context.Context, r *stages.Run, t adaptation.Training) error {
 	at := agentDir(r.Dir, description(t))
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return fmt.Errorf("train an agent: %w", err)
@@ -290,11 +289,11 @@ func train(ctx context.Context, r *stages.Run, t adapt.Training) error {
 }
 
 // begin returns the learner as its checkpoint has it, or a new one.
-func begin(dir, at string, t adapt.Training) (*agent.Learner, spent, error) {
+func begin(dir, at string, t adaptation.Training) (*adaptation.Learner, spent, error) {
 	text := description(t)
 	if raw, err := folder.ReadFile(at, keyFile); err == nil && string(raw) == text {
 		if raw, err := folder.ReadFile(at, checkpointFile); err == nil {
-			if l, err := agent.Load(raw); err == nil { // a torn one is as none
+			if l, err := adaptation.LoadAgent(raw); err == nil { // a torn one is as none
 				return l, readSpent(at), nil
 			}
 		}
@@ -314,7 +313,7 @@ func begin(dir, at string, t adapt.Training) (*agent.Learner, spent, error) {
 }
 
 // save writes a learner, and what it has cost so far.
-func save(at, file string, l *agent.Learner, cost spent) error {
+func save(at, file string, l *adaptation.Learner, cost spent) error {
 	raw, err := l.Save()
 	if err != nil {
 		return err

@@ -14,16 +14,16 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // A controller that somebody adds: this is all that it takes.
 func init() {
-	adapt.Register(adapt.Kind{
+	adaptation.Register(adaptation.Kind{
 		Rank: 100, Name: "always_first", Doc: "Deepens the first block at each decision.",
-		New: func(w adapt.World) adapt.Decider { return alwaysFirst{w.Table.Actions} },
+		New: func(w adaptation.World) adaptation.Decider { return alwaysFirst{w.Table.Actions} },
 	})
 }
 

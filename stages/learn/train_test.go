@@ -16,22 +16,21 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
-	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 )
 
 // small is an adaptation with two scenarios, one decision and an agent that goes on from another one.
-func small() *adapt.Study {
-	table := func(name string, accuracy ...float64) *agent.Table {
-		return &agent.Table{Name: name, Decisions: 1, Actions: 2, Time: [][]float64{{0.5}}, Accuracy: accuracy}
+func small() *adaptation.Study {
+	table := func(name string, accuracy ...float64) *adaptation.AgentTable {
+		return &adaptation.AgentTable{Name: name, Decisions: 1, Actions: 2, Time: [][]float64{{0.5}}, Accuracy: accuracy}
 	}
-	s := &adapt.Study{Name: "net", Seeds: 2, Tables: []*agent.Table{table("early", .5, .7), table("late", .8, .6)}}
-	settings := agent.Settings{Episodes: 8, Batch: 4, Rate: 0.01, Decay: 1, DecayEvery: 500, Temperature: 1}
-	first := &adapt.Controller{Name: "first", Kind: "agent", Learn: &adapt.Learning{LeaveOut: true, Settings: settings}}
+	s := &adaptation.Study{Name: "net", Seeds: 2, Tables: []*adaptation.AgentTable{table("early", .5, .7), table("late", .8, .6)}}
+	settings := adaptation.AgentSettings{Episodes: 8, Batch: 4, Rate: 0.01, Decay: 1, DecayEvery: 500, Temperature: 1}
+	first := &adaptation.Controller{Name: "first", Kind: "agent", Learn: &adaptation.Learning{LeaveOut: true, Settings: settings}}
 	settings.Episodes = 4
-	then := &adapt.Controller{Name: "then", Kind: "agent", Learn: &adapt.Learning{From: first, Settings: settings}}
-	s.Controllers = []*adapt.Controller{{Name: "none", Kind: "do_nothing"}, then, first}
+	then := &adaptation.Controller{Name: "then", Kind: "agent", Learn: &adaptation.Learning{From: first, Settings: settings}}
+	s.Controllers = []*adaptation.Controller{{Name: "none", Kind: "do_nothing"}, then, first}
 	return s
 }
 
@@ -39,14 +38,14 @@ func small() *adapt.Study {
 type world struct {
 	stages.Experiment
 	stages.Pipeline
-	studies []*adapt.Study
+	studies []*adaptation.Study
 
 	mu       sync.Mutex // guards what follows
 	observed []stages.Progress
 	kept     []string
 }
 
-func (w *world) Studies() []*adapt.Study { return w.studies }
+func (w *world) Studies() []*adaptation.Study { return w.studies }
 
 func (w *world) Observe(p stages.Progress) {
 	w.mu.Lock()
@@ -62,7 +61,7 @@ func (w *world) KeepPiece(stage string, p stages.Piece, made []byte, seconds flo
 }
 
 func begun(t *testing.T) (*world, *stages.Run) {
-	w := &world{studies: []*adapt.Study{small()}}
+	w := &world{studies: []*adaptation.Study{small()}}
 	return w, &stages.Run{Dir: t.TempDir(), Parallel: 1, Experiment: w, Pipeline: w}
 }
 
@@ -206,7 +205,7 @@ func TestCheckpoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err := agent.Load(raw); err != nil || l.Episodes != 0 {
+	if l, err := adaptation.LoadAgent(raw); err != nil || l.Episodes != 0 {
 		t.Errorf("the checkpoint: %+v, %v", l, err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/schedule"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
-	"github.com/tfexp/tfexp/stages/plot/timeline"
 )
 
 // Gantt is the name of this kind of picture.
@@ -54,7 +53,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 	}
 	longest := map[axis]float64{}
 	axisOf := func(c record.Cell) axis { return axis{c.Workload, c.Hardware, c.Replicate} }
-	charts := make([]*timeline.Chart, len(cells))
+	charts := make([]*Chart, len(cells))
 	for i, c := range cells {
 		ch, err := d.Chart(c)
 		if err != nil {
@@ -99,7 +98,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 
 // Chart reads what a Gantt chart shows; nil when the cell kept no events, or
 // has too much in it.
-func (d *Data) Chart(c record.Cell) (*timeline.Chart, error) {
+func (d *Data) Chart(c record.Cell) (*Chart, error) {
 	if !d.serversRead {
 		var err error
 		if d.servers, err = d.ReadServers(); err != nil {
@@ -111,11 +110,11 @@ func (d *Data) Chart(c record.Cell) (*timeline.Chart, error) {
 	if s == nil || err != nil {
 		return nil, err
 	}
-	return timeline.New(s), nil
+	return New(s), nil
 }
 
 // ganttFigure is the picture of a chart.
-func ganttFigure(ch *timeline.Chart, c record.Cell, name, title, note string) Figure {
+func ganttFigure(ch *Chart, c record.Cell, name, title, note string) Figure {
 	size := ch.Size()
 	caption := "Above, which job holds each core; below, each job from its arrival to its end: solid while it runs, " +
 		"pale while it waits, queued or paused."
@@ -135,7 +134,7 @@ func ganttFigure(ch *timeline.Chart, c record.Cell, name, title, note string) Fi
 	keys := ch.Keys(size.Row > 0)
 	return Figure{
 		Picture: Picture{Name: name, Kind: Gantt, Cell: c.Cell, Title: title, Caption: caption},
-		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + size.Height + timeline.AxisHeight + canvas.Margin,
+		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + size.Height + AxisHeight + canvas.Margin,
 		Paint: func(c draw.Canvas) { ch.Paint(canvas.Head(c, title, keys), size) },
 	}
 }

@@ -19,7 +19,7 @@ import (
 // svg leaves out the PNGs: one test draws them.
 var svg = Options{Formats: []string{"svg"}}
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+
 
 func drawAll(t testing.TB, dir string, o Options) []Picture {
 	t.Helper()

@@ -13,7 +13,6 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/progress"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
@@ -47,7 +46,7 @@ type Run struct {
 
 // watchers are what an engine tells of a sample while it runs; either may be nil.
 type watchers struct {
-	report  progress.Listener
+	report  launch.ProgressListener
 	observe func(engine.Sample)
 }
 

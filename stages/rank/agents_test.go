@@ -13,7 +13,7 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	_ "github.com/tfexp/tfexp/stages/all/numbers"
 )
 
@@ -88,7 +88,7 @@ adaptation "net" {
 	}
 	// Both lessons decide by the table: the mean reward of a batch lies between those of its worst and best sequences.
 	for _, r := range tables.Objectives {
-		if r.Objective < agent.Reward(0.4) || r.Objective > agent.Reward(0.95) {
+		if r.Objective < adaptation.Reward(0.4) || r.Objective > adaptation.Reward(0.95) {
 			t.Errorf("no sequence has such a reward: %+v", r)
 		}
 	}

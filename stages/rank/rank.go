@@ -13,8 +13,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
-	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/learn"
 )
@@ -63,21 +62,21 @@ func left(r *stages.Run) ([]stages.Line, error) {
 const level = 0.95
 
 // study plays the controllers of one block.
-func study(dir string, s *adapt.Study, out *record.Adaptations) error {
+func study(dir string, s *adaptation.Study, out *record.Adaptations) error {
 	for _, t := range s.Tables {
 		out.Sequences = append(out.Sequences, sequences(s, t)...)
 	}
 	shown := map[string]bool{} // trainings whose objectives are there: controllers may share them
 	for _, c := range s.Controllers {
-		if k, _ := adapt.ByName(c.Kind); k.Makes {
+		if k, _ := adaptation.ByName(c.Kind); k.Makes {
 			continue
 		}
 		for _, t := range s.Tables {
-			var chosen []adapt.Choice
+			var chosen []adaptation.Choice
 			for seed := 1; seed <= s.SeedsOf(c); seed++ {
 				row := record.TrainingRow{Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed,
 					Seconds: -1}
-				var weights *agent.Network
+				var weights *adaptation.Network
 				if c.Learn != nil {
 					training := s.Training(c, t.Name, seed)
 					l, seconds, err := learn.Weights(dir, training)
@@ -95,7 +94,7 @@ func study(dir string, s *adapt.Study, out *record.Adaptations) error {
 						out.Objectives = append(out.Objectives, rows...)
 					}
 				}
-				choice, seconds := timed(func() adapt.Choice { return s.Play(c, t, seed, weights) })
+				choice, seconds := timed(func() adaptation.Choice { return s.Play(c, t, seed, weights) })
 				row.Deciding = seconds / float64(t.Decisions)
 				chosen = append(chosen, choice)
 				out.Trainings = append(out.Trainings, row)
@@ -110,7 +109,7 @@ func study(dir string, s *adapt.Study, out *record.Adaptations) error {
 
 // timed returns what a controller decides, and the seconds that it takes: the fastest of some repetitions, where they
 // are too short for a clock.
-func timed(play func() adapt.Choice) (adapt.Choice, float64) {
+func timed(play func() adaptation.Choice) (adaptation.Choice, float64) {
 	const enough, most = 2 * time.Millisecond, 100
 	began := time.Now()
 	choice := play()
@@ -125,10 +124,10 @@ func timed(play func() adapt.Choice) (adapt.Choice, float64) {
 }
 
 // ranking sums up what a controller chose in a scenario.
-func ranking(s *adapt.Study, c *adapt.Controller, t *agent.Table, chosen []adapt.Choice) record.RankingRow {
+func ranking(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, chosen []adaptation.Choice) record.RankingRow {
 	row := record.RankingRow{
 		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: t.Name, Knew: s.Knew(c, t.Name),
-		Seeds: len(chosen), Sequence: adapt.Actions(t.Sequence(chosen[0].Sequence)), Of: len(t.Accuracy),
+		Seeds: len(chosen), Sequence: adaptation.Actions(t.Sequence(chosen[0].Sequence)), Of: len(t.Accuracy),
 		BestRank: len(t.Accuracy),
 	}
 	var regrets, ranks []float64
@@ -138,7 +137,7 @@ func ranking(s *adapt.Study, c *adapt.Controller, t *agent.Table, chosen []adapt
 		row.Accuracy += t.Accuracy[choice.Sequence] / float64(len(chosen))
 		row.Runs += float64(choice.Runs) / float64(len(chosen))
 		row.BestRank, row.WorstRank = min(row.BestRank, rank), max(row.WorstRank, rank)
-		regrets, ranks = append(regrets, adapt.Regret(t, choice.Sequence)), append(ranks, float64(rank))
+		regrets, ranks = append(regrets, adaptation.Regret(t, choice.Sequence)), append(ranks, float64(rank))
 		if !slices.Contains(different, choice.Sequence) {
 			different = append(different, choice.Sequence)
 		}
@@ -155,7 +154,7 @@ func ranking(s *adapt.Study, c *adapt.Controller, t *agent.Table, chosen []adapt
 }
 
 // decisions are the rows of one training.
-func decisions(s *adapt.Study, c *adapt.Controller, t *agent.Table, seed int, choice adapt.Choice) []record.ChoiceRow {
+func decisions(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, seed int, choice adaptation.Choice) []record.ChoiceRow {
 	var rows []record.ChoiceRow
 	before := 0
 	for d, action := range t.Sequence(choice.Sequence) {
@@ -169,7 +168,7 @@ func decisions(s *adapt.Study, c *adapt.Controller, t *agent.Table, seed int, ch
 			Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed, Decision: d + 1,
 			TimeLeft: (1 - state.Time) * s.Budget, State: layers(state.Layers), Probabilities: strings.Join(probs, " "),
 			Action: action, Before: math.NaN(), After: math.NaN(),
-			ExpectedBefore: adapt.MeanFrom(t, d, before), ExpectedAfter: adapt.MeanFrom(t, d+1, after),
+			ExpectedBefore: adaptation.MeanFrom(t, d, before), ExpectedAfter: adaptation.MeanFrom(t, d+1, after),
 			Accuracy: t.Accuracy[choice.Sequence],
 		})
 		before = after
@@ -191,19 +190,19 @@ func layers(numbers []int) string {
 }
 
 // sequences are all constant sequences of a scenario.
-func sequences(s *adapt.Study, t *agent.Table) []record.SequenceRow {
+func sequences(s *adaptation.Study, t *adaptation.AgentTable) []record.SequenceRow {
 	var rows []record.SequenceRow
 	for i := range t.Accuracy {
 		row := record.SequenceRow{
-			Adaptation: s.Name, Scenario: t.Name, Sequence: adapt.Actions(t.Sequence(i)), Accuracy: t.Accuracy[i],
-			Regret: adapt.Regret(t, i), Rank: t.Rank(i),
+			Adaptation: s.Name, Scenario: t.Name, Sequence: adaptation.Actions(t.Sequence(i)), Accuracy: t.Accuracy[i],
+			Regret: adaptation.Regret(t, i), Rank: t.Rank(i),
 		}
-		row.Expected = []float64{adapt.MeanFrom(t, 0, 0)}
+		row.Expected = []float64{adaptation.MeanFrom(t, 0, 0)}
 		at := 0
 		for d, action := range t.Sequence(i) {
 			row.Times = append(row.Times, t.Time[d][at]*s.Budget)
 			at = at*t.Actions + action
-			row.Expected = append(row.Expected, adapt.MeanFrom(t, d+1, at))
+			row.Expected = append(row.Expected, adaptation.MeanFrom(t, d+1, at))
 		}
 		row.Times = append(row.Times, s.Budget)
 		rows = append(rows, row)
@@ -215,8 +214,8 @@ func sequences(s *adapt.Study, t *agent.Table) []record.SequenceRow {
 const mostPoints = 150
 
 // objectives are the mean rewards of an agent in all of its lessons, one after the other.
-func objectives(dir string, t record.TrainingRow, training adapt.Training) ([]record.ObjectiveRow, error) {
-	lessons := []adapt.Training{training}
+func objectives(dir string, t record.TrainingRow, training adaptation.Training) ([]record.ObjectiveRow, error) {
+	lessons := []adaptation.Training{training}
 	for before, ok := training.Before(); ok; before, ok = before.Before() {
 		lessons = append(lessons, before)
 	}

@@ -8,13 +8,12 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/scheduler/control/adapt"
-	"github.com/tfexp/tfexp/scheduler/control/agent"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // trained adds what controllers decided in real training, beside what they decided on
 // the table.
-func trained(s *adapt.Study, out *record.Adaptations) {
+func trained(s *adaptation.Study, out *record.Adaptations) {
 	for i := range out.Ranking {
 		if r := &out.Ranking[i]; r.Adaptation == s.Name {
 			r.Where, r.Recorded, r.Fidelity = record.OnTable, math.NaN(), math.NaN()
@@ -29,11 +28,11 @@ func trained(s *adapt.Study, out *record.Adaptations) {
 		out.Courses = append(out.Courses, course(s, &t))
 	}
 	type group struct {
-		controller *adapt.Controller
+		controller *adaptation.Controller
 		scenario   string
 	}
 	var order []group
-	chosen := map[group][]adapt.Chosen{}
+	chosen := map[group][]adaptation.Chosen{}
 	for _, c := range s.Chosen {
 		g := group{c.Controller, c.Scenario}
 		if chosen[g] == nil {
@@ -50,9 +49,9 @@ func trained(s *adapt.Study, out *record.Adaptations) {
 }
 
 // course is the row of a real training.
-func course(s *adapt.Study, t *adapt.Trained) record.CourseRow {
+func course(s *adaptation.Study, t *adaptation.Trained) record.CourseRow {
 	row := record.CourseRow{
-		Adaptation: s.Name, Scenario: t.Scenario, Seed: t.Seed, Sequence: adapt.Actions(t.Actions), Accuracy: t.Final,
+		Adaptation: s.Name, Scenario: t.Scenario, Seed: t.Seed, Sequence: adaptation.Actions(t.Actions), Accuracy: t.Final,
 		Budget: s.Real.Budget.Seconds(), Trained: t.Trained, Step: t.Step, Decided: t.Decided, Times: t.Times,
 		Accuracies: t.Accuracies, Told: t.Told, Deepening: t.Deepening,
 	}
@@ -63,14 +62,14 @@ func course(s *adapt.Study, t *adapt.Trained) record.CourseRow {
 }
 
 // realRanking sums up what a controller chose in the real trainings of a scenario.
-func realRanking(s *adapt.Study, c *adapt.Controller, scenario string, chosen []adapt.Chosen) record.RankingRow {
+func realRanking(s *adaptation.Study, c *adaptation.Controller, scenario string, chosen []adaptation.Chosen) record.RankingRow {
 	t := s.Scenario(scenario)
 	nan := math.NaN()
 	n := float64(len(chosen))
 	row := record.RankingRow{
 		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: scenario, Knew: s.Knew(c, scenario),
 		Seeds:    len(chosen),
-		Sequence: adapt.Actions(chosen[0].Actions()), Where: record.InTraining, Of: s.Real.Sequences(),
+		Sequence: adaptation.Actions(chosen[0].Actions()), Where: record.InTraining, Of: s.Real.Sequences(),
 		Regret: nan, RegretLow: nan, RegretHigh: nan, Rank: nan, Recorded: nan, Fidelity: nan,
 	}
 	var regrets, ranks, recorded, fidelity []float64
@@ -78,7 +77,7 @@ func realRanking(s *adapt.Study, c *adapt.Controller, scenario string, chosen []
 	for _, one := range chosen {
 		row.Accuracy += one.Accuracy / n
 		row.Runs += float64(one.Runs) / n
-		if text := adapt.Actions(one.Actions()); !slices.Contains(different, text) {
+		if text := adaptation.Actions(one.Actions()); !slices.Contains(different, text) {
 			different = append(different, text)
 		}
 		if !math.IsNaN(one.Recorded) {
@@ -109,9 +108,9 @@ func realRanking(s *adapt.Study, c *adapt.Controller, scenario string, chosen []
 }
 
 // realDecisions are the rows of one real training.
-func realDecisions(s *adapt.Study, c *adapt.Chosen) []record.ChoiceRow {
+func realDecisions(s *adaptation.Study, c *adaptation.Chosen) []record.ChoiceRow {
 	var rows []record.ChoiceRow
-	dims := agent.Table{Decisions: s.Real.Decisions, Actions: s.Real.Blocks + 1}
+	dims := adaptation.AgentTable{Decisions: s.Real.Decisions, Actions: s.Real.Blocks + 1}
 	known := s.Scenario(c.Scenario)
 	before := 0
 	for d, one := range c.Decisions {
@@ -128,7 +127,7 @@ func realDecisions(s *adapt.Study, c *adapt.Chosen) []record.ChoiceRow {
 			Accuracy: c.Accuracy, Where: record.InTraining,
 		}
 		if known != nil {
-			row.ExpectedBefore, row.ExpectedAfter = adapt.MeanFrom(known, d, before), adapt.MeanFrom(known, d+1, after)
+			row.ExpectedBefore, row.ExpectedAfter = adaptation.MeanFrom(known, d, before), adaptation.MeanFrom(known, d+1, after)
 		}
 		rows = append(rows, row)
 		before = after

@@ -18,7 +18,6 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
 	"github.com/tfexp/tfexp/stages/plot"
-	_ "github.com/tfexp/tfexp/stages/plot/estimates"
 )
 
 // write makes the experiment, its pictures and its report, and returns the page.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
@@ -135,7 +135,7 @@ func Headline(plan *pipeline.Plan) string {
 		text += ", after " + strings.Join(pieces, " and ")
 	}
 	if d := predicted(plan); d > 0 {
-		text += ", about " + progress.Rough(d)
+		text += ", about " + live.Rough(d)
 	}
 	return text
 }
@@ -245,7 +245,7 @@ func rough(d time.Duration) string {
 	if d == 0 {
 		return ""
 	}
-	return progress.Rough(d)
+	return live.Rough(d)
 }
 
 func verb(reuse bool) string {
@@ -396,7 +396,7 @@ func (p *Printer) group(g *group) {
 	}
 	text := fmt.Sprintf("%s: %s %s: %s", name, Count(g.cells, "cell", "cells"), p.Paint(ink, does), g.reason)
 	if d := g.predicted; d > 0 && !g.reuse {
-		text += ", about " + progress.Rough(d)
+		text += ", about " + live.Rough(d)
 	}
 	fmt.Fprintln(p.Out, text)
 	p.changes(g.changes)

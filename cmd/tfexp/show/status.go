@@ -5,8 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/progress"
-	"github.com/tfexp/tfexp/cmd/tfexp/watch"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/prose"
@@ -34,7 +33,7 @@ type ExperimentStatus struct {
 	// Running are the samples and cells that are running.
 	Running []string `json:"running,omitempty"`
 	// Standings say how far running cells are that take longer than a moment.
-	Standings   []watch.Standing     `json:"standings,omitempty"`
+	Standings   []live.WatchStanding     `json:"standings,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
 	Thresholds  []prose.Verdict      `json:"thresholds,omitempty"`
 	Warnings    []record.Warning     `json:"warnings,omitempty"`
@@ -134,7 +133,7 @@ func (p *Printer) Status(s ExperimentStatus) {
 		fmt.Fprintf(p.Out, ", %d left", s.Left)
 	}
 	if s.TimeLeft != nil {
-		fmt.Fprintf(p.Out, ", about %s", progress.Rough(time.Duration(*s.TimeLeft*float64(time.Second))))
+		fmt.Fprintf(p.Out, ", about %s", live.Rough(time.Duration(*s.TimeLeft*float64(time.Second))))
 	}
 	fmt.Fprintln(p.Out)
 	if s.Holder != "" {
@@ -144,7 +143,7 @@ func (p *Printer) Status(s ExperimentStatus) {
 		fmt.Fprintf(p.Out, "  running: %s", unit)
 		for i := range s.Standings {
 			if at := &s.Standings[i]; at.Cell == unit {
-				fmt.Fprintf(p.Out, ", %s", progress.Standing(&at.Standing, at.Simulated))
+				fmt.Fprintf(p.Out, ", %s", live.ProgressStanding(&at.Standing, at.Simulated))
 			}
 		}
 		fmt.Fprintln(p.Out)
@@ -202,7 +201,7 @@ func entry(e store.JournalEntry) string {
 		}
 	}
 	if e.Seconds > 0 {
-		text += " in " + progress.Duration(time.Duration(e.Seconds*float64(time.Second)))
+		text += " in " + live.Duration(time.Duration(e.Seconds*float64(time.Second)))
 	}
 	if e.Text != "" {
 		text += ": " + e.Text

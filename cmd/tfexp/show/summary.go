@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/progress"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
@@ -93,7 +93,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		}
 	}
 	if len(plan.Cells) == 0 && len(adaptations.Ranking)+len(adaptations.RealRanking) > 0 {
-		fmt.Fprintf(p.Out, "\ndone in %s\nreport: %s\n", progress.Duration(outcome.Elapsed), outcome.Report)
+		fmt.Fprintf(p.Out, "\ndone in %s\nreport: %s\n", live.Duration(outcome.Elapsed), outcome.Report)
 		return nil
 	}
 	full, chosen := prose.Best(e, mostRows)
@@ -138,7 +138,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if err := p.failures(e); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), progress.Duration(outcome.Elapsed), outcome.Report)
+	fmt.Fprintf(p.Out, "\n%s in %s\nreport: %s\n", cellsDone(outcome), live.Duration(outcome.Elapsed), outcome.Report)
 	return nil
 }
 

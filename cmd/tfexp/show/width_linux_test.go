@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/safe"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 )
 
 // TestWidthOfATerminal: the writer that keeps control characters off a terminal does not hide its width.
@@ -19,7 +19,7 @@ func TestWidthOfATerminal(t *testing.T) {
 	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 61}); err != nil {
 		t.Skipf("needs pseudo terminals: %v", err)
 	}
-	if got, ok := Columns(safe.Writer(f, true)); got != 61 || !ok {
+	if got, ok := Columns(live.SafeWriter(f, true)); got != 61 || !ok {
 		t.Errorf("%d columns, %v; want 61", got, ok)
 	}
 }

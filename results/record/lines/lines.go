@@ -8,7 +8,6 @@ import (
 
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/trace"
 )
 
 // appendCores appends a set of cores as a JSON string.
@@ -93,7 +92,7 @@ func appendTyped(b []byte, e *scheduler.Event) []byte {
 		if c := e.Control; c != nil {
 			b = table.AppendText(append(b, `,"action":`...), c.Action.Name())
 			if len(c.Settings) > 0 {
-				b = table.AppendText(append(b, `,"settings":`...), trace.SettingsText(c.Settings))
+				b = table.AppendText(append(b, `,"settings":`...), scheduler.SettingsText(c.Settings))
 			}
 		}
 	case scheduler.Request, scheduler.Reconfigure:

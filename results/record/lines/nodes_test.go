@@ -6,7 +6,6 @@ import (
 
 	"github.com/tfexp/tfexp/results/record/lines"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/trace"
 )
 
 // Lines of nodes, of jobs that moved, and of what controllers decided.
@@ -27,9 +26,9 @@ func TestLinesByHand(t *testing.T) {
 		}
 	}
 	job := &scheduler.Job{Name: "j"}
-	stop := &trace.Control{Action: trace.Action{Stop: true}}
-	change := &trace.Control{Action: trace.Action{Settings: []trace.Setting{{Name: "lr", Value: "0.5"}}, Reason: "it pays"},
-		Settings: []trace.Setting{{Name: "lr", Value: "0.5"}, {Name: "n", Value: "2"}}}
+	stop := &scheduler.Control{Action: scheduler.Action{Stop: true}}
+	change := &scheduler.Control{Action: scheduler.Action{Settings: []scheduler.Setting{{Name: "lr", Value: "0.5"}}, Reason: "it pays"},
+		Settings: []scheduler.Setting{{Name: "lr", Value: "0.5"}, {Name: "n", Value: "2"}}}
 	for _, c := range []struct {
 		e    scheduler.Event
 		want string

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/pipeline/realise"
+	results "github.com/tfexp/tfexp/results/formats"
+	"github.com/tfexp/tfexp/results/tracking"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+)
+
+// Export returns the subcommand export.
+func Export(a *App) *cobra.Command {
+	kinds := []string{"workload", "table", "statistics"}
+	var runs []*cobra.Command
+	for _, f := range tracking.All() {
+		kinds = append(kinds, f.Name)
+		runs = append(runs, exportRunsCommand(a, f))
+	}
+	cmd := &cobra.Command{
+		Use:   "export workload FILE | export table NAME | export statistics | export tensorboard DIR | export mlflow DIR",
+		Short: "Write workloads and results in other formats",
+		Long: `Write the workloads of an experiment as CSV or in the formats of other simulators,
+the tables of its results as CSV, JSON, LaTeX and others, the epochs of its jobs as
+statistics, or its cells as runs of TensorBoard or MLflow.`,
+		Example: `  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
+  tfexp export table metrics --dir results/fcfs_vs_rr
+  tfexp export tensorboard results/fcfs_vs_rr`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return Usagef("usage: "+cmd.UseLine(), "name what to export: %s", words.OneOf(kinds))
+			}
+			return Usagef(DidYouMean(args[0], kinds, "usage: "+cmd.UseLine()),
+				"cannot export %q", args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(exportWorkloadCommand(a), exportTableCommand(a), exportStatisticsCommand(a))
+	cmd.AddCommand(runs...)
+	return cmd
+}
+
+// exportWorkload are the flags of export workload.
+type exportWorkload struct {
+	vars      Variables
+	name      string
+	replicate int
+	axes      []string // name=value
+	format    string
+	out       string
+	asJSON    bool
+}
+
+func exportWorkloadCommand(a *App) *cobra.Command {
+	var o exportWorkload
+	names := formats.Names(formats.Writable())
+	cmd := &cobra.Command{
+		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [--format NAME | --json] [-o FILE]",
+		Short: "Write the jobs of a workload as CSV, or for other simulators",
+		Long: `Write the jobs of a workload in one replicate as CSV: their arrivals, requests,
+priorities, deadlines and resizes, and their run times where these are known.
+
+--format writes another trace format instead: ` + strings.Join(names, ", ") + `.
+Only ` + formats.CSV.Name + ` holds everything; if the workload has something that the format
+cannot hold, that is an error. A trace block replays the file:
+
+  workload "replayed" {
+    trace { file = "mixed.csv" }
+  }
+
+and writing the replayed workload gives the same file, byte for byte. --json writes
+the rows of the CSV file as JSON objects.
+
+Exit status: 0; 2 when there is no such workload or replicate, or the format
+cannot hold the workload; 3 when the experiment is invalid.`,
+		Example: `  tfexp export workload experiment.hcl
+  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
+  tfexp export workload experiment.hcl --format swf -o mixed.swf`,
+		Args:              NeedFile,
+		ValidArgsFunction: CompleteFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			spec, err := a.Load(args[0], &o.vars, false, false)
+			if err != nil {
+				return err
+			}
+			w, err := o.choose(spec)
+			if err != nil {
+				return err
+			}
+			format := formats.Find(o.format)
+			if format == nil || format.Writer == nil {
+				return Usagef(DidYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")),
+					"unknown format %q", o.format)
+			}
+			t, err := realise.Workload(spec, w, o.replicate, format.NeedsRunTimes)
+			if err != nil {
+				return err
+			}
+			if o.asJSON {
+				return a.WriteTo(o.out, func(to io.Writer) error { return workloadObjects(to, t) })
+			}
+			err = a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
+			if errors.Is(err, formats.ErrCannotHold) {
+				return Usagef("--format "+formats.CSV.Name+" holds everything", "%v", err)
+			}
+			return err
+		},
+		DisableFlagsInUseLine: true,
+	}
+	o.vars.Flags(cmd.Flags())
+	cmd.Flags().StringVar(&o.name, "workload", "", "the workload's `NAME`, where there are several")
+	cmd.Flags().IntVar(&o.replicate, "replicate", 1, "the replicate whose arrivals are drawn, from 1")
+	cmd.Flags().StringArrayVar(&o.axes, "axis", nil,
+		"the value of an axis that the workload depends on, as `name=value` (may be repeated)")
+	cmd.Flags().StringVar(&o.format, "format", formats.CSV.Name,
+		"the trace format, by its `NAME`: "+strings.Join(names, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "write a list of JSON objects")
+	Exclude(cmd, "format", "json")
+	return cmd
+}
+
+// workloadObjects writes the jobs of a workload as JSON objects.
+func workloadObjects(w io.Writer, t workload.Trace) error {
+	var table bytes.Buffer
+	if err := formats.CSV.Write(&table, t); err != nil {
+		return err
+	}
+	rows, err := csv.NewReader(&table).ReadAll()
+	if err != nil {
+		return fmt.Errorf("write workload: %w", err)
+	}
+	objects, _ := results.ByName("json")
+	return objects.Write(w, &results.Table{Name: "workload", Header: rows[0], Rows: rows[1:], Text: formats.TextColumn})
+}
+
+// choose finds the workload that the flags select.
+func (o *exportWorkload) choose(spec *experiments.Spec) (*experiments.Workload, error) {
+	if o.replicate < 1 || o.replicate > spec.Replicates {
+		return nil, Usagef("", "--replicate is %d: the replicates are 1 to %d", o.replicate, spec.Replicates)
+	}
+	var (
+		names, axes []string
+		found       []*experiments.Workload
+	)
+	for _, c := range spec.Cells {
+		names = Insert(names, c.Workload.Name)
+		if o.name != "" && c.Workload.Name != o.name || !o.at(c) {
+			continue
+		}
+		if !slices.Contains(found, c.Workload) {
+			found = append(found, c.Workload)
+		}
+		for _, x := range c.Axes {
+			axes = Insert(axes, x.Name+"="+x.Value)
+		}
+	}
+	switch {
+	case o.name != "" && !slices.Contains(names, o.name):
+		return nil, Usagef(DidYouMean(o.name, names, "the workloads are "+strings.Join(names, ", ")),
+			"no cell has a workload %q", o.name)
+	case o.name == "" && len(names) > 1:
+		return nil, Usagef("the workloads are "+strings.Join(names, ", "),
+			"there are %d workloads: name one with --workload", len(names))
+	case len(found) == 0:
+		return nil, Usagef("", "no cell has %s", strings.Join(o.axes, ", "))
+	case len(found) > 1:
+		return nil, Usagef("", "the workload depends on axes: choose their values with --axis: %s",
+			strings.Join(axes, ", "))
+	}
+	return found[0], nil
+}
+
+// at reports whether a cell has the values of the axes.
+func (o *exportWorkload) at(c experiments.Cell) bool {
+	for _, want := range o.axes {
+		name, value, _ := strings.Cut(want, "=")
+		if !slices.Contains(c.Axes, experiments.Setting{Name: name, Value: value}) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,96 @@
+package live
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// fewUnits is the size of a stage up to which each unit's end is a line; in
+// larger ones a line stands for each hundredth of the stage, and for a while.
+const fewUnits = 100
+
+// pace is the least time between two lines about units of a large stage.
+const pace = time.Second
+
+// plain writes lines that a log file can hold: when a stage begins and ends,
+// when a cell ends, and what went wrong.
+type progressPlain struct {
+	mu     sync.Mutex // guards all below
+	w      io.Writer
+	told   map[string]int // stage → units done at its last line
+	at     time.Time      // of the last line about units
+	closed bool
+}
+
+func newPlain(w io.Writer) *progressPlain { return &progressPlain{w: w, told: map[string]int{}} }
+
+// Observe implements View.
+func (v *progressPlain) Observe(p pipeline.Progress) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return
+	}
+	if text := v.text(p); text != "" {
+		io.WriteString(v.w, SafeText(text)+"\n")
+	}
+}
+
+func (v *progressPlain) text(p pipeline.Progress) string {
+	if text := notice(p); text != "" {
+		return text
+	}
+	if p.Total > 0 && p.Total == p.Reused {
+		return "" // nothing is to do
+	}
+	switch p.Kind {
+	case stages.StageStart:
+		if p.Total == 0 {
+			return ""
+		}
+		text := fmt.Sprintf("%s: %d to do", p.Stage, p.Total-p.Reused)
+		if p.Reused > 0 {
+			text += fmt.Sprintf(", %d reused", p.Reused)
+		}
+		if p.Left > 0 {
+			text += ", about " + Rough(p.Left)
+		}
+		return text
+	case stages.StageEnd:
+		if p.Err != nil {
+			return fmt.Sprintf("%s: stopped after %s", p.Stage, Duration(p.Elapsed))
+		}
+		return fmt.Sprintf("%s: done in %s", p.Stage, Duration(p.Elapsed))
+	case stages.UnitEnd:
+		many := p.Total > fewUnits
+		if many && p.Done < p.Total && (p.Done-v.told[p.Stage] < p.Total/fewUnits || time.Since(v.at) < pace) {
+			return ""
+		}
+		v.told[p.Stage], v.at = p.Done, time.Now()
+		text := fmt.Sprintf("%s: %d/%d %s in %s", p.Stage, p.Done, p.Total, p.Unit, Duration(p.Elapsed))
+		if p.Left > 0 {
+			text += ", about " + Rough(p.Left) + " left"
+		}
+		return text
+	}
+	return ""
+}
+
+// Say implements View.
+func (v *progressPlain) Say(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	io.WriteString(v.w, SafeText(text)+"\n")
+}
+
+// Close implements View.
+func (v *progressPlain) Close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = true
+}

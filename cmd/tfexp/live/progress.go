@@ -1,0 +1,59 @@
+// Progress shows how a run goes on: a live region at the bottom of a
+// terminal, or plain lines where there is none. It decides nothing and reads
+// nothing but pipeline.Progress.
+
+package live
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/tfexp/tfexp/pipeline"
+)
+
+// View observes progress, from any goroutine, until it is closed.
+type RunProgress interface {
+	// Observe takes in one step; it does not wait for the terminal.
+	Observe(pipeline.Progress)
+	// Say prints a line of text that stays.
+	Say(text string)
+	// Close draws the last state and gives the terminal back as it was. What
+	// is observed or said later is lost, except that Say still prints. Close
+	// may be called again.
+	Close()
+}
+
+// New returns the view that fits w: live when w is a terminal that can move
+// its cursor, plain lines otherwise. color allows coloured marks.
+func NewRunProgress(w io.Writer, color bool) RunProgress {
+	if size := sizeOf(w); size != nil {
+		return newLive(w, size, color)
+	}
+	return newPlain(w)
+}
+
+// sizeOf returns what tells the size of a terminal that can move its cursor; nil where w is none.
+func sizeOf(w io.Writer) func() (width, height int) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return func() (int, int) {
+		width, height, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return defaultWidth, defaultHeight
+		}
+		return width, height
+	}
+}
+
+// Quiet returns a view that shows nothing but what is said.
+func QuietProgress(w io.Writer) RunProgress { return &quiet{w} }
+
+type quiet struct{ w io.Writer }
+
+func (q *quiet) Observe(pipeline.Progress) {}
+func (q *quiet) Say(text string)           { io.WriteString(q.w, SafeText(text)+"\n") }
+func (q *quiet) Close()                    {}

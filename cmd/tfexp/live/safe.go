@@ -1,0 +1,125 @@
+// Safe prints text that may come from anywhere: names, logs, the results of
+// somebody else.
+
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// Text returns a text that cannot move the cursor, change the terminal or turn
+// the direction of what follows: control characters but newline and tab, bytes
+// that are no UTF-8, and the marks of bidirectional text are written as in Go's
+// string literals.
+func SafeText(text string) string {
+	var out []byte
+	begun := 0 // text[begun:i] is as it was
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if safePlain(r, size) {
+			i += size
+			continue
+		}
+		out = appendEscaped(append(out, text[begun:i]...), r, text[i:i+size])
+		i += size
+		begun = i
+	}
+	if out == nil {
+		return text
+	}
+	return string(append(out, text[begun:]...))
+}
+
+// plain reports whether a rune, of so many bytes, is shown as it is.
+func safePlain(r rune, size int) bool {
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return false
+	case r == '\n' || r == '\t':
+		return true
+	case r < 0x20 || r >= 0x7f && r < 0xa0: // C0, DEL and C1
+		return false
+	case r == 0x61c || r == 0x200e || r == 0x200f, // marks of direction
+		r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // separators; embeddings, overrides and isolates
+		return false
+	}
+	return true
+}
+
+const hex = "0123456789abcdef"
+
+func appendEscaped(b []byte, r rune, raw string) []byte {
+	switch {
+	case r == '\r':
+		return append(b, `\r`...)
+	case r == utf8.RuneError || r < 0x80:
+		return append(b, '\\', 'x', hex[raw[0]>>4], hex[raw[0]&15]) // a log may have millions of these
+	}
+	return fmt.Appendf(b, `\u%04x`, r)
+}
+
+// own are the control sequences that tfexp itself prints among text: bold, dim,
+// the colours red, green and yellow, and the end of them (ECMA-48).
+var own = [][]byte{
+	[]byte("\x1b[0m"), []byte("\x1b[1m"), []byte("\x1b[2m"), []byte("\x1b[31m"), []byte("\x1b[32m"), []byte("\x1b[33m"),
+}
+
+// Writer passes text on to w as Text leaves it; with color, tfexp's own colours
+// pass as they are.
+func SafeWriter(w io.Writer, color bool) io.Writer { return &writer{w: w, color: color} }
+
+type writer struct {
+	w     io.Writer
+	color bool
+	rest  []byte // the beginning of a rune or of a sequence
+}
+
+// Unwrap returns the writer below.
+func (s *writer) Unwrap() io.Writer { return s.w }
+
+// Write implements io.Writer. The end of a rune may follow with the next call.
+func (s *writer) Write(p []byte) (int, error) {
+	in := p
+	if len(s.rest) > 0 {
+		in = append(s.rest, p...)
+		s.rest = nil
+	}
+	out := make([]byte, 0, len(in)+16)
+	for len(in) > 0 {
+		if n := s.ownAt(in); n > 0 {
+			out, in = append(out, in[:n]...), in[n:]
+			continue
+		}
+		if !utf8.FullRune(in) {
+			s.rest = bytes.Clone(in)
+			break
+		}
+		r, size := utf8.DecodeRune(in)
+		if safePlain(r, size) {
+			out = append(out, in[:size]...)
+		} else {
+			out = appendEscaped(out, r, string(in[:size]))
+		}
+		in = in[size:]
+	}
+	if _, err := s.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// ownAt returns the length of the sequence of tfexp's own at the beginning of b.
+func (s *writer) ownAt(b []byte) int {
+	if !s.color || b[0] != '\x1b' {
+		return 0
+	}
+	for _, o := range own {
+		if bytes.HasPrefix(b, o) {
+			return len(o)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,57 @@
+package live
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/standing"
+	"github.com/tfexp/tfexp/results/table"
+)
+
+// stands follows how a running cell stands.
+type stands struct {
+	file tail
+	last *standing.Standing // nil: not known yet
+	use  []Use              // thinned, as that of following
+}
+
+// standing is how the cell stands now.
+func (x *experiment) standing(cell string) *stands {
+	s := x.stands[cell]
+	if s == nil {
+		hidden := filepath.Base(table.Temporary(standing.File))
+		s = &stands{file: tail{dir: x.dir, name: [][]string{{record.CellsDir, cell, hidden}}}}
+		x.stands[cell] = s
+	}
+	lines, anew, err := s.file.more()
+	if err != nil {
+		return s // it is looked at again
+	}
+	if anew {
+		s.last, s.use = nil, nil
+	}
+	for _, line := range lines {
+		var at standing.Standing
+		if json.Unmarshal(line, &at) != nil {
+			continue
+		}
+		s.last = &at
+		s.use = append(s.use, Use{At: at.At, Cores: at.Cores, GPUs: at.GPUs, Waiting: at.Waiting})
+		if len(s.use) > 8*mostPoints {
+			s.use = thin(s.use)
+		}
+	}
+	return s
+}
+
+// on says of a simulated cell what its events, which are written down in parts, do not say yet.
+func (s *stands) on(c *Cell) {
+	if s.last == nil {
+		return
+	}
+	c.At, c.HeldCores, c.HeldGPUs = s.last.At, s.last.Cores, s.last.GPUs
+	c.Total, c.Done, c.Running = s.last.Jobs, s.last.Done, s.last.Running
+	c.Waiting, c.Failed = s.last.Waiting, s.last.Failed
+	c.Use = append([]Use{}, s.use...)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/hardware"
+)
+
+// Variables are the flags that say how an experiment is read.
+type Variables struct {
+	values []string // name=value
+	files  []string
+	// lenient leaves out malformed lines of traces.
+	lenient bool
+}
+
+// Flags registers the flags.
+func (v *Variables) Flags(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&v.values, "var", nil, "set a variable, as `name=value` (also -var; may be repeated)")
+	fs.StringArrayVar(&v.files, "var-file", nil,
+		"read variables from a `FILE` of name = value lines (also -var-file; may be repeated)")
+	fs.BoolVar(&v.lenient, "lenient", false, "leave out malformed lines of traces, and jobs larger than the hardware")
+}
+
+// Checked is validate --json.
+type Checked struct {
+	Valid       bool                    `json:"valid"`
+	Diagnostics experiments.Diagnostics `json:"diagnostics"`
+}
+
+// Read reads an experiment as it would run on this machine.
+func (v *Variables) Read(file string) (*experiments.Spec, experiments.Diagnostics) {
+	return load.File(file, load.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: HostFacts()})
+}
+
+// Load reads an experiment and prints its diagnostics; toRun says that its jobs
+// are to run on this machine at once. The error it returns is silent.
+func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiments.Spec, error) {
+	spec, diags := v.Read(file)
+	if toRun {
+		diags = diags.Running()
+	}
+	valid := !diags.HasErrors()
+	if !valid && asJSON {
+		if err := a.PrintJSON(Checked{Diagnostics: diags}); err != nil {
+			return nil, err
+		}
+	} else if len(diags) > 0 {
+		a.Diagnose(diags)
+	}
+	if !valid {
+		a.SuggestFile(file)
+		return nil, Silently(Invalid(diags))
+	}
+	return spec, nil
+}
+
+// besideSource is the room that a source line leaves for its number, and for the marks of what was cut off.
+const besideSource = 16
+
+// Diagnose prints diagnostics, as wide as the terminal.
+func (a *App) Diagnose(diags experiments.Diagnostics) {
+	if columns, ok := show.Columns(a.Err); ok {
+		diags = diags.Within(max(columns-besideSource, besideSource))
+	}
+	diags.Render(a.Err, a.ErrColor)
+}
+
+// Invalid returns the exit status for an experiment with errors: an experiment
+// that only needs hardware which this machine lacks is not invalid.
+func Invalid(diags experiments.Diagnostics) int {
+	if diags.OnlyUnavailable() {
+		return ExitUnavailable
+	}
+	return ExitInvalid
+}
+
+// SuggestFile suggests a file when the named one does not exist.
+func (a *App) SuggestFile(file string) {
+	if Exists(file) {
+		return
+	}
+	if near := Nearest(file, ExperimentFiles(filepath.Dir(file))); near != "" {
+		fmt.Fprintf(a.Err, "  did you mean %q?\n", near)
+	}
+}
+
+// HostFacts is this machine as host.* shows it to experiments.
+func HostFacts() experiments.HostFacts {
+	m := hardware.Host()
+	return experiments.HostFacts{
+		Threads: m.Threads, Cores: m.Cores, MemoryBytes: m.MemoryBytes,
+		OS: m.OS, Arch: m.Arch, CPUModel: m.CPUModel, Name: m.Name, GPUs: m.GPUs, GPUType: m.GPUType, NoGPUs: m.NoGPUs,
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"strings"
+	"unicode/utf16"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/editor"
+)
+
+// params are what requests and notifications say, those of all methods in one.
+type params struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Text    string `json:"text"`
+		Version int    `json:"version"`
+	} `json:"textDocument"`
+	Position position `json:"position"`
+	Changes  []struct {
+		Text string `json:"text"`
+	} `json:"contentChanges"`
+}
+
+// position is a place by its line and its UTF-16 code unit, both from 0.
+type position struct {
+	Line      int `json:"line"`
+	Character int `json:"character"`
+}
+
+// span is a stretch of a text.
+type span struct {
+	Start position `json:"start"`
+	End   position `json:"end"`
+}
+
+// lines knows where the lines of a text begin.
+type lines struct {
+	text   string
+	starts []int
+}
+
+func newLines(text string) *lines {
+	l := &lines{text: text, starts: []int{0}}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			l.starts = append(l.starts, i+1)
+		}
+	}
+	return l
+}
+
+// line returns a line without its end.
+func (l *lines) line(n int) string {
+	end := len(l.text)
+	if n+1 < len(l.starts) {
+		end = l.starts[n+1] - 1
+	}
+	return l.text[l.starts[n]:end]
+}
+
+// offset returns the byte of a position, or the nearest.
+func (l *lines) offset(p position) int {
+	if p.Line < 0 {
+		return 0
+	}
+	if p.Line >= len(l.starts) {
+		return len(l.text)
+	}
+	line, units := l.line(p.Line), 0
+	for i, r := range line {
+		if units >= p.Character {
+			return l.starts[p.Line] + i
+		}
+		units += utf16.RuneLen(r)
+	}
+	return l.starts[p.Line] + len(line)
+}
+
+// position returns the position of a byte.
+func (l *lines) position(at int) position {
+	n := 0
+	for n+1 < len(l.starts) && l.starts[n+1] <= at {
+		n++
+	}
+	units := 0
+	for _, r := range l.text[l.starts[n]:at] {
+		units += utf16.RuneLen(r)
+	}
+	return position{n, units}
+}
+
+func (l *lines) span(r editor.Range) span { return span{l.position(r.Start), l.position(r.End)} }
+
+func markdown(text string) any { return map[string]string{"kind": "markdown", "value": text} }
+
+// published is the list of diagnostics of a file, as the protocol publishes it. Diagnostics of another file that it
+// names are at its first line.
+func published(uri string, version int, text string, found experiments.Diagnostics) any {
+	l := newLines(text)
+	list := []any{}
+	for _, d := range found {
+		severity := 1
+		if d.Severity == experiments.SeverityWarning {
+			severity = 2
+		}
+		message, at := d.Summary+": "+d.Detail, span{}
+		if d.Detail == "" {
+			message = d.Summary
+		}
+		if d.Range.File == pathOf(uri) {
+			at = l.span(editor.Range{Start: min(d.Range.Start.Byte, len(text)), End: min(d.Range.End.Byte, len(text))})
+		} else if d.Range.File != "" {
+			message = d.Range.File + ": " + message
+		}
+		if d.Suggestion != "" {
+			message += "\nDid you mean " + d.Suggestion + "?"
+		}
+		list = append(list, map[string]any{"range": at, "severity": severity, "source": "tfexp", "message": message})
+	}
+	return map[string]any{"uri": uri, "version": version, "diagnostics": list}
+}
+
+// itemKinds are the protocol's numbers of kinds of completions.
+var itemKinds = map[editor.Kind]int{editor.Argument: 10, editor.Block: 7, editor.Value: 12, editor.Reference: 18,
+	editor.Function: 3}
+
+// completions are the items of a list. Where the writer goes on is a place of a snippet.
+func completions(found []editor.Completion, l *lines) any {
+	items := []any{}
+	for _, c := range found {
+		insert := c.Insert
+		snippet := strings.Contains(insert, "$0")
+		form := 1
+		if snippet {
+			form = 2
+		}
+		items = append(items, map[string]any{
+			"label": c.Label, "kind": itemKinds[c.Kind], "detail": c.Detail, "documentation": markdown(c.Doc),
+			"insertTextFormat": form, "textEdit": map[string]any{"range": l.span(c.At), "newText": insert},
+		})
+	}
+	return map[string]any{"isIncomplete": false, "items": items}
+}

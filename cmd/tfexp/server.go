@@ -1,0 +1,229 @@
+// Languageserver speaks the Language Server Protocol, version 3.17, about
+// experiment files: diagnostics while they are written, completion, what names mean, where they
+// are defined, and formatting. What it says comes from experiments/editor and from the
+// decoder itself.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/editor"
+	"github.com/tfexp/tfexp/experiments/load"
+)
+
+// pause is how long the writer has to rest before a file is checked anew.
+const pause = 250 * time.Millisecond
+
+// server keeps the files that an editor has open.
+type server struct {
+	version string
+	check   func(path string, src []byte) experiments.Diagnostics
+	done    chan struct{} // closed by leave
+	leave   func()
+
+	mu     sync.Mutex // guards what follows
+	open   map[string]*document
+	closed bool // shutdown was asked for
+}
+
+// document is a file as the editor has it.
+type document struct {
+	text    string
+	version int
+	timer   *time.Timer // checks the file
+}
+
+// Serve answers an editor on in and out until it says goodbye, or goes away. The
+// check reads a file that is not saved yet, and says what is wrong with it.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, version string,
+	check func(path string, src []byte) experiments.Diagnostics) error {
+	s := &server{version: version, check: check, open: map[string]*document{}, done: make(chan struct{})}
+	s.leave = sync.OnceFunc(func() { close(s.done) })
+	conn := jsonrpc2.NewConn(ctx, stream{jsonrpc2.NewBufferedStream(pipes{in, out}, codec{})},
+		jsonrpc2.HandlerWithError(s.handle).SuppressErrClosed(), jsonrpc2.SetLogger(quiet{}))
+	select {
+	case <-conn.DisconnectNotify():
+	case <-s.done:
+		conn.Close()
+	case <-ctx.Done():
+		conn.Close()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.open {
+		d.timer.Stop()
+	}
+	if !s.closed {
+		return errors.New("the editor went away without a shutdown")
+	}
+	return nil
+}
+
+// quiet drops what the library would write to standard error.
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+
+// pipes are standard input and output as one connection.
+type pipes struct {
+	io.Reader
+	io.Writer
+}
+
+func (p pipes) Close() error {
+	if c, ok := p.Reader.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// handle answers one request, and takes in one notification.
+func (s *server) handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) (any, error) {
+	var p params
+	if req.Params != nil {
+		if err := json.Unmarshal(*req.Params, &p); err != nil {
+			return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: err.Error()}
+		}
+	}
+	switch req.Method {
+	case "initialize":
+		return s.abilities(), nil
+	case "shutdown":
+		s.mu.Lock()
+		s.closed = true
+		s.mu.Unlock()
+		return nil, nil
+	case "exit":
+		s.leave()
+		return nil, nil
+	case "textDocument/didOpen":
+		s.change(ctx, conn, p.TextDocument.URI, p.TextDocument.Text, p.TextDocument.Version, 0)
+		return nil, nil
+	case "textDocument/didChange":
+		if n := len(p.Changes); n > 0 {
+			s.change(ctx, conn, p.TextDocument.URI, p.Changes[n-1].Text, p.TextDocument.Version, pause)
+		}
+		return nil, nil
+	case "textDocument/didClose":
+		s.close(ctx, conn, p.TextDocument.URI)
+		return nil, nil
+	case "textDocument/completion", "textDocument/hover", "textDocument/definition", "textDocument/formatting":
+		return s.answer(req.Method, p)
+	}
+	if req.Notif || strings.HasPrefix(req.Method, "$/") {
+		return nil, nil
+	}
+	return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "tfexp does not know " + req.Method}
+}
+
+// abilities is what the server can do.
+func (s *server) abilities() any {
+	return map[string]any{
+		"serverInfo": map[string]string{"name": "tfexp", "version": s.version},
+		"capabilities": map[string]any{
+			"textDocumentSync":           map[string]any{"openClose": true, "change": 1}, // whole texts
+			"completionProvider":         map[string]any{"triggerCharacters": []string{".", "\""}},
+			"hoverProvider":              true,
+			"definitionProvider":         true,
+			"documentFormattingProvider": true,
+		},
+	}
+}
+
+// change takes in the text of a file, and checks it after a while.
+func (s *server) change(ctx context.Context, conn *jsonrpc2.Conn, uri, text string, version int, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.open[uri]; old != nil {
+		old.timer.Stop()
+	}
+	d := &document{text: text, version: version}
+	d.timer = time.AfterFunc(wait, func() {
+		found := s.check(pathOf(uri), []byte(text))
+		s.mu.Lock()
+		current := s.open[uri] == d
+		s.mu.Unlock()
+		if current {
+			// An editor that went away is noticed by the reader.
+			_ = conn.Notify(ctx, "textDocument/publishDiagnostics", published(uri, version, text, found))
+		}
+	})
+	s.open[uri] = d
+}
+
+// close forgets a file, and takes back what was said of it.
+func (s *server) close(ctx context.Context, conn *jsonrpc2.Conn, uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.open[uri]; d != nil {
+		d.timer.Stop()
+		delete(s.open, uri)
+		_ = conn.Notify(ctx, "textDocument/publishDiagnostics", published(uri, d.version, "", nil))
+	}
+}
+
+// answer answers a question about an open file.
+func (s *server) answer(method string, p params) (any, error) {
+	s.mu.Lock()
+	d := s.open[p.TextDocument.URI]
+	s.mu.Unlock()
+	if d == nil {
+		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "the file is not open: " + p.TextDocument.URI}
+	}
+	src, lines := []byte(d.text), newLines(d.text)
+	native := !strings.HasSuffix(p.TextDocument.URI, ".json")
+	switch {
+	case method == "textDocument/formatting":
+		return format(p.TextDocument.URI, d.text, lines)
+	case !native:
+		return nil, nil // a schema serves JSON better
+	case method == "textDocument/completion":
+		return completions(editor.Complete(src, lines.offset(p.Position)), lines), nil
+	case method == "textDocument/hover":
+		doc, at, ok := editor.Hover(src, lines.offset(p.Position))
+		if !ok {
+			return nil, nil
+		}
+		return map[string]any{"contents": markdown(doc), "range": lines.span(at)}, nil
+	}
+	definition, ok := editor.Define(src, lines.offset(p.Position))
+	if !ok {
+		return nil, nil
+	}
+	return map[string]any{"uri": p.TextDocument.URI, "range": lines.span(definition.At)}, nil
+}
+
+// format replaces the whole text by its canonical form; a text with mistakes stays.
+func format(uri, text string, lines *lines) (any, error) {
+	formatted, diags := load.Format(pathOf(uri), []byte(text))
+	if diags.HasErrors() || string(formatted) == text {
+		return []any{}, nil
+	}
+	return []any{map[string]any{"range": lines.span(editor.Range{End: len(text)}), "newText": string(formatted)}}, nil
+}
+
+// pathOf returns the path that a URI names; one without a file has its own name.
+func pathOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" {
+		return filepath.Base(uri)
+	}
+	path := u.Path
+	if runtime.GOOS == "windows" {
+		path = strings.TrimPrefix(path, "/")
+	}
+	return filepath.FromSlash(path)
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tracking"
+)
+
+// exportedRuns are the runs of an experiment that were written.
+type exportedRuns struct {
+	Experiment string `json:"experiment"`
+	Runs       int    `json:"runs"`
+	Folder     string `json:"folder"`
+	Open       string `json:"open"` // the command that shows them
+}
+
+// exportRunsCommand returns the subcommand that writes runs as a tracker of experiments reads them.
+func exportRunsCommand(a *App, f tracking.Format) *cobra.Command {
+	var out string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   f.Name + " [DIR] [-o FOLDER] [--json]",
+		Short: "Write the cells of results as runs of " + f.Title,
+		Long: `Write the cells of all experiments in DIR (` + DefaultOut + ` by default, or one experiment's
+folder) as runs that ` + f.Title + ` reads, into FOLDER (` + f.Folder + ` by default).
+
+` + f.Doc + `
+
+What was exported before of the same experiment is replaced; nothing else in FOLDER is
+touched. To look at it:
+
+  ` + fmt.Sprintf(f.Open, f.Folder) + `
+
+Exit status: 0; 1 when files cannot be read or written; 2 when there are no results.`,
+		Example:           "  tfexp export " + f.Name + " results/fcfs_vs_rr",
+		Args:              Between(0, 1, ""),
+		ValidArgsFunction: CompleteDir,
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := DefaultOut
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			dirs, err := ExperimentsIn(filepath.Clean(dir))
+			if err != nil {
+				return err
+			}
+			written := []exportedRuns{}
+			for _, dir := range dirs {
+				e, err := record.Open(dir)
+				if err != nil {
+					return err
+				}
+				n, err := f.Write(e, out)
+				if err != nil {
+					return fmt.Errorf("export %s: %w", e.Plan.Experiment, err)
+				}
+				fmt.Fprintf(a.Err, "%s: %s in %s\n", e.Plan.Experiment, words.Plural(n, "run"), out)
+				written = append(written, exportedRuns{e.Plan.Experiment, n, out, fmt.Sprintf(f.Open, out)})
+			}
+			if asJSON {
+				return a.PrintJSON(written)
+			}
+			fmt.Fprintf(a.Err, "to look at it: %s\n", fmt.Sprintf(f.Open, out))
+			return nil
+		},
+		DisableFlagsInUseLine: true,
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", f.Folder, "write below this `FOLDER`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was written as JSON")
+	return cmd
+}

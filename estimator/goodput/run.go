@@ -1,0 +1,241 @@
+package goodput
+
+import (
+	"math"
+	"slices"
+
+)
+
+// Run is a training under way. What it knows of its own speed it has measured itself.
+type MeasuredRun struct {
+	Program *MeasuredProgram
+	// Batch is the size that its user asked for; 0 leaves it to the goodput.
+	Batch int
+
+	epoch    int     // under way, from 0
+	progress float64 // in steps of the first batch size
+	now      Config
+	nodes    []int   // GPUs by node, above 0; nil while it has none
+	speed    float64 // of these GPUs, in times of those that were measured
+
+	profile  []Measurement
+	measured map[[3]int]bool // nodes, GPUs, local batch size
+	most     int             // GPUs that it has run on
+	model    Model
+	known    bool // the model is there
+	fitted   int  // how many measurements it was fitted to
+	table    map[sized]float64
+}
+
+// sized is a number of GPUs that are so many times as fast as those that were measured.
+type sized struct {
+	nodes, gpus int
+	speed       float64
+}
+
+// NewRun returns a run at its beginning.
+func NewMeasuredRun(p *MeasuredProgram, batch int) *MeasuredRun {
+	return &MeasuredRun{Program: p, Batch: batch, measured: map[[3]int]bool{}, table: map[sized]float64{}, speed: 1}
+}
+
+// Epoch returns how many epochs are done.
+func (r *MeasuredRun) Epoch() int { return r.epoch }
+
+// Done reports whether all epochs are.
+func (r *MeasuredRun) Done() bool { return r.epoch >= r.Program.Epochs }
+
+// Now returns what it runs with.
+func (r *MeasuredRun) Now() Config { return r.now }
+
+// MostGPUs returns the greatest number of GPUs that it has run on.
+func (r *MeasuredRun) MostGPUs() int { return r.most }
+
+// Place gives the run GPUs by node, which are so many times as fast as those that were
+// measured, and chooses its batch; none takes them away.
+func (r *MeasuredRun) Place(nodes []int, speed float64) {
+	r.speed = speed
+	r.nodes = slices.DeleteFunc(slices.Clone(nodes), func(n int) bool { return n == 0 })
+	if len(r.nodes) == 0 {
+		r.nodes = nil
+		return
+	}
+	r.choose()
+	r.measure()
+}
+
+// choose sets the batch.
+func (r *MeasuredRun) choose() {
+	nodes, gpus := len(r.nodes), 0
+	for _, n := range r.nodes {
+		gpus += n
+	}
+	l := &r.Program.Limits
+	batch := r.Batch
+	if batch == 0 && r.known {
+		if best, goodput := r.on(r.speed).Best(nodes, gpus); goodput > 0 {
+			r.now = best
+			r.now.Local = min(r.now.Local, l.Most/(gpus*(r.now.Accumulation+1)))
+			return
+		}
+	}
+	if batch == 0 {
+		batch = max(l.First, l.Least*gpus)
+	}
+	r.now = FixedProgram(batch, nodes, gpus, l)
+}
+
+// Fixed divides a batch over GPUs, within the greatest batch of all.
+func FixedProgram(batch, nodes, gpus int, l *Limits) Config {
+	c := Split(float64(batch), nodes, gpus, l)
+	c.Local = max(min(c.Local, l.Most/(gpus*(c.Accumulation+1))), 1)
+	return c
+}
+
+// measure notes how long the steps take now, and the gradient's noise.
+func (r *MeasuredRun) measure() {
+	r.model.Limits = r.Program.Limits
+	if noise := r.noise(); noise != r.model.Noise {
+		r.model.Noise = noise
+		clear(r.table)
+	}
+	r.most = max(r.most, r.now.GPUs)
+	key := [3]int{r.now.Nodes, r.now.GPUs, r.now.Local}
+	if r.measured[key] {
+		return
+	}
+	r.measured[key], r.known = true, true
+	step, sync := r.Program.Step(r.nodes, r.now.Local)
+	r.profile = append(r.profile, Measurement{
+		Nodes: r.now.Nodes, GPUs: r.now.GPUs, Local: r.now.Local, Gradient: step - sync, Step: step,
+	})
+}
+
+func (r *MeasuredRun) noise() Noise {
+	return r.Program.Noise(r.now.Batch(), min(r.epoch, r.Program.Epochs-1))
+}
+
+// Model returns what the run knows of its goodput; nil before it has run.
+func (r *MeasuredRun) Model() *Model {
+	if !r.known {
+		return nil
+	}
+	if r.fitted < len(r.profile) {
+		r.model.Params, r.fitted = Fit(r.profile), len(r.profile)
+		clear(r.table)
+	}
+	return &r.model
+}
+
+// on returns the model on GPUs that are so many times as fast as those that were measured.
+func (r *MeasuredRun) on(speed float64) *Model {
+	m := r.Model()
+	if m == nil || speed == 1 {
+		return m
+	}
+	faster := *m
+	faster.Params = m.Params.On(speed)
+	return &faster
+}
+
+// Goodput returns the greatest goodput that the run expects on so many GPUs, which are so many
+// times as fast as those that were measured; 0 before it has run.
+func (r *MeasuredRun) Goodput(nodes, gpus int, speed float64) float64 {
+	m := r.on(speed)
+	if m == nil || gpus == 0 {
+		return 0
+	}
+	key := sized{nodes, gpus, speed}
+	v, ok := r.table[key]
+	if !ok {
+		_, v = m.Best(nodes, gpus)
+		r.table[key] = v
+	}
+	return v
+}
+
+// Rate returns how fast the run makes progress, in steps of the first batch size a second.
+func (r *MeasuredRun) Rate() float64 {
+	step, sync := r.Program.StepOn(r.nodes, r.now.Local, r.speed)
+	scale := float64(r.now.Batch()) / float64(r.Program.Limits.First)
+	return r.noise().Gain(scale) / (step + float64(r.now.Accumulation)*(step-sync))
+}
+
+// Left returns the seconds to the end of the epoch, if nothing changes until then.
+func (r *MeasuredRun) Left() float64 {
+	if r.Done() {
+		return 0
+	}
+	return (r.Program.Work(r.epoch+1) - r.progress) / r.Rate()
+}
+
+// Remaining returns what is left of the whole training when it has gone on for so many seconds at the present rate: in
+// seconds on one GPU with the first batch size, whatever it runs on.
+func (r *MeasuredRun) Remaining(passed float64) float64 {
+	if r.Done() {
+		return 0
+	}
+	left := r.Program.Work(r.Program.Epochs) - r.progress
+	if passed > 0 {
+		left -= passed * r.Rate()
+	}
+	step, _ := r.Program.Step([]int{1}, r.Program.Limits.First)
+	return left * step
+}
+
+// StepTime returns how long a step takes on a placement with the batch that the user asked
+// for, or the first; on one GPU with at least one accumulation. In seconds.
+func (r *MeasuredRun) StepTime(placement []int) float64 {
+	gpus := 0
+	for _, n := range placement {
+		gpus += n
+	}
+	l := r.Program.Limits
+	batch := r.Batch
+	if batch == 0 {
+		batch = l.First
+	}
+	c := FixedProgram(batch, len(placement), gpus, &l)
+	if gpus == 1 && c.Accumulation == 0 {
+		c.Accumulation = 1
+		c.Local = min((batch+1)/2, l.Most/2)
+	}
+	step, sync := r.Program.Step(placement, c.Local)
+	return step + float64(c.Accumulation)*(step-sync)
+}
+
+// Advance lets the run go on for a time within its epoch.
+func (r *MeasuredRun) Advance(seconds float64) {
+	if !r.Done() {
+		r.progress = min(r.progress+seconds*r.Rate(), r.Program.Work(r.epoch+1))
+		r.again()
+	}
+}
+
+// NextEpoch ends the epoch, and chooses the batch of the next.
+func (r *MeasuredRun) NextEpoch() {
+	r.epoch++
+	r.progress = r.Program.Work(min(r.epoch, r.Program.Epochs))
+	if !r.Done() {
+		r.again()
+	}
+}
+
+// again looks at the batch again.
+func (r *MeasuredRun) again() {
+	r.measure()
+	r.choose()
+}
+
+// Steps returns how many steps with the batch that the user asked for are left; at
+// least 1.
+func (r *MeasuredRun) Steps() float64 {
+	last := r.Program.Epochs - 1
+	if r.epoch >= last {
+		return 1
+	}
+	batch := r.Batch
+	if batch == 0 {
+		batch = r.Program.Limits.First
+	}
+	return math.Max(r.Program.Iterations(batch, last)-r.Program.Iterations(batch, r.epoch), 1)
+}

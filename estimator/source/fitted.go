@@ -1,8 +1,0 @@
-package source
-
-func init() {
-	Register(Source{
-		Name: "fitted", Rank: 10, Fitted: true,
-		Doc: "from samples (`fitted`)",
-	})
-}

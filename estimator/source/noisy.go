@@ -1,8 +1,0 @@
-package source
-
-func init() {
-	Register(Source{
-		Name: "noisy", Rank: 40, Fitted: true, Call: true,
-		Doc: "fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error)",
-	})
-}

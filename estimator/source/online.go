@@ -1,9 +1,0 @@
-package source
-
-func init() {
-	Register(Source{
-		Name: "online", Rank: 50, Fitted: true, Follows: true,
-		Doc: "ones that begin as fitted and follow what jobs report while they run (`online`, or `online(sigma)` to " +
-			"begin with such an error)",
-	})
-}

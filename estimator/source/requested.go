@@ -1,8 +1,0 @@
-package source
-
-func init() {
-	Register(Source{
-		Name: "requested", Rank: 30, Asked: true,
-		Doc: "the jobs' limits (`requested`)",
-	})
-}

@@ -1,0 +1,272 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/versions"
+	"github.com/docker/docker/client"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// MinAPI is the oldest API version that the engine works with: that of
+// Docker 20.10.
+const MinAPI = "1.41"
+
+// The patience with a daemon: how long it may take to answer the first call,
+// and to carry out a call; and the pause between two looks at what changes soon.
+const (
+	DialLimit = 10 * time.Second
+	CallLimit = 60 * time.Second
+	PollPause = 100 * time.Millisecond
+)
+
+// Error is returned when a daemon, or an image on it, cannot be used.
+type DaemonError struct {
+	// Host is the daemon's address.
+	Host string
+	// Text says what is wrong, Hint what can be done about it.
+	Text, Hint string
+	Err        error
+}
+
+func (e *DaemonError) Error() string { return fmt.Sprintf("Docker at %s: %s", e.Host, e.Text) }
+func (e *DaemonError) Unwrap() error { return e.Err }
+
+// Host is a connection to a daemon. It may be used from several goroutines.
+type Host struct {
+	// URL is the daemon's address, "unix:///var/run/docker.sock".
+	URL string
+	// API is the negotiated API version, Version the daemon's own.
+	API, Version string
+	// CPUs and Memory (bytes) are what its machine has.
+	CPUs   int
+	Memory int64
+	// Name is the machine's name.
+	Name string
+
+	api *client.Client
+}
+
+// Connect connects to the daemon at url; empty means DOCKER_HOST or, without
+// that, the system's own. The error is an *Error that says why the daemon
+// cannot be used.
+func Connect(ctx context.Context, url string) (*Host, error) {
+	opts := []client.Opt{client.FromEnv}
+	if url != "" {
+		opts = append(opts, client.WithHost(url))
+	}
+	opts = append(opts, client.WithAPIVersionNegotiation())
+	api, err := client.NewClientWithOpts(opts...)
+	if err != nil {
+		return nil, &DaemonError{Host: url, Text: err.Error(), Err: err,
+			Hint: `a host is written "unix:///var/run/docker.sock" or "tcp://name:2375"; DOCKER_HOST, DOCKER_CERT_PATH and DOCKER_TLS_VERIFY are read as by the docker command`}
+	}
+	h := &Host{URL: api.DaemonHost(), api: api}
+	if err := h.greet(ctx); err != nil {
+		api.Close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// greet negotiates the API version and asks the daemon about its machine.
+func (h *Host) greet(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, DialLimit)
+	defer cancel()
+	ping, err := h.api.Ping(ctx)
+	if err != nil {
+		return h.Explain(err)
+	}
+	if ping.APIVersion != "" && versions.LessThan(ping.APIVersion, MinAPI) {
+		return &DaemonError{Host: h.URL, Text: fmt.Sprintf("its API has version %s, and tfexp needs %s", ping.APIVersion, MinAPI),
+			Hint: "install Docker 20.10 or later"}
+	}
+	h.api.NegotiateAPIVersionPing(ping)
+	h.API = h.api.ClientVersion()
+	info, err := h.api.Info(ctx)
+	if err != nil {
+		return h.Explain(err)
+	}
+	h.Version, h.CPUs, h.Memory, h.Name = info.ServerVersion, info.NCPU, info.MemTotal, info.Name
+	if info.OSType != "" && info.OSType != "linux" {
+		return &DaemonError{Host: h.URL, Text: fmt.Sprintf("it runs %s containers, and tfexp needs Linux ones", info.OSType),
+			Hint: "switch the daemon to Linux containers"}
+	}
+	return nil
+}
+
+// Client speaks the daemon's API, for what is not done here.
+func (h *Host) Client() *client.Client { return h.api }
+
+// Close closes the connection.
+func (h *Host) Close() error { return h.api.Close() }
+
+// Local reports whether the daemon is on this machine, and sees its files.
+func (h *Host) Local() bool { return strings.HasPrefix(h.URL, "unix://") }
+
+// Explain turns a failed call into an *Error that says what to do.
+func (h *Host) Explain(err error) error {
+	e := &DaemonError{Host: h.URL, Err: err}
+	var netErr net.Error
+	switch text := err.Error(); {
+	case errors.Is(err, os.ErrPermission) || strings.Contains(text, "permission denied"):
+		e.Text = "no permission to use its socket"
+		e.Hint = "add yourself to the group docker (sudo usermod -aG docker $USER) and log in again, or run tfexp as root"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
+		e.Text = "it does not answer"
+		e.Hint = "look at its log (journalctl -u docker), and restart it if it hangs"
+	case Gone(err):
+		e.Text = "no daemon answers"
+		e.Hint = "start it (" + HowToStart() + "), or set DOCKER_HOST to one that runs; then tfexp doctor shows it"
+	default:
+		e.Text = Plain(err)
+	}
+	return e
+}
+
+// HowToStart says how people start the daemon on this system.
+func HowToStart() string { return start(runtime.GOOS) }
+
+func start(system string) string {
+	if system == "linux" {
+		return "sudo systemctl start docker"
+	}
+	return "Docker Desktop"
+}
+
+// Gone reports whether a call failed because the daemon could not be reached, or
+// went away meanwhile.
+func Gone(err error) bool {
+	var op *net.OpError
+	return client.IsErrConnectionFailed(err) || errors.As(err, &op) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, context.DeadlineExceeded)
+}
+
+// Plain is the daemon's own message, without the words around it.
+func Plain(err error) string {
+	text := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
+	text = strings.TrimPrefix(text, "failed to create task for container: ")
+	text = strings.TrimSuffix(strings.TrimSpace(text), ": unknown")
+	return text
+}
+
+// ComeBack waits until the daemon answers again, for at most so long, and
+// reports whether it does.
+func (h *Host) ComeBack(ctx context.Context, patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		if h.Alive(ctx) {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(PollPause):
+		}
+	}
+}
+
+// Alive reports whether the daemon answers now. One that goes down answers for a
+// while on the connections that it has, but takes no new ones.
+func (h *Host) Alive(ctx context.Context) bool {
+	_ = h.api.Close() // those that are idle; never fails
+	ctx, cancel := context.WithTimeout(ctx, DialLimit)
+	defer cancel()
+	_, err := h.api.Ping(ctx)
+	return err == nil
+}
+
+// Pull says when an image is fetched from its registry.
+type Pull string
+
+// The rules for fetching images.
+const (
+	PullNever   Pull = "never"
+	PullMissing Pull = "missing"
+	PullAlways  Pull = "always"
+)
+
+// Image returns the ID ("sha256:…") of an image on the host, which it fetches
+// first as pull says. The error is an *Error.
+func (h *Host) Image(ctx context.Context, name string, pull Pull, platform string) (id string, err error) {
+	if pull == PullAlways {
+		if err := h.fetch(ctx, name, platform); err != nil {
+			return "", err
+		}
+	}
+	id, err = h.inspect(ctx, name, platform)
+	if errdefs.IsNotFound(err) && pull == PullMissing {
+		if err := h.fetch(ctx, name, platform); err != nil {
+			return "", err
+		}
+		id, err = h.inspect(ctx, name, platform)
+	}
+	var own *DaemonError
+	switch {
+	case err == nil:
+		return id, nil
+	case errors.As(err, &own):
+		return "", err
+	case errdefs.IsNotFound(err):
+		return "", &DaemonError{Host: h.URL, Text: fmt.Sprintf("it has no image %q", name), Err: err,
+			Hint: fmt.Sprintf("build it (docker build -t %s …; the images of the programs that come with tfexp: "+
+				"jobs/build-image.sh and jobs/builtin/build-image.sh), fetch it (docker pull %s), or write pull = "+
+				"\"missing\" in the hardware block", name, name)}
+	}
+	return "", h.Explain(err)
+}
+
+func (h *Host) inspect(ctx context.Context, name, platform string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, CallLimit)
+	defer cancel()
+	found, err := h.api.ImageInspect(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if want := ParsePlatform(platform); want != nil && (found.Os != want.OS || found.Architecture != want.Architecture) {
+		return "", &DaemonError{Host: h.URL, Text: fmt.Sprintf("the image %q is for %s/%s, not for %s", name, found.Os,
+			found.Architecture, platform),
+			Hint: fmt.Sprintf("fetch the other one: docker pull --platform %s %s", platform, name)}
+	}
+	return found.ID, nil
+}
+
+// fetch pulls an image. Only the context limits how long it takes.
+func (h *Host) fetch(ctx context.Context, name, platform string) error {
+	failed := func(err error) error {
+		return &DaemonError{Host: h.URL, Text: fmt.Sprintf("the image %q cannot be fetched: %s", name, Plain(err)), Err: err,
+			Hint: "check its name and the connection to its registry (docker login for a private one), or build it and " +
+				"write pull = \"never\""}
+	}
+	progress, err := h.api.ImagePull(ctx, name, image.PullOptions{Platform: platform})
+	if err != nil {
+		return failed(err)
+	}
+	defer progress.Close()
+	if err := readPull(progress); err != nil {
+		return failed(err)
+	}
+	return nil
+}
+
+// ParsePlatform reads "linux/arm64" or "linux/arm/v7"; nil for an empty one.
+func ParsePlatform(s string) *ocispec.Platform {
+	if s == "" {
+		return nil
+	}
+	os, rest, _ := strings.Cut(s, "/")
+	arch, variant, _ := strings.Cut(rest, "/")
+	return &ocispec.Platform{OS: os, Architecture: arch, Variant: variant}
+}

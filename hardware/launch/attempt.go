@@ -1,0 +1,188 @@
+package launch
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Attempt follows the progress of one attempt of a job: the lines of its output,
+// and the event files that it writes. It is made by Board.Follow.
+type ProgressAttempt struct {
+	board *ProgressBoard
+	job   int
+	place string // where the job is written
+	steps bool   // the job's units are steps, and not epochs
+	units int    // of the job; 0 when nobody waits for them
+	tail  contract.Tail
+	files *eventFiles // nil without event files
+	stop  chan struct{}
+	read  sync.WaitGroup
+	// meeting is the look at the parts of the job; nil without.
+	meeting *meeting
+
+	mu         sync.Mutex // guards what follows, and the order of what is told
+	done, next int        // units reported; when Ready is to turn true
+	// delay is the shortest time between a line that says when it was printed and its reading; by the two clocks, which
+	// may differ.
+	delay         time.Duration
+	took, refused []scheduler.Setting
+}
+
+// Follow returns what follows the next attempt of a job.
+func (b *ProgressBoard) Follow(job int, j *Job) *ProgressAttempt {
+	a := &ProgressAttempt{board: b, job: job, place: j.Place, steps: j.Steps, next: 1, delay: math.MaxInt64}
+	if b.oneClock {
+		a.delay = 0
+	}
+	if job < len(b.units) {
+		a.units = b.units[job]
+	}
+	if a.wanted() && j.Events != nil {
+		a.files = b.eventFiles(job, j.Events)
+	}
+	return a
+}
+
+// wanted reports whether somebody wants to know.
+func (a *ProgressAttempt) wanted() bool { return a.units > 0 || a.board.listen != nil || a.followed() }
+
+// followed reports whether every report is a notice of its own.
+func (a *ProgressAttempt) followed() bool { return a.job < len(a.board.follow) && a.board.follow[a.job] }
+
+// Output returns what is to be called, by one goroutine at a time, with the
+// output of the attempt; nil when nobody wants to know.
+func (a *ProgressAttempt) Output() func(output []byte) {
+	if !a.wanted() {
+		return nil
+	}
+	a.tail.News = func(p contract.Progress) {
+		if a.board.listen != nil {
+			a.board.listen(a.job, a.board.now(), p)
+		}
+		if a.followed() {
+			a.news(p)
+		}
+	}
+	return func(output []byte) {
+		a.tail.Add(output, func(p contract.Progress) {
+			now := a.board.now()
+			a.tell(p, max(now-a.age(&p), 0), now)
+		})
+	}
+}
+
+// age is for how long a line has been waiting to be read: next to nothing, but on a busy machine. Where the program's
+// clock is not ours, it is what this line took longer than the fastest one so far.
+func (a *ProgressAttempt) age(p *contract.Progress) time.Duration {
+	if p.At == nil {
+		return 0
+	}
+	took := time.Since(time.UnixMicro(int64(math.Round(*p.At * 1e6))))
+	if !a.board.oneClock {
+		a.delay = min(a.delay, took)
+	}
+	return max(took-a.delay, 0)
+}
+
+// tell reports progress that was made at an instant, and read at another.
+func (a *ProgressAttempt) tell(p contract.Progress, at, read time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b := a.board
+	if b.listen != nil {
+		b.listen(a.job, at, p)
+	}
+	if a.followed() {
+		value := func(v *float64) float64 {
+			if v == nil {
+				return math.NaN()
+			}
+			return *v
+		}
+		b.add(scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Progress: &scheduler.ReportedProgress{
+			Epoch: p.Epoch, Step: p.Step, Loss: value(p.Loss), Accuracy: value(p.Accuracy), Seconds: value(p.Seconds),
+			Took: a.took, Refused: a.refused,
+		}}, true)
+		a.took, a.refused = nil, nil
+	}
+	finished := p.Epoch
+	if a.steps {
+		finished = p.Step
+	}
+	if finished = min(finished, a.units); finished <= a.done {
+		return
+	}
+	a.done = finished
+	n := scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Units: a.done}
+	if p.Loss != nil {
+		n.Losses = []scheduler.Loss{{Units: a.done, Loss: *p.Loss}}
+		if p.Rate != nil {
+			n.Losses[0].Rate = *p.Rate
+		}
+	}
+	b.add(n, a.done >= a.next)
+	if a.done >= a.next {
+		a.next = 2 * a.done
+	}
+}
+
+// news keeps what the program says of its settings for the notice of its next report.
+func (a *ProgressAttempt) news(p contract.Progress) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if p.Changed != nil {
+		for _, name := range slices.Sorted(maps.Keys(p.Changed.Settings)) {
+			text, _ := contract.Message{Settings: p.Changed.Settings}.Setting(name)
+			a.took = append(a.took, scheduler.Setting{Name: name, Value: text})
+		}
+	}
+	if p.Refused != "" {
+		a.refused = append(a.refused, scheduler.Setting{Name: p.Refused, Value: p.Reason})
+	}
+}
+
+// pollPause is the time between two looks at the event files of a job.
+const pollPause = 200 * time.Millisecond
+
+// Begin begins to read the event files of the attempt, whose program has started.
+func (a *ProgressAttempt) Begin() {
+	if a.files == nil {
+		return
+	}
+	a.stop = make(chan struct{})
+	a.read.Go(func() {
+		for {
+			select {
+			case <-a.stop:
+				a.files.next(a)
+				return
+			case <-time.After(pollPause):
+				a.files.next(a)
+			}
+		}
+	})
+}
+
+// End ends the attempt, when all that it wrote has been read. finished reports
+// whether the program did all of its work: then its event files should be there.
+func (a *ProgressAttempt) End(finished bool) {
+	if a == nil {
+		return
+	}
+	a.partEnds(finished)
+	if a.stop == nil {
+		return
+	}
+	close(a.stop)
+	a.read.Wait()
+	a.stop = nil
+	if finished {
+		a.files.missing(a)
+	}
+}

@@ -1,0 +1,159 @@
+package launch
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// Codes of warnings.
+const (
+	// EventFiles is about event files that are damaged or missing.
+	FollowedEventFiles = "event_files"
+	// IgnoredRole is about programs that do not act as the parts that they are.
+	IgnoredRole = "ignored_role"
+)
+
+// meeting watches whether the parts of a job use the addresses that they were given.
+type meeting struct {
+	met  func() (met, known bool)
+	stop chan struct{}
+	over sync.WaitGroup
+
+	mu             sync.Mutex // guards what follows
+	looked, hasMet bool
+}
+
+// OfPart returns what takes the output of a part that does not speak for its job, by one goroutine at
+// a time; nil when nobody wants to know. The chief alone reports progress: a part that does as well
+// trains by itself, which is a warning.
+func (a *ProgressAttempt) OfPart(name string) func(output []byte) {
+	if a.board.warn == nil {
+		return nil
+	}
+	var tail contract.Tail
+	said := false
+	return func(output []byte) {
+		if said {
+			return
+		}
+		tail.Add(output, func(contract.Progress) {
+			if !said {
+				said = true
+				a.warnOfRole("its part %s reports progress of its own, as if it trained alone: its program has to act by %s, "+
+					"and the "+
+					"chief alone to report (jobs/README.md)", name, contract.EnvRole)
+			}
+		})
+	}
+}
+
+// Meet begins to look whether the parts of the job find each other. met reports whether somebody listens, or
+// has a connection, at one of their addresses, and whether that is known at all. Where nobody ever does until
+// the job has finished, its program ignores its role, which is a warning.
+func (a *ProgressAttempt) Meet(met func() (met, known bool)) {
+	if a.board.warn == nil {
+		return
+	}
+	m := &meeting{met: met, stop: make(chan struct{})}
+	a.meeting = m
+	m.over.Go(func() {
+		for pause := 10 * time.Millisecond; !m.look(); pause = min(2*pause, time.Second) {
+			select {
+			case <-m.stop:
+				return
+			case <-time.After(pause):
+			}
+		}
+	})
+}
+
+// look looks once, and reports whether there is nothing more to find out.
+func (m *meeting) look() bool {
+	met, known := m.met()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.looked, m.hasMet = m.looked || known, m.hasMet || met
+	return m.hasMet
+}
+
+// Last looks once more whether the parts have found each other, while they live. It is called
+// when the first of them has ended.
+func (a *ProgressAttempt) Last() {
+	if a.meeting != nil {
+		a.meeting.look()
+	}
+}
+
+// partEnds ends the look at the parts of the job.
+func (a *ProgressAttempt) partEnds(finished bool) {
+	m := a.meeting
+	if m == nil {
+		return
+	}
+	a.meeting = nil
+	close(m.stop)
+	m.over.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if finished && m.looked && !m.hasMet {
+		a.warnOfRole("none of its parts ever listened at its address: its program ignores %s and %s (jobs/README.md), and "+
+			"if it "+
+			"trains, each part trained alone", contract.EnvRole, contract.EnvCluster)
+	}
+}
+
+// warnOfRole says that the program of the job does not act as the parts that it is.
+func (a *ProgressAttempt) warnOfRole(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if a.place != "" {
+		text = a.place + ": " + text
+	}
+	a.board.warn(a.job, IgnoredRole, text)
+}
+
+// Met reports whether somebody listens, or has a connection, at an address of a cluster, by the tables of a
+// process's network: the folder /proc/PID/net of Linux. known is false where there are none.
+func MetProgress(c contract.Cluster, net string) (met, known bool) {
+	var ports []uint64
+	for _, addresses := range c {
+		for _, a := range addresses {
+			if i := bytes.LastIndexByte([]byte(a), ':'); i >= 0 {
+				if port, err := strconv.ParseUint(a[i+1:], 10, 16); err == nil {
+					ports = append(ports, port)
+				}
+			}
+		}
+	}
+	for _, table := range []string{"tcp", "tcp6"} {
+		text, err := os.ReadFile(filepath.Join(net, table))
+		if err != nil {
+			continue
+		}
+		known = true
+		for line := range bytes.Lines(text) {
+			if f := bytes.Fields(line); len(f) > 2 && (slices.Contains(ports, portOf(f[1])) ||
+				slices.Contains(ports, portOf(f[2]))) {
+				return true, true
+			}
+		}
+	}
+	return false, known
+}
+
+// portOf is the port of an address as the kernel writes it: "0100007F:1F90".
+func portOf(address []byte) uint64 {
+	_, port, _ := bytes.Cut(address, []byte(":"))
+	n, err := strconv.ParseUint(string(port), 16, 16)
+	if err != nil {
+		return 0
+	}
+	return n
+}

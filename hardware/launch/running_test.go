@@ -1,0 +1,269 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// fake is a program that ends when the test says so, or when it is killed.
+type fake struct {
+	JobState
+	end  chan Fate
+	told []string // what was done to it
+}
+
+// bench is an engine of fakes, which says what is done to them.
+type bench struct {
+	*Jobs[*fake]
+	mu     sync.Mutex
+	begun  []*fake
+	seen   []func([]byte)
+	polite bool // programs end when they are asked to
+}
+
+func newBench(jobs []Job, opts JobsOptions) *bench {
+	b := &bench{}
+	opts.Closed = errors.New("closed")
+	b.Jobs = NewJobs(jobs, ProgramHands[*fake](b), opts)
+	return b
+}
+
+func (b *bench) Begin(s JobState, _ scheduler.Part, _ bool, seen func([]byte), _ func(string)) (*fake, error) {
+	p := &fake{JobState: s, end: make(chan Fate, 9)}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.begun, b.seen = append(b.begun, p), append(b.seen, seen)
+	return p, nil
+}
+
+func (b *bench) Discard(*fake) {}
+
+func (b *bench) Attend(p *fake) {
+	f := <-p.end
+	f.At = time.Now()
+	b.Exited(p, f.At, f.Finished)
+	b.Ended(p, f, func(string) {})
+}
+
+func (b *bench) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
+	return Addresses("127.0.0.1", parts)
+}
+
+func (b *bench) note(programs []*fake, what string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range programs {
+		p.told = append(p.told, what)
+	}
+	return nil
+}
+
+func (b *bench) Hold(programs []*fake) error                { return b.note(programs, "hold") }
+func (b *bench) GoOn(programs []*fake) error                { return b.note(programs, "go on") }
+func (b *bench) Bind(p *fake, _ scheduler.Part) error       { return b.note([]*fake{p}, "bind") }
+func (b *bench) Write(p *fake, _ []byte, _ time.Time) error { return b.note([]*fake{p}, "write") }
+func (b *bench) Ask(programs []*fake, _ bool) {
+	b.note(programs, "ask")
+	if b.polite {
+		for _, p := range programs {
+			p.end <- Fate{Why: "exit status 1"}
+		}
+	}
+}
+func (b *bench) Kill(programs []*fake) {
+	b.note(programs, "kill")
+	for _, p := range programs {
+		p.end <- Fate{Why: "killed by signal 9 (killed)"}
+	}
+}
+
+// done returns what was done to a program.
+func (b *bench) done(p *fake) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(p.told)
+}
+
+func (b *bench) next(t *testing.T) scheduler.Notice {
+	t.Helper()
+	_, news, err := b.Next(context.Background(), scheduler.Never)
+	if err != nil || len(news) != 1 {
+		t.Fatal(news, err)
+	}
+	return news[0]
+}
+
+// on is a grant of one core on a node.
+func on(node int) scheduler.Grant {
+	return scheduler.Grant{Cores: scheduler.CoreSet{{Lo: int32(node), Hi: int32(node) + 1}}}
+}
+
+var two = scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
+
+// A program that goes on when its budget is used up is asked to end, and killed after the grace; the time of a pause
+// does not count.
+func TestTheLimitOfAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		budget := 10 * time.Second
+		b := newBench([]Job{{Name: "a", Budget: &budget}}, JobsOptions{Cluster: two, Grace: time.Second})
+		if err := b.Start(0, on(0)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		b.Pause(0)
+		time.Sleep(time.Hour)
+		b.Resume(0, on(1))
+		end := b.next(t)
+		if at := time.Hour + budget + Scoring(budget) + time.Second; end.At != at || end.State != scheduler.Failed ||
+			end.Reason != "still running 11s after its budget of 10s (it must end when its time_left is 0)" {
+			t.Errorf("%+v, want it at %s", end, at)
+		}
+		want := []string{"write", "hold", "bind", "write", "go on", "ask", "kill"} // at first what is left from the start on
+		if got := b.done(b.begun[0]); !slices.Equal(got, want) {
+			t.Errorf("done to it: %q, want %q", got, want)
+		}
+		if used := b.Used(0); used != budget+Scoring(budget)+time.Second {
+			t.Errorf("it has used %s", used)
+		}
+	})
+}
+
+// What runs on a node is told and asked to end at the warning, and killed at the loss, not before: a warning may be
+// longer than the grace. A job that is stopped meanwhile has no more than the grace.
+func TestWarnings(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench([]Job{{Name: "a"}}, JobsOptions{Cluster: two, Grace: time.Second, Saves: true})
+			if err := b.Start(0, on(1)); err != nil {
+				t.Fatal(err)
+			}
+			b.Warn(0, time.Minute) // of another node
+			b.Warn(1, time.Minute)
+			p := b.begun[0]
+			synctest.Wait()
+			if got := b.done(p); !slices.Equal(got, []string{"write", "ask"}) {
+				t.Fatalf("at the warning: %q", got)
+			}
+			if stopped {
+				b.Stop(0)
+				if end := b.next(t); end.State != scheduler.Stopped || end.At != time.Second {
+					t.Error(end)
+				}
+				return
+			}
+			b.seen[0]([]byte(`{"tfexp":{"checkpoint":{"step":7,"seconds":0.5}}}` + "\n"))
+			time.Sleep(59 * time.Second)
+			if got := b.done(p); len(got) != 2 {
+				t.Fatalf("before the loss: %q", got)
+			}
+			b.Take(1)
+			if !b.Gone(p) || b.Now() > time.Minute {
+				t.Errorf("killed at %s, gone %t", b.Now(), b.Gone(p))
+			}
+			a, err := b.Revoke(0)
+			if want := (scheduler.Attempt{Checkpoints: time.Second / 2, Ran: 59 * time.Second}); err != nil || a != want {
+				t.Errorf("%+v, %v, want %+v", a, err, want)
+			}
+		})
+	}
+}
+
+// An attempt tells when its program went on from a checkpoint, and when it saved its work; until it goes on it has done
+// nothing.
+func TestWhatAnAttemptSaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench([]Job{{Name: "a"}}, JobsOptions{Cluster: two, Saves: true})
+		b.polite = true
+		b.Start(0, on(0))
+		time.Sleep(10 * time.Second)
+		b.seen[0]([]byte(`{"tfexp":{"checkpoint":{"step":7,"seconds":0.5}}}` + "\n"))
+		time.Sleep(2 * time.Second)
+		a, _ := b.Revoke(0)
+		if a.Ran != 12*time.Second || a.Saved != 10*time.Second || a.Began != 0 {
+			t.Errorf("the first attempt: %+v", a)
+		}
+		b.Start(0, on(0))
+		time.Sleep(3 * time.Second)
+		if a := b.Attempt(0); a.Ran != 3*time.Second || a.Began != 3*time.Second {
+			t.Errorf("before it goes on: %+v", a)
+		}
+		b.seen[1]([]byte(`{"tfexp":{"resumed":{"step":7,"lost_steps":1,"lost_seconds":2,"seconds":1.5}}}` + "\n"))
+		time.Sleep(4 * time.Second)
+		want := scheduler.Attempt{Ran: 7 * time.Second, Began: 3 * time.Second, Redone: 2 * time.Second,
+			Restore: 1500 * time.Millisecond}
+		if a := b.Attempt(0); a != want {
+			t.Errorf("%+v, want %+v", a, want)
+		}
+		b.Close()
+	})
+}
+
+// A part of an elastic role that fails is the scheduler's to judge: the job goes on without it, or ends for its
+// reason. One that failed before and was spared is no reason any more.
+func TestPartsThatMayBeSpared(t *testing.T) {
+	roles := []scheduler.Role{{Name: "worker", Count: 3, Threads: 1, Elastic: true, Min: 2}}
+	grant := func(tasks ...int) scheduler.Grant {
+		g := scheduler.Grant{Layout: &scheduler.Layout{}}
+		for _, k := range tasks {
+			g.Layout.Parts = append(g.Layout.Parts, scheduler.Part{Role: "worker", Task: k, Cores: on(k).Cores})
+		}
+		return g
+	}
+	for _, stopped := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench([]Job{{Name: "a", Roles: roles}}, JobsOptions{Grace: time.Second})
+			b.polite = true
+			if err := b.Start(0, grant(0, 1, 2)); err != nil {
+				t.Fatal(err)
+			}
+			b.begun[1].end <- Fate{Why: "killed by signal 9 (killed)"}
+			if n := b.next(t); n.Kind != scheduler.PartEnded || n.Role != "worker" || n.Task != 1 ||
+				n.Reason != "worker-1: killed by signal 9 (killed)" {
+				t.Fatalf("%+v", n)
+			}
+			b.Reshape(0, grant(0, 2))
+			want, reason := scheduler.Finished, ""
+			if stopped {
+				b.begun[2].end <- Fate{Why: "exit status 3"}
+				b.next(t)
+				b.Stop(0)
+				want, reason = scheduler.Failed, "worker-2: exit status 3"
+			} else {
+				b.begun[0].end <- Fate{Finished: true}
+			}
+			if end := b.next(t); end.Kind != scheduler.JobEnded || end.State != want || end.Reason != reason {
+				t.Errorf("%+v", end)
+			}
+			b.Close()
+		})
+	}
+}
+
+// A job whose program ends at the warning need not wait for the loss: its attempt is over, and it may start elsewhere.
+func TestItLeavesAtTheWarning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench([]Job{{Name: "a"}}, JobsOptions{Cluster: two, Grace: time.Second, Saves: true})
+		b.polite = true
+		b.Start(0, on(1))
+		time.Sleep(3 * time.Second)
+		b.Jobs.Warn(1, time.Hour)
+		end := b.next(t)
+		if !end.Revoked || end.Node != 1 || end.At != 3*time.Second || end.State != scheduler.Stopped ||
+			end.Attempt.Ran != 3*time.Second {
+			t.Errorf("%+v", end)
+		}
+		if err := b.Start(0, on(0)); err != nil {
+			t.Error(err)
+		}
+		b.Take(1)
+		b.Close()
+	})
+}

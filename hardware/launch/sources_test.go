@@ -1,0 +1,353 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/jobs/eventfile"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// scalars writes an event file below a folder.
+func scalars(t *testing.T, dir string, list ...eventfile.Scalar) {
+	t.Helper()
+	var b bytes.Buffer
+	w := eventfile.NewWriter(&b, 1)
+	for _, s := range list {
+		if err := w.Scalar(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "events.out.tfevents.1"), b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEventFilesAreProgress: the scalars of a step are one report, at the instant at which the first was written; two
+// values of a tag at a step are two reports.
+func TestEventFilesAreProgress(t *testing.T) {
+	for _, epochs := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			dir, zero := t.TempDir(), time.Now()
+			var heard, warned []string
+			b := NewProgressBoard(func() time.Duration { return time.Since(zero) }, make(chan struct{}, 1),
+				func(_ int, at time.Duration, p contract.Progress) {
+					value := func(v *float64) string {
+						if v == nil {
+							return "-"
+						}
+						return fmt.Sprint(*v)
+					}
+					heard = append(heard, fmt.Sprintf("%s %d/%d %s %s", at, p.Epoch, p.Step, value(p.Loss), value(p.Accuracy)))
+				}, func(_ int, code, text string) { warned = append(warned, code+": "+text) })
+			a := b.Follow(0, &Job{Events: &EventFiles{Below: "logs", Dir: dir, Loss: "loss", Accuracy: "acc",
+				Epochs: epochs}})
+			a.Begin()
+			time.Sleep(time.Second)
+			began := float64(zero.UnixNano()) / 1e9
+			scalars(t, filepath.Join(dir, "train"),
+				eventfile.Scalar{Tag: "loss", Step: 2, Value: .5, Wall: began + .75},
+				eventfile.Scalar{Tag: "loss", Step: 1, Value: 1, Wall: began + .25},
+				eventfile.Scalar{Tag: "acc", Step: 1, Value: .25, Wall: began + .25},
+				eventfile.Scalar{Tag: "rate", Step: 1, Value: 9, Wall: began + .25},
+				eventfile.Scalar{Tag: "loss", Step: -1, Value: 9, Wall: began + .25},
+				eventfile.Scalar{Tag: "acc", Step: 2, Value: .5, Wall: began + .75},
+				eventfile.Scalar{Tag: "acc", Step: 2, Value: .625, Wall: began + .75},
+				eventfile.Scalar{Tag: "loss", Step: 2, Value: .25, Wall: began + .875},
+				eventfile.Scalar{Tag: "loss", Step: 3, Value: .125, Wall: began - 5})
+			a.End(true)
+			want := []string{"0s 3 0.125 -", "250ms 1 1 0.25", "750ms 2 0.5 0.5", "750ms 2 0.25 0.625"}
+			for i := range want {
+				at, rest, _ := strings.Cut(want[i], " ")
+				step, values, _ := strings.Cut(rest, " ")
+				want[i] = fmt.Sprintf("%s %s %s", at, map[bool]string{false: "0/" + step, true: step + "/0"}[epochs], values)
+			}
+			if diff := cmp.Diff(want, heard); diff != "" {
+				t.Errorf("epochs %v (-want +got):\n%s", epochs, diff)
+			}
+			if warned != nil {
+				t.Errorf("warned of %q", warned)
+			}
+		})
+	}
+}
+
+// TestEventFilesThatLack: what is missing or damaged is a warning; a program that failed need not have written any.
+func TestEventFilesThatLack(t *testing.T) {
+	for name, c := range map[string]struct {
+		write    func(dir string)
+		finished bool
+		want     []string
+	}{
+		"nothing": {func(string) {}, true, []string{"no event file with scalars was found below " +
+			"$TFEXP_CHECKPOINT_DIR/logs: let the program write them there"}},
+		"nothing of one that failed": {func(string) {}, false, nil},
+		"another tag": {func(dir string) { scalars(t, dir, eventfile.Scalar{Tag: "loss"}, eventfile.Scalar{Tag: "x"}) }, true,
+			[]string{`its event files have no scalars "acc"; they have loss, x`}},
+		"damaged": {func(dir string) {
+			scalars(t, dir, eventfile.Scalar{Tag: "loss"}, eventfile.Scalar{Tag: "acc"})
+			for _, name := range []string{"a.tfevents", "b.tfevents"} {
+				if err := os.WriteFile(filepath.Join(dir, name), make([]byte, 99), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, true, []string{"the event file logs/a.tfevents: at byte 0: ", "the event file logs/b.tfevents: at byte 0: "}},
+	} {
+		var warned []string
+		b := NewProgressBoard(func() time.Duration { return 0 }, make(chan struct{}, 1), nil,
+			func(_ int, code, text string) { warned = append(warned, text) })
+		b.Watch([]int{4})
+		dir := t.TempDir()
+		a := b.Follow(0, &Job{Events: &EventFiles{Below: "logs", Dir: dir, Loss: "loss", Accuracy: "acc"}})
+		a.Begin()
+		c.write(dir)
+		a.End(c.finished)
+		if !slices.EqualFunc(warned, c.want, strings.HasPrefix) {
+			t.Errorf("%s: warned %q, want %q", name, warned, c.want)
+		}
+	}
+	var none *ProgressAttempt
+	none.End(true) // an attempt that never began
+}
+
+// TestFollowedJobs: each report of a job that a controller stands beside is a notice, with what the program has said of
+// its settings since the one before.
+func TestFollowedJobs(t *testing.T) {
+	var now time.Duration
+	b := NewProgressBoard(func() time.Duration { return now }, make(chan struct{}, 1), nil, nil)
+	b.Attend([]bool{false, true})
+	if b.Follow(0, &Job{}).Output() != nil || b.Follow(2, &Job{}).Output() != nil {
+		t.Error("the output of other jobs is looked at")
+	}
+	read := b.Follow(1, &Job{}).Output()
+	now = time.Second
+	read([]byte(`{"tfexp":{"changed":{"settings":{"rate":0.5,"batch":32}}}}
+{"tfexp":{"refused":"depth","reason":"too deep"}}
+{"tfexp":{"epoch":1,"step":3,"loss":0.5,"seconds":2}}
+{"tfexp":{"epoch":2,"accuracy":0.75}}
+`))
+	if !b.Ready() {
+		t.Error("not ready after a report")
+	}
+	nan := math.NaN()
+	want := []scheduler.Notice{
+		{Kind: scheduler.JobProgress, Job: 1, At: now, Progress: &scheduler.ReportedProgress{Epoch: 1, Step: 3, Loss: .5, Accuracy: nan,
+			Seconds: 2, Took: []scheduler.Setting{{Name: "batch", Value: "32"}, {Name: "rate", Value: "0.5"}},
+			Refused: []scheduler.Setting{{Name: "depth", Value: "too deep"}}}},
+		{Kind: scheduler.JobProgress, Job: 1, At: now, Progress: &scheduler.ReportedProgress{Epoch: 2, Loss: nan, Accuracy: .75,
+			Seconds: nan}},
+	}
+	same := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
+	if diff := cmp.Diff(want, b.reports(), same); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestAwait: what ends a wait, and which news it returns.
+func TestAwait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		zero, wake := time.Now(), make(chan struct{}, 1)
+		b := NewProgressBoard(func() time.Duration { return time.Since(zero) }, wake, nil, nil)
+		b.Watch([]int{8})
+		var mu sync.Mutex // guards what follows
+		var ended []scheduler.Notice
+		alive := 1
+		take := func() (time.Duration, []scheduler.Notice, int) {
+			mu.Lock()
+			defer mu.Unlock()
+			list := ended
+			ended = nil
+			return time.Since(zero), list, alive
+		}
+		await := func(until, want time.Duration, news int) {
+			t.Helper()
+			now, list, err := b.Await(t.Context(), until, take)
+			if err != nil || now != want || len(list) != news {
+				t.Errorf("it waited until %s, for %v, %v; want until %s, for %d news", now, list, err, want, news)
+			}
+		}
+		await(time.Second, time.Second, 0)
+		await(time.Second, time.Second, 0) // that is now
+		time.AfterFunc(time.Second, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			ended = []scheduler.Notice{{Kind: scheduler.JobEnded, At: time.Since(zero)}}
+			wake <- struct{}{}
+		})
+		await(scheduler.Never, 2*time.Second, 1)
+		read := b.Follow(0, &Job{}).Output()
+		time.AfterFunc(time.Second, func() { read([]byte("{\"tfexp\":{\"epoch\":2}}\n")) })
+		await(time.Hour, 3*time.Second, 1)
+		synctest.Wait()                             // it has read the line to its end
+		read([]byte("{\"tfexp\":{\"epoch\":3}}\n")) // not a doubling: nobody wakes
+		await(4*time.Second, 4*time.Second, 1)
+		alive = 0
+		if _, _, err := b.Await(t.Context(), scheduler.Never, take); err == nil {
+			t.Error("it waits without end for nobody")
+		}
+		await(5*time.Second, 5*time.Second, 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		if now, _, err := b.Await(ctx, time.Hour, take); !errors.Is(err, context.Canceled) || now != 6*time.Second {
+			t.Errorf("after an interruption: %s, %v", now, err)
+		}
+		ended = make([]scheduler.Notice, 1)
+		if _, list, err := b.Await(ctx, time.Hour, take); err != nil || len(list) != 1 {
+			t.Errorf("a job has ended before the interruption: %v, %v", list, err)
+		}
+	})
+}
+
+// TestSaves: the seconds that a program reports add up over an attempt; one that goes on from a checkpoint begins when
+// it says so, or with its first report.
+func TestSaves(t *testing.T) {
+	const s = time.Second
+	saved := `{"tfexp":{"checkpoint":{"step":5,"seconds":0.5}}}` + "\n"
+	resumed := `{"tfexp":{"resumed":{"step":5,"lost_steps":2,"lost_seconds":1.5,"seconds":0.25}}}` + "\n"
+	report := `{"tfexp":{"epoch":1}}` + "\n"
+	says := func(of *CheckpointSaves, now time.Duration, text string) {
+		of.Listen(nil, func() time.Duration { return now })([]byte(text))
+	}
+	check := func(of *CheckpointSaves, ran time.Duration, want scheduler.Attempt) {
+		t.Helper()
+		want.Ran = ran
+		if got := of.Attempt(ran); got != want {
+			t.Errorf("after %s: %+v, want %+v", ran, got, want)
+		}
+	}
+	var first, second, third, again CheckpointSaves
+	check(&first, s, scheduler.Attempt{})
+	says(&first, 2*s, report+saved)
+	says(&first, 3*s, saved)
+	check(&first, 4*s, scheduler.Attempt{Checkpoints: s, Saved: 3 * s})
+	check(&first, 2*s, scheduler.Attempt{Checkpoints: s, Saved: 2 * s}) // no later than it ran
+	again.GoOn(&first)
+	check(&again, 5*s, scheduler.Attempt{Checkpoints: s, Saved: 3 * s})
+
+	second.After(&first)
+	check(&second, 2*s, scheduler.Attempt{Began: 2 * s}) // all of it was restoring
+	says(&second, s, resumed)
+	check(&second, 4*s, scheduler.Attempt{Redone: 3 * s / 2, Restore: s / 4, Began: s})
+	says(&second, 2*s, resumed)
+	check(&second, 4*s, scheduler.Attempt{Redone: 3 * s, Restore: s / 2, Began: 2 * s})
+	third.After(&second)
+	says(&third, s, report)
+	check(&third, 4*s, scheduler.Attempt{})
+	var fresh, after CheckpointSaves
+	after.After(&fresh)
+	check(&after, s, scheduler.Attempt{})
+	var passed []byte
+	fresh.Listen(func(b []byte) { passed = append(passed, b...) }, nil)([]byte("text\n"))
+	if string(passed) != "text\n" {
+		t.Errorf("passed on is %q", passed)
+	}
+}
+
+// TestMet reads the kernel's tables of connections.
+func TestMet(t *testing.T) {
+	const head = "  sl  local_address rem_address   st tx_queue\n"
+	c := contract.Cluster{"ps": {"127.0.0.1:8080"}, "worker": {"[::1]:9000", "nonsense", "host:port"}}
+	for name, table := range map[string]struct {
+		tcp, tcp6  string
+		met, known bool
+	}{
+		"no tables":    {"", "", false, false},
+		"nobody":       {head, head, false, true},
+		"listens":      {head + "   0: 0100007F:1F90 00000000:0000 0A\n", "", true, true},
+		"connected":    {head + "   0: 0100007F:0001 0100007F:1F90 01\n", "", true, true},
+		"other ports":  {head + "   0: 0100007F:1F91 0100007F:0050 01\n", head, false, true},
+		"by version 6": {head, head + "   0: 0000:2328 00000000:0000 0A\n", true, true},
+		"no addresses": {head + "   0: 0100007F:1F90\n", "", false, true},
+	} {
+		dir := t.TempDir()
+		for file, text := range map[string]string{"tcp": table.tcp, "tcp6": table.tcp6} {
+			if text == "" {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if met, known := MetProgress(c, dir); met != table.met || known != table.known {
+			t.Errorf("%s: met %v, known %v", name, met, known)
+		}
+	}
+}
+
+// TestPartsThatIgnoreTheirRoles: parts that never meet, and parts that report beside the chief, are warnings at the
+// line of the job; parts that meet are none, nor what cannot be known, nor a job that failed.
+func TestPartsThatIgnoreTheirRoles(t *testing.T) {
+	const alone = "ignored_role: shop.hcl line 12: none of its parts ever listened"
+	for name, c := range map[string]struct {
+		met      func(look int) (met, known bool)
+		finished bool
+		last     bool
+		want     string
+	}{
+		"never":             {func(int) (bool, bool) { return false, true }, true, false, alone},
+		"of one that fails": {func(int) (bool, bool) { return false, true }, false, false, ""},
+		"late":              {func(look int) (bool, bool) { return look == 5, true }, true, false, ""},
+		"at the last look":  {func(look int) (bool, bool) { return look == 3, true }, true, true, ""},
+		"unknown":           {func(int) (bool, bool) { return false, false }, true, false, ""},
+		"known once":        {func(look int) (bool, bool) { return false, look == 2 }, true, false, alone},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			warned := ""
+			b := NewProgressBoard(nil, nil, nil, func(_ int, code, text string) { warned += code + ": " + text })
+			a := b.Follow(0, &Job{Place: "shop.hcl line 12"})
+			looks := 0
+			a.Meet(func() (bool, bool) { looks++; return c.met(looks) })
+			if c.last {
+				time.Sleep(25 * time.Millisecond) // after two looks: 0 and 10 ms
+				synctest.Wait()
+				a.Last()
+			} else {
+				time.Sleep(10 * time.Second)
+			}
+			a.End(c.finished)
+			if !strings.HasPrefix(warned, c.want) || c.want == "" && warned != "" {
+				t.Errorf("%s: warned %q, want %q", name, warned, c.want)
+			}
+			if looks > 20 {
+				t.Errorf("%s: %d looks in 10 s", name, looks)
+			}
+		})
+	}
+	warned := ""
+	b := NewProgressBoard(nil, nil, nil, func(_ int, code, text string) { warned += code + ": " + text + "\n" })
+	a := b.Follow(0, &Job{})
+	read := a.OfPart("worker-1")
+	read([]byte("text\n"))
+	if warned != "" {
+		t.Errorf("warned of %q", warned)
+	}
+	read([]byte("{\"tfexp\":{\"epoch\":1}}\n{\"tfexp\":{\"epoch\":2}}\n"))
+	read([]byte("{\"tfexp\":{\"epoch\":3}}\n"))
+	if strings.Count(warned, "\n") != 1 || !strings.HasPrefix(warned, "ignored_role: its part worker-1 reports progress") {
+		t.Errorf("warned of %q, want it once", warned)
+	}
+	quiet := NewProgressBoard(nil, nil, nil, nil).Follow(0, &Job{})
+	quiet.Meet(func() (bool, bool) { t.Error("it looks though nobody wants to know"); return true, true })
+	quiet.Last()
+	quiet.End(true)
+	if quiet.OfPart("ps-0") != nil {
+		t.Error("output is looked at though nobody wants to know")
+	}
+}

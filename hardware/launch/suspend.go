@@ -1,0 +1,112 @@
+package launch
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
+
+// Migrates implements scheduler.Migrator: a job that is started again when it goes on may be anywhere.
+func (j *Jobs[P]) Migrates() bool { return j.opts.Suspends }
+
+// Switches implements scheduler.Switcher: its programs are started with the request of another alternative.
+func (j *Jobs[P]) Switches() bool { return j.opts.Suspends }
+
+// Migrate implements scheduler.Migrator.
+func (j *Jobs[P]) Migrate(job int, grant scheduler.Grant) error { return j.Resume(job, grant) }
+
+// suspend asks the programs of a job that is paused to save their work and to end. That gives no notice, unless
+// the job finishes all the same.
+func (j *Jobs[P]) suspend(r *RunningJob[P]) {
+	j.mu.Lock()
+	r.rest(time.Now())
+	r.suspended = true
+	j.leaving = append(j.leaving, r)
+	programs := slices.Clone(r.programs)
+	j.mu.Unlock()
+	j.ask(r, programs, time.Now().Add(j.opts.Grace))
+}
+
+// restart starts a suspended job again, when its programs have ended.
+func (j *Jobs[P]) restart(r *RunningJob[P], grant scheduler.Grant) {
+	j.mu.Lock()
+	programs := slices.Clone(r.programs)
+	j.mu.Unlock()
+	await(programs)
+	j.mu.Lock()
+	ended := r.state != 0 || r.cause != 0 // of which notice is given
+	j.mu.Unlock()
+	if ended {
+		return
+	}
+	if err := j.Start(r.number, grant); err != nil {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		r.cause, r.reason = scheduler.Failed, "it could not be started again: "+err.Error()
+		j.tellSuspended(r)
+	}
+}
+
+// suspended returns the attempt of a job that is suspended; nil when it is not.
+func (j *Jobs[P]) suspended(job int) *RunningJob[P] {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed || job < 0 || job >= len(j.live) || j.live[job] == nil || !j.live[job].suspended {
+		return nil
+	}
+	return j.live[job]
+}
+
+// stopSuspended ends a job that is suspended, and reports whether it was.
+func (j *Jobs[P]) stopSuspended(job int, reason string) bool {
+	r := j.suspended(job)
+	if r == nil {
+		return false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r.cause == 0 && r.state == 0 {
+		r.cause, r.reason = scheduler.Stopped, reason
+		if r.done {
+			j.tellSuspended(r)
+		}
+	}
+	return true
+}
+
+// tellSuspended gives notice of the end of a suspended job, of which nothing is left. mu must be held.
+func (j *Jobs[P]) tellSuspended(r *RunningJob[P]) {
+	n := scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: j.Now(), State: r.cause, Reason: r.reason}
+	if j.opts.Saves {
+		a := r.came()
+		n.Attempt = &a
+	}
+	j.tell(n)
+}
+
+// left notes that nothing is left of the programs of a suspended job. mu must be held.
+func (j *Jobs[P]) left(r *RunningJob[P]) {
+	r.done = true
+	j.open--
+	if r.cause != 0 && !r.quiet {
+		j.tellSuspended(r)
+	}
+}
+
+// vacate waits for programs that still save their work on what a grant takes.
+func (j *Jobs[P]) vacate(grant scheduler.Grant) {
+	j.mu.Lock()
+	j.leaving = slices.DeleteFunc(j.leaving, func(r *RunningJob[P]) bool { return r.done })
+	var programs []P
+	for _, r := range j.leaving {
+		for _, p := range r.programs {
+			if held := p.Base().part; cluster.Overlap(held.Cores, grant.Cores) || cluster.Overlap(held.GPUs, grant.GPUs) {
+				programs = append(programs, p)
+			}
+		}
+	}
+	j.mu.Unlock()
+	await(programs)
+}

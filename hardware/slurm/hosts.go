@@ -1,0 +1,131 @@
+package slurm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Hosts expands a list of hosts as Slurm writes it: "n[1-3,07],login" is n1, n2, n3, n07 and login.
+func Hosts(list string) ([]string, error) {
+	var hosts []string
+	for list = strings.TrimSpace(list); list != ""; {
+		end, depth := len(list), 0
+		for i, c := range list {
+			switch {
+			case c == '[':
+				depth++
+			case c == ']':
+				depth--
+			case c == ',' && depth == 0 && end == len(list):
+				end = i
+			}
+		}
+		more, err := expand(list[:end])
+		if err != nil {
+			return nil, err
+		}
+		hosts = append(hosts, more...)
+		list = strings.TrimPrefix(list[end:], ",")
+	}
+	return hosts, nil
+}
+
+// expand expands one pattern, from its first bracket on.
+func expand(pattern string) ([]string, error) {
+	open := strings.IndexByte(pattern, '[')
+	if open < 0 {
+		return []string{pattern}, nil
+	}
+	closing := strings.IndexByte(pattern, ']')
+	if closing < open {
+		return nil, fmt.Errorf("not a list of hosts: %q", pattern)
+	}
+	rest, err := expand(pattern[closing+1:])
+	if err != nil {
+		return nil, err
+	}
+	var hosts []string
+	for _, piece := range strings.Split(pattern[open+1:closing], ",") {
+		from, to, isRange := strings.Cut(piece, "-")
+		if !isRange {
+			to = from
+		}
+		lo, err1 := strconv.Atoi(from)
+		hi, err2 := strconv.Atoi(to)
+		if err1 != nil || err2 != nil || hi < lo || hi-lo > 1<<20 {
+			return nil, fmt.Errorf("not a list of hosts: %q", pattern)
+		}
+		for n := lo; n <= hi; n++ {
+			for _, r := range rest {
+				hosts = append(hosts, fmt.Sprintf("%s%0*d%s", pattern[:open], len(from), n, r))
+			}
+		}
+	}
+	return hosts, nil
+}
+
+// Numbers expands a list of numbers as the kernel and Slurm write it: "0-2,5".
+func Numbers(list string) ([]int, error) {
+	var numbers []int
+	for _, piece := range strings.FieldsFunc(strings.TrimSpace(list), func(c rune) bool { return c == ',' }) {
+		from, to, isRange := strings.Cut(piece, "-")
+		if !isRange {
+			to = from
+		}
+		lo, err1 := strconv.Atoi(from)
+		hi, err2 := strconv.Atoi(to)
+		if err1 != nil || err2 != nil || hi < lo || hi-lo > 1<<20 {
+			return nil, fmt.Errorf("not a list of numbers: %q", list)
+		}
+		for n := lo; n <= hi; n++ {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers, nil
+}
+
+// Unlimited is the time left of a job without a limit.
+const Unlimited = time.Duration(1<<63 - 1)
+
+// Time reads a duration as Slurm writes it: "59", "4:57", "1:02:03", "1-02:03:04", "UNLIMITED". ok is false for others.
+func ParseTime(text string) (d time.Duration, ok bool) {
+	text = strings.TrimSpace(text)
+	switch strings.ToUpper(text) {
+	case "UNLIMITED", "NOT_SET", "INFINITE":
+		return Unlimited, true
+	}
+	days, clock, hasDays := strings.Cut(text, "-")
+	if !hasDays {
+		days, clock = "0", text
+	}
+	n, err := strconv.Atoi(days)
+	if err != nil {
+		return 0, false
+	}
+	d = time.Duration(n) * 24 * time.Hour
+	fields := strings.Split(clock, ":")
+	if len(fields) > 3 {
+		return 0, false
+	}
+	unit := time.Second
+	if hasDays && len(fields) < 3 { // "1-02" and "1-02:03" begin with hours
+		unit = []time.Duration{time.Hour, time.Minute}[len(fields)-1]
+	}
+	for i := len(fields) - 1; i >= 0; i-- {
+		n, err := strconv.Atoi(fields[i])
+		if err != nil {
+			return 0, false
+		}
+		d += time.Duration(n) * unit
+		unit *= 60
+	}
+	return d, true
+}
+
+// Limit writes a duration as Slurm reads time limits, in whole minutes, rounded up.
+func Limit(d time.Duration) string {
+	minutes := max(1, int((d+time.Minute-1)/time.Minute))
+	return fmt.Sprintf("%d-%02d:%02d:00", minutes/1440, minutes/60%24, minutes%60)
+}

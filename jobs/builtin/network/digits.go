@@ -1,0 +1,106 @@
+// Digits holds 1,797 images of handwritten digits, 8×8 pixels each,
+// as data to train on without a download: the test part of "Optical
+// Recognition of Handwritten Digits" by E. Alpaydin and C. Kaynak, UCI Machine
+// Learning Repository, 1998, https://doi.org/10.24432/C50P49, CC BY 4.0
+// (ATTRIBUTION.md).
+
+package network
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"sync"
+)
+
+// The shape of the data.
+const (
+	DigitImages  = 1797
+	Side    = 8           // pixels of a row, and rows
+	Pixels  = Side * Side // of one image
+	Classes = 10
+	// White is the brightest pixel. The source has whole numbers to 16; half of
+	// it is 1 here, which gives all pixels a mean square of about 1.
+	White = 2.0
+	half  = 8
+)
+
+//go:embed digits.gz
+var packed []byte
+
+// Set is a set of labelled images.
+type DigitSet struct {
+	// X has Pixels values from 0 to White for each image, rows from the top.
+	X []float64
+	// Y is the digit on each image.
+	Y []uint8
+}
+
+// Len is the number of images.
+func (s DigitSet) Len() int { return len(s.Y) }
+
+// Image returns the pixels of image i, without copying them.
+func (s DigitSet) Image(i int) []float64 { return s.X[i*Pixels : (i+1)*Pixels] }
+
+// All returns every image in the order of the source. The set is shared: do
+// not write to it.
+var AllDigits = sync.OnceValue(func() DigitSet {
+	raw, err := unpack()
+	if err != nil {
+		panic(err) // the data is part of the program: a test reads it
+	}
+	set := DigitSet{Y: raw[:DigitImages], X: make([]float64, DigitImages*Pixels)}
+	for i, v := range raw[DigitImages:] {
+		set.X[i] = float64(v) / half
+	}
+	return set
+})
+
+func unpack() ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("unpack digits: %w", err)
+	}
+	raw, err := io.ReadAll(z)
+	if err != nil {
+		return nil, fmt.Errorf("unpack digits: %w", err)
+	}
+	if len(raw) != DigitImages*(1+Pixels) {
+		return nil, fmt.Errorf("unpack digits: %d bytes, want %d", len(raw), DigitImages*(1+Pixels))
+	}
+	return raw, nil
+}
+
+// Split divides the images into a training and a held-out set. Of each digit's
+// images the part heldOut (0 to 1, rounded to whole images) is held out, which
+// ones is drawn from the seed; equal arguments give equal sets. Within a set
+// the images keep the order of the source.
+func SplitDigits(seed uint64, heldOut float64) (train, held DigitSet) {
+	all := AllDigits()
+	var of [Classes][]int
+	for i, y := range all.Y {
+		of[y] = append(of[y], i)
+	}
+	out := make([]bool, all.Len())
+	for class, images := range of {
+		// A stream for each class: the draw for one does not hang on the others.
+		r := rand.New(rand.NewPCG(seed, uint64(class)))
+		n := int(math.Round(heldOut * float64(len(images))))
+		for _, k := range r.Perm(len(images))[:min(max(n, 0), len(images))] {
+			out[images[k]] = true
+		}
+	}
+	for i := range out {
+		to := &train
+		if out[i] {
+			to = &held
+		}
+		to.X = append(to.X, all.Image(i)...)
+		to.Y = append(to.Y, all.Y[i])
+	}
+	return train, held
+}

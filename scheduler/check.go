@@ -1,0 +1,93 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
+
+// ErrStuck is returned when jobs wait, and nothing that could change this is
+// to come.
+var ErrStuck = errors.New("the remaining jobs can never start")
+
+// CheckAll refuses what cannot be run: a malformed job, or a job that could never
+// start even if the whole cluster were free.
+func CheckAll(c cluster.Cluster, jobs []Job, resizes []Resize, partial bool) error {
+	cores := 0
+	for _, n := range c.Nodes {
+		if n.Threads < 0 || n.GPUs < 0 || n.Memory < 0 {
+			return fmt.Errorf("cluster: node %q has a negative capacity", n.Name)
+		}
+		cores += n.Threads
+	}
+	if cores == 0 {
+		return errors.New("cluster: there are no cores")
+	}
+	var large List
+	for i := range jobs {
+		j := &jobs[i]
+		if err := j.Check(i); err != nil {
+			return err
+		}
+		if err := j.CheckAlternatives(partial); err != nil {
+			return err
+		}
+		if !j.CouldRun(c, partial) {
+			large.Add(fmt.Sprintf("job %q asks for %s", j.Name, j.Demand()))
+		}
+	}
+	if large.count > 0 {
+		return fmt.Errorf("%w: more than the cluster has: %s", ErrStuck, large.String())
+	}
+	for _, z := range resizes {
+		if z.Role != "" && z.Job >= 0 && z.Job < len(jobs) && z.At >= 0 {
+			if _, err := jobs[z.Job].AskParts(z.Role, z.Parts, c); err != nil {
+				return fmt.Errorf("resize: %w", err)
+			}
+			continue
+		}
+		if z.Job < 0 || z.Job >= len(jobs) || z.Threads < 1 || z.At < 0 {
+			return fmt.Errorf("resize of job %d to %d threads at %s: no such job, or not a sensible request",
+				z.Job, z.Threads, z.At)
+		}
+		if len(jobs[z.Job].Alternatives()) > 0 {
+			return fmt.Errorf("resize of job %q: it has alternatives, and keeps the request of the one that it starts with",
+				jobs[z.Job].Name)
+		}
+		if len(jobs[z.Job].Roles()) > 0 {
+			return fmt.Errorf("resize of job %q: it has roles, and keeps its parts", jobs[z.Job].Name)
+		}
+		if n := jobs[z.Job].Nodes; n > 1 && z.Threads%n != 0 {
+			return fmt.Errorf("resize of job %q: %d threads cannot be divided over %d nodes",
+				jobs[z.Job].Name, z.Threads, n)
+		}
+	}
+	return nil
+}
+
+// List writes a few items, and counts the rest.
+type List struct {
+	items []string
+	count int
+}
+
+// Add adds an item.
+func (l *List) Add(item string) {
+	if l.count++; l.count <= most {
+		l.items = append(l.items, item)
+	}
+}
+
+// String joins the items.
+func (l *List) String() string {
+	s := strings.Join(l.items, "; ")
+	if more := l.count - len(l.items); more > 0 {
+		s += fmt.Sprintf("; and %d more", more)
+	}
+	return s
+}
+
+// most is how many items a List writes.
+const most = 8

@@ -1,0 +1,121 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
+
+// Engine carries decisions out. Job numbers are those of the cell.
+//
+// An error from Start means that this job could not be started; the loop
+// records the job as failed and goes on. An error from the other methods ends
+// the run, unless the job has ended in the meantime, which an engine reports
+// by returning nil and giving notice of the end through Next.
+type Engine interface {
+	Start(job int, grant cluster.Grant) error
+	Pause(job int) error
+	Resume(job int, grant cluster.Grant) error
+	Resize(job int, grant cluster.Grant) error
+	// Stop ends a job for good: it checkpoints if it can, and notice of its end follows.
+	Stop(job int) error
+	// Next waits until there is something to give notice of or the engine's
+	// clock has reached until, whichever comes first. It returns the present
+	// instant and what has happened by then, in the order of CompareNotices;
+	// the slice is valid until the next call. A virtual engine jumps there. It
+	// returns ctx.Err() when the context is done first.
+	Next(ctx context.Context, until time.Duration) (now time.Duration, news []Notice, err error)
+}
+
+// Capabilities says what an engine can do.
+type Capabilities struct {
+	Pause  bool
+	Resize bool
+	Memory bool
+	GPUs   bool
+	// Migrate lets paused jobs go on on other nodes.
+	Migrate bool
+}
+
+// Provider is an engine whose nodes come and go, as rented servers do. A run whose
+// cluster has nodes that are not Standing needs one.
+//
+// The engine gives notice of its nodes through Next: NodeUp when a server that was
+// acquired can be used, NodeWarned when it knows that one will be taken away (at
+// Notice.Until), and NodeDown when it was. At NodeDown all that ran on the node is
+// gone already, and nothing of it gives notice of an end. The scheduler then calls
+// Revoke or Reshape, before Next, for each job that had a part there.
+type Provider interface {
+	// Acquire asks for a server for a node that has none. NodeUp follows. It returns
+	// nil when no server can be had for this node any more.
+	Acquire(node int) (*Server, error)
+	// Release gives the server of a node back: nothing runs on it, or it is not up yet.
+	// No notice of the node follows.
+	Release(node int) error
+	// Revoke ends the attempt of a job that has lost a part it cannot do without:
+	// the parts that are left are ended before it returns, and no notice of their end
+	// follows. Start begins the next attempt, with what the last checkpoint holds.
+	Revoke(job int) (Attempt, error)
+	Reshaper
+}
+
+// Reshaper is an engine that can change the parts of a running job.
+type Reshaper interface {
+	// Reshape lets a running job go on with the parts of a grant: those that it lacks
+	// are gone, or ended now, and those that are new are started beside the others.
+	Reshape(job int, grant cluster.Grant) error
+}
+
+// Mover is a provider that can end an attempt which keeps all that it has done; of another
+// one, the attempt is revoked.
+type Mover interface {
+	// Move ends the attempt of a job that goes on elsewhere: it writes a checkpoint, if it
+	// can. Otherwise it is as Revoke.
+	Move(job int) (Attempt, error)
+}
+
+// Teller is a provider that knows what an attempt of a running job has come to so far.
+type Teller interface {
+	Attempt(job int) Attempt
+}
+
+// Watcher is an engine that can give notice of the progress of its jobs.
+type Watcher interface {
+	// Watch asks for notices of progress, before the first job starts; units is
+	// as in Online. From then on Next returns as well when a job has finished
+	// its first unit, and each time that its finished units have doubled: what
+	// there is to learn from a unit shrinks with their number, and a job of a
+	// million units is looked at twenty times. Whenever Next returns, it gives
+	// the latest progress of each job that has made some.
+	Watch(units []int)
+}
+
+// Sampler is an engine that can run a part of a job.
+type Sampler interface {
+	// Sample makes a job that has just started, with a grant, end after a part of its work. It can be started again
+	// then, and has all of its work before it.
+	Sample(job int, grant cluster.Grant, part float64) error
+}
+
+// Switcher is a Migrator that can let a paused job go on with another of its alternatives.
+type Switcher interface {
+	Migrator
+	// Switches reports whether the engine can do so in this run.
+	Switches() bool
+}
+
+// Foreteller is an engine that is told which jobs will probably start or go on at this instant. Nothing need follow.
+type Foreteller interface {
+	Soon(jobs []int32)
+}
+
+// Migrator is an engine that can let a paused job go on on other nodes. Jobs on other
+// engines are bound to the nodes on which they have started.
+type Migrator interface {
+	// Migrates reports whether the engine can do so in this run.
+	Migrates() bool
+	// Migrate is Resume with a grant on other nodes than those on which the job was
+	// paused, or with other GPUs.
+	Migrate(job int, grant cluster.Grant) error
+}

@@ -1,0 +1,78 @@
+// Guard looks out for runs that would go on for ever: whose jobs are paused and
+// resumed without getting nearer to their ends, or whose engine comes back with nothing.
+
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrLivelock is returned when jobs are paused and resumed for ever, and none
+// gets nearer to its end.
+var ErrLivelock = errors.New("no job gets nearer to its end")
+
+// Guard is what has happened of late. The zero value is that of the beginning.
+type Guard struct {
+	// Pauses counts those since the last look.
+	Pauses int
+	left   float64 // what the engine had left then
+	looked bool    // nothing but pauses and resumes has happened since
+	idle   int     // times in a row that the engine came back with nothing
+	starve int     // looks in a row at which nothing ran and nobody was to come
+}
+
+// maxIdle is how often an engine may come back at the same instant with
+// nothing before it is taken to be broken.
+const maxIdle = 10_000
+
+// News starts the guard again: something happened that can change what follows.
+func (g *Guard) News() { g.Pauses, g.looked = 0, false }
+
+// Stalls returns an error when the run has stopped to get anywhere. Between two
+// looks every one of the open jobs has been paused several times; if all of them
+// together have as much left as before, in seconds, and nothing else has happened, they
+// will have it again at the next look. left is nil for an engine that cannot tell.
+func (g *Guard) Stalls(now time.Duration, open, yielding int, left func() float64) error {
+	if g.Pauses < 4*open+256 {
+		return nil
+	}
+	if left == nil {
+		g.News()
+		return nil
+	}
+	rest := left()
+	if g.looked && rest >= g.left {
+		return fmt.Errorf("%w: at %s, %d jobs have been paused %d times since the last one started or ended, "+
+			"and have %.6g s left as before; pausing and resuming takes as long as their turns last: choose a longer quantum",
+			ErrLivelock, now, open-yielding, g.Pauses, rest)
+	}
+	g.Pauses, g.left, g.looked = 0, rest, true
+	return nil
+}
+
+// Idles returns an error when the engine comes back again and again at the
+// same instant although nothing has ended and nothing is due.
+func (g *Guard) Idles(now time.Duration, came bool) error {
+	if came {
+		g.idle = 0
+		return nil
+	}
+	if g.idle++; g.idle > maxIdle {
+		return fmt.Errorf("engine: at %s it has come back %d times with nothing", now, maxIdle)
+	}
+	return nil
+}
+
+// maxStarve is how often a policy may look at jobs that wait, while nothing runs and nobody is to come, and start none:
+// one that goes by how long they have waited may do so for long.
+const maxStarve = 100_000
+
+// Starves reports whether the jobs that wait will wait for ever. idle says that nothing runs and nobody is to come.
+func (g *Guard) Starves(idle bool) bool {
+	if g.starve++; !idle {
+		g.starve = 0
+	}
+	return g.starve > maxStarve
+}

@@ -1,0 +1,388 @@
+// Job is what is asked for: jobs, the alternatives with which they can run,
+// and changes of their requests.
+
+package scheduler
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
+
+// Job is what the scheduler knows of one job. All instants are since the
+// start of the cell.
+type Job struct {
+	// Number identifies the job in its cell and breaks ties. Jobs are
+	// numbered 0, 1, 2, … in the order of the workload, and Jobs[i].Number == i.
+	Number int
+	// Name is unique in the cell: the class and a running number, "short-3".
+	Name string
+	// Class is the name of the job block that it was made from.
+	Class string
+
+	Arrival time.Duration
+
+	// Threads is the request in cores. Under a malleable allocation the job
+	// holds between MinThreads (at least 1) and MaxThreads (at least Threads;
+	// 0 means Threads).
+	Threads    int
+	MinThreads int
+	MaxThreads int
+	// GPUs and Memory (bytes) are requested in full or not at all.
+	GPUs   int
+	Memory int64
+	// Nodes is the number of nodes of a gang; 0 and 1 mean a job on one node.
+	// The request is then divided evenly over the nodes.
+	Nodes int
+	// Malleable jobs can be resized while they run; the others are rigid.
+	Malleable bool
+	// Elastic jobs can go on with any number of GPUs, however many on each node, when a policy
+	// divides the GPUs among all jobs.
+	Elastic bool `json:",omitempty"`
+	// Divided jobs, of one node by themselves, have their requests divided over nodes as the policy
+	// places them, in equal units (cluster.Units). They are rigid.
+	Divided bool `json:",omitempty"`
+	// Priority is the job's own level: 0 is best.
+	Priority int
+	// Deadline is an instant; Never when the job has none.
+	Deadline time.Duration
+	// User owns the job, for policies that are fair between users.
+	User string
+	// Predicted is the run time on the full request by the estimates that the
+	// policy is given; 0 when there is no estimate, which counts as longer than
+	// any. A job that is known to take no time is given a nanosecond.
+	Predicted time.Duration
+
+	// Special has what few jobs have, and jobs may share it; nil for none. What it has is read by the methods of the
+	// same names, and changed by Own.
+	Special *Special `json:",omitempty"`
+}
+
+// Within returns how long after its arrival the job is to be done; 0 without a deadline.
+func (j *Job) Within() time.Duration {
+	if j.Deadline <= 0 || j.Deadline == math.MaxInt64 {
+		return 0
+	}
+	return max(j.Deadline-j.Arrival, 1)
+}
+
+// Plain reports whether the job asks for cores of one node and nothing else, and keeps its request. What
+// is true of such jobs is known without a look at them, of which there may be millions.
+func (j *Job) Plain() bool {
+	return j.GPUs == 0 && j.Memory == 0 && j.Nodes <= 1 && !j.Divided && !j.Malleable && !j.Elastic &&
+		len(j.Roles())+len(j.Alternatives()) == 0
+}
+
+// Role is a kind of parts of a job.
+type Role struct {
+	// Name is what the program is told: "ps", "worker", "chief".
+	Name  string
+	Count int
+	// Threads and GPUs are those of each part. A part without threads shares those
+	// of the job's first part that has some, and its node.
+	Threads, GPUs int
+	// GPU is the type of GPU that the node of each part must have; empty for any.
+	GPU string
+	// Elastic lets the job go on without a part of this role that is lost, while at
+	// least Min of them remain; the part starts again when there is room. The number of
+	// its parts can be changed while the job runs, up to Max (0 means Count).
+	Elastic  bool
+	Min, Max int
+	// Vital ends the attempt when a part of the role is lost, elastic or not.
+	Vital bool
+}
+
+// Most returns how many parts of the role the job can have.
+func (r *Role) Most() int { return max(r.Count, r.Max) }
+
+// Survives reports whether the job goes on without those of its parts that are on a node: all
+// of them are of elastic roles that are not vital, enough of which remain, and none is the
+// part that ends the job.
+func (j *Job) Survives(parts []cluster.Part, node int) bool {
+	return j.Spares(parts, func(p *cluster.Part) bool { return p.Node == node })
+}
+
+// Spares is Survives for any parts that are lost together.
+func (j *Job) Spares(parts []cluster.Part, gone func(p *cluster.Part) bool) bool {
+	lead := cluster.Lead(parts)
+	for _, role := range j.Roles() {
+		lost, left := 0, 0
+		for i, p := range parts {
+			switch {
+			case p.Role != role.Name:
+			case !gone(&p):
+				left++
+			case i == lead || !role.Elastic || role.Vital:
+				return false
+			default:
+				lost++
+			}
+		}
+		if lost > 0 && left < role.Min {
+			return false
+		}
+	}
+	return len(j.Roles()) > 0
+}
+
+// WithParts returns the job with other numbers of parts, by role.
+func (j Job) WithParts(counts []int) Job {
+	roles := slices.Clone(j.Roles())
+	j.Threads, j.GPUs = 0, 0
+	for i := range roles {
+		r := &roles[i]
+		r.Count = counts[i]
+		j.Threads, j.GPUs = j.Threads+r.Count*r.Threads, j.GPUs+r.Count*r.GPUs
+	}
+	j.Own().Roles = roles
+	return j
+}
+
+// Resize is a request of the workload to change a job's thread request or, of a job with
+// roles, the number of parts of an elastic one.
+type Resize struct {
+	At      time.Duration
+	Job     int
+	Threads int
+	// Role is that of the parts of which Parts are wanted; Threads does not count then.
+	Role  string
+	Parts int
+}
+
+// Surplus divides the parts of a running job, which are in the order of their numbers, into those that it is to keep
+// and those that are too many: of each role the ones with the highest numbers. The part that ends the job is the first
+// of its role, and stays.
+func (j *Job) Surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
+	kept := make([]int, len(j.Roles()))
+	for _, p := range parts {
+		r := slices.IndexFunc(j.Roles(), func(r Role) bool { return r.Name == p.Role })
+		if kept[r] < j.Roles()[r].Count {
+			keep = append(keep, p)
+			kept[r]++
+		} else {
+			drop = append(drop, p)
+		}
+	}
+	return keep, drop
+}
+
+// Missing returns the parts that a running job lacks, in the order of its roles: of each as many as it has too few, with
+// the lowest numbers that are free.
+func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
+	for _, role := range j.Roles() {
+		has := map[int]bool{}
+		for _, p := range parts {
+			if p.Role == role.Name {
+				has[p.Task] = true
+			}
+		}
+		for task, want := 0, role.Count-len(has); want > 0; task++ {
+			if !has[task] {
+				lacks = append(lacks, cluster.Part{Role: role.Name, Task: task})
+				want--
+			}
+		}
+	}
+	return lacks
+}
+
+// AskParts returns the numbers of parts of a job's roles when it is to have so many of one. The error
+// says why it cannot.
+func (j *Job) AskParts(role string, count int, on cluster.Cluster) (counts []int, err error) {
+	i := slices.IndexFunc(j.Roles(), func(r Role) bool { return r.Name == role })
+	if i < 0 {
+		return nil, fmt.Errorf("job %q has no role %q", j.Name, role)
+	}
+	r := &j.Roles()[i]
+	switch least := max(r.Min, 1); {
+	case !r.Elastic:
+		return nil, fmt.Errorf("the role %q of job %q is not elastic: it keeps its %d parts", role, j.Name, r.Count)
+	case count < least || count > r.Most():
+		return nil, fmt.Errorf("the role %q of job %q has from %d to %d parts, not %d", role, j.Name, least, r.Most(), count)
+	}
+	counts = make([]int, len(j.Roles()))
+	for k := range counts {
+		counts[k] = j.Roles()[k].Count
+	}
+	counts[i] = count
+	if more := j.WithParts(counts); !more.CouldRun(on, false) {
+		return nil, fmt.Errorf("job %q cannot have %d parts of the role %q: more than the cluster has", j.Name, count, role)
+	}
+	return counts, nil
+}
+
+// Alternative is one of the requests with which a job can run, and how long it is
+// predicted to take with it.
+type Alternative struct {
+	// Name tells the alternatives of one job apart in results: "cpu", "gpu:V100".
+	Name string
+	// Threads, GPUs and Memory (bytes) are requested in full or not at all.
+	Threads int
+	GPUs    int
+	Memory  int64
+	// GPU is the type of GPU that a node must have; empty for any node.
+	GPU string
+	// Predicted is the run time with it; 0 when there is no estimate, which
+	// counts as longer than any.
+	Predicted time.Duration
+	// Beside has the part of its speed that the job keeps when it shares its GPUs with a job of
+	// another class, or of its own; it shares them with no others.
+	Beside map[string]float64 `json:",omitempty"`
+}
+
+// WithAlternative returns the job as if the alternative were its only request.
+func (j Job) WithAlternative(a Alternative) Job {
+	j.Threads, j.GPUs, j.Memory, j.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
+	j.MinThreads, j.MaxThreads, j.Own().Alternatives = 0, 0, nil
+	return j
+}
+
+// As returns what the job asks for when it runs with one of its alternatives.
+func (j *Job) As(alternative int32) Alternative {
+	if len(j.Alternatives()) > 0 {
+		return j.Alternatives()[alternative]
+	}
+	return Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
+}
+
+// CheckAlternatives refuses what has no meaning for a job with alternatives.
+func (j *Job) CheckAlternatives(partial bool) error {
+	if len(j.Alternatives()) == 0 {
+		return nil
+	}
+	first := j.Alternatives()[0]
+	switch {
+	case first.Threads != j.Threads || first.GPUs != j.GPUs || first.Memory != j.Memory:
+		return fmt.Errorf("job %q: its first alternative is not its request", j.Name)
+	case j.Malleable:
+		return fmt.Errorf("job %q: it has alternatives, and cannot be malleable", j.Name)
+	case partial:
+		return fmt.Errorf("job %q: it has alternatives, and wants an allocation of whole requests", j.Name)
+	}
+	for _, a := range j.Alternatives() {
+		one := j.WithAlternative(a)
+		if err := one.Check(j.Number); err != nil {
+			return fmt.Errorf("alternative %q: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// Check refuses a malformed job.
+func (j *Job) Check(index int) error {
+	switch n := max(j.Nodes, 1); {
+	case j.Number != index:
+		return fmt.Errorf("job %q has number %d at index %d", j.Name, j.Number, index)
+	case j.Threads < 1 || j.GPUs < 0 || j.Memory < 0 || j.Nodes < 0 || j.Retries() < 0:
+		return fmt.Errorf("job %q: it asks for %s", j.Name, j.Demand())
+	case j.Arrival < 0:
+		return fmt.Errorf("job %q arrives at %s, before the start", j.Name, j.Arrival)
+	case j.MinThreads < 0 || j.MinThreads > j.Threads || j.MaxThreads != 0 && j.MaxThreads < j.Threads:
+		return fmt.Errorf("job %q: %d threads are not within %d … %d", j.Name, j.Threads, j.MinThreads, j.MaxThreads)
+	case j.Threads%n != 0 || j.GPUs%n != 0:
+		return fmt.Errorf("job %q: %s cannot be divided over %d nodes", j.Name, j.Demand(), n)
+	}
+	if j.Divided && !j.Divisible() {
+		return fmt.Errorf("job %q is divided over nodes, and malleable, elastic, a gang or has roles as well", j.Name)
+	}
+	return j.checkRoles()
+}
+
+func (j *Job) checkRoles() error {
+	if len(j.Roles()) == 0 {
+		return nil
+	}
+	threads, gpus := 0, 0
+	for _, r := range j.Roles() {
+		if r.Count < 1 || r.Threads < 0 || r.GPUs < 0 || r.Min < 0 || r.Min > r.Count || r.Max < 0 {
+			return fmt.Errorf("job %q: its role %q has %d parts of %d threads and %d GPUs, at least %d", j.Name, r.Name,
+				r.Count, r.Threads, r.GPUs, r.Min)
+		}
+		threads, gpus = threads+r.Count*r.Threads, gpus+r.Count*r.GPUs
+	}
+	if threads != j.Threads || gpus != j.GPUs || j.Malleable || j.Nodes > 1 || j.Memory > 0 || len(j.Alternatives()) > 0 {
+		return fmt.Errorf("job %q: its roles are not its request, or it is malleable, a gang, or has alternatives", j.Name)
+	}
+	return nil
+}
+
+// parts returns what the parts of a job with roles need.
+func (j *Job) parts() *cluster.Parts {
+	p := &cluster.Parts{}
+	for _, r := range j.Roles() {
+		for i := range r.Count {
+			p.Each = append(p.Each, cluster.Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs)})
+			p.Names = append(p.Names, cluster.Part{Role: r.Name, Task: i})
+			p.GPU = append(p.GPU, r.GPU)
+		}
+	}
+	return p
+}
+
+// Needs returns what a job needs of each of its nodes when it is given so
+// many cores in all, and the number of nodes.
+func (j *Job) Needs(cores int32) (cluster.Room, int) {
+	if len(j.Roles()) > 0 {
+		need := cluster.Room{Parts: j.parts()}
+		for _, r := range need.Parts.Each {
+			need.Cores, need.GPUs = max(need.Cores, r.Cores), max(need.GPUs, r.GPUs)
+		}
+		return need, len(need.Parts.Each)
+	}
+	if j.Divided {
+		n := j.units()
+		each := int64(n)
+		return cluster.Room{Cores: cores / int32(n), GPUs: int32(j.GPUs / n), Memory: (j.Memory + each - 1) / each}, n
+	}
+	if j.Nodes <= 1 {
+		return cluster.Room{Cores: cores, GPUs: int32(j.GPUs), Memory: j.Memory}, 1
+	}
+	n := j.Nodes
+	return cluster.Room{Cores: cores / int32(n), GPUs: int32(j.GPUs / n), Memory: (j.Memory + int64(n) - 1) / int64(n)}, n
+}
+
+// Divisible reports whether a policy can divide the job over nodes: it is rigid, of one part, and
+// asks for no number of nodes.
+func (j *Job) Divisible() bool {
+	return !j.Malleable && !j.Elastic && j.Nodes <= 1 && len(j.Roles()) == 0
+}
+
+// units returns into how many units the request of a divided job falls.
+func (j *Job) units() int { return cluster.Units(j.Threads, j.GPUs) }
+
+// Demand returns what the job asks for itself, without its alternatives.
+func (j *Job) Demand() cluster.Demand {
+	return cluster.Demand{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Nodes: max(j.Nodes, 1), Divided: j.Divided}
+}
+
+// DemandAs returns what the job asks for when it runs with an alternative.
+func (j *Job) DemandAs(k int) cluster.Demand {
+	a := &j.Alternatives()[k]
+	return cluster.Demand{Threads: a.Threads, GPUs: a.GPUs, GPU: a.GPU, Memory: a.Memory, Nodes: max(j.Nodes, 1),
+		Divided: j.Divided}
+}
+
+// CouldRun reports whether a free cluster has room for the job: for an alternative, or
+// for its request, of which a part will do if partial.
+func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
+	if len(j.Roles()) > 0 {
+		need, count := j.Needs(int32(j.Threads))
+		m := cluster.NewMachine(on)
+		need.Parts.On(m)
+		_, ok := cluster.Fit(m.Whole, need, count, nil, nil)
+		return ok
+	}
+	for k := range j.Alternatives() {
+		if j.DemandAs(k).FitsOn(on) {
+			return true
+		}
+	}
+	d := j.Demand()
+	if partial && d.Nodes == 1 && !d.Divided {
+		d.Threads = min(max(j.MinThreads, 1), d.Threads)
+	}
+	return len(j.Alternatives()) == 0 && d.FitsOn(on)
+}

@@ -1,0 +1,44 @@
+package scheduler
+
+import (
+	"math"
+	"testing"
+	"time"
+
+)
+
+// Sums and products stop at the greatest duration, and are exact below it.
+func TestTimesStopAtTheGreatest(t *testing.T) {
+	for _, c := range []struct {
+		d     time.Duration
+		cores int
+		want  time.Duration
+	}{{7, 3, 21}, {7, 0, 0}, {never, 1, never}, {never/2 + 1, 2, never}, {never / 2, 2, never - 1}, {never / 3, 3, never / 3 * 3}, {0, 5, 0},
+		{-7, 3, -21}, {7, -3, -21}, {-never, 1, -never}, {1 << 62, 4, never}, {1 << 40, 1 << 30, never}} {
+		if got := CoreTime(c.d, c.cores); got != c.want {
+			t.Errorf("%d times %d is %d, want %d", c.d, c.cores, got, c.want)
+		}
+	}
+	for _, c := range [][3]time.Duration{{1, 2, 3}, {never, 0, never}, {never, 1, never}, {never - 1, 1, never}, {never - 2, 1, never - 1}} {
+		if got := Plus(c[0], c[1]); got != c[2] {
+			t.Errorf("%d and %d are %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+// Jobs progress in proportion to their cores.
+func TestProportional(t *testing.T) {
+	j := &Job{Threads: 4}
+	var p Proportional
+	for cores, want := range map[int32]time.Duration{4: 100, 2: 200, 8: 50, 3: 133} {
+		if got := p.Predict(j, 100, Allotment{Cores: cores}); got != want {
+			t.Errorf("100 are %d on %d cores, want %d", got, cores, want)
+		}
+	}
+	if got := p.Predict(j, math.MaxInt64/2, Allotment{Cores: 2}); got != never {
+		t.Errorf("longer than can be said is %d", got)
+	}
+	if done := p.Done(j, Allotment{Cores: 2}, 30); p.Past(j, done) != 15 {
+		t.Errorf("30 on half the cores stand for %d", p.Past(j, done))
+	}
+}

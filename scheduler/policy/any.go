@@ -1,0 +1,18 @@
+package policy
+
+import (
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Any is placement.Any.
+const Any Nodes = "any"
+
+func init() {
+	RegisterNodes(rule(NodesChoice{
+		Choice: Choice{
+			Name: string(Any), Title: "Any nodes", Place: 4,
+			Doc: "on any, wherever something is free: the first node first",
+		},
+		Place: scheduler.PlaceAny,
+	}))
+}

@@ -1,0 +1,89 @@
+package policy_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// at is a job of 40 h of work and a deadline of 60 h, in ticks of 1 h with starts of 1 h.
+func provisionAt(now, done float64, held policy.RentalMarket, available bool) policy.RentalView {
+	hours := func(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }
+	return policy.RentalView{Work: hours(40), Deadline: hours(60), Overhead: time.Hour, Tick: time.Hour, Now: hours(now), Done: hours(done),
+		Held: held, Available: available}
+}
+
+// TestDecisionsByHand: even progress has done 2/3 of the time that has passed. The patient strategy may be behind it by a
+// fifth of 20 h at the beginning, and by 2 h at 30 h. From 2 starts before it is too late on, nobody waits.
+func TestDecisionsByHand(t *testing.T) {
+	const nothing, spot, demand = policy.RentNothing, policy.Spot, policy.OnDemand
+	starting := provisionAt(56, 37, spot, true)
+	starting.Starting = time.Minute
+	for _, c := range []struct {
+		name          string
+		view          policy.RentalView
+		even, patient policy.RentalMarket
+	}{
+		{"a spot server", provisionAt(30, 15, nothing, true), spot, spot},
+		{"ahead", provisionAt(30, 21, nothing, false), nothing, nothing},
+		{"even", provisionAt(30, 20, nothing, false), nothing, nothing},
+		{"behind", provisionAt(30, 19.9, nothing, false), demand, nothing},
+		{"behind by 2 h", provisionAt(30, 18, nothing, false), demand, nothing},
+		{"far behind", provisionAt(30, 17.9, nothing, false), demand, demand},
+		{"early and behind by 3.5 h", provisionAt(6, 0.5, nothing, false), demand, nothing},
+		{"early and behind by 4 h", provisionAt(6, 0.3, nothing, false), demand, demand},
+		{"on demand and behind", provisionAt(30, 19, demand, false), demand, demand},
+		{"on demand and even", provisionAt(30, 20, demand, false), demand, demand},
+		{"on demand and ahead", provisionAt(30, 20.5, demand, false), demand, nothing},
+		{"on demand, a spot server, ahead by a start", provisionAt(30, 20.7, demand, true), demand, spot},
+		{"on demand, a spot server, ahead by two starts", provisionAt(30, 21.34, demand, true), spot, spot},
+		{"on demand, a spot server, as late as two starts", provisionAt(30, 12, demand, true), demand, demand},
+		{"on demand, a spot server, time for two starts", provisionAt(30, 12.1, demand, true), demand, demand},
+		{"on demand, a spot server, time for more", provisionAt(30, 13.1, demand, true), demand, spot},
+		{"time for two starts", provisionAt(50, 32, nothing, true), demand, demand},
+		{"time for three", provisionAt(50, 33.1, nothing, true), spot, spot},
+		{"time for two, on a spot server", provisionAt(50, 32, spot, true), spot, spot},
+		{"time for one, on a spot server", provisionAt(50, 31, spot, true), spot, spot},
+		{"time for one, on a spot server that starts", starting, demand, demand},
+		{"time for one, the spot server is lost", provisionAt(50, 31, nothing, false), demand, demand},
+	} {
+		if got := policy.UniformProgress(c.view); got != c.even {
+			t.Errorf("%s: uniform progress rents %v, want %v", c.name, got, c.even)
+		}
+		if got := policy.Patient(c.view); got != c.patient {
+			t.Errorf("%s: patient rents %v, want %v", c.name, got, c.patient)
+		}
+	}
+}
+
+// scripted rents by a list.
+type scripted []policy.RentalMarket
+
+func (s scripted) Choose(v policy.RentalView) policy.RentalMarket { return s[int(v.Now/v.Tick)] }
+
+// TestReplayByHand: each start costs an hour and a half of work, ticks are paid whole, and what is lost starts anew.
+func TestReplayByHand(t *testing.T) {
+	const nothing, spot, demand = policy.RentNothing, policy.Spot, policy.OnDemand
+	v := provisionAt(0, 0, nothing, true)
+	v.Work, v.Overhead, v.Deadline = 4*time.Hour, 90*time.Minute, 12*time.Hour
+	away := func(tick int) bool { return tick != 3 && tick != 4 }
+	choices := scripted{nothing, spot, spot, spot, spot, demand, demand, spot, spot, spot, spot, spot}
+	// done by the end of each tick: 0 0 0.5 0.5 0.5 0.5 1 1 1.5 2.5 3.5 4.5
+	out := policy.ReplayRental(choices, v, away)
+	want := []policy.RentalMarket{nothing, spot, spot, nothing, nothing, demand, demand, spot, spot, spot, spot, spot}
+	if !slices.Equal(out.Choices, want) || out.Starts != 3 || out.Spot != 7*time.Hour || out.OnDemand != 2*time.Hour ||
+		!out.Met || out.Done != 12*time.Hour {
+		t.Errorf("%+v", out)
+	}
+	v.Deadline = 11 * time.Hour
+	if out := policy.ReplayRental(choices, v, away); out.Met || out.Done != 11*time.Hour || len(out.Choices) != 11 {
+		t.Errorf("an hour too early: %+v", out)
+	}
+	v.Work = 0
+	if out := policy.ReplayRental(choices, v, away); !out.Met || len(out.Choices) != 0 {
+		t.Errorf("nothing to do: %s", fmt.Sprint(out))
+	}
+}

@@ -1,0 +1,30 @@
+package policy
+
+import (
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// DRFSJF is dominant resource fairness among users, and shortest job first among the jobs of each:
+// the second of the policies with which AlloX was compared (T. N. Le and others, EuroSys 2020; there
+// DRFS, beside DRFF, which is DRF here).
+const DRFSJF Order = "drf_sjf"
+
+func init() {
+	registerShared(Choice{
+		Name: string(DRFSJF), Title: "DRF with SJF", Place: 12, Estimates: true,
+		Doc: "as `drf`, but of a user's jobs the shortest: of its pairs of a job and an alternative for which there is " +
+			"room the one with the least predicted time",
+	}, func(s *userShares) scheduler.Ranker { return &dominantShortest{s} })
+}
+
+type dominantShortest struct{ *userShares }
+
+// HeldBack implements scheduler.Admitter.
+func (d *dominantShortest) HeldBack(scheduler.View, int32) string {
+	return "comes after another job"
+}
+
+// Admit implements scheduler.Admitter.
+func (d *dominantShortest) Admit(v scheduler.View, h scheduler.Hands) error {
+	return d.byUser(v, h, d.dominant, anything, "the shortest of the user with the least dominant share")
+}

@@ -1,0 +1,41 @@
+package policy
+
+import (
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// EachResource gives each user as much of each resource: first GPUs, then cores go to the user who
+// holds the fewest of them. It is the ES (equal share) with which AlloX was compared (T. N. Le and
+// others, EuroSys 2020).
+const EachResource Order = "each_resource"
+
+func init() {
+	registerShared(Choice{
+		Name: string(EachResource), Title: "Equal share of each resource", Place: 13, Estimates: true,
+		Doc: "resource by resource: GPUs go to the user who holds the fewest, for the user's job that is shortest on " +
+			"them, then cores in the same way; nothing stays free for a user without jobs",
+	}, func(s *userShares) scheduler.Ranker { return &eachResource{s} })
+}
+
+type eachResource struct{ *userShares }
+
+// HeldBack implements scheduler.Admitter.
+func (e *eachResource) HeldBack(scheduler.View, int32) string {
+	return "comes after another job"
+}
+
+// Admit implements scheduler.Admitter.
+func (e *eachResource) Admit(v scheduler.View, h scheduler.Hands) error {
+	holds := func(resource int) func(user int) float64 {
+		return func(user int) float64 { return e.held[user][resource] }
+	}
+	if e.total[1] > 0 {
+		err := e.byUser(v, h, holds(1), func(need amounts) bool { return need[1] > 0 },
+			"the shortest on GPUs of the user with the fewest")
+		if err != nil {
+			return err
+		}
+	}
+	return e.byUser(v, h, holds(0), func(need amounts) bool { return need[1] == 0 },
+		"the shortest on cores of the user with the fewest")
+}

@@ -1,0 +1,10 @@
+package policy
+
+func init() {
+	byDeadline("greedy", "Greedy", "spot servers while there are any, and none as long as the deadline allows it", 4,
+		Greedy)
+}
+
+// Greedy takes spot servers while it can, and waits without one as long as the deadline
+// allows (Z. Wu and others, Can't Be Late, 2024).
+func Greedy(v RentalView) RentalMarket { return inTime(v, SpotOnly(v)) }

@@ -1,0 +1,15 @@
+package policy
+
+
+
+func init() {
+	registerStrategy(ProvisioningChoice{
+		Choice: Choice{
+			Name: "on_demand", Title: "On demand", Place: 2, Doc: "servers on demand, from the first tick to the last",
+		},
+		Strategy: RentalFunc(Always), OnDemand: true,
+	})
+}
+
+// Always is on demand from the first tick to the last.
+func Always(RentalView) RentalMarket { return OnDemand }

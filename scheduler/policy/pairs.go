@@ -1,0 +1,129 @@
+// Pairs has the placement that looks at jobs and resources together.
+
+package policy
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// Pairs orders the pairs of a waiting job and one of its alternatives, by what the order says of
+// the job with this alternative, and starts the first pair that has room.
+const Pairs Placement = "pairs"
+
+func init() {
+	RegisterPlacement(PlacementChoice{
+		Choice: Choice{
+			Name: string(Pairs), Title: "Pairs", Place: 3, Version: 2,
+			Doc: "the order ranks each job with each of its alternatives, and the first of these pairs that has room starts: " +
+				"under `sjf` and `srtf` the job and free resource with the least predicted time; a job that was paused can go on " +
+				"with another one",
+			Wants: []Want{
+				{Of: BackfillOf, Name: string(FirstFit), Implied: true,
+					Detail: "The placement \"pairs\" starts whatever pair has room, which implies backfill = \"first_fit\"."},
+				{Of: AllocationOf, Name: string(Strict),
+					Detail: "The placement \"pairs\" wants the allocation \"strict\"."},
+			},
+		},
+		Measure:   func(start, _ time.Duration) time.Duration { return start },
+		Admission: newPairDesk,
+		Replan:    replanByPairs,
+	})
+}
+
+// pair is a waiting job with one of its alternatives; -1 for a job that has none, or that keeps
+// the one that it has started with, because its engine cannot let it go on with another one.
+type packedPair struct {
+	rank        int64
+	place       int // of the job in the queue
+	job         int32
+	alternative int32
+}
+
+// desk admits pairs.
+type pairDesk struct {
+	Setup
+	order scheduler.Ranker
+	pairs []packedPair
+	final bool // what has no room at the beginning of a dispatch has none in all of it, and the queue knows who that is
+}
+
+func newPairDesk(s Setup, order scheduler.Ranker) scheduler.Admitter {
+	_, drifts := order.(scheduler.Follower)
+	return &pairDesk{Setup: s, order: order, final: !s.Pauses && !s.Policy.OrderPauses() && !drifts}
+}
+
+// HeldBack implements scheduler.Admitter.
+func (d *pairDesk) HeldBack(scheduler.View, int32) string {
+	return "a better pair of job and resource was taken"
+}
+
+// Admit implements scheduler.Admitter.
+func (d *pairDesk) Admit(v scheduler.View, h scheduler.Hands) error {
+	machine := v.Machine()
+	d.list(v, h)
+	for _, p := range d.pairs {
+		if d.final && machine.Idle() == 0 {
+			return nil // nobody starts without a core
+		}
+		j := v.Job(p.job)
+		if s := j.State(); s != scheduler.Queued && s != scheduler.Paused && !j.Yields() {
+			continue
+		}
+		now := j.Alternative()
+		if p.alternative >= 0 {
+			h.Choose(p.job, p.alternative)
+		}
+		nodes, ok := j.Fits(j.Request())
+		if !ok && d.Pauses {
+			var err error
+			if _, ok, err = h.MakeRoom(p.job); err != nil {
+				return err
+			}
+			if ok {
+				nodes, ok = j.Fits(j.Request())
+			}
+		}
+		if !ok {
+			if p.alternative >= 0 {
+				h.Choose(p.job, now)
+			}
+			continue
+		}
+		if err := h.Start(p.job, j.Request(), nodes, "the first pair of job and resource that has room"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list sorts the pairs that may start: by rank, then the place of the job, then the alternative.
+func (d *pairDesk) list(v scheduler.View, h scheduler.Hands) {
+	d.pairs = d.pairs[:0]
+	within := queue.Anyone
+	if d.final {
+		within.Free = v.Machine().MostFree()
+	}
+	waiting, place := v.Waiting(), 0
+	for n := waiting.Next(queue.Front, within); n != queue.Nobody; n = waiting.Next(waiting.KeyOf(n), within) {
+		j, now := v.Job(n), v.Job(n).Alternative()
+		choices := j.ChoicesAnew()
+		for _, k := range choices {
+			h.Choose(n, k)
+			d.pairs = append(d.pairs, packedPair{d.order.Rank(j), place, n, k})
+		}
+		if len(choices) > 0 {
+			h.Choose(n, now)
+		} else {
+			d.pairs = append(d.pairs, packedPair{d.order.Rank(j), place, n, -1})
+		}
+		place++
+	}
+	slices.SortStableFunc(d.pairs, func(a, b packedPair) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.place, b.place))
+	})
+}

@@ -1,0 +1,256 @@
+// Profiling lets policies learn the run times of jobs on the cluster itself: a job is known to its policy when
+// it, or one like it, has run as a sample with each of its alternatives (T. N. Le and others, "AlloX",
+// EuroSys 2020, whose estimator takes samples of about 3%).
+
+package policy
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// The arguments of policies that decide by predicted run times.
+var (
+	part = schema.Arg{
+		Name: "profiling", Type: schema.Number, Positive: true, Max: schema.Limit(1), DefaultDoc: "off", Example: `0.03`,
+		Doc: "The part of its work that each job runs as a sample, with one of its alternatives after the other, before " +
+			"the policy knows how long it takes. Samples hold cores and GPUs of the cluster; they go before all other jobs, " +
+			"in the order of arrivals, as soon as there is room, and nothing of what they did is kept: they cost the start " +
+			"and this part of the run time. In simulations only. Without it, samples cost no simulated time.",
+	}
+	by = schema.Arg{
+		Name: "profiled_by", Type: schema.String, DefaultDoc: `"job"`, Allowed: []string{"job", "class"}, Example: `"class"`,
+		Doc: "What one profiling tells of, under `profiling`: that `job` alone, or all jobs of its `class`, the others of " +
+			"which wait until the first is profiled.",
+	}
+)
+
+// Settings are these arguments.
+var ProfilingSettings = []schema.Arg{part, by}
+
+// Check returns what is wrong with the settings of a policy, and with which.
+func CheckProfiling(settings map[string]any) (arg string, err error) {
+	if _, set := settings[by.Name]; set && ProfilingOf(settings) == nil {
+		return by.Name, errors.New("profiled_by says of what one profiling tells, and without profiling there is none")
+	}
+	return "", nil
+}
+
+// Terms are what a policy says of profiling.
+type ProfilingTerms struct {
+	// Part is that of a job's work which each of its samples runs.
+	Part float64
+	// ByClass makes one job stand for all of its class that have the same alternatives.
+	ByClass bool
+}
+
+// Of reads the terms from the settings of a policy; nil for one that knows all jobs.
+func ProfilingOf(settings map[string]any) *ProfilingTerms {
+	p, ok := settings[part.Name].(float64)
+	if !ok {
+		return nil
+	}
+	return &ProfilingTerms{Part: p, ByClass: settings[by.Name] == "class"}
+}
+
+// Set has a policy's rules take samples of the jobs of a run before they know them. The engine must be a
+// scheduler.Sampler.
+func (t ProfilingTerms) Set(rules *scheduler.Rules, r *scheduler.Run) error {
+	if _, ok := r.Engine.(scheduler.Sampler); !ok {
+		return errors.New("profiling: the engine cannot run samples of jobs")
+	}
+	if _, promises := rules.Admission.(scheduler.Waiter); promises {
+		return errors.New("profiling: samples would break the promises of reservations")
+	}
+	d := newProfilingDesk(t, rules, r)
+	rules.Order, rules.Admission = order{d}, d
+	if why, ok := d.Admitter.(scheduler.Explainer); ok {
+		rules.Admission = explaining{d, why}
+	}
+	rules.Drifts = true // who becomes known goes to its place
+	return nil
+}
+
+// desk takes samples of the jobs that the policy does not know, and leaves the others to it. It is the admission of the
+// rules.
+type profilingDesk struct {
+	scheduler.Admitter
+	order  scheduler.Ranker
+	terms  ProfilingTerms
+	anew   bool    // it decides about the running jobs too (scheduler.Rules.Anew)
+	of     []int32 // by job: the group with which it is profiled
+	groups []group
+}
+
+// group is jobs of which one profiling tells.
+type group struct {
+	begun, known bool
+	left         []int32 // the alternatives of which no sample has ended
+	leader       int32   // the job that runs the samples, if they have begun
+}
+
+func newProfilingDesk(t ProfilingTerms, rules *scheduler.Rules, r *scheduler.Run) *profilingDesk {
+	d := &profilingDesk{Admitter: rules.Admission, order: rules.Order, terms: t, anew: rules.Anew, of: make([]int32, len(r.Jobs))}
+	groups := map[string]int32{}
+	for i := range r.Jobs {
+		key := like(&r.Jobs[i])
+		g, ok := groups[key]
+		if !ok || !t.ByClass {
+			g = int32(len(d.groups))
+			groups[key] = g
+			d.groups = append(d.groups, group{})
+		}
+		d.of[i] = g
+	}
+	return d
+}
+
+// like is what jobs have in common that are profiled together.
+func like(j *scheduler.Job) string {
+	names := []string{j.Class}
+	for _, a := range j.Alternatives() {
+		names = append(names, a.Name)
+	}
+	return strings.Join(names, "\x00")
+}
+
+func (d *profilingDesk) known(j int32) bool { return d.groups[d.of[j]].known }
+
+// last is the last place of jobs that the policy does not know: they come before all others, by their arrivals.
+var last = queue.Key{Rank: unknown, Second: math.MaxInt64, Job: math.MaxInt32}
+
+const unknown = math.MinInt64
+
+// order is the policy's order of the jobs that it knows.
+type order struct{ *profilingDesk }
+
+// Rank implements scheduler.Ranker.
+func (o order) Rank(j scheduler.JobView) int64 {
+	if !o.known(j.Number()) {
+		return unknown
+	}
+	return o.order.Rank(j)
+}
+
+// order is a scheduler.Follower for the sake of those that are.
+
+// Arrived implements scheduler.Follower.
+func (o order) Arrived(job int32) { o.follow(func(f scheduler.Follower) { f.Arrived(job) }) }
+
+// Served implements scheduler.Follower.
+func (o order) Served(job int32) { o.follow(func(f scheduler.Follower) { f.Served(job) }) }
+
+// Used implements scheduler.Follower: samples count as what their jobs are given.
+func (o order) Used(job int32, t time.Duration, g scheduler.Grant) {
+	o.follow(func(f scheduler.Follower) { f.Used(job, t, g) })
+}
+
+// Ended implements scheduler.Follower. Where the job has not run all samples of its group, another one will.
+func (o order) Ended(job int32) {
+	if g := &o.groups[o.of[job]]; !g.known && g.leader == job {
+		g.begun = false
+	}
+	o.follow(func(f scheduler.Follower) { f.Ended(job) })
+}
+
+func (o order) follow(tell func(scheduler.Follower)) {
+	if f, ok := o.order.(scheduler.Follower); ok {
+		tell(f)
+	}
+}
+
+// knowing is a view of the jobs that the policy knows.
+type knowing struct{ scheduler.View }
+
+// Waiting returns those of them that wait.
+func (v knowing) Waiting() scheduler.WaitingJobs { return v.View.Waiting().Behind(last) }
+
+// Admit implements scheduler.Admitter: samples go first, in the order of arrivals, as far as there is room.
+func (d *profilingDesk) Admit(v scheduler.View, h scheduler.Hands) error {
+	waiting := v.Waiting()
+	for j := waiting.Next(queue.Front, queue.Anyone); j != queue.Nobody && !d.known(j); {
+		at := waiting.KeyOf(j)
+		if err := d.sample(v.Job(j), h); err != nil {
+			return err
+		}
+		j = waiting.Next(at, queue.Anyone)
+	}
+	if v = (knowing{v}); v.Waiting().Len() == 0 && !d.anew {
+		return nil
+	}
+	return d.Admitter.Admit(v, h)
+}
+
+// sample starts a sample of a job with the first of its alternatives that has room, or lets one go on.
+func (d *profilingDesk) sample(j scheduler.JobView, h scheduler.Hands) error {
+	g := &d.groups[d.of[j.Number()]]
+	if !g.begun {
+		g.begun, g.leader = true, j.Number()
+		if g.left == nil {
+			g.left = slices.Clone(j.Choices())
+		}
+	}
+	switch {
+	case g.leader != j.Number():
+		return nil
+	case j.State() != scheduler.Queued:
+		if nodes, ok := j.Fits(j.Request()); ok {
+			return h.Start(j.Number(), j.Request(), nodes, "its sample goes on")
+		}
+		return nil
+	case len(g.left) == 0:
+		_, err := d.start(j, h, "a sample of it")
+		return err
+	}
+	for _, k := range g.left {
+		h.Choose(j.Number(), k)
+		if started, err := d.start(j, h, "a sample of it on "+j.Job().Alternatives()[k].Name); started || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *profilingDesk) start(j scheduler.JobView, h scheduler.Hands, why string) (started bool, err error) {
+	nodes, ok := j.Fits(j.Request())
+	if !ok {
+		return false, nil
+	}
+	return true, h.Sample(j.Number(), j.Request(), nodes, d.terms.Part, why)
+}
+
+// Sampled implements scheduler.Profiler.
+func (d *profilingDesk) Sampled(job, alternative int32) {
+	g := &d.groups[d.of[job]]
+	g.left = slices.DeleteFunc(g.left, func(k int32) bool { return k == alternative })
+	g.known = len(g.left) == 0
+}
+
+// HeldBack implements scheduler.Admitter.
+func (d *profilingDesk) HeldBack(v scheduler.View, job int32) string {
+	if !d.known(job) {
+		return "waits for its sample, or for that of a job like it"
+	}
+	return d.Admitter.HeldBack(knowing{v}, job)
+}
+
+// explaining is a desk for a policy that says itself why a job does not start.
+type explaining struct {
+	*profilingDesk
+	policy scheduler.Explainer
+}
+
+// Why implements scheduler.Explainer.
+func (e explaining) Why(v scheduler.View, job int32) string {
+	if !e.known(job) {
+		return e.HeldBack(v, job)
+	}
+	return e.policy.Why(knowing{v}, job)
+}

@@ -1,0 +1,101 @@
+// Provision has the strategies by which a policy rents servers where spot servers
+// are cheap and go away: the choice "provisioning" of a policy, one file each, registered
+// with the other choices of policies. A job is to be done by a deadline, and each start on
+// another server costs it a fixed overhead.
+
+package policy
+
+import (
+	"math"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// What strategies see and answer.
+type (
+	RentalView   = scheduler.RentalView
+	RentalMarket = scheduler.RentalMarket
+)
+
+// The markets. Nothing is to wait without a server.
+const (
+	RentNothing  = scheduler.Nothing
+	Spot     = scheduler.Spot
+	OnDemand = scheduler.OnDemand
+)
+
+// Func is a strategy that keeps nothing between ticks.
+type RentalFunc func(v RentalView) RentalMarket
+
+// Choose implements rental.Strategy.
+func (f RentalFunc) Choose(v RentalView) RentalMarket { return f(v) }
+
+// left returns the work that is left.
+func left(v RentalView) time.Duration { return v.Work - v.Done }
+
+// behind returns how far the job is behind uniform progress at an instant: a job that
+// progresses evenly has done t·Work/Deadline by then.
+func behind(v RentalView, t time.Duration) float64 {
+	return float64(t)*float64(v.Work)/float64(v.Deadline) - float64(v.Done)
+}
+
+// short reports whether the ticks that a length takes are as many as those that are
+// left to the deadline.
+func short(v RentalView, length time.Duration) bool {
+	return math.Ceil(float64(length)/float64(v.Tick)) >= math.Floor(float64(v.Deadline-v.Now)/float64(v.Tick))
+}
+
+// inTime changes a choice that would miss the deadline: without a spot server in time
+// for two more starts the job goes on demand, and with time for one it keeps only a
+// spot server that has started.
+func inTime(v RentalView, choice RentalMarket) RentalMarket {
+	if short(v, left(v)+2*v.Overhead) && v.Held != Spot {
+		choice = OnDemand
+	}
+	if short(v, left(v)+v.Overhead) {
+		choice = OnDemand
+		if v.Held == Spot && v.Available && v.Starting <= 0 {
+			choice = Spot
+		}
+	}
+	return choice
+}
+
+// The arguments that strategies share.
+var (
+	tick = schema.Arg{
+		Name: "tick", Type: schema.Duration, Positive: true, Least: time.Millisecond, Default: `"10m"`,
+		Doc: "How often the strategy decides, from the arrival of each job on; at least 1ms. It decides at once as well when a job has " +
+			"lost its server. Where servers come and go by a record, its step is the natural tick.",
+		Example: `"5m"`,
+	}
+	changeover = schema.Arg{
+		Name: "changeover", Type: schema.Duration,
+		DefaultDoc: "the `startup` of nodes, `start` of `overheads`, and `restore` of `checkpoint` with the work that " +
+			"a loss costs at most, together",
+		Doc: "What the strategy takes each start on another server to cost the job.", Example: `"12m"`,
+	}
+	regions = schema.Arg{
+		Name: "regions", Type: schema.Strings, DefaultDoc: "all, in the order of the node blocks",
+		Doc: "The regions in which servers are rented, those to try first at the beginning. A region that has just " +
+			"taken a server away is tried last.",
+		Example: `["us-west-2a", "us-west-2b"]`,
+	}
+)
+
+// register makes a strategy known.
+func registerStrategy(c ProvisioningChoice) {
+	c.Settings = []schema.Arg{tick, changeover, regions}
+	RegisterProvisioning(c)
+}
+
+// byDeadline registers a strategy that plans by the deadlines of jobs and what they are
+// predicted to have left.
+func byDeadline(name, title, doc string, place int, f RentalFunc) {
+	registerStrategy(ProvisioningChoice{
+		Choice:   Choice{Name: name, Title: title, Doc: doc, Place: place, Estimates: true},
+		Strategy: f, Deadline: true, Moves: true, Spot: true, OnDemand: true,
+	})
+}

@@ -1,0 +1,238 @@
+// Replan has the admission that places all jobs anew at each dispatch.
+
+package policy
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// planner admits jobs as if the cluster were empty: in the policy's order, running or
+// not, each on the first nodes that have room beside those before it. Then the running
+// jobs that are not placed, or elsewhere, are paused, and the others start or go on.
+type replanner struct {
+	scheduler.View
+	scheduler.Hands
+	order  scheduler.Ranker
+	second scheduler.SecondRanker
+	place  func() // finds the targets of all jobs that have one
+	// scratch of a dispatch
+	rooms   []scheduler.Room
+	running []queue.Key
+	targets []target
+	nodes   []int32
+	pairs   []replanPair
+}
+
+// target is where a job is to run, and with which of its alternatives: on some of the planner's nodes.
+type target struct {
+	job, alternative int32
+	from, to         int
+}
+
+// InOrder returns the admission that places the jobs one by one in an order. Waiting jobs take the first of their
+// alternatives that has room, and keep it.
+func replanInOrder(order scheduler.Ranker) scheduler.Admitter {
+	p := newReplanner(order)
+	p.place = p.placeJobs
+	return p
+}
+
+// ByPairs returns the admission that places pairs of a job and one of its alternatives: those first that an order
+// ranks first with this alternative. Where the engine lets jobs go on with another alternative, those that have started
+// are in as many pairs as the others.
+func replanByPairs(order scheduler.Ranker) scheduler.Admitter {
+	p := newReplanner(order)
+	p.place = p.placePairs
+	return p
+}
+
+func newReplanner(order scheduler.Ranker) *replanner {
+	p := &replanner{order: order}
+	p.second, _ = order.(scheduler.SecondRanker)
+	return p
+}
+
+// HeldBack implements scheduler.Admitter.
+func (p *replanner) HeldBack(scheduler.View, int32) string {
+	return "has no place beside those before it"
+}
+
+// Admit implements scheduler.Admitter.
+func (p *replanner) Admit(v scheduler.View, h scheduler.Hands) error {
+	p.View, p.Hands = v, h
+	p.clear()
+	p.place()
+	for _, k := range p.running {
+		if why := p.leaves(v.Job(k.Job)); why != "" {
+			if err := h.Pause(k.Job, why); err != nil {
+				return err
+			}
+		}
+	}
+	for _, t := range p.targets {
+		j := v.Job(t.job)
+		if j.State() == scheduler.Running {
+			continue
+		}
+		p.choose(t.job, t.alternative)
+		if err := h.Start(t.job, j.Request(), p.nodes[t.from:t.to], "first in the order"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear makes the cluster look as if nothing ran on it.
+func (p *replanner) clear() {
+	p.rooms = append(p.rooms[:0], p.Machine().Free()...)
+	p.running, p.targets, p.nodes = p.running[:0], p.targets[:0], p.nodes[:0]
+	for _, number := range p.Running().All() {
+		j := p.Job(number)
+		j.Yield(p.rooms)
+		p.running = append(p.running, p.keyOf(j))
+	}
+	slices.SortFunc(p.running, queue.Key.Compare)
+}
+
+// leaves says why a running job cannot stay as it is; empty for one that can.
+func (p *replanner) leaves(j scheduler.JobView) string {
+	i := slices.IndexFunc(p.targets, func(t target) bool { return t.job == j.Number() })
+	if i < 0 {
+		return "others come before it"
+	}
+	switch t := p.targets[i]; {
+	case t.alternative != none && t.alternative != j.Alternative():
+		return "goes on with another alternative"
+	case !slices.Equal(p.nodes[t.from:t.to], j.Home()):
+		return "moves to other nodes"
+	}
+	return ""
+}
+
+// placeJobs places the jobs in the order.
+func (p *replanner) placeJobs() {
+	waiting, ahead := p.Waiting(), p.running
+	next := waiting.Next(queue.Front, p.within())
+	for next != queue.Nobody || len(ahead) > 0 {
+		if next == queue.Nobody || len(ahead) > 0 && ahead[0].Less(waiting.KeyOf(next)) {
+			p.fit(ahead[0].Job, none)
+			ahead = ahead[1:]
+			continue
+		}
+		after := waiting.KeyOf(next)
+		choices := p.Job(next).Choices()
+		for i := 0; i == 0 || i < len(choices); i++ {
+			k := none
+			if i < len(choices) {
+				k = choices[i]
+			}
+			if p.fit(next, k) {
+				break
+			}
+		}
+		next = waiting.Next(after, p.within())
+	}
+}
+
+// keyOf returns where a running job would stand in the queue.
+func (p *replanner) keyOf(j scheduler.JobView) queue.Key {
+	k := queue.Key{Rank: p.order.Rank(j), Second: int64(j.Job().Arrival), Job: j.Number()}
+	if p.second != nil {
+		k.Second = p.second.Second(j)
+	}
+	return k
+}
+
+// within leaves out the waiting jobs that no node has the cores for.
+func (p *replanner) within() queue.Limit {
+	most := int32(0)
+	for _, room := range p.rooms {
+		most = max(most, room.Cores)
+	}
+	return queue.Limit{Free: most, Window: scheduler.Never}
+}
+
+// none stands for the alternative with which a job is looked at anyway.
+const none int32 = -1
+
+// choose has a job looked at with one of its alternatives.
+func (p *replanner) choose(job, alternative int32) {
+	if alternative != none {
+		p.Choose(job, alternative)
+	}
+}
+
+// fit gives a job its place, if there is one with this alternative.
+func (p *replanner) fit(number, alternative int32) bool {
+	p.choose(number, alternative)
+	j, from := p.Job(number), len(p.nodes)
+	nodes, ok := j.FitsAnew(p.rooms, j.Request(), p.nodes)
+	if ok {
+		p.nodes = nodes
+		j.TakeFrom(p.rooms, j.Request(), nodes[from:])
+		p.targets = append(p.targets, target{number, alternative, from, len(nodes)})
+	}
+	return ok
+}
+
+// pair is a job with one of its alternatives, and where the order puts it with this one.
+type replanPair struct {
+	queue.Key
+	alternative int32
+	stays       bool // the job runs with it
+}
+
+// compare orders pairs as their keys. Of equal pairs of a job the one in which it runs comes first.
+func (a replanPair) compare(b replanPair) int {
+	if c := a.Compare(b.Key); c != 0 || a.stays == b.stays {
+		return cmp.Or(c, cmp.Compare(a.alternative, b.alternative))
+	}
+	if a.stays {
+		return -1
+	}
+	return 1
+}
+
+// placePairs places the first pair of each job that has room, in the order of pairs.
+func (p *replanner) placePairs() {
+	p.pairs = p.pairs[:0]
+	for _, k := range p.running {
+		p.addPairs(p.Job(k.Job))
+	}
+	waiting := p.Waiting()
+	for n := waiting.Next(queue.Front, queue.Anyone); n != queue.Nobody; n = waiting.Next(waiting.KeyOf(n), queue.Anyone) {
+		p.addPairs(p.Job(n))
+	}
+	slices.SortFunc(p.pairs, replanPair.compare)
+	placed := make(map[int32]bool, len(p.running))
+	for _, c := range p.pairs {
+		if placed[c.Job] {
+			continue
+		}
+		now := none
+		if c.alternative != none {
+			now = p.Job(c.Job).Alternative()
+		}
+		placed[c.Job] = p.fit(c.Job, c.alternative)
+		p.choose(c.Job, now)
+	}
+}
+
+// addPairs lists the pairs of a job.
+func (p *replanner) addPairs(j scheduler.JobView) {
+	now, runs := j.Alternative(), j.State() == scheduler.Running
+	choices := j.ChoicesAnew()
+	if len(choices) == 0 {
+		p.pairs = append(p.pairs, replanPair{p.keyOf(j), none, runs})
+		return
+	}
+	for _, k := range choices {
+		p.Choose(j.Number(), k)
+		p.pairs = append(p.pairs, replanPair{p.keyOf(j), k, runs && k == now})
+	}
+	p.Choose(j.Number(), now)
+}

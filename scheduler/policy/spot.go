@@ -1,0 +1,21 @@
+package policy
+
+
+
+func init() {
+	registerStrategy(ProvisioningChoice{
+		Choice: Choice{
+			Name: "spot", Title: "Spot only", Place: 3, Doc: "spot servers whenever there are any, and nothing else",
+		},
+		Strategy: RentalFunc(SpotOnly), Spot: true,
+	})
+}
+
+// SpotOnly takes spot servers whenever there are any, and nothing else: it can miss the
+// deadline.
+func SpotOnly(v RentalView) RentalMarket {
+	if v.Available {
+		return Spot
+	}
+	return RentNothing
+}

@@ -1,0 +1,18 @@
+package policy
+
+import (
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Spread is placement.Spread.
+const Spread Nodes = "spread"
+
+func init() {
+	RegisterNodes(rule(NodesChoice{
+		Choice: Choice{
+			Name: string(Spread), Title: "Spread", Place: 3,
+			Doc: "spread: each unit on the node with the most room",
+		},
+		Place: scheduler.PlaceSpread,
+	}))
+}

@@ -1,0 +1,127 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/division"
+)
+
+var (
+	demotion = schema.Arg{
+		Name: "demotion", Type: schema.Duration, Default: `"3250s"`, Positive: true, Example: `"57600s"`,
+		Doc: "The GPU time (time in GPUs times their number) with which a job goes to the second queue.",
+	}
+	promotion = schema.Arg{
+		Name: "promotion", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1e6), Example: `8`,
+		Doc: "A job of the second queue goes back to the first when it has waited this many times as long as it has run, " +
+			"both since it last came to the first; the time before it ran does not count as waiting. 0 for never.",
+	}
+)
+
+func init() {
+	registerElastic(Choice{
+		Name: "tiresias", Title: "Tiresias",
+		Doc: "two queues by the GPU time that jobs have had, the first before the second, in the order in which jobs came " +
+			"to them; whoever fits runs, and later jobs pass those that do not (J. Gu and others, NSDI 2019); on hardware " +
+			"without GPUs it is core time",
+		Place: 40, Settings: []schema.Arg{demotion, promotion}, Version: 3,
+	}, newTiresias, true)
+}
+
+// tiresias is the state of the order: two-dimensional least attained service in two queues.
+type tiresias struct {
+	demotion  time.Duration
+	promotion float64
+	queues    [2][]int32
+	lives     []attained
+}
+
+// attained is what a job has had since it last came to the first queue. It waits only once it has run.
+type attained struct {
+	known, runs bool
+	ran, waited time.Duration
+	looked      time.Duration
+	second      bool // it is in the second queue
+}
+
+func newTiresias(s Setup) decider {
+	ratio, _ := s.Policy.Settings[promotion.Name].(float64)
+	return &tiresias{
+		demotion: s.Policy.Settings.Duration(demotion.Name), promotion: ratio, lives: make([]attained, len(s.Run.Jobs)),
+	}
+}
+
+func (t *tiresias) ended(j int32) {
+	for q := range t.queues {
+		t.queues[q] = slices.DeleteFunc(t.queues[q], func(k int32) bool { return k == j })
+	}
+}
+
+// decide implements decider.
+func (t *tiresias) decide(p *planner, v scheduler.View, jobs []int32) (division.Division, error) {
+	for _, j := range jobs {
+		t.count(j, p.begun(v.Now()), p.demand(v.Job(j).Job()), p.at[j] != nil)
+	}
+	free := division.Total(p.capacity)
+	place := map[int32]int{}
+	for i, j := range jobs {
+		place[j] = i
+	}
+	target := make(division.Division, len(jobs))
+	var starting []int32
+	for _, q := range t.queues {
+		for _, j := range q {
+			i, ok := place[j]
+			gpus := p.demand(v.Job(j).Job())
+			if !ok || gpus == 0 {
+				continue
+			}
+			if t.lives[j].runs = gpus <= free; !t.lives[j].runs {
+				continue
+			}
+			free -= gpus
+			if target[i] = p.at[j]; target[i] == nil {
+				starting = append(starting, j)
+			}
+		}
+	}
+	left := division.Free(p.capacity, target)
+	for _, j := range starting {
+		target[place[j]] = division.PlaceMostFree(left, p.demand(v.Job(j).Job()))
+	}
+	return target, nil
+}
+
+// count adds up what a job has had since the last round, in which it held GPUs or did not, and puts it to its queue.
+func (t *tiresias) count(j int32, now time.Duration, gpus int, held bool) {
+	a := &t.lives[j]
+	a.runs = a.runs && held // the GPUs that were left may have been too scattered for it
+	passed := now - a.looked
+	a.looked = now
+	switch {
+	case !a.known:
+		a.known = true
+		t.queues[0] = append(t.queues[0], j)
+	case a.runs:
+		a.ran += passed
+		if !a.second && scheduler.CoreTime(a.ran, gpus) >= t.demotion {
+			t.move(j, a, 1)
+		}
+	case a.ran > 0:
+		a.waited += passed
+		if a.second && t.promotion > 0 && float64(a.waited) >= t.promotion*float64(a.ran) {
+			a.ran, a.waited = 0, 0
+			t.move(j, a, 0)
+		}
+	}
+}
+
+// move puts a job to the end of a queue.
+func (t *tiresias) move(j int32, a *attained, to int) {
+	t.ended(j)
+	a.second = to == 1
+	t.queues[to] = append(t.queues[to], j)
+}

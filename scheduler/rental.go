@@ -1,0 +1,390 @@
+// Rental keeps, for each job of a run, from which market its servers are to come:
+// spot servers, which are cheap and go away, or servers on demand. A strategy decides it,
+// tick by tick from the job's arrival, and at once when a job has lost its server. The
+// package knows which nodes are offered by which market and region, and which of them a
+// job may not start on; it decides nothing else about jobs.
+
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// Market is where a server comes from.
+type RentalMarket int
+
+// The markets. Nothing is to wait without a server.
+const (
+	Nothing RentalMarket = iota
+	Spot
+	OnDemand
+)
+
+// View is what a strategy knows at the beginning of a tick.
+type RentalView struct {
+	// Now is the time since the job arrived, which is to be done within Deadline; 0 for a
+	// job without one.
+	Now, Deadline time.Duration
+	// Work is the job's length on a server; Done is what is done of it.
+	Work, Done time.Duration
+	// Overhead is what a start costs; Starting is what is left of the last one.
+	Overhead, Starting time.Duration
+	// Tick is the time between decisions.
+	Tick time.Duration
+	// Held is the market of the server that is held. A spot server that has been
+	// taken away is held no more.
+	Held RentalMarket
+	// Available says that a spot server can be had.
+	Available bool
+}
+
+// Strategy chooses the market of the coming tick. It must not choose Spot where there
+// is none. Strategies are deterministic, and see no future.
+type RentalStrategy interface {
+	Choose(v RentalView) RentalMarket
+}
+
+// Terms are what a policy says of renting.
+type RentalTerms struct {
+	Strategy RentalStrategy
+	// Tick is the time between decisions.
+	Tick time.Duration
+	// Changeover is what the strategy takes a start on another server to cost; below 0
+	// for what is known of the job.
+	Changeover time.Duration
+	// Regions are those whose servers are taken, in turn; empty for all, in the order of
+	// the cluster's nodes.
+	Regions []string
+}
+
+// Unknown is the work of a job that nobody has estimated: longer than any deadline.
+const UnknownPrice = Never / 4
+
+// none is the index of no offer.
+const none = -1
+
+// maxOffers is how many markets and regions have a bit in a cluster.Room.
+const maxOffers = 30
+
+// Rental is the renting of a run. The zero value is that of a policy that leaves it to
+// the nodes.
+type Rental struct {
+	terms  RentalTerms
+	offers []offer
+	ofNode []int8 // by node, the index of its offer; none for a node that is not rented
+	jobs   []tenant
+	ticks  queue.Timers
+	due    []int32
+	claims []int // by offer, how many jobs have turned to it at this instant
+}
+
+// offer is the nodes of a market in a region.
+type offer struct {
+	market RentalMarket
+	region string
+	nodes  []int32
+}
+
+// tenant is a job.
+type tenant struct {
+	arrived time.Duration
+	tick    time.Duration // the next, or Never
+	choice  int8          // the offer that its servers come from, or none
+	lost    int8          // the offer of which it has just lost a server, or none
+	served  bool          // it has servers of its choice, or they are on their way
+	begun   time.Duration // since when
+	open    bool
+	kept    time.Duration // of its work, by the attempts that have ended
+}
+
+// New returns the renting of a run, and marks the machine's nodes by their markets. Of
+// the nodes, those on request that name a market are rented.
+func New(terms *RentalTerms, c cluster.Cluster, m *cluster.Machine, jobs int) (Rental, error) {
+	if terms == nil {
+		return Rental{}, nil
+	}
+	if terms.Tick <= 0 {
+		return Rental{}, fmt.Errorf("renting of servers: a tick of %s", terms.Tick)
+	}
+	r := Rental{terms: *terms, jobs: make([]tenant, jobs), ofNode: make([]int8, len(c.Nodes))}
+	for v, n := range c.Nodes {
+		r.ofNode[v] = none
+		if n.Supply != cluster.OnRequest || n.Market == "" || !r.wanted(n.Region) {
+			continue
+		}
+		market := Spot
+		if n.Market == cluster.MarketOnDemand {
+			market = OnDemand
+		}
+		at := slices.IndexFunc(r.offers, func(o offer) bool { return o.market == market && o.region == n.Region })
+		if at < 0 {
+			at = len(r.offers)
+			r.offers = append(r.offers, offer{market: market, region: n.Region})
+		}
+		r.offers[at].nodes = append(r.offers[at].nodes, int32(v))
+		r.ofNode[v] = int8(at)
+	}
+	if len(r.offers) == 0 || len(r.offers) > maxOffers {
+		return Rental{}, fmt.Errorf("renting of servers: nodes on request of %d markets and regions, of 1 to %d",
+			len(r.offers), maxOffers)
+	}
+	r.sort()
+	r.claims = make([]int, len(r.offers))
+	for v, n := range c.Nodes {
+		bit := int32(0)
+		switch {
+		case r.ofNode[v] != none:
+			bit = 1 << r.ofNode[v]
+		case n.Supply == cluster.OnRequest:
+			bit = 1 << maxOffers // of no use to anybody
+		}
+		m.Whole[v].Market, m.Free[v].Market = bit, bit
+	}
+	for j := range r.jobs {
+		r.jobs[j] = tenant{tick: Never, choice: none, lost: none}
+	}
+	return r, nil
+}
+
+func (r *Rental) wanted(region string) bool {
+	return len(r.terms.Regions) == 0 || slices.Contains(r.terms.Regions, region)
+}
+
+// sort puts the offers into the order of the regions that the terms list.
+func (r *Rental) sort() {
+	if len(r.terms.Regions) == 0 {
+		return
+	}
+	slices.SortStableFunc(r.offers, func(a, b offer) int {
+		return slices.Index(r.terms.Regions, a.region) - slices.Index(r.terms.Regions, b.region)
+	})
+	for i, o := range r.offers {
+		for _, v := range o.nodes {
+			r.ofNode[v] = int8(i)
+		}
+	}
+}
+
+// Rents reports whether a strategy decides where servers come from.
+func (r *Rental) Rents() bool { return r.jobs != nil }
+
+// Any reports whether some of the nodes are rented.
+func (r *Rental) Any(nodes []int32) bool {
+	return slices.ContainsFunc(nodes, func(v int32) bool { return r.ofNode[v] != none })
+}
+
+// Arrive notes that a job has arrived, whose first tick begins.
+func (r *Rental) Arrive(j int32, now time.Duration) {
+	if r.jobs != nil {
+		r.jobs[j].arrived, r.jobs[j].open = now, true
+		r.due = append(r.due, j)
+		r.wind(j, now)
+	}
+}
+
+// wind sets the timer of a job's next tick, which is a whole number of ticks after its
+// arrival.
+func (r *Rental) wind(j int32, now time.Duration) {
+	t := &r.jobs[j]
+	t.tick = Never
+	if n := (now-t.arrived)/r.terms.Tick + 1; n < (Never-t.arrived)/r.terms.Tick {
+		t.tick = t.arrived + n*r.terms.Tick
+		r.ticks.Push(queue.Timer{At: t.tick, Of: j})
+	}
+}
+
+// Next returns the instant of the next tick of a job.
+func (r *Rental) Next() time.Duration {
+	for len(r.ticks) > 0 && r.jobs[r.ticks[0].Of].tick != r.ticks[0].At {
+		r.ticks.Pop()
+	}
+	if len(r.ticks) == 0 {
+		return Never
+	}
+	return r.ticks[0].At
+}
+
+// Ring notes that the tick at Next has begun; now may be later, on a real clock.
+func (r *Rental) Ring(now time.Duration) {
+	j := r.ticks[0].Of
+	r.ticks.Pop()
+	r.due = append(r.due, j)
+	r.wind(j, now)
+}
+
+// Lost notes that a job has lost its servers on a node. Where it goes on is decided at once.
+func (r *Rental) Lost(j, node int32) {
+	if r.jobs == nil || r.ofNode[node] == none {
+		return
+	}
+	t := &r.jobs[j]
+	t.choice, t.served, t.lost = none, false, r.ofNode[node]
+	r.due = append(r.due, j)
+}
+
+// End notes that a job is over.
+func (r *Rental) End(j int32) {
+	if r.jobs != nil {
+		r.jobs[j] = tenant{tick: Never, choice: none, lost: none}
+	}
+}
+
+// Due returns the jobs about which a decision is due, each once and by number.
+func (r *Rental) Due() []int32 {
+	if len(r.due) == 0 {
+		return nil
+	}
+	slices.Sort(r.due)
+	clear(r.claims)
+	due := slices.DeleteFunc(slices.Compact(r.due), func(j int32) bool { return !r.jobs[j].open })
+	r.due = nil
+	return due
+}
+
+// Served notes whether the servers of a waiting job's choice are there or on their way.
+func (r *Rental) Served(j int32, served bool, now time.Duration) {
+	if r.jobs == nil {
+		return
+	}
+	if t := &r.jobs[j]; t.choice != none {
+		if served && !t.served {
+			t.begun = now
+		}
+		t.served = served
+	}
+}
+
+// Bars returns the markets and regions of nodes on which a job may not start, for
+// cluster.Room.Market.
+func (r *Rental) Bars(j int32) int32 {
+	if r.jobs == nil {
+		return 0
+	}
+	bars := int32(1<<(maxOffers+1) - 1)
+	if c := r.jobs[j].choice; c != none {
+		bars &^= 1 << c
+	}
+	return bars
+}
+
+// Keep notes what a job has of its work when an attempt has ended, and Kept returns it.
+func (r *Rental) Keep(j int32, work time.Duration) {
+	if r.jobs != nil {
+		r.jobs[j].kept = work
+	}
+}
+
+// Kept returns what a job had done when its last attempt ended.
+func (r *Rental) Kept(j int32) time.Duration { return r.jobs[j].kept }
+
+// State is what a decision about a job needs to know beside what the rental keeps.
+type RentalCase struct {
+	// Deadline is relative to the arrival; 0 for none.
+	Deadline time.Duration
+	// Work is the job's predicted length, 0 when nobody has estimated it, and Done what
+	// is done of it.
+	Work, Done time.Duration
+	// Changeover is what a start on another server is known to cost the job.
+	Changeover time.Duration
+	// From returns the first instant from now on at which a server can be had for a
+	// node, Never for none.
+	From func(node int32) time.Duration
+}
+
+// Decide has the strategy choose for a job, and reports whether its servers are to come
+// from elsewhere than before: it is to leave what it holds. name says where from.
+func (r *Rental) Decide(j int32, now time.Duration, s RentalCase) (leave bool, name string) {
+	t := &r.jobs[j]
+	v := RentalView{
+		Now: now - t.arrived, Deadline: s.Deadline, Work: s.Work, Done: s.Done, Overhead: s.Changeover,
+		Tick: r.terms.Tick, Held: r.held(t),
+	}
+	if v.Work <= 0 {
+		v.Work = UnknownPrice
+	}
+	if r.terms.Changeover >= 0 {
+		v.Overhead = r.terms.Changeover
+	}
+	if v.Held != Nothing {
+		v.Starting = max(v.Overhead-(now-t.begun), 0)
+	}
+	spot, soonest := r.first(t, Spot, now, s.From)
+	v.Available = spot != none
+	choice := r.terms.Strategy.Choose(v)
+	before := t.choice
+	t.lost = none
+	switch {
+	case choice == OnDemand && v.Held != OnDemand:
+		t.choice, _ = r.first(t, OnDemand, now, s.From)
+	case choice == Spot && v.Held != Spot:
+		t.choice = spot
+	case choice == Nothing:
+		t.choice = none
+	}
+	if t.choice == none && soonest == Never && (s.Deadline <= 0 || v.Now >= s.Deadline) {
+		t.tick = Never // nothing changes any more
+	}
+	if t.choice != none && (v.Held == Nothing || t.choice != before) {
+		r.claims[t.choice]++
+	}
+	if leave = t.choice != before; leave {
+		t.served = false
+	}
+	return leave && before != none, r.nameOf(t.choice)
+}
+
+// held returns the market of the servers that a job has, or that are on their way.
+func (r *Rental) held(t *tenant) RentalMarket {
+	if t.choice == none || !t.served {
+		return Nothing
+	}
+	return r.offers[t.choice].market
+}
+
+// first returns the first region in which a market has a server now, or none, and the
+// first instant at which there is one. What the job holds comes first, and the region in
+// which it has just lost a server comes last.
+func (r *Rental) first(t *tenant, m RentalMarket, now time.Duration, from func(int32) time.Duration) (at int8,
+	soonest time.Duration) {
+	at, soonest = none, Never
+	for i := range r.offers {
+		if r.offers[i].market != m {
+			continue
+		}
+		if int8(i) == t.choice && t.served {
+			return int8(i), now
+		}
+		ready := -r.claims[i]
+		for _, v := range r.offers[i].nodes {
+			when := from(v)
+			if when <= now {
+				ready++
+			}
+			soonest = min(soonest, when)
+		}
+		if ready > 0 && (at == none || at == t.lost) {
+			at = int8(i)
+		}
+	}
+	return at, soonest
+}
+
+// nameOf is a phrase for people.
+func (r *Rental) nameOf(choice int8) string {
+	if choice == none {
+		return "no server"
+	}
+	name := "a spot server"
+	if r.offers[choice].market == OnDemand {
+		name = "a server on demand"
+	}
+	if region := r.offers[choice].region; region != "" {
+		name += " in " + region
+	}
+	return name
+}

@@ -1,0 +1,217 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
+
+// asked is a strategy that answers what it is told to, and notes what it has seen.
+type asked struct {
+	answer RentalMarket
+	view   RentalView
+}
+
+func (a *asked) Choose(v RentalView) RentalMarket { a.view = v; return a.answer }
+
+// twoRegions has a spot server in each of two regions, one on demand in the second, one that stands, and one on
+// request of no market.
+func twoRegions() cluster.Cluster {
+	on := func(market, region string) cluster.Node {
+		return cluster.Node{Threads: 1, Supply: cluster.OnRequest, Market: market, Region: region}
+	}
+	return cluster.Cluster{Nodes: []cluster.Node{on("spot", "east"), on("spot", "west"), on(cluster.MarketOnDemand, "west"),
+		{Threads: 1}, on("", "west")}}
+}
+
+func renting(t *testing.T, terms RentalTerms, jobs int) *Rental {
+	t.Helper()
+	c := twoRegions()
+	r, err := New(&terms, c, cluster.NewMachine(c), jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+// from says when each node has a server; those not named never have.
+func from(at map[int32]time.Duration) func(int32) time.Duration {
+	return func(v int32) time.Duration {
+		if d, ok := at[v]; ok {
+			return d
+		}
+		return Never
+	}
+}
+
+func TestNodesOfMarkets(t *testing.T) {
+	c := twoRegions()
+	m := cluster.NewMachine(c)
+	r, err := New(&RentalTerms{Strategy: &asked{}, Tick: 1}, c, m, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bits []int32
+	for _, free := range m.Free {
+		bits = append(bits, free.Market)
+	}
+	if want := []int32{1, 2, 4, 0, 1 << maxOffers}; !slices.Equal(bits, want) {
+		t.Errorf("markets of nodes %b, want %b", bits, want)
+	}
+	for v, want := range []bool{true, true, true, false, false} {
+		if r.Any([]int32{3, int32(v)}) != want {
+			t.Errorf("node %d is rented: %v", v, !want)
+		}
+	}
+	if bars := r.Bars(0); bars != 1<<(maxOffers+1)-1 {
+		t.Errorf("a job without servers may start: %b", bars)
+	}
+	// The terms give the order of the regions, and leave out others.
+	west := renting(t, RentalTerms{Strategy: &asked{}, Tick: 1, Regions: []string{"west"}}, 1)
+	if west.Any([]int32{0}) || !west.Any([]int32{1}) || len(west.offers) != 2 {
+		t.Errorf("%+v", west.offers)
+	}
+	both := renting(t, RentalTerms{Strategy: &asked{}, Tick: 1, Regions: []string{"west", "east"}}, 1)
+	if both.offers[0].region != "west" || both.offers[2].region != "east" || both.ofNode[0] != 2 || both.ofNode[1] != 0 {
+		t.Errorf("%+v %v", both.offers, both.ofNode)
+	}
+	for regions, ok := range map[int]bool{0: false, 1: true, maxOffers: true, maxOffers + 1: false} {
+		var c cluster.Cluster
+		for i := range regions {
+			c.Nodes = append(c.Nodes, cluster.Node{Threads: 1, Supply: cluster.OnRequest, Market: "spot", Region: fmt.Sprint(i)})
+		}
+		c.Nodes = append(c.Nodes, cluster.Node{Threads: 1})
+		if _, err := New(&RentalTerms{Tick: 1}, c, cluster.NewMachine(c), 1); (err == nil) != ok {
+			t.Errorf("%d regions: %v", regions, err)
+		}
+	}
+	if _, err := New(&RentalTerms{}, twoRegions(), cluster.NewMachine(twoRegions()), 1); err == nil {
+		t.Error("a tick takes no time")
+	}
+	if none, err := New(nil, twoRegions(), cluster.NewMachine(twoRegions()), 1); err != nil || none.Rents() || none.Bars(0) != 0 {
+		t.Errorf("without terms: %v", err)
+	}
+}
+
+// The strategy is asked tick by tick from the arrival, and after a loss; what is chosen is where the job may start.
+func TestDecisionsOfAJob(t *testing.T) {
+	s := &asked{answer: Spot}
+	r := renting(t, RentalTerms{Strategy: s, Tick: 10, Changeover: -1}, 2)
+	r.Arrive(1, 5)
+	if due := r.Due(); !slices.Equal(due, []int32{1}) || r.Due() != nil || r.Next() != 15 {
+		t.Errorf("due %v, next at %d", due, r.Next())
+	}
+	both := from(map[int32]time.Duration{0: 0, 1: 0, 2: 0})
+	state := RentalCase{Deadline: 100, Work: 40, Done: 3, Changeover: 4, From: both}
+	// Each instant has its own decisions.
+	decide := func(now time.Duration) (bool, string) {
+		r.due = append(r.due, 1)
+		r.Due()
+		return r.Decide(1, now, state)
+	}
+	leave, name := decide(7)
+	if leave || name != "a spot server in east" || r.Bars(1)&1 != 0 || r.Bars(1)&2 == 0 || r.Bars(0)&1 == 0 {
+		t.Errorf("%v, %q, %b", leave, name, r.Bars(1))
+	}
+	if want := (RentalView{Now: 2, Deadline: 100, Work: 40, Done: 3, Overhead: 4, Tick: 10, Available: true}); s.view != want {
+		t.Errorf("the strategy sees %+v, want %+v", s.view, want)
+	}
+	// Servers that are on their way are held, and still start.
+	r.Served(1, true, 8)
+	r.Served(1, true, 9) // since then
+	state.Work = 0
+	if leave, _ = decide(10); leave || s.view.Held != Spot || s.view.Starting != 2 || s.view.Work != UnknownPrice {
+		t.Errorf("%v, %+v", leave, s.view)
+	}
+	if decide(30); s.view.Starting != 0 {
+		t.Errorf("after its start: %+v", s.view)
+	}
+	s.answer = OnDemand
+	if leave, name = decide(31); !leave || name != "a server on demand in west" || r.Bars(1)&4 != 0 {
+		t.Errorf("%v, %q", leave, name)
+	}
+	if decide(32); s.view.Held != Nothing {
+		t.Error("servers that are only chosen are held")
+	}
+	r.Served(1, true, 33)
+	if leave, _ = decide(34); leave || s.view.Held != OnDemand {
+		t.Errorf("%v, %+v", leave, s.view)
+	}
+	s.answer = Nothing
+	if leave, name = decide(35); !leave || name != "no server" {
+		t.Errorf("%v, %q", leave, name)
+	}
+	// After a loss the other region comes first.
+	s.answer = Spot
+	decide(36)
+	r.Served(1, true, 36)
+	r.Lost(1, 3) // a node that is not rented
+	if r.Due() != nil {
+		t.Error("a decision is due for a node that is not rented")
+	}
+	r.Lost(1, 0)
+	if due := r.Due(); !slices.Equal(due, []int32{1}) {
+		t.Errorf("due %v", due)
+	}
+	if leave, name = decide(37); leave || name != "a spot server in west" {
+		t.Errorf("after the loss: %v, %q", leave, name)
+	}
+	// Kept work, and the end.
+	if r.Keep(1, 9); r.Kept(1) != 9 {
+		t.Errorf("%d is kept", r.Kept(1))
+	}
+	r.End(1)
+	if r.Lost(1, 1); len(r.Due()) > 0 || r.Next() != Never || r.Kept(1) != 0 {
+		t.Errorf("a job that is over is due; the next tick is at %d", r.Next())
+	}
+}
+
+// Jobs that turn to a region at one instant leave its servers to each other; what has none yet is not available.
+func TestClaimsOfAnInstant(t *testing.T) {
+	s := &asked{answer: Spot}
+	r := renting(t, RentalTerms{Strategy: s, Tick: 10, Changeover: 6}, 3)
+	for j := range int32(3) {
+		r.Arrive(j, 0)
+	}
+	r.Due()
+	state := RentalCase{Work: 1, Changeover: 4, From: from(map[int32]time.Duration{0: 0, 1: 0})}
+	for j, want := range []string{"a spot server in east", "a spot server in west", "no server"} {
+		if _, name := r.Decide(int32(j), 0, state); name != want || s.view.Available != (j < 2) || s.view.Overhead != 6 {
+			t.Errorf("job %d: %q, %+v", j, name, s.view)
+		}
+	}
+	// At a later instant the first is still there to be had by the last, as far as the strategy knows.
+	r.Ring(10)
+	r.Ring(10)
+	r.Ring(10)
+	if due := r.Due(); !slices.Equal(due, []int32{0, 1, 2}) || r.Next() != 20 {
+		t.Errorf("due %v, next at %d", due, r.Next())
+	}
+	later := RentalCase{Work: 1, Deadline: 12, From: from(map[int32]time.Duration{0: 11})}
+	if _, name := r.Decide(2, 10, later); name != "no server" || s.view.Available {
+		t.Errorf("%q, %+v", name, s.view)
+	}
+	if _, name := r.Decide(2, 11, later); name != "a spot server in east" {
+		t.Errorf("when it is there: %q", name)
+	}
+}
+
+// The ticks of a job end when nothing can change any more: no server ever comes, and the deadline is over.
+func TestTicksEnd(t *testing.T) {
+	for _, c := range []struct {
+		deadline time.Duration
+		ends     bool
+	}{{0, true}, {9, true}, {10, true}, {11, false}} {
+		r := renting(t, RentalTerms{Strategy: &asked{answer: Spot}, Tick: 10}, 1)
+		r.Arrive(0, 0)
+		r.Ring(10)
+		r.Due()
+		r.Decide(0, 10, RentalCase{Deadline: c.deadline, From: from(nil)})
+		if got := r.Next() == Never; got != c.ends {
+			t.Errorf("a deadline of %d: the next tick is at %d", c.deadline, r.Next())
+		}
+	}
+}

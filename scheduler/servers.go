@@ -1,0 +1,377 @@
+// Servers keeps the nodes of a run that come and go: which have a server, which
+// are on their way, which will be taken away, what has started on each, and when one that
+// is idle is given back. It decides nothing about jobs.
+
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// Source has servers to rent.
+type ServerSource interface {
+	// Acquire asks for a server for a node that has none; nil when no server can be
+	// had for it any more.
+	Acquire(node int) (*Server, error)
+	// Release gives the server of a node back.
+	Release(node int) error
+}
+
+// Market is a Source that knows when it will have servers. One that does not is taken to
+// have them always.
+type Market interface {
+	// From returns the first instant from an instant on at which a server can be had for a
+	// node that has none; trace.Never for none.
+	From(node int, at time.Duration) time.Duration
+}
+
+// Nodes are the nodes of a run. The zero value is that of a cluster whose nodes all
+// stand. It closes and opens the nodes of its machine.
+type ServerNodes struct {
+	cluster cluster.Cluster
+	machine *cluster.Machine
+	source  ServerSource
+	emit    func(Event)
+	all     []node
+	absent  int // nodes on request that can be asked for
+	coming  int // nodes that are asked for and not up
+	leaving int // nodes that are up, and will be taken away
+	idle    queue.Timers
+	rested  []int32        // nodes whose idle time is over
+	rooms   []cluster.Room // scratch
+	// Ready, if it is set, reports whether a server can be had at once for a node; others
+	// are not asked for.
+	Ready func(v int32) bool
+}
+
+type phase uint8
+
+const (
+	absent phase = iota
+	coming
+	up
+	warned
+	over // there will be no server for it any more
+)
+
+// node is the state of a node.
+type node struct {
+	phase   phase
+	tenants []int32       // jobs that have started and not ended on it
+	idleAt  time.Duration // the instant of the timer that counts, or trace.Never
+	wanted  bool          // a job at the head of the queue waits for it and for others
+}
+
+// New closes the nodes that are still to come, and asks for those that are always wanted.
+// emit takes the events of nodes, which happen at the present instant.
+func NewServerNodes(c cluster.Cluster, m *cluster.Machine, source ServerSource, emit func(Event)) (ServerNodes, error) {
+	n := ServerNodes{cluster: c, machine: m, source: source, emit: emit, all: make([]node, len(c.Nodes))}
+	for v := range n.all {
+		n.all[v].idleAt = Never
+		if c.Nodes[v].Supply == cluster.Standing {
+			n.all[v].phase = up
+			continue
+		}
+		m.Close(int32(v))
+		if c.Nodes[v].Supply == cluster.OnRequest {
+			n.absent++
+			continue
+		}
+		if err := n.acquire(int32(v)); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// Change reports whether there are nodes that come and go.
+func (n *ServerNodes) Change() bool { return n.all != nil }
+
+// From returns the first instant from now on at which a node can take a job: when a server
+// can be had for it, or at once where it has room; trace.Never when it will have no server
+// any more.
+func (n *ServerNodes) From(v int32, need cluster.Room, now time.Duration) time.Duration {
+	switch {
+	case n.all[v].phase == over:
+		return Never
+	case n.all[v].phase == absent:
+		return n.ServerFrom(v, now)
+	case n.machine.Free[v].Holds(need):
+		return now
+	}
+	return now + 1 // when it is free again
+}
+
+// ServerFrom returns the first instant at which there is a server for a node without one.
+func (n *ServerNodes) ServerFrom(v int32, now time.Duration) time.Duration {
+	if m, ok := n.source.(Market); ok {
+		return m.From(int(v), now)
+	}
+	return now
+}
+
+// Pending reports whether a node is on its way, or will be taken away.
+func (n *ServerNodes) Pending() bool { return n.coming+n.leaving > 0 }
+
+// acquire asks for a server for a node.
+func (n *ServerNodes) acquire(v int32) error {
+	if n.all[v].phase == absent && n.cluster.Nodes[v].Supply == cluster.OnRequest {
+		n.absent--
+	}
+	server, err := n.source.Acquire(int(v))
+	if err != nil {
+		return fmt.Errorf("acquire node %q: %w", n.cluster.Nodes[v].Name, err)
+	}
+	if server == nil {
+		n.all[v].phase = over
+		return nil
+	}
+	n.all[v].phase = coming
+	n.coming++
+	n.emit(Event{Kind: NodeRequest, Job: -1, Node: int(v), Server: server})
+	return nil
+}
+
+// Notice takes the notice of a node at an instant. lost reports that the node is gone;
+// Lose is then to be called.
+func (n *ServerNodes) Notice(e *Notice, now time.Duration) (lost bool, err error) {
+	if e.Node < 0 || e.Node >= len(n.all) || n.cluster.Nodes[e.Node].Supply == cluster.Standing {
+		return false, fmt.Errorf("engine: %s: node %d does not come and go", e.Kind, e.Node)
+	}
+	v := int32(e.Node)
+	s := &n.all[v]
+	switch {
+	case e.Kind == NodeUp && s.phase == coming:
+		s.phase = up
+		n.coming--
+		n.machine.Open(v)
+		n.restIfIdle(v, now)
+		n.emit(Event{Kind: NodeStart, Job: -1, Node: e.Node})
+	case e.Kind == NodeWarned && s.phase == up:
+		s.phase, s.idleAt = warned, Never
+		n.leaving++
+		n.machine.Close(v)
+		n.emit(Event{Kind: NodeWarning, Job: -1, Node: e.Node, Until: e.Until})
+	case e.Kind == NodeDown && (s.phase == up || s.phase == warned):
+		return true, nil
+	default:
+		return false, fmt.Errorf("engine: %s: not so for node %q as it stands", e.Kind, n.cluster.Nodes[v].Name)
+	}
+	return false, nil
+}
+
+// Lose takes a node away, and returns the jobs that have started on it, by number.
+func (n *ServerNodes) Lose(v int32) []int32 {
+	s := &n.all[v]
+	if s.phase == warned {
+		n.leaving--
+	} else {
+		n.machine.Close(v)
+	}
+	s.phase, s.idleAt = absent, Never
+	if n.cluster.Nodes[v].Supply == cluster.OnRequest {
+		n.absent++
+	}
+	n.emit(Event{Kind: NodeEnd, Job: -1, Node: int(v), Revoked: true})
+	return slices.Sorted(slices.Values(s.tenants))
+}
+
+// Replace asks for another server for a node that was lost, if it is always wanted.
+func (n *ServerNodes) Replace(v int32) error {
+	if n.cluster.Nodes[v].Supply != cluster.Fixed {
+		return nil
+	}
+	return n.acquire(v)
+}
+
+// Occupy notes that a job has started on the nodes of its cores.
+func (n *ServerNodes) Occupy(j int32, cores cluster.CoreSet) {
+	if n.all == nil {
+		return
+	}
+	for _, v := range n.machine.NodesOf(cores, nil) {
+		s := &n.all[v]
+		s.tenants, s.idleAt = append(s.tenants, j), Never
+	}
+}
+
+// Vacate notes that a job is over on the nodes of its cores.
+func (n *ServerNodes) Vacate(j int32, cores cluster.CoreSet, now time.Duration) {
+	if n.all == nil {
+		return
+	}
+	for _, v := range n.machine.NodesOf(cores, nil) {
+		n.Leave(j, v, now)
+	}
+}
+
+// Leave notes that a job has nothing on a node any more.
+func (n *ServerNodes) Leave(j, v int32, now time.Duration) {
+	s := &n.all[v]
+	if i := slices.Index(s.tenants, j); i >= 0 {
+		s.tenants = slices.Delete(s.tenants, i, i+1)
+		n.restIfIdle(v, now)
+	}
+}
+
+// restIfIdle sets the timer at which a node is given back that nothing runs on.
+func (n *ServerNodes) restIfIdle(v int32, now time.Duration) {
+	s := &n.all[v]
+	if s.phase != up || len(s.tenants) > 0 || n.cluster.Nodes[v].Supply != cluster.OnRequest {
+		return
+	}
+	if idle := n.cluster.Nodes[v].Idle; idle < Never-now {
+		s.idleAt = now + idle
+		n.idle.Push(queue.Timer{At: s.idleAt, Of: v})
+	}
+}
+
+// NextIdle returns the next instant at which a node is to be given back.
+func (n *ServerNodes) NextIdle() time.Duration {
+	for len(n.idle) > 0 && n.all[n.idle[0].Of].idleAt != n.idle[0].At {
+		n.idle.Pop()
+	}
+	if len(n.idle) == 0 {
+		return Never
+	}
+	return n.idle[0].At
+}
+
+// Rest notes that the idle time of the node at NextIdle is over. It is given back when
+// dispatch has found no use for it.
+func (n *ServerNodes) Rest() {
+	v := n.idle[0].Of
+	n.idle.Pop()
+	n.all[v].idleAt = Never
+	n.rested = append(n.rested, v)
+}
+
+// GiveBack gives the nodes back whose idle time is over, but for those that a job waits
+// for together with others. Where a policy rents servers (Ready is set), those that are on their way
+// and of no use to a waiting job any more are given back as well: it has turned elsewhere.
+func (n *ServerNodes) GiveBack() error {
+	for v := range n.all {
+		if s := &n.all[v]; n.Ready != nil && s.phase == coming && !s.wanted &&
+			n.cluster.Nodes[v].Supply == cluster.OnRequest {
+			s.phase = absent
+			n.absent, n.coming = n.absent+1, n.coming-1
+			if err := n.dismiss(int32(v)); err != nil {
+				return err
+			}
+		}
+	}
+	keep := n.rested[:0]
+	for _, v := range n.rested {
+		s := &n.all[v]
+		switch {
+		case s.phase != up || len(s.tenants) > 0 || s.idleAt != Never:
+		case s.wanted:
+			keep = append(keep, v)
+		default:
+			s.phase = absent
+			n.absent++
+			n.machine.Close(v)
+			if err := n.dismiss(v); err != nil {
+				return err
+			}
+		}
+	}
+	n.rested = keep
+	return nil
+}
+
+func (n *ServerNodes) dismiss(v int32) error {
+	if err := n.source.Release(int(v)); err != nil {
+		return fmt.Errorf("give node %q back: %w", n.cluster.Nodes[v].Name, err)
+	}
+	n.emit(Event{Kind: NodeEnd, Job: -1, Node: int(v)})
+	return nil
+}
+
+// DismissAll gives all servers back at the end of a run.
+func (n *ServerNodes) DismissAll() error {
+	for v := range n.all {
+		s := &n.all[v]
+		if n.cluster.Nodes[v].Supply == cluster.Standing || s.phase == absent || s.phase == over {
+			continue
+		}
+		s.phase = over
+		if err := n.dismiss(int32(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Orders reports whether there are nodes to ask for or to give back.
+func (n *ServerNodes) Orders() bool {
+	return n.absent > 0 || len(n.rested) > 0 || n.Ready != nil && n.coming > 0
+}
+
+// Rooms begins to ask for the nodes that waiting jobs need: it returns what is free, with
+// the nodes that are on their way, to be passed to Serve. The slice holds until the next
+// call.
+func (n *ServerNodes) Rooms() []cluster.Room {
+	n.rooms = append(n.rooms[:0], n.machine.Free...)
+	for v := range n.all {
+		n.all[v].wanted = false
+		if n.all[v].phase == coming {
+			n.rooms[v] = n.machine.Whole[v]
+		}
+	}
+	return n.rooms
+}
+
+// Serve reports whether the nodes that a waiting job needs are up or on their way, asks
+// for those that are not, and takes its part of them out of rooms. home has the nodes that
+// the job is bound to, if any.
+func (n *ServerNodes) Serve(need cluster.Room, count int, home []int32, rooms []cluster.Room) (bool, error) {
+	chosen, ok := cluster.Fit(rooms, need, count, home, nil)
+	if !ok && home == nil {
+		for v := range n.all { // as few as will do, the first that do
+			if n.all[v].phase != absent || need.Parts == nil && !n.machine.Whole[v].Holds(need) ||
+				n.Ready != nil && !n.Ready(int32(v)) {
+				continue
+			}
+			rooms[v] = n.machine.Whole[v]
+			if chosen, ok = cluster.Fit(rooms, need, count, nil, chosen[:0]); ok {
+				break
+			}
+		}
+		n.hideAbsent(rooms, chosen, ok)
+	}
+	if !ok {
+		return false, nil
+	}
+	for _, v := range chosen {
+		if n.all[v].phase != absent {
+			continue
+		}
+		if err := n.acquire(v); err != nil {
+			return false, err
+		}
+		if n.all[v].phase == over { // another one may do
+			rooms[v].Cores = 0
+			return n.Serve(need, count, home, rooms)
+		}
+	}
+	for i, v := range chosen {
+		rooms[v].Sub(need.At(i))
+		n.all[v].wanted = true
+	}
+	return true, nil
+}
+
+// hideAbsent takes the room of absent nodes back that were looked at and not chosen.
+func (n *ServerNodes) hideAbsent(rooms []cluster.Room, chosen []int32, ok bool) {
+	for v := range n.all {
+		if n.all[v].phase == absent && !(ok && slices.Contains(chosen, int32(v))) {
+			rooms[v].Cores = 0
+		}
+	}
+}

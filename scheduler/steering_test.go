@@ -1,0 +1,257 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+)
+
+// answers is a controller that gives its answers one after the other, and keeps what it was told.
+type answers struct {
+	list []Action
+	told []Report
+}
+
+func (a *answers) Decide(r Report) (next Action) {
+	a.told = append(a.told, r)
+	if len(a.list) > 0 {
+		next, a.list = a.list[0], a.list[1:]
+	}
+	return next
+}
+
+// world is a kernel and a helm that write down what is asked of them.
+type world struct {
+	log             []string
+	begun, stopping bool
+	live            bool // the program takes settings on while it runs
+	refuse, fail    error
+}
+
+func (w *world) say(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
+
+func (w *world) Follow(jobs []bool) { w.say("follow %v", jobs) }
+
+func (w *world) Adopt(_ int, settings []Setting, restart bool) (Adopted, error) {
+	if w.refuse != nil {
+		return Adopted{}, w.refuse
+	}
+	w.say("adopt %s, restart %v", SettingsText(settings), restart)
+	return Adopted{Threads: len(settings), Restart: restart || !w.live}, nil
+}
+
+func (w *world) Deepen(_, block int) error { w.say("deepen %d", block); return w.fail }
+func (w *world) Restart(int) error         { w.say("restart"); return w.fail }
+func (w *world) Name(int32) string         { return "j" }
+func (w *world) Begun(int32) bool          { return w.begun }
+func (w *world) Stopping() bool            { return w.stopping }
+
+func (w *world) Facts(int32) Report { return Report{Job: 1} }
+
+func (w *world) Decided(_ int32, c *Control) {
+	w.say("decided %s, then %s, restart %v, refused %q", c.Action.Name(), SettingsText(c.Settings), c.Restart, c.Refused)
+}
+
+func (w *world) Reconfigure(_ int32, to Adopted)      { w.say("reconfigure %d", to.Threads) }
+func (w *world) Request(_, cores int32)               { w.say("request %d", cores) }
+func (w *world) Demand(_ int32, to Adopted) error     { w.say("demand %d", to.Threads); return w.fail }
+func (w *world) Satisfy(_ int32, reason string) error { w.say("satisfy: %s", reason); return w.fail }
+
+func set(pairs ...string) (s []Setting) {
+	for i := 0; i < len(pairs); i += 2 {
+		s = append(s, Setting{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return s
+}
+
+// desk is one job with a controller, and one without.
+func desk(t *testing.T, w *world, list ...Action) (*SteeringDesk, *answers) {
+	t.Helper()
+	c := &answers{list: list}
+	d, err := NewSteeringDesk(&Steering{Controllers: []Controller{nil, c}, Settings: [][]Setting{nil, set("n", "1")}, Helm: w}, 2, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"follow [false true]"}, w.log); d != "" {
+		t.Error(d)
+	}
+	w.log = nil
+	return d, c
+}
+
+// Each decision is written down, and then carried out as the job stands.
+func TestDecisionsAreCarriedOut(t *testing.T) {
+	block := 2
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name   string
+		world  world
+		action Action
+		want   []string
+		fails  bool
+	}{
+		{"nothing", world{begun: true}, Action{}, nil, false},
+		{"a reason alone", world{begun: true}, Action{Reason: "why"}, []string{`decided nothing, then n=1, restart false, refused ""`}, false},
+		{"before the start", world{}, Action{Settings: set("n", "2")},
+			[]string{"adopt n=2, restart false", `decided settings, then n=2, restart false, refused ""`, "reconfigure 1"}, false},
+		{"before the start, anew", world{}, Action{Settings: set("n", "2"), Restart: true},
+			[]string{"adopt n=2, restart false", `decided settings, then n=2, restart false, refused ""`, "reconfigure 1"}, false},
+		{"while it runs", world{begun: true, live: true}, Action{Settings: set("m", "2")},
+			[]string{"adopt n=1 m=2, restart false", `decided settings, then n=1 m=2, restart false, refused ""`, "demand 2"}, false},
+		{"a demand that fails", world{begun: true, live: true, fail: broken}, Action{Settings: set("m", "2")},
+			[]string{"adopt n=1 m=2, restart false", `decided settings, then n=1 m=2, restart false, refused ""`, "demand 2"}, true},
+		{"anew", world{begun: true}, Action{Settings: set("n", "3"), Allotment: &JobAllotment{Threads: 4}},
+			[]string{"adopt n=3, restart false", `decided settings and allotment, then n=3, restart true, refused ""`, "restart"}, false},
+		{"anew, as it asks", world{begun: true, live: true}, Action{Settings: set("n", "3"), Restart: true},
+			[]string{"adopt n=3, restart true", `decided settings, then n=3, restart true, refused ""`, "restart"}, false},
+		{"a restart that fails", world{begun: true, fail: broken}, Action{Settings: set("n", "3")},
+			[]string{"adopt n=3, restart false", `decided settings, then n=3, restart true, refused ""`, "restart"}, true},
+		{"cores", world{begun: true}, Action{Allotment: &JobAllotment{Threads: 4}},
+			[]string{`decided allotment, then n=1, restart false, refused ""`, "request 4"}, false},
+		{"no cores", world{begun: true}, Action{Allotment: &JobAllotment{}, Reason: "x"},
+			[]string{`decided allotment, then n=1, restart false, refused ""`}, false},
+		{"a layer", world{begun: true}, Action{Deepen: &block}, []string{"deepen 2", `decided deepen 2, then n=1, restart false, refused ""`}, false},
+		{"a layer that is refused", world{begun: true, fail: broken}, Action{Deepen: &block, Stop: true},
+			[]string{"deepen 2", `decided deepen 2 and stop, then n=1, restart false, refused "broken"`}, false},
+		{"the end", world{begun: true}, Action{Stop: true, Reason: "good enough"},
+			[]string{`decided stop, then n=1, restart false, refused ""`, "satisfy: good enough"}, false},
+		{"the end, without a reason", world{begun: true}, Action{Stop: true},
+			[]string{`decided stop, then n=1, restart false, refused ""`, "satisfy: its controller stopped it"}, false},
+		{"settings that cannot be", world{begun: true, refuse: broken}, Action{Settings: set("n", "9"), Stop: true},
+			[]string{`decided settings and stop, then n=1, restart false, refused "broken"`}, false},
+		{"while the run is broken off", world{begun: true, stopping: true}, Action{Stop: true}, nil, false},
+	} {
+		w := c.world
+		d, _ := desk(t, &w, c.action)
+		if err := d.Ask(1, nil); (err != nil) != c.fails {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if d := cmp.Diff(c.want, w.log); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+// A controller is told what its job reports, what was refused, and that it was started anew; only while the job has begun.
+func TestReports(t *testing.T) {
+	w := &world{begun: true, refuse: errors.New("too much")}
+	d, c := desk(t, w, Action{Settings: set("n", "9", "m", "8")}, Action{}, Action{}, Action{})
+	report := &ReportedProgress{Epoch: 1, Step: 2, Loss: 3, Accuracy: 4, Seconds: 5, Refused: set("x", "own")}
+	for _, p := range []*ReportedProgress{nil, report, report} {
+		if err := d.Ask(1, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(c.told) != 3 || !math.IsNaN(c.told[0].Loss) || c.told[1].Step != 2 || c.told[1].Loss != 3 || c.told[1].Accuracy != 4 ||
+		c.told[1].Epoch != 1 || c.told[1].Seconds != 5 || !c.told[1].Impossible || c.told[2].Impossible {
+		t.Fatalf("%+v", c.told)
+	}
+	if d := cmp.Diff(set("x", "own", "n", "too much", "m", "too much"), c.told[1].Refused); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(set("x", "own"), c.told[2].Refused); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(set("n", "1"), c.told[2].Settings); d != "" {
+		t.Error(d)
+	}
+	w.begun = false
+	if err := d.Ask(1, report); err != nil || len(c.told) != 3 {
+		t.Errorf("a job that has not begun reports: %v", err)
+	}
+	if err := errors.Join(d.Ask(0, report), (*SteeringDesk)(nil).Ask(0, report)); err != nil {
+		t.Error(err)
+	}
+	if _, err := NewSteeringDesk(&Steering{Controllers: []Controller{nil}, Helm: w}, 2, w); err == nil {
+		t.Error("controllers of too few jobs")
+	}
+	if _, err := NewSteeringDesk(&Steering{Controllers: []Controller{nil}}, 1, w); err == nil {
+		t.Error("controllers without a helm")
+	}
+}
+
+// What the end of an attempt means depends on who asked for it.
+func TestEndsOfAttempts(t *testing.T) {
+	anew := Action{Settings: set("n", "3")}
+	for _, c := range []struct {
+		name     string
+		asked    []Action // one at each report
+		ends     State
+		stopping bool
+		refuse   error
+		state    State // after it
+		reason   string
+		anew     bool
+	}{
+		{"on its own", nil, Stopped, false, nil, Stopped, "r", false},
+		{"finished", []Action{anew}, Finished, false, nil, Finished, "r", false},
+		{"to be started anew", []Action{anew}, Stopped, false, nil, Stopped, "r", true},
+		{"to be started anew, while the run ends", []Action{anew}, Stopped, true, nil, Stopped, "r", false},
+		{"stopped by its controller", []Action{{Stop: true, Reason: "enough"}}, Stopped, false, nil, Finished, "enough", false},
+		{"stopped, and failed", []Action{{Stop: true, Reason: "enough"}}, Failed, false, nil, Failed, "r", false},
+		{"failed with old settings", nil, Failed, false, nil, Failed, "r", false},
+		{"failed with new settings, without others", []Action{anew}, Failed, false, nil, Failed, "r", false},
+		{"failed with new settings, and others", []Action{anew, {Settings: set("n", "4")}}, Failed, false, nil, Stopped, "r", true},
+		{"failed with new settings, others cannot be", []Action{anew, {Settings: set("n", "4")}}, Failed, false, errors.New("no"), Failed, "r", false},
+	} {
+		w := &world{begun: true}
+		d, told := desk(t, w, c.asked...)
+		if len(c.asked) > 0 {
+			if err := d.Ask(1, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.stopping, w.refuse = c.stopping, c.refuse
+		e := &Notice{State: c.ends, Reason: "r"}
+		next, again := d.Ended(1, e)
+		if again != c.anew || e.State != c.state || e.Reason != c.reason || again != (next.Threads > 0) {
+			t.Errorf("%s: %v, %s, %q, %+v", c.name, again, e.State, e.Reason, next)
+		}
+		if !again {
+			continue
+		}
+		w.refuse = nil
+		if err := d.Ask(1, nil); err != nil {
+			t.Fatal(err)
+		}
+		want := set("n", "3")
+		if c.ends == Failed {
+			want = set("n", "4")
+			if crashed := told.told[1].Crashed; crashed != "r" {
+				t.Errorf("%s: the controller is told %q", c.name, crashed)
+			}
+		}
+		last := told.told[len(told.told)-1]
+		if d := cmp.Diff(want, last.Settings); d != "" || !last.Restarted {
+			t.Errorf("%s: started anew %v: %s", c.name, last.Restarted, d)
+		}
+		if err := d.Ask(1, nil); err != nil || told.told[len(told.told)-1].Restarted {
+			t.Errorf("%s: it is told twice that it was started anew", c.name)
+		}
+	}
+	w := &world{begun: true}
+	d, told := desk(t, w, anew)
+	if err := errors.Join(d.Ask(1, nil), d.Ask(1, nil)); err != nil || len(told.told) != 1 {
+		t.Errorf("a job that ends its attempt is asked about: %d times, %v", len(told.told), err)
+	}
+	if _, again := d.Ended(0, &Notice{State: Stopped}); again {
+		t.Error("a job without a controller is started anew")
+	}
+	// A report says that new settings do.
+	w = &world{begun: true, live: true}
+	d, _ = desk(t, w, anew, Action{}, Action{Settings: set("n", "4")})
+	if err := errors.Join(d.Ask(1, nil), d.Ask(1, &ReportedProgress{})); err != nil {
+		t.Fatal(err)
+	}
+	if _, again := d.Ended(1, &Notice{State: Failed}); again {
+		t.Error("a job that failed with settings that had done is started anew")
+	}
+	d, told = desk(t, &world{begun: true}, Action{Stop: true})
+	if err := errors.Join(d.Ask(1, nil), d.Ask(1, nil)); err != nil || len(told.told) != 1 {
+		t.Errorf("a job that was stopped is asked about: %d times, %v", len(told.told), err)
+	}
+}

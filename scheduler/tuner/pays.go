@@ -1,0 +1,151 @@
+package tuner
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/tfexp/tfexp/estimator/losscurve"
+	"github.com/tfexp/tfexp/estimator/surrogate"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// What is assumed before anything is measured.
+const (
+	// inPlace is what a change costs that needs no new start, in seconds.
+	inPlace = 0.05
+	// spread is the standard deviation of the logarithm of a pace that no model predicts.
+	spread = 0.35
+)
+
+// curveSeed makes the forecasts of loss curves the same in every run.
+const curveSeed = 1
+
+// left predicts how many units the job still has to train, with an interval.
+func (c *Controller) left(units int) (left, low, high float64) {
+	all := float64(max(c.Units-units, 0))
+	if c.Target == "" {
+		return all, all, all
+	}
+	bound := c.Bound
+	if c.Target == "accuracy" {
+		bound = 1 - bound
+	}
+	model, _ := losscurve.ByName(losscurve.Default)
+	f, ok := model.Forecast(c.curve, losscurve.Ask{Target: bound, Level: 0.9, Most: all, Seed: curveSeed})
+	if !ok {
+		return all, 0, all
+	}
+	return math.Min(f.Steps, all), math.Min(f.Low, all), math.Min(f.High, all)
+}
+
+// cost is what a change to a point is expected to cost, in seconds: what those before did, or
+// else the start of the job.
+func (c *Controller) cost(to []float64) float64 {
+	restart := c.restarts(to)
+	m := c.costs[index(restart)]
+	prior := inPlace
+	if restart {
+		prior = c.start
+	}
+	return (prior + m.sum) / float64(m.n+1)
+}
+
+// decide says what follows a stretch: another setting is tried, the best one is gone back
+// to, or all stays as it is.
+func (c *Controller) decide(units int) scheduler.Action {
+	now, best := c.find(c.at), c.best()
+	left, low, high := c.left(units)
+	y := c.trials[now].pace
+	e := scheduler.Expected{Left: left * y, Low: low * y, High: high * y}
+	if len(c.trials) <= c.Tries {
+		next, err := c.Method.Suggest(c.problem())
+		switch {
+		case errors.Is(err, ErrDone):
+		case err != nil:
+			c.over = true
+			return scheduler.Action{Reason: fmt.Sprintf("the method %s has failed: %v", c.Method.Name, err)}
+		default:
+			next.At = next.At[:len(c.at):len(c.at)] // without the loss
+			if a, ok := c.explore(next, e, left, y, c.trials[best].pace); ok {
+				return a
+			}
+		}
+	}
+	c.over = true
+	e.Cost = c.cost(c.trials[best].at)
+	if best == now {
+		return scheduler.Action{Reason: "no other setting is worth its cost: it stays as it is", Expected: &e}
+	}
+	return c.settle(best, e, low, y)
+}
+
+// explore tries a setting that a method suggests, if what it may save is worth the
+// changes there and back and the time that it may lose meanwhile, in expectation.
+func (c *Controller) explore(next Suggestion, e scheduler.Expected, left, now, best float64) (scheduler.Action,
+	bool) {
+	mean, sd := next.Mean, next.SD
+	e.Cost = c.cost(next.At)
+	if next.Modelled && next.Scale != surrogate.Log { // to the logarithm
+		mean, sd = math.Log(math.Max(mean, best/10)), sd/math.Max(mean, best/10)
+	}
+	sd = math.Max(sd, noise)
+	if !next.Modelled {
+		mean, sd = 0, spread
+		n := 0.0
+		for _, t := range c.trials {
+			if !math.IsInf(t.pace, 1) {
+				mean, n = mean+math.Log(t.pace), n+1
+			}
+		}
+		mean /= n
+	}
+	u := (math.Log(best) - mean) / sd
+	better := distuv.UnitNormal.CDF(u)
+	expected := math.Exp(mean + sd*sd/2)
+	// E[max(best − pace, 0)] of a lognormal pace.
+	improvement := best*better - expected*distuv.UnitNormal.CDF(u-sd)
+	stretch := float64(c.Stretch + 1)
+	worth := math.Max(left-stretch, 0)*improvement - e.Cost - (1-better)*e.Cost -
+		stretch*math.Max(expected-best, 0)
+	e.Gain = left * (now - math.Exp(mean))
+	e.Sure = sure(now, math.Exp(mean), sd, left, e.Cost)
+	if !(worth > 0) || same(next.At, c.at) {
+		return scheduler.Action{}, false
+	}
+	what := "a model expects"
+	if !next.Modelled {
+		what = "no model yet: it may bring"
+	}
+	again := ""
+	if c.looks > 0 {
+		again = "the job goes at another pace than it was measured with: "
+	}
+	return c.change(next.At, &e, fmt.Sprintf("%stries a setting: %s %.3g s a unit (now %.3g), which is worth %.3g s",
+		again, what, math.Exp(mean), now, worth)), true
+}
+
+// settle goes back to the best setting that was measured, if that saves more than the
+// change costs, with confidence: even if the job ends as early as it may.
+func (c *Controller) settle(best int, e scheduler.Expected, low, now float64) scheduler.Action {
+	y := c.trials[best].pace
+	e.Gain = e.Left - e.Left/now*y
+	e.Sure = sure(now, y, noise, math.Max(low, 1), e.Cost)
+	if e.Sure < c.Level {
+		return scheduler.Action{Expected: &e, Reason: fmt.Sprintf(
+			"the best setting (%.3g s a unit, now %.3g) is not sure to save what the change costs", y, now)}
+	}
+	return c.change(c.trials[best].at, &e, fmt.Sprintf("goes back to the best setting: %.3g s a unit, now %.3g", y, now))
+}
+
+// sure is the probability that a change saves more than it costs: that the logarithm of
+// the new pace, known with a standard deviation, is below that of (left × now − cost) / left.
+func sure(now, mean, sd, left, cost float64) float64 {
+	most := now - cost/math.Max(left, 1)
+	if most <= 0 {
+		return 0
+	}
+	return distuv.UnitNormal.CDF((math.Log(most) - math.Log(mean)) / math.Hypot(sd, noise))
+}

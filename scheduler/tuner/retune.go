@@ -1,0 +1,391 @@
+// Retune has the controller that tunes a job while it trains: it measures how
+// fast the job goes with a setting, asks a method of package tuner for the next one, and
+// changes to it when that is worth its cost.
+
+package tuner
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/estimator/losscurve"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Name is that of the controller in results, and in the registry.
+const Name = "tune"
+
+// Version is of its decisions: raise it when they change.
+const Version = 3
+
+// key is where Options stand among those of the registry.
+const retuneKey = "options"
+
+func init() {
+	scheduler.RegisterController(scheduler.ControllerChoice{
+		Name: Name, Doc: "tunes settings while the job trains; `tune` blocks with a `mode` other than `trials` have it.",
+		New: func(o scheduler.ControllerOptions) (scheduler.Controller, error) {
+			own, ok := o.Values[retuneKey].(Options)
+			if !ok {
+				return nil, errors.New("it needs a tune block")
+			}
+			return New(own), nil
+		},
+	})
+}
+
+// Given returns options as those of the registry.
+func Given(o Options) scheduler.ControllerOptions { return scheduler.ControllerOptions{Values: map[string]any{retuneKey: o}} }
+
+// Options say what a controller searches, and when it ends the job.
+type Options struct {
+	Problem *Problem
+	Method  Method
+	// Names are those of the settings, in the order of the space; Values returns their
+	// values at a point, as an experiment writes them.
+	Names  []string
+	Values func(at []float64) []string
+	// Initial is where the job begins. Learns says of each setting whether it changes what
+	// the job learns in an epoch, and not only how long that takes.
+	Initial []float64
+	Learns  []bool
+	// Live says of each setting whether the program is to take it on while it runs, and to
+	// say so; nil where there is no program.
+	Live []bool
+	// Cores returns how many cores the job asks for at a point; nil where that is not known.
+	Cores func(at []float64) int
+	// Known are paces that were measured elsewhere: the job need not go at them, but settings are
+	// expected to be in such proportions.
+	Known []Known
+	// Fixed keeps the initial settings; Restart changes all settings by a new start of the
+	// program.
+	Fixed, Restart bool
+	// Units is the work of the job in epochs (or steps). Target is "loss" or "accuracy",
+	// and Bound what ends the job when it is reached; empty for none.
+	Units  int
+	Target string
+	Bound  float64
+	// Limit ends the job at a service time; 0: never.
+	Limit time.Duration
+	// Stretch is how many reports a setting is measured by at most, beside the first one after
+	// the change. Tries is how many settings are tried at most.
+	Stretch, Tries int
+	// Level is the confidence with which a change has to pay.
+	Level float64
+}
+
+// Known is the pace at a point, in seconds a unit.
+type Known struct {
+	At   []float64
+	Pace float64
+}
+
+// Controller tunes one job. It implements control.Controller.
+type Controller struct {
+	Options
+	curve   []losscurve.Point // the loss, or the error, by units
+	trials  []trial
+	at      []float64 // the present point
+	now     stretch   // at it
+	earlier stretch   // the one before, while the change after it is not confirmed
+	last    seen      // the report before
+	factor  float64   // of what is learned in a unit, against the first setting
+	costs   [2]mean   // measured, of changes in place and by a new start
+	start   float64   // seconds of the first start
+	spread  residuals
+	anew    []bool // settings that the program takes on only when it starts
+	stuck   []bool // settings that do not reach the program in any way
+	failed  int    // starts in a row that failed
+	over    bool   // nothing more is tried
+	ended   bool
+	expectations
+}
+
+// stretch is the time between two changes.
+type stretch struct {
+	first  float64   // seconds of the first interval, which has the cost of the change in it; NaN before it
+	units  float64   // in it
+	each   []float64 // seconds of a unit in the intervals after it
+	length []float64 // units in each of these
+	from   int       // index in curve of where it began
+	speed  float64   // how fast the loss fell by units before it; see slope
+	before []float64 // the point before, while the change is not confirmed; nil of the first stretch
+	anew   bool      // it began with a new start
+	took   []bool    // settings that the program has said that it took on
+}
+
+// together is the part of the time of a unit, as the program tells it, below which two reports are
+// taken to have been written at once: the later one belongs to the interval of the earlier.
+const together = 0.2
+
+// add takes the interval between two reports: so many units in so many seconds. told is how
+// long the last unit took, as the program says; NaN where it does not.
+func (s *stretch) add(seconds, units, told float64) {
+	k := len(s.each) - 1
+	switch atOnce := seconds < together*told*units; {
+	case math.IsNaN(s.first):
+		s.first, s.units = seconds, units
+	case atOnce && k < 0:
+		s.first, s.units = s.first+seconds, s.units+units
+	case atOnce:
+		all := s.length[k] + units
+		s.each[k], s.length[k] = (s.each[k]*s.length[k]+seconds)/all, all
+	default:
+		s.each, s.length = append(s.each, seconds/units), append(s.length, units)
+	}
+}
+
+type seen struct {
+	units int
+	used  time.Duration
+}
+
+// New returns the controller of one job.
+func New(o Options) *Controller {
+	c := &Controller{
+		Options: o, at: o.Initial, factor: 1, now: stretch{first: math.NaN(), took: make([]bool, len(o.Names))},
+		anew: make([]bool, len(o.Names)), stuck: make([]bool,
+			len(o.Names)), expectations: expectations{next: firstLook(o.Stretch)},
+	}
+	c.expectKnown()
+	return c
+}
+
+// Decide implements control.Controller.
+func (c *Controller) Decide(r scheduler.Report) scheduler.Action {
+	units := r.Epoch
+	if units == 0 {
+		units = r.Step
+	}
+	if r.Crashed != "" {
+		return c.crashed(r)
+	}
+	if units == 0 || c.ended {
+		return scheduler.Action{}
+	}
+	if units > c.last.units {
+		c.observe(r, units)
+	}
+	if a, done := c.ends(r); done {
+		c.ended = true
+		return a
+	}
+	if c.Fixed {
+		return scheduler.Action{}
+	}
+	if len(r.Refused) > 0 && c.now.before != nil {
+		return c.refused(r, units)
+	}
+	if !c.enough() {
+		return scheduler.Action{}
+	}
+	if !c.over || c.now.before != nil {
+		if a, ignored := c.ignored(); ignored {
+			return a
+		}
+		c.measured()
+	}
+	if c.over && !c.looksAgain() {
+		return scheduler.Action{}
+	}
+	return c.decide(units)
+}
+
+// observe takes a report into the measurement of the present setting.
+func (c *Controller) observe(r scheduler.Report, units int) {
+	n := float64(units - c.last.units)
+	seconds := (r.Used - c.last.used).Seconds()
+	c.now.add(seconds, n, r.Seconds)
+	if r.Restarted && !c.now.anew { // it was to change in place
+		c.now.anew = true
+		c.needsStart(c.now.before)
+	}
+	for _, s := range r.Took {
+		if i := slices.Index(c.Names, s.Name); i >= 0 {
+			c.now.took[i] = true
+		}
+	}
+	c.last = seen{units, r.Used}
+	switch v := r.Loss; {
+	case c.Target == "accuracy" && !math.IsNaN(r.Accuracy):
+		c.curve = append(c.curve, losscurve.Point{Step: float64(units), Loss: 1 - r.Accuracy})
+	case c.Target != "accuracy" && !math.IsNaN(v):
+		c.curve = append(c.curve, losscurve.Point{Step: float64(units), Loss: v})
+	}
+}
+
+// needsStart notes that the program was started anew for what differs from a point before: if
+// none of it was known to need that, what the program does not take on while it runs is taken to, or else all of it.
+func (c *Controller) needsStart(before []float64) {
+	var changed, others []int
+	for i := range before {
+		switch {
+		case before[i] == c.at[i]:
+			continue
+		case c.anew[i]:
+			return
+		case c.Live == nil || !c.Live[i]:
+			others = append(others, i)
+		}
+		changed = append(changed, i)
+	}
+	if len(others) > 0 {
+		changed = others
+	}
+	for _, i := range changed {
+		c.anew[i] = true
+	}
+}
+
+// ends reports whether the job is at its target or its limit, and stops it there.
+func (c *Controller) ends(r scheduler.Report) (scheduler.Action, bool) {
+	switch {
+	case c.Target == "loss" && r.Loss <= c.Bound:
+		return scheduler.Action{Stop: true, Reason: fmt.Sprintf("the target loss of %g is reached", c.Bound)}, true
+	case c.Target == "accuracy" && r.Accuracy >= c.Bound:
+		return scheduler.Action{Stop: true, Reason: fmt.Sprintf("the target accuracy of %g is reached", c.Bound)}, true
+	case c.Limit > 0 && r.Used >= c.Limit:
+		reason := fmt.Sprintf("the limit of %s is over", c.Limit)
+		if c.Target != "" {
+			reason += fmt.Sprintf(", and the target %s of %g was not reached", c.Target, c.Bound)
+		}
+		return scheduler.Action{Stop: true, Reason: reason}, true
+	}
+	return scheduler.Action{}, false
+}
+
+// change makes another point the present one, and answers with its settings.
+func (c *Controller) change(to []float64, e *scheduler.Expected, reason string) scheduler.Action {
+	var settings []scheduler.Setting
+	was, will := c.Values(c.at), c.Values(to)
+	for i, name := range c.Names {
+		if was[i] != will[i] {
+			settings = append(settings, scheduler.Setting{Name: name, Value: will[i]})
+		}
+	}
+	restart := c.restarts(to)
+	c.earlier = c.now
+	c.now = stretch{
+		first: math.NaN(), from: len(c.curve), speed: c.slope(max(c.now.from, 1)), before: c.at, anew: restart,
+		took: make([]bool, len(c.Names)),
+	}
+	c.at = to
+	return scheduler.Action{Settings: settings, Restart: restart, Expected: e, Reason: reason}
+}
+
+// restarts reports whether the program is started anew for another point.
+func (c *Controller) restarts(to []float64) bool {
+	for i := range to {
+		if c.anew[i] && to[i] != c.at[i] {
+			return true
+		}
+	}
+	return c.Restart
+}
+
+// refused goes back from settings that cannot be; those that the program cannot take on
+// while it runs are changed by a new start.
+func (c *Controller) refused(r scheduler.Report, units int) scheduler.Action {
+	to := c.at
+	if !r.Impossible && !c.now.anew {
+		for _, s := range r.Refused {
+			if i := slices.Index(c.Names, s.Name); i >= 0 {
+				c.anew[i] = true
+			}
+		}
+		c.back()
+		if c.restarts(to) {
+			return c.change(to, nil, fmt.Sprintf("the program cannot change %s while it runs (%s): it is started anew",
+				r.Refused[0].Name, r.Refused[0].Value))
+		}
+	} else {
+		c.back()
+	}
+	c.trials = append(c.trials, trial{at: to, pace: math.Inf(1)})
+	return c.decide(units)
+}
+
+// back takes back a change that did not come about: the stretch before it goes on.
+func (c *Controller) back() {
+	first, units := c.now.first, c.now.units
+	c.at, c.now = c.now.before, c.earlier
+	if !math.IsNaN(first) && units > 0 {
+		c.now.each, c.now.length = append(c.now.each, first/units), append(c.now.length, units)
+	}
+}
+
+// crashed goes back to the best setting from one with which the program failed.
+func (c *Controller) crashed(r scheduler.Report) scheduler.Action {
+	if c.failed++; c.Fixed || c.now.before == nil || c.failed > mostFailed {
+		return scheduler.Action{}
+	}
+	c.trials = append(c.trials, trial{at: c.at, pace: math.Inf(1)})
+	to := c.now.before
+	if b := c.best(); b >= 0 {
+		to = c.trials[b].at
+	}
+	a := c.change(to, nil, "the program failed with these settings: "+r.Crashed)
+	c.now.anew = true
+	return a
+}
+
+// mostFailed bounds the starts in a row that may fail before the job does.
+const mostFailed = 3
+
+// ignored finds settings that the program was to take on while it ran, and of which it has
+// said nothing: if it goes as fast as before, it has not. It is started anew with them where
+// that brings them to it; else they count as settings that cannot be.
+func (c *Controller) ignored() (scheduler.Action, bool) {
+	before := c.now.before
+	if c.now.anew || before == nil || c.Live == nil {
+		return scheduler.Action{}, false
+	}
+	var mute []int
+	for i := range before {
+		if before[i] != c.at[i] && c.Live[i] && !c.now.took[i] {
+			mute = append(mute, i)
+		}
+	}
+	k := c.find(before)
+	if len(mute) == 0 || k < 0 || c.differs(c.pace(), len(c.now.each), k) {
+		return scheduler.Action{}, false
+	}
+	var names []string
+	start := true
+	for _, i := range mute {
+		names = append(names, c.Names[i])
+		start = start && c.Learns[i]
+		c.anew[i], c.stuck[i] = true, c.stuck[i] || !c.Learns[i]
+	}
+	to, said := c.at, fmt.Sprintf("the program has not said that it took on %s, and goes as fast as before", list(names))
+	c.back()
+	var a scheduler.Action
+	if start {
+		a = c.change(to, nil, said+": it is started anew")
+	} else {
+		c.trials = append(c.trials, trial{at: to, pace: math.Inf(1)})
+		c.at = to
+		a = c.change(before, nil, said+": these settings do not count as tried")
+		a.Restart, c.now.anew = false, false
+	}
+	a.Ignored = names
+	return a, true
+}
+
+func list(names []string) string {
+	text := names[0]
+	for _, n := range names[1:] {
+		text += ", " + n
+	}
+	return text
+}
+
+func index(restart bool) int {
+	if restart {
+		return 1
+	}
+	return 0
+}

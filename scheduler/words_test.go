@@ -1,0 +1,117 @@
+package scheduler
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestWordsOfEvents: each kind of event says what it has to say.
+func TestWordsOfEvents(t *testing.T) {
+	block := 2
+	control := &Control{Action: Action{Stop: true, Reason: "it is done"}}
+	news := &Prediction{Done: 1, Total: 10, Left: 9*time.Second + 400*time.Microsecond, Before: Never}
+	for _, c := range []struct {
+		event Event
+		want  string
+	}{
+		{Event{Kind: Request, Request: 3, Reason: "none"}, "3 cores"},
+		{Event{Kind: Reconfigure, Request: 4}, "4 cores"},
+		{Event{Kind: Decided, Control: control, Reason: "none"}, "stop (it is done)"},
+		{Event{Kind: Decided, Reason: "a reason"}, "a reason"},
+		{Event{Kind: Level, Levels: Levels{From: 2, To: 1}}, "from level 2 to 1"},
+		{Event{Kind: Predict, Prediction: news}, "1 of 10 units are done: 9s left on the full request, before not known"},
+		{Event{Kind: Predict, Reason: "a reason"}, "a reason"},
+		{Event{Kind: NodeWarning, Until: time.Minute}, "until 1m0s"},
+		{Event{Kind: NodeEnd, Revoked: true}, "taken away"},
+		{Event{Kind: NodeEnd}, "given back"},
+		{Event{Kind: Fail, Reason: "exit status 1"}, "exit status 1"},
+	} {
+		if got := c.event.Detail(); got != c.want {
+			t.Errorf("%s says %q, want %q", c.event.Kind, got, c.want)
+		}
+	}
+	settings := []Setting{{"batch", "64"}, {"ps", "1"}}
+	for _, c := range []struct {
+		control Control
+		want    string
+	}{
+		{Control{}, "nothing"},
+		{Control{Action: Action{Reason: "all is well"}}, "nothing (all is well)"},
+		{Control{Action: Action{Settings: settings}}, "settings: batch=64 ps=1"},
+		{Control{Action: Action{Settings: settings[:1], Reason: "it pays"}}, "settings: batch=64 (it pays)"},
+		{Control{Action: Action{Settings: settings[1:], Reason: "it pays"}, Refused: "no room"}, "settings: ps=1: refused: no room"},
+		{Control{Action: Action{Allotment: &JobAllotment{}, Deepen: &block, Stop: true}}, "allotment and deepen 2 and stop"},
+	} {
+		if got := c.control.String(); got != c.want {
+			t.Errorf("a decision is %q, want %q", got, c.want)
+		}
+		if nothing := c.control.Action.Nothing(); nothing != (c.control.Action.Name() == "nothing") {
+			t.Errorf("%q changes nothing: %v", c.want, nothing)
+		}
+	}
+}
+
+// TestSettingsWithChanges: those that are there change in their places, new ones come last, and what is changed stays
+// as it was for others.
+func TestSettingsWithChanges(t *testing.T) {
+	before := []Setting{{"batch", "32"}, {"ps", "1"}}
+	got := With(before, []Setting{{"ps", "2"}, {"rate", "0.1"}, {"rate", "0.2"}})
+	if want := []Setting{{"batch", "32"}, {"ps", "2"}, {"rate", "0.2"}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if text := SettingsText(before) + "|" + SettingsText(nil); text != "batch=32 ps=1|" {
+		t.Errorf("the settings before are %q", text)
+	}
+}
+
+// TestKinds: which events are about nodes, which states are final, by which events, and what notices are called.
+func TestKinds(t *testing.T) {
+	for _, k := range []EventKind{NodeRequest, NodeStart, NodeWarning, NodeEnd} {
+		if !k.OfNode() {
+			t.Errorf("%s is not about a node", k)
+		}
+	}
+	for _, k := range []EventKind{Arrive, Start, Finish, Revoke} {
+		if k.OfNode() {
+			t.Errorf("%s is about a node", k)
+		}
+	}
+	final := map[State]EventKind{Finished: Finish, Failed: Fail, Stopped: Stop}
+	for s := Pending; s <= Stopped; s++ {
+		end, ok := s.Final()
+		if end != final[s] || ok != (final[s] != "") || s.Over() != ok {
+			t.Errorf("%s is ended by %q, %v, and over: %v", s, end, ok, s.Over())
+		}
+	}
+	if got := JobEnded.String() + ", " + JobProgress.String() + ", " + (JobProgress + 1).String(); got !=
+		"end of a job, progress of a job, notice 7" {
+		t.Error(got)
+	}
+}
+
+// TestNoticesInOrder: by instant, then kind, job and node.
+func TestNoticesInOrder(t *testing.T) {
+	sorted := []Notice{
+		{At: 1, Kind: NodeUp, Job: 9, Node: 9}, {At: 2, Kind: JobEnded, Job: 5, Node: 5},
+		{At: 2, Kind: NodeDown, Job: 1, Node: 4}, {At: 2, Kind: NodeDown, Job: 2, Node: 1}, {At: 2, Kind: NodeDown, Job: 2, Node: 2},
+	}
+	for i := range sorted {
+		for k := range sorted {
+			if got := CompareNotices(sorted[i], sorted[k]); got < 0 != (i < k) || got > 0 != (i > k) {
+				t.Errorf("%+v and %+v compare as %d", sorted[i], sorted[k], got)
+			}
+		}
+	}
+}
+
+// TestUndoneAreCounted: jobs that were stopped before and after their start, and those that never came.
+func TestUndoneAreCounted(t *testing.T) {
+	u := Undone{Missing: 4}
+	for _, start := range []time.Duration{Never, 0, time.Second} {
+		u.Count(&Result{FirstStart: start})
+	}
+	if u != (Undone{Started: 2, Waited: 1, Missing: 4}) || u.Sum() != 7 {
+		t.Errorf("%+v, %d in all", u, u.Sum())
+	}
+}

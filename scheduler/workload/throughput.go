@@ -1,0 +1,228 @@
+// Throughput reads tables of how fast jobs are on devices of each type: in steps per
+// second, by the type of the job, the type of device and the number of devices.
+
+package workload
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+)
+
+// Key is what a speed depends on.
+type ThroughputKey struct {
+	// Job is the type of the job, Device the type of device, and Workers how many the job has.
+	Job, Device string
+	Workers     int
+	// Beside is the type of the job that shares the devices; empty for devices of its own.
+	Beside string
+}
+
+// Table has the speeds of jobs in steps per second, on devices of their own and beside others.
+type Throughputs struct {
+	speeds  map[ThroughputKey]float64
+	devices []string
+	jobs    []string
+	at      []int // where the columns of columnNames are, while a CSV file is read
+}
+
+// Read reads a table: JSON in the form of Gavel's, or else CSV. What is wrong with a line of the file, which is called
+// name, is a workload.LineError.
+func ReadThroughput(name string, r io.Reader) (*Throughputs, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > limit:
+		return nil, fmt.Errorf("a table of throughputs has at most %d MiB", limit>>20)
+	}
+	t := &Throughputs{speeds: map[ThroughputKey]float64{}}
+	if strings.HasPrefix(strings.TrimSpace(string(text[:min(len(text), 64)])), "{") {
+		err = t.readJSON(name, text)
+	} else {
+		_, err = EachRow(name, bytes.NewReader(text), false, t.head, t.row)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(t.speeds) == 0 {
+		return nil, errors.New("there is no throughput in it")
+	}
+	for k := range t.speeds {
+		if k.Beside != "" {
+			continue
+		}
+		t.devices, t.jobs = append(t.devices, k.Device), append(t.jobs, k.Job)
+	}
+	for _, names := range []*[]string{&t.devices, &t.jobs} {
+		slices.Sort(*names)
+		*names = slices.Compact(*names)
+	}
+	return t, nil
+}
+
+// limit is the size of the largest file that is read, in bytes.
+const limit = 64 << 20
+
+func (t *Throughputs) add(k ThroughputKey, speed float64) error {
+	switch _, twice := t.speeds[k]; {
+	case math.IsNaN(speed) || math.IsInf(speed, 0) || speed < 0:
+		return fmt.Errorf("the job type %q on %d × %s has a throughput of %v steps/s, which is no number from 0 on", k.Job,
+			k.Workers, k.Device, speed)
+	case k.Workers < 1:
+		return fmt.Errorf("the job type %q has a throughput on %d × %s: there is at least one worker", k.Job, k.Workers,
+			k.Device)
+	case twice && k.Beside != "":
+		return fmt.Errorf("the job type %q on %d × %s beside %q is there twice", k.Job, k.Workers, k.Device, k.Beside)
+	case twice:
+		return fmt.Errorf("the job type %q on %d × %s is there twice", k.Job, k.Workers, k.Device)
+	}
+	t.speeds[k] = speed
+	return nil
+}
+
+// readJSON reads device → "('job type', workers)" → "null" → steps/s alone; the other keys
+// of a job type are its neighbours on a shared device.
+func (t *Throughputs) readJSON(name string, text []byte) error {
+	var all map[string]map[string]map[string]json.RawMessage
+	var syntax *json.SyntaxError
+	switch err := json.Unmarshal(text, &all); {
+	case errors.As(err, &syntax):
+		line := 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
+		return &LineError{File: name, Line: line, Err: syntax}
+	case err != nil:
+		return errors.New("it is neither a table of throughputs by device, job type and neighbour, nor a CSV file")
+	}
+	for _, device := range keys(all) {
+		for _, name := range keys(all[device]) {
+			k := ThroughputKey{Device: device}
+			var ok bool
+			if k.Job, k.Workers, ok = parse(name); !ok {
+				return fmt.Errorf("%q is no job type with its number of workers, such as \"('LM (batch size 5)', 1)\"", name)
+			}
+			raw, ok := all[device][name]["null"]
+			if !ok {
+				continue
+			}
+			var speed float64
+			if err := json.Unmarshal(raw, &speed); err != nil {
+				return fmt.Errorf("the throughput of %s on %s alone is not a number", name, device)
+			}
+			if err := t.add(k, speed); err != nil {
+				return err
+			}
+			if err := t.readBeside(k, all[device][name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readBeside reads neighbour → [steps/s, those of the neighbour], of neighbours with as many
+// workers.
+func (t *Throughputs) readBeside(k ThroughputKey, speeds map[string]json.RawMessage) error {
+	for _, name := range keys(speeds) {
+		neighbour, workers, ok := parse(name)
+		if !ok || workers != k.Workers {
+			continue
+		}
+		var both []float64
+		if err := json.Unmarshal(speeds[name], &both); err != nil || len(both) != 2 {
+			return fmt.Errorf("the throughput of (%q, %d) on %s beside %s is not that of both, such as [2.5, 1.25]", k.Job,
+				k.Workers,
+				k.Device, name)
+		}
+		k.Beside = neighbour
+		if err := t.add(k, both[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parse takes "('LM (batch size 5)', 1)" apart.
+func parse(name string) (job string, workers int, ok bool) {
+	inner, ok := strings.CutPrefix(name, "('")
+	at := strings.LastIndex(inner, "', ")
+	if !ok || at < 0 || !strings.HasSuffix(inner, ")") {
+		return "", 0, false
+	}
+	workers, err := strconv.Atoi(inner[at+3 : len(inner)-1])
+	return inner[:at], workers, err == nil
+}
+
+// columnNames are those of a CSV file, in any order; only the last may be absent.
+var columnNames = []string{"job_type", "device", "workers", "steps_per_s", "beside"}
+
+// head finds the columns of a CSV file.
+func (t *Throughputs) head(columns []string) error {
+	for i, name := range columnNames {
+		at := slices.IndexFunc(columns, func(c string) bool { return strings.TrimSpace(c) == name })
+		if at < 0 && i < len(columnNames)-1 {
+			return fmt.Errorf("there is no column %s; the table has job_type, device, workers and steps_per_s", name)
+		}
+		t.at = append(t.at, at)
+	}
+	return nil
+}
+
+// row adds a row of a CSV file.
+func (t *Throughputs) row(_ int, fields []string) error {
+	text := func(i int) string {
+		if t.at[i] < 0 {
+			return ""
+		}
+		return strings.TrimSpace(fields[t.at[i]])
+	}
+	workers, err := strconv.Atoi(text(2))
+	if err != nil {
+		return fmt.Errorf("%q is no number of workers", text(2))
+	}
+	speed, err := strconv.ParseFloat(text(3), 64)
+	if err != nil {
+		return fmt.Errorf("%q is no throughput in steps/s", text(3))
+	}
+	return t.add(ThroughputKey{Job: text(0), Device: text(1), Workers: workers, Beside: text(4)}, speed)
+}
+
+// Speed returns the steps per second of a job, and whether the table has the job on so
+// many devices of the type; 0 means that it does not run there.
+func (t *Throughputs) Speed(k ThroughputKey) (float64, bool) {
+	s, ok := t.speeds[k]
+	return s, ok
+}
+
+// Kept returns the part of its speed that a job keeps beside one of another type on the same
+// devices; 0 where the table does not say so.
+func (t *Throughputs) Kept(k ThroughputKey, beside string) float64 {
+	alone := t.speeds[k]
+	k.Beside = beside
+	if alone == 0 {
+		return 0
+	}
+	return t.speeds[k] / alone
+}
+
+// Devices returns the types of devices, sorted.
+func (t *Throughputs) Devices() []string { return t.devices }
+
+// Jobs returns the types of jobs, sorted.
+func (t *Throughputs) Jobs() []string { return t.jobs }
+
+func keys[V any](m map[string]V) []string {
+	var list []string
+	for k := range m {
+		list = append(list, k)
+	}
+	slices.SortFunc(list, cmp.Compare[string])
+	return list
+}

@@ -1,0 +1,351 @@
+// Timeline draws what the jobs of a cell held over time: a Gantt chart
+// of its cores and GPUs, and a lane for each job.
+
+package plot
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/schedule"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// Lane is what happened to one job, and its colour.
+type Lane struct {
+	schedule.Job
+	Color color.NRGBA
+	class int // its place among the classes
+}
+
+// Chart is a Gantt chart of one cell. Its GPUs are drawn under the cores, its servers behind the jobs.
+type Chart struct {
+	Lanes []Lane
+	*schedule.Schedule
+	// Nodes have names and borders where there are several.
+	Nodes []record.NodeRef
+
+	gpuRows float64 // how many cores high a GPU is drawn
+}
+
+// New returns the chart of a schedule.
+func New(s *schedule.Schedule) *Chart {
+	ch := &Chart{Schedule: s, Lanes: make([]Lane, len(s.Jobs)), gpuRows: 1}
+	inClass := make([]int, len(s.Classes))
+	for i, j := range s.Jobs {
+		k := slices.Index(s.Classes, j.Class)
+		// Shades come back after four jobs: neighbours differ, and all stay readable.
+		ch.Lanes[i] = Lane{Job: j, Color: canvas.Shade(canvas.Hue(k), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4]), class: k}
+		inClass[k]++
+	}
+	return ch
+}
+
+// AxisHeight is the room of the time axis, in points.
+const AxisHeight = 34.0
+
+// Heights in points.
+const (
+	coresHeight   = 190.0 // at most, for all cores
+	coreHeight    = 34.0  // at most, for one
+	leastGPU      = 5.0   // for one GPU, if that leaves all of them below
+	gpusHeight    = 200.0 // where there are many
+	lanesHeight   = 260.0
+	laneHeight    = 13.0
+	laneGap       = 14.0
+	leastLane     = 0.25 // below this the lanes are left out
+	labelledLanes = 8.0  // lanes from this height on are labelled
+)
+
+// Size is how large a chart is drawn: the height of a core, of a job's lane (0
+// leaves the lanes out), and of all of them, in points.
+type Size struct{ core, Row, Height float64 }
+
+// Size returns the size at which the chart fits a page.
+func (ch *Chart) Size() Size {
+	s := Size{
+		core: min(coreHeight, max(coresHeight, min(ch.rows(), 400))/ch.rows()),
+		Row:  min(laneHeight, lanesHeight/float64(len(ch.Lanes))),
+	}
+	ch.gpuRows = max(1, min(leastGPU, gpusHeight/float64(max(ch.GPUs, 1)))/s.core)
+	s.Height = ch.rows() * s.core
+	if s.Row < leastLane {
+		s.Row = 0
+	} else {
+		s.Height += laneGap + s.Row*float64(len(ch.Lanes))
+	}
+	return s
+}
+
+// Paint draws the chart with its axes.
+func (ch *Chart) Paint(c draw.Canvas, s Size) {
+	p := canvas.NewPlot()
+	per, unit := canvas.TimeUnit(ch.Until)
+	p.X.Label.Text = "time since the cell's start (" + unit + ")"
+	p.X.Min, p.X.Max = ch.From/per, ch.Until/per
+	if p.X.Max <= p.X.Min {
+		p.X.Max = p.X.Min + 1
+	}
+	p.Y.Min, p.Y.Max = 0, ch.rows()*s.core
+	p.Y.LineStyle.Width = 0
+	p.Y.Tick.LineStyle.Width = 0
+	p.Y.Tick.Length = 2
+	var ticks []plot.Tick
+	if s.Row > 0 {
+		p.Y.Min = -laneGap - s.Row*float64(len(ch.Lanes))
+		ticks = append(ticks, ch.laneTicks(s.Row)...)
+	}
+	p.Y.Tick.Marker = plot.ConstantTicks(append(ticks, ch.coreTicks(s.core)...))
+	p.Add(canvas.Grid{Vertical: true}, bars{ch, per, s.core, s.Row})
+	p.Draw(c)
+}
+
+// mostKeys bounds the classes in the legend.
+const mostKeys = 14
+
+// Keys returns the legend; lanes reports whether the lanes are drawn.
+func (ch *Chart) Keys(lanes bool) []canvas.Key {
+	var keys []canvas.Key
+	for i, class := range ch.Classes {
+		keys = append(keys, canvas.Key{Label: class, Swatch: canvas.Hatched(i)})
+	}
+	if n := len(keys) - mostKeys; n > 0 {
+		keys = append(keys[:mostKeys], canvas.Key{Label: fmt.Sprintf("… and %d more", n),
+			Swatch: func(draw.Canvas, vg.Rectangle) {}})
+	}
+	keys = append(keys, ch.serverKeys()...)
+	if lanes {
+		keys = append(keys,
+			canvas.Key{Label: "waiting (queued or paused)", Swatch: canvas.Filled(waitingColor(canvas.Hue(6)))},
+			canvas.Key{Label: "arrival", Swatch: func(c draw.Canvas, box vg.Rectangle) {
+				arrival(c, (box.Min.X+box.Max.X)/2, box.Min.Y, box.Max.Y-box.Min.Y)
+			}})
+		if slices.ContainsFunc(ch.Lanes, func(l Lane) bool { return len(l.Epochs) > 0 }) {
+			keys = append(keys, canvas.Key{Label: "end of an epoch", Swatch: func(c draw.Canvas, box vg.Rectangle) {
+				canvas.Filled(canvas.Hue(0))(c, box)
+				epochEnd(c, (box.Min.X+box.Max.X)/2, box.Min.Y, box.Max.Y-box.Min.Y)
+			}})
+		}
+		if slices.ContainsFunc(ch.Lanes, func(l Lane) bool { return len(l.Resizes) > 0 }) {
+			keys = append(keys, canvas.Key{Label: "resize", Swatch: func(c draw.Canvas, box vg.Rectangle) {
+				resized(c, (box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2, 2.5)
+			}})
+		}
+		if slices.ContainsFunc(ch.Lanes, Lane.sampled) {
+			keys = append(keys, canvas.Key{Label: "sample of a job", Swatch: func(c draw.Canvas, box vg.Rectangle) {
+				canvas.Filled(canvas.Hue(0))(c, box)
+				sampled(c, canvas.Hue(0), box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
+			}})
+		}
+		for _, l := range ch.Lanes {
+			if l.State == scheduler.Failed.String() || l.State == scheduler.Stopped.String() {
+				keys = append(keys, canvas.Key{Label: "failed", Swatch: func(c draw.Canvas, box vg.Rectangle) {
+					failure(c, (box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2, 3)
+				}})
+				break
+			}
+		}
+	}
+	return keys
+}
+
+// sampled reports whether the job ran as a sample.
+func (l Lane) sampled() bool {
+	return slices.ContainsFunc(l.Held, func(h schedule.Span) bool { return h.Sample })
+}
+
+func waitingColor(c color.NRGBA) color.NRGBA { return canvas.Shade(c, 0.72) }
+
+// coreTicks label the middle of each core, of as many as have room.
+func (ch *Chart) coreTicks(core float64) []plot.Tick {
+	if len(ch.Nodes) > 0 {
+		return ch.nodeTicks(core)
+	}
+	step := 1
+	for float64(step)*core < canvas.TickSize+2 {
+		step *= 2
+	}
+	var ticks []plot.Tick
+	for i := 0; i < ch.Cores; i += step {
+		ticks = append(ticks, plot.Tick{Value: (ch.under() + float64(i) + 0.5) * core, Label: "core " + strconv.Itoa(i)})
+	}
+	for i := 0; i < ch.GPUs; i += step {
+		ticks = append(ticks, plot.Tick{Value: (float64(i) + 0.5) * ch.gpuRows * core, Label: "GPU " + strconv.Itoa(i)})
+	}
+	return ticks
+}
+
+func (ch *Chart) laneTicks(row float64) []plot.Tick {
+	var ticks []plot.Tick
+	for i, l := range ch.Lanes {
+		label := ""
+		if row >= labelledLanes {
+			label = canvas.Fit(l.JobRow.Job, 90, canvas.TickSize)
+		} else if i == 0 || i == len(ch.Lanes)-1 {
+			label = fmt.Sprintf("job %d", i+1)
+		}
+		if label != "" {
+			ticks = append(ticks, plot.Tick{Value: laneMiddle(i, row), Label: label})
+		}
+	}
+	return ticks
+}
+
+func laneMiddle(i int, row float64) float64 { return -laneGap - (float64(i)+0.5)*row }
+
+// bars draws the chart's two parts.
+type bars struct {
+	*Chart
+	per, core, row float64
+}
+
+// Plot implements plot.Plotter.
+func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := func(t float64) vg.Length { return x(t / b.per) }
+	base := draw.LineStyle{Color: canvas.Rule, Width: 0.5}
+	for i := 0; i <= b.Cores && b.core >= 3; i++ {
+		at := y((b.under() + float64(i)) * b.core)
+		c.StrokeLine2(base, c.Min.X, at, c.Max.X, at)
+	}
+	for i := 0; i <= b.GPUs && b.GPUs > 0 && b.gpuRows*b.core >= 3; i++ {
+		at := y(float64(i) * b.gpuRows * b.core)
+		c.StrokeLine2(base, c.Min.X, at, c.Max.X, at)
+	}
+	b.drawServers(c, at, y)
+	for _, guests := range []bool{false, true} { // guests lie over the jobs whose GPUs they share
+		for i := range b.Lanes {
+			b.held(c, &b.Lanes[i], guests, at, y)
+		}
+	}
+	b.drawNodes(c, y)
+	b.drawLosses(c, at, y)
+	if b.row > 0 {
+		b.drawLanes(c, at, y)
+	}
+}
+
+// held draws what a job holds, by itself or as a guest.
+func (b bars) held(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
+	inset := vg.Length(min(1, b.core*0.04))
+	var path vg.Path
+	var last vg.Length = -1
+	for _, h := range l.Held {
+		x0, x1 := at(h.From), at(h.To)
+		if h.Guest != guest || x1-last < hairline {
+			continue // nothing that could be seen beside what is drawn
+		}
+		last = x1
+		x1 = max(x1, x0+hairline)
+		for _, s := range b.stretches(h) {
+			path = append(path, canvas.Rectangle(x0, y(s.low*b.core)+inset, x1, y(s.high*b.core)-inset)...)
+		}
+	}
+	if len(path) == 0 {
+		return
+	}
+	c.SetColor(l.Color)
+	c.Fill(path)
+	b.hatch(c, l, guest, at, y)
+	b.samples(c, l, guest, at, y)
+	b.labels(c, l, guest, at, y)
+}
+
+// samples marks the stretches in which a job ran as a sample: they are pale within.
+func (b bars) samples(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
+	for _, h := range l.Held {
+		if !h.Sample || h.Guest != guest {
+			continue
+		}
+		for _, s := range b.stretches(h) {
+			sampled(c, l.Color, at(h.From), y(s.low*b.core), at(h.To), y(s.high*b.core))
+		}
+	}
+}
+
+// sampled makes a bar that of a sample.
+func sampled(c draw.Canvas, color color.NRGBA, x0, y0, x1, y1 vg.Length) {
+	edge := min((y1-y0)*0.2, (x1-x0)*0.2, 2)
+	c.SetColor(waitingColor(color))
+	c.Fill(canvas.Rectangle(x0+edge, y0+edge, x1-edge, y1-edge))
+}
+
+// hairline is the least width that is drawn, in points.
+const hairline = 0.2
+
+// hatch draws the pattern of the job's class over its bars.
+func (b bars) hatch(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
+	for _, h := range l.Held {
+		if h.Guest != guest {
+			continue
+		}
+		for _, s := range b.stretches(h) {
+			canvas.Hatch(c, l.class, l.Color, at(h.From), y(s.low*b.core), at(h.To), y(s.high*b.core))
+		}
+	}
+}
+
+// labels names the job in its bars that have room.
+func (b bars) labels(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
+	need := vg.Length(canvas.TextWidth(l.JobRow.Job, canvas.SmallSize) + 4)
+	st := canvas.Style(canvas.SmallSize, canvas.Readable(l.Color), false)
+	st.XAlign, st.YAlign = text.XCenter, text.YCenter
+	for _, h := range l.Held {
+		if h.Guest != guest || at(h.To)-at(h.From) < need {
+			continue
+		}
+		for _, s := range b.stretches(h) {
+			if b.covered(h, s) { // the lower half of its lowest GPU stays in sight
+				s.high = s.low + b.gpuRows/2
+			}
+			if (s.high-s.low)*b.core >= canvas.SmallSize+3 {
+				if canvas.Patterned(l.class) { // a pattern would cross out the letters
+					x, y := (at(h.From)+at(h.To))/2, y((s.low+s.high)/2*b.core)
+					c.SetColor(l.Color)
+					c.Fill(canvas.Rectangle(x-need/2, y-canvas.SmallSize/2, x+need/2, y+canvas.SmallSize/2))
+				}
+				c.FillText(st, vg.Point{X: (at(h.From) + at(h.To)) / 2, Y: y((s.low + s.high) / 2 * b.core)}, l.JobRow.Job)
+			}
+		}
+	}
+}
+
+func (b bars) drawLanes(c draw.Canvas, at func(float64) vg.Length, y func(float64) vg.Length) {
+	half := vg.Length(b.row * 0.36)
+	for i := range b.Lanes {
+		l := &b.Lanes[i]
+		mid := y(laneMiddle(i, b.row))
+		c.SetColor(waitingColor(l.Color))
+		c.Fill(canvas.Rectangle(at(l.Arrival), mid-half*0.55, max(at(l.End), at(l.Arrival)+hairline), mid+half*0.55))
+		var path vg.Path
+		var last vg.Length = -1
+		for _, h := range l.Held {
+			x0, x1 := at(h.From), at(h.To)
+			if x1-last < hairline {
+				continue
+			}
+			last = x1
+			path = append(path, canvas.Rectangle(x0, mid-half, max(x1, x0+hairline), mid+half)...)
+		}
+		c.SetColor(l.Color)
+		if len(path) > 0 {
+			c.Fill(path)
+		}
+		if b.row >= 3 {
+			b.marks(c, l, at, mid, half)
+			arrival(c, at(l.Arrival), mid-half, 2*half)
+		}
+		if l.State == scheduler.Failed.String() || l.State == scheduler.Stopped.String() {
+			failure(c, at(l.End), mid, min(3, half))
+		}
+	}
+}

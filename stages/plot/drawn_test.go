@@ -1,0 +1,127 @@
+package plot
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/plot/plottest"
+)
+
+// The errors of two models over all runs, by job and by resource; and the time to a target loss after 40% of each run,
+// with the intervals of the first model. What is not known is not drawn.
+func TestErrorsAndRemaining(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Replicates = 2
+	dir := cfg.Write(t)
+	if err := record.WriteAccuracy(dir, []record.AccuracyRow{
+		{Model: "linear", By: record.ByAll, Runs: 8, MeanAbs: 9, SD: 6, Bias: 4},
+		{Model: "linear", By: record.ByAll, Runs: 8, MeanAbs: 5, SD: 3, Bias: -2, Made: record.MadeCorrected},
+		{Model: "linear", By: record.ByJob, Group: "long", Runs: 2, MeanAbs: 12, SD: math.NaN(), Bias: 12},
+		{Model: "linear", By: record.ByJob, Group: "long", Runs: 2, MeanAbs: 6, SD: 2, Bias: 3, Made: record.MadeCorrected},
+		{Model: "linear", By: record.ByJob, Group: "short", Runs: 6, MeanAbs: 7, SD: 5, Bias: 2},
+		{Model: "linear", By: record.ByResource, Group: "2 threads", Runs: 2, MeanAbs: 8, SD: 7, Bias: -8},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	row := func(job, model string, part, predicted, actual, seconds float64) record.RemainingRow {
+		return record.RemainingRow{Cell: "c", Job: job, Class: "long", Target: 0.1, Reached: true, Model: model, Part: part,
+			Done: 40, Predicted: predicted, Low: predicted - 10, High: predicted + 20, Actual: actual, Level: 0.9,
+			ErrorPct: 100 * (predicted/actual - 1), PredictedSeconds: predicted * seconds, ActualSeconds: actual * seconds}
+	}
+	never := row("d", "laws", 0.4, 70, 60, 0.5)
+	never.High = math.NaN()
+	unknown := row("e", "laws", 0.4, 50, 60, 0.5)
+	unknown.ErrorPct = math.NaN()
+	if err := record.WriteRemaining(dir, []record.RemainingRow{
+		row("a", "laws", 0.4, 55, 60, 0.5), row("a", "combined", 0.4, 62, 60, 0.5), row("a", "laws", 0.2, 100, 80, 0.5),
+		row("b", "laws", 0.4, 80, 60, 0.25), row("b", "combined", 0.4, 58, 60, 0.25), never, unknown,
+		row("f", "laws", 0.4, 50, 60, 0),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	draw := func(targets ...record.Target) []record.Picture {
+		e, err := record.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Plan.Targets = targets
+		all, err := Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir),
+			Options{MaxGantts: 1, Formats: []string{"svg"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if got := plottest.Names(plottest.Of(draw(), Remaining)); got != "" {
+		t.Errorf("without a target loss, %s is drawn", got)
+	}
+	all := draw(record.Target{Class: "long", Loss: 0.1, Units: 100})
+	i := slices.IndexFunc(all, func(p record.Picture) bool { return p.Name == "predicted-errors" })
+	if i < 0 {
+		t.Fatalf("pictures %s", plottest.Names(all))
+	}
+	drawn := append([]record.Picture{all[i]}, plottest.Of(all, Remaining)...)
+	plottest.Check(t, drawn)
+	plottest.Golden(t, drawn, *update)
+	for i, want := range []string{"Over all runs: linear 9% (sd 6%), linear, corrected 5% (sd 3%).",
+		"after 40% of it, by a model; the line is a perfect prediction, the band an error of 10% of the actual time. Bars are " +
+			"the intervals of laws. Mean absolute errors"} {
+		if len(drawn) != 2 || !strings.Contains(drawn[i].Caption, want) {
+			t.Errorf("%+v lacks %q", drawn, want)
+		}
+	}
+	if err := record.WriteRemaining(dir, []record.RemainingRow{row("a", "laws", 0.2, 100, 80, 0.5)}); err != nil {
+		t.Fatal(err)
+	}
+	got := plottest.Of(draw(record.Target{Class: "long", Loss: 0.1, Units: 100}), Remaining)
+	if len(got) != 1 || !strings.Contains(got[0].Skipped, "no real job") {
+		t.Errorf("without a prediction after 40%%: %+v", got)
+	}
+}
+
+// Bars are those of estimates that are used, whose jobs ran; of many points some are drawn, evenly.
+func TestBarsAndPoints(t *testing.T) {
+	rows := []record.EstimateRow{
+		{Job: "a", Low: 0, High: 2, Actual: 1}, {Job: "b", Low: 1, High: 3, Actual: 2, Role: record.EstimateUsed},
+		{Job: "a", Low: 1, High: 3, Actual: 2, Role: record.EstimateCompared}, {Job: "a", Low: -1, High: 3, Actual: 2},
+		{Job: "a", Low: 1, High: 3, Actual: 0}, {Job: "other", Low: 1, High: 3, Actual: 2},
+	}
+	want := []canvas.Bar{{Low: 0, High: 2, Actual: 1, Class: 1}, {Low: 1, High: 3, Actual: 2, Class: 0}}
+	if got := intervals(rows, []string{"b", "a"}); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	points := make([]canvas.Dot, 10)
+	for i := range points {
+		points[i].Class = i
+	}
+	var classes []int
+	for _, p := range every(points, 4) {
+		classes = append(classes, p.Class)
+	}
+	if !slices.Equal(classes, []int{0, 2, 5, 7}) {
+		t.Errorf("of ten points %v are drawn", classes)
+	}
+}
+
+// Of 50,000 points every fourth is kept: each time that there are 16,000, half of them go.
+func TestSampleOfManyPoints(t *testing.T) {
+	s := sample{step: 1}
+	for i := range 50_000 {
+		s.add(canvas.Dot{Predicted: float64(i)})
+	}
+	if s.all != 50_000 || len(s.points) != 12_500 {
+		t.Fatalf("%d of %d points are kept", len(s.points), s.all)
+	}
+	for i, p := range s.points {
+		if p.Predicted != float64(4*i) {
+			t.Fatalf("the point %d of those kept is number %g, want %d", i, p.Predicted, 4*i)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package plot
+
+import (
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// part is where a chart shows the cores or the GPUs of a node, in rows from the bottom.
+type part struct {
+	stretch
+	label string
+}
+
+// parts are those of all nodes.
+func (ch *Chart) parts() []part {
+	var out []part
+	core, gpu := 0.0, 0.0
+	for _, n := range ch.Nodes {
+		out = append(out, part{stretch{ch.under() + core, ch.under() + core + float64(n.Cores)}, n.Name})
+		core += float64(n.Cores)
+		if n.GPUs > 0 && gpu+float64(n.GPUs) <= float64(ch.GPUs) {
+			out = append(out, part{stretch{gpu * ch.gpuRows, (gpu + float64(n.GPUs)) * ch.gpuRows}, n.Name + " GPUs"})
+		}
+		gpu += float64(n.GPUs)
+	}
+	return out
+}
+
+// nodeTicks name the nodes beside the middle of their cores and GPUs, as many as have room.
+func (ch *Chart) nodeTicks(core float64) []plot.Tick {
+	var ticks []plot.Tick
+	room := canvas.TickSize + 2.0
+	for _, p := range ch.parts() {
+		middle := (p.low + p.high) / 2 * core
+		free := true
+		for _, t := range ticks {
+			free = free && max(t.Value-middle, middle-t.Value) >= room
+		}
+		if free {
+			ticks = append(ticks, plot.Tick{Value: middle, Label: canvas.Fit(p.label, 90, canvas.TickSize)})
+		}
+	}
+	return ticks
+}
+
+// drawNodes draws the borders between nodes.
+func (b bars) drawNodes(c draw.Canvas, y func(float64) vg.Length) {
+	line := draw.LineStyle{Color: canvas.Quiet, Width: 0.7}
+	for _, p := range b.parts() {
+		if (p.high-p.low)*b.core < 1 {
+			continue // the borders of so many nodes would hide their jobs
+		}
+		for _, at := range []float64{p.low, p.high} {
+			c.StrokeLine2(line, c.Min.X, y(at*b.core), c.Max.X, y(at*b.core))
+		}
+	}
+}

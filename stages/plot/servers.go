@@ -1,0 +1,77 @@
+package plot
+
+import (
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+// The colours of servers: one that can be used, and one that is being started.
+var (
+	serverUp    = canvas.Shade(canvas.Hue(2), 0.82)
+	serverComes = canvas.Shade(canvas.Hue(4), 0.75)
+)
+
+// takenAway is the sign of the instant at which a server was taken away.
+var takenAway = draw.LineStyle{Color: canvas.Hue(1), Width: 1.6}
+
+// drawServers draws the lives of servers on their cores.
+func (b bars) drawServers(c draw.Canvas, at func(float64) vg.Length, y func(float64) vg.Length) {
+	for _, s := range b.Servers {
+		down := s.Down
+		if down < 0 {
+			down = b.Until
+		}
+		for _, span := range s.Cores {
+			low, high := y((b.under()+float64(span.Lo))*b.core), y((b.under()+float64(span.Hi))*b.core)
+			if up := s.Up; up > s.Created || up < 0 {
+				if up < 0 {
+					up = down
+				}
+				c.SetColor(serverComes)
+				c.Fill(canvas.Rectangle(at(s.Created), low, at(up), high))
+			}
+			if s.Up < 0 {
+				continue
+			}
+			c.SetColor(serverUp)
+			c.Fill(canvas.Rectangle(at(s.Up), low, at(down), high))
+		}
+	}
+}
+
+// drawLosses marks where servers were taken away, over the jobs.
+func (b bars) drawLosses(c draw.Canvas, at func(float64) vg.Length, y func(float64) vg.Length) {
+	for _, s := range b.Servers {
+		if !s.Revoked || s.Down < 0 {
+			continue
+		}
+		for _, span := range s.Cores {
+			c.StrokeLine2(takenAway, at(s.Down), y((b.under()+float64(span.Lo))*b.core), at(s.Down),
+				y((b.under()+float64(span.Hi))*b.core))
+		}
+	}
+}
+
+// serverKeys are the entries of the legend about servers; none where all nodes stand.
+func (ch *Chart) serverKeys() []canvas.Key {
+	if len(ch.Servers) == 0 {
+		return nil
+	}
+	keys := []canvas.Key{{Label: "server there", Swatch: canvas.Filled(serverUp)}}
+	comes, taken := false, false
+	for _, s := range ch.Servers {
+		comes, taken = comes || s.Up > s.Created, taken || s.Revoked
+	}
+	if comes {
+		keys = append(keys, canvas.Key{Label: "server starting", Swatch: canvas.Filled(serverComes)})
+	}
+	if taken {
+		keys = append(keys, canvas.Key{Label: "server taken away", Swatch: func(c draw.Canvas, box vg.Rectangle) {
+			x := (box.Min.X + box.Max.X) / 2
+			c.StrokeLine2(takenAway, x, box.Min.Y, x, box.Max.Y)
+		}})
+	}
+	return keys
+}

@@ -1,0 +1,136 @@
+package tuning_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/steering"
+	results "github.com/tfexp/tfexp/results/tuning"
+	pictures "github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/plottest"
+	"github.com/tfexp/tfexp/stages/tuning"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// experiment has two methods on one problem, each in three replicates: the first trial
+// of one is infeasible throughout, so that its regret is unknown there.
+func experiment(t *testing.T, trials int) *record.Experiment {
+	t.Helper()
+	e := &record.Experiment{Dir: t.TempDir()}
+	e.Plan.Replicates = 3
+	least, best := 0.9, 1.0
+	for m, method := range []string{"bo", "random"} {
+		e.Plan.Tunings = append(e.Plan.Tunings, record.Tuning{
+			Name: "t", Job: "j", Hardware: "h", Method: method, Objective: "time", Trials: trials, Best: &best,
+			Constraints: []record.Constraint{{Outcome: "accuracy", Min: &least}},
+			Settings: []record.TunedSetting{
+				{Name: "workers", Values: []string{"1", "2", "4", "8"}, Numeric: true, Log: true, Initial: "1"},
+				{Name: "type", Values: []string{"small", "large"}, Initial: "small"},
+				{Name: "rate", Min: 0.1, Max: 10, Numeric: true, Log: true, Initial: "0.1"},
+			},
+		})
+		for r := 1; r <= 3; r++ {
+			for n := 1; n <= trials; n++ {
+				accuracy := 0.95
+				if m == 1 && n == 1 {
+					accuracy = 0.5
+				}
+				workers := []string{"1", "2", "4", "8"}[(n+r)%4]
+				e.Trials = append(e.Trials, record.Cell{
+					CellRef: record.CellRef{Cell: fmt.Sprint(m, r, n), Replicate: r, Trial: &record.TrialRef{
+						Tuning: m, Number: n, Settings: []record.Setting{{Name: "workers", Value: workers},
+							{Name: "type", Value: []string{"small", "large"}[n%2]}, {Name: "rate", Value: fmt.Sprint(0.1 * float64(n))}},
+					}},
+					Outcome: &record.TrialOutcome{Time: 1 + 5*math.Abs(float64(n-3)), Units: 1, Accuracy: &accuracy},
+				})
+			}
+		}
+	}
+	rows, tunings := results.Rows(e)
+	if err := record.WriteTrials(e.Dir, rows, tunings); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func draw(t *testing.T, e *record.Experiment) []record.Picture {
+	t.Helper()
+	for _, kind := range []string{tuning.Regret, tuning.Surrogate} {
+		e.Plan.Plots = append(e.Plan.Plots, record.Plot{Kind: kind})
+	}
+	list, err := pictures.Draw(context.Background(), e, t.TempDir(), pictures.Options{Formats: []string{"svg"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plottest.Check(t, list)
+	return list
+}
+
+// TestPictures draws regret for the methods together, and a model with its plane for
+// each.
+func TestPictures(t *testing.T) {
+	list := draw(t, experiment(t, 8))
+	var names []string
+	for _, p := range list {
+		names = append(names, p.Name)
+	}
+	want := []string{"regret-t", "surrogate-t-1-bo", "surrogate-plane-t-1-bo", "surrogate-t-2-random",
+		"surrogate-plane-t-2-random"}
+	if !slices.Equal(names, want) {
+		t.Errorf("the pictures are %q, want %q", names, want)
+	}
+	plottest.Golden(t, list, *update)
+}
+
+// TestFewTrials has no model to show after three trials, and none of what was never
+// tuned.
+func TestFewTrials(t *testing.T) {
+	if got := plottest.Names(draw(t, experiment(t, 3))); got != "regret-t" {
+		t.Errorf("the pictures are %s", got)
+	}
+	if got := draw(t, &record.Experiment{Dir: t.TempDir()}); len(got) != 0 {
+		t.Errorf("without a tuning there are %s", plottest.Names(got))
+	}
+}
+
+// A job that was changed while it trained has a picture of its losses with the changes; one without progress has none.
+func TestChanges(t *testing.T) {
+	e := experiment(t, 2)
+	e.Plan.Tunings[0].Mode = record.Online
+	dir := filepath.Join(e.Dir, record.CellsDir, e.Trials[0].Cell)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w, err := record.NewProgressWriter(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := 1; k <= 9; k++ {
+		w.Add(record.ProgressRow{At: float64(k), Job: "j-1", Epoch: k, Loss: 1 / float64(k)})
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := steering.Write(dir, []steering.Row{
+		{At: 2, Job: "j-1", After: "workers=2 type=small rate=1", How: "in place"},
+		{At: 2.2, Job: "j-1", After: "workers=4 type=large rate=1", How: "restart"},
+		{At: 8.8, Job: "j-1", After: "workers=1 type=large rate=1", How: "refused"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	e.Plan.Plots = []record.Plot{{Kind: tuning.Changes}}
+	list, err := pictures.Draw(context.Background(), e, t.TempDir(), pictures.Options{Formats: []string{"svg"}})
+	if err != nil || len(list) != 1 || list[0].Skipped != "" || !strings.Contains(list[0].Caption, "the 2 changes") {
+		t.Errorf("%v, %+v", err, list)
+	}
+	plottest.Golden(t, list, *update)
+}
