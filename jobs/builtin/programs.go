@@ -11,6 +11,7 @@ import (
 	"github.com/agext/levenshtein"
 
 	"github.com/tfexp/tfexp/jobs/builtin/network"
+	"github.com/tfexp/tfexp/jobs/digits"
 )
 
 // Program is a training program and its settings.
@@ -214,7 +215,7 @@ func (c *config) complete() error {
 			c.learningRate = 0.001
 		}
 	}
-	c.batch = min(c.batch, network.DigitImages)
+	c.batch = min(c.batch, digits.Images)
 	for _, n := range append(append([]int(nil), c.hidden...), c.filters...) {
 		if n > network.MaxParams {
 			return fmt.Errorf("a layer of %d units is too large", n)

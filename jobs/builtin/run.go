@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/jobs/builtin/network"
+	"github.com/tfexp/tfexp/jobs/digits"
 )
 
 // errStopped is returned by a training that ended because it was asked to.
@@ -360,7 +360,7 @@ func (r *run) warn(format string, args ...any) {
 
 // serve is the life of a parameter server.
 func (r *run) serve(ctx context.Context) error {
-	train, _ := network.SplitDigits(splitSeed, heldOut)
+	train, _ := digits.Split(splitSeed, heldOut)
 	err := Serve(ctx, Config{
 		Program: r.digest(), Part: r.env.Part, PerPass: train.Len(), PerEpoch: train.Len() * r.passes,
 		Adam: r.optimizer == "adam", Decay: r.decay,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/jobs/builtin/network"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/jobs/digits"
 )
 
 const (
@@ -61,8 +62,8 @@ type trainer struct {
 	blocks  []int // of the network at the start
 	net     network.Network
 	team    *team
-	train   network.DigitSet
-	held    network.DigitSet
+	train   digits.Set
+	held    digits.Set
 	state   state
 	opt     *network.Optimizer
 	order   []int // of the images in pass
@@ -93,7 +94,7 @@ type span struct {
 
 func newTrainer(c config, t *team) *trainer {
 	tr := &trainer{config: c, blocks: c.blocks, team: t, pass: -1}
-	tr.train, tr.held = network.SplitDigits(splitSeed, heldOut)
+	tr.train, tr.held = digits.Split(splitSeed, heldOut)
 	tr.order = make([]int, tr.train.Len())
 	tr.net = network.New(c.shape())
 	tr.state.Weights = tr.net.Initialize(c.seed)
@@ -288,7 +289,7 @@ func (tr *trainer) gradient(worker, shard int) {
 	images := tr.present.images[lo:min(lo+tr.shard, len(tr.present.images))]
 	labels := tr.labels[worker][:len(images)]
 	for i, image := range images {
-		copy(ws.Values[0][i*network.Pixels:], tr.train.Image(image))
+		copy(ws.Values[0][i*digits.Pixels:], tr.train.Image(image))
 		labels[i] = tr.train.Y[image]
 	}
 	tr.losses[shard] = tr.net.Gradient(tr.state.Weights, ws, labels, tr.grads[shard])
@@ -333,7 +334,7 @@ func (tr *trainer) accuracy() float64 {
 		ws := tr.spaces[worker]
 		lo := block * tr.shard
 		labels := tr.held.Y[lo:min(lo+tr.shard, tr.held.Len())]
-		copy(ws.Values[0], tr.held.X[lo*network.Pixels:(lo+len(labels))*network.Pixels])
+		copy(ws.Values[0], tr.held.X[lo*digits.Pixels:(lo+len(labels))*digits.Pixels])
 		scores := tr.net.Forward(tr.state.Weights, ws, len(labels))
 		tr.hits[block] = 0
 		for i, label := range labels {

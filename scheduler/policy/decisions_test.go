@@ -6,26 +6,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // at is a job of 40 h of work and a deadline of 60 h, in ticks of 1 h with starts of 1 h.
-func provisionAt(now, done float64, held policy.RentalMarket, available bool) policy.RentalView {
+func provisionAt(now, done float64, held scheduler.RentalMarket, available bool) scheduler.RentalView {
 	hours := func(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }
-	return policy.RentalView{Work: hours(40), Deadline: hours(60), Overhead: time.Hour, Tick: time.Hour, Now: hours(now), Done: hours(done),
+	return scheduler.RentalView{Work: hours(40), Deadline: hours(60), Overhead: time.Hour, Tick: time.Hour, Now: hours(now), Done: hours(done),
 		Held: held, Available: available}
 }
 
 // TestDecisionsByHand: even progress has done 2/3 of the time that has passed. The patient strategy may be behind it by a
 // fifth of 20 h at the beginning, and by 2 h at 30 h. From 2 starts before it is too late on, nobody waits.
 func TestDecisionsByHand(t *testing.T) {
-	const nothing, spot, demand = policy.RentNothing, policy.Spot, policy.OnDemand
+	const nothing, spot, demand = scheduler.Nothing, scheduler.Spot, scheduler.OnDemand
 	starting := provisionAt(56, 37, spot, true)
 	starting.Starting = time.Minute
 	for _, c := range []struct {
 		name          string
-		view          policy.RentalView
-		even, patient policy.RentalMarket
+		view          scheduler.RentalView
+		even, patient scheduler.RentalMarket
 	}{
 		{"a spot server", provisionAt(30, 15, nothing, true), spot, spot},
 		{"ahead", provisionAt(30, 21, nothing, false), nothing, nothing},
@@ -60,20 +61,20 @@ func TestDecisionsByHand(t *testing.T) {
 }
 
 // scripted rents by a list.
-type scripted []policy.RentalMarket
+type scripted []scheduler.RentalMarket
 
-func (s scripted) Choose(v policy.RentalView) policy.RentalMarket { return s[int(v.Now/v.Tick)] }
+func (s scripted) Choose(v scheduler.RentalView) scheduler.RentalMarket { return s[int(v.Now/v.Tick)] }
 
 // TestReplayByHand: each start costs an hour and a half of work, ticks are paid whole, and what is lost starts anew.
 func TestReplayByHand(t *testing.T) {
-	const nothing, spot, demand = policy.RentNothing, policy.Spot, policy.OnDemand
+	const nothing, spot, demand = scheduler.Nothing, scheduler.Spot, scheduler.OnDemand
 	v := provisionAt(0, 0, nothing, true)
 	v.Work, v.Overhead, v.Deadline = 4*time.Hour, 90*time.Minute, 12*time.Hour
 	away := func(tick int) bool { return tick != 3 && tick != 4 }
 	choices := scripted{nothing, spot, spot, spot, spot, demand, demand, spot, spot, spot, spot, spot}
 	// done by the end of each tick: 0 0 0.5 0.5 0.5 0.5 1 1 1.5 2.5 3.5 4.5
 	out := policy.ReplayRental(choices, v, away)
-	want := []policy.RentalMarket{nothing, spot, spot, nothing, nothing, demand, demand, spot, spot, spot, spot, spot}
+	want := []scheduler.RentalMarket{nothing, spot, spot, nothing, nothing, demand, demand, spot, spot, spot, spot, spot}
 	if !slices.Equal(out.Choices, want) || out.Starts != 3 || out.Spot != 7*time.Hour || out.OnDemand != 2*time.Hour ||
 		!out.Met || out.Done != 12*time.Hour {
 		t.Errorf("%+v", out)

@@ -90,7 +90,7 @@ func onCores(t *testing.T, order policy.Order, random *rand.Rand, more policy.Se
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range validate.Trace(c, jobs, nil, all.events, &out) {
+	for _, v := range validate.Trace(c, jobs, nil, all.elasticEvents, &out) {
 		t.Errorf("%s: %s", order, v)
 	}
 	return out, all.texts
@@ -116,5 +116,5 @@ func TestElasticSchedules(t *testing.T) {
 			}
 		}
 	}
-	schedulertest.Text(t, "testdata/schedules.txt", text.String(), *update)
+	schedulertest.Text(t, "testdata/elastic_schedules.txt", text.String(), *update)
 }

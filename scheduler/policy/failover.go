@@ -1,6 +1,6 @@
 package policy
 
-
+import "github.com/tfexp/tfexp/scheduler"
 
 func init() {
 	registerStrategy(ProvisioningChoice{
@@ -15,12 +15,12 @@ func init() {
 
 // Failover keeps the server that it has. Without one it takes a spot server wherever
 // there is one, region after region, and else one on demand. It looks at no deadline.
-func Failover(v RentalView) RentalMarket {
+func Failover(v scheduler.RentalView) scheduler.RentalMarket {
 	switch {
-	case v.Held != RentNothing:
+	case v.Held != scheduler.Nothing:
 		return v.Held
 	case v.Available:
-		return Spot
+		return scheduler.Spot
 	}
-	return OnDemand
+	return scheduler.OnDemand
 }

@@ -1,4 +1,4 @@
-package policy
+package policy_test
 
 import (
 	"context"
@@ -8,19 +8,9 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
-
-// all are the rules of a policy under which every pair is looked at.
-type all struct{ Policy }
-
-func (p all) Rules(r scheduler.Run) (scheduler.Rules, error) {
-	rules, err := p.Policy.Rules(r)
-	if d, ok := rules.Admission.(*pairDesk); ok {
-		d.final = false
-	}
-	return rules, err
-}
 
 // TestPairsThatMayHaveRoom: to look only at jobs that may have room comes to the same as to look at all.
 func TestPairsThatMayHaveRoom(t *testing.T) {
@@ -37,13 +27,13 @@ func TestPairsThatMayHaveRoom(t *testing.T) {
 			jobs = append(jobs, j)
 		}
 		jobs = schedulertest.Number(jobs)
-		for _, order := range []Order{FCFS, SJF, EDF, RoundRobin} {
-			p := Policy{Order: order, Placement: Pairs}
-			if order == RoundRobin {
-				p.Settings = Settings{"quantum": jobs[0].Predicted}
+		for _, order := range []policy.Order{policy.FCFS, policy.SJF, policy.EDF, policy.RoundRobin} {
+			p := policy.Policy{Order: order, Placement: policy.Pairs}
+			if order == policy.RoundRobin {
+				p.Settings = policy.Settings{"quantum": jobs[0].Predicted}
 			}
 			var traces [2]schedulertest.Trace
-			for i, rules := range []scheduler.RuleMaker{p, all{p}} {
+			for i, rules := range []scheduler.RuleMaker{p, policy.AllPairs{Policy: p}} {
 				engine, err := simulated.New(jobs, schedulertest.Work(jobs), simulated.Options{})
 				if err != nil {
 					t.Fatal(err)

@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/tfexp/tfexp/scheduler"
+
 func init() {
 	byDeadline("greedy", "Greedy", "spot servers while there are any, and none as long as the deadline allows it", 4,
 		Greedy)
@@ -7,4 +9,4 @@ func init() {
 
 // Greedy takes spot servers while it can, and waits without one as long as the deadline
 // allows (Z. Wu and others, Can't Be Late, 2024).
-func Greedy(v RentalView) RentalMarket { return inTime(v, SpotOnly(v)) }
+func Greedy(v scheduler.RentalView) scheduler.RentalMarket { return inTime(v, SpotOnly(v)) }

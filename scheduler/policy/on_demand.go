@@ -1,6 +1,6 @@
 package policy
 
-
+import "github.com/tfexp/tfexp/scheduler"
 
 func init() {
 	registerStrategy(ProvisioningChoice{
@@ -12,4 +12,4 @@ func init() {
 }
 
 // Always is on demand from the first tick to the last.
-func Always(RentalView) RentalMarket { return OnDemand }
+func Always(scheduler.RentalView) scheduler.RentalMarket { return scheduler.OnDemand }

@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"flag"
 	"testing"
 	"time"
 
@@ -103,5 +102,5 @@ func TestPairsSchedules(t *testing.T) {
 			all = append(all, c)
 		}
 	}
-	schedulertest.GoldenOf(t, "testdata/schedules.txt", all, true, *update)
+	schedulertest.GoldenOf(t, "testdata/pairs_schedules.txt", all, true, *update)
 }

@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/tfexp/tfexp/scheduler"
+
 func init() {
 	byDeadline("patient", "Patient", "as `uniform_progress`, but it goes on demand later and comes back to spot servers "+
 		"sooner", 7, Patient)
@@ -18,15 +20,15 @@ const patience = 0.2
 // windows of one instance type in one zone at two deadlines, 52 h and 70 h for 48 h of work.
 // Chosen by 19 of the windows, it is the same whichever is left out. On the windows of another
 // instance type, which had no part in the choice, it is the cheapest of the five as well.
-func Patient(v RentalView) RentalMarket {
+func Patient(v scheduler.RentalView) scheduler.RentalMarket {
 	choice := SpotOnly(v)
 	slack := float64(v.Deadline - v.Work)
 	allowed := patience * slack * (1 - float64(v.Now)/float64(v.Deadline))
-	if !v.Available && (behind(v, v.Now) > allowed || v.Held == OnDemand && behind(v, v.Now) >= 0) {
-		choice = OnDemand
+	if !v.Available && (behind(v, v.Now) > allowed || v.Held == scheduler.OnDemand && behind(v, v.Now) >= 0) {
+		choice = scheduler.OnDemand
 	}
-	if v.Available && v.Held == OnDemand && v.Deadline-v.Now-left(v) < 2*v.Overhead {
-		choice = OnDemand
+	if v.Available && v.Held == scheduler.OnDemand && v.Deadline-v.Now-left(v) < 2*v.Overhead {
+		choice = scheduler.OnDemand
 	}
 	return inTime(v, choice)
 }

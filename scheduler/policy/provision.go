@@ -13,51 +13,38 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// What strategies see and answer.
-type (
-	RentalView   = scheduler.RentalView
-	RentalMarket = scheduler.RentalMarket
-)
+// RentalFunc is a strategy that keeps nothing between ticks.
+type RentalFunc func(v scheduler.RentalView) scheduler.RentalMarket
 
-// The markets. Nothing is to wait without a server.
-const (
-	RentNothing  = scheduler.Nothing
-	Spot     = scheduler.Spot
-	OnDemand = scheduler.OnDemand
-)
-
-// Func is a strategy that keeps nothing between ticks.
-type RentalFunc func(v RentalView) RentalMarket
-
-// Choose implements rental.Strategy.
-func (f RentalFunc) Choose(v RentalView) RentalMarket { return f(v) }
+// Choose implements scheduler.RentalStrategy.
+func (f RentalFunc) Choose(v scheduler.RentalView) scheduler.RentalMarket { return f(v) }
 
 // left returns the work that is left.
-func left(v RentalView) time.Duration { return v.Work - v.Done }
+func left(v scheduler.RentalView) time.Duration { return v.Work - v.Done }
 
 // behind returns how far the job is behind uniform progress at an instant: a job that
 // progresses evenly has done t·Work/Deadline by then.
-func behind(v RentalView, t time.Duration) float64 {
+func behind(v scheduler.RentalView, t time.Duration) float64 {
 	return float64(t)*float64(v.Work)/float64(v.Deadline) - float64(v.Done)
 }
 
 // short reports whether the ticks that a length takes are as many as those that are
 // left to the deadline.
-func short(v RentalView, length time.Duration) bool {
+func short(v scheduler.RentalView, length time.Duration) bool {
 	return math.Ceil(float64(length)/float64(v.Tick)) >= math.Floor(float64(v.Deadline-v.Now)/float64(v.Tick))
 }
 
 // inTime changes a choice that would miss the deadline: without a spot server in time
 // for two more starts the job goes on demand, and with time for one it keeps only a
 // spot server that has started.
-func inTime(v RentalView, choice RentalMarket) RentalMarket {
-	if short(v, left(v)+2*v.Overhead) && v.Held != Spot {
-		choice = OnDemand
+func inTime(v scheduler.RentalView, choice scheduler.RentalMarket) scheduler.RentalMarket {
+	if short(v, left(v)+2*v.Overhead) && v.Held != scheduler.Spot {
+		choice = scheduler.OnDemand
 	}
 	if short(v, left(v)+v.Overhead) {
-		choice = OnDemand
-		if v.Held == Spot && v.Available && v.Starting <= 0 {
-			choice = Spot
+		choice = scheduler.OnDemand
+		if v.Held == scheduler.Spot && v.Available && v.Starting <= 0 {
+			choice = scheduler.Spot
 		}
 	}
 	return choice

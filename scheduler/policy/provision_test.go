@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 func rows(t *testing.T, name string) [][]string {
@@ -55,7 +55,7 @@ func windows(t *testing.T, instance string) map[int][]bool {
 const onDemand, spot = 3.06, 0.9731
 
 func replay(s scheduler.RentalStrategy, deadline float64, available []bool) (cost float64, out policy.RentalOutcome) {
-	v := policy.RentalView{Deadline: time.Duration(deadline * float64(time.Hour)), Work: 48 * time.Hour,
+	v := scheduler.RentalView{Deadline: time.Duration(deadline * float64(time.Hour)), Work: 48 * time.Hour,
 		Overhead: 12 * time.Minute, Tick: 10 * time.Minute}
 	out = policy.ReplayRental(s, v, func(tick int) bool { return tick < len(available) && available[tick] })
 	return out.OnDemand.Hours()*onDemand + out.Spot.Hours()*spot, out
@@ -111,7 +111,7 @@ func TestNobodyMissesADeadline(t *testing.T) {
 		work := time.Duration(rapid.IntRange(1, 60).Draw(t, "work")) * time.Hour / 2
 		overhead := time.Duration(rapid.IntRange(0, 30).Draw(t, "overhead")) * time.Minute
 		slack := time.Duration(rapid.IntRange(0, 40).Draw(t, "slack")) * time.Hour / 2
-		v := policy.RentalView{Work: work, Overhead: overhead, Tick: tick, Deadline: work + 2*overhead + 2*tick + slack}
+		v := scheduler.RentalView{Work: work, Overhead: overhead, Tick: tick, Deadline: work + 2*overhead + 2*tick + slack}
 		available := rapid.SliceOfN(rapid.Bool(), 1, 400).Draw(t, "available")
 		at := func(i int) bool { return available[i%len(available)] }
 		for name, s := range map[string]policy.RentalFunc{

@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"flag"
 	"testing"
 	"time"
 
@@ -10,8 +9,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
-
-
 
 // TestReplan: all jobs are placed anew at each dispatch.
 func TestReplan(t *testing.T) {
@@ -126,5 +123,5 @@ func TestReplanSchedules(t *testing.T) {
 				Victims: "longest_run", Placement: placement, Settings: policy.Settings{"replan": true}})
 		}
 	}
-	schedulertest.GoldenOf(t, "testdata/schedules.txt", all, true, *update)
+	schedulertest.GoldenOf(t, "testdata/replan_schedules.txt", all, true, *update)
 }

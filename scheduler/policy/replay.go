@@ -15,35 +15,35 @@ type RentalOutcome struct {
 	// servers.
 	Spot, OnDemand time.Duration
 	Starts         int
-	Choices        []RentalMarket // tick by tick
+	Choices        []scheduler.RentalMarket // tick by tick
 }
 
 // Replay runs one job by a strategy: available says for each tick whether a spot
 // server can be had in it. A tick that begins on a server is paid whole.
-func ReplayRental(s scheduler.RentalStrategy, v RentalView, available func(tick int) bool) RentalOutcome {
+func ReplayRental(s scheduler.RentalStrategy, v scheduler.RentalView, available func(tick int) bool) RentalOutcome {
 	var out RentalOutcome
 	for tick := 0; v.Done < v.Work && v.Now < v.Deadline; tick++ {
 		v.Available = available(tick)
-		if v.Held == Spot && !v.Available {
-			v.Held = RentNothing
+		if v.Held == scheduler.Spot && !v.Available {
+			v.Held = scheduler.Nothing
 		}
 		choice := s.Choose(v)
-		if choice == Spot && !v.Available {
-			choice = RentNothing
+		if choice == scheduler.Spot && !v.Available {
+			choice = scheduler.Nothing
 		}
 		out.Choices = append(out.Choices, choice)
-		if choice != v.Held && choice != RentNothing {
+		if choice != v.Held && choice != scheduler.Nothing {
 			v.Starting = v.Overhead
 			out.Starts++
 		}
 		v.Held = choice
 		switch choice {
-		case Spot:
+		case scheduler.Spot:
 			out.Spot += v.Tick
-		case OnDemand:
+		case scheduler.OnDemand:
 			out.OnDemand += v.Tick
 		}
-		if choice != RentNothing {
+		if choice != scheduler.Nothing {
 			lost := min(v.Starting, v.Tick)
 			v.Starting -= lost
 			v.Done += v.Tick - lost

@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -15,8 +14,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/shares"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
-
-
 
 // TestSchedules: the orders come to the schedules that they came to before, on GPUs of up to three types and on cores,
 // with each of their settings.
@@ -62,7 +59,7 @@ func TestRoundsSchedules(t *testing.T) {
 			fmt.Fprintln(&text)
 		}
 	}
-	schedulertest.Text(t, "testdata/schedules.txt", text.String(), *update)
+	schedulertest.Text(t, "testdata/rounds_schedules.txt", text.String(), *update)
 }
 
 // drawn are some jobs on GPUs of up to three types and on cores, for an order that is blind to types or not, in which

@@ -1,14 +1,11 @@
 package policy_test
 
 import (
-	"flag"
 	"testing"
 
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
-
-
 
 // TestSchedules: all policies come to the schedules that they came to before.
 func TestSchedules(t *testing.T) {

@@ -1,6 +1,6 @@
 package policy
 
-
+import "github.com/tfexp/tfexp/scheduler"
 
 func init() {
 	registerStrategy(ProvisioningChoice{
@@ -13,9 +13,9 @@ func init() {
 
 // SpotOnly takes spot servers whenever there are any, and nothing else: it can miss the
 // deadline.
-func SpotOnly(v RentalView) RentalMarket {
+func SpotOnly(v scheduler.RentalView) scheduler.RentalMarket {
 	if v.Available {
-		return Spot
+		return scheduler.Spot
 	}
-	return RentNothing
+	return scheduler.Nothing
 }

@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/tfexp/tfexp/scheduler"
+
 func init() {
 	byDeadline("uniform_progress", "Uniform progress", "spot servers, and servers on demand where a job is behind even "+
 		"progress to its deadline", 5, UniformProgress)
@@ -8,14 +10,14 @@ func init() {
 // UniformProgress goes on demand where the job is behind even progress to the deadline
 // and there is no spot server, and stays there until it is ahead by two starts (Z. Wu
 // and others, Can't Be Late, 2024).
-func UniformProgress(v RentalView) RentalMarket {
+func UniformProgress(v scheduler.RentalView) scheduler.RentalMarket {
 	choice := SpotOnly(v)
 	if behind(v, v.Now) > 0 && !v.Available {
-		choice = OnDemand
+		choice = scheduler.OnDemand
 	}
-	if v.Held == OnDemand {
+	if v.Held == scheduler.OnDemand {
 		if !v.Available || behind(v, v.Now+2*v.Overhead) >= 0 {
-			choice = OnDemand
+			choice = scheduler.OnDemand
 		}
 	}
 	return inTime(v, choice)

@@ -1,14 +1,11 @@
 package policy_test
 
 import (
-	"flag"
 	"testing"
 
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
-
-
 
 // TestSchedules: orders that share a cluster among users come to the schedules that they came to before.
 func TestUsersSchedules(t *testing.T) {
@@ -21,5 +18,5 @@ func TestUsersSchedules(t *testing.T) {
 		}
 		all = append(all, c)
 	}
-	schedulertest.GoldenOf(t, "testdata/schedules.txt", all, false, *update)
+	schedulertest.GoldenOf(t, "testdata/users_schedules.txt", all, false, *update)
 }

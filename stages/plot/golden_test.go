@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"flag"
 	"fmt"
 	"testing"
 
@@ -14,8 +13,6 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
-
-
 
 func cores(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
 

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 
+	"github.com/tfexp/tfexp/jobs/digits"
 )
 
 // The gradient by an input must reach the input too, for networks whose first
@@ -100,8 +101,8 @@ func TestMultiplyInTiles(t *testing.T) {
 }
 
 func TestLosses(t *testing.T) {
-	scores := make([]float64, Classes)
-	d := make([]float64, Classes)
+	scores := make([]float64, digits.Classes)
+	d := make([]float64, digits.Classes)
 	if got, want := crossEntropy(scores, []uint8{4}, d), math.Log(10); math.Abs(got-want) > 1e-12 {
 		t.Errorf("cross entropy of equal scores is %g, want log 10 = %g", got, want)
 	}

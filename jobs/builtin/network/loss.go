@@ -3,6 +3,7 @@ package network
 import (
 	"math"
 
+	"github.com/tfexp/tfexp/jobs/digits"
 )
 
 // loss returns the sum of the losses of n images from their scores (a row of
@@ -53,7 +54,7 @@ func hinge(scores []float64, labels []uint8, d []float64) float64 {
 
 // RowOf returns the scores of image i.
 func RowOf(scores []float64, i int) []float64 {
-	return scores[i*Classes : (i+1)*Classes]
+	return scores[i*digits.Classes : (i+1)*digits.Classes]
 }
 
 // Argmax returns the index of the largest value, the first of equals.

@@ -5,6 +5,7 @@ package network
 import (
 	"math/rand/v2"
 
+	"github.com/tfexp/tfexp/jobs/digits"
 )
 
 // MaxParams bounds a network: each of a step's shards has a gradient as large.
@@ -31,7 +32,7 @@ type Shape struct {
 
 // New builds the network of a shape.
 func New(s Shape) Network {
-	in := Pixels
+	in := digits.Pixels
 	net := Network{loss: crossEntropy}
 	if s.Hinge {
 		net.loss = hinge
@@ -51,7 +52,7 @@ func New(s Shape) Network {
 		net.Ends = append(net.Ends, len(net.Layers)-1)
 	}
 	if len(s.Filters) > 0 {
-		side, channels := Side, 1
+		side, channels := digits.Side, 1
 		for i, filters := range s.Filters {
 			size := side
 			block(conv{channels, filters, size}, func() layer { return conv{filters, filters, size} })
@@ -66,7 +67,7 @@ func New(s Shape) Network {
 	for _, units := range s.Hidden {
 		block(dense{in, units}, func() layer { return dense{units, units} })
 	}
-	add(dense{in, Classes})
+	add(dense{in, digits.Classes})
 	return net
 }
 
@@ -111,7 +112,7 @@ type Workspace struct {
 
 // NewWorkspace makes room for shards of up to n images.
 func (net Network) NewWorkspace(n int) *Workspace {
-	ws := &Workspace{Values: [][]float64{make([]float64, n*Pixels)}, grads: [][]float64{nil}}
+	ws := &Workspace{Values: [][]float64{make([]float64, n*digits.Pixels)}, grads: [][]float64{nil}}
 	for _, l := range net.Layers {
 		ws.Values = append(ws.Values, make([]float64, n*l.outputs()))
 		ws.grads = append(ws.grads, make([]float64, n*l.outputs()))
@@ -128,7 +129,7 @@ func (net Network) Forward(w []float64, ws *Workspace, n int) []float64 {
 		l.Forward(w[at:at+weights+biases], ws.Values[i], ws.Values[i+1], n, ws.scratch[i])
 		at += weights + biases
 	}
-	return ws.Values[len(net.Layers)][:n*Classes]
+	return ws.Values[len(net.Layers)][:n*digits.Classes]
 }
 
 // Gradient returns the summed loss of the images in ws.values[0], of which

@@ -1,10 +1,9 @@
-// Digits holds 1,797 images of handwritten digits, 8×8 pixels each,
+// Package digits holds 1,797 images of handwritten digits, 8×8 pixels each,
 // as data to train on without a download: the test part of "Optical
 // Recognition of Handwritten Digits" by E. Alpaydin and C. Kaynak, UCI Machine
 // Learning Repository, 1998, https://doi.org/10.24432/C50P49, CC BY 4.0
 // (ATTRIBUTION.md).
-
-package network
+package digits
 
 import (
 	"bytes"
@@ -19,7 +18,7 @@ import (
 
 // The shape of the data.
 const (
-	DigitImages  = 1797
+	Images  = 1797
 	Side    = 8           // pixels of a row, and rows
 	Pixels  = Side * Side // of one image
 	Classes = 10
@@ -33,7 +32,7 @@ const (
 var packed []byte
 
 // Set is a set of labelled images.
-type DigitSet struct {
+type Set struct {
 	// X has Pixels values from 0 to White for each image, rows from the top.
 	X []float64
 	// Y is the digit on each image.
@@ -41,20 +40,20 @@ type DigitSet struct {
 }
 
 // Len is the number of images.
-func (s DigitSet) Len() int { return len(s.Y) }
+func (s Set) Len() int { return len(s.Y) }
 
 // Image returns the pixels of image i, without copying them.
-func (s DigitSet) Image(i int) []float64 { return s.X[i*Pixels : (i+1)*Pixels] }
+func (s Set) Image(i int) []float64 { return s.X[i*Pixels : (i+1)*Pixels] }
 
 // All returns every image in the order of the source. The set is shared: do
 // not write to it.
-var AllDigits = sync.OnceValue(func() DigitSet {
+var All = sync.OnceValue(func() Set {
 	raw, err := unpack()
 	if err != nil {
 		panic(err) // the data is part of the program: a test reads it
 	}
-	set := DigitSet{Y: raw[:DigitImages], X: make([]float64, DigitImages*Pixels)}
-	for i, v := range raw[DigitImages:] {
+	set := Set{Y: raw[:Images], X: make([]float64, Images*Pixels)}
+	for i, v := range raw[Images:] {
 		set.X[i] = float64(v) / half
 	}
 	return set
@@ -69,8 +68,8 @@ func unpack() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpack digits: %w", err)
 	}
-	if len(raw) != DigitImages*(1+Pixels) {
-		return nil, fmt.Errorf("unpack digits: %d bytes, want %d", len(raw), DigitImages*(1+Pixels))
+	if len(raw) != Images*(1+Pixels) {
+		return nil, fmt.Errorf("unpack digits: %d bytes, want %d", len(raw), Images*(1+Pixels))
 	}
 	return raw, nil
 }
@@ -79,8 +78,8 @@ func unpack() ([]byte, error) {
 // images the part heldOut (0 to 1, rounded to whole images) is held out, which
 // ones is drawn from the seed; equal arguments give equal sets. Within a set
 // the images keep the order of the source.
-func SplitDigits(seed uint64, heldOut float64) (train, held DigitSet) {
-	all := AllDigits()
+func Split(seed uint64, heldOut float64) (train, held Set) {
+	all := All()
 	var of [Classes][]int
 	for i, y := range all.Y {
 		of[y] = append(of[y], i)

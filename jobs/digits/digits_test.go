@@ -1,4 +1,4 @@
-package network
+package digits
 
 import (
 	"crypto/sha256"
@@ -18,8 +18,8 @@ func TestDataIsTheSource(t *testing.T) {
 	if got, want := hex.EncodeToString(sum[:]), "e1d88a0854e29e01d16358d2cd026aa8fc20dfc4cdb3fce004300857ea82aa70"; got != want {
 		t.Errorf("digest of the unpacked data is %s, want %s (ATTRIBUTION.md)", got, want)
 	}
-	all := AllDigits()
-	if all.Len() != DigitImages || len(all.X) != DigitImages*Pixels {
+	all := All()
+	if all.Len() != Images || len(all.X) != Images*Pixels {
 		t.Fatalf("%d images with %d pixels", all.Len(), len(all.X))
 	}
 	square := 0.0
@@ -39,12 +39,12 @@ func TestDataIsTheSource(t *testing.T) {
 }
 
 func TestSplitIsStratifiedAndDeterministic(t *testing.T) {
-	train, held := SplitDigits(1, 0.2)
-	if train.Len()+held.Len() != DigitImages {
-		t.Errorf("%d + %d images, want %d", train.Len(), held.Len(), DigitImages)
+	train, held := Split(1, 0.2)
+	if train.Len()+held.Len() != Images {
+		t.Errorf("%d + %d images, want %d", train.Len(), held.Len(), Images)
 	}
 	var n, h [Classes]int
-	for _, y := range AllDigits().Y {
+	for _, y := range All().Y {
 		n[y]++
 	}
 	for _, y := range held.Y {
@@ -55,18 +55,18 @@ func TestSplitIsStratifiedAndDeterministic(t *testing.T) {
 			t.Errorf("digit %d: %d of %d held out, want %d", c, h[c], n[c], want)
 		}
 	}
-	again, heldAgain := SplitDigits(1, 0.2)
-	if diff := cmp.Diff([]DigitSet{train, held}, []DigitSet{again, heldAgain}); diff != "" {
+	again, heldAgain := Split(1, 0.2)
+	if diff := cmp.Diff([]Set{train, held}, []Set{again, heldAgain}); diff != "" {
 		t.Error("equal arguments give other sets")
 	}
-	if other, _ := SplitDigits(2, 0.2); cmp.Equal(train, other) {
+	if other, _ := Split(2, 0.2); cmp.Equal(train, other) {
 		t.Error("another seed gives the same sets")
 	}
 }
 
 func TestSplitKeepsEveryImageOnce(t *testing.T) {
-	train, held := SplitDigits(7, 0.3)
-	count := func(sets ...DigitSet) map[string]int {
+	train, held := Split(7, 0.3)
+	count := func(sets ...Set) map[string]int {
 		m := map[string]int{}
 		for _, s := range sets {
 			for i := range s.Len() {
@@ -79,15 +79,15 @@ func TestSplitKeepsEveryImageOnce(t *testing.T) {
 		}
 		return m
 	}
-	if diff := cmp.Diff(count(AllDigits()), count(train, held)); diff != "" {
+	if diff := cmp.Diff(count(All()), count(train, held)); diff != "" {
 		t.Error("the two sets are not all images")
 	}
 }
 
 func TestSplitAtTheEdges(t *testing.T) {
 	for _, part := range []float64{0, 1} {
-		train, held := SplitDigits(1, part)
-		if want := int(part * DigitImages); held.Len() != want || train.Len() != DigitImages-want {
+		train, held := Split(1, part)
+		if want := int(part * Images); held.Len() != want || train.Len() != Images-want {
 			t.Errorf("Split(1, %g) holds out %d and trains on %d", part, held.Len(), train.Len())
 		}
 	}
