@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"fmt"
-
 )
 
 // Accounted makes sure that every job has come to an end, and that its waiting and its service make

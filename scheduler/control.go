@@ -17,10 +17,6 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-
-
-
-
 // Choice is a controller that experiments can choose.
 type ControllerChoice struct {
 	// Name is what users write: controller "agent" {}.

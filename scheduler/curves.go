@@ -3,7 +3,6 @@ package scheduler
 import (
 	"math"
 	"time"
-
 )
 
 // Curves is the outlook in which each job has a speed by the number of its cores. What is done is

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"testing"
 	"time"
-
 )
 
 // A job that asks for 2 cores has the speeds 1, 1.5, 1.8 on 1, 2, 3 cores: what takes 12 s on two takes 18 s on one and 10 s

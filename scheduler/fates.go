@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"slices"
-
 )
 
 // Fates are what becomes of the jobs of a run.

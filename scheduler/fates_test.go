@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"testing"
-
 )
 
 // What was counted of a job goes into its result and is gone then; a job of which nothing was counted has the result of

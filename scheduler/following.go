@@ -4,7 +4,6 @@ package scheduler
 
 import (
 	"time"
-
 )
 
 // Online lets predictions follow what jobs report while they run.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
 )
 
 // A run stalls when nothing but pauses happens between two looks, and as much is left at the second.

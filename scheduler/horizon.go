@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-
 )
 
 // closeDown ends a run that has reached its horizon with open jobs: those that
@@ -35,8 +34,6 @@ type Progress interface {
 	// are charged to them count.
 	Left() float64
 }
-
-
 
 // stuckForever returns an error when the run would never end.
 func (l *loop) stuckForever(came bool) error {

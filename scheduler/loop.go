@@ -34,21 +34,21 @@ type loop struct {
 	open         int // jobs that are not final
 	started      int // jobs that the engine has: running or paused
 	running      []int32
-	malleable    []int32          // running malleable jobs, by first start, then number
+	malleable    []int32        // running malleable jobs, by first start, then number
 	victims      VictimList     // running jobs, by who is paused first; kept only where some are paused for others
-	changing     []int32          // running jobs that asked for another size, in the order of the requests
-	ends         []queue.Timer    // expected ends of running jobs, ascending; kept for reservations only
-	turns        cluster.Turns    // are over while others wait
-	second       SecondRanker     // the order, if it is one; nil otherwise
-	follower     Follower         // the order, if it is one
-	quanta       Quanta           // the order, if it is one
-	explainer    Explainer        // the admission, if it is one
-	waiter       Waiter           // the admission, if it is one
-	arrivals     int64            // into the queue
-	gaveBack     bool             // something was given back while dispatching
-	progress     []Notice         // of jobs, since the predictions were last looked at
-	seen         []Seen // by job; nil without online predictions
-	done         OutlookAccount  // what jobs have done
+	changing     []int32        // running jobs that asked for another size, in the order of the requests
+	ends         []queue.Timer  // expected ends of running jobs, ascending; kept for reservations only
+	turns        cluster.Turns  // are over while others wait
+	second       SecondRanker   // the order, if it is one; nil otherwise
+	follower     Follower       // the order, if it is one
+	quanta       Quanta         // the order, if it is one
+	explainer    Explainer      // the admission, if it is one
+	waiter       Waiter         // the admission, if it is one
+	arrivals     int64          // into the queue
+	gaveBack     bool           // something was given back while dispatching
+	progress     []Notice       // of jobs, since the predictions were last looked at
+	seen         []Seen         // by job; nil without online predictions
+	done         OutlookAccount // what jobs have done
 	alternatives Alternatives
 	desk         *SteeringDesk // the controllers; nil without any
 	guard        Guard
@@ -59,7 +59,7 @@ type loop struct {
 	provider     Provider                // the engine, if nodes come and go
 	migrator     Migrator                // the engine, if paused jobs may go on elsewhere
 	switches     bool                    // they may go on with another alternative
-	rental       Rental           // where jobs' servers come from, if the policy decides that
+	rental       Rental                  // where jobs' servers come from, if the policy decides that
 	samples      map[int32]time.Duration // the predictions of whole jobs of which a sample runs
 	rounds       queue.Rounds            // for policies that decide at their starts
 	roundStarts  bool                    // this decision is that of a start

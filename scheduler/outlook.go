@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/bits"
 	"time"
-
 )
 
 // never is longer than can be said.

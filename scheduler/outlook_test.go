@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 	"time"
-
 )
 
 // Sums and products stop at the greatest duration, and are exact below it.

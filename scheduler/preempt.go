@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
 )
 
 // makeRoom pauses running jobs that are strictly worse than a waiting one, if

@@ -3,10 +3,7 @@ package scheduler
 import (
 	"fmt"
 	"time"
-
 )
-
-
 
 // rent has the policy decide where the servers of jobs come from whose tick has begun, or
 // who have lost theirs.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
 )
 
 // Run is one cell: jobs that a policy schedules on a cluster, through an
@@ -36,8 +35,6 @@ type Run struct {
 	// none.
 	Until time.Duration
 }
-
-
 
 // Execute runs the cell to its end: it waits with Engine.Next for jobs to end
 // and for arrivals and timers to come due, takes the events of an instant in

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // shop rents servers until it has none left.

@@ -3,10 +3,7 @@ package scheduler
 import (
 	"fmt"
 	"slices"
-
 )
-
-
 
 // steer prepares the controllers of a run.
 func (l *loop) steer() (err error) {

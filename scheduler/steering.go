@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"time"
-
 )
 
 // Steering joins controllers to the jobs of a run. A controller is asked when its job

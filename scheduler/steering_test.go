@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 )
 
 // answers is a controller that gives its answers one after the other, and keeps what it was told.

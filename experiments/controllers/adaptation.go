@@ -170,7 +170,7 @@ func (d *Decoder) learning(a *eval.Args, s *adaptation.Study, c *adaptation.Cont
 				"transfer_from is the name of an agent that stands above in this block.%s", d.learnedElsewhere(from))
 		}
 	}
-	l.Settings = adaptation.DefaultAgentSettings(from != "")
+	l.Settings = adaptation.DefaultSettings(from != "")
 	if n := eval.Get[int](a, "episodes"); n > 0 {
 		l.Settings.Episodes = n
 	}

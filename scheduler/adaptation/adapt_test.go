@@ -8,13 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 )
 
 // recorded reads the table that ships with the experiment adaptation.hcl.
 func adaptRecorded(t *testing.T) *Study {
 	t.Helper()
-	f, err := os.Open(filepath.Join("../control", "../control", "../control", "experiments", "papers", "adaptation", "cnn1.csv"))
+	f, err := os.Open(filepath.Join("..", "..", "experiments", "papers", "adaptation", "cnn1.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,10 +124,10 @@ func TestTrying(t *testing.T) {
 func TestLessons(t *testing.T) {
 	s := adaptRecorded(t)
 	unseen := &Controller{Name: "unseen", Kind: "agent", Learn: &Learning{LeaveOut: true,
-		Settings: DefaultAgentSettings(false)}}
-	moved := &Controller{Name: "moved", Kind: "agent", Learn: &Learning{From: unseen, Settings: DefaultAgentSettings(true)}}
+		Settings: DefaultSettings(false)}}
+	moved := &Controller{Name: "moved", Kind: "agent", Learn: &Learning{From: unseen, Settings: DefaultSettings(true)}}
 	taught := &Controller{Name: "taught", Kind: "agent", Learn: &Learning{
-		Curriculum: []string{"early", "late", "middle"}, Settings: DefaultAgentSettings(false), Next: 10_000,
+		Curriculum: []string{"early", "late", "middle"}, Settings: DefaultSettings(false), Next: 10_000,
 	}}
 	for _, c := range []struct {
 		controller *Controller
@@ -136,7 +135,7 @@ func TestLessons(t *testing.T) {
 		episodes   int
 		knew       bool
 	}{
-		{&Controller{Kind: "agent", Learn: &Learning{Settings: DefaultAgentSettings(false)}}, "late", 75_000, true},
+		{&Controller{Kind: "agent", Learn: &Learning{Settings: DefaultSettings(false)}}, "late", 75_000, true},
 		{unseen, "early, middle", 75_000, false},
 		{moved, "early, middle then late", 85_000, true},
 		{taught, "early then late then middle", 95_000, true},

@@ -14,7 +14,7 @@ import (
 // recorded reads the table that ships with the experiment adaptation.hcl, by its scenarios: 64 sequences each.
 func agentRecorded(t testing.TB) map[string]*AgentTable {
 	t.Helper()
-	f, err := os.Open(filepath.Join("../control", "../control", "../control", "experiments", "papers", "adaptation", "cnn1.csv"))
+	f, err := os.Open(filepath.Join("..", "..", "experiments", "papers", "adaptation", "cnn1.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func agentRecorded(t testing.TB) map[string]*AgentTable {
 	return tables
 }
 
-func learn(seed uint64, s AgentSettings, tables ...*AgentTable) *Learner {
+func learn(seed uint64, s Settings, tables ...*AgentTable) *Learner {
 	s.Seed = seed
 	l := NewLearner(NewNetwork(6, 4, rand.New(rand.NewPCG(seed, 9))), s)
 	for !l.Done() {
@@ -76,7 +76,7 @@ func TestAgentsLearnATable(t *testing.T) {
 			t.Parallel()
 			var ranks []int
 			for seed := uint64(1); seed <= 3; seed++ {
-				s := DefaultAgentSettings(false)
+				s := DefaultSettings(false)
 				s.Episodes = 30_000
 				ranks = append(ranks, tables[name].Rank(learn(seed, s, tables[name]).Network.Choose(tables[name])))
 			}
@@ -110,7 +110,7 @@ func TestSampledGradient(t *testing.T) {
 
 // TestLearningGoesOn stops a learner, writes it down, and goes on with what was read.
 func TestLearningGoesOn(t *testing.T) {
-	s := DefaultAgentSettings(true)
+	s := DefaultSettings(true)
 	s.Episodes = 640
 	whole := NewLearner(NewNetwork(4, 3, rand.New(rand.NewPCG(4, 4))), s)
 	half := NewLearner(whole.Network.Clone(), s)
@@ -180,6 +180,6 @@ func BenchmarkTraining(b *testing.B) {
 	}
 	table := agentRecorded(b)["middle"]
 	for b.Loop() {
-		learn(1, DefaultAgentSettings(false), table)
+		learn(1, DefaultSettings(false), table)
 	}
 }

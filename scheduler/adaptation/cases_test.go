@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 )
 
 // A table is refused at the line that is wrong, with what is wrong there.
@@ -223,7 +222,7 @@ func TestLikeliestSequences(t *testing.T) {
 // A training goes on from the one without its last lesson, and begins with a network for the actions of the tables.
 func TestTrainings(t *testing.T) {
 	s := adaptRecorded(t)
-	c := &Controller{Learn: &Learning{Curriculum: []string{"early", "late"}, Next: 5, Smooth: true, Settings: DefaultAgentSettings(false)}}
+	c := &Controller{Learn: &Learning{Curriculum: []string{"early", "late"}, Next: 5, Smooth: true, Settings: DefaultSettings(false)}}
 	training := s.Training(c, "middle", 3)
 	before, ok := training.Before()
 	if !ok || before.LearnedOn() != "early" || before.Seed != 3 {

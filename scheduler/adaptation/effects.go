@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
-
 )
 
 // The accuracies of a table are split into parts, each orthogonal to the others: what single

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
 )
 
 // The parts of a table add up to it, have nothing in common, and as many degrees of freedom as there are sequences.

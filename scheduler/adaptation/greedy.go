@@ -1,7 +1,5 @@
 package adaptation
 
-
-
 func init() {
 	Register(Kind{
 		Rank: 50, Name: "greedy", Elsewhere: true,

@@ -6,7 +6,7 @@ import (
 )
 
 // Settings say how an agent learns.
-type AgentSettings struct {
+type Settings struct {
 	// Episodes is how many sequences are tried, Batch how many between two steps.
 	Episodes, Batch int
 	// Rate is Adam's step size at first; each DecayEvery episodes it is multiplied by Decay.
@@ -19,8 +19,8 @@ type AgentSettings struct {
 
 // Default returns the settings of an agent that learns alone, and of one that goes on
 // from another's weights.
-func DefaultAgentSettings(transferred bool) AgentSettings {
-	s := AgentSettings{Episodes: 75_000, Batch: 32, Rate: 1e-4, Decay: 0.99, DecayEvery: 500, Temperature: 2}
+func DefaultSettings(transferred bool) Settings {
+	s := Settings{Episodes: 75_000, Batch: 32, Rate: 1e-4, Decay: 0.99, DecayEvery: 500, Temperature: 2}
 	if transferred {
 		s.Episodes = 10_000
 	}
@@ -30,7 +30,7 @@ func DefaultAgentSettings(transferred bool) AgentSettings {
 // Learner is an agent that learns: all that a run needs to go on from where it was.
 type Learner struct {
 	Network  *Network
-	Settings AgentSettings
+	Settings Settings
 	// Episodes counts those that are done; M and V are Adam's moments, Steps its steps.
 	Episodes, Steps int
 	M, V            []float64
@@ -39,7 +39,7 @@ type Learner struct {
 }
 
 // NewLearner returns a learner that begins with a network, which it changes.
-func NewLearner(n *Network, s AgentSettings) *Learner {
+func NewLearner(n *Network, s Settings) *Learner {
 	return &Learner{Network: n, Settings: s, M: make([]float64, len(n.Weights)), V: make([]float64, len(n.Weights))}
 }
 

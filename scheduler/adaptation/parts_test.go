@@ -71,7 +71,7 @@ func TestDenseIsAMatrix(t *testing.T) {
 // TestAdamByHand: two steps with two gradients, at a rate that falls with the episodes.
 func TestAdamByHand(t *testing.T) {
 	l := &Learner{Network: &Network{Weights: []float64{1, -2}}, M: make([]float64, 2), V: make([]float64, 2), Episodes: 250,
-		Settings: AgentSettings{Rate: 0.1, Decay: 0.5, DecayEvery: 100, Episodes: 1000, Temperature: 5}}
+		Settings: Settings{Rate: 0.1, Decay: 0.5, DecayEvery: 100, Episodes: 1000, Temperature: 5}}
 	m, v, w := [2]float64{}, [2]float64{}, [2]float64{1, -2}
 	for step, grad := range [][]float64{{3, -1}, {-0.5, 2}} {
 		l.move(grad)

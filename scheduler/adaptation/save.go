@@ -10,7 +10,7 @@ import (
 type saved struct {
 	Vocabulary, Actions int
 	Weights, M, V       []float64
-	Settings            AgentSettings
+	Settings            Settings
 	Episodes, Steps     int
 	Objective           []float64
 }

@@ -3,7 +3,6 @@ package adaptation
 import (
 	"math"
 	"slices"
-
 )
 
 // Study is a table of recorded trainings with the controllers that are compared
@@ -68,7 +67,7 @@ type Learning struct {
 	// Smooth says that it learns on smoothed accuracies; see Smoothed.
 	Smooth   bool
 	From     *Controller
-	Settings AgentSettings
+	Settings Settings
 	// Next is the number of episodes on each further scenario of a curriculum.
 	Next int
 }
@@ -76,7 +75,7 @@ type Learning struct {
 // Lesson is one stretch of an agent's training.
 type Lesson struct {
 	Scenarios []string
-	Settings  AgentSettings
+	Settings  Settings
 	Smooth    bool
 }
 

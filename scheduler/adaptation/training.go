@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-
 )
 
 // version is part of the key of a training: raise it when agents learn otherwise.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"time"
-
 )
 
 // PlaceFirst starts a job with the first of its alternatives for which there is

@@ -64,10 +64,10 @@ type matching struct {
 	price  []int64 // by job, its potential
 	// of the search for one job
 	near    frontier
-	bound   int64      // no shortest path is longer
+	bound   int64                // no shortest path is longer
 	settled []AssignmentPosition // that are done
-	rows    []int32    // jobs that the search has reached
-	reached []int64    // the distance of each
+	rows    []int32              // jobs that the search has reached
+	reached []int64              // the distance of each
 }
 
 const far = math.MaxInt64

@@ -2,8 +2,6 @@
 
 package policy
 
-
-
 // rule returns a choice of nodes. Jobs are given what they ask for, whole.
 func rule(c NodesChoice) NodesChoice {
 	c.Wants = append(c.Wants, Want{

@@ -10,8 +10,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
 
-
-
 // TestPairs: the order ranks each job with each of its alternatives, on two cores and a GPU.
 func TestPairs(t *testing.T) {
 	at, onGPU := schedulertest.At, schedulertest.OnGPU

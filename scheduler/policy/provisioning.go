@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // FixedServers leaves it to the node blocks when servers are rented, and where.

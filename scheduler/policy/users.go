@@ -48,16 +48,16 @@ type userShares struct {
 	held  []amounts
 	// settings are those of the policy.
 	settings Settings
-	arrival  []time.Duration  // of jobs
-	came     []int32          // jobs that wait, and are not in the lists yet
-	waiting  int              // jobs in the lists
-	lists    [][]int32        // the other waiting jobs of each user, in the order of arrival
-	byLength bool             // pairs are kept
+	arrival  []time.Duration      // of jobs
+	came     []int32              // jobs that wait, and are not in the lists yet
+	waiting  int                  // jobs in the lists
+	lists    [][]int32            // the other waiting jobs of each user, in the order of arrival
+	byLength bool                 // pairs are kept
 	pairs    [][]userPair         // of the jobs in the lists, by user: the shortest first
 	of       map[int32][]userPair // by job
-	plain    bool             // all jobs ask for cores of one node and nothing else
-	holders  []int32          // users who hold something
-	claims   []claim          // scratch
+	plain    bool                 // all jobs ask for cores of one node and nothing else
+	holders  []int32              // users who hold something
+	claims   []claim              // scratch
 }
 
 // pair is a waiting job with one of its alternatives; -1 for a job that has none.

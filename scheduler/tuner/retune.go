@@ -38,7 +38,9 @@ func init() {
 }
 
 // Given returns options as those of the registry.
-func Given(o Options) scheduler.ControllerOptions { return scheduler.ControllerOptions{Values: map[string]any{retuneKey: o}} }
+func Given(o Options) scheduler.ControllerOptions {
+	return scheduler.ControllerOptions{Values: map[string]any{retuneKey: o}}
+}
 
 // Options say what a controller searches, and when it ends the job.
 type Options struct {

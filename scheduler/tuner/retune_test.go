@@ -25,9 +25,9 @@ type training struct {
 	later map[string]float64
 	from  int
 	told  func(scheduler.Action) // what is decided; nil for nobody
-	wave  float64              // the part of an epoch's time by which it goes up and down
-	tells bool                 // it reports how long its epochs took
-	pairs bool                 // two reports come at once
+	wave  float64                // the part of an epoch's time by which it goes up and down
+	tells bool                   // it reports how long its epochs took
+	pairs bool                   // two reports come at once
 	right func(epoch int) float64
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/scheduler/schedulertest"
+	"github.com/tfexp/tfexp/scheduler/tuner"
 )
 
 var update = flag.Bool("update", false, "write the golden file of the transcripts")

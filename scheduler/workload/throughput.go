@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
 )
 
 // Key is what a speed depends on.

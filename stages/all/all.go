@@ -7,7 +7,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all/numbers"
 	_ "github.com/tfexp/tfexp/stages/plot"
 	_ "github.com/tfexp/tfexp/stages/plot/deepening"
+	_ "github.com/tfexp/tfexp/stages/report"
 	_ "github.com/tfexp/tfexp/stages/servers"
 	_ "github.com/tfexp/tfexp/stages/tuning"
-	_ "github.com/tfexp/tfexp/stages/report"
 )

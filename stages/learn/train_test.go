@@ -26,7 +26,7 @@ func small() *adaptation.Study {
 		return &adaptation.AgentTable{Name: name, Decisions: 1, Actions: 2, Time: [][]float64{{0.5}}, Accuracy: accuracy}
 	}
 	s := &adaptation.Study{Name: "net", Seeds: 2, Tables: []*adaptation.AgentTable{table("early", .5, .7), table("late", .8, .6)}}
-	settings := adaptation.AgentSettings{Episodes: 8, Batch: 4, Rate: 0.01, Decay: 1, DecayEvery: 500, Temperature: 1}
+	settings := adaptation.Settings{Episodes: 8, Batch: 4, Rate: 0.01, Decay: 1, DecayEvery: 500, Temperature: 1}
 	first := &adaptation.Controller{Name: "first", Kind: "agent", Learn: &adaptation.Learning{LeaveOut: true, Settings: settings}}
 	settings.Episodes = 4
 	then := &adaptation.Controller{Name: "then", Kind: "agent", Learn: &adaptation.Learning{From: first, Settings: settings}}
