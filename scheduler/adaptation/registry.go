@@ -1,8 +1,6 @@
-// Adapt decides when to deepen a network that trains under a time
-// budget. It has the registry of controllers (one file each), reads tables of
-// recorded trainings, trains agents on them, and plays every controller in every
-// scenario of a table.
-
+// Package adaptation has the controllers that decide when to deepen a network that
+// trains under a time budget: searches over recorded trainings, heuristics, and agents
+// that learn a policy network.
 package adaptation
 
 import (

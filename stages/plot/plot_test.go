@@ -47,7 +47,7 @@ func TestSmall(t *testing.T) {
 		"gantt-mixed-machine-fcfs-r5 gantt-mixed-machine-rr-quantum=300ms-r1 gantt-mixed-machine-rr-quantum=300ms-r2 " +
 		"gantt-mixed-machine-rr-quantum=300ms-r3 gantt-mixed-machine-rr-quantum=300ms-r4 " +
 		"gantt-mixed-machine-rr-quantum=300ms-r5 " +
-		"jct metrics cores"
+		"jct metrics cores predicted"
 	if got := names(pictures); got != want {
 		t.Errorf("pictures:\n%s\nwant:\n%s", got, want)
 	}
@@ -94,7 +94,7 @@ func TestFailures(t *testing.T) {
 	cfg.FailJob, cfg.Missing = 1, 3
 	pictures := drawAll(t, cfg.Write(t), svg)
 	check(t, pictures)
-	if len(pictures) != 7+3 {
+	if len(pictures) != 7+4 {
 		t.Errorf("%d pictures: %s", len(pictures), names(pictures))
 	}
 }
@@ -174,8 +174,8 @@ func TestSameBytes(t *testing.T) {
 			t.Errorf("%s differs the second time", p.Name)
 		}
 	}
-	if len(drawAll(t, dir, Options{MaxGantts: 2, Formats: []string{"svg"}})) != 5 {
-		t.Error("two Gantt charts and three others were expected")
+	if len(drawAll(t, dir, Options{MaxGantts: 2, Formats: []string{"svg"}})) != 6 {
+		t.Error("two Gantt charts and four others were expected")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, record.PlotsDir, "gantt-*.svg"))
 	if err != nil || len(left) != 2 {

@@ -1,5 +1,3 @@
-// Nodes has the rules by which policies divide jobs over nodes, one file each.
-
 package policy
 
 // rule returns a choice of nodes. Jobs are given what they ask for, whole.

@@ -1,5 +1,4 @@
-// Watchtest writes the files of a run step by step, for tests of what follows runs.
-
+// Package livetest writes the files of a run step by step, for tests of what follows runs.
 package livetest
 
 import (
