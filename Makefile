@@ -77,12 +77,12 @@ damage: ## damage each file of results in each way, and look that every command 
 	$(GO) test ./cmd/tfexp -count=1 -timeout 120m -run TestDamagedResults -v -args -damages 0
 
 PKG   ?= scheduler
-N     ?= 40
-SEED  ?= 1
 LEAST ?= 0
 
-mutate: ## change PKG (folders) in N places, one at a time, drawn by SEED, and list the changes that no test notices (fails below LEAST percent)
-	$(GO) run ./.ci/mutate -n $(N) -seed $(SEED) -least $(LEAST) $(PKG)
+GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
+
+mutate: ## change PKG (a folder) in one place at a time, and list the changes that no test notices (fails below LEAST percent)
+	$(GO) run $(GREMLINS) unleash ./$(PKG) --workers 1 --timeout-coefficient 20 --threshold-efficacy $(LEAST)
 
 FUZZTIME ?= 10m
 
