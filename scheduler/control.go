@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 )
@@ -61,3 +62,176 @@ func FindController(name string) (ControllerChoice, bool) {
 
 // All lists the controllers by their names.
 func Controllers() []ControllerChoice { return slices.Clone(registry) }
+
+// Report is what a controller sees when a job reports progress.
+type Report struct {
+	// Job is the number of the job among those of the cell.
+	Job int
+	// Epoch and Step count what is finished. The first report of a job, before it
+	// has trained, has neither.
+	Epoch, Step int
+	// Loss and Accuracy are NaN where the program does not report them, and so is
+	// Seconds, the time that its last epoch took (its last step, of a job of steps).
+	Loss, Accuracy, Seconds float64
+	// Used is the service time so far, Left what is left of the budget; Left is
+	// NoBudget for a job without one.
+	Used, Left time.Duration
+	// Allotment is what the job holds, or asks for while it holds nothing; Settings is
+	// what its program is set to.
+	Allotment JobAllotment
+	Settings  []Setting
+	// Took are settings that the program says it has taken on since the report before,
+	// Refused those that it says it cannot, with the reasons as their values. With
+	// Impossible the job cannot have the settings that were asked for last, however it is
+	// started.
+	Took       []Setting
+	Refused    []Setting
+	Impossible bool
+	// Crashed is why the program failed before its first report with new settings; empty in
+	// other reports. Other settings in the answer start it anew.
+	Crashed string
+	// Restarted reports that the job was started anew since the report before, for a
+	// change of its settings.
+	Restarted bool
+}
+
+// NoBudget is Report.Left of a job that may train for as long as it takes.
+const NoBudget time.Duration = -1
+
+// Allotment is what a job holds, on all its nodes together.
+type JobAllotment struct{ Threads, GPUs int }
+
+// Setting is a setting of a program by its name, with its value in the form in
+// which an experiment writes it.
+type Setting struct{ Name, Value string }
+
+// SettingsText lists settings: "batch=32 ps=1".
+func SettingsText(settings []Setting) string {
+	var b strings.Builder
+	for i, s := range settings {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(s.Name + "=" + s.Value)
+	}
+	return b.String()
+}
+
+// With returns settings with some changed; those that are new come last.
+func With(settings, changes []Setting) []Setting {
+	all := append([]Setting(nil), settings...)
+next:
+	for _, c := range changes {
+		for i := range all {
+			if all[i].Name == c.Name {
+				all[i].Value = c.Value
+				continue next
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// Action is a controller's answer. Its zero value changes nothing; fields may be
+// given together, and are then carried out in their order.
+type Action struct {
+	// Settings are those that change. What a program cannot take on while it runs is
+	// changed by a checkpoint and a restart; with Restart, all of them are.
+	Settings []Setting
+	Restart  bool
+	// Allotment is asked of the scheduler, which may refuse; nil asks for nothing.
+	Allotment *JobAllotment
+	// Deepen names the block of the network, from 0, that gets another layer; nil
+	// leaves the model as it is.
+	Deepen *int
+	// Stop ends the job: what it has learned so far is its result.
+	Stop bool
+	// Reason is for people: it is written beside the decision. An answer with a reason
+	// is written down even if it changes nothing.
+	Reason string
+	// Ignored names settings of the change before that the program has not taken on, as far as
+	// the controller can tell.
+	Ignored []string
+	// Expected is what the controller expects of the change; nil where it does not say.
+	Expected *Expected
+	// Probabilities are those of all actions it chose among, where it drew one.
+	Probabilities []float64
+}
+
+// Expected is what a change is predicted to bring, in seconds.
+type Expected struct {
+	// Gain is by how much sooner the job is done, without Cost, the time in which it
+	// does not train for the change. Left is the time that the job has left if nothing
+	// changes, Low and High its interval; Sure is the chance that the change pays. What
+	// is not known is NaN.
+	Gain, Cost, Left, Low, High, Sure float64
+}
+
+// Nothing reports whether an action changes nothing.
+func (a Action) Nothing() bool {
+	return len(a.Settings) == 0 && a.Allotment == nil && a.Deepen == nil && !a.Stop
+}
+
+// Controller decides for the jobs of one run of one cell.
+type Controller interface {
+	// Decide answers a report. Reports of a job come in the order of its progress; the
+	// first comes when the job arrives, before it has trained.
+	Decide(Report) Action
+}
+
+// Control is a controller's decision in a trace.
+type Control struct {
+	Report Report
+	Action Action
+	// Settings are what holds after the decision, and Restart that the job is started
+	// anew for them. Refused says why the decision was not carried out; empty where it was.
+	Settings []Setting
+	Restart  bool
+	Refused  string
+}
+
+// Progress is what a job reports while it runs.
+type ReportedProgress struct {
+	Epoch, Step             int
+	Loss, Accuracy, Seconds float64 // NaN where the program does not say
+	// Took and Refused are as in Report: news of the program that come with the progress
+	// after them.
+	Took, Refused []Setting
+}
+
+// Name says in words what an action changes: "settings and stop", "nothing".
+func (a Action) Name() string {
+	var parts []string
+	if len(a.Settings) > 0 {
+		parts = append(parts, "settings")
+	}
+	if a.Allotment != nil {
+		parts = append(parts, "allotment")
+	}
+	if a.Deepen != nil {
+		parts = append(parts, fmt.Sprintf("deepen %d", *a.Deepen))
+	}
+	if a.Stop {
+		parts = append(parts, "stop")
+	}
+	if parts == nil {
+		return "nothing"
+	}
+	return strings.Join(parts, " and ")
+}
+
+// String is "settings: batch=64 (it pays)".
+func (c *Control) String() string {
+	text := c.Action.Name()
+	if len(c.Action.Settings) > 0 {
+		text += ": " + SettingsText(c.Action.Settings)
+	}
+	if c.Refused != "" {
+		return text + ": refused: " + c.Refused
+	}
+	if c.Action.Reason != "" {
+		text += " (" + c.Action.Reason + ")"
+	}
+	return text
+}

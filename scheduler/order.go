@@ -62,3 +62,91 @@ func (l *loop) sized(j int32) bool {
 	}
 	return l.Jobs[j].Nodes > 1 || l.Jobs[j].Divided || len(l.Jobs[j].Roles()) > 0 || !l.Jobs[j].Malleable && l.life(j).booked
 }
+
+// RoundStarts implements View.
+func (l *loop) RoundStarts() bool { return l.roundStarts }
+
+// nextRound returns when the present round ends.
+func (l *loop) nextRound() time.Duration {
+	return l.rounds.Next(l.now, len(l.running) > 0, l.queue.Len() > 0)
+}
+
+// admitRound asks a policy of rounds what runs in the round that starts now, if one does.
+func (l *loop) admitRound() error {
+	runs, waits := len(l.running) > 0, l.queue.Len() > 0
+	starts := l.rounds.Starts(runs)
+	if !runs && !waits || !starts && !(l.rules.AtOnce && waits && l.machine.Idle > 0) {
+		return nil
+	}
+	l.roundStarts = starts
+	err := l.rules.Admission.Admit(l, l)
+	l.roundStarts, l.gaveBack = false, false // what was given back is decided about
+	if starts {
+		l.rounds.Begin(l.now)
+	}
+	return err
+}
+
+// turnOver puts a running job at its place among the waiting ones.
+func (l *loop) turnOver(j int32) {
+	f := l.life(j)
+	l.settleTime(j)
+	l.machine.Give(f.grant)
+	f.yields = true
+	l.turns.Add(j, f.grant)
+	l.arrivals++
+	l.queue.Insert(l.place(j), l.least(j))
+}
+
+func (l *loop) dropTurn(j int32) {
+	l.life(j).yields = false
+	l.turns.Drop(j, l.life(j).grant)
+}
+
+// endTurn pauses a job whose turn is over, because its cores are wanted or
+// dispatch has not given it any.
+func (l *loop) endTurn(j int32) error {
+	if err := l.halt(j); err != nil {
+		return err
+	}
+	l.settleTime(j)
+	l.dropTurn(j)
+	l.leave(j)
+	l.paused(j, "its quantum is over and others wait")
+	return nil
+}
+
+// goOn lets a job whose turn is over keep what it has, for a new quantum.
+func (l *loop) goOn(j int32) {
+	f := l.life(j)
+	l.dropTurn(j)
+	l.queue.Remove(j)
+	l.machine.Take(f.grant)
+	if l.follower != nil {
+		l.follower.Served(j)
+	}
+	l.setTimer(j, l.now+l.quantum(j))
+}
+
+// quantum returns how long a job that runs now does so before dispatch looks at it again;
+// 0 for to its end.
+func (l *loop) quantum(j int32) time.Duration {
+	if l.quanta != nil {
+		return l.quanta.Quantum(JobView{l, j})
+	}
+	return l.rules.Quantum
+}
+
+// clear pauses the jobs that still run on what a grant takes.
+func (l *loop) clear(g Grant) error {
+	for len(l.turns.Jobs) > 0 {
+		owner, some := l.turns.Of(g)
+		if !some {
+			return nil
+		}
+		if err := l.endTurn(owner); err != nil {
+			return err
+		}
+	}
+	return nil
+}

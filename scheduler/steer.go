@@ -2,7 +2,9 @@ package scheduler
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"time"
 )
 
 // steer prepares the controllers of a run.
@@ -120,4 +122,257 @@ func (l steered) Satisfy(j int32, reason string) error {
 	l.life(j).state = Stopped
 	l.close(j, Stop, reason)
 	return nil
+}
+
+// Steering joins controllers to the jobs of a run: it asks them when their jobs
+// arrive and report, and has what they decide carried out, by the programs (Helm) and by
+// the scheduler (Kernel).
+
+// Steering joins controllers to the jobs of a run. A controller is asked when its job
+// arrives, and at each of its reports; its decisions are carried out at once, before the
+// dispatch of the instant, and each is an event of the trace.
+type Steering struct {
+	// Controllers has the one that stands beside each job; nil for none.
+	Controllers []Controller
+	// Settings are those with which each job starts.
+	Settings [][]Setting
+	// Helm reaches the programs.
+	Helm Helm
+}
+
+// Helm carries out what controllers decide about programs, through the engine.
+type Helm interface {
+	// Follow asks for a notice of every report (Notice.Progress) of the jobs for which
+	// it is true, each an instant of its own. It is called before the first job starts.
+	Follow(jobs []bool)
+	// Adopt makes these all of the settings of a job, from its next start on; restart
+	// asks for that start. A program that runs and can take them on is told, and needs
+	// none. The error says why no job can have such settings, and changes nothing.
+	Adopt(job int, settings []Setting, restart bool) (Adopted, error)
+	// Deepen asks a program for another layer in a block of its network. It is asked
+	// once, when the job starts or else at once.
+	Deepen(job, block int) error
+	// Restart asks a running job to save its work and to end, so as to be started anew.
+	// The notice JobEnded follows, with the state Stopped.
+	Restart(job int) error
+}
+
+// Meter is an engine that measures the service time of its jobs, of all attempts: a program may begin long after the
+// decision to start it, and its budget is counted from there.
+type SteeringMeter interface {
+	Used(job int) time.Duration
+}
+
+// Adopted is what settings come to for the scheduler.
+type Adopted struct {
+	// Threads and Roles are the request of the job with the settings.
+	Threads int
+	Roles   []Role
+	// Restart says that the program takes the settings on only when it starts anew.
+	Restart bool
+}
+
+// Kernel is what the scheduler does for controllers.
+type SteeringKernel interface {
+	// Name returns the name of a job.
+	Name(job int32) string
+	// Begun reports whether a job has started and not ended.
+	Begun(job int32) bool
+	// Stopping reports whether the run is broken off or closed.
+	Stopping() bool
+	// Facts returns a report of a job as it stands: what it has used, what it may have
+	// and what is left of its budget.
+	Facts(job int32) Report
+	// Decided records a decision.
+	Decided(job int32, c *Control)
+	// Reconfigure gives a job another request that has not begun.
+	Reconfigure(job int32, to Adopted)
+	// Request changes the request of a job in cores; Demand to that of settings, parts
+	// included.
+	Request(job, cores int32)
+	Demand(job int32, to Adopted) error
+	// Satisfy ends a job that its controller stops.
+	Satisfy(job int32, reason string) error
+}
+
+// Desk is the controllers of one run at work. The nil Desk has none.
+type SteeringDesk struct {
+	Steering
+	kernel SteeringKernel
+	jobs   []*steeringSteered // by job; nil for one without a controller
+}
+
+// steered is what is known of a job that a controller stands beside.
+type steeringSteered struct {
+	settings []Setting
+	// leaving is set while the job ends its attempt, to be started anew with next.
+	leaving   bool
+	next      Adopted
+	restarted bool
+	// unproven is set from a change of settings to the next report.
+	unproven bool
+	// refused are settings that the job cannot have, to be told with the next report.
+	refused []Setting
+	// done is set when the controller has stopped the job, and says why.
+	done string
+}
+
+// New returns the desk of a run of so many jobs, and has their reports followed.
+func NewSteeringDesk(s *Steering, jobs int, k SteeringKernel) (*SteeringDesk, error) {
+	if len(s.Controllers) != jobs || s.Helm == nil {
+		return nil, fmt.Errorf("controllers: %d jobs, but the controllers of %d, or no way to reach them",
+			jobs, len(s.Controllers))
+	}
+	d := &SteeringDesk{Steering: *s, kernel: k, jobs: make([]*steeringSteered, jobs)}
+	follow := make([]bool, jobs)
+	for j, c := range s.Controllers {
+		if follow[j] = c != nil; follow[j] {
+			d.jobs[j] = &steeringSteered{}
+			if s.Settings != nil {
+				d.jobs[j].settings = s.Settings[j]
+			}
+		}
+	}
+	s.Helm.Follow(follow)
+	return d, nil
+}
+
+// Ask asks the controller of a job, and carries out what it decides. p is what the job
+// has reported; nil before its first start. begun says that the job has started and not
+// ended.
+func (d *SteeringDesk) Ask(j int32, p *ReportedProgress) error {
+	if d == nil || d.jobs[j] == nil || d.kernel.Stopping() {
+		return nil
+	}
+	s := d.jobs[j]
+	if s.leaving || s.done != "" || p != nil && !d.kernel.Begun(j) {
+		return nil
+	}
+	r := d.report(j)
+	if p != nil {
+		r.Epoch, r.Step, r.Loss, r.Accuracy, r.Seconds = p.Epoch, p.Step, p.Loss, p.Accuracy, p.Seconds
+		r.Took, r.Refused = p.Took, append(p.Refused, s.refused...)
+		r.Impossible, s.refused, s.unproven = s.refused != nil, nil, false
+	}
+	s.restarted = false
+	a := d.Controllers[j].Decide(r)
+	if a.Nothing() && a.Reason == "" {
+		return nil
+	}
+	return d.obey(j, r, a)
+}
+
+// report returns a report of a job as it stands.
+func (d *SteeringDesk) report(j int32) Report {
+	r := d.kernel.Facts(j)
+	r.Loss, r.Accuracy, r.Seconds = math.NaN(), math.NaN(), math.NaN()
+	r.Settings, r.Restarted = d.jobs[j].settings, d.jobs[j].restarted
+	return r
+}
+
+// obey carries out an action, and records it before what follows from it.
+func (d *SteeringDesk) obey(j int32, r Report, a Action) error {
+	s, c := d.jobs[j], &Control{Report: r, Action: a, Settings: d.jobs[j].settings}
+	begun := d.kernel.Begun(j)
+	to, err := d.adopt(j, a, begun, c)
+	if err == nil && a.Deepen != nil {
+		err = d.Helm.Deepen(int(j), *a.Deepen)
+	}
+	if err != nil {
+		c.Refused = err.Error()
+	}
+	d.kernel.Decided(j, c)
+	if err != nil {
+		return nil
+	}
+	switch {
+	case len(a.Settings) == 0:
+	case c.Restart:
+		s.leaving, s.next = true, to
+		err = d.Helm.Restart(int(j))
+		if err != nil {
+			return fmt.Errorf("restart job %q: %w", d.kernel.Name(j), err)
+		}
+	case !begun:
+		d.kernel.Reconfigure(j, to)
+	default:
+		if err := d.kernel.Demand(j, to); err != nil {
+			return err
+		}
+	}
+	if a.Allotment != nil && a.Allotment.Threads > 0 && !s.leaving {
+		d.kernel.Request(j, int32(a.Allotment.Threads))
+	}
+	if !a.Stop {
+		return nil
+	}
+	if s.done = a.Reason; s.done == "" {
+		s.done = "its controller stopped it"
+	}
+	return d.kernel.Satisfy(j, s.done)
+}
+
+// adopt has a job take on the settings of an action, if it has some. Those that it cannot
+// have are told with its next report.
+func (d *SteeringDesk) adopt(j int32, a Action, begun bool, c *Control) (Adopted, error) {
+	if len(a.Settings) == 0 {
+		return Adopted{}, nil
+	}
+	s := d.jobs[j]
+	wanted := With(s.settings, a.Settings)
+	to, err := d.Helm.Adopt(int(j), wanted, a.Restart && begun)
+	if err != nil {
+		for _, x := range a.Settings {
+			s.refused = append(s.refused, Setting{Name: x.Name, Value: err.Error()})
+		}
+		return to, err
+	}
+	s.unproven = true
+	s.settings, c.Settings, c.Restart = wanted, wanted, to.Restart && begun
+	return to, nil
+}
+
+// Ended takes the end of an attempt, and reports whether a controller has asked for it,
+// and what the job is to be started anew with. A job that has done all of its work
+// meanwhile is over; one that its controller has stopped is finished with what it has
+// learned.
+func (d *SteeringDesk) Ended(j int32, e *Notice) (next Adopted, anew bool) {
+	if d == nil || d.jobs[j] == nil || d.kernel.Stopping() {
+		return Adopted{}, false
+	}
+	s := d.jobs[j]
+	if e.State == Failed && s.unproven && s.done == "" && d.recover(j, e.Reason) {
+		s.leaving, e.State = true, Stopped
+	}
+	if e.State != Stopped {
+		return Adopted{}, false
+	}
+	if s.done != "" {
+		e.State, e.Reason = Finished, s.done
+		return Adopted{}, false
+	}
+	if !s.leaving {
+		return Adopted{}, false
+	}
+	s.leaving, s.restarted = false, true
+	return s.next, true
+}
+
+// recover asks the controller of a job that has failed with new settings for others, and
+// reports whether it is started anew with them.
+func (d *SteeringDesk) recover(j int32, reason string) bool {
+	s, r := d.jobs[j], d.report(j)
+	r.Crashed = reason
+	a := d.Controllers[j].Decide(r)
+	if len(a.Settings) == 0 {
+		return false
+	}
+	wanted := With(s.settings, a.Settings)
+	to, err := d.Helm.Adopt(int(j), wanted, true)
+	if err != nil {
+		return false
+	}
+	d.kernel.Decided(j, &Control{Report: r, Action: a, Settings: wanted, Restart: true})
+	s.settings, s.next = wanted, to
+	return true
 }

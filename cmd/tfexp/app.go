@@ -4,15 +4,33 @@
 package main
 
 import (
+	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net/textproto"
 	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"syscall"
 
+	"github.com/sourcegraph/jsonrpc2"
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // DefaultOut is where results go, and where they are looked for.
@@ -103,4 +121,271 @@ func (a *App) WriteTo(path string, write func(io.Writer) error) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return err
+}
+
+// Build is how this binary was built.
+type Build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified,omitempty"` // built from a tree with changes
+	Time     string `json:"time,omitempty"`     // of the commit
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// ThisBuild returns how this binary was built, as far as its Go linker wrote it down.
+func ThisBuild() Build {
+	b := Build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		b.Version = v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// DirArgument is the folder that a command was given, or the default one.
+func DirArgument(args []string) string {
+	if len(args) == 0 {
+		return DefaultOut
+	}
+	return filepath.Clean(args[0])
+}
+
+// NoResults is the usage error for a folder without results.
+func NoResults(dir string) error {
+	const hint = `"tfexp run FILE" writes results; DIR is the folder given with --out, or one experiment's folder in it`
+	return Usagef(hint, "no results in %s", dir)
+}
+
+// ExperimentsIn lists the experiment folders of DIR.
+func ExperimentsIn(dir string) ([]string, error) {
+	dirs, err := pipeline.Experiments(dir)
+	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(dirs) == 0) {
+		return nil, NoResults(dir)
+	}
+	return dirs, err
+}
+
+// CompleteFiles completes the paths of experiments.
+func CompleteFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"hcl", "json"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// CompleteDir completes a folder of results.
+func CompleteDir(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	dirs, _ := pipeline.Experiments(DefaultOut)
+	return dirs, cobra.ShellCompDirectiveFilterDirs
+}
+
+// Exists reports whether there is something at path.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// IsDir reports whether path is a folder.
+func IsDir(path string) bool {
+	st, err := os.Stat(filepath.Clean(path))
+	return err == nil && st.IsDir()
+}
+
+// The exit statuses. They are part of the interface: scripts rely on them.
+const (
+	ExitOK          = 0
+	ExitInternal    = 1
+	ExitUsage       = 2
+	ExitInvalid     = 3
+	ExitCellsFailed = 4
+	ExitMissed      = 5
+	ExitUnavailable = 6
+	ExitInUse       = 7
+	ExitInterrupted = 130
+)
+
+// ExitHelp is the part of the help that lists them.
+const ExitHelp = `Exit status:
+    0  success
+    1  an internal error, or a results file that cannot be read or written
+    2  the command line is wrong
+    3  the experiment is invalid
+    4  some cells failed
+    5  a declared threshold was missed
+    6  an engine or hardware that the experiment needs is not available
+    7  the results folder is in use by another tfexp
+  130  interrupted; finished work is kept, and the run can be resumed`
+
+// Error gives an error an exit status and a hint; errors that wrap it have
+// them too.
+type Error struct {
+	Code int
+	Err  error  // nil when the error has been printed already
+	Hint string // what to do about it, or empty
+}
+
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit status %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Silently ends the command with a status; nothing more is printed.
+func Silently(code int) error {
+	if code == ExitOK {
+		return nil
+	}
+	return &Error{Code: code}
+}
+
+// Usagef returns the error for a wrong command line; hint may be empty.
+func Usagef(hint, format string, args ...any) error {
+	return &Error{Code: ExitUsage, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// Verdict returns the exit status and the hint for an error.
+func Verdict(err error) (code int, hint string) {
+	var (
+		own     *Error
+		inUse   *store.InUseError
+		missing *engine.Unavailable
+		samples *stages.SamplesFailed
+		path    *fs.PathError
+	)
+	switch {
+	case err == nil:
+		return ExitOK, ""
+	case errors.As(err, &own):
+		return own.Code, own.Hint
+	case errors.Is(err, pipeline.ErrInterrupted):
+		return ExitInterrupted, ""
+	case errors.As(err, &inUse):
+		return ExitInUse, "wait until that run has ended, or choose another folder with --out"
+	case errors.As(err, &missing):
+		return ExitUnavailable, missing.Hint
+	case errors.As(err, &samples):
+		return ExitCellsFailed, fmt.Sprintf("its whole log: tfexp logs samples %s", samples.Sample)
+	case errors.Is(err, pipeline.ErrForeign):
+		return ExitUsage, "choose another folder with --out, or another name for the experiment"
+	case errors.Is(err, pipeline.ErrAlike):
+		return ExitUsage, "rename one of what they are named after, or choose a folder on another file system with --out"
+	case errors.Is(err, pipeline.ErrNotBegun):
+		return ExitUsage, "\"tfexp run FILE\" begins it anew"
+	case errors.Is(err, pipeline.ErrGone):
+		return ExitInternal, "finished work is where the folder is now: \"tfexp resume\" goes on there"
+	case folder.IsUnusable(err):
+		return ExitInternal, "\"tfexp run\" writes results anew, and keeps all finished work that is whole; " +
+			"\"tfexp plot\" draws the pictures anew"
+	case errors.Is(err, syscall.ENOSPC):
+		return ExitInternal, "free some disk space and run it again: finished work is kept"
+	case errors.As(err, &path) && path.Op == "mkdir", errors.Is(err, syscall.EROFS):
+		return ExitInternal, "choose another folder with --out, or with --output where that is the flag"
+	case errors.As(err, &path) && errors.Is(err, syscall.ENOTDIR):
+		return ExitInternal, fmt.Sprintf("%s is not a folder: move it away, or name another folder", blocking(path.Path))
+	}
+	return ExitInternal, ""
+}
+
+// blocking returns what stands in a path where a folder should be: the longest beginning of it that is there.
+func blocking(path string) string {
+	for {
+		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+// OpenFile opens a file that the command line names. A folder, a device and a pipe with a name are wrong usage: a device
+// need not end, and a pipe may never begin. What a shell hands over, as /dev/stdin or by <(...), is read.
+func OpenFile(path string) (*os.File, error) {
+	if slices.Contains([]string{"/dev/fd", "/proc/self/fd"}, filepath.Dir(path)) || path == "/dev/stdin" {
+		return os.Open(path)
+	}
+	// Without O_NONBLOCK a pipe that nobody writes would be waited for.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, Usagef("", "there is no file %s", path)
+	} else if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		f.Close()
+		return nil, err
+	case info.IsDir():
+		f.Close()
+		return nil, Usagef("", "%s is a folder, not a file", path)
+	case !info.Mode().IsRegular():
+		f.Close()
+		return nil, Usagef("what another program writes can be given as /dev/stdin or <(PROGRAM)",
+			"%s is neither a file nor a folder", path)
+	}
+	return f, nil
+}
+
+// codec reads and writes messages behind a header with their length, as the protocol has them. It reads a message to
+// its end also when it is not one: the next one begins there.
+type codec struct{ jsonrpc2.VSCodeObjectCodec }
+
+// ReadObject implements jsonrpc2.ObjectCodec. The error is a *jsonrpc2.Error, which is to be sent back, for a message
+// that is not one; after any other error nothing more can be read.
+func (codec) ReadObject(in *bufio.Reader, v any) error {
+	header, err := textproto.NewReader(in).ReadMIMEHeader()
+	if err != nil {
+		return err
+	}
+	length, err := strconv.ParseUint(header.Get("Content-Length"), 10, 32)
+	if err != nil {
+		return err
+	}
+	body, err := io.ReadAll(io.LimitReader(in, int64(length)))
+	switch {
+	case err != nil:
+		return err
+	case uint64(len(body)) < length:
+		return io.ErrUnexpectedEOF
+	case !json.Valid(body):
+		return &jsonrpc2.Error{Code: jsonrpc2.CodeParseError, Message: "the message is not JSON"}
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: err.Error()}
+	}
+	return nil
+}
+
+// stream says of messages that are none what is wrong with them, and goes on with the next one.
+type stream struct{ jsonrpc2.ObjectStream }
+
+// ReadObject implements jsonrpc2.ObjectStream.
+func (s stream) ReadObject(v any) error {
+	for {
+		err := s.ObjectStream.ReadObject(v)
+		var wrong *jsonrpc2.Error
+		if !errors.As(err, &wrong) {
+			return err
+		}
+		// Which request it was cannot be known: the answer has no number.
+		if err := s.WriteObject(map[string]any{"jsonrpc": "2.0", "id": nil, "error": wrong}); err != nil {
+			return err
+		}
+	}
 }

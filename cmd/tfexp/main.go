@@ -3,11 +3,19 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
+	"os/signal"
+	"strings"
+	"syscall"
 
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/jobs/builtin"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
@@ -24,4 +32,56 @@ func main() {
 func Main(args []string, stdout, stderr io.Writer) int {
 	a := newApp(stdout, stderr)
 	return a.Exit(a.execute(args))
+}
+
+// trainCommand runs a built-in training program. Experiments use it for their
+// jobs; users rarely need it.
+func (a *app) trainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "train " + strings.Join(builtin.Names(), "|") + " [flags]",
+		Short:  "Run a built-in training program by itself",
+		Hidden: true,
+		// The programs read their own flags, --help included.
+		DisableFlagParsing: true,
+		ValidArgs:          builtin.Names(),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return Silently(builtin.MainSince(builtin.Began(), args, a.Out, a.Err))
+		},
+	}
+}
+
+// interruptible returns a context that the first Ctrl-C (or SIGTERM, or
+// SIGHUP) cancels: the run then stops cleanly. The second one gives the
+// terminal back and ends the process at once; running jobs die with it. stop
+// must be called when the run is over.
+func interruptible(view live.RunProgress) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	// Scripts start background jobs with SIGINT ignored; one that is sent to this
+	// process is obeyed all the same.
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	over := make(chan struct{})
+	go func() {
+		for again := false; ; again = true {
+			select {
+			case <-over:
+				return
+			case <-signals:
+			}
+			if again {
+				view.Close()
+				os.Exit(ExitInterrupted)
+			}
+			cancel()
+			view.Say("stopping jobs… (press Ctrl-C again to kill them at once)")
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(over)
+		cancel()
+	}
 }

@@ -218,3 +218,131 @@ func (m *model) choose(candidates [][]float64) Suggestion {
 	}
 	return m.suggestion(candidates, &v, greatest(score))
 }
+
+// Kernel is the family of a covariance between two points of the unit cube.
+type Kernel string
+
+// The kernels.
+const (
+	// Matern52 is Matérn's with ν = 5/2 and a length-scale for each input:
+	// s²·(1 + √5·r + 5/3·r²)·exp(−√5·r), r² = Σ (Δ/ℓ)² (Rasmussen and Williams,
+	// Gaussian Processes for Machine Learning, 2006, equation 4.17).
+	Matern52 Kernel = "matern52"
+	// Exponential is exp(−‖Δ‖/ℓ) with one length-scale, the kernel of SelfTF
+	// (arXiv 1810.02935).
+	Exponential Kernel = "exponential"
+)
+
+// Hyper are the hyper-parameters of a Gaussian process.
+type Hyper struct {
+	// Length has the length-scale of each input, on the unit cube.
+	Length []float64
+	// Signal and Noise are standard deviations of the standardized outputs.
+	Signal, Noise float64
+}
+
+// clone returns a copy that shares nothing.
+func (h Hyper) clone() Hyper {
+	h.Length = append([]float64(nil), h.Length...)
+	return h
+}
+
+// square returns (Δ/ℓ)² of one input. Categories are apart or not.
+func (s *shape) square(d int, a, b, length float64) float64 {
+	delta := a - b
+	if s.categorical[d] && delta != 0 {
+		delta = 1
+	}
+	return delta * delta / (length * length)
+}
+
+// shape is what the covariance of two points depends on beside them.
+type shape struct {
+	kernel      Kernel
+	categorical []bool
+}
+
+// covariance returns k(a, b) without noise.
+func (s *shape) covariance(h *Hyper, a, b []float64) float64 {
+	r2 := 0.0
+	for d := range a {
+		r2 += s.square(d, a[d], b[d], h.Length[d])
+	}
+	if s.kernel == Exponential {
+		return h.Signal * h.Signal * math.Exp(-math.Sqrt(r2))
+	}
+	r := math.Sqrt(5 * r2)
+	return h.Signal * h.Signal * (1 + r + r*r/3) * math.Exp(-r)
+}
+
+// slope returns the factor of (Δ/ℓ)² in the derivative of k(a, b) by the
+// logarithm of a length-scale.
+func (s *shape) slope(h *Hyper, r2 float64) float64 {
+	if s.kernel == Exponential {
+		if r2 == 0 {
+			return 0
+		}
+		r := math.Sqrt(r2)
+		return h.Signal * h.Signal * math.Exp(-r) / r
+	}
+	r := math.Sqrt(5 * r2)
+	return h.Signal * h.Signal * 5 / 3 * (1 + r) * math.Exp(-r)
+}
+
+// LogExpectedImprovement returns log(σ·(u·Φ(u) + φ(u))), u = (best − mean)/σ: the
+// logarithm of how far a normal outcome is expected to fall below the best seen. It
+// stays finite far from the best, where the improvement itself is 0 in floating
+// point (S. Ament and others, Unexpected Improvements to Expected Improvement for
+// Bayesian Optimization, 2023).
+func LogExpectedImprovement(best, mean, sd float64) float64 {
+	if !(sd > 0) {
+		if mean < best {
+			return math.Log(best - mean)
+		}
+		return math.Inf(-1)
+	}
+	u := (best - mean) / sd
+	return math.Log(sd) + logH(u)
+}
+
+// logH returns log(u·Φ(u) + φ(u)).
+func logH(u float64) float64 {
+	const c = 0.9189385332046727 // log(2π)/2
+	switch {
+	case u > -5:
+		return math.Log(u*math.Erfc(-u/math.Sqrt2)/2 + math.Exp(-u*u/2-c))
+	case u > -1e3:
+		// Mills' ratio Φ(u)/φ(u) by its continued fraction.
+		ratio := mills(-u)
+		return -u*u/2 - c + math.Log1p(u*ratio)
+	default:
+		return -u*u/2 - c - 2*math.Log(-u)
+	}
+}
+
+// mills returns (1 − Φ(x))/φ(x) for x ≥ 5, by Laplace's continued fraction.
+func mills(x float64) float64 {
+	f := x
+	for k := 60; k >= 1; k-- {
+		f = x + float64(k)/f
+	}
+	return 1 / f
+}
+
+// LogProbabilityBelow returns log Φ((limit − mean)/σ): how likely a normal outcome
+// is at most the limit.
+func LogProbabilityBelow(limit, mean, sd float64) float64 {
+	if !(sd > 0) {
+		if mean <= limit {
+			return 0
+		}
+		return math.Inf(-1)
+	}
+	z := (limit - mean) / sd
+	switch {
+	case z > -5:
+		return math.Log(math.Erfc(-z/math.Sqrt2) / 2)
+	default:
+		return -z*z/2 - 0.9189385332046727 + math.Log(mills(-z))
+	}
+}

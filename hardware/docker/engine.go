@@ -1,3 +1,19 @@
+// Package docker runs jobs as containers, through the API of one or more
+// Docker daemons (the nodes of a cluster). It needs Docker 20.10 or later.
+//
+// A job is a container of its own: bound to its cores by a cpuset (or limited
+// by a quota), limited in memory, without network and privileges unless asked,
+// paused with the freezer, and removed when it has ended. What a program
+// prints is streamed into its log, and its progress lines into reports; its
+// control file is in a folder that is mounted, so that a change of the
+// allotment is seen at once.
+//
+// Containers live under the daemon, so that killing tfexp does not end them.
+// They carry labels with the folder of results that they belong to, by which
+// package daemon, at the next start, finds and removes what was left behind.
+//
+// A daemon that goes away is waited for, for a while. What it did to the
+// containers is then found out: those that are gone have failed, and say so.
 package docker
 
 import (
@@ -6,11 +22,13 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
@@ -209,3 +227,44 @@ var (
 
 // Fleet says when servers come and go. A node is then some cores of a daemon's machine.
 type Fleet = launch.Fleet
+
+// checkLimit bounds how long Check waits for the daemon.
+const checkLimit = 5 * time.Second
+
+// Check examines whether experiments can run in containers: that the daemon
+// which the docker command would use answers, and that no container was left
+// behind. inUse reports whether a tfexp works in a folder of results.
+func CheckDaemon(ctx context.Context, inUse func(folder string) bool) hardware.Check {
+	ctx, cancel := context.WithTimeout(ctx, checkLimit)
+	defer cancel()
+	c := hardware.Check{Name: "docker", Status: hardware.OK}
+	h, err := Connect(ctx, "")
+	if err != nil {
+		c.Status, c.Text = hardware.Warn, err.Error()+": experiments in containers cannot run"
+		var own *DaemonError
+		if errors.As(err, &own) {
+			c.Hint = own.Hint
+		}
+		return c
+	}
+	defer h.Close()
+	c.Text = fmt.Sprintf("Docker %s (API %s) at %s, %d CPUs", h.Version, h.API, h.URL, h.CPUs)
+	all, err := h.Containers(ctx, "")
+	if err != nil {
+		c.Status, c.Text = hardware.Warn, c.Text+"; its containers cannot be listed: "+err.Error()
+		return c
+	}
+	left, folder := 0, ""
+	for _, l := range all {
+		if !inUse(l.Folder) {
+			left, folder = left+1, l.Folder
+		}
+	}
+	if left > 0 {
+		c.Status = hardware.Warn
+		c.Text += fmt.Sprintf("; %d containers of a run that was killed are left, of %s", left, folder)
+		c.Hint = fmt.Sprintf("they are removed when an experiment next runs with the same --out; at once: "+
+			"docker rm -f $(docker ps -aq --filter label=%s=%s)", LabelFolder, folder)
+	}
+	return c
+}

@@ -2,9 +2,11 @@ package launch
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
 )
 
 // Scoring is how long a program may go on when its budget is used up, to evaluate its model and to end.
@@ -51,4 +53,135 @@ func (j *Job) Stands(n, before int, used time.Duration) contract.Message {
 		m.Change = "down"
 	}
 	return m
+}
+
+// Change implements engine.Changer.
+func (j *Jobs[P]) Change(job int, to Job) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if job < 0 || job >= len(j.jobs) {
+		return fmt.Errorf("change: no job has the number %d", job)
+	}
+	j.jobs[job] = to.InPlaceOf(&j.jobs[job])
+	return nil
+}
+
+// Tell implements engine.Changer. Of a job with several parts the first is told, which speaks for it.
+func (j *Jobs[P]) Tell(job int, m contract.Message) error {
+	j.mu.Lock()
+	if job < 0 || job >= len(j.jobs) {
+		j.mu.Unlock()
+		return fmt.Errorf("tell: no job has the number %d", job)
+	}
+	if m.Asks() && m.Serial == 0 {
+		j.serial++
+		m.Serial = j.serial
+	}
+	j.jobs[job].Standing = m
+	started := j.live[job] != nil
+	j.mu.Unlock()
+	if !started {
+		return nil
+	}
+	r, _, err := j.present("tell", job)
+	if r == nil {
+		return err
+	}
+	p := j.lead(r)
+	j.mu.Lock()
+	p.Base().Job.Standing = m
+	j.mu.Unlock()
+	return j.write(p, 0, contract.Message{})
+}
+
+// Restart implements engine.Changer.
+func (j *Jobs[P]) Restart(job int) error {
+	if j.stopSuspended(job, Restarted) {
+		return nil
+	}
+	r, _, err := j.present("restart", job)
+	if r == nil {
+		return err
+	}
+	j.terminate(r, scheduler.Stopped, Restarted)
+	return nil
+}
+
+// Job returns a job as it starts next.
+func (j *Jobs[P]) Job(job int) Job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.jobs[job]
+}
+
+// Saves is what the programs of a job say of their checkpoints: an attempt that was killed cannot
+// tell what is lost with it, but the one that goes on can. The zero value is ready for an attempt.
+type CheckpointSaves struct {
+	tail contract.Tail
+
+	mu                           sync.Mutex // guards what follows
+	checkpoints, redone, restore float64    // seconds
+	began, saved                 time.Duration
+	waits                        bool // there is a checkpoint, from which the program has not gone on yet
+	any                          bool // there is a checkpoint, of this attempt or of one before
+}
+
+// After makes s that of the attempt after another.
+func (s *CheckpointSaves) After(last *CheckpointSaves) {
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	s.any, s.waits = last.any, last.any
+}
+
+// GoOn makes s that of the same attempt, whose programs have ended and are started again.
+func (s *CheckpointSaves) GoOn(last *CheckpointSaves) {
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	s.any, s.waits = last.any, false
+	s.checkpoints, s.redone, s.restore = last.checkpoints, last.redone, last.restore
+	s.began, s.saved = last.began, last.saved
+}
+
+// Listen returns what takes the output of the program that speaks for the job, and hands it on
+// to also, which may be nil. It is called by one goroutine at a time. service is the service time
+// of the attempt so far.
+func (s *CheckpointSaves) Listen(also func([]byte), service func() time.Duration) func([]byte) {
+	s.tail.News = func(p contract.Progress) {
+		now := service()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if c := p.Checkpoint; c != nil {
+			s.checkpoints += c.Seconds
+			s.any, s.saved = true, now
+		}
+		if r := p.Resumed; r != nil {
+			s.redone += r.LostSeconds
+			s.restore += r.Seconds
+			s.began, s.waits = now, false
+		}
+	}
+	return func(output []byte) {
+		if also != nil {
+			also(output)
+		}
+		s.tail.Add(output, func(contract.Progress) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.waits = false // it did not say when it went on
+		})
+	}
+}
+
+// Attempt returns what the attempt came to after so much service time.
+func (s *CheckpointSaves) Attempt(ran time.Duration) scheduler.Attempt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := scheduler.Attempt{
+		Checkpoints: contract.Seconds(s.checkpoints), Redone: contract.Seconds(s.redone),
+		Restore: contract.Seconds(s.restore), Ran: ran, Began: min(s.began, ran), Saved: min(s.saved, ran),
+	}
+	if s.waits {
+		a.Began = ran
+	}
+	return a
 }

@@ -4,11 +4,23 @@
 package launch
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler"
-
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
 )
 
 // Defaults of the engines that run programs.
@@ -142,4 +154,293 @@ func (j Job) InPlaceOf(old *Job) Job {
 	j.Name, j.LogPath, j.ControlPath, j.CheckpointDir = old.Name, old.LogPath, old.ControlPath, old.CheckpointDir
 	j.Standing, j.Events, j.Limit, j.Budget = old.Standing, old.Events, old.Limit, old.Budget
 	return j
+}
+
+// EnvTF is the variable by which TensorFlow is told its place in a cluster.
+const EnvTF = "TF_CONFIG"
+
+// Programs returns the parts of a grant that are programs of their own: those of a job with roles. It is nil where one
+// program has all of the grant. A part without cores of its own has those of the others on its node.
+func Programs(g scheduler.Grant) []scheduler.Part {
+	if g.Layout == nil || len(g.Layout.Parts) == 0 || g.Layout.Parts[0].Role == "" {
+		return nil
+	}
+	parts := slices.Clone(g.Layout.Parts)
+	for i := range parts {
+		if len(parts[i].Cores) > 0 {
+			continue
+		}
+		for _, other := range g.Layout.Parts {
+			if other.Node == parts[i].Node {
+				parts[i].Cores = parts[i].Cores.Union(other.Cores)
+			}
+		}
+	}
+	return parts
+}
+
+// PartName names a part of a job: "worker-1".
+func PartName(p scheduler.Part) string { return fmt.Sprintf("%s-%d", p.Role, p.Task) }
+
+// Addresses gives each part an address on a host of this machine, at a port that is free now.
+func Addresses(host string, parts []scheduler.Part) (contract.Cluster, error) {
+	cluster := contract.Cluster{}
+	for _, p := range parts {
+		l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+		if err != nil {
+			return nil, fmt.Errorf("find a free port for %s: %w", PartName(p), err)
+		}
+		defer l.Close() // when all have one, so that they differ
+		for len(cluster[p.Role]) <= p.Task {
+			cluster[p.Role] = append(cluster[p.Role], "")
+		}
+		cluster[p.Role][p.Task] = l.Addr().String()
+	}
+	return cluster, nil
+}
+
+// joined is a cluster in which a part has an address as well that the job did not have when it started: at a port
+// that is free now, on the host of another part. The parts that were there before do not learn of it.
+func joined(cluster contract.Cluster, p scheduler.Part) (contract.Cluster, error) {
+	host := ""
+	for _, role := range slices.Sorted(maps.Keys(cluster)) {
+		for _, address := range cluster[role] {
+			if h, _, err := net.SplitHostPort(address); host == "" && err == nil {
+				host = h
+			}
+		}
+	}
+	own, err := Addresses(host, []scheduler.Part{p})
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(cluster)
+	known := cluster[p.Role]
+	all[p.Role] = slices.Concat(known, own[p.Role][min(len(known), p.Task):])
+	return all, nil
+}
+
+// OfPart returns a part of the job as a program: the job with the cores of the part as its request, its place in the
+// cluster in its environment, and files of its own. The log and the progress of the lead are those of the job.
+func (j *Job) OfPart(p scheduler.Part, lead bool, cluster contract.Cluster) (Job, error) {
+	if p.Task >= len(cluster[p.Role]) {
+		var err error
+		if cluster, err = joined(cluster, p); err != nil {
+			return Job{}, err
+		}
+	}
+	part := *j
+	part.Threads, part.Inter, part.Intra = p.Cores.Count(), 0, 0
+	part.GPUs, part.Alternatives = p.GPUs.Count(), nil
+	if part.ControlPath != "" {
+		part.ControlPath += "." + PartName(p)
+	}
+	if !lead {
+		part.Events = nil
+		if path, ok := strings.CutSuffix(part.LogPath, ".log"); ok {
+			part.LogPath = path + "." + PartName(p) + ".log"
+		} else if part.LogPath != "" {
+			part.LogPath += "." + PartName(p)
+		}
+	}
+	place, err := contract.Part{Role: p.Role, Task: p.Task, Cluster: cluster}.Environ()
+	if err != nil {
+		return Job{}, err
+	}
+	tf, err := tensorFlow(p, cluster)
+	if err != nil {
+		return Job{}, err
+	}
+	part.Env = Merge(place, []string{EnvTF + "=" + tf}, j.Env)
+	return part, nil
+}
+
+// tensorFlow returns the value of TF_CONFIG for a part.
+func tensorFlow(p scheduler.Part, cluster contract.Cluster) (string, error) {
+	var config struct {
+		Cluster contract.Cluster `json:"cluster"`
+		Task    struct {
+			Type  string `json:"type"`
+			Index int    `json:"index"`
+		} `json:"task"`
+	}
+	config.Cluster, config.Task.Type, config.Task.Index = cluster, p.Role, p.Task
+	text, err := json.Marshal(config)
+	if err != nil {
+		return "", fmt.Errorf("write %s: %w", EnvTF, err)
+	}
+	return string(text), nil
+}
+
+// Arguments returns the job's program and arguments under a grant: Argv, with the hardware flags if the job asks for
+// them.
+func (j *Job) Arguments(grant scheduler.Grant) []string {
+	switch gpus := grant.GPUs.Count(); {
+	case !j.Flags:
+		return j.Argv
+	case gpus > 0:
+		return append(slices.Clone(j.Argv), "--gpu", "--numGPUs", strconv.Itoa(gpus))
+	default:
+		return append(slices.Clone(j.Argv), "--cpu", "--numThreads", strconv.Itoa(grant.Cores.Count()))
+	}
+}
+
+// Paths are the control file and the checkpoint folder as the program sees them; empty for none.
+type Paths struct{ Control, Checkpoint string }
+
+// Environ returns the variables of the job contract for a job that is given n cores and these GPUs (as programs name
+// them), and then the job's own, as "k=v".
+func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
+	inter, intra := j.Pools(n)
+	given := []string{
+		contract.EnvJob + "=" + j.Name,
+		contract.EnvInter + "=" + strconv.Itoa(inter),
+		contract.EnvIntra + "=" + strconv.Itoa(intra),
+		contract.EnvOMP + "=" + strconv.Itoa(intra),
+		contract.EnvGPUs + "=" + strconv.Itoa(len(gpus)),
+		// Empty hides all devices from a job that was given none.
+		contract.EnvVisibleGPUs + "=" + strings.Join(gpus, ","),
+	}
+	if len(gpus) > 0 {
+		// Indices are those of the bus; by default CUDA counts the fastest first.
+		given = append(given, "CUDA_DEVICE_ORDER=PCI_BUS_ID")
+	}
+	if j.Budget != nil {
+		given = append(given, contract.EnvBudget+"="+strconv.FormatFloat(j.Budget.Seconds(), 'f', -1, 64))
+	}
+	if paths.Control != "" {
+		given = append(given, contract.EnvControl+"="+paths.Control)
+	}
+	if paths.Checkpoint != "" {
+		given = append(given, contract.EnvCheckpointDir+"="+paths.Checkpoint)
+	}
+	return Merge(given, j.Env)
+}
+
+// Inherited removes from an environment the variables that another tfexp, of which this one is itself a job, has set
+// there and that this one may leave unset.
+func Inherited(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(Reserved, name)
+	})
+}
+
+// Reserved are the variables of the job contract that a program may not have from another tfexp.
+var Reserved = []string{
+	contract.EnvEpochs, contract.EnvSteps, contract.EnvControl, contract.EnvCheckpointDir, contract.EnvCheckpointEvery,
+	contract.EnvBudget, contract.EnvTarget, contract.EnvRole, contract.EnvTask, contract.EnvCluster, EnvTF,
+}
+
+// Merge joins lists of "k=v" entries; of several for one name the last stays, at the place of the first.
+func Merge(lists ...[]string) []string {
+	var env []string
+	at := map[string]int{}
+	for _, entry := range slices.Concat(lists...) {
+		name, _, _ := strings.Cut(entry, "=")
+		if i, ok := at[name]; ok {
+			env[i] = entry
+			continue
+		}
+		at[name] = len(env)
+		env = append(env, entry)
+	}
+	return env
+}
+
+// Absolute makes a path of tfexp's independent of the job's working directory. The empty path stays empty.
+func Absolute(path string) string {
+	if path == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// Control returns the content of the control file of a job that has n cores.
+func (j *Job) Control(n int) []byte {
+	inter, intra := j.Pools(n)
+	return fmt.Appendf(nil, "%d %d\n", inter, intra)
+}
+
+// Content returns the content of the control file of a job that has n cores, had so many before (0: not known), has
+// used so much of its budget, and is asked for something, or for nothing.
+func (j *Job) Content(n, before int, used time.Duration, request contract.Message) ([]byte, error) {
+	m := j.Stands(n, before, used)
+	m.Settings = j.Standing.Settings
+	if !request.Asks() {
+		request = j.Standing // the last request, which a program that has carried it out knows by its serial
+	}
+	m = m.Asking(request)
+	if reflect.ValueOf(m).IsZero() {
+		return j.Control(n), nil
+	}
+	return j.Request(n, m)
+}
+
+// Request returns the content of the control file of a job that has n cores and is asked for something.
+func (j *Job) Request(n int, request contract.Message) ([]byte, error) {
+	request.Inter, request.Intra = j.Pools(n)
+	text, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("write control file: %w", err)
+	}
+	return append(text, '\n'), nil
+}
+
+// ReplaceControl gives the control file of a job, if it has one, another content. The file is replaced as a whole;
+// it is not synced, since it means nothing once the job is dead. at is when the content held, which is the file's
+// time: a program counts the time left from there, however long the write took.
+func (j *Job) ReplaceControl(content []byte, at time.Time) error {
+	if j.ControlPath == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(j.ControlPath), 0o777); err != nil {
+		return fmt.Errorf("write control file: %w", err)
+	}
+	next := j.ControlPath + ".new"
+	if err := os.WriteFile(next, content, 0o666); err != nil {
+		return fmt.Errorf("write control file: %w", err)
+	}
+	if err := os.Chtimes(next, at, at); err != nil {
+		return fmt.Errorf("write control file: %w", err)
+	}
+	if err := os.Rename(next, j.ControlPath); err != nil {
+		return fmt.Errorf("write control file: %w", err)
+	}
+	return nil
+}
+
+// Prepare makes what a job that is given n cores finds when it starts: its control file and its checkpoint folder.
+// used is what earlier attempts have used of its budget.
+func (j *Job) Prepare(n int, used time.Duration) error {
+	text, err := j.Content(n, 0, used, contract.Message{})
+	if err != nil {
+		return err
+	}
+	if err := j.ReplaceControl(text, time.Now()); err != nil {
+		return err
+	}
+	if j.CheckpointDir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(j.CheckpointDir, 0o777); err != nil {
+		return fmt.Errorf("make checkpoint directory: %w", err)
+	}
+	return nil
+}
+
+// Underlying removes the operation and the path from an error whose caller names them itself.
+func Underlying(err error) error {
+	var execErr *exec.Error
+	if errors.As(err, &execErr) {
+		err = execErr.Err
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return err
 }

@@ -555,3 +555,109 @@ func (e *Engine) stale(x end) bool {
 	t := e.at(int(x.job))
 	return t.phase != running || t.end != x.at
 }
+
+// Course is work whose speed changes as it goes on, such as epochs with a batch that follows
+// the gradient's noise: stages, each of which takes a time that is known under a grant. It
+// belongs to one run of one job.
+type Course interface {
+	// Hold says what the job runs with from now on.
+	Hold(g scheduler.Grant)
+	// Left returns how long the present stage still takes with that.
+	Left() time.Duration
+	// Remaining returns what is left of all stages when so much time of the present one has passed: a measure in seconds
+	// that is the same whatever the job holds.
+	Remaining(passed time.Duration) time.Duration
+	// Advance lets a time of the present stage pass, at most Left.
+	Advance(d time.Duration)
+	// Next ends the stage, and reports whether there is another.
+	Next() bool
+}
+
+// course returns that of a job; nil for other work.
+func (e *Engine) course(job int) Course {
+	if e.courses == nil {
+		return nil
+	}
+	return e.courses[job]
+}
+
+// begins prepares the course of a job, if its work has one.
+func (e *Engine) begins(job int, w Work) error {
+	s, ok := w.(*Scaling)
+	if !ok || s.Special == nil || s.Special.Begin == nil {
+		return nil
+	}
+	if e.courses == nil {
+		e.courses = make([]Course, len(e.jobs))
+	}
+	e.courses[job] = s.Special.Begin()
+	if e.crowd != nil || e.saves != nil || e.opts.Fleet != nil || e.opts.Noise > 0 {
+		return fmt.Errorf("simulated: job %q trains as it was measured, which goes with no noise, contention, "+
+			"checkpoints, or servers that come and go", e.jobs[job].Name)
+	}
+	return nil
+}
+
+// Training implements outlook.Trainer.
+func (e *Engine) Training(job int) scheduler.Training {
+	t, _ := e.course(job).(scheduler.Training)
+	return t
+}
+
+// follow lets the course of a job go on with a grant.
+func (e *Engine) follow(job int, t *task, g scheduler.Grant) {
+	if c := e.course(job); c != nil {
+		c.Hold(g)
+		t.scaled, t.rate = c.Left(), 1
+	}
+}
+
+// nextStage ends the stage of a job at an instant, and reports whether it goes on.
+func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
+	c := e.course(job)
+	if c == nil || !c.Next() {
+		return false
+	}
+	t.lead, t.scaled, t.since = 0, c.Left(), at
+	t.end = later(at, t.scaled)
+	e.ends.push(end{t.end, int32(job)})
+	return true
+}
+
+// Factor is what the noise multiplies a job's run time by; 1 without noise. An
+// oracle knows it.
+func (o Options) Factor(job string) float64 {
+	if o.Noise == 0 {
+		return 1
+	}
+	return noise(o, job)
+}
+
+// Sample implements scheduler.Sampler: after its start-up, the job does a part of
+// its work.
+func (e *Engine) Sample(job int, g scheduler.Grant, part float64) error {
+	t, err := e.task("sample", job, running)
+	if err != nil {
+		return err
+	}
+	if e.course(job) != nil || e.units != nil || e.attended != nil {
+		return fmt.Errorf("sample job %d: its progress is followed", job)
+	}
+	e.halt(job, t)
+	t.scaled = time.Duration(math.Round(part * float64(t.scaled)))
+	if e.samples == nil {
+		e.samples = map[int]bool{}
+	}
+	e.samples[job] = true
+	e.run(job, t, g.Cores)
+	return nil
+}
+
+// sampled makes a job whose sample is over ready to start anew, with all of its work.
+func (e *Engine) sampled(job int, t *task) {
+	if e.samples[job] {
+		delete(e.samples, job)
+		e.setOut(job, t, e.work(job))
+		t.phase = idle
+	}
+}

@@ -3,8 +3,11 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/tfexp/tfexp/experiments/units"
 )
 
 // Supply says when there is a server for a node.
@@ -55,4 +58,136 @@ type Cluster struct {
 // Changes reports whether some nodes of a cluster come and go.
 func (c Cluster) Changes() bool {
 	return slices.ContainsFunc(c.Nodes, func(n Node) bool { return n.Supply != Standing })
+}
+
+// View is a machine that is only read. Its slices are the machine's own.
+type View struct{ m *Machine }
+
+// ViewOf returns the view of a machine.
+func ViewOf(m *Machine) View { return View{m} }
+
+// Free returns what is free, by node.
+func (m View) Free() []Room { return m.m.Free }
+
+// Whole returns what is free when nothing runs, by node.
+func (m View) Whole() []Room { return m.m.Whole }
+
+// Paused returns what would be free if all running jobs were paused, by node: these keep their
+// memory. What is given back on a closed node is not free.
+func (m View) Paused() []Room {
+	rooms := slices.Clone(m.m.Free)
+	for node := range rooms {
+		if memory := rooms[node].Memory; !m.Closed(int32(node)) {
+			rooms[node] = m.m.Whole[node]
+			rooms[node].Memory = memory
+		}
+	}
+	return rooms
+}
+
+// Idle returns how many cores are free, of all nodes.
+func (m View) Idle() int32 { return m.m.Idle }
+
+// Closed reports whether a node has no server, or will lose it: nothing starts there,
+// and what is given back there is not free.
+func (m View) Closed(node int32) bool { return m.m.Closed(node) }
+
+// MostFree returns the largest number of cores that are free on one node.
+func (m View) MostFree() int32 { return m.m.MostFree() }
+
+// Kind returns the number of a type of GPU, as rooms have it: 0 for no type in
+// particular, -1 for one that no node has.
+func (m View) Kind(gpu string) int32 { return m.m.KindOf(gpu) }
+
+// AddGPUs adds the GPUs of a grant to rooms, by node.
+func (m View) AddGPUs(rooms []Room, g Grant) {
+	for _, p := range g.GPUs {
+		m.m.GPUs.EachNode(p, func(v, n int32) { rooms[v].GPUs += n })
+	}
+}
+
+// Demand is what a job asks of a cluster, over all of its nodes.
+type Demand struct {
+	Threads, GPUs int
+	// GPU is the type of the GPUs; empty for any.
+	GPU    string
+	Memory int64 // bytes
+	// Nodes is at least 1; threads, GPUs and memory are divided evenly over them.
+	Nodes int
+	// Divided requests are units that can be anywhere, however many on a node: see Units.
+	Divided bool
+}
+
+// Units returns into how many equal units threads and GPUs can be divided: one for each GPU, if
+// each has as many threads beside it.
+func Units(threads, gpus int) int {
+	for gpus > 0 {
+		threads, gpus = gpus, threads%gpus
+	}
+	return threads
+}
+
+// FitsOn reports whether a free cluster has room for the demand: an
+// even share of it on each of as many nodes as it wants.
+func (d Demand) FitsOn(c Cluster) bool {
+	if d.Divided {
+		return d.fitsDivided(c)
+	}
+	if d.Threads%d.Nodes != 0 || d.GPUs%d.Nodes != 0 {
+		return false
+	}
+	n := int64(d.Nodes)
+	threads, gpus, memory := d.Threads/d.Nodes, d.GPUs/d.Nodes, (d.Memory+n-1)/n
+	found := 0
+	for _, m := range c.Nodes {
+		if d.GPU != "" && m.GPU != d.GPU {
+			continue
+		}
+		if m.Threads >= threads && m.GPUs >= gpus && (m.Memory == 0 || m.Memory >= memory) {
+			if found++; found == d.Nodes {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fitsDivided is FitsOn for units that can be anywhere.
+func (d Demand) fitsDivided(c Cluster) bool {
+	units := Units(d.Threads, d.GPUs)
+	n := int64(units)
+	unit := Room{Cores: int32(d.Threads / units), GPUs: int32(d.GPUs / units), Memory: (d.Memory + n - 1) / n}
+	m := NewMachine(c)
+	unit.Kind = m.KindOf(d.GPU)
+	for _, r := range m.Whole {
+		units -= r.Times(unit)
+	}
+	return units <= 0
+}
+
+// String lists what is asked for: "4 threads, 2 GPUs, 2GiB, over 2 nodes".
+func (d Demand) String() string {
+	count := func(n int, noun string) string {
+		if n == 1 {
+			return "1 " + noun
+		}
+		return fmt.Sprintf("%d %ss", n, noun)
+	}
+	s := count(d.Threads, "thread")
+	if d.GPUs > 0 {
+		s += ", " + count(d.GPUs, "GPU")
+		if d.GPU != "" {
+			s += " of the type " + d.GPU
+		}
+	}
+	if d.Memory > 0 {
+		s += ", " + units.FormatSize(d.Memory)
+	}
+	if d.Nodes > 1 {
+		s += fmt.Sprintf(", over %d nodes", d.Nodes)
+	}
+	if d.Divided {
+		s += ", on any nodes"
+	}
+	return s
 }

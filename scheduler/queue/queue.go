@@ -4,6 +4,7 @@ package queue
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -195,3 +196,80 @@ func (q *Queue) Before(k Key) int {
 	}
 	return q.tree.before(k)
 }
+
+// Ahead says which jobs wait next, where many start at one instant: those are worth preparing for together.
+type Ahead struct {
+	starts, due int
+	jobs        []int32
+}
+
+// Begin begins an instant.
+func (a *Ahead) Begin() { a.starts, a.due = 0, 8 }
+
+// Started notes that a job of the queue has started, and returns up to 16 that wait next; none most of the times. The slice
+// holds until the next call.
+func (a *Ahead) Started(q *Queue) []int32 {
+	if a.starts++; a.starts < a.due {
+		return nil
+	}
+	a.due += 16
+	a.jobs = q.First(16, a.jobs[:0])
+	return a.jobs
+}
+
+// InsertSorted puts x into a list that is sorted by compare.
+func InsertSorted[T any](list []T, x T, compare func(a, b T) int) []T {
+	i, _ := slices.BinarySearchFunc(list, x, compare)
+	return slices.Insert(list, i, x)
+}
+
+// DeleteSorted takes x, which it has, out of a list that is sorted by compare. It moves what is on the shorter side of x:
+// the job that is expected to end first mostly does.
+func DeleteSorted[T any](list []T, x T, compare func(a, b T) int) []T {
+	i, _ := slices.BinarySearchFunc(list, x, compare)
+	if i < len(list)/2 {
+		copy(list[1:i+1], list[:i])
+		return list[1:]
+	}
+	return slices.Delete(list, i, i+1)
+}
+
+// Rounds are those of a policy that decides at their starts.
+type Rounds struct {
+	Length time.Duration // 0 for none
+	// Fixed rounds start at the multiples of Length; others when the last one is over.
+	Fixed bool
+	begun bool
+	end   time.Duration // never when the next one may start at any instant
+	last  time.Duration // start of the last fixed round
+}
+
+// Next returns the instant at which the present round ends, while something runs in it; of
+// fixed rounds, the instant at which the next one starts, while something runs or waits.
+func (r *Rounds) Next(now time.Duration, runs, waits bool) time.Duration {
+	switch {
+	case r.Length > 0 && r.Fixed && (runs || waits) && r.end != never:
+		next := (now + r.Length - 1) / r.Length * r.Length
+		if r.begun && next <= r.last {
+			next = r.last + r.Length
+		}
+		return next
+	case r.Length == 0 || r.Fixed || !r.begun || !runs:
+		return never
+	}
+	return r.end
+}
+
+// Over ends the present round.
+func (r *Rounds) Over() { r.end = never }
+
+// Starts reports whether a round can start: the last one is over, or nothing runs in it any more.
+func (r *Rounds) Starts(runs bool) bool {
+	if r.Fixed {
+		return r.end == never
+	}
+	return !r.begun || !runs || r.end == never
+}
+
+// Begin begins a round.
+func (r *Rounds) Begin(now time.Duration) { r.begun, r.end, r.last = true, now+r.Length, now }

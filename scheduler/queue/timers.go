@@ -1,6 +1,9 @@
 package queue
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Timer is an instant at which a job, or a node, is to be looked at again.
 type Timer struct {
@@ -79,4 +82,75 @@ func CompareTimers(a, b Timer) int {
 		return 1
 	}
 	return 0
+}
+
+// Alarms are timers of which many are given up before they come up. One that is set for the latest instant so far, as
+// all are when each job that goes on gets the same quantum, takes constant time.
+type Alarms struct {
+	row    []Timer // from head on by instant
+	head   int
+	sorted int    // of the row up to here, those of one instant are in order
+	others Timers // that were set for an instant before the last of the row
+}
+
+// Set adds a timer.
+func (a *Alarms) Set(t Timer) {
+	n := len(a.row)
+	switch {
+	case a.head == n:
+		a.row, a.head, a.sorted = a.row[:0], 0, 0
+	case t.At < a.row[n-1].At:
+		a.others.Push(t)
+		return
+	case a.head > n/2 && n == cap(a.row):
+		a.row = a.row[:copy(a.row, a.row[a.head:])]
+		a.sorted, a.head = max(a.sorted-a.head, 0), 0
+	}
+	if a.sorted > a.head && a.row[a.sorted-1].At == t.At {
+		a.sorted = a.head
+	}
+	a.row = append(a.row, t)
+}
+
+// Next returns the instant of the first timer that counts, and an instant later than all others without any. Those before
+// it are given up.
+func (a *Alarms) Next(counts func(Timer) bool) time.Duration {
+	for a.head < len(a.row) && !counts(a.row[a.head]) {
+		a.head++
+	}
+	for len(a.others) > 0 && !counts(a.others[0]) {
+		a.others.Pop()
+	}
+	at := never
+	if a.head < len(a.row) {
+		at = a.row[a.head].At
+	}
+	if len(a.others) > 0 {
+		at = min(at, a.others[0].At)
+	}
+	return at
+}
+
+// Take takes out the first timer that counts, by instant and number. There is one, and Next has just said when it comes up.
+func (a *Alarms) Take(counts func(Timer) bool) Timer {
+	if a.head < len(a.row) && a.sorted <= a.head {
+		a.sort()
+		a.Next(counts)
+	}
+	if a.head == len(a.row) || len(a.others) > 0 && a.others[0].Before(a.row[a.head]) {
+		t := a.others[0]
+		a.others.Pop()
+		return t
+	}
+	a.head++
+	return a.row[a.head-1]
+}
+
+// sort puts the timers of the first instant of the row into order.
+func (a *Alarms) sort() {
+	a.sorted = a.head
+	for a.sorted < len(a.row) && a.row[a.sorted].At == a.row[a.head].At {
+		a.sorted++
+	}
+	slices.SortFunc(a.row[a.head:a.sorted], CompareTimers)
 }

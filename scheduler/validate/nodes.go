@@ -117,3 +117,146 @@ func (v *Validator) attempt(e *scheduler.Event, t *traced) {
 	}
 	t.kept = a.Kept
 }
+
+// renting is what a policy that rents servers for its jobs may do.
+type renting struct {
+	markets, regions []string
+	asked            bool // a server was rented at the present instant
+}
+
+// Renting says that the policy rents the servers of jobs itself, from these markets and in these regions (none: in
+// all). A job is then on rented servers of one market and region at a time, and none is rented that no waiting job
+// has a use for: never from two markets at once for the same job. Without markets it does nothing.
+func (v *Validator) Renting(markets, regions []string) {
+	if len(markets) > 0 {
+		v.renting = &renting{markets: markets, regions: regions}
+	}
+}
+
+// rents checks where a server is rented.
+func (v *Validator) rents(e *scheduler.Event) {
+	n := &v.cluster.Nodes[e.Node]
+	if v.renting == nil || n.Supply != scheduler.OnRequest {
+		return
+	}
+	if !v.renting.may(n) {
+		v.report(e.At, -1, "a server is rented for node %d, of the market %q in %q, where the policy rents none", e.Node,
+			n.Market, n.Region)
+		return
+	}
+	v.renting.asked = true
+}
+
+// rented checks, when an instant is over, that the servers on their way are for jobs that wait.
+func (v *Validator) rented() {
+	if v.renting == nil || !v.renting.asked {
+		return
+	}
+	v.renting.asked = false
+	coming, wanted := 0, 0
+	for i := range v.servers {
+		if s := &v.servers[i]; s.asked && !s.up && v.renting.may(&v.cluster.Nodes[i]) {
+			coming++
+		}
+	}
+	for j := range v.jobs {
+		if v.life(j).state == scheduler.Queued {
+			wanted += max(1, v.jobs[j].Nodes)
+		}
+		for _, r := range v.jobs[j].Roles() {
+			wanted += r.Most()
+		}
+	}
+	if coming > wanted {
+		v.report(v.last, -1, "%d servers are on their way for waiting jobs that need %d", coming, wanted)
+	}
+}
+
+// may reports whether the policy rents servers for a node.
+func (r *renting) may(n *scheduler.Node) bool {
+	return slices.Contains(r.markets, n.Market) && (len(r.regions) == 0 || slices.Contains(r.regions, n.Region))
+}
+
+// onOneMarket checks on which rented servers a job is.
+func (v *Validator) onOneMarket(e *scheduler.Event, nodes []int) {
+	if v.renting == nil {
+		return
+	}
+	var first *scheduler.Node
+	for _, i := range nodes {
+		n := &v.cluster.Nodes[i]
+		switch {
+		case n.Supply != scheduler.OnRequest:
+		case first == nil:
+			first = n
+		case n.Market != first.Market || n.Region != first.Region:
+			v.report(e.At, e.Job, "job %q is on servers of %q in %q and of %q in %q at once", v.name(e.Job), first.Market,
+				first.Region, n.Market, n.Region)
+		}
+	}
+}
+
+// roles checks what a job with roles holds from an event on: all parts of its roles, or
+// those that a loss has left; each on its node, with the threads and GPUs of its role.
+func (v *Validator) roles(e *scheduler.Event, t *traced) {
+	if e.Layout == nil {
+		v.report(e.At, e.Job, "job %q has roles, but no parts", v.name(e.Job))
+		return
+	}
+	v.hold(&v.cores, e, e.Cores)
+	v.hold(&v.gpus, e, e.GPUs)
+	before := slices.Clone(t.nodes)
+	t.nodes = t.nodes[:0]
+	onCores, onGPUs := map[int]int{}, map[int]int{}
+	type place struct {
+		role string
+		task int
+	}
+	seen := map[place]bool{}
+	for i, p := range e.Layout.Parts {
+		roles := v.jobs[e.Job].Roles()
+		r := slices.IndexFunc(roles, func(r scheduler.Role) bool { return r.Name == p.Role })
+		if r < 0 || p.Task < 0 || p.Task >= roles[r].Most() || seen[place{p.Role, p.Task}] {
+			v.report(e.At, e.Job, "job %q has no part %s-%d, or has it twice", v.name(e.Job), p.Role, p.Task)
+			continue
+		}
+		seen[place{p.Role, p.Task}] = true
+		if c, g := p.Cores.Count(), p.GPUs.Count(); c != roles[r].Threads || g != roles[r].GPUs {
+			v.report(e.At, e.Job, "part %s-%d of job %q has %d cores and %d GPUs", p.Role, p.Task, v.name(e.Job), c, g)
+		}
+		v.within(e, &v.cores, p.Cores, i, p.Node, onCores)
+		v.within(e, &v.gpus, p.GPUs, i, p.Node, onGPUs)
+		if !slices.Contains(t.nodes, p.Node) {
+			t.nodes = append(t.nodes, p.Node)
+			v.usable(e, p.Node)
+		}
+		if has := v.cluster.Nodes[p.Node].GPU; roles[r].GPU != "" && has != roles[r].GPU {
+			v.report(e.At, e.Job, "part %s-%d of job %q is on node %d, whose GPUs are of the type %q instead of %q",
+				p.Role, p.Task, v.name(e.Job), p.Node, has, roles[r].GPU)
+		}
+	}
+	for _, node := range before {
+		if s := &v.servers[node]; !slices.Contains(t.nodes, node) {
+			s.tenants = slices.DeleteFunc(s.tenants, func(job int32) bool { return int(job) == e.Job })
+		}
+	}
+	slices.Sort(t.nodes)
+	v.onOneMarket(e, t.nodes)
+	v.together(e, "cores", e.Cores, onCores)
+	v.together(e, "GPUs", e.GPUs, onGPUs)
+	for _, r := range v.jobs[e.Job].Roles() {
+		left := 0
+		for task := range r.Most() {
+			if seen[place{r.Name, task}] {
+				left++
+			}
+		}
+		least := r.Count
+		if r.Elastic && (e.Kind != scheduler.Start || t.asked) {
+			least = r.Min
+		}
+		if left < least {
+			v.report(e.At, e.Job, "job %q has %d parts of role %q, less than %d", v.name(e.Job), left, r.Name, least)
+		}
+	}
+}

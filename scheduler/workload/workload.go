@@ -3,7 +3,19 @@
 // cells which share a seed share their arrivals.
 package workload
 
-import "time"
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
 
 // ArrivalKind is how the jobs of one submit block arrive.
 type ArrivalKind string
@@ -27,4 +39,191 @@ type Arrivals struct {
 	Times []time.Duration
 	Mean  time.Duration
 	SD    time.Duration
+}
+
+// Trace is a workload with all its jobs, as it is read from a file or written
+// to one.
+type Trace struct {
+	// Jobs are numbered in the order of the file. Their predictions are the
+	// run times that users requested, where the file has them. A Priority below
+	// 0 is unknown.
+	Jobs []scheduler.Job
+	// RunTimes are the true run times on the full request, one for each job;
+	// negative where the run time is unknown, nil where all of them are.
+	RunTimes []time.Duration
+	// Alternatives are all ways in which a job can run, for each job that has several: the first is its own request,
+	// whose run time is in RunTimes. nil where no job has any.
+	Alternatives [][]Alternative `json:",omitempty"`
+	// Lines are the lines of the file that the jobs are from.
+	Lines []int32
+	// Resizes are changes of requests while jobs run, and ResizeLines the lines
+	// that ask for them.
+	Resizes     []scheduler.Resize
+	ResizeLines []int32
+	// Processors is the size of the machine according to the file; 0 if unknown.
+	Processors int
+	// Ignored counts the lines that stand for no job of their own.
+	Ignored int
+	// Assumed is what the reader assumed where the file says nothing, in phrases.
+	Assumed []string `json:",omitempty"`
+	// Skipped are the malformed lines that a lenient reader left out.
+	Skipped []error
+}
+
+// Alternative is a request with which a job of a trace can run.
+type Alternative struct {
+	// Alternative has its name and what it asks for. Its prediction is the run time that the user requested.
+	scheduler.Alternative
+	// RunTime is the true run time with it; negative where it is unknown.
+	RunTime time.Duration
+}
+
+// AlternativesOf returns all ways in which job i can run; nil if it has only its request.
+func (t *Trace) AlternativesOf(i int) []Alternative {
+	if t.Alternatives == nil {
+		return nil
+	}
+	return t.Alternatives[i]
+}
+
+// Timed reports whether the run time of job i is known.
+func (t *Trace) Timed(i int) bool { return t.RunTimes != nil && t.RunTimes[i] >= 0 }
+
+// WriteRest writes what jobs have that no column of their written form holds, for hashes: the
+// units of their work, and their weights.
+func WriteRest(w io.Writer, jobs []scheduler.Job) {
+	for i := range jobs {
+		if j := &jobs[i]; j.Units() != 0 || j.Weight() != 0 {
+			_, _ = fmt.Fprintf(w, "%d has %v units of work and the weight %v\n", i, j.Units(), j.Weight())
+		}
+	}
+}
+
+// Stream returns the stream of random numbers that belongs to a seed and a
+// named path. Streams of different paths are independent, so what one part
+// draws never shifts what another one draws.
+func Stream(seed int64, path ...string) *rand.Rand {
+	h := sha256.New()
+	_ = binary.Write(h, binary.BigEndian, seed) // a hash does not fail
+	for _, p := range path {
+		_ = binary.Write(h, binary.BigEndian, int64(len(p)))
+		h.Write([]byte(p))
+	}
+	sum := h.Sum(nil)
+	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:])))
+}
+
+// Builder collects a trace while its file is read. The zero value is empty.
+type Builder struct {
+	Trace
+	// names is nil as long as each name was greater than the one before it, by
+	// length and then by letters, as running numbers are.
+	names map[string]bool
+	// shared are strings that many jobs have: they are kept once.
+	shared map[string]string
+}
+
+// Add appends a job with its run time, which is negative when unknown, and
+// numbers the job. Names must be unique, and valid as the name of a log file.
+func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
+	switch {
+	case len(b.Jobs) >= MaxJobs:
+		return fmt.Errorf("there are more than %d jobs: no workload has more", MaxJobs)
+	case len(j.Name) > MaxName:
+		return fmt.Errorf("the job's name is %d bytes long, and its log is a file of that name: the most is %d", len(j.Name),
+			MaxName)
+	case b.taken(j.Name):
+		return fmt.Errorf("job %q is there twice", j.Name)
+	case !ValidName(j.Name):
+		return fmt.Errorf("the job's name %q has a character that a file name cannot have", j.Name)
+	case j.Threads > MaxThreads || j.Nodes > MaxThreads || j.GPUs > MaxThreads:
+		return fmt.Errorf("job %q asks for more than %d threads, nodes or GPUs", j.Name, MaxThreads)
+	}
+	if b.names != nil {
+		b.names[j.Name] = true
+	}
+	j.Number = len(b.Jobs)
+	if len(b.Jobs) == cap(b.Jobs) { // append would grow, and copy, by a quarter at a time
+		b.Jobs = slices.Grow(b.Jobs, len(b.Jobs)+1)
+	}
+	b.Jobs = append(b.Jobs, j)
+	b.RunTimes = append(b.RunTimes, run)
+	b.Lines = append(b.Lines, int32(line))
+	return nil
+}
+
+// Resize appends a change of a job's request.
+func (b *Builder) Resize(line int, z scheduler.Resize) {
+	b.Resizes, b.ResizeLines = append(b.Resizes, z), append(b.ResizeLines, int32(line))
+}
+
+// AddAlternatives adds all ways in which the job that was added last can run.
+func (b *Builder) AddAlternatives(all []Alternative) {
+	if len(all) == 0 {
+		return
+	}
+	b.Alternatives = append(b.Alternatives, make([][]Alternative, len(b.Jobs)-len(b.Alternatives))...)
+	b.Alternatives[len(b.Jobs)-1] = all
+}
+
+// Finish returns the trace, without those lines that were skipped.
+func (b *Builder) Finish(skipped []error) Trace {
+	if !slices.ContainsFunc(b.RunTimes, func(d time.Duration) bool { return d >= 0 }) {
+		b.RunTimes = nil
+	}
+	if b.Alternatives != nil {
+		b.Alternatives = append(b.Alternatives, make([][]Alternative, len(b.Jobs)-len(b.Alternatives))...)
+	}
+	b.Skipped = skipped
+	return b.Trace
+}
+
+// taken reports whether an earlier job has the name.
+func (b *Builder) taken(name string) bool {
+	if b.names != nil {
+		return b.names[name]
+	}
+	n := len(b.Jobs)
+	if n == 0 {
+		return false
+	}
+	last := b.Jobs[n-1].Name
+	if cmp.Or(cmp.Compare(len(last), len(name)), strings.Compare(last, name)) < 0 {
+		return false
+	}
+	b.names = make(map[string]bool, 2*n)
+	for i := range b.Jobs {
+		b.names[b.Jobs[i].Name] = true
+	}
+	return b.names[name]
+}
+
+// MaxJobs is how many jobs a workload may have, and MaxName how many bytes a job's name: files are called after it.
+const (
+	MaxJobs = 10_000_000
+	MaxName = 200
+)
+
+// MaxThreads keeps core numbers within 32 bits.
+const MaxThreads = 1 << 30
+
+// ValidName reports whether a job may have the name: its log is a file of that name.
+func ValidName(name string) bool {
+	return name != "." && name != ".." && !strings.ContainsFunc(name, func(r rune) bool {
+		return r < ' ' || r == '/' || r == '\\' || r == 0x7f
+	})
+}
+
+// Share returns an equal string, the same one each time, so that a text which
+// many jobs have is kept in memory once.
+func (b *Builder) Share(s string) string {
+	kept, ok := b.shared[s]
+	if !ok {
+		if b.shared == nil {
+			b.shared = map[string]string{}
+		}
+		kept = strings.Clone(s)
+		b.shared[kept] = kept
+	}
+	return kept
 }

@@ -1,0 +1,238 @@
+// Pages keeps what is known of each job only while somebody may ask for it: from the first look at
+// the job until it is over. Jobs that come one after the other are also over at about the same time, so of a
+// million jobs a few thousand are in memory.
+
+package scheduler
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+)
+
+// size is the number of jobs of a page.
+const size = 128
+
+// Table has a value for each job, by number. They are in pages of neighbouring numbers: a page is made when the first
+// of its jobs is looked at, and used again when the last of them is over.
+type JobTable[T any] struct {
+	pages []*page[T]
+	open  []int32 // by page, the jobs that are not over
+	jobs  int
+	first func(job int32, value *T)
+	gone  *page[T] // of all jobs of a page that was given back
+	read  T        // what Fetch read last
+	spare []*page[T]
+}
+
+type page[T any] [size]T
+
+// New returns a table for jobs with numbers below jobs. first sets all of the value of a job that nobody has looked at,
+// and gone is that of jobs that are over, which nobody changes any more.
+func NewJobTable[T any](jobs int, first func(job int32, value *T), gone T) JobTable[T] {
+	n := (jobs + size - 1) / size
+	t := JobTable[T]{pages: make([]*page[T], n), open: make([]int32, n), jobs: jobs, first: first, gone: &page[T]{}}
+	for i := range t.gone {
+		t.gone[i] = gone
+	}
+	return t
+}
+
+// At returns the value of a job. The pointer holds until the job is over.
+func (t *JobTable[T]) At(job int32) *T {
+	p := t.pages[uint32(job)/size]
+	if p == nil {
+		return t.begin(job)
+	}
+	return &p[uint32(job)%size]
+}
+
+// Fetch reads the values of jobs, so that they are in the processor's cache when they are looked at one by one: memory
+// answers many reads at once about as fast as one of them.
+func (t *JobTable[T]) Fetch(jobs []int32) {
+	for _, j := range jobs {
+		if p := t.pages[uint32(j)/size]; p != nil {
+			t.read = p[uint32(j)%size]
+		}
+	}
+}
+
+// begin makes the page of a job.
+//
+//go:noinline
+func (t *JobTable[T]) begin(job int32) *T {
+	var p *page[T]
+	if n := len(t.spare); n > 0 {
+		p, t.spare = t.spare[n-1], t.spare[:n-1]
+	} else {
+		p = &page[T]{}
+	}
+	k := job / size
+	n := t.size(int(k))
+	for i := range n {
+		t.first(k*size+int32(i), &p[i])
+	}
+	t.pages[k], t.open[k] = p, int32(n)
+	return &p[job%size]
+}
+
+// size returns how many jobs a page has.
+func (t *JobTable[T]) size(k int) int { return min(size, t.jobs-k*size) }
+
+// Over says that a job is over, which it is once.
+func (t *JobTable[T]) Over(job int32) {
+	k := job / size
+	if t.open[k]--; t.open[k] == 0 {
+		t.pages[k], t.spare = t.gone, append(t.spare, t.pages[k])
+	}
+}
+
+// All yields each job whose page is in memory, in the order of their numbers: all that have been looked at and
+// are not over are among them.
+func (t *JobTable[T]) All() iter.Seq2[int32, *T] {
+	return func(yield func(int32, *T) bool) {
+		for k, p := range t.pages {
+			if p == nil || p == t.gone {
+				continue
+			}
+			for i := range t.size(k) {
+				if !yield(int32(k*size+i), &p[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Fates are what becomes of the jobs of a run.
+type Fates struct {
+	counted map[int32]*Result // of open jobs, those of which something was counted
+	last    Result            // of the job that ended last
+	kept    []Result          // of the jobs that are over; nil where their last events alone have them
+	undone  Undone
+}
+
+var pending = Result{State: Pending, FirstStart: Never, Finish: Never}
+
+// NewFates returns those of jobs that are still to come. Unless they are kept, each goes with the last event of its job.
+func NewFates(jobs int, keep bool) Fates {
+	f := Fates{counted: map[int32]*Result{}}
+	if keep {
+		f.kept = slices.Repeat([]Result{pending}, jobs)
+	}
+	return f
+}
+
+// Of returns what is counted of an open job. The pointer holds until the job is over.
+func (f *Fates) Of(job int32) *Result {
+	r := f.counted[job]
+	if r == nil {
+		nothing := pending
+		r = &nothing
+		f.counted[job] = r
+	}
+	return r
+}
+
+// Last returns the result of a job that ends, with what was counted of it. The pointer holds until the next call.
+func (f *Fates) Last(job int32) *Result {
+	f.last = pending
+	if len(f.counted) > 0 {
+		if r := f.counted[job]; r != nil {
+			f.last = *r
+			delete(f.counted, job)
+		}
+	}
+	return &f.last
+}
+
+// Over takes the result of a job, and returns it where the last event of the job is to have it.
+func (f *Fates) Over(job int32, r *Result) *Result {
+	if r.State == Stopped {
+		f.undone.Count(r)
+	}
+	if f.kept == nil {
+		return r
+	}
+	f.kept[job] = *r
+	return nil
+}
+
+// Missed says that so many jobs will not arrive, and returns their number.
+func (f *Fates) Missed(jobs int) int {
+	f.undone.Missing = jobs
+	return jobs
+}
+
+// Kept returns what has become of the jobs that are over, by number; nil if that is not kept.
+func (f *Fates) Kept() []Result { return f.kept }
+
+// Undone counts the jobs that did not come to their own end.
+func (f *Fates) Undone() Undone { return f.undone }
+
+// Accounted makes sure that every job has come to an end, and that its waiting and its service make
+// up the time from its arrival to its end. Jobs of a run that was closed may be pending.
+func Accounted(jobs []Job, results []Result, closed bool) error {
+	for i := range results {
+		switch r := &results[i]; {
+		case r.State == Pending && closed:
+		case r.State != Finished && r.State != Failed && r.State != Stopped:
+			return fmt.Errorf("job %q is unaccounted for: it is still %s", jobs[i].Name, r.State)
+		case r.Waiting+r.Service != r.Finish-jobs[i].Arrival:
+			return fmt.Errorf("job %q: waiting %s and service %s do not add up to %s",
+				jobs[i].Name, r.Waiting, r.Service, r.Finish-jobs[i].Arrival)
+		}
+	}
+	return nil
+}
+
+// life is the state of a job that decisions are made on. What each event looks at comes first, to
+// lie together; what else has become of the job is in its Result.
+type life struct {
+	since time.Duration // beginning of the present stretch of waiting or running
+	timer time.Duration // instant of the timer that counts, or Never
+	// As in Result.
+	waiting, service, coreTime time.Duration
+	preemptions, alternative   int32
+
+	request int32 // cores; of a rigid job that has started, what it started with
+	slot    int32 // index in running
+	level   int32 // effective level
+	state   State
+	booked  bool // its memory is taken
+	plain   bool // it asks for cores of one node and nothing else: see Job.Plain
+	yields  bool // its turn is over: it runs on until dispatch has decided
+	arrival time.Duration
+	first   time.Duration // when it first started, or Never
+	cores   int32         // what it was granted then
+	asked   int32         // cores, by the workload
+	held    int32         // cores of the grant
+	grant   Grant         // held; of a paused job, what it held last
+	end     time.Duration // expected end while running
+}
+
+// newLife sets out the life of a job that is still to come.
+func (l *loop) newLife(number int32, f *life) {
+	j := &l.Jobs[number]
+	*f = life{
+		state: Pending, timer: Never, first: Never,
+		request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
+		plain: j.Plain(), arrival: j.Arrival,
+	}
+}
+
+func (l *loop) life(j int32) *life { return l.lives.At(j) }
+
+// result has what is counted of an open job beside its life.
+func (l *loop) result(j int32) *Result { return l.fates.Of(j) }
+
+// hold notes what a job is given.
+func (f *life) hold(g Grant) { f.grant, f.held = g, int32(g.Cores.Count()) }
+
+// settle writes what is counted in a life down in the job's result.
+func (f *life) settle(r *Result) {
+	r.State, r.Waiting, r.Service, r.CoreTime = f.state, f.waiting, f.service, f.coreTime
+	r.FirstStart, r.Cores = f.first, int(f.cores)
+	r.Preemptions, r.Alternative = int(f.preemptions), int(f.alternative)
+}

@@ -1,0 +1,209 @@
+package validate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// elastic checks what an elastic job holds from an event on, and books it: any number of
+// GPUs, with as many cores beside each as it has asked for, and parts that are together all
+// of it.
+func (v *Validator) elastic(e *scheduler.Event, t *traced) {
+	j := &v.jobs[e.Job]
+	cores, gpus := e.Cores.Count(), e.GPUs.Count()
+	if each := max(j.Threads/max(j.GPUs, 1), 1); gpus < 1 || cores != each*gpus && (cores != j.Threads || gpus != j.GPUs) {
+		v.report(e.At, e.Job, "job %q is given %d cores and %d GPUs, not %d for each", j.Name, cores, gpus, each)
+	}
+	onCores := v.hold(&v.cores, e, e.Cores)
+	onGPUs := v.hold(&v.gpus, e, e.GPUs)
+	t.nodes = t.nodes[:0]
+	for node := range v.cluster.Nodes {
+		if onCores[node] == 0 && onGPUs[node] == 0 {
+			continue
+		}
+		t.nodes = append(t.nodes, node)
+		v.usable(e, node)
+	}
+	v.covered(e, t)
+}
+
+// covered checks that the parts of a job, if it has some, are together all that it holds.
+func (v *Validator) covered(e *scheduler.Event, t *traced) {
+	if e.Layout == nil {
+		if len(t.nodes) > 1 {
+			v.report(e.At, e.Job, "job %q is on %d nodes without parts", v.name(e.Job), len(t.nodes))
+		}
+		return
+	}
+	coresOf, gpusOf := map[int]int{}, map[int]int{} // the part of each core and GPU
+	for i, p := range e.Layout.Parts {
+		v.within(e, &v.cores, p.Cores, i, p.Node, coresOf)
+		v.within(e, &v.gpus, p.GPUs, i, p.Node, gpusOf)
+	}
+	v.together(e, "cores", e.Cores, coresOf)
+	v.together(e, "GPUs", e.GPUs, gpusOf)
+}
+
+// profiling is what the trace has said of samples. The nil profiling is that of a policy that takes none.
+type profiling struct {
+	byClass bool
+	// sampled has, by who is profiled together, the alternatives of which a sample has ended.
+	sampled map[string][]int32
+}
+
+// Profiling says that jobs run as samples before they are scheduled: each on its own, or one for all of its class that
+// have the same alternatives. Without it, no sample may run.
+func (v *Validator) Profiling(byClass bool) {
+	v.profiling = &profiling{byClass, map[string][]int32{}}
+}
+
+// together names those with which a job is profiled.
+func (p *profiling) together(v *Validator, job int) string {
+	j := &v.jobs[job]
+	if !p.byClass {
+		return j.Name
+	}
+	names := []string{j.Class}
+	for _, a := range j.Alternatives() {
+		names = append(names, a.Name)
+	}
+	return strings.Join(names, "\n")
+}
+
+// sample takes the end of a sample: it is the first with this alternative.
+func (p *profiling) sample(v *Validator, e *scheduler.Event, t *traced) {
+	if p == nil {
+		v.report(e.At, e.Job, "job %q runs as a sample, and its policy takes none", v.name(e.Job))
+		return
+	}
+	who := p.together(v, e.Job)
+	if slices.Contains(p.sampled[who], t.alternative) {
+		v.report(e.At, e.Job, "job %q runs as a sample of alternative %d again", v.name(e.Job), t.alternative)
+	}
+	p.sampled[who] = append(p.sampled[who], t.alternative)
+}
+
+// finish checks that a job which has finished was profiled before, with each alternative that the cluster can hold.
+func (p *profiling) finish(v *Validator, e *scheduler.Event) {
+	if p == nil {
+		return
+	}
+	j, want := &v.jobs[e.Job], 0
+	for k := range j.Alternatives() {
+		if j.DemandAs(k).FitsOn(v.cluster) {
+			want++
+		}
+	}
+	if has := len(p.sampled[p.together(v, e.Job)]); has < max(want, 1) {
+		v.report(e.At, e.Job, "job %q was scheduled after %d of %d samples", j.Name, has, max(want, 1))
+	}
+}
+
+// holdGPUs is hold for the GPUs of a grant, which may be those of another job.
+func (v *Validator) holdGPUs(e *scheduler.Event) []int {
+	if e.Beside == nil {
+		return v.hold(&v.gpus, e, e.GPUs)
+	}
+	h := &v.gpus
+	h.clear()
+	with := e.Beside.Job
+	if with < 0 || with >= len(v.jobs) || with == e.Job {
+		v.report(e.At, e.Job, "job %q shares GPUs with job number %d, which is none", v.name(e.Job), with)
+		return h.byNode
+	}
+	other := v.life(with)
+	switch {
+	case other.state != scheduler.Running || !slices.Equal(other.gpus, e.GPUs) || len(e.GPUs) == 0:
+		v.report(e.At, e.Job, "job %q shares GPUs %s with %q, which does not hold just these", v.name(e.Job), e.GPUs,
+			v.name(with))
+	case !v.knows(e.Job, with) || !v.knows(with, e.Job):
+		v.report(e.At, e.Job, "job %q shares GPUs with %q, and is not known to run beside it", v.name(e.Job), v.name(with))
+	}
+	if h.second == nil {
+		h.second = slices.Repeat([]int32{-1}, len(h.job))
+	}
+	e.GPUs.Each(func(c int) {
+		switch {
+		case c >= len(h.job):
+			v.report(e.At, e.Job, "job %q is given %s %d of %d", v.name(e.Job), h.what, c, len(h.job))
+			return
+		case h.second[c] >= 0:
+			v.report(e.At, e.Job, "%s %d is held by three jobs: %q, %q and %q", h.what, c, v.name(int(h.job[c])),
+				v.name(int(h.second[c])), v.name(e.Job))
+		}
+		h.second[c] = int32(e.Job)
+		h.count(c)
+	})
+	return h.byNode
+}
+
+// knows reports whether it is known how fast a job is beside another one.
+func (v *Validator) knows(job, with int) bool {
+	ways, way := v.jobs[job].Alternatives(), int(v.life(job).alternative)
+	return way < len(ways) && ways[way].Beside[v.jobs[with].Class] > 0
+}
+
+// leave takes a core or GPU from a job; the one that shares it has it alone then.
+func (h *holders) leave(c int, job int32) {
+	alone := int32(-1)
+	switch {
+	case h.second == nil:
+	case h.second[c] == job:
+		h.second[c] = -1
+		return
+	case h.job[c] == job:
+		alone, h.second[c] = h.second[c], -1
+	}
+	if h.job[c] == job {
+		h.job[c] = alone
+	}
+}
+
+// divided checks what a divided job holds from an event on, and books it: its whole request, in
+// equal units, however many on each node, and on several nodes a part on each.
+func (v *Validator) divided(e *scheduler.Event, t *traced) {
+	j := &v.jobs[e.Job]
+	ask := requestOf(j, t.alternative)
+	if cores, gpus := e.Cores.Count(), e.GPUs.Count(); cores != ask.Threads || gpus != ask.GPUs {
+		v.report(e.At, e.Job, "job %q is given %d cores and %d GPUs instead of %d and %d", j.Name, cores, gpus,
+			ask.Threads, ask.GPUs)
+		return
+	}
+	onCores := v.hold(&v.cores, e, e.Cores)
+	onGPUs := v.holdGPUs(e)
+	t.nodes, t.units = t.nodes[:0], t.units[:0]
+	for _, node := range v.granted() {
+		c, g := onCores[node], onGPUs[node]
+		t.nodes = append(t.nodes, node)
+		t.units = append(t.units, c)
+		v.usable(e, node)
+		if has := v.cluster.Nodes[node].GPU; ask.GPU != "" && has != ask.GPU {
+			v.report(e.At, e.Job, "job %q is on node %d, whose GPUs are of the type %q instead of %q", j.Name, node, has,
+				ask.GPU)
+		}
+		if c*ask.GPUs != g*ask.Threads {
+			v.report(e.At, e.Job, "job %q has %d cores and %d GPUs on node %d, and asks for %d and %d in all", j.Name, c, g,
+				node,
+				ask.Threads, ask.GPUs)
+		}
+	}
+	v.covered(e, t)
+	if e.Layout != nil && len(e.Layout.Parts) != len(t.nodes) {
+		v.report(e.At, e.Job, "job %q has %d parts on %d nodes", j.Name, len(e.Layout.Parts), len(t.nodes))
+	}
+}
+
+// memoryOfUnits returns what a divided job needs on the i-th of its nodes: the memory of each
+// unit, rounded up, for each of its units there.
+func (v *Validator) memoryOfUnits(job int, t *traced, i int) int64 {
+	ask := requestOf(&v.jobs[job], t.alternative)
+	units := int64(ask.Threads)
+	for n := int64(1); n <= int64(ask.GPUs); n++ { // the greatest number that divides both
+		if n == 1 || int64(ask.GPUs)%n == 0 && int64(ask.Threads)%n == 0 {
+			units = n
+		}
+	}
+	return (ask.Memory + units - 1) / units * (int64(t.units[i]) * units / int64(ask.Threads))
+}
