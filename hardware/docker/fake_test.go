@@ -13,7 +13,6 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
-	"github.com/tfexp/tfexp/hardware/docker/daemontest"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -26,15 +25,15 @@ func TestRefusals(t *testing.T) {
 		create http.HandlerFunc
 		want   string
 	}{
-		{"mount", daemontest.Refuse(http.StatusBadRequest,
+		{"mount", refuse(http.StatusBadRequest,
 			"invalid mount config for type \"bind\": bind source path does not exist: /x"), "correct mounts in the job block"},
-		{"memory", daemontest.Refuse(http.StatusBadRequest, "Minimum memory limit allowed is 6MB"),
+		{"memory", refuse(http.StatusBadRequest, "Minimum memory limit allowed is 6MB"),
 			"raise memory in the job block"},
-		{"image", daemontest.Refuse(http.StatusNotFound, "No such image: tf:latest"), "build or pull it"},
-		{"other", daemontest.Refuse(http.StatusInternalServerError, "the disk is full"), "the disk is full"},
+		{"image", refuse(http.StatusNotFound, "No such image: tf:latest"), "build or pull it"},
+		{"other", refuse(http.StatusInternalServerError, "the disk is full"), "the disk is full"},
 		{"dropped", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "no daemon answers"},
 	} {
-		url := daemontest.Start(t, "1.41", map[string]http.HandlerFunc{"POST /containers/create": test.create})
+		url := daemontestStartDaemon(t, "1.41", map[string]http.HandlerFunc{"POST /containers/create": test.create})
 		h, err := Connect(context.Background(), url)
 		if err != nil {
 			t.Fatal(err)
@@ -112,12 +111,12 @@ func TestGPUs(t *testing.T) {
 		Env        []string
 		HostConfig container.HostConfig
 	}
-	url := daemontest.Start(t, "1.41",
+	url := daemontestStartDaemon(t, "1.41",
 		map[string]http.HandlerFunc{"POST /containers/create": func(w http.ResponseWriter, r *http.Request) {
 			if err := json.NewDecoder(r.Body).Decode(&created); err != nil {
 				t.Error(err)
 			}
-			daemontest.Refuse(http.StatusInternalServerError, "enough seen")(w, r)
+			refuse(http.StatusInternalServerError, "enough seen")(w, r)
 		}})
 	h, err := Connect(t.Context(), url)
 	if err != nil {

@@ -9,13 +9,11 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/tfexp/tfexp/hardware/docker/daemontest"
 )
 
 // Why a daemon cannot be used, and what to do about it.
 func TestConnect(t *testing.T) {
-	windows := daemontest.Start(t, "1.45", map[string]http.HandlerFunc{"GET /info": func(
+	windows := daemontestStartDaemon(t, "1.45", map[string]http.HandlerFunc{"GET /info": func(
 		w http.ResponseWriter, _ *http.Request,
 	) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"OSType": "windows"})
@@ -25,7 +23,7 @@ func TestConnect(t *testing.T) {
 	for _, test := range []struct{ name, url, text, hint string }{
 		{"no socket", "unix:///no/such.sock", "no daemon answers", "systemctl start docker"},
 		{"nobody listens", "tcp" + strings.TrimPrefix(closed.URL, "http"), "no daemon answers", "DOCKER_HOST"},
-		{"too old", daemontest.Start(t, "1.40", nil), "its API has version 1.40, and tfexp needs 1.41", "Docker 20.10"},
+		{"too old", daemontestStartDaemon(t, "1.40", nil), "its API has version 1.40, and tfexp needs 1.41", "Docker 20.10"},
 		{"windows", windows, "it runs windows containers", "Linux containers"},
 		{"no address", "docker.sock", "unable to parse docker host", "a host is written"},
 	} {
@@ -38,7 +36,7 @@ func TestConnect(t *testing.T) {
 	if start("linux") == start("windows") || strings.Contains(start("windows"), "systemctl") {
 		t.Errorf("on Windows it is started by %s", start("windows"))
 	}
-	h, err := Connect(context.Background(), daemontest.Start(t, "1.51", nil))
+	h, err := Connect(context.Background(), daemontestStartDaemon(t, "1.51", nil))
 	if err != nil || h.CPUs != 4 || h.API < MinAPI {
 		t.Fatalf("%+v, %v", h, err)
 	}
@@ -53,15 +51,15 @@ func TestConnect(t *testing.T) {
 // Images are fetched as the file says; what cannot be had is told with what to do.
 func TestImages(t *testing.T) {
 	pulled := false
-	url := daemontest.Start(t, "1.41", map[string]http.HandlerFunc{
+	url := daemontestStartDaemon(t, "1.41", map[string]http.HandlerFunc{
 		"GET /images/tf/json": func(w http.ResponseWriter, r *http.Request) {
 			if !pulled {
-				daemontest.Refuse(http.StatusNotFound, "No such image: tf:latest")(w, r)
+				refuse(http.StatusNotFound, "No such image: tf:latest")(w, r)
 				return
 			}
 			_ = json.NewEncoder(w).Encode(map[string]any{"Id": "sha256:1", "Os": "linux", "Architecture": "amd64"})
 		},
-		"GET /images/none/json": daemontest.Refuse(http.StatusNotFound, "No such image: none:latest"),
+		"GET /images/none/json": refuse(http.StatusNotFound, "No such image: none:latest"),
 		"POST /images/create": func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("fromImage") == "docker.io/library/none" || r.URL.Query().Get("fromImage") == "none" {
 				_ = json.NewEncoder(w).Encode(map[string]string{"error": "manifest unknown"})

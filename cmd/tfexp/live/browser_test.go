@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
-	"github.com/tfexp/tfexp/cmd/tfexp/live/livetest"
 	"github.com/tfexp/tfexp/results/resultstest/browser"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -24,7 +23,7 @@ func TestInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	run := livetest.Begin(t)
+	run := live.BeginRun(t)
 	run.Start("p-r1")
 	run.Event(scheduler.Arrive, 0, nil)
 	run.Event(scheduler.Start, 0, scheduler.CoreSet{{Lo: 0, Hi: 2}})

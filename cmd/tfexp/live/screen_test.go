@@ -8,13 +8,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/mattn/go-runewidth"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/live/livetest"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
 // begun is a run in which a-1 runs on both cores and b-1 waits.
-func begun(t *testing.T) *livetest.Run {
-	run := livetest.Begin(t)
+func begun(t *testing.T) *WrittenRun {
+	run := BeginRun(t)
 	run.Start("p-r1")
 	run.Event(scheduler.Arrive, 0, nil)
 	run.Event(scheduler.Start, 0, scheduler.CoreSet{{Lo: 0, Hi: 2}})

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
-	"github.com/tfexp/tfexp/cmd/tfexp/live/livetest"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/standing"
 	"github.com/tfexp/tfexp/scheduler"
@@ -28,7 +27,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 
 // GPUs that two jobs share are held once.
 func TestSharedGPUs(t *testing.T) {
-	run := livetest.Begin(t)
+	run := live.BeginRun(t)
 	run.Start("p-r1")
 	look := func() *live.Cell {
 		t.Helper()
@@ -58,7 +57,7 @@ func TestSharedGPUs(t *testing.T) {
 
 // A simulated cell that takes longer than a moment says how it stands.
 func TestFollowsASimulatedCell(t *testing.T) {
-	run := livetest.Begin(t)
+	run := live.BeginRun(t)
 	run.Simulated()
 	run.Start("p-r1")
 	run.Stands(standing.Standing{At: 10, Jobs: 9000, Running: 1, Cores: 2})
@@ -89,7 +88,7 @@ func TestFollowsASimulatedCell(t *testing.T) {
 
 // A run is followed from its plan to its end, while it writes.
 func TestFollowsARun(t *testing.T) {
-	run := livetest.Begin(t)
+	run := live.BeginRun(t)
 	f := live.NewWatch(run.Results)
 	all, err := f.Experiments()
 	if err != nil || len(all) != 1 {
@@ -190,7 +189,7 @@ func TestAFolderThatIsNotThere(t *testing.T) {
 }
 
 func TestLogs(t *testing.T) {
-	run := livetest.Begin(t)
+	run := live.BeginRun(t)
 	dir := filepath.Join(run.Dir, record.CellsDir, "p-r1", record.LogsDir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -219,7 +218,7 @@ func TestLogs(t *testing.T) {
 
 // What a folder from somebody else may hold: lines that are none, and more than can be drawn.
 func TestHostileFiles(t *testing.T) {
-	run := livetest.Begin(t)
+	run := live.BeginRun(t)
 	run.Start("p-r1")
 	run.Event(scheduler.Arrive, 0, nil)
 	dir := filepath.Join(run.Dir, record.CellsDir, "p-r1")

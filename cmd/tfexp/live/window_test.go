@@ -16,12 +16,11 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
-	"github.com/tfexp/tfexp/cmd/tfexp/live/livetest"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-func handler(r *livetest.Run) http.Handler {
+func handler(r *live.WrittenRun) http.Handler {
 	return live.WindowHandler(live.NewWatch(r.Results), live.WindowOptions{Version: "v1", Every: 5 * time.Millisecond})
 }
 
@@ -48,7 +47,7 @@ func body(t *testing.T, r *http.Response) string {
 }
 
 func TestOnlyThisMachineReads(t *testing.T) {
-	h := handler(livetest.Begin(t))
+	h := handler(live.BeginRun(t))
 	for _, c := range []struct {
 		what, method, host, site, mode string
 		want                           int
@@ -82,7 +81,7 @@ func TestOnlyThisMachineReads(t *testing.T) {
 
 // The page loads its own files and nothing else; what results hold sees nothing of it.
 func TestPolicies(t *testing.T) {
-	run := livetest.Begin(t)
+	run := live.BeginRun(t)
 	if err := os.WriteFile(filepath.Join(run.Dir, record.ReportFile), []byte("<script>fetch('/api/experiments')</script>"),
 		0o644); err != nil {
 		t.Fatal(err)
@@ -111,7 +110,7 @@ func TestPolicies(t *testing.T) {
 }
 
 func TestNothingBesideTheFolder(t *testing.T) {
-	run := livetest.Begin(t)
+	run := live.BeginRun(t)
 	secret := filepath.Join(t.TempDir(), "secret.txt")
 	if err := os.WriteFile(secret, []byte("secret"), 0o644); err != nil {
 		t.Fatal(err)
@@ -161,7 +160,7 @@ func stream(t *testing.T, in *bufio.Scanner, event string, wanted func(data []by
 
 // What a run writes reaches the page without being asked for; the end of the server ends the stream.
 func TestStream(t *testing.T) {
-	run := livetest.Begin(t)
+	run := live.BeginRun(t)
 	ctx, stop := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer stop()
 	on, err := live.Listen(0)
@@ -205,7 +204,7 @@ func TestStream(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	run := livetest.Begin(t)
+	run := live.BeginRun(t)
 	run.Start("p-r1")
 	run.Event(scheduler.Arrive, 0, nil)
 	run.Event(scheduler.Start, 0, scheduler.CoreSet{{Lo: 0, Hi: 2}})

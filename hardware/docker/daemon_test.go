@@ -1,6 +1,7 @@
-// Package daemontest has a Docker daemon for tests that is none: an HTTP server
+// Daemontest has a Docker daemon for tests that is none: an HTTP server
 // that says what a test puts in place of a daemon's answers.
-package daemontest
+
+package docker
 
 import (
 	"encoding/json"
@@ -14,7 +15,7 @@ import (
 // /path" without the version, come in place of its own, which are those to a
 // greeting; of everything else it says that there is no such thing. It returns
 // the daemon's address, and stops with the test.
-func Start(t *testing.T, api string, answers map[string]http.HandlerFunc) string {
+func daemontestStartDaemon(t *testing.T, api string, answers map[string]http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Api-Version", api)
@@ -33,7 +34,7 @@ func Start(t *testing.T, api string, answers map[string]http.HandlerFunc) string
 			_ = json.NewEncoder(w).Encode(map[string]any{"NCPU": 4, "MemTotal": 1 << 30, "ServerVersion": "fake",
 				"OSType": "linux"})
 		default:
-			Refuse(http.StatusNotFound, "no such thing: "+path)(w, r)
+			refuse(http.StatusNotFound, "no such thing: "+path)(w, r)
 		}
 	}))
 	t.Cleanup(s.Close)
@@ -41,7 +42,7 @@ func Start(t *testing.T, api string, answers map[string]http.HandlerFunc) string
 }
 
 // Refuse is the answer of a daemon that does not do what it is asked for.
-func Refuse(status int, message string) http.HandlerFunc {
+func refuse(status int, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(map[string]string{"message": message})

@@ -1,5 +1,6 @@
-// Package livetest writes the files of a run step by step, for tests of what follows runs.
-package livetest
+// Livetest writes the files of a run step by step, for tests of what follows runs.
+
+package live
 
 import (
 	"encoding/json"
@@ -19,7 +20,7 @@ import (
 
 // Run is a run of the experiment "study": two cells, p-r1 and p-r2, of two jobs, a-1 and b-1, on two cores. Each is
 // predicted to take ten seconds. Each event is a second after the one before.
-type Run struct {
+type WrittenRun struct {
 	Results, Dir string
 
 	t        testing.TB
@@ -34,10 +35,10 @@ type Run struct {
 }
 
 // Begin begins a run, as far as its plan.
-func Begin(t testing.TB) *Run {
+func BeginRun(t testing.TB) *WrittenRun {
 	t.Helper()
 	results := t.TempDir()
-	r := &Run{t: t, Results: results, Dir: filepath.Join(results, "study")}
+	r := &WrittenRun{t: t, Results: results, Dir: filepath.Join(results, "study")}
 	r.must(os.MkdirAll(r.Dir, 0o755))
 	r.plan = record.Plan{Schema: 1, Experiment: "study", Description: "Which is better?"}
 	for i, name := range []string{"p-r1", "p-r2"} {
@@ -58,7 +59,7 @@ func Begin(t testing.TB) *Run {
 }
 
 // Start begins a cell.
-func (r *Run) Start(cell string) {
+func (r *WrittenRun) Start(cell string) {
 	r.t.Helper()
 	r.note(store.JournalEntry{Event: "cell_start", Unit: cell})
 	r.setup, _ = resultstest.TwoJobs()
@@ -71,7 +72,7 @@ func (r *Run) Start(cell string) {
 }
 
 // Again begins the present cell anew.
-func (r *Run) Again() {
+func (r *WrittenRun) Again() {
 	r.t.Helper()
 	r.closeCell()
 	dir := filepath.Join(r.Dir, record.CellsDir, r.setup.Cell.Cell)
@@ -84,31 +85,31 @@ func (r *Run) Again() {
 }
 
 // Event writes what happens to a job, and a second passes.
-func (r *Run) Event(kind scheduler.EventKind, job int, cores scheduler.CoreSet) {
+func (r *WrittenRun) Event(kind scheduler.EventKind, job int, cores scheduler.CoreSet) {
 	r.cell.Event(&scheduler.Event{At: r.at, Kind: kind, Job: job, Cores: cores})
 	r.at += time.Second
 }
 
 // Passed writes the decision that passes a job over.
-func (r *Run) Passed(job int, why string) {
+func (r *WrittenRun) Passed(job int, why string) {
 	r.cell.Decision(&scheduler.Decision{At: r.at, Kind: scheduler.Start, Job: 1 - job,
 		Passed: []scheduler.Passed{{Job: job, Reason: why}}})
 }
 
 // Share writes that a job starts on GPUs, and beside which other one; a second passes.
-func (r *Run) Share(job int, gpus scheduler.CoreSet, beside *scheduler.Beside) {
+func (r *WrittenRun) Share(job int, gpus scheduler.CoreSet, beside *scheduler.Beside) {
 	r.cell.Event(&scheduler.Event{At: r.at, Kind: scheduler.Start, Job: job, GPUs: gpus, Beside: beside})
 	r.at += time.Second
 }
 
 // Stands writes how the present cell stands.
-func (r *Run) Stands(s standing.Standing) {
+func (r *WrittenRun) Stands(s standing.Standing) {
 	r.standing.Dir = filepath.Join(r.Dir, record.CellsDir, r.setup.Cell.Cell)
 	r.standing.Add(s)
 }
 
 // Simulated makes all cells simulated ones. It is called before the run is looked at.
-func (r *Run) Simulated() {
+func (r *WrittenRun) Simulated() {
 	r.t.Helper()
 	for i := range r.plan.Cells {
 		r.plan.Cells[i].Engine, r.plan.Cells[i].Simulated = "simulated", true
@@ -117,14 +118,14 @@ func (r *Run) Simulated() {
 }
 
 // Report writes what the program of a job reports.
-func (r *Run) Report(job string, epoch int, loss, accuracy float64) {
+func (r *WrittenRun) Report(job string, epoch int, loss, accuracy float64) {
 	r.progress.Add(record.ProgressRow{At: r.at.Seconds(), Job: job, Epoch: epoch, Loss: loss, Accuracy: accuracy,
 		Seconds: math.NaN(),
 		Used:    math.NaN(), Left: math.NaN(), TimeLeft: math.NaN()})
 }
 
 // Finish ends the present cell.
-func (r *Run) Finish() {
+func (r *WrittenRun) Finish() {
 	r.t.Helper()
 	_, err := r.progress.Close()
 	r.must(err)
@@ -135,7 +136,7 @@ func (r *Run) Finish() {
 }
 
 // Kill ends the run where it is, as a signal does.
-func (r *Run) Kill() {
+func (r *WrittenRun) Kill() {
 	r.closeCell()
 	if r.lock != nil {
 		r.lock.Release()
@@ -144,7 +145,7 @@ func (r *Run) Kill() {
 	}
 }
 
-func (r *Run) closeCell() {
+func (r *WrittenRun) closeCell() {
 	if r.cell != nil {
 		r.cell.Abort()
 		r.progress.Close()
@@ -152,19 +153,19 @@ func (r *Run) closeCell() {
 	}
 }
 
-func (r *Run) note(e store.JournalEntry) {
+func (r *WrittenRun) note(e store.JournalEntry) {
 	r.t.Helper()
 	r.must(r.journal.Add(e))
 }
 
-func (r *Run) write(name string, v any) {
+func (r *WrittenRun) write(name string, v any) {
 	r.t.Helper()
 	raw, err := json.Marshal(v)
 	r.must(err)
 	r.must(os.WriteFile(filepath.Join(r.Dir, name), raw, 0o644))
 }
 
-func (r *Run) must(err error) {
+func (r *WrittenRun) must(err error) {
 	r.t.Helper()
 	if err != nil {
 		r.t.Fatal(err)
