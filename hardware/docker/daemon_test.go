@@ -15,7 +15,7 @@ import (
 // /path" without the version, come in place of its own, which are those to a
 // greeting; of everything else it says that there is no such thing. It returns
 // the daemon's address, and stops with the test.
-func daemontestStartDaemon(t *testing.T, api string, answers map[string]http.HandlerFunc) string {
+func fakeDaemon(t *testing.T, api string, answers map[string]http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Api-Version", api)

@@ -33,7 +33,7 @@ func TestRefusals(t *testing.T) {
 		{"other", refuse(http.StatusInternalServerError, "the disk is full"), "the disk is full"},
 		{"dropped", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "no daemon answers"},
 	} {
-		url := daemontestStartDaemon(t, "1.41", map[string]http.HandlerFunc{"POST /containers/create": test.create})
+		url := fakeDaemon(t, "1.41", map[string]http.HandlerFunc{"POST /containers/create": test.create})
 		h, err := Connect(context.Background(), url)
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestGPUs(t *testing.T) {
 		Env        []string
 		HostConfig container.HostConfig
 	}
-	url := daemontestStartDaemon(t, "1.41",
+	url := fakeDaemon(t, "1.41",
 		map[string]http.HandlerFunc{"POST /containers/create": func(w http.ResponseWriter, r *http.Request) {
 			if err := json.NewDecoder(r.Body).Decode(&created); err != nil {
 				t.Error(err)

@@ -13,7 +13,7 @@ import (
 
 // Why a daemon cannot be used, and what to do about it.
 func TestConnect(t *testing.T) {
-	windows := daemontestStartDaemon(t, "1.45", map[string]http.HandlerFunc{"GET /info": func(
+	windows := fakeDaemon(t, "1.45", map[string]http.HandlerFunc{"GET /info": func(
 		w http.ResponseWriter, _ *http.Request,
 	) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"OSType": "windows"})
@@ -23,7 +23,7 @@ func TestConnect(t *testing.T) {
 	for _, test := range []struct{ name, url, text, hint string }{
 		{"no socket", "unix:///no/such.sock", "no daemon answers", "systemctl start docker"},
 		{"nobody listens", "tcp" + strings.TrimPrefix(closed.URL, "http"), "no daemon answers", "DOCKER_HOST"},
-		{"too old", daemontestStartDaemon(t, "1.40", nil), "its API has version 1.40, and tfexp needs 1.41", "Docker 20.10"},
+		{"too old", fakeDaemon(t, "1.40", nil), "its API has version 1.40, and tfexp needs 1.41", "Docker 20.10"},
 		{"windows", windows, "it runs windows containers", "Linux containers"},
 		{"no address", "docker.sock", "unable to parse docker host", "a host is written"},
 	} {
@@ -36,7 +36,7 @@ func TestConnect(t *testing.T) {
 	if start("linux") == start("windows") || strings.Contains(start("windows"), "systemctl") {
 		t.Errorf("on Windows it is started by %s", start("windows"))
 	}
-	h, err := Connect(context.Background(), daemontestStartDaemon(t, "1.51", nil))
+	h, err := Connect(context.Background(), fakeDaemon(t, "1.51", nil))
 	if err != nil || h.CPUs != 4 || h.API < MinAPI {
 		t.Fatalf("%+v, %v", h, err)
 	}
@@ -51,7 +51,7 @@ func TestConnect(t *testing.T) {
 // Images are fetched as the file says; what cannot be had is told with what to do.
 func TestImages(t *testing.T) {
 	pulled := false
-	url := daemontestStartDaemon(t, "1.41", map[string]http.HandlerFunc{
+	url := fakeDaemon(t, "1.41", map[string]http.HandlerFunc{
 		"GET /images/tf/json": func(w http.ResponseWriter, r *http.Request) {
 			if !pulled {
 				refuse(http.StatusNotFound, "No such image: tf:latest")(w, r)
