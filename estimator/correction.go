@@ -2,8 +2,7 @@ package estimator
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
+	"slices"
 )
 
 // Correction is what finished runs say of the next run of a job, against what was predicted before any of them.
@@ -14,112 +13,80 @@ type Correction struct {
 	Runs int
 }
 
-// Corrections learn from the finished runs of jobs on a machine how far off their predictions are, by exponential
-// smoothing. The zero value has learned nothing.
-//
-// The unit is the logarithm of actual over predicted run time. Its level is smoothed over cells for each job, and over
-// all jobs together: jobs are sampled at about the same time, so a job that has not run takes over half of what the
-// others missed. Intervals are those of Student's t distribution, from the errors of the smoothed levels in earlier cells.
+// Corrections learn from the finished runs of jobs on a machine how far off their predictions are: the logarithm of how
+// many times as long as predicted a run takes is smoothed exponentially (Holt, 1957), in two parts. One is the same for
+// all jobs, as jobs are sampled at about the same time, and a machine that is slow is slow for all of them; the other is
+// the job's own. The zero value has learned nothing.
 type Corrections struct {
-	jobs map[string]*smoothed
-	all  smoothed
-	runs int
+	shared   float64
+	own      map[string]*ownCorrection
+	variance float64 // of a run around what was expected of it
+	runs     int
+}
+
+type ownCorrection struct {
+	part  float64
+	cells int // in which it has run
 }
 
 // Ran are the runs of a job in a cell: the logarithms of how many times as long as predicted each took.
 type Ran struct {
-	Job string
-	// Before is the standard deviation of such a logarithm that the samples say.
-	Before float64
+	Job    string
 	Longer []float64
 }
 
-// The parameters of the smoothing, chosen on made-up machines: steady ones, of two modes, that drift, and with neighbours.
 const (
-	levelLasts  = 0.6  // how much of a cell's weight in a level is left one cell later
-	errorLasts  = 0.9  // the same of a cell's squared errors
-	priorWeight = 0.1  // of the level before the first run, in cells
-	sharedPart  = 0.5  // how much of the level of all jobs a job takes over
-	usualSD     = 0.05 // the standard deviation of runs on a machine of which nothing is known yet
+	// leastGain and leastVariance are the weights of a cell on what is expected of the next,
+	// and of a run on their variance and on its variance, once there
+	// are so many that their mean would weigh it less.
+	leastGain, leastVariance = 0.3, 0.2
+	// sharedPart is how much of what a run shows all jobs share.
+	sharedPart = 0.5
+	// usualSpread is the standard deviation of runs on a machine of which nothing is known yet.
+	usualSpread = 0.08
 )
-
-// smoothed is a weighted mean of levels, and one of squared errors with their number.
-type smoothed struct{ weight, sum, errors, squares float64 }
-
-func (s *smoothed) age() {
-	s.weight, s.sum = s.weight*levelLasts, s.sum*levelLasts
-	s.errors, s.squares = s.errors*errorLasts, s.squares*errorLasts
-}
-
-// add takes in the mean of n runs in a cell, and the sum of their squared errors.
-func (s *smoothed) add(level, n, squares float64) {
-	s.weight, s.sum = s.weight+1, s.sum+level
-	s.errors, s.squares = s.errors+n, s.squares+squares
-}
-
-// level is the smoothed level, with its value before the first run.
-func (s *smoothed) level(before float64) float64 {
-	return (s.sum + priorWeight*before) / (s.weight + priorWeight)
-}
-
-// level predicts the logarithm of the next run of a job.
-func (c *Corrections) level(job string) float64 {
-	shared := sharedPart * c.all.level(0)
-	if s := c.jobs[job]; s != nil {
-		return s.level(shared)
-	}
-	return shared
-}
 
 // Learn learns from the runs of a cell. Cells are to be learned in their order.
 func (c *Corrections) Learn(cell []Ran) {
-	if c.jobs == nil {
-		c.jobs = map[string]*smoothed{}
+	cell = slices.DeleteFunc(slices.Clone(cell), func(r Ran) bool { return len(r.Longer) == 0 })
+	if c.own == nil {
+		c.own, c.variance = map[string]*ownCorrection{}, square(usualSpread)
 	}
-	levels := make([]float64, len(cell))
-	learned := false
-	for i, r := range cell {
-		levels[i] = c.level(r.Job)
-		learned = learned || len(r.Longer) > 0
-	}
-	if !learned {
-		return
-	}
-	c.all.age()
-	for _, s := range c.jobs {
-		s.age()
-	}
-	for i, r := range cell {
-		if len(r.Longer) == 0 {
-			continue
+	shared := c.shared // as it was expected of all runs of the cell
+	for _, r := range cell {
+		own := c.own[r.Job]
+		if own == nil {
+			own = &ownCorrection{}
+			c.own[r.Job] = own
 		}
 		mean, _ := meanSD(r.Longer)
-		n, squares := float64(len(r.Longer)), 0.0
-		for _, y := range r.Longer {
-			squares += (y - levels[i]) * (y - levels[i])
+		for _, longer := range r.Longer {
+			if own.cells > 0 { // the first shows what the samples missed
+				c.variance += max(leastVariance, 1/float64(c.runs+2)) * (square(longer-shared-own.part) - c.variance)
+			}
+			c.runs++
 		}
-		c.all.add(mean, n, squares)
-		if s := c.jobs[r.Job]; s != nil {
-			s.add(mean, n, squares)
-		} else { // its first error is that of its samples, which the level has learned now
-			c.jobs[r.Job] = &smoothed{weight: 1, sum: mean}
-		}
-		c.runs += len(r.Longer)
+		step := max(leastGain, 1/(float64(own.cells)+1.1)) * (mean - shared - own.part)
+		c.shared += sharedPart * step / float64(len(cell))
+		own.part += (1 - sharedPart) * step
+		own.cells++
 	}
 }
 
-// Next predicts the next run of a job at a level. before is as in Ran, of a job that has not run.
+// Next predicts the next run of a job at a level. before is the standard deviation of such a logarithm that the samples
+// say, which counts for a job that has not run.
 func (c *Corrections) Next(job string, before, level float64) Correction {
 	if c.runs == 0 {
 		return Correction{Factor: 1}
 	}
-	errors, squares, prior := c.all.errors, c.all.squares, usualSD*usualSD+before*before
-	if s := c.jobs[job]; s != nil {
-		errors, squares, prior = s.errors, s.squares, usualSD*usualSD
+	expected, variance := c.shared, c.variance
+	if own := c.own[job]; own != nil {
+		expected += own.part
+	} else {
+		variance += square(before) * (1 - sharedPart)
 	}
-	next := distuv.StudentsT{Mu: c.level(job), Sigma: math.Sqrt((prior + squares) / (1 + errors)), Nu: 2 + errors}
+	width := math.Sqrt2 * math.Erfinv(level) * math.Sqrt(variance)
 	return Correction{
-		Factor: math.Exp(next.Mu), Low: math.Exp(next.Quantile((1 - level) / 2)),
-		High: math.Exp(next.Quantile((1 + level) / 2)), Runs: c.runs,
+		Factor: math.Exp(expected), Low: math.Exp(expected - width), High: math.Exp(expected + width), Runs: c.runs,
 	}
 }

@@ -58,12 +58,12 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 						covered++
 					}
 				}
-				learned.Learn([]Ran{{"job", before, now}})
+				learned.Learn([]Ran{{"job", now}})
 			}
 		}
 		t.Logf("%s: covered %.1f%%, off by %.1f%% (bias %+.1f%%), without correction %.1f%%", m.name,
 			100*covered/runs, 100*err/runs, 100*bias/runs, 100*uncorrected/runs)
-		if covered/runs < 0.82 || covered/runs > 0.995 {
+		if covered/runs < 0.82 || covered/runs > 0.98 {
 			t.Errorf("%s: %.1f%% of runs fell inside the 90%% interval", m.name, 100*covered/runs)
 		}
 		if math.Abs(bias/runs) > 0.05 || err > uncorrected {
@@ -79,7 +79,7 @@ func TestCorrections(t *testing.T) {
 	after := func(cells ...[]float64) Correction {
 		var learned Corrections
 		for _, longer := range cells {
-			learned.Learn([]Ran{{"job", 0.2, longer}})
+			learned.Learn([]Ran{{"job", longer}})
 		}
 		return learned.Next("job", 0.2, 0.9)
 	}
@@ -131,7 +131,7 @@ func TestJobsShareCorrections(t *testing.T) {
 				}
 				c := learned.Next(job, before, 0.9)
 				y := shared + own[i] + state + 0.03*rng.NormFloat64()
-				now = append(now, Ran{job, before, []float64{y}})
+				now = append(now, Ran{job, []float64{y}})
 				if c.Runs == 0 {
 					continue
 				}
@@ -149,34 +149,11 @@ func TestJobsShareCorrections(t *testing.T) {
 	}
 	t.Logf("covered %.1f%%, bias %+.2f%%; first runs off by %.1f%%, without the other jobs' runs %.1f%%",
 		100*covered/runs, 100*bias/runs, 100*firstOff/first, 100*uncorrected/first)
-	if covered/runs < 0.85 || covered/runs > 0.97 || math.Abs(bias/runs) > 0.01 {
+	if covered/runs < 0.85 || covered/runs > 0.95 || math.Abs(bias/runs) > 0.01 {
 		t.Errorf("%.1f%% of the runs fell inside the 90%% interval, with a bias of %+.2f%%", 100*covered/runs, 100*bias/runs)
 	}
 	if firstOff > 0.9*uncorrected {
 		t.Errorf("a job's first runs are off by %.1f%%, without the runs of other jobs by %.1f%%", 100*firstOff/first,
 			100*uncorrected/first)
-	}
-}
-
-// A hand-worked case: two cells of a job whose runs took 1.2 and 1.5 times as long as predicted, and a job that has not run.
-func TestCorrectionsByHand(t *testing.T) {
-	first, second := math.Log(1.2), math.Log(1.5)
-	var learned Corrections
-	learned.Learn([]Ran{{"a", 0.2, []float64{first}}})
-	learned.Learn([]Ran{{"a", 0.2, []float64{second}}})
-	// After the first cell: weight 1 of the run and 0.1 of half the level of all jobs, after the second 0.6 and 1.
-	all := (0.6*first + second) / 1.7
-	want := (0.6*first + second + 0.1*0.5*all) / 1.7
-	if c := learned.Next("a", 0.2, 0.9); math.Abs(math.Log(c.Factor)-want) > 1e-12 || c.Runs != 2 {
-		t.Errorf("%+v, want a factor of %g", c, math.Exp(want))
-	}
-	if c := learned.Next("b", 0.2, 0.9); math.Abs(math.Log(c.Factor)-0.5*all) > 1e-12 {
-		t.Errorf("a job that has not run: %+v, want %g", c, math.Exp(0.5*all))
-	}
-	// One error: of the second cell, against what the first one said, and the variance that the samples leave.
-	off := second - (first+0.1*0.5*first/1.1)/1.1
-	sd := math.Sqrt((usualSD*usualSD + off*off) / 2)
-	if c := learned.Next("a", 0.2, 0.9); math.Abs(math.Log(c.High/c.Factor)-2.353363*sd) > 1e-6 {
-		t.Errorf("%+v, want an interval of %g", c, 2.353363*sd)
 	}
 }

@@ -17,10 +17,13 @@ type GPURate struct {
 	Rate float64
 }
 
+// Length is the job's total work, in epochs or steps; 0 of an open job.
+func (j *Job) Length() int { return max(j.Epochs, j.Steps) }
+
 // Done returns the epochs (or steps) after which the job is done in simulation: all
 // of them, or those until its losses reach its target.
 func (j *Job) Done() int {
-	all := max(j.Epochs, j.Steps)
+	all := j.Length()
 	if j.TargetLoss > 0 && j.Runtime != nil {
 		if i := slices.IndexFunc(j.Runtime.Losses, func(l float64) bool { return l <= j.TargetLoss }); i >= 0 {
 			return min(i+1, all)

@@ -1,15 +1,22 @@
 package pipeline
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -254,4 +261,191 @@ func (p *Plan) left() time.Duration {
 		}
 	}
 	return sum
+}
+
+// Sharded implements stages.Pipeline: a simulated cell of which nothing but its metrics is recorded has no folder.
+func (p *Plan) Sharded(i int) bool {
+	return p.records == record.MetricsOnly && !p.Cells[i].Measured() && p.Cells[i].Trial == nil
+}
+
+// sharded returns where a cell of the plan is, if it is in a shard.
+func (p *Plan) sharded(cell string) (shard.Entry, bool) {
+	i, ok := p.numbers[cell]
+	if !ok {
+		return shard.Entry{}, false
+	}
+	return p.shards.Find(cell, p.Cells[i].Key)
+}
+
+// ownShards begins the names of the shards of runs, beside those of tasks.
+const ownShards = "run"
+
+// Shelve implements stages.Pipeline.
+func (r *run) Shelve(i int, cell record.Cell) error {
+	raw, err := json.Marshal(cell)
+	if err != nil {
+		return fmt.Errorf("write cell %s: %w", cell.Cell, err)
+	}
+	r.mu.Lock()
+	if r.shard == nil {
+		r.shard, err = shard.Create(r.Dir, ownShards)
+	}
+	to := r.shard
+	r.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	at, err := to.Add(shard.Line{Cell: cell.Cell, DependsOn: r.keys[i].Description(), Result: raw})
+	if err != nil {
+		return err
+	}
+	r.shards.Added(at)
+	return nil
+}
+
+// Look implements stages.Pipeline.
+func (r *run) Look() error { return r.shards.Update() }
+
+// Read implements stages.Pipeline.
+func (r *run) Read(i int) (c record.Cell, ok bool) {
+	ref := r.Cells[i]
+	if _, ok := r.sharded(ref.Cell); !ok && !store.Complete(r.folder(ref.Cell), ref.Key) {
+		return c, false
+	}
+	return r.over(ref.Cell)
+}
+
+// verify forgets cells of the plan that are not where the index of shards says.
+func (r *run) verify(cells []int) error {
+	var entries []shard.Entry
+	for _, i := range cells {
+		if at, ok := r.shards.Find(r.Cells[i].Cell, r.Cells[i].Key); ok {
+			entries = append(entries, at)
+		}
+	}
+	return r.shards.Verify(entries)
+}
+
+// description reads what a cell last ran under, from an experiment's folder, and what it left then; its state is
+// interrupted where that is nothing.
+func description(dir, cell string) (text string, c record.Cell, err error) {
+	raw, err := folder.ReadFile(dir, record.CellsDir, cell, store.KeyFile)
+	if err == nil {
+		if folder.ReadJSON(dir, &c, record.CellsDir, cell, record.CellFile) != nil || c.State == "" {
+			c = record.Cell{State: interrupted}
+		}
+		return string(raw), c, nil
+	}
+	if !os.IsNotExist(err) {
+		return "", c, err
+	}
+	shards, err := shard.Open(dir, "")
+	if err != nil {
+		return "", c, err
+	}
+	at, ok := shards.Last(cell)
+	if !ok {
+		return "", c, nil
+	}
+	l, err := shards.Line(at)
+	if err == nil && json.Unmarshal(l.Result, &c) != nil {
+		c = record.Cell{}
+	}
+	c.State = at.State
+	return l.DependsOn, c, err
+}
+
+// WriteCell writes a cell of the plan down, by its index, for another process
+// that runs it with execute.RunFile into its folder of the results. The next run finds it
+// there as finished earlier.
+func (p *Plan) WriteCell(i int, path string) error {
+	dir, err := filepath.Abs(p.Dir)
+	if err != nil {
+		return fmt.Errorf("write down cell %s: %w", p.Cells[i].Cell, err)
+	}
+	name := p.Cells[i].Cell
+	task, err := p.cells[i].Task(stages.Folders{
+		Dir: filepath.Join(dir, record.CellsDir, name), Scratch: filepath.Join(dir, ".scratch-"+name),
+	})
+	if err != nil {
+		return fmt.Errorf("write down cell %s: %w", name, err)
+	}
+	var b bytes.Buffer
+	if err := stages.WriteTask(&b, task, p.keys[i].Description()); err != nil {
+		return err
+	}
+	return folder.Write(path, b.Bytes(), 0o644)
+}
+
+// PrepareCell empties the folder of a cell, but for the description of its key.
+func PrepareCell(dir, description string) error {
+	return prepare(dir, filepath.Base(dir), description)
+}
+
+// CompleteCell reports whether the folder of a cell is complete, under the key with a description.
+func CompleteCell(dir, description string) bool {
+	return store.Complete(dir, store.HashOf(description))
+}
+
+// recallRuns has the estimates learn from the real cells that have finished in earlier runs, in the order in which they
+// ran.
+func (r *run) recallRuns() {
+	type ran struct {
+		cell  int
+		began string
+	}
+	var all []ran
+	for i, ref := range r.Cells {
+		var c record.Cell
+		if r.Work[i].Reuse && ref.Real() && record.ReadCellFile(r.folder(ref.Cell), &c) == nil {
+			all = append(all, ran{i, c.Began})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ran) int { return cmp.Compare(a.began, b.began) })
+	for _, c := range all {
+		r.learn(c.cell)
+	}
+}
+
+// learn has the estimates of later cells learn from a real cell that is over: what its jobs took, against its
+// simulation by their samples. A cell that says nothing of that (it failed, the machine slept, it kept only its
+// metrics, or it cannot be simulated) changes nothing. One beside other load does: later cells may run beside it as well.
+func (r *run) learn(i int) {
+	c := r.cells[i]
+	executes := stages.Find(stages.Writer(stages.Cells))
+	var ran record.Cell
+	if executes == nil || executes.Predict == nil || !c.Corrects() ||
+		record.ReadCellFile(r.folder(c.Ref.Cell), &ran) != nil ||
+		ran.State != record.CellFinished || ran.Paused() {
+		return
+	}
+	seen := stages.SeenBy(&ran)
+	seen.Estimated = nil
+	task, _, err := c.Twin(seen)
+	if err != nil {
+		return
+	}
+	simulated, err := executes.Predict(context.Background(), task)
+	if err != nil {
+		return
+	}
+	number := map[string]int{}
+	for n := range task.Setup.Jobs {
+		number[task.Setup.Jobs[n].Name] = n
+	}
+	longer := make([]float64, len(task.Setup.Jobs))
+	columns := []string{"job", "state", "service_s", "threads_requested", "threads_mean", "resizes"}
+	err = (&record.Experiment{Dir: r.Dir}).EachJob(c.Ref, columns, 1, func(row *record.JobRow) bool {
+		n, ok := number[row.Job]
+		if ok && n < len(simulated.Jobs) && row.Whole() && simulated.Jobs[n].Service > 0 {
+			longer[n] = row.Service / simulated.Jobs[n].Service.Seconds()
+		}
+		return true
+	})
+	if err == nil {
+		err = c.Learn(longer)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have kept only its metrics
+		r.Warn("correct", c.Ref.Cell, "later estimates do not learn from it: "+err.Error())
+	}
 }

@@ -22,18 +22,18 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 		t.Fatal(err)
 	}
 	const history = "\nestimate { model = \"history\" }\n"
-	if own := plan(t, realFile+history, out); len(own.x.History()) != 0 {
-		t.Errorf("%d runs of the plan itself are its history", len(own.x.History()))
+	if own := plan(t, realFile+history, out); len(own.x.History) != 0 {
+		t.Errorf("%d runs of the plan itself are its history", len(own.x.History))
 	}
 	other := strings.NewReplacer(`"real"`, `"other"`, `job "t"`, `job "u"`, "job.t", "job.u", "epochs  = 10",
 		"epochs = 20").Replace(realFile)
 	q := plan(t, other+history, out)
-	if len(q.x.History()) != 2 {
-		t.Fatalf("%d past runs, want 2", len(q.x.History()))
+	if len(q.x.History) != 2 {
+		t.Fatalf("%d past runs, want 2", len(q.x.History))
 	}
 	u := q.x.Units()[0]
 	name, kind := u.Identity()
-	past := q.x.History()[0]
+	past := q.x.History[0]
 	if past.Job != name || past.Kind != kind || past.Length != 10 || past.Seconds != 3 || past.Resource.Threads != 1 ||
 		past.Resource.Host != q.x.HostPrint() {
 		t.Errorf("%+v is not the past of %s (%s)", past, name, kind)
@@ -44,7 +44,7 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	if !ok || est.Model != "history" || est.Slope <= 0.201 || est.Slope >= 0.25 {
 		t.Errorf("%+v, %v", est, ok)
 	}
-	if linear := plan(t, other, out); len(linear.x.History()) != 0 {
+	if linear := plan(t, other, out); len(linear.x.History) != 0 {
 		t.Error("a model that looks at no history reads it")
 	}
 	// A program that is another one has another past.
@@ -77,7 +77,7 @@ func TestHistoryOfTheCache(t *testing.T) {
 	ends(longer)
 	for file, want := range map[string]int{realFile: 20, longer: 10} {
 		p := plan(t, file+"\nestimate { model = \"history\" }\n", out)
-		if past := p.x.History(); len(past) != 4 || past[0].Length != want || past[3].Length != want {
+		if past := p.x.History; len(past) != 4 || past[0].Length != want || past[3].Length != want {
 			t.Errorf("of the cells that are not in the plan: %+v, want 4 runs of %d epochs", past, want)
 		}
 	}

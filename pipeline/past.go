@@ -2,12 +2,16 @@ package pipeline
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
-	"github.com/tfexp/tfexp/pipeline/realise/describe"
+	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -42,7 +46,7 @@ func (p *Plan) pastOfOthers(visit func(stages.PastCell) bool) bool {
 				continue
 			}
 			raw, err := folder.ReadFile(dir, record.CellsDir, c.Cell, store.KeyFile)
-			if err == nil && !visit(stages.PastCell{From: e, Cell: c, Key: string(raw)}) {
+			if err == nil && !visit(pastCell(e, c, string(raw))) {
 				return false
 			}
 		}
@@ -58,7 +62,7 @@ func (p *Plan) pastOfCache(v store.View, visit func(stages.PastCell) bool) {
 	}
 	cells, more := stages.Writer(stages.Cells), true
 	v.Each(func(hash string, e store.Entry) {
-		if !more || e.Stage != cells || planned[hash] || !describe.RanForReal(e.Description) {
+		if !more || e.Stage != cells || planned[hash] || !realise.RanForReal(store.KeyOf(e.Description)) {
 			return
 		}
 		if packed, ok := v.Output(hash); ok {
@@ -85,5 +89,60 @@ func visitPacked(packed []byte, key string, visit func(stages.PastCell) bool) bo
 		return true
 	}
 	c.Cell = name
-	return visit(stages.PastCell{From: &record.Experiment{Dir: dir}, Cell: c, Key: key})
+	return visit(pastCell(&record.Experiment{Dir: dir}, c, key))
+}
+
+// pastCell is a cell with what its key says.
+func pastCell(from *record.Experiment, c record.Cell, description string) stages.PastCell {
+	key := store.KeyOf(description)
+	return stages.PastCell{From: from, Cell: c, Host: realise.PastHost(key),
+		Ran: func(block string) (name, kind string, length int) { return realise.PastJob(key, block) }}
+}
+
+// Explanation says of one cell why it last ran, how that ended, and all that
+// its results depend on.
+type Explanation struct {
+	Cell string `json:"cell"`
+	// State is finished, failed, interrupted, or "not run".
+	State string `json:"state"`
+	// Ran is when it last ran, Reason and Changes why.
+	Ran     time.Time      `json:"ran,omitzero"`
+	Reason  string         `json:"reason,omitempty"`
+	Changes []store.Change `json:"changes,omitempty"`
+	Seconds float64        `json:"seconds,omitempty"`
+	// Key is the hash of Lines, the labelled values that it was run under.
+	Key   string   `json:"key"`
+	Lines []string `json:"depends_on"`
+	// Error says what is wrong with the cell as a whole. Failures are the jobs that failed, and More is how many failed
+	// beside these.
+	Error    string            `json:"error,omitempty"`
+	Failures []measure.Failure `json:"failures,omitempty"`
+	More     int               `json:"more,omitempty"`
+}
+
+// Explain reads from an experiment's folder why a cell last ran.
+func Explain(dir, cell string) (Explanation, error) {
+	x := Explanation{Cell: cell, State: "not run"}
+	text, c, err := description(dir, cell)
+	if err != nil {
+		return x, fmt.Errorf("explain %s: %w", cell, err)
+	}
+	if text != "" {
+		x.Lines = strings.Split(strings.TrimSpace(text), "\n")
+		x.Key, x.State, x.Failures = store.HashOf(text), c.State, c.Failures
+		x.More = max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures))
+	}
+	entries, err := store.ReadJournal(dir)
+	if err != nil {
+		return x, fmt.Errorf("explain %s: %w", cell, err)
+	}
+	for _, e := range entries {
+		switch {
+		case e.Event == "cell_start" && e.Unit == cell:
+			x.Ran, x.Reason, x.Changes, x.Error = e.Time, e.Text, e.Changes, ""
+		case e.Event == "cell_end" && e.Unit == cell:
+			x.Seconds, x.Error = e.Seconds, e.Text
+		}
+	}
+	return x, nil
 }

@@ -386,9 +386,6 @@ func tree(t *testing.T, dir string) map[string]string {
 
 // A run that has nothing to do leaves tables, pictures and report as they are.
 func TestViewsAreReused(t *testing.T) {
-	if !drawn {
-		t.Skip("pictures are not drawn")
-	}
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
 	report := filepath.Join(out, "small", record.ReportFile)
@@ -420,9 +417,6 @@ func readRecord(t *testing.T, dir string) record.Run {
 
 // A run that was killed while it wrote its report is taken up again.
 func TestResumeWritesAMissingReport(t *testing.T) {
-	if !drawn {
-		t.Skip("pictures are not drawn")
-	}
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
 	dir := filepath.Join(out, "small")

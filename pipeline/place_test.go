@@ -27,10 +27,7 @@ func TestFoldersOfRuns(t *testing.T) {
 		{has: []string{record.CellsDir}, foreign: record.CellsDir},
 		{has: []string{record.ExperimentFile}, foreign: record.ExperimentFile},
 		{has: []string{"notes.txt", record.RunFile}, foreign: record.RunFile},
-		{has: []string{"metrics.csv"}, foreign: "metrics.csv"},
-	}
-	if drawn {
-		folders = append(folders, folder{has: []string{"report.html"}, foreign: "report.html"})
+		{has: []string{"metrics.csv"}, foreign: "metrics.csv"}, {has: []string{"report.html"}, foreign: "report.html"},
 	}
 	for _, c := range folders {
 		out := t.TempDir()

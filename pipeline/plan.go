@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,11 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/load"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/realise"
-	"github.com/tfexp/tfexp/pipeline/search"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -40,10 +42,8 @@ func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan
 	}
 	p := &Plan{
 		Dir: cmp.Or(opts.Dir, filepath.Join(opts.Out, spec.Name)), options: opts,
-		x: x, stages: ordered, source: &matrix{x}, needed: map[string]bool{}, numbers: map[string]int{}, records: record.Records(spec.Records),
-	}
-	if len(x.Tunings()) > 0 {
-		p.source = &tuners{&matrix{x}, search.New(x)}
+		x: x, stages: ordered, source: &everything{x: x, searches: newSearches(x)},
+		needed: map[string]bool{}, numbers: map[string]int{}, records: record.Records(spec.Records),
 	}
 	if opts.Source != nil {
 		p.source = opts.Source(x)
@@ -232,4 +232,190 @@ func Experiments(dir string) ([]string, error) {
 func isExperiment(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, record.PlanFile))
 	return err == nil
+}
+
+// Source gives the cells of an experiment, some of which may follow from the
+// results of others.
+type Source interface {
+	// Next returns cells that were not there before, in the order in which they
+	// stand in results; none when there are no more. It is called first before
+	// anything has run, and again when all cells so far are over: over then returns
+	// what a cell left that finished or failed.
+	Next(over func(cell string) (record.Cell, bool)) ([]*realise.Cell, error)
+}
+
+// everything is the source of an experiment: all points of its matrix at once, and trial after trial of each search.
+type everything struct {
+	x        *realise.Experiment
+	searches *searches
+	begun    bool
+}
+
+func (e *everything) Next(over func(string) (record.Cell, bool)) (cells []*realise.Cell, err error) {
+	if !e.begun {
+		cells, e.begun = e.x.Cells(), true
+	}
+	trials, err := e.searches.Next(over)
+	return append(cells, trials...), err
+}
+
+// over reads what a cell left that is complete.
+func (p *Plan) over(cell string) (c record.Cell, ok bool) {
+	if at, ok := p.sharded(cell); ok {
+		l, err := p.shards.Line(at)
+		ok = err == nil && json.Unmarshal(l.Result, &c) == nil
+		return c, ok
+	}
+	err := folder.ReadJSON(p.folder(cell), &c, record.CellFile)
+	return c, err == nil
+}
+
+// ask asks the source for more cells, and adds them to the plan. It returns the
+// indexes of the first and of the one after the last.
+func (p *Plan) ask() (from, to int, err error) {
+	from = len(p.Cells)
+	if p.exhausted {
+		return from, from, nil
+	}
+	cells, err := p.source.Next(p.over)
+	if err != nil {
+		return from, from, err
+	}
+	if p.options.Source == nil && len(p.x.Spec.Tunings) == 0 || len(cells) == 0 {
+		p.exhausted = true
+	}
+	p.x.Added(cells)
+	refs := make([]record.CellRef, len(cells))
+	for i, c := range cells {
+		k, err := c.Key()
+		if err != nil {
+			return from, from, err
+		}
+		c.Ref.Key = k.Hash()
+		refs[i] = c.Ref
+		p.numbers[c.Ref.Cell] = from + i
+		p.keys = append(p.keys, k)
+	}
+	p.cells = append(p.cells, cells...)
+	p.Cells = append(p.Cells, refs...)
+	p.Work = append(p.Work, make([]CellWork, len(cells))...)
+	for _, i := range realise.RunOrder(p.Seed, refs) {
+		p.RunOrder = append(p.RunOrder, from+i)
+	}
+	return from, len(p.Cells), nil
+}
+
+// plan asks the source for cells and looks them up, until one of them has to run:
+// what follows from its results is not known before.
+func (p *Plan) askAll(v store.View, onDisk map[string]bool) error {
+	for {
+		from, to, err := p.ask()
+		if err != nil || from == to {
+			return err
+		}
+		if p.lookUpCells(v, from, to, onDisk) {
+			return nil
+		}
+	}
+}
+
+// lookUpCells finds out which cells are there already, and reports whether some
+// are not.
+func (p *Plan) lookUpCells(v store.View, from, to int, onDisk map[string]bool) (some bool) {
+	for i := from; i < to; i++ {
+		p.Work[i] = p.lookUpCell(v, i, onDisk)
+		delete(onDisk, p.Cells[i].Cell)
+		if p.Work[i].Reuse {
+			// What follows from a trial is known once it is back from the cache.
+			some = some || p.Cells[i].Trial != nil && !record.Intact(p.folder(p.Cells[i].Cell))
+			continue
+		}
+		some = true
+		for _, h := range p.cells[i].Needs() {
+			p.needed[h] = true
+		}
+	}
+	return some
+}
+
+// Resume plans the rest of an unfinished run from what its folder holds: the
+// experiment as it was read, and the values that its variables had. dir is an
+// experiment's folder, or a folder of results, of which the newest unfinished
+// run is taken; ErrNothingToResume when all are finished.
+func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experiments.Diagnostics, error) {
+	dirs, err := Experiments(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	var chosen string
+	var newest time.Time
+	var record record.Run
+	broken := false // the chosen run was broken off, rather than failed
+	for _, d := range dirs {
+		r, err := readRun(d)
+		if err != nil {
+			if d == dir {
+				return nil, nil, err
+			}
+			continue
+		}
+		started, err := time.Parse(time.RFC3339, r.Started)
+		if err != nil || (r.State == "finished" && r.Reported && d != dir) {
+			continue
+		}
+		// A run that came to its end with failed cells waits until no other
+		// was broken off.
+		off := r.State != "failed"
+		if chosen == "" || off && !broken || off == broken && started.After(newest) {
+			chosen, newest, record, broken = d, started, r, off
+		}
+	}
+	if chosen == "" {
+		return nil, nil, fmt.Errorf("%w in %s", ErrNothingToResume, dir)
+	}
+	source, vars, err := savedSource(chosen)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec, diags := load.Source(record.File, source, load.Options{Vars: vars, Host: host, Lenient: record.Lenient})
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	opts.Out, opts.Dir = filepath.Dir(chosen), chosen
+	plan, err := New(spec, opts)
+	return plan, diags, err
+}
+
+// savedSource reads the experiment that a folder's run was made of.
+func savedSource(dir string) (source []byte, vars []string, err error) {
+	source, err = folder.ReadFile(dir, record.ExperimentFile)
+	if errors.Is(err, os.ErrNotExist) {
+		source, err = folder.ReadFile(dir, record.ExperimentFile+".json")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the experiment of %s: %w", dir, err)
+	}
+	var plan record.Plan
+	if err := folder.ReadJSON(dir, &plan, record.PlanFile); err != nil {
+		return nil, nil, fmt.Errorf("read the plan of %s: %w", dir, err)
+	}
+	for _, v := range plan.Variables {
+		vars = append(vars, v.Name+"="+v.Value)
+	}
+	return source, vars, nil
+}
+
+// ErrNotBegun is returned for a folder in which a run was broken off before it had written down what it is.
+var ErrNotBegun = errors.New("it was broken off before anything ran")
+
+func readRun(dir string) (record.Run, error) {
+	var r record.Run
+	err := folder.ReadJSON(dir, &r, record.RunFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return r, fmt.Errorf("read the run of %s: %w", dir, ErrNotBegun)
+	}
+	if err != nil {
+		return r, fmt.Errorf("read the run of %s: %w", dir, err)
+	}
+	return r, nil
 }

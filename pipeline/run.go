@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,11 +18,11 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/realise"
-	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/shard"
+	"github.com/tfexp/tfexp/results/tasks"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -112,20 +115,20 @@ func (r *run) open(ctx context.Context) error {
 	}
 	r.outcome.Dir = r.Dir
 	other := r.otherFile()
-	file, err := filepath.Abs(r.x.File()) // a resumed run may be in another folder
+	file, err := filepath.Abs(r.x.Spec.File) // a resumed run may be in another folder
 	if err != nil {
-		file = r.x.File()
+		file = r.x.Spec.File
 	}
 	r.record = record.Run{
 		Started: r.started.Format(time.RFC3339), State: "running", Version: r.options.Version,
-		Go: runtime.Version(), Git: gitDescribe(r.x.File()), Seed: r.Seed, Command: r.options.Command,
-		File: file, Lenient: r.x.Lenient(),
+		Go: runtime.Version(), Git: gitDescribe(r.x.Spec.File), Seed: r.Seed, Command: r.options.Command,
+		File: file, Lenient: r.x.Spec.Lenient,
 	}
-	for _, s := range r.x.Host().Settings() {
+	for _, s := range r.x.Host.Settings() {
 		r.record.Host = append(r.record.Host, record.Setting{Name: s.Name, Value: s.Value})
 	}
 	for _, python := range r.x.Interpreters() { // before anything is measured
-		r.record.Python = append(r.record.Python, program.Python(ctx, python))
+		r.record.Python = append(r.record.Python, realise.Python(ctx, python))
 	}
 	drawn := slices.ContainsFunc(r.Cells, func(c record.CellRef) bool { return !c.Fixed })
 	if r.Replicates < minReplicates && len(r.Compares) > 0 && drawn {
@@ -140,15 +143,15 @@ func (r *run) open(ctx context.Context) error {
 			"name, %s: "+
 			"they are replaced, and come back when that runs again; another name or --out keeps both", other))
 	}
-	for _, name := range r.x.Alike() {
+	for _, name := range r.x.Spec.Alike() {
 		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike, because nothing in it is drawn at "+
 			"random: "+
 			"they count as one", name))
 	}
-	for _, text := range r.x.LeftOut() {
+	for _, text := range r.x.Spec.LeftOut() {
 		r.Warn("incomplete_trace", "", text)
 	}
-	for _, text := range r.x.Assumed() {
+	for _, text := range r.x.Spec.Assumed() {
 		r.Warn("assumption", "", text)
 	}
 	for _, text := range doubts {
@@ -202,7 +205,7 @@ const minReplicates = 3
 
 func (r *run) writeDown() error {
 	name := record.ExperimentFile
-	if strings.HasSuffix(r.x.File(), ".json") {
+	if strings.HasSuffix(r.x.Spec.File, ".json") {
 		name += ".json"
 	}
 	for _, other := range []string{record.ExperimentFile, record.ExperimentFile + ".json"} {
@@ -213,7 +216,7 @@ func (r *run) writeDown() error {
 			return fmt.Errorf("remove the experiment of an earlier run: %w", err)
 		}
 	}
-	if err := folder.Write(filepath.Join(r.Dir, name), r.x.Source(), 0o644); err != nil {
+	if err := folder.Write(filepath.Join(r.Dir, name), r.x.Spec.Source, 0o644); err != nil {
 		return fmt.Errorf("write experiment: %w", err)
 	}
 	if err := r.writePlan(); err != nil {
@@ -325,3 +328,154 @@ type experiment struct {
 }
 
 func (x experiment) Cell(i int) stages.Cell { return x.plan.cells[i] }
+
+// ErrForeign is returned for a folder of results that has files of somebody else, which a run would replace.
+var ErrForeign = errors.New("it holds files that are no results of tfexp")
+
+// ErrGone is returned when the folder of results was moved or removed while a run wrote to it.
+var ErrGone = errors.New("the folder was moved or removed while results were written to it")
+
+// ErrAlike is returned for two names that differ in capital letters alone, where the file system takes them for one.
+var ErrAlike = errors.New("this file system takes capital and small letters for the same: one would replace the other")
+
+// alike returns ErrAlike when two of names would share a file or a folder in the folder of results, whose lock is held.
+func (p *Plan) alike(names []string) error {
+	there, err := os.Stat(filepath.Join(p.Dir, record.LockFile))
+	if err != nil {
+		return fmt.Errorf("run in %s: %w", p.Dir, err)
+	}
+	other, err := os.Stat(filepath.Join(p.Dir, strings.ToUpper(record.LockFile)))
+	if err != nil || !os.SameFile(there, other) {
+		return nil // capital and small letters differ
+	}
+	seen := map[string]string{}
+	for _, name := range names {
+		folded := strings.ToLower(name)
+		if first, ok := seen[folded]; ok && first != name {
+			return fmt.Errorf("run in %s: %s and %s: %w", p.Dir, first, name, ErrAlike)
+		}
+		seen[folded] = name
+	}
+	return nil
+}
+
+// names are those of the plan's cells with folders, and of its pieces, which have files.
+func (p *Plan) names() (names []string) {
+	for i, c := range p.Cells {
+		if !p.Sharded(i) {
+			names = append(names, filepath.Join(record.CellsDir, c.Cell))
+		}
+	}
+	for _, w := range p.Pieces {
+		names = append(names, filepath.Join(w.Stage.Name, w.Name))
+	}
+	return names
+}
+
+// gone returns ErrGone when the folder of results is no longer the one that was locked.
+func (r *run) gone() error {
+	if now, err := os.Stat(r.Dir); err != nil || !os.SameFile(r.place, now) {
+		return fmt.Errorf("run in %s: %w", r.Dir, ErrGone)
+	}
+	return nil
+}
+
+// checkFolder refuses a folder in which a run would replace or remove files that no run has made: one that has some
+// of the files of a run, but neither plan nor journal; one in which a folder is a link that leads out of it; and one in
+// which what is to be a folder is a pipe or a device, which opening would wait for without end.
+func (p *Plan) checkFolder() error {
+	for _, name := range []string{record.CellsDir, record.SamplesDir} {
+		path := filepath.Join(p.Dir, name)
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			return fmt.Errorf("run in %s: %s is neither a folder nor a file: move it away", p.Dir, path)
+		}
+		if _, err := folder.Stat(p.Dir, name); errors.Is(err, folder.ErrOutside) {
+			return fmt.Errorf("run in %s: %s is a link, and what it leads to would be replaced: move it away", p.Dir, path)
+		}
+	}
+	there := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(p.Dir, name))
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	if there(record.PlanFile) || there(record.JournalFile) {
+		return nil
+	}
+	names := []string{record.CellsDir, record.ExperimentFile, record.RunFile}
+	for _, s := range p.stages {
+		names = append(names, s.Files...)
+	}
+	for _, name := range names {
+		if there(name) {
+			return fmt.Errorf("run in %s: %w, such as %s, and would be replaced", p.Dir, ErrForeign, name)
+		}
+	}
+	return nil
+}
+
+// otherFile returns the experiment file whose results are in the folder, if that is another than the plan's and still
+// there; "" otherwise, as when the file was moved.
+func (p *Plan) otherFile() string {
+	last, err := readRun(p.Dir)
+	if err != nil || last.File == "" {
+		return ""
+	}
+	own, err := os.Stat(p.x.Spec.File)
+	if err != nil {
+		return ""
+	}
+	other, err := os.Stat(last.File)
+	if err != nil || os.SameFile(own, other) {
+		return ""
+	}
+	return last.File
+}
+
+// scratchPrefix begins the names of the folders in which jobs have their control files and checkpoints while they run.
+const scratchPrefix = ".scratch-"
+
+// unfinished is the name of a file that was being written: it gets its own name when it is whole.
+var unfinished = regexp.MustCompile(`^\.[\w-]+(\.[\w-]+)*\.(json|jsonl|csv|html|hcl|svg|png|txt)(\d+|\.tmp)$`)
+
+// clearScratch removes what a run that was killed has left in an experiment's folder and nobody reads: folders of jobs,
+// and files that were being written. The lock is held, and the jobs have been ended. Cells that a batch
+// system runs as tasks are another's: while there are such, nothing is removed.
+func clearScratch(dir string) error {
+	if _, ok, err := tasks.Read(dir); ok || err != nil {
+		return nil
+	}
+	for _, below := range []string{"", record.PlotsDir} {
+		entries, err := os.ReadDir(filepath.Join(dir, below))
+		if err != nil {
+			continue // it is not there yet
+		}
+		for _, e := range entries {
+			if !isLeftover(e) {
+				continue
+			}
+			if err := os.RemoveAll(filepath.Join(dir, below, e.Name())); err != nil {
+				return fmt.Errorf("clean up after a run that was killed: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func isLeftover(e fs.DirEntry) bool {
+	if e.IsDir() {
+		return strings.HasPrefix(e.Name(), scratchPrefix)
+	}
+	return e.Type().IsRegular() && unfinished.MatchString(e.Name())
+}
+
+// gitDescribe names the commit of the folder that a file is in, with a mark
+// when it has uncommitted changes; empty when that is not known.
+func gitDescribe(file string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "git", "-C", filepath.Dir(file), "describe", "--always", "--dirty",
+		"--abbrev=12").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}

@@ -48,9 +48,6 @@ func shippedJCT(t *testing.T, file string, values ...string) map[string]float64 
 // At a high load, AlloX has the least mean JCT of all policies, and loses little
 // of it where it is fair to users.
 func TestAlloXHasTheLeastMeanJCT(t *testing.T) {
-	if !drawn {
-		t.Skip("pictures are not drawn")
-	}
 	means := shippedJCT(t, "allox.hcl", "72")
 	if len(means) != 7 {
 		t.Fatalf("%d policies", len(means))

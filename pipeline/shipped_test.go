@@ -112,9 +112,6 @@ func TestEstimatorAccuracy(t *testing.T) {
 // TestParallelism plans the thread pools of TensorFlow: three networks, two
 // numbers of inter-op threads, three of intra-op threads.
 func TestParallelism(t *testing.T) {
-	if !drawn {
-		t.Skip("pictures are not drawn")
-	}
 	if p := shipped(t, "parallelism.hcl"); len(p.Cells) != 54 || len(p.Pieces) != 18 {
 		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Pieces))
 	}

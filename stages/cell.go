@@ -9,9 +9,11 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -179,4 +181,119 @@ type Reported struct {
 	Job            string
 	Epoch, Step    int // finished
 	Loss, Accuracy float64
+}
+
+// Steered is a job of a cell beside which a controller stands.
+type Steered struct {
+	// Job is its number in the cell. Units is its work in epochs, or in steps with Steps.
+	Job, Units int
+	Steps      bool
+	// Controller is the name of a registered control.Choice, Options what it is made from.
+	Controller string
+	Options    scheduler.ControllerOptions
+	// Settings are those with which the job starts.
+	Settings []scheduler.Setting
+	// At returns the job at other settings; the error says why there is no such job. Without it no setting can change.
+	At func(settings []scheduler.Setting) (Variant, error)
+	// Losses and Accuracies are what a simulated job reports after each unit; what is missing is not reported.
+	Losses, Accuracies []float64
+}
+
+// Variant is a job at some settings.
+type Variant struct {
+	// Threads and Roles are its request.
+	Threads int
+	Roles   []scheduler.Role
+	// Launch is how it is started, if it runs for real. Live are the settings that its program takes on while it runs,
+	// from its control file; it is started anew for others.
+	Launch launch.Job
+	Live   []string
+	// Work is how long it takes in simulation.
+	Work simulated.Scaling
+}
+
+// ErrSteered is returned when a cell with controllers is to be written down for another process.
+var ErrSteered = errors.New("a cell with controllers runs within tfexp alone")
+
+// Training is a real training of an adaptation, by what decides while it runs.
+type Training struct {
+	Folders
+	// Study and Scenario are the indexes of the adaptation and of its scenario.
+	Study, Scenario int
+	Name            string
+	Course          *adaptation.Course
+	// Depends is what its result depends on beside its scenario: key lines.
+	Depends []Line
+}
+
+// Unit is a job on one number of threads whose run time is to be sampled.
+type Unit struct {
+	// Name is that of its files: the job block's, with a number from the second
+	// form of one block on. Block is the name without the number.
+	Name, Block string
+	// Key describes all that the samples depend on, Hash is their address.
+	Key, Hash string
+	// Job is the job block.
+	Job                   string
+	Threads, Inter, Intra int
+	GPUs                  int
+	GPUType               string
+	// Lengths of the samples, each of which is taken Repeats times, in epochs or
+	// (with Steps) in steps.
+	Lengths []int
+	Steps   bool
+	Repeats int
+	// Total is the length of the whole job; 0 where the file lists the lengths of the samples.
+	Total int
+	// Limit is how long one sample may take.
+	Limit time.Duration
+	// Copies is how many copies of the job run side by side in a sample, of as many threads as share Cores of a node; 0
+	// where it runs alone.
+	Copies, Cores int
+	// Asked is set when a job asks for this number of threads; the others are
+	// sampled for the speed-up curve alone.
+	Asked bool
+	// Pick is the time-writer line that counts when the program prints several.
+	Pick contract.Pick
+	// Relatives are the indexes of the units whose samples are fitted with its own,
+	// itself included, in the order of their threads.
+	Relatives []int
+	// Engine runs the samples: that of the job's hardware or, for jobs that are
+	// simulated, the first that runs programs of this machine. Hardware is nil for
+	// this machine.
+	Engine   *engine.Kind
+	Hardware *engine.Hardware
+	// Launch returns how the job is started for a sample of so many epochs or
+	// steps, with its log in one folder and its other files in another.
+	Launch func(name string, length int, logs, scratch string) launch.Job
+}
+
+// LengthUnit is "epochs" or "steps".
+func (u *Unit) LengthUnit() string {
+	if u.Steps {
+		return "steps"
+	}
+	return "epochs"
+}
+
+// Sampling is what a stage asks of an experiment to take samples and to fit them.
+type Sampling interface {
+	// SampledUnits are the jobs to sample, in the order of the file.
+	SampledUnits() []*Unit
+	// Budget is how much time sampling may take, as a part of what the real cells
+	// are predicted to take; 0 for no bound.
+	Budget() float64
+	// HostPrint is the fingerprint of the machine in a word.
+	HostPrint() string
+	// Samples returns the samples with a hash, if they are known; SetSamples makes
+	// them known.
+	Samples(hash string) ([]estimator.Sample, bool)
+	SetSamples(hash string, samples []estimator.Sample)
+
+	// UsesHistory reports whether a model looks at past runs, which SetHistory
+	// makes known.
+	UsesHistory() bool
+	SetHistory([]estimator.Run)
+	// SetMoments makes the speeds known that this machine had at moments of earlier runs.
+	SetMoments([]estimator.Moment)
 }

@@ -2,6 +2,8 @@ package stages
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -120,4 +122,62 @@ type Note struct {
 	Seconds                  float64
 	// Key is the hash of a finished output.
 	Key string
+}
+
+// ProgressKind says what a Progress reports.
+type ProgressKind string
+
+// The kinds of progress.
+const (
+	StageStart  ProgressKind = "stage_start" // a stage begins; Total units
+	StageEnd    ProgressKind = "stage_end"   // a stage is over
+	UnitStart   ProgressKind = "unit_start"  // a sample, a cell, a picture begins
+	UnitUpdate  ProgressKind = "unit_update" // the states of a cell's jobs changed, or one of them reported
+	UnitEnd     ProgressKind = "unit_end"    // it is over; Err when it failed
+	WarningSeen ProgressKind = "warning"     // Text is for people
+)
+
+// Progress is a step of a run, for views.
+type Progress struct {
+	Kind  ProgressKind
+	Stage string // the stage's name
+	Unit  string // a job that is sampled, or a cell
+	// Done and Total count the stage's units; Reused those that needed no work.
+	Done, Total, Reused int
+	// Jobs of the running cell, by state.
+	JobsDone, JobsRunning, JobsWaiting, JobsFailed, Jobs int
+	// Training are those of them that run and have reported, in the order of their starts.
+	Training []Reported
+	// Simulated is how far a simulated cell has come in its own time; 0 of real ones.
+	Simulated time.Duration
+	// Elapsed is since the unit (or, at StageEnd, the stage) began.
+	Elapsed time.Duration
+	// Left is the time left for the whole stage by the estimates; 0 when unknown.
+	Left time.Duration
+	Text string
+	Err  error
+}
+
+// Elsewhere says how the cells of a run are tasks of a batch system.
+type Elsewhere struct {
+	// On is the name of the engine with the batch system; empty: where an earlier run has begun to run them.
+	On string
+	// Command runs a task: the experiment's folder and the number of the task are added. All nodes must find it.
+	Command []string
+	// Batch is the number of simulated cells in a task; 0 leaves it to tfexp. AtOnce bounds the tasks that run at the
+	// same time; 0: not.
+	Batch, AtOnce int
+	// Args are further arguments of the batch system, as of sbatch.
+	Args map[string]string
+	// Detach leaves the tasks to the batch system: the run ends with ErrDetached, and another one collects the cells.
+	Detach bool
+}
+
+// ErrDetached is returned when cells were left to a batch system.
+var ErrDetached = errors.New("cells are left to the batch system")
+
+// BatchArgument reads an argument of the batch system, "name=value" or "name" for a flag, with or without dashes.
+func BatchArgument(text string) (name, value string, ok bool) {
+	name, value, _ = strings.Cut(strings.TrimLeft(text, "-"), "=")
+	return name, value, name != "" && !strings.ContainsAny(name, " \t")
 }

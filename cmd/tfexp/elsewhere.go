@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/tasks"
 	"github.com/tfexp/tfexp/stages"
-	"github.com/tfexp/tfexp/stages/execute/array"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
 // elsewhere are the flags by which cells run as tasks of a batch system.
@@ -39,10 +39,10 @@ func (f *elsewhere) options() (*stages.Elsewhere, error) {
 		return nil, Usagef("", "--batch and --at-once must not be negative")
 	case f.on == "" && (f.batch > 0 || f.atOnce > 0 || len(f.args) > 0):
 		return nil, Usagef("name the batch system, as --on slurm", "--batch, --at-once and --sbatch are of --on")
-	case f.on != "" && f.on != array.Here:
+	case f.on != "" && f.on != execute.Here:
 		batches := engine.Names(func(k *engine.Kind) bool { return k.Batch != nil })
 		if k := engine.Find(f.on); k == nil || k.Batch == nil {
-			return nil, Usagef("", "--on %s: cells run on %s, or %s", f.on, words.OneOf(batches), array.Here)
+			return nil, Usagef("", "--on %s: cells run on %s, or %s", f.on, words.OneOf(batches), execute.Here)
 		}
 	}
 	for _, arg := range f.args {

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/stages/execute/array"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
 // runOptions are the flags that run and resume share.
@@ -76,7 +76,7 @@ kills the jobs at once. Results go to standard output, progress to standard erro
 			if err := o.check(); err != nil {
 				return err
 			}
-			spec, err := a.Load(args[0], &vars, o.on == "" || o.on == array.Here, o.json)
+			spec, err := a.Load(args[0], &vars, o.on == "" || o.on == execute.Here, o.json)
 			if err != nil {
 				return err
 			}

@@ -10,8 +10,6 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/pipeline/realise/drawn"
-	"github.com/tfexp/tfexp/pipeline/realise/given"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -85,7 +83,7 @@ func faster(w simulated.Scaling, rate float64) simulated.Scaling {
 
 // alternativesOf returns the alternatives of each job block of a realised workload
 // on a hardware; nil when none has any.
-func alternativesOf(h *experiments.Hardware, r drawn.Workload) [][]alternative {
+func alternativesOf(h *experiments.Hardware, r realised) [][]alternative {
 	var all [][]alternative
 	for k, j := range r.Blocks {
 		if alternatives := alternativesOn(h, j); alternatives != nil {
@@ -99,7 +97,7 @@ func alternativesOf(h *experiments.Hardware, r drawn.Workload) [][]alternative {
 }
 
 // alternativesAt returns those of the alternatives of all blocks that are a job's.
-func alternativesAt(r *drawn.Workload, alternatives [][]alternative, job int) []alternative {
+func alternativesAt(r *realised, alternatives [][]alternative, job int) []alternative {
 	if k := r.Block[job]; alternatives != nil && k >= 0 {
 		return alternatives[k]
 	}
@@ -108,19 +106,19 @@ func alternativesAt(r *drawn.Workload, alternatives [][]alternative, job int) []
 
 // workOn is the work of a job in one alternative: what its trace or the file says,
 // or the fitted estimate.
-func (x *Experiment) workOn(h *experiments.Hardware, r drawn.Workload, job int, w alternative) (simulated.Scaling, error) {
+func (x *Experiment) workOn(h *experiments.Hardware, r realised, job int, w alternative) (simulated.Scaling, error) {
 	if traced, ok := r.Traced(job, w.index); ok {
 		return faster(traced, w.rate), nil
 	}
 	if !x.estimated(h, w.job) && w.job.Runtime != nil {
-		return faster(given.Work(w.job, r.EpochOn(job, w.index)), w.rate), nil
+		return faster(givenWork(w.job, r.EpochOn(job, w.index)), w.rate), nil
 	}
 	return x.workOf(w.job)
 }
 
 // workOnEach is the work of a job in each of several alternatives.
 func (x *Experiment) workOnEach(
-	h *experiments.Hardware, r drawn.Workload, job int, alternatives []alternative,
+	h *experiments.Hardware, r realised, job int, alternatives []alternative,
 ) (work simulated.Scaling, err error) {
 	for _, w := range alternatives {
 		on, err := x.workOn(h, r, job, w)
@@ -147,7 +145,7 @@ func aloneOf(work simulated.Scaling, alternatives []alternative, threads int) ti
 
 // fittedOn has the predicted run time of each job in each of its alternatives; nil
 // when no job has several. A job that cannot be predicted has 0.
-func (x *Experiment) fittedOn(h *experiments.Hardware, r drawn.Workload) [][]time.Duration {
+func (x *Experiment) fittedOn(h *experiments.Hardware, r realised) [][]time.Duration {
 	alternatives := alternativesOf(h, r)
 	if alternatives == nil {
 		return nil
@@ -167,7 +165,7 @@ func (x *Experiment) fittedOn(h *experiments.Hardware, r drawn.Workload) [][]tim
 
 // withAlternatives gives jobs their alternatives on a hardware, with the estimates that
 // the policy is to decide by. truth has the true run times, if they are known.
-func (c *Cell) withAlternatives(r drawn.Workload, jobs []scheduler.Job, truth []simulated.Scaling) []scheduler.Job {
+func (c *Cell) withAlternatives(r realised, jobs []scheduler.Job, truth []simulated.Scaling) []scheduler.Job {
 	alternatives := alternativesOf(c.Hardware, r)
 	if alternatives == nil {
 		return jobs
@@ -210,7 +208,7 @@ func (c *Cell) withAlternatives(r drawn.Workload, jobs []scheduler.Job, truth []
 }
 
 // asked is the run time that the user of a job requested for one of its alternatives.
-func asked(r *drawn.Workload, job, alternative int) time.Duration {
+func asked(r *realised, job, alternative int) time.Duration {
 	if all := r.AlternativesOf(job); all != nil {
 		return all[alternative].Predicted
 	}
@@ -264,6 +262,19 @@ func blocks(c experiments.Cell) []*experiments.Job {
 	}
 	for _, s := range c.Workload.Submits {
 		jobs = append(jobs, s.Job)
+	}
+	return jobs
+}
+
+// divided lets the policy divide jobs over nodes, if it does that: those that ask for no number of
+// nodes.
+func (c *Cell) divided(jobs []scheduler.Job) []scheduler.Job {
+	if !c.Policy.Divides() {
+		return jobs
+	}
+	jobs = slices.Clone(jobs) // other cells share them
+	for i := range jobs {
+		jobs[i].Divided = jobs[i].Divisible()
 	}
 	return jobs
 }

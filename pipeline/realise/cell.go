@@ -5,10 +5,15 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -30,40 +35,45 @@ type Cell struct {
 	planned bool
 }
 
-// expand lists the cells with their replicates, in the order of the file:
-// all replicates of a point stand together.
-func expand(x *Experiment) (cells []*Cell) {
-	spec := x.spec
+// Cells are the points of the matrix with their replicates, in the order of the
+// file: all replicates of a point stand together.
+func (x *Experiment) Cells() (cells []*Cell) {
 	taken := map[string]bool{}
-	for _, c := range spec.Cells {
-		name, fixed := cellName(c), spec.Fixed(c)
+	for _, c := range x.Spec.Cells {
+		name, fixed := cellName(c), x.Spec.Fixed(c)
 		for n := 2; taken[name]; n++ { // two names that differ only in replaced characters
 			name = fmt.Sprintf("%s~%d", cellName(c), n)
 		}
 		taken[name] = true
-		axes := make([]record.Setting, len(c.Axes))
-		for k, a := range c.Axes {
-			axes[k] = record.Setting(a)
-		}
-		var cores, gpus int
-		for _, n := range c.Hardware.Cluster.Nodes {
-			cores += n.Threads
-			gpus += n.GPUs
-		}
-		for r := 1; r <= spec.Replicates; r++ {
-			cells = append(cells, &Cell{x: x, point: c, planned: true, Ref: record.CellRef{
-				Cell:     fmt.Sprintf("%s-r%d", name, r),
-				Workload: c.Workload.Name, Hardware: c.Hardware.Name, Policy: c.Policy.Name,
-				Replicate: r, Seed: replicateSeed(spec.Seed, r), Engine: c.Hardware.Engine,
-				Simulated: !c.Hardware.Real(), Contained: c.Hardware.Kind().Contained,
-				Recorded: c.Hardware.Kind().Recorded,
-				Fixed:    fixed,
-				Axes:     axes, Cores: cores, GPUs: gpus,
-			}})
+		for r := 1; r <= x.Spec.Replicates; r++ {
+			one := x.cell(c, fmt.Sprintf("%s-r%d", name, r), r)
+			one.planned, one.Ref.Fixed = true, fixed
+			one.Ref.Axes = make([]record.Setting, len(c.Axes))
+			for k, a := range c.Axes {
+				one.Ref.Axes[k] = record.Setting(a)
+			}
+			cells = append(cells, one)
 		}
 	}
 	return cells
 }
+
+// cell is the cell of a point in a replicate, without its axes.
+func (x *Experiment) cell(c point, name string, replicate int) *Cell {
+	kind := c.Hardware.Kind()
+	ref := record.CellRef{
+		Cell: name, Workload: c.Workload.Name, Hardware: c.Hardware.Name, Policy: c.Policy.Name,
+		Replicate: replicate, Seed: x.ReplicateSeed(replicate), Engine: c.Hardware.Engine,
+		Simulated: !c.Hardware.Real(), Contained: kind.Contained, Recorded: kind.Recorded,
+	}
+	for _, n := range c.Hardware.Cluster.Nodes {
+		ref.Cores, ref.GPUs = ref.Cores+n.Threads, ref.GPUs+n.GPUs
+	}
+	return &Cell{x: x, point: c, Ref: ref}
+}
+
+// ReplicateSeed is the seed of a replicate.
+func (x *Experiment) ReplicateSeed(replicate int) int64 { return replicateSeed(x.Spec.Seed, replicate) }
 
 // cellName is readable and fit for a folder: workload-hardware-policy and the
 // axes that the cell reads.
@@ -112,4 +122,145 @@ func RunOrder(seed int64, refs []record.CellRef) []int {
 		order = append(order, block...)
 	}
 	return order
+}
+
+type drawnKey struct {
+	workload  *experiments.Workload
+	replicate int
+}
+
+// realise returns the jobs of a cell's workload. All cells of a replicate share
+// them: their random numbers are common.
+func (c *Cell) realise() (realised, error) {
+	id := drawnKey{c.Workload, c.Ref.Replicate}
+	if c.Workload.Trace != nil && len(c.Workload.Submits) == 0 {
+		id.replicate = 0 // nothing is drawn
+	}
+	r, err := c.x.draw(id, c.Workload, c.Ref.Seed)
+	if c.Hardware.Real() {
+		r.runTimes = nil // those of jobs that run for real are not known before
+	}
+	return r, err
+}
+
+// draw returns a realised workload.
+func (k *known) draw(id drawnKey, w *experiments.Workload, seed int64) (realised, error) {
+	jobs := 0
+	if w.Trace != nil {
+		jobs = len(w.Trace.Jobs)
+	}
+	for _, s := range w.Submits {
+		jobs += s.Count
+	}
+	k.mu.Lock()
+	drawn, ok := k.drawn[id]
+	if !ok {
+		if k.jobs += jobs; k.jobs > maxDrawn {
+			clear(k.drawn)
+			k.jobs = jobs
+		}
+		drawn = sync.OnceValues(func() (realised, error) { return draw(w, seed) })
+		k.drawn[id] = drawn
+	}
+	k.mu.Unlock()
+	return drawn()
+}
+
+// maxDrawn is how many jobs of realised workloads are kept, a kilobyte each; others are drawn again.
+const maxDrawn = 500_000
+
+// Workload returns what a workload comes to in a replicate, counted from 1: the
+// jobs that its cells have, with the run times that were drawn for them, and
+// without the estimates that policies are given. With runTimes it has also those
+// that are the same for all jobs of a block.
+func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int, runTimes bool) (workload.Trace, error) {
+	r, err := draw(w, replicateSeed(spec.Seed, replicate))
+	if err != nil {
+		return workload.Trace{}, err
+	}
+	return r.Export(runTimes), nil
+}
+
+// fitted has the predicted run time of each job on its full request; 0 where
+// there is no estimate. A run time of a trace is its own estimate.
+func (x *Experiment) fitted(h *experiments.Hardware, r realised) []time.Duration {
+	ofBlock := make([]time.Duration, len(r.Blocks))
+	differs := make([]bool, len(r.Blocks)) // its run time differs by job
+	for k, j := range r.Blocks {
+		if x.sampled(h, j) {
+			if est, ok := x.estimateOf(j); ok {
+				ofBlock[k] = seconds(est.Predict(j.Length(), x.Spec.Estimate.Level).Seconds)
+				continue
+			}
+		}
+		differs[k] = j.Runtime != nil
+	}
+	predicted := make([]time.Duration, len(r.Jobs))
+	for i := range predicted {
+		k := r.Block[i]
+		if t, ok := r.RunTime(i); ok {
+			predicted[i] = max(t, 1)
+		} else if k >= 0 && differs[k] {
+			predicted[i] = givenWork(r.Blocks[k], r.Epoch(i)).RunTime(r.Blocks[k].Threads.Request)
+		} else if k >= 0 {
+			predicted[i] = ofBlock[k]
+		}
+		predicted[i] = within(r.Jobs[i].Budget(), predicted[i])
+	}
+	return predicted
+}
+
+// wholeRuns is fitted without the jobs that have a target loss: they are done before
+// the run that is predicted ends.
+func (x *Experiment) wholeRuns(h *experiments.Hardware, r realised) []time.Duration {
+	predicted := x.fitted(h, r)
+	for i := range predicted {
+		if k := r.Block[i]; k >= 0 && r.Blocks[k].TargetLoss > 0 {
+			predicted[i] = 0
+		}
+	}
+	return predicted
+}
+
+func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
+
+// jobsFor gives a cell's jobs the estimates that its policy is to decide by.
+//
+// An oracle knows the run time to come: in simulation that is exact; of real
+// jobs nothing is known but the fitted estimate.
+func (c *Cell) jobsFor(r realised, known truth) []scheduler.Job {
+	if !c.Policy.EstimatesOn(c.Hardware) {
+		return c.withAlternatives(r, r.Jobs, known.work)
+	}
+	jobs, own := r.Jobs, false
+	fitted := c.x.fitted(c.Hardware, r)
+	for n := range jobs {
+		d := fitted[n]
+		switch from := c.Policy.Source(); {
+		case from.Asked:
+			// A trace has it as the job's prediction; job blocks as their limit.
+			if k := r.Block[n]; r.Asked(n) && jobs[n].Predicted > 0 {
+				d = jobs[n].Predicted
+			} else if d = 0; k >= 0 {
+				d = r.Blocks[k].Limit
+			}
+		case from.Fitted:
+			if k := r.Block[n]; k >= 0 {
+				d = time.Duration(longer(known.estimated, r.Blocks[k]) * float64(d))
+			}
+			d = c.noisy(d, jobs[n].Name)
+		case from.True:
+			if known.alone != nil {
+				d = max(known.alone[n], 1)
+			}
+		}
+		if d == jobs[n].Predicted {
+			continue
+		}
+		if !own { // other cells share them
+			jobs, own = slices.Clone(jobs), true
+		}
+		jobs[n].Predicted = d
+	}
+	return c.withAlternatives(r, jobs, known.work)
 }

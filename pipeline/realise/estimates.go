@@ -2,13 +2,17 @@ package realise
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/pipeline/realise/program"
-	"github.com/tfexp/tfexp/pipeline/realise/sampling"
+	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
 
@@ -60,7 +64,7 @@ func (x *Experiment) Estimates() (rows []record.EstimateRow, warnings []record.W
 // eachSampled calls visit for each job of each point whose run time there is
 // estimated from samples, in the order of the file; points beyond the matrix last.
 func (x *Experiment) eachSampled(visit func(point, *experiments.Job)) {
-	for _, points := range [][]point{x.spec.Cells, x.added} {
+	for _, points := range [][]point{x.Spec.Cells, x.added} {
 		for _, c := range points {
 			for _, j := range jobsOf(c) {
 				if x.sampled(c.Hardware, j) {
@@ -72,16 +76,40 @@ func (x *Experiment) eachSampled(visit func(point, *experiments.Job)) {
 }
 
 // distinguishing are the axes whose values distinguish a form of a job block from others with the same request, by the
-// address of its samples.
+// address of its samples: those that have one value in all cells of the form.
 func (x *Experiment) distinguishing() map[string]string {
-	var forms sampling.Forms
-	x.eachSampled(func(c point, j *experiments.Job) { forms.Add(x.formAddress(j), c, j) })
-	return forms.Axes()
+	type request struct {
+		block, hardware string
+		threads, gpus   int
+	}
+	cells, of, alike := map[string][]point{}, map[string]request{}, map[request]int{}
+	x.eachSampled(func(c point, j *experiments.Job) {
+		at := x.formAddress(j)
+		if cells[at] == nil {
+			of[at] = request{j.Name, c.Hardware.Name, j.Threads.Request, j.GPUs}
+			alike[of[at]]++
+		}
+		cells[at] = append(cells[at], c)
+	})
+	axes := map[string]string{}
+	for at, in := range cells {
+		if alike[of[at]] < 2 {
+			continue
+		}
+		var same []string
+		for _, a := range in[0].Axes {
+			if !slices.ContainsFunc(in, func(c point) bool { return !slices.Contains(c.Axes, a) }) {
+				same = append(same, a.Name+"="+strings.ReplaceAll(a.Value, " ", ""))
+			}
+		}
+		axes[at] = strings.Join(same, " ")
+	}
+	return axes
 }
 
 // formAddress distinguishes the forms of job blocks: by their samples and length.
 func (x *Experiment) formAddress(j *experiments.Job) string {
-	return fmt.Sprint(x.profileHash(j), " ", program.Length(j))
+	return fmt.Sprint(x.profileHash(j), " ", j.Length())
 }
 
 // SampleRows are the rows of samples.csv: what was measured of each job.
@@ -89,7 +117,7 @@ func (x *Experiment) SampleRows() []record.SampleRow {
 	var rows []record.SampleRow
 	for _, u := range x.units {
 		for _, s := range x.samples[u.Hash] {
-			rows = append(rows, sampling.Row(&u.Unit, s))
+			rows = append(rows, sampleRow(&u.Unit, s))
 		}
 	}
 	return rows
@@ -107,7 +135,7 @@ func (x *Experiment) estimateOf(j *experiments.Job) (estimator.Estimate, bool) {
 	if _, ok := x.samples[x.profileHash(j)]; !ok {
 		return estimator.Estimate{}, false
 	}
-	f := x.fit(j, x.spec.Estimate.Model)
+	f := x.fit(j, x.Spec.Estimate.Model)
 	return f.estimate, f.err == nil
 }
 
@@ -120,36 +148,218 @@ func (x *Experiment) moments() []estimator.Moment {
 	return all
 }
 
-// SetMoments implements stages.Sampling.
-func (x *Experiment) SetMoments(earlier []estimator.Moment) {
-	x.earlier = earlier
-	clear(x.fits)
-}
-
 // fit fits a model to the samples of a job, once.
 func (x *Experiment) fit(j *experiments.Job, model string) fit {
-	x.fitting.Lock() // cells are simulated side by side
-	defer x.fitting.Unlock()
 	key := fitKey{j, model}
-	if f, ok := x.fits[key]; ok {
-		return f
+	x.mu.Lock()
+	f, ok := x.fits[key]
+	if !ok {
+		f = sync.OnceValue(func() fit { return x.newFit(j, model) })
+		x.fits[key] = f
 	}
+	x.mu.Unlock()
+	return f()
+}
+
+func (x *Experiment) newFit(j *experiments.Job, model string) (f fit) {
 	var samples []estimator.Sample
 	for _, h := range x.sampleHashes(j, model) {
 		samples = append(samples, x.samples[h]...)
 	}
 	// Names of blocks mean nothing elsewhere: a job is known by what it runs.
 	name, kind := x.identityOf(j)
-	var f fit
 	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
-		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: program.Length(j),
-		Model: model, Level: x.spec.Estimate.Level, Samples: samples,
-		Identity: name, Kind: kind, History: x.history, Moments: x.moments(),
+		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: j.Length(),
+		Model: model, Level: x.Spec.Estimate.Level, Samples: samples,
+		Identity: name, Kind: kind, History: x.History, Moments: x.moments(),
 		Resource: estimator.Resource{
 			Host: x.HostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 			GPUs: j.GPUs, GPUType: x.gpuType(j),
 		},
 	})
-	x.fits[key] = f
 	return f
+}
+
+// Corrects reports whether the estimates of a cell's jobs are corrected by runs of them in earlier real cells.
+func (c *Cell) Corrects() bool {
+	return c.x.Spec.Estimate.Correct != experiments.CorrectNone && c.Ref.Real() && len(c.corrected()) > 0
+}
+
+// corrected are the jobs of a real cell whose estimates are corrected: those that were sampled, and are not ended by
+// something else than their work.
+func (c *Cell) corrected() []*experiments.Job {
+	return slices.DeleteFunc(jobsOf(c.point), func(j *experiments.Job) bool {
+		_, known := c.x.estimateOf(j)
+		return !known || j.TargetLoss > 0 || j.Budget != nil || !c.x.sampled(c.Hardware, j) || len(alternativesOn(c.Hardware, j)) > 0
+	})
+}
+
+// Learn has the estimates of later cells learn from this one, which ran for real: longer has for each of its jobs, by
+// number, how many times as long it took as the samples say that it takes there; 0 of one that does not show it. Cells
+// are to be learned in the order in which they ran.
+func (c *Cell) Learn(longer []float64) error {
+	r, err := c.realise()
+	if err != nil {
+		return err
+	}
+	var cell []estimator.Ran
+	for _, j := range c.corrected() {
+		var logs []float64
+		for n, k := range r.Block {
+			if k >= 0 && r.Blocks[k] == j && n < len(longer) && longer[n] > 0 {
+				logs = append(logs, math.Log(longer[n]))
+			}
+		}
+		cell = append(cell, estimator.Ran{Job: c.x.formAddress(j), Longer: logs})
+	}
+	c.x.mu.Lock()
+	defer c.x.mu.Unlock()
+	k := c.x.corrections[c.Hardware.Name]
+	if k == nil {
+		k = new(estimator.Corrections)
+		c.x.corrections[c.Hardware.Name] = k
+	}
+	k.Learn(cell)
+	return nil
+}
+
+// correction is what earlier cells say of the next run of a job on a hardware, both by their names.
+func (k *known) correction(hardware, job string, before, level float64) estimator.Correction {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c := k.corrections[hardware]; c != nil {
+		return c.Next(job, before, level)
+	}
+	return estimator.Correction{Factor: 1}
+}
+
+// Estimated are the estimates of the cell's jobs that are in force now.
+func (c *Cell) Estimated() []record.Estimated {
+	level := c.x.Spec.Estimate.Level
+	var all []record.Estimated
+	for _, j := range c.corrected() {
+		est, _ := c.x.estimateOf(j)
+		p := est.Predict(j.Length(), level)
+		e := record.Estimated{Job: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs,
+			Predicted: p.Seconds, Low: p.Low, High: p.High, Factor: 1}
+		if k := c.x.correction(c.Hardware.Name, c.x.formAddress(j), p.LogSD(level), level); k.Runs > 0 {
+			e.Factor, e.Runs = k.Factor, k.Runs
+			e.Predicted, e.Low, e.High = k.Factor*p.Seconds, k.Low*p.Seconds, k.High*p.Seconds
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// longer is how many times as long as by its samples alone a job is predicted to take.
+func longer(estimated []record.Estimated, j *experiments.Job) float64 {
+	for _, e := range estimated {
+		if e.Job == j.Name && e.Threads == j.Threads.Request && e.GPUs == j.GPUs && e.Factor > 0 {
+			return e.Factor
+		}
+	}
+	return 1
+}
+
+// forPolicies are the estimates by which a policy decides, if the file says that these are corrected.
+func (c *Cell) forPolicies(estimated []record.Estimated) []record.Estimated {
+	if c.x.Spec.Estimate.Correct != experiments.CorrectPolicies {
+		return nil
+	}
+	return estimated
+}
+
+// correct has the simulated jobs of a real cell take as long as by the estimates that were in force when it began.
+func correct(r realised, work []simulated.Scaling, estimated []record.Estimated) {
+	for n := range work {
+		if k := r.Block[n]; k >= 0 {
+			stretch(&work[n], longer(estimated, r.Blocks[k]))
+		}
+	}
+}
+
+// sampleRow is the row of a sample in samples.csv.
+func sampleRow(u *stages.Unit, s estimator.Sample) record.SampleRow {
+	units := -1.0
+	if len(s.Units) > 0 {
+		units = 0
+		for _, t := range s.Units {
+			units += t
+		}
+	}
+	return record.SampleRow{
+		Job: u.Job, Threads: s.Threads, GPUs: s.GPUs, Length: s.Length, Unit: u.LengthUnit(),
+		Wall: s.Wall, Startup: orMissing(s.Startup), Units: units, Save: orMissing(s.Save), Launch: orMissing(s.Launch),
+		Pause: orMissing(s.Pause), Resume: orMissing(s.Resume), Resize: orMissing(s.Resize),
+		Busy: orMissing(s.Busy), Tries: s.Tries, Cost: s.Cost, Probe: orMissing(s.Probe), ProbeCores: s.ProbeCores, Others: s.Others,
+	}
+}
+
+// orMissing is a measured value, or -1 for 0, which stands for none.
+func orMissing(v float64) float64 {
+	if v == 0 {
+		return -1
+	}
+	return v
+}
+
+// overheadsOf are what an engine took, at the median over samples. What a program does before its first epoch is
+// in the intercept of its estimate; Start is only what the engine adds. A real
+// pause and the resume that follows it keep the cores idle for their sum,
+// whichever of the two jobs is charged.
+//
+// Where paused jobs write a checkpoint and end (suspends), a pause takes as long as the program took to save at its
+// end,
+// and to go on is to start again.
+func overheadsOf(samples []estimator.Sample, suspends bool) simulated.Overheads {
+	var start, pause, resume, resize, save, startup median
+	for _, s := range samples {
+		start.add(s.Launch)
+		pause.add(s.Pause)
+		resume.add(s.Resume)
+		resize.add(s.Resize)
+		save.add(s.Save)
+		startup.add(s.Startup)
+	}
+	o := simulated.Overheads{Start: start.time(), Pause: pause.time(), Resume: resume.time(), Resize: resize.time()}
+	if suspends {
+		o.Pause, o.Resume = save.time(), o.Start+startup.time()
+	}
+	o.Migrate = o.Resume
+	return o
+}
+
+// median is of the measured ones among times in seconds; 0 stands for none. The
+// first launch of a run is often far slower than the others: a mean would charge
+// it to all.
+type median []float64
+
+func (m *median) add(s float64) {
+	if s > 0 {
+		*m = append(*m, s)
+	}
+}
+
+func (m median) time() time.Duration {
+	if len(m) == 0 {
+		return 0
+	}
+	slices.Sort(m)
+	return time.Duration(math.Round((m[(len(m)-1)/2] + m[len(m)/2]) / 2 * 1e9))
+}
+
+// stretch has simulated work take so many times as long.
+func stretch(w *simulated.Scaling, times float64) {
+	w.Fixed, w.Scaled = time.Duration(times*float64(w.Fixed)), time.Duration(times*float64(w.Scaled))
+}
+
+// atSpeed has simulated work take as long as at the speeds that a machine had at moments, as far as these are known
+// of the threads that its job asks for. known are all moments that tell how far the probe can be trusted.
+func atSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known []estimator.Moment) {
+	for _, m := range at {
+		if m.Cores != threads || e.Probe <= 0 {
+			continue
+		}
+		stretch(w, estimator.DriftOn(known, threads).SlowerThan(e.Probe, m, (w.Fixed+w.Scaled).Seconds()))
+	}
 }

@@ -7,109 +7,135 @@
 package realise
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/pipeline/realise/bounded"
-	"github.com/tfexp/tfexp/pipeline/realise/drawn"
-	"github.com/tfexp/tfexp/pipeline/realise/program"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // Experiment is an experiment on a machine, with what is known of its jobs.
-// Its samples and its history are set before its cells are worked with; cells may
-// then be realised side by side.
 type Experiment struct {
-	spec     *experiments.Spec
-	host     hardware.Machine
-	programs *program.Programs
+	// Spec is the experiment as its file has it, Host the machine.
+	Spec *experiments.Spec
+	Host hardware.Machine
+
+	self string // tfexp's own path, for the built-in trainers
+	base string // the experiment's folder
 	// places has the jobs whose hardware is not simply this machine.
-	places map[*experiments.Job]*program.Place
+	places map[*experiments.Job]*place
 	// images has what images are on each hardware, once they have been found.
 	images map[imageOn]string
-
-	// cells are the points of the matrix with their replicates, in the order of
-	// the file.
-	cells []*Cell
 	// added are the points of cells beyond the matrix.
 	added []point
 	// units are the jobs to sample; families has those of each program, as
 	// indexes into units, in the order of their threads.
 	units    []*Unit
 	families map[string][]int
-
-	// samples are by the hash of their unit's key, as far as they are known;
-	// history is what jobs took in the past.
-	samples map[string][]estimator.Sample
-	history []estimator.Run
-	// earlier are the speeds of this machine at moments of earlier runs.
-	earlier []estimator.Moment
-
-	learning sync.Mutex // guards corrections
-	// corrections have learned from real cells that have finished, by hardware.
-	corrections map[string]*estimator.Corrections
-
 	// deepened are the points of the trainings of adaptations.
 	deepened map[deepenedAt]point
 
-	fitting sync.Mutex // guards fits
-	fits    map[fitKey]fit
-	hashing sync.Mutex // guards sampleHash
-	// sampleHash has the hash of the key of each job's samples.
-	sampleHash map[*experiments.Job]string
+	known
+}
 
-	keying sync.Mutex // guards lines
-	// lines has the key lines of blocks.
-	lines map[any][]string
+// known is what is known of the jobs of an experiment, beside its file. What is measured is set before cells are worked
+// with; cells may then be realised side by side.
+type known struct {
+	// samples are by the hash of their unit's key, History is what jobs took in the past, and earlier are the speeds of
+	// this machine at moments of earlier runs.
+	samples map[string][]estimator.Sample
+	History []estimator.Run
+	earlier []estimator.Moment
 
-	drawing sync.Mutex // guards drawn
-	// drawn has realised workloads, shared by the cells of a replicate.
-	drawn bounded.Map[drawnKey, drawn.Workload]
+	mu sync.Mutex // guards what follows
+	// corrections have learned from real cells that have finished, by hardware.
+	corrections map[string]*estimator.Corrections
+	// fits are made from what is known; made is what else was worked out once, by what it was worked out from: key lines,
+	// addresses and digests; and realised workloads, shared by the cells of a replicate, with so many jobs together.
+	fits  map[fitKey]func() fit
+	made  map[any]any
+	drawn map[drawnKey]func() (realised, error)
+	jobs  int
+}
+
+// once returns what work returns for a key, which is worked out once.
+func once[K comparable, V any](k *known, key K, work func() V) V {
+	k.mu.Lock()
+	v, ok := k.made[key]
+	if !ok {
+		v = sync.OnceValue(work)
+		k.made[key] = v
+	}
+	k.mu.Unlock()
+	return v.(func() V)()
 }
 
 // New prepares an experiment for a machine.
 func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
-	spec, places := program.Placed(spec)
-	programs, err := program.New(spec.File, places)
+	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("find tfexp's own program: %w", err)
+	}
+	base, err := filepath.Abs(filepath.Dir(spec.File))
+	if err != nil {
+		return nil, fmt.Errorf("find the experiment's folder: %w", err)
 	}
 	x := &Experiment{
-		spec: spec, host: host, programs: programs, places: places, images: map[imageOn]string{},
-		families:    map[string][]int{},
-		samples:     map[string][]estimator.Sample{},
-		fits:        map[fitKey]fit{},
-		corrections: map[string]*estimator.Corrections{},
-		sampleHash:  map[*experiments.Job]string{},
-		lines:       map[any][]string{},
-		deepened:    map[deepenedAt]point{},
-		drawn:       bounded.Map[drawnKey, drawn.Workload]{Most: maxDrawn},
+		Host: host, self: self, base: base,
+		images: map[imageOn]string{}, families: map[string][]int{}, deepened: map[deepenedAt]point{},
+		known: known{
+			samples: map[string][]estimator.Sample{}, corrections: map[string]*estimator.Corrections{},
+			fits: map[fitKey]func() fit{}, made: map[any]any{}, drawn: map[drawnKey]func() (realised, error){},
+		},
 	}
-	x.cells = expand(x)
+	x.Spec, x.places = placed(spec)
 	return x, nil
 }
 
-// Cells are the points of the matrix with their replicates, in the order of the
-// file: all replicates of a point stand together.
-func (x *Experiment) Cells() []*Cell { return x.cells }
-
-// File is the experiment's file, Source its text, and Lenient is set when
-// malformed lines of its traces were left out.
-func (x *Experiment) File() string   { return x.spec.File }
-func (x *Experiment) Source() []byte { return x.spec.Source }
-func (x *Experiment) Lenient() bool  { return x.spec.Lenient }
-
 // Studies are the adaptation blocks of the file.
-func (x *Experiment) Studies() []*adaptation.Study { return x.spec.Adaptations }
+func (x *Experiment) Studies() []*adaptation.Study { return x.Spec.Adaptations }
 
 // Settings are the values of the blocks that a stage brings.
-func (x *Experiment) Settings(stage string) []schema.Settings { return x.spec.Stages[stage] }
+func (x *Experiment) Settings(stage string) []schema.Settings { return x.Spec.Stages[stage] }
 
-// Host is the machine.
-func (x *Experiment) Host() hardware.Machine { return x.host }
+// usesHistory reports whether a model looks at past runs.
+func usesHistory(model string) bool { return model == "auto" || model == "history" }
 
-// Interpreters are the Pythons of this machine that run programs of real cells, outside containers.
-func (x *Experiment) Interpreters() []string { return program.Interpreters(x.spec.Cells, jobsOf) }
+// UsesHistory reports whether a model of the experiment looks at past runs.
+func (x *Experiment) UsesHistory() bool {
+	return len(x.units) > 0 && slices.ContainsFunc(x.models(), usesHistory)
+}
+
+// SetHistory makes past runs known to the estimates.
+func (x *Experiment) SetHistory(runs []estimator.Run) {
+	x.History = runs
+	clear(x.fits)
+}
+
+// SetMoments implements stages.Sampling.
+func (x *Experiment) SetMoments(earlier []estimator.Moment) {
+	x.earlier = earlier
+	clear(x.fits)
+}
+
+// Samples returns the samples with a hash, if they are known.
+func (x *Experiment) Samples(hash string) ([]estimator.Sample, bool) {
+	s, ok := x.samples[hash]
+	return s, ok
+}
+
+// SetSamples makes the samples of a unit known, or with nil unknown; what was
+// fitted without them is forgotten. Cells must not be realised at the same time.
+func (x *Experiment) SetSamples(hash string, samples []estimator.Sample) {
+	x.samples[hash] = samples
+	if samples == nil {
+		delete(x.samples, hash)
+	}
+	clear(x.fits)
+}

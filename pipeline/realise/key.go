@@ -1,11 +1,20 @@
 package realise
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/pipeline/realise/describe"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -22,38 +31,37 @@ func (c *Cell) Key() (*store.Key, error) {
 		k.Add("axis."+a.Name, a.Value)
 	}
 	k.Append(c.trialLines())
-	k.Append(x.blockLines(c.Policy, func() []string { return describe.PolicyLines(c.Policy) }))
-	k.Append(x.blockLines(c.Hardware, func() []string { return describe.HardwareLines(c.Hardware) }))
-	k.Append(describe.AvailabilityLines(c.terms()))
-	place := placed{c.Workload, c.Hardware}
-	k.Append(x.blockLines(overheadsOf(place), c.overheadLines))
+	k.Append(once(&x.known, linesOf{c.Policy}, func() []string { return policyLines(c.Policy) }))
+	k.Append(once(&x.known, linesOf{c.Hardware}, func() []string { return hardwareLines(c.Hardware) }))
+	k.Append(availabilityLines(c.terms()))
+	k.Append(once(&x.known, overheadLinesOf{c.Workload, c.Hardware}, c.overheadLines))
 	if c.Hardware.Real() {
 		k.Append(x.hostLines())
 	}
-	k.Append(x.blockLines(c.Workload, func() []string { return describe.WorkloadLines(c.Workload) }))
-	k.Append(x.blockLines(place, c.jobLines))
-	k.Append(describe.NeighbourLines(c.Policy, blocks(c.point)))
+	k.Append(once(&x.known, linesOf{c.Workload}, func() []string { return workloadLines(c.Workload) }))
+	k.Append(once(&x.known, jobLinesOf{c.Workload, c.Hardware}, c.jobLines))
+	k.Append(neighbourLines(c.Policy, blocks(c.point)))
 	k.Append(c.estimateLines())
-	k.Addf("records", "%s", x.spec.Records)
-	if x.spec.Until > 0 {
-		k.Addf("until", "%s", x.spec.Until)
+	k.Addf("records", "%s", x.Spec.Records)
+	if x.Spec.Until > 0 {
+		k.Addf("until", "%s", x.Spec.Until)
 	}
 	k.Addf("replicate", "%d", c.Ref.Replicate)
-	k.Addf("experiment.seed", "%d", x.spec.Seed)
+	k.Addf("experiment.seed", "%d", x.Spec.Seed)
 	k.Addf("seed", "%d", c.Ref.Seed)
 	k.Add("workload.jobs", r.Digest)
 	return k, nil
 }
 
-// placed is a workload on a hardware: what the lines of jobs and of overheads
-// depend on.
-type placed struct {
-	workload *experiments.Workload
-	hardware *experiments.Hardware
-}
-
-// overheadsOf is the same as an address of its own.
-type overheadsOf placed
+// What key lines are worked out from once: a block; and a workload on a hardware, for those of jobs and of overheads.
+type (
+	linesOf    struct{ block any }
+	jobLinesOf struct {
+		workload *experiments.Workload
+		hardware *experiments.Hardware
+	}
+	overheadLinesOf jobLinesOf
+)
 
 // jobLines are the key lines of the cell's jobs, each once: the forms of a job
 // block have most lines in common.
@@ -72,7 +80,7 @@ func (c *Cell) jobLines() []string {
 		add(alternativeLines(c.Hardware, j))
 	}
 	for _, j := range jobsOf(c.point) {
-		lines := c.x.programs.Describe(j)
+		lines := c.x.describe(j)
 		if !c.Hardware.Real() {
 			lines = append(slices.Clone(lines), c.x.runtimeLines(c.Hardware, j)...)
 		}
@@ -81,14 +89,322 @@ func (c *Cell) jobLines() []string {
 	return k.Lines()
 }
 
-// blockLines returns the key lines of a block, which are made once.
-func (x *Experiment) blockLines(block any, lines func() []string) []string {
-	x.keying.Lock()
-	defer x.keying.Unlock()
-	l, ok := x.lines[block]
-	if !ok {
-		l = lines()
-		x.lines[block] = l
+// overheadLines describe the overheads of a simulated machine.
+func (c *Cell) overheadLines() []string {
+	if c.Hardware.Real() {
+		return nil
 	}
-	return l
+	var k store.Key
+	if o := c.Hardware.Overheads; o != nil {
+		k.Add("hardware.overheads", simulated.Overheads(*o).String())
+	} else if slices.ContainsFunc(jobsOf(c.point), func(j *experiments.Job) bool { return c.x.sampled(c.Hardware, j) }) {
+		k.Add("hardware.overheads", "measured") // with the samples, which have lines of their own
+	} else {
+		k.Add("hardware.overheads", simulated.Overheads{}.String())
+	}
+	return k.Lines()
+}
+
+// runtimeLines describe where a simulated job's run time comes from.
+func (x *Experiment) runtimeLines(h *experiments.Hardware, j *experiments.Job) []string {
+	var k store.Key
+	if x.sampled(h, j) {
+		k.Add("job."+j.Name+".runtime", "fitted "+x.estimateLine(j))
+	} else if j.Open() {
+		k.Add("job."+j.Name+".runtime", "its budget")
+	} else if j.Runtime == nil {
+		k.Add("job."+j.Name+".runtime", "as its run was recorded")
+	} else {
+		k.Add("job."+j.Name+".runtime", runtimeText(j))
+	}
+	if cp := j.Checkpoint; cp != nil {
+		k.Addf("job."+j.Name+".checkpoint", "%+v", *cp)
+	}
+	return k.Lines()
+}
+
+// estimateLines describe the estimates that a policy decides by; policies that
+// use none do not depend on them.
+func (c *Cell) estimateLines() []string {
+	if !c.Policy.EstimatesOn(c.Hardware) {
+		return nil
+	}
+	var k store.Key
+	k.Add("policy.estimates", c.Policy.Estimates)
+	if c.Policy.Sigma > 0 {
+		k.Addf("policy.sigma", "%g", c.Policy.Sigma)
+	}
+	if c.Policy.Source().Asked {
+		return k.Lines()
+	}
+	for _, j := range jobsOf(c.point) {
+		if c.x.sampled(c.Hardware, j) {
+			k.Add("job."+j.Name+".estimate", c.x.estimateLine(j))
+		}
+	}
+	if c.x.Spec.Estimate.Correct == experiments.CorrectPolicies && c.Hardware.Real() && c.x.decidesByEstimates(c.point) {
+		k.Add("estimates", "corrected by runs in earlier cells") // these are in no key, as past runs are not
+	}
+	return k.Lines()
+}
+
+// jobsOf lists the job blocks that a cell depends on, each once, in order. A
+// simulated job whose trace has its run time depends on no program.
+func jobsOf(c experiments.Cell) []*experiments.Job {
+	var jobs []*experiments.Job
+	if t := c.Workload.Trace; t != nil {
+		for _, k := range t.Blocks {
+			if !k.Timed || c.Hardware.Real() {
+				jobs = append(jobs, on(c.Hardware, k.Job)...)
+			}
+		}
+	}
+	seen := map[*experiments.Job]bool{}
+	for _, j := range jobs {
+		seen[j] = true
+	}
+	for _, s := range c.Workload.Submits {
+		if !seen[s.Job] {
+			seen[s.Job] = true
+			jobs = append(jobs, on(c.Hardware, s.Job)...)
+		}
+	}
+	return jobs
+}
+
+// policyLines are the key lines of a policy.
+func policyLines(p *experiments.Policy) []string {
+	var k store.Key
+	for _, l := range p.KeyLines() {
+		k.Add(l.Label, l.Value)
+	}
+	return k.Lines()
+}
+
+// hardwareLines are the key lines of a machine: its engine and its nodes.
+func hardwareLines(h *experiments.Hardware) []string {
+	var k store.Key
+	k.Add("hardware.engine", h.Engine)
+	for i, n := range h.Cluster.Nodes {
+		text := fmt.Sprintf("threads %d, gpus %d, memory %d", n.Threads, n.GPUs, n.Memory)
+		if n.GPU != "" {
+			text += ", gpu " + n.GPU
+		}
+		if n.Rack != "" {
+			text += ", rack " + n.Rack
+		}
+		k.Add(fmt.Sprintf("hardware.node.%d", i), text)
+	}
+	if h.Suspends {
+		k.Add("hardware.pause", engine.Checkpointed)
+	}
+	k.Append(serverLines(h))
+	k.Append(settingsLines(h))
+	if !h.Real() {
+		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
+		if h.Contention != nil {
+			k.Add("hardware.contention", contentionText(h.Contention))
+		}
+	}
+	return k.Lines()
+}
+
+// workloadLines are the key lines of a workload as it is written; the jobs
+// that it came to are hashed beside them.
+func workloadLines(w *experiments.Workload) []string {
+	var k store.Key
+	if t := w.Trace; t != nil {
+		k.Addf("workload.trace", "%s, %s, sha256:%s", filepath.Base(t.File), t.Format, t.Digest)
+		for _, s := range t.Settings {
+			k.Add("workload.trace."+s.Name, s.Value)
+		}
+		if text := t.LeftOut(); text != "" {
+			k.Add("workload.trace.lenient", text)
+		}
+		for _, job := range t.Blocks {
+			if r := job.Runtime; r != nil && job.Timed {
+				k.Add("workload.trace.parallel."+job.Name, speedUpText(r))
+			}
+		}
+	}
+	for i, s := range w.Submits {
+		line := fmt.Sprintf("%d × %s, %s", s.Count, s.Job.Name, arrivalText(s.Arrivals))
+		if s.Priority > 0 {
+			line += fmt.Sprintf(", priority %d", s.Priority)
+		}
+		if s.Deadline > 0 {
+			line += ", deadline " + s.Deadline.String()
+		}
+		if s.Budget != nil {
+			line += ", budget " + s.Budget.String()
+		}
+		if s.User != "" {
+			line += ", user " + s.User
+		}
+		k.Add(fmt.Sprintf("workload.submit.%d", i+1), line)
+	}
+	for i, r := range w.Resizes {
+		k.Addf(fmt.Sprintf("workload.resize.%d", i+1), "%s to %d threads at %s", r.Job, r.Threads, r.At)
+	}
+	return k.Lines()
+}
+
+// maxInstants bounds the instants that are listed; the key has the digest of
+// all arrivals besides.
+const maxInstants = 32
+
+// arrivalText says in words how the jobs of a submit block arrive.
+func arrivalText(a workload.Arrivals) string {
+	var s string
+	switch a.Kind {
+	case workload.At:
+		if n := len(a.Times); n > maxInstants {
+			return fmt.Sprintf("at %d instants from %s to %s", n, slices.Min(a.Times), slices.Max(a.Times))
+		}
+		times := make([]string, len(a.Times))
+		for i, t := range a.Times {
+			times[i] = t.String()
+		}
+		return "at " + strings.Join(times, ", ")
+	case workload.Every:
+		s = "every " + a.Mean.String()
+	case workload.Exponential:
+		s = "exponential gaps of mean " + a.Mean.String()
+	case workload.Normal:
+		s = fmt.Sprintf("normal gaps of mean %s, sd %s", a.Mean, a.SD)
+	}
+	if a.Start > 0 {
+		s += " from " + a.Start.String()
+	}
+	return s
+}
+
+// neighbourLines are the key lines of what jobs keep of their speed when they share GPUs; none
+// for a policy that lets them share none.
+func neighbourLines(p *experiments.Policy, jobs []*experiments.Job) []string {
+	var k store.Key
+	if !p.Packs() {
+		return nil
+	}
+	for _, j := range jobs {
+		if j.Runtime == nil {
+			continue
+		}
+		for _, n := range j.Runtime.Neighbours {
+			k.Addf(strings.ReplaceAll("job."+j.Name+".beside."+n.Class+"."+n.GPU, " ", "_"), "%g", n.Keep)
+		}
+	}
+	return k.Lines()
+}
+
+// contentionText describes the contention of a machine, for keys.
+func contentionText(c *experiments.Contention) string {
+	s := fmt.Sprintf("serial %g, capacity %g, sharpness %g", c.Law.Serial, c.Law.Capacity, c.Law.Sharpness)
+	if c.Threads > 0 {
+		s += ", on " + plural(c.Threads, "core")
+	}
+	return s
+}
+
+// speedUpText describes how a job speeds up, for keys.
+func speedUpText(rt *experiments.Runtime) string {
+	if rt.SpeedUp != nil {
+		return "speed-up " + rt.SpeedUp.String()
+	}
+	return fmt.Sprintf("parallel %g", rt.Parallel)
+}
+
+// runtimeText describes the run time that the file gives a job, for keys.
+func runtimeText(j *experiments.Job) string {
+	text := timesText(j.Runtime)
+	if a := j.Runtime.Accuracy; a != nil {
+		text += fmt.Sprintf(", accuracy %g at its end", *a)
+	}
+	if l := j.Runtime.Loss; l != nil {
+		text += fmt.Sprintf(", loss %g at its end", *l)
+	}
+	if j.TargetLoss > 0 {
+		sum := sha256.Sum256(fmt.Append(nil, j.Runtime.Losses))
+		text += fmt.Sprintf(", done at a loss of %g of sha256:%x", j.TargetLoss, sum[:8])
+	}
+	return text
+}
+
+func timesText(rt *experiments.Runtime) string {
+	if e := rt.Elastic; e != nil {
+		return fmt.Sprintf("startup %s, elastic: %s", rt.Startup, e.Source)
+	}
+	if c := rt.Cluster; c != nil {
+		return fmt.Sprintf("startup %s, by its parts %+v on %q, regions %v", rt.Startup, c.Law, c.Device, c.Regions)
+	}
+	if rt.Threads == 0 {
+		return fmt.Sprintf("startup %s, epoch %s, %s", rt.Startup, rt.Epoch, speedUpText(rt))
+	}
+	times := make([]string, len(rt.SpeedUp.Points))
+	for i, p := range rt.SpeedUp.Points {
+		times[i] = fmt.Sprintf("%d = %s", p.Threads, time.Duration(math.Round(1/p.Speed*1e9)))
+	}
+	per := "epoch"
+	if rt.Whole {
+		per = "job"
+	}
+	return fmt.Sprintf("startup %s, by threads {%s} per %s", rt.Startup, strings.Join(times, ", "), per)
+}
+
+// RanForReal reports whether the cell of a key ran on a real engine.
+func RanForReal(key *store.Key) bool {
+	for label, value := range key.Values() {
+		if label == "hardware.engine" {
+			kind := engine.Find(value)
+			return kind != nil && kind.Real
+		}
+	}
+	return false
+}
+
+// PastHost is the fingerprint of the machine that a key describes, as HostPrint
+// gives it.
+func PastHost(key *store.Key) string {
+	var k store.Key
+	for label, value := range key.Values() {
+		if strings.HasPrefix(label, "host.") {
+			k.Add(label, value)
+		}
+	}
+	return k.Hash()[:12]
+}
+
+// PastJob reads from a key what a job block stands for, whatever it is called:
+// the program with all its settings, what sort of program that is, and how
+// much of it was to be done. How much it held is not part of it.
+func PastJob(key *store.Key, block string) (name, kind string, length int) {
+	var k store.Key
+	for label, value := range key.Values() {
+		label, ok := strings.CutPrefix(label, "job."+block+".")
+		if !ok {
+			continue
+		}
+		switch label {
+		case "threads", "malleable", "limit", "gpus", "memory", "nodes", "estimate", "runtime":
+			continue
+		case "epochs", "steps":
+			k.Add("unit", label)
+			length, _ = strconv.Atoi(value)
+			continue
+		case "builtin":
+			kind, _, _ = strings.Cut(value, " ")
+		case "command":
+			kind = value
+		}
+		k.Add(label, value)
+	}
+	return k.Hash(), kind, length
+}
+
+// identityOf is the identity of a job of the plan, as PastJob has it of past ones.
+func (x *Experiment) identityOf(j *experiments.Job) (name, kind string) {
+	var k store.Key
+	k.Append(x.describe(j))
+	name, kind, _ = PastJob(&k, j.Name)
+	return name, kind
 }

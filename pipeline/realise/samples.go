@@ -1,18 +1,19 @@
 package realise
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/pipeline/realise/program"
-	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -24,7 +25,7 @@ type Unit struct {
 }
 
 // Length is the whole job, in epochs or steps.
-func (u *Unit) Length() int { return program.Length(u.job) }
+func (u *Unit) Length() int { return u.job.Length() }
 
 // Estimate is the fitted estimate of the job, if its samples are known.
 func (u *Unit) Estimate() (estimator.Estimate, bool) { return u.x.estimateOf(u.job) }
@@ -36,7 +37,7 @@ func (u *Unit) Identity() (name, kind string) { return u.x.identityOf(u.job) }
 // planSamples lists the jobs that have to be sampled: those that run for real,
 // for predictions, and those whose simulated run time the file does not give.
 func (x *Experiment) planSamples() {
-	x.addUnits(x.spec.Cells, func(c point, j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
+	x.addUnits(x.Spec.Cells, func(c point, j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
 }
 
 // Added makes the samples known that cells beyond the matrix need: those by which
@@ -116,19 +117,19 @@ func (x *Experiment) addUnits(points []point, wants func(point, *experiments.Job
 
 func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *Unit {
 	u := &Unit{job: j, x: x, Unit: stages.Unit{
-		Name: sampling.BlockName(j), Block: sampling.BlockName(j), Key: key.Description(), Hash: hash, Job: j.Name,
+		Name: blockName(j), Block: blockName(j), Key: key.Description(), Hash: hash, Job: j.Name,
 		Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
-		GPUs: j.GPUs, GPUType: x.gpuType(j), Steps: j.Steps > 0, Pick: sampling.Pick(j.TimeWriter),
-		Lengths: sampling.Lengths(program.Length(j), x.spec.Profile), Repeats: x.spec.Profile.Repeats,
+		GPUs: j.GPUs, GPUType: x.gpuType(j), Steps: j.Steps > 0, Pick: pickOf(j.TimeWriter),
+		Lengths: sampleLengths(j.Length(), x.Spec.Profile), Repeats: x.Spec.Profile.Repeats,
 		Engine: engine.Local(),
 		Launch: func(name string, length int, logs, scratch string) launch.Job {
-			return x.programs.Launch(j, name, length, program.Folders{Logs: logs, Scratch: scratch})
+			return x.launch(j, name, length, logs, scratch)
 		},
 	}}
-	if len(x.spec.Profile.Lengths) == 0 {
-		u.Total = u.Length()
+	if len(x.Spec.Profile.Lengths) == 0 {
+		u.Total = j.Length()
 	}
-	u.Limit = sampling.Limit(x.spec.Profile, j)
+	u.Limit = sampleLimit(x.Spec.Profile, j)
 	if in := x.places[j]; in != nil {
 		u.Engine, u.Hardware = in.On.Kind(), in.On.ForEngine()
 	}
@@ -140,7 +141,7 @@ func (x *Experiment) gpuType(j *experiments.Job) string {
 	if j.GPUs == 0 {
 		return ""
 	}
-	return x.host.GPUType
+	return x.Host.GPUType
 }
 
 // HostPrint is the fingerprint of the machine in a word, as samples and past
@@ -153,7 +154,7 @@ func (x *Experiment) HostPrint() string {
 
 func (x *Experiment) hostLines() []string {
 	var k store.Key
-	for _, s := range x.host.Fingerprint() {
+	for _, s := range x.Host.Fingerprint() {
 		k.Add("host."+s.Name, s.Value)
 	}
 	return k.Lines()
@@ -175,15 +176,6 @@ func (x *Experiment) SampledUnits() []*stages.Unit {
 // than the request.
 func usesCurve(model string) bool { return model == "auto" || model == "scaling" }
 
-// otherThreads are the numbers of threads, beside its request, on which a job of a cell is to be sampled; none where no
-// model looks at them.
-func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
-	if !slices.ContainsFunc(x.models(), usesCurve) {
-		return nil
-	}
-	return sampling.OtherThreads(x.spec.Profile, c, j, x.host.Threads)
-}
-
 // onThreads is a job with another number of threads, divided into its pools as
 // the engine divides them.
 func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
@@ -194,7 +186,7 @@ func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
 	other.Threads.Inter, other.Threads.Intra = contract.Split(j.Threads.Inter, j.Threads.Intra, j.Threads.Request, n)
 	other.Threads.Request = n
 	if len(j.Roles) > 0 {
-		fewest := sampling.WithFewest(j)
+		fewest := withFewest(j)
 		other.Roles = fewest.Roles()
 	}
 	other.Form = fmt.Sprintf("%dt", n)
@@ -212,16 +204,16 @@ func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
 	k := store.NewKey(stages.Writer(stages.Samples))
 	k.Append(x.hostLines())
 	k.Add("profile.measures", "start-up, units, save, launch, pause, resume, resize, speed of the machine")
-	k.Addf("profile.lengths", "%v %s", sampling.Lengths(program.Length(j), x.spec.Profile), program.LengthUnit(j))
-	k.Addf("profile.repeats", "%d", x.spec.Profile.Repeats)
-	if b := x.spec.Profile.Budget; b > 0 {
+	k.Addf("profile.lengths", "%v %s", sampleLengths(j.Length(), x.Spec.Profile), lengthUnit(j))
+	k.Addf("profile.repeats", "%d", x.Spec.Profile.Repeats)
+	if b := x.Spec.Profile.Budget; b > 0 {
 		k.Addf("profile.budget", "%g", b)
 	}
-	if d := x.spec.Profile.Limit; d > 0 {
+	if d := x.Spec.Profile.Limit; d > 0 {
 		k.Addf("profile.limit", "%s", d)
 	}
-	k.Append(x.programs.Source(j))
-	k.Append(program.Held(j))
+	k.Append(x.source(j))
+	k.Append(heldLines(j))
 	if in := x.places[j]; in != nil && len(j.Roles) > 0 {
 		k.Addf("profile.nodes", "%v", in.Nodes(j))
 	}
@@ -235,22 +227,17 @@ func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
 // program and the lengths, but not the threads.
 func (x *Experiment) family(j *experiments.Job) string {
 	var k store.Key
-	k.Append(x.programs.Source(j))
-	k.Addf("lengths", "%v %s, gpus %d, nodes %d", sampling.Lengths(program.Length(j), x.spec.Profile), program.LengthUnit(j), j.GPUs, j.Nodes)
+	k.Append(x.source(j))
+	k.Addf("lengths", "%v %s, gpus %d, nodes %d", sampleLengths(j.Length(), x.Spec.Profile), lengthUnit(j), j.GPUs, j.Nodes)
 	return k.Description()
 }
 
 // profileHash is the address of a job's samples on its request.
 func (x *Experiment) profileHash(j *experiments.Job) string {
-	x.hashing.Lock()
-	defer x.hashing.Unlock()
-	h, ok := x.sampleHash[j]
-	if !ok {
-		h = x.profileKey(j).Hash()
-		x.sampleHash[j] = h
-	}
-	return h
+	return once(&x.known, samplesOf{j}, func() string { return x.profileKey(j).Hash() })
 }
+
+type samplesOf struct{ job *experiments.Job }
 
 // sampleHashes are the addresses of all samples that a model looks at for a
 // job: those on its request first.
@@ -269,7 +256,7 @@ func (x *Experiment) sampleHashes(j *experiments.Job, model string) []string {
 // estimateLine describes the estimate of a job: the model, and the addresses of
 // its samples.
 func (x *Experiment) estimateLine(j *experiments.Job) string {
-	model := x.spec.Estimate.Model
+	model := x.Spec.Estimate.Model
 	return model + " " + strings.Join(x.sampleHashes(j, model), " ")
 }
 
@@ -293,25 +280,170 @@ func (c *Cell) Needs() []string {
 // models are the names of the models of run times: that of the estimates, and
 // those that it is compared with.
 func (x *Experiment) models() []string {
-	return append([]string{x.spec.Estimate.Model}, x.spec.Estimate.Models...)
-}
-
-// Samples returns the samples with a hash, if they are known.
-func (x *Experiment) Samples(hash string) ([]estimator.Sample, bool) {
-	s, ok := x.samples[hash]
-	return s, ok
-}
-
-// SetSamples makes the samples of a unit known, or with nil unknown; what was
-// fitted without them is forgotten. Cells must not be realised at the same time.
-func (x *Experiment) SetSamples(hash string, samples []estimator.Sample) {
-	x.samples[hash] = samples
-	if samples == nil {
-		delete(x.samples, hash)
-	}
-	clear(x.fits)
+	return append([]string{x.Spec.Estimate.Model}, x.Spec.Estimate.Models...)
 }
 
 // Budget is how much time sampling may take, as a part of what the real cells are
 // predicted to take; 0 for no bound.
-func (x *Experiment) Budget() float64 { return x.spec.Profile.Budget }
+func (x *Experiment) Budget() float64 { return x.Spec.Profile.Budget }
+
+// besideKey describes all that a sample of copies of a job side by side depends on.
+func (x *Experiment) besideKey(j *experiments.Job, copies, cores int) *store.Key {
+	k := x.profileKey(j)
+	k.Addf("profile.beside", "%d copies on %d cores", copies, cores)
+	return k
+}
+
+// addBeside adds the sample of copies of a job side by side, if the hardware of a point asks for it.
+func (x *Experiment) addBeside(c point, j *experiments.Job, at map[string]*Unit) {
+	copies, cores := x.copies(c.Hardware, j)
+	if copies == 0 {
+		return
+	}
+	k := x.besideKey(j, copies, cores)
+	h := k.Hash()
+	if at[h] != nil {
+		return
+	}
+	alone := at[x.profileHash(j)]
+	u := x.unit(j, k, h)
+	u.Name = fmt.Sprintf("%s-beside-%d-on-%d", alone.Name, copies-1, cores)
+	u.Block += fmt.Sprintf(" beside %d on %d", copies-1, cores)
+	u.Copies, u.Cores, u.Total, u.Repeats = copies, cores, 0, 1
+	u.Lengths = u.Lengths[len(u.Lengths)-1:]
+	u.Relatives = x.families[x.family(j)]
+	at[h] = u
+	x.units = append(x.units, u)
+}
+
+// measured is the law of contention that the samples of jobs side by side tell for a hardware; false if there are none.
+func (x *Experiment) measured(h *experiments.Hardware) (estimator.Contention, bool) {
+	var slowed []estimator.Slowed
+	for _, u := range x.units {
+		if _, cores := x.copies(h, u.job); u.Copies == 0 || cores != u.Cores {
+			continue
+		}
+		for _, s := range x.samples[u.Hash] {
+			if m, ok := estimator.SideBySide(x.samples[x.profileHash(u.job)], s); ok {
+				slowed = append(slowed, m)
+			}
+		}
+	}
+	return estimator.FitSlowed(slowed), len(slowed) > 0
+}
+
+// sharing adds to the simulation of a real cell how its jobs slow each other down, as it was measured.
+func (c *Cell) sharing(task *stages.Task, k *store.Key) {
+	law, ok := c.x.measured(c.Hardware)
+	if !ok {
+		return
+	}
+	task.Simulation.Contention = &stages.Contention{Law: law}
+	k.Addf("contention", "serial %.4g, capacity %.4g, sharpness %.4g", law.Serial, law.Capacity, law.Sharpness)
+}
+
+// blockName names the form of a job block that a job is.
+func blockName(j *experiments.Job) string {
+	if j.Form == "" {
+		return j.Name
+	}
+	return j.Name + "-" + j.Form
+}
+
+// pickOf is the time-writer line that the language's word stands for.
+func pickOf(word string) contract.Pick {
+	switch word {
+	case "first":
+		return contract.First
+	case "longest":
+		return contract.Longest
+	}
+	return contract.Last
+}
+
+// withFewest is a job as the scheduler sees it when it has lost all parts that it goes on without.
+func withFewest(j *experiments.Job) scheduler.Job {
+	counts := make([]int, len(j.Roles))
+	for i, r := range j.Roles {
+		if counts[i] = r.Count; r.Elastic && !r.Vital {
+			counts[i] = max(r.Min, 1)
+		}
+	}
+	return j.Template().WithParts(counts)
+}
+
+// otherThreads are the numbers of threads, beside its request, on which a job of a cell is to be sampled for a speed-up
+// curve, where a model looks at one: those that the file says; or else, where it may come to run on another number, the
+// fewest and the most that it may hold. The fewest is what the file says, or half of the request: a sample on one thread
+// of many would take as long as the job. None are more than the machine has.
+func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
+	switch {
+	case !slices.ContainsFunc(x.models(), usesCurve):
+		return nil
+	case len(j.Roles) > 0: // as few parts as it goes on with, where nodes can be lost
+		if fewest := withFewest(j); c.Hardware.Terms != nil && c.Hardware.Real() && fewest.Threads < j.Threads.Request {
+			return []int{fewest.Threads}
+		}
+		return nil
+	}
+	request, counts := j.Threads.Request, slices.Clone(x.Spec.Profile.Threads)
+	if len(counts) == 0 {
+		partial := c.Policy.Partial() || c.Policy.DividesCores(c.Hardware)
+		resized := len(c.Workload.Resizes) > 0 || c.Workload.Trace != nil && len(c.Workload.Trace.Resizes) > 0
+		if !partial && !resized {
+			return nil
+		}
+		counts = []int{cmp.Or(j.Threads.Min, max(1, request/2)), max(request, j.Threads.Max)}
+	}
+	return slices.DeleteFunc(counts, func(n int) bool {
+		return n == request || n > x.Host.Threads || n%max(j.Nodes, 1) != 0
+	})
+}
+
+// sampleLengths are the lengths of a job's samples: those that the file lists,
+// or multiples of the part of the job that the file asks for (at least one
+// unit); never more than the job.
+func sampleLengths(total int, profile experiments.Profile) []int {
+	if len(profile.Lengths) > 0 {
+		lengths := slices.Clone(profile.Lengths)
+		for i := range lengths {
+			lengths[i] = min(total, lengths[i])
+		}
+		return slices.Compact(lengths)
+	}
+	shortest := max(1, int(float64(total)*profile.Fraction+0.5))
+	lengths := make([]int, profile.Samples)
+	for i := range lengths {
+		lengths[i] = min(total, shortest*(i+1))
+	}
+	return lengths
+}
+
+// longestSample is how long a sample may take where the file does not say.
+const longestSample = 10 * time.Minute
+
+// sampleLimit is how long a sample of a job may take.
+func sampleLimit(p experiments.Profile, j *experiments.Job) time.Duration {
+	if p.Limit == 0 && j.Budget != nil {
+		return *j.Budget
+	}
+	return cmp.Or(p.Limit, longestSample)
+}
+
+// mostCopies is how many copies of a job are sampled side by side.
+const mostCopies = 8
+
+// copies is how many copies of a job are sampled side by side for a hardware, of as many cores of a node as they
+// share; 0 if the job cannot run beside another there, or how it does so is not measured.
+func (x *Experiment) copies(h *experiments.Hardware, j *experiments.Job) (copies, cores int) {
+	kind := h.Kind()
+	if x.Spec.Profile.Alone || !h.Real() || !kind.Descendants && !kind.Contained ||
+		len(j.Roles) > 0 || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Terms != nil {
+		return 0, 0
+	}
+	cores = min(h.Cluster.Nodes[0].Threads, x.Host.Threads)
+	if copies = min(cores/max(j.Threads.Request, 1), mostCopies); copies < 2 {
+		return 0, 0
+	}
+	return copies, cores
+}

@@ -1,6 +1,7 @@
 package realise
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,9 +10,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/pipeline/realise/drawn"
-	"github.com/tfexp/tfexp/pipeline/realise/given"
-	"github.com/tfexp/tfexp/pipeline/realise/program"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -21,7 +20,7 @@ func (c *Cell) terms() []*market.Terms { return market.ForReplicate(c.Hardware.T
 
 // renting returns the jobs with what it costs each to go on on another server, where the
 // policy decides by that.
-func (c *Cell) renting(r drawn.Workload, jobs []scheduler.Job) []scheduler.Job {
+func (c *Cell) renting(r realised, jobs []scheduler.Job) []scheduler.Job {
 	if c.Policy.Policy.Provisioned() == nil {
 		return jobs
 	}
@@ -52,7 +51,7 @@ func (c *Cell) unsaved(j *experiments.Job, length time.Duration) time.Duration {
 	most := p.Every
 	switch {
 	case p.Units > 0:
-		most = time.Duration(float64(length) * float64(p.Units) / float64(program.Length(j)))
+		most = time.Duration(float64(length) * float64(p.Units) / float64(j.Length()))
 	case p.Rule == "young":
 		most = estimator.YoungInterval(p.Cost, market.Between(c.Hardware.Terms))
 	case p.Rule == "daly":
@@ -71,7 +70,7 @@ func (c *Cell) unsaved(j *experiments.Job, length time.Duration) time.Duration {
 }
 
 // checkpoints says what each job does against losses; nil when none does anything.
-func (c *Cell) checkpoints(r drawn.Workload) []*simulated.Checkpoint {
+func (c *Cell) checkpoints(r realised) []*simulated.Checkpoint {
 	ofBlock := make([]*simulated.Checkpoint, len(r.Blocks))
 	some := false
 	for k, j := range r.Blocks {
@@ -80,7 +79,7 @@ func (c *Cell) checkpoints(r drawn.Workload) []*simulated.Checkpoint {
 		}
 		some = true
 		s := &simulated.Checkpoint{
-			Every: j.Checkpoint.Every, Share: float64(j.Checkpoint.Units) / float64(program.Length(j)),
+			Every: j.Checkpoint.Every, Share: float64(j.Checkpoint.Units) / float64(j.Length()),
 			Cost: j.Checkpoint.Cost, Restore: j.Checkpoint.Restore,
 		}
 		switch j.Checkpoint.Rule {
@@ -124,7 +123,7 @@ func (c *Cell) interval(j *experiments.Job) string {
 	}
 	terms := c.Hardware.Terms
 	if len(j.Roles) > 0 && terms != nil {
-		parts := program.PartsOn(c.Hardware, j)
+		parts := partsOn(c.Hardware, j)
 		job := j.Template()
 		terms = nil
 		for v, t := range c.Hardware.Terms {
@@ -160,13 +159,75 @@ func checkpointings(spec *experiments.Spec) []measure.Checkpointing {
 			if j.Checkpoint == nil || j.Checkpoint.Every == 0 || j.Runtime == nil {
 				continue
 			}
-			work := given.Work(j, j.Runtime.Epoch.Mean).RunTime(j.Threads.Request)
+			work := givenWork(j, j.Runtime.Epoch.Mean).RunTime(j.Threads.Request)
 			one := measure.Checkpointing{
 				Job: j.Name, Hardware: c.Hardware.Name, Between: between.Seconds(), Cost: j.Checkpoint.Cost.Seconds(),
 				Restart: (restart + j.Checkpoint.Restore).Seconds(), Work: work.Seconds(),
 			}
 			if !slices.Contains(out, one) {
 				out = append(out, one)
+			}
+		}
+	}
+	return out
+}
+
+// serverLines are the key lines of how servers are rented.
+func serverLines(h *experiments.Hardware) []string {
+	var k store.Key
+	for i, t := range h.Terms {
+		if t == nil {
+			continue
+		}
+		n := h.Cluster.Nodes[i]
+		life := "none"
+		switch l := t.Life.(type) {
+		case nil:
+		case *market.Measured:
+			life = fmt.Sprintf("measured %v %v", l.Times, l.Survivals)
+		default:
+			life = l.String()
+		}
+		if a := t.Availability; a != nil {
+			life = fmt.Sprintf("available, place %d", t.Slot)
+		}
+		k.Addf(fmt.Sprintf("hardware.server.%d", i),
+			"supply %d, idle %s, market %s, region %s, price %v, on demand %v, billing %v, startup %s, life %s, at most %s, "+
+				"warning %s, replace %s after %s at most %d times",
+			n.Supply, n.Idle, t.Market, t.Region, t.Price, t.OnDemand, t.Billing, t.Startup, life, t.MaxLife,
+			t.Warning, t.Replace, t.Delay, t.Limit)
+	}
+	return k.Lines()
+}
+
+// availabilityLines are the key lines of the records by which servers come and go.
+func availabilityLines(terms []*market.Terms) []string {
+	var k store.Key
+	for i, t := range terms {
+		if t != nil && t.Availability != nil {
+			k.Addf(fmt.Sprintf("hardware.available.%d", i), "%v %v", t.Availability.Times, t.Availability.Servers)
+		}
+	}
+	return k.Lines()
+}
+
+// lives are the life-time curves of all hardware, each once.
+func lives(spec *experiments.Spec) []market.Curve {
+	var out []market.Curve
+	for _, c := range spec.Cells {
+		for i, t := range c.Hardware.Terms {
+			if t == nil || t.Life == nil {
+				continue
+			}
+			of := c.Hardware.Cluster.Nodes[i].GPU
+			if of == "" {
+				of = c.Hardware.Cluster.Nodes[i].Name
+			}
+			law := plain(t.Life.String())
+			if !slices.ContainsFunc(out, func(o market.Curve) bool { return o.Of == of && o.Law == law }) {
+				curve := market.CurveOf(of, t.Life, t.MaxLife)
+				curve.Law = law
+				out = append(out, curve)
 			}
 		}
 	}

@@ -11,9 +11,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/pipeline/realise/drawn"
-	"github.com/tfexp/tfexp/pipeline/realise/program"
-	"github.com/tfexp/tfexp/pipeline/realise/sampling"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -23,11 +20,11 @@ import (
 
 // task is the cell in plain values, but for how its jobs run. known is what only
 // a simulation knows of its jobs.
-func (c *Cell) task(r drawn.Workload, known truth) stages.Task {
+func (c *Cell) task(r realised, known truth) stages.Task {
 	on := c.Hardware.ForEngine()
 	return stages.Task{
-		Records: record.Records(c.x.spec.Records), Policy: c.Policy.Policy, Resizes: r.Resizes,
-		Until: c.x.spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(), Speeds: c.speeds(r, known),
+		Records: record.Records(c.x.Spec.Records), Policy: c.Policy.Policy, Resizes: r.Resizes,
+		Until: c.x.Spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(), Speeds: c.speeds(r, known),
 		Hardware: stages.Hardware{
 			Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Suspends: on.Suspends, Place: on.Place,
 		},
@@ -60,7 +57,7 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	alternatives := alternativesOf(c.Hardware, r)
 	for n := range work {
 		t := aloneOf(work[n], alternativesAt(&r, alternatives, n), r.Jobs[n].Threads)
-		alone[n] = drawn.Within(r.Jobs[n].Budget(), time.Duration(float64(t)*opts.Factor(r.Jobs[n].Name)))
+		alone[n] = within(r.Jobs[n].Budget(), time.Duration(float64(t)*opts.Factor(r.Jobs[n].Name)))
 	}
 	task := c.task(r, truth{alone: alone, work: work})
 	if slices.Equal(task.Setup.Predicted, alone) { // as of most simulated cells: once is enough
@@ -77,7 +74,7 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 }
 
 // real is the task of a cell whose jobs run for real.
-func (c *Cell) real(r drawn.Workload, dirs stages.Folders) stages.Task {
+func (c *Cell) real(r realised, dirs stages.Folders) stages.Task {
 	estimated := c.Estimated()
 	task := c.task(r, truth{estimated: c.forPolicies(estimated)})
 	task.Setup.Estimated = estimated
@@ -90,10 +87,10 @@ func (c *Cell) real(r drawn.Workload, dirs stages.Folders) stages.Task {
 }
 
 // launch is how a job of a real cell is started.
-func (c *Cell) launch(r drawn.Workload, n int, dirs stages.Folders) launch.Job {
+func (c *Cell) launch(r realised, n int, dirs stages.Folders) launch.Job {
 	block := r.Blocks[r.Block[n]] // real jobs have a block each
 	logs := filepath.Join(dirs.Dir, record.LogsDir)
-	out := c.x.programs.Launch(block, r.Jobs[n].Name, program.Length(block), program.Folders{Logs: logs, Scratch: dirs.Scratch})
+	out := c.x.launch(block, r.Jobs[n].Name, block.Length(), logs, dirs.Scratch)
 	if every := c.interval(block); every != "" {
 		out.Env = append(out.Env, contract.EnvCheckpointEvery+"="+every)
 	}
@@ -156,18 +153,18 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 
 // atSpeed has the jobs of a cell take as long as at the speeds that the machine had at moments, as far as these are
 // known of the cores that each job asks for.
-func (c *Cell) atSpeed(r drawn.Workload, work []simulated.Scaling, at []estimator.Moment) {
+func (c *Cell) atSpeed(r realised, work []simulated.Scaling, at []estimator.Moment) {
 	known := c.x.moments()
 	for n := range work {
 		j := r.Blocks[r.Block[n]]
 		if est, ok := c.x.estimateOf(j); ok && len(work[n].Alternatives()) == 0 {
-			sampling.AtSpeed(&work[n], est, j.Threads.Request, at, known)
+			atSpeed(&work[n], est, j.Threads.Request, at, known)
 		}
 	}
 }
 
 // twinKey describes all that a twin adds to the cell's own key.
-func (c *Cell) twinKey(r drawn.Workload, work []simulated.Scaling, opts simulated.Options) *store.Key {
+func (c *Cell) twinKey(r realised, work []simulated.Scaling, opts simulated.Options) *store.Key {
 	k := store.NewKey(stages.Writer(stages.Twins))
 	k.Addf("version", "%d", twinVersion)
 	k.Add("cell", c.Ref.Key)
@@ -187,4 +184,57 @@ func (c *Cell) twinKey(r drawn.Workload, work []simulated.Scaling, opts simulate
 		}
 	}
 	return k
+}
+
+// online is what lets the predictions of a cell follow its jobs; nil for a
+// policy that does not ask for it. A job whose run time a trace gives has no
+// units that it could report; one with alternatives keeps its estimates. estimated is what corrects what the samples say.
+func (c *Cell) online(r realised, estimated []record.Estimated) *stages.Online {
+	if !c.Policy.Corrected() {
+		return nil
+	}
+	o := &stages.Online{
+		Units: make([]int, len(r.Jobs)), Block: r.Block, Blocks: make([]stages.Estimate, len(r.Blocks)),
+		Work: make([]simulated.Scaling, len(r.Jobs)), Sigma: c.Policy.Sigma,
+	}
+	ready := make([]bool, len(r.Blocks)) // the run time of the block is known
+	for k, j := range r.Blocks {
+		b := &o.Blocks[k]
+		b.Threads, b.Length, ready[k] = j.Threads.Request, j.Length(), j.Runtime != nil
+		if c.Policy.Source().Losses {
+			b.Target = j.TargetLoss
+			if j.Runtime != nil && !c.Hardware.Real() {
+				b.Losses = j.Runtime.Losses
+			}
+		}
+		if c.x.estimated(c.Hardware, j) {
+			b.Fitted, b.Known = c.x.estimateOf(j)
+			b.Fitted = b.Fitted.Times(longer(estimated, j))
+			ready[k] = b.Known
+		}
+	}
+	alternatives := alternativesOf(c.Hardware, r)
+	for n := range o.Units {
+		k := r.Block[n]
+		if _, traced := r.RunTime(n); traced || k < 0 || alternativesAt(&r, alternatives, n) != nil || !ready[k] {
+			continue
+		}
+		o.Units[n] = r.Blocks[k].Length()
+		if !c.Hardware.Real() {
+			o.Units[n] = r.Blocks[k].Done()
+		}
+		if o.Blocks[k].Known {
+			o.Work[n], _ = c.x.workOf(r.Blocks[k])
+			stretch(&o.Work[n], longer(estimated, r.Blocks[k]))
+		} else {
+			o.Work[n] = givenWork(r.Blocks[k], r.Epoch(n))
+		}
+	}
+	if c.Policy.Sigma > 0 {
+		o.Errors = make([]float64, len(r.Jobs))
+		for n := range o.Errors {
+			o.Errors[n] = float64(c.noisy(time.Hour, r.Jobs[n].Name)) / float64(time.Hour)
+		}
+	}
+	return o
 }

@@ -2,18 +2,17 @@ package realise
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/pipeline/realise/drawn"
-	"github.com/tfexp/tfexp/pipeline/realise/given"
-	"github.com/tfexp/tfexp/pipeline/realise/program"
-	"github.com/tfexp/tfexp/pipeline/realise/sampling"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -22,7 +21,7 @@ import (
 // than the request; or what the file says. The file comes before the
 // estimate on simulated machines, the estimate when a real cell is simulated.
 // The error wraps stages.ErrNoEstimate for a job that has none of them.
-func (c *Cell) work(r drawn.Workload) ([]simulated.Scaling, error) {
+func (c *Cell) work(r realised) ([]simulated.Scaling, error) {
 	work := make([]simulated.Scaling, len(r.Jobs))
 	ofBlock := make([]simulated.Scaling, len(r.Blocks))
 	known := make([]bool, len(r.Blocks))
@@ -51,7 +50,7 @@ func (c *Cell) work(r drawn.Workload) ([]simulated.Scaling, error) {
 			case j.Runtime.Cluster != nil:
 				work[i] = onCluster(j, c.Hardware)
 			default:
-				work[i] = given.UntilTarget(j, r.Epoch(i))
+				work[i] = untilTarget(j, r.Epoch(i))
 			}
 			continue
 		}
@@ -88,7 +87,7 @@ func (x *Experiment) workOf(j *experiments.Job) (simulated.Scaling, error) {
 			fmt.Errorf("%w of the run time of job %s: its samples failed", stages.ErrNoEstimate, j.Name)
 	}
 	w := simulated.Scaling{
-		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(program.Length(j))),
+		Fixed: seconds(est.Intercept), Scaled: seconds(est.Slope * float64(j.Length())),
 		Threads: j.Threads.Request, Parallel: 1,
 	}
 	if est.Curve != (estimator.Curve{}) {
@@ -134,5 +133,157 @@ func (c *Cell) measuredOverheads() simulated.Overheads {
 			all = append(all, c.x.samples[c.x.profileHash(j)]...)
 		}
 	}
-	return sampling.Overheads(all, c.Hardware.Suspends)
+	return overheadsOf(all, c.Hardware.Suspends)
+}
+
+// givenWork is the work of a job whose run time the file gives, with the epoch
+// time that was drawn for it.
+func givenWork(j *experiments.Job, epoch time.Duration) simulated.Scaling {
+	rt, epochs := j.Runtime, j.Length()
+	if rt.Whole {
+		epochs = 1
+	}
+	return givenTraining(j, epochs, epoch)
+}
+
+// untilTarget is the same, up to its target loss.
+func untilTarget(j *experiments.Job, epoch time.Duration) simulated.Scaling {
+	if j.Done() == j.Length() {
+		return givenWork(j, epoch)
+	}
+	return givenTraining(j, j.Done(), epoch)
+}
+
+func givenTraining(j *experiments.Job, epochs int, epoch time.Duration) simulated.Scaling {
+	rt := j.Runtime
+	if rt.Cluster != nil {
+		return simulated.Scaling{Fixed: rt.Startup, Scaled: time.Duration(epochs) * epoch}
+	}
+	w := simulated.Training(rt.Startup, epochs, epoch, rt.Parallel)
+	w.Threads = max(rt.Threads, 1)
+	speedUp(&w, rt)
+	return w
+}
+
+// speedUp lets a job's work depend on its threads as the file says.
+func speedUp(w *simulated.Scaling, rt *experiments.Runtime) {
+	w.Parallel = rt.Parallel
+	if rt.SpeedUp != nil {
+		w.SpeedUp = rt.SpeedUp.At
+	}
+}
+
+// onCluster is the work of a job whose speed depends on what its parts run on: as long as all parts take where they are
+// placed on the free hardware.
+func onCluster(j *experiments.Job, h *experiments.Hardware) simulated.Scaling {
+	crew := crewOn(j.Runtime.Cluster, h)
+	crew.Full = crew.StepsPerSecond(freelyPlaced(j, h.Cluster))
+	if !(crew.Full > 0) {
+		crew.Full = 1 // what is wrong with it has been reported
+	}
+	return simulated.Scaling{
+		Fixed: j.Runtime.Startup, Scaled: time.Duration(math.Round(float64(j.Length()) / crew.Full * 1e9)), Special: &simulated.Special{Crew: crew},
+	}
+}
+
+// crewOn is the law of a job on the nodes of a hardware.
+func crewOn(c *experiments.ClusterSpeed, h *experiments.Hardware) *stages.Crew {
+	crew := &stages.Crew{Law: c.Law, Factors: map[string]map[string]float64{}}
+	for i, n := range h.Cluster.Nodes {
+		region, device := "", c.Device
+		if h.Terms != nil && h.Terms[i] != nil {
+			region = h.Terms[i].Region
+		}
+		if device == "" {
+			device = n.GPU
+		}
+		crew.Devices, crew.Regions = append(crew.Devices, device), append(crew.Regions, region)
+	}
+	for _, r := range c.Regions {
+		for _, pair := range [][2]string{{r.A, r.B}, {r.B, r.A}} {
+			if crew.Factors[pair[0]] == nil {
+				crew.Factors[pair[0]] = map[string]float64{}
+			}
+			crew.Factors[pair[0]][pair[1]] = r.Factor
+		}
+	}
+	return crew
+}
+
+// freelyPlaced are the parts of a job where they fit on a free cluster; none where they do not.
+func freelyPlaced(j *experiments.Job, on scheduler.Cluster) []scheduler.Part {
+	t := j.Template()
+	need, count := t.Needs(int32(t.Threads))
+	machine := cluster.NewMachine(on)
+	nodes, ok := cluster.Fit(machine.Whole, need, count, nil, nil)
+	if !ok {
+		return nil
+	}
+	g := machine.Choose(nodes, need, scheduler.Grant{})
+	return g.Parts(on)
+}
+
+// speeds are how fast jobs are on numbers of cores, as far as a policy knows it that divides these.
+func (c *Cell) speeds(r realised, known truth) []simulated.Scaling {
+	if !c.Policy.DividesCores(c.Hardware) {
+		return nil
+	}
+	work := known.work
+	if work == nil {
+		work, _ = c.work(r) // without estimates, the policy finds none of them
+	}
+	return work
+}
+
+// onGPUs is the work of an elastic job under the policy of the cell.
+func (c *Cell) onGPUs(r *realised, job int) simulated.Scaling {
+	block, j := r.Blocks[r.Block[job]], &r.Jobs[job]
+	e := block.Runtime.Elastic
+	s := &stages.Elastic{
+		Program: e.Program, Batch: batchOf(e, j), MostGPUs: e.MostGPUs, Tick: e.Resolution,
+		Rates: e.Rates, Cluster: c.Hardware.Cluster,
+	}
+	if c.Policy.Policy.Batches() {
+		s.Batch = e.Batch
+	}
+	w := givenWork(block, r.Epoch(job))
+	w.Special = &simulated.Special{Begin: s.Begin}
+	return w
+}
+
+// openWork is the work of a job that trains until its budget is used up: more than
+// there is time for.
+var openWork = simulated.Scaling{Scaled: math.MaxInt64 / 4, Threads: 1}
+
+// finals are what simulated jobs report at their end, as far as the file says so; nil where it says nothing.
+func finals(r realised) []measure.Final {
+	some := false
+	ofBlock := make([]measure.Final, len(r.Blocks))
+	for k, j := range r.Blocks {
+		ofBlock[k] = measure.Unreported
+		if rt := j.Runtime; rt != nil {
+			loss, accuracy := math.NaN(), math.NaN()
+			if n := j.Done(); n <= len(rt.Losses) && n > 0 {
+				loss = rt.Losses[n-1]
+			}
+			if rt.Loss != nil {
+				loss = *rt.Loss
+			}
+			if rt.Accuracy != nil {
+				accuracy = *rt.Accuracy
+			}
+			ofBlock[k] = measure.Final{Loss: loss, Accuracy: accuracy}
+			some = some || !math.IsNaN(loss) || !math.IsNaN(accuracy)
+		}
+	}
+	if !some {
+		return nil
+	}
+	out := make([]measure.Final, len(r.Jobs))
+	for i := range out {
+		if out[i] = measure.Unreported; r.Block[i] >= 0 {
+			out[i] = ofBlock[r.Block[i]]
+		}
+	}
+	return out
 }

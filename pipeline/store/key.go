@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -43,6 +44,17 @@ func (k *Key) Addf(label, format string, args ...any) { k.Add(label, fmt.Sprintf
 
 // Lines are the labelled values, for Append.
 func (k *Key) Lines() []string { return k.lines }
+
+// Values returns the labels with their values, in their order.
+func (k *Key) Values() iter.Seq2[string, string] {
+	return func(yield func(label, value string) bool) {
+		for _, l := range k.lines {
+			if label, value, _ := strings.Cut(l, " "); !yield(label, value) {
+				return
+			}
+		}
+	}
+}
 
 // Append adds lines made elsewhere by the same rules.
 func (k *Key) Append(lines []string) { k.lines = append(k.lines, lines...) }
@@ -108,8 +120,7 @@ func Diff(old, new string) []Change {
 func labelled(description string) [][2]string {
 	seen := map[string]int{}
 	var out [][2]string
-	for _, line := range strings.Split(strings.TrimSuffix(description, "\n"), "\n") {
-		label, value, _ := strings.Cut(line, " ")
+	for label, value := range KeyOf(description).Values() {
 		seen[label]++
 		if n := seen[label]; n > 1 {
 			label += "#" + strconv.Itoa(n)

@@ -3,10 +3,16 @@ package estimate
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Job is a job whose run time is asked for.
@@ -60,4 +66,89 @@ func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 		Level: j.Level, Role: record.EstimateUsed, Host: j.Resource.Host,
 		Sigma: e.Curve.Sigma, Kappa: e.Curve.Kappa, Cost: cost,
 	}, nil
+}
+
+// mostRuns bounds the past runs that are read.
+const mostRuns = 1000
+
+// recall collects what jobs really took in the past, in cells that are not in the
+// plan: those of the plan, also when they are reused, are what the estimates are
+// judged by. Runs count that finished and held their full request throughout, in
+// cells that no other program disturbed.
+//
+// What cannot be read is left out: nothing depends on it but how good estimates
+// are.
+func recall(p stages.Planning) {
+	if !p.UsesHistory() {
+		return
+	}
+	var runs []estimator.Run
+	p.Past(func(c stages.PastCell) bool {
+		if c.Busy <= hardware.BusyCores && c.State == record.CellFinished {
+			addRuns(&runs, c)
+		}
+		return len(runs) < mostRuns
+	})
+	p.SetHistory(runs)
+}
+
+// addRuns adds the runs of a cell, whose key says what its jobs were.
+func addRuns(runs *[]estimator.Run, c stages.PastCell) {
+	columns := []string{"job", "class", "state", "service_s", "threads_requested", "threads_mean", "gpus", "resizes"}
+	_ = c.From.EachJob(c.CellRef, columns, 1, func(r *record.JobRow) bool {
+		name, kind, length := c.Ran(r.Class)
+		full := r.Resizes == 0 && r.ThreadsMean == float64(r.ThreadsRequested)
+		if r.State != "finished" || !full || length == 0 || r.Service <= 0 {
+			return true
+		}
+		run := estimator.Run{
+			Job: name, Kind: kind, Length: length, Seconds: r.Service,
+			Resource: estimator.Resource{Host: c.Host, Threads: r.ThreadsRequested, GPUs: r.GPUs},
+		}
+		logs := filepath.Join(c.From.Dir, record.CellsDir, c.Cell.Cell, record.LogsDir)
+		if f, err := folder.Open(logs, r.Job+".log"); err == nil {
+			report, err := contract.Parse(f, contract.Last)
+			f.Close()
+			if err == nil && len(report.Epochs) == length {
+				run.Units = report.Epochs
+			}
+		}
+		*runs = append(*runs, run)
+		return len(*runs) < mostRuns
+	})
+}
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "estimate",
+		Reads:  []stages.Artifact{stages.Samples},
+		Writes: []stages.Artifact{stages.Estimates},
+		Left: func(r *stages.Run) ([]stages.Line, error) {
+			var lines []stages.Line
+			rows, _ := r.Estimates()
+			for _, row := range rows {
+				lines = append(lines, stages.Line{Label: "estimate." + row.Job, Value: fmt.Sprintf("%+v", row)})
+			}
+			return lines, nil
+		},
+		Recall: recall,
+		Run:    run,
+	})
+}
+
+// run fits the samples and writes estimates.csv and samples.csv.
+func run(_ context.Context, r *stages.Run) error {
+	rows, warnings := r.Estimates()
+	for _, w := range warnings {
+		r.Warn(w.Code, "", w.Text)
+	}
+	if samples := r.SampleRows(); len(samples) > 0 {
+		if err := record.WriteSamples(r.Dir, samples); err != nil {
+			return err
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return record.WriteEstimates(r.Dir, rows)
 }

@@ -28,8 +28,7 @@ type told struct {
 
 func (x *told) UsesHistory() bool               { return x.asks }
 func (x *told) SetHistory(runs []estimator.Run) { x.history = runs }
-func (x *told) PastHost(key string) string      { return "host of " + key }
-func (x *told) PastJob(_, block string) (name, kind string, length int) {
+func (x *told) ran(block string) (name, kind string, length int) {
 	return "the " + block, "training", x.lengths[block]
 }
 func (x *told) Estimates() ([]record.EstimateRow, []record.Warning) { return x.rows, x.warnings }
@@ -61,7 +60,7 @@ func TestHistory(t *testing.T) {
 	past := func(x *told, cells ...record.Cell) {
 		recall(stages.Planning{Experiment: x, Past: func(visit func(stages.PastCell) bool) {
 			for _, c := range cells {
-				if !visit(stages.PastCell{From: e, Cell: c, Key: "key"}) {
+				if !visit(stages.PastCell{From: e, Cell: c, Host: "host", Ran: x.ran}) {
 					t.Error("no more runs are wanted")
 				}
 			}
@@ -74,7 +73,7 @@ func TestHistory(t *testing.T) {
 	}
 	for i, r := range x.history {
 		if r.Job != "the long" || r.Kind != "training" || r.Length != 3 || r.Seconds <= 0 || r.Resource.Threads != 2 ||
-			r.Resource.Host != "host of key" || (len(r.Units) == 3) != (i == 0) {
+			r.Resource.Host != "host" || (len(r.Units) == 3) != (i == 0) {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -85,7 +84,7 @@ func TestHistory(t *testing.T) {
 	x = &told{asks: true, lengths: map[string]int{"long": 3, "short": 3}}
 	visits := 0
 	recall(stages.Planning{Experiment: x, Past: func(visit func(stages.PastCell) bool) {
-		for visits++; visits < 2*mostRuns && visit(stages.PastCell{From: e, Cell: cell}); visits++ {
+		for visits++; visits < 2*mostRuns && visit(stages.PastCell{From: e, Cell: cell, Ran: x.ran}); visits++ {
 		}
 	}})
 	if len(x.history) != mostRuns || visits != mostRuns/8 { // jobs of the cell

@@ -4,11 +4,17 @@ package execute
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -192,3 +198,273 @@ func (o *opening) Event(*scheduler.Event) {
 }
 
 func (*opening) Decision(*scheduler.Decision) {}
+
+// relay hands a trace on to a recorder that works beside the loop, in batches: the cell of very many jobs then takes
+// as long as the slower of the two. What a recorder is given does not change afterwards, but for results.
+type relay struct {
+	now         *batch
+	full, empty chan *batch
+	over        chan struct{}
+}
+
+// batch is a part of a trace: order says, one after the other, whether it is an event.
+type batch struct {
+	events    []scheduler.Event
+	results   []scheduler.Result // of events, which have them during the call alone
+	decisions []scheduler.Decision
+	order     []bool
+}
+
+// How many entries a batch has, and how many batches there are.
+const (
+	batchSize = 1024
+	batches   = 4
+)
+
+// newRelay begins to hand on to a recorder; close must be called.
+func newRelay(to scheduler.Recorder) *relay {
+	r := &relay{full: make(chan *batch, batches), empty: make(chan *batch, batches), over: make(chan struct{})}
+	for range batches - 1 {
+		r.empty <- &batch{}
+	}
+	r.now = &batch{}
+	go func() {
+		defer close(r.over)
+		for b := range r.full {
+			b.play(to)
+			r.empty <- b
+		}
+	}()
+	return r
+}
+
+// play hands on a batch, and empties it.
+func (b *batch) play(to scheduler.Recorder) {
+	e, d, r := 0, 0, 0
+	for _, event := range b.order {
+		if event {
+			if b.events[e].Result != nil {
+				b.events[e].Result = &b.results[r]
+				r++
+			}
+			to.Event(&b.events[e])
+			e++
+		} else {
+			to.Decision(&b.decisions[d])
+			d++
+		}
+	}
+	clear(b.events) // what they refer to need not be kept
+	clear(b.decisions)
+	b.events, b.results, b.decisions, b.order = b.events[:0], b.results[:0], b.decisions[:0], b.order[:0]
+}
+
+// Event implements scheduler.Recorder.
+func (r *relay) Event(e *scheduler.Event) {
+	r.now.events = append(r.now.events, *e)
+	if e.Result != nil {
+		r.now.results = append(r.now.results, *e.Result)
+	}
+	r.add(true)
+}
+
+// Decision implements scheduler.Recorder.
+func (r *relay) Decision(d *scheduler.Decision) {
+	r.now.decisions = append(r.now.decisions, *d)
+	r.add(false)
+}
+
+func (r *relay) add(event bool) {
+	if r.now.order = append(r.now.order, event); len(r.now.order) == batchSize {
+		r.full <- r.now
+		r.now = <-r.empty
+	}
+}
+
+// close hands on what is left, and waits until all of it has arrived. A second call does nothing.
+func (r *relay) close() {
+	if r.now == nil {
+		return
+	}
+	r.full <- r.now
+	r.now = nil
+	close(r.full)
+	<-r.over
+}
+
+// addOverheads takes from the logs of resized jobs what their programs say that
+// it cost to follow. A log that is not there says nothing.
+func addOverheads(w *record.CellWriter, c stages.Task) error {
+	if c.Logs == "" {
+		return nil
+	}
+	for i := range c.Setup.Jobs {
+		if w.Row(i).Resizes == 0 {
+			continue
+		}
+		report, err := parseLog(filepath.Join(c.Logs, c.Setup.Jobs[i].Name+".log"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read job log: %w", err)
+		}
+		if len(report.Resized) > 0 {
+			sum := 0.0
+			for _, r := range report.Resized {
+				sum += r.Seconds
+			}
+			w.SetResizeOverhead(i, sum)
+		}
+	}
+	return nil
+}
+
+func parseLog(path string) (contract.Report, error) {
+	f, err := folder.Open(filepath.Split(path))
+	if err != nil {
+		return contract.Report{}, err
+	}
+	defer f.Close()
+	return contract.Parse(f, contract.Last)
+}
+
+// addTrial adds the outcome of a trial of a tuning to its cell: from the table that
+// its job was recorded in, or from the reports of its program.
+func addTrial(w *record.CellWriter, t stages.Task, log *decisions, out *record.Cell) error {
+	if t.Trial == nil {
+		return nil
+	}
+	job := w.Outcome(0)
+	o := record.TrialOutcome{Time: job.Service, Units: t.Trial.Units}
+	switch {
+	case t.Trial.Recorded != nil:
+		o = *t.Trial.Recorded
+	case job.State != scheduler.Finished.String():
+		o.Crashed = crashed(w, out)
+	case log != nil:
+		log.outcome(&t.Trial.Tuning, &o)
+	case t.Logs != "":
+		if !math.IsNaN(job.FinalLoss) {
+			o.Loss = &job.FinalLoss
+		}
+		if !math.IsNaN(job.FinalAccuracy) {
+			o.Accuracy = &job.FinalAccuracy
+		}
+		if err := reported(t, &o); err != nil {
+			return err
+		}
+	}
+	if t.Trial.Recorded == nil && o.Crashed == "" && !math.IsNaN(job.Cost) {
+		o.Cost = &job.Cost
+	}
+	if t.Trial.Recorded != nil && o.Crashed != "" {
+		out.Error = o.Crashed
+	}
+	out.Outcome = t.Trial.Tuning.Reach(&o)
+	return nil
+}
+
+// crashed says why a trial has no outcome.
+func crashed(w *record.CellWriter, out *record.Cell) string {
+	if f := w.Failures(); len(f) > 0 {
+		return f[0].Reason
+	}
+	if out.Error != "" {
+		return out.Error
+	}
+	return "it did not finish"
+}
+
+// reported takes the loss and accuracy of a trial, and when it reached the target,
+// from the log of its program.
+func reported(t stages.Task, o *record.TrialOutcome) error {
+	f, err := folder.Open(t.Logs, t.Setup.Jobs[0].Name+".log")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the log of a trial: %w", err)
+	}
+	defer f.Close()
+	var constraints []record.Constraint
+	if t.Trial.Tuning.Target != nil {
+		constraints = t.Trial.Tuning.AllConstraints()[:1]
+	}
+	spent, total := 0.0, 0.0
+	var reachedAt *float64
+	tail := contract.Tail{News: func(p contract.Progress) {
+		if p.FinalAccuracy != nil {
+			o.Accuracy = p.FinalAccuracy
+		}
+	}}
+	each := func(p contract.Progress) {
+		if p.Loss != nil {
+			o.Loss = p.Loss
+		}
+		if p.Accuracy != nil {
+			o.Accuracy = p.Accuracy
+		}
+		if p.Epoch == 0 || p.Seconds == nil {
+			return
+		}
+		total += *p.Seconds
+		for _, c := range constraints {
+			if v := o.Outcome(c.Outcome); reachedAt == nil && (c.Min != nil && v >= *c.Min || c.Max != nil && v <= *c.Max) {
+				spent = total
+				reachedAt = &spent
+			}
+		}
+	}
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := f.Read(buffer)
+		if n > 0 {
+			tail.Add(buffer[:n], each)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if reachedAt != nil { // what the program took beside its epochs comes before them
+		v := min(o.Time, *reachedAt+max(0, o.Time-total))
+		o.Reached = &v
+	}
+	return nil
+}
+
+// replayed adds what was recorded of the jobs of a cell that were started.
+func replayed(w *record.CellWriter, t stages.Task, on engine.Replay, out *record.Cell) error {
+	tables, err := openLive(t, t.Setup.Jobs, false)
+	if err != nil {
+		return err
+	}
+	report := tables.report(nil)
+	for job := range t.Setup.Jobs {
+		if w.Row(job).FirstStart < 0 {
+			continue
+		}
+		r := on.Replayed(job)
+		for _, p := range r.Progress {
+			report(job, p.At, p.Progress)
+		}
+		for _, s := range r.Servers {
+			w.AddServer(record.ServerRow{
+				Node: s.Name, Role: s.Role, Job: t.Setup.Jobs[job].Name, Created: s.From.Seconds(), Up: s.From.Seconds(),
+				Warned: -1, Down: (s.From + s.Uptime).Seconds(), Revoked: revoked(s.Revoked), PricePerHour: s.PricePerHour,
+				Cost: s.Cost,
+			})
+		}
+		w.SetFinal(job, measure.Final{Loss: r.Loss, Accuracy: r.Accuracy})
+		w.SetMoney(job, measure.Money{Cost: r.Cost, Revocations: r.Revocations})
+	}
+	return tables.close(out)
+}
+
+// revoked is a mark of servers.csv.
+func revoked(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}

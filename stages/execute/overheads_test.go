@@ -1,11 +1,12 @@
 package execute
 
 import (
-	"github.com/tfexp/tfexp/stages"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/tfexp/tfexp/stages"
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"

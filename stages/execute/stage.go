@@ -15,7 +15,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
-	"github.com/tfexp/tfexp/stages/execute/array"
 )
 
 func init() {
@@ -94,7 +93,7 @@ func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 			Kind: stages.StageStart, Stage: stage, Done: e.done, Total: len(e.Plan.Cells), Reused: e.Reused(), Left: e.left(),
 		})
 	}
-	cells, err := array.Cells(ctx, e, array.Order{Dir: e.Dir, Plan: e.Plan, How: e.Elsewhere}, cells)
+	cells, err := e.elsewhere(ctx, cells)
 	if err != nil {
 		return err
 	}
@@ -174,14 +173,11 @@ func (e *execution) cell(ctx context.Context, i int) error {
 			return err
 		}
 	}
-	return e.Over(i, cell, time.Since(began))
+	return e.over(i, cell, time.Since(began))
 }
 
-// Fail implements array.Run.
-func (*execution) Fail(t stages.Task, reason error) (record.Cell, error) { return fail(t, reason) }
-
-// Over records a cell that is over. It implements array.Run.
-func (e *execution) Over(i int, cell record.Cell, took time.Duration) error {
+// over records a cell that is over.
+func (e *execution) over(i int, cell record.Cell, took time.Duration) error {
 	if err := e.End(i, cell, took); err != nil {
 		return err
 	}

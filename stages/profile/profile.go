@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -16,6 +18,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Run is one sample to take: a launch whose environment asks for Length units
@@ -210,4 +213,282 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// takeBeside runs a job and its copies side by side, each on its own cores, until all have ended. The sample has the
+// means of their times. It errs as Take does; load may be nil.
+func takeBeside(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Sample, error) {
+	s := estimator.Sample{Length: run.Length, Threads: run.Job.Threads, GPUs: run.GPUs,
+		Others: len(run.Beside) * max(run.Job.Threads, 1), Total: run.Total}
+	var w watchers
+	if load != nil && run.Observed {
+		w.observe = func(u engine.Sample) { load.Add(fmt.Sprint(u.Job, " ", u.Part), u.At, u.CPU/100) }
+	}
+	within := ctx
+	if run.Limit > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeoutCause(ctx, run.Limit, ErrTooLong)
+		defer cancel()
+	}
+	jobs := append([]launch.Job{run.Job}, run.Beside...)
+	usage, err := run.together(within, w, len(jobs))
+	switch {
+	case ctx.Err() != nil:
+		return s, ctx.Err()
+	case errors.Is(context.Cause(within), ErrTooLong):
+		return s, fmt.Errorf("sample %s: %w (%s): it was ended", run.Job.Name, ErrTooLong, run.Limit)
+	case err != nil:
+		return s, fmt.Errorf("sample %s: %w", run.Job.Name, err)
+	}
+	n := float64(len(jobs))
+	units, reporting := make([]float64, run.Length), 0
+	for i, j := range jobs {
+		one := run
+		one.Job = j
+		report, err := readLog(one)
+		if err != nil {
+			return s, err
+		}
+		s.Units = nil
+		read(&s, report, one)
+		s.Wall += usage[i].Service.Seconds() / n
+		for k, u := range s.Units {
+			units[k] += u / n
+		}
+		if len(s.Units) > 0 {
+			reporting++
+		}
+	}
+	if s.Units = nil; reporting == len(jobs) {
+		s.Units = units
+	}
+	return s, nil
+}
+
+// together runs a job and its copies to their ends, and returns what each used. The error says which failed.
+func (r Run) together(ctx context.Context, w watchers, n int) ([]launch.Usage, error) {
+	e, err := r.Open(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close() // and so ends those that run on
+	cores := int32(max(r.Job.Threads, 1))
+	for i := range n {
+		first := int32(i) * cores
+		if err := e.Start(i, scheduler.Grant{Cores: scheduler.CoreSet{{Lo: first, Hi: first + cores}}}); err != nil {
+			return nil, err
+		}
+	}
+	usage := make([]launch.Usage, n)
+	for left := n; left > 0; {
+		_, ended, err := e.Next(ctx, scheduler.Never)
+		if err != nil {
+			return nil, err
+		}
+		for _, end := range ended {
+			if end.Kind != scheduler.JobEnded {
+				continue
+			}
+			if end.State != scheduler.Finished {
+				return nil, errors.New(end.Reason)
+			}
+			usage[end.Job], _ = e.Usage(end.Job)
+			left--
+		}
+	}
+	return usage, nil
+}
+
+// grant is what a sample runs on: the first cores and GPUs of the machine, as many as the job requests.
+func (r Run) grant() scheduler.Grant {
+	if len(r.Job.Roles) > 0 {
+		return r.inParts()
+	}
+	g := scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: int32(max(r.Job.Threads, 1))}}}
+	if r.Job.GPUs > 0 {
+		g.GPUs = scheduler.CoreSet{{Lo: 0, Hi: int32(r.Job.GPUs)}}
+	}
+	return g
+}
+
+// inParts is the grant of a job with roles: its parts are on the nodes on which it would start alone on its
+// hardware or, where that is simply this machine, all on one.
+func (r Run) inParts() scheduler.Grant {
+	j := scheduler.Job{Special: &scheduler.Special{Roles: r.Job.Roles}}
+	need, count := j.Needs(int32(r.Job.Threads))
+	if len(r.Cluster.Nodes) > 1 {
+		m := cluster.NewMachine(r.Cluster)
+		need.Parts.On(m)
+		if nodes, ok := cluster.Fit(m.Whole, need, count, nil, nil); ok {
+			return m.Choose(nodes, need, scheduler.Grant{})
+		}
+	}
+	m := cluster.NewMachine(scheduler.Cluster{Nodes: []scheduler.Node{{Threads: r.Job.Threads, GPUs: r.Job.GPUs}}})
+	return m.Choose(make([]int32, count), need, scheduler.Grant{})
+}
+
+// alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that
+// fails is no error: the notice of its end and Usage say how.
+func (r Run) alone(ctx context.Context, w watchers) (scheduler.Notice, launch.Usage, error) {
+	e, err := r.Open(ctx, w)
+	if err != nil {
+		return scheduler.Notice{}, launch.Usage{}, err
+	}
+	defer e.Close()
+	if err := e.Start(0, r.grant()); err != nil {
+		reason := err.Error()
+		return scheduler.Notice{Kind: scheduler.JobEnded, At: e.Now(), State: scheduler.Failed,
+			Reason: reason}, launch.Usage{ExitCode: -1, Reason: reason}, nil
+	}
+	ended, err := r.end(ctx, e)
+	if err != nil {
+		if e.Stop(0) == nil {
+			ended, _ = r.end(context.WithoutCancel(ctx), e)
+		}
+		if len(ended) == 0 {
+			return scheduler.Notice{}, launch.Usage{}, err
+		}
+	}
+	usage, _ := e.Usage(0)
+	return ended[0], usage, err
+}
+
+// end waits for the end of the job. A sample of which a part fails has failed, also where jobs can do without the part.
+func (r Run) end(ctx context.Context, e engine.Engine) ([]scheduler.Notice, error) {
+	for {
+		_, news, err := e.Next(ctx, scheduler.Never)
+		if err != nil {
+			return nil, err
+		}
+		parts := len(news)
+		news = slices.DeleteFunc(news, func(n scheduler.Notice) bool { return n.Kind == scheduler.PartEnded })
+		if parts > len(news) {
+			if err := e.Stop(0); err != nil {
+				return nil, err
+			}
+		}
+		if len(news) > 0 {
+			return news, nil
+		}
+	}
+}
+
+// arrivals collects when the progress lines of a sample came, on the engine's clock.
+type arrivals struct {
+	steps bool
+
+	mu sync.Mutex // guards at
+	at []time.Duration
+}
+
+// add is a progress.Listener. A line that does not follow the last one counts for nothing, and so do all after it.
+func (a *arrivals) add(_ int, at time.Duration, p contract.Progress) {
+	n := p.Epoch
+	if a.steps {
+		n = p.Step
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !p.News() && n == len(a.at)+1 {
+		a.at = append(a.at, at)
+	}
+}
+
+// complete adds to a sample that began at an instant what only the arrival of its lines tells: how long the
+// start-up took, and how long the units, where the program does not say. Of the first unit and the start-up before
+// it no more is known then than how long they took together: the unit is taken to be as long as the median of the
+// others.
+func (a *arrivals) complete(s *estimator.Sample, began time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := len(a.at)
+	if n == 0 {
+		return
+	}
+	first := (a.at[0] - began).Seconds()
+	if len(s.Units) == 0 && n == s.Length && n > 2 {
+		var units []float64
+		for i := range a.at[1:] {
+			units = append(units, (a.at[i+1] - a.at[i]).Seconds())
+		}
+		s.Units = append([]float64{min(first, estimator.Median(units))}, units...)
+	}
+	if s.Startup == 0 && len(s.Units) > 0 {
+		s.Startup = max(0, first-s.Units[0])
+	}
+}
+
+// Costs are how long the engine takes to do something to a job once, and so
+// how long the job's cores stand still for it; 0 where it is not known.
+type Costs struct {
+	Pause, Resume, Resize time.Duration
+}
+
+// A probe does everything to a job a few times, with pauses in which the job
+// goes on: its first moments are spent loading, and its threads come later. What
+// is done to it first may wait until the engine has started it, and counts only
+// where there is nothing else.
+const (
+	probeRounds = 7
+	probeGap    = 5 * time.Millisecond
+	// probeLength is how many times as long as the longest sample the job is told to be.
+	probeLength = 4
+)
+
+// Probe starts a job, pauses, resumes and resizes it a few times, and kills
+// it. The costs are medians; a job that ends by itself is measured as far as
+// it got. ctx's error is returned as it is.
+func Probe(ctx context.Context, run Run) (c Costs, err error) {
+	fail := func(err error) (Costs, error) {
+		if ctx.Err() != nil {
+			return Costs{}, ctx.Err()
+		}
+		return Costs{}, fmt.Errorf("probe %s: %w", run.Job.Name, err)
+	}
+	e, err := run.Open(ctx, watchers{})
+	if err != nil {
+		return fail(err)
+	}
+	defer e.Close()
+	grant := run.grant()
+	if err := e.Start(0, grant); err != nil {
+		return fail(err)
+	}
+	actions := []struct {
+		do    func() error
+		cost  *time.Duration
+		times []time.Duration
+	}{
+		{do: func() error { return e.Pause(0) }, cost: &c.Pause},
+		{do: func() error { return e.Resume(0, grant) }, cost: &c.Resume},
+		{do: func() error { return e.Resize(0, grant) }, cost: &c.Resize},
+	}
+	for round := 0; ; round++ {
+		_, ended, err := e.Next(ctx, e.Now()+probeGap)
+		if err != nil {
+			return fail(err)
+		}
+		if len(ended) > 0 && round > 1 { // what is done to a job that has ended costs nothing
+			for i := range actions {
+				actions[i].times = actions[i].times[:round-1]
+			}
+		}
+		if len(ended) > 0 || round == probeRounds {
+			break
+		}
+		for i := range actions {
+			began := time.Now()
+			if err := actions[i].do(); err != nil {
+				return fail(err)
+			}
+			actions[i].times = append(actions[i].times, time.Since(began))
+		}
+	}
+	for _, a := range actions {
+		if times := a.times[min(1, max(0, len(a.times)-1)):]; len(times) > 0 {
+			slices.Sort(times)
+			*a.cost = times[len(times)/2]
+		}
+	}
+	return c, nil
 }

@@ -1,6 +1,17 @@
 package profile
 
-import "github.com/tfexp/tfexp/stages"
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
 
 func init() {
 	stages.Register(&stages.Stage{
@@ -16,3 +27,161 @@ func init() {
 }
 
 const stage = "profile"
+
+// details is what plan --json shows of a unit.
+type details struct {
+	Job     string `json:"job"`
+	Threads int    `json:"threads"`
+	Lengths []int  `json:"lengths"` // epochs or steps of each sample
+	Unit    string `json:"unit"`    // epochs or steps
+	Repeats int    `json:"repeats"` // of each length
+}
+
+// list returns a piece for each job to sample, in their order.
+func list(p stages.Planning) ([]stages.Piece, error) {
+	var pieces []stages.Piece
+	for _, u := range p.SampledUnits() {
+		pieces = append(pieces, stages.Piece{
+			Name: u.Name, Family: u.Block, Key: u.Key, Text: text(u), Count: len(u.Lengths) * max(u.Repeats, 1),
+			ForCells: true, Details: details{u.Job, u.Threads, u.Lengths, u.LengthUnit(), u.Repeats},
+		})
+	}
+	return pieces, nil
+}
+
+// text is "on 2 threads: samples of 2 and 4 epochs".
+func text(u *stages.Unit) string {
+	if u.Copies > 0 {
+		return fmt.Sprintf("%d side by side on %s each: a sample of %d %s", u.Copies, threads(u.Threads), u.Lengths[0],
+			u.LengthUnit())
+	}
+	parts := make([]string, len(u.Lengths))
+	for i, n := range u.Lengths {
+		parts[i] = fmt.Sprint(n)
+	}
+	s := "on " + threads(u.Threads) + ": samples of " + strings.Join(parts, " and ") + " " + u.LengthUnit()
+	if u.Repeats > 1 {
+		s += ", " + plural(u.Repeats, "time") + " each"
+	}
+	return s
+}
+
+// find makes samples known that the cache kept or, without them, those of the
+// plain file.
+func find(p stages.Planning, piece stages.Piece, kept []byte) bool {
+	var unit *stages.Unit
+	for _, u := range p.SampledUnits() {
+		if u.Key == piece.Key {
+			unit = u
+		}
+	}
+	if unit == nil {
+		return false
+	}
+	if kept != nil {
+		var samples []estimator.Sample
+		if json.Unmarshal(kept, &samples) != nil {
+			return false
+		}
+		p.SetSamples(unit.Hash, samples)
+		return true
+	}
+	samples, ok := readSamples(p.Dir, unit)
+	if ok {
+		p.SetSamples(unit.Hash, samples)
+	}
+	return ok
+}
+
+// samplesDir, in the experiment's own, holds the logs of the samples, and what they
+// measured.
+const samplesDir = record.SamplesDir
+
+// saved is a file of the folder: samples with the description of their key, so
+// that they are found while a running tfexp holds the cache, and without one.
+type saved struct {
+	Description string             `json:"description"`
+	Samples     []estimator.Sample `json:"samples"`
+}
+
+func path(dir string, unit *stages.Unit) string {
+	return filepath.Join(dir, samplesDir, unit.Name+".json")
+}
+
+// readSamples returns the samples of a unit from its plain file, if they were taken
+// under its key.
+func readSamples(dir string, unit *stages.Unit) ([]estimator.Sample, bool) {
+	var s saved
+	if folder.ReadJSON(dir, &s, samplesDir, unit.Name+".json") != nil || s.Description != unit.Key {
+		return nil, false
+	}
+	return s.Samples, true
+}
+
+// writeSamples writes the plain file of a unit.
+func writeSamples(dir string, unit *stages.Unit, samples []estimator.Sample) error {
+	raw, err := json.MarshalIndent(saved{unit.Key, samples}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("record samples: %w", err)
+	}
+	if err := folder.Write(path(dir, unit), append(raw, '\n'), 0o644); err != nil {
+		return fmt.Errorf("record samples: %w", err)
+	}
+	return nil
+}
+
+// mostMoments bounds the moments of earlier runs that are read, mostMomentFiles the files.
+const (
+	mostMoments     = 1000
+	mostMomentFiles = 200
+)
+
+// recall makes known how fast this machine was when other experiments in the same folder of results were sampled.
+// Nothing depends on it but how wide intervals are: what cannot be read is left out.
+func recall(p stages.Planning) {
+	if len(p.SampledUnits()) == 0 {
+		return
+	}
+	own, err := filepath.Abs(p.Dir)
+	if err != nil {
+		return
+	}
+	beside, err := os.ReadDir(filepath.Dir(own))
+	if err != nil {
+		return
+	}
+	var moments []estimator.Moment
+	files := 0
+	for _, other := range beside {
+		if !other.IsDir() || other.Name() == filepath.Base(own) {
+			continue
+		}
+		dir := filepath.Join(filepath.Dir(own), other.Name())
+		entries, _ := os.ReadDir(filepath.Join(dir, samplesDir))
+		for _, f := range entries {
+			if !strings.HasSuffix(f.Name(), ".json") || files == mostMomentFiles || len(moments) >= mostMoments {
+				continue
+			}
+			files++
+			moments = append(moments, momentsOf(dir, f.Name(), p.HostPrint())...)
+		}
+	}
+	p.SetMoments(moments)
+}
+
+// momentsOf are the speeds of a machine that the samples of a file have seen.
+func momentsOf(dir, file, host string) []estimator.Moment {
+	raw, err := folder.ReadFile(dir, samplesDir, file)
+	var s saved
+	if err != nil || json.Unmarshal(raw, &s) != nil {
+		return nil
+	}
+	var moments []estimator.Moment
+	for _, sample := range s.Samples {
+		if sample.Host == host && sample.Probe > 0 {
+			moments = append(moments, estimator.Moment{Cores: sample.ProbeCores, Seconds: sample.Probe,
+				Error: sample.ProbeError})
+		}
+	}
+	return moments
+}

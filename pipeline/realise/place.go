@@ -1,0 +1,207 @@
+package realise
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
+
+// place is where a job runs whose hardware is not simply this machine.
+type place struct {
+	On *experiments.Hardware
+	// Image is what its image is there; empty where that is not known.
+	Image string
+}
+
+// contained reports whether the job runs in a container; the receiver may be nil.
+func (p *place) contained() bool { return p != nil && p.On.Kind().Contained }
+
+// placed gives each real hardware that is not simply this machine job blocks of its own: what is measured of a job
+// in a container, or on another machine, is not what is measured of it as a process here, and that of parts on
+// nodes of their own not that of parts side by side. Other cells stay as they are.
+func placed(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*place) {
+	type key struct {
+		block any
+		on    *experiments.Hardware
+	}
+	jobs := map[key]*experiments.Job{}
+	workloads := map[key]*experiments.Workload{}
+	places := map[*experiments.Job]*place{}
+	var job func(*experiments.Job, *experiments.Hardware) *experiments.Job
+	job = func(j *experiments.Job, on *experiments.Hardware) *experiments.Job {
+		own, ok := jobs[key{j, on}]
+		if !ok {
+			copied := *j
+			own = &copied
+			own.Alternatives = slices.Clone(j.Alternatives)
+			for i, a := range own.Alternatives {
+				own.Alternatives[i] = job(a, on)
+			}
+			own.Form = strings.TrimPrefix(j.Form+"-"+on.Name, "-") // names its samples
+			jobs[key{j, on}] = own
+			places[own] = &place{On: on}
+		}
+		return own
+	}
+	out := *spec
+	out.Cells = slices.Clone(spec.Cells)
+	for i := range out.Cells {
+		c := &out.Cells[i]
+		if !c.Hardware.Real() || c.Hardware.Kind().Here && !inParts(c) {
+			continue
+		}
+		at := key{c.Workload, c.Hardware}
+		if workloads[at] == nil {
+			w := *c.Workload
+			w.Submits = slices.Clone(w.Submits)
+			for n := range w.Submits {
+				w.Submits[n].Job = job(w.Submits[n].Job, c.Hardware)
+			}
+			if w.Trace != nil {
+				t := *w.Trace
+				t.Blocks = slices.Clone(t.Blocks)
+				for n := range t.Blocks {
+					t.Blocks[n].Job = job(t.Blocks[n].Job, c.Hardware)
+				}
+				w.Trace = &t
+			}
+			workloads[at] = &w
+		}
+		c.Workload = workloads[at]
+	}
+	return &out, places
+}
+
+// inParts reports whether a cell has jobs with roles whose parts may be on several nodes.
+func inParts(c *experiments.Cell) bool {
+	return len(c.Hardware.Cluster.Nodes) > 1 && slices.ContainsFunc(c.Workload.Submits, func(s experiments.Submit) bool {
+		return len(s.Job.Roles) > 0
+	})
+}
+
+// Nodes returns the node of each part of a job with roles where it is alone on its hardware, in the order of its roles.
+func (p *place) Nodes(j *experiments.Job) []int {
+	var nodes []int
+	for _, part := range partsOn(p.On, j) {
+		nodes = append(nodes, part.Node)
+	}
+	return nodes
+}
+
+// partsOn returns the parts of a job with roles on the nodes on which it starts alone on a hardware; none when it does
+// not fit.
+func partsOn(h *experiments.Hardware, j *experiments.Job) []cluster.Part {
+	m := cluster.NewMachine(h.Cluster)
+	job := j.Template()
+	need, count := job.Needs(int32(job.Threads))
+	need.Parts.On(m)
+	nodes, ok := cluster.Fit(m.Whole, need, count, nil, nil)
+	if !ok {
+		return nil
+	}
+	return m.Choose(nodes, need, cluster.Grant{}).Layout.Parts
+}
+
+// settingsLines are the key lines of what an engine's settings are.
+func settingsLines(h *experiments.Hardware) []string {
+	var k store.Key
+	if h.Kind().Lines != nil {
+		for _, l := range h.Kind().Lines(h.ForEngine()) {
+			k.Add(l.Label, l.Value)
+		}
+	}
+	return k.Lines()
+}
+
+// placeLines are the key lines of where a job runs.
+func (x *Experiment) placeLines(p *place, j *experiments.Job) []string {
+	var k store.Key
+	label := func(s string) string { return "job." + j.Name + "." + s }
+	if p.contained() {
+		image := p.Image
+		if image == "" {
+			image = "not found"
+		}
+		k.Addf(label("image"), "%s %s", j.Container.Image, image)
+		if j.Container.Dir != "" {
+			k.Add(label("workdir"), j.Container.Dir)
+		}
+		for _, m := range j.Container.Mounts {
+			mode := "rw"
+			if m.ReadOnly {
+				mode = "ro"
+			}
+			k.Addf(label("mount."+m.Target), "%s %s", x.relative(m.Source), mode)
+		}
+	}
+	k.Append(settingsLines(p.On))
+	return k.Lines()
+}
+
+// FindImages finds the images of jobs that run in containers, which are part of keys, in the order of the file; it
+// comes before Plan. The error is what is missing first, an *engine.Unavailable for each engine that lacks something.
+func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
+	var missing []error
+	for _, kind := range engine.Kinds() {
+		if !kind.Contained {
+			continue
+		}
+		var needs []engine.ImageNeed
+		var waiting []*place
+		asked := map[*place]bool{}
+		need := func(c *experiments.Cell) {
+			for _, j := range jobsOf(*c) {
+				if in := x.places[j]; in != nil && in.On.Kind() == kind && !asked[in] {
+					asked[in] = true
+					needs = append(needs, engine.ImageNeed{Hardware: in.On.ForEngine(), Image: j.Container.Image})
+					waiting = append(waiting, in)
+				}
+			}
+		}
+		for i := range x.Spec.Cells {
+			need(&x.Spec.Cells[i])
+		}
+		for _, t := range x.Spec.Tunings {
+			for _, c := range t.Probes { // which have each image that its trials have
+				x.placeTrial(&c)
+				need(&c)
+			}
+		}
+		if len(needs) == 0 {
+			continue
+		}
+		found, err := kind.Images(ctx, needs, fetch)
+		missing = append(missing, err)
+		for i, in := range waiting {
+			in.Image = found[i]
+			x.images[imageOn{needs[i].Image, in.On.Name}] = found[i]
+		}
+	}
+	return errors.Join(missing...)
+}
+
+// imageOn is an image, as a file names it, on the hardware of a name.
+type imageOn struct{ image, hardware string }
+
+// Hardware lists the hardware of the experiment's cells and trials that a kind of engine runs, each once.
+func (x *Experiment) Hardware(kind *engine.Kind) []*engine.Hardware {
+	var list []*engine.Hardware
+	seen := map[*experiments.Hardware]bool{}
+	cells := slices.Concat(x.Spec.Deepened...)
+	for _, t := range x.Spec.Tunings {
+		cells = append(cells, t.Probes[:min(len(t.Probes), 1)]...)
+	}
+	for _, c := range append(cells, x.Spec.Cells...) {
+		if c.Hardware.Kind() == kind && !seen[c.Hardware] {
+			seen[c.Hardware] = true
+			list = append(list, c.Hardware.ForEngine())
+		}
+	}
+	return list
+}

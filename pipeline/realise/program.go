@@ -1,0 +1,282 @@
+package realise
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/files"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/jobs/builtin"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/store"
+)
+
+// describe returns the key lines of a job: its program and its length.
+func (x *Experiment) describe(j *experiments.Job) []string {
+	var k store.Key
+	k.Append(x.program(j))
+	if !j.Open() {
+		k.Add("job."+j.Name+"."+lengthUnit(j), strconv.Itoa(j.Length()))
+	}
+	if j.Budget != nil {
+		k.Add("job."+j.Name+".budget", j.Budget.String())
+	}
+	return k.Lines()
+}
+
+// program returns the key lines of what a job runs, at any length: its program
+// with the content of its files, and its request.
+func (x *Experiment) program(j *experiments.Job) []string {
+	var k store.Key
+	label := func(s string) string { return "job." + j.Name + "." + s }
+	k.Append(x.source(j))
+	k.Append(heldLines(j))
+	if j.Malleable {
+		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
+	}
+	if j.TargetLoss > 0 {
+		k.Addf(label("target_loss"), "%g", j.TargetLoss)
+	}
+	if j.Limit > 0 {
+		k.Add(label("limit"), j.Limit.String())
+	}
+	if ev := j.Events; ev != nil {
+		k.Addf(label("progress"), "%q loss %q accuracy %q epochs %t", ev.Below, ev.Loss, ev.Accuracy, ev.Epochs)
+	}
+	if j.Retries > 0 {
+		k.Add(label("retries"), strconv.Itoa(j.Retries))
+	}
+	return k.Lines()
+}
+
+// source returns the key lines of a job's program alone: what it is, and the
+// content of its files.
+func (x *Experiment) source(j *experiments.Job) []string {
+	return once(&x.known, sourceOf{j}, func() []string { return x.sourceLines(j) })
+}
+
+type sourceOf struct{ job *experiments.Job }
+
+func (x *Experiment) sourceLines(j *experiments.Job) []string {
+	var k store.Key
+	label := func(s string) string { return "job." + j.Name + "." + s }
+	switch {
+	case j.Recorded != nil:
+		raw, _ := json.Marshal(j.Recorded.Outcome) // numbers and a text
+		k.Addf(label("recorded"), "%s, %s", filepath.Base(j.Recorded.File), raw)
+	case j.Builtin != "":
+		k.Addf(label("builtin"), "%s version %d", j.Builtin, builtin.Version)
+		for _, s := range j.Settings {
+			k.Add(label(s.Name), s.Value)
+		}
+	default:
+		k.Addf(label("command"), "%q", j.Command)
+		if !x.places[j].contained() {
+			k.Add(label("dir"), x.relative(j.Dir))
+		}
+		for _, e := range j.Env {
+			k.Add(label("env."+e.Name), e.Value)
+		}
+		k.Add(label("flags"), strconv.FormatBool(j.Flags))
+		for _, f := range x.inputs(j) {
+			k.Addf(label("file."+filepath.Base(f)), "%s %s", x.relative(f), x.digest(f))
+		}
+	}
+	if in := x.places[j]; in != nil {
+		k.Append(x.placeLines(in, j))
+	}
+	return k.Lines()
+}
+
+// heldLines returns the key lines of what a job holds while it runs.
+func heldLines(j *experiments.Job) []string {
+	var k store.Key
+	label := func(s string) string { return "job." + j.Name + "." + s }
+	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
+	if j.GPUs > 0 {
+		k.Add(label("gpus"), strconv.Itoa(j.GPUs))
+	}
+	if j.Memory > 0 {
+		k.Add(label("memory"), strconv.FormatInt(j.Memory, 10))
+	}
+	if j.Nodes > 1 {
+		k.Add(label("nodes"), strconv.Itoa(j.Nodes))
+	}
+	for _, r := range j.Roles {
+		more := ""
+		if r.GPU != "" {
+			more += ", gpu " + r.GPU
+		}
+		if r.Vital {
+			more += ", vital"
+		}
+		if r.Max > 0 {
+			more += fmt.Sprintf(", max %d", r.Max)
+		}
+		k.Addf(label("role."+r.Name), "%d parts, threads %d, gpus %d, elastic %t, min %d%s", r.Count, r.Threads, r.GPUs,
+			r.Elastic, r.Min, more)
+	}
+	return k.Lines()
+}
+
+// relative writes a path relative to the experiment's folder where it is below
+// it, so that a folder that was moved or cloned runs nothing again.
+func (x *Experiment) relative(path string) string {
+	if rel, err := filepath.Rel(x.base, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// inputs are the files that a command job depends on: its program, arguments
+// that name a file, and the files and folders that it declares.
+func (x *Experiment) inputs(j *experiments.Job) []string {
+	var files []string
+	seen := map[string]bool{}
+	find := func(path string, folders bool) {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(j.Dir, path)
+		}
+		if st, err := os.Stat(path); err == nil && (st.Mode().IsRegular() || folders && st.IsDir()) && !seen[path] {
+			seen[path] = true
+			files = append(files, path)
+		}
+	}
+	add := func(path string) { find(path, false) }
+	if x.places[j].contained() { // its program is in the image
+		for _, f := range j.Files {
+			find(f, true)
+		}
+		return files
+	}
+	if strings.ContainsRune(j.Command[0], filepath.Separator) {
+		add(j.Command[0])
+	} else if path, err := exec.LookPath(j.Command[0]); err == nil {
+		add(path)
+	}
+	for _, arg := range j.Command[1:] {
+		add(arg)
+	}
+	for _, f := range j.Files {
+		find(f, true)
+	}
+	return files
+}
+
+// launch returns how an engine starts a job. units is the length
+// that this run has; a profile's sample is shorter than the job.
+func (x *Experiment) launch(j *experiments.Job, name string, units int, logs, scratch string) launch.Job {
+	out := launch.Job{
+		Name: name, Dir: j.Dir, Place: fmt.Sprintf("%s line %d", j.Range.File, j.Range.Start.Line),
+		LogPath:       filepath.Join(logs, name+".log"),
+		ControlPath:   filepath.Join(scratch, name+".control"),
+		CheckpointDir: filepath.Join(scratch, name+".checkpoint"),
+		Threads:       j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
+		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
+		Memory: j.Memory, Container: j.Container, Roles: j.Roles,
+	}
+	if j.Events != nil {
+		events := *j.Events
+		events.Dir = filepath.Join(out.CheckpointDir, events.Below)
+		out.Events = &events
+	}
+	lengthVar := contract.EnvEpochs
+	if j.Steps > 0 {
+		lengthVar = contract.EnvSteps
+	}
+	if units > 0 {
+		out.Env = append(out.Env, fmt.Sprintf("%s=%d", lengthVar, units))
+	}
+	for _, e := range j.Env {
+		out.Env = append(out.Env, e.Name+"="+e.Value)
+	}
+	if j.Builtin == "" {
+		out.Argv = append(out.Argv, j.Command...)
+		return out
+	}
+	out.Argv = []string{x.self, "train", j.Builtin}
+	for _, s := range j.Settings {
+		out.Argv = append(out.Argv, "--"+strings.ReplaceAll(s.Name, "_", "-"), s.Value)
+	}
+	out.ContainerArgv = append([]string{"tfexp"}, out.Argv[1:]...) // the image has a tfexp of its own
+	return out
+}
+
+// lengthUnit is what the length of a job counts: epochs or steps.
+func lengthUnit(j *experiments.Job) string {
+	if j.Steps > 0 {
+		return "steps"
+	}
+	return "epochs"
+}
+
+type digestOf string
+
+// digest describes the content of a file or of a whole folder for keys, or says that it cannot be read.
+func (x *Experiment) digest(path string) string {
+	return once(&x.known, digestOf(path), func() string {
+		of := digestFile
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			of = digestFolder
+		}
+		d, err := of(path)
+		if err != nil {
+			return "unreadable"
+		}
+		return d
+	})
+}
+
+// digestFile returns the SHA-256 of a file's content.
+func digestFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// digestFolder returns the number of files below a folder, their size, and the SHA-256 of their names, sizes and
+// contents. Of a link to a file, the file counts as well; of one to a folder, only where it leads.
+func digestFolder(dir string) (string, error) {
+	h := sha256.New()
+	n, size := 0, int64(0)
+	err := files.Below(dir, func(name string, e fs.DirEntry) error {
+		path, link := filepath.Join(dir, filepath.FromSlash(name)), ""
+		if e.Type()&fs.ModeSymlink != 0 {
+			var err error
+			if link, err = os.Readlink(path); err != nil {
+				return err
+			}
+		}
+		content, length := "", int64(0)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			if content, err = digestFile(path); err != nil {
+				return err
+			}
+			length = info.Size()
+		}
+		n, size = n+1, size+length
+		fmt.Fprintf(h, "%q %q %d %s\n", name, link, length, content)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d files, %d bytes, sha256:%s", n, size, hex.EncodeToString(h.Sum(nil))), nil
+}

@@ -1,0 +1,128 @@
+package realise
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// Interpreters are the Pythons of this machine that run programs of real cells, outside containers.
+func (x *Experiment) Interpreters() (found []string) {
+	for _, c := range x.Spec.Cells {
+		if k := c.Hardware.Kind(); !c.Hardware.Real() || k.Contained || !k.Here {
+			continue
+		}
+		for _, j := range jobsOf(c) {
+			if path := interpreter(j); path != "" && !slices.Contains(found, path) {
+				found = append(found, path)
+			}
+		}
+	}
+	return found
+}
+
+// interpreter is the Python that runs a job's program on this machine: its command is one, or a script whose first line
+// names one, or a script that is told one in the variable PYTHON. It is "" where there is none, or where that cannot be
+// seen without running the program.
+func interpreter(j *experiments.Job) string {
+	if j.Builtin != "" || len(j.Command) == 0 {
+		return ""
+	}
+	path := found(j.Dir, j.Command[0])
+	if isPython(path) {
+		return path
+	}
+	for _, name := range firstLine(path) {
+		if isPython(name) {
+			return found(j.Dir, name)
+		}
+	}
+	for _, e := range j.Env {
+		if e.Name == "PYTHON" {
+			return found(j.Dir, e.Value)
+		}
+	}
+	return ""
+}
+
+func isPython(path string) bool { return strings.HasPrefix(filepath.Base(path), "python") }
+
+// found is the path of a program as a job in a folder finds it.
+func found(dir, name string) string {
+	switch path, err := exec.LookPath(name); {
+	case strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name):
+		return filepath.Join(dir, name)
+	case err == nil:
+		return path
+	}
+	return name
+}
+
+// firstLine are the words of the line by which a script names its interpreter.
+func firstLine(path string) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	line, err := bufio.NewReaderSize(f, 256).ReadSlice('\n')
+	if err != nil || !strings.HasPrefix(string(line), "#!") {
+		return nil
+	}
+	return strings.Fields(strings.TrimPrefix(string(line), "#!"))
+}
+
+// listPackages prints what an interpreter has installed.
+const listPackages = `
+import importlib.metadata, json, platform
+found = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions() if d.metadata["Name"]}
+print(json.dumps({"version": platform.python_version(), "packages": sorted(found.items(), key=lambda p: p[0].lower())}))
+`
+
+// mostListing bounds how long an interpreter may take to list its packages.
+const mostListing = 10 * time.Second
+
+// Python describes an interpreter: its version and its packages. What went wrong is in it, too.
+func Python(ctx context.Context, interpreter string) record.Python {
+	ctx, cancel := context.WithTimeoutCause(ctx, mostListing, fmt.Errorf("it took longer than %s", mostListing))
+	defer cancel()
+	out := record.Python{Interpreter: interpreter}
+	cmd := exec.CommandContext(ctx, interpreter, "-c", listPackages)
+	cmd.WaitDelay = time.Second
+	raw, err := cmd.Output()
+	var answer struct {
+		Version  string      `json:"version"`
+		Packages [][2]string `json:"packages"`
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &answer)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		var failed *exec.ExitError
+		if errors.As(err, &failed) && len(failed.Stderr) > 0 {
+			lines := strings.Split(strings.TrimSpace(string(failed.Stderr)), "\n")
+			err = errors.New(lines[len(lines)-1])
+		}
+		out.Error = "cannot list its packages: " + err.Error()
+		return out
+	}
+	out.Version = answer.Version
+	for _, p := range answer.Packages {
+		out.Packages = append(out.Packages, record.Setting{Name: p[0], Value: p[1]})
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package realise
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments"
+	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+func TestSampleLengths(t *testing.T) {
+	for _, c := range []struct {
+		total   int
+		profile experiments.Profile
+		want    []int
+	}{
+		{100, experiments.Profile{Samples: 2, Fraction: 0.03}, []int{3, 6}},
+		{10, experiments.Profile{Samples: 3, Fraction: 0.01}, []int{1, 2, 3}},
+		{2, experiments.Profile{Samples: 3, Fraction: 0.5}, []int{1, 2, 2}},
+		{100, experiments.Profile{Lengths: []int{5, 20}}, []int{5, 20}},
+		{8, experiments.Profile{Lengths: []int{5, 20, 30}}, []int{5, 8}},
+	} {
+		if got := sampleLengths(c.total, c.profile); !slices.Equal(got, c.want) {
+			t.Errorf("of %d by %+v: %v, want %v", c.total, c.profile, got, c.want)
+		}
+	}
+}
+
+// A sample lasts as long as the file says, or else as its job may train, or ten minutes.
+func TestLimit(t *testing.T) {
+	minute := time.Minute
+	for _, c := range []struct {
+		profile time.Duration
+		budget  *time.Duration
+		want    time.Duration
+	}{{0, nil, 10 * minute}, {0, &minute, minute}, {5 * minute, &minute, 5 * minute}, {5 * minute, nil, 5 * minute}} {
+		if got := sampleLimit(experiments.Profile{Limit: c.profile}, &experiments.Job{Budget: c.budget}); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// Side by side are as many as have room on a node of real hardware and on this machine.
+func TestCopies(t *testing.T) {
+	for _, c := range []struct {
+		engine                   string
+		node, machine, job, gpus int
+		alone                    bool
+		wantCopies, wantCores    int
+	}{
+		{"process", 4, 8, 1, 0, false, 4, 4},
+		{"process", 8, 4, 1, 0, false, 4, 4},
+		{"process", 64, 64, 2, 0, false, 8, 64},
+		{"docker", 5, 8, 2, 0, false, 2, 5},
+		{"process", 2, 2, 2, 0, false, 0, 0},
+		{"process", 4, 8, 1, 1, false, 0, 0},
+		{"process", 4, 8, 1, 0, true, 0, 0},
+		{"simulated", 4, 8, 1, 0, false, 0, 0},
+	} {
+		h := &experiments.Hardware{Engine: c.engine, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: c.node}}}}
+		j := &experiments.Job{GPUs: c.gpus}
+		j.Threads.Request = c.job
+		x := &Experiment{Spec: &experiments.Spec{Profile: experiments.Profile{Alone: c.alone}}}
+		x.Host.Threads = c.machine
+		copies, cores := x.copies(h, j)
+		if copies != c.wantCopies || cores != c.wantCores {
+			t.Errorf("%+v: %d copies on %d cores", c, copies, cores)
+		}
+	}
+}
+
+// Simulated work takes as long as at the speed that the machine had on as many threads as its job asks for.
+func TestAtSpeed(t *testing.T) {
+	known := []estimator.Moment{{Cores: 2, Seconds: 1}, {Cores: 2, Seconds: 1.5}, {Cores: 2, Seconds: 1},
+		{Cores: 2, Seconds: 1.5}}
+	e := estimator.Estimate{Probe: 1}
+	work := func(at ...estimator.Moment) time.Duration {
+		w := simulated.Scaling{Fixed: time.Second, Scaled: time.Second}
+		atSpeed(&w, e, 2, at, known)
+		return w.Fixed + w.Scaled
+	}
+	if got := work(estimator.Moment{Cores: 2, Seconds: 1.5}); got < 2200*time.Millisecond || got > 3*time.Second {
+		t.Errorf("in the slow mode: %s", got)
+	}
+	if got := work(estimator.Moment{Cores: 1, Seconds: 1.5}); got != 2*time.Second {
+		t.Errorf("by the speed of one core: %s", got)
+	}
+	if e.Probe = 0; work(estimator.Moment{Cores: 2, Seconds: 1.5}) != 2*time.Second {
+		t.Error("samples without a probe are compared with one")
+	}
+}

@@ -1,0 +1,254 @@
+package realise
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/jobs/builtin"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
+	"github.com/tfexp/tfexp/scheduler/tuner"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// Trial makes the cell of a trial of a tuning: with settings, as values in the
+// order of the tuning's, in a replicate. The error says why the settings cannot be.
+func (x *Experiment) Trial(tuning, replicate int, values []string, ref record.TrialRef) (*Cell, error) {
+	t := x.Spec.Tunings[tuning]
+	at, err := t.At(values)
+	if err != nil {
+		return nil, err
+	}
+	x.placeTrial(&at)
+	named := at
+	named.Axes = nil
+	for _, a := range t.Axes {
+		named.Axes = append(named.Axes, experiments.Setting(a))
+	}
+	ref.Tuning, ref.Settings = tuning, nil
+	for _, a := range at.Axes {
+		ref.Settings = append(ref.Settings, record.Setting(a))
+	}
+	what := cmp.Or(t.Mode, "trial")
+	c := x.cell(at, fmt.Sprintf("%s-r%d-%s%d", cellName(named), replicate, what, ref.Number), replicate)
+	c.Ref.Axes, c.Ref.Trial = t.Axes, &ref
+	return c, nil
+}
+
+// placeTrial gives a trial that runs elsewhere than on this machine a job block of
+// its own, as placedJobs does for the cells of the matrix.
+func (x *Experiment) placeTrial(c *experiments.Cell) {
+	if !c.Hardware.Real() || c.Hardware.Kind().Here {
+		return
+	}
+	placed, places := placed(&experiments.Spec{Cells: []experiments.Cell{*c}})
+	*c = placed.Cells[0]
+	for j, p := range places {
+		if j.Container != nil {
+			p.Image = x.images[imageOn{j.Container.Image, p.On.Name}]
+		}
+		x.places[j] = p
+	}
+}
+
+// trialLines are the key lines of a trial: which one of its tuning it is.
+func (c *Cell) trialLines() []string {
+	var k store.Key
+	if t := c.Ref.Trial; t != nil {
+		for _, a := range c.Ref.Axes {
+			k.Add("tuning.axis."+a.Name, a.Value)
+		}
+		k.Add("tuning.trial", strconv.Itoa(t.Number))
+		if g := c.x.Spec.Tunings[t.Tuning].Target; g != nil {
+			k.Addf("tuning.target", "%s %g", c.x.Spec.Tunings[t.Tuning].Objective, *g)
+		}
+		k.Append(c.modeLines(c.x.Spec.Tunings[t.Tuning]))
+	}
+	return k.Lines()
+}
+
+// trial describes a trial to the stage that runs it; nil for other cells.
+func (c *Cell) trial() *stages.Trial {
+	t := c.Ref.Trial
+	if t == nil {
+		return nil
+	}
+	j := c.Workload.Submits[0].Job
+	out := &stages.Trial{Tuning: c.x.Spec.Tunings[t.Tuning].Tuning, Units: j.Length()}
+	if j.Recorded != nil {
+		out.Recorded = &j.Recorded.Outcome
+	}
+	return out
+}
+
+// steered has the job of a tuning that is changed while it trains, with its controller;
+// nil for other cells.
+func (c *Cell) steered(dirs stages.Folders) ([]stages.Steered, error) {
+	if c.Ref.Trial == nil {
+		return nil, nil
+	}
+	t := c.x.Spec.Tunings[c.Ref.Trial.Tuning]
+	if t.Mode == "" {
+		return nil, nil
+	}
+	block := c.Workload.Submits[0].Job
+	s := stages.Steered{
+		Units: block.Length(), Steps: block.Steps > 0, Controller: tuner.Name,
+		At: func(settings []scheduler.Setting) (stages.Variant, error) { return c.variant(t, settings, dirs) },
+	}
+	for _, x := range c.Ref.Trial.Settings {
+		s.Settings = append(s.Settings, scheduler.Setting(x))
+	}
+	if block.Runtime != nil {
+		s.Losses = block.Runtime.Losses
+	}
+	options, err := c.tuner(t, &s)
+	s.Options = tuner.Given(options)
+	return []stages.Steered{s}, err
+}
+
+// tuner returns what the controller of a tuning is made from.
+func (c *Cell) tuner(t *experiments.Tuning, s *stages.Steered) (tuner.Options, error) {
+	method, _ := tuner.Find(t.Method) // the language knows no other
+	o := tuner.Options{
+		Problem: t.Problem(uint64(c.Ref.Seed)), Method: method, Fixed: t.Mode == record.Unchanged,
+		Restart: t.Mode == record.ByRestart, Units: s.Units, Stretch: t.Stretch, Tries: t.Trials, Level: t.Confidence,
+		Limit:  time.Duration(t.LimitSeconds * float64(time.Second)),
+		Values: t.ValuesAt, Known: t.Known(),
+	}
+	o.Problem.Limits = nil // the target ends the job; other bounds are looked at when it is over
+	o.Initial = o.Problem.Initial
+	if t.Target != nil {
+		o.Target, o.Bound = record.FindObjective(t.Objective).Target, *t.Target
+	}
+	first, err := s.At(s.Settings)
+	if err != nil {
+		return o, err
+	}
+	for i := range t.Settings {
+		o.Names = append(o.Names, t.Settings[i].Name)
+		o.Learns = append(o.Learns, c.learns(t, i, s, &first))
+		o.Live = append(o.Live, c.Ref.Real() && slices.Contains(first.Live, t.Settings[i].Name))
+	}
+	o.Cores = func(at []float64) int {
+		v, _ := s.At(t.SettingsAt(at)) // one that cannot be has none
+		return v.Threads
+	}
+	return o, nil
+}
+
+// learns reports whether a setting changes the program, and not only what it holds.
+func (c *Cell) learns(t *experiments.Tuning, setting int, s *stages.Steered, first *stages.Variant) bool {
+	x := &t.Settings[setting]
+	values := x.Values
+	if len(values) == 0 {
+		values = []string{record.Number(x.Min), record.Number(x.Max)}
+	}
+	for _, v := range values {
+		settings := slices.Clone(s.Settings)
+		settings[setting].Value = v
+		other, err := s.At(settings)
+		if err == nil && (!slices.Equal(other.Launch.Argv, first.Launch.Argv) || !slices.Equal(other.Launch.Env, first.Launch.Env)) {
+			return true
+		}
+	}
+	return false
+}
+
+// variant is the job of a tuning at other settings.
+func (c *Cell) variant(t *experiments.Tuning, settings []scheduler.Setting, dirs stages.Folders) (stages.Variant, error) {
+	values := make([]string, len(t.Settings))
+	for i := range t.Settings {
+		k := slices.IndexFunc(settings, func(s scheduler.Setting) bool { return s.Name == t.Settings[i].Name })
+		if k < 0 {
+			return stages.Variant{}, fmt.Errorf("there is no value for the setting %q", t.Settings[i].Name)
+		}
+		values[i] = settings[k].Value
+	}
+	at, err := t.At(values)
+	if err != nil {
+		return stages.Variant{}, err
+	}
+	if !reflect.DeepEqual(at.Hardware.Cluster, c.Hardware.Cluster) {
+		return stages.Variant{}, fmt.Errorf("the hardware %q does not change while a job runs", at.Hardware.Name)
+	}
+	c.x.placeTrial(&at)
+	other := &Cell{x: c.x, point: at, Ref: c.Ref}
+	r, err := other.realise()
+	if err != nil {
+		return stages.Variant{}, err
+	}
+	job, block := &r.Jobs[0], r.Blocks[r.Block[0]]
+	v := stages.Variant{Threads: job.Threads, Roles: job.Roles()}
+	for i := range t.Settings {
+		if name := t.Settings[i].Name; t.Settings[i].Live || block.Builtin != "" && slices.Contains(builtin.Changeable(), name) {
+			v.Live = append(v.Live, name)
+		}
+	}
+	if c.Ref.Real() {
+		v.Launch = other.launch(r, 0, dirs)
+		return v, nil
+	}
+	work, err := other.work(r)
+	if err != nil {
+		return v, err
+	}
+	v.Work = work[0]
+	return v, nil
+}
+
+// modeLines are the key lines of a job that is changed while it trains: all that its
+// controller decides by.
+func (c *Cell) modeLines(t *experiments.Tuning) []string {
+	var k store.Key
+	if t.Mode == "" {
+		return nil
+	}
+	for _, line := range t.Described() {
+		k.Add("tuning.search", line)
+	}
+	k.Addf("tuning.controller", "version %d", tuner.Version)
+	return k.Lines()
+}
+
+// deepenedAt names one scenario of an adaptation.
+type deepenedAt struct{ study, scenario int }
+
+// Training describes a real training of an adaptation, and returns the description of its
+// key.
+func (x *Experiment) Training(t stages.Training) (stages.Task, string, error) {
+	at := deepenedAt{t.Study, t.Scenario}
+	c, ok := x.deepened[at]
+	if !ok {
+		c = x.Spec.Deepened[t.Study][t.Scenario]
+		x.placeTrial(&c)
+		x.deepened[at] = c
+	}
+	cell := x.cell(c, t.Name, 1)
+	k, err := cell.Key()
+	if err != nil {
+		return stages.Task{}, "", err
+	}
+	real := x.Spec.Adaptations[t.Study].Real
+	k.Addf("deepening", "%d decisions between %d actions, at %v, from %s", real.Decisions, real.Blocks+1, real.At,
+		real.Scenarios[t.Scenario].First)
+	for _, l := range t.Depends {
+		k.Add(l.Label, l.Value)
+	}
+	task, err := cell.Task(t.Folders)
+	if err != nil {
+		return stages.Task{}, "", fmt.Errorf("training %s: %w", t.Name, err)
+	}
+	j := c.Workload.Submits[0].Job
+	task.Steered = []stages.Steered{{
+		Units: j.Length(), Steps: j.Steps > 0, Controller: adaptation.Live, Options: t.Course.Options(),
+	}}
+	return task, k.Description(), nil
+}

@@ -1,0 +1,445 @@
+package realise
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+)
+
+// realised is the workload of one replicate: its jobs, in the order of
+// their numbers, and the job block of each. Large ones are shared by all cells
+// that have them, so nothing in it is ever changed.
+type realised struct {
+	Jobs []scheduler.Job
+	// Blocks are the job blocks; Block has the index of each job's own, or -1 for
+	// a job that a trace alone describes.
+	Blocks []*experiments.Job
+	Block  []int32
+	// runTimes are those of a trace, on the full request; negative where it
+	// has none, nil where it has none at all, or the jobs run for real.
+	runTimes []time.Duration
+	// Alternatives are those that a trace has of each job; nil where it has none.
+	Alternatives [][]workload.Alternative
+	// epochs has the epoch time of each job whose run time the file gives; nil
+	// when no job block draws it.
+	epochs []time.Duration
+	// epochsOn has the same of the alternatives of each job, but for its own request, where one of them is drawn.
+	epochsOn [][]time.Duration
+	// requested says that the jobs come with the run times that their users
+	// asked for, from a trace.
+	requested bool
+	// submitted marks the jobs of a workload with a trace that are not from it;
+	// nil where all are from one or the other.
+	submitted []bool
+	Resizes   []scheduler.Resize
+	Digest    string
+}
+
+// draw takes the jobs of a workload from its trace, and draws those that it
+// submits.
+func draw(w *experiments.Workload, seed int64) (realised, error) {
+	switch {
+	case w.Trace == nil:
+		return submitted(w, seed, nil)
+	case len(w.Submits) == 0 && len(w.Resizes) == 0:
+		return traced(w.Trace), nil
+	}
+	return both(w, seed)
+}
+
+// submitted draws the jobs that a workload submits. Their names are none
+// of those that are taken.
+func submitted(w *experiments.Workload, seed int64, taken map[string]bool) (realised, error) {
+	var (
+		batches []workload.Submit
+		r       realised
+	)
+	blocks := map[*experiments.Job]int32{}
+	for _, s := range w.Submits {
+		template := s.Job.Template()
+		template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
+		template.Own().Budget = s.Budget
+		batches = append(batches, workload.Submit{Job: template, Count: s.Count, Arrivals: s.Arrivals})
+		r.Block = slices.Grow(r.Block, s.Count)
+		k, ok := blocks[s.Job]
+		if !ok {
+			k = int32(len(r.Blocks))
+			blocks[s.Job] = k
+			r.Blocks = append(r.Blocks, s.Job)
+		}
+		for range s.Count {
+			r.Block = append(r.Block, k)
+		}
+	}
+	var err error
+	if r.Jobs, err = workload.Realise(w.Name, batches, seed, taken); err != nil {
+		return r, err
+	}
+	r.resize(w.Resizes)
+	r.epochs = drawEpochs(w, seed, len(r.Jobs))
+	r.epochsOn = drawAlternatives(w, seed, len(r.Jobs))
+	for i := range r.Jobs {
+		if j := r.Blocks[r.Block[i]]; j.Runtime != nil { // the estimate of most policies; see jobsFor
+			r.Jobs[i].Predicted = within(r.Jobs[i].Budget(), givenWork(j, r.Epoch(i)).RunTime(j.Threads.Request))
+		}
+	}
+	r.Digest = digestJobs(r)
+	return r, nil
+}
+
+func traced(t *experiments.Trace) realised {
+	r := realised{Jobs: t.Jobs, Block: t.Block, runTimes: t.RunTimes, Resizes: t.Resizes, requested: true,
+		Alternatives: t.Alternatives}
+	for _, k := range t.Blocks {
+		r.Blocks = append(r.Blocks, k.Job)
+	}
+	// All that a trace says has a place in its written form.
+	h := sha256.New()
+	_ = formats.WriteCSV(h, t.Trace) // a hash does not fail
+	workload.WriteRest(h, t.Jobs)
+	r.Digest = hex.EncodeToString(h.Sum(nil))
+	return r
+}
+
+// RunTime is the run time that a trace has of a job.
+func (r *realised) RunTime(job int) (time.Duration, bool) {
+	if r.runTimes == nil || r.runTimes[job] < 0 {
+		return 0, false
+	}
+	return r.runTimes[job], true
+}
+
+// Traced is the work of a job whose run time a trace has, in one of its alternatives by their index; it speeds up as
+// the file says, and else in proportion to its threads.
+func (r *realised) Traced(job, alternative int) (simulated.Scaling, bool) {
+	t, ok := r.RunTime(job)
+	if !ok {
+		return simulated.Scaling{}, false
+	}
+	if all := r.AlternativesOf(job); all != nil {
+		a := all[alternative]
+		return simulated.FullRequest(a.RunTime, a.Threads), a.RunTime >= 0
+	}
+	w := simulated.FullRequest(t, r.Jobs[job].Threads)
+	if k := r.Block[job]; k >= 0 && r.Blocks[k].Runtime != nil {
+		speedUp(&w, r.Blocks[k].Runtime)
+	}
+	return w, true
+}
+
+// AlternativesOf are the alternatives that a trace has of a job; nil if it has none.
+func (r *realised) AlternativesOf(job int) []workload.Alternative {
+	if r.Alternatives == nil {
+		return nil
+	}
+	return r.Alternatives[job]
+}
+
+// drawEpochs draws the epoch time of each job, where a job block asks for that.
+func drawEpochs(w *experiments.Workload, seed int64, jobs int) []time.Duration {
+	if !slices.ContainsFunc(w.Submits, func(s experiments.Submit) bool {
+		return s.Job.Runtime != nil && !s.Job.Runtime.Epoch.Fixed()
+	}) {
+		return nil
+	}
+	epochs := make([]time.Duration, 0, jobs)
+	for i, s := range w.Submits {
+		rng := epochStream(w, seed, i)
+		for range s.Count {
+			var d time.Duration
+			if s.Job.Runtime != nil {
+				d = s.Job.Runtime.Epoch.Draw(rng)
+			}
+			epochs = append(epochs, d)
+		}
+	}
+	return epochs
+}
+
+// Epoch is the epoch time that the file gives a job, by its number.
+func (r *realised) Epoch(job int) time.Duration {
+	block := r.Blocks[r.Block[job]]
+	switch {
+	case block.Runtime != nil && block.Runtime.Elastic != nil:
+		return aloneElastic(block.Runtime.Elastic, &r.Jobs[job])
+	case r.epochs != nil:
+		return r.epochs[job]
+	}
+	return block.Runtime.Epoch.Mean
+}
+
+// digestJobs is the hash of all that was drawn.
+func digestJobs(r realised) string {
+	h := sha256.New()
+	var b []byte
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		if len(b) >= 1<<14 {
+			h.Write(b)
+			b = b[:0]
+		}
+		b = append(b, j.Name...)
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, int64(j.Arrival), 10)
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, int64(j.Deadline), 10)
+		if r.epochs != nil {
+			b = append(b, ' ')
+			b = strconv.AppendInt(b, int64(r.epochs[i]), 10)
+		}
+		b = append(b, '\n')
+	}
+	h.Write(b)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// EpochOn is the epoch time that the file gives a job in one of the alternatives of its block, by its index among the
+// block with its alternatives. Where it is drawn, it is drawn from the same random numbers: a job that is long in one
+// is long in the others.
+func (r *realised) EpochOn(job, alternative int) time.Duration {
+	if alternative == 0 {
+		return r.Epoch(job)
+	}
+	if r.epochsOn != nil && r.epochsOn[job] != nil {
+		return r.epochsOn[job][alternative-1]
+	}
+	return r.Blocks[r.Block[job]].Alternatives[alternative-1].Runtime.Epoch.Mean
+}
+
+// drawAlternatives draws the epoch times of alternatives, where the file asks for that.
+func drawAlternatives(w *experiments.Workload, seed int64, jobs int) [][]time.Duration {
+	drawn := func(a *experiments.Job) bool { return a.Runtime != nil && !a.Runtime.Epoch.Fixed() }
+	var all [][]time.Duration
+	at := 0
+	for i, s := range w.Submits {
+		if slices.ContainsFunc(s.Job.Alternatives, drawn) {
+			if all == nil {
+				all = make([][]time.Duration, jobs)
+			}
+			for n := range s.Count {
+				all[at+n] = make([]time.Duration, len(s.Job.Alternatives))
+			}
+			for k, a := range s.Job.Alternatives {
+				rng := epochStream(w, seed, i)
+				for n := range s.Count {
+					if a.Runtime != nil {
+						all[at+n][k] = a.Runtime.Epoch.Draw(rng)
+					}
+				}
+			}
+		}
+		at += s.Count
+	}
+	return all
+}
+
+// epochStream is where the epoch times of a submit block are drawn from.
+func epochStream(w *experiments.Workload, seed int64, submit int) *rand.Rand {
+	return workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(submit), "epochs")
+}
+
+// aloneElastic is how long an elastic job takes on what it requests, with the batch size that
+// its user asked for.
+func aloneElastic(e *experiments.Elastic, j *scheduler.Job) time.Duration {
+	s := e.Program.Alone(batchOf(e, j), j.GPUs, j.Nodes)
+	return max(time.Duration(math.Round(min(s*1e9, math.MaxInt64/2))), 1)
+}
+
+// batchOf is the batch size of a job where its policy chooses none.
+func batchOf(e *experiments.Elastic, j *scheduler.Job) int {
+	if e.Batch > 0 {
+		return e.Batch
+	}
+	return j.Batch()
+}
+
+// within is a run time under a budget: at most the budget, and a nanosecond for none
+// at all, since 0 stands for a time that is not known. Of an unknown run time, the
+// budget is what there is to go by.
+func within(budget *time.Duration, d time.Duration) time.Duration {
+	if budget == nil || d > 0 && d <= *budget {
+		return d
+	}
+	return max(*budget, 1)
+}
+
+// Real is the workload of jobs that run for real: their run times are not known before.
+func (r realised) Real() realised {
+	r.runTimes = nil
+	return r
+}
+
+// Export is the workload as a trace, without the estimates that policies are given. With runTimes it has also those
+// that are the same for all jobs of a block.
+func (r *realised) Export(runTimes bool) workload.Trace {
+	t := workload.Trace{
+		Jobs: r.Jobs, RunTimes: slices.Clone(r.runTimes), Alternatives: r.Alternatives, Resizes: r.Resizes,
+	}
+	if !r.requested || r.submitted != nil {
+		t.Jobs = slices.Clone(r.Jobs)
+		for i := range t.Jobs {
+			if !r.Asked(i) {
+				t.Jobs[i].Predicted = 0
+			}
+		}
+	}
+	if r.epochs != nil || r.epochsOn != nil || runTimes { // a replay cannot draw them again
+		if t.RunTimes == nil {
+			t.RunTimes = slices.Repeat([]time.Duration{-1}, len(r.Jobs))
+		}
+		for i := range t.RunTimes {
+			if t.RunTimes[i] >= 0 || r.requested && r.Asked(i) && !runTimes || r.Block[i] < 0 {
+				continue
+			}
+			if j := r.Blocks[r.Block[i]]; j.Runtime != nil {
+				t.RunTimes[i] = givenWork(j, r.Epoch(i)).RunTime(j.Threads.Request)
+			}
+		}
+	}
+	r.exportAlternatives(&t)
+	return t
+}
+
+// exportAlternatives adds to a trace the alternatives of jobs whose blocks have them, without those whose speeds depend
+// on the types of GPUs that a hardware has.
+func (r *realised) exportAlternatives(t *workload.Trace) {
+	cloned := false
+	for i, k := range r.Block {
+		if k < 0 || r.AlternativesOf(i) != nil || len(r.Blocks[k].Alternatives) == 0 {
+			continue
+		}
+		all := r.Blocks[k].WithAlternatives()
+		if slices.ContainsFunc(all, func(w *experiments.Job) bool {
+			return w.Runtime != nil && len(w.Runtime.GPURates)+len(w.Runtime.Neighbours) > 0
+		}) {
+			continue
+		}
+		if !cloned {
+			cloned = true
+			missing := len(r.Jobs) - len(t.Alternatives)
+			t.Alternatives = append(slices.Clone(t.Alternatives), make([][]workload.Alternative, missing)...)
+		}
+		for n, w := range all {
+			a := workload.Alternative{Alternative: w.RequestOn(w.AlternativeName(), w.GPU), RunTime: -1}
+			if n == 0 {
+				a.Predicted = t.Jobs[i].Predicted
+			}
+			if w.Runtime != nil && t.Timed(i) {
+				a.RunTime = givenWork(w, r.EpochOn(i, n)).RunTime(w.Threads.Request)
+			}
+			t.Alternatives[i] = append(t.Alternatives[i], a)
+		}
+	}
+}
+
+// both merges the jobs of a trace and those that are submitted beside
+// it, by their arrivals; at one instant the trace comes first.
+func both(w *experiments.Workload, seed int64) (realised, error) {
+	trace := traced(w.Trace)
+	taken := make(map[string]bool, len(trace.Jobs))
+	for i := range trace.Jobs {
+		taken[trace.Jobs[i].Name] = true
+	}
+	own := *w
+	own.Trace, own.Resizes = nil, nil
+	drawn, err := submitted(&own, seed, taken)
+	if err != nil {
+		return drawn, err
+	}
+	all := slices.Concat(trace.Jobs, drawn.Jobs)
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Arrival, all[b].Arrival) })
+
+	n := len(trace.Jobs)
+	r := realised{
+		Jobs: make([]scheduler.Job, len(all)), Block: make([]int32, len(all)), submitted: make([]bool, len(all)),
+		Blocks: slices.Concat(trace.Blocks, drawn.Blocks), requested: true,
+	}
+	if trace.runTimes != nil {
+		r.runTimes = make([]time.Duration, len(all))
+	}
+	if trace.Alternatives != nil {
+		r.Alternatives = make([][]workload.Alternative, len(all))
+	}
+	if drawn.epochsOn != nil {
+		r.epochsOn = make([][]time.Duration, len(all))
+	}
+	if drawn.epochs != nil {
+		r.epochs = make([]time.Duration, len(all))
+	}
+	number := make([]int, len(all))
+	for i, from := range order {
+		number[from] = i
+		r.Jobs[i] = all[from]
+		r.Jobs[i].Number = i
+		if from < n {
+			r.Block[i] = trace.Block[from]
+			if r.runTimes != nil {
+				r.runTimes[i] = trace.runTimes[from]
+			}
+			if r.Alternatives != nil {
+				r.Alternatives[i] = trace.Alternatives[from]
+			}
+			if k := r.Block[i]; r.epochs != nil && k >= 0 && r.Blocks[k].Runtime != nil {
+				r.epochs[i] = r.Blocks[k].Runtime.Epoch.Mean
+			}
+			continue
+		}
+		r.submitted[i] = true
+		r.Block[i] = drawn.Block[from-n] + int32(len(trace.Blocks))
+		if r.runTimes != nil {
+			r.runTimes[i] = -1
+		}
+		if r.epochsOn != nil {
+			r.epochsOn[i] = drawn.epochsOn[from-n]
+		}
+		if r.epochs != nil {
+			r.epochs[i] = drawn.epochs[from-n]
+		}
+	}
+	for _, z := range trace.Resizes {
+		z.Job = number[z.Job]
+		r.Resizes = append(r.Resizes, z)
+	}
+	r.resize(w.Resizes)
+	digest := sha256.Sum256([]byte(trace.Digest + drawn.Digest))
+	r.Digest = hex.EncodeToString(digest[:])
+	return r, nil
+}
+
+// resize adds the resize requests of a workload. A job that a lenient reader
+// has left out of the trace has none.
+func (r *realised) resize(requests []experiments.Update) {
+	if len(requests) == 0 {
+		return
+	}
+	byName := make(map[string]int, len(r.Jobs))
+	for i := range r.Jobs {
+		byName[r.Jobs[i].Name] = i
+	}
+	for _, z := range requests {
+		if job, ok := byName[z.Job]; ok {
+			r.Resizes = append(r.Resizes, scheduler.Resize{At: z.At, Job: job, Threads: z.Threads})
+		}
+	}
+}
+
+// Asked reports whether a job's prediction is the run time that its user asked
+// for.
+func (r *realised) Asked(job int) bool {
+	return r.requested && (r.submitted == nil || !r.submitted[job])
+}

@@ -1,0 +1,550 @@
+// Package deepen has the stages that train networks for real under a time budget, and
+// deepen them while they train: by every sequence of decisions, which makes a table, and
+// then by what the controllers of an adaptation decide.
+package adaptation
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/steering"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "deepen",
+		Reads:  []stages.Artifact{stages.Cells},
+		Writes: []stages.Artifact{stages.Trained},
+		Files:  []string{record.TrainingsDir, record.TableFile},
+		Left:   leftTables,
+		Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier",
+			List: listTrainings, Find: findTrainings},
+		Run: exhaust,
+	})
+}
+
+// leftTables describes the tables by their content.
+func leftTables(r *stages.Run) ([]stages.Line, error) {
+	var lines []stages.Line
+	for _, s := range studies(r.Dir, r.Experiment) {
+		if s.Real != nil {
+			lines = append(lines, stages.Line{Label: "trained." + s.Name, Value: "table " + s.Digest})
+		}
+	}
+	return lines, nil
+}
+
+// listTrainings has a piece for each scenario in which networks are trained by every sequence.
+func listTrainings(p stages.Planning) ([]stages.Piece, error) {
+	var pieces []stages.Piece
+	for i, s := range p.Studies() {
+		if s.Real == nil || !s.Real.Exhaustive {
+			continue
+		}
+		for k, sc := range s.Real.Scenarios {
+			one := place{dir: p.Dir, experiment: p.Experiment, index: i, Study: s}
+			_, key, err := one.task(k, one.sequence(0))
+			if err != nil {
+				return nil, err
+			}
+			n := s.Real.Sequences()
+			pieces = append(pieces, stages.Piece{
+				Name: s.Name + "-" + sc.Name, Key: key, Count: n,
+				Text: fmt.Sprintf("all %d sequences of %s in %s, %s each", n, s.Name, sc.Name, s.Real.Budget),
+			})
+		}
+	}
+	return pieces, nil
+}
+
+// findTrainings reports whether all trainings of a scenario are there.
+func findTrainings(p stages.Planning, piece stages.Piece, kept []byte) bool {
+	if kept != nil {
+		return false // the folders say it
+	}
+	for i, s := range p.Studies() {
+		if s.Real == nil {
+			continue
+		}
+		for k, sc := range s.Real.Scenarios {
+			if s.Name+"-"+sc.Name != piece.Name {
+				continue
+			}
+			one := place{dir: p.Dir, experiment: p.Experiment, index: i, Study: s}
+			for n := range s.Real.Sequences() {
+				if task, key, err := one.task(k, one.sequence(n)); err != nil || !complete(task.Dir, key) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// keyFile describes what a training depends on, in its folder.
+const keyFile = "key.txt"
+
+// place is where the networks of an adaptation are trained.
+type place struct {
+	dir        string // of the experiment
+	experiment stages.Experiment
+	index      int // of the adaptation
+	*adaptation.Study
+}
+
+// course is a training by what decides in it.
+type course struct {
+	name    string // of its folder
+	by      adaptation.Decider
+	depends []stages.Line
+}
+
+// sequence is the training by a sequence.
+func (p *place) sequence(index int) course {
+	actions := adaptation.Actions((&adaptation.AgentTable{Decisions: p.Real.Decisions, Actions: p.Real.Blocks + 1}).Sequence(index))
+	return course{
+		name: strings.ReplaceAll(actions, " ", "-"), by: adaptation.Constant(p.Real, index),
+		depends: []stages.Line{{Label: "deepening.sequence", Value: actions}},
+	}
+}
+
+// unit is the name of a training.
+func (p *place) unit(scenario int, c course) string {
+	return fmt.Sprintf("%s-%s/%s", fileName(p.Name), fileName(p.Real.Scenarios[scenario].Name), c.name)
+}
+
+// task is a training in plain values, with the description of its key.
+func (p *place) task(scenario int, c course) (stages.Task, string, error) {
+	unit := p.unit(scenario, c)
+	return p.experiment.Training(stages.Training{
+		Folders: stages.Folders{
+			Dir:     filepath.Join(p.dir, record.TrainingsDir, filepath.FromSlash(unit)),
+			Scratch: filepath.Join(p.dir, ".scratch-"+strings.ReplaceAll(unit, "/", "-")),
+		},
+		Study: p.index, Scenario: scenario, Name: unit,
+		Course: &adaptation.Course{Decider: c.by, Real: p.Real, Scenario: scenario}, Depends: c.depends,
+	})
+}
+
+// complete reports whether the training in a folder is that of a key, and finished: one that failed is tried again, as
+// cells are.
+func complete(dir, key string) bool {
+	raw, err := folder.ReadFile(dir, keyFile)
+	if err != nil || string(raw) != key || !record.Intact(dir) {
+		return false
+	}
+	var cell record.Cell
+	return record.ReadCellFile(dir, &cell) == nil && cell.State == record.CellFinished
+}
+
+// trainer trains the networks of one adaptation.
+type trainer struct {
+	*stages.Run
+	place
+	stage               string
+	done, total, reused int
+	began               time.Time
+	spare               int // further tries of trainings that were disturbed
+}
+
+// oneIn of the trainings may be repeated because something disturbed it: more would take far longer than planned, on a
+// machine that stays busy, for times that are no better.
+const oneIn = 8
+
+// trainers are those of the adaptations with a job.
+func trainers(r *stages.Run, stage string) []*trainer {
+	var list []*trainer
+	for i, s := range studies(r.Dir, r.Experiment) {
+		if s.Real != nil {
+			at := place{dir: r.Dir, experiment: r.Experiment, index: i, Study: s}
+			list = append(list, &trainer{Run: r, place: at, stage: stage, began: time.Now()})
+		}
+	}
+	return list
+}
+
+// outcome is what a training came to.
+type outcome struct {
+	accuracy float64 // NaN for one that failed
+	rows     []steering.Row
+	problem  string // why it failed
+	dir      string // its folder
+}
+
+// decisions are those that were taken, in their order.
+func (o *outcome) decisions() []steering.Row {
+	var rows []steering.Row
+	for _, row := range o.rows {
+		if row.Probabilities != "" {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// train trains a network, unless that is there already.
+func (t *trainer) train(ctx context.Context, scenario int, c course) (*outcome, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	task, key, err := t.task(scenario, c)
+	if err != nil {
+		return nil, err
+	}
+	if complete(task.Dir, key) {
+		t.reused++
+	} else if err := t.carryOut(ctx, t.unit(scenario, c), key, &task); err != nil {
+		return nil, err
+	}
+	t.done++
+	return readTraining(task.Dir)
+}
+
+// carryOut runs a training in its folder.
+func (t *trainer) carryOut(ctx context.Context, unit, key string, task *stages.Task) error {
+	dir := task.Dir
+	err := os.RemoveAll(dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, keyFile), []byte(key), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("training %s: %w", unit, err)
+	}
+	began := time.Now()
+	t.observe(stages.Progress{Kind: stages.UnitStart, Unit: unit})
+	on := execute.Machine{Site: t.Site(task.Hardware.Kind), GPUs: t.GPUs, Spare: &t.spare}
+	cell, err := execute.Real(ctx, *task, on, nil)
+	if err != nil {
+		return fmt.Errorf("training %s: %w", unit, err)
+	}
+	for _, w := range cell.Warnings {
+		t.Warn(w.Code, unit, w.Text)
+	}
+	end := stages.Progress{Kind: stages.UnitEnd, Unit: unit, Elapsed: time.Since(began)}
+	if cell.State != record.CellFinished {
+		end.Err = errors.New(problem(&cell))
+	}
+	t.done++
+	t.observe(end)
+	t.done--
+	return t.Note(stages.Note{Event: "training", Unit: unit, State: cell.State, Seconds: end.Elapsed.Seconds()})
+}
+
+// observe reports progress, with the counts and the time left.
+func (t *trainer) observe(p stages.Progress) {
+	p.Stage, p.Done, p.Total, p.Reused = t.stage, t.done, t.total, t.reused
+	p.Left = time.Duration(max(t.total-t.done, 0)) * t.Real.Budget
+	t.Observe(p)
+}
+
+// problem says why a training failed.
+func problem(c *record.Cell) string {
+	if c.Error != "" || len(c.Failures) == 0 {
+		return c.Error
+	}
+	return c.Failures[0].Reason
+}
+
+// readTraining reads what a training left.
+func readTraining(dir string) (*outcome, error) {
+	var cell record.Cell
+	if err := record.ReadCellFile(dir, &cell); err != nil {
+		return nil, fmt.Errorf("read a training: %w", err)
+	}
+	rows, err := steering.In(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read a training: %w", err)
+	}
+	out := &outcome{accuracy: math.NaN(), rows: rows, dir: dir}
+	if cell.State != record.CellFinished {
+		out.problem = problem(&cell)
+	} else if out.accuracy = measure.FinalAccuracy.Of(&cell.Metrics); math.IsNaN(out.accuracy) {
+		out.problem = "its program reported no accuracy"
+	}
+	return out, nil
+}
+
+// fileName keeps of a name what a folder may be called.
+func fileName(name string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-':
+			return c
+		}
+		return '_'
+	}, name)
+}
+
+// exhaust trains by every sequence where an adaptation asks for that, and writes its table.
+func exhaust(ctx context.Context, r *stages.Run) error {
+	var all []*trainer
+	for _, t := range trainers(r, "deepen") {
+		if t.Real.Exhaustive {
+			t.total = t.Real.Sequences() * len(t.Real.Scenarios)
+			t.spare = t.total / oneIn
+			all = append(all, t)
+		}
+	}
+	for _, t := range all {
+		there := t.there()
+		if there < t.total {
+			t.done, t.reused = there, there
+			t.observe(stages.Progress{Kind: stages.StageStart})
+			t.done, t.reused = 0, 0
+		}
+		err := t.table(ctx)
+		if there < t.total {
+			t.observe(stages.Progress{Kind: stages.StageEnd, Elapsed: time.Since(t.began), Err: err})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// there counts the trainings by sequences that have finished.
+func (t *trainer) there() int {
+	n := 0
+	for k := range t.Real.Scenarios {
+		for i := range t.Real.Sequences() {
+			if task, key, err := t.task(k, t.sequence(i)); err == nil && complete(task.Dir, key) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// table trains by every sequence and writes what came of them.
+func (t *trainer) table(ctx context.Context) error {
+	var b bytes.Buffer
+	b.WriteString("scenario")
+	for d := range t.Real.Decisions {
+		fmt.Fprintf(&b, ",a%d", d+1)
+	}
+	for d := range t.Real.Decisions {
+		fmt.Fprintf(&b, ",timeleft%d", d+1)
+	}
+	b.WriteString(",totaltime,acc\n")
+	failed, short := 0, 0
+	var why string
+	for k, sc := range t.Real.Scenarios {
+		for i := range t.Real.Sequences() {
+			out, err := t.train(ctx, k, t.sequence(i))
+			if err != nil {
+				return err
+			}
+			if out.problem != "" {
+				failed, why = failed+1, out.problem
+				continue
+			}
+			if len(out.decisions()) < t.Real.Decisions {
+				short++
+			}
+			b.WriteString(t.row(sc.Name, i, out))
+		}
+	}
+	path := filepath.Join(t.Dir, tableOf(t.Studies(), t.Study))
+	if err := folder.Write(path, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("write the table: %w", err)
+	}
+	if short > 0 {
+		t.Warn("few_decisions", "",
+			fmt.Sprintf("in %d of %d trainings of %s the budget ended before all decisions were taken", short, t.total,
+				t.Name))
+	}
+	t.Tables = nil
+	if err := learned(t.Study, b.Bytes()); err != nil {
+		t.Warn("incomplete_table", "",
+			fmt.Sprintf("%d of %d trainings of %s failed (%s), so nothing can learn on its table: %v",
+				failed, t.total, t.Name, why, err))
+	}
+	return nil
+}
+
+// row is the row of a sequence.
+func (t *trainer) row(scenario string, index int, out *outcome) string {
+	fields := []string{quoted(scenario)}
+	sequence := (&adaptation.AgentTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(index)
+	for _, a := range sequence {
+		fields = append(fields, strconv.Itoa(a))
+	}
+	taken := out.decisions()
+	for d := range sequence {
+		left := 0.0
+		if d < len(taken) {
+			left = taken[d].Left
+		}
+		fields = append(fields, strconv.FormatFloat(left, 'f', 4, 64))
+	}
+	fields = append(fields, strconv.FormatFloat(t.Real.Budget.Seconds(), 'f', -1, 64), strconv.FormatFloat(out.accuracy,
+		'f', -1, 64))
+	return strings.Join(fields, ",") + "\n"
+}
+
+// quoted is a name as a field of a CSV file.
+func quoted(s string) string {
+	if strings.ContainsAny(s, ",\"\n") {
+		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	}
+	return s
+}
+
+// went reads how the training in a folder went, from what its program reported and what was decided.
+func went(dir string) (adaptation.Trained, error) {
+	out := adaptation.Trained{Trained: math.NaN(), Step: math.NaN()}
+	did, err := readTraining(dir)
+	if err != nil {
+		return out, err
+	}
+	out.Final = did.accuracy
+	for _, row := range did.decisions() {
+		out.Decided = append(out.Decided, row.Used)
+	}
+	lines, err := record.ProgressIn(dir)
+	if err != nil {
+		return out, fmt.Errorf("read a training: %w", err)
+	}
+	var steps []float64
+	last := 0
+	for _, l := range lines {
+		if stats.Finite(l.Accuracy) && stats.Finite(l.Used) {
+			out.Times, out.Accuracies = append(out.Times, l.Used), append(out.Accuracies, l.Accuracy)
+		}
+		if stats.Finite(l.Left) && stats.Finite(l.TimeLeft) {
+			out.Told = append(out.Told, l.TimeLeft-l.Left)
+		}
+		if n := l.Step - last; n > 0 && l.Seconds > 0 {
+			steps = append(steps, l.Seconds/float64(n))
+		}
+		last = l.Step
+	}
+	if slices.Sort(steps); len(steps) > 0 {
+		out.Step = stats.Quantile(steps, 0.5)
+	}
+	return out, said(dir, &out)
+}
+
+// said takes from the log of a training what its progress lines do not have.
+func said(dir string, out *adaptation.Trained) error {
+	logs, err := filepath.Glob(filepath.Join(dir, record.LogsDir, "*.log"))
+	if err != nil || len(logs) == 0 {
+		return err
+	}
+	f, err := folder.Open(filepath.Split(logs[0])) // there is one job
+	if err != nil {
+		return fmt.Errorf("read a training: %w", err)
+	}
+	defer f.Close()
+	report, err := contract.Parse(f, contract.Last)
+	if err != nil {
+		return fmt.Errorf("read a training: %w", err)
+	}
+	for _, d := range report.Deepened {
+		out.Deepening = append(out.Deepening, d.Seconds)
+	}
+	if report.Trained != nil {
+		out.Trained = *report.Trained
+	}
+	return nil
+}
+
+// all reads how the trainings of an adaptation went that are there: by sequences, and those that controllers decided
+// in.
+func (t *trainer) all() ([]adaptation.Trained, error) {
+	var list []adaptation.Trained
+	for k, sc := range t.Real.Scenarios {
+		for i := range t.Real.Sequences() {
+			if !t.Real.Exhaustive {
+				break
+			}
+			task, key, err := t.task(k, t.sequence(i))
+			if err != nil || !complete(task.Dir, key) {
+				continue
+			}
+			one, err := went(task.Dir)
+			if err != nil {
+				return nil, err
+			}
+			one.Scenario = sc.Name
+			one.Actions = (&adaptation.AgentTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(i)
+			list = append(list, one)
+		}
+	}
+	for i := range t.Study.Chosen {
+		c := &t.Study.Chosen[i]
+		one, err := went(c.Dir)
+		if err != nil {
+			return nil, err
+		}
+		one.Controller, one.Scenario, one.Seed, one.Actions = c.Controller, c.Scenario, c.Seed, c.Actions()
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// studies returns the adaptations of an experiment, with the tables of those whose sequences have been trained in its
+// folder. Without its table an adaptation has none.
+func studies(dir string, x stages.Experiment) []*adaptation.Study {
+	all := x.Studies()
+	for _, s := range all {
+		if s.Real == nil || s.File != "" || s.Tables != nil {
+			continue
+		}
+		if raw, err := folder.ReadFile(dir, tableOf(all, s)); err == nil {
+			_ = learned(s, raw) // a table that lacks sequences is as none
+		}
+	}
+	return all
+}
+
+// learned gives an adaptation the table of its trainings.
+func learned(s *adaptation.Study, table []byte) error {
+	tables, _, err := adaptation.Read(record.TableFile, s.Name, bytes.NewReader(table), adaptation.DefaultColumns, s.Real.Decisions,
+		s.Real.Blocks)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(table)
+	s.Tables, s.Digest = tables, hex.EncodeToString(sum[:])
+	return nil
+}
+
+// tableOf is the name of the table that the real trainings of one of the adaptations leave:
+// table.csv, or where several leave one, table-<name>.csv.
+func tableOf(all []*adaptation.Study, s *adaptation.Study) string {
+	n := 0
+	for _, o := range all {
+		if o.Real != nil && o.Real.Exhaustive {
+			n++
+		}
+	}
+	if n > 1 {
+		return fmt.Sprintf("table-%s.csv", s.Name)
+	}
+	return record.TableFile
+}

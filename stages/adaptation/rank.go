@@ -1,0 +1,369 @@
+// Package rank is the stage that lets every controller decide in every scenario
+// of the adaptation blocks, and writes the tables of what came of it.
+package adaptation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
+	"github.com/tfexp/tfexp/stages"
+)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name:   "rank",
+		Reads:  []stages.Artifact{stages.Agents, stages.Chosen},
+		Writes: []stages.Artifact{stages.Rankings},
+		Files: []string{record.RankingFile, record.ChoicesFile, record.SequencesFile, record.ObjectiveFile,
+			record.CoursesFile},
+		Left: leftRankings,
+		Run: func(_ context.Context, r *stages.Run) error {
+			var out record.Adaptations
+			for _, s := range studies(r.Dir, r.Experiment) {
+				if err := study(r.Dir, s, &out); err != nil {
+					return err
+				}
+			}
+			return record.WriteAdaptations(r.Dir, out)
+		},
+	})
+}
+
+// leftRankings describes the tables: what they were made from beside the agents.
+func leftRankings(r *stages.Run) ([]stages.Line, error) {
+	var lines []stages.Line
+	for _, s := range studies(r.Dir, r.Experiment) {
+		lines = append(lines, stages.Line{
+			Label: "adaptation." + s.Name, Value: fmt.Sprintf("table %s, %d seeds", s.Digest, s.Seeds),
+		})
+		for _, c := range s.Controllers {
+			text := fmt.Sprintf("%s, sequence %v, runs %d", c.Kind, c.Sequence, c.Runs)
+			if c.Learn != nil {
+				for _, t := range s.Tables {
+					text += ", " + s.Training(c, t.Name, 1).LearnedOn()
+				}
+			}
+			lines = append(lines, stages.Line{Label: "controller." + c.Name, Value: text})
+		}
+	}
+	return lines, nil
+}
+
+// level is that of the intervals.
+const level = 0.95
+
+// study plays the controllers of one block.
+func study(dir string, s *adaptation.Study, out *record.Adaptations) error {
+	for _, t := range s.Tables {
+		out.Sequences = append(out.Sequences, sequences(s, t)...)
+	}
+	shown := map[string]bool{} // trainings whose objectives are there: controllers may share them
+	for _, c := range s.Controllers {
+		if k, _ := adaptation.ByName(c.Kind); k.Makes {
+			continue
+		}
+		for _, t := range s.Tables {
+			var chosen []adaptation.Choice
+			for seed := 1; seed <= s.SeedsOf(c); seed++ {
+				row := record.TrainingRow{Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed,
+					Seconds: -1}
+				var weights *adaptation.Network
+				if c.Learn != nil {
+					training := s.Training(c, t.Name, seed)
+					l, seconds, err := Weights(dir, training)
+					if err != nil {
+						return fmt.Errorf("read the agent of %s: %w", c.Name, err)
+					}
+					weights, row.Seconds = l.Network, seconds
+					row.LearnedOn, row.Episodes = training.LearnedOn(), training.Episodes()
+					if id := strings.Join(training.Lines(), "\n"); !shown[id] {
+						shown[id] = true
+						rows, err := objectives(dir, row, training)
+						if err != nil {
+							return err
+						}
+						out.Objectives = append(out.Objectives, rows...)
+					}
+				}
+				choice, seconds := timed(func() adaptation.Choice { return s.Play(c, t, seed, weights) })
+				row.Deciding = seconds / float64(t.Decisions)
+				chosen = append(chosen, choice)
+				out.Trainings = append(out.Trainings, row)
+				out.Choices = append(out.Choices, decisions(s, c, t, seed, choice)...)
+			}
+			out.Ranking = append(out.Ranking, ranking(s, c, t, chosen))
+		}
+	}
+	trained(s, out)
+	return nil
+}
+
+// timed returns what a controller decides, and the seconds that it takes: the fastest of some repetitions, where they
+// are too short for a clock.
+func timed(play func() adaptation.Choice) (adaptation.Choice, float64) {
+	const enough, most = 2 * time.Millisecond, 100
+	began := time.Now()
+	choice := play()
+	fastest, all := time.Since(began), time.Since(began)
+	for n := 1; choice.Runs == 0 && n < most && all < enough; n++ { // what trains networks is not asked twice
+		began = time.Now()
+		play()
+		took := time.Since(began)
+		fastest, all = min(fastest, took), all+took
+	}
+	return choice, fastest.Seconds()
+}
+
+// ranking sums up what a controller chose in a scenario.
+func ranking(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, chosen []adaptation.Choice) record.RankingRow {
+	row := record.RankingRow{
+		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: t.Name, Knew: s.Knew(c, t.Name),
+		Seeds: len(chosen), Sequence: adaptation.Actions(t.Sequence(chosen[0].Sequence)), Of: len(t.Accuracy),
+		BestRank: len(t.Accuracy),
+	}
+	var regrets, ranks []float64
+	var different []int
+	for _, choice := range chosen {
+		rank := t.Rank(choice.Sequence)
+		row.Accuracy += t.Accuracy[choice.Sequence] / float64(len(chosen))
+		row.Runs += float64(choice.Runs) / float64(len(chosen))
+		row.BestRank, row.WorstRank = min(row.BestRank, rank), max(row.WorstRank, rank)
+		regrets, ranks = append(regrets, adaptation.Regret(t, choice.Sequence)), append(ranks, float64(rank))
+		if !slices.Contains(different, choice.Sequence) {
+			different = append(different, choice.Sequence)
+		}
+	}
+	row.Sequences = len(different)
+	i := stats.MeanInterval(regrets, level)
+	row.Regret, row.RegretLow, row.RegretHigh = i.Mean, math.Max(0, i.Low), i.High
+	if !stats.Finite(i.Low) {
+		row.RegretLow = math.NaN()
+	}
+	slices.Sort(ranks)
+	row.Rank = stats.Quantile(ranks, 0.5)
+	return row
+}
+
+// decisions are the rows of one training.
+func decisions(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, seed int, choice adaptation.Choice) []record.ChoiceRow {
+	var rows []record.ChoiceRow
+	before := 0
+	for d, action := range t.Sequence(choice.Sequence) {
+		state := t.State(d, before)
+		var probs []string
+		for _, p := range choice.Probabilities[d] {
+			probs = append(probs, strconv.FormatFloat(p, 'f', 4, 64))
+		}
+		after := before*t.Actions + action
+		rows = append(rows, record.ChoiceRow{
+			Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed, Decision: d + 1,
+			TimeLeft: (1 - state.Time) * s.Budget, State: layers(state.Layers), Probabilities: strings.Join(probs, " "),
+			Action: action, Before: math.NaN(), After: math.NaN(),
+			ExpectedBefore: adaptation.MeanFrom(t, d, before), ExpectedAfter: adaptation.MeanFrom(t, d+1, after),
+			Accuracy: t.Accuracy[choice.Sequence],
+		})
+		before = after
+	}
+	return rows
+}
+
+// layers writes those of a network: "0 0+ 1 2" has one more in block 0.
+func layers(numbers []int) string {
+	var text []string
+	for _, n := range numbers {
+		one := strconv.Itoa(n / 2)
+		if n%2 == 1 {
+			one += "+"
+		}
+		text = append(text, one)
+	}
+	return strings.Join(text, " ")
+}
+
+// sequences are all constant sequences of a scenario.
+func sequences(s *adaptation.Study, t *adaptation.AgentTable) []record.SequenceRow {
+	var rows []record.SequenceRow
+	for i := range t.Accuracy {
+		row := record.SequenceRow{
+			Adaptation: s.Name, Scenario: t.Name, Sequence: adaptation.Actions(t.Sequence(i)), Accuracy: t.Accuracy[i],
+			Regret: adaptation.Regret(t, i), Rank: t.Rank(i),
+		}
+		row.Expected = []float64{adaptation.MeanFrom(t, 0, 0)}
+		at := 0
+		for d, action := range t.Sequence(i) {
+			row.Times = append(row.Times, t.Time[d][at]*s.Budget)
+			at = at*t.Actions + action
+			row.Expected = append(row.Expected, adaptation.MeanFrom(t, d+1, at))
+		}
+		row.Times = append(row.Times, s.Budget)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// mostPoints bounds the rows of one lesson of an agent: batches are averaged.
+const mostPoints = 150
+
+// objectives are the mean rewards of an agent in all of its lessons, one after the other.
+func objectives(dir string, t record.TrainingRow, training adaptation.Training) ([]record.ObjectiveRow, error) {
+	lessons := []adaptation.Training{training}
+	for before, ok := training.Before(); ok; before, ok = before.Before() {
+		lessons = append(lessons, before)
+	}
+	slices.Reverse(lessons)
+	var rows []record.ObjectiveRow
+	done := 0
+	for i, lesson := range lessons {
+		l, _, err := Weights(dir, lesson)
+		if err != nil {
+			return nil, fmt.Errorf("read what %s learned before: %w", t.Controller, err)
+		}
+		n := len(l.Objective)
+		step := (n + mostPoints - 1) / mostPoints
+		for from := 0; from < n; from += step {
+			to := min(from+step, n)
+			sum := 0.0
+			for _, v := range l.Objective[from:to] {
+				sum += v
+			}
+			rows = append(rows, record.ObjectiveRow{
+				Adaptation: t.Adaptation, Controller: t.Controller, LearnedOn: t.LearnedOn, Seed: t.Seed, Lesson: i + 1,
+				Episode: done + l.Episodes*to/n, Objective: sum / float64(to-from),
+			})
+		}
+		done += l.Episodes
+	}
+	return rows, nil
+}
+
+// trained adds what controllers decided in real training, beside what they decided on
+// the table.
+func trained(s *adaptation.Study, out *record.Adaptations) {
+	for i := range out.Ranking {
+		if r := &out.Ranking[i]; r.Adaptation == s.Name {
+			r.Where, r.Recorded, r.Fidelity = record.OnTable, math.NaN(), math.NaN()
+		}
+	}
+	for i := range out.Choices {
+		if r := &out.Choices[i]; r.Adaptation == s.Name {
+			r.Where = record.OnTable
+		}
+	}
+	for _, t := range s.Trained {
+		out.Courses = append(out.Courses, courseRow(s, &t))
+	}
+	type group struct {
+		controller *adaptation.Controller
+		scenario   string
+	}
+	var order []group
+	chosen := map[group][]adaptation.Chosen{}
+	for _, c := range s.Chosen {
+		g := group{c.Controller, c.Scenario}
+		if chosen[g] == nil {
+			order = append(order, g)
+		}
+		chosen[g] = append(chosen[g], c)
+	}
+	for _, g := range order {
+		out.RealRanking = append(out.RealRanking, realRanking(s, g.controller, g.scenario, chosen[g]))
+		for _, c := range chosen[g] {
+			out.RealChoices = append(out.RealChoices, realDecisions(s, &c)...)
+		}
+	}
+}
+
+// courseRow is the row of a real training.
+func courseRow(s *adaptation.Study, t *adaptation.Trained) record.CourseRow {
+	row := record.CourseRow{
+		Adaptation: s.Name, Scenario: t.Scenario, Seed: t.Seed, Sequence: adaptation.Actions(t.Actions), Accuracy: t.Final,
+		Budget: s.Real.Budget.Seconds(), Trained: t.Trained, Step: t.Step, Decided: t.Decided, Times: t.Times,
+		Accuracies: t.Accuracies, Told: t.Told, Deepening: t.Deepening,
+	}
+	if t.Controller != nil {
+		row.Controller = t.Controller.Name
+	}
+	return row
+}
+
+// realRanking sums up what a controller chose in the real trainings of a scenario.
+func realRanking(s *adaptation.Study, c *adaptation.Controller, scenario string, chosen []adaptation.Chosen) record.RankingRow {
+	t := s.Scenario(scenario)
+	nan := math.NaN()
+	n := float64(len(chosen))
+	row := record.RankingRow{
+		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: scenario, Knew: s.Knew(c, scenario),
+		Seeds:    len(chosen),
+		Sequence: adaptation.Actions(chosen[0].Actions()), Where: record.InTraining, Of: s.Real.Sequences(),
+		Regret: nan, RegretLow: nan, RegretHigh: nan, Rank: nan, Recorded: nan, Fidelity: nan,
+	}
+	var regrets, ranks, recorded, fidelity []float64
+	var different []string
+	for _, one := range chosen {
+		row.Accuracy += one.Accuracy / n
+		row.Runs += float64(one.Runs) / n
+		if text := adaptation.Actions(one.Actions()); !slices.Contains(different, text) {
+			different = append(different, text)
+		}
+		if !math.IsNaN(one.Recorded) {
+			recorded, fidelity = append(recorded, one.Recorded), append(fidelity, one.Accuracy-one.Recorded)
+		}
+		if t == nil {
+			continue
+		}
+		rank := 1
+		for _, a := range t.Accuracy {
+			if a > one.Accuracy {
+				rank++
+			}
+		}
+		regrets, ranks = append(regrets, t.Best()-one.Accuracy), append(ranks, float64(rank))
+	}
+	row.Sequences = len(different)
+	if len(recorded) > 0 {
+		row.Recorded, row.Fidelity = stats.MeanInterval(recorded, level).Mean, stats.MeanInterval(fidelity, level).Mean
+	}
+	if len(regrets) > 0 {
+		i := stats.MeanInterval(regrets, level)
+		row.Regret, row.RegretLow, row.RegretHigh = i.Mean, i.Low, i.High
+		slices.Sort(ranks)
+		row.Rank, row.BestRank, row.WorstRank = stats.Quantile(ranks, 0.5), int(ranks[0]), int(ranks[len(ranks)-1])
+	}
+	return row
+}
+
+// realDecisions are the rows of one real training.
+func realDecisions(s *adaptation.Study, c *adaptation.Chosen) []record.ChoiceRow {
+	var rows []record.ChoiceRow
+	dims := adaptation.AgentTable{Decisions: s.Real.Decisions, Actions: s.Real.Blocks + 1}
+	known := s.Scenario(c.Scenario)
+	before := 0
+	for d, one := range c.Decisions {
+		var probs []string
+		for _, p := range one.Probabilities {
+			probs = append(probs, strconv.FormatFloat(p, 'f', 4, 64))
+		}
+		after := before*dims.Actions + one.Action
+		row := record.ChoiceRow{
+			Adaptation: s.Name, Controller: c.Controller.Name, Scenario: c.Scenario, Seed: c.Seed, Decision: d + 1,
+			TimeLeft: one.TimeLeft, State: layers(dims.Layers(d, before)), Probabilities: strings.Join(probs, " "),
+			Action: one.Action,
+			Before: one.Before, After: one.After, ExpectedBefore: math.NaN(), ExpectedAfter: math.NaN(),
+			Accuracy: c.Accuracy, Where: record.InTraining,
+		}
+		if known != nil {
+			row.ExpectedBefore, row.ExpectedAfter = adaptation.MeanFrom(known, d, before), adaptation.MeanFrom(known, d+1, after)
+		}
+		rows = append(rows, row)
+		before = after
+	}
+	return rows
+}

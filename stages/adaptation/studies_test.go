@@ -1,0 +1,43 @@
+package adaptation
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
+)
+
+// The table that trainings leave has the name of its adaptation where there are several; one that is there is read,
+// unless the adaptation has one from a file.
+func TestTablesOfTrainings(t *testing.T) {
+	dir := t.TempDir()
+	table := []byte("scenario,a1,timeleft1,totaltime,acc\ncalm,0,8,10,0.5\ncalm,1,8,10,0.75\n")
+	exhaustive := func(name string) *adaptation.Study {
+		return &adaptation.Study{Name: name, Real: &adaptation.Real{Decisions: 1, Blocks: 1, Exhaustive: true}}
+	}
+	one, two, decided := exhaustive("one"), exhaustive("two"), &adaptation.Study{Name: "three", Real: &adaptation.Real{}}
+	fromFile := &adaptation.Study{Name: "file", File: "t.csv", Real: &adaptation.Real{Decisions: 1, Blocks: 1}}
+	if got := tableOf([]*adaptation.Study{one, decided, fromFile}, one); got != record.TableFile {
+		t.Errorf("the only table is %s", got)
+	}
+	if got := tableOf([]*adaptation.Study{one, two}, two); got != "table-two.csv" {
+		t.Errorf("one of two tables is %s", got)
+	}
+	if err := os.WriteFile(filepath.Join(dir, record.TableFile), table, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	has := exhaustive("has")
+	has.Real.Exhaustive, has.Tables = false, []*adaptation.AgentTable{{Name: "own"}}
+	all := studies(dir, &world{studies: []*adaptation.Study{one, fromFile, {Name: "recorded"}, has}})
+	if len(all) != 4 || len(one.Tables) != 1 || one.Tables[0].Accuracy[1] != 0.75 || len(one.Digest) != 64 {
+		t.Errorf("the trained table is %+v", one)
+	}
+	if fromFile.Tables != nil || all[2].Tables != nil || has.Tables[0].Name != "own" {
+		t.Errorf("the others have %v, %v and %v", fromFile.Tables, all[2].Tables, has.Tables)
+	}
+	if err := learned(two, []byte("scenario,a1,timeleft1,totaltime,acc\ncalm,0,8,10,0.5\n")); err == nil || two.Tables != nil {
+		t.Errorf("a table that lacks a sequence: %v, %v", err, two.Tables)
+	}
+}

@@ -1,0 +1,405 @@
+package execute
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/s2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/shard"
+	"github.com/tfexp/tfexp/results/tasks"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// cellsEnding ends the name of the file with the cells of a task: each with its length before it, all packed.
+const cellsEnding = ".cells"
+
+// maxCell bounds the size of a cell that is read, in bytes.
+const maxCell = 1 << 30
+
+// writeCells writes the cells of a task down. each calls add for each of them.
+func writeCells(path string, each func(add func(t stages.Task, key string) error) error) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write down cells: %w", err)
+	}
+	w := s2.NewWriter(f)
+	defer func() { err = errors.Join(err, w.Close(), f.Close()) }()
+	return each(func(t stages.Task, key string) error {
+		var b bytes.Buffer
+		if err := stages.WriteTask(&b, t, key); err != nil {
+			return err
+		}
+		if err := binary.Write(w, binary.LittleEndian, uint32(b.Len())); err != nil {
+			return fmt.Errorf("write down cells: %w", err)
+		}
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+}
+
+// nextCell reads the next cell of a task; the error is io.EOF after the last.
+func nextCell(from io.Reader) (t stages.Task, key string, err error) {
+	var n uint32
+	if err := binary.Read(from, binary.LittleEndian, &n); err != nil {
+		return t, "", err
+	}
+	if n > maxCell {
+		return t, "", errors.New("read a cell: its file is damaged")
+	}
+	raw := make([]byte, n)
+	if _, err := io.ReadFull(from, raw); err != nil {
+		return t, "", fmt.Errorf("read a cell: %w", err)
+	}
+	return stages.ReadTask(bytes.NewReader(raw))
+}
+
+// RunTask runs a task of an array, by its number, in the experiment's folder dir: those of its cells that are not
+// complete yet. Cells that are simulated run side by side on the cores that this process may use. While another process
+// works on the task, it waits. When all are over it leaves word, atomically; it leaves none when it was broken off.
+// prepare is as for RunFile, and complete reports whether a cell's folder is complete under the key with a description.
+func RunTask(ctx context.Context, dir string, number int, prepare func(dir, description string) error,
+	complete func(dir, description string) bool) error {
+	return runTask(ctx, dir, number, complete,
+		func(ctx context.Context, t stages.Task, description string) (record.Cell, error) {
+			return runWritten(ctx, t, description, prepare)
+		})
+}
+
+func runTask(ctx context.Context, dir string, number int, complete func(dir, description string) bool,
+	run func(ctx context.Context, t stages.Task, description string) (record.Cell, error)) error {
+	ctx, release, err := hold(ctx, dir, number)
+	if err != nil {
+		return err
+	}
+	defer release()
+	began := time.Now()
+	f, err := folder.Open(filepath.Split(tasks.File(dir, number, cellsEnding)))
+	if err != nil {
+		return fmt.Errorf("read the cells of a task: %w", err)
+	}
+	defer f.Close()
+	x := tasks.Exit{}
+	x.Host, _ = os.Hostname()
+	journal, err := openTaskJournal(dir, number)
+	if err != nil {
+		return err
+	}
+	defer journal.file.Close()
+	kept, err := openTaskShard(dir, number)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	var mu sync.Mutex // guards x
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for from := s2.NewReader(f); within.Err() == nil; {
+		t, key, err := nextCell(from)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return errors.Join(err, g.Wait())
+		}
+		x.Cells++
+		g.Go(func() error {
+			if t.Dir == "" && kept.has(t) || t.Dir != "" && complete(t.Dir, key) {
+				return nil
+			}
+			cell, err := run(within, t, key)
+			if err == nil && t.Dir == "" {
+				err = kept.add(cell, key)
+			}
+			if err != nil {
+				return fmt.Errorf("cell %s: %w", t.Setup.Cell.Cell, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			x.Ran++
+			if cell.State != record.CellFinished {
+				x.Failed++
+			}
+			return journal.add(t.Setup.Cell.Cell, cell)
+		})
+	}
+	err = g.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if err := kept.Close(); err != nil {
+		return err
+	}
+	x.Ended, x.Seconds = time.Now().Format(time.RFC3339), time.Since(began).Seconds()
+	raw, err := json.Marshal(x)
+	if err != nil {
+		return err
+	}
+	if err := folder.Write(tasks.File(dir, number, ".json"), append(raw, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write how a task ended: %w", err)
+	}
+	return nil
+}
+
+// taskShard is where a task puts cells that have no folder: in a shard of its own. A task of the same number that was
+// taken for dead, and lives, has another.
+type taskShard struct {
+	dir, prefix string
+	earlier     *shard.Set // of tasks of this number
+
+	mu  sync.Mutex // guards what follows
+	own *shard.Writer
+}
+
+func openTaskShard(dir string, number int) (*taskShard, error) {
+	s := &taskShard{dir: dir, prefix: fmt.Sprintf("task-%d", number)}
+	var err error
+	s.earlier, err = shard.Open(dir, s.prefix+"-")
+	return s, err
+}
+
+// has reports whether a task of this number has finished a cell before.
+func (s *taskShard) has(t stages.Task) bool {
+	at, ok := s.earlier.Find(t.Setup.Cell.Cell, t.Setup.Cell.Key)
+	return ok && at.State == record.CellFinished
+}
+
+// add adds a cell that is over.
+func (s *taskShard) add(c record.Cell, description string) error {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if s.own == nil {
+		s.own, err = shard.Create(s.dir, s.prefix)
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	_, err = s.own.Add(shard.Line{Cell: c.Cell, DependsOn: description, Result: raw})
+	return err
+}
+
+// Close closes the shard, when its cells are on the disk.
+func (s *taskShard) Close() error {
+	own := s.own
+	s.own = nil
+	return own.Close()
+}
+
+// taskJournal is the journal of a task: a line for each cell that it ran.
+type taskJournal struct{ file *os.File }
+
+func openTaskJournal(dir string, number int) (taskJournal, error) {
+	f, err := os.OpenFile(tasks.File(dir, number, ".jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return taskJournal{}, fmt.Errorf("open the journal of a task: %w", err)
+	}
+	return taskJournal{f}, nil
+}
+
+// add adds a cell that is over, in one write.
+func (j taskJournal) add(name string, c record.Cell) error {
+	line, err := json.Marshal(struct {
+		Time    time.Time `json:"time"`
+		Event   string    `json:"event"`
+		Unit    string    `json:"unit"`
+		State   string    `json:"state"`
+		Text    string    `json:"text,omitempty"`
+		Seconds float64   `json:"seconds"`
+		Key     string    `json:"key"`
+	}{time.Now(), "cell_end", name, c.State, c.Error, c.Seconds, c.Key})
+	if err != nil {
+		return err
+	}
+	if _, err := j.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write the journal of a task: %w", err)
+	}
+	return nil
+}
+
+// RunFile runs a cell that was written down. prepare empties its folder, but for
+// the description of its key. Its folder is left complete, unless
+// an error is returned.
+func RunFile(ctx context.Context, path string, prepare func(dir, description string) error) (record.Cell, error) {
+	raw, err := folder.ReadFile(filepath.Split(path))
+	if err != nil {
+		return record.Cell{}, fmt.Errorf("read a cell: %w", err)
+	}
+	task, key, err := stages.ReadTask(bytes.NewReader(raw))
+	if err != nil {
+		return record.Cell{}, err
+	}
+	return runWritten(ctx, task, key, prepare)
+}
+
+// runWritten runs a cell that was written down.
+func runWritten(
+	ctx context.Context, task stages.Task, key string, prepare func(dir, description string) error,
+) (record.Cell, error) {
+	if task.Dir != "" { // else it is one that is put into a shard
+		if err := prepare(task.Dir, key); err != nil {
+			return record.Cell{}, err
+		}
+	}
+	if !task.Setup.Cell.Real() {
+		return Simulate(ctx, task, nil)
+	}
+	return runReal(ctx, task)
+}
+
+// runReal runs a real cell on an engine that is opened for it alone: other cells
+// of the same results may be running.
+func runReal(ctx context.Context, task stages.Task) (cell record.Cell, err error) {
+	kind := engine.Find(task.Hardware.Kind)
+	if kind == nil {
+		return cell, fmt.Errorf("there is no engine %q", task.Hardware.Kind)
+	}
+	own := task.Scratch + ".engine"
+	if err := os.MkdirAll(own, 0o755); err != nil {
+		return cell, fmt.Errorf("make a folder for the engine: %w", err)
+	}
+	site, _, err := kind.Open(engine.Run{
+		Dir: own, Hardware: []*engine.Hardware{task.ForEngine()}, GPUs: hardware.GPUs,
+		Lock: func(string) (func(), bool) { return nil, false },
+	})
+	if err != nil {
+		return cell, fmt.Errorf("open the engine %s: %w", kind.Name, err)
+	}
+	cell, err = Real(ctx, task, Machine{Site: site}, nil)
+	return cell, errors.Join(err, site.Close(), os.RemoveAll(own))
+}
+
+// How often who works on a task says that it lives, and after how long without a word another may take the task.
+const (
+	leaseBeat     = time.Second
+	leasePatience = 10 * time.Second
+	leasePoll     = 500 * time.Millisecond
+)
+
+// errLeaseLost ends the work on a task that another process has taken, or that nobody wants any more.
+var errLeaseLost = errors.New("the task was taken over, or is not wanted any more")
+
+// lease is the right to work on a task. A batch system that has lost its memory, or a node, may start a task again while
+// the first process still runs: the second waits then until the first has ended, and finds what that has done.
+type lease struct {
+	path, own string
+	beats     int
+}
+
+// hold waits until nobody else works on a task. The context that it returns ends when the lease is lost; release gives
+// it back.
+func hold(ctx context.Context, dir string, number int) (within context.Context, release func(), err error) {
+	host, _ := os.Hostname()
+	l := &lease{
+		path: tasks.File(dir, number, ".lease"), own: fmt.Sprintf("%s %d %016x", host, os.Getpid(), rand.Uint64()),
+	}
+	if err := l.take(ctx); err != nil {
+		return nil, nil, err
+	}
+	within, stop := context.WithCancelCause(ctx)
+	var beating sync.WaitGroup
+	beating.Go(func() {
+		for {
+			select {
+			case <-within.Done():
+				return
+			case <-time.After(leaseBeat):
+			}
+			if !l.mine() || l.say() != nil {
+				stop(errLeaseLost)
+				return
+			}
+		}
+	})
+	return within, func() {
+		stop(nil)
+		beating.Wait()
+		if l.mine() {
+			os.Remove(l.path)
+		}
+	}, nil
+}
+
+// take takes the lease when there is none, or when its holder has been silent for too long.
+func (l *lease) take(ctx context.Context) error {
+	var last []byte
+	heard := time.Now()
+	for {
+		f, err := os.OpenFile(l.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		if err == nil {
+			err = f.Close()
+			if err == nil {
+				err = l.say()
+			}
+			return err
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("take a task: %w", err)
+		}
+		if now, err := folder.ReadFile(filepath.Split(l.path)); err == nil && !bytes.Equal(now, last) {
+			last, heard = now, time.Now()
+		}
+		if time.Since(heard) > leasePatience {
+			if err := l.say(); err != nil {
+				return err
+			}
+			if err := l.wait(ctx); err != nil {
+				return err
+			}
+			if l.mine() { // of several that came, the last to write
+				return nil
+			}
+			heard = time.Now()
+		}
+		if err := l.wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *lease) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(leasePoll):
+		return nil
+	}
+}
+
+// say writes that the holder lives.
+func (l *lease) say() error {
+	l.beats++
+	if err := folder.Write(l.path, fmt.Appendf(nil, "%s %d\n", l.own, l.beats), 0o644); err != nil {
+		return fmt.Errorf("hold a task: %w", err)
+	}
+	return nil
+}
+
+// mine reports whether nobody else has taken the lease, and the task is still wanted.
+func (l *lease) mine() bool {
+	now, err := folder.ReadFile(filepath.Split(l.path))
+	return err == nil && bytes.HasPrefix(now, []byte(l.own+" "))
+}
