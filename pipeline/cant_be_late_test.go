@@ -13,9 +13,8 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/outside"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/sections"
+	"github.com/tfexp/tfexp/stages/reference"
 )
 
 // TestCantBeLate runs the shipped experiment: the scheduler rents servers on the recorded
@@ -40,7 +39,7 @@ func TestCantBeLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := outside.References(dir)
+	rows, err := reference.References.Read(dir)
 	if err != nil || len(rows) != 120 {
 		t.Fatalf("%d rows, want 120; %v", len(rows), err)
 	}
@@ -49,7 +48,7 @@ func TestCantBeLate(t *testing.T) {
 			t.Errorf("%s costs %.4f $, want %.4f", r.Place, r.Ours, r.Expected)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(dir, sections.File("references")))
+	text, err := os.ReadFile(filepath.Join(dir, record.ReportFile))
 	if err != nil || !strings.Contains(string(text), "Costs of the authors") {
 		t.Errorf("the section of the report: %s %v", text, err)
 	}

@@ -165,7 +165,7 @@ func TestTwinsAreSimulatedFromTheEstimates(t *testing.T) {
 	if err := analysis.WriteTables(p.Dir); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := os.ReadFile(filepath.Join(p.Dir, record.FidelityFile))
+	raw, err := os.ReadFile(filepath.Join(p.Dir, record.Fidelity.File))
 	if err != nil || !strings.Contains(string(raw), "w-h-fcfs-r1,makespan_s,6.000000,5.040000,-16.000000\n") {
 		t.Errorf("%s, %v", raw, err)
 	}

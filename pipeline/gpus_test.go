@@ -113,7 +113,7 @@ func TestGPUsOfACell(t *testing.T) {
 	if want := []string{"one has GPU-a\n", "one has GPU-b\n"}; !slices.Equal(told, want) {
 		t.Errorf("%q, want %q", told, want)
 	}
-	rows, err := e.GPUs(cell.CellRef)
+	rows, err := record.GPUs.ReadLive(e.Dir, record.CellsDir, cell.Cell)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestGPUsOfACell(t *testing.T) {
 	if !busy || len(cell.Warnings) > 2 { // the machine itself may be busy
 		t.Errorf("%+v", cell.Warnings)
 	}
-	if !slices.ContainsFunc(cell.Files, func(f record.File) bool { return f.Name == record.GPUsFile }) ||
+	if !slices.ContainsFunc(cell.Files, func(f record.File) bool { return f.Name == record.GPUs.File }) ||
 		measure.GPUUtilization.Of(&cell.Metrics) <= 0 {
 		t.Errorf("%+v, GPU utilization %g", cell.Files, measure.GPUUtilization.Of(&cell.Metrics))
 	}
@@ -141,7 +141,7 @@ func TestGPUsOfACell(t *testing.T) {
 // A GPU that cannot be read any more spoils the record, not the cell.
 func TestLostGPUIsADoubt(t *testing.T) {
 	e, cell := runOnGPUs(t, &fakeGPUs{lost: 2})
-	if rows, err := e.GPUs(cell.CellRef); err != nil || len(rows) != 2 {
+	if rows, err := record.GPUs.ReadLive(e.Dir, record.CellsDir, cell.Cell); err != nil || len(rows) != 2 {
 		t.Errorf("%+v %v", rows, err)
 	}
 	if !slices.ContainsFunc(cell.Warnings, func(w record.Warning) bool {

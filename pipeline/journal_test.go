@@ -153,7 +153,7 @@ func TestStagesAreReused(t *testing.T) {
 			t.Errorf("%s: the report was not made anew", name)
 		}
 	}
-	for _, name := range []string{record.MetricsFile, record.ComparisonsFile} { // the tables of a run are one stage
+	for _, name := range []string{record.Metrics.File, record.Comparisons.File} { // the tables of a run are one stage
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -268,7 +268,7 @@ policy "fcfs"`, 1)
 			t.Fatal(err)
 		}
 		files := map[string]string{}
-		for _, f := range []string{record.JobsFile, record.ComparisonsFile} {
+		for _, f := range []string{record.Jobs.File, record.Comparisons.File} {
 			raw, err := os.ReadFile(filepath.Join(p.Dir, f))
 			if err != nil {
 				t.Fatal(err)
@@ -347,7 +347,7 @@ func TestComparedCellsShareArrivals(t *testing.T) {
 	}
 	arrivals := map[string]string{}
 	for _, c := range e.Cells {
-		raw, err := os.ReadFile(filepath.Join(e.Dir, record.CellsDir, c.Cell, record.JobsFile))
+		raw, err := os.ReadFile(filepath.Join(e.Dir, record.CellsDir, c.Cell, record.Jobs.File))
 		if err != nil {
 			t.Fatal(err)
 		}

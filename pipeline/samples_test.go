@@ -49,7 +49,7 @@ func sampleRows(t *testing.T, dir string) []record.SampleRow {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := e.Samples()
+	rows, err := record.Samples.Read(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestSamplesAreTaken(t *testing.T) {
 	if est, ok := p.x.Units()[0].Estimate(); !ok || est.Slope < 0.0049 || est.Slope > 0.0201 {
 		t.Errorf("the estimate is %+v, want about 10 ms an epoch", est)
 	}
-	if raw, err := os.ReadFile(filepath.Join(p.Dir, record.AccuracyFile)); err != nil ||
+	if raw, err := os.ReadFile(filepath.Join(p.Dir, record.Accuracy.File)); err != nil ||
 		!strings.Contains(string(raw), "linear,all,,1,1,") {
 		t.Errorf("accuracy.csv: %s, %v", raw, err)
 	}

@@ -27,7 +27,7 @@ func TestShards(t *testing.T) {
 	if got := strings.Join(names, " "); got != "index.csv run-1.jsonl" {
 		t.Error(got)
 	}
-	metrics, err := os.ReadFile(filepath.Join(o.Dir, record.MetricsFile))
+	metrics, err := os.ReadFile(filepath.Join(o.Dir, record.Metrics.File))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestShards(t *testing.T) {
 	}
 	runs(t, edited, out, 4)
 	runs(t, source, out, 0) // it was kept
-	if again, err := os.ReadFile(filepath.Join(o.Dir, record.MetricsFile)); err != nil || string(again) != string(metrics) {
+	if again, err := os.ReadFile(filepath.Join(o.Dir, record.Metrics.File)); err != nil || string(again) != string(metrics) {
 		t.Errorf("the metrics are others: %v", err)
 	}
 

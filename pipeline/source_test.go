@@ -206,7 +206,7 @@ func TestSamplesOfAddedCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := e.Estimates()
+	rows, err := record.Estimates.Read(e.Dir)
 	if err != nil || len(rows) != 2 {
 		t.Errorf("%d estimates, want those of both jobs: %v", len(rows), err)
 	}

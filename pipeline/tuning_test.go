@@ -77,7 +77,7 @@ func runTuned(t *testing.T, out string) (*Outcome, []record.TrialRow) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := e.TrialRows()
+	rows, err := record.Trials.Read(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestCostOfServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := e.TrialRows()
+	rows, err := record.Trials.Read(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

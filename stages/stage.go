@@ -36,8 +36,8 @@ const (
 	Speeds Artifact = "speeds"
 	// Forecasts is remaining.csv.
 	Forecasts Artifact = "forecasts"
-	// Sections are parts of the report, which any stage may add with
-	// sections.Write; there need not be any.
+	// Sections are what the parts of the report are told by (see analysis.Part), which any stage may write; there need not
+	// be any.
 	Sections Artifact = "sections"
 	Report   Artifact = "report" // report.html
 	// Trained is the real trainings of adaptations: table.csv and trainings/, Chosen those
@@ -45,7 +45,7 @@ const (
 	Trained  Artifact = "trained"
 	Chosen   Artifact = "chosen"
 	Agents   Artifact = "agents"   // what agents have learned
-	Rankings Artifact = "rankings" // ranking.csv, decisions.csv and others of controllers
+	Rankings Artifact = "rankings" // ranking.csv, choices.csv and others of controllers
 )
 
 // Stage is one step of a run.

@@ -30,6 +30,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -90,7 +91,7 @@ func (a *App) Exit(err error) int {
 	}
 	code, hint := Verdict(err)
 	if own, ok := err.(*Error); err != nil && (!ok || own.Err != nil) {
-		fmt.Fprintf(a.Err, "%s %s\n", a.Printer().PaintErr(show.Red, "Error:"),
+		fmt.Fprintf(a.Err, "%s %s\n", a.Printer().PaintErr(tell.Red, "Error:"),
 			words.Shortened(err.Error(), words.MostOfText))
 	}
 	if hint != "" {

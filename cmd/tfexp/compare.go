@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // compareOptions say what two folders are compared on.
@@ -81,25 +81,22 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 		return a.PrintJSON(rows)
 	}
 	was, is := folder.Distinct(before.Dir, after.Dir)
-	t := show.Table{Left: 2, Header: []string{"variant", "metric", was, is, "change", "verdict"}}
+	t := tell.NewTable(2, "variant", "metric", was, is, "change", "verdict")
 	for _, r := range rows {
 		m, _ := measure.MetricByName(r.Metric)
-		variant := prose.VariantOf(after.Plan, r)
+		variant := analysis.VariantOf(after.Plan, r)
 		if r.By != "" {
-			variant += ", " + r.By + " " + prose.GroupName(r.By, r.Group)
+			variant += ", " + r.By + " " + analysis.GroupName(r.By, r.Group)
 		}
-		t.Add(variant, m.Label(), prose.Number(r.BaselineMean), prose.Number(r.CandidateMean), prose.Percent(r.Ratio-1),
-			prose.Said(r))
+		t.Add(variant, m.Label(), tell.Number(r.BaselineMean), tell.Number(r.CandidateMean), tell.Percent(r.Ratio-1),
+			analysis.Said(r))
 	}
 	out := a.Printer().Out
 	if columns, ok := show.Columns(a.Out); ok && t.Width() > columns { // paths are long
-		t.Header[2], t.Header[3] = "A", "B"
+		t.Columns[2].Name, t.Columns[3].Name = "A", "B"
 		fmt.Fprintf(out, "A is %s, B is %s.\n\n", was, is)
 		if t.Width() > columns { // the sentences below have the verdicts
-			t.Header = t.Header[:len(t.Header)-1]
-			for i, row := range t.Rows {
-				t.Rows[i] = row[:len(row)-1]
-			}
+			t = t.Without(func(c tell.Column) bool { return c.Name == "verdict" })
 		}
 	}
 	if err := t.Write(a.Out, "", a.OutColor); err != nil {
@@ -107,7 +104,7 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 	}
 	fmt.Fprintln(out)
 	for _, r := range rows {
-		fmt.Fprintln(out, prose.Change(after.Plan, r))
+		fmt.Fprintln(out, analysis.Change(after.Plan, r))
 	}
 	unshared(out, was, analysis.Unshared(before, after))
 	unshared(out, is, analysis.Unshared(after, before))

@@ -115,7 +115,7 @@ func (s *started) inspect(t *testing.T, job, format string) string {
 // column reads a column of jobs.csv.
 func (s *started) column(t *testing.T, name string) []string {
 	t.Helper()
-	f, err := os.Open(filepath.Join(s.dir, "results", "contained", record.JobsFile))
+	f, err := os.Open(filepath.Join(s.dir, "results", "contained", record.Jobs.File))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,13 +338,13 @@ plot "jct" {}
 			predicted++
 		}
 	}
-	progress, err := e.Progress(cell)
+	progress, err := record.Progress.ReadLive(e.Dir, record.CellsDir, cell.Cell)
 	if err != nil || len(progress) != 80 || predicted == 0 {
 		t.Errorf("%d reports, %d new predictions: %v", len(progress), predicted, err)
 	}
 	held, err := e.Occupancy(cell)
 	if err != nil || !slices.ContainsFunc(e.Cells[0].Files,
-		func(f record.File) bool { return f.Name == record.ContainersFile }) {
+		func(f record.File) bool { return f.Name == record.Containers.File }) {
 		t.Errorf("%v, %v, %+v", held, err, e.Cells[0].Files)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -75,16 +76,16 @@ func (a *app) printChecks(checks []hardware.Check) {
 		width = max(width, len(c.Name))
 	}
 	for _, c := range checks {
-		mark, ink := "ok  ", show.Green
+		mark, ink := "ok  ", tell.Green
 		switch c.Status {
 		case hardware.Warn:
-			mark, ink = "warn", show.Yellow
+			mark, ink = "warn", tell.Yellow
 		case hardware.Fail:
-			mark, ink = "FAIL", show.Red
+			mark, ink = "FAIL", tell.Red
 		}
 		fmt.Fprintf(a.Out, "%s  %-*s  %s\n", a.Printer().Paint(ink, mark), width, c.Name, show.Hang(a.Out, c.Text, width+8))
 		if c.Hint != "" {
-			fmt.Fprintf(a.Out, "%s%s\n", strings.Repeat(" ", width+8), a.Printer().Paint(show.Dim, show.Hang(a.Out, c.Hint, width+8)))
+			fmt.Fprintf(a.Out, "%s%s\n", strings.Repeat(" ", width+8), a.Printer().Paint(tell.Dim, show.Hang(a.Out, c.Hint, width+8)))
 		}
 	}
 }

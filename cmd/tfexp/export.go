@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/pipeline/realise"
-	results "github.com/tfexp/tfexp/results/formats"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/results/tracking"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
@@ -134,16 +133,21 @@ cannot hold the workload; 3 when the experiment is invalid.`,
 
 // workloadObjects writes the jobs of a workload as JSON objects.
 func workloadObjects(w io.Writer, t workload.Trace) error {
-	var table bytes.Buffer
-	if err := formats.CSV.Write(&table, t); err != nil {
+	var text bytes.Buffer
+	if err := formats.CSV.Write(&text, t); err != nil {
 		return err
 	}
-	rows, err := csv.NewReader(&table).ReadAll()
+	table, err := tell.ReadTable(&text, func(name string) tell.Column {
+		kind := tell.AsLoose
+		if formats.TextColumn(name) {
+			kind = tell.AsText
+		}
+		return tell.Column{Name: name, Kind: kind}
+	})
 	if err != nil {
 		return fmt.Errorf("write workload: %w", err)
 	}
-	objects, _ := results.ByName("json")
-	return objects.Write(w, &results.Table{Name: "workload", Header: rows[0], Rows: rows[1:], Text: formats.TextColumn})
+	return tell.JSON.Write(w, table)
 }
 
 // choose finds the workload that the flags select.

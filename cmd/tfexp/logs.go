@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // followEvery is the time between two looks at a log that is followed.
@@ -87,7 +87,7 @@ func (a *app) listCells(dir string, asJSON bool) error {
 		return err
 	}
 	cells := []loggedCell{}
-	t := show.Table{Left: 2, Header: []string{"experiment", "cell", "logs"}}
+	t := tell.NewTable(2, "experiment", "cell", "logs")
 	for _, d := range dirs {
 		for _, cell := range logged(d) {
 			c := loggedCell{filepath.Base(d), cell, len(jobNames(place{dir: d, cell: cell}))}
@@ -108,7 +108,7 @@ func (a *app) listLogs(at place, asJSON bool) error {
 		return nil
 	}
 	logs := []loggedJob{}
-	t := show.Table{Left: 1, Header: []string{"job", "bytes"}}
+	t := tell.NewTable(1, "job", "bytes")
 	for _, job := range names {
 		size := int64(0)
 		if st, err := folder.Stat(at.dir, append(at.logParts(), job+".log")...); err == nil {

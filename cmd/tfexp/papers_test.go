@@ -10,8 +10,8 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/load"
-	"github.com/tfexp/tfexp/results/outside"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/reference"
 )
 
 // papers are the shipped experiments on the data of papers.
@@ -123,7 +123,7 @@ func runPaper(t *testing.T, file string) *record.Experiment {
 // simulated ones take as long and cost as much within some percent.
 func transient(t *testing.T, e *record.Experiment) {
 	t.Helper()
-	rows, err := outside.References(e.Dir)
+	rows, err := reference.References.Read(e.Dir)
 	if err != nil || len(rows) < 40 {
 		t.Fatalf("%d rows of references, %v", len(rows), err)
 	}
@@ -138,7 +138,7 @@ func transient(t *testing.T, e *record.Experiment) {
 	if mean := sum / float64(n); mean > 2.5 {
 		t.Errorf("ours is %.2f%% off on average", mean)
 	}
-	servers, err := e.ReadServers()
+	servers, err := record.Servers.Read(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

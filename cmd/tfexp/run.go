@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
@@ -146,7 +146,7 @@ func missed(dir string) error {
 		return err
 	}
 	n := 0
-	verdicts, err := prose.Thresholds(e)
+	verdicts, err := analysis.Thresholds(e)
 	if err != nil {
 		return err
 	}

@@ -12,41 +12,55 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/formats"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // summary is the name of the table that is no file: the means of each variant, with their intervals.
 const summary = "summary"
 
-// tables are the names of the tables that a folder of results may have.
-var tables = []string{summary, "jobs", "metrics", "timings", "samples", "estimates", "accuracy", "profiling",
-	"comparisons",
-	"fidelity", "fidelity_jobs", "ranking", "decisions", "sequences", "objectives", "training", "trials", "tunings",
-	"remaining"}
+// tables are the names of the tables that a folder of results may have, and those of one of its cells.
+func tables() (ofExperiment, ofCells []string) {
+	ofExperiment = []string{summary}
+	for _, t := range tell.Tables() {
+		ofExperiment = append(ofExperiment, t.Name())
+	}
+	for _, t := range tell.CellTables() {
+		ofCells = append(ofCells, t.Name())
+	}
+	return ofExperiment, ofCells
+}
 
 // exportTable are the arguments and flags of export table.
 type exportTable struct {
-	name, dir, out, format string
-	metrics                []string
+	name, dir, cell, out, format string
+	metrics                      []string
 }
 
 func exportTableCommand(a *App) *cobra.Command {
 	var o exportTable
 	var docs []string
-	for _, f := range formats.All() {
+	var names []string
+	for _, f := range tell.Formats() {
+		names = append(names, f.Name)
 		docs = append(docs, fmt.Sprintf("  %-9s %s", f.Name, f.Doc))
 	}
+	ofExperiment, ofCells := tables()
+	all := slices.Concat(ofExperiment, ofCells)
 	cmd := &cobra.Command{
-		Use:   "table NAME [--format FORMAT] [--metric NAME]... [--dir DIR] [-o FILE]",
+		Use:   "table NAME [--format FORMAT] [--metric NAME]... [--cell CELL] [--dir DIR] [-o FILE]",
 		Short: "Write a table of results as JSON, LaTeX, Markdown, Parquet or CSV",
 		Long: `Write a table of an experiment's results in another format. The columns are those
-of the CSV file, in their order. The tables are ` + strings.Join(tables, ", ") + `;
+of the CSV file, in their order. The tables are
+
+` + show.Paragraph(ofExperiment) + `
+
+and, of a cell that --cell names, ` + strings.Join(ofCells, ", ") + `.
 summary has the means of each policy with their 95% intervals. The formats are
 
 ` + strings.Join(docs, "\n") + `
@@ -60,24 +74,25 @@ results of one experiment.`,
   tfexp export table summary --format latex --metric mean_jct --metric makespan -o summary.tex
   tfexp export table jobs --dir results/fcfs_vs_rr --format parquet -o jobs.parquet`,
 		Args: cobra.MatchAll(Between(1, 1, "NAME"), func(_ *cobra.Command, args []string) error {
-			if !slices.Contains(tables, args[0]) {
-				return Usagef(DidYouMean(args[0], tables, "the tables are "+strings.Join(tables, ", ")),
+			if !slices.Contains(all, args[0]) {
+				return Usagef(DidYouMean(args[0], all, "the tables are "+strings.Join(all, ", ")),
 					"there is no table %q", args[0])
 			}
 			return nil
 		}),
-		ValidArgs: tables,
+		ValidArgs: all,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.name = args[0]
-			return o.write(a)
+			return o.write(a, names)
 		},
 		DisableFlagsInUseLine: true,
 	}
-	cmd.Flags().StringVar(&o.format, "format", formats.Lines.Name, "the `FORMAT`: "+strings.Join(formats.Names(), ", "))
+	cmd.Flags().StringVar(&o.format, "format", tell.Lines.Name, "the `FORMAT`: "+strings.Join(names, ", "))
 	cmd.Flags().StringVar(&o.dir, "dir", DefaultOut, "`DIR` of the results, or one experiment's folder in it")
+	cmd.Flags().StringVar(&o.cell, "cell", "", "the `CELL` whose table it is, where cells have one")
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
 	cmd.Flags().StringArrayVar(&o.metrics, "metric", nil, "leave only the metric `NAME` in the summary (repeatable)")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats.Names(),
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names,
 		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -95,77 +110,107 @@ func oneExperiment(dir string) (string, error) {
 	return found[0], nil
 }
 
-func (o *exportTable) write(a *App) error {
-	format, ok := formats.ByName(o.format)
-	if !ok {
-		return Usagef(DidYouMean(o.format, formats.Names(), "the formats are "+strings.Join(formats.Names(), ", ")),
+func (o *exportTable) write(a *App, names []string) error {
+	at := slices.IndexFunc(tell.Formats(), func(f tell.Format) bool { return f.Name == o.format })
+	if at < 0 {
+		return Usagef(DidYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")),
 			"unknown format %q", o.format)
+	}
+	format := tell.Formats()[at]
+	if o.name != summary && len(o.metrics) > 0 {
+		return Usagef("it chooses the metrics of the table summary", "--metric does not go with the table %s", o.name)
 	}
 	dir, err := oneExperiment(o.dir)
 	if err != nil {
 		return err
 	}
-	if o.name == summary {
-		e, err := record.Open(dir)
-		if err != nil {
-			return err
-		}
-		t := summaryOf(e)
-		if err := o.keep(t); err != nil {
-			return err
-		}
-		return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
+	var t *tell.Table
+	switch {
+	case o.name == summary || o.name == record.Comparisons.Name() && format.ForPeople:
+		t, err = o.told(dir, format.ForPeople)
+	default:
+		return o.exact(a, dir, format)
 	}
-	if len(o.metrics) > 0 {
-		return Usagef("it chooses the metrics of the table summary", "--metric does not go with the table %s", o.name)
+	if err != nil {
+		return err
 	}
-	f, err := folder.Open(dir, o.name+".csv")
+	return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
+}
+
+// exact writes the table of a file.
+func (o *exportTable) exact(a *App, dir string, format tell.Format) error {
+	path := []string{o.name + ".csv"}
+	known := tell.Tables()
+	if ofExperiment, _ := tables(); o.cell != "" {
+		path, known = []string{record.CellsDir, o.cell, path[0]}, append(tell.CellTables(), known...)
+	} else if !slices.Contains(ofExperiment, o.name) {
+		return Usagef("name one with --cell: tfexp plan lists them", "%s is a table of a cell", o.name)
+	}
+	f, err := folder.Open(dir, path...)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Usagef("a run writes each table when its stage is done", "there is no %s",
-			filepath.Join(dir, o.name+".csv"))
+			filepath.Join(dir, filepath.Join(path...)))
 	}
 	if err != nil {
 		return fmt.Errorf("export %s: %w", o.name, err)
 	}
 	defer f.Close()
-	if format.Name == formats.Lines.Name { // a row at a time: there may be millions
+	column := tell.ColumnsOf(known[slices.IndexFunc(known, func(t tell.Registered) bool { return t.Name() == o.name })])
+	if format.Name == tell.Lines.Name { // a row at a time: there may be millions
+		columns, rows, err := tell.Rows(f, column)
+		if err != nil {
+			return fmt.Errorf("export %s: %w", f.Name(), err)
+		}
 		return a.WriteTo(o.out, func(to io.Writer) error {
-			if err := record.JSONLines(to, f); err != nil {
+			if err := tell.WriteLines(to, columns, rows); err != nil {
 				return fmt.Errorf("export %s: %w", f.Name(), err)
 			}
 			return nil
 		})
 	}
-	t, err := formats.Read(o.name, f, record.TextColumn)
+	t, err := tell.ReadTable(f, column)
 	if err != nil {
 		return fmt.Errorf("export %s: %w", f.Name(), err)
 	}
-	if o.name == "comparisons" {
-		e, err := record.Open(dir)
-		if err != nil {
-			return err
-		}
-		rows, err := analysis.Comparisons(e)
-		if err != nil {
-			return err
-		}
-		people := prose.Comparisons(e.Plan, rows)
-		t.People = &people
+	if format.ForPeople {
+		t = t.Rounded()
 	}
 	return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
 }
 
+// told is a table that is worked out from the results.
+func (o *exportTable) told(dir string, forPeople bool) (*tell.Table, error) {
+	e, err := record.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	var t tell.Table
+	if o.name == record.Comparisons.Name() {
+		rows, err := analysis.Comparisons(e)
+		t = analysis.ComparisonTable(e.Plan, rows)
+		return &t, err
+	}
+	exact := summaryOf(e)
+	kept, err := o.kept(exact)
+	if err != nil {
+		return nil, err
+	}
+	if forPeople {
+		t = analysis.SummaryTable(e).Without(func(c tell.Column) bool { return c.Metric != "" && !kept(c.Metric) })
+		return &t, nil
+	}
+	at := slices.Index(exact.Header(), "metric")
+	exact.Rows = slices.DeleteFunc(exact.Rows, func(row []string) bool { return !kept(row[at]) })
+	return exact, nil
+}
+
 // summaryOf is the table of means: a row for each variant and metric.
-func summaryOf(e *record.Experiment) *formats.Table {
-	people := prose.Summary(e)
-	t := &formats.Table{
-		Name: summary, People: &people,
-		Header: slices.Concat([]string{"workload", "hardware", "policy", "variant"}, e.Plan.Axes,
-			[]string{"metric", "unit", "cells", "mean", "ci_low", "ci_high"}),
+func summaryOf(e *record.Experiment) *tell.Table {
+	t := tell.NewTable(4, "workload", "hardware", "policy", "variant")
+	for _, axis := range e.Plan.Axes {
+		t.Columns = append(t.Columns, tell.Column{Name: axis, Kind: tell.AsLoose})
 	}
-	t.Text = func(column string) bool {
-		return slices.Contains([]string{"workload", "hardware", "policy", "variant", "metric", "unit"}, column)
-	}
+	t.Columns = append(t.Columns, tell.NewTable(2, "metric", "unit", "cells", "mean", "ci_low", "ci_high").Columns...)
 	for _, r := range analysis.Summary(e) {
 		for _, m := range r.Metrics {
 			if !stats.Finite(m.Interval.Mean) {
@@ -182,19 +227,16 @@ func summaryOf(e *record.Experiment) *formats.Table {
 				row = append(row, value)
 			}
 			metric, _ := measure.MetricByName(m.Metric)
-			t.Rows = append(t.Rows, append(row, m.Metric, metric.Unit, strconv.Itoa(r.Complete), convertNumber(m.Interval.Mean),
-				convertNumber(m.Interval.Low), convertNumber(m.Interval.High)))
+			t.Add(append(row, m.Metric, metric.Unit, strconv.Itoa(r.Complete), convertNumber(m.Interval.Mean),
+				convertNumber(m.Interval.Low), convertNumber(m.Interval.High))...)
 		}
 	}
-	return t
+	return &t
 }
 
-// keep leaves in the summary the metrics that were asked for; without any, all.
-func (o *exportTable) keep(t *formats.Table) error {
-	if len(o.metrics) == 0 {
-		return nil
-	}
-	at := slices.Index(t.Header, "metric")
+// kept reports which metrics of the summary were asked for; without any, all are.
+func (o *exportTable) kept(t *tell.Table) (func(metric string) bool, error) {
+	at := slices.Index(t.Header(), "metric")
 	var kept, all []string
 	for _, row := range t.Rows {
 		if !slices.Contains(all, row[at]) {
@@ -204,19 +246,11 @@ func (o *exportTable) keep(t *formats.Table) error {
 	for _, name := range o.metrics {
 		m, ok := measure.MetricByName(name)
 		if !ok || !slices.Contains(all, m.Name) {
-			return Usagef(DidYouMean(name, all, "it has "+strings.Join(all, ", ")), "the summary has no metric %q", name)
+			return nil, Usagef(DidYouMean(name, all, "it has "+strings.Join(all, ", ")), "the summary has no metric %q", name)
 		}
 		kept = append(kept, m.Name)
 	}
-	t.Rows = slices.DeleteFunc(t.Rows, func(row []string) bool { return !slices.Contains(kept, row[at]) })
-	people := *t.People
-	for _, name := range t.People.Metrics {
-		if !slices.Contains(kept, name) {
-			people = people.Without(name)
-		}
-	}
-	t.People = &people
-	return nil
+	return func(metric string) bool { return len(kept) == 0 || slices.Contains(kept, metric) }, nil
 }
 
 // number writes a number with all its digits; empty for one that is not known.

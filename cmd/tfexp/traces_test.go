@@ -77,7 +77,7 @@ func TestNASALogFromFileToStarts(t *testing.T) {
 	outputOf(t, "run", "testdata/nasa.hcl", "-var", "data="+data, "--out", out, "--quiet")
 	expected := readTable(t, filepath.Join(data, "swf_nasa/expected_starts_half.csv.gz"))
 	for policy, column := range map[string]string{"fcfs": "start_fcfs", "sjf": "start_sjf"} {
-		got := readTable(t, filepath.Join(out, "nasa", record.CellsDir, "nasa-ipsc-"+policy+"-r1", record.JobsFile))
+		got := readTable(t, filepath.Join(out, "nasa", record.CellsDir, "nasa-ipsc-"+policy+"-r1", record.Jobs.File))
 		if len(got) != 18239 || len(got) != len(expected) {
 			t.Fatalf("%s: %d jobs, expected starts of %d", policy, len(got), len(expected))
 		}
@@ -105,7 +105,7 @@ func TestOARWorkloadsFromFileToMetrics(t *testing.T) {
 	out := t.TempDir()
 	outputOf(t, "run", "testdata/oar.hcl", "-var", "data="+data, "--out", out, "--quiet")
 	rows := map[string]map[string]string{}
-	for _, row := range readTable(t, filepath.Join(out, "oar", record.MetricsFile)) {
+	for _, row := range readTable(t, filepath.Join(out, "oar", record.Metrics.File)) {
 		rows[row["policy"]+row["log"]] = row
 	}
 	within := func(cell, metric string, want, tolerance float64) {

@@ -18,7 +18,7 @@ func adaptationBlock() *schema.Block {
 			"blocks an experiment may have these blocks alone. Agents are trained as a stage of the run; what they have " +
 			"learned is kept, and a training that was interrupted goes on where it was.\n\n" +
 			"The run leaves `ranking.csv` (accuracy, regret with an interval over the seeds, and rank of each controller " +
-			"in each scenario), `decisions.csv` (each decision with time left, state, probabilities and action), " +
+			"in each scenario), `choices.csv` (each decision with time left, state, probabilities and action), " +
 			"`sequences.csv` (every constant sequence), `objectives.csv`, `training.csv` and, of real training, " +
 			"`courses.csv`.",
 		Example: `adaptation "cnn" {

@@ -128,7 +128,7 @@ func writeAccuracy(e *record.Experiment, rows []record.EstimateRow, actual []out
 	if err := record.ReplaceEstimates(e.Dir, rows); err != nil {
 		return err
 	}
-	samples, err := e.Samples()
+	samples, err := record.Samples.Read(e.Dir)
 	if err != nil {
 		return err
 	}
@@ -137,8 +137,8 @@ func writeAccuracy(e *record.Experiment, rows []record.EstimateRow, actual []out
 		cost += max(s.Cost, 0)
 	}
 	return errors.Join(
-		record.WriteAccuracy(e.Dir, accuracy(rows, actual)),
-		record.WriteProfiling(e.Dir, profiling(e, cost)))
+		record.Accuracy.Replace(e.Dir, accuracy(rows, actual)),
+		record.Profiling.Replace(e.Dir, profiling(e, cost)))
 }
 
 // accuracy sums up the estimates that have real runs: for each model over all,

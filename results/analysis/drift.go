@@ -21,7 +21,7 @@ type Speeds struct {
 // Drift is how much the speed of the machine differed between the moments of an experiment, by the number of cores; of
 // numbers that were measured once there is none.
 func Drift(e *record.Experiment) ([]Speeds, error) {
-	samples, err := e.Samples()
+	samples, err := record.Samples.Read(e.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 // The moments are those of samples and of cells, on each number of cores by itself.
 func TestDrift(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
-	if err := record.WriteSamples(e.Dir, []record.SampleRow{{Probe: 1, ProbeCores: 2}, {Probe: math.E, ProbeCores: 2},
+	if _, err := record.Samples.Write(e.Dir, []record.SampleRow{{Probe: 1, ProbeCores: 2}, {Probe: math.E, ProbeCores: 2},
 		{Probe: 1, ProbeCores: 1}, {Probe: -1}}); err != nil {
 		t.Fatal(err)
 	}

@@ -234,20 +234,18 @@ func apart(simulated, real float64) float64 {
 // there is nothing to compare.
 func writeFidelity(e *record.Experiment) error {
 	rows := FidelityRows(Pairs(e))
-	var jobs []record.FidelityJobRow
-	var decisions []record.FidelityDecisionRow
-	if len(rows) > 0 {
-		var err error
-		if jobs, err = FidelityJobs(e); err != nil {
-			return err
-		}
-		if jobs == nil {
-			jobs = []record.FidelityJobRow{}
-		}
-		if decisions, err = FidelityDecisions(e); err != nil {
-			return err
-		}
+	if len(rows) == 0 {
+		return errors.Join(record.Fidelity.Replace(e.Dir, nil), record.FidelityJobs.Replace(e.Dir, nil),
+			record.FidelityDecisions.Replace(e.Dir, nil))
 	}
-	return errors.Join(record.WriteFidelity(e.Dir, rows), record.WriteFidelityJobs(e.Dir, jobs),
-		record.WriteFidelityDecisions(e.Dir, decisions))
+	jobs, err := FidelityJobs(e)
+	if err != nil {
+		return err
+	}
+	decisions, err := FidelityDecisions(e)
+	if err != nil {
+		return err
+	}
+	_, err = record.FidelityJobs.Write(e.Dir, jobs)
+	return errors.Join(err, record.Fidelity.Replace(e.Dir, rows), record.FidelityDecisions.Replace(e.Dir, decisions))
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
 )
@@ -69,11 +68,11 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 	if f.Cells != 10 || f.Busy != 2 {
 		t.Fatalf("%d cells, %d busy", f.Cells, f.Busy)
 	}
-	if s := prose.Fidelity(f); !strings.HasPrefix(s, "Simulated from the estimates: makespan within ") ||
+	if s := analysis.FidelitySentence(f); !strings.HasPrefix(s, "Simulated from the estimates: makespan within ") ||
 		!strings.Contains(s, " of the real runs, on average over 10 cells (2 of them on a disturbed machine; ") {
 		t.Error(s)
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, record.FidelityFile))
+	raw, err := os.ReadFile(filepath.Join(dir, record.Fidelity.File))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,14 +108,14 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 			t.Errorf("round robin cuts the mean JCT on both sides: %+v", m)
 		}
 	}
-	if s := prose.FidelityRanks(f); !strings.Contains(s, "of 6 comparisons") {
+	if s := analysis.FidelityRanks(f); !strings.Contains(s, "of 6 comparisons") {
 		t.Error(s)
 	}
 	jobs, err := analysis.FidelityJobs(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := prose.FidelityJobs(jobs); !strings.HasPrefix(s, "Over 80 jobs, simulated starts are off by ") ||
+	if s := analysis.FidelityOfJobs(jobs); !strings.HasPrefix(s, "Over 80 jobs, simulated starts are off by ") ||
 		!strings.Contains(s, "simulated ") {
 		t.Error(s)
 	}
@@ -146,7 +145,7 @@ func TestFidelityTellsOfAnotherOrder(t *testing.T) {
 			t.Errorf("the simulations of the two policies are exchanged: %+v", m)
 		}
 	}
-	if s := prose.FidelityRanks(analysis.FidelityOf(open(t, dir))); !strings.Contains(s, "and in 0 of the ") {
+	if s := analysis.FidelityRanks(analysis.FidelityOf(open(t, dir))); !strings.Contains(s, "and in 0 of the ") {
 		t.Error(s)
 	}
 }
@@ -200,13 +199,13 @@ func TestNoFidelityWithoutTwins(t *testing.T) {
 	if err := analysis.WriteTables(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{record.FidelityFile, record.FidelityJobsFile, record.FidelityDecisionsFile} {
+	for _, name := range []string{record.Fidelity.File, record.FidelityJobs.File, record.FidelityDecisions.File} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is still there: %v", name, err)
 		}
 	}
 	f := analysis.FidelityOf(open(t, dir))
-	if f.Cells != 0 || prose.Fidelity(f) != "" || prose.FidelityRanks(f) != "" {
+	if f.Cells != 0 || analysis.FidelitySentence(f) != "" || analysis.FidelityRanks(f) != "" {
 		t.Errorf("%+v", f)
 	}
 	if f := analysis.FidelityOf(open(t, resultstest.Small().Write(t))); f.Cells != 0 {
@@ -219,7 +218,7 @@ func TestNoFidelityWithoutTwins(t *testing.T) {
 // alone says.
 func TestAccuracyBesideNeighbours(t *testing.T) {
 	dir := twins().Write(t)
-	used, err := open(t, dir).Estimates()
+	used, err := record.Estimates.Read(open(t, dir).Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +228,7 @@ func TestAccuracyBesideNeighbours(t *testing.T) {
 	if err := errors.Join(record.WriteEstimates(dir, used), analysis.WriteTables(dir)); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := open(t, dir).Accuracy()
+	rows, err := record.Accuracy.Read(open(t, dir).Dir)
 	if err != nil || len(rows) == 0 {
 		t.Fatal(rows, err)
 	}
@@ -264,7 +263,7 @@ func TestAccuracyBesideNeighbours(t *testing.T) {
 	if err := analysis.WriteTables(dir); err != nil {
 		t.Fatal(err)
 	}
-	estimates, err := open(t, dir).Estimates()
+	estimates, err := record.Estimates.Read(open(t, dir).Dir)
 	if err != nil || estimates[0].Job != "long" || estimates[0].Runs == 0 || estimates[1].Runs != 0 {
 		t.Errorf("%+v, %v", estimates, err)
 	}

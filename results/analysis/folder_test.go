@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/results/analysis"
-	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
 )
@@ -44,14 +43,14 @@ func open(t *testing.T, dir string) *record.Experiment {
 
 func TestTables(t *testing.T) {
 	dir := resultstest.Small().Write(t)
-	jobs := table(t, filepath.Join(dir, record.JobsFile))
+	jobs := table(t, filepath.Join(dir, record.Jobs.File))
 	if len(jobs) != 1+10*8 || jobs[0][len(jobs[0])-1] != "quantum" {
 		t.Errorf("jobs.csv has %d rows and the header %v", len(jobs), jobs[0])
 	}
 	if jobs[1][40] != "" || jobs[80][40] != "300ms" || jobs[80][0] != "mixed-machine-rr-quantum=300ms-r5" {
 		t.Errorf("jobs.csv ends with %v", jobs[80])
 	}
-	metrics := table(t, filepath.Join(dir, record.MetricsFile))
+	metrics := table(t, filepath.Join(dir, record.Metrics.File))
 	want := "cell,workload,hardware,policy,replicate,engine,jobs,finished,failed,makespan_s,throughput_per_h,utilization," +
 		"mean_jct_s,median_jct_s,p95_jct_s,mean_waiting_s,mean_first_run_delay_s,mean_service_s,mean_slowdown,p95_slowdown," +
 		"jain_fairness,preemptions,resizes,mean_bounded_slowdown,gpu_utilization,gpu_fragments,gpu_fragmentation," +
@@ -59,7 +58,7 @@ func TestTables(t *testing.T) {
 	if got := strings.Join(metrics[0], ","); got != want || len(metrics) != 11 {
 		t.Errorf("metrics.csv has %d rows and the header %s", len(metrics), got)
 	}
-	comparisons := table(t, filepath.Join(dir, record.ComparisonsFile))
+	comparisons := table(t, filepath.Join(dir, record.Comparisons.File))
 	want = "metric,workload,hardware,baseline,candidate,pairs,baseline_mean,candidate_mean,ratio,ci_low,ci_high,p_value,verdict"
 	if got := strings.Join(comparisons[0][:13], ","); got != want || len(comparisons) != 4 {
 		t.Errorf("comparisons.csv has %d rows and the header %s", len(comparisons), got)
@@ -69,7 +68,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("comparison %v", comparisons[i+1])
 		}
 	}
-	estimates := table(t, filepath.Join(dir, record.EstimatesFile))
+	estimates := table(t, filepath.Join(dir, record.Estimates.File))
 	if got := strings.Join(estimates[0][:14], ","); got != "job,hardware,threads,gpus,model,samples,sample_fraction,slope_s,intercept_s,predicted_s,low_s,high_s,actual_s,error_pct" {
 		t.Errorf("estimates.csv has the header %s", got)
 	}
@@ -82,7 +81,7 @@ func TestTables(t *testing.T) {
 // measured must not be lost when no cell has to run.
 func TestEstimatesKeepActual(t *testing.T) {
 	dir := resultstest.Small().Write(t)
-	rows, err := open(t, dir).Estimates()
+	rows, err := record.Estimates.Read(open(t, dir).Dir)
 	if err != nil || len(rows) != 2 {
 		t.Fatal(rows, err)
 	}
@@ -94,7 +93,7 @@ func TestEstimatesKeepActual(t *testing.T) {
 	if err := record.WriteEstimates(dir, fitted); err != nil {
 		t.Fatal(err)
 	}
-	again, err := open(t, dir).Estimates()
+	again, err := record.Estimates.Read(open(t, dir).Dir)
 	if err != nil || again[0].Actual != rows[0].Actual || math.Abs(again[0].ErrorPct-rows[0].ErrorPct) > 1e-4 ||
 		again[1].Actual >= 0 {
 		t.Errorf("%+v, %v", again, err)
@@ -147,7 +146,7 @@ func TestReadBack(t *testing.T) {
 		t.Fatalf("jobs: %+v, %v", jobs, err)
 	}
 	occupancy, err := e.Occupancy(ref)
-	if err != nil || len(occupancy) < 10 || occupancy[len(occupancy)-1] != (measure.Occupancy{At: occupancy[len(occupancy)-1].At}) {
+	if err != nil || len(occupancy) < 10 || occupancy[len(occupancy)-1].CoresHeld != 0 || !math.IsNaN(occupancy[0].CPU) {
 		t.Errorf("occupancy: %+v, %v", occupancy, err)
 	}
 	// The last line of a file that is being written is not complete.
@@ -195,7 +194,7 @@ func TestExtraColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, record.CellsDir, ref.Cell, record.JobsFile)
+	path := filepath.Join(dir, record.CellsDir, ref.Cell, record.Jobs.File)
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	for i, row := range table(t, path) {
@@ -241,7 +240,7 @@ func TestMetricsDoNotDependOnTheMachine(t *testing.T) {
 		}
 		return string(raw)
 	}
-	metrics, timings := read(record.MetricsFile), read(record.TimingsFile)
+	metrics, timings := read(record.Metrics.File), read(record.Timings.File)
 	path := filepath.Join(dir, record.CellsDir, "mixed-machine-fcfs-r1", record.CellFile)
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -254,12 +253,12 @@ func TestMetricsDoNotDependOnTheMachine(t *testing.T) {
 	if err := analysis.WriteTables(dir); err != nil {
 		t.Fatal(err)
 	}
-	if read(record.MetricsFile) != metrics {
+	if read(record.Metrics.File) != metrics {
 		t.Error("metrics.csv differs after a slower run")
 	}
 	const first = "cell,workload,hardware,policy,replicate,engine,seconds,busy_cores,quantum\nmixed-machine-fcfs-r1,mixed,machine,fcfs,1,simulated,"
 	if !strings.HasPrefix(timings, first+"3.000000,0.020000,") ||
-		!strings.HasPrefix(read(record.TimingsFile), first+"4.500000,") {
-		t.Errorf("timings.csv was %s\nand is %s", timings, read(record.TimingsFile))
+		!strings.HasPrefix(read(record.Timings.File), first+"4.500000,") {
+		t.Errorf("timings.csv was %s\nand is %s", timings, read(record.Timings.File))
 	}
 }

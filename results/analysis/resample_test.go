@@ -80,7 +80,7 @@ func TestBlocksOfALog(t *testing.T) {
 			t.Errorf("%s: %d blocks by %q", c.what, r.Blocks, r.Method)
 		}
 	}
-	jobs := filepath.Join(dir, record.CellsDir, e.Cells[0].Cell, record.JobsFile)
+	jobs := filepath.Join(dir, record.CellsDir, e.Cells[0].Cell, record.Jobs.File)
 	if err := os.WriteFile(jobs, []byte("job,class\n\"a"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,12 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // Judged is what a threshold bounds.
@@ -31,6 +33,8 @@ type Verdict struct {
 	// Value is nil when it is not known; the threshold is then missed.
 	Value *float64 `json:"value"`
 	Met   bool     `json:"met"`
+	// Text is "mean JCT of rr is 11.2 s (at most 12 s)".
+	Text string `json:"text"`
 	// Judged is what Value is, Policy the one that it is about, empty for all, and
 	// Min and Max its bounds, nil for none.
 	Judged   Judged   `json:"-"`
@@ -69,6 +73,9 @@ func Thresholds(e *record.Experiment) ([]Verdict, error) {
 			list = append(list, judgeFidelity(e, t, m))
 		}
 	}
+	for i, v := range list {
+		list[i].Text = clause(e.Plan, v)
+	}
 	return list, nil
 }
 
@@ -90,7 +97,7 @@ func judgeFidelity(e *record.Experiment, t record.Threshold, m measure.Metric) V
 // judgeEstimates judges the mean absolute error of the estimates that were used;
 // models that are only there to be compared with them may be as bad as they like.
 func judgeEstimates(e *record.Experiment, t record.Threshold) (Verdict, error) {
-	rows, err := e.Estimates()
+	rows, err := record.Estimates.Read(e.Dir)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -112,4 +119,41 @@ func judge(value float64, low, high *float64) Verdict {
 		v.Value, v.Met = &value, (low == nil || value >= *low) && (high == nil || value <= *high)
 	}
 	return v
+}
+
+// clause returns a verdict as a clause: "mean JCT of rr is 11.2 s (at most 12 s)".
+func clause(p record.Plan, v Verdict) string {
+	what, unit := "the mean absolute error of the estimates", "%"
+	switch m, _ := measure.MetricByName(v.Metric); v.Judged {
+	case JudgedFidelity:
+		what = "the error of the simulated " + m.Title
+		if v.Policy != "" {
+			what += " of " + v.Policy
+		}
+	case JudgedValue:
+		what, unit = m.Title+" of "+v.Variant, m.Unit
+		if len(p.Workloads) > 1 || len(p.Hardware) > 1 {
+			what += fmt.Sprintf(" (%s on %s)", v.Workload, v.Hardware)
+		}
+	}
+	return what + bounded(v, unit)
+}
+
+// bounded is a value with its bounds: " is 11.2 s (at most 12 s)".
+func bounded(v Verdict, unit string) string {
+	if unit != "" && unit != "%" {
+		unit = " " + unit
+	}
+	var bounds []string
+	if v.Min != nil {
+		bounds = append(bounds, "at least "+tell.Number(*v.Min)+unit)
+	}
+	if v.Max != nil {
+		bounds = append(bounds, "at most "+tell.Number(*v.Max)+unit)
+	}
+	asked := " (" + strings.Join(bounds, ", ") + ")"
+	if v.Value == nil {
+		return " is not known" + asked
+	}
+	return " is " + tell.Number(*v.Value) + unit + asked
 }

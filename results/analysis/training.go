@@ -22,7 +22,7 @@ type Accuracy struct{ At, Value float64 }
 // Trainings reads what the jobs of a cell reported; none where they reported no
 // accuracy.
 func Trainings(e *record.Experiment, c record.Cell) ([]Training, error) {
-	rows, err := e.Progress(c.CellRef)
+	rows, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -42,7 +42,7 @@ func TestTrainings(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w, err := record.NewProgressWriter(dir)
+	w, err := record.Progress.Live(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestTrainings(t *testing.T) {
 		t.Errorf("without a table of jobs: %v, %v", jobs, err)
 	}
 	table := "job,first_start_s,state\na,2,finished\nb,0,finished\nc,-1,failed\n"
-	if err := os.WriteFile(filepath.Join(dir, record.JobsFile), []byte(table), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, record.Jobs.File), []byte(table), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	want = []Training{{[]Accuracy{{1, 0.5}, {5, 0.75}}, true}, {[]Accuracy{{4, 0.1}}, false}}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/results/tuning"
 )
 
@@ -26,7 +26,7 @@ func WriteTables(dir string) error {
 	if err != nil {
 		return err
 	}
-	estimates, err := e.Estimates()
+	estimates, err := record.Estimates.Read(e.Dir)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func WriteTables(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := record.WriteComparisons(dir, comparisons); err != nil {
+	if _, err := record.Comparisons.Write(dir, comparisons); err != nil {
 		return err
 	}
 	if err := writeTrials(e); err != nil {
@@ -71,12 +71,12 @@ func WriteTables(dir string) error {
 			return err
 		}
 	}
-	return table.SyncDir(dir)
+	return tell.SyncDir(dir)
 }
 
 // writeTrials writes trials.csv and tunings.csv.
 func writeTrials(e *record.Experiment) error {
 	trials, tunings := tuning.Rows(e)
 	tuning.Rank(e, tunings)
-	return record.WriteTrials(e.Dir, trials, tunings)
+	return errors.Join(record.Trials.Replace(e.Dir, trials), record.Tunings.Replace(e.Dir, tunings))
 }

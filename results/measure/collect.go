@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/market"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
@@ -75,11 +75,11 @@ func (s *Setup) aloneAs(job, alternative int) time.Duration {
 	return s.predicted(job, alternative)
 }
 
-const never table.Micros = -1
+const never tell.Micros = -1
 
 // account is what the ledger does not add up: what one job has had so far.
 type account struct {
-	service  table.Micros
+	service  tell.Micros
 	coreTime int64 // core-microseconds held
 	gpuTime  int64
 	typed    int32 // the node whose type of GPU it has, plus one; 0 none
@@ -96,8 +96,8 @@ type Collector struct {
 	accounts []account
 	failures []Failure
 	jobs     *ledger.Ledger // its instants are whole microseconds
-	last     table.Micros   // instant of the last event
-	lastEnd  table.Micros
+	last     tell.Micros    // instant of the last event
+	lastEnd  tell.Micros
 
 	preemptions, resizes int
 	reconfigurations     int
@@ -116,14 +116,16 @@ type Collector struct {
 // Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
 // an instant on.
 type Occupancy struct {
-	At                      float64 // seconds
-	CoresHeld               int
-	Running, Queued, Paused int
-	// Sampled says that the row has what the containers of the cell used, all
-	// together, in the second before: CPU in percent of one core, Memory in bytes,
-	// and in percent of what they may have.
-	Sampled                bool
-	CPU, Memory, MemoryPct float64
+	At        float64 `csv:"t_s,time"` // seconds
+	CoresHeld int     `csv:"cores_held"`
+	Running   int     `csv:"running"`
+	Queued    int     `csv:"queued"`
+	Paused    int     `csv:"paused"`
+	// CPU, in percent of one core, Memory in bytes, and in percent of what they may have, are what the containers of the
+	// cell used, all together, in the second before; NaN in rows of other cells, and where nothing was sampled.
+	CPU       float64 `csv:"cpu_pct"`
+	Memory    float64 `csv:"memory_bytes"`
+	MemoryPct float64 `csv:"memory_pct"`
 }
 
 // NewCollector returns a Collector for a trace of the jobs of s.
@@ -158,7 +160,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 		return
 	}
 	c.hold(e)
-	at := table.ToMicros(e.At)
+	at := tell.ToMicros(e.At)
 	c.last = at
 	if c.backlog.next < len(c.backlog.marks) {
 		c.passes(at)
@@ -213,7 +215,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 }
 
 // fail notes a job that ended without finishing.
-func (c *Collector) fail(e *scheduler.Event, at table.Micros, j *ledger.Job) {
+func (c *Collector) fail(e *scheduler.Event, at tell.Micros, j *ledger.Job) {
 	if len(c.failures) == MaxFailures {
 		return
 	}
@@ -227,7 +229,7 @@ func (c *Collector) fail(e *scheduler.Event, at table.Micros, j *ledger.Job) {
 // add adds the span of holding that a step ended, if it ended one.
 func (a *account) add(s ledger.Step) {
 	span := int64(s.Held / time.Microsecond)
-	a.service += table.Micros(span)
+	a.service += tell.Micros(span)
 	a.coreTime += span * int64(s.Cores)
 	a.gpuTime += span * int64(s.GPUs)
 }
@@ -245,13 +247,14 @@ func (c *Collector) Held() (cores, gpus int) {
 }
 
 // Last is the instant of the last event.
-func (c *Collector) Last() table.Micros { return c.last }
+func (c *Collector) Last() tell.Micros { return c.last }
 
 // Occupancy is what is held after the last event.
 func (c *Collector) Occupancy() Occupancy {
 	n := c.jobs.Counts()
 	cores, _ := c.jobs.Held()
-	return Occupancy{At: c.last.Seconds(), CoresHeld: cores, Running: n.Running, Queued: n.Queued, Paused: n.Paused}
+	return Occupancy{At: c.last.Seconds(), CoresHeld: cores, Running: n.Running, Queued: n.Queued, Paused: n.Paused,
+		CPU: math.NaN(), Memory: math.NaN(), MemoryPct: math.NaN()}
 }
 
 // Failures are the first MaxFailures jobs that ended without finishing.
@@ -260,7 +263,7 @@ func (c *Collector) Failures() []Failure { return slices.Clone(c.failures) }
 // Outcome returns what became of a job, by its number.
 func (c *Collector) Outcome(job int) Outcome {
 	j, a, state := &c.setup.Jobs[job], &c.accounts[job], c.jobs.Job(job)
-	arrival := table.ToMicros(j.Arrival)
+	arrival := tell.ToMicros(j.Arrival)
 	r := Outcome{
 		Job: j.Name, Class: j.Class, User: j.User,
 		Arrival: arrival.Seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
@@ -280,17 +283,17 @@ func (c *Collector) Outcome(job int) Outcome {
 		r.ThreadsRequested, r.GPUs = j.Alternatives()[state.Alternative].Threads, j.Alternatives()[state.Alternative].GPUs
 	}
 	if state.FirstStart != scheduler.Never {
-		first := table.ToMicros(state.FirstStart)
+		first := tell.ToMicros(state.FirstStart)
 		r.FirstStart = first.Seconds()
 		r.FirstRunDelay = (first - arrival).Seconds()
 		r.Resource = c.resource(job, a)
 	}
 	until, service := c.last, a.service
 	if state.Over() {
-		until = table.ToMicros(state.End())
+		until = tell.ToMicros(state.End())
 		r.Finish, r.JCT = until.Seconds(), (until - arrival).Seconds()
 	} else if state.Runs() {
-		service += c.last - table.ToMicros(state.Since)
+		service += c.last - tell.ToMicros(state.Since)
 	}
 	r.Service = service.Seconds()
 	r.Budget, r.BudgetUsed, r.Scoring = math.NaN(), math.NaN(), math.NaN()
@@ -304,7 +307,7 @@ func (c *Collector) Outcome(job int) Outcome {
 		r.ThreadsMean = float64(a.coreTime) / float64(a.service)
 	}
 	if p := c.setup.predicted(job, int(state.Alternative)); p > 0 {
-		r.Predicted = table.ToMicros(p).Seconds()
+		r.Predicted = tell.ToMicros(p).Seconds()
 	}
 	r.FinishTime = c.finishTime(job)
 	if state.State() == scheduler.Finished {
@@ -332,7 +335,7 @@ func (c *Collector) slowdowns(job int) (plain, bounded float64) {
 	if alone <= 0 {
 		return math.NaN(), math.NaN()
 	}
-	jct := (table.ToMicros(c.jobs.Job(job).End()) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
+	jct := (tell.ToMicros(c.jobs.Job(job).End()) - tell.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
 	return jct / alone.Seconds(), max(1, jct/max(alone, c.setup.BoundedFloor).Seconds())
 }
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -54,7 +54,7 @@ func (c *Collector) finishTime(job int) float64 {
 	if c.present.unknown() || j.State() != scheduler.Finished {
 		return math.NaN()
 	}
-	jct := (table.ToMicros(j.End()) - table.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
+	jct := (tell.ToMicros(j.End()) - tell.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
 	if jct <= 0 {
 		return math.NaN()
 	}
@@ -110,7 +110,7 @@ func (c *Collector) fastestOn(job int, d device) (workers int, seconds float64) 
 // presence follows how many jobs have arrived and not ended, over time.
 type presence struct {
 	devices []device // nil where nodes come and go: what a part of the cluster is changes then
-	at      table.Micros
+	at      tell.Micros
 	now     int
 	sum     float64 // job-seconds up to at
 }
@@ -149,7 +149,7 @@ func newPresence(c scheduler.Cluster) presence {
 func (p *presence) unknown() bool { return p.devices == nil }
 
 // until adds up the jobs up to an instant, and returns the sum.
-func (p *presence) until(at table.Micros) float64 {
+func (p *presence) until(at tell.Micros) float64 {
 	p.sum += float64(p.now) * (at - p.at).Seconds()
 	p.at = at
 	return p.sum
@@ -157,12 +157,12 @@ func (p *presence) until(at table.Micros) float64 {
 
 // arrives counts a job that arrives, ends one that has ended. What they are told is the job's stay: after its end, the
 // number of jobs that were there, added up over the seconds of its stay.
-func (p *presence) arrives(stay *float64, at table.Micros) {
+func (p *presence) arrives(stay *float64, at tell.Micros) {
 	*stay = -p.until(at)
 	p.now++
 }
 
-func (p *presence) ends(stay *float64, at table.Micros) {
+func (p *presence) ends(stay *float64, at tell.Micros) {
 	*stay += p.until(at)
 	p.now--
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // Metric is a number that a cell comes to: a column of metrics.csv. Register
@@ -177,29 +177,23 @@ func (c *Collector) Metrics() Metrics {
 	return v
 }
 
-// Column is the column of a metric in a table.
-func (m Metric) Column() table.Column[Metrics] {
-	return table.Column[Metrics]{
-		Name: m.Name,
-		Add:  func(b []byte, v *Metrics) []byte { return m.append(b, v) },
-		Set: func(v *Metrics, s string) error {
-			if s == "" {
-				v.Set(m, m.unknown())
-				return nil
-			}
-			value, err := strconv.ParseFloat(s, 64)
-			v.Set(m, value)
-			return err
-		},
-	}
-}
-
-// append appends the metric's value; nothing when it is unknown.
-func (m Metric) append(b []byte, v *Metrics) []byte {
+// Append appends the metric's value as a field of a table; nothing when it is unknown.
+func (m Metric) Append(b []byte, v *Metrics) []byte {
 	if m.Count {
 		return strconv.AppendInt(b, int64(m.CountOf(v)), 10)
 	}
-	return table.AppendNumber(b, m.Of(v))
+	return tell.AppendNumber(b, m.Of(v))
+}
+
+// Read reads the metric's value from a field.
+func (m Metric) Read(v *Metrics, s string) error {
+	if s == "" {
+		v.Set(m, m.unknown())
+		return nil
+	}
+	value, err := strconv.ParseFloat(s, 64)
+	v.Set(m, value)
+	return err
 }
 
 // unknown is the value of an empty field.
@@ -220,7 +214,7 @@ func (v Metrics) MarshalJSON() ([]byte, error) {
 		}
 		b = append(strconv.AppendQuote(b, m.Name), ':')
 		from := len(b)
-		if b = m.append(b, &v); len(b) == from {
+		if b = m.Append(b, &v); len(b) == from {
 			b = append(b, "null"...)
 		}
 	}

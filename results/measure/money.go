@@ -8,7 +8,10 @@ import (
 
 // Money is what the servers of a job cost, in dollars, and how many of them were
 // revoked; NaN where that is not known.
-type Money struct{ Cost, Revocations float64 }
+type Money struct {
+	Cost        float64 `csv:"cost_usd"`
+	Revocations float64 `csv:"revocations"`
+}
 
 // SetMoney says what a job's servers cost that no event tells of.
 func (c *Collector) SetMoney(job int, m Money) {

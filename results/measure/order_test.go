@@ -25,14 +25,13 @@ func TestOrderOfMetrics(t *testing.T) {
 			}
 		}
 	}
-	column := MeanJCT.Column()
 	var v Metrics
 	for text, want := range map[string]float64{"2.5": 2.5, "": math.NaN()} {
-		if err := column.Set(&v, text); err != nil || MeanJCT.Of(&v) != want && !math.IsNaN(want) || math.IsNaN(want) != math.IsNaN(MeanJCT.Of(&v)) {
+		if err := MeanJCT.Read(&v, text); err != nil || MeanJCT.Of(&v) != want && !math.IsNaN(want) || math.IsNaN(want) != math.IsNaN(MeanJCT.Of(&v)) {
 			t.Errorf("%q is %g: %v", text, MeanJCT.Of(&v), err)
 		}
 	}
-	if err := column.Set(&v, "x"); err == nil {
+	if err := MeanJCT.Read(&v, "x"); err == nil {
 		t.Error("a word is a number")
 	}
 }

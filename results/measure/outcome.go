@@ -3,45 +3,59 @@ package measure
 // Outcome is what became of a job. Times are seconds from the cell's start; a
 // negative time means that it never came about.
 type Outcome struct {
-	Job, Class, User                string
-	Arrival, FirstStart, Finish     float64
-	FirstRunDelay, Waiting, Service float64
-	JCT, Slowdown                   float64
-	ThreadsRequested                int
-	ThreadsMean                     float64
-	GPUs, Preemptions, Resizes      int
-	State                           string
-	Predicted                       float64 // run time; negative: no estimate
+	Job              string  `csv:"job"`
+	Class            string  `csv:"class"`
+	Arrival          float64 `csv:"arrival_s,time"`
+	FirstStart       float64 `csv:"first_start_s,time"`
+	Finish           float64 `csv:"finish_s,time"`
+	FirstRunDelay    float64 `csv:"first_run_delay_s,time"`
+	Waiting          float64 `csv:"waiting_s,time"`
+	Service          float64 `csv:"service_s,time"`
+	JCT              float64 `csv:"jct_s,time"`
+	Slowdown         float64 `csv:"slowdown"`
+	ThreadsRequested int     `csv:"threads_requested"`
+	ThreadsMean      float64 `csv:"threads_mean"`
+	GPUs             int     `csv:"gpus"`
+	Preemptions      int     `csv:"preemptions"`
+	Resizes          int     `csv:"resizes"`
+	State            string  `csv:"state"`
+	Predicted        float64 `csv:"predicted_s,time"` // run time; negative: no estimate
 	// PredictionErrorPct is (predicted − service) / service in percent: above 0
 	// when the estimate was too long. NaN: no estimate, not finished, started
 	// anew, or the job did not hold its full request all the time.
-	PredictionErrorPct float64
+	PredictionErrorPct float64 `csv:"prediction_error_pct"`
 	// BoundedSlowdown is max(1, JCT / max(run time alone, floor)); NaN like
 	// Slowdown for a job that did not finish or whose run time is not known.
-	BoundedSlowdown float64
-	// FinishTime is the ratio ρ of finish-time fairness; NaN for a job that did not finish or whose run time is not
-	// known.
-	FinishTime float64
+	BoundedSlowdown float64 `csv:"bounded_slowdown"`
 	// Restarts counts the attempts that failed before the last one.
-	Restarts int
+	Restarts int `csv:"restarts"`
 	// ResizeOverhead is the time in which the program says that it did not train
 	// in order to take on other allotments; negative when it does not say.
-	ResizeOverhead float64
+	ResizeOverhead float64 `csv:"resize_overhead_s,time"`
 	// Resource is what it ran on: "cpu", "gpu:V100", or the name of one of its
 	// alternatives; empty if it never ran.
-	Resource string
+	Resource string `csv:"resource"`
+	// FinalAccuracy and FinalLoss are the last that its program reported; NaN: none.
+	FinalAccuracy float64 `csv:"final_accuracy"`
+	FinalLoss     float64 `csv:"final_loss"`
+	// Money is what its servers cost.
+	Money
 	// LostWork is the work that was done again after losses, CheckpointTime and
 	// RestoreTime the time spent in writing and reading checkpoints, in seconds. NaN
 	// where there are no losses or checkpoints.
-	LostWork, CheckpointTime, RestoreTime float64
+	LostWork       float64 `csv:"lost_work_s"`
+	CheckpointTime float64 `csv:"checkpoint_s"`
+	RestoreTime    float64 `csv:"restore_s"`
 	// Lateness is finish − deadline, below 0 for a job that was early. NaN for one
 	// without a deadline, or that did not finish.
-	Lateness float64
+	Lateness float64 `csv:"lateness_s"`
 	// Budget is how long the job may train, BudgetUsed how much of that it did, and
 	// Scoring the service time after its budget, in seconds. NaN without a budget.
-	Budget, BudgetUsed, Scoring float64
-	// FinalAccuracy and FinalLoss are the last that its program reported; NaN: none.
-	FinalAccuracy, FinalLoss float64
-	// Money is what its servers cost.
-	Money
+	Budget     float64 `csv:"budget_s"`
+	BudgetUsed float64 `csv:"budget_used_s"`
+	Scoring    float64 `csv:"scoring_s"`
+	User       string  `csv:"user"`
+	// FinishTime is the ratio ρ of finish-time fairness; NaN for a job that did not finish or whose run time is not
+	// known.
+	FinishTime float64 `csv:"finish_time_ratio"`
 }

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -21,26 +21,22 @@ type Load struct {
 	// "The stability of a queue with non-independent inter-arrival and service
 	// times", 1962). NaN when all jobs arrive at once, a run time is not known, or a
 	// job has several ways to run.
-	Offered float64
-	// Queued is the number of jobs that waited when the last one arrived.
-	Queued int
+	Offered float64 `csv:"offered_load"`
 	// Saturated cells have no steady state: work piled up until the last
 	// arrival, many jobs waited then, or jobs still waited when the cell was closed.
-	Saturated bool
+	Saturated bool `csv:"saturated"`
+	// Queued is the number of jobs that waited when the last one arrived.
+	Queued int `csv:"queued_at_last_arrival"`
 }
 
-// LoadColumns are the columns of a Load, the last of metrics.csv.
-var LoadColumns = []table.Column[Load]{
-	table.Float("offered_load", func(l *Load) *float64 { return &l.Offered }),
-	table.Bool("saturated", func(l *Load) *bool { return &l.Saturated }),
-	table.Int("queued_at_last_arrival", func(l *Load) *int { return &l.Queued }),
-}
+// loads has the columns of a Load, the last of metrics.csv.
+var loads = tell.NewSchema[Load]("", nil)
 
 // MarshalJSON writes the columns of metrics.csv; NaN is null.
-func (l Load) MarshalJSON() ([]byte, error) { return table.MarshalRow(LoadColumns, &l) }
+func (l Load) MarshalJSON() ([]byte, error) { return loads.Marshal(&l) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
-func (l *Load) UnmarshalJSON(raw []byte) error { return table.UnmarshalRow(LoadColumns, raw, l) }
+func (l *Load) UnmarshalJSON(raw []byte) error { return loads.Unmarshal(raw, l) }
 
 // The test for saturation looks at this many stretches of the arrivals, each of
 // at least so many jobs.
@@ -52,7 +48,7 @@ const (
 // backlog notes, while a trace is made, which jobs wait half-way through the
 // arrivals, and at the last one.
 type backlog struct {
-	first, last table.Micros // arrivals
+	first, last tell.Micros // arrivals
 	marks       [2]mark
 	next        int // of marks
 	cutOff      int // jobs that were stopped while they waited
@@ -60,14 +56,14 @@ type backlog struct {
 
 // mark is an instant, and the core time that the jobs which waited then had had.
 type mark struct {
-	at   table.Micros
+	at   tell.Micros
 	used int64
 }
 
 func newBacklog(jobs []scheduler.Job) backlog {
 	b := backlog{first: math.MaxInt64, last: never}
 	for i := range jobs {
-		at := table.ToMicros(jobs[i].Arrival)
+		at := tell.ToMicros(jobs[i].Arrival)
 		b.first, b.last = min(b.first, at), max(b.last, at)
 	}
 	b.marks[0].at, b.marks[1].at = b.first+(b.last-b.first)/2, b.last
@@ -92,7 +88,7 @@ func (c *Collector) queued(mark int) int {
 }
 
 // passes notes who waits at the marks that lie before an instant.
-func (c *Collector) passes(at table.Micros) {
+func (c *Collector) passes(at tell.Micros) {
 	for b := &c.backlog; b.next < len(b.marks) && b.marks[b.next].at < at; b.next++ {
 		for i := range c.accounts {
 			if a := &c.accounts[i]; c.jobs.Job(i).Waits() {
@@ -126,7 +122,7 @@ func (c *Collector) Load(closed bool) Load {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	arrival := func(i int32) table.Micros { return table.ToMicros(c.setup.Jobs[i].Arrival) }
+	arrival := func(i int32) tell.Micros { return tell.ToMicros(c.setup.Jobs[i].Arrival) }
 	byArrival := func(a, b int32) int { return cmp.Compare(arrival(a), arrival(b)) }
 	if !slices.IsSortedFunc(order, byArrival) {
 		slices.SortStableFunc(order, byArrival)

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -30,7 +30,7 @@ type Totals struct {
 	BoundedSlowdown stats.Mean
 
 	ratios    *stats.Sample // of finish times; nil before they are asked for
-	span      table.Micros  // Makespan; 0 when no job ended
+	span      tell.Micros   // Makespan; 0 when no job ended
 	collector *Collector
 }
 
@@ -59,9 +59,9 @@ func (c *Collector) totals() *Totals {
 	}
 	t.JCT.Grow(n.Finished)
 	t.Slowdown.Grow(n.Finished)
-	first := table.Micros(math.MaxInt64)
+	first := tell.Micros(math.MaxInt64)
 	for i := range c.accounts {
-		first = min(first, table.ToMicros(c.setup.Jobs[i].Arrival))
+		first = min(first, tell.ToMicros(c.setup.Jobs[i].Arrival))
 		t.add(i)
 	}
 	if span := c.lastEnd - first; c.lastEnd != never && span > 0 {
@@ -79,10 +79,10 @@ func (t *Totals) add(job int) {
 	if j.State() != scheduler.Finished {
 		return
 	}
-	arrival, end := table.ToMicros(c.setup.Jobs[job].Arrival), table.ToMicros(j.End())
+	arrival, end := tell.ToMicros(c.setup.Jobs[job].Arrival), tell.ToMicros(j.End())
 	t.JCT.Add((end - arrival).Seconds())
 	t.Waiting.Add((end - arrival - a.service).Seconds())
-	t.FirstRunDelay.Add((table.ToMicros(j.FirstStart) - arrival).Seconds())
+	t.FirstRunDelay.Add((tell.ToMicros(j.FirstStart) - arrival).Seconds())
 	t.Service.Add(a.service.Seconds())
 	if plain, bounded := c.slowdowns(job); !math.IsNaN(plain) {
 		t.Slowdown.Add(plain)

@@ -27,8 +27,8 @@ type Kind struct {
 	// OnRequest says why it is drawn only where a plot block asks for it: "which
 	// has to be told its axis"; empty when it is drawn by default.
 	OnRequest string
-	// Section is the part of the report that shows it.
-	Section Section
+	// Section names the part of the results (see analysis.Part) whose section shows it; empty for that of all pictures.
+	Section string
 	// OfCells names its pictures, in the plural, if each shows one cell: the report
 	// has only some of these. Empty for pictures of the whole experiment.
 	OfCells string
@@ -39,17 +39,6 @@ type Kind struct {
 	// of the report can look into.
 	Schedule bool
 }
-
-// Section is a part of the report.
-type Section int
-
-// The sections of the report that have pictures.
-const (
-	InPictures Section = iota
-	InEstimates
-	InFidelity
-	InAdaptation
-)
 
 var registered []Kind
 

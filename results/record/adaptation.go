@@ -2,47 +2,59 @@ package record
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // The files of controllers that deepen networks.
 const (
-	AgentsDir     = "agents"    // what agents have learned, by their keys
-	TrainingsDir  = "trainings" // real trainings, a folder each like that of a cell
-	TableFile     = "table.csv" // of all sequences, as real training made it
-	RankingFile   = "ranking.csv"
-	ChoicesFile   = "decisions.csv"
-	SequencesFile = "sequences.csv"
-	ObjectiveFile = "objectives.csv"
-	TrainingFile  = "training.csv"
-	CoursesFile   = "courses.csv"
+	AgentsDir    = "agents"    // what agents have learned, by their keys
+	TrainingsDir = "trainings" // real trainings, a folder each like that of a cell
+	TableFile    = "table.csv" // of all sequences, as real training made it
+)
+
+// The tables of controllers that deepen networks.
+var (
+	Ranking   = tell.Register[RankingRow]("ranking.csv", nil)
+	Choices   = tell.Register[ChoiceRow]("choices.csv", nil)
+	Sequences = tell.Register[SequenceRow]("sequences.csv", nil)
+	Lessons   = tell.Register[ObjectiveRow]("objectives.csv", nil)
+	Trainings = tell.Register[TrainingRow]("training.csv", nil)
+	Courses   = tell.Register[CourseRow]("courses.csv", nil)
 )
 
 // RankingRow is what a controller comes to in a scenario, over its seeds.
 type RankingRow struct {
-	Adaptation, Controller, Kind, Scenario string
+	Adaptation string `csv:"adaptation"`
+	Controller string `csv:"controller"`
+	Kind       string `csv:"kind"`
+	Scenario   string `csv:"scenario"`
 	// Knew is set when it learned or tried in this scenario before, or reads what
 	// no controller can know.
-	Knew  bool
-	Seeds int
+	Knew  bool `csv:"known_scenario"`
+	Seeds int  `csv:"seeds"`
 	// Sequence is that of the first seed; Sequences counts the different ones.
-	Sequence  string
-	Sequences int
+	Sequence  string `csv:"sequence"`
+	Sequences int    `csv:"different_sequences"`
 	// Accuracy and Regret are means, Rank is the median among Of sequences.
-	Accuracy, Regret, RegretLow, RegretHigh, Rank float64
-	BestRank, WorstRank, Of                       int
+	Accuracy   float64 `csv:"accuracy"`
+	Regret     float64 `csv:"regret"`
+	RegretLow  float64 `csv:"regret_low"`
+	RegretHigh float64 `csv:"regret_high"`
+	Rank       float64 `csv:"median_rank"`
+	BestRank   int     `csv:"best_rank"`
+	WorstRank  int     `csv:"worst_rank"`
+	Of         int     `csv:"of_sequences"`
 	// Runs is the mean number of trainings that it used before it decided.
-	Runs float64
+	Runs float64 `csv:"runs"`
 	// Where says where it decided: OnTable or InTraining. In real training, Recorded is
 	// the mean accuracy of the same sequences in the table, and Fidelity how much more it
 	// came to than that; NaN without one.
-	Where              string
-	Recorded, Fidelity float64
+	Where    string  `csv:"where"`
+	Recorded float64 `csv:"table_accuracy"`
+	Fidelity float64 `csv:"fidelity"`
 }
 
 // Where controllers decide.
@@ -53,201 +65,96 @@ const (
 
 // ChoiceRow is one decision.
 type ChoiceRow struct {
-	Adaptation, Controller, Scenario string
-	Seed, Decision                   int
-	TimeLeft                         float64
+	Adaptation string  `csv:"adaptation"`
+	Controller string  `csv:"controller"`
+	Scenario   string  `csv:"scenario"`
+	Seed       int     `csv:"seed"`
+	Decision   int     `csv:"decision"`
+	TimeLeft   float64 `csv:"time_left_s,time"`
 	// State lists the layers of the network: "0 0+ 1 2" has one more in block 0.
-	State, Probabilities string
-	Action               int
+	State         string `csv:"layers"`
+	Probabilities string `csv:"probabilities"`
+	Action        int    `csv:"action"`
 	// Before and After are the accuracies before and after the decision; NaN on
 	// recorded tables, which do not have them. ExpectedBefore and ExpectedAfter are
 	// the mean final accuracies of all sequences that go on so.
-	Before, After, ExpectedBefore, ExpectedAfter float64
+	Before         float64 `csv:"accuracy_before"`
+	After          float64 `csv:"accuracy_after"`
+	ExpectedBefore float64 `csv:"expected_before"`
+	ExpectedAfter  float64 `csv:"expected_after"`
 	// Accuracy is the final one.
-	Accuracy float64
-	Where    string // as in RankingRow
+	Accuracy float64 `csv:"accuracy"`
+	Where    string  `csv:"where"` // as in RankingRow
 }
 
 // SequenceRow is a constant sequence in a scenario.
 type SequenceRow struct {
-	Adaptation, Scenario, Sequence string
-	// Actions are those of the sequence.
-	Actions          []string
-	Accuracy, Regret float64
-	Rank             int
+	Adaptation string  `csv:"adaptation"`
+	Scenario   string  `csv:"scenario"`
+	Sequence   string  `csv:"sequence"`
+	Accuracy   float64 `csv:"accuracy"`
+	Regret     float64 `csv:"regret"`
+	Rank       int     `csv:"rank"`
 	// Times are the seconds that are used at each decision and at the end.
-	Times []float64
+	Times []float64 `csv:"times"`
 	// Expected are the mean final accuracies of all sequences that begin so, at the
 	// start and after each decision.
-	Expected []float64
+	Expected []float64 `csv:"expected"`
 }
+
+// Actions are those of the sequence.
+func (r *SequenceRow) Actions() []string { return strings.Fields(r.Sequence) }
 
 // ObjectiveRow is the mean reward of an agent's episodes around one of them, counted
 // through all of its lessons.
 type ObjectiveRow struct {
-	Adaptation, Controller, LearnedOn string
-	Seed, Lesson, Episode             int
-	Objective                         float64
+	Adaptation string  `csv:"adaptation"`
+	Controller string  `csv:"controller"`
+	LearnedOn  string  `csv:"learned_on"`
+	Seed       int     `csv:"seed"`
+	Lesson     int     `csv:"lesson"`
+	Episode    int     `csv:"episode"`
+	Objective  float64 `csv:"objective"`
 }
 
 // TrainingRow is how long a controller took on this machine: an agent to learn,
 // and any controller to decide, in the mean over decisions.
 type TrainingRow struct {
-	Adaptation, Controller, Scenario, LearnedOn string
-	Seed, Episodes                              int
-	Seconds, Deciding                           float64
+	Adaptation string  `csv:"adaptation"`
+	Controller string  `csv:"controller"`
+	Scenario   string  `csv:"scenario"`
+	Seed       int     `csv:"seed"`
+	LearnedOn  string  `csv:"learned_on"`
+	Episodes   int     `csv:"episodes"`
+	Seconds    float64 `csv:"seconds,time"`
+	Deciding   float64 `csv:"seconds_a_decision,precise"`
 }
 
 // CourseRow is how one real training went. Times are in seconds of service time.
 type CourseRow struct {
 	// Controller is empty for a training by a sequence of the table.
-	Adaptation, Controller, Scenario string
-	Seed                             int
-	Sequence                         string
-	Actions                          []string // of the sequence
-	Accuracy                         float64
+	Adaptation string  `csv:"adaptation"`
+	Controller string  `csv:"controller"`
+	Scenario   string  `csv:"scenario"`
+	Seed       int     `csv:"seed"`
+	Sequence   string  `csv:"sequence"`
+	Accuracy   float64 `csv:"accuracy"`
 	// Trained is when the program stopped training, of Budget; Step how long a step took, the median. NaN: not known.
-	Budget, Trained, Step float64
+	Budget  float64 `csv:"budget_s,time"`
+	Trained float64 `csv:"trained_s"`
+	Step    float64 `csv:"step_s"`
 	// Decided are when decisions were taken, Times and Accuracies those of the epochs.
-	Decided, Times, Accuracies []float64
+	Decided    []float64 `csv:"decided_s"`
+	Times      []float64 `csv:"times_s"`
+	Accuracies []float64 `csv:"accuracies"`
 	// Told is, at each report, how much more the program took to be left of the budget than the scheduler did;
 	// Deepening is how long the program took to add each layer.
-	Told, Deepening []float64
+	Told      []float64 `csv:"told_more_s"`
+	Deepening []float64 `csv:"deepening_s"`
 }
 
-var courseColumns = []table.Column[CourseRow]{
-	table.Text("adaptation", func(r *CourseRow) *string { return &r.Adaptation }),
-	table.Text("controller", func(r *CourseRow) *string { return &r.Controller }),
-	table.Text("scenario", func(r *CourseRow) *string { return &r.Scenario }),
-	table.Int("seed", func(r *CourseRow) *int { return &r.Seed }),
-	sequence(func(r *CourseRow) (*string, *[]string) { return &r.Sequence, &r.Actions }),
-	table.Float("accuracy", func(r *CourseRow) *float64 { return &r.Accuracy }),
-	table.Seconds("budget_s", func(r *CourseRow) *float64 { return &r.Budget }),
-	table.Float("trained_s", func(r *CourseRow) *float64 { return &r.Trained }),
-	table.Float("step_s", func(r *CourseRow) *float64 { return &r.Step }),
-	numbers("decided_s", func(r *CourseRow) *[]float64 { return &r.Decided }),
-	numbers("times_s", func(r *CourseRow) *[]float64 { return &r.Times }),
-	numbers("accuracies", func(r *CourseRow) *[]float64 { return &r.Accuracies }),
-	numbers("told_more_s", func(r *CourseRow) *[]float64 { return &r.Told }),
-	numbers("deepening_s", func(r *CourseRow) *[]float64 { return &r.Deepening }),
-}
-
-var rankingColumns = []table.Column[RankingRow]{
-	table.Text("adaptation", func(r *RankingRow) *string { return &r.Adaptation }),
-	table.Text("controller", func(r *RankingRow) *string { return &r.Controller }),
-	table.Text("kind", func(r *RankingRow) *string { return &r.Kind }),
-	table.Text("scenario", func(r *RankingRow) *string { return &r.Scenario }),
-	table.Bool("known_scenario", func(r *RankingRow) *bool { return &r.Knew }),
-	table.Int("seeds", func(r *RankingRow) *int { return &r.Seeds }),
-	table.Text("sequence", func(r *RankingRow) *string { return &r.Sequence }),
-	table.Int("different_sequences", func(r *RankingRow) *int { return &r.Sequences }),
-	table.Float("accuracy", func(r *RankingRow) *float64 { return &r.Accuracy }),
-	table.Float("regret", func(r *RankingRow) *float64 { return &r.Regret }),
-	table.Float("regret_low", func(r *RankingRow) *float64 { return &r.RegretLow }),
-	table.Float("regret_high", func(r *RankingRow) *float64 { return &r.RegretHigh }),
-	table.Float("median_rank", func(r *RankingRow) *float64 { return &r.Rank }),
-	table.Int("best_rank", func(r *RankingRow) *int { return &r.BestRank }),
-	table.Int("worst_rank", func(r *RankingRow) *int { return &r.WorstRank }),
-	table.Int("of_sequences", func(r *RankingRow) *int { return &r.Of }),
-	table.Float("runs", func(r *RankingRow) *float64 { return &r.Runs }),
-	table.Text("where", func(r *RankingRow) *string { return &r.Where }),
-	table.Float("table_accuracy", func(r *RankingRow) *float64 { return &r.Recorded }),
-	table.Float("fidelity", func(r *RankingRow) *float64 { return &r.Fidelity }),
-}
-
-var choiceColumns = []table.Column[ChoiceRow]{
-	table.Text("adaptation", func(r *ChoiceRow) *string { return &r.Adaptation }),
-	table.Text("controller", func(r *ChoiceRow) *string { return &r.Controller }),
-	table.Text("scenario", func(r *ChoiceRow) *string { return &r.Scenario }),
-	table.Int("seed", func(r *ChoiceRow) *int { return &r.Seed }),
-	table.Int("decision", func(r *ChoiceRow) *int { return &r.Decision }),
-	table.Seconds("time_left_s", func(r *ChoiceRow) *float64 { return &r.TimeLeft }),
-	table.Text("layers", func(r *ChoiceRow) *string { return &r.State }),
-	table.Text("probabilities", func(r *ChoiceRow) *string { return &r.Probabilities }),
-	table.Int("action", func(r *ChoiceRow) *int { return &r.Action }),
-	table.Float("accuracy_before", func(r *ChoiceRow) *float64 { return &r.Before }),
-	table.Float("accuracy_after", func(r *ChoiceRow) *float64 { return &r.After }),
-	table.Float("expected_before", func(r *ChoiceRow) *float64 { return &r.ExpectedBefore }),
-	table.Float("expected_after", func(r *ChoiceRow) *float64 { return &r.ExpectedAfter }),
-	table.Float("accuracy", func(r *ChoiceRow) *float64 { return &r.Accuracy }),
-	table.Text("where", func(r *ChoiceRow) *string { return &r.Where }),
-}
-
-var sequenceColumns = []table.Column[SequenceRow]{
-	table.Text("adaptation", func(r *SequenceRow) *string { return &r.Adaptation }),
-	table.Text("scenario", func(r *SequenceRow) *string { return &r.Scenario }),
-	sequence(func(r *SequenceRow) (*string, *[]string) { return &r.Sequence, &r.Actions }),
-	table.Float("accuracy", func(r *SequenceRow) *float64 { return &r.Accuracy }),
-	table.Float("regret", func(r *SequenceRow) *float64 { return &r.Regret }),
-	table.Int("rank", func(r *SequenceRow) *int { return &r.Rank }),
-	numbers("times", func(r *SequenceRow) *[]float64 { return &r.Times }),
-	numbers("expected", func(r *SequenceRow) *[]float64 { return &r.Expected }),
-}
-
-// sequence holds a sequence, which is read with its actions.
-func sequence[T any](fields func(*T) (text *string, actions *[]string)) table.Column[T] {
-	return table.Column[T]{
-		Name: "sequence", Text: true,
-		Add: func(b []byte, r *T) []byte {
-			text, _ := fields(r)
-			return append(b, *text...)
-		},
-		Set: func(r *T, s string) error {
-			text, actions := fields(r)
-			*text, *actions = s, strings.Fields(s)
-			return nil
-		},
-	}
-}
-
-// numbers holds a list of numbers, with spaces between them.
-func numbers[T any](name string, field func(*T) *[]float64) table.Column[T] {
-	return table.Column[T]{
-		Name: name, Text: true,
-		Add: func(b []byte, r *T) []byte {
-			for i, v := range *field(r) {
-				if i > 0 {
-					b = append(b, ' ')
-				}
-				b = table.AppendNumber(b, v)
-			}
-			return b
-		},
-		Set: func(r *T, s string) error {
-			list := (*field(r))[:0:0]
-			for _, text := range strings.Fields(s) {
-				v, err := strconv.ParseFloat(text, 64)
-				if err != nil {
-					return err
-				}
-				list = append(list, v)
-			}
-			*field(r) = list
-			return nil
-		},
-	}
-}
-
-var objectiveColumns = []table.Column[ObjectiveRow]{
-	table.Text("adaptation", func(r *ObjectiveRow) *string { return &r.Adaptation }),
-	table.Text("controller", func(r *ObjectiveRow) *string { return &r.Controller }),
-	table.Text("learned_on", func(r *ObjectiveRow) *string { return &r.LearnedOn }),
-	table.Int("seed", func(r *ObjectiveRow) *int { return &r.Seed }),
-	table.Int("lesson", func(r *ObjectiveRow) *int { return &r.Lesson }),
-	table.Int("episode", func(r *ObjectiveRow) *int { return &r.Episode }),
-	table.Float("objective", func(r *ObjectiveRow) *float64 { return &r.Objective }),
-}
-
-var trainingColumns = []table.Column[TrainingRow]{
-	table.Text("adaptation", func(r *TrainingRow) *string { return &r.Adaptation }),
-	table.Text("controller", func(r *TrainingRow) *string { return &r.Controller }),
-	table.Text("scenario", func(r *TrainingRow) *string { return &r.Scenario }),
-	table.Int("seed", func(r *TrainingRow) *int { return &r.Seed }),
-	table.Text("learned_on", func(r *TrainingRow) *string { return &r.LearnedOn }),
-	table.Int("episodes", func(r *TrainingRow) *int { return &r.Episodes }),
-	table.Seconds("seconds", func(r *TrainingRow) *float64 { return &r.Seconds }),
-	table.Precise("seconds_a_decision", func(r *TrainingRow) *float64 { return &r.Deciding }),
-}
+// Actions are those of the sequence.
+func (r *CourseRow) Actions() []string { return strings.Fields(r.Sequence) }
 
 // Adaptations are all tables of controllers that deepen networks.
 type Adaptations struct {
@@ -267,35 +174,38 @@ type Adaptations struct {
 
 // WriteAdaptations writes the tables; those without rows are removed.
 func WriteAdaptations(dir string, a Adaptations) error {
-	at := func(name string) string { return filepath.Join(dir, name) }
 	return errors.Join(
-		table.WriteOrRemove(at(RankingFile), rankingColumns, slices.Concat(a.Ranking, a.RealRanking)),
-		table.WriteOrRemove(at(ChoicesFile), choiceColumns, slices.Concat(a.Choices, a.RealChoices)),
-		table.WriteOrRemove(at(SequencesFile), sequenceColumns, a.Sequences),
-		table.WriteOrRemove(at(ObjectiveFile), objectiveColumns, a.Objectives),
-		table.WriteOrRemove(at(CoursesFile), courseColumns, a.Courses),
-		table.WriteOrRemove(at(TrainingFile), trainingColumns, a.Trainings),
-	)
+		Ranking.Replace(dir, slices.Concat(a.Ranking, a.RealRanking)), Choices.Replace(dir, slices.Concat(a.Choices, a.RealChoices)),
+		Sequences.Replace(dir, a.Sequences), Lessons.Replace(dir, a.Objectives), Courses.Replace(dir, a.Courses),
+		Trainings.Replace(dir, a.Trainings))
 }
 
 // Adaptations reads the tables; no rows without them.
 func (e *Experiment) Adaptations() (a Adaptations, err error) {
-	err = errors.Join(
-		read(e.Dir, RankingFile, rankingColumns, &a.Ranking), read(e.Dir, ChoicesFile, choiceColumns, &a.Choices),
-		read(e.Dir, SequencesFile, sequenceColumns, &a.Sequences), read(e.Dir, ObjectiveFile, objectiveColumns,
-			&a.Objectives),
-		read(e.Dir, CoursesFile, courseColumns, &a.Courses), read(e.Dir, TrainingFile, trainingColumns, &a.Trainings),
-	)
-	a.Ranking, a.RealRanking = table.Divide(a.Ranking, func(r RankingRow) bool { return r.Where == InTraining })
-	a.Choices, a.RealChoices = table.Divide(a.Choices, func(r ChoiceRow) bool { return r.Where == InTraining })
+	err = errors.Join(read(e.Dir, Ranking, &a.Ranking), read(e.Dir, Choices, &a.Choices), read(e.Dir, Sequences, &a.Sequences),
+		read(e.Dir, Lessons, &a.Objectives), read(e.Dir, Courses, &a.Courses), read(e.Dir, Trainings, &a.Trainings))
+	a.Ranking, a.RealRanking = divide(a.Ranking, func(r RankingRow) bool { return r.Where == InTraining })
+	a.Choices, a.RealChoices = divide(a.Choices, func(r ChoiceRow) bool { return r.Where == InTraining })
 	return a, err
 }
 
 // read reads the rows of a table; none without it.
-func read[T any](dir, file string, columns []table.Column[T], rows *[]T) (err error) {
-	*rows, err = table.ReadAll(dir, file, columns)
+func read[T any](dir string, table *tell.Schema[T], rows *[]T) (err error) {
+	*rows, err = table.Read(dir)
 	return err
 }
 
+// divide divides rows by a condition, in their order: those without it, and those with it.
+func divide[T any](rows []T, is func(T) bool) (no, yes []T) {
+	for _, r := range rows {
+		if is(r) {
+			yes = append(yes, r)
+		} else {
+			no = append(no, r)
+		}
+	}
+	return no, yes
+}
+
 // MarshalJSON writes the columns of ranking.csv; what is not known is null.
-func (r RankingRow) MarshalJSON() ([]byte, error) { return table.MarshalRow(rankingColumns, &r) }
+func (r RankingRow) MarshalJSON() ([]byte, error) { return Ranking.Marshal(&r) }

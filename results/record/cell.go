@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/record/lines"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -50,9 +49,9 @@ type CellWriter struct {
 	setup     Setup
 	records   Records
 	durable   bool
-	events    *table.Pending
-	decisions *table.Pending
-	occupancy *table.File[measure.Occupancy]
+	events    *tell.Pending
+	decisions *tell.Pending
+	occupancy *tell.File[measure.Occupancy]
 	line      []byte              // scratch
 	held      measure.Occupancy   // scratch
 	changed   bool                // what is held has changed since the last row of occupancy.csv
@@ -81,13 +80,13 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 		return w, nil
 	}
 	var errs [3]error
-	w.events, errs[0] = table.NewPending(filepath.Join(dir, EventsFile), w.durable)
-	w.decisions, errs[1] = table.NewPending(filepath.Join(dir, DecisionsFile), w.durable)
-	columns := occupancyColumns
-	if s.Cell.Contained {
-		columns = usedColumns
+	w.events, errs[0] = tell.NewPending(filepath.Join(dir, EventsFile), w.durable)
+	w.decisions, errs[1] = tell.NewPending(filepath.Join(dir, DecisionsFile), w.durable)
+	occupancy := Occupancy
+	if !s.Cell.Contained {
+		occupancy = Occupancy.Only(heldColumns)
 	}
-	w.occupancy, errs[2] = table.Create(filepath.Join(dir, OccupancyFile), w.durable, columns, nil)
+	w.occupancy, errs[2] = occupancy.Create(dir, w.durable, nil)
 	if err := errors.Join(errs[:]...); err != nil {
 		w.Abort()
 		return nil, err
@@ -99,7 +98,7 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 func (w *CellWriter) Event(e *scheduler.Event) {
 	if e.Kind.OfNode() && w.records != MetricsOnly {
 		w.Collector.Event(e)
-		w.line = lines.AppendNodeEvent(w.line[:0], e, w.setup.Cluster.Nodes)
+		w.line = appendNodeEvent(w.line[:0], e, w.setup.Cluster.Nodes)
 		w.write(w.events)
 		return
 	}
@@ -107,19 +106,19 @@ func (w *CellWriter) Event(e *scheduler.Event) {
 		w.Collector.Event(e)
 		return
 	}
-	if w.changed && table.ToMicros(e.At) != w.Last() {
+	if w.changed && tell.ToMicros(e.At) != w.Last() {
 		w.flushOccupancy()
 	}
 	w.Collector.Event(e)
 	w.changed = true
-	w.line = lines.AppendEvent(w.line[:0], e, &w.setup.Jobs[e.Job], w.setup.Cluster.Nodes)
+	w.line = appendEvent(w.line[:0], e, &w.setup.Jobs[e.Job], w.setup.Cluster.Nodes)
 	w.write(w.events)
 }
 
 // Decision implements scheduler.Recorder.
 func (w *CellWriter) Decision(d *scheduler.Decision) {
 	if w.records != MetricsOnly && d.Job >= 0 && d.Job < len(w.setup.Jobs) {
-		w.line = lines.AppendDecision(w.line[:0], d, w.setup.Jobs)
+		w.line = appendDecision(w.line[:0], d, w.setup.Jobs)
 		w.write(w.decisions)
 	}
 }
@@ -135,7 +134,7 @@ func (w *CellWriter) flushOccupancy() {
 }
 
 // write writes the line to a file. Those of a cell that runs for real can be followed meanwhile.
-func (w *CellWriter) write(p *table.Pending) {
+func (w *CellWriter) write(p *tell.Pending) {
 	_, err := p.Write(w.line)
 	w.keep(err)
 	if w.durable {
@@ -186,7 +185,7 @@ func (w *CellWriter) Finish(c Cell) (Cell, error) {
 func Amend(dir string, c Cell) error {
 	raw, err := json.MarshalIndent(c, "", "  ")
 	if err == nil {
-		err = table.WriteWhole(filepath.Join(dir, CellFile), c.Real(), append(raw, '\n'))
+		err = tell.WriteWhole(filepath.Join(dir, CellFile), c.Real(), append(raw, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("write cell %s: %w", c.Cell, err)
@@ -218,7 +217,7 @@ func (w *CellWriter) finishTables() ([]File, error) {
 		}
 	}
 	names := axisNames(w.setup.Cell.Axes)
-	jobs, err := table.Create(filepath.Join(w.dir, JobsFile), w.durable, jobColumns, names)
+	jobs, err := Jobs.Create(w.dir, w.durable, names)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +232,7 @@ func (w *CellWriter) finishTables() ([]File, error) {
 		return nil, w.err
 	}
 	var files []File
-	for _, p := range []*table.Pending{w.events, w.decisions, w.occupancy.Pending, jobs.Pending} {
+	for _, p := range []*tell.Pending{w.events, w.decisions, w.occupancy.Pending, jobs.Pending} {
 		size, err := p.Replace()
 		if err != nil {
 			return nil, err
@@ -248,7 +247,7 @@ func (w *CellWriter) finishTables() ([]File, error) {
 		files = append(files, file)
 	}
 	if w.durable {
-		err = table.SyncDir(w.dir)
+		err = tell.SyncDir(w.dir)
 	}
 	return files, err
 }

@@ -35,7 +35,7 @@ func TestCellFolder(t *testing.T) {
 		t.Errorf("cell is %+v", cell)
 	}
 	want := map[string]string{
-		record.JobsFile: `cell,workload,hardware,policy,replicate,job,class,arrival_s,first_start_s,finish_s,first_run_delay_s,waiting_s,service_s,jct_s,slowdown,threads_requested,threads_mean,gpus,preemptions,resizes,state,predicted_s,prediction_error_pct,bounded_slowdown,restarts,resize_overhead_s,resource,final_accuracy,final_loss,cost_usd,revocations,lost_work_s,checkpoint_s,restore_s,lateness_s,budget_s,budget_used_s,scoring_s,user,finish_time_ratio,load
+		record.Jobs.File: `cell,workload,hardware,policy,replicate,job,class,arrival_s,first_start_s,finish_s,first_run_delay_s,waiting_s,service_s,jct_s,slowdown,threads_requested,threads_mean,gpus,preemptions,resizes,state,predicted_s,prediction_error_pct,bounded_slowdown,restarts,resize_overhead_s,resource,final_accuracy,final_loss,cost_usd,revocations,lost_work_s,checkpoint_s,restore_s,lateness_s,budget_s,budget_used_s,scoring_s,user,finish_time_ratio,load
 c,w,h,p,1,a-1,a,0.000000,0.000000,5.000000,0.000000,1.000000,4.000000,5.000000,1.250000,2,2.000000,0,1,0,finished,5.000000,25.000000,1.000000,0,,cpu,,,,,,,,,,,,,0.892857,"0,5"
 c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2.000000,1,1.000000,0,0,0,finished,0.500000,-50.000000,1.000000,0,,cpu,,,,,,,,,,,,,2.000000,"0,5"
 `,
@@ -50,7 +50,7 @@ c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2
 `,
 		record.DecisionsFile: `{"t_s":2,"decision":"start","job":"b-1","cores":"0","reason":"its turn","passed":[{"job":"a-1","reason":"wants 2 cores & 1 is free"}],"passed_more":3}
 `,
-		record.OccupancyFile: `t_s,cores_held,running,queued,paused
+		record.Occupancy.File: `t_s,cores_held,running,queued,paused
 0.000000,2,1,0,0
 1.000000,2,1,1,0
 2.000000,1,1,0,1
@@ -58,7 +58,7 @@ c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2
 5.000000,0,0,0,0
 `,
 	}
-	for _, name := range []string{record.JobsFile, record.EventsFile, record.DecisionsFile, record.OccupancyFile} {
+	for _, name := range []string{record.Jobs.File, record.EventsFile, record.DecisionsFile, record.Occupancy.File} {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestHalfWritten(t *testing.T) {
 // cell.json.
 func TestCannotWrite(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, record.JobsFile, "in the way"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, record.Jobs.File, "in the way"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	s, events := resultstest.TwoJobs()

@@ -2,42 +2,12 @@ package record
 
 import (
 	"math"
-	"path/filepath"
-
-	"github.com/tfexp/tfexp/results/table"
 )
-
-// Estimates reads estimates.csv; there are none without the file.
-func (e *Experiment) Estimates() ([]EstimateRow, error) { return readEstimates(e.Dir) }
-
-func readEstimates(dir string) ([]EstimateRow, error) {
-	return table.ReadAll(dir, EstimatesFile, estimateColumns)
-}
-
-// Samples reads samples.csv; there are none without the file.
-func (e *Experiment) Samples() ([]SampleRow, error) {
-	return table.ReadAll(e.Dir, SamplesFile, sampleColumns)
-}
-
-// Accuracy reads accuracy.csv; there is none without the file.
-func (e *Experiment) Accuracy() ([]AccuracyRow, error) {
-	return table.ReadAll(e.Dir, AccuracyFile, accuracyColumns)
-}
-
-// Profiling reads profiling.csv; there is none without the file.
-func (e *Experiment) Profiling() ([]ProfilingRow, error) {
-	return table.ReadAll(e.Dir, ProfilingFile, profilingColumns)
-}
-
-// WriteSamples writes samples.csv.
-func WriteSamples(dir string, rows []SampleRow) error {
-	return table.Write(filepath.Join(dir, SamplesFile), sampleColumns, rows)
-}
 
 // WriteEstimates writes estimates.csv. A row without an actual time keeps the
 // one that the file has for the same estimate.
 func WriteEstimates(dir string, rows []EstimateRow) error {
-	old, err := readEstimates(dir)
+	old, err := Estimates.Read(dir)
 	if err != nil {
 		old = nil // it is written anew
 	}
@@ -61,7 +31,8 @@ func ReplaceEstimates(dir string, rows []EstimateRow) error {
 			rows[i].ErrorPct = 100 * (rows[i].Predicted - rows[i].Actual) / rows[i].Actual
 		}
 	}
-	return table.Write(filepath.Join(dir, EstimatesFile), estimateColumns, rows)
+	_, err := Estimates.Write(dir, rows)
+	return err
 }
 
 // estimates reports whether both rows estimate the same job by the same model.

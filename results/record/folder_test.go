@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -287,13 +286,13 @@ func TestLinkedJobs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a, err := os.Stat(filepath.Join(e.Dir, JobsFile))
-		b, err2 := os.Stat(filepath.Join(e.Dir, CellsDir, "a", JobsFile))
-		raw, err3 := os.ReadFile(filepath.Join(e.Dir, JobsFile))
+		a, err := os.Stat(filepath.Join(e.Dir, Jobs.File))
+		b, err2 := os.Stat(filepath.Join(e.Dir, CellsDir, "a", Jobs.File))
+		raw, err3 := os.ReadFile(filepath.Join(e.Dir, Jobs.File))
 		if err := errors.Join(err, err2, err3); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(filepath.Join(e.Dir, JobsFile) + ".tmp"); err == nil {
+		if _, err := os.Stat(filepath.Join(e.Dir, Jobs.File) + ".tmp"); err == nil {
 			t.Error("a file is left")
 		}
 		return os.SameFile(a, b), string(raw)
@@ -310,7 +309,7 @@ func TestLinkedJobs(t *testing.T) {
 		t.Errorf("two cells: %v\n%s", linked, got)
 	}
 	if linked, got := one(func(e *Experiment) {
-		path := filepath.Join(e.Dir, CellsDir, "a", JobsFile)
+		path := filepath.Join(e.Dir, CellsDir, "a", Jobs.File)
 		if err := os.WriteFile(path, []byte(strings.Replace(text, "cell,", "older,", 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -322,13 +321,13 @@ func TestLinkedJobs(t *testing.T) {
 	if err := e.WriteJobs(func(c CellRef, r *JobRow) { names = append(names, c.Cell+" "+r.Job) }); err != nil {
 		t.Fatal(err)
 	}
-	if raw, err := os.ReadFile(filepath.Join(e.Dir, JobsFile)); err != nil || string(raw) != text {
+	if raw, err := os.ReadFile(filepath.Join(e.Dir, Jobs.File)); err != nil || string(raw) != text {
 		t.Errorf("%s, %v", raw, err)
 	}
 	if d := cmp.Diff([]string{"a a", "a b"}, names); d != "" {
 		t.Error(d)
 	}
-	if err := os.WriteFile(filepath.Join(e.Dir, CellsDir, "a", JobsFile), []byte(text+"\"torn"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(e.Dir, CellsDir, "a", Jobs.File), []byte(text+"\"torn"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.WriteJobs(func(CellRef, *JobRow) {}); err == nil {
@@ -346,7 +345,6 @@ func TestLinkedJobs(t *testing.T) {
 // What GPUs did is not there before it is finished.
 func TestGPURows(t *testing.T) {
 	dir := t.TempDir()
-	e := &Experiment{Dir: dir}
 	c := CellRef{Cell: "a"}
 	folder := filepath.Join(dir, CellsDir, "a")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -354,31 +352,31 @@ func TestGPURows(t *testing.T) {
 	}
 	rows := []GPURow{{At: 1, GPU: 0, Device: "u", Utilization: 50, Power: 70.5, Memory: 1 << 40}, {At: 2, GPU: 1, Device: "v",
 		Utilization: -1, Power: -1, Memory: -1}, {At: 3, Memory: 0}}
-	w, err := NewGPUWriter(folder)
+	w, err := GPUs.Create(folder, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
-		if err := w.Write(r); err != nil {
+		if err := w.Add(&r, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := e.GPUs(c); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := GPUs.ReadLive(dir, CellsDir, c.Cell); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before the end: %v", err)
 	}
-	file, err := w.Finish()
-	if err != nil || file.Name != GPUsFile || !whole(folder, "", []File{file}) {
-		t.Errorf("%+v, %v", file, err)
+	size, err := w.Replace()
+	if err != nil || !whole(folder, "", []File{{Name: GPUs.File, Size: size}}) {
+		t.Errorf("%d, %v", size, err)
 	}
 	w.Abort() // does nothing any more
-	if back, err := e.GPUs(c); err != nil || !cmp.Equal(rows, back) {
+	if back, err := GPUs.ReadLive(dir, CellsDir, c.Cell); err != nil || !cmp.Equal(rows, back) {
 		t.Errorf("%v, %v", cmp.Diff(rows, back), err)
 	}
-	w, err = NewGPUWriter(t.TempDir())
+	w, err = GPUs.Create(t.TempDir(), true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := w.table.Temporary()
+	path := w.Temporary()
 	w.Abort()
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what was aborted: %v", err)
@@ -393,7 +391,7 @@ func TestAdaptations(t *testing.T) {
 		RealRanking: []RankingRow{{Controller: "y", Where: InTraining}},
 		Choices:     []ChoiceRow{{Controller: "x", Where: OnTable}},
 		RealChoices: []ChoiceRow{{Controller: "y", Where: InTraining}},
-		Sequences:   []SequenceRow{{Sequence: "0 1", Actions: []string{"0", "1"}, Times: []float64{1, 2.5}, Expected: []float64{0.5}}},
+		Sequences:   []SequenceRow{{Sequence: "0 1", Times: []float64{1, 2.5}, Expected: []float64{0.5}}},
 		Objectives:  []ObjectiveRow{{Controller: "x", Episode: 3, Objective: 0.5}},
 		Trainings:   []TrainingRow{{Controller: "x", Seconds: 2}},
 		Courses:     []CourseRow{{Controller: "y", Times: []float64{1, 2}, Told: []float64{-0.5}}},
@@ -419,7 +417,7 @@ func TestAdaptations(t *testing.T) {
 	if left, err := os.ReadDir(e.Dir); err != nil || len(left) != 0 {
 		t.Errorf("tables without rows stay: %v, %v", left, err)
 	}
-	if err := os.WriteFile(filepath.Join(e.Dir, SequencesFile), []byte("times\n1 x\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(e.Dir, Sequences.File), []byte("times\n1 x\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Adaptations(); err == nil {
@@ -460,7 +458,7 @@ func TestServersOfCells(t *testing.T) {
 	if err := e.WriteServers(); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := e.ReadServers()
+	rows, err := Servers.Read(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -477,7 +475,7 @@ func TestServersOfCells(t *testing.T) {
 	if err := plain.WriteServers(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(plain.Dir, ServersFile)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(plain.Dir, Servers.File)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without servers: %v", err)
 	}
 }
@@ -497,7 +495,7 @@ func TestGoals(t *testing.T) {
 			t.Errorf("%+v, want %s", c.s, c.want)
 		}
 	}
-	if got := AxesLabel([]Setting{{"a", "1"}, {"b", "2"}}); got != "a=1 b=2" {
+	if got := AxesLabel([]Setting{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}}); got != "a=1 b=2" {
 		t.Errorf("%q", got)
 	}
 	if got := (AccuracyRow{Model: "m", Made: MadeCorrected}).Estimator() + "; " + (AccuracyRow{Model: "m", Made: MadeBefore}).Estimator(); got != "m, corrected; m" {
@@ -505,43 +503,6 @@ func TestGoals(t *testing.T) {
 	}
 	if e := (&EventRow{At: 1.5000004, Event: scheduler.Start}).Of(3); e.At != 1500*time.Millisecond || e.Job != 3 || e.Kind != scheduler.Start {
 		t.Errorf("%+v", e)
-	}
-}
-
-// TestTrialsAndTunings: both tables are written, or removed.
-func TestTrialsAndTunings(t *testing.T) {
-	e := &Experiment{Dir: t.TempDir()}
-	if err := WriteTrials(e.Dir, []TrialRow{{Tuning: "t", Trial: 2}}, []TuningRow{{Tuning: "t", Median: math.NaN()}}); err != nil {
-		t.Fatal(err)
-	}
-	trials, err := e.TrialRows()
-	tunings, err2 := e.TuningRows()
-	if err := errors.Join(err, err2); err != nil || len(trials) != 1 || trials[0].Trial != 2 || len(tunings) != 1 ||
-		!math.IsNaN(tunings[0].Median) {
-		t.Errorf("%+v, %+v, %v", trials, tunings, err)
-	}
-	if err := WriteTrials(e.Dir, nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if left, err := os.ReadDir(e.Dir); err != nil || len(left) != 0 {
-		t.Errorf("%v, %v", left, err)
-	}
-	if err := os.MkdirAll(filepath.Join(e.Dir, TrialsFile, "in the way"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteTrials(e.Dir, []TrialRow{{Tuning: "t"}}, nil); err == nil {
-		t.Error("a folder in the way is no error")
-	}
-}
-
-// Columns of text stay text, though it looks like a number.
-func TestJSONLines(t *testing.T) {
-	var b strings.Builder
-	if err := JSONLines(&b, strings.NewReader("job,service_s,load\n007,1.50,0.5\n")); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.String(); got != `{"job":"007","service_s":1.50,"load":0.5}`+"\n" {
-		t.Errorf("%s", got)
 	}
 }
 
@@ -592,7 +553,7 @@ func TestDamagedEstimates(t *testing.T) {
 	if err := WriteEstimates(dir, []EstimateRow{row}); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, EstimatesFile)
+	path := filepath.Join(dir, Estimates.File)
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -602,7 +563,7 @@ func TestDamagedEstimates(t *testing.T) {
 		if err := errors.Join(os.WriteFile(path, []byte(text), 0o644), WriteEstimates(dir, []EstimateRow{row})); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := readEstimates(dir)
+		rows, err := Estimates.Read(dir)
 		if err != nil || len(rows) != 1 || rows[0].Actual != want {
 			t.Errorf("%+v, %v, want %g", rows, err, want)
 		}

@@ -74,7 +74,7 @@ func FuzzResults(f *testing.F) {
 			_, _ = e.Simulation(c)
 			_, _ = e.Description(c)
 		}
-		_, _ = e.Estimates()
+		_, _ = record.Estimates.Read(e.Dir)
 		e.Warnings()
 		_, _ = e.Pictures() // their readers look below the folder alone
 	})

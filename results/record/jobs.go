@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // linkJobs makes the jobs.csv of the only cell that of the experiment, when the
@@ -22,17 +22,17 @@ func (e *Experiment) linkJobs() bool {
 	if len(e.Cells) != 1 || !slices.Equal(axisNames(e.Cells[0].Axes), e.Plan.Axes) {
 		return false
 	}
-	f, err := e.open(e.Cells[0].CellRef, JobsFile)
+	f, err := e.open(e.Cells[0].CellRef, Jobs.File)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	header := table.Header(nil, jobColumns, e.Plan.Axes)
+	header := Jobs.Header(e.Plan.Axes)
 	first := make([]byte, len(header))
 	if _, err := io.ReadFull(f, first); err != nil || !bytes.Equal(first, header) {
 		return false // written by another version
 	}
-	whole := table.Pending{Path: filepath.Join(e.Dir, JobsFile)}
+	whole := tell.Pending{Path: filepath.Join(e.Dir, Jobs.File)}
 	if info, err := f.Stat(); err == nil {
 		if there, err := os.Stat(whole.Path); err == nil && os.SameFile(info, there) {
 			return true
@@ -50,14 +50,14 @@ func (e *Experiment) WriteJobs(each func(CellRef, *JobRow)) error {
 	if each == nil && e.linkJobs() {
 		return nil
 	}
-	jobs, err := table.Create(filepath.Join(e.Dir, JobsFile), false, jobColumns, e.Plan.Axes)
+	jobs, err := Jobs.Create(e.Dir, false, e.Plan.Axes)
 	if err != nil {
 		return err
 	}
 	defer jobs.Abort()
 	for _, c := range e.Cells {
 		if err := e.addJobs(jobs, c.CellRef, each); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("write %s: %w", JobsFile, err)
+			return fmt.Errorf("write %s: %w", Jobs.File, err)
 		}
 	}
 	_, err = jobs.Replace()
@@ -66,7 +66,7 @@ func (e *Experiment) WriteJobs(each func(CellRef, *JobRow)) error {
 
 // addJobs adds the jobs of a cell to the experiment's jobs.csv. When nobody
 // looks at the rows, the lines are copied as they are.
-func (e *Experiment) addJobs(jobs *table.File[JobRow], c CellRef, each func(CellRef, *JobRow)) error {
+func (e *Experiment) addJobs(jobs *tell.File[JobRow], c CellRef, each func(CellRef, *JobRow)) error {
 	if each == nil {
 		copied, err := e.copyJobs(jobs, c)
 		if copied || err != nil {
@@ -75,7 +75,7 @@ func (e *Experiment) addJobs(jobs *table.File[JobRow], c CellRef, each func(Cell
 	}
 	axes := axisValues(e.Plan.Axes, c.Axes)
 	var failed error
-	err := e.eachJob(c, jobColumns, 1, func(r *JobRow) bool {
+	err := e.eachJob(c, Jobs, 1, func(r *JobRow) bool {
 		failed = jobs.Add(r, axes)
 		if each != nil {
 			each(c, r)
@@ -88,18 +88,20 @@ func (e *Experiment) addJobs(jobs *table.File[JobRow], c CellRef, each func(Cell
 // WriteCells writes metrics.csv and timings.csv over the complete cells, in the
 // order of the plan.
 func (e *Experiment) WriteCells() error {
-	return errors.Join(e.writeCells(MetricsFile, cellColumns()), e.writeCells(TimingsFile, timingColumns))
+	return errors.Join(writeCells(e, Metrics, func(c Cell) Cell { return c }),
+		writeCells(e, Timings, func(c Cell) TimingRow { return TimingRow{c.CellRef, c.Seconds, c.Busy} }))
 }
 
-func (e *Experiment) writeCells(name string, columns []table.Column[Cell]) error {
-	rows, err := table.Create(filepath.Join(e.Dir, name), true, columns, e.Plan.Axes)
+func writeCells[T any](e *Experiment, table *tell.Schema[T], row func(Cell) T) error {
+	rows, err := table.Create(e.Dir, true, e.Plan.Axes)
 	if err != nil {
 		return err
 	}
 	defer rows.Abort()
 	for _, c := range e.Cells {
-		if err := rows.Add(&c, axisValues(e.Plan.Axes, c.Axes)); err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
+		one := row(c)
+		if err := rows.Add(&one, axisValues(e.Plan.Axes, c.Axes)); err != nil {
+			return fmt.Errorf("write %s: %w", table.File, err)
 		}
 	}
 	_, err = rows.Replace()
@@ -109,8 +111,8 @@ func (e *Experiment) writeCells(name string, columns []table.Column[Cell]) error
 // copyJobs copies the lines of a cell's jobs.csv, with the values of all axes
 // of the experiment in place of those of the cell; false, having done nothing,
 // when the columns are not those of today.
-func (e *Experiment) copyJobs(jobs *table.File[JobRow], c CellRef) (bool, error) {
-	f, err := e.open(c, JobsFile)
+func (e *Experiment) copyJobs(jobs *tell.File[JobRow], c CellRef) (bool, error) {
+	f, err := e.open(c, Jobs.File)
 	if err != nil {
 		return false, err
 	}
@@ -118,11 +120,11 @@ func (e *Experiment) copyJobs(jobs *table.File[JobRow], c CellRef) (bool, error)
 	in := bufio.NewReaderSize(f, 1<<16)
 	own := axisNames(c.Axes)
 	header, err := in.ReadBytes('\n')
-	if err != nil || !bytes.Equal(header, table.Header(nil, jobColumns, own)) {
+	if err != nil || !bytes.Equal(header, Jobs.Header(own)) {
 		return false, nil
 	}
-	was := table.EndLine([]byte{','}, axisValues(own, c.Axes))
-	is := table.EndLine([]byte{','}, axisValues(e.Plan.Axes, c.Axes))
+	was := tell.EndLine([]byte{','}, axisValues(own, c.Axes))
+	is := tell.EndLine([]byte{','}, axisValues(e.Plan.Axes, c.Axes))
 	if bytes.Equal(was, is) {
 		_, err := in.WriteTo(jobs)
 		return true, err

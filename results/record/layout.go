@@ -12,34 +12,20 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/shard"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // The files of an experiment's folder.
 const (
-	ExperimentFile  = "experiment.hcl"
-	PlanFile        = "plan.json"
-	RunFile         = "run.json"
-	JournalFile     = "journal.jsonl"
-	CellsDir        = shard.Dir
-	JobsFile        = "jobs.csv"
-	MetricsFile     = "metrics.csv"
-	TimingsFile     = "timings.csv"
-	EstimatesFile   = "estimates.csv"
-	SamplesFile     = "samples.csv"
-	AccuracyFile    = "accuracy.csv"
-	ProfilingFile   = "profiling.csv"
-	ComparisonsFile = "comparisons.csv"
+	ExperimentFile = "experiment.hcl"
+	PlanFile       = "plan.json"
+	RunFile        = "run.json"
+	JournalFile    = "journal.jsonl"
+	CellsDir       = shard.Dir
 	// KeyFile has, in the folder of a cell, what the cell depends on.
 	KeyFile = "key.txt"
 	// SamplesDir has the samples of the jobs, and their logs.
 	SamplesDir = "profile"
-	// RemainingFile is there only where jobs have a target loss.
-	RemainingFile = "remaining.csv"
-	// Only where real cells were simulated as well:
-	FidelityFile          = "fidelity.csv"
-	FidelityJobsFile      = "fidelity_jobs.csv"
-	FidelityDecisionsFile = "fidelity_decisions.csv"
 
 	ReportFile = "report.html"
 	PlotsDir   = "plots"
@@ -53,8 +39,6 @@ const (
 	CellFile      = "cell.json"
 	EventsFile    = "events.jsonl"
 	DecisionsFile = "decisions.jsonl"
-	OccupancyFile = "occupancy.csv"
-	GPUsFile      = "gpus.csv" // only of real cells whose jobs use GPUs
 	LogsDir       = "logs"
 	// TwinDir holds the same files of the cell's simulation.
 	TwinDir = "simulated"
@@ -133,23 +117,20 @@ type NodeRef struct {
 }
 
 // Setting is a name with a value in its canonical text form.
-type Setting struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
+type Setting = tell.Setting
 
 // CellRef is one cell with its replicate.
 type CellRef struct {
 	// Cell is its id, and the name of its folder under cells/.
-	Cell      string `json:"cell"`
-	Workload  string `json:"workload"`
-	Hardware  string `json:"hardware"`
-	Policy    string `json:"policy"`
-	Replicate int    `json:"replicate"` // from 1
+	Cell      string `json:"cell" csv:"cell"`
+	Workload  string `json:"workload" csv:"workload"`
+	Hardware  string `json:"hardware" csv:"hardware"`
+	Policy    string `json:"policy" csv:"policy"`
+	Replicate int    `json:"replicate" csv:"replicate"` // from 1
 	Seed      int64  `json:"seed"`
 	// Engine is the name of the engine. Simulated reports whether its jobs took virtual time; Contained whether they
 	// ran in containers.
-	Engine    string `json:"engine"`
+	Engine    string `json:"engine" csv:"engine"`
 	Simulated bool   `json:"simulated,omitempty"`
 	Contained bool   `json:"contained,omitempty"`
 	// Recorded reports whether what the jobs did was recorded before: the cell takes virtual time, but what it says was
@@ -329,9 +310,9 @@ func Measured(code, cell, before string, value float64, text, after string) Warn
 // Cell is cell.json: what a cell left beside its tables.
 type Cell struct {
 	CellRef
-	State   string  `json:"state"`      // finished, failed
-	Seconds float64 `json:"seconds"`    // wall time of the execution
-	Busy    float64 `json:"busy_cores"` // cores used by other programs, on average; -1 unknown
+	State   string  `json:"state" csv:"state"` // finished, failed
+	Seconds float64 `json:"seconds"`           // wall time of the execution
+	Busy    float64 `json:"busy_cores"`        // cores used by other programs, on average; -1 unknown
 	// Tries is how often the cell ran until nothing disturbed it; 0 when that is not counted or it ran once.
 	Tries    int       `json:"tries,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
@@ -347,7 +328,7 @@ type Cell struct {
 	// most MaxFailures of them. Metrics.Failed counts all.
 	Failures []measure.Failure `json:"failures,omitempty"`
 	Metrics  measure.Metrics   `json:"metrics"`
-	Load     measure.Load      `json:"load"`
+	Load     measure.Load      `json:"load" csv:",inline"`
 	// Groups are the classes, users and sizes of jobs, where there are several.
 	Groups []measure.Group `json:"groups,omitempty"`
 	// Closed is the horizon in seconds, when the cell was closed at it.
@@ -383,7 +364,7 @@ type Speed struct {
 }
 
 // File is a file of a cell with its size.
-type File = table.Written
+type File = tell.Written
 
 // Intact reports whether the cell in a folder is complete: it has a cell.json,
 // and the files that this lists, in their full length.

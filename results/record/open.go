@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/shard"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // Experiment is an experiment's folder as far as it has come, read from its
@@ -192,7 +192,7 @@ func (e *Experiment) open(c CellRef, file string) (*os.File, error) {
 // none: the error wraps fs.ErrNotExist.
 func (e *Experiment) Jobs(c CellRef) ([]JobRow, error) {
 	var rows []JobRow
-	err := e.eachJob(c, jobColumns, 1, func(r *JobRow) bool {
+	err := e.eachJob(c, Jobs, 1, func(r *JobRow) bool {
 		rows = append(rows, *r)
 		return true
 	})
@@ -204,22 +204,16 @@ func (e *Experiment) Jobs(c CellRef) ([]JobRow, error) {
 // and returns false to stop. With a step above 1, only every step-th row is
 // read, from the first on. It errs as Jobs does.
 func (e *Experiment) EachJob(c CellRef, names []string, step int, each func(*JobRow) bool) error {
-	var columns []table.Column[JobRow]
-	for _, col := range jobColumns {
-		if slices.Contains(names, col.Name) {
-			columns = append(columns, col)
-		}
-	}
-	return e.eachJob(c, columns, step, each)
+	return e.eachJob(c, Jobs.Only(names), step, each)
 }
 
-func (e *Experiment) eachJob(c CellRef, columns []table.Column[JobRow], step int, each func(*JobRow) bool) error {
-	f, err := e.open(c, JobsFile)
+func (e *Experiment) eachJob(c CellRef, table *tell.Schema[JobRow], step int, each func(*JobRow) bool) error {
+	f, err := e.open(c, Jobs.File)
 	if err != nil {
 		return fmt.Errorf("read jobs of cell %s: %w", c.Cell, err)
 	}
 	defer f.Close()
-	return table.Read(f, f.Name(), columns, step, func(r *JobRow) bool {
+	return table.Each(f, f.Name(), step, func(r *JobRow) bool {
 		r.Axes = c.Axes
 		return each(r)
 	})
@@ -250,12 +244,12 @@ func (e *Experiment) Occupancy(c CellRef) ([]measure.Occupancy, error) {
 // each must not keep it, and returns false to stop. With a step above 1, only
 // every step-th row is read, from the first on. It errs as Occupancy does.
 func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*measure.Occupancy) bool) error {
-	f, err := e.open(c, OccupancyFile)
+	f, err := e.open(c, Occupancy.File)
 	if err != nil {
 		return fmt.Errorf("read occupancy of cell %s: %w", c.Cell, err)
 	}
 	defer f.Close()
-	return table.Read(f, f.Name(), usedColumns, step, each)
+	return Occupancy.Each(f, f.Name(), step, each)
 }
 
 // Pictures reads the list of pictures that were drawn; there are none

@@ -6,9 +6,12 @@ import (
 
 // JobRow is a row of jobs.csv: a job of a cell, and what became of it.
 type JobRow struct {
-	Cell, Workload, Hardware, Policy string
-	Replicate                        int
-	Axes                             []Setting
+	Cell      string `csv:"cell"`
+	Workload  string `csv:"workload"`
+	Hardware  string `csv:"hardware"`
+	Policy    string `csv:"policy"`
+	Replicate int    `csv:"replicate"`
+	Axes      []Setting
 	measure.Outcome
 }
 
@@ -19,38 +22,45 @@ func (r *JobRow) Whole() bool {
 
 // EstimateRow is a row of estimates.csv. Negative times are empty fields.
 type EstimateRow struct {
-	Job, Hardware        string
-	Threads, GPUs        int
-	Model                string
-	Samples              int
-	SampleFraction       float64
-	Slope, Intercept     float64 // s an epoch, s
-	Predicted, Low, High float64 // s
+	Job            string  `csv:"job"`
+	Hardware       string  `csv:"hardware"`
+	Threads        int     `csv:"threads"`
+	GPUs           int     `csv:"gpus"`
+	Model          string  `csv:"model"`
+	Samples        int     `csv:"samples"`
+	SampleFraction float64 `csv:"sample_fraction"`
+	Slope          float64 `csv:"slope_s"` // s an epoch, s
+	Intercept      float64 `csv:"intercept_s"`
+	Predicted      float64 `csv:"predicted_s,time"` // s
+	Low            float64 `csv:"low_s,time"`
+	High           float64 `csv:"high_s,time"`
 	// Actual is the mean service time of the finished jobs that held their
 	// full request throughout; ErrorPct is (predicted − actual) / actual in
 	// percent, NaN without an actual time.
-	Actual, ErrorPct float64
+	Actual   float64 `csv:"actual_s,time"`
+	ErrorPct float64 `csv:"error_pct"`
+	// Level is that of the interval, 0 to 1.
+	Level float64 `csv:"level"`
 	// Role is EstimateUsed on the estimate that policies and simulations go by, and
 	// EstimateCompared on those of models that are only compared with it.
-	Role string
+	Role string `csv:"role"`
+	// Chosen is the model that "auto" chose; else as Model.
+	Chosen string `csv:"chosen"`
 	// Axes are those whose values tell the job from others of its block with the
 	// same request: "hidden=64 batch=32".
-	Axes string
-	// Level is that of the interval, 0 to 1.
-	Level float64
+	Axes string `csv:"axes"`
 	// Runs is how many jobs Actual is the mean of, ActualSD their standard
 	// deviation; Covered is how many of them the interval holds.
-	Runs     int
-	ActualSD float64
-	Covered  int
-	// Host is the fingerprint of the machine that was sampled.
-	Host string
-	// Chosen is the model that "auto" chose; else as Model.
-	Chosen string
+	Runs     int     `csv:"runs"`
+	ActualSD float64 `csv:"actual_sd_s,time"`
+	Covered  int     `csv:"covered"`
 	// Sigma and Kappa are those of the speed-up curve (estimator.Curve).
-	Sigma, Kappa float64
+	Sigma float64 `csv:"sigma"`
+	Kappa float64 `csv:"kappa"`
 	// Cost is the seconds that the samples behind the estimate took.
-	Cost float64
+	Cost float64 `csv:"sampling_s,time"`
+	// Host is the fingerprint of the machine that was sampled.
+	Host string `csv:"host"`
 }
 
 // The roles of an estimate. A table without roles has those that are used.
@@ -62,27 +72,34 @@ const (
 // SampleRow is a row of samples.csv: one short run of a job. Times are seconds;
 // negative ones are not known, and are empty fields.
 type SampleRow struct {
-	Job           string
-	Threads, GPUs int
-	Length        int
-	Unit          string // epochs or steps
+	Job     string `csv:"job"`
+	Threads int    `csv:"threads"`
+	GPUs    int    `csv:"gpus"`
+	Length  int    `csv:"length"`
+	Unit    string `csv:"unit"` // epochs or steps
 	// Wall is from launch to exit; Startup, Units (their sum) and Save as the
 	// program reported them.
-	Wall, Startup, Units, Save float64
+	Wall    float64 `csv:"wall_s,time"`
+	Startup float64 `csv:"startup_s,time"`
+	Units   float64 `csv:"units_s,time"`
+	Save    float64 `csv:"save_s,time"`
 	// Launch is what the engine took beyond Wall; Pause, Resume and Resize are its
 	// costs where they were measured.
-	Launch, Pause, Resume, Resize float64
+	Launch float64 `csv:"launch_s,time"`
+	Pause  float64 `csv:"pause_s,time"`
+	Resume float64 `csv:"resume_s,time"`
+	Resize float64 `csv:"resize_s,time"`
 	// Busy is the cores that other processes used; Tries how often it was taken;
 	// Cost what that took in all.
-	Busy  float64
-	Tries int
-	Cost  float64
+	Busy  float64 `csv:"busy_cores,time"`
+	Tries int     `csv:"tries"`
+	Cost  float64 `csv:"sampling_s,time"`
 	// Probe is how long the probe's piece of work took just before it and after it, on each of ProbeCores cores;
 	// negative where the speed was not measured.
-	Probe      float64
-	ProbeCores int
+	Probe      float64 `csv:"probe_s,time"`
+	ProbeCores int     `csv:"probe_cores"`
 	// Others is how many cores copies of the job held beside it; 0 of samples of a job alone.
-	Others int
+	Others int `csv:"beside"`
 }
 
 // The verdicts of a comparison.
@@ -100,40 +117,53 @@ const OneRun = "one run"
 // ComparisonRow is a row of comparisons.csv: a candidate against a baseline on
 // one metric, paired by replicate. What is not known is NaN.
 type ComparisonRow struct {
-	Metric, Workload, Hardware string
-	Baseline, Candidate        string // labels of variants
-	// The policies of both and their axes, which comparisons.csv has in the labels.
-	BaselinePolicy, CandidatePolicy string
-	BaselineAxes, CandidateAxes     []Setting
-	// Where the baseline ran, which is elsewhere when hardware or workloads are compared.
-	BaselineHardware, BaselineWorkload string
-	// By and Group are the jobs that are compared; empty for all.
-	By, Group            string
-	Pairs                int
-	BaselineMean         float64
-	CandidateMean        float64
-	Ratio, CILow, CIHigh float64 // of candidate / baseline
-	PValue               float64 // after Holm's correction
-	Verdict              string
+	Metric        string  `csv:"metric"`
+	Workload      string  `csv:"workload"`
+	Hardware      string  `csv:"hardware"`
+	Baseline      string  `csv:"baseline"` // labels of variants
+	Candidate     string  `csv:"candidate"`
+	Pairs         int     `csv:"pairs"`
+	BaselineMean  float64 `csv:"baseline_mean"`
+	CandidateMean float64 `csv:"candidate_mean"`
+	Ratio         float64 `csv:"ratio"` // of candidate / baseline
+	CILow         float64 `csv:"ci_low"`
+	CIHigh        float64 `csv:"ci_high"`
+	PValue        float64 `csv:"p_value,precise"` // after Holm's correction
+	Verdict       string  `csv:"verdict"`
 	// Difference is candidate − baseline, in the metric's unit, with its interval.
-	Difference, DifferenceLow, DifferenceHigh float64
+	Difference     float64 `csv:"difference"`
+	DifferenceLow  float64 `csv:"difference_low"`
+	DifferenceHigh float64 `csv:"difference_high"`
 	// RawP is the p-value before the correction for Candidates candidates.
-	RawP       float64
-	Candidates int
-	Level      float64 // of the intervals
-	Method     string  // "paired t", "paired bootstrap", "exact", "block bootstrap", "Welch's t", OneRun
-	Blocks     int     // of a log that were resampled, or of which there were too few for that: then Method is OneRun
+	RawP       float64 `csv:"p_raw,precise"`
+	Candidates int     `csv:"candidates"`
+	Level      float64 `csv:"level"`  // of the intervals
+	Method     string  `csv:"method"` // "paired t", "paired bootstrap", "exact", "block bootstrap", "Welch's t", OneRun
+	// By and Group are the jobs that are compared; empty for all.
+	By     string `csv:"by"`
+	Group  string `csv:"group"`
+	Blocks int    `csv:"blocks"` // of a log that were resampled, or of which there were too few for that: then Method is OneRun
 	// Doubtful counts the pairs of which something outside of the experiment disturbed a cell; see Cell.Troubled.
-	Doubtful int
+	Doubtful int `csv:"disturbed_pairs"`
+	// The policies of both and their axes, which comparisons.csv has in the labels.
+	BaselinePolicy  string
+	CandidatePolicy string
+	BaselineAxes    []Setting
+	CandidateAxes   []Setting
+	// Where the baseline ran, which is elsewhere when hardware or workloads are compared.
+	BaselineHardware string
+	BaselineWorkload string
 }
 
 // FidelityRow is a row of fidelity.csv: a metric of a real cell and of its
 // simulation. ErrorPct is (simulated − real) / real in percent; NaN when the
 // real value is 0 and the simulated one is not.
 type FidelityRow struct {
-	Cell, Metric    string
-	Real, Simulated float64
-	ErrorPct        float64
+	Cell      string  `csv:"cell"`
+	Metric    string  `csv:"metric"`
+	Real      float64 `csv:"real"`
+	Simulated float64 `csv:"simulated"`
+	ErrorPct  float64 `csv:"error_pct"`
 }
 
 // FidelityJobRow is a row of fidelity_jobs.csv: when a job started and finished
@@ -141,20 +171,28 @@ type FidelityRow struct {
 // it never did. The errors are simulated − real, NaN when one of them is not
 // known.
 type FidelityJobRow struct {
-	Cell, Job, Class            string
-	StartReal, StartSimulated   float64
-	FinishReal, FinishSimulated float64
-	StartError, FinishError     float64
+	Cell            string  `csv:"cell"`
+	Job             string  `csv:"job"`
+	Class           string  `csv:"class"`
+	StartReal       float64 `csv:"start_real_s,time"`
+	StartSimulated  float64 `csv:"start_simulated_s,time"`
+	FinishReal      float64 `csv:"finish_real_s,time"`
+	FinishSimulated float64 `csv:"finish_simulated_s,time"`
+	StartError      float64 `csv:"start_error_s"`
+	FinishError     float64 `csv:"finish_error_s"`
 }
 
 // FidelityDecisionRow is a row of fidelity_decisions.csv: how many decisions the scheduler took for real and in
 // simulation, and how many of the first are the same. Real and Instead are the first decisions that are not, in words,
 // empty where there is none any more, and DiffersAt is when that was, in seconds; negative when all are the same.
 type FidelityDecisionRow struct {
-	Cell                       string
-	Decisions, Simulated, Same int
-	DiffersAt                  float64
-	Real, Instead              string
+	Cell      string  `csv:"cell"`
+	Decisions int     `csv:"decisions"`
+	Simulated int     `csv:"simulated_decisions"`
+	Same      int     `csv:"same_decisions"`
+	DiffersAt float64 `csv:"differs_s,time"`
+	Real      string  `csv:"real_decision"`
+	Instead   string  `csv:"simulated_decision"`
 }
 
 // AccuracyRow is a row of accuracy.csv: how well a model's estimates, made
@@ -162,28 +200,35 @@ type FidelityDecisionRow struct {
 // request throughout. What is not known is NaN, an empty field.
 type AccuracyRow struct {
 	// Model is as in estimates.csv; By is "all", "job" or "resource", Group which.
-	Model, By, Group string
+	Model string `csv:"model"`
+	By    string `csv:"by"`
+	Group string `csv:"group"`
 	// Estimates that were fitted, and Runs that they are compared with.
-	Estimates, Runs int
+	Estimates int `csv:"estimates"`
+	Runs      int `csv:"runs"`
 	// MeanAbs, SD and Bias are the mean of the absolute errors, and the standard
 	// deviation and mean of the signed ones, by run: (predicted − actual) / actual
 	// in percent. Above 0 estimates are too long.
-	MeanAbs, SD, Bias float64
-	// Least is the mean of the absolute errors that the best numbers would have had, one for each estimate, chosen when
-	// all runs were known: no estimate that is fixed beforehand can be nearer, as runs of the same job differ by so much.
-	// NaN with fewer than two runs for an estimate, on average.
-	Least float64
+	MeanAbs float64 `csv:"mean_abs_error_pct"`
+	SD      float64 `csv:"sd_error_pct"`
+	Bias    float64 `csv:"bias_pct"`
 	// Coverage is the part of the runs that the intervals of Level hold.
-	Coverage, Level float64
+	Coverage float64 `csv:"coverage"`
+	Level    float64 `csv:"level"`
 	// Choices counts the jobs that ran on more than one resource. Of these,
 	// BestRank is the place (1 is best) that the resource predicted fastest really
 	// has, and Regret by how much it is slower than the one that was fastest, in
 	// percent; means over Choices.
-	Choices          int
-	BestRank, Regret float64
+	Choices  int     `csv:"choices"`
+	BestRank float64 `csv:"best_rank"`
+	Regret   float64 `csv:"regret_pct"`
 	// Made says when the estimates were made: before the real cells, or before each of them, corrected by those that ran
 	// earlier.
-	Made string
+	Made string `csv:"made"`
+	// Least is the mean of the absolute errors that the best numbers would have had, one for each estimate, chosen when
+	// all runs were known: no estimate that is fixed beforehand can be nearer, as runs of the same job differ by so much.
+	// NaN with fewer than two runs for an estimate, on average.
+	Least float64 `csv:"least_error_pct"`
 }
 
 // When estimates were made.
@@ -211,15 +256,19 @@ const (
 // policy that decides by the estimates gained over one that does not, in the
 // same replicates of one workload and hardware.
 type ProfilingRow struct {
-	Workload, Hardware string
+	Workload string `csv:"workload"`
+	Hardware string `csv:"hardware"`
 	// Policy decides by estimates, Baseline does not; with their axes.
-	Policy, Baseline string
+	Policy   string `csv:"policy"`
+	Baseline string `csv:"baseline"`
 	// Pairs of cells that both have.
-	Pairs int
+	Pairs int `csv:"pairs"`
 	// Cost is what all samples of the experiment took, in seconds.
-	Cost float64
+	Cost float64 `csv:"sampling_s,time"`
 	// Makespan and JCT are how much shorter makespan and mean JCT of the policy's
 	// cells are, on average, in seconds: below 0 the estimates did harm. Net is
 	// Pairs × Makespan − Cost: what is left of the gain once sampling is paid.
-	Makespan, JCT, Net float64
+	Makespan float64 `csv:"makespan_gain_s"`
+	JCT      float64 `csv:"mean_jct_gain_s"`
+	Net      float64 `csv:"net_makespan_s"`
 }

@@ -3,10 +3,12 @@ package record
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // docs/results.md names every column of every table.
@@ -16,67 +18,11 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(raw)
-	var names []string
-	for _, c := range jobColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range cellColumns() {
-		names = append(names, c.Name)
-	}
-	for _, c := range timingColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range measure.LoadColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range estimateColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range comparisonColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range occupancyColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range fidelityColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range fidelityJobColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range fidelityDecisionColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range sampleColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range accuracyColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range remainingColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range profilingColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range rankingColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range choiceColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range sequenceColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range objectiveColumns {
-		names = append(names, c.Name)
-	}
-	for _, c := range trainingColumns {
-		names = append(names, c.Name)
-	}
-	for _, n := range names {
-		if !strings.Contains(text, "`"+n+"`") {
-			t.Errorf("docs/results.md does not name the column %s", n)
+	for _, table := range slices.Concat(tell.Tables(), tell.CellTables()) {
+		for _, c := range table.Columns() {
+			if !strings.Contains(text, "`"+c.Name+"`") {
+				t.Errorf("docs/results.md does not name the column %s of %s", c.Name, table.Name())
+			}
 		}
 	}
 }

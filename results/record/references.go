@@ -26,10 +26,10 @@ type ReferenceValue struct {
 // MeasuredCluster is the measured speed of workers of one type with parameter servers, from a table of the experiment.
 type MeasuredCluster struct {
 	// File is the table, as the experiment names it.
-	File    string  `json:"file"`
-	Model   string  `json:"model,omitempty"`
-	Device  string  `json:"device"`
-	Servers int     `json:"parameter_servers"`
-	Workers int     `json:"workers"`
-	Speed   float64 `json:"steps_per_s"`
+	File    string  `json:"file" csv:"file"`
+	Model   string  `json:"model,omitempty" csv:"model"`
+	Device  string  `json:"device" csv:"gpu"`
+	Servers int     `json:"parameter_servers" csv:"parameter_servers"`
+	Workers int     `json:"workers" csv:"workers"`
+	Speed   float64 `json:"steps_per_s" csv:"steps_per_s"`
 }

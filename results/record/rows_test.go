@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // fill gives each field of a row another value.
@@ -30,80 +30,83 @@ func fill(v reflect.Value, next *int) {
 		v.SetBool(true)
 	case reflect.String:
 		v.SetString("a, \"text\" " + strings.Repeat("x", *next%7))
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[[]float64]() {
+			v.Set(reflect.ValueOf([]float64{float64(*next), 0.5}))
+		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), next)
 	}
 }
 
-// comesBack writes rows of columns and reads them again.
-func comesBack[T any](t *testing.T, name string, columns []table.Column[T]) {
+// comesBack writes rows of a table and reads them again.
+func comesBack[T any](t *testing.T, table *tell.Schema[T]) {
 	t.Helper()
 	dir := t.TempDir()
 	rows := make([]T, 2) // one with values in all fields, one with none
 	next := 0
 	fill(reflect.ValueOf(&rows[0]).Elem(), &next)
 	var written [2][]byte
-	var read []T
 	for i := range written {
-		if err := table.Write(filepath.Join(dir, "x.csv"), columns, rows); err != nil {
-			t.Fatalf("%s: %v", name, err)
+		if _, err := table.Write(dir, rows); err != nil {
+			t.Fatalf("%s: %v", table.File, err)
 		}
 		var err error
-		if written[i], err = os.ReadFile(filepath.Join(dir, "x.csv")); err != nil {
+		if written[i], err = os.ReadFile(filepath.Join(dir, table.File)); err != nil {
 			t.Fatal(err)
 		}
-		if read, err = table.ReadAll(dir, "x.csv", columns); err != nil || len(read) != len(rows) {
-			t.Fatalf("%s: %d rows, %v", name, len(read), err)
+		if rows, err = table.Read(dir); err != nil || len(rows) != 2 {
+			t.Fatalf("%s: %d rows, %v", table.File, len(rows), err)
 		}
-		rows = read
 	}
 	if string(written[0]) != string(written[1]) {
-		t.Errorf("%s: what was\n%scomes back as\n%s", name, written[0], written[1])
+		t.Errorf("%s: what was\n%scomes back as\n%s", table.File, written[0], written[1])
 	}
-	if line, _, _ := strings.Cut(string(written[0][strings.IndexByte(string(written[0]), '\n')+1:]), "\n"); strings.Contains(line, ",,") &&
-		name != "courses" && name != "sequences" { // theirs depend on each other
-		t.Errorf("%s: a field is empty though all values are known: %s", name, line)
+	if line, _, _ := strings.Cut(string(written[0][strings.IndexByte(string(written[0]), '\n')+1:]), "\n"); strings.Contains(line, ",,") {
+		t.Errorf("%s: a field is empty though all values are known: %s", table.File, line)
 	}
 }
 
 // Every table reads what it writes.
 func TestRowsComeBack(t *testing.T) {
-	comesBack(t, "courses", courseColumns)
-	comesBack(t, "ranking", rankingColumns)
-	comesBack(t, "choices", choiceColumns)
-	comesBack(t, "sequences", sequenceColumns)
-	comesBack(t, "objectives", objectiveColumns)
-	comesBack(t, "training", trainingColumns)
-	comesBack(t, "containers", containerColumns)
-	comesBack(t, "gpus", gpuColumns)
-	comesBack(t, "progress", progressColumns)
-	comesBack(t, "remaining", remainingColumns)
-	comesBack(t, "servers", serverColumns)
-	comesBack(t, "timings", timingColumns)
-	comesBack(t, "estimates", estimateColumns)
-	comesBack(t, "samples", sampleColumns)
-	comesBack(t, "accuracy", accuracyColumns)
-	comesBack(t, "profiling", profilingColumns)
-	comesBack(t, "comparison", comparisonColumns)
-	comesBack(t, "fidelity", fidelityColumns)
-	comesBack(t, "fidelity of jobs", fidelityJobColumns)
-	comesBack(t, "fidelity of decisions", fidelityDecisionColumns)
-	comesBack(t, "occupancy", occupancyColumns)
-	comesBack(t, "trials", trialColumns)
-	comesBack(t, "tuning", tuningColumns)
+	comesBack(t, Courses)
+	comesBack(t, Ranking)
+	comesBack(t, Choices)
+	comesBack(t, Sequences)
+	comesBack(t, Lessons)
+	comesBack(t, Trainings)
+	comesBack(t, Containers)
+	comesBack(t, GPUs)
+	comesBack(t, Progress)
+	comesBack(t, Remaining)
+	comesBack(t, Servers)
+	comesBack(t, Timings)
+	comesBack(t, Estimates)
+	comesBack(t, Samples)
+	comesBack(t, Accuracy)
+	comesBack(t, Profiling)
+	comesBack(t, Comparisons)
+	comesBack(t, Fidelity)
+	comesBack(t, FidelityJobs)
+	comesBack(t, FidelityDecisions)
+	comesBack(t, Occupancy)
+	comesBack(t, Trials)
+	comesBack(t, Tunings)
+	comesBack(t, Controls)
+	comesBack(t, Jobs)
 }
 
 // Unknown memory of a GPU is an empty field, none is 0.
 func TestMemoryOfGPUs(t *testing.T) {
 	for _, memory := range []int64{-1, 0, 5} {
 		row := GPURow{Memory: memory}
-		raw, err := table.MarshalRow(gpuColumns, &row)
+		raw, err := GPUs.Marshal(&row)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var back GPURow
-		if err := table.UnmarshalRow(gpuColumns, raw, &back); err != nil || back.Memory != memory {
+		if err := GPUs.Unmarshal(raw, &back); err != nil || back.Memory != memory {
 			t.Errorf("%d comes back as %d from %s: %v", memory, back.Memory, raw, err)
 		}
 	}
@@ -225,7 +228,7 @@ func TestActualTimesStay(t *testing.T) {
 	if err := ReplaceEstimates(dir, []EstimateRow{row}); err != nil {
 		t.Fatal(err)
 	}
-	read, err := table.ReadAll(dir, EstimatesFile, estimateColumns)
+	read, err := Estimates.Read(dir)
 	if err != nil || len(read) != 1 || read[0].ErrorPct != 25 {
 		t.Fatalf("%+v, %v", read, err)
 	}

@@ -2,11 +2,10 @@ package record
 
 import (
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // Tuning is a search for the best settings of a job: one tune block at one point
@@ -318,28 +317,42 @@ func (t *Tuning) Same(o *Tuning) bool {
 
 // TrialRow is a row of trials.csv. What is not known is NaN, an empty field.
 type TrialRow struct {
-	Tuning, Method, Hardware string
-	Replicate, Trial         int
-	Cell                     string
+	Tuning    string `csv:"tuning"`
+	Method    string `csv:"method"`
+	Hardware  string `csv:"hardware"`
+	Axes      string `csv:"axes"`
+	Replicate int    `csv:"replicate"`
+	Trial     int    `csv:"trial"`
 	// State is done, infeasible, crashed, imported or partial.
-	State                      string
-	Time, Loss, Accuracy, Cost float64
+	State string `csv:"state"`
+	// Settings are as text "workers=8 type=t2.small".
+	Settings string  `csv:"settings"`
+	Time     float64 `csv:"time_s"`
+	Loss     float64 `csv:"loss"`
+	Accuracy float64 `csv:"accuracy"`
+	Cost     float64 `csv:"cost"`
 	// Objective is the value of what is sought, Best the best feasible one so far.
-	Objective, Best float64
+	Objective float64 `csv:"objective"`
+	Best      float64 `csv:"best"`
 	// RegretPct is by how much Best is behind the best there is, in percent.
-	RegretPct float64
+	RegretPct float64 `csv:"regret_pct"`
 	// Predicted, Low, High and Feasible are what a model expected.
-	Predicted, Low, High, Feasible float64
+	Predicted float64 `csv:"predicted"`
+	Low       float64 `csv:"low"`
+	High      float64 `csv:"high"`
+	Feasible  float64 `csv:"feasible"`
+	// SpentTime and SpentCost add up all trials so far.
+	SpentTime float64 `csv:"spent_s"`
+	SpentCost float64 `csv:"spent_cost"`
 	// Epoch is the time of an epoch (or step), at the median of a stretch; Change is what
 	// the change before a stretch cost. Remaining is how long the job was predicted to go on
 	// when it began, and ActualRemaining how long it did.
-	Epoch, Change, Remaining, ActualRemaining float64
-	// SpentTime and SpentCost add up all trials so far.
-	SpentTime, SpentCost float64
-	Reason               string
-	// Settings are as text "workers=8 type=t2.small".
-	Settings string
-	Axes     string
+	Epoch           float64 `csv:"epoch_s"`
+	Change          float64 `csv:"change_s"`
+	Remaining       float64 `csv:"remaining_s"`
+	ActualRemaining float64 `csv:"actual_remaining_s"`
+	Cell            string  `csv:"cell"`
+	Reason          string  `csv:"reason"`
 }
 
 // The states of a trial.
@@ -355,108 +368,49 @@ const (
 	TrialPartial = "partial"
 )
 
-var trialColumns = []table.Column[TrialRow]{
-	table.Text("tuning", func(r *TrialRow) *string { return &r.Tuning }),
-	table.Text("method", func(r *TrialRow) *string { return &r.Method }),
-	table.Text("hardware", func(r *TrialRow) *string { return &r.Hardware }),
-	table.Text("axes", func(r *TrialRow) *string { return &r.Axes }),
-	table.Int("replicate", func(r *TrialRow) *int { return &r.Replicate }),
-	table.Int("trial", func(r *TrialRow) *int { return &r.Trial }),
-	table.Text("state", func(r *TrialRow) *string { return &r.State }),
-	table.Text("settings", func(r *TrialRow) *string { return &r.Settings }),
-	table.Float("time_s", func(r *TrialRow) *float64 { return &r.Time }),
-	table.Float("loss", func(r *TrialRow) *float64 { return &r.Loss }),
-	table.Float("accuracy", func(r *TrialRow) *float64 { return &r.Accuracy }),
-	table.Float("cost", func(r *TrialRow) *float64 { return &r.Cost }),
-	table.Float("objective", func(r *TrialRow) *float64 { return &r.Objective }),
-	table.Float("best", func(r *TrialRow) *float64 { return &r.Best }),
-	table.Float("regret_pct", func(r *TrialRow) *float64 { return &r.RegretPct }),
-	table.Float("predicted", func(r *TrialRow) *float64 { return &r.Predicted }),
-	table.Float("low", func(r *TrialRow) *float64 { return &r.Low }),
-	table.Float("high", func(r *TrialRow) *float64 { return &r.High }),
-	table.Float("feasible", func(r *TrialRow) *float64 { return &r.Feasible }),
-	table.Float("spent_s", func(r *TrialRow) *float64 { return &r.SpentTime }),
-	table.Float("spent_cost", func(r *TrialRow) *float64 { return &r.SpentCost }),
-	table.Float("epoch_s", func(r *TrialRow) *float64 { return &r.Epoch }),
-	table.Float("change_s", func(r *TrialRow) *float64 { return &r.Change }),
-	table.Float("remaining_s", func(r *TrialRow) *float64 { return &r.Remaining }),
-	table.Float("actual_remaining_s", func(r *TrialRow) *float64 { return &r.ActualRemaining }),
-	table.Text("cell", func(r *TrialRow) *string { return &r.Cell }),
-	table.Text("reason", func(r *TrialRow) *string { return &r.Reason }),
-}
-
 // TuningRow is a row of tunings.csv: what a method came to over its replicates.
 type TuningRow struct {
-	Tuning, Method, Hardware, Axes string
+	Tuning   string `csv:"tuning"`
+	Method   string `csv:"method"`
+	Hardware string `csv:"hardware"`
+	Axes     string `csv:"axes"`
 	// Runs are its replicates, Trials those of all of them.
-	Runs, Trials, Crashed int
+	Runs    int `csv:"runs"`
+	Trials  int `csv:"trials"`
+	Crashed int `csv:"crashed"`
 	// Reached counts the runs that came within 10% of the best, Median the trials
 	// that it took at the median, Low and High bound the median with a confidence of
 	// 95%. A run that did not come there counts as one that takes for ever.
-	Reached           int
-	Median, Low, High float64
+	Reached int     `csv:"reached"`
+	Median  float64 `csv:"trials_to_10pct"`
+	Low     float64 `csv:"trials_low"`
+	High    float64 `csv:"trials_high"`
 	// Best is the best value there is, or that any trial found; Found what the runs
 	// found at the median, RegretPct how far that is behind.
-	Best, Found, RegretPct float64
+	Best      float64 `csv:"best"`
+	Found     float64 `csv:"found"`
+	RegretPct float64 `csv:"regret_pct"`
 	// SpentTime and SpentCost are of a whole run, at the mean; CostToBest what had been
 	// spent within 10% of the best, at the median over the runs that came there.
-	SpentTime, SpentCost, CostToBest float64
+	SpentTime  float64 `csv:"spent_s"`
+	SpentCost  float64 `csv:"spent_cost"`
+	CostToBest float64 `csv:"cost_to_10pct"`
 	// PredictedRank is the rank of the setting that a model of a run's trials predicts to
 	// be the best, among all that were tried, at the median over the runs.
-	PredictedRank float64
+	PredictedRank float64 `csv:"rank_of_predicted_best"`
 	// ToFixed is what a job that was tuned while it trained came to, tuning included, against
 	// the best settings that did not change, below 1 where it is better, with an interval
 	// of 95%; NaN for other tunings.
-	ToFixed, ToFixedLow, ToFixedHigh float64
+	ToFixed     float64 `csv:"to_best_fixed"`
+	ToFixedLow  float64 `csv:"to_best_fixed_low"`
+	ToFixedHigh float64 `csv:"to_best_fixed_high"`
 }
 
-var tuningColumns = []table.Column[TuningRow]{
-	table.Text("tuning", func(r *TuningRow) *string { return &r.Tuning }),
-	table.Text("method", func(r *TuningRow) *string { return &r.Method }),
-	table.Text("hardware", func(r *TuningRow) *string { return &r.Hardware }),
-	table.Text("axes", func(r *TuningRow) *string { return &r.Axes }),
-	table.Int("runs", func(r *TuningRow) *int { return &r.Runs }),
-	table.Int("trials", func(r *TuningRow) *int { return &r.Trials }),
-	table.Int("crashed", func(r *TuningRow) *int { return &r.Crashed }),
-	table.Int("reached", func(r *TuningRow) *int { return &r.Reached }),
-	table.Float("trials_to_10pct", func(r *TuningRow) *float64 { return &r.Median }),
-	table.Float("trials_low", func(r *TuningRow) *float64 { return &r.Low }),
-	table.Float("trials_high", func(r *TuningRow) *float64 { return &r.High }),
-	table.Float("best", func(r *TuningRow) *float64 { return &r.Best }),
-	table.Float("found", func(r *TuningRow) *float64 { return &r.Found }),
-	table.Float("regret_pct", func(r *TuningRow) *float64 { return &r.RegretPct }),
-	table.Float("spent_s", func(r *TuningRow) *float64 { return &r.SpentTime }),
-	table.Float("spent_cost", func(r *TuningRow) *float64 { return &r.SpentCost }),
-	table.Float("cost_to_10pct", func(r *TuningRow) *float64 { return &r.CostToBest }),
-	table.Float("rank_of_predicted_best", func(r *TuningRow) *float64 { return &r.PredictedRank }),
-	table.Float("to_best_fixed", func(r *TuningRow) *float64 { return &r.ToFixed }),
-	table.Float("to_best_fixed_low", func(r *TuningRow) *float64 { return &r.ToFixedLow }),
-	table.Float("to_best_fixed_high", func(r *TuningRow) *float64 { return &r.ToFixedHigh }),
-}
-
-// The files of tunings, in an experiment's folder.
-const (
-	TrialsFile  = "trials.csv"
-	TuningsFile = "tunings.csv"
+// The tables of tunings.
+var (
+	Trials  = tell.Register[TrialRow]("trials.csv", nil)
+	Tunings = tell.Register[TuningRow]("tunings.csv", nil)
 )
-
-// WriteTrials writes trials.csv and tunings.csv, or removes them.
-func WriteTrials(dir string, trials []TrialRow, tunings []TuningRow) error {
-	if err := table.WriteOrRemove(filepath.Join(dir, TrialsFile), trialColumns, trials); err != nil {
-		return err
-	}
-	return table.WriteOrRemove(filepath.Join(dir, TuningsFile), tuningColumns, tunings)
-}
-
-// TrialRows reads trials.csv; none without the file.
-func (e *Experiment) TrialRows() ([]TrialRow, error) {
-	return table.ReadAll(e.Dir, TrialsFile, trialColumns)
-}
-
-// TuningRows reads tunings.csv; none without the file.
-func (e *Experiment) TuningRows() ([]TuningRow, error) {
-	return table.ReadAll(e.Dir, TuningsFile, tuningColumns)
-}
 
 // Number is the text form of a number.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -6,52 +6,14 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strconv"
 
-	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/table"
 )
-
-// usedColumns are those of occupancy.csv in a cell that ran in containers.
-var usedColumns = append(slices.Clone(occupancyColumns),
-	usedColumn("cpu_pct", func(o *measure.Occupancy) *float64 { return &o.CPU }),
-	usedColumn("memory_bytes", func(o *measure.Occupancy) *float64 { return &o.Memory }),
-	usedColumn("memory_pct", func(o *measure.Occupancy) *float64 { return &o.MemoryPct }),
-)
-
-// usedColumn is empty in rows in which nothing was sampled.
-func usedColumn(name string, field func(*measure.Occupancy) *float64) table.Column[measure.Occupancy] {
-	return table.Column[measure.Occupancy]{
-		Name: name,
-		Add: func(b []byte, o *measure.Occupancy) []byte {
-			if !o.Sampled {
-				return b
-			}
-			return table.AppendNumber(b, *field(o))
-		},
-		Set: func(o *measure.Occupancy, s string) error {
-			o.Sampled = s != ""
-			if !o.Sampled {
-				*field(o) = 0
-				return nil
-			}
-			v, err := strconv.ParseFloat(s, 64)
-			*field(o) = v
-			return err
-		},
-	}
-}
 
 // addUsed puts what the containers of the cell used between the rows of its
 // occupancy, in the order of time.
 func (w *CellWriter) addUsed() error {
-	var samples []ContainerRow
-	f, err := folder.Open(w.dir, ContainersFile)
-	if err == nil {
-		defer f.Close()
-		samples, err = table.ReadLive(f, containerColumns)
-	}
+	samples, err := Containers.ReadLive(w.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("add what containers used: %w", err)
 	}
@@ -83,7 +45,7 @@ func together(samples []ContainerRow) []measure.Occupancy {
 		if i+1 < len(samples) && math.Floor(samples[i+1].At) == math.Floor(last.At) {
 			continue
 		}
-		sum := measure.Occupancy{At: last.At, Sampled: true}
+		sum := measure.Occupancy{At: last.At}
 		limit := 0.0
 		var counted []string
 		for _, r := range slices.Backward(samples[:i+1]) {

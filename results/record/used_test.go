@@ -14,7 +14,7 @@ import (
 // a container counts as long as its last sample is not old.
 func TestOccupancyOfContainers(t *testing.T) {
 	dir := t.TempDir()
-	usage, err := NewContainerWriter(dir)
+	usage, err := Containers.Live(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,10 +28,10 @@ func TestOccupancyOfContainers(t *testing.T) {
 		usage.Add(r)
 	}
 	file, err := usage.Close()
-	if err != nil || file.Name != ContainersFile {
+	if err != nil || file.Name != Containers.File {
 		t.Fatal(file, err)
 	}
-	if info, err := os.Stat(filepath.Join(dir, ContainersFile)); err != nil || info.Size() != file.Size {
+	if info, err := os.Stat(filepath.Join(dir, Containers.File)); err != nil || info.Size() != file.Size {
 		t.Errorf("%v, %v; the size is told as %d", info, err, file.Size)
 	}
 	usage.Add(ContainerRow{At: 5, Job: "late"}) // comes after the end, and is nothing
@@ -48,7 +48,7 @@ func TestOccupancyOfContainers(t *testing.T) {
 	if err != nil || cell.State != CellFinished {
 		t.Fatalf("%+v, %v", cell, err)
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, OccupancyFile))
+	raw, err := os.ReadFile(filepath.Join(dir, Occupancy.File))
 	if err != nil {
 		t.Fatal(err)
 	}

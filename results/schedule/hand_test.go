@@ -50,7 +50,7 @@ func byHand(t *testing.T) (*record.Experiment, record.Cell) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, e, record.ProgressFile, "t_s,job,epoch\n0.5,b,1\n0.75,a,0\n1,a,1\n2,stranger,1\n5,a,2\n")
+	write(t, e, record.Progress.File, "t_s,job,epoch\n0.5,b,1\n0.75,a,0\n1,a,1\n2,stranger,1\n5,a,2\n")
 	return e, cell
 }
 
@@ -113,17 +113,17 @@ func TestWhatIsThere(t *testing.T) {
 	if err := s.Explain(e, cell.CellRef); err == nil {
 		t.Error("damaged decisions are no error")
 	}
-	if err := errors.Join(os.Remove(path(record.DecisionsFile)), s.Explain(e, cell.CellRef), os.Remove(path(record.ProgressFile))); err != nil {
+	if err := errors.Join(os.Remove(path(record.DecisionsFile)), s.Explain(e, cell.CellRef), os.Remove(path(record.Progress.File))); err != nil {
 		t.Error(err)
 	}
 	if s, err := Read(e, cell, nil); s == nil || err != nil || len(s.Jobs[0].Epochs) != 0 {
 		t.Errorf("without reports: %v, %v", s, err)
 	}
-	write(t, e, record.ProgressFile, "t_s,job\n\"a\"x,y\n")
+	write(t, e, record.Progress.File, "t_s,job\n\"a\"x,y\n")
 	if _, err := Read(e, cell, nil); err == nil {
 		t.Error("damaged reports are no error")
 	}
-	if err := os.Remove(path(record.ProgressFile)); err != nil {
+	if err := os.Remove(path(record.Progress.File)); err != nil {
 		t.Fatal(err)
 	}
 	write(t, e, record.EventsFile, "no line\n")
@@ -136,15 +136,15 @@ func TestWhatIsThere(t *testing.T) {
 	if s, err := Read(e, cell, nil); s != nil || err != nil {
 		t.Errorf("without events: %v, %v", s, err)
 	}
-	write(t, e, record.JobsFile, "job,class\n\"a\"x,y\n")
+	write(t, e, record.Jobs.File, "job,class\n\"a\"x,y\n")
 	if _, err := Read(e, cell, nil); err == nil {
 		t.Error("a damaged table of jobs is no error")
 	}
-	write(t, e, record.JobsFile, "job,class\n")
+	write(t, e, record.Jobs.File, "job,class\n")
 	if s, err := Read(e, cell, nil); s != nil || err != nil {
 		t.Errorf("no job: %v, %v", s, err)
 	}
-	if err := os.Remove(path(record.JobsFile)); err != nil {
+	if err := os.Remove(path(record.Jobs.File)); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := Read(e, cell, nil); s != nil || err != nil {

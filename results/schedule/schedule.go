@@ -123,7 +123,7 @@ func Read(e *record.Experiment, c record.Cell, servers []record.ServerRow) (*Sch
 		r.event(ev)
 	}
 	r.close()
-	progress, err := e.Progress(c.CellRef)
+	progress, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

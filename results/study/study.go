@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -111,7 +111,7 @@ func Write(dir string, s Study) error {
 func writeJSON(dir, name string, v any) error {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err == nil {
-		err = table.WriteWhole(filepath.Join(dir, name), true, append(raw, '\n'))
+		err = tell.WriteWhole(filepath.Join(dir, name), true, append(raw, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
@@ -199,7 +199,7 @@ func writeRun(dir string, ref record.CellRef, c *Configuration, r *workload.Reco
 // WritePoints writes the evaluated checkpoints of a job that began at an instant as
 // progress.csv of a cell.
 func WritePoints(folder, job string, began time.Duration, points []workload.RunPoint) (record.File, error) {
-	p, err := record.NewProgressWriter(folder)
+	p, err := record.Progress.Live(folder)
 	if err != nil {
 		return record.File{}, err
 	}

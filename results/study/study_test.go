@@ -59,12 +59,12 @@ func TestWrite(t *testing.T) {
 		e.Plan.Compares[0].Baseline != "one worker" {
 		t.Errorf("%+v, %d replicates, %v", e.Run, e.Plan.Replicates, e.Plan.Compares)
 	}
-	for _, table := range []string{record.JobsFile, record.ComparisonsFile} {
+	for _, table := range []string{record.Jobs.File, record.Comparisons.File} {
 		if _, err := os.Stat(filepath.Join(dir, table)); err != nil {
 			t.Error(err)
 		}
 	}
-	progress, err := e.Progress(e.Cells[0].CellRef)
+	progress, err := record.Progress.ReadLive(e.Dir, record.CellsDir, e.Cells[0].Cell)
 	if err != nil || len(progress) != 2 || progress[0].At != 5 || progress[1].Step != 10 || progress[1].Accuracy != 0.9 ||
 		!math.IsNaN(progress[0].Accuracy) {
 		t.Errorf("%+v, %v", progress, err)

@@ -134,7 +134,7 @@ func (s *store) whole(pictures []record.Picture) (string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	files := []string{name, record.ReportFile, record.MetricsFile, record.ComparisonsFile, record.RunFile}
+	files := []string{name, record.ReportFile, record.Metrics.File, record.Comparisons.File, record.RunFile}
 	for _, p := range pictures {
 		if p.Cell == "" {
 			files = append(files, p.SVG, p.PNG)

@@ -105,7 +105,7 @@ func curves(e *record.Experiment, c record.CellRef) ([]Curve, error) {
 // training returns the losses and accuracies that programs reported, in the order in which they first came. Steps are
 // epochs; those of a program that counts none are steps of training.
 func training(e *record.Experiment, c record.CellRef) ([]Curve, error) {
-	rows, err := e.Progress(c)
+	rows, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

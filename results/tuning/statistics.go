@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/steering"
 )
 
 // StatisticsColumns are those of the job_statistic.csv of SelfTF (arXiv 1810.02935).
@@ -60,14 +59,14 @@ func Statistics(w io.Writer, e *record.Experiment, cell string, given map[string
 
 // statistics are the rows of one cell.
 func statistics(e *record.Experiment, c record.CellRef, given map[string]string) ([][]string, error) {
-	progress, err := e.Progress(c)
+	progress, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	changes, err := steering.Of(e, c)
+	changes, err := record.Controls.Read(e.Dir, record.CellsDir, c.Cell)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/steering"
 )
 
 // TestStatistics writes the epochs of a trial whose number of workers was changed while
@@ -22,13 +21,13 @@ func TestStatistics(t *testing.T) {
 	}
 	text := "t_s,job,epoch,step,loss,accuracy,seconds,threads,used_s,left_s,left_told_s\n" +
 		"1,j-1,1,10,0.9,,1.5,2,,,\n1.5,j-1,0,15,0.8,,,2,,,\n3,j-1,2,20,0.5,,1,2,,,\n"
-	if err := os.WriteFile(filepath.Join(folder, record.ProgressFile), []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, record.Progress.File), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	rows := []steering.Row{{At: 1, Job: "j-1", After: "workers=3", How: "restart"},
+	rows := []record.ControlRow{{At: 1, Job: "j-1", After: "workers=3", How: "restart"},
 		{At: 2, Job: "j-1", After: "workers=9", How: "refused"}}
 	rows[0].At = 1.2
-	if _, err := steering.Write(folder, rows); err != nil {
+	if _, err := record.Controls.Write(folder, rows); err != nil {
 		t.Fatal(err)
 	}
 	e := &record.Experiment{Dir: dir, Trials: []record.Cell{{CellRef: c}}}

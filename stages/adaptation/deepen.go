@@ -23,7 +23,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/steering"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/execute"
@@ -186,14 +185,14 @@ func trainers(r *stages.Run, stage string) []*trainer {
 // outcome is what a training came to.
 type outcome struct {
 	accuracy float64 // NaN for one that failed
-	rows     []steering.Row
+	rows     []record.ControlRow
 	problem  string // why it failed
 	dir      string // its folder
 }
 
 // decisions are those that were taken, in their order.
-func (o *outcome) decisions() []steering.Row {
-	var rows []steering.Row
+func (o *outcome) decisions() []record.ControlRow {
+	var rows []record.ControlRow
 	for _, row := range o.rows {
 		if row.Probabilities != "" {
 			rows = append(rows, row)
@@ -274,7 +273,7 @@ func readTraining(dir string) (*outcome, error) {
 	if err := record.ReadCellFile(dir, &cell); err != nil {
 		return nil, fmt.Errorf("read a training: %w", err)
 	}
-	rows, err := steering.In(dir)
+	rows, err := record.Controls.Read(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read a training: %w", err)
 	}
@@ -425,7 +424,7 @@ func went(dir string) (adaptation.Trained, error) {
 	for _, row := range did.decisions() {
 		out.Decided = append(out.Decided, row.Used)
 	}
-	lines, err := record.ProgressIn(dir)
+	lines, err := record.Progress.ReadLive(dir)
 	if err != nil {
 		return out, fmt.Errorf("read a training: %w", err)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/steering"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
@@ -30,7 +29,7 @@ type world struct {
 	t       *testing.T
 	studies []*adaptation.Study
 	// train is what a training comes to, by its name; nil where none may begin. Those that are there stay.
-	train    func(name string) (record.Cell, []steering.Row)
+	train    func(name string) (record.Cell, []record.ControlRow)
 	keys     map[string]string // of the trainings that were asked for
 	warnings []string
 	observed []stages.Progress
@@ -80,10 +79,10 @@ func actionsOf(name string) string {
 }
 
 // finely is a training that ends with an accuracy, after decisions by the likeliest action of each.
-func finely(accuracy float64, actions string) (record.Cell, []steering.Row) {
-	var rows []steering.Row
+func finely(accuracy float64, actions string) (record.Cell, []record.ControlRow) {
+	var rows []record.ControlRow
 	for i, a := range strings.Fields(actions) {
-		rows = append(rows, steering.Row{Job: "net-1", Used: 1 + float64(i), Left: 2 - float64(i),
+		rows = append(rows, record.ControlRow{Job: "net-1", Used: 1 + float64(i), Left: 2 - float64(i),
 			Probabilities: map[string]string{"0": "0.75 0.25", "1": "0.25 0.75"}[a]})
 	}
 	return finished(accuracy), rows
@@ -98,7 +97,7 @@ func two(t *testing.T) (*world, *stages.Run) {
 			Exhaustive: true, Repeats: 2,
 		}},
 	}}
-	w.train = func(name string) (record.Cell, []steering.Row) {
+	w.train = func(name string) (record.Cell, []record.ControlRow) {
 		of100, better := 50, 1 // in one scenario it is better to deepen, in the other not
 		if strings.Contains(name, "late") {
 			of100, better = 60, -1
@@ -187,7 +186,7 @@ late,1,1,2.0000,1.0000,3,0.57
 func TestOneTrainingIsMissing(t *testing.T) {
 	w, r := two(t)
 	whole := w.train
-	w.train = func(name string) (record.Cell, []steering.Row) {
+	w.train = func(name string) (record.Cell, []record.ControlRow) {
 		if name == "net-early/1-1" {
 			return record.Cell{State: record.CellFailed}, nil
 		}
@@ -220,7 +219,7 @@ func TestOneTrainingIsMissing(t *testing.T) {
 func TestPoorTrainings(t *testing.T) {
 	w, r := two(t)
 	whole := w.train
-	w.train = func(name string) (record.Cell, []steering.Row) {
+	w.train = func(name string) (record.Cell, []record.ControlRow) {
 		switch cell, rows := whole(name); {
 		case strings.Contains(name, "early"):
 			return cell, rows[:1]
@@ -261,7 +260,7 @@ func TestControllersDecide(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := w.train
-	w.train = func(name string) (record.Cell, []steering.Row) {
+	w.train = func(name string) (record.Cell, []record.ControlRow) {
 		if strings.HasPrefix(actionsOf(name), "always") {
 			return finely(.7, "1 1")
 		}
@@ -319,7 +318,7 @@ func TestControllersWithoutATable(t *testing.T) {
 		{Name: "few", Kind: "few_runs", Runs: 4}, {Name: "best", Kind: "best_constant"},
 	}
 	known := w.train
-	w.train = func(name string) (record.Cell, []steering.Row) {
+	w.train = func(name string) (record.Cell, []record.ControlRow) {
 		switch name {
 		case "net-early/few-1":
 			return finely(.9, "1 1")

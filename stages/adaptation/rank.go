@@ -22,8 +22,8 @@ func init() {
 		Name:   "rank",
 		Reads:  []stages.Artifact{stages.Agents, stages.Chosen},
 		Writes: []stages.Artifact{stages.Rankings},
-		Files: []string{record.RankingFile, record.ChoicesFile, record.SequencesFile, record.ObjectiveFile,
-			record.CoursesFile},
+		Files: []string{record.Ranking.File, record.Choices.File, record.Sequences.File, record.Lessons.File,
+			record.Courses.File},
 		Left: leftRankings,
 		Run: func(_ context.Context, r *stages.Run) error {
 			var out record.Adaptations

@@ -1,11 +1,12 @@
 package all_test
 
 import (
+	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +18,10 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/sections"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
@@ -31,7 +34,7 @@ func init() {
 		Name:   "fastest",
 		Reads:  []stages.Artifact{stages.Tables, "reminders"},
 		Writes: []stages.Artifact{"fastest", stages.Sections},
-		Files:  []string{"fastest.csv", sections.File("fastest")},
+		Files:  []string{fastest.File},
 		Block: &schema.Block{
 			Name: "fastest", Single: true, Doc: "The cells with the shortest makespans.",
 			Example: "fastest { places = 2 }",
@@ -62,6 +65,32 @@ func init() {
 	})
 }
 
+// fastestRow is a row of its table.
+type fastestRow struct {
+	Replicate int     `csv:"replicate"`
+	Cell      string  `csv:"cell"`
+	Makespan  float64 `csv:"makespan_s"`
+}
+
+var fastest = tell.Register[fastestRow]("fastest.csv", nil)
+
+// Its section is told by the rows of its table.
+var _ = analysis.Register(analysis.Part{
+	Name: "fastest", Title: "The fastest cells", InReport: analysis.Verdicts + 200, OnTerminal: analysis.Verdicts + 200,
+	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+		rows, err := fastest.Read(e.Dir)
+		if err != nil || len(rows) == 0 {
+			return s, err
+		}
+		t := tell.NewTable(1, "cell", "makespan (s)")
+		for _, r := range rows {
+			t.Add(r.Cell, tell.Number(r.Makespan))
+		}
+		said := tell.Item{Sentences: []string{"A short makespan is a full machine."}}
+		return tell.Section{Report: []tell.Item{said, {Table: t}}, Terminal: []tell.Item{said}}, nil
+	},
+})
+
 // idlePlaces is a number of places with which the stage says that it has nothing to do.
 const idlePlaces = 1000
 
@@ -84,38 +113,23 @@ func remind(_ context.Context, r *stages.Run) error {
 }
 
 func writeFastest(_ context.Context, r *stages.Run) error {
-	f, err := os.Open(filepath.Join(r.Dir, record.MetricsFile))
+	e, err := record.Open(r.Dir)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return err
-	}
-	cell, replicate := slices.Index(rows[0], "cell"), slices.Index(rows[0], "replicate")
-	makespan := slices.Index(rows[0], "makespan_s")
-	byReplicate := map[string][][]string{}
-	for _, row := range rows[1:] {
-		byReplicate[row[replicate]] = append(byReplicate[row[replicate]], row)
-	}
-	section := sections.Section{Title: "The fastest cells", Text: 1, Header: []string{"cell", "makespan (s)"},
-		Sentences: []string{"A short makespan is a full machine."}}
-	text := "replicate,cell\n"
+	var rows []fastestRow
 	for i := range r.Plan.Replicates {
-		n := fmt.Sprint(i + 1)
-		best := byReplicate[n]
-		slices.SortStableFunc(best, func(a, b []string) int { return strings.Compare(a[makespan], b[makespan]) })
-		for _, row := range best[:min(len(best), places(r.Settings("fastest")))] {
-			text += n + "," + row[cell] + "\n"
-			section.Rows = append(section.Rows, []string{row[cell], row[makespan]})
+		var best []fastestRow
+		for _, c := range e.Cells {
+			if c.Replicate == i+1 {
+				best = append(best, fastestRow{c.Replicate, c.Cell, measure.Makespan.Of(&c.Metrics)})
+			}
 		}
+		slices.SortStableFunc(best, func(a, b fastestRow) int { return cmp.Compare(a.Makespan, b.Makespan) })
+		rows = append(rows, best[:min(len(best), places(r.Settings("fastest")))]...)
 	}
-	r.Made(len(byReplicate))
-	if err := sections.Write(r.Dir, "fastest", section); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(r.Dir, "fastest.csv"), []byte(text), 0o644)
+	r.Made(r.Plan.Replicates)
+	return fastest.Replace(r.Dir, rows)
 }
 
 const file = `
@@ -192,7 +206,7 @@ func TestNewStage(t *testing.T) {
 	}
 	path := filepath.Join(out, "small", "fastest.csv")
 	raw, err := os.ReadFile(path)
-	if err != nil || string(raw) != "replicate,cell\n1,w-h-fcfs-r1\n2,w-h-fcfs-r2\n" {
+	if err != nil || !regexp.MustCompile(`^replicate,cell,makespan_s\n1,w-h-fcfs-r1,\d+\.\d+\n2,w-h-fcfs-r2,\d+\.\d+\n$`).Match(raw) {
 		t.Fatalf("%s %v", raw, err)
 	}
 	if seen := run(t, file, out); len(seen) != 0 {
@@ -268,7 +282,7 @@ func TestSettingsAndSectionOfANewStage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<h2 id=\"section-fastest\">The fastest cells</h2>",
+	for _, want := range []string{"<h2 id=\"fastest\">The fastest cells</h2>",
 		"A short makespan is a full machine.",
 		"<th scope=\"row\">w-h-sjf-r2</th>"} {
 		if !strings.Contains(string(page), want) {

@@ -9,10 +9,9 @@ import (
 	"slices"
 
 	law "github.com/tfexp/tfexp/estimator/clusterspeed"
-	"github.com/tfexp/tfexp/results/outside"
-	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/sections"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -21,7 +20,7 @@ func init() {
 		Name:   "clusterspeed",
 		Reads:  []stages.Artifact{stages.Cells}, // its key has the whole plan: no cells are added later
 		Writes: []stages.Artifact{stages.Speeds, stages.Sections},
-		Files:  []string{outside.ClusterSpeedFile, sections.File(section)},
+		Files:  []string{ClusterSpeeds.File},
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "clusterspeed", Value: version}}, nil
 		},
@@ -34,21 +33,31 @@ func init() {
 const (
 	// version is part of the key: raise it when the table is written differently.
 	version = "1"
-	// section is the name of its section of the report.
-	section = "cluster_speed"
 	// least is the number of workers from which on clusters are left out.
 	least = 5
 )
 
-// write writes cluster_speed.csv and the section of the report, or removes both where no cluster was measured.
+// ClusterSpeeds is there only where a job has a table of measured clusters.
+var ClusterSpeeds = tell.Register[ClusterSpeedRow]("cluster_speed.csv", nil)
+
+// ClusterSpeedRow is a row of cluster_speed.csv: a measured cluster, and what the law of cluster speeds says of it.
+type ClusterSpeedRow struct {
+	record.MeasuredCluster
+	// Fitted is by the law that was fitted to all rows of the table, ErrorPct its error: (Fitted − Speed) / Speed.
+	Fitted   float64 `csv:"fitted"`
+	ErrorPct float64 `csv:"error_pct"`
+	// LeftOut says that the larger clusters of the row's group were left out of the following predictions, which are NaN
+	// in other rows: by both forms of the law, without a limit of the parameter servers, and on a straight line.
+	LeftOut   bool    `csv:"left_out"`
+	Queued    float64 `csv:"queued"`
+	Apart     float64 `csv:"apart"`
+	Unlimited float64 `csv:"unlimited"`
+	Linear    float64 `csv:"linear"`
+}
+
+// write writes cluster_speed.csv, or removes it where no cluster was measured.
 func write(dir string, all []record.MeasuredCluster) error {
-	var rows []outside.ClusterSpeedRow
-	s := sections.Section{
-		Title: "Speed of clusters", Text: 4,
-		Header: []string{"table", "model", "GPU", "parameter servers", "clusters left out", "error, queued (%)",
-			"error, apart (%)",
-			"error, no limit (%)", "error, straight line (%)"},
-	}
+	var rows []ClusterSpeedRow
 	for _, file := range files(all) {
 		measured := of(all, file)
 		predictions, err := law.LeaveOut(samples(measured), least)
@@ -56,23 +65,42 @@ func write(dir string, all []record.MeasuredCluster) error {
 			return fmt.Errorf("judge the law of cluster speeds: %w", err)
 		}
 		for i, p := range predictions {
-			rows = append(rows, outside.ClusterSpeedRow{
+			rows = append(rows, ClusterSpeedRow{
 				MeasuredCluster: measured[i], Fitted: p.Fitted, ErrorPct: 100 * (p.Fitted/p.StepsPerSecond - 1),
 				LeftOut: p.LeftOut, Queued: p.Queued, Apart: p.Apart, Unlimited: p.Unlimited, Linear: p.Linear,
 			})
 		}
-		if err := describe(&s, file, measured, predictions); err != nil {
-			return err
-		}
 	}
-	if err := outside.WriteClusterSpeeds(dir, rows); err != nil {
-		return err
-	}
-	if len(rows) == 0 {
-		return sections.Remove(dir, section)
-	}
-	return sections.Write(dir, section, s)
+	return ClusterSpeeds.Replace(dir, rows)
 }
+
+var part = analysis.Register(analysis.Part{
+	Name: "section-cluster_speed", Title: "Speed of clusters", InReport: analysis.Verdicts + 100,
+	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+		rows, err := ClusterSpeeds.Read(e.Dir)
+		if err != nil || len(rows) == 0 {
+			return s, err
+		}
+		said := tell.Item{Plain: true}
+		table := tell.Item{Folded: true, Table: tell.NewTable(4, "table", "model", "GPU", "parameter servers", "clusters left out",
+			"error, queued (%)", "error, apart (%)", "error, no limit (%)", "error, straight line (%)")}
+		for _, file := range files(e.Plan.Clusters) {
+			measured := of(e.Plan.Clusters, file)
+			var predictions []law.Prediction
+			for _, r := range rows {
+				if r.File == file {
+					predictions = append(predictions, law.Prediction{Sample: samples([]record.MeasuredCluster{r.MeasuredCluster})[0],
+						Fitted: r.Fitted, LeftOut: r.LeftOut, Queued: r.Queued, Apart: r.Apart, Unlimited: r.Unlimited, Linear: r.Linear})
+				}
+			}
+			if err := describe(&said, &table.Table, file, measured, predictions); err != nil {
+				return s, err
+			}
+		}
+		s.Report = []tell.Item{said, table}
+		return s, nil
+	},
+})
 
 // files lists the tables in the order of the plan.
 func files(all []record.MeasuredCluster) []string {
@@ -137,7 +165,7 @@ func (e errors) row(labels ...string) []string {
 }
 
 // describe adds what is to be said of one table: the fitted laws in sentences, the errors by group in rows.
-func describe(s *sections.Section, file string, measured []record.MeasuredCluster, predictions []law.Prediction) error {
+func describe(s *tell.Item, t *tell.Table, file string, measured []record.MeasuredCluster, predictions []law.Prediction) error {
 	var whole, left errors
 	type group struct {
 		model, device string
@@ -164,18 +192,18 @@ func describe(s *sections.Section, file string, measured []record.MeasuredCluste
 	s.Sentences = append(s.Sentences,
 		fmt.Sprintf("The law fitted to all %d clusters of %s misses their speed by %s%% on average: "+
 			"n parameter servers serve c·n^%s steps/s, with a sharpness of %s.", len(measured), file, whole.fitted,
-			prose.Number(fitted.Exponent), prose.Number(fitted.Sharpness)))
+			tell.Number(fitted.Exponent), tell.Number(fitted.Sharpness)))
 	for _, m := range fitted.Models {
 		name := m.Name
 		if name == "" {
 			name = "The model"
 		}
-		text := fmt.Sprintf("%s: c = %s steps/s;", name, prose.Number(m.Limit))
+		text := fmt.Sprintf("%s: c = %s steps/s;", name, tell.Number(m.Limit))
 		for i, r := range m.Rates {
 			if i > 0 {
 				text += ","
 			}
-			text += fmt.Sprintf(" %s steps/s of a worker on %s", prose.Number(r.StepsPerSecond), r.Device)
+			text += fmt.Sprintf(" %s steps/s of a worker on %s", tell.Number(r.StepsPerSecond), r.Device)
 		}
 		s.Sentences = append(s.Sentences, text+".")
 	}
@@ -192,8 +220,8 @@ func describe(s *sections.Section, file string, measured []record.MeasuredCluste
 			"without a limit of the parameter servers, and of %s%% on a straight line through the smaller clusters.", least,
 			left.queued, left.apart, left.unlimited, left.linear))
 	for _, g := range groups {
-		s.Rows = append(s.Rows, of[g].row(file, g.model, g.device, fmt.Sprint(g.servers)))
+		t.Add(of[g].row(file, g.model, g.device, fmt.Sprint(g.servers))...)
 	}
-	s.Rows = append(s.Rows, left.row(file, "all", "", ""))
+	t.Add(left.row(file, "all", "", "")...)
 	return nil
 }

@@ -3,14 +3,11 @@ package clusterspeed
 import (
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	law "github.com/tfexp/tfexp/estimator/clusterspeed"
-	"github.com/tfexp/tfexp/results/outside"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/sections"
 )
 
 // TestWrite: measured clusters of a law are predicted, groups that have larger clusters have a row of the section, and
@@ -33,8 +30,8 @@ func TestWrite(t *testing.T) {
 	if err := write(dir, all); err != nil {
 		t.Fatal(err)
 	}
-	e := &record.Experiment{Dir: dir}
-	rows, err := outside.ClusterSpeeds(dir)
+	e := &record.Experiment{Dir: dir, Plan: record.Plan{Clusters: all}}
+	rows, err := ClusterSpeeds.Read(dir)
 	if err != nil || len(rows) != len(all) {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
@@ -46,35 +43,37 @@ func TestWrite(t *testing.T) {
 			t.Errorf("left out: %+v", r)
 		}
 	}
-	added, err := sections.All(e.Dir)
-	if err != nil || len(added) != 1 || len(added[0].Rows) != 2 || len(added[0].Sentences) != 3 {
-		t.Fatalf("%+v, %v", added, err)
+	s, err := part.Tell(e)
+	if err != nil || len(s.Report) != 2 || len(s.Report[1].Table.Rows) != 2 || len(s.Report[0].Sentences) != 3 {
+		t.Fatalf("%+v, %v", s, err)
 	}
-	if got := strings.Join(added[0].Rows[0][:5], " "); got != "speeds.csv  V100 1 4" {
+	said, cells := s.Report[0].Sentences, s.Report[1].Table.Rows
+	if got := strings.Join(cells[0][:5], " "); got != "speeds.csv  V100 1 4" {
 		t.Errorf("the first row is of %s", got)
 	}
-	if got := strings.Join(added[0].Rows[1][:5], " "); got != "speeds.csv all   4" {
+	if got := strings.Join(cells[1][:5], " "); got != "speeds.csv all   4" {
 		t.Errorf("the last row is of %s", got)
 	}
 	for i, want := range []string{
 		"fitted to all 12 clusters of speeds.csv misses their speed by 0.", "The model: c = 45",
 		"Clusters of 5 workers or more, each group of them left out of the fit in turn, are predicted with a mean absolute error of " +
-			added[0].Rows[1][5] + "%; of " + added[0].Rows[1][6] + "% where",
+			cells[1][5] + "%; of " + cells[1][6] + "% where",
 	} {
-		if !strings.Contains(added[0].Sentences[i], want) {
-			t.Errorf("%q lacks %q", added[0].Sentences[i], want)
+		if !strings.Contains(said[i], want) {
+			t.Errorf("%q lacks %q", said[i], want)
 		}
 	}
-	if text := added[0].Sentences[1]; !strings.Contains(text, "; 5") || !strings.Contains(text, "on K80, 20") || strings.Contains(text, ";,") {
+	if text := said[1]; !strings.Contains(text, "; 5") || !strings.Contains(text, "on K80, 20") || strings.Contains(text, ";,") {
 		t.Errorf("the rates are told as %q", text)
 	}
 	if err := write(dir, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{outside.ClusterSpeedFile, sections.File(section)} {
-		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
-			t.Errorf("%s is left: %v", name, err)
-		}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left: %v", left, err)
+	}
+	if s, err := part.Tell(e); err != nil || len(s.Report) > 0 {
+		t.Errorf("told of nothing: %+v, %v", s, err)
 	}
 }
 
@@ -94,13 +93,13 @@ func TestTables(t *testing.T) {
 	if err := write(dir, all); err != nil {
 		t.Fatal(err)
 	}
-	added, err := sections.All(dir)
-	if err != nil || len(added) != 1 {
-		t.Fatal(added, err)
+	told, err := part.Tell(&record.Experiment{Dir: dir, Plan: record.Plan{Clusters: all}})
+	if err != nil || len(told.Report) != 2 {
+		t.Fatal(told, err)
 	}
-	s := added[0]
-	if len(s.Rows) != 2 || s.Rows[0][0] != "large.csv" || s.Rows[0][1] != "resnet" || s.Rows[1][1] != "all" {
-		t.Errorf("the rows are %q", s.Rows)
+	s, rows := told.Report[0], told.Report[1].Table.Rows
+	if len(rows) != 2 || rows[0][0] != "large.csv" || rows[0][1] != "resnet" || rows[1][1] != "all" {
+		t.Errorf("the rows are %q", rows)
 	}
 	if last := s.Sentences[len(s.Sentences)-1]; last != "small.csv has no clusters of 5 workers or more, which could be predicted from smaller ones." {
 		t.Errorf("the last sentence is %q", last)

@@ -143,7 +143,7 @@ func run(_ context.Context, r *stages.Run) error {
 		r.Warn(w.Code, "", w.Text)
 	}
 	if samples := r.SampleRows(); len(samples) > 0 {
-		if err := record.WriteSamples(r.Dir, samples); err != nil {
+		if _, err := record.Samples.Write(r.Dir, samples); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/standing"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 	"github.com/tfexp/tfexp/stages"
@@ -25,14 +25,14 @@ type beat struct {
 	cell  *measure.Collector
 	jobs  int
 	watch Watch // nil for nobody
-	to    standing.Writer
+	to    record.StandingWriter
 	due   atomic.Bool
 	timer *time.Timer // nil: each event is due
 }
 
 // newBeat begins; close must be called.
 func newBeat(dir string, cell *measure.Collector, jobs int, real bool, watch Watch) *beat {
-	b := &beat{cell: cell, jobs: jobs, watch: watch, to: standing.Writer{Dir: dir}}
+	b := &beat{cell: cell, jobs: jobs, watch: watch, to: record.StandingWriter{Dir: dir}}
 	if b.due.Store(real); !real {
 		b.timer = time.AfterFunc(beatEvery, func() { b.due.Store(true) })
 	}
@@ -46,7 +46,7 @@ func (b *beat) Event(e *scheduler.Event) {
 	}
 	n := b.cell.Counts()
 	cores, gpus := b.cell.Held()
-	b.to.Add(standing.Standing{
+	b.to.Add(record.Standing{
 		At: e.At.Seconds(), Jobs: b.jobs, Done: n.Finished, Running: n.Running, Waiting: n.Waiting(),
 		Failed: n.Failed + n.Stopped, Cores: cores, GPUs: gpus,
 	})

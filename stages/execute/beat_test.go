@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/results/standing"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -41,7 +41,7 @@ func TestBeat(t *testing.T) {
 				b.timer.Stop()
 			}
 		}
-		path := table.Temporary(filepath.Join(dir, standing.File))
+		path := tell.Temporary(filepath.Join(dir, record.StandingFile))
 		raw, err := os.ReadFile(path)
 		lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
 		if err != nil || len(lines) != c.lines || !strings.Contains(lines[len(lines)-1], `"jobs":2,`) {

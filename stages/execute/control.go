@@ -15,7 +15,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/steering"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -296,11 +295,11 @@ func (*decisions) Decision(*scheduler.Decision) {}
 
 // write leaves decisions.csv in the cell's folder.
 func (d *decisions) write(w *record.CellWriter, dir string, out *record.Cell) error {
-	rows := make([]steering.Row, len(d.decided))
+	rows := make([]record.ControlRow, len(d.decided))
 	for i := range d.decided {
 		rows[i] = d.row(i, w.Outcome(d.decided[i].job).Service)
 	}
-	f, err := steering.Write(dir, rows)
+	f, err := record.Controls.Write(dir, rows)
 	out.Files = append(out.Files, f)
 	return err
 }
@@ -391,10 +390,10 @@ func (d *decisions) stretches(end float64) []record.Stretch {
 
 // row is the row of a decision, with what became of it until the job ended with a service
 // time.
-func (d *decisions) row(i int, service float64) steering.Row {
+func (d *decisions) row(i int, service float64) record.ControlRow {
 	x, none := &d.decided[i], math.NaN()
 	r := &x.Report
-	row := steering.Row{
+	row := record.ControlRow{
 		At: x.at.Seconds(), Job: d.jobs[x.job].Name, Controller: d.of[x.job].controller, Epoch: r.Epoch, Step: r.Step,
 		Loss: r.Loss, Accuracy: r.Accuracy, Used: r.Used.Seconds(), Left: none, Threads: r.Allotment.Threads,
 		GPUs: r.Allotment.GPUs, Settings: scheduler.SettingsText(r.Settings), After: scheduler.SettingsText(x.Settings),

@@ -18,7 +18,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/steering"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages"
@@ -109,10 +108,10 @@ func steeredTask(t *testing.T, actions byEpoch) stages.Task {
 }
 
 // decisionsOf reads decisions.csv.
-func decisionsOf(t *testing.T, dir string) []steering.Row {
+func decisionsOf(t *testing.T, dir string) []record.ControlRow {
 	t.Helper()
 	exp := &record.Experiment{Dir: filepath.Dir(filepath.Dir(dir))}
-	rows, err := steering.Of(exp, record.CellRef{Cell: "c"})
+	rows, err := record.Controls.Read(exp.Dir, record.CellsDir, record.CellRef{Cell: "c"}.Cell)
 	if err != nil {
 		t.Fatal(err)
 	}

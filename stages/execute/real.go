@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -156,8 +156,8 @@ func thatComeAndGo(c scheduler.Cluster) scheduler.Cluster {
 type live struct {
 	cell     string
 	jobs     []scheduler.Job
-	progress *table.Live[record.ProgressRow]
-	usage    *table.Live[record.ContainerRow] // nil for processes
+	progress *tell.Live[record.ProgressRow]
+	usage    *tell.Live[record.ContainerRow] // nil for processes
 
 	mu sync.Mutex // guards what follows
 	// used is the service time up to an instant; nil where the engine does not know it.
@@ -175,8 +175,8 @@ func openLive(task stages.Task, jobs []scheduler.Job, containers bool) (*live, e
 		return l, nil
 	}
 	var err error
-	if l.progress, err = record.NewProgressWriter(task.Dir); err == nil && containers {
-		l.usage, err = record.NewContainerWriter(task.Dir)
+	if l.progress, err = record.Progress.Live(task.Dir); err == nil && containers {
+		l.usage, err = record.Containers.Live(task.Dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.close(nil))
@@ -303,7 +303,7 @@ func (l *live) close(out *record.Cell) error {
 
 // gpuWatch records what the GPUs of a cell do, from its start to its end.
 type gpuWatch struct {
-	table  *record.GPUWriter // nil when nothing is recorded
+	table  *tell.File[record.GPURow] // nil when nothing is recorded
 	source gpu.Source
 	own    bool // the source is to be closed
 	doubts []record.Warning
@@ -347,7 +347,7 @@ func watchGPUs(task stages.Task, source gpu.Source, zero time.Time) (*gpuWatch, 
 				devices[k].Index, max(b.Utilization, 0), float64(max(b.MemoryBytes, 0))/(1<<30))
 		}
 	}
-	if w.table, err = record.NewGPUWriter(task.Dir); err != nil {
+	if w.table, err = record.GPUs.Create(task.Dir, true, nil); err != nil {
 		return nil, err
 	}
 	if err := w.write(devices, before, 0); err != nil {
@@ -376,10 +376,13 @@ func (w *gpuWatch) watch(devices []gpu.Device, zero time.Time) {
 
 func (w *gpuWatch) write(devices []gpu.Device, readings []gpu.Reading, at time.Duration) error {
 	for i, r := range readings {
-		err := w.table.Write(record.GPURow{
+		err := w.table.Add(&record.GPURow{
 			At: at.Seconds(), GPU: i, Device: devices[i].ID,
 			Utilization: r.Utilization, Memory: r.MemoryBytes, Power: r.Watts,
-		})
+		}, nil)
+		if err == nil {
+			err = w.table.Flush() // others can follow it
+		}
 		if err != nil {
 			return err
 		}
@@ -392,9 +395,9 @@ func (w *gpuWatch) finish(out *record.Cell) {
 	if w.table != nil {
 		close(w.done)
 		w.over.Wait()
-		file, err := w.table.Finish()
+		size, err := w.table.Replace()
 		if err == nil {
-			out.Files = append(out.Files, file)
+			out.Files = append(out.Files, record.File{Name: record.GPUs.File, Size: size})
 		}
 		if err = errors.Join(w.err, err); err != nil {
 			w.doubt("gpus", "GPUs were not watched to the end: %v", err)

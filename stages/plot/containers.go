@@ -37,7 +37,7 @@ func (d *Data) containers(most int) ([]Figure, error) {
 	var out []Figure
 	cells := 0
 	for _, c := range d.Cells {
-		rows, err := d.Containers(c.CellRef)
+		rows, err := record.Containers.ReadLive(d.Dir, record.CellsDir, c.Cell)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && len(rows) == 0 {
 			continue
 		}

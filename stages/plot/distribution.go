@@ -15,7 +15,6 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -63,7 +62,7 @@ func (d *Data) distributions(by string) ([]Figure, error) {
 		if by != "" {
 			panels = nil
 			for _, g := range analysis.GroupNames(s.variants, by) {
-				panels = append(panels, distribution{group: g, title: prose.GroupName(by, g)})
+				panels = append(panels, distribution{group: g, title: analysis.GroupName(by, g)})
 			}
 		}
 		groups := len(panels)

@@ -20,7 +20,7 @@ func TestErrorsAndRemaining(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Replicates = 2
 	dir := cfg.Write(t)
-	if err := record.WriteAccuracy(dir, []record.AccuracyRow{
+	if err := record.Accuracy.Replace(dir, []record.AccuracyRow{
 		{Model: "linear", By: record.ByAll, Runs: 8, MeanAbs: 9, SD: 6, Bias: 4},
 		{Model: "linear", By: record.ByAll, Runs: 8, MeanAbs: 5, SD: 3, Bias: -2, Made: record.MadeCorrected},
 		{Model: "linear", By: record.ByJob, Group: "long", Runs: 2, MeanAbs: 12, SD: math.NaN(), Bias: 12},
@@ -39,7 +39,7 @@ func TestErrorsAndRemaining(t *testing.T) {
 	never.High = math.NaN()
 	unknown := row("e", "laws", 0.4, 50, 60, 0.5)
 	unknown.ErrorPct = math.NaN()
-	if err := record.WriteRemaining(dir, []record.RemainingRow{
+	if err := record.Remaining.Replace(dir, []record.RemainingRow{
 		row("a", "laws", 0.4, 55, 60, 0.5), row("a", "combined", 0.4, 62, 60, 0.5), row("a", "laws", 0.2, 100, 80, 0.5),
 		row("b", "laws", 0.4, 80, 60, 0.25), row("b", "combined", 0.4, 58, 60, 0.25), never, unknown,
 		row("f", "laws", 0.4, 50, 60, 0),
@@ -77,7 +77,7 @@ func TestErrorsAndRemaining(t *testing.T) {
 			t.Errorf("%+v lacks %q", drawn, want)
 		}
 	}
-	if err := record.WriteRemaining(dir, []record.RemainingRow{row("a", "laws", 0.2, 100, 80, 0.5)}); err != nil {
+	if err := record.Remaining.Replace(dir, []record.RemainingRow{row("a", "laws", 0.2, 100, 80, 0.5)}); err != nil {
 		t.Fatal(err)
 	}
 	got := plottest.Of(draw(record.Target{Class: "long", Loss: 0.1, Units: 100}), Remaining)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -15,7 +15,7 @@ import (
 // job and by resource, the mean with its standard deviation on both sides. There
 // is nothing to draw without estimates that have real runs.
 func errorBars(d *Data, estimates []record.EstimateRow) ([]Figure, error) {
-	accuracy, err := d.Accuracy()
+	accuracy, err := record.Accuracy.Read(d.Dir)
 	if err != nil || len(accuracy) == 0 || len(estimates) == 0 {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func errorBars(d *Data, estimates []record.EstimateRow) ([]Figure, error) {
 	var parts []string
 	for _, r := range rows {
 		if r.Head {
-			parts = append(parts, fmt.Sprintf("%s %s%% (sd %s%%)", models[r.Class], prose.Number(r.MAE), prose.Number(r.SD)))
+			parts = append(parts, fmt.Sprintf("%s %s%% (sd %s%%)", models[r.Class], tell.Number(r.MAE), tell.Number(r.SD)))
 		}
 	}
 	caption += strings.Join(parts, ", ") + "."

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
-	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -22,7 +22,7 @@ func init() {
 		Kind: picture.Kind{
 			Rank: 70, Name: Fidelity,
 			Doc:     "real cells above their simulation",
-			Section: picture.InFidelity, OfCells: "schedules", AllCells: true,
+			Section: "fidelity", OfCells: "schedules", AllCells: true,
 		},
 		Draw: func(d *Data, a Ask) ([]Figure, error) { return fidelity(d, a.MaxCells) },
 	})
@@ -96,8 +96,8 @@ func both(d *Data, p analysis.Pair) (Figure, error) {
 	caption := fmt.Sprintf("The real run, and its simulation from the fitted estimates with the same policy and "+
 		"arrivals. "+
 		"Real and simulated: makespan %s and %s s, mean JCT %s and %s s.",
-		prose.Number(measure.Makespan.Of(&c.Metrics)), prose.Number(measure.Makespan.Of(&p.Twin.Metrics)),
-		prose.Number(measure.MeanJCT.Of(&c.Metrics)), prose.Number(measure.MeanJCT.Of(&p.Twin.Metrics)))
+		tell.Number(measure.Makespan.Of(&c.Metrics)), tell.Number(measure.Makespan.Of(&p.Twin.Metrics)),
+		tell.Number(measure.MeanJCT.Of(&c.Metrics)), tell.Number(measure.MeanJCT.Of(&p.Twin.Metrics)))
 	return Figure{
 		Picture: Picture{Name: name, Kind: Fidelity, Cell: c.Cell, Title: title, Caption: caption},
 		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + 2*each + canvas.Margin,

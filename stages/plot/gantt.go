@@ -101,7 +101,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 func (d *Data) Chart(c record.Cell) (*Chart, error) {
 	if !d.serversRead {
 		var err error
-		if d.servers, err = d.ReadServers(); err != nil {
+		if d.servers, err = record.Servers.Read(d.Dir); err != nil {
 			return nil, err
 		}
 		d.serversRead = true

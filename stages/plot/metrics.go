@@ -13,7 +13,6 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -170,7 +169,7 @@ func metricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (panel, bool) {
 	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1)}
 	if by != "" {
-		p.Title, p.Unit = prose.GroupName(by, group), "" // the axis says of what
+		p.Title, p.Unit = analysis.GroupName(by, group), "" // the axis says of what
 	}
 	for _, v := range variants {
 		values := valuesOf(v, m, by, group)

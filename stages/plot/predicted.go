@@ -21,7 +21,7 @@ func init() {
 		Kind: picture.Kind{
 			Rank: 60, Name: Predicted,
 			Doc:     "predicted against actual run times",
-			Section: picture.InEstimates,
+			Section: "estimates",
 		},
 		Draw: func(d *Data, _ Ask) ([]Figure, error) { return predicted(d) },
 	})
@@ -70,7 +70,7 @@ func predicted(d *Data) ([]Figure, error) {
 		caption += fmt.Sprintf(" %d of them are drawn.", mostPoints)
 		points = every(points, mostPoints)
 	}
-	estimates, err := d.Estimates()
+	estimates, err := record.Estimates.Read(d.Dir)
 	if err != nil {
 		return nil, err
 	}

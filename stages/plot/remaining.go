@@ -6,7 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/picture"
-	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -19,7 +19,7 @@ func init() {
 		Kind: picture.Kind{
 			Rank: 65, Name: Remaining,
 			Doc:     "predicted against actual time to the target loss",
-			Section: picture.InEstimates,
+			Section: "estimates",
 		},
 		Draw: func(d *Data, _ Ask) ([]Figure, error) { return remaining(d) },
 	})
@@ -36,7 +36,7 @@ func remaining(d *Data) ([]Figure, error) {
 	if len(d.Plan.Targets) == 0 {
 		return nil, nil
 	}
-	rows, err := d.Experiment.Remaining()
+	rows, err := record.Remaining.Read(d.Experiment.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +66,6 @@ func remaining(d *Data) ([]Figure, error) {
 	caption := fmt.Sprintf("Each point is a run, after %g%% of it, by a model; the line is a perfect prediction, the "+
 		"band an error "+
 		"of 10%% of the actual time. Bars are the intervals of %s.", 100*remainingPart, models[0])
-	caption += prose.RemainingErrors(analysis.Remaining(rows), remainingPart)
+	caption += analysis.RemainingErrors(analysis.Remaining(rows), remainingPart)
 	return []Figure{scatter(name, Remaining, title, caption, points, bars, models)}, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -208,7 +207,7 @@ func facetsOf(s setting, x abscissa, m measure.Metric, by, group string) []facet
 	for _, v := range s.variants {
 		var parts []string
 		if by != "" {
-			parts = append(parts, prose.GroupName(by, group))
+			parts = append(parts, analysis.GroupName(by, group))
 		}
 		for _, a := range v.Axes {
 			if a.Name != x.name {

@@ -10,11 +10,9 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/outside"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/sections"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -23,7 +21,7 @@ func init() {
 		Name:   "reference",
 		Reads:  []stages.Artifact{stages.Cells, stages.Tables},
 		Writes: []stages.Artifact{stages.References, stages.Sections},
-		Files:  []string{outside.ReferencesFile, sections.File(section)},
+		Files:  []string{References.File},
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "reference", Value: version}}, nil
 		},
@@ -36,50 +34,72 @@ func init() {
 const (
 	// version is part of the key: raise it when the table is written differently.
 	version = "1"
-	// section is the name of its section of the report.
-	section = "references"
 	// mostRows bounds the rows of the report; references.csv has all.
 	mostRows = 200
 )
 
-// Rewrite writes references.csv and the section of an experiment's folder from its plain files.
+// References is there only where the experiment names numbers of others.
+var References = tell.Register[ReferencedRow]("references.csv", nil)
+
+// ReferencedRow is a row of references.csv: a number of others beside ours.
+type ReferencedRow struct {
+	Reference string  `csv:"reference"`
+	Place     string  `csv:"at"`
+	Metric    string  `csv:"metric"`
+	Expected  float64 `csv:"expected"`
+	// Cells is the number of cells that ours is the mean of, with its interval; NaN without any.
+	Cells int     `csv:"cells"`
+	Ours  float64 `csv:"ours"`
+	Low   float64 `csv:"low"`
+	High  float64 `csv:"high"`
+	// Difference is Ours − Expected, and ErrorPct that in percent of Expected.
+	Difference float64 `csv:"difference"`
+	ErrorPct   float64 `csv:"error_pct"`
+}
+
+// Rewrite writes references.csv of an experiment's folder from its plain files.
 func Rewrite(dir string) error {
 	e, err := record.Open(dir)
 	if err != nil {
 		return err
 	}
-	var rows []outside.ReferencedRow
-	s := sections.Section{
-		Title: "Beside the numbers of others", Text: 3,
-		Header: []string{"reference", "of", "metric", "theirs", "ours", "difference", "difference (%)", "cells"},
-	}
+	rows, _ := all(e)
+	return References.Replace(dir, rows)
+}
+
+// all are the numbers of all references beside those of the cells, and what there is to say of them.
+func all(e *record.Experiment) (rows []ReferencedRow, said []string) {
 	variants := analysis.Variants(e)
 	for _, ref := range e.Plan.References {
 		own := beside(ref, variants)
-		s.Sentences = append(s.Sentences, sentences(ref, own)...)
-		rows = append(rows, own...)
+		rows, said = append(rows, own...), append(said, sentences(ref, own)...)
 	}
-	for i, r := range rows {
-		if i == mostRows {
-			s.Sentences = append(s.Sentences, fmt.Sprintf("The table has the first %d of %d numbers.", mostRows,
-				len(rows)))
-			break
-		}
-		ours := "–"
-		if r.Cells > 0 {
-			ours = prose.Interval(stats.Interval{Mean: r.Ours, Low: r.Low, High: r.High, N: r.Cells})
-		}
-		s.Rows = append(s.Rows, []string{r.Reference, r.Place, title(r.Metric), prose.Number(r.Expected), ours,
-			prose.Number(r.Difference), prose.Number(r.ErrorPct), strconv.Itoa(r.Cells)})
-	}
-	if err := outside.WriteReferences(dir, rows); err != nil {
-		return err
-	}
-	if len(rows) == 0 {
-		return sections.Remove(dir, section)
-	}
-	return sections.Write(dir, section, s)
+	return rows, said
 }
+
+var part = analysis.Register(analysis.Part{
+	Name: "section-references", Title: "Beside the numbers of others", InReport: analysis.Verdicts + 100,
+	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+		rows, said := all(e)
+		if len(rows) == 0 {
+			return s, nil
+		}
+		t := tell.NewTable(3, "reference", "of", "metric", "theirs", "ours", "difference", "difference (%)", "cells")
+		for _, r := range rows[:min(len(rows), mostRows)] {
+			ours := "–"
+			if r.Cells > 0 {
+				ours = tell.Interval(stats.Interval{Mean: r.Ours, Low: r.Low, High: r.High, N: r.Cells})
+			}
+			t.Add(r.Reference, r.Place, title(r.Metric), tell.Number(r.Expected), ours, tell.Number(r.Difference),
+				tell.Number(r.ErrorPct), strconv.Itoa(r.Cells))
+		}
+		if len(rows) > mostRows {
+			said = append(said, fmt.Sprintf("The table has the first %d of %d numbers.", mostRows, len(rows)))
+		}
+		s.Report = []tell.Item{{Plain: true, Sentences: said}, {Table: t, Folded: true}}
+		return s, nil
+	},
+})
 
 func title(metric string) string {
 	if m, ok := measure.MetricByName(metric); ok {
@@ -89,8 +109,8 @@ func title(metric string) string {
 }
 
 // beside returns the numbers of a reference with those of the cells that they are about.
-func beside(ref record.Reference, variants []analysis.Variant) []outside.ReferencedRow {
-	var out []outside.ReferencedRow
+func beside(ref record.Reference, variants []analysis.Variant) []ReferencedRow {
+	var out []ReferencedRow
 	for _, row := range ref.Rows {
 		for _, v := range row.Values {
 			m, ok := measure.MetricByName(v.Metric)
@@ -103,7 +123,7 @@ func beside(ref record.Reference, variants []analysis.Variant) []outside.Referen
 				iv.Mean, iv.Low, iv.High = iv.Mean/base, iv.Low/base, iv.High/base
 				place += " relative to " + ref.RelativeTo
 			}
-			out = append(out, outside.ReferencedRow{
+			out = append(out, ReferencedRow{
 				Reference: ref.Name, Place: place, Metric: m.Name, Expected: v.Value, Cells: iv.N, Ours: iv.Mean,
 				Low: iv.Low, High: iv.High, Difference: iv.Mean - v.Value, ErrorPct: 100 * (iv.Mean/v.Value - 1),
 			})
@@ -149,7 +169,7 @@ func ofReplicate(at []record.Setting, replicate int) bool {
 }
 
 // sentences say how far ours is from a reference, by metric.
-func sentences(ref record.Reference, rows []outside.ReferencedRow) []string {
+func sentences(ref record.Reference, rows []ReferencedRow) []string {
 	text := ref.Name + ":"
 	if ref.Doc != "" {
 		text += " " + ref.Doc
@@ -175,7 +195,7 @@ func sentences(ref record.Reference, rows []outside.ReferencedRow) []string {
 			continue
 		}
 		line := fmt.Sprintf("%s of %s: ours is %s%% off on average, by at most %s.", m.Label(), ref.Name,
-			prose.Number(relative.Value()), prose.Number(largest))
+			tell.Number(relative.Value()), tell.Number(largest))
 		if missing > 0 {
 			line += fmt.Sprintf(" %d of its numbers have no finished cell.", missing)
 		}

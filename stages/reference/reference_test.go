@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/results/sections"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // TestBeside: a number stands beside the mean over the cells that it is about; one of no finished cell has none.
@@ -85,7 +85,7 @@ func TestBeside(t *testing.T) {
 // The section has the numbers beside each other, so many as fit; without a reference there is none.
 func TestRewrite(t *testing.T) {
 	dir := resultstest.Small().Write(t)
-	plan := func(refs []record.Reference) {
+	plan := func(refs []record.Reference) []tell.Item {
 		t.Helper()
 		e, err := record.Open(dir)
 		if err != nil {
@@ -102,6 +102,14 @@ func TestRewrite(t *testing.T) {
 		if err := Rewrite(dir); err != nil {
 			t.Fatal(err)
 		}
+		if e, err = record.Open(dir); err != nil {
+			t.Fatal(err)
+		}
+		told, err := part.Tell(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return told.Report
 	}
 	ref := record.Reference{Name: "paper"}
 	add := func(n int, policy string) {
@@ -112,27 +120,24 @@ func TestRewrite(t *testing.T) {
 	}
 	add(mostRows-1, "fcfs")
 	add(1, "unknown")
-	plan([]record.Reference{ref})
-	all, err := sections.All(dir)
-	if err != nil || len(all) != 1 || len(all[0].Rows) != mostRows || strings.Contains(strings.Join(all[0].Sentences, " "), "The table has") {
-		t.Fatalf("%+v, %v", all, err)
+	all := plan([]record.Reference{ref})
+	if len(all) != 2 || len(all[1].Table.Rows) != mostRows || strings.Contains(strings.Join(all[0].Sentences, " "), "The table has") {
+		t.Fatalf("%+v", all)
 	}
-	row := all[0].Rows[0]
+	row := all[1].Table.Rows[0]
 	if row[0] != "paper" || row[1] != "policy=fcfs" || row[3] != "4" || row[4] == "–" || row[7] != "5" || row[2] != "mean JCT (s)" {
 		t.Errorf("the first row is %q", row)
 	}
-	if row := all[0].Rows[mostRows-1]; row[4] != "–" || row[7] != "0" {
+	if row := all[1].Table.Rows[mostRows-1]; row[4] != "–" || row[7] != "0" {
 		t.Errorf("the row without a cell is %q", row)
 	}
 	add(1, "fcfs")
-	plan([]record.Reference{ref})
-	if all, err = sections.All(dir); err != nil || len(all[0].Rows) != mostRows ||
+	if all = plan([]record.Reference{ref}); len(all[1].Table.Rows) != mostRows ||
 		!strings.Contains(strings.Join(all[0].Sentences, " "), "The table has the first 200 of 201 numbers.") {
-		t.Errorf("%d rows, %q, %v", len(all[0].Rows), all[0].Sentences, err)
+		t.Errorf("%d rows, %q", len(all[1].Table.Rows), all[0].Sentences)
 	}
-	plan(nil)
-	if all, err := sections.All(dir); err != nil || len(all) != 0 {
-		t.Errorf("without a reference: %+v, %v", all, err)
+	if all := plan(nil); len(all) != 0 {
+		t.Errorf("without a reference: %+v", all)
 	}
 	if got := title("beauty"); got != "beauty" {
 		t.Errorf("a metric that there is not is called %s", got)

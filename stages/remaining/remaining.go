@@ -19,7 +19,7 @@ func init() {
 		Name:   "remaining",
 		Reads:  []stages.Artifact{stages.Cells, stages.Ending},
 		Writes: []stages.Artifact{stages.Forecasts},
-		Files:  []string{record.RemainingFile},
+		Files:  []string{record.Remaining.File},
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "remaining", Value: version}}, nil
 		},
@@ -60,7 +60,7 @@ func Rewrite(dir string) error {
 			rows = append(rows, more...)
 		}
 	}
-	return record.WriteRemaining(dir, rows)
+	return record.Remaining.Replace(dir, rows)
 }
 
 // ofCell returns the rows of a cell's finished jobs that have a target.
@@ -69,7 +69,7 @@ func ofCell(e *record.Experiment, c record.CellRef) ([]record.RemainingRow, erro
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	progress, err := e.Progress(c)
+	progress, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

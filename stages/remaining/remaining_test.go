@@ -118,11 +118,11 @@ func TestRewrite(t *testing.T) {
 	if rows, err := ofCell(e, real.CellRef); rows != nil || err != nil {
 		t.Errorf("a cell without files: %v, %v", rows, err)
 	}
-	write(record.JobsFile, "job,class,state\na,net,finished\nb,net,failed\nc,third,finished\n")
+	write(record.Jobs.File, "job,class,state\na,net,finished\nb,net,failed\nc,third,finished\n")
 	if rows, err := ofCell(e, real.CellRef); rows != nil || err != nil {
 		t.Errorf("a cell without reports: %v, %v", rows, err)
 	}
-	w, err := record.NewProgressWriter(filepath.Join(e.Dir, record.CellsDir, "real"))
+	w, err := record.Progress.Live(filepath.Join(e.Dir, record.CellsDir, "real"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,11 +144,11 @@ func TestRewrite(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	write(record.ProgressFile, "t_s,job\n\"a\"x,y\n")
+	write(record.Progress.File, "t_s,job\n\"a\"x,y\n")
 	if _, err := ofCell(e, real.CellRef); err == nil {
 		t.Error("damaged reports are no error")
 	}
-	write(record.JobsFile, "job,class\n\"a\"x,y\n")
+	write(record.Jobs.File, "job,class\n\"a\"x,y\n")
 	if _, err := ofCell(e, real.CellRef); err == nil {
 		t.Error("a damaged table of jobs is no error")
 	}

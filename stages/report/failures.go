@@ -3,8 +3,8 @@ package report
 import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // failure is a job that did not finish, or a cell that is wrong as a whole.
@@ -28,7 +28,7 @@ func (v *view) failures(e *record.Experiment) error {
 			if err != nil {
 				return err
 			}
-			v.addFailure(failure{c.Cell, f.Job, prose.Number(f.At) + " s", f.Reason, log})
+			v.addFailure(failure{c.Cell, f.Job, tell.Number(f.At) + " s", f.Reason, log})
 		}
 		v.MoreFailures += max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures))
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -11,91 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/schedule"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 )
-
-// lines are the rows of a table, below its header.
-func lines(t prose.Table) string {
-	all := []string{strings.Join(t.Header, " | ")}
-	for _, r := range t.Rows {
-		all = append(all, strings.Join(r, " | "))
-	}
-	return strings.Join(all, "\n")
-}
-
-// What is not known of an estimate is a dash; the axes are a column where some job has one.
-func TestEstimateTable(t *testing.T) {
-	rows := []record.EstimateRow{
-		{Job: "a", Hardware: "h", Model: "auto", Chosen: "linear", Axes: "n=2", Threads: 2, Samples: 3, SampleFraction: 0.25,
-			Intercept: 1, Slope: 2, Predicted: 10, Low: 0, High: 12, Actual: -1, ErrorPct: math.NaN()},
-		{Job: "b", Hardware: "h", Model: "linear", Chosen: "linear", Threads: 1, Predicted: -1, Low: -1, High: -1, Actual: 8,
-			Runs: 2, ErrorPct: 25},
-		{Job: "c", Hardware: "h", Model: "mean", Threads: 1, Predicted: 1, Low: 1, High: 1, Actual: 1, Runs: 1},
-	}
-	const header = "job | hardware | model | axes | threads | samples | sampled | start-up (s) | an epoch or step (s) | " +
-		"predicted (s) | interval (s) | actual (s) | runs | error"
-	table := estimateTable(rows)
-	want := header + `
-a | h | auto (linear) | n=2 | 2 | 3 | 25% | 1 | 2 | 10 | 0 to 12 | – | 0 | –
-b | h | linear |  | 1 | 0 | 0% | 0 | 0 | – | – to – | 8 | 2 | 25%
-c | h | mean |  | 1 | 0 | 0% | 0 | 0 | 1 | 1 to 1 | 1 | 1 | 0%`
-	if d := cmp.Diff(want, lines(table)); d != "" || table.Left != 4 {
-		t.Error(d, table.Left)
-	}
-	table = estimateTable(rows[2:])
-	want = strings.Replace(header, "axes | ", "", 1) + "\nc | h | mean | 1 | 0 | 0% | 0 | 0 | 1 | 1 to 1 | 1 | 1 | 0%"
-	if d := cmp.Diff(want, lines(table)); d != "" || table.Left != 3 {
-		t.Error(d, table.Left)
-	}
-
-	got := accuracyTable([]record.AccuracyRow{
-		{Model: "linear", By: record.ByAll, Estimates: 2, Runs: 7, MeanAbs: 3, SD: 4, Bias: -1, Coverage: 0.5, Choices: 1,
-			BestRank: 2, Regret: 5},
-		{Model: "linear", By: record.ByJob, Group: "a", Made: record.MadeCorrected, SD: math.NaN(), BestRank: math.NaN()},
-	})
-	want = "linear | all runs | 2 | 7 | 3% | 4% | −1% | 50% | 1 | 2 | 5%\n" +
-		"linear, corrected | a | 0 | 0 | 0% | – | 0% | 0% | 0 | – | 0%"
-	if _, rows, _ := strings.Cut(lines(got), "\n"); rows != want {
-		t.Error(rows)
-	}
-}
-
-// The section on estimates says how good they are over all runs, and names the first jobs that did not reach their
-// target.
-func TestEstimatesInWords(t *testing.T) {
-	for _, jobs := range []int{mostAnswers, mostAnswers + 2} {
-		dir := t.TempDir()
-		all := record.AccuracyRow{Model: "linear", By: record.ByAll, Runs: 7, MeanAbs: 3}
-		accuracy := []record.AccuracyRow{{Model: "linear", By: record.ByJob, Group: "a"}, all}
-		if err := record.WriteAccuracy(dir, accuracy); err != nil {
-			t.Fatal(err)
-		}
-		var rows []record.RemainingRow
-		for i := range jobs {
-			rows = append(rows, record.RemainingRow{Cell: "c", Job: fmt.Sprint("j", i), Model: "laws", Target: 0.1, Loss: 1})
-		}
-		if err := record.WriteRemaining(dir, rows); err != nil {
-			t.Fatal(err)
-		}
-		var v view
-		if err := v.estimates(&record.Experiment{Dir: dir}); err != nil {
-			t.Fatal(err)
-		}
-		said := v.Estimates.Answers
-		if n := strings.Count(strings.Join(said, "\n"), prose.Accuracy(all)); n != 1 || len(v.Estimates.Accuracy.Rows) != 2 {
-			t.Errorf("the accuracy over all runs is said %d times: %q", n, said)
-		}
-		more := slices.Contains(said, "2 more jobs did not reach theirs: see remaining.csv.")
-		if more != (jobs > mostAnswers) || strings.Contains(said[len(said)-1], "more jobs") != more ||
-			!slices.Contains(said, prose.Unreached(rows[mostAnswers-1])) {
-			t.Errorf("%d jobs: %q", jobs, said)
-		}
-	}
-}
 
 // A schedule for the page has what is known, in times that are no longer than a screen shows.
 func TestChart(t *testing.T) {
@@ -174,17 +97,24 @@ func TestAdaptations(t *testing.T) {
 	for cells := range 2 {
 		e := &record.Experiment{Dir: dir, Plan: record.Plan{Cells: make([]record.CellRef, cells)}}
 		v := view{NoAnswer: "none"}
-		if err := v.adaptations(e); err != nil {
+		told, err := analysis.Parts(e)
+		if err != nil {
 			t.Fatal(err)
 		}
-		said, below := len(v.Answers), len(v.Adaptations.Blocks[0].Answers)
+		if err := v.answers(e, told); err != nil {
+			t.Fatal(err)
+		}
+		v.sections(told)
+		said, below := len(v.Answers), len(v.Middle[0].Report[0].Sentences)
 		if alone := cells == 0; v.NoCells != alone ||
-			(v.NoAnswer == "") != alone || (said > 0) != alone || (below > 0) == alone {
+			(v.NoAnswer == "none") != alone || (said > 0) != alone || (below > 0) == alone {
 			t.Errorf("%d cells: %+v", cells, v)
 		}
 	}
-	v := view{NoAnswer: "none"}
-	if err := v.adaptations(&record.Experiment{Dir: t.TempDir()}); err != nil || v.NoCells || v.NoAnswer == "" {
+	var v view
+	e := &record.Experiment{Dir: t.TempDir()}
+	told, err := analysis.Parts(e)
+	if err := errors.Join(err, v.answers(e, told)); err != nil || v.NoCells || v.NoAnswer == "" {
 		t.Errorf("without controllers: %v, %+v", err, v)
 	}
 }
@@ -253,10 +183,10 @@ func TestCellsOfThePlan(t *testing.T) {
 	e.Cells = []record.Cell{done}
 	var v view
 	v.cells(e)
-	if len(v.Cells.Rows) != mostCells || v.MoreCells != 1 || !slices.Equal(v.Cells.Header, []string{"cell", "state", shown[0].Label()}) ||
+	if len(v.Cells.Rows) != mostCells || v.MoreCells != 1 || !slices.Equal(v.Cells.Header(), []string{"cell", "state", shown[0].Label()}) ||
 		!slices.Equal(v.Cells.Rows[0], []string{"c0", "not there yet", ""}) ||
 		!slices.Equal(v.Cells.Rows[1], []string{"c1", "finished", "7"}) {
-		t.Errorf("%d rows, %q, %q", len(v.Cells.Rows), v.Cells.Header, v.Cells.Rows[:2])
+		t.Errorf("%d rows, %q, %q", len(v.Cells.Rows), v.Cells.Header(), v.Cells.Rows[:2])
 	}
 }
 
@@ -266,7 +196,7 @@ func TestLongTablesOnPaper(t *testing.T) {
 		t.Errorf("the style does not leave %d rows", printed)
 	}
 	for rows, long := range map[int]bool{mostPrinted: false, mostPrinted + 1: true, 1500: true} {
-		table := prose.Table{Left: 1, Header: []string{"cell"}}
+		table := tell.NewTable(1, "cell")
 		for i := range rows {
 			table.Rows = append(table.Rows, []string{fmt.Sprint("c", i)})
 		}
@@ -274,7 +204,7 @@ func TestLongTablesOnPaper(t *testing.T) {
 		if err := pageTemplate.ExecuteTemplate(&b, "table", table); err != nil {
 			t.Fatal(err)
 		}
-		note := fmt.Sprintf("Printed are %d of the %s rows", printed, prose.Number(float64(rows)))
+		note := fmt.Sprintf("Printed are %d of the %s rows", printed, tell.Number(float64(rows)))
 		if got := b.String(); strings.Contains(got, `<table class="long">`) != long || strings.Contains(got, note) != long ||
 			strings.Count(got, "<tr>") != rows+1 {
 			t.Errorf("%d rows: %s …", rows, got[:200])

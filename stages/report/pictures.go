@@ -60,42 +60,27 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 				return err
 			}
 		}
-		part := v.section(kind.Section)
+		part, _ := v.section(kind.Section)
 		*part = append(*part, one)
 	}
 	for _, kind := range picture.All() {
 		if n := left[kind.Name]; n > 0 {
-			more := v.more(kind.Section)
+			_, more := v.section(kind.Section)
 			*more = append(*more, fmt.Sprintf("More %s in the folder plots/: %d.", kind.OfCells, n))
 		}
 	}
 	return nil
 }
 
-// section returns the pictures of a section of the page.
-func (v *view) section(s picture.Section) *[]shownPicture {
-	switch s {
-	case picture.InEstimates:
-		return &v.Estimates.Pictures
-	case picture.InFidelity:
-		return &v.Fidelity.Pictures
-	case picture.InAdaptation:
-		return &v.Adaptations.Pictures
+// section returns the pictures of a section, and its notes on pictures that it leaves out; those of a section that there is
+// not are among the pictures of the whole.
+func (v *view) section(name string) (pictures *[]shownPicture, more *[]string) {
+	for _, s := range slices.Concat(v.First, v.Middle, v.Last) {
+		if s.Name == name {
+			return &s.Pictures, &s.More
+		}
 	}
-	return &v.Pictures
-}
-
-// more returns the notes of a section on pictures that it leaves out.
-func (v *view) more(s picture.Section) *[]string {
-	switch s {
-	case picture.InEstimates:
-		return &v.Estimates.More
-	case picture.InFidelity:
-		return &v.Fidelity.More
-	case picture.InAdaptation:
-		return &v.Adaptations.More
-	}
-	return &v.More
+	return &v.Pictures, &v.More
 }
 
 // firstReplicates are the first complete cells of all variants; where it can

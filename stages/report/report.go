@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 //go:embed report.html.tmpl
@@ -53,9 +53,9 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"style":   func() template.CSS { return template.CSS(style) },
 	"script":  func() template.JS { return template.JS(script) },
 	"policy":  policy,
-	"count":   func(rows [][]string) string { return prose.Number(float64(len(rows))) },
+	"count":   func(rows [][]string) string { return tell.Number(float64(len(rows))) },
 	"long":    func(rows [][]string) bool { return len(rows) > mostPrinted },
-	"bound":   prose.Bound,
+	"bound":   tell.Bound,
 	"printed": func() int { return printed },
 }).Parse(page))
 

@@ -107,7 +107,9 @@ func TestWarnings(t *testing.T) {
 	}
 	e.Run.Warnings = append(e.Run.Warnings, record.Warning{Code: "cache", Text: "the cache was lost"})
 	var v view
-	v.answers(e)
+	if err := v.answers(e, nil); err != nil {
+		t.Fatal(err)
+	}
 	if len(v.Warnings) != 2 || len(v.Warnings[0].Cells) != mostNames || v.Warnings[0].More != 2 ||
 		len(v.Warnings[1].Cells) != 0 {
 		t.Errorf("%+v", v.Warnings)

@@ -67,7 +67,7 @@ func (v *view) chart(e *record.Experiment, p record.Picture) (*chart, error) {
 		return nil, nil
 	}
 	c := e.Cells[i]
-	servers, err := e.ReadServers()
+	servers, err := record.Servers.Read(e.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -12,10 +12,9 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/sections"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // view is what the page shows, in words.
@@ -28,31 +27,29 @@ type view struct {
 	MoreAnswers        int
 	Joined             bool // some answers stand for several comparisons
 	NoAnswer           string
-	Warnings           []prose.Doubt
-	Summary            prose.Table
+	Warnings           []analysis.Doubt
+	Summary            tell.Table
+	Policies           bool // there are some to show
 	Blocks             []block
 	Axes               []string // of the matrix
-	Comparisons        prose.Table
-	Tunings            prose.Table
-	Thresholds         []prose.Verdict
+	Comparisons        tell.Table
+	Thresholds         []analysis.Verdict
 	Pictures           []shownPicture
 	More               []string // of pictures that are not shown
 	Skipped            []record.Picture
 	NoPictures         string
-	Fidelity           fidelity
-	Adaptations        adaptations
 	NoCells            bool // the matrix has none, and other things are shown
-	Estimates          estimates
-	Sections           []section
-	Failures           []failure
-	MoreFailures       int
-	Cells              prose.Table
-	MoreCells          int // those that the table leaves out
-	Host               []record.Setting
-	Repeat             []string
-	Seed               int64
-	Replicates         string
-	SourceName, Source string
+	// First, Middle and Last are the registered parts: before the policies, before the pictures, and behind them.
+	First, Middle, Last []*section
+	Failures            []failure
+	MoreFailures        int
+	Cells               tell.Table
+	MoreCells           int // those that the table leaves out
+	Host                []record.Setting
+	Repeat              []string
+	Seed                int64
+	Replicates          string
+	SourceName, Source  string
 
 	spans int // of the charts so far
 }
@@ -61,11 +58,18 @@ type view struct {
 // Kind is for the colour.
 type answer struct{ Text, Tag, Kind string }
 
-// section is one that a stage has added. ID is that of its heading.
+// section is a part of the results that is registered.
 type section struct {
-	ID, Title string
-	Sentences []string
-	Table     prose.Table
+	analysis.Told
+	Pictures []shownPicture
+	More     []string // of pictures that are not shown
+}
+
+// Shown reports whether there is anything in it.
+func (s *section) Shown() bool {
+	return slices.ContainsFunc(s.Report, func(i tell.Item) bool {
+		return len(i.Table.Rows) > 0 || i.Pictures && len(s.Pictures) > 0
+	})
 }
 
 // block is a workload, hardware or policy in one line.
@@ -90,51 +94,35 @@ const (
 	// printed, a number that report.css has too.
 	mostPrinted = 200
 	printed     = 60
-	// mostGroupRows are those of a table of classes, users or sizes.
-	mostGroupRows = 200
 )
 
 func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	v := &view{
 		Title: e.Plan.Experiment, Description: e.Plan.Description, State: e.Run.State,
-		When: when(e.Run), Summary: prose.Summary(e), Host: environment(e.Run), Repeat: commands(e),
+		When: when(e.Run), Summary: analysis.SummaryTable(e), Host: environment(e.Run), Repeat: commands(e),
 		Seed: e.Plan.Seed, Replicates: replicates(e.Plan.Replicates), Axes: e.Plan.Axes,
 	}
 	if !e.Complete() {
 		v.Progress = fmt.Sprintf("%d of %d cells so far", len(e.Cells), len(e.Plan.Cells))
 	}
-	if err := v.answers(e); err != nil {
+	told, err := analysis.Parts(e)
+	if err != nil {
 		return nil, err
 	}
+	if err := v.answers(e, told); err != nil {
+		return nil, err
+	}
+	v.sections(told)
+	v.Policies = len(v.Summary.Rows) > 0 || !slices.ContainsFunc(v.First, (*section).Shown)
 	v.blocks(e.Plan)
 	v.cells(e)
 	if err := v.pictures(ctx, e); err != nil {
 		return nil, err
 	}
-	if err := v.fidelity(e); err != nil {
-		return nil, err
-	}
-	if err := v.estimates(e); err != nil {
-		return nil, err
-	}
-	if len(v.Answers) == 0 && len(v.Estimates.Answers) > 0 { // estimates are what it was about
-		v.NoAnswer = ""
-		for _, text := range v.Estimates.Answers {
-			v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")})
-		}
-		v.Estimates.Answers = nil
-	}
-	if err := v.adaptations(e); err != nil {
-		return nil, err
-	}
-	if err := v.sections(e); err != nil {
-		return nil, err
-	}
 	if err := v.failures(e); err != nil {
 		return nil, err
 	}
-	var err error
-	if v.Thresholds, err = prose.Thresholds(e); err != nil {
+	if v.Thresholds, err = analysis.Thresholds(e); err != nil {
 		return nil, err
 	}
 	if v.SourceName, v.Source, err = e.Source(); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -143,26 +131,19 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	return v, nil
 }
 
-// sections fills in what stages have added to the report.
-func (v *view) sections(e *record.Experiment) error {
-	for _, g := range prose.Groups(e) {
-		t := g.Table
-		s := section{ID: "by-" + g.By, Title: "By " + g.By}
-		if more := len(t.Rows) - mostGroupRows; more > 0 {
-			t.Rows = t.Rows[:mostGroupRows]
-			s.Sentences = []string{fmt.Sprintf("The first %d of %d rows.", mostGroupRows, mostGroupRows+more)}
+// sections divides the parts by where they stand.
+func (v *view) sections(told []analysis.Told) {
+	for _, t := range told {
+		s := &section{Told: t}
+		switch {
+		case t.InReport < analysis.Policies:
+			v.First = append(v.First, s)
+		case t.InReport < analysis.Verdicts:
+			v.Middle = append(v.Middle, s)
+		default:
+			v.Last = append(v.Last, s)
 		}
-		s.Table = t
-		v.Sections = append(v.Sections, s)
 	}
-	added, err := sections.All(e.Dir)
-	for _, s := range added {
-		v.Sections = append(v.Sections, section{
-			ID: "section-" + s.Name, Title: s.Title, Sentences: s.Sentences,
-			Table: prose.Table{Left: s.Text, Header: s.Header, Rows: s.Rows},
-		})
-	}
-	return err
 }
 
 // when says when the run was made, and how long it took.
@@ -180,19 +161,20 @@ func when(r record.Run) string {
 	return s
 }
 
-func (v *view) answers(e *record.Experiment) error {
+func (v *view) answers(e *record.Experiment, told []analysis.Told) error {
 	rows, err := analysis.Comparisons(e)
 	if err != nil {
 		return err
 	}
-	v.Comparisons = prose.Comparisons(e.Plan, rows)
-	var tuned []string
-	if v.Tunings, tuned = prose.Tunings(e); len(tuned) > 0 {
-		for _, text := range tuned[:min(len(tuned), mostAnswers)] {
-			v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")})
+	v.Comparisons = analysis.ComparisonTable(e.Plan, rows)
+	for _, t := range told {
+		for _, text := range t.Answers[:min(len(t.Answers), mostAnswers)] {
+			v.say(text)
 		}
 	}
-	answers, more, err := prose.Conclusions(e, rows, mostAnswers)
+	said := len(v.Answers)
+	v.NoCells = analysis.Whole(e, told)
+	answers, more, err := analysis.Conclusions(e, rows, mostAnswers)
 	if err != nil {
 		return err
 	}
@@ -205,15 +187,36 @@ func (v *view) answers(e *record.Experiment) error {
 		v.Joined = v.Joined || a.Joined()
 	}
 	v.MoreAnswers = more
-	v.Warnings = prose.Doubts(prose.Unsaid(e, rows), mostNames)
+	v.Warnings = analysis.Doubts(analysis.Unsaid(e, rows), mostNames)
 	switch {
-	case len(tuned) > 0:
+	case said > 0 || len(v.Answers) == 0 && v.elsewhere(told) || v.NoCells:
 	case len(e.Cells) == 0:
 		v.NoAnswer = "No cell is complete yet."
 	case len(rows) == 0:
 		v.NoAnswer = "There is nothing to compare: the experiment has one policy, or names no baseline."
 	}
 	return nil
+}
+
+func (v *view) say(text string) { v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")}) }
+
+// elsewhere takes the answer from the parts where the comparisons have none, or where the experiment is about a part alone.
+// What they say is said once.
+func (v *view) elsewhere(told []analysis.Told) bool {
+	for i := range told {
+		if told[i].Whole && !v.NoCells {
+			continue
+		}
+		for k := range told[i].Report {
+			if item := &told[i].Report[k]; item.Answer {
+				for _, text := range item.Sentences {
+					v.say(text)
+				}
+				item.Sentences = nil
+			}
+		}
+	}
+	return len(v.Answers) > 0
 }
 
 // kind is the class of a verdict in the page's style.
@@ -238,12 +241,12 @@ func (v *view) blocks(p record.Plan) {
 
 // cells is the table of all cells of the plan.
 func (v *view) cells(e *record.Experiment) {
-	v.Cells = prose.Table{Left: 2, Header: []string{"cell", "state"}}
+	v.Cells = tell.NewTable(2, "cell", "state")
 	metrics := slices.DeleteFunc(measure.ShownIn(measure.InCells), func(m measure.Metric) bool { // those known nowhere
 		return !slices.ContainsFunc(e.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })
 	})
 	for _, m := range metrics {
-		v.Cells.Header = append(v.Cells.Header, m.Label())
+		v.Cells.Columns = append(v.Cells.Columns, tell.Column{Name: m.Label(), Kind: tell.AsNumber, Metric: m.Name})
 	}
 	v.MoreCells = max(0, len(e.Plan.Cells)-mostCells)
 	done := map[string]record.Cell{}
@@ -259,11 +262,11 @@ func (v *view) cells(e *record.Experiment) {
 		for _, m := range metrics {
 			text := ""
 			if ok {
-				text = prose.Number(m.Of(&c.Metrics))
+				text = tell.Number(m.Of(&c.Metrics))
 			}
 			row = append(row, text)
 		}
-		v.Cells.Rows = append(v.Cells.Rows, row)
+		v.Cells.Add(row...)
 	}
 }
 
@@ -278,7 +281,7 @@ func environment(r record.Run) []record.Setting {
 		}
 	}
 	for _, p := range r.Python {
-		out = append(out, record.Setting{Name: "Python", Value: prose.Python(p)})
+		out = append(out, record.Setting{Name: "Python", Value: analysis.Python(p)})
 	}
 	return out
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/picture"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -128,9 +128,9 @@ func intervalFigure(name string, c measure.Checkpointing, points line) pictures.
 		p.lines = append(p.lines, l)
 	}
 	p.marks = []mark{
-		{young, "Young " + prose.Number(young) + " s", draw.LineStyle{Color: canvas.Hue(1), Width: 1,
+		{young, "Young " + tell.Number(young) + " s", draw.LineStyle{Color: canvas.Hue(1), Width: 1,
 			Dashes: canvas.Dashes(1)}},
-		{daly, "Daly " + prose.Number(daly) + " s", draw.LineStyle{Color: canvas.Hue(3), Width: 1}},
+		{daly, "Daly " + tell.Number(daly) + " s", draw.LineStyle{Color: canvas.Hue(3), Width: 1}},
 	}
 	keys := []canvas.Key{
 		{Label: "simulated, with 95% intervals", Swatch: canvas.Dotted(canvas.Hue(0))},
@@ -145,8 +145,8 @@ func intervalFigure(name string, c measure.Checkpointing, points line) pictures.
 			Caption: fmt.Sprintf("Losses %s s apart on average, %s s a "+
 				"checkpoint, %s s to begin again, %s s of work: by Young (1974) the best interval is %.3f s, by Daly (2006) %.3f "+
 				"s, at which his "+
-				"formula expects %.2f s for lives without memory.", prose.Number(c.Between), prose.Number(c.Cost), prose.Number(c.Restart),
-				prose.Number(c.Work), young, daly, best)},
+				"formula expects %.2f s for lives without memory.", tell.Number(c.Between), tell.Number(c.Cost), tell.Number(c.Restart),
+				tell.Number(c.Work), young, daly, best)},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 1.3*panelHeight + canvas.Margin,
 		Paint: func(c draw.Canvas) { p.paint(canvas.Head(c, title, keys)) },
 	}

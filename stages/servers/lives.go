@@ -34,7 +34,7 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	if len(d.Plan.Lives) == 0 {
 		return nil, nil
 	}
-	servers, err := d.ReadServers()
+	servers, err := record.Servers.Read(d.Dir)
 	if err != nil {
 		return nil, err
 	}

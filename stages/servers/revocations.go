@@ -52,7 +52,7 @@ const (
 // revocations draws, for each hardware, the runs by their number of revocations. There is nothing to draw, nor to
 // explain, where no server was taken away.
 func revocations(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	servers, err := d.ReadServers()
+	servers, err := record.Servers.Read(d.Dir)
 	if err != nil || len(servers) == 0 {
 		return nil, err
 	}

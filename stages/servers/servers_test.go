@@ -11,9 +11,9 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/outside"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages/clusterspeed"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
@@ -72,19 +72,19 @@ func TestPictures(t *testing.T) {
 				Down: 4000 * float64(k+1), Revoked: k})
 		}
 	}
-	var speeds []outside.ClusterSpeedRow
+	var speeds []clusterspeed.ClusterSpeedRow
 	for workers := range 8 {
 		speed := 4 * float64(workers+1)
-		speeds = append(speeds, outside.ClusterSpeedRow{
+		speeds = append(speeds, clusterspeed.ClusterSpeedRow{
 			MeasuredCluster: record.MeasuredCluster{File: "speeds.csv", Device: "K80", Servers: 1,
 				Workers: workers + 1, Speed: speed},
 			Fitted: speed, LeftOut: workers > 3, Queued: math.NaN(),
 		})
 	}
-	if err := outside.WriteClusterSpeeds(dir, speeds); err != nil {
+	if err := clusterspeed.ClusterSpeeds.Replace(dir, speeds); err != nil {
 		t.Fatal(err)
 	}
-	if err := record.WriteServerRows(dir, servers); err != nil {
+	if err := record.Servers.Replace(dir, servers); err != nil {
 		t.Fatal(err)
 	}
 	pictures, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), plot.Options{Formats: []string{"svg"}})
@@ -133,18 +133,18 @@ func TestCrowded(t *testing.T) {
 				Up: float64(500 * (k - 1)), Down: float64(9000*k) - 1, Revoked: (i + k) % 2})
 		}
 	}
-	var speeds []outside.ClusterSpeedRow
+	var speeds []clusterspeed.ClusterSpeedRow
 	for i := range 12 {
-		speeds = append(speeds, outside.ClusterSpeedRow{
+		speeds = append(speeds, clusterspeed.ClusterSpeedRow{
 			MeasuredCluster: record.MeasuredCluster{File: "speeds.csv", Device: []string{"K80", "V100"}[i/6], Servers: 1 + i%3, Workers: 1 + (7*i)%6,
 				Speed: 3 + float64((7*i)%6)},
 			Fitted: 2.5 + float64((7*i)%6), LeftOut: i%4 == 3, Queued: 2 + float64(i%3),
 		})
 	}
-	if err := outside.WriteClusterSpeeds(dir, speeds); err != nil {
+	if err := clusterspeed.ClusterSpeeds.Replace(dir, speeds); err != nil {
 		t.Fatal(err)
 	}
-	if err := record.WriteServerRows(dir, servers); err != nil {
+	if err := record.Servers.Replace(dir, servers); err != nil {
 		t.Fatal(err)
 	}
 	pictures, err := plot.Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), plot.Options{Formats: []string{"svg"}})

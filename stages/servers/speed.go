@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/outside"
 	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/stages/clusterspeed"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -22,7 +22,7 @@ func init() {
 			Rank: 110, Name: ClusterSpeed,
 			Doc: "the speed of measured clusters against their workers, for each number of parameter servers, with " +
 				"the fitted law",
-			Section: picture.InEstimates,
+			Section: "estimates",
 		},
 		Draw: clusterSpeed,
 	})
@@ -34,12 +34,12 @@ const columns = 2
 // clusterSpeed draws, for each table, a panel for each model and device, with a line for each number of parameter
 // servers.
 func clusterSpeed(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	rows, err := outside.ClusterSpeeds(d.Dir)
+	rows, err := clusterspeed.ClusterSpeeds.Read(d.Dir)
 	if err != nil {
 		return nil, err
 	}
 	var files []string
-	of := map[string][]outside.ClusterSpeedRow{}
+	of := map[string][]clusterspeed.ClusterSpeedRow{}
 	for _, r := range rows {
 		if of[r.File] == nil {
 			files = append(files, r.File)
@@ -57,7 +57,7 @@ func clusterSpeed(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	return out, nil
 }
 
-func speeds(name, title, file string, rows []outside.ClusterSpeedRow) pictures.Figure {
+func speeds(name, title, file string, rows []clusterspeed.ClusterSpeedRow) pictures.Figure {
 	var servers []int
 	for _, r := range rows {
 		if !slices.Contains(servers, r.Servers) {

@@ -16,9 +16,9 @@ func init() {
 		Reads:  []stages.Artifact{stages.Cells, stages.Twins, stages.Estimates, stages.Ending},
 		Writes: []stages.Artifact{stages.Tables},
 		Files: []string{
-			record.JobsFile, record.MetricsFile, record.ServersFile, record.ComparisonsFile, record.TrialsFile,
-			record.TuningsFile, record.FidelityFile, record.FidelityJobsFile, record.FidelityDecisionsFile,
-			record.AccuracyFile, record.ProfilingFile,
+			record.Jobs.File, record.Metrics.File, record.Servers.File, record.Comparisons.File, record.Trials.File,
+			record.Tunings.File, record.Fidelity.File, record.FidelityJobs.File, record.FidelityDecisions.File,
+			record.Accuracy.File, record.Profiling.File,
 		},
 		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "tables", Value: version}}, nil },
 		Always: true,

@@ -12,7 +12,6 @@ import (
 
 	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/steering"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -62,7 +61,7 @@ func changes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 
 // jobOf reads the losses of the first job of a cell, and its changes.
 func jobOf(e *record.Experiment, c record.CellRef) (x changed, err error) {
-	rows, err := e.Progress(c)
+	rows, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
 	if errors.Is(err, fs.ErrNotExist) {
 		return x, nil
 	}
@@ -74,7 +73,7 @@ func jobOf(e *record.Experiment, c record.CellRef) (x changed, err error) {
 			x.loss = append(x.loss, [2]float64{r.At, r.Loss})
 		}
 	}
-	made, err := steering.Of(e, c)
+	made, err := record.Controls.Read(e.Dir, record.CellsDir, c.Cell)
 	for _, r := range made {
 		if r.How != "" && r.How != "refused" {
 			x.marks = append(x.marks, mark{r.At, r.After, r.How == "restart"})

@@ -42,7 +42,7 @@ type curve struct {
 }
 
 func regret(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	rows, err := d.TrialRows()
+	rows, err := record.Trials.Read(d.Dir)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

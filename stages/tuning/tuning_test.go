@@ -2,6 +2,7 @@ package tuning_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -12,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/steering"
 	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
@@ -56,7 +56,7 @@ func experiment(t *testing.T, trials int) *record.Experiment {
 		}
 	}
 	rows, tunings := results.Rows(e)
-	if err := record.WriteTrials(e.Dir, rows, tunings); err != nil {
+	if err := errors.Join(record.Trials.Replace(e.Dir, rows), record.Tunings.Replace(e.Dir, tunings)); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -110,7 +110,7 @@ func TestChanges(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w, err := record.NewProgressWriter(dir)
+	w, err := record.Progress.Live(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestChanges(t *testing.T) {
 	if _, err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := steering.Write(dir, []steering.Row{
+	if _, err := record.Controls.Write(dir, []record.ControlRow{
 		{At: 2, Job: "j-1", After: "workers=2 type=small rate=1", How: "in place"},
 		{At: 2.2, Job: "j-1", After: "workers=4 type=large rate=1", How: "restart"},
 		{At: 8.8, Job: "j-1", After: "workers=1 type=large rate=1", How: "refused"},

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results/standing"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -258,7 +258,7 @@ func progressJobs(p pipeline.Progress) string {
 func simulated(at time.Duration) string { return "at " + ProgressSpan(at) + " of its time" }
 
 // Standing says how a running cell stands: "3/10 jobs done, 2 running, 1 waiting, at 12 min 05 s of its time".
-func ProgressStanding(s *standing.Standing, virtual bool) string {
+func ProgressStanding(s *record.Standing, virtual bool) string {
 	text := progressJobs(pipeline.Progress{
 		JobsDone: s.Done, JobsRunning: s.Running, JobsWaiting: s.Waiting, JobsFailed: s.Failed, Jobs: s.Jobs,
 	})

@@ -15,7 +15,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
@@ -155,7 +155,7 @@ type following struct {
 func follow(dir string, ref record.CellRef, complete bool) *following {
 	file := func(name string) *tail {
 		at := [][]string{{record.CellsDir, ref.Cell, name}}
-		hidden := []string{record.CellsDir, ref.Cell, filepath.Base(table.Temporary(name))}
+		hidden := []string{record.CellsDir, ref.Cell, filepath.Base(tell.Temporary(name))}
 		if complete {
 			at = append(at, hidden)
 		} else { // what an earlier run left is still under the name
@@ -164,8 +164,8 @@ func follow(dir string, ref record.CellRef, complete bool) *following {
 		return &tail{dir: dir, name: at}
 	}
 	c := &following{
-		ref: ref, events: file(record.EventsFile), decisions: file(record.DecisionsFile), reports: file(record.ProgressFile),
-		gpus: file(record.GPUsFile), vessel: file(record.ContainersFile), heads: map[*tail][]string{},
+		ref: ref, events: file(record.EventsFile), decisions: file(record.DecisionsFile), reports: file(record.Progress.File),
+		gpus: file(record.GPUs.File), vessel: file(record.Containers.File), heads: map[*tail][]string{},
 	}
 	c.begin()
 	return c

@@ -5,22 +5,21 @@ import (
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/standing"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // stands follows how a running cell stands.
 type stands struct {
 	file tail
-	last *standing.Standing // nil: not known yet
-	use  []Use              // thinned, as that of following
+	last *record.Standing // nil: not known yet
+	use  []Use            // thinned, as that of following
 }
 
 // standing is how the cell stands now.
 func (x *experiment) standing(cell string) *stands {
 	s := x.stands[cell]
 	if s == nil {
-		hidden := filepath.Base(table.Temporary(standing.File))
+		hidden := filepath.Base(tell.Temporary(record.StandingFile))
 		s = &stands{file: tail{dir: x.dir, name: [][]string{{record.CellsDir, cell, hidden}}}}
 		x.stands[cell] = s
 	}
@@ -32,7 +31,7 @@ func (x *experiment) standing(cell string) *stands {
 		s.last, s.use = nil, nil
 	}
 	for _, line := range lines {
-		var at standing.Standing
+		var at record.Standing
 		if json.Unmarshal(line, &at) != nil {
 			continue
 		}

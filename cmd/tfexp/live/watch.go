@@ -22,7 +22,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/shard"
-	"github.com/tfexp/tfexp/results/standing"
 )
 
 // ErrUnknown is returned for an experiment, a cell or a log that is not there.
@@ -81,7 +80,7 @@ type Experiment struct {
 type WatchStanding struct {
 	Cell      string `json:"cell"`
 	Simulated bool   `json:"simulated,omitempty"`
-	standing.Standing
+	record.Standing
 }
 
 // Row is a cell in the list of an experiment.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/standing"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -60,8 +59,8 @@ func TestFollowsASimulatedCell(t *testing.T) {
 	run := live.BeginRun(t)
 	run.Simulated()
 	run.Start("p-r1")
-	run.Stands(standing.Standing{At: 10, Jobs: 9000, Running: 1, Cores: 2})
-	want := standing.Standing{At: 7200, Jobs: 9000, Done: 6000, Running: 1, Waiting: 5, Failed: 1, Cores: 2}
+	run.Stands(record.Standing{At: 10, Jobs: 9000, Running: 1, Cores: 2})
+	want := record.Standing{At: 7200, Jobs: 9000, Done: 6000, Running: 1, Waiting: 5, Failed: 1, Cores: 2}
 	run.Stands(want)
 	f := live.NewWatch(run.Results)
 	all, err := f.Experiments()
@@ -229,7 +228,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 	b.WriteString(strings.Repeat("y", 3<<20))
 	for name, text := range map[string]string{
-		record.ProgressFile: b.String(), record.DecisionsFile: "{\n\x00", record.ContainersFile: "", record.GPUsFile: "gpu\n,,,\n-1\n",
+		record.Progress.File: b.String(), record.DecisionsFile: "{\n\x00", record.Containers.File: "", record.GPUs.File: "gpu\n,,,\n-1\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/results/standing"
-	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -29,8 +28,8 @@ type WrittenRun struct {
 	plan     record.Plan
 	setup    record.Setup
 	cell     *record.CellWriter
-	progress *table.Live[record.ProgressRow]
-	standing standing.Writer
+	progress *tell.Live[record.ProgressRow]
+	standing record.StandingWriter
 	at       time.Duration
 }
 
@@ -79,7 +78,7 @@ func (r *WrittenRun) Again() {
 	var err error
 	r.cell, err = record.NewCellWriter(dir, r.setup, record.AllRecords)
 	r.must(err)
-	r.progress, err = record.NewProgressWriter(dir)
+	r.progress, err = record.Progress.Live(dir)
 	r.must(err)
 	r.at = 0
 }
@@ -103,7 +102,7 @@ func (r *WrittenRun) Share(job int, gpus scheduler.CoreSet, beside *scheduler.Be
 }
 
 // Stands writes how the present cell stands.
-func (r *WrittenRun) Stands(s standing.Standing) {
+func (r *WrittenRun) Stands(s record.Standing) {
 	r.standing.Dir = filepath.Join(r.Dir, record.CellsDir, r.setup.Cell.Cell)
 	r.standing.Add(s)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
 
@@ -95,7 +96,7 @@ func (p *Printer) Logs(
 	predictions []estimate.LogPrediction, s estimate.LogSummary, total int, level float64,
 ) error {
 	file := ""
-	var t *Table
+	var t *tell.Table
 	within := fmt.Sprintf("%g%% interval", 100*level)
 	flush := func() error {
 		if t == nil {
@@ -112,8 +113,9 @@ func (p *Printer) Logs(
 				return err
 			}
 			file = q.Run.File
-			fmt.Fprintf(p.Out, "%s: run times of %d steps\n", p.Paint(Bold, file), total)
-			t = &Table{Left: 2, Header: []string{"run", "model", "steps seen", "predicted", within, "actual", "error"}}
+			fmt.Fprintf(p.Out, "%s: run times of %d steps\n", p.Paint(tell.Bold, file), total)
+			one := tell.NewTable(2, "run", "model", "steps seen", "predicted", within, "actual", "error")
+			t = &one
 		}
 		name := q.Run.Name
 		if name == "" {
@@ -272,7 +274,7 @@ func (p *Printer) Curves(fits []estimate.CurveFit, level float64) error {
 		if f.Group != "" {
 			title += " " + f.Group
 		}
-		fmt.Fprintf(p.Out, "%s: %s, serial part %.3g", p.Paint(Bold, title), f.Curve.Law(), f.Curve.Sigma)
+		fmt.Fprintf(p.Out, "%s: %s, serial part %.3g", p.Paint(tell.Bold, title), f.Curve.Law(), f.Curve.Sigma)
 		if f.Curve.Kappa > 0 {
 			fmt.Fprintf(p.Out, ", coherence %.3g", f.Curve.Kappa)
 		}
@@ -280,8 +282,8 @@ func (p *Printer) Curves(fits []estimate.CurveFit, level float64) error {
 			fmt.Fprintf(p.Out, ", at most %.3g threads used", f.Curve.Limit)
 		}
 		fmt.Fprintln(p.Out)
-		t := Table{Header: []string{"threads", "predicted", fmt.Sprintf("%g%% interval", 100*level), "measured", "error",
-			""}}
+		t := tell.NewTable(0, "threads", "predicted", fmt.Sprintf("%g%% interval", 100*level), "measured", "error",
+			"")
 		for _, q := range f.Points {
 			e, held := "–", ""
 			if q.Measured > 0 {
@@ -321,7 +323,7 @@ func EstimatesOf(dirs []string) ([]ExperimentEstimates, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows, err := e.Estimates()
+		rows, err := record.Estimates.Read(e.Dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -336,13 +338,13 @@ func (p *Printer) Estimates(list []ExperimentEstimates) error {
 		if i > 0 {
 			fmt.Fprintln(p.Out)
 		}
-		fmt.Fprintf(p.Out, "%s (%s)\n", p.Paint(Bold, e.Experiment), e.Dir)
+		fmt.Fprintf(p.Out, "%s (%s)\n", p.Paint(tell.Bold, e.Experiment), e.Dir)
 		if len(e.Estimates) == 0 {
 			fmt.Fprintln(p.Out, "  no estimates: its jobs are not profiled, or profiling failed")
 			continue
 		}
-		t := Table{Left: 2, Header: []string{"job", "model", "threads", "samples", "predicted", "interval", "actual",
-			"error"}}
+		t := tell.NewTable(2, "job", "model", "threads", "samples", "predicted", "interval", "actual",
+			"error")
 		for _, r := range e.Estimates {
 			e := "–"
 			if !math.IsNaN(r.ErrorPct) {

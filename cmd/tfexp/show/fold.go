@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/tfexp/tfexp/results/prose"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // folding breaks lines that are wider than a terminal at their words; what follows is indented, beside the name of an
@@ -57,22 +57,14 @@ func (f *folding) broken(line string) string {
 	if parts := listEntry.FindStringSubmatch(line); parts != nil {
 		name, left := parts[1], ansi.StringWidth(parts[1])
 		if f.columns-left >= leastHanging {
-			return name + strings.ReplaceAll(wordwrap(parts[2], f.columns-left), "\n", "\n"+strings.Repeat(" ", left))
+			return name + strings.ReplaceAll(tell.Wrap(parts[2], f.columns-left), "\n", "\n"+strings.Repeat(" ", left))
 		}
 	}
-	return strings.ReplaceAll(wordwrap(line, f.columns-len(indent)), "\n", "\n"+indent)
+	return strings.ReplaceAll(tell.Wrap(line, f.columns-len(indent)), "\n", "\n"+indent)
 }
 
 // listEntry is a line of a list, "  --json   print JSON": a name with the room after it, and a text.
 var listEntry = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S+(?: \S+)*)$`)
-
-// wordwrap breaks a text at spaces, but not between a number and its unit. The library breaks at hyphens as well, which
-// would cut --lenient in two.
-func wordwrap(text string, columns int) string {
-	const hyphen, space = "\u2011", "\u00a0" // they do not break
-	text = ansi.Wordwrap(strings.ReplaceAll(prose.Bound(text), "-", hyphen), columns, "")
-	return strings.NewReplacer(hyphen, "-", space, " ").Replace(text)
-}
 
 // leastHanging is how narrow a text with room on its left may be.
 const leastHanging = 20
@@ -83,7 +75,7 @@ func Hang(w io.Writer, text string, left int) string {
 	if !ok || columns-left < leastHanging {
 		return text
 	}
-	return strings.ReplaceAll(wordwrap(text, columns-left), "\n", "\n"+strings.Repeat(" ", left))
+	return strings.ReplaceAll(tell.Wrap(text, columns-left), "\n", "\n"+strings.Repeat(" ", left))
 }
 
 // mostHelp is the width of paragraphs of help in a wide terminal.
@@ -98,7 +90,7 @@ func Reflow(w io.Writer, text string) string {
 	}
 	var out []string
 	joins := false // the next line goes on in the last
-	for _, line := range linesOf(text) {
+	for _, line := range tell.LinesOf(text) {
 		plain := line != "" && line[0] != ' '
 		if plain && joins {
 			out[len(out)-1] += " " + line
@@ -109,7 +101,7 @@ func Reflow(w io.Writer, text string) string {
 	}
 	for i, line := range out {
 		if line != "" && line[0] != ' ' {
-			out[i] = wordwrap(line, columns-1)
+			out[i] = tell.Wrap(line, columns-1)
 		}
 	}
 	return strings.Join(out, "\n")

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/results/analysis"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -15,7 +14,7 @@ func (p *Printer) Imported(dir string) error {
 	if err != nil {
 		return err
 	}
-	t := narrow(prose.Summary(e), p.Out)
+	t := narrow(analysis.SummaryTable(e), p.Out)
 	if err := t.Write(p.Out, "", p.Color); err != nil {
 		return fmt.Errorf("print summary: %w", err)
 	}
@@ -26,7 +25,7 @@ func (p *Printer) Imported(dir string) error {
 	if err := p.answers(e, comparisons); err != nil {
 		return err
 	}
-	if doubts := prose.Doubts(prose.Unsaid(e, comparisons), namedCells); len(doubts) > 0 {
+	if doubts := analysis.Doubts(analysis.Unsaid(e, comparisons), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
 	}

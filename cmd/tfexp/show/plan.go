@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // maxGroups bounds the lines of a plan: a matrix may have thousands of variants.
@@ -234,7 +235,7 @@ func (p *Printer) pieces(all []pipeline.PieceWork) {
 }
 
 func (p *Printer) cells(plan *pipeline.Plan) error {
-	t := Table{Left: 3, Header: []string{"cell", "", "why", "predicted"}}
+	t := tell.NewTable(3, "cell", "", "why", "predicted")
 	for _, i := range plan.RunOrder {
 		t.Add(plan.Cells[i].Cell, verb(plan.Work[i].Reuse), plan.Work[i].Reason, rough(plan.Work[i].Predicted))
 	}
@@ -383,9 +384,9 @@ func (p *Printer) group(g *group) {
 	if name == "" {
 		name = Count(g.variants, "variant", "variants")
 	}
-	does, ink := "run", Yellow
+	does, ink := "run", tell.Yellow
 	if g.reuse {
-		does, ink = "reused", Green
+		does, ink = "reused", tell.Green
 	}
 	if g.cells == 1 && !g.reuse {
 		does = "runs"

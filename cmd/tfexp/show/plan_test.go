@@ -11,9 +11,8 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
@@ -163,7 +162,7 @@ func TestManyChangesAreCutShort(t *testing.T) {
 }
 
 func TestTableAlignsNumbersOnTheRight(t *testing.T) {
-	tab := Table{Left: 1, Header: []string{"policy", "JCT", "waiting"}}
+	tab := tell.NewTable(1, "policy", "JCT", "waiting")
 	tab.Add("fcfs", "3.20 ± 0.10", "1")
 	tab.Add("größer", "10", "")
 	var out bytes.Buffer
@@ -186,31 +185,5 @@ func TestUnderWay(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"b"}, underWay(journal)); d != "" {
 		t.Error(d)
-	}
-}
-
-func TestNarrowTablesLeaveOutWhatIsLeastAskedFor(t *testing.T) {
-	full := prose.Table{
-		Left:    1,
-		Header:  []string{"policy", measure.MeanJCT.Label(), measure.P95JCT.Label(), measure.Utilization.Label()},
-		Rows:    [][]string{{"fcfs", "1", "2", "3"}},
-		Metrics: map[int]string{1: measure.MeanJCT.Name, 2: measure.P95JCT.Name, 3: measure.Utilization.Name},
-	}
-	wide := textTable(full)
-	if got := fitted(full, wide.Width(), false); len(got.Header) != 4 {
-		t.Errorf("with room for all: %q", got.Header)
-	}
-	got := fitted(full, wide.Width()-1, false)
-	if d := cmp.Diff([]string{"policy", full.Header[1], full.Header[3]}, got.Header); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([][]string{{"fcfs", "1", "3"}}, got.Rows); d != "" {
-		t.Error(d)
-	}
-	if got := fitted(full, 10, false); len(got.Header) != 2 {
-		t.Errorf("in 10 columns: %q", got.Header)
-	}
-	if len(full.Rows[0]) != 4 {
-		t.Error("the full table was changed")
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // Printer is where a command prints, and whether in colour.
@@ -14,31 +17,15 @@ type Printer struct {
 	Color, ErrColor bool
 }
 
-// Colours, by ECMA-48.
-const (
-	Bold   = "\x1b[1m"
-	Dim    = "\x1b[2m"
-	Red    = "\x1b[31m"
-	Green  = "\x1b[32m"
-	Yellow = "\x1b[33m"
-)
-
 // Paint returns a text in a colour, if standard output is in colour.
-func (p *Printer) Paint(color, text string) string { return paint(p.Color, color, text) }
+func (p *Printer) Paint(color, text string) string { return tell.Paint(p.Color, color, text) }
 
 // PaintErr returns a text in a colour, if standard error is in colour.
-func (p *Printer) PaintErr(color, text string) string { return paint(p.ErrColor, color, text) }
+func (p *Printer) PaintErr(color, text string) string { return tell.Paint(p.ErrColor, color, text) }
 
 // Warn prints a warning on standard error.
 func (p *Printer) Warn(format string, args ...any) {
-	fmt.Fprintf(p.Err, p.PaintErr(Yellow, "Warning:")+" "+format+"\n", args...)
-}
-
-func paint(on bool, color, text string) string {
-	if !on {
-		return text
-	}
-	return color + text + "\x1b[0m"
+	fmt.Fprintf(p.Err, p.PaintErr(tell.Yellow, "Warning:")+" "+format+"\n", args...)
 }
 
 // Count is "1 cell" or "3 cells".
@@ -62,4 +49,9 @@ func (p *Printer) JSON(v any) error {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	return nil
+}
+
+// Paragraph joins names, and fills lines of help with them.
+func Paragraph(names []string) string {
+	return tell.Wrap(strings.Join(names, ", "), mostHelp-len("  "))
 }

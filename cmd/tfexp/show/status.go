@@ -7,9 +7,10 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // lastEvents is how many lines of the journal are shown.
@@ -35,7 +36,7 @@ type ExperimentStatus struct {
 	// Standings say how far running cells are that take longer than a moment.
 	Standings   []live.WatchStanding `json:"standings,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
-	Thresholds  []prose.Verdict      `json:"thresholds,omitempty"`
+	Thresholds  []analysis.Verdict   `json:"thresholds,omitempty"`
 	Warnings    []record.Warning     `json:"warnings,omitempty"`
 	Journal     []store.JournalEntry `json:"journal"`
 }
@@ -77,7 +78,7 @@ func StatusOf(dir string) (ExperimentStatus, error) {
 	}
 	s.Left = s.Cells - s.Finished - s.Failed
 	if s.Left == 0 { // thresholds are decided once all cells have results
-		if s.Thresholds, err = prose.Thresholds(e); err != nil {
+		if s.Thresholds, err = analysis.Thresholds(e); err != nil {
 			return ExperimentStatus{}, err
 		}
 	}
@@ -117,14 +118,14 @@ func underWay(journal []store.JournalEntry) []string {
 
 // Status prints the status of an experiment.
 func (p *Printer) Status(s ExperimentStatus) {
-	ink := Green
+	ink := tell.Green
 	switch s.State {
 	case "failed":
-		ink = Red
+		ink = tell.Red
 	case "interrupted", "running":
-		ink = Yellow
+		ink = tell.Yellow
 	}
-	fmt.Fprintf(p.Out, "%s: %s, %d of %s finished", p.Paint(Bold, s.Experiment),
+	fmt.Fprintf(p.Out, "%s: %s, %d of %s finished", p.Paint(tell.Bold, s.Experiment),
 		p.Paint(ink, s.State), s.Finished, Count(s.Cells, "cell", "cells"))
 	if s.Failed > 0 {
 		fmt.Fprintf(p.Out, ", %d failed", s.Failed)
@@ -156,7 +157,7 @@ func (p *Printer) Status(s ExperimentStatus) {
 		p.FailedJobs(c.Failures, c.More)
 	}
 	p.thresholds(s.Thresholds, "  ")
-	for _, d := range prose.Doubts(s.Warnings, namedCells) {
+	for _, d := range analysis.Doubts(s.Warnings, namedCells) {
 		fmt.Fprintf(p.Out, "  warning: %s\n", d)
 	}
 	for _, e := range s.Journal {

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/prose"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // maxWarnings bounds the warnings that a summary lists; the report has all.
@@ -40,8 +41,8 @@ type runSummary struct {
 	// real cells.
 	Fidelity *analysis.Fidelity `json:"fidelity,omitempty"`
 	// Thresholds are the declared thresholds, met or missed; absent without any.
-	Thresholds []prose.Verdict  `json:"thresholds,omitempty"`
-	Warnings   []record.Warning `json:"warnings"`
+	Thresholds []analysis.Verdict `json:"thresholds,omitempty"`
+	Warnings   []record.Warning   `json:"warnings"`
 	// Ranking has the rows of ranking.csv; absent without adaptation blocks.
 	Ranking []record.RankingRow `json:"ranking,omitempty"`
 }
@@ -58,10 +59,9 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	}
 	answers := make([]string, 0, len(comparisons))
 	for _, c := range comparisons {
-		answers = append(answers, prose.Comparison(e.Plan, c))
+		answers = append(answers, analysis.Comparison(e.Plan, c))
 	}
-	fidelity := analysis.FidelityOf(e)
-	thresholds, err := prose.Thresholds(e)
+	thresholds, err := analysis.Thresholds(e)
 	if err != nil {
 		return err
 	}
@@ -79,24 +79,24 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 			Warnings: append([]record.Warning{}, e.Warnings()...),
 		}
 		summary.Ranking = adaptations.Ranking
-		if fidelity.Cells > 0 {
+		if fidelity := analysis.FidelityOf(e); fidelity.Cells > 0 {
 			summary.Fidelity = &fidelity
 		}
 		return p.JSON(summary)
 	}
-	if err := p.tunings(e); err != nil {
+	told, err := analysis.Parts(e)
+	if err != nil {
 		return err
 	}
-	if len(adaptations.Ranking)+len(adaptations.RealRanking) > 0 {
-		if err := p.adaptations(prose.Adaptations(adaptations)); err != nil {
-			return err
-		}
+	slices.SortStableFunc(told, func(a, b analysis.Told) int { return a.OnTerminal - b.OnTerminal })
+	if err := p.parts(told, 0, analysis.Policies); err != nil {
+		return err
 	}
-	if len(plan.Cells) == 0 && len(adaptations.Ranking)+len(adaptations.RealRanking) > 0 {
+	if analysis.Whole(e, told) {
 		fmt.Fprintf(p.Out, "\ndone in %s\nreport: %s\n", live.Duration(outcome.Elapsed), outcome.Report)
 		return nil
 	}
-	full, chosen := prose.Best(e, mostRows)
+	full, chosen := analysis.BestTable(e, mostRows)
 	if len(e.Plan.Tunings) == 0 || len(full.Rows) > 0 { // a file that only tunes has no policies to show
 		t := narrow(full, p.Out)
 		if err := t.Write(p.Out, "", p.Color); err != nil {
@@ -106,32 +106,20 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if chosen != "" {
 		fmt.Fprintln(p.Out, chosen)
 	}
-	if err := p.classes(e); err != nil {
+	if err := p.parts(told, analysis.Policies, analysis.Verdicts); err != nil {
 		return err
 	}
 	if err := p.answers(e, comparisons); err != nil {
 		return err
 	}
-	accuracy, err := e.Accuracy()
-	if err != nil {
+	if err := p.parts(told, analysis.Verdicts, math.MaxInt); err != nil {
 		return err
-	}
-	p.accuracy(accuracy)
-	forecasts, err := e.Remaining()
-	if err != nil {
-		return err
-	}
-	if s := prose.Remaining(analysis.Remaining(forecasts)); s != "" {
-		fmt.Fprintln(p.Out, "\n"+s)
-	}
-	if s := prose.Fidelity(fidelity); s != "" {
-		fmt.Fprintln(p.Out, "\n"+s)
 	}
 	if len(thresholds) > 0 {
 		fmt.Fprintln(p.Out)
 		p.thresholds(thresholds, "")
 	}
-	if doubts := prose.Doubts(prose.Unsaid(e, comparisons), namedCells); len(doubts) > 0 {
+	if doubts := analysis.Doubts(analysis.Unsaid(e, comparisons), namedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
 	}
@@ -142,33 +130,25 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	return nil
 }
 
-// tunings prints what searches for settings came to.
-func (p *Printer) tunings(e *record.Experiment) error {
-	_, said := prose.Tunings(e)
-	for _, s := range said {
-		if _, err := fmt.Fprintln(p.Out, s); err != nil {
-			return fmt.Errorf("print tunings: %w", err)
+// parts prints the registered parts that stand from a place on.
+func (p *Printer) parts(told []analysis.Told, from, below int) error {
+	for _, t := range told {
+		if t.OnTerminal < from || t.OnTerminal >= below {
+			continue
 		}
-	}
-	return nil
-}
-
-// adaptations prints how controllers that deepen networks are ranked.
-func (p *Printer) adaptations(blocks []prose.Adaptation) error {
-	for _, b := range blocks {
-		fmt.Fprintf(p.Out, "adaptation %s\n", b.Name)
-		for _, table := range []prose.Table{b.Scenarios, b.Ranks, b.Regrets, b.Real} {
-			if len(table.Rows) == 0 {
-				continue
+		for _, item := range t.Terminal {
+			if !item.Tight {
+				fmt.Fprintln(p.Out)
 			}
-			t := textTable(table)
-			if err := t.Write(p.Out, "", p.Color); err != nil {
-				return fmt.Errorf("print summary: %w", err)
+			for _, text := range item.Sentences {
+				fmt.Fprintln(p.Out, text)
 			}
-			fmt.Fprintln(p.Out)
-		}
-		for _, text := range b.Answers {
-			fmt.Fprintln(p.Out, text)
+			if len(item.Table.Rows) > 0 {
+				table := narrow(item.Table, p.Out)
+				if err := table.Write(p.Out, "", p.Color); err != nil {
+					return fmt.Errorf("print %s: %w", t.Name, err)
+				}
+			}
 		}
 	}
 	return nil
@@ -176,7 +156,7 @@ func (p *Printer) adaptations(blocks []prose.Adaptation) error {
 
 // answers prints the results of the comparisons as sentences.
 func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow) error {
-	answers, more, err := prose.Conclusions(e, rows, mostAnswers)
+	answers, more, err := analysis.Conclusions(e, rows, mostAnswers)
 	if err != nil || len(answers) == 0 {
 		return err
 	}
@@ -188,64 +168,31 @@ func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow) err
 	}
 	switch {
 	case more > 0:
-		fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(more, "answer", "answers"), record.ComparisonsFile)
+		fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(more, "answer", "answers"), record.Comparisons.File)
 	case joined:
-		fmt.Fprintf(p.Out, "Each comparison, with its interval and p-value, is in %s.\n", record.ComparisonsFile)
+		fmt.Fprintf(p.Out, "Each comparison, with its interval and p-value, is in %s.\n", record.Comparisons.File)
 	}
 	return nil
-}
-
-// mostClassRows is the greatest number of rows of a table of classes that a summary shows.
-const mostClassRows = 12
-
-// classes prints what became of each class of jobs, where that is short.
-func (p *Printer) classes(e *record.Experiment) error {
-	for _, g := range prose.Groups(e) {
-		if g.By != "class" || len(g.Rows) > mostClassRows {
-			continue
-		}
-		fmt.Fprintln(p.Out)
-		t := narrow(g.Table, p.Out)
-		if err := t.Write(p.Out, "", p.Color); err != nil {
-			return fmt.Errorf("print summary: %w", err)
-		}
-	}
-	return nil
-}
-
-// accuracy prints the accuracy of each model's estimates, over all runs.
-func (p *Printer) accuracy(rows []record.AccuracyRow) {
-	first := true
-	for _, r := range rows {
-		if r.By != record.ByAll {
-			continue
-		}
-		if first {
-			fmt.Fprintln(p.Out)
-			first = false
-		}
-		fmt.Fprintln(p.Out, prose.Accuracy(r))
-	}
 }
 
 // thresholds prints for each threshold whether it is met.
-func (p *Printer) thresholds(verdicts []prose.Verdict, indent string) {
+func (p *Printer) thresholds(verdicts []analysis.Verdict, indent string) {
 	for _, v := range verdicts {
-		mark, ink := "met:   ", Green
+		mark, ink := "met:   ", tell.Green
 		if !v.Met {
-			mark, ink = "MISSED:", Red
+			mark, ink = "MISSED:", tell.Red
 		}
 		fmt.Fprintf(p.Out, "%s%s %s\n", indent, p.Paint(ink, mark), v.Text)
 	}
 }
 
-func (p *Printer) doubts(doubts []prose.Doubt) {
+func (p *Printer) doubts(doubts []analysis.Doubt) {
 	for i, d := range doubts {
 		if i == maxWarnings {
 			fmt.Fprintf(p.Out, "… and %s more: see the report\n", Count(len(doubts)-i, "warning", "warnings"))
 			return
 		}
-		fmt.Fprintf(p.Out, "%s %s\n", p.Paint(Yellow, "warning:"), d)
+		fmt.Fprintf(p.Out, "%s %s\n", p.Paint(tell.Yellow, "warning:"), d)
 	}
 }
 
@@ -284,64 +231,15 @@ func Columns(w io.Writer) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// narrow fits a table into a terminal, if it can: long heads get several lines; then, where that is narrower, the axes
-// get columns of their own; then metrics are left out; last, texts on the left are broken. In a file heads have one line.
-func narrow(full prose.Table, w io.Writer) Table {
+// narrow fits a table into the terminal w, or a file; see tell.Table.Fit.
+func narrow(full tell.Table, w io.Writer) tell.Table {
 	columns, terminal := Columns(w)
 	if !terminal {
 		columns = fileWidth
 	}
-	return fitted(full, columns, terminal)
-}
-
-func fitted(full prose.Table, columns int, stacks bool) Table {
-	text := func(full prose.Table) (t Table, fits bool) {
-		t = textTable(full)
-		if stacks && t.Width() > columns {
-			t.stack()
-		}
-		return t, t.Width() <= columns
-	}
-	names := spare(full, stacks)
-	for {
-		joined, fits := text(full)
-		if fits {
-			return joined
-		}
-		if stacks && full.Variants != nil {
-			if apart, fits := text(full.Apart()); fits {
-				return apart
-			}
-		}
-		if len(names) == 0 {
-			if stacks {
-				joined.wrapLeft(columns)
-			}
-			return joined
-		}
-		full, names = full.Without(names[0]), names[1:]
-	}
-}
-
-// spare are the metrics of a table that may be left out, the first first: those without which summaries do, then, on a
-// terminal, the others from the right. The first metric stays, and those that the experiment compares.
-func spare(full prose.Table, terminal bool) (names []string) {
-	leave := func(name string) {
-		if !slices.Contains(full.Kept, name) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
+	var spare []string
 	for _, m := range measure.ShownIn(measure.Spare) {
-		leave(m.Name)
+		spare = append(spare, m.Name)
 	}
-	if terminal {
-		for i := len(full.Header) - 1; i > full.Left+1; i-- {
-			if name, ok := full.Metrics[i]; ok {
-				leave(name)
-			}
-		}
-	}
-	return names
+	return full.Fit(columns, terminal, spare)
 }
-
-func textTable(t prose.Table) Table { return Table{Left: t.Left, Header: t.Header, Rows: t.Rows} }

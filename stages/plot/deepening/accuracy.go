@@ -20,7 +20,7 @@ const AdaptationAccuracy = "adaptation_accuracy"
 func init() {
 	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
-			Rank: 133, Name: AdaptationAccuracy, Section: picture.InAdaptation,
+			Rank: 133, Name: AdaptationAccuracy, Section: "adaptation",
 			Doc: "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
 		},
 		Draw: adaptationAccuracy,

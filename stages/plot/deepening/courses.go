@@ -23,7 +23,7 @@ const AdaptationCourses = "adaptation_courses"
 func init() {
 	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
-			Rank: 129, Name: AdaptationCourses, Section: picture.InAdaptation,
+			Rank: 129, Name: AdaptationCourses, Section: "adaptation",
 			Doc: "accuracy over time in real trainings, a line a training, with those that controllers decided in " +
 				"and their actions marked",
 		},
@@ -156,7 +156,7 @@ func (c courses) Plot(in draw.Canvas, p *plot.Plot) {
 		at := y(c.low - c.lane*(float64(i)+0.5))
 		color := canvas.Hue(i)
 		in.StrokeLine2(draw.LineStyle{Color: canvas.Shade(color, 0.7), Width: 0.8}, in.Min.X, at, in.Max.X, at)
-		for d, action := range r.Actions {
+		for d, action := range r.Actions() {
 			if d < len(r.Decided) {
 				dot(in, vg.Point{X: x(r.Decided[d]), Y: at}, color, action)
 			}

@@ -17,7 +17,7 @@ const AdaptationObjective = "adaptation_objective"
 func init() {
 	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
-			Rank: 131, Name: AdaptationObjective, Section: picture.InAdaptation,
+			Rank: 131, Name: AdaptationObjective, Section: "adaptation",
 			Doc: "the mean reward of agents by episode, a panel an agent",
 		},
 		Draw: adaptationObjective,

@@ -19,7 +19,7 @@ const AdaptationPaths = "adaptation_paths"
 func init() {
 	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
-			Rank: 130, Name: AdaptationPaths, Section: picture.InAdaptation,
+			Rank: 130, Name: AdaptationPaths, Section: "adaptation",
 			Doc: "accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked",
 		},
 		Draw: adaptationPaths,
@@ -68,7 +68,7 @@ func (s study) paths(scenario string) (pictures.Figure, error) {
 			instants[i] += t / float64(len(rows))
 		}
 		every = append(every, r.Expected...)
-		actions[r.Sequence] = r.Actions
+		actions[r.Sequence] = r.Actions()
 		lines[r.Sequence] = l
 		if len(rows) <= mostPaths {
 			p.Add(l)

@@ -22,7 +22,7 @@ const AdaptationRanks = "adaptation_ranks"
 func init() {
 	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
-			Rank: 132, Name: AdaptationRanks, Section: picture.InAdaptation,
+			Rank: 132, Name: AdaptationRanks, Section: "adaptation",
 			Doc: "ranks of controllers that deepen networks, a tile a controller and scenario",
 		},
 		Draw: adaptationRanks,

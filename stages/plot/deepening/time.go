@@ -22,7 +22,7 @@ const AdaptationTime = "adaptation_time"
 func init() {
 	pictures.Register(pictures.Kind{
 		Kind: picture.Kind{
-			Rank: 134, Name: AdaptationTime, Section: picture.InAdaptation,
+			Rank: 134, Name: AdaptationTime, Section: "adaptation",
 			Doc: "how long controllers take for a decision on when to deepen a network",
 		},
 		Draw: adaptationTime,

@@ -1,0 +1,132 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// mostOfEach bounds the sentences about profiling and about jobs without their target loss.
+const mostOfEach = 20
+
+var estimates = Register(Part{
+	Name: "estimates", Title: "Run-time estimates", InReport: Verdicts + 10, OnTerminal: Verdicts + 10,
+	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+		rows, err := record.Estimates.Read(e.Dir)
+		if err != nil {
+			return s, err
+		}
+		accuracy, err := record.Accuracy.Read(e.Dir)
+		if err != nil {
+			return s, err
+		}
+		profiling, err := record.Profiling.Read(e.Dir)
+		if err != nil {
+			return s, err
+		}
+		drift, err := Drift(e)
+		if err != nil {
+			return s, err
+		}
+		remaining, err := record.Remaining.Read(e.Dir)
+		if err != nil {
+			return s, err
+		}
+		var said, all []string
+		for _, a := range accuracy {
+			if a.By == record.ByAll {
+				said = append(said, AccuracySentence(a))
+			}
+		}
+		summary := Remaining(remaining)
+		if len(said) > 0 {
+			s.Terminal = append(s.Terminal, tell.Item{Sentences: said})
+		}
+		if text := RemainingSentence(summary); text != "" {
+			all = []string{text}
+			s.Terminal = append(s.Terminal, tell.Item{Sentences: all})
+		}
+		all = append(all, said...)
+		for _, p := range profiling[:min(len(profiling), mostOfEach)] {
+			all = append(all, ProfilingSentence(p))
+		}
+		for _, d := range drift {
+			all = append(all, driftSentence(d))
+		}
+		unreached := Unreached(remaining)
+		for _, r := range unreached[:min(len(unreached), mostOfEach)] {
+			all = append(all, unreachedSentence(r))
+		}
+		if n := len(unreached) - mostOfEach; n > 0 {
+			all = append(all, fmt.Sprintf("%d more jobs did not reach theirs: see remaining.csv.", n))
+		}
+		s.Report = []tell.Item{
+			{Sentences: all, Answer: true},
+			{Table: estimateTable(rows), Note: "Actual: the mean service time of the finished jobs that held their full request " +
+				"throughout. Error: above 0, the estimate was too long."},
+			{Pictures: true},
+			{Table: accuracyTable(accuracy), Note: "Over real runs, each compared with the estimate made before it. Choices: jobs that " +
+				"ran on more than one resource; the estimates predict which is fastest."},
+			{Table: remainingTable(summary), Note: "Epochs (or steps) to the target loss, predicted from the losses until then, " +
+				"against those that the job took. Jobs that did not reach their target are left out."},
+		}
+		return s, nil
+	},
+})
+
+func estimateTable(rows []record.EstimateRow) tell.Table {
+	t := tell.NewTable(4, "job", "hardware", "model", "axes", "threads", "samples", "sampled",
+		"start-up (s)", "an epoch or step (s)", "predicted (s)", "interval (s)", "actual (s)", "runs", "error")
+	n := tell.Number
+	seconds := func(s float64) string {
+		if s < 0 {
+			return "–"
+		}
+		return n(s)
+	}
+	for _, r := range rows {
+		errorText := "–"
+		if text := n(r.ErrorPct); text != "–" {
+			errorText = text + "%"
+		}
+		model := r.Model
+		if r.Chosen != "" && r.Chosen != r.Model {
+			model += " (" + r.Chosen + ")"
+		}
+		t.Rows = append(t.Rows, []string{
+			r.Job, r.Hardware, model, r.Axes, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), n(100*r.SampleFraction) + "%",
+			n(r.Intercept), n(r.Slope), seconds(r.Predicted), seconds(r.Low) + " to " + seconds(r.High), seconds(r.Actual),
+			fmt.Sprint(r.Runs), errorText,
+		})
+	}
+	if slices.ContainsFunc(rows, func(r record.EstimateRow) bool { return r.Axes != "" }) {
+		return t
+	}
+	return t.Without(func(c tell.Column) bool { return c.Name == "axes" })
+}
+
+func accuracyTable(rows []record.AccuracyRow) tell.Table {
+	t := tell.NewTable(2, "model", "over", "estimates", "runs", "mean absolute error",
+		"standard deviation", "bias", "in their interval", "choices",
+		"place of the one predicted best", "slower than the fastest")
+	n := tell.Number
+	percent := func(v float64) string {
+		if text := n(v); text != "–" {
+			return text + "%"
+		}
+		return "–"
+	}
+	for _, r := range rows {
+		over := r.Group
+		if r.By == record.ByAll {
+			over = "all runs"
+		}
+		t.Rows = append(t.Rows, []string{
+			r.Estimator(), over, fmt.Sprint(r.Estimates), fmt.Sprint(r.Runs), percent(r.MeanAbs), percent(r.SD), percent(r.Bias),
+			percent(100 * r.Coverage), fmt.Sprint(r.Choices), n(r.BestRank), percent(r.Regret),
+		})
+	}
+	return t
+}

@@ -1,0 +1,93 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// lines are the rows of a table, below its header.
+func lines(t tell.Table) string {
+	all := []string{strings.Join(t.Header(), " | ")}
+	for _, r := range t.Rows {
+		all = append(all, strings.Join(r, " | "))
+	}
+	return strings.Join(all, "\n")
+}
+
+// What is not known of an estimate is a dash; the axes are a column where some job has one.
+func TestEstimateTable(t *testing.T) {
+	rows := []record.EstimateRow{
+		{Job: "a", Hardware: "h", Model: "auto", Chosen: "linear", Axes: "n=2", Threads: 2, Samples: 3, SampleFraction: 0.25,
+			Intercept: 1, Slope: 2, Predicted: 10, Low: 0, High: 12, Actual: -1, ErrorPct: math.NaN()},
+		{Job: "b", Hardware: "h", Model: "linear", Chosen: "linear", Threads: 1, Predicted: -1, Low: -1, High: -1, Actual: 8,
+			Runs: 2, ErrorPct: 25},
+		{Job: "c", Hardware: "h", Model: "mean", Threads: 1, Predicted: 1, Low: 1, High: 1, Actual: 1, Runs: 1},
+	}
+	const header = "job | hardware | model | axes | threads | samples | sampled | start-up (s) | an epoch or step (s) | " +
+		"predicted (s) | interval (s) | actual (s) | runs | error"
+	table := estimateTable(rows)
+	want := header + `
+a | h | auto (linear) | n=2 | 2 | 3 | 25% | 1 | 2 | 10 | 0 to 12 | – | 0 | –
+b | h | linear |  | 1 | 0 | 0% | 0 | 0 | – | – to – | 8 | 2 | 25%
+c | h | mean |  | 1 | 0 | 0% | 0 | 0 | 1 | 1 to 1 | 1 | 1 | 0%`
+	if d := cmp.Diff(want, lines(table)); d != "" || table.Left() != 4 {
+		t.Error(d, table.Left())
+	}
+	table = estimateTable(rows[2:])
+	want = strings.Replace(header, "axes | ", "", 1) + "\nc | h | mean | 1 | 0 | 0% | 0 | 0 | 1 | 1 to 1 | 1 | 1 | 0%"
+	if d := cmp.Diff(want, lines(table)); d != "" || table.Left() != 3 {
+		t.Error(d, table.Left())
+	}
+
+	got := accuracyTable([]record.AccuracyRow{
+		{Model: "linear", By: record.ByAll, Estimates: 2, Runs: 7, MeanAbs: 3, SD: 4, Bias: -1, Coverage: 0.5, Choices: 1,
+			BestRank: 2, Regret: 5},
+		{Model: "linear", By: record.ByJob, Group: "a", Made: record.MadeCorrected, SD: math.NaN(), BestRank: math.NaN()},
+	})
+	want = "linear | all runs | 2 | 7 | 3% | 4% | −1% | 50% | 1 | 2 | 5%\n" +
+		"linear, corrected | a | 0 | 0 | 0% | – | 0% | 0% | 0 | – | 0%"
+	if _, rows, _ := strings.Cut(lines(got), "\n"); rows != want {
+		t.Error(rows)
+	}
+}
+
+// The section on estimates says how good they are over all runs, and names the first jobs that did not reach their
+// target.
+func TestEstimatesInWords(t *testing.T) {
+	for _, jobs := range []int{mostOfEach, mostOfEach + 2} {
+		dir := t.TempDir()
+		all := record.AccuracyRow{Model: "linear", By: record.ByAll, Runs: 7, MeanAbs: 3}
+		accuracy := []record.AccuracyRow{{Model: "linear", By: record.ByJob, Group: "a"}, all}
+		if err := record.Accuracy.Replace(dir, accuracy); err != nil {
+			t.Fatal(err)
+		}
+		var rows []record.RemainingRow
+		for i := range jobs {
+			rows = append(rows, record.RemainingRow{Cell: "c", Job: fmt.Sprint("j", i), Model: "laws", Target: 0.1, Loss: 1})
+		}
+		if err := record.Remaining.Replace(dir, rows); err != nil {
+			t.Fatal(err)
+		}
+		s, err := estimates.Tell(&record.Experiment{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := s.Report[0].Sentences
+		if n := strings.Count(strings.Join(said, "\n"), AccuracySentence(all)); n != 1 || len(s.Report[3].Table.Rows) != 2 {
+			t.Errorf("the accuracy over all runs is said %d times: %q", n, said)
+		}
+		more := slices.Contains(said, "2 more jobs did not reach theirs: see remaining.csv.")
+		if more != (jobs > mostOfEach) || strings.Contains(said[len(said)-1], "more jobs") != more ||
+			!slices.Contains(said, unreachedSentence(rows[mostOfEach-1])) {
+			t.Errorf("%d jobs: %q", jobs, said)
+		}
+	}
+}

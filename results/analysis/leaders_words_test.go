@@ -1,0 +1,155 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+func TestLeaders(t *testing.T) {
+	leader := func(load, name string, mean float64, alike ...string) Leader {
+		l := Leader{Metric: measure.MeanJCT, Workload: "w", Hardware: "h", Name: name, Mean: mean, Alike: alike}
+		if load != "" {
+			l.Setting = axis("load", load)
+		}
+		return l
+	}
+	once := func(l Leader) Leader {
+		l.Method = record.OneRun
+		return l
+	}
+	var many []Leader
+	for i, name := range []string{"srtf", "las", "srtf", "las", "srtf", "fcfs", "srtf"} {
+		l := leader(fmt.Sprint(i), name, 2)
+		if i > 1 {
+			l.Alike = []string{"rr"}
+		}
+		many = append(many, l)
+	}
+	elsewhere := leader("", "srtf", 3)
+	elsewhere.Hardware = "big"
+	under := leader("", "tuned", 4)
+	under.Policy = "las"
+	utilization, _ := measure.MetricByName("utilization")
+	greatest := leader("", "rr", 0.9)
+	greatest.Metric = utilization
+	for _, c := range []struct {
+		leaders []Leader
+		want    []string
+	}{
+		{[]Leader{leader("", "srtf", 1.2, "las", "a", "b", "c", "d"), greatest}, []string{
+			"Lowest mean JCT: srtf, 1.20 s (no difference detected from las, a, b and 2 more).",
+			"Highest utilization: rr, 0.900."}},
+		{[]Leader{leader("0.7", "sia", 1722, "pollux"), leader("1", "sia", 2033)}, []string{
+			"Lowest mean JCT at load 0.7: sia, 1,722 s (no difference detected from pollux); at 1: sia, 2,033 s."}},
+		{[]Leader{leader("0.7", "sia", 1722), leader("1", "sia", 2033)}, []string{
+			"Lowest mean JCT at both values of load: sia, 1,722 to 2,033 s."}},
+		{[]Leader{once(leader("1", "a", 2, "b", "c")), once(leader("2", "b", 3))}, []string{
+			"Lowest mean JCT at load 1: a, 2 s (the same as b and c; one run, no interval); at 2: b, 3 s (one run, no " +
+				"interval)."}},
+		{[]Leader{leader("", "srtf", 2, "las"), elsewhere}, []string{
+			"Lowest mean JCT on h: srtf, 2 s (no difference detected from las); on big: srtf, 3 s."}},
+		{[]Leader{under}, []string{"Lowest mean JCT under las: tuned, 4 s."}},
+		{many, []string{"Lowest mean JCT in 7 settings: srtf in 4, las in 2, fcfs in 1; in 2 of them a difference from " +
+			"every other was detected."}},
+	} {
+		var got []string
+		p := record.Plan{Hardware: []record.Named{{Name: "h"}}}
+		if c.leaders[len(c.leaders)-1].Hardware == "big" {
+			p.Hardware = append(p.Hardware, record.Named{Name: "big"})
+		}
+		if c.leaders[0].Policy != "" {
+			p.Policies = make([]record.Named, 2)
+		}
+		for _, a := range leaderAnswers(p, c.leaders) {
+			got = append(got, a.Text)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// Where not all answers fit, each metric has its share, and of each the best candidates are there.
+func TestConclusions(t *testing.T) {
+	e := &record.Experiment{}
+	var rows []record.ComparisonRow
+	for i := range 5 {
+		for _, metric := range []string{"mean_jct_s", "utilization"} {
+			r := record.ComparisonRow{Metric: metric, Verdict: record.Worse, Ratio: 2 - float64(i)/10, Pairs: 3,
+				PValue: 0.01, Level: 0.95, Method: "paired t"}
+			rows = append(rows, between(r, "fcfs", fmt.Sprintf("p%d", i)))
+		}
+	}
+	answers, more, err := Conclusions(e, rows, 4)
+	if err != nil || more != 6 {
+		t.Fatalf("%d more, %v", more, err)
+	}
+	var got []string
+	for _, a := range answers {
+		got = append(got, fmt.Sprintf("%s %.1f", a.Metric, a.Merit))
+	}
+	want := []string{"mean_jct_s -1.6", "mean_jct_s -1.7", "utilization 2.0", "utilization 1.9"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Candidates that equal the baseline in each pair leave the places to those that say something, better or worse.
+func TestConclusionsThatTellComeFirst(t *testing.T) {
+	e := &record.Experiment{}
+	var rows []record.ComparisonRow
+	add := func(candidate, method, verdict string, ratio float64) {
+		r := record.ComparisonRow{Metric: "mean_jct_s", Verdict: verdict, Ratio: ratio, Difference: ratio - 1, Pairs: 3,
+			PValue: 0.01, Level: 0.95, Method: method}
+		rows = append(rows, between(r, "fcfs", candidate))
+	}
+	for i := range 4 {
+		add(fmt.Sprintf("equal%d", i), "exact", record.NoDifference, 1)
+	}
+	add("one", record.OneRun, record.NoDifference, 1)
+	add("worse", "paired t", record.Worse, 1.5)
+	add("shifted", "exact", record.Worse, 1.2)
+	add("better", "paired t", record.Better, 0.5)
+	answers, more, err := Conclusions(e, rows, 3)
+	if err != nil || more != 5 {
+		t.Fatalf("%d more, %v", more, err)
+	}
+	var got []string
+	for _, a := range answers {
+		name, _, _ := strings.Cut(a.Text, " ")
+		got = append(got, name)
+	}
+	if want := []string{"better", "shifted", "worse"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A comparison by groups on the stretches of one log says how many stretches there are, not how many pairs.
+func TestGroupsOfOneLogCountItsStretches(t *testing.T) {
+	groups := func(blocks ...int) (rows []record.ComparisonRow) {
+		for i, n := range blocks {
+			r := record.ComparisonRow{Metric: "mean_jct_s", Verdict: record.Better, Ratio: 0.5, BaselineMean: 2, CandidateMean: 1,
+				Pairs: 1, Method: "block bootstrap", By: "class", Group: fmt.Sprintf("c%d", i), Blocks: n}
+			rows = append(rows, between(r, "fcfs", "easy"))
+		}
+		return rows
+	}
+	for _, c := range []struct {
+		rows []record.ComparisonRow
+		want string
+	}{
+		{groups(11, 11), "(11 stretches of one log)."},
+		{groups(11, 10, 12), "(10–12 stretches of one log)."},
+	} {
+		if got := Answers(record.Plan{}, c.rows)[0].Text; !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s\ndoes not end in %s", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package record
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// appendCores appends a set of cores as a JSON string.
+func appendCores(b []byte, s scheduler.CoreSet) []byte {
+	b = append(b, '"')
+	for i, p := range s {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(p.Lo), 10)
+		if p.Hi-p.Lo > 1 {
+			b = append(b, '-')
+			b = strconv.AppendInt(b, int64(p.Hi)-1, 10)
+		}
+	}
+	return append(b, '"')
+}
+
+// appendEvent appends a line of events.jsonl; see EventRow.
+func appendEvent(b []byte, e *scheduler.Event, job *scheduler.Job, nodes []scheduler.Node) []byte {
+	b = tell.AppendInstant(append(b, `{"t_s":`...), tell.ToMicros(e.At))
+	b = append(append(b, `,"event":"`...), e.Kind...) // kinds are plain words
+	b = tell.AppendText(append(b, `","job":`...), job.Name)
+	b = appendCores(append(b, `,"cores":`...), e.Cores)
+	if len(e.GPUs) > 0 {
+		b = appendCores(append(b, `,"gpus":`...), e.GPUs)
+	}
+	if e.Beside != nil {
+		b = tell.AppendText(append(b, `,"beside":`...), e.Beside.Name)
+	}
+	if e.Layout != nil && len(job.Roles()) > 0 {
+		b = appendParts(b, e.Layout, nodes)
+	}
+	if way := wayOf(e, job); way != "" {
+		b = tell.AppendText(append(b, `,"resource":`...), way)
+	}
+	if why := e.Detail(); why != "" {
+		b = tell.AppendText(append(b, `,"reason":`...), why)
+	}
+	return append(appendTyped(b, e), '}', '\n')
+}
+
+// appendParts appends the parts of a job with roles and their nodes; see PartRow.
+func appendParts(b []byte, l *scheduler.Layout, nodes []scheduler.Node) []byte {
+	b = append(b, `,"parts":[`...)
+	for i, p := range l.Parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = tell.AppendText(append(b, `{"part":`...), p.Role+"-"+strconv.Itoa(p.Task))
+		b = append(tell.AppendText(append(b, `,"node":`...), nodes[p.Node].Name), '}')
+	}
+	return append(b, ']')
+}
+
+// appendNodeEvent appends the line of an event of a node.
+func appendNodeEvent(b []byte, e *scheduler.Event, nodes []scheduler.Node) []byte {
+	b = tell.AppendInstant(append(b, `{"t_s":`...), tell.ToMicros(e.At))
+	b = append(append(b, `,"event":"`...), e.Kind...)
+	b = tell.AppendText(append(b, `","node":`...), nodes[e.Node].Name)
+	if e.Server != nil {
+		b = tell.AppendText(append(b, `,"market":`...), e.Server.Market)
+		b = tell.AppendInstant(append(b, `,"created_s":`...), tell.ToMicros(e.Server.Created))
+	}
+	if e.Kind == scheduler.NodeWarning {
+		b = tell.AppendInstant(append(b, `,"until_s":`...), tell.ToMicros(e.Until))
+	}
+	if why := e.Detail(); why != "" {
+		b = tell.AppendText(append(b, `,"reason":`...), why)
+	}
+	return append(b, '}', '\n')
+}
+
+// appendTyped appends what only some kinds of events have.
+func appendTyped(b []byte, e *scheduler.Event) []byte {
+	switch e.Kind {
+	case scheduler.Resume:
+		if e.Migrated {
+			b = append(b, `,"migrated":true`...)
+		}
+	case scheduler.Decided:
+		if c := e.Control; c != nil {
+			b = tell.AppendText(append(b, `,"action":`...), c.Action.Name())
+			if len(c.Settings) > 0 {
+				b = tell.AppendText(append(b, `,"settings":`...), scheduler.SettingsText(c.Settings))
+			}
+		}
+	case scheduler.Request, scheduler.Reconfigure:
+		b = strconv.AppendInt(append(b, `,"request":`...), int64(e.Request), 10)
+	case scheduler.Level:
+		b = strconv.AppendInt(append(b, `,"levels":{"from":`...), int64(e.Levels.From), 10)
+		b = strconv.AppendInt(append(b, `,"to":`...), int64(e.Levels.To), 10)
+		b = append(b, '}')
+	case scheduler.Predict:
+		if p := e.Prediction; p != nil {
+			b = strconv.AppendInt(append(b, `,"prediction":{"units":`...), int64(p.Done), 10)
+			b = strconv.AppendInt(append(b, `,"of":`...), int64(p.Total), 10)
+			b = appendSpan(append(b, `,"left_s":`...), p.Left)
+			b = appendSpan(append(b, `,"before_s":`...), p.Before)
+			b = append(b, '}')
+		}
+	}
+	return b
+}
+
+// appendSpan appends a time in seconds; null when it is unknown.
+func appendSpan(b []byte, d time.Duration) []byte {
+	if d == scheduler.Never {
+		return append(b, "null"...)
+	}
+	return tell.AppendInstant(b, tell.ToMicros(d))
+}
+
+// appendDecision appends a line of decisions.jsonl; see DecisionRow.
+func appendDecision(b []byte, d *scheduler.Decision, jobs []scheduler.Job) []byte {
+	b = tell.AppendInstant(append(b, `{"t_s":`...), tell.ToMicros(d.At))
+	b = append(append(b, `,"decision":"`...), d.Kind...)
+	b = tell.AppendText(append(b, `","job":`...), jobs[d.Job].Name)
+	b = appendCores(append(b, `,"cores":`...), d.Cores)
+	b = tell.AppendText(append(b, `,"reason":`...), d.Reason)
+	for i, p := range d.Passed {
+		if i == 0 {
+			b = append(b, `,"passed":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = tell.AppendText(append(b, `{"job":`...), jobs[p.Job].Name)
+		b = tell.AppendText(append(b, `,"reason":`...), p.Reason)
+		b = append(appendLacks(b, p.Lacks, &jobs[p.Job]), '}')
+	}
+	if len(d.Passed) > 0 {
+		b = append(b, ']')
+	}
+	if d.PassedMore != 0 {
+		b = strconv.AppendInt(append(b, `,"passed_more":`...), int64(d.PassedMore), 10)
+	}
+	return append(b, '}', '\n')
+}
+
+// appendLacks appends what a job lacks; see LackRow.
+func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
+	for i, x := range lacks {
+		if i == 0 {
+			b = append(b, `,"lacks":[{`...)
+		} else {
+			b = append(b, `,{`...)
+		}
+		if x.Alternative < len(job.Alternatives()) {
+			b = append(tell.AppendText(append(b, `"resource":`...), job.Alternatives()[x.Alternative].Name), ',')
+		}
+		b = tell.AppendText(append(b, `"what":`...), x.What)
+		if x.Where != "" {
+			b = tell.AppendText(append(b, `,"where":`...), x.Where)
+		}
+		b = strconv.AppendInt(append(b, `,"needs":`...), x.Need, 10)
+		b = strconv.AppendInt(append(b, `,"free":`...), x.Free, 10)
+		b = append(b, '}')
+	}
+	if len(lacks) > 0 {
+		b = append(b, ']')
+	}
+	return b
+}
+
+// wayOf names the alternative with which a job starts or resumes; empty for
+// other events, and for jobs that have none.
+func wayOf(e *scheduler.Event, j *scheduler.Job) string {
+	if (e.Kind == scheduler.Start || e.Kind == scheduler.Resume) && e.Alternative >= 0 &&
+		e.Alternative < len(j.Alternatives()) {
+		return j.Alternatives()[e.Alternative].Name
+	}
+	return ""
+}

@@ -1,0 +1,69 @@
+package record
+
+import "github.com/tfexp/tfexp/results/tell"
+
+// What was observed while a cell ran for real, in its folder.
+var (
+	// Progress is what the programs reported, GPUs what the GPUs did, of cells whose jobs use some, and Containers what
+	// each container used.
+	Progress   = tell.RegisterOfCells[ProgressRow]("progress.csv", nil)
+	GPUs       = tell.RegisterOfCells[GPURow]("gpus.csv", nil)
+	Containers = tell.RegisterOfCells[ContainerRow]("containers.csv", nil)
+)
+
+// GPURow is what one GPU of a cell did at an instant, a row of gpus.csv. What
+// the driver does not tell is negative, and an empty field.
+type GPURow struct {
+	// At is in seconds from the cell's start.
+	At float64 `csv:"t_s,time"`
+	// GPU is its number in the cell's grants; Device how programs are told to
+	// use it, its UUID.
+	GPU    int    `csv:"gpu"`
+	Device string `csv:"device"`
+	// Utilization is the percentage of the time in which it computed, Power the
+	// watts that it drew, Memory the bytes in use.
+	Utilization float64 `csv:"utilization_pct,time"`
+	Memory      int64   `csv:"memory_bytes,count"`
+	Power       float64 `csv:"power_w,time"`
+}
+
+// ContainerRow is a row of containers.csv: what a container used when it was
+// looked at.
+type ContainerRow struct {
+	At  float64 `csv:"t_s,time"` // seconds
+	Job string  `csv:"job"`
+	// CPU is in percent of one core, since the last row of the container.
+	CPU float64 `csv:"cpu_pct"`
+	// Memory is in bytes, MemoryPct in percent of the most that it may have.
+	Memory    float64 `csv:"memory_bytes"`
+	MemoryPct float64 `csv:"memory_pct"`
+	Cores     int     `csv:"cores"` // held; 0 while paused
+	// Part is the part of the job that the container is, "worker-1"; empty for a job of one.
+	Part string `csv:"part"`
+}
+
+// Container names the row's container among those of its cell.
+func (r *ContainerRow) Container() string { return r.Job + "." + r.Part }
+
+// ProgressRow is a row of progress.csv: a progress line of a program, and when
+// it came.
+type ProgressRow struct {
+	At    float64 `csv:"t_s,time"` // seconds
+	Job   string  `csv:"job"`
+	Epoch int     `csv:"epoch"` // finished, as are the steps
+	Step  int     `csv:"step"`
+	// Loss, Accuracy and the wall Seconds of the epoch are NaN where the program
+	// does not say.
+	Loss     float64 `csv:"loss"`
+	Accuracy float64 `csv:"accuracy"`
+	Seconds  float64 `csv:"seconds"`
+	Threads  int     `csv:"threads"` // in use; 0 where it does not say
+	// Used is the service time of all attempts when the line came, in seconds. Left is
+	// what that leaves of the job's budget, and TimeLeft what the program says is left;
+	// NaN for a job without a budget. Used is NaN where the engine does not know it.
+	Used     float64 `csv:"used_s"`
+	Left     float64 `csv:"left_s"`
+	TimeLeft float64 `csv:"left_told_s"`
+	// Rate is the rate of learning; NaN where the program does not say.
+	Rate float64 `csv:"lr"`
+}

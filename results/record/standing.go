@@ -1,0 +1,60 @@
+package record
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// StandingFile is, in the folder of a cell that runs, how the cell stands: one JSON line each time that this was
+// written down, under the temporary name of the file (tell.Temporary). It is removed when the cell ends.
+const StandingFile = "standing.jsonl"
+
+// Standing is how a cell stands at an instant of its own time: its jobs by state, and what they hold.
+type Standing struct {
+	At      float64 `json:"t_s"` // seconds since the cell's start
+	Jobs    int     `json:"jobs"`
+	Done    int     `json:"done"`
+	Running int     `json:"running"`
+	Waiting int     `json:"waiting"`
+	Failed  int     `json:"failed"`
+	Cores   int     `json:"cores"` // held
+	GPUs    int     `json:"gpus"`  // held
+}
+
+// StandingWriter writes the standing of the cell in a folder, for other processes to read. The zero value of Dir
+// writes none. Close must be called.
+type StandingWriter struct {
+	Dir  string
+	file *tell.Pending
+	done bool // nothing more can be written
+}
+
+// Add writes a line. What cannot be written is left out: a cell's results do not depend on it.
+func (w *StandingWriter) Add(s Standing) {
+	if w.Dir == "" || w.done {
+		return
+	}
+	var err error
+	if w.file == nil {
+		if w.file, err = tell.NewPending(filepath.Join(w.Dir, StandingFile), false); err != nil {
+			w.done = true
+			return
+		}
+	}
+	line, err := json.Marshal(s)
+	if err == nil {
+		_, err = w.file.Write(append(line, '\n'))
+	}
+	if err == nil {
+		err = w.file.Flush()
+	}
+	w.done = err != nil
+}
+
+// Close removes the file.
+func (w *StandingWriter) Close() {
+	w.file.Abort()
+	w.done = true
+}

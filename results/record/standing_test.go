@@ -1,0 +1,56 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// Others read each line at once, under the temporary name; it goes with the cell.
+func TestStandingWriter(t *testing.T) {
+	dir := t.TempDir()
+	path := tell.Temporary(filepath.Join(dir, StandingFile))
+	w := StandingWriter{Dir: dir}
+	for n := 1; n <= 3; n++ {
+		w.Add(Standing{At: float64(n), Jobs: 9, Running: n})
+		raw, err := os.ReadFile(path)
+		lines := strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")
+		var last Standing
+		if err := errors.Join(err, json.Unmarshal([]byte(lines[len(lines)-1]), &last)); err != nil || len(lines) != n ||
+			last != (Standing{At: float64(n), Jobs: 9, Running: n}) {
+			t.Errorf("%d lines, the last %+v, %v", len(lines), last, err)
+		}
+	}
+	w.Close()
+	w.Add(Standing{})
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	// Nothing is written where there is no folder, and nothing fails.
+	for _, w := range []*StandingWriter{{}, {Dir: filepath.Join(dir, "none")}} {
+		w.Add(Standing{})
+		w.Add(Standing{})
+		w.Close()
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(tell.Temporary(StandingFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the writer without a folder writes here: %v", err)
+	}
+	late := StandingWriter{Dir: filepath.Join(dir, "soon")}
+	late.Add(Standing{})
+	if err := os.Mkdir(late.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	late.Add(Standing{}) // it has given up
+	if left, err := os.ReadDir(late.Dir); err != nil || len(left) != 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+}

@@ -1,0 +1,260 @@
+package tell
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Kind is what the fields of a column hold.
+type Kind int
+
+// The kinds of columns. A field that is not known is empty in CSV and null in JSON.
+const (
+	// AsText is quoted in JSON, also where it looks like a number.
+	AsText Kind = iota
+	// AsNumber is NaN or infinite where it is not known, Time and Count are negative where they never came about.
+	AsNumber
+	AsTime
+	AsCount
+	// AsPrecise is a Number that keeps six significant digits however small it is, for p-values.
+	AsPrecise
+	// AsWhole is 0, and Flag false, where the field is empty.
+	AsWhole
+	AsFlag
+	// AsList holds numbers with spaces between them.
+	AsList
+	// AsLoose is what it looks like: the value of an axis of the matrix.
+	AsLoose
+)
+
+// Column describes a column of a table.
+type Column struct {
+	Name string
+	Kind Kind
+	// Metric is the name of the metric that the column shows, if it shows one.
+	Metric string
+}
+
+// Field is a column of a table whose rows are of type T. The same fields write and read CSV and JSON, so the two cannot
+// drift apart.
+type Field[T any] struct {
+	Column
+	offset uintptr // of the field in the row
+	// Where these are set, they append the field of a row and read it.
+	add func([]byte, *T) []byte
+	set func(*T, string) error
+}
+
+// Computed is a column that is no field of its row.
+func Computed[T any](name string, kind Kind, add func([]byte, *T) []byte, set func(*T, string) error) Field[T] {
+	return Field[T]{Column: Column{Name: name, Kind: kind}, add: add, set: set}
+}
+
+// kinds are the kinds of columns of Go's types, by the option in the tag.
+var kinds = map[reflect.Type]map[string]Kind{
+	reflect.TypeFor[string]():    {"": AsText},
+	reflect.TypeFor[int]():       {"": AsWhole},
+	reflect.TypeFor[bool]():      {"": AsFlag},
+	reflect.TypeFor[float64]():   {"": AsNumber, "time": AsTime, "precise": AsPrecise},
+	reflect.TypeFor[int64]():     {"count": AsCount},
+	reflect.TypeFor[[]float64](): {"": AsList},
+}
+
+// FieldsOf are the columns of the fields of T that have a tag, `csv:"arrival_s,time"`: a name, and an option that is
+// "time", "count" or "precise" for these kinds; else the kind follows from the type. Fields of structs that are embedded,
+// or whose tag is `csv:",inline"`, are in their place.
+func FieldsOf[T any]() (fields []Field[T]) {
+	var walk func(t reflect.Type, base uintptr)
+	walk = func(t reflect.Type, base uintptr) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			tag, tagged := f.Tag.Lookup("csv")
+			name, option, _ := strings.Cut(tag, ",")
+			switch {
+			case f.Anonymous && !tagged && f.Type.Kind() == reflect.Struct || option == "inline":
+				walk(f.Type, base+f.Offset)
+			case tagged:
+				kind, ok := kinds[f.Type][option]
+				if !ok {
+					panic(fmt.Sprintf("%s.%s: no column %q is of type %s", t, f.Name, tag, f.Type))
+				}
+				fields = append(fields, Field[T]{Column: Column{Name: name, Kind: kind}, offset: base + f.Offset})
+			}
+		}
+	}
+	walk(reflect.TypeFor[T](), 0)
+	return fields
+}
+
+// at points to the field of a row, which is of the type of its kind: FieldsOf has seen to that.
+func at[V, T any](f *Field[T], r *T) *V { return (*V)(unsafe.Add(unsafe.Pointer(r), f.offset)) }
+
+// append appends the field of a row: tables have millions of them.
+func (f *Field[T]) append(b []byte, r *T) []byte {
+	if f.add != nil {
+		return f.add(b, r)
+	}
+	switch f.Kind {
+	case AsText:
+		return append(b, *at[string](f, r)...)
+	case AsWhole:
+		return strconv.AppendInt(b, int64(*at[int](f, r)), 10)
+	case AsNumber:
+		return AppendNumber(b, *at[float64](f, r))
+	case AsTime:
+		if v := *at[float64](f, r); v >= 0 {
+			return AppendNumber(b, v)
+		}
+	case AsCount:
+		if v := *at[int64](f, r); v >= 0 {
+			return strconv.AppendInt(b, v, 10)
+		}
+	case AsPrecise:
+		if v := *at[float64](f, r); stats.Finite(v) {
+			return strconv.AppendFloat(b, v, 'g', decimals, 64)
+		}
+	case AsFlag:
+		return strconv.AppendBool(b, *at[bool](f, r))
+	case AsList:
+		for i, v := range *at[[]float64](f, r) {
+			if i > 0 {
+				b = append(b, ' ')
+			}
+			b = AppendNumber(b, v)
+		}
+	}
+	return b
+}
+
+// read reads the field of a row.
+func (f *Field[T]) read(r *T, s string) (err error) {
+	if f.set != nil {
+		return f.set(r, s)
+	}
+	switch f.Kind {
+	case AsText:
+		*at[string](f, r) = s
+	case AsWhole:
+		err = parse(at[int](f, r), s, 0, "no whole number", strconv.Atoi)
+	case AsCount:
+		err = parse(at[int64](f, r), s, -1, "no whole number", func(s string) (int64, error) {
+			return strconv.ParseInt(s, 10, 64)
+		})
+	case AsNumber, AsPrecise:
+		err = parse(at[float64](f, r), s, math.NaN(), "no number", parseFloat)
+	case AsTime:
+		err = parse(at[float64](f, r), s, -1, "no number", parseFloat)
+	case AsFlag:
+		err = parse(at[bool](f, r), s, false, "neither true nor false", strconv.ParseBool)
+	case AsList:
+		list := at[[]float64](f, r)
+		*list = nil
+		for _, text := range strings.Fields(s) {
+			var v float64
+			if err := parse(&v, text, 0, "no number", parseFloat); err != nil {
+				return err
+			}
+			*list = append(*list, v)
+		}
+	}
+	return err
+}
+
+func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
+
+// parse reads a value, which is empty where there is no text.
+func parse[V any](to *V, s string, empty V, isNot string, read func(string) (V, error)) error {
+	if *to = empty; s == "" {
+		return nil
+	}
+	v, err := read(s)
+	if err != nil {
+		return fmt.Errorf("%q is %s", s, isNot)
+	}
+	*to = v
+	return nil
+}
+
+// Schema is a kind of table: a file whose rows are of type T.
+type Schema[T any] struct {
+	File   string
+	fields func() []Field[T]
+}
+
+// NewSchema returns a kind of table with the columns that fields lists, when it is first asked for, or without it those of
+// FieldsOf.
+func NewSchema[T any](file string, fields func() []Field[T]) *Schema[T] {
+	if fields == nil {
+		fields = FieldsOf[T]
+	}
+	return &Schema[T]{File: file, fields: sync.OnceValue(fields)}
+}
+
+// Only is the same table with some of its columns.
+func (s *Schema[T]) Only(names []string) *Schema[T] {
+	var fields []Field[T]
+	for _, f := range s.fields() {
+		for _, name := range names {
+			if f.Name == name {
+				fields = append(fields, f)
+			}
+		}
+	}
+	return NewSchema(s.File, func() []Field[T] { return fields })
+}
+
+// Name is that of the file without its ending.
+func (s *Schema[T]) Name() string { return strings.TrimSuffix(s.File, ".csv") }
+
+// Columns describes the columns.
+func (s *Schema[T]) Columns() (columns []Column) {
+	for _, f := range s.fields() {
+		columns = append(columns, f.Column)
+	}
+	return columns
+}
+
+// Marshal writes a row as a JSON object with the columns in their order.
+func (s *Schema[T]) Marshal(row *T) ([]byte, error) {
+	b := []byte{'{'}
+	for i, f := range s.fields() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(strconv.AppendQuote(b, f.Name), ':')
+		b = appendValue(b, string(f.append(nil, row)), f.Kind)
+	}
+	return append(b, '}'), nil
+}
+
+// Unmarshal reads what Marshal wrote; absent columns are as empty fields.
+func (s *Schema[T]) Unmarshal(raw []byte, row *T) error {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return err
+	}
+	for _, f := range s.fields() {
+		v, text := object[f.Name], ""
+		switch {
+		case len(v) == 0 || string(v) == "null":
+		case f.Kind == AsText:
+			if err := json.Unmarshal(v, &text); err != nil {
+				return fmt.Errorf("decode %s: %w", f.Name, err)
+			}
+		default:
+			text = string(v)
+		}
+		if err := f.read(row, text); err != nil {
+			return fmt.Errorf("decode %s: %w", f.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,27 @@
+package tell
+
+// Section is what is told about one thing of an experiment, on the terminal and in the report.
+type Section struct {
+	// Answers are sentences that belong to the answer of the whole experiment.
+	Answers []string
+	// Terminal and Report are what both show, in their order.
+	Terminal, Report []Item
+	// Whole reports whether an experiment without cells is about this alone.
+	Whole bool
+}
+
+// Item is a piece of a section: sentences, a table with a note below it, or the section's pictures.
+type Item struct {
+	Sentences []string
+	// Answer reports whether the sentences are the answer of an experiment that has no other.
+	Answer bool
+	// Plain sentences are paragraphs and not a list of answers.
+	Plain bool
+	Table Table
+	Note  string
+	// Folded reports whether a long table is opened by its reader.
+	Folded bool
+	// Tight items have no empty line before them on the terminal.
+	Tight    bool
+	Pictures bool
+}
