@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware/engine"
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
@@ -27,7 +26,7 @@ var readers = []string{
 	"experiments/limits", "experiments/eval", "experiments/files", "experiments/controllers", "experiments/elastic",
 	"experiments/machines", "experiments/parts",
 	"experiments/matrix", "experiments/blocks",
-	"experiments/load", "experiments/editor",
+	"experiments/decode", "experiments/editor",
 }
 
 // everywhere are leaf packages that every package may import: what describes
@@ -116,8 +115,7 @@ var rules = []struct {
 	{"experiments/program", []string{"experiments/eval", "experiments/words"}},
 	{"experiments/replay", []string{"experiments$", "experiments/eval", "experiments/files", "experiments/words",
 		"scheduler/workload"}},
-	{"experiments/load/loadtest", []string{"experiments$", "experiments/load$", "hardware/engine/all", "stages/all"}},
-	{"experiments/load", []string{
+	{"experiments/decode", []string{
 		"experiments$", "experiments/eval", "experiments/matrix", "experiments/blocks", "experiments/check",
 	}},
 	{"experiments/editor", []string{"experiments/language", "experiments/limits"}},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/scheduler/policy"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // TestSchedulerKnowsNoPolicy holds the scheduler apart from the policies: it names

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // The severities of a diagnostic.
@@ -124,7 +124,7 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 	if d.Severity == SeverityWarning {
 		word, tint = "Warning", yellow
 	}
-	fmt.Fprintf(b, "%s %s\n", paint(bold+tint, word+":"), paint(bold, words.Shortened(d.Summary, mostColumns)))
+	fmt.Fprintf(b, "%s %s\n", paint(bold+tint, word+":"), paint(bold, schema.Shortened(d.Summary, mostColumns)))
 
 	if where := d.where(); where != "" {
 		fmt.Fprintf(b, "\n  on %s:\n", where)
@@ -147,10 +147,10 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 		b.WriteByte('\n')
 	}
 	if d.Detail != "" {
-		b.WriteString(words.Shortened(d.Detail, words.MostOfText) + "\n")
+		b.WriteString(schema.Shortened(d.Detail, schema.MostOfText) + "\n")
 	}
 	if d.Suggestion != "" {
-		quoted := words.Shortened(d.Suggestion, mostColumns)
+		quoted := schema.Shortened(d.Suggestion, mostColumns)
 		if !strings.Contains(quoted, `"`) {
 			quoted = `"` + quoted + `"`
 		}
@@ -209,7 +209,7 @@ func (d Diagnostic) where() string {
 	}
 	where := fmt.Sprintf("%s line %d", d.Range.File, d.Range.Start.Line)
 	if d.Snippet != nil && d.Snippet.Context != "" {
-		where += ", in " + words.Shortened(d.Snippet.Context, mostColumns)
+		where += ", in " + schema.Shortened(d.Snippet.Context, mostColumns)
 	}
 	return where
 }

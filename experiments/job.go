@@ -132,6 +132,23 @@ func (j *Job) Template() scheduler.Job {
 func (j *Job) Open() bool { return j.Budget != nil && j.Epochs == 0 && j.Steps == 0 }
 
 // Job is a training program with its total work and its request.
+//
+// A training program, its total work and the resources that it requests. It has either a `builtin` block or a
+// `command`, and `epochs`, `steps` or a `budget`.
+//
+//	job "long" {
+//	  builtin "mlp" { hidden = [64, 32] }
+//	  epochs  = 60
+//	  threads = 2
+//	}
+//
+//	job "script" {
+//	  command = ["python3", "train.py"]
+//	  env     = { BATCH = "64" }
+//	  steps   = 2000
+//	  threads = { inter = 1, intra = 3 }
+//	  limit   = "10m"
+//	}
 type Job struct {
 	Name  string
 	Range Range
@@ -139,46 +156,129 @@ type Job struct {
 	// Exactly one of Builtin, Command and Recorded is set.
 	Builtin  string
 	Settings []Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
-	Command  []string
-	Dir      string    // working directory of Command; absolute
-	Env      []Setting // extra environment
-	Files    []string  // further input files; a change in one makes cells run again
-	// Flags asks for the hardware flags (--cpu --numThreads N) of run.sh-style programs.
-	Flags bool
+
+	// The program and its arguments. The program follows the job contract (jobs/README.md).
+	//
+	//	command = ["python3", "train.py"]
+	Command []string `arg:"command"`
+	// The working directory of `command`; relative to the folder of the experiment file.
+	//
+	// Default: the folder of the experiment file.
+	//
+	//	dir = "../models"
+	Dir string `arg:"dir"`
+	// More environment variables for `command`. tfexp itself sets those of the job contract.
+	//
+	//	env = { BATCH = "64" }
+	Env []Setting `arg:"env"`
+	// Files that `command` reads, and folders with all that is below them, relative to the folder of the
+	// experiment file. If one changes, the cells that use it run again. What Python compiles and version control
+	// keeps does not count.
+	//
+	//	files = ["train.py", "data"]
+	Files []string `arg:"files,empty"`
+	// Whether to append the hardware flags (`--cpu --numThreads N` or `--gpu --numGPUs N`) to `command`.
+	//
+	//	flags = true
+	Flags bool `arg:"flags" default:"false"`
+	// Total work, in passes over the training data.
+	//
+	//	epochs = 60
+	Epochs int `arg:"epochs" min:"1" max:"epochs"`
+	// Total work, in optimizer steps.
+	//
+	//	steps = 2000
+	Steps int `arg:"steps" min:"1" max:"epochs"`
+	// The training loss at which the job is done, even if epochs (or steps) are left: they are the most that it
+	// may train. A program is told in `TFEXP_TARGET_LOSS`; one that ignores that goes on to its end.
+	// `remaining.csv` and the report then show how well the time to the target was predicted. In simulation the
+	// losses come from `losses` in the block `runtime`.
+	//
+	//	target_loss = 0.05
+	TargetLoss float64 `arg:"target_loss" min:"1e-12" max:"1000000000000"`
+	// The cores that the job requests: a number, or an object that divides it between the inter-op and the
+	// intra-op pool.
+	//
+	//	threads = { inter = 1, intra = 3 }
+	Threads Threads `arg:"threads" type:"threads" default:"1" min:"1" max:"threads"`
+	// Whether the job can be resized while it runs.
+	//
+	//	malleable = true
+	Malleable bool `arg:"malleable" default:"false"`
+	// The GPUs that the job requests.
+	//
+	//	gpus = 1
+	GPUs int `arg:"gpus" default:"0" min:"0" max:"threads"`
+	// The type of GPU that the job needs: the `gpu` of a node.
+	//
+	// Default: any.
+	//
+	//	gpu = "V100"
+	GPU string `arg:"gpu"`
+	// The memory that the job requests. It starts only where so much is free.
+	//
+	//	memory = "2GiB"
+	Memory int64 `arg:"memory,positive"`
+	// The nodes over which `threads`, `gpus` and `memory` are divided evenly. The job starts on all of them at
+	// once.
+	//
+	//	nodes = 2
+	Nodes int `arg:"nodes" default:"1" min:"1" max:"nodes"`
+	// The job's level for the order `priority`; 0 is the best.
+	//
+	//	priority = 2
+	Priority int `arg:"priority" default:"0" min:"0" max:"1000000"`
+	// The time after its arrival by which the job should be finished, for the order `edf`.
+	//
+	//	deadline = "1m"
+	Deadline time.Duration `arg:"deadline,positive"`
+	// Which time-writer line of the output counts if `command` prints several, as programs with several workers
+	// do: the `first`, the `last`, or the `longest` (with the most epochs).
+	//
+	//	time_writer = "longest"
+	TimeWriter string `arg:"time_writer" default:"last" allowed:"first last longest"`
+	// A job that runs longer than this is stopped and counts as failed. Paused time does not count.
+	//
+	//	limit = "10m"
+	Limit time.Duration `arg:"limit,positive"`
+	// How long the job may train, in service time: waiting and pauses do not count, and all attempts do. When it
+	// is used up the program evaluates the model of its last whole epoch, which the budget does not pay for, and
+	// ends; a budget that is too short for an epoch gives the accuracy at the start. Epochs (or steps) are then
+	// the most that the job trains, and may be left out. A program is told in `TFEXP_BUDGET` and, as `time_left`,
+	// in its control file. One that still runs 10 s and a tenth of the budget after its end fails. `jobs.csv` has
+	// the budget, how much of it was used, and what came after it.
+	//
+	//	budget = "400s"
+	Budget *time.Duration `arg:"budget" json:",omitempty"`
+	// How often the job is started again after a failure: its program exited with a status other than 0 or was
+	// killed, or its machine went away. It waits in the queue again, and may continue from its checkpoint. Jobs do
+	// not fail in simulation.
+	//
+	//	retries = 2
+	Retries int `arg:"retries" default:"0" min:"0" max:"100"`
+	// The image in which the job runs on {contained}; other engines ignore it. `command` replaces the image's entry
+	// point. A `builtin` program needs an image with `tfexp` in its path (jobs/builtin/build-image.sh).
+	//
+	//	image = "tfexp/tensorflow:latest"
+	Image string `arg:"image" json:"-"`
+	// Folders or files that are mounted into the container: `source:target`, or `source:target:ro` for read-only.
+	// The source is on the daemon's machine; a relative path begins at the folder of the experiment file.
+	//
+	//	mounts = ["../data:/data:ro"]
+	Mounts []string `arg:"mounts,empty" json:"-"`
+	// The working directory in the container.
+	//
+	// Default: the image's own.
+	//
+	//	workdir = "/work"
+	Workdir string `arg:"workdir" json:"-"`
+
 	// Events are the event files of the program, without a folder of this machine; nil: none.
 	Events *launch.EventFiles `json:",omitempty"`
-	// TimeWriter is first, last or longest: the time-writer line that counts.
-	TimeWriter string
-
-	// Exactly one of Epochs and Steps is above 0; neither is for an open job.
-	Epochs int
-	Steps  int
-	// TargetLoss is the training loss at which the job is done, even if work is
-	// left; 0: none.
-	TargetLoss float64
-
-	Threads   Threads
-	Malleable bool
-	GPUs      int
-	// GPU is the type of GPU that it wants; empty for any.
-	GPU    string
-	Memory int64 // bytes
-	// Nodes over which the request is divided evenly; 0 and 1 mean one.
-	Nodes    int
-	Priority int
-	// Deadline is relative to the arrival; 0 means none.
-	Deadline time.Duration
-	// Limit ends a job that runs longer (service time); 0 means no limit.
-	Limit time.Duration
-	// Budget is how long the job may train (service time); nil means that its work
-	// alone ends it.
-	Budget *time.Duration `json:",omitempty"`
 	// Container is set when the job names an image.
 	Container *launch.Container
 	// Roles are the parts of a job that has several; its request is their sum.
 	Roles []scheduler.Role `json:",omitempty"`
-	// Retries is how often a job that failed is started anew.
-	Retries int
 	// Alternatives are the same job with another request and run time.
 	// Alternative is the name of such an alternative; it is empty for the job
 	// itself.

@@ -13,10 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/language"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/experiments/schema"
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	_ "github.com/tfexp/tfexp/stages/all"
@@ -24,7 +22,7 @@ import (
 
 // TestReference holds docs/language.md to the schema that the decoder uses.
 func TestReference(t *testing.T) {
-	golden(t, filepath.Join("..", "docs", "language.md"), language.Markdown())
+	golden(t, filepath.Join("..", "docs", "language.md"), decode.Markdown())
 }
 
 // TestSchemaExamples loads every example of the reference: the examples of
@@ -39,7 +37,7 @@ func TestSchemaExamples(t *testing.T) {
 		"hardware": "hardware \"here\" {\n engine = \"simulated\"\n threads = 64\n}",
 		"policy":   "policy \"fcfs\" { order = \"fcfs\" }\npolicy \"rr\" {\n order = \"round_robin\"\n quantum = \"1s\"\n}",
 	}
-	for _, b := range language.File().Blocks {
+	for _, b := range decode.Language().Blocks {
 		examples := []string{b.Example}
 		for _, inner := range b.Blocks {
 			if inner.Example != "" {
@@ -69,7 +67,7 @@ func TestSchemaExamples(t *testing.T) {
 				src = strings.Replace(src, `quantum = "1s"`, `quantum = each.quantum`, 1)
 			}
 			// A piece of a file may warn that nothing uses it.
-			_, diags := load.Source(filepath.Join("testdata", "example.hcl"), []byte(src), load.Options{Host: host})
+			_, diags := decode.Source(filepath.Join("testdata", "example.hcl"), []byte(src), decode.Options{Host: host})
 			if diags.HasErrors() {
 				t.Errorf("%s:\n%s", b.Name, text(t, diags))
 			}
@@ -99,16 +97,16 @@ func TestSchemaExamples(t *testing.T) {
 			visit(inner)
 		}
 	}
-	visit(language.File())
+	visit(decode.Language())
 }
 
 func firstLabel(example string) string { return strings.Split(example, `"`)[1] }
 
 // TestReferenceBegins loads the experiment at the head of the reference.
 func TestReferenceBegins(t *testing.T) {
-	_, rest, _ := strings.Cut(string(language.Markdown()), "```hcl\n")
+	_, rest, _ := strings.Cut(string(decode.Markdown()), "```hcl\n")
 	src, _, _ := strings.Cut(rest, "```")
-	spec, diags := load.Source("reference.hcl", []byte(src), load.Options{Host: host})
+	spec, diags := decode.Source("reference.hcl", []byte(src), decode.Options{Host: host})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}
@@ -118,7 +116,7 @@ func TestReferenceBegins(t *testing.T) {
 }
 
 func TestSchemaAgrees(t *testing.T) {
-	args := language.File().Block("policy").Args
+	args := decode.Language().Block("policy").Args
 	for _, q := range policy.Questions {
 		if got, want := schema.Find(args, string(q)).Allowed, q.Names(); !slices.Equal(got, want) {
 			t.Errorf("%s: %v in the language, %v in the registry", q, got, want)
@@ -129,7 +127,7 @@ func TestSchemaAgrees(t *testing.T) {
 // TestBuiltinsAgree holds the settings of built-in programs in the language to
 // those that the programs take.
 func TestBuiltinsAgree(t *testing.T) {
-	variants := language.File().Block("job").Block("builtin").ByLabel
+	variants := decode.Language().Block("job").Block("builtin").ByLabel
 	describe := func(name, value string) string { return name + " = " + strings.Trim(value, `"`) }
 	got, want := map[string][]string{}, map[string][]string{}
 	for _, v := range variants {
@@ -175,12 +173,12 @@ func shipped(t *testing.T) []string {
 // TestShipped loads the experiments that ship, the starter among them.
 func TestShipped(t *testing.T) {
 	for _, file := range shipped(t) {
-		spec, diags := load.File(file, load.Options{Host: host})
+		spec, diags := decode.File(file, decode.Options{Host: host})
 		if len(diags) > 0 {
 			t.Errorf("%s:\n%s", file, text(t, diags))
 			continue
 		}
-		formatted, diags := load.Format(file, spec.Source)
+		formatted, diags := decode.Format(file, spec.Source)
 		if len(diags) > 0 || string(formatted) != string(spec.Source) {
 			t.Errorf("%s is not in the canonical layout: %v", file, diags)
 		}
@@ -189,7 +187,7 @@ func TestShipped(t *testing.T) {
 
 func TestStarter(t *testing.T) {
 	one := experiments.HostFacts{Threads: 1, Cores: 1, MemoryBytes: 1 << 30, OS: "linux", Arch: "amd64"}
-	spec, diags := load.Source("mine.hcl", experiments.Starter("mine"), load.Options{Host: one})
+	spec, diags := decode.Source("mine.hcl", experiments.Starter("mine"), decode.Options{Host: one})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}
@@ -214,7 +212,7 @@ func TestTemplates(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		spec, diags := load.File(files[0].Name, load.Options{Host: host})
+		spec, diags := decode.File(files[0].Name, decode.Options{Host: host})
 		if len(diags) > 0 {
 			t.Errorf("template %s: %s", template.Name, text(t, diags))
 			continue
@@ -222,7 +220,7 @@ func TestTemplates(t *testing.T) {
 		if spec.Name != "mine" || len(spec.Compares) == 0 {
 			t.Errorf("template %s: name %q, %d comparisons", template.Name, spec.Name, len(spec.Compares))
 		}
-		if formatted, diags := load.Format(files[0].Name, files[0].Source); len(diags) > 0 ||
+		if formatted, diags := decode.Format(files[0].Name, files[0].Source); len(diags) > 0 ||
 			string(formatted) != string(files[0].Source) {
 			t.Errorf("template %s is not in the canonical layout", template.Name)
 		}

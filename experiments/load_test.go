@@ -13,27 +13,27 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
-	"github.com/tfexp/tfexp/experiments/load/loadtest"
+	"github.com/tfexp/tfexp/experiments/decode"
+	"github.com/tfexp/tfexp/experiments/decode/decodetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // host is the machine that the test files are checked against.
-var host = loadtest.Host
+var host = decodetest.Host
 
 // golden compares got with a file, or writes it under -update.
 func golden(t *testing.T, path string, got []byte) {
 	t.Helper()
-	loadtest.Golden(t, path, got, *update)
+	decodetest.Golden(t, path, got, *update)
 }
 
-var text, dump = loadtest.Text, loadtest.Dump
+var text, dump = decodetest.Text, decodetest.Dump
 
-func TestGood(t *testing.T) { loadtest.Corpus{Update: *update}.Good(t) }
+func TestGood(t *testing.T) { decodetest.Corpus{Update: *update}.Good(t) }
 
 // TestBroken holds what a user reads about each broken file.
-func TestBroken(t *testing.T) { loadtest.Corpus{Update: *update}.Broken(t) }
+func TestBroken(t *testing.T) { decodetest.Corpus{Update: *update}.Broken(t) }
 
 // small is an experiment with a variable of each kind, for the tests of values.
 const small = `
@@ -83,14 +83,14 @@ func write(t *testing.T, name, content string) string {
 func TestVariables(t *testing.T) {
 	file := write(t, "vars.hcl", "quantum = \"3s\"\nn = 5\n")
 	jsonFile := write(t, "vars.json", `{"n": 6, "sizes": ["2048MiB", "1GB"]}`)
-	spec, diags := load.Source("small.hcl", []byte(small), load.Options{
+	spec, diags := decode.Source("small.hcl", []byte(small), decode.Options{
 		VarFiles: []string{file, jsonFile},
 		Vars:     []string{"quantum=1500ms", "label=a=b", "quantum=60s"},
 	})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}
-	want := []experiments.Setting{{"quantum", "1m"}, {"n", "6"}, {"sizes", `["2GiB", "1GB"]`}, {"label", "a=b"}}
+	want := []experiments.Setting{{Name: "quantum", Value: "1m"}, {Name: "n", Value: "6"}, {Name: "sizes", Value: `["2GiB", "1GB"]`}, {Name: "label", Value: "a=b"}}
 	if !slices.Equal(spec.Variables, want) {
 		t.Errorf("variables %v, want %v", spec.Variables, want)
 	}
@@ -105,15 +105,15 @@ func TestVariables(t *testing.T) {
 // as a resumed run does.
 func TestVariablesRoundTrip(t *testing.T) {
 	for _, file := range []string{"testdata/good/cluster.hcl", "testdata/good/sketch.hcl"} {
-		spec, diags := load.File(file, load.Options{Host: host})
+		spec, diags := decode.File(file, decode.Options{Host: host})
 		if len(diags) > 0 {
 			t.Fatal(text(t, diags))
 		}
-		opts := load.Options{Host: host}
+		opts := decode.Options{Host: host}
 		for _, v := range spec.Variables {
 			opts.Vars = append(opts.Vars, v.Name+"="+v.Value)
 		}
-		again, diags := load.Source(file, spec.Source, opts)
+		again, diags := decode.Source(file, spec.Source, opts)
 		if len(diags) > 0 {
 			t.Fatal(text(t, diags))
 		}
@@ -125,7 +125,7 @@ func TestVariablesRoundTrip(t *testing.T) {
 
 func TestBadVariables(t *testing.T) {
 	broken := write(t, "vars.hcl", "quantm = \"3s\"\nn = \"many\"\n")
-	for name, opts := range map[string]load.Options{
+	for name, opts := range map[string]decode.Options{
 		"unknown":        {Vars: []string{"n=1", "quantm=5s"}},
 		"unit":           {Vars: []string{"quantum=5"}},
 		"type":           {Vars: []string{"n=many"}},
@@ -137,7 +137,7 @@ func TestBadVariables(t *testing.T) {
 		"syntax":         {Vars: []string{"n=1 +", "sizes=["}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec, diags := load.Source("small.hcl", []byte(small), opts)
+			spec, diags := decode.Source("small.hcl", []byte(small), opts)
 			if spec != nil || !diags.HasErrors() {
 				t.Fatalf("it loads: %v", diags)
 			}
@@ -152,7 +152,7 @@ func TestUnreadable(t *testing.T) {
 		"testdata/none.hcl": "there is no file",
 		"testdata":          "is a directory",
 	} {
-		spec, diags := load.File(path, load.Options{})
+		spec, diags := decode.File(path, decode.Options{})
 		if spec != nil || len(diags) != 1 || !strings.Contains(diags[0].Detail, want) {
 			t.Errorf("%s: %v", path, diags)
 		}
@@ -164,7 +164,7 @@ func TestUnreadable(t *testing.T) {
 
 // TestDiagnosticJSON holds the machine's form of a diagnostic.
 func TestDiagnosticJSON(t *testing.T) {
-	_, diags := load.File("testdata/broken/argument_misspelled.hcl", load.Options{Host: host})
+	_, diags := decode.File("testdata/broken/argument_misspelled.hcl", decode.Options{Host: host})
 	out, err := json.MarshalIndent(diags, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestDiagnosticJSON(t *testing.T) {
 }
 
 func TestRenderColor(t *testing.T) {
-	_, diags := load.File("testdata/broken/argument_misspelled.hcl", load.Options{Host: host})
+	_, diags := decode.File("testdata/broken/argument_misspelled.hcl", decode.Options{Host: host})
 	var b strings.Builder
 	if err := diags.Render(&b, true); err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestRenderColor(t *testing.T) {
 
 // TestRanges checks that what leaves the package points at the right line.
 func TestRanges(t *testing.T) {
-	spec, diags := load.File("testdata/good/sketch.hcl", load.Options{Host: host})
+	spec, diags := decode.File("testdata/good/sketch.hcl", decode.Options{Host: host})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}
@@ -204,24 +204,24 @@ func TestRanges(t *testing.T) {
 
 // TestSharing checks that blocks which evaluate alike are one value.
 func TestSharing(t *testing.T) {
-	spec, _ := load.File("testdata/good/sketch.hcl", load.Options{Host: host})
+	spec, _ := decode.File("testdata/good/sketch.hcl", decode.Options{Host: host})
 	if spec.Cells[0].Workload != spec.Cells[2].Workload || spec.Cells[1].Policy == spec.Cells[2].Policy {
 		t.Error("blocks are shared wrongly")
 	}
 }
 
 func TestFormat(t *testing.T) {
-	got, diags := load.Format("x.hcl", []byte("a=1\nbcd   =  2 # two\nx \"y\" {\nz=3\n}\n"))
+	got, diags := decode.Format("x.hcl", []byte("a=1\nbcd   =  2 # two\nx \"y\" {\nz=3\n}\n"))
 	want := "a   = 1\nbcd = 2 # two\nx \"y\" {\n  z = 3\n}\n"
 	if len(diags) > 0 || string(got) != want {
 		t.Errorf("%v, %q", diags, got)
 	}
 	want = "{\n  \"a\": {\n    \"b\": 1\n  }\n}\n"
-	if got, diags := load.Format("x.hcl.json", []byte(`{"a":{"b":1}}`)); len(diags) > 0 || string(got) != want {
+	if got, diags := decode.Format("x.hcl.json", []byte(`{"a":{"b":1}}`)); len(diags) > 0 || string(got) != want {
 		t.Errorf("%v, %q", diags, got)
 	}
 	for _, name := range []string{"x.hcl", "x.hcl.json"} {
-		if got, diags := load.Format(name, []byte("a = {")); got != nil || !diags.HasErrors() {
+		if got, diags := decode.Format(name, []byte("a = {")); got != nil || !diags.HasErrors() {
 			t.Errorf("%s: a syntax error is formatted: %q", name, got)
 		}
 	}
@@ -258,7 +258,7 @@ matrix {
 }
 
 func TestSweep(t *testing.T) {
-	spec, diags := load.Source("sweep.hcl", sweep(30), load.Options{})
+	spec, diags := decode.Source("sweep.hcl", sweep(30), decode.Options{})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}
@@ -274,7 +274,7 @@ func TestSweep(t *testing.T) {
 }
 
 func TestMatrixTooLarge(t *testing.T) {
-	_, diags := load.Source("sweep.hcl", sweep(1020), load.Options{})
+	_, diags := decode.Source("sweep.hcl", sweep(1020), decode.Options{})
 	if len(diags) != 1 || diags[0].Summary != "Matrix too large" {
 		t.Errorf("diagnostics: %v", diags)
 	}
@@ -283,7 +283,7 @@ func TestMatrixTooLarge(t *testing.T) {
 func BenchmarkLoad10000Cells(b *testing.B) {
 	src := sweep(100)
 	for b.Loop() {
-		spec, diags := load.Source("sweep.hcl", src, load.Options{})
+		spec, diags := decode.Source("sweep.hcl", src, decode.Options{})
 		if len(diags) > 0 || len(spec.Cells) != 10_000 {
 			b.Fatal(diags)
 		}
@@ -295,7 +295,7 @@ func BenchmarkLoad10000Cells(b *testing.B) {
 func BenchmarkLoad10000Policies(b *testing.B) {
 	src := []byte(strings.Replace(string(sweep(100)), `"${each.quantum}ms"`, `"${each.quantum * each.count}ms"`, 1))
 	for b.Loop() {
-		spec, diags := load.Source("sweep.hcl", src, load.Options{})
+		spec, diags := decode.Source("sweep.hcl", src, decode.Options{})
 		if len(diags) > 0 || len(spec.Cells) != 10_000 {
 			b.Fatal(diags)
 		}
@@ -324,7 +324,7 @@ func FuzzLoad(f *testing.F) {
 		if isJSON {
 			name = "fuzz.hcl.json"
 		}
-		spec, diags := load.Source(name, src, load.Options{Host: host})
+		spec, diags := decode.Source(name, src, decode.Options{Host: host})
 		if (spec == nil) != diags.HasErrors() {
 			t.Errorf("spec %v with diagnostics %v", spec != nil, diags)
 		}
@@ -350,7 +350,7 @@ matrix {
   order = ["fcfs", "round_robin"]
 }
 `
-	spec, diags := load.Source("null.hcl", []byte(src), load.Options{Host: host})
+	spec, diags := decode.Source("null.hcl", []byte(src), decode.Options{Host: host})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}
@@ -381,7 +381,7 @@ matrix {
   length = [1, 2, 3]
 }
 `
-	spec, diags := load.Source("jobs.hcl", []byte(src), load.Options{Host: host})
+	spec, diags := decode.Source("jobs.hcl", []byte(src), decode.Options{Host: host})
 	if len(diags) > 0 {
 		t.Fatal(text(t, diags))
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 )
 
 // The experiment that the README shows is a whole one.
@@ -20,7 +20,7 @@ func TestReadmeExperimentLoads(t *testing.T) {
 	if !found || !closed {
 		t.Fatal("README.md shows no experiment")
 	}
-	spec, diags := load.Source("readme.hcl", []byte(source), load.Options{
+	spec, diags := decode.Source("readme.hcl", []byte(source), decode.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2, MemoryBytes: 8 << 30},
 	})
 	if len(diags) > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/tuner"
@@ -341,8 +341,8 @@ policy "p" {
 		{[]string{"ESTIMATES", "noisy(0)"}, "[w]"},
 		{[]string{"HARDWARE", "noise = 0.1"}, "[]"},
 	} {
-		spec, diags := load.Source("fixed.hcl", []byte(strings.NewReplacer(append(slices.Clone(c.set), standard...)...).Replace(file)),
-			load.Options{Host: host})
+		spec, diags := decode.Source("fixed.hcl", []byte(strings.NewReplacer(append(slices.Clone(c.set), standard...)...).Replace(file)),
+			decode.Options{Host: host})
 		if diags.HasErrors() {
 			t.Errorf("case %d: %s", i, text(t, diags))
 			continue

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
@@ -44,12 +44,42 @@ type Submit struct {
 	Range   Range
 }
 
-// Update changes the thread request of one job while the cell runs.
+// Update changes the thread request of one job, of which Job has the class and the running number, while the cell runs.
+//
+// Changes the thread request while jobs train: as `resize`, and of all jobs of the workload unless `job` names
+// one. Programs of jobs with a `budget` are told their new allotment, whether it went up or down, and the time
+// that is left. A change after the end of a job does nothing.
+//
+//	job "net" {
+//	  builtin "cnn" {}
+//	  budget    = "400s"
+//	  threads   = 1
+//	  malleable = true
+//	}
+//
+//	workload "grows" {
+//	  submit { job = job.net }
+//	  changes {
+//	    at      = "70s"
+//	    threads = 2
+//	  }
+//	}
 type Update struct {
-	At      time.Duration
-	Job     string // class and running number, "long-1"
-	Threads int
-	Range   Range
+	// The time of the change since the start of the cell.
+	//
+	//	at = "70s"
+	At time.Duration `arg:"at,required"`
+	// The new request.
+	//
+	//	threads = 2
+	Threads int `arg:"threads,required" min:"1" max:"threads"`
+	// The name of the job, such as `long-1`.
+	//
+	// Default: all jobs of the workload.
+	//
+	//	job = "long-1"
+	Job   string `arg:"job"`
+	Range Range
 }
 
 // LineErrors finds all errors of lines within an error.
@@ -91,7 +121,7 @@ func Malformed(skipped []error) string {
 		}
 		r.count++
 	}
-	text := words.Plural(len(skipped), "malformed line")
+	text := schema.Plural(len(skipped), "malformed line")
 	switch len(reasons) {
 	case 0:
 		return text
@@ -102,7 +132,7 @@ func Malformed(skipped []error) string {
 	parts := make([]string, 0, maxReasons+1)
 	for i, r := range reasons {
 		if i == maxReasons {
-			parts = append(parts, words.Plural(len(reasons)-i, "other reason"))
+			parts = append(parts, schema.Plural(len(reasons)-i, "other reason"))
 			break
 		}
 		parts = append(parts, fmt.Sprintf("%s (%d, first line %d)", r.text, r.count, r.line))
@@ -171,7 +201,7 @@ func (t *Trace) LeftOut() string {
 		parts = append(parts, Malformed(t.Skipped))
 	}
 	if t.TooLarge > 0 {
-		parts = append(parts, fmt.Sprintf("%s larger than the hardware, first line %d", words.Plural(t.TooLarge, "job"),
+		parts = append(parts, fmt.Sprintf("%s larger than the hardware, first line %d", schema.Plural(t.TooLarge, "job"),
 			t.LargeLine))
 	}
 	if parts == nil {
@@ -214,7 +244,7 @@ func (s *Spec) Assumed() (texts []string) {
 		list := files[said]
 		named := list[0]
 		if len(list) > 1 {
-			named = fmt.Sprintf("%s and %s", named, words.Plural(len(list)-1, "more file"))
+			named = fmt.Sprintf("%s and %s", named, schema.Plural(len(list)-1, "more file"))
 		}
 		texts = append(texts, named+": "+said)
 	}

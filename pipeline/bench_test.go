@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 )
 
 // matrixFile is a matrix of 10,000 cells: two axes of 100 values.
@@ -141,7 +141,7 @@ func BenchmarkManyCells(b *testing.B) {
 func benchmarkFile(b *testing.B, file string, cells int, vars ...string) {
 	b.Helper()
 	for b.Loop() {
-		spec, diags := load.File(file, load.Options{Vars: vars})
+		spec, diags := decode.File(file, decode.Options{Vars: vars})
 		if diags.HasErrors() {
 			b.Fatal(diags)
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	"github.com/tfexp/tfexp/experiments/decode"
+	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -20,8 +20,8 @@ import (
 // TestCantBeLate runs the shipped experiment: the scheduler rents servers on the recorded
 // windows, and each of the 120 published costs comes out to a tenth of a cent.
 func TestCantBeLate(t *testing.T) {
-	spec, diags := load.File(filepath.Join("..", "experiments", "papers", "cant_be_late.hcl"),
-		load.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
+	spec, diags := decode.File(filepath.Join("..", "experiments", "papers", "cant_be_late.hcl"),
+		decode.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -79,7 +79,7 @@ func runOnGPUs(t *testing.T, source *fakeGPUs) (*record.Experiment, record.Cell)
 	t.Helper()
 	source.twice = filepath.Join(t.TempDir(), "twice")
 	file := strings.Replace(gpuFile, "TWICE", source.twice, 1)
-	spec, diags := load.Source("gpus.hcl", []byte(file), load.Options{
+	spec, diags := decode.Source("gpus.hcl", []byte(file), decode.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2, GPUs: 2, GPUType: "fake"},
 	})
 	if diags.HasErrors() {

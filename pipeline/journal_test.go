@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -174,7 +174,7 @@ func TestResultsOfAnotherFile(t *testing.T) {
 		if err := os.WriteFile(file, []byte(simulatedFile), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		spec, diags := load.Source(file, []byte(simulatedFile), load.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
+		spec, diags := decode.Source(file, []byte(simulatedFile), decode.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}

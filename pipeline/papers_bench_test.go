@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 )
 
 // BenchmarkPapers reports how many jobs of published traces are simulated a second under the policies of the
@@ -25,7 +25,7 @@ func BenchmarkPapers(b *testing.B) {
 				large(b)
 			}
 			for b.Loop() {
-				spec, diags := load.File(filepath.Join("..", "experiments", "papers", one.file), load.Options{})
+				spec, diags := decode.File(filepath.Join("..", "experiments", "papers", one.file), decode.Options{})
 				if diags.HasErrors() {
 					b.Fatal(diags)
 				}

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	"github.com/tfexp/tfexp/experiments/decode"
+	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
@@ -93,7 +93,7 @@ compare "mean_jct" {
 
 func loadSmall(t testing.TB, source string) *experiments.Spec {
 	t.Helper()
-	spec, diags := load.Source("small.hcl", []byte(source), load.Options{
+	spec, diags := decode.Source("small.hcl", []byte(source), decode.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})
 	if diags.HasErrors() {
@@ -472,7 +472,7 @@ func TestSyntaxOfTheExperimentMayChange(t *testing.T) {
  "hardware": {"h": {"engine": "simulated", "threads": 1}},
  "policy": {"fcfs": {"order": "fcfs"}}}`
 	runs(t, simulatedFile, out, 8)
-	spec, diags := load.Source("small.hcl.json", []byte(asJSON), load.Options{})
+	spec, diags := decode.Source("small.hcl.json", []byte(asJSON), decode.Options{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -543,7 +543,7 @@ policy "fcfs" { order = "fcfs" }
 		if err := os.WriteFile(filepath.Join(dir, "train.sh"), []byte("echo trained\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		spec, diags := load.Source(filepath.Join(dir, "moved.hcl"), []byte(file), load.Options{
+		spec, diags := decode.Source(filepath.Join(dir, "moved.hcl"), []byte(file), decode.Options{
 			Host: experiments.HostFacts{Threads: 1, Cores: 1},
 		})
 		if diags.HasErrors() {

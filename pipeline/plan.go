@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -377,7 +377,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, diags := load.Source(record.File, source, load.Options{Vars: vars, Host: host, Lenient: record.Lenient})
+	spec, diags := decode.Source(record.File, source, decode.Options{Vars: vars, Host: host, Lenient: record.Lenient})
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}

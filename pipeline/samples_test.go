@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/results/record"
 )
 
 // What the language calls a model is one.
 func TestModelsOfTheLanguageExist(t *testing.T) {
-	for _, m := range language.Models {
+	for _, m := range decode.Models {
 		if _, err := estimator.ByName(m); err != nil {
 			t.Error(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
-	"github.com/tfexp/tfexp/experiments/load/loadtest"
+	"github.com/tfexp/tfexp/experiments/decode/decodetest"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/record"
@@ -76,7 +76,7 @@ tune "t" {
 func begin(t *testing.T, beside map[string]string, edit ...string) *searches {
 	t.Helper()
 	text := strings.NewReplacer(append(edit, "REPLICATES", "1", "OBJECTIVE", "time", "MORE", "")...).Replace(searchFile)
-	spec, says := loadtest.Beside(t, text, beside)
+	spec, says := decodetest.Beside(t, text, beside)
 	if spec == nil {
 		t.Fatal(says)
 	}

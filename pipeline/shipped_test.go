@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -24,7 +24,7 @@ func shipped(t *testing.T, name string) *Plan {
 
 func shippedSpec(t *testing.T, name string) *experiments.Spec {
 	t.Helper()
-	spec, diags := load.File(filepath.Join("..", "experiments", name), load.Options{
+	spec, diags := decode.File(filepath.Join("..", "experiments", name), decode.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})
 	if diags.HasErrors() {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -55,7 +55,7 @@ func tunedPlan(t *testing.T, out string) *Plan {
 	if err := os.WriteFile(filepath.Join(dir, "measured.csv"), []byte(measuredTable), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	spec, diags := load.Source(filepath.Join(dir, "tuned.hcl"), []byte(tuned), load.Options{})
+	spec, diags := decode.Source(filepath.Join(dir, "tuned.hcl"), []byte(tuned), decode.Options{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

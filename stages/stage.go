@@ -100,6 +100,9 @@ func Register(s *Stage) {
 		panic(fmt.Sprintf("stages: two stages are called %q", s.Name))
 	}
 	registry = append(registry, s)
+	if s.Block != nil {
+		schema.Bring(s.Name, s.Block)
+	}
 }
 
 // Find returns the stage of a name, or nil.

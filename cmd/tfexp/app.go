@@ -25,7 +25,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -92,7 +92,7 @@ func (a *App) Exit(err error) int {
 	code, hint := Verdict(err)
 	if own, ok := err.(*Error); err != nil && (!ok || own.Err != nil) {
 		fmt.Fprintf(a.Err, "%s %s\n", a.Printer().PaintErr(tell.Red, "Error:"),
-			words.Shortened(err.Error(), words.MostOfText))
+			schema.Shortened(err.Error(), schema.MostOfText))
 	}
 	if hint != "" {
 		fmt.Fprintf(a.Err, "  %s\n", hint)

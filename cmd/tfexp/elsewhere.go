@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/tasks"
@@ -42,7 +42,7 @@ func (f *elsewhere) options() (*stages.Elsewhere, error) {
 	case f.on != "" && f.on != execute.Here:
 		batches := engine.Names(func(k *engine.Kind) bool { return k.Batch != nil })
 		if k := engine.Find(f.on); k == nil || k.Batch == nil {
-			return nil, Usagef("", "--on %s: cells run on %s, or %s", f.on, words.OneOf(batches), execute.Here)
+			return nil, Usagef("", "--on %s: cells run on %s, or %s", f.on, schema.OneOf(batches), execute.Here)
 		}
 	}
 	for _, arg := range f.args {
@@ -82,7 +82,7 @@ func (a *app) left(plan *pipeline.Plan) error {
 		}
 	}
 	_, err = fmt.Fprintf(a.Out, "%s left to %s as %s (job %s)\n\"tfexp status %s\" shows how far they are, "+
-		"\"tfexp resume %s\" collects them\n", words.Plural(cells, "cell"), submitted.On, words.Plural(tasks, "task"),
+		"\"tfexp resume %s\" collects them\n", schema.Plural(cells, "cell"), submitted.On, schema.Plural(tasks, "task"),
 		strings.Join(jobs, ", "), plan.Dir, plan.Dir)
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/results/tracking"
@@ -38,7 +38,7 @@ statistics, or its cells as runs of TensorBoard or MLflow.`,
   tfexp export tensorboard results/fcfs_vs_rr`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return Usagef("usage: "+cmd.UseLine(), "name what to export: %s", words.OneOf(kinds))
+				return Usagef("usage: "+cmd.UseLine(), "name what to export: %s", schema.OneOf(kinds))
 			}
 			return Usagef(DidYouMean(args[0], kinds, "usage: "+cmd.UseLine()),
 				"cannot export %q", args[0])

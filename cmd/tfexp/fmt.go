@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 )
 
 func (a *app) fmtCommand() *cobra.Command {
@@ -89,9 +89,9 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	var src []byte
 	if stdin {
 		name = "standard input"
-		src, err = load.ReadAll(name, f.in)
+		src, err = decode.ReadAll(name, f.in)
 	} else {
-		src, err = load.Read(file)
+		src, err = decode.Read(file)
 	}
 	if err != nil {
 		if !stdin && !Exists(file) {
@@ -103,7 +103,7 @@ func (f *formatter) format(file string) (ok bool, err error) {
 		}
 		return false, Usagef("", "%v", err)
 	}
-	want, diags := load.Format(name, src)
+	want, diags := decode.Format(name, src)
 	if diags.HasErrors() {
 		f.Diagnose(diags)
 		f.files = append(f.files, formatted{File: name})

@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/program"
-	"github.com/tfexp/tfexp/experiments/replay"
+	"github.com/tfexp/tfexp/experiments/start"
 )
 
 // experimentName matches the names that the language accepts.
@@ -130,8 +129,8 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	case strings.HasSuffix(o.from, ".hcl"), strings.HasSuffix(o.from, ".hcl.json"):
 		return nil, nil, Usagef("run it, or copy it and change the copy", "%s is an experiment already", o.from)
 	}
-	if replay.Is(o.from) {
-		log, err := replay.Inspect(o.from, shown)
+	if start.IsLog(o.from) {
+		log, err := start.InspectLog(o.from, shown)
 		if err != nil {
 			return nil, nil, Usagef("tell the columns in a trace block, after  tfexp init --template log-replay",
 				"%s is not understood: %v", o.from, err)
@@ -148,7 +147,7 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	if err != nil {
 		return nil, nil, err
 	}
-	p := program.Inspect(shown, raw)
+	p := start.InspectProgram(shown, raw)
 	source, err := p.Experiment(name)
 	return []experiments.File{{Name: file, Source: source}}, p.Doubts(), err
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/experiments/editor"
-	"github.com/tfexp/tfexp/experiments/load"
 )
 
 func (a *app) schemaCommand() *cobra.Command {
@@ -41,7 +41,7 @@ on standard input and output. Editors start it themselves:
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			host := HostFacts()
 			check := func(path string, src []byte) experiments.Diagnostics {
-				_, diags := load.Source(path, src, load.Options{Host: host})
+				_, diags := decode.Source(path, src, decode.Options{Host: host})
 				return diags
 			}
 			err := Serve(cmd.Context(), os.Stdin, a.Raw, ThisBuild().Version, check)

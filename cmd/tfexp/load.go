@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/results/folder"
 )
@@ -41,7 +41,7 @@ type Checked struct {
 
 // Read reads an experiment as it would run on this machine.
 func (v *Variables) Read(file string) (*experiments.Spec, experiments.Diagnostics) {
-	return load.File(file, load.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: HostFacts()})
+	return decode.File(file, decode.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: HostFacts()})
 }
 
 // Load reads an experiment and prints its diagnostics; toRun says that its jobs

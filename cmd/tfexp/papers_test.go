@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/reference"
 )
@@ -98,7 +98,7 @@ func shorter(t *testing.T, file string) string {
 // runPaper runs an experiment whose cells are all simulated or recorded, into a folder of the test.
 func runPaper(t *testing.T, file string) *record.Experiment {
 	t.Helper()
-	spec, diags := load.File(file, load.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2,
+	spec, diags := decode.File(file, decode.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2,
 		MemoryBytes: 1 << 33}})
 	if len(diags) > 0 {
 		t.Fatal(diags)

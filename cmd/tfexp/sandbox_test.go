@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/language"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 )
 
 // A sandbox is a folder with one experiment and its results.
@@ -57,7 +56,7 @@ func (s *sandbox) run() string {
 
 // diagnostics are those of the experiment.
 func (s *sandbox) diagnostics() experiments.Diagnostics {
-	_, diags := load.File(s.file, load.Options{})
+	_, diags := decode.File(s.file, decode.Options{})
 	return diags
 }
 
@@ -90,7 +89,7 @@ func (s *sandbox) holds(name string, texts ...string) {
 // documented fails the test where the reference of the language lacks a text.
 func documented(t *testing.T, texts ...string) {
 	t.Helper()
-	reference := string(language.Markdown())
+	reference := string(decode.Markdown())
 	for _, want := range texts {
 		if !strings.Contains(reference, want) {
 			t.Errorf("the reference of the language does not have %q", want)

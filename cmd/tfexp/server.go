@@ -20,8 +20,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/experiments/editor"
-	"github.com/tfexp/tfexp/experiments/load"
 )
 
 // pause is how long the writer has to rest before a file is checked anew.
@@ -208,7 +208,7 @@ func (s *server) answer(method string, p params) (any, error) {
 
 // format replaces the whole text by its canonical form; a text with mistakes stays.
 func format(uri, text string, lines *lines) (any, error) {
-	formatted, diags := load.Format(pathOf(uri), []byte(text))
+	formatted, diags := decode.Format(pathOf(uri), []byte(text))
 	if diags.HasErrors() || string(formatted) == text {
 		return []any{}, nil
 	}

@@ -10,9 +10,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
-
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	"github.com/tfexp/tfexp/experiments/decode"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
@@ -24,14 +22,14 @@ type client struct {
 	ended     chan error
 }
 
-func start(t *testing.T) *client {
+func languageserverStart(t *testing.T) *client {
 	t.Helper()
 	fromEditor, toServer := io.Pipe()
 	fromServer, toEditor := io.Pipe()
 	c := &client{t: t, published: make(chan map[string]any, 16), ended: make(chan error, 1)}
 	go func() {
 		c.ended <- Serve(t.Context(), fromEditor, toEditor, "1", func(path string, src []byte) experiments.Diagnostics {
-			_, diags := load.Source(path, src, load.Options{Host: experiments.HostFacts{Threads: 4, Cores: 4}})
+			_, diags := decode.Source(path, src, decode.Options{Host: experiments.HostFacts{Threads: 4, Cores: 4}})
 			return diags
 		})
 		toEditor.Close()
@@ -87,7 +85,7 @@ func languageserverPlace(line, character int) m {
 }
 
 func TestASession(t *testing.T) {
-	c := start(t)
+	c := languageserverStart(t)
 	if got := c.ask("initialize", m{}); !strings.Contains(got, `"hoverProvider":true`) {
 		t.Error(got)
 	}
@@ -142,7 +140,7 @@ func TestASession(t *testing.T) {
 }
 
 func TestAnEditorThatGoesAway(t *testing.T) {
-	c := start(t)
+	c := languageserverStart(t)
 	c.ask("initialize", m{})
 	c.Close()
 	if err := <-c.ended; err == nil {

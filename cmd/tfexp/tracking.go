@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tracking"
 )
@@ -59,7 +59,7 @@ Exit status: 0; 1 when files cannot be read or written; 2 when there are no resu
 				if err != nil {
 					return fmt.Errorf("export %s: %w", e.Plan.Experiment, err)
 				}
-				fmt.Fprintf(a.Err, "%s: %s in %s\n", e.Plan.Experiment, words.Plural(n, "run"), out)
+				fmt.Fprintf(a.Err, "%s: %s in %s\n", e.Plan.Experiment, schema.Plural(n, "run"), out)
 				written = append(written, exportedRuns{e.Plan.Experiment, n, out, fmt.Sprintf(f.Open, out)})
 			}
 			if asJSON {

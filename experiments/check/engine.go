@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/files"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
@@ -39,8 +39,8 @@ func (c *Checker) records(w *experiments.Workload, h *experiments.Hardware) {
 	if have < need {
 		c.fail(h.Range, "Too few recorded runs",
 			"The hardware %q has %s, but %s of the workload %q in %s need %d: a run is replayed once. Set replicates to at "+
-				"most %d.", h.Name, words.Plural(have, "recorded run"), words.Plural(jobs, "job"), w.Name,
-			words.Plural(c.spec.Replicates, "replicate"), need, have/max(jobs, 1))
+				"most %d.", h.Name, schema.Plural(have, "recorded run"), schema.Plural(jobs, "job"), w.Name,
+			schema.Plural(c.spec.Replicates, "replicate"), need, have/max(jobs, 1))
 	}
 }
 
@@ -190,7 +190,7 @@ func (c *Checker) inContainers(w *experiments.Workload, h *experiments.Hardware)
 func (c *Checker) inputs(j *experiments.Job) {
 	for _, f := range j.Files {
 		// One summary each, or several files of a line would be one message.
-		switch err := files.Untrackable(f); {
+		switch err := eval.Untrackable(f); {
 		case err == nil:
 		case errors.As(err, new(*fs.PathError)):
 			c.fail(j.At["files"], "Missing file "+f, "The file %s cannot be read: %s.", f, cause(err))

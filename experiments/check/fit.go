@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/units"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -54,11 +53,11 @@ func room(r scheduler.Demand, h *experiments.Hardware) *misfit {
 	}
 	switch {
 	case r.Threads > threads:
-		return short("threads", "threads", words.Plural(r.Threads, "thread"), fmt.Sprint(threads))
+		return short("threads", "threads", schema.Plural(r.Threads, "thread"), fmt.Sprint(threads))
 	case r.GPUs > gpus:
-		return short("gpus", "GPUs", words.Plural(r.GPUs, "GPU"), fmt.Sprint(gpus))
+		return short("gpus", "GPUs", schema.Plural(r.GPUs, "GPU"), fmt.Sprint(gpus))
 	case r.Memory > memory:
-		return short("memory", "memory", units.FormatSize(r.Memory), units.FormatSize(memory))
+		return short("memory", "memory", schema.FormatSize(r.Memory), schema.FormatSize(memory))
 	}
 	return &misfit{
 		argument: "nodes", summary: fmt.Sprintf("No node of the hardware %q has room", h.Name),
@@ -364,7 +363,7 @@ func (f *traceFit) unmeasured(job int) *misfit {
 	return &misfit{
 		argument: unmeasured, summary: fmt.Sprintf("No throughput on the hardware %q", f.h.Name),
 		reason: fmt.Sprintf("wants %s, and the throughput of %q with so many is known on %s alone",
-			words.Plural(f.t.Jobs[job].GPUs, "GPU"), block.Name, strings.Join(known, ", ")),
+			schema.Plural(f.t.Jobs[job].GPUs, "GPU"), block.Name, strings.Join(known, ", ")),
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // bytesOfJob is the memory that each job of a simulated cell takes while the cell runs, measured with 10⁶ jobs: 510 with
@@ -38,7 +38,7 @@ func (c *Checker) memory() {
 		}
 		d := experiments.WarningAt(w.Range, "Cells that want much memory",
 			"A cell of workload %q has %s and takes about %.1f GiB of memory%s; this machine has %.1f GiB. %s",
-			w.Name, words.Plural(jobs, "job"), gib(one), side, gib(c.facts.MemoryBytes), advice)
+			w.Name, schema.Plural(jobs, "job"), gib(one), side, gib(c.facts.MemoryBytes), advice)
 		d.Unavailable = one > c.facts.MemoryBytes
 		c.Add(d)
 	}

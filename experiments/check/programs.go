@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // missingPrograms warns of programs that are not on this machine, where jobs run
@@ -52,7 +52,7 @@ func (c *Checker) program(j *experiments.Job) {
 		return
 	}
 	if _, err := exec.LookPath(name); errors.Is(err, exec.ErrNotFound) {
-		d.Suggestion = words.Nearest(name, programs())
+		d.Suggestion = schema.Nearest(name, programs())
 		c.Add(d)
 	}
 }

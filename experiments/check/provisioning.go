@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/units"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
@@ -47,7 +46,7 @@ func (c *Checker) provisioning(w *experiments.Workload, h *experiments.Hardware,
 				"example deadline = \"52h\".", rents.Name, j.Name)
 		case s.Deadline > 0 && known && work > s.Deadline && c.first(rented{j, s.Deadline}):
 			c.fail(at, "Deadline shorter than the work", "The job %q takes %s on any server, and is to be done within %s.",
-				j.Name, units.FormatDuration(work), units.FormatDuration(s.Deadline))
+				j.Name, schema.FormatDuration(work), schema.FormatDuration(s.Deadline))
 		}
 	}
 }
@@ -91,7 +90,7 @@ func (c *Checker) rentable(h *experiments.Hardware, p *experiments.Policy, rents
 	if windows > 0 && c.spec.Replicates > windows {
 		c.fail(h.Range, "Fewer records than replicates", "There are %s, and each replicate has another record of "+
 			"availability: "+
-			"the hardware %q has %d.", words.Plural(c.spec.Replicates, "replicate"), h.Name, windows)
+			"the hardware %q has %d.", schema.Plural(c.spec.Replicates, "replicate"), h.Name, windows)
 	}
 }
 

@@ -2,7 +2,7 @@ package check
 
 import (
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // beyondSamples warns of simulated jobs without run times that want more threads than this machine has: their samples
@@ -26,7 +26,7 @@ func (c *Checker) beyondSamples() {
 			d := experiments.WarningAt(at, "More threads than samples can have",
 				"The job %q has no runtime block, so it is sampled on this machine before it is simulated: that takes %s, and "+
 					"this machine has %d. Say how long it takes in a runtime block, ask for at most %[3]d, or sample it on a machine "+
-					"with as many.", j.Name, words.Plural(j.Threads.Request, "thread"), c.facts.Threads)
+					"with as many.", j.Name, schema.Plural(j.Threads.Request, "thread"), c.facts.Threads)
 			d.Unavailable = true
 			c.Add(d)
 		}

@@ -59,7 +59,11 @@ func inPairs(p *experiments.Policy) *experiments.Policy {
 			other.Set(q, "")
 		}
 	}
-	other.Placement = policy.Pairs
+	for _, c := range policy.PlacementOf.Choices() {
+		if c.Weighs {
+			other.Set(policy.PlacementOf, c.Name)
+		}
+	}
 	other.Policy = other.Complete()
 	if len(other.Problems(func(arg string) bool { return arg == string(policy.PlacementOf) || isSet(arg) })) > 0 {
 		return p

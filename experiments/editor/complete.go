@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/experiments/language"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
@@ -171,7 +170,7 @@ func (p *place) expressions(src []byte, b *schema.Block, args []schema.Arg) (fou
 		found = append(found, Completion{Kind: Reference, Label: kind, Detail: "names that begin with " + kind,
 			Insert: kind + "."})
 	}
-	for _, f := range language.Functions {
+	for _, f := range schema.Functions {
 		found = append(found, Completion{Kind: Function, Label: f.Name, Detail: f.Signature, Doc: f.Doc,
 			Insert: f.Name + "($0)"})
 	}
@@ -184,7 +183,7 @@ func following(chain []string, definitions []Definition) (found []Completion) {
 		return nil
 	}
 	if chain[0] == "host" {
-		for _, f := range language.Facts {
+		for _, f := range schema.Facts {
 			found = append(found, Completion{Kind: Value, Label: f.Name, Detail: string(f.Type), Doc: f.Doc, Insert: f.Name})
 		}
 		return found
@@ -265,7 +264,7 @@ func Hover(src []byte, at int) (doc string, word Range, ok bool) {
 // meaning is what a name in an expression means.
 func (p *place) meaning(src []byte, text string) (string, Range, bool) {
 	if len(p.chain) == 2 && p.chain[0] == "host" {
-		for _, f := range language.Facts {
+		for _, f := range schema.Facts {
 			if f.Name == text {
 				return "**host." + text + "**: " + string(f.Type) + "\n\n" + f.Doc, p.word, true
 			}
@@ -278,7 +277,7 @@ func (p *place) meaning(src []byte, text string) (string, Range, bool) {
 			}
 		}
 	}
-	for _, f := range language.Functions {
+	for _, f := range schema.Functions {
 		if f.Name == text && len(p.chain) == 1 {
 			return "`" + f.Signature + "`\n\n" + f.Doc, p.word, true
 		}

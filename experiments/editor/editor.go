@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/tfexp/tfexp/experiments/language"
-	"github.com/tfexp/tfexp/experiments/limits"
+	"github.com/tfexp/tfexp/experiments/decode"
+	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
@@ -48,7 +48,7 @@ type place struct {
 
 // scan reads the file's tokens up to a byte.
 func scan(src []byte, at int) *place {
-	if len(src) > limits.MostSource {
+	if len(src) > eval.MostSource {
 		src = nil // it is not read
 	}
 	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos) // what is wrong is told by others
@@ -179,7 +179,7 @@ func (p *place) close() {
 
 // block returns the table of the block that the place is in, and its arguments there; nil where there is none.
 func (p *place) block() (*schema.Block, []schema.Arg) {
-	b := language.File()
+	b := decode.Language()
 	args := b.Args
 	for _, o := range p.blocks[1:] {
 		if b = b.Block(o.name); b == nil {
@@ -200,10 +200,10 @@ type Definition struct {
 
 // Definitions lists what a file defines, in its order; nothing of one that nests too deep to be parsed.
 func Definitions(src []byte) []Definition {
-	if len(src) > limits.MostSource {
+	if len(src) > eval.MostSource {
 		return nil
 	}
-	if _, what := limits.TooDeep("", src); what != "" {
+	if _, what := eval.TooDeep("", src); what != "" {
 		return nil
 	}
 	file, _ := hclsyntax.ParseConfig(src, "", hcl.InitialPos) // as far as it can be read

@@ -13,7 +13,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	_ "github.com/tfexp/tfexp/experiments" // the choices of policies
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
@@ -24,7 +24,7 @@ const (
 // is not there, passes.
 func JSONSchema() map[string]any {
 	defs := definitions{known: map[*schema.Block]string{}, all: object{}}
-	s := defs.body(language.File(), "", "")
+	s := defs.body(decode.Language(), "", "")
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = "An experiment of tfexp in JSON syntax"
 	s["properties"].(object)["$schema"] = object{"type": "string"}

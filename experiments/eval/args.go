@@ -2,10 +2,10 @@ package eval
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -46,11 +46,6 @@ type Args struct {
 	OK bool
 	// wrong are the arguments that are in error by themselves.
 	wrong []string
-}
-
-// between are the errors about how the arguments of a block go together.
-var between = map[string]bool{
-	"Argument that nothing reads": true, "Contradicting arguments": true, "Missing argument": true, "Duplicate name": true,
 }
 
 // EvalArgs evaluates the arguments of a block that the schema names.
@@ -95,6 +90,40 @@ func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
 	return a
 }
 
+// Decode evaluates the arguments of a block into the fields of a struct that they fill, and reports those that need
+// others which are not set.
+func (r *Reporter) Decode(n *Node, e *Env, into any) *Args {
+	a := r.EvalArgs(n, e)
+	a.Fill(into)
+	return a
+}
+
+// Fill fills the fields of a struct.
+func (a *Args) Fill(into any) {
+	to := reflect.ValueOf(into).Elem()
+	for _, f := range schema.Fields(to.Type()) {
+		if value, ok := a.Values[f.Name]; ok {
+			fill(to.FieldByIndex(f.Index), value)
+		}
+		if f.Needs != "" && a.Lacks(f.Needs) {
+			a.Unread("{} belongs to "+f.Needs+", which is not set.", f.Name)
+		}
+	}
+}
+
+// fill sets a field to the value of an argument.
+func fill(field reflect.Value, value any) {
+	if ref, ok := value.(Reference); ok {
+		value = ref.Name
+	}
+	v := reflect.ValueOf(value)
+	if field.Kind() == reflect.Pointer && v.Type() != field.Type() {
+		field.Set(reflect.New(field.Type().Elem()))
+		field = field.Elem()
+	}
+	field.Set(v.Convert(field.Type()))
+}
+
 // Get returns an argument's value; the zero value when it has none.
 func Get[T any](a *Args, name string) T {
 	v, _ := a.Values[name].(T)
@@ -124,22 +153,37 @@ func (a *Args) At(name string) hcl.Range {
 	return a.Node.Header
 }
 
-// Fail reports an error of this block; not one that follows from another: arguments that do not go together, of which
-// the detail names one that is wrong by itself.
+// Fail reports an error of this block.
 func (a *Args) Fail(at hcl.Range, summary, detail string, values ...any) {
 	a.OK = false
-	if between[summary] {
-		named := strings.FieldsFunc(fmt.Sprintf(detail, values...), func(c rune) bool {
-			return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
-		})
-		if slices.ContainsFunc(a.wrong, func(name string) bool {
-			return slices.Contains(named, name) || slices.Contains(named, name+"s")
-		}) {
-			return
-		}
-	}
 	a.r.Errorf(at, summary, detail, values...)
 }
+
+// Unread reports those of the arguments that the file sets, as nothing reads them. The detail has {} for the name.
+func (a *Args) Unread(detail string, names ...string) {
+	a.refuse("Argument that nothing reads", detail, names)
+}
+
+// Excludes reports those of the arguments that the file sets, as they contradict others. The detail has {} for the name.
+func (a *Args) Excludes(detail string, names ...string) {
+	a.refuse("Contradicting arguments", detail, names)
+}
+
+// refuse reports arguments that are set, but for those that are wrong by themselves.
+func (a *Args) refuse(summary, detail string, names []string) {
+	for _, name := range names {
+		if !a.IsSet(name) {
+			continue
+		}
+		a.OK = false
+		if !a.IsWrong(name) {
+			a.r.Errorf(a.At(name), summary, "%s", strings.ReplaceAll(detail, "{}", name))
+		}
+	}
+}
+
+// IsWrong reports whether an argument is in error by itself: what does not fit to it is no error as well.
+func (a *Args) IsWrong(name string) bool { return slices.Contains(a.wrong, name) }
 
 // defaults caches the values of arguments that are not set. They depend on the
 // type and the text of the default alone.

@@ -15,8 +15,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/experiments/units"
-	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -99,8 +97,8 @@ func (a *Args) instants(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any,
 
 // estimates reads where estimates come from: a name, or a function with an error.
 func (a *Args) estimates(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	if v.Type().Equals(noisyType) && !v.IsNull() {
-		return *v.EncapsulatedValue().(*Estimates), true
+	if m, ok := modelOf(v, "noisy", "online"); ok {
+		return Estimates{Name: m.Name, Sigma: m.Numbers[0]}, true
 	}
 	if v.Type() != cty.String {
 		return a.wrongType(arg, at, v, "a name in quotes, noisy(…) or online(…)")
@@ -128,7 +126,7 @@ func Describe(v cty.Value) string {
 		return "the " + t.FriendlyName() + " " + Display(v)
 	case t.Equals(refType) && v.GetAttr("kind").IsKnown() && !v.GetAttr("kind").IsNull():
 		return v.GetAttr("kind").AsString() + "." + Display(v)
-	case t.Equals(gapType), t.Equals(noisyType), t.Equals(speedUpType), t.Equals(modelType):
+	case t.Equals(modelType):
 		return Display(v)
 	case IsList(v):
 		return "a list"
@@ -156,8 +154,8 @@ func (a *Args) text(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 		if arg.Type != schema.String && arg.Type != schema.Estimates {
 			what = "value" // one of several
 		}
-		return a.Wrong(at, words.Nearest(text, arg.Allowed), fmt.Sprintf("Unknown %s %q", what, text),
-			"It is one of %s.", words.OneOf(arg.Allowed))
+		return a.Wrong(at, schema.Nearest(text, arg.Allowed), fmt.Sprintf("Unknown %s %q", what, text),
+			"It is one of %s.", schema.OneOf(arg.Allowed))
 	}
 	return text, true
 }
@@ -226,9 +224,9 @@ func (a *Args) Duration(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) 
 	if err != nil || s.IsNull() || v.Type() == cty.Bool {
 		return a.wrongType(arg, at, v, `a duration, like "1.5s" or "200ms"`)
 	}
-	d, err := units.ParseDuration(s.AsString())
+	d, err := schema.ParseDuration(s.AsString())
 	if err != nil {
-		return a.Wrong(at, units.Suggestion(err), "Not a duration", "%s is %s, which is not a duration: %s.", arg.Name,
+		return a.Wrong(at, schema.Suggestion(err), "Not a duration", "%s is %s, which is not a duration: %s.", arg.Name,
 			written(v), err)
 	}
 	if arg.Positive && d == 0 {
@@ -245,9 +243,9 @@ func (a *Args) size(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	if err != nil || s.IsNull() || v.Type() == cty.Bool {
 		return a.wrongType(arg, at, v, `a size, like "4GiB" or "512MB"`)
 	}
-	n, err := units.ParseSize(s.AsString())
+	n, err := schema.ParseSize(s.AsString())
 	if err != nil {
-		return a.Wrong(at, units.Suggestion(err), "Not a size", "%s is %s, which is not a size: %s.", arg.Name,
+		return a.Wrong(at, schema.Suggestion(err), "Not a size", "%s is %s, which is not a size: %s.", arg.Name,
 			written(v), err)
 	}
 	if arg.Positive && n == 0 {
@@ -316,14 +314,18 @@ func (a *Args) stringMap(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any
 }
 
 func (a *Args) gap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	if !v.Type().Equals(gapType) || v.IsNull() {
-		d, ok := a.Duration(arg, at, v)
-		if !ok {
-			return nil, false
+	if m, ok := modelOf(v, "exponential", "normal"); ok {
+		g := workload.Arrivals{Kind: workload.ArrivalKind(m.Name), Mean: m.Spans[0]}
+		if len(m.Spans) > 1 {
+			g.SD = m.Spans[1]
 		}
-		return workload.Arrivals{Kind: workload.Every, Mean: d.(time.Duration)}, true
+		return g, true
 	}
-	return *v.EncapsulatedValue().(*workload.Arrivals), true
+	d, ok := a.Duration(arg, at, v)
+	if !ok {
+		return nil, false
+	}
+	return workload.Arrivals{Kind: workload.Every, Mean: d.(time.Duration)}, true
 }
 
 func (a *Args) reference(arg *schema.Arg, at hcl.Range, v cty.Value, kind string) (any, bool) {

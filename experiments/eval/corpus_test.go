@@ -3,8 +3,8 @@ package eval_test
 import (
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments/load/loadtest"
+	"github.com/tfexp/tfexp/experiments/decode/decodetest"
 )
 
 // TestExperiments loads files of users, right and wrong.
-func TestExperiments(t *testing.T) { loadtest.Test(t) }
+func TestExperiments(t *testing.T) { decodetest.Test(t) }

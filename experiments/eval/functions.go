@@ -1,36 +1,26 @@
 package eval
 
 import (
-	"reflect"
-	"time"
-
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
-	"github.com/tfexp/tfexp/experiments/language"
-	"github.com/tfexp/tfexp/experiments/units"
-	"github.com/tfexp/tfexp/scheduler/workload"
-)
-
-// The values that the language's own functions return. Nothing else makes
-// them, so that what is in them has been checked.
-var (
-	gapType   = cty.Capsule("distribution", reflect.TypeFor[workload.Arrivals]())
-	noisyType = cty.Capsule("noisy estimates", reflect.TypeFor[Estimates]())
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // functions are what expressions can call; package schema documents them.
 var functions = map[string]function.Function{
-	"exponential": gapFunction(workload.Exponential, "mean"),
-	"normal":      gapFunction(workload.Normal, "mean", "deviation"),
-	"noisy":       estimatesFunction("noisy"),
-	"online":      estimatesFunction("online"),
-	"amdahl":      amdahlFunction,
-	"usl":         uslFunction,
+	"exponential": modelFunction("exponential", parameter{name: "mean", article: "the ", span: true}),
+	"normal": modelFunction("normal", parameter{name: "mean", article: "the ", span: true},
+		parameter{name: "deviation", span: true, mayBeZero: true}),
+	"noisy":  modelFunction("noisy", parameter{name: "sigma", most: 10}),
+	"online": modelFunction("online", parameter{name: "sigma", most: 10}),
+	"amdahl": modelFunction("amdahl", parameter{name: "parallel", most: 1}),
+	"usl":    modelFunction("usl", parameter{name: "sigma", most: 1}, parameter{name: "kappa", most: 1}),
 
-	"weibull":  lifeFunction("weibull", []string{"shape"}, []string{"scale"}),
-	"bathtub":  lifeFunction("bathtub", []string{"A"}, []string{"tau1", "tau2", "b"}),
+	"weibull": modelFunction("weibull", parameter{name: "shape"}, parameter{name: "scale", span: true}),
+	"bathtub": modelFunction("bathtub", parameter{name: "A"}, parameter{name: "tau1", span: true},
+		parameter{name: "tau2", span: true}, parameter{name: "b", span: true}),
 	"survival": fileFunction("survival", "time_s", "survival", "lifetime_s", "revoked", "ended_by"),
 	"availability": fileFunction("availability", "time_s", "servers", "available", "first_tick", "ticks", "window",
 		"step"),
@@ -61,47 +51,9 @@ var functions = map[string]function.Function{
 
 // functionNames are for suggestions, in the order of the reference.
 var functionNames = func() []string {
-	names := make([]string, len(language.Functions))
-	for i, f := range language.Functions {
+	names := make([]string, len(schema.Functions))
+	for i, f := range schema.Functions {
 		names[i] = f.Name
 	}
 	return names
 }()
-
-// gapFunction makes a distribution of gaps from durations.
-func gapFunction(kind workload.ArrivalKind, params ...string) function.Function {
-	spec := &function.Spec{Type: function.StaticReturnType(gapType)}
-	for _, p := range params {
-		spec.Params = append(spec.Params, function.Parameter{Name: p, Type: cty.String})
-	}
-	spec.Impl = func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		var durations [2]time.Duration
-		for i, arg := range args {
-			d, err := units.ParseDuration(arg.AsString())
-			if err != nil {
-				return cty.NilVal, function.NewArgErrorf(i, "%q is not a duration: %s", arg.AsString(), err)
-			}
-			durations[i] = d
-		}
-		if durations[0] == 0 {
-			return cty.NilVal, function.NewArgErrorf(0, "the mean must be above 0s")
-		}
-		return cty.CapsuleVal(gapType, &workload.Arrivals{Kind: kind, Mean: durations[0], SD: durations[1]}), nil
-	}
-	return function.New(spec)
-}
-
-// estimatesFunction makes estimates with an error.
-func estimatesFunction(name string) function.Function {
-	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "sigma", Type: cty.Number}},
-		Type:   function.StaticReturnType(noisyType),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			sigma, _ := args[0].AsBigFloat().Float64()
-			if sigma < 0 || sigma > 10 {
-				return cty.NilVal, function.NewArgErrorf(0, "sigma must be from 0 to 10")
-			}
-			return cty.CapsuleVal(noisyType, &Estimates{Name: name, Sigma: sigma}), nil
-		},
-	})
-}

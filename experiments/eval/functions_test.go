@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/language"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // TestDocumented holds the functions and facts of the reference to those that
@@ -26,7 +26,7 @@ func TestDocumented(t *testing.T) {
 	facts := hostValue(experiments.HostFacts{
 		Threads: 4, Cores: 2, MemoryBytes: 8 << 30, OS: "linux", Arch: "amd64", CPUModel: "Test CPU", Name: "tester",
 	})
-	for _, f := range language.Facts {
+	for _, f := range schema.Facts {
 		if !facts.Type().HasAttribute(f.Name) || facts.GetAttr(f.Name).IsNull() {
 			t.Errorf("host.%s has no value", f.Name)
 		}
@@ -35,7 +35,7 @@ func TestDocumented(t *testing.T) {
 
 // TestFunctionExamples evaluates the call that documents each function.
 func TestFunctionExamples(t *testing.T) {
-	for _, f := range language.Functions {
+	for _, f := range schema.Functions {
 		expr, diags := hclsyntax.ParseExpression([]byte(f.Signature), "example", hcl.InitialPos)
 		if diags.HasErrors() {
 			t.Errorf("%s: %v", f.Signature, diags)

@@ -13,12 +13,10 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/experiments/units"
-	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Model is what a function says that describes a life or a price: its parameters, or
-// the file that has them.
+// Model is what a function of the language makes: a distribution, estimates with an error, a speed-up, a life or a price.
+// It has the parameters, which have been checked, or the file that has them.
 type Model struct {
 	// Name is the function.
 	Name    string
@@ -49,7 +47,7 @@ func (m Model) String() string {
 		parts = append(parts, fmt.Sprintf("%g", n))
 	}
 	for _, d := range m.Spans {
-		parts = append(parts, units.FormatDuration(d))
+		parts = append(parts, schema.FormatDuration(d))
 	}
 	if m.File != "" {
 		parts = append(parts, m.File)
@@ -65,32 +63,44 @@ func (m Model) String() string {
 
 var modelType = cty.Capsule("model", reflect.TypeFor[Model]())
 
-// lifeFunction makes a life from numbers above 0 and then durations above 0s.
-func lifeFunction(name string, numbers, spans []string) function.Function {
+// parameter is a parameter of a function: a number from 0 to most, or above 0 where that is 0; or a duration.
+type parameter struct {
+	name, article   string // article is what messages say before the name
+	most            float64
+	span, mayBeZero bool
+}
+
+// modelFunction makes a model of numbers and durations.
+func modelFunction(name string, params ...parameter) function.Function {
 	spec := &function.Spec{Type: function.StaticReturnType(modelType)}
-	for _, p := range numbers {
-		spec.Params = append(spec.Params, function.Parameter{Name: p, Type: cty.Number})
-	}
-	for _, p := range spans {
-		spec.Params = append(spec.Params, function.Parameter{Name: p, Type: cty.String})
+	for _, p := range params {
+		of := cty.Number
+		if p.span {
+			of = cty.String
+		}
+		spec.Params = append(spec.Params, function.Parameter{Name: p.name, Type: of})
 	}
 	spec.Impl = func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		m := &Model{Name: name}
 		for i, arg := range args {
-			if i < len(numbers) {
+			p := params[i]
+			if !p.span {
 				f, _ := arg.AsBigFloat().Float64()
-				if !(f > 0) {
-					return cty.NilVal, function.NewArgErrorf(i, "%s must be above 0", numbers[i])
+				switch {
+				case p.most == 0 && !(f > 0):
+					return cty.NilVal, function.NewArgErrorf(i, "%s must be above 0", p.name)
+				case p.most > 0 && (f < 0 || f > p.most):
+					return cty.NilVal, function.NewArgErrorf(i, "%s must be from 0 to %g", p.name, p.most)
 				}
 				m.Numbers = append(m.Numbers, f)
 				continue
 			}
-			d, err := units.ParseDuration(arg.AsString())
+			d, err := schema.ParseDuration(arg.AsString())
 			if err != nil {
 				return cty.NilVal, function.NewArgErrorf(i, "%q is not a duration: %s", arg.AsString(), err)
 			}
-			if d == 0 {
-				return cty.NilVal, function.NewArgErrorf(i, "%s must be above 0s", spans[i-len(numbers)])
+			if d == 0 && !p.mayBeZero {
+				return cty.NilVal, function.NewArgErrorf(i, "%s%s must be above 0s", p.article, p.name)
 			}
 			m.Spans = append(m.Spans, d)
 		}
@@ -136,34 +146,31 @@ func fileFunction(name string, settings ...string) function.Function {
 	})
 }
 
-// model reads a life or a price that a function describes.
-func (a *Args) model(arg *schema.Arg, at hcl.Range, v cty.Value, wanted string, names ...string) (any, bool) {
-	if v.Type().Equals(modelType) && !v.IsNull() {
-		m := *v.EncapsulatedValue().(*Model)
-		for _, name := range names {
-			if m.Name == name {
-				return m, true
-			}
-		}
+// modelOf returns what one of some functions made.
+func modelOf(v cty.Value, names ...string) (m Model, ok bool) {
+	if !v.Type().Equals(modelType) || v.IsNull() {
+		return m, false
 	}
-	return a.wrongType(arg, at, v, wanted)
+	m = *v.EncapsulatedValue().(*Model)
+	return m, slices.Contains(names, m.Name)
 }
 
 // life reads a distribution of lives.
 func (a *Args) life(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	if v.Type().Equals(gapType) && !v.IsNull() {
-		if g := v.EncapsulatedValue().(*workload.Arrivals); g.Kind == workload.Exponential {
-			return Model{Name: "exponential", Spans: []time.Duration{g.Mean}}, true
-		}
+	if m, ok := modelOf(v, "exponential", "weibull", "bathtub", "survival", "availability"); ok {
+		return m, true
 	}
-	return a.model(arg, at, v, "a distribution of lives, like exponential(\"2h\") or survival(\"lives.csv\")",
-		"weibull", "bathtub", "survival", "availability")
+	return a.wrongType(arg, at, v, "a distribution of lives, like exponential(\"2h\") or survival(\"lives.csv\")")
 }
 
 // price reads dollars an hour.
 func (a *Args) price(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	if v.Type().Equals(modelType) {
-		return a.model(arg, at, v, "a number, prices(…) or catalogue(…)", "prices", "catalogue")
+	m, ok := modelOf(v, "prices", "catalogue")
+	if ok {
+		return m, true
+	}
+	if m.Name != "" {
+		return a.wrongType(arg, at, v, "a number, prices(…) or catalogue(…)")
 	}
 	n, ok := a.Number(arg, at, v)
 	if !ok {

@@ -15,8 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	hcljson "github.com/hashicorp/hcl/v2/json"
 
-	"github.com/tfexp/tfexp/experiments/language"
-	"github.com/tfexp/tfexp/experiments/limits"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // ReadSource reads a file; its errors are phrases for people.
@@ -51,32 +50,32 @@ func ReadSource(path string) ([]byte, error) {
 
 // ReadAll reads a source whole, up to the limit of a file.
 func ReadAll(name string, r io.Reader) ([]byte, error) {
-	src, err := io.ReadAll(io.LimitReader(r, limits.MostSource+1))
-	if err == nil && len(src) > limits.MostSource {
-		err = fmt.Errorf("%s has more than %d MiB", name, limits.MostSource>>20)
+	src, err := io.ReadAll(io.LimitReader(r, MostSource+1))
+	if err == nil && len(src) > MostSource {
+		err = fmt.Errorf("%s has more than %d MiB", name, MostSource>>20)
 	}
 	return src, err
 }
 
-// Parse returns the body of a file with its names checked, or nil when the
+// Parse returns the body of a file with its names checked against the language, or nil when the
 // file cannot be parsed: what follows a syntax error is guesswork.
-func (r *Reporter) Parse(filename string, src []byte) *Node {
+func (r *Reporter) Parse(filename string, src []byte, language *schema.Block) *Node {
 	file := r.ParseFile(filename, src)
 	if file == nil {
 		return nil
 	}
 	start := hcl.Pos{Line: 1, Column: 1}
 	top := hcl.Range{Filename: filename, Start: start, End: start}
-	root := &Node{Schema: language.File(), Header: top}
+	root := &Node{Schema: language, Header: top}
 	r.structure(file.Body, root)
 	return root
 }
 
 // ParseFile returns nil, having reported why, when there is an error.
 func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
-	if len(src) > limits.MostSource { // an editor may hold so much
+	if len(src) > MostSource { // an editor may hold so much
 		r.Errorf(hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}, "Too large to read",
-			"The file has more than %d MiB.", limits.MostSource>>20)
+			"The file has more than %d MiB.", MostSource>>20)
 		return nil
 	}
 	r.Files[filename] = &hcl.File{Bytes: src}
@@ -94,9 +93,9 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 			"The file is not UTF-8 text: byte %d is 0x%02x.", at, src[at])
 		return nil
 	}
-	deep := limits.TooDeep
+	deep := TooDeep
 	if strings.HasSuffix(filename, ".json") {
-		deep = limits.TooDeepJSON
+		deep = TooDeepJSON
 	}
 	if at, what := deep(filename, src); what != "" {
 		r.Errorf(at, "Too large to read", "%s", what)
@@ -105,7 +104,7 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 	var file *hcl.File
 	var diags hcl.Diagnostics
 	if strings.HasSuffix(filename, ".json") {
-		if limits.LoopsInJSON(src) {
+		if LoopsInJSON(src) {
 			r.Errorf(hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}, "Loop within a loop",
 				"A text of this file has a for within a for, which files in JSON cannot have; write the experiment in HCL.")
 			return nil

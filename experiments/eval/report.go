@@ -14,8 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/limits"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Reporter collects diagnostics, each once.
@@ -27,7 +26,7 @@ type Reporter struct {
 	seen map[string]bool
 
 	compared int                          // names, see Nearest
-	effort   limits.Effort                // of the expression that is evaluated now
+	effort   Effort                       // of the expression that is evaluated now
 	called   map[string]function.Function // see functions
 }
 
@@ -93,7 +92,7 @@ func (r *Reporter) Nearest(name string, names func() []string) string {
 	}
 	all := names()
 	r.compared += len(all)
-	return words.Nearest(name, all)
+	return schema.Nearest(name, all)
 }
 
 // Suggest reports an error with what could be written instead, if anything.
@@ -121,7 +120,7 @@ func (r *Reporter) addHCL(diags hcl.Diagnostics, note string) {
 			d.Detail = didYouMean.ReplaceAllString(d.Detail, "")
 		}
 		if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](h); ok {
-			d.Suggestion = words.Nearest(call.CalledFunctionName(), functionNames)
+			d.Suggestion = schema.Nearest(call.CalledFunctionName(), functionNames)
 		}
 		d.Detail = strings.TrimSpace(d.Detail + note)
 		if h.Subject != nil {
@@ -156,7 +155,7 @@ func RangeOf(h hcl.Range) experiments.Range {
 // bounded returns a value of a name, or unknown when it is too large, which is
 // reported.
 func (r *Reporter) bounded(v cty.Value, at hcl.Range, name string) cty.Value {
-	what := limits.TooMuch(v)
+	what := TooMuch(v)
 	if what == "" {
 		return v
 	}
@@ -169,7 +168,7 @@ func (r *Reporter) functions() map[string]function.Function {
 	if r.called == nil {
 		r.called = make(map[string]function.Function, len(functions))
 		for name, f := range functions {
-			r.called[name] = limits.Guard(name, f, &r.effort)
+			r.called[name] = Guard(name, f, &r.effort)
 		}
 	}
 	return r.called

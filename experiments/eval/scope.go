@@ -10,10 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/language"
-	"github.com/tfexp/tfexp/experiments/limits"
-	"github.com/tfexp/tfexp/experiments/units"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Kinds are the blocks that references name, in the order of the language.
@@ -68,7 +65,7 @@ func (e *Env) WithRow(head, fields []string) *Env {
 	row := make(map[string]cty.Value, len(head))
 	for i, name := range head {
 		row[name] = cty.StringVal(fields[i])
-		if v, err := cty.ParseNumberVal(strings.TrimSpace(fields[i])); err == nil && !limits.Huge(v) {
+		if v, err := cty.ParseNumberVal(strings.TrimSpace(fields[i])); err == nil && !Huge(v) {
 			row[name] = v
 		}
 	}
@@ -178,12 +175,12 @@ func (r *Reporter) unknownRoot(t hcl.Traversal, e *Env) {
 		r.Suggest(t.SourceRange(), `"`+root+`"`, "Unknown reference",
 			"A word without quotes is a reference, and nothing has the name %q. Text is written in quotes.", root)
 	default:
-		suggestion := words.Nearest(root, namespaces)
+		suggestion := schema.Nearest(root, namespaces)
 		if _, ok := e.Lookup(suggestion); !ok {
 			suggestion = ""
 		}
 		r.Suggest(t[0].SourceRange(), suggestion, "Unknown reference", "References begin with %s.",
-			words.OneOf(namespaces))
+			schema.OneOf(namespaces))
 	}
 }
 
@@ -280,7 +277,7 @@ func hostValue(h experiments.HostFacts) cty.Value {
 	facts := map[string]cty.Value{
 		"threads":  cty.NumberIntVal(int64(h.Threads)),
 		"cores":    cty.NumberIntVal(int64(h.Cores)),
-		"memory":   cty.StringVal(units.FormatSize(h.MemoryBytes)),
+		"memory":   cty.StringVal(schema.FormatSize(h.MemoryBytes)),
 		"gpus":     cty.NumberIntVal(int64(h.GPUs)),
 		"gpu_type": cty.StringVal(h.GPUType),
 		"os":       cty.StringVal(h.OS),
@@ -289,7 +286,7 @@ func hostValue(h experiments.HostFacts) cty.Value {
 		"name":     cty.StringVal(h.Name),
 	}
 	documented := map[string]cty.Value{}
-	for _, f := range language.Facts {
+	for _, f := range schema.Facts {
 		documented[f.Name] = facts[f.Name]
 	}
 	return cty.ObjectVal(documented)

@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/experiments/words"
 )
 
 // Node is one block of a file with its names checked against the schema, its
@@ -223,8 +222,8 @@ func (r *Reporter) nested(b *hcl.Block, s *schema.Block, parent *Node) {
 	case len(b.Labels) > 1:
 		r.Errorf(b.LabelRanges[1], "Too many labels", "%s takes one label.", s.Name)
 	case s.Labels != nil && !slices.Contains(s.Labels, n.Label):
-		r.Suggest(n.LabelAt, words.Nearest(n.Label, s.Labels), fmt.Sprintf("Unknown %s %q", s.Name, n.Label),
-			"It is one of %s.", words.OneOf(s.Labels))
+		r.Suggest(n.LabelAt, schema.Nearest(n.Label, s.Labels), fmt.Sprintf("Unknown %s %q", s.Name, n.Label),
+			"It is one of %s.", schema.OneOf(s.Labels))
 		n.Broken = true
 		parent.Blocks = append(parent.Blocks, n)
 		return

@@ -3,7 +3,6 @@ package eval
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -11,11 +10,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
-	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/experiments/words"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -58,34 +55,6 @@ func KeyRanges(expr hcl.Expression) map[string]hcl.Range {
 		}
 	}
 	return at
-}
-
-// speedUpType is what the functions amdahl and usl return.
-var speedUpType = cty.Capsule("speed-up", reflect.TypeFor[workload.SpeedUp]())
-
-var amdahlFunction = lawFunction(func(p []float64) workload.SpeedUp { return workload.Amdahl(p[0]) }, "parallel")
-
-var uslFunction = lawFunction(func(p []float64) workload.SpeedUp { return workload.SpeedUp{Sigma: p[0], Kappa: p[1]} },
-	"sigma", "kappa")
-
-// lawFunction makes a speed-up from parameters between 0 and 1.
-func lawFunction(law func([]float64) workload.SpeedUp, params ...string) function.Function {
-	spec := &function.Spec{Type: function.StaticReturnType(speedUpType)}
-	for _, p := range params {
-		spec.Params = append(spec.Params, function.Parameter{Name: p, Type: cty.Number})
-	}
-	spec.Impl = func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		numbers := make([]float64, len(args))
-		for i, arg := range args {
-			numbers[i], _ = arg.AsBigFloat().Float64()
-			if numbers[i] < 0 || numbers[i] > 1 {
-				return cty.NilVal, function.NewArgErrorf(i, "%s must be from 0 to 1", params[i])
-			}
-		}
-		s := law(numbers)
-		return cty.CapsuleVal(speedUpType, &s), nil
-	}
-	return function.New(spec)
 }
 
 // ThreadTime is a run time on a number of threads.
@@ -132,7 +101,7 @@ func (a *Args) byThreads(
 	slices.SortFunc(pairs, func(x, y pair) int { return x.threads - y.threads })
 	for i, p := range pairs {
 		if i > 0 && p.threads == pairs[i-1].threads { // "1" and "01"
-			a.Wrong(keyAt(p.key), "", "Duplicate key", "%s has %s twice.", arg.Name, words.Plural(p.threads, "thread"))
+			a.Wrong(keyAt(p.key), "", "Duplicate key", "%s has %s twice.", arg.Name, schema.Plural(p.threads, "thread"))
 			good = false
 		}
 		one := *arg
@@ -158,8 +127,11 @@ func (a *Args) threadTimes(arg *schema.Arg, expr hcl.Expression, v cty.Value) (a
 
 // speedUp reads a curve: a law, or a table, in which one thread has the speed 1.
 func (a *Args) speedUp(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
-	if v.Type().Equals(speedUpType) && !v.IsNull() {
-		return *v.EncapsulatedValue().(*workload.SpeedUp), true
+	if m, ok := modelOf(v, "amdahl", "usl"); ok {
+		if m.Name == "amdahl" {
+			return workload.Amdahl(m.Numbers[0]), true
+		}
+		return workload.SpeedUp{Sigma: m.Numbers[0], Kappa: m.Numbers[1]}, true
 	}
 	curve := workload.SpeedUp{Points: []workload.SpeedPoint{{Threads: 1, Speed: 1}}}
 	const wanted = "amdahl(…), usl(…) or a map from threads to numbers, like { 1 = 1, 2 = 1.8 }"

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/experiments/words"
 )
 
 // threads reads a thread request: a number, or an object.
@@ -32,7 +31,7 @@ func (a *Args) threads(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		key := schema.Find(arg.Keys, name)
 		if key == nil {
 			names := schema.Names(arg.Keys)
-			a.Wrong(keyAt(name), words.Nearest(name, names), "Unknown key", "%s has no key %q; it has %s.",
+			a.Wrong(keyAt(name), schema.Nearest(name, names), "Unknown key", "%s has no key %q; it has %s.",
 				arg.Name, name, strings.Join(names, ", "))
 			good = false
 			continue

@@ -9,8 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/tfexp/tfexp/experiments/units"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // refType is the type of a reference to a block: `job.long`.
@@ -32,7 +31,7 @@ func Display(v cty.Value) string {
 	t := v.Type()
 	switch {
 	case t == cty.String:
-		return units.Canonical(v.AsString())
+		return schema.Canonical(v.AsString())
 	case t == cty.Number:
 		f, _ := v.AsBigFloat().Float64()
 		if f == math.Trunc(f) && math.Abs(f) < 1e15 {
@@ -43,19 +42,8 @@ func Display(v cty.Value) string {
 		return fmt.Sprint(v.True())
 	case t.Equals(refType) && v.GetAttr("name").IsKnown() && !v.GetAttr("name").IsNull():
 		return v.GetAttr("name").AsString()
-	case t.Equals(noisyType):
-		e := v.EncapsulatedValue().(*Estimates)
-		return fmt.Sprintf("%s(%v)", e.Name, e.Sigma)
 	case t.Equals(modelType):
 		return v.EncapsulatedValue().(*Model).String()
-	case t.Equals(speedUpType):
-		return v.EncapsulatedValue().(*workload.SpeedUp).String()
-	case t.Equals(gapType):
-		g := v.EncapsulatedValue().(*workload.Arrivals)
-		if g.Kind == workload.Normal {
-			return fmt.Sprintf("normal(%s, %s)", units.FormatDuration(g.Mean), units.FormatDuration(g.SD))
-		}
-		return fmt.Sprintf("%s(%s)", g.Kind, units.FormatDuration(g.Mean))
 	case t.IsObjectType() || t.IsMapType():
 		var parts []string
 		for it := v.ElementIterator(); it.Next(); {

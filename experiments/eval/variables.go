@@ -10,9 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/limits"
-	"github.com/tfexp/tfexp/experiments/units"
-	"github.com/tfexp/tfexp/experiments/words"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // varType is the type of a variable. Durations and sizes are strings that are
@@ -45,7 +43,7 @@ func (r *Reporter) parseType(expr hcl.Expression) *varType {
 				return &varType{name: word}
 			}
 		}
-		r.Suggest(expr.Range(), words.Nearest(word, scalarTypes), "Unknown type",
+		r.Suggest(expr.Range(), schema.Nearest(word, scalarTypes), "Unknown type",
 			"%q is not a type. The types are %s, list(…) and map(…).", word, strings.Join(scalarTypes, ", "))
 		return nil
 	}
@@ -56,7 +54,7 @@ func (r *Reporter) parseType(expr hcl.Expression) *varType {
 			}
 			return nil
 		}
-		r.Suggest(expr.Range(), words.Nearest(call.Name, []string{"list", "map"}), "Unknown type",
+		r.Suggest(expr.Range(), schema.Nearest(call.Name, []string{"list", "map"}), "Unknown type",
 			"Types with an element type are list(…) and map(…).")
 		return nil
 	}
@@ -104,17 +102,17 @@ func (t *varType) quantity(v cty.Value) (cty.Value, error) {
 		return cty.NilVal, err
 	}
 	if t.name == "size" {
-		n, err := units.ParseSize(s.AsString())
+		n, err := schema.ParseSize(s.AsString())
 		if err != nil {
 			return cty.NilVal, fmt.Errorf("%q is not a size: %w", s.AsString(), err)
 		}
-		return cty.StringVal(units.FormatSize(n)), nil
+		return cty.StringVal(schema.FormatSize(n)), nil
 	}
-	d, err := units.ParseDuration(s.AsString())
+	d, err := schema.ParseDuration(s.AsString())
 	if err != nil {
 		return cty.NilVal, fmt.Errorf("%q is not a duration: %w", s.AsString(), err)
 	}
-	return cty.StringVal(units.FormatDuration(d)), nil
+	return cty.StringVal(schema.FormatDuration(d)), nil
 }
 
 func (t *varType) list(v cty.Value) (cty.Value, error) {
@@ -236,7 +234,7 @@ func (r *Reporter) givenValue(name string, g *given, t *varType, text bool, cons
 	case text:
 		return cty.StringVal(g.text)
 	}
-	if at, what := limits.TooDeepExpression(g.at.Filename, []byte(g.text), g.at.Start); what != "" {
+	if at, what := TooDeepExpression(g.at.Filename, []byte(g.text), g.at.Start); what != "" {
 		r.Errorf(at, "Too large to read", "%s", what)
 		return Unknown
 	}
@@ -253,7 +251,7 @@ func (r *Reporter) givenValue(name string, g *given, t *varType, text bool, cons
 func (r *Reporter) typed(v cty.Value, t *varType, at hcl.Range, name string) cty.Value {
 	c, err := t.convert(v)
 	if err != nil {
-		r.Suggest(at, units.Suggestion(err), "Wrong value of a variable", "The variable %q is a %s, but %s.", name,
+		r.Suggest(at, schema.Suggestion(err), "Wrong value of a variable", "The variable %q is a %s, but %s.", name,
 			t, err)
 		return Unknown
 	}

@@ -1,11 +1,13 @@
-// Package schema has the types in which the language of experiments is
-// described: blocks, their arguments and what those mean. It imports nothing of
-// ours, so that whatever adds to the language (an engine, a policy, a metric)
-// can describe its own arguments. The tables are in experiments/language.
+// Package schema has the types in which the language of experiments is described: blocks, their arguments and what those
+// mean; units, and the words that messages share. It imports nothing of ours, so that whatever adds to the language (an
+// engine, a policy, a metric) can describe its own arguments.
+//
+// The arguments of a block fill the fields of a struct, which declares them by its tags and comments: see Field and Of.
 package schema
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -66,6 +68,8 @@ type Arg struct {
 	Least time.Duration
 	// MayBeEmpty lists need not have an element.
 	MayBeEmpty bool
+	// Needs is another argument, without which nothing reads this one.
+	Needs string
 	// Keys are those of the object that a Threads value may be.
 	Keys []Arg
 }
@@ -213,3 +217,19 @@ const (
 	MaxJobs    = 10_000_000
 	MaxEpochs  = 1_000_000_000
 )
+
+// Brought is a block of files that something registered brings, such as a stage.
+type Brought struct {
+	By    string
+	Block *Block
+}
+
+var brought []Brought
+
+// Bring adds a block to the language.
+func Bring(by string, b *Block) { brought = append(brought, Brought{by, b}) }
+
+// AllBrought returns these blocks, by the names of what brings them.
+func AllBrought() []Brought {
+	return slices.SortedFunc(slices.Values(brought), func(a, b Brought) int { return strings.Compare(a.By, b.By) })
+}

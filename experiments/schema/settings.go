@@ -5,6 +5,12 @@ import (
 	"slices"
 )
 
+// Setting is a name with a value in its canonical text form.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
 // Settings are the values of a block: those that the file gives, and the defaults.
 type Settings struct {
 	// Name is the word that begins the block, Label its label.

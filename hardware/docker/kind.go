@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
@@ -193,7 +192,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 	if j.Memory > 0 && j.Memory < minMemory {
 		add("memory", "Too little memory for a container",
 			"memory is the limit of the container on the hardware %q, and Docker accepts none below %s; this is %s.",
-			h.Name, units.FormatSize(minMemory), units.FormatSize(j.Memory))
+			h.Name, schema.FormatSize(minMemory), schema.FormatSize(j.Memory))
 	}
 	if j.Nodes > 1 {
 		add("nodes", "A container runs on one node",

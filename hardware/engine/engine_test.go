@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/scheduler"
 )
 

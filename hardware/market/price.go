@@ -60,16 +60,6 @@ func (p Price) Cost(from, to time.Duration) float64 {
 	return sum
 }
 
-// Billing says for which time of its life a server is paid.
-type Billing struct {
-	// Startup says that the time until a server can be used is paid, as providers do.
-	Startup bool
-	// Minimum is the least time that is paid.
-	Minimum time.Duration
-	// Unit is the time of which whole multiples are paid: 0 for the exact time.
-	Unit time.Duration
-}
-
 // Cost returns what a server costs that was created, could be used, and ended at
 // these instants, in dollars. A server that never could be used has up after end.
 func (b Billing) Cost(p Price, created, up, end time.Duration) float64 {

@@ -21,7 +21,6 @@ import (
 	"fmt"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/market"
@@ -73,7 +72,7 @@ func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Probl
 	}
 	if host.MemoryBytes > 0 && n.Memory > host.MemoryBytes {
 		add("memory", "More memory than the machine has", "The hardware %q has %s, but this machine has %s.",
-			h.Name, units.FormatSize(n.Memory), units.FormatSize(host.MemoryBytes))
+			h.Name, schema.FormatSize(n.Memory), schema.FormatSize(host.MemoryBytes))
 	}
 	if n.GPUs > host.GPUs {
 		problems = append(problems, noGPUs(host, fmt.Sprintf("The hardware %q has %s", h.Name, count(n.GPUs, "GPU"))))

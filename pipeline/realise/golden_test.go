@@ -18,10 +18,9 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
-	_ "github.com/tfexp/tfexp/hardware/engine/all" // what the files name
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -95,7 +94,7 @@ const most = 8
 // it, its jobs with their work, and all else.
 func text(t *testing.T, file string) []byte {
 	t.Helper()
-	spec, diags := load.File(file, load.Options{Host: experiments.HostFacts{
+	spec, diags := decode.File(file, decode.Options{Host: experiments.HostFacts{
 		Threads: machine.Threads, Cores: machine.Cores, MemoryBytes: machine.MemoryBytes, OS: machine.OS, Arch: machine.Arch,
 		CPUModel: machine.CPUModel, Name: machine.Name,
 	}})

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/files"
+	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -256,7 +256,7 @@ func digestFile(path string) (string, error) {
 func digestFolder(dir string) (string, error) {
 	h := sha256.New()
 	n, size := 0, int64(0)
-	err := files.Below(dir, func(name string, e fs.DirEntry) error {
+	err := eval.Below(dir, func(name string, e fs.DirEntry) error {
 		path, link := filepath.Join(dir, filepath.FromSlash(name)), ""
 		if e.Type()&fs.ModeSymlink != 0 {
 			var err error

@@ -7,10 +7,10 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware"
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/stages"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // realFile is an experiment of one job block that runs for real.
@@ -48,7 +48,7 @@ policy "rr" {
 
 func loadSmall(t testing.TB, source string) *experiments.Spec {
 	t.Helper()
-	spec, diags := load.Source("small.hcl", []byte(source), load.Options{
+	spec, diags := decode.Source("small.hcl", []byte(source), decode.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})
 	if diags.HasErrors() {

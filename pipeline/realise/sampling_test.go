@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 )

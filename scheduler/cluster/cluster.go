@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/units"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Supply says when there is a server for a node.
@@ -181,7 +181,7 @@ func (d Demand) String() string {
 		}
 	}
 	if d.Memory > 0 {
-		s += ", " + units.FormatSize(d.Memory)
+		s += ", " + schema.FormatSize(d.Memory)
 	}
 	if d.Nodes > 1 {
 		s += fmt.Sprintf(", over %d nodes", d.Nodes)

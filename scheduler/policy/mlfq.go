@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/experiments/units"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -44,7 +43,7 @@ func quantaOf(s Settings) (ends []time.Duration, err error) {
 	texts, _ := s[quanta.Name].([]string)
 	sum := time.Duration(0)
 	for _, text := range texts {
-		d, err := units.ParseDuration(text)
+		d, err := schema.ParseDuration(text)
 		if err != nil || d <= 0 {
 			return nil, fmt.Errorf("%q is no quantum: a quantum is a time above 0, such as \"8s\"", text)
 		}

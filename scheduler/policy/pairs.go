@@ -18,7 +18,7 @@ const Pairs Placement = "pairs"
 func init() {
 	RegisterPlacement(PlacementChoice{
 		Choice: Choice{
-			Name: string(Pairs), Title: "Pairs", Place: 3, Version: 2,
+			Name: string(Pairs), Title: "Pairs", Place: 3, Version: 2, Weighs: true,
 			Doc: "the order ranks each job with each of its alternatives, and the first of these pairs that has room starts: " +
 				"under `sjf` and `srtf` the job and free resource with the least predicted time; a job that was paused can go on " +
 				"with another one",

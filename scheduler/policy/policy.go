@@ -321,8 +321,9 @@ func (p *Policy) sets(arg string) bool {
 
 // Problem is what is wrong with a policy.
 type Problem struct {
-	// Arg is the argument of the policy block that it is about.
+	// Arg is the argument of the policy block that it is about, and Of the question whose answer makes it a problem.
 	Arg string
+	Of  Question
 	// Missing says that the argument is not set, but needed; Unread that it has no
 	// effect beside the other choices. Otherwise it contradicts them.
 	Missing, Unread bool
@@ -341,17 +342,17 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 		}
 		for _, w := range c.Wants {
 			if p.Get(w.Of) != w.Name && isSet(string(w.Of)) {
-				all = append(all, Problem{Arg: string(w.Of), Detail: w.Detail})
+				all = append(all, Problem{Arg: string(w.Of), Of: q, Detail: w.Detail})
 			}
 		}
 		if c.Check != nil {
 			if arg, err := c.Check(p.Settings); err != nil {
-				all = append(all, Problem{Arg: arg, Detail: err.Error() + "."})
+				all = append(all, Problem{Arg: arg, Of: q, Detail: err.Error() + "."})
 			}
 		}
 		for _, a := range c.Settings {
 			if _, ok := p.Settings[a.Name]; !ok && a.Required {
-				all = append(all, Problem{Arg: a.Name, Missing: true, Detail: fmt.Sprintf(
+				all = append(all, Problem{Arg: a.Name, Of: q, Missing: true, Detail: fmt.Sprintf(
 					"The %s %q needs a %s, for example %s = %s.", q, c.Name, a.Name, a.Name, a.Example)})
 			}
 		}
@@ -359,14 +360,14 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 	for _, s := range OwnSettings() {
 		if isSet(s.Name) && !slices.Contains(s.By, p.Get(s.Of)) {
 			all = append(all, Problem{
-				Arg: s.Name, Unread: true, Detail: fmt.Sprintf("%s is read only by %s.", s.Name, s.Readers()),
+				Arg: s.Name, Of: s.Of, Unread: true, Detail: fmt.Sprintf("%s is read only by %s.", s.Name, s.Readers()),
 			})
 		}
 	}
 	all = append(all, p.replanProblems()...)
 	if pre := preemptions.find(string(p.Preemption)); pre != nil && !pre.Pauses && isSet(string(VictimsOf)) {
 		all = append(all, Problem{
-			Arg: string(VictimsOf), Unread: true, Detail: "victims is read only by policies with preemption.",
+			Arg: string(VictimsOf), Of: PreemptionOf, Unread: true, Detail: "victims is read only by policies with preemption.",
 		})
 	}
 	return all

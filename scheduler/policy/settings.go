@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/experiments/units"
 )
 
 // Settings are the values of the arguments that the choices of a policy have of
@@ -50,7 +49,7 @@ func parse(a schema.Arg, text string) (any, error) {
 	}
 	switch a.Type {
 	case schema.Duration:
-		return units.ParseDuration(text)
+		return schema.ParseDuration(text)
 	case schema.Number:
 		return strconv.ParseFloat(text, 64)
 	case schema.Integer:

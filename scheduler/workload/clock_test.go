@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -197,7 +198,7 @@ func TestWriteRest(t *testing.T) {
 // Columns are read of the rows that have the texts asked for; their numbers are above 0.
 func TestReadColumns(t *testing.T) {
 	const file = "a,kind,b\n1,x,2\n3,y,bad\n 4 , x ,5e-1\n"
-	rows, err := ReadColumns("f", strings.NewReader(file), []string{"b", "a"}, []Column{{"kind", "x"}})
+	rows, err := ReadColumns("f", strings.NewReader(file), []string{"b", "a"}, []schema.Setting{{Name: "kind", Value: "x"}})
 	if err != nil || len(rows) != 2 || !slices.Equal(rows[0], []float64{2, 1}) || !slices.Equal(rows[1], []float64{0.5, 4}) {
 		t.Errorf("%v, %v", rows, err)
 	}
@@ -209,7 +210,7 @@ func TestReadColumns(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := ReadColumns("f", strings.NewReader(file), []string{"a"}, []Column{{"sort", "x"}}); err == nil {
+	if _, err := ReadColumns("f", strings.NewReader(file), []string{"a"}, []schema.Setting{{Name: "sort", Value: "x"}}); err == nil {
 		t.Error("a column that is not there has a text")
 	}
 }

@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-)
 
-// Column is a column of a CSV file with the text that its rows must have.
-type Column struct{ Name, Text string }
+	"github.com/tfexp/tfexp/experiments/schema"
+)
 
 // Names lists the columns of a file for a sentence: of long and of many names as much as helps to see which file it is.
 func Names(columns []string) string {
@@ -37,7 +36,7 @@ func Names(columns []string) string {
 // the columns. It takes only the rows that have the texts of where. The numbers
 // must be above 0. What is wrong with a line is a LineError; up to MaxErrors of
 // them are joined.
-func ReadColumns(file string, r io.Reader, columns []string, where []Column) ([][]float64, error) {
+func ReadColumns(file string, r io.Reader, columns []string, where []schema.Setting) ([][]float64, error) {
 	var (
 		rows [][]float64
 		at   []int // of columns, then of where
@@ -64,7 +63,7 @@ func ReadColumns(file string, r io.Reader, columns []string, where []Column) ([]
 		return nil
 	}, func(_ int, row []string) error {
 		for i, w := range where {
-			if strings.TrimSpace(row[at[len(columns)+i]]) != w.Text {
+			if strings.TrimSpace(row[at[len(columns)+i]]) != w.Value {
 				return nil
 			}
 		}

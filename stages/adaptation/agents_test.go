@@ -9,8 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
@@ -21,7 +20,7 @@ import (
 // several controllers share have them once.
 func TestRewardsOfAgents(t *testing.T) {
 	at := filepath.Join("..", "..", "experiments", "testdata", "small.hcl")
-	spec, diags := load.Source(at, []byte(`
+	spec, diags := decode.Source(at, []byte(`
 experiment "small" {}
 adaptation "net" {
   table     = "deepening.csv"
@@ -40,7 +39,7 @@ adaptation "net" {
     batch         = 32
   }
 }
-`), load.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
+`), decode.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/load"
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
@@ -78,7 +77,7 @@ func run(t *testing.T, ctx context.Context, episodes, out string, observe func(s
 func plan(t *testing.T, episodes, out string, observe func(stages.Progress)) *pipeline.Plan {
 	t.Helper()
 	at := filepath.Join("..", "..", "experiments", "testdata", "small.hcl")
-	spec, diags := load.Source(at, []byte(strings.Replace(file, "EPISODES", episodes, 1)), load.Options{
+	spec, diags := decode.Source(at, []byte(strings.Replace(file, "EPISODES", episodes, 1)), decode.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})
 	if diags.HasErrors() {

@@ -1,9 +1,15 @@
-// Package all links in the stages that tfexp has. Programs and tests that run
-// experiments import it for that alone.
+// Package all links in all that tfexp has: stages, engines and policies register themselves. Programs, and tests that
+// read or run experiments, import it for that alone: whatever else they import, the language is the same.
 package all
 
 import (
-	// Each registers its stages.
+	// Each registers itself.
+	_ "github.com/tfexp/tfexp/hardware/docker"
+	_ "github.com/tfexp/tfexp/hardware/process"
+	_ "github.com/tfexp/tfexp/hardware/recorded"
+	_ "github.com/tfexp/tfexp/hardware/simulated"
+	_ "github.com/tfexp/tfexp/hardware/slurm"
+	_ "github.com/tfexp/tfexp/scheduler/policy"
 	_ "github.com/tfexp/tfexp/stages/adaptation"
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"
 	_ "github.com/tfexp/tfexp/stages/estimate"

@@ -12,10 +12,8 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/language"
-	"github.com/tfexp/tfexp/experiments/load"
+	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/experiments/schema"
-	_ "github.com/tfexp/tfexp/hardware/engine/all"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/analysis"
@@ -155,8 +153,8 @@ policy "fcfs" { order = "fcfs" }
 // plan reads an experiment and plans it.
 func plan(t *testing.T, source string, opts pipeline.Options) *pipeline.Plan {
 	t.Helper()
-	spec, diags := load.Source("small.hcl", []byte(source),
-		load.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
+	spec, diags := decode.Source("small.hcl", []byte(source),
+		decode.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -248,12 +246,12 @@ func TestBlockOfANewStage(t *testing.T) {
 		"fastets { places = 2 }": "Unknown block",
 		"fastest {}\nfastest {}": "fastest",
 	} {
-		_, diags := load.Source("small.hcl", []byte(file+block), load.Options{})
+		_, diags := decode.Source("small.hcl", []byte(file+block), decode.Options{})
 		if !diags.HasErrors() || !strings.Contains(fmt.Sprint(diags), want) {
 			t.Errorf("%s: %v, want an error with %q", block, diags, want)
 		}
 	}
-	reference := string(language.Markdown())
+	reference := string(decode.Markdown())
 	for _, want := range []string{"\n### fastest\n", "The cells with the shortest makespans.",
 		"| `places` | integer | `1` |"} {
 		if !strings.Contains(reference, want) {

@@ -8,15 +8,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // readColumns reads a table by a mapping of facts to columns of the same names.
 func readColumns(text string, lenient bool, facts ...string) (workload.Trace, error) {
-	var columns []workload.Column
+	var columns []schema.Setting
 	for _, f := range facts {
-		columns = append(columns, workload.Column{Name: f, Text: f})
+		columns = append(columns, schema.Setting{Name: f, Value: f})
 	}
 	return Find("table").Read("log", strings.NewReader(text), Options{Lenient: lenient, Args: map[string]any{"columns": columns}})
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // utf16Of writes a text as spreadsheets do that save "Unicode text".
@@ -101,10 +101,10 @@ func TestOddLogs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			args := map[string]any{"columns": columnsOf("arrival", "Submitted", "run_time", "Took", "threads", "CPUs")}
 			if strings.Contains(c.name, "UTF-16") && c.args != nil {
-				args["columns"] = append(args["columns"].([]workload.Column), columnsOf("user", "Wer")...)
+				args["columns"] = append(args["columns"].([]schema.Setting), columnsOf("user", "Wer")...)
 			}
 			if strings.Contains(c.name, "GPUs") {
-				args["columns"] = append(args["columns"].([]workload.Column), columnsOf("gpus", "GPUs")...)
+				args["columns"] = append(args["columns"].([]schema.Setting), columnsOf("gpus", "GPUs")...)
 			}
 			for name, v := range c.args {
 				args[name] = v

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -156,12 +157,12 @@ func readPhilly(file string, r io.Reader, o Options) (workload.Trace, error) {
 
 // philly adds a job of the list.
 func (t *table) philly(line int, p *phillyJob) error {
-	for _, w := range Option[[]workload.Column](t.o, WhereArg.Name, nil) {
+	for _, w := range Option[[]schema.Setting](t.o, WhereArg.Name, nil) {
 		value, ok := map[string]string{"status": p.Status, "vc": p.VC, "user": p.User}[w.Name]
 		if !ok {
 			return fmt.Errorf("where selects by status, vc and user, not by %q", w.Name)
 		}
-		if !slices.Contains(strings.Split(w.Text, "|"), value) {
+		if !slices.Contains(strings.Split(w.Value, "|"), value) {
 			t.Ignored++
 			return nil
 		}

@@ -149,7 +149,7 @@ type table struct {
 	workload.Builder
 	at     map[string]int // of the facts; absent for none
 	named  map[string]string
-	where  []workload.Column
+	where  []schema.Setting
 	whereI []int
 	timesI int
 	o      Options
@@ -181,8 +181,8 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 		form.Separator = runes[0]
 	}
 	t.commas = form.Separator == 0 || form.Separator == ','
-	t.where = Option[[]workload.Column](o, WhereArg.Name, nil)
-	if mapped := Option[[]workload.Column](o, ColumnsArg.Name, nil); len(mapped) > 0 {
+	t.where = Option[[]schema.Setting](o, WhereArg.Name, nil)
+	if mapped := Option[[]schema.Setting](o, ColumnsArg.Name, nil); len(mapped) > 0 {
 		form.Heads = func(columns []string) bool { return hasAll(columns, mapped) }
 	}
 	t.order = workload.DayOrder(1 + slices.Index(datesArg.Allowed, Option(o, datesArg.Name, "")))
@@ -212,9 +212,9 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 }
 
 // hasAll reports whether all columns that stand for something have names among those of a row.
-func hasAll(row []string, mapped []workload.Column) bool {
+func hasAll(row []string, mapped []schema.Setting) bool {
 	for _, c := range mapped {
-		if !slices.ContainsFunc(row, func(name string) bool { return strings.TrimSpace(name) == c.Text }) {
+		if !slices.ContainsFunc(row, func(name string) bool { return strings.TrimSpace(name) == c.Value }) {
 			return false
 		}
 	}
@@ -247,7 +247,7 @@ func (t *table) head(columns []string) error {
 			}
 		}
 	}
-	for _, c := range Option[[]workload.Column](t.o, ColumnsArg.Name, nil) {
+	for _, c := range Option[[]schema.Setting](t.o, ColumnsArg.Name, nil) {
 		name, alternative := alternativeFact(c.Name)
 		switch {
 		case slices.Contains(tableFacts, c.Name):
@@ -257,11 +257,11 @@ func (t *table) head(columns []string) error {
 		case !slices.Contains(t.alternatives, name):
 			t.alternatives = append(t.alternatives, name)
 		}
-		i := find(c.Text)
+		i := find(c.Value)
 		if i < 0 {
-			return &ArgError{ColumnsArg.Name, missing(c.Text)}
+			return &ArgError{ColumnsArg.Name, missing(c.Value)}
 		}
-		t.at[c.Name], t.named[c.Name] = i, c.Text
+		t.at[c.Name], t.named[c.Name] = i, c.Value
 		if c.Name == factStart || c.Name == factEnd { // these, and not what the format knows
 			delete(t.at, factRunTime)
 		}
@@ -323,7 +323,7 @@ func (t *table) selected(field, texts string) bool {
 // add adds the job of a row.
 func (t *table) add(line int, fields []string) error {
 	for i, w := range t.where {
-		if !t.selected(fields[t.whereI[i]], w.Text) {
+		if !t.selected(fields[t.whereI[i]], w.Value) {
 			t.Ignored++
 			return nil
 		}

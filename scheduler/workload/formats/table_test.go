@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -39,10 +40,10 @@ func check(t *testing.T, got []string, want ...string) {
 	}
 }
 
-func columnsOf(pairs ...string) []workload.Column {
-	var list []workload.Column
+func columnsOf(pairs ...string) []schema.Setting {
+	var list []schema.Setting
 	for i := 0; i < len(pairs); i += 2 {
-		list = append(list, workload.Column{Name: pairs[i], Text: pairs[i+1]})
+		list = append(list, schema.Setting{Name: pairs[i], Value: pairs[i+1]})
 	}
 	return list
 }

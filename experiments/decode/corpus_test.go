@@ -1,0 +1,10 @@
+package decode_test
+
+import (
+	"testing"
+
+	"github.com/tfexp/tfexp/experiments/decode/decodetest"
+)
+
+// TestExperiments loads files of users, right and wrong.
+func TestExperiments(t *testing.T) { decodetest.Test(t) }

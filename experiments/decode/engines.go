@@ -1,0 +1,173 @@
+package decode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/engine"
+)
+
+// hardwareArgs are the arguments that hardware of every engine has.
+//
+// A machine or a cluster, and the engine that runs jobs on it. {engines}
+type hardwareArgs struct {
+	// The engine that runs the jobs.
+	//
+	//	engine = "{first}"
+	Engine string `arg:"engine,required"`
+	// Cores of the machine.
+	//
+	// Default: `host.threads` on {machines}; required on {others} without nodes.
+	//
+	//	threads = host.threads
+	Threads int `arg:"threads" min:"1" max:"threads"`
+	// Memory of the machine. A job starts only if its `memory` is free.
+	//
+	// Default: `host.memory` on a real machine, else unlimited.
+	//
+	//	memory = "16GiB"
+	Memory int64 `arg:"memory,positive"`
+	// GPUs of the machine. A real job finds in `CUDA_VISIBLE_DEVICES` which of them are its own; no other job has
+	// them meanwhile. On a machine without the GPUs that its jobs ask for, an experiment ends with exit status 6.
+	//
+	// Default: `host.gpus` on {here}, else 0.
+	//
+	//	gpus = 2
+	GPUs int `arg:"gpus" min:"0" max:"threads"`
+	// The type of its GPUs, to which `gpu` and `gpu_rate` of jobs refer.
+	//
+	// Default: `host.gpu_type` on {here}.
+	//
+	//	gpu = "V100"
+	GPU string `arg:"gpu"`
+}
+
+// nodeArgs are those that a node of every engine has.
+//
+// Machines of a cluster, instead of `threads`, `memory` and `gpus`. Only on
+// {clusters}.
+type nodeArgs struct {
+	// The number of such machines.
+	//
+	//	count = 4
+	Count int `arg:"count" default:"1" min:"1" max:"nodes"`
+	// Cores of each.
+	//
+	//	threads = 16
+	Threads int `arg:"threads,required" min:"1" max:"threads"`
+	// Memory of each.
+	//
+	// Default: unlimited.
+	//
+	//	memory = "64GiB"
+	Memory int64 `arg:"memory,positive"`
+	// GPUs of each.
+	//
+	//	gpus = 8
+	GPUs int `arg:"gpus" default:"0" min:"0" max:"threads"`
+	// The type of its GPUs, to which `gpu` and `gpu_rate` of jobs refer.
+	//
+	// Default: `host.gpu_type` on {here}.
+	//
+	//	gpu = "V100"
+	GPU string `arg:"gpu"`
+	// The rack in which they stand: policies with `nodes = "consolidated"` take the nodes of one rack before
+	// others.
+	//
+	// Default: none in particular.
+	//
+	//	rack = "r1"
+	Rack string `arg:"rack"`
+}
+
+// hardwareBlock is a machine or a cluster. What each engine adds to it comes from the registry of engines.
+func hardwareBlock() *schema.Block {
+	words := []string{
+		"{engines}", engineSentence(), "{first}", engine.Names(nil)[0], "{machines}", engineList(hasMachine),
+		"{others}", engineList(func(k *engine.Kind) bool { return !hasMachine(k) }), "{here}", engineList(isHere),
+		"{clusters}", engineList(hasClusters),
+	}
+	node := schema.Of[nodeArgs](schema.Block{
+		Name: "node", Label: "name", Unique: true, Args: argsOf(func(k *engine.Kind) []schema.Arg { return k.NodeArgs }),
+	})
+	b := schema.Of[hardwareArgs](schema.Block{
+		Name: "hardware", Label: "name, read as `hardware.<name>`", Unique: true,
+		Args:   argsOf(func(k *engine.Kind) []schema.Arg { return k.Args }),
+		Blocks: append([]*schema.Block{node.Say(words...)}, engineBlocks()...),
+	})
+	b.Example = engineExamples()
+	schema.Find(b.Args, "engine").Allowed = engine.Names(nil)
+	return b.Say(words...)
+}
+
+func hasMachine(k *engine.Kind) bool  { return k.Machine != nil }
+func hasClusters(k *engine.Kind) bool { return k.Clusters }
+func isHere(k *engine.Kind) bool      { return k.Here }
+func isContained(k *engine.Kind) bool { return k.Contained }
+
+// engineSentence says what each engine does.
+func engineSentence() string {
+	var parts []string
+	for _, k := range engine.Kinds() {
+		parts = append(parts, fmt.Sprintf("`%s` %s", k.Name, k.Doc))
+	}
+	return "The engine " + strings.Join(parts, "; ") + "."
+}
+
+func engineExamples() string {
+	var examples []string
+	for _, k := range engine.Kinds() {
+		if k.Example != "" {
+			examples = append(examples, k.Example)
+		}
+	}
+	return strings.Join(examples, "\n\n")
+}
+
+// engineList names the engines for which is holds: "`process` and `docker`".
+func engineList(is func(*engine.Kind) bool) string {
+	names := engine.Names(is)
+	for i, n := range names {
+		names[i] = "`" + n + "`"
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// argsOf are the arguments that some engines have, each once, with the engines that read it.
+func argsOf(of func(*engine.Kind) []schema.Arg) []schema.Arg {
+	var args []schema.Arg
+	for _, k := range engine.Kinds() {
+		for _, a := range of(k) {
+			if schema.Find(args, a.Name) != nil {
+				continue
+			}
+			a.Doc += " Only on " + engineList(func(k *engine.Kind) bool { return schema.Find(of(k), a.Name) != nil }) + "."
+			args = append(args, a)
+		}
+	}
+	return args
+}
+
+// engineBlocks are the blocks that some engines have, likewise.
+func engineBlocks() []*schema.Block {
+	var blocks []*schema.Block
+	for _, k := range engine.Kinds() {
+		for _, b := range k.Blocks {
+			has := func(k *engine.Kind) bool {
+				return slices.ContainsFunc(k.Blocks, func(o *schema.Block) bool { return o.Name == b.Name })
+			}
+			if slices.ContainsFunc(blocks, func(o *schema.Block) bool { return o.Name == b.Name }) {
+				continue
+			}
+			shown := *b
+			shown.Doc = "Only on " + engineList(has) + ". " + b.Doc
+			blocks = append(blocks, &shown)
+		}
+	}
+	return blocks
+}

@@ -1,0 +1,145 @@
+package decode
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/engine"
+)
+
+// The parts of the reference that no table has. The preface has a place for a
+// hardware block, which is that of the first engine.
+var (
+	//go:embed preface.md
+	preface string
+	//go:embed values.md
+	values string
+)
+
+// Markdown returns the reference of the language, docs/language.md.
+func Markdown() []byte {
+	b := reference{sections: map[*schema.Block]string{}}
+	file := Language()
+	b.WriteString(strings.Replace(preface, "%HARDWARE%", engine.Kinds()[0].Example, 1))
+	b.WriteString("\n## Blocks\n\n")
+	for _, block := range file.Blocks {
+		fmt.Fprintf(&b, "- [`%s`](#%s)%s\n", block.Name, block.Name, often(block))
+	}
+	for _, block := range file.Blocks {
+		fmt.Fprintf(&b, "\n### %s\n", block.Name)
+		b.block(block, "")
+	}
+	b.WriteString(values)
+	b.WriteString("\n## Facts of the host\n\n| name | type | meaning |\n|---|---|---|\n")
+	for _, f := range schema.Facts {
+		fmt.Fprintf(&b, "| `host.%s` | %s | %s |\n", f.Name, f.Type, f.Doc)
+	}
+	b.WriteString("\n## Functions\n\nFunctions are pure: none reads a file, the clock or the environment.\n\n")
+	b.WriteString(schema.FunctionTable)
+	return []byte(b.String())
+}
+
+// often returns how often a block may occur in its parent, in words.
+func often(b *schema.Block) string {
+	switch {
+	case b.Single && b.Required:
+		return ", exactly one"
+	case b.Single:
+		return ", at most one"
+	case b.Required:
+		return ", at least one"
+	}
+	return ""
+}
+
+// reference is the reference as far as it is written.
+type reference struct {
+	strings.Builder
+	sections map[*schema.Block]string // the headings of nested blocks
+}
+
+// block writes what one block takes, then the blocks in it. A block that is
+// nested in several others is written once.
+func (w *reference) block(b *schema.Block, parent string) {
+	path := strings.TrimSpace(parent + " " + b.Name)
+	if b.Label != "" {
+		fmt.Fprintf(w, "\n`%s \"…\" { … }`: the label is the %s.\n", path, b.Label)
+	}
+	fmt.Fprintf(w, "\n%s\n", b.Doc)
+	if b.Example != "" {
+		fmt.Fprintf(w, "\n```hcl\n%s\n```\n", b.Example)
+	}
+	args := b.Args
+	if b.Free != nil {
+		args = append(args[:len(args):len(args)], *b.Free)
+	}
+	table(w, args)
+	for _, v := range b.ByLabel {
+		fmt.Fprintf(w, "\n`%s \"%s\"`: %s\n", b.Name, v.Label, v.Doc)
+		table(w, v.Args)
+	}
+	for _, a := range args {
+		if len(a.Keys) > 0 {
+			fmt.Fprintf(w, "\nThe keys of `%s` as an object:\n", a.Name)
+			table(w, a.Keys)
+		}
+	}
+	for _, inner := range b.Blocks {
+		heading := path + ": " + inner.Name + often(inner)
+		fmt.Fprintf(w, "\n#### %s\n", heading)
+		if first := w.sections[inner]; first != "" {
+			fmt.Fprintf(w, "\nIt is the same as [%s](#%s).\n", first, anchor(first))
+			continue
+		}
+		w.sections[inner] = heading
+		w.block(inner, path)
+	}
+}
+
+// anchor returns what a link to a heading ends in.
+func anchor(heading string) string {
+	return strings.NewReplacer(" ", "-", ":", "", ",", "").Replace(heading)
+}
+
+func table(w *reference, args []schema.Arg) {
+	if len(args) == 0 {
+		return
+	}
+	w.WriteString("\n| argument | type | default | meaning | example |\n|---|---|---|---|---|\n")
+	for _, a := range args {
+		standard := a.DefaultDoc
+		switch {
+		case a.Required:
+			standard = "**required**"
+		case standard == "" && a.Default != "":
+			standard = "`" + a.Default + "`"
+		case standard == "":
+			standard = "–"
+		}
+		doc := a.Doc
+		if len(a.Allowed) > 0 && a.Type != schema.Estimates {
+			doc += " One of `" + strings.Join(a.Allowed, "`, `") + "`."
+		}
+		if limits := limitsOf(&a); limits != "" {
+			doc += " " + limits
+		}
+		example := a.Example
+		if example != "" {
+			example = "`" + strings.ReplaceAll(example, "|", "\\|") + "`"
+		}
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s |\n", a.Name, a.Type, standard, doc, example)
+	}
+}
+
+// limitsOf returns what values are allowed, in words.
+func limitsOf(a *schema.Arg) string {
+	switch {
+	case a.Positive:
+		return "Above zero."
+	case a.Min != nil && *a.Min > 0 && a.Type == schema.Integer:
+		return fmt.Sprintf("At least %v.", *a.Min)
+	}
+	return ""
+}

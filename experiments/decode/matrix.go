@@ -1,0 +1,102 @@
+package decode
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+// matrixArgs are the arguments of the matrix block beside its own axes.
+//
+// The cells of the experiment. Without this block, every workload runs on every hardware under every policy.
+//
+//	matrix {
+//	  workload = [workload.mixed]
+//	  policy   = [policy.fcfs, policy.rr]
+//	  quantum  = ["500ms", "1s"]
+//	}
+type matrixArgs struct {
+	// The workloads.
+	//
+	// Default: all workloads.
+	//
+	//	workload = [workload.mixed]
+	Workload cty.Value `arg:"workload" type:"values"`
+	// The hardware.
+	//
+	// Default: all hardware.
+	//
+	//	hardware = [hardware.here]
+	Hardware cty.Value `arg:"hardware" type:"values"`
+	// The policies.
+	//
+	// Default: all policies.
+	//
+	//	policy = [policy.fcfs, policy.rr]
+	Policy cty.Value `arg:"policy" type:"values"`
+}
+
+// zipArgs are those of a zip block.
+//
+// Axes that advance together: the first values, then the second values, and so on. Their lists have the same
+// length.
+type zipArgs struct {
+	// The workloads.
+	//
+	//	workload = [workload.light, workload.heavy]
+	Workload cty.Value `arg:"workload" type:"values"`
+	// The hardware.
+	//
+	//	hardware = [hardware.small, hardware.large]
+	Hardware cty.Value `arg:"hardware" type:"values"`
+	// The policies.
+	//
+	//	policy = [policy.fcfs, policy.rr]
+	Policy cty.Value `arg:"policy" type:"values"`
+}
+
+// includeArgs are those of an include block.
+//
+// One more point. If it does not set workload, hardware or policy, it stands for all their values in the
+// matrix.
+type includeArgs struct {
+	// The workload.
+	//
+	//	workload = workload.mixed
+	Workload string `arg:"workload" type:"workload"`
+	// The hardware.
+	//
+	//	hardware = hardware.here
+	Hardware string `arg:"hardware" type:"hardware"`
+	// The policy.
+	//
+	//	policy = policy.rr
+	Policy string `arg:"policy" type:"policy"`
+}
+
+// excludeArgs are those of an exclude block.
+//
+// Points to leave out.
+type excludeArgs struct {
+	// True for the points to leave out. It can read `each.<axis>`, also `each.workload`, `each.hardware` and
+	// `each.policy`, and `workload.name`, `hardware.name` and `policy.name` of the point.
+	//
+	//	when = policy.name == "rr" && each.quantum == "5s"
+	When cty.Value `arg:"when,required" type:"condition"`
+}
+
+func matrixBlock() *schema.Block {
+	axis := &schema.Arg{
+		Name: "<axis>", Type: schema.Values,
+		Doc:     "The values of your own axis, read as `each.<axis>` in job, workload, hardware and policy blocks.",
+		Example: `["500ms", "1s"]`,
+	}
+	value := &schema.Arg{Name: "<axis>", Type: schema.Any, Doc: "The value of an axis.", Example: `"5s"`}
+	b := schema.Of[matrixArgs](schema.Block{Name: "matrix", Single: true, Free: axis})
+	b.Blocks = []*schema.Block{
+		schema.Of[zipArgs](schema.Block{Name: "zip", Free: axis}),
+		schema.Of[includeArgs](schema.Block{Name: "include", Free: value}),
+		schema.Of[excludeArgs](schema.Block{Name: "exclude"}),
+	}
+	return b
+}

@@ -1,0 +1,167 @@
+package eval
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// mostEffort is how many times the limits of a value an expression may make on its way to one: loops within loops
+// make values that nobody sees.
+const mostEffort = 4
+
+// Effort counts what loops and calls make while an expression is evaluated.
+type Effort struct{ weight }
+
+// spent reports whether an expression has made too much: what is left of it is not evaluated.
+func (e *Effort) spent() bool {
+	return e.huge || e.elements > mostEffort*mostElements || e.text > mostEffort*mostText
+}
+
+// made counts a value.
+func (e *Effort) made(v cty.Value) {
+	var w weight
+	w.add(v)
+	e.elements, e.text, e.huge = e.elements+w.elements, e.text+w.text, e.huge || w.huge
+}
+
+// counted is an expression whose values count, each time that it is evaluated.
+type counted struct {
+	hclsyntax.Expression
+	effort *Effort
+}
+
+// Value implements hcl.Expression. Once too much has been made it is unknown.
+func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	if c.effort.spent() {
+		return cty.DynamicVal, nil
+	}
+	v, diags := c.Expression.Value(ctx)
+	c.effort.made(v)
+	return v, diags
+}
+
+// Count has the parts of loops count, and what is put together or compared.
+func (e *Effort) Count(node hclsyntax.Node) {
+	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
+		if c, ok := n.(*counted); ok {
+			n = c.Expression
+		}
+		if loop, ok := n.(*hclsyntax.ForExpr); ok {
+			for _, part := range []*hclsyntax.Expression{&loop.KeyExpr, &loop.ValExpr, &loop.CondExpr} {
+				e.countIn(part)
+			}
+		}
+		for _, operand := range operands(n) {
+			e.countIn(operand)
+		}
+		return nil
+	})
+}
+
+// nestedLoops reports whether a text of a file in JSON, which is a template that is parsed each time that it is
+// evaluated, has a loop within a loop: nothing would count what it makes.
+func nestedLoops(text string) bool {
+	if !strings.Contains(text, "for ") {
+		return false
+	}
+	expr, diags := hclsyntax.ParseTemplate([]byte(text), "", hcl.InitialPos)
+	if diags.HasErrors() {
+		return false // which is reported when it is evaluated
+	}
+	w := &loops{}
+	_ = hclsyntax.Walk(expr, w)
+	return w.most > 1
+}
+
+// loops finds how deep loops are nested.
+type loops struct{ depth, most int }
+
+func (w *loops) Enter(n hclsyntax.Node) hcl.Diagnostics {
+	if _, ok := n.(*hclsyntax.ForExpr); ok {
+		w.depth++
+		w.most = max(w.most, w.depth)
+	}
+	return nil
+}
+
+func (w *loops) Exit(n hclsyntax.Node) hcl.Diagnostics {
+	if _, ok := n.(*hclsyntax.ForExpr); ok {
+		w.depth--
+	}
+	return nil
+}
+
+// LoopsInJSON finds a text with a loop within a loop.
+func LoopsInJSON(src []byte) (found bool) {
+	tokens := json.NewDecoder(bytes.NewReader(src))
+	for {
+		t, err := tokens.Token()
+		if err != nil {
+			return false // what is no JSON is reported by the parser
+		}
+		if text, ok := t.(string); ok && nestedLoops(text) {
+			return true
+		}
+	}
+}
+
+// operands returns where an expression keeps those that it works on, and that may be long.
+func operands(n hclsyntax.Node) (at []*hclsyntax.Expression) {
+	switch n := n.(type) {
+	case *hclsyntax.BinaryOpExpr:
+		if n.Op == hclsyntax.OpEqual || n.Op == hclsyntax.OpNotEqual {
+			return []*hclsyntax.Expression{&n.LHS, &n.RHS}
+		}
+	case *hclsyntax.FunctionCallExpr:
+		for i, arg := range n.Args {
+			switch arg := arg.(type) {
+			case *hclsyntax.SplatExpr:
+				at = append(at, &n.Args[i])
+			case *hclsyntax.TemplateExpr:
+				if hclsyntax.Variables(arg) != nil {
+					at = append(at, &n.Args[i])
+				}
+			}
+		}
+	}
+	return at
+}
+
+// countIn has an expression count.
+func (e *Effort) countIn(at *hclsyntax.Expression) {
+	inner := *at
+	switch reference := inner.(type) {
+	case nil, *counted:
+		return
+	case *hclsyntax.ScopeTraversalExpr:
+		// Where names are looked up references are known by their type, so it must be a part of what counts.
+		inner = &hclsyntax.ParenthesesExpr{Expression: reference, SrcRange: reference.SrcRange}
+	}
+	*at = &counted{inner, e}
+}
+
+// Value evaluates an expression within the limits.
+func (e *Effort) Value(expr hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	e.weight = weight{}
+	v, diags := expr.Value(ctx)
+	switch {
+	case e.huge || Huge(v):
+		return cty.DynamicVal, hcl.Diagnostics{{
+			Severity: hcl.DiagError, Summary: "Value too large", Subject: expr.Range().Ptr(),
+			Detail: "A number in this expression is beyond 1e1000, or so close to 0.",
+		}}
+	case !e.spent():
+		return v, diags
+	}
+	return cty.DynamicVal, hcl.Diagnostics{{
+		Severity: hcl.DiagError, Summary: "Value too large", Subject: expr.Range().Ptr(),
+		Detail: fmt.Sprintf("The loops and calls of this expression make more than %d elements or %d MiB of text; write it "+
+			"with fewer.", mostEffort*mostElements, mostEffort*mostText>>20),
+	}}
+}

@@ -1,0 +1,292 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// MostSource is the number of bytes that a file may have: each may become a token, which takes some hundreds. A file of
+// 100,000 locals has less.
+const MostSource = 4 << 20
+
+// The limits of a file. They are far above what people write, and keep a mistake, or a
+// file of somebody else, from using up the memory.
+const (
+	mostElements = 250_000  // elements of a value, those within others included
+	mostText     = 16 << 20 // bytes of the texts of a value
+	mostExponent = 3322     // of a number, to the base 2: 1e1000; to write 1e99999999 takes minutes
+)
+
+// weight counts what a value is made of, as far as the limits go.
+type weight struct {
+	elements, text int
+	huge           bool // a number is
+}
+
+// Huge reports whether a value is a number that nothing here is meant for, beyond 1e1000 or below 1e-1000.
+func Huge(v cty.Value) bool {
+	if v.Type() != cty.Number || v.IsNull() || !v.IsKnown() {
+		return false
+	}
+	exponent := v.AsBigFloat().MantExp(nil)
+	return exponent > mostExponent || exponent < -mostExponent
+}
+
+func (w *weight) add(v cty.Value) {
+	if w.elements++; w.tooMuch() != "" || v.IsNull() || !v.IsKnown() {
+		return
+	}
+	t := v.Type()
+	switch {
+	case Huge(v):
+		w.huge = true
+	case t == cty.String:
+		w.text += len(v.AsString())
+	case t.IsObjectType() || t.IsMapType() || t.IsTupleType() || t.IsListType() || t.IsSetType():
+		for it := v.ElementIterator(); it.Next() && w.tooMuch() == ""; {
+			k, e := it.Element()
+			if k.Type() == cty.String {
+				w.text += len(k.AsString())
+			}
+			w.add(e)
+		}
+	}
+}
+
+// tooMuch says which limit is passed; empty for none.
+func (w *weight) tooMuch() string {
+	switch {
+	case w.huge:
+		return "a number beyond 1e1000"
+	case w.elements > mostElements:
+		return fmt.Sprintf("more than %d elements", mostElements)
+	case w.text > mostText:
+		return fmt.Sprintf("more than %d MiB of text", mostText>>20)
+	}
+	return ""
+}
+
+// TooMuch says which limit a value passes, "more than 250000 elements"; empty for none.
+func TooMuch(v cty.Value) string {
+	var w weight
+	w.add(v)
+	return w.tooMuch()
+}
+
+// Guard returns a function that refuses what would make very large values, whose
+// panics are errors in words, and whose values count.
+func Guard(name string, f function.Function, made *Effort) function.Function {
+	open := func(p function.Parameter) function.Parameter {
+		if p.Type.IsListType() {
+			p.Type = cty.DynamicPseudoType // listed converts it
+		}
+		return p
+	}
+	params, others := slices.Clone(f.Params()), f.VarParam()
+	for i, p := range params {
+		params[i] = open(p)
+	}
+	if others != nil {
+		p := open(*others)
+		others = &p
+	}
+	return function.New(&function.Spec{
+		Params: params, VarParam: others,
+		Type: func(args []cty.Value) (cty.Type, error) {
+			args, err := listed(f, args)
+			if err != nil {
+				return cty.NilType, err
+			}
+			if err := refuse(name, args); err != nil {
+				return cty.NilType, err
+			}
+			t, err := f.ReturnTypeForValues(args)
+			return t, inWords(err)
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if made.spent() {
+				return cty.DynamicVal, nil
+			}
+			args, err := listed(f, args)
+			if err != nil {
+				return cty.NilVal, err
+			}
+			v, err := f.Call(args)
+			if err == nil {
+				made.made(v)
+			}
+			if name == "contains" && len(args) > 0 {
+				made.elements += length(args[0]) // it has looked at them
+			}
+			return v, inWords(err)
+		},
+	})
+}
+
+// mostMixed is the number of elements of several types up to which a tuple is converted to a list: the time of that
+// grows with its square.
+const mostMixed = 5000
+
+// mostDistinct is the number of elements up to which each is compared with all others.
+const mostDistinct = 10_000
+
+// listed converts the arguments of a function to lists, where it takes lists: those of elements of one type, which are
+// most, in linear time.
+func listed(f function.Function, args []cty.Value) ([]cty.Value, error) {
+	args = slices.Clone(args)
+	for i := range args {
+		var p function.Parameter
+		if params := f.Params(); i < len(params) {
+			p = params[i]
+		} else {
+			p = *f.VarParam()
+		}
+		if !p.Type.IsListType() || args[i].Type() == cty.DynamicPseudoType {
+			continue
+		}
+		if v, ok := likeList(args[i]); ok {
+			args[i] = v
+		} else if args[i].Type().IsTupleType() && args[i].Type().Length() > mostMixed {
+			return nil, function.NewArgErrorf(i, "more than %d elements of several types", mostMixed)
+		}
+		v, err := convert.Convert(args[i], p.Type)
+		if err != nil {
+			return nil, function.NewArgError(i, err)
+		}
+		args[i] = v
+	}
+	return args, nil
+}
+
+// likeList makes a list of a tuple whose elements are of one type.
+func likeList(v cty.Value) (list cty.Value, ok bool) {
+	if !v.Type().IsTupleType() || v.IsNull() || !v.IsKnown() || v.LengthInt() == 0 {
+		return v, false
+	}
+	types := v.Type().TupleElementTypes()
+	for _, t := range types {
+		if t == cty.DynamicPseudoType || !t.Equals(types[0]) {
+			return v, false
+		}
+	}
+	return cty.ListVal(v.AsValueSlice()), true
+}
+
+// inWords returns an error that says what is wrong with a call, also where the function
+// panicked or gave no reason.
+func inWords(err error) error {
+	var panicked function.PanicError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &panicked):
+		return errors.New("it has no value for these arguments")
+	case err.Error() == "EOF" || err.Error() == "unexpected EOF":
+		return errors.New("the text ends too early")
+	}
+	return err
+}
+
+// refuse refuses calls whose value would be very large.
+func refuse(name string, args []cty.Value) error {
+	if slices.ContainsFunc(args, Huge) {
+		return errors.New("a number is beyond 1e1000")
+	}
+	size, most, what := 1, mostElements, "elements"
+	switch name {
+	case "setproduct":
+		for _, a := range args {
+			size = times(size, length(a))
+		}
+		size = times(size, len(args))
+	case "range":
+		if len(args) == 3 && args[2].Type() == cty.Number && args[2].IsKnown() && !args[2].IsNull() &&
+			args[2].AsBigFloat().Sign() == 0 {
+			return errors.New("the step must not be 0")
+		}
+	case "distinct":
+		if len(args) == 1 && length(args[0]) > mostDistinct {
+			return fmt.Errorf("more than %d elements", mostDistinct)
+		}
+	case "concat", "flatten":
+		var w weight
+		for _, a := range args {
+			w.add(a)
+		}
+		size = w.elements
+	case "replace", "join", "format", "formatlist", "jsonencode":
+		var w weight
+		for _, a := range args {
+			w.add(a)
+		}
+		size, most, what = w.text, mostText, "bytes"
+		if name == "replace" && len(args) == 3 && texts(args) {
+			count := strings.Count(args[0].AsString(), args[1].AsString())
+			size += times(count, len(args[2].AsString()))
+		}
+		if name == "join" && len(args) > 0 && texts(args[:1]) {
+			size += times(w.elements, len(args[0].AsString()))
+		}
+		if strings.HasPrefix(name, "format") && len(args) > 0 && texts(args[:1]) {
+			calls := 1
+			for _, a := range args[1:] {
+				calls = max(calls, length(a))
+			}
+			size += times(calls, padding(args[0].AsString()))
+		}
+	}
+	if size > most {
+		return fmt.Errorf("it would make more than %d %s", most, what)
+	}
+	return nil
+}
+
+var verb = regexp.MustCompile(`%[-+ #0]*(?:\[\d+\])?(\d*)(?:\.(\d*))?`)
+
+// padding sums up the widths and the precisions of a format.
+func padding(format string) (sum int) {
+	for _, found := range verb.FindAllStringSubmatch(format, -1) {
+		for _, digits := range found[1:] {
+			if n, err := strconv.Atoi(digits); err == nil {
+				sum = min(sum+n, 1<<40)
+			} else if digits != "" {
+				sum = 1 << 40
+			}
+		}
+	}
+	return sum
+}
+
+// times multiplies, and stops at what is surely too much.
+func times(a, b int) int {
+	if a > 0 && b > (1<<40)/a {
+		return 1 << 40
+	}
+	return a * b
+}
+
+// length returns the number of elements; 1 for what has none.
+func length(v cty.Value) int {
+	if v.IsNull() || !v.IsKnown() || !v.CanIterateElements() {
+		return 1
+	}
+	return v.LengthInt()
+}
+
+// texts reports whether all values are known texts.
+func texts(vs []cty.Value) bool {
+	for _, v := range vs {
+		if v.IsNull() || !v.IsKnown() || v.Type() != cty.String {
+			return false
+		}
+	}
+	return true
+}

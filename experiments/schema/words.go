@@ -1,0 +1,45 @@
+// Package words has the parts of sentences that diagnostics share: counts,
+// lists of names, and the name that was probably meant.
+package schema
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Plural counts things: "1 thread", "2 threads".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// MostOfText is how many characters of a message are shown where it may hold a text of a file, which may be of any
+// length.
+const MostOfText = 4000
+
+// Shortened cuts a text to so many characters.
+func Shortened(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// OneOf lists names for a sentence: `"a", "b" or "c"`.
+func OneOf(names []string) string { return listed(names, "or") }
+
+// AllOf lists quoted names: "a", "b" and "c".
+func AllOf(names []string) string { return listed(names, "and") }
+
+func listed(names []string, last string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	if len(quoted) < 2 {
+		return strings.Join(quoted, "")
+	}
+	return strings.Join(quoted[:len(quoted)-1], ", ") + " " + last + " " + quoted[len(quoted)-1]
+}

@@ -1,0 +1,235 @@
+// Package start writes the first experiment of a user: it finds out from the source of a training program how tfexp can
+// run it, or from the log of a cluster how tfexp can replay it.
+package start
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+// Program is what is known of a training program.
+type Program struct {
+	// File is its path, as in the experiment.
+	File string
+	// Command starts it; Epochs is its work, with the option that sets it, empty where it has none.
+	Command []string
+	Epochs  int
+	Option  string
+	// First reports whether its first argument is its epochs; Arguments are those that it cannot do without beside them.
+	First     bool
+	Arguments []string
+	// FromTfexp reports whether it reads TFEXP_EPOCHS; Reports whether it prints what tfexp follows.
+	FromTfexp, Reports bool
+	// Frameworks are those that it imports: "TensorFlow", "PyTorch".
+	Frameworks []string
+}
+
+// defaultEpochs is the work of a program that does not say.
+const defaultEpochs = 10
+
+var (
+	option  = regexp.MustCompile(`["'](--(?:num[-_])?epochs?|-e)["']`)
+	preset  = regexp.MustCompile(`["']--(?:num[-_])?epochs?["'][^\n]*?default\s*=\s*(\d+)`)
+	setting = regexp.MustCompile(`(?mi)^\s*(?:num_)?epochs?\s*=\s*(\d+)`)
+	// As the first argument, in Python and in a shell, where it may have a default.
+	first = regexp.MustCompile(`(?mi)epochs?\s*=\s*int\(\s*sys\.argv\[1\]|` +
+		`epochs?["']?[ =]+["']?\$(?:\{1(?::-(\d+))?\}|1\b)`)
+	argument = regexp.MustCompile(`\.add_argument\(\s*["']([\w-]+)["']([^()]*)`)
+	optional = regexp.MustCompile(`nargs\s*=\s*["'][?*]|default\s*=`)
+	required = regexp.MustCompile(`required\s*=\s*True`)
+	reports  = regexp.MustCompile(`tfexp_job|"tfexp"|'tfexp'|TIME_WRITTER_OUTPUT|TIME_WRITER_OUTPUT`)
+)
+
+// frameworks are found by what imports them.
+var frameworks = []struct {
+	name string
+	by   *regexp.Regexp
+}{
+	{"TensorFlow", regexp.MustCompile(`(?m)^\s*(?:import|from)\s+(?:tensorflow|keras)\b`)},
+	{"PyTorch", regexp.MustCompile(`(?m)^\s*(?:import|from)\s+torch\b`)},
+	{"JAX", regexp.MustCompile(`(?m)^\s*(?:import|from)\s+jax\b`)},
+}
+
+// InspectProgram looks into the source of a program; the experiment will call its file shown.
+func InspectProgram(shown string, raw []byte) Program {
+	p := Program{File: filepath.ToSlash(shown), Epochs: defaultEpochs}
+	p.FromTfexp = bytes.Contains(raw, []byte("TFEXP_EPOCHS")) || bytes.Contains(raw, []byte("tfexp_job"))
+	p.Reports = reports.Match(raw)
+	if m := option.FindSubmatch(raw); m != nil {
+		p.Option = string(m[1])
+	}
+	p.First = p.Option == "" && first.Match(raw)
+	for _, m := range argument.FindAllSubmatch(raw, -1) {
+		name, said := string(m[1]), m[2]
+		needed := required.Match(said) && name != p.Option
+		if !strings.HasPrefix(name, "-") {
+			needed = !optional.Match(said)
+		}
+		if needed {
+			p.Arguments = append(p.Arguments, name)
+		}
+	}
+	for _, from := range []*regexp.Regexp{preset, setting, first} {
+		if m := from.FindSubmatch(raw); m != nil {
+			if n, err := strconv.Atoi(string(m[1])); err == nil && n > 0 && n <= schema.MaxEpochs {
+				p.Epochs = n
+				break
+			}
+		}
+	}
+	for _, f := range frameworks {
+		if f.by.Match(raw) {
+			p.Frameworks = append(p.Frameworks, f.name)
+		}
+	}
+	p.Command = p.command(raw)
+	return p
+}
+
+// command is what starts the program.
+func (p Program) command(raw []byte) []string {
+	start := []string{"./" + strings.TrimPrefix(p.File, "./")}
+	if filepath.IsAbs(p.File) {
+		start = []string{p.File}
+	}
+	first, _, _ := bytes.Cut(raw, []byte("\n"))
+	switch {
+	case filepath.Ext(p.File) == ".py":
+		start = []string{"python3", p.File}
+	case filepath.Ext(p.File) == ".sh" && !bytes.HasPrefix(first, []byte("#!")):
+		start = []string{"sh", p.File}
+	}
+	if p.FromTfexp || p.Option == "" && !p.First {
+		return start
+	}
+	start[len(start)-1] = quoted(start[len(start)-1])
+	if p.Option != "" {
+		start = append(start, p.Option)
+	}
+	return []string{"sh", "-c", "exec " + strings.Join(start, " ") + " $TFEXP_EPOCHS"}
+}
+
+// plain are the names of files that mean themselves to a shell.
+var plain = regexp.MustCompile(`^[\w./@%+=:,-]+$`)
+
+// quoted makes the name of a file one word of a shell.
+func quoted(file string) string {
+	if plain.MatchString(file) {
+		return file
+	}
+	return "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
+}
+
+// Doubts says what could not be found out, in sentences.
+func (p Program) Doubts() []string {
+	var out []string
+	if len(p.Arguments) > 0 {
+		out = append(out, fmt.Sprintf("It needs more arguments: add %s to command.", strings.Join(p.Arguments, ", ")))
+	}
+	if !p.FromTfexp && p.Option == "" && !p.First {
+		out = append(out, "No way to tell it how many epochs to train was found: have it read TFEXP_EPOCHS from its "+
+			"environment, or else its short samples take as long as the whole training.")
+	}
+	if !p.Reports {
+		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace "+
+			"known (jobs/README.md).")
+	}
+	return out
+}
+
+var programExperiment = template.Must(template.New("experiment").Funcs(template.FuncMap{
+	"list": func(items []string) string {
+		quoted := make([]string, len(items))
+		for i, item := range items {
+			quoted[i] = eval.Literal(item)
+		}
+		return strings.Join(quoted, ", ")
+	},
+	"join": func(items []string) string { return strings.Join(items, " and ") },
+}).Parse(`# {{.Program.File}} under three policies{{with .Program.Frameworks}}: it uses {{join .}}{{end}}.
+#
+#   tfexp plan FILE    shows what would run, and how long it takes
+#   tfexp run FILE     runs it, and says which policy was better
+{{range .Program.Doubts}}#
+# {{.}}
+{{end}}
+experiment "{{.Name}}" {
+  description = "Which order makes my training jobs finish sooner: by arrival, by remaining time, or by service so far?"
+  seed        = 1 # the same seed gives the same arrivals
+  replicates  = 3 # each cell runs this often; comparisons need at least 3
+}
+
+# The work of the program, and a shorter one.
+job "long" {
+  command = [{{list .Program.Command}}]
+  files   = [{{list .Files}}] # when one changes, its cells run again; add the data that it reads
+  epochs  = {{.Program.Epochs}}
+  threads = 1
+}
+
+job "short" {
+  command = [{{list .Program.Command}}]
+  files   = [{{list .Files}}]
+  epochs  = {{.Short}}
+  threads = 1
+}
+
+workload "mixed" {
+  submit {
+    job   = job.long
+    count = 1
+  }
+  submit {
+    job          = job.short
+    count        = 3
+    interarrival = exponential("1s")
+  }
+}
+
+# One core of this machine, so that the jobs have something to wait for.
+hardware "this_machine" {
+  engine  = "process"
+  threads = 1
+}
+
+policy "fcfs" { order = "fcfs" }
+
+# By the remaining time, which is predicted from short samples of the jobs.
+policy "srtf" { order = "srtf" }
+
+# By the service that a job has had: nothing is predicted.
+policy "las" {
+  order   = "las"
+  quantum = "1s"
+}
+
+compare "mean_jct" {
+  baseline = policy.fcfs
+  metrics  = ["mean_waiting"]
+}
+
+compare "mean_jct" {
+  baseline = policy.fcfs
+  by       = "class"
+}
+`))
+
+// Experiment writes an experiment of that name with the program. It errs for a program whose path no experiment can name.
+func (p Program) Experiment(name string) ([]byte, error) {
+	if !schema.Printable(p.File) {
+		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the program", p.File)
+	}
+	var b bytes.Buffer
+	err := programExperiment.Execute(&b, map[string]any{
+		"Program": p, "Name": name, "Files": []string{p.File}, "Short": max(2, p.Epochs/5),
+	})
+	return b.Bytes(), err
+}
