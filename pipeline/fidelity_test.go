@@ -56,7 +56,7 @@ policy "rr" {
 // sampled gives the only job kind of a plan an estimate of so many seconds an
 // epoch, and 0.5 s of start-up.
 func sampled(p *Plan, epoch float64) {
-	p.x.SetSamples(p.x.Units()[0].Hash, []estimator.Sample{
+	p.x.SetSamples(p.x.SampledUnits()[0].Hash, []estimator.Sample{
 		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, Launch: 0.01, Pause: 0.02, Resume: 0.03,
 			Resize: 0.04},
 		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, Launch: 0.03},
@@ -194,7 +194,7 @@ func TestTwinsNeedEstimates(t *testing.T) {
 	if n := simulations(t, r); n != 1 { // the other cell is not there yet
 		t.Errorf("%d cells were simulated, want the one that has finished", n)
 	}
-	p.x.SetSamples(p.x.Units()[0].Hash, nil)
+	p.x.SetSamples(p.x.SampledUnits()[0].Hash, nil)
 	if n := simulations(t, r); n != 0 {
 		t.Errorf("%d cells were simulated without an estimate", n)
 	}
@@ -246,7 +246,7 @@ func TestPlanPredictsRealCells(t *testing.T) {
 	}
 	sampled(p, 0.2)
 	r := openRun(t, p)
-	samples, _ := p.x.Samples(p.x.Units()[0].Hash)
+	samples, _ := p.x.Samples(p.x.SampledUnits()[0].Hash)
 	raw, err := json.Marshal(samples)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -31,18 +32,18 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	if len(q.x.History) != 2 {
 		t.Fatalf("%d past runs, want 2", len(q.x.History))
 	}
-	u := q.x.Units()[0]
-	name, kind := u.Identity()
+	name, kind, _ := realise.PastJob(q.keys[0], "u")
 	past := q.x.History[0]
 	if past.Job != name || past.Kind != kind || past.Length != 10 || past.Seconds != 3 || past.Resource.Threads != 1 ||
 		past.Resource.Host != q.x.HostPrint() {
 		t.Errorf("%+v is not the past of %s (%s)", past, name, kind)
 	}
 	sampled(q, 0.2)
-	est, ok := u.Estimate()
+	estimates, _ := q.x.Estimates()
+	est := estimates[0]
 	// Samples alone say 0.2 s an epoch, the past some 0.25: the truth is between.
-	if !ok || est.Model != "history" || est.Slope <= 0.201 || est.Slope >= 0.25 {
-		t.Errorf("%+v, %v", est, ok)
+	if est.Chosen != "history" || est.Slope <= 0.201 || est.Slope >= 0.25 {
+		t.Errorf("%+v", est)
 	}
 	if linear := plan(t, other, out); len(linear.x.History) != 0 {
 		t.Error("a model that looks at no history reads it")
@@ -50,7 +51,7 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	// A program that is another one has another past.
 	changed := strings.Replace(other, `["true"]`, `["true", "--fast"]`, 1)
 	c := plan(t, changed+history, out)
-	if name, _ := c.x.Units()[0].Identity(); name == past.Job {
+	if name, _, _ := realise.PastJob(c.keys[0], "u"); name == past.Job {
 		t.Error("a job with another command is taken for the same")
 	}
 }

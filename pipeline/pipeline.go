@@ -7,7 +7,6 @@ package pipeline
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/gpu"
@@ -122,10 +121,3 @@ var ErrDetached = stages.ErrDetached
 
 // ErrNothingToResume is returned when no unfinished run is found.
 var ErrNothingToResume = errors.New("nothing to resume")
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -133,7 +133,7 @@ func (r *run) open(ctx context.Context) error {
 	drawn := slices.ContainsFunc(r.Cells, func(c record.CellRef) bool { return !c.Fixed })
 	if r.Replicates < minReplicates && len(r.Compares) > 0 && drawn {
 		r.Warn(record.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
-			plural(r.Replicates, "replicate"), minReplicates))
+			stages.Plural(r.Replicates, "replicate"), minReplicates))
 	}
 	if warning != "" {
 		r.Warn("cache", "", warning)

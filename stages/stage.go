@@ -30,22 +30,12 @@ const (
 	Ending   Artifact = "ending"
 	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
 	Pictures Artifact = "pictures" // plots/
-	// References is references.csv.
-	References Artifact = "references"
-	// Speeds is cluster_speed.csv.
-	Speeds Artifact = "speeds"
-	// Forecasts is remaining.csv.
-	Forecasts Artifact = "forecasts"
+	// Findings are further tables, which any stage may leave for pictures and the report; there need not be any.
+	Findings Artifact = "findings"
 	// Sections are what the parts of the report are told by (see analysis.Part), which any stage may write; there need not
 	// be any.
 	Sections Artifact = "sections"
 	Report   Artifact = "report" // report.html
-	// Trained is the real trainings of adaptations: table.csv and trainings/, Chosen those
-	// in which their controllers decided.
-	Trained  Artifact = "trained"
-	Chosen   Artifact = "chosen"
-	Agents   Artifact = "agents"   // what agents have learned
-	Rankings Artifact = "rankings" // ranking.csv, choices.csv and others of controllers
 )
 
 // Stage is one step of a run.
@@ -143,25 +133,29 @@ func Writer(a Artifact) string {
 func Order() ([]*Stage, error) { return order(registry) }
 
 func order(all []*Stage) ([]*Stage, error) {
-	writers := map[Artifact][]*Stage{}
-	for _, s := range all {
-		for _, a := range s.Writes {
-			writers[a] = append(writers[a], s)
-		}
-	}
 	for _, s := range all {
 		for _, a := range s.Reads {
-			if a != Ending && a != Sections && len(writers[a]) == 0 {
+			written := slices.ContainsFunc(all, func(w *Stage) bool { return slices.Contains(w.Writes, a) })
+			if a != Ending && a != Sections && a != Findings && !written {
 				return nil, fmt.Errorf("the stage %q reads %s, which no stage writes", s.Name, a)
 			}
 		}
 	}
+	late := afterEnding(all)
 	left := slices.SortedFunc(slices.Values(all), func(a, b *Stage) int {
-		return cmp.Or(cmp.Compare(rank(a, writers), rank(b, writers)), cmp.Compare(a.Name, b.Name))
+		switch {
+		case late[a] == late[b]:
+			return cmp.Compare(a.Name, b.Name)
+		case late[a]:
+			return 1
+		}
+		return -1
 	})
 	var ordered []*Stage
 	for len(left) > 0 {
-		next := slices.IndexFunc(left, func(s *Stage) bool { return ready(s, writers, left) })
+		next := slices.IndexFunc(left, func(s *Stage) bool {
+			return !slices.ContainsFunc(left, func(w *Stage) bool { return w != s && s.needs(w) })
+		})
 		if next < 0 {
 			return nil, fmt.Errorf("the stages %q and %q wait for each other", left[0].Name, left[len(left)-1].Name)
 		}
@@ -171,54 +165,26 @@ func order(all []*Stage) ([]*Stage, error) {
 	return ordered, nil
 }
 
-// ready reports whether no stage that is left writes what a stage reads.
-func ready(s *Stage, writers map[Artifact][]*Stage, left []*Stage) bool {
-	for _, a := range s.Reads {
-		for _, w := range writers[a] {
-			if w != s && slices.Contains(left, w) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// rank is 1 for stages that come after the ending, else 0.
-func rank(s *Stage, writers map[Artifact][]*Stage) int {
-	if afterEnding(s, writers, map[*Stage]bool{}) {
-		return 1
-	}
-	return 0
+// needs reports whether a stage reads what another one writes.
+func (s *Stage) needs(w *Stage) bool {
+	return slices.ContainsFunc(s.Reads, func(a Artifact) bool { return slices.Contains(w.Writes, a) })
 }
 
 // AfterEnding reports whether a stage reads how the run ended, itself or by what
 // it reads.
-func AfterEnding(s *Stage) bool {
-	writers := map[Artifact][]*Stage{}
-	for _, w := range registry {
-		for _, a := range w.Writes {
-			writers[a] = append(writers[a], w)
-		}
-	}
-	return afterEnding(s, writers, map[*Stage]bool{})
-}
+func AfterEnding(s *Stage) bool { return afterEnding(registry)[s] }
 
-func afterEnding(s *Stage, writers map[Artifact][]*Stage, seen map[*Stage]bool) bool {
-	if seen[s] {
-		return false
-	}
-	seen[s] = true
-	for _, a := range s.Reads {
-		if a == Ending {
-			return true
-		}
-		for _, w := range writers[a] {
-			if afterEnding(w, writers, seen) {
-				return true
+func afterEnding(all []*Stage) map[*Stage]bool {
+	late := map[*Stage]bool{}
+	for before := -1; before < len(late); {
+		before = len(late)
+		for _, s := range all {
+			if slices.Contains(s.Reads, Ending) || slices.ContainsFunc(all, func(w *Stage) bool { return late[w] && s.needs(w) }) {
+				late[s] = true
 			}
 		}
 	}
-	return false
+	return late
 }
 
 // SamplesFailed is the error of a job all of whose samples failed: its cells would fail as well.
@@ -299,4 +265,12 @@ type PastCell struct {
 	// and how much of it was to be done.
 	Host string
 	Ran  func(block string) (name, kind string, length int)
+}
+
+// Plural is a number of things: "1 core", "2 cores".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -17,7 +17,6 @@ func init() {
 	for _, life := range []market.Life{market.Exponential{}, market.Weibull{}, market.Bathtub{}, &market.Measured{}} {
 		gob.Register(life)
 	}
-	gob.Register(&Crew{})
 }
 
 // written is a cell as it is written down for another process.
@@ -35,6 +34,9 @@ type written struct {
 }
 
 const writtenForm = 2
+
+// ErrElastic is returned when a cell with elastic jobs is to be written down for another process.
+var ErrElastic = errors.New("a cell with elastic jobs is simulated within tfexp alone")
 
 // WriteTask writes a task down, with the description of its key.
 func WriteTask(to io.Writer, t Task, key string) error {

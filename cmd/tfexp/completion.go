@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
 )
 
 func (a *app) completionCommand() *cobra.Command {

@@ -80,9 +80,7 @@ func doc(more m) m {
 	return more
 }
 
-func languageserverPlace(line, character int) m {
-	return doc(m{"position": m{"line": line, "character": character}})
-}
+func languageserverPlace(line, character int) m { return doc(m{"position": m{"line": line, "character": character}}) }
 
 func TestASession(t *testing.T) {
 	c := languageserverStart(t)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
 )
 
 // Real trials of some tenths of a second each, in which a model chooses what comes next. While there is a file "hold",

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
 )
 
 // Program is a training program as it was measured.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
 )
 
 // Settings say of a program what its measurements leave open.

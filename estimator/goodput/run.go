@@ -3,6 +3,7 @@ package goodput
 import (
 	"math"
 	"slices"
+
 )
 
 // Run is a training under way. What it knows of its own speed it has measured itself.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+
 )
 
 // allocation is one allocation: of a salloc that is our child, or the job that tfexp runs in.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
 )
 
 // ending says how a step ended that did not finish.

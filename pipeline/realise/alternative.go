@@ -43,7 +43,8 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 			continue
 		}
 		if w.GPUs == 0 || w.Runtime == nil || len(w.Runtime.GPURates) == 0 || h.Real() {
-			alternatives = append(alternatives, alternative{w.AlternativeName(), w, i, w.GPU, 1, w.RequestOn(w.AlternativeName(), w.GPU)})
+			name := w.AlternativeName()
+			alternatives = append(alternatives, alternative{name, w, i, w.GPU, 1, w.RequestOn(name, w.GPU)})
 			continue
 		}
 		for _, gpu := range h.GPUTypes() {

@@ -117,7 +117,7 @@ func (x *Experiment) SampleRows() []record.SampleRow {
 	var rows []record.SampleRow
 	for _, u := range x.units {
 		for _, s := range x.samples[u.Hash] {
-			rows = append(rows, sampleRow(&u.Unit, s))
+			rows = append(rows, sampleRow(u, s))
 		}
 	}
 	return rows
@@ -126,7 +126,8 @@ func (x *Experiment) SampleRows() []record.SampleRow {
 // decidesByEstimates reports whether a cell's policy decides by estimates that
 // were fitted to samples, as they are, with an error, or corrected while jobs run.
 func (x *Experiment) decidesByEstimates(c point) bool {
-	return c.Policy.EstimatesOn(c.Hardware) && c.Policy.Source().Fitted && slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
+	return c.Policy.EstimatesOn(c.Hardware) && c.Policy.Source().Fitted &&
+		slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
 }
 
 // estimateOf is the fitted estimate of a job on its full request, if its
@@ -190,7 +191,8 @@ func (c *Cell) Corrects() bool {
 func (c *Cell) corrected() []*experiments.Job {
 	return slices.DeleteFunc(jobsOf(c.point), func(j *experiments.Job) bool {
 		_, known := c.x.estimateOf(j)
-		return !known || j.TargetLoss > 0 || j.Budget != nil || !c.x.sampled(c.Hardware, j) || len(alternativesOn(c.Hardware, j)) > 0
+		return !known || j.TargetLoss > 0 || j.Budget != nil || !c.x.sampled(c.Hardware, j) ||
+			len(alternativesOn(c.Hardware, j)) > 0
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Experiment is an experiment on a machine, with what is known of its jobs.
@@ -34,10 +35,11 @@ type Experiment struct {
 	images map[imageOn]string
 	// added are the points of cells beyond the matrix.
 	added []point
-	// units are the jobs to sample; families has those of each program, as
+	// units are the jobs to sample, sampledJob has their job blocks; families has those of each program, as
 	// indexes into units, in the order of their threads.
-	units    []*Unit
-	families map[string][]int
+	units      []*stages.Unit
+	sampledJob map[*stages.Unit]*experiments.Job
+	families   map[string][]int
 	// deepened are the points of the trainings of adaptations.
 	deepened map[deepenedAt]point
 
@@ -88,7 +90,8 @@ func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
 	}
 	x := &Experiment{
 		Host: host, self: self, base: base,
-		images: map[imageOn]string{}, families: map[string][]int{}, deepened: map[deepenedAt]point{},
+		images: map[imageOn]string{}, families: map[string][]int{},
+		sampledJob: map[*stages.Unit]*experiments.Job{}, deepened: map[deepenedAt]point{},
 		known: known{
 			samples: map[string][]estimator.Sample{}, corrections: map[string]*estimator.Corrections{},
 			fits: map[fitKey]func() fit{}, made: map[any]any{}, drawn: map[drawnKey]func() (realised, error){},

@@ -301,7 +301,7 @@ func neighbourLines(p *experiments.Policy, jobs []*experiments.Job) []string {
 func contentionText(c *experiments.Contention) string {
 	s := fmt.Sprintf("serial %g, capacity %g, sharpness %g", c.Law.Serial, c.Law.Capacity, c.Law.Sharpness)
 	if c.Threads > 0 {
-		s += ", on " + plural(c.Threads, "core")
+		s += ", on " + stages.Plural(c.Threads, "core")
 	}
 	return s
 }

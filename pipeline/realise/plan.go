@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Plan returns plan.json: what the experiment asks, in plain words, and its
@@ -84,9 +85,9 @@ func describeHardware(c experiments.Cell) record.Named {
 		cores += n.Threads
 		gpus += n.GPUs
 	}
-	s := fmt.Sprintf("%s engine, %s", h.Engine, plural(cores, "core"))
+	s := fmt.Sprintf("%s engine, %s", h.Engine, stages.Plural(cores, "core"))
 	if gpus > 0 {
-		s += ", " + plural(gpus, "GPU")
+		s += ", " + stages.Plural(gpus, "GPU")
 	}
 	if n := len(h.Cluster.Nodes); n > 1 {
 		s += fmt.Sprintf(" on %d nodes", n)
@@ -115,12 +116,12 @@ func nodes(of []scheduler.Node) []record.NodeRef {
 func describeWorkload(c experiments.Cell) record.Named {
 	var parts []string
 	if t := c.Workload.Trace; t != nil {
-		s := fmt.Sprintf("%s of %s (%s)", plural(len(t.Jobs), "job"), filepath.Base(t.File), t.Format)
+		s := fmt.Sprintf("%s of %s (%s)", stages.Plural(len(t.Jobs), "job"), filepath.Base(t.File), t.Format)
 		for _, set := range t.Settings {
 			s += fmt.Sprintf(", %s %s", strings.ReplaceAll(set.Name, "_", " "), set.Value)
 		}
 		if t.Ignored > 0 {
-			s += fmt.Sprintf(", without %s of partial executions and cancelled jobs", plural(t.Ignored, "line"))
+			s += fmt.Sprintf(", without %s of partial executions and cancelled jobs", stages.Plural(t.Ignored, "line"))
 		}
 		parts = append(parts, s)
 	}
@@ -133,23 +134,16 @@ func describeWorkload(c experiments.Cell) record.Named {
 			what = s.Job.Command[0]
 		}
 		parts = append(parts, fmt.Sprintf("%d × %s (%s, %s, %s), %s", s.Count, s.Job.Name, what, lengthText(s),
-			plural(s.Job.Threads.Request, "thread"), arrivalText(s.Arrivals)))
+			stages.Plural(s.Job.Threads.Request, "thread"), arrivalText(s.Arrivals)))
 	}
 	return record.Named{Summary: strings.Join(parts, "; "), Log: c.Workload.Trace != nil && len(c.Workload.Submits) == 0}
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // lengthText is how much the jobs of a submit block train: "20 epochs", "a budget of 400s".
 func lengthText(s experiments.Submit) string {
 	var parts []string
 	if !s.Job.Open() {
-		parts = append(parts, plural(s.Job.Length(), strings.TrimSuffix(lengthUnit(s.Job), "s")))
+		parts = append(parts, stages.Plural(s.Job.Length(), strings.TrimSuffix(lengthUnit(s.Job), "s")))
 	}
 	if s.Budget != nil {
 		parts = append(parts, "a budget of "+s.Budget.String())

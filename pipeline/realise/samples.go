@@ -17,23 +17,6 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Unit is a job on one number of threads whose run time is to be sampled.
-type Unit struct {
-	stages.Unit
-	job *experiments.Job
-	x   *Experiment
-}
-
-// Length is the whole job, in epochs or steps.
-func (u *Unit) Length() int { return u.job.Length() }
-
-// Estimate is the fitted estimate of the job, if its samples are known.
-func (u *Unit) Estimate() (estimator.Estimate, bool) { return u.x.estimateOf(u.job) }
-
-// Identity is what the job runs, whatever its block is called, and what sort of
-// program that is, as past runs carry them.
-func (u *Unit) Identity() (name, kind string) { return u.x.identityOf(u.job) }
-
 // planSamples lists the jobs that have to be sampled: those that run for real,
 // for predictions, and those whose simulated run time the file does not give.
 func (x *Experiment) planSamples() {
@@ -63,7 +46,7 @@ func (x *Experiment) Added(cells []*Cell) {
 // addUnits adds the jobs of points that want samples, each once, and then the same
 // on the other numbers of threads that are sampled.
 func (x *Experiment) addUnits(points []point, wants func(point, *experiments.Job) bool) {
-	at := map[string]*Unit{} // by the hash of their key
+	at := map[string]*stages.Unit{} // by the hash of their key
 	named := map[string]int{}
 	for _, u := range x.units {
 		at[u.Hash] = u
@@ -115,8 +98,8 @@ func (x *Experiment) addUnits(points []point, wants func(point, *experiments.Job
 	}
 }
 
-func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *Unit {
-	u := &Unit{job: j, x: x, Unit: stages.Unit{
+func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *stages.Unit {
+	u := &stages.Unit{
 		Name: blockName(j), Block: blockName(j), Key: key.Description(), Hash: hash, Job: j.Name,
 		Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 		GPUs: j.GPUs, GPUType: x.gpuType(j), Steps: j.Steps > 0, Pick: pickOf(j.TimeWriter),
@@ -125,7 +108,8 @@ func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *Unit
 		Launch: func(name string, length int, logs, scratch string) launch.Job {
 			return x.launch(j, name, length, logs, scratch)
 		},
-	}}
+	}
+	x.sampledJob[u] = j
 	if len(x.Spec.Profile.Lengths) == 0 {
 		u.Total = j.Length()
 	}
@@ -160,17 +144,8 @@ func (x *Experiment) hostLines() []string {
 	return k.Lines()
 }
 
-// Units are the jobs to sample, in the order of the file.
-func (x *Experiment) Units() []*Unit { return x.units }
-
 // SampledUnits implements stages.Sampling.
-func (x *Experiment) SampledUnits() []*stages.Unit {
-	units := make([]*stages.Unit, len(x.units))
-	for i, u := range x.units {
-		units[i] = &u.Unit
-	}
-	return units
-}
+func (x *Experiment) SampledUnits() []*stages.Unit { return x.units }
 
 // usesCurve reports whether a model looks at samples on other numbers of threads
 // than the request.
@@ -295,7 +270,7 @@ func (x *Experiment) besideKey(j *experiments.Job, copies, cores int) *store.Key
 }
 
 // addBeside adds the sample of copies of a job side by side, if the hardware of a point asks for it.
-func (x *Experiment) addBeside(c point, j *experiments.Job, at map[string]*Unit) {
+func (x *Experiment) addBeside(c point, j *experiments.Job, at map[string]*stages.Unit) {
 	copies, cores := x.copies(c.Hardware, j)
 	if copies == 0 {
 		return
@@ -320,11 +295,12 @@ func (x *Experiment) addBeside(c point, j *experiments.Job, at map[string]*Unit)
 func (x *Experiment) measured(h *experiments.Hardware) (estimator.Contention, bool) {
 	var slowed []estimator.Slowed
 	for _, u := range x.units {
-		if _, cores := x.copies(h, u.job); u.Copies == 0 || cores != u.Cores {
+		job := x.sampledJob[u]
+		if _, cores := x.copies(h, job); u.Copies == 0 || cores != u.Cores {
 			continue
 		}
 		for _, s := range x.samples[u.Hash] {
-			if m, ok := estimator.SideBySide(x.samples[x.profileHash(u.job)], s); ok {
+			if m, ok := estimator.SideBySide(x.samples[x.profileHash(job)], s); ok {
 				slowed = append(slowed, m)
 			}
 		}

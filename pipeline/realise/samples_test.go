@@ -125,7 +125,7 @@ func TestASweptRequestSharesItsSamples(t *testing.T) {
 		if len(x.units) != 3 {
 			t.Fatalf("%d jobs are sampled, want 3", len(x.units))
 		}
-		j := x.units[1].job
+		j := x.sampledJob[x.units[1]]
 		if got := x.sampleHashes(j, model); len(got) != want || got[0] != x.profileHash(j) {
 			t.Errorf("%s looks at %d kinds of samples, want %d", model, len(got), want)
 		}
@@ -187,7 +187,7 @@ func TestJobsSideBySide(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.Plan()
-	units := x.Units()
+	units := x.units
 	if len(units) != 2 || units[0].Copies != 0 || units[1].Copies != 2 || units[1].Cores != 2 || units[1].Asked ||
 		len(units[1].Lengths) != 1 || units[1].Hash == units[0].Hash {
 		t.Fatalf("%d units: %+v", len(units), units)
@@ -217,7 +217,7 @@ func TestJobsSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if none.Plan(); len(none.Units()) != 1 {
-		t.Errorf("%d units where contention is not measured", len(none.Units()))
+	if none.Plan(); len(none.units) != 1 {
+		t.Errorf("%d units where contention is not measured", len(none.units))
 	}
 }

@@ -182,13 +182,14 @@ func onCluster(j *experiments.Job, h *experiments.Hardware) simulated.Scaling {
 		crew.Full = 1 // what is wrong with it has been reported
 	}
 	return simulated.Scaling{
-		Fixed: j.Runtime.Startup, Scaled: time.Duration(math.Round(float64(j.Length()) / crew.Full * 1e9)), Special: &simulated.Special{Crew: crew},
+		Fixed: j.Runtime.Startup, Scaled: seconds(float64(j.Length()) / crew.Full),
+		Special: &simulated.Special{Crew: crew},
 	}
 }
 
 // crewOn is the law of a job on the nodes of a hardware.
-func crewOn(c *experiments.ClusterSpeed, h *experiments.Hardware) *stages.Crew {
-	crew := &stages.Crew{Law: c.Law, Factors: map[string]map[string]float64{}}
+func crewOn(c *experiments.ClusterSpeed, h *experiments.Hardware) *Crew {
+	crew := &Crew{Law: c.Law, Factors: map[string]map[string]float64{}}
 	for i, n := range h.Cluster.Nodes {
 		region, device := "", c.Device
 		if h.Terms != nil && h.Terms[i] != nil {
@@ -239,7 +240,7 @@ func (c *Cell) speeds(r realised, known truth) []simulated.Scaling {
 func (c *Cell) onGPUs(r *realised, job int) simulated.Scaling {
 	block, j := r.Blocks[r.Block[job]], &r.Jobs[job]
 	e := block.Runtime.Elastic
-	s := &stages.Elastic{
+	s := &Elastic{
 		Program: e.Program, Batch: batchOf(e, j), MostGPUs: e.MostGPUs, Tick: e.Resolution,
 		Rates: e.Rates, Cluster: c.Hardware.Cluster,
 	}

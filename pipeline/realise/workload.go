@@ -364,51 +364,28 @@ func both(w *experiments.Workload, seed int64) (realised, error) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Arrival, all[b].Arrival) })
 
-	n := len(trace.Jobs)
+	n, m := len(trace.Jobs), len(drawn.Jobs)
 	r := realised{
-		Jobs: make([]scheduler.Job, len(all)), Block: make([]int32, len(all)), submitted: make([]bool, len(all)),
+		Jobs: make([]scheduler.Job, n+m), Block: make([]int32, n+m), submitted: make([]bool, n+m),
 		Blocks: slices.Concat(trace.Blocks, drawn.Blocks), requested: true,
+		runTimes:     merged(order, trace.runTimes, n, nil, m, -1),
+		Alternatives: merged(order, trace.Alternatives, n, nil, m, nil),
+		epochs:       merged(order, nil, n, drawn.epochs, m, 0),
+		epochsOn:     merged(order, nil, n, drawn.epochsOn, m, nil),
 	}
-	if trace.runTimes != nil {
-		r.runTimes = make([]time.Duration, len(all))
-	}
-	if trace.Alternatives != nil {
-		r.Alternatives = make([][]workload.Alternative, len(all))
-	}
-	if drawn.epochsOn != nil {
-		r.epochsOn = make([][]time.Duration, len(all))
-	}
-	if drawn.epochs != nil {
-		r.epochs = make([]time.Duration, len(all))
-	}
-	number := make([]int, len(all))
+	number := make([]int, n+m)
 	for i, from := range order {
 		number[from] = i
 		r.Jobs[i] = all[from]
 		r.Jobs[i].Number = i
-		if from < n {
-			r.Block[i] = trace.Block[from]
-			if r.runTimes != nil {
-				r.runTimes[i] = trace.runTimes[from]
-			}
-			if r.Alternatives != nil {
-				r.Alternatives[i] = trace.Alternatives[from]
-			}
-			if k := r.Block[i]; r.epochs != nil && k >= 0 && r.Blocks[k].Runtime != nil {
-				r.epochs[i] = r.Blocks[k].Runtime.Epoch.Mean
-			}
+		if from >= n {
+			r.submitted[i] = true
+			r.Block[i] = drawn.Block[from-n] + int32(len(trace.Blocks))
 			continue
 		}
-		r.submitted[i] = true
-		r.Block[i] = drawn.Block[from-n] + int32(len(trace.Blocks))
-		if r.runTimes != nil {
-			r.runTimes[i] = -1
-		}
-		if r.epochsOn != nil {
-			r.epochsOn[i] = drawn.epochsOn[from-n]
-		}
-		if r.epochs != nil {
-			r.epochs[i] = drawn.epochs[from-n]
+		r.Block[i] = trace.Block[from]
+		if k := r.Block[i]; r.epochs != nil && k >= 0 && r.Blocks[k].Runtime != nil {
+			r.epochs[i] = r.Blocks[k].Runtime.Epoch.Mean
 		}
 	}
 	for _, z := range trace.Resizes {
@@ -419,6 +396,29 @@ func both(w *experiments.Workload, seed int64) (realised, error) {
 	digest := sha256.Sum256([]byte(trace.Digest + drawn.Digest))
 	r.Digest = hex.EncodeToString(digest[:])
 	return r, nil
+}
+
+// merged returns what is known of n jobs and of m others in an order, with none for those of which nothing is; nil where
+// that are all.
+func merged[T any](order []int, a []T, n int, b []T, m int, none T) []T {
+	if a == nil && b == nil {
+		return nil
+	}
+	if a == nil {
+		a = slices.Repeat([]T{none}, n)
+	}
+	if b == nil {
+		b = slices.Repeat([]T{none}, m)
+	}
+	out := make([]T, n+m)
+	for i, from := range order {
+		if from < n {
+			out[i] = a[from]
+		} else {
+			out[i] = b[from-n]
+		}
+	}
+	return out
 }
 
 // resize adds the resize requests of a workload. A job that a lenient reader

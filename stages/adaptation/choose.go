@@ -16,8 +16,8 @@ import (
 func init() {
 	stages.Register(&stages.Stage{
 		Name:   "choose",
-		Reads:  []stages.Artifact{stages.Trained, stages.Agents},
-		Writes: []stages.Artifact{stages.Chosen},
+		Reads:  []stages.Artifact{tablesTrained, agentsLearned},
+		Writes: []stages.Artifact{trainingsChosen},
 		Files:  []string{record.TrainingsDir},
 		Run:    choose,
 	})

@@ -28,11 +28,19 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
+// What the stages of adaptations leave for each other: the real trainings (table.csv and trainings/), those in which
+// controllers decided, and what agents have learned.
+const (
+	tablesTrained   stages.Artifact = "trained"
+	trainingsChosen stages.Artifact = "chosen"
+	agentsLearned   stages.Artifact = "agents"
+)
+
 func init() {
 	stages.Register(&stages.Stage{
 		Name:   "deepen",
 		Reads:  []stages.Artifact{stages.Cells},
-		Writes: []stages.Artifact{stages.Trained},
+		Writes: []stages.Artifact{tablesTrained},
 		Files:  []string{record.TrainingsDir, record.TableFile},
 		Left:   leftTables,
 		Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier",

@@ -32,8 +32,8 @@ const learnStage = "learn"
 func init() {
 	stages.Register(&stages.Stage{
 		Name:   learnStage,
-		Reads:  []stages.Artifact{stages.Trained},
-		Writes: []stages.Artifact{stages.Agents},
+		Reads:  []stages.Artifact{tablesTrained},
+		Writes: []stages.Artifact{agentsLearned},
 		Files:  []string{record.AgentsDir},
 		Left:   leftAgents,
 		Pieces: &stages.Pieces{

@@ -20,8 +20,8 @@ import (
 func init() {
 	stages.Register(&stages.Stage{
 		Name:   "rank",
-		Reads:  []stages.Artifact{stages.Agents, stages.Chosen},
-		Writes: []stages.Artifact{stages.Rankings},
+		Reads:  []stages.Artifact{agentsLearned, trainingsChosen},
+		Writes: []stages.Artifact{stages.Findings},
 		Files: []string{record.Ranking.File, record.Choices.File, record.Sequences.File, record.Lessons.File,
 			record.Courses.File},
 		Left: leftRankings,
@@ -122,33 +122,50 @@ func timed(play func() adaptation.Choice) (adaptation.Choice, float64) {
 	return choice, fastest.Seconds()
 }
 
+// played is what a controller came to in one training: the accuracy, how far that is below the best and at which place
+// (0 where no table says that), and how many trainings it tried before.
+type played struct {
+	actions                string
+	accuracy, regret, runs float64
+	rank                   int
+}
+
+// sumUp adds to the row of a controller what it came to.
+func sumUp(row *record.RankingRow, all []played) {
+	var regrets, ranks []float64
+	different := map[string]bool{}
+	for _, p := range all {
+		row.Accuracy += p.accuracy / float64(len(all))
+		row.Runs += p.runs / float64(len(all))
+		different[p.actions] = true
+		if p.rank > 0 {
+			regrets, ranks = append(regrets, p.regret), append(ranks, float64(p.rank))
+		}
+	}
+	row.Seeds, row.Sequence, row.Sequences = len(all), all[0].actions, len(different)
+	if len(ranks) > 0 {
+		i := stats.MeanInterval(regrets, level)
+		row.Regret, row.RegretLow, row.RegretHigh = i.Mean, i.Low, i.High
+		slices.Sort(ranks)
+		row.Rank, row.BestRank, row.WorstRank = stats.Quantile(ranks, 0.5), int(ranks[0]), int(ranks[len(ranks)-1])
+	}
+}
+
 // ranking sums up what a controller chose in a scenario.
 func ranking(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, chosen []adaptation.Choice) record.RankingRow {
 	row := record.RankingRow{
-		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: t.Name, Knew: s.Knew(c, t.Name),
-		Seeds: len(chosen), Sequence: adaptation.Actions(t.Sequence(chosen[0].Sequence)), Of: len(t.Accuracy),
-		BestRank: len(t.Accuracy),
+		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: t.Name, Knew: s.Knew(c, t.Name), Of: len(t.Accuracy),
 	}
-	var regrets, ranks []float64
-	var different []int
+	var all []played
 	for _, choice := range chosen {
-		rank := t.Rank(choice.Sequence)
-		row.Accuracy += t.Accuracy[choice.Sequence] / float64(len(chosen))
-		row.Runs += float64(choice.Runs) / float64(len(chosen))
-		row.BestRank, row.WorstRank = min(row.BestRank, rank), max(row.WorstRank, rank)
-		regrets, ranks = append(regrets, adaptation.Regret(t, choice.Sequence)), append(ranks, float64(rank))
-		if !slices.Contains(different, choice.Sequence) {
-			different = append(different, choice.Sequence)
-		}
+		all = append(all, played{adaptation.Actions(t.Sequence(choice.Sequence)), t.Accuracy[choice.Sequence],
+			adaptation.Regret(t, choice.Sequence), float64(choice.Runs), t.Rank(choice.Sequence)})
 	}
-	row.Sequences = len(different)
-	i := stats.MeanInterval(regrets, level)
-	row.Regret, row.RegretLow, row.RegretHigh = i.Mean, math.Max(0, i.Low), i.High
-	if !stats.Finite(i.Low) {
+	sumUp(&row, all)
+	if !stats.Finite(row.RegretLow) {
 		row.RegretLow = math.NaN()
 	}
-	slices.Sort(ranks)
-	row.Rank = stats.Quantile(ranks, 0.5)
+	row.RegretLow = math.Max(0, row.RegretLow)
 	return row
 }
 
@@ -298,44 +315,31 @@ func courseRow(s *adaptation.Study, t *adaptation.Trained) record.CourseRow {
 func realRanking(s *adaptation.Study, c *adaptation.Controller, scenario string, chosen []adaptation.Chosen) record.RankingRow {
 	t := s.Scenario(scenario)
 	nan := math.NaN()
-	n := float64(len(chosen))
 	row := record.RankingRow{
 		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: scenario, Knew: s.Knew(c, scenario),
-		Seeds:    len(chosen),
-		Sequence: adaptation.Actions(chosen[0].Actions()), Where: record.InTraining, Of: s.Real.Sequences(),
+		Where: record.InTraining, Of: s.Real.Sequences(),
 		Regret: nan, RegretLow: nan, RegretHigh: nan, Rank: nan, Recorded: nan, Fidelity: nan,
 	}
-	var regrets, ranks, recorded, fidelity []float64
-	var different []string
+	var recorded, fidelity []float64
+	var all []played
 	for _, one := range chosen {
-		row.Accuracy += one.Accuracy / n
-		row.Runs += float64(one.Runs) / n
-		if text := adaptation.Actions(one.Actions()); !slices.Contains(different, text) {
-			different = append(different, text)
-		}
+		p := played{actions: adaptation.Actions(one.Actions()), accuracy: one.Accuracy, runs: float64(one.Runs)}
 		if !math.IsNaN(one.Recorded) {
 			recorded, fidelity = append(recorded, one.Recorded), append(fidelity, one.Accuracy-one.Recorded)
 		}
-		if t == nil {
-			continue
-		}
-		rank := 1
-		for _, a := range t.Accuracy {
-			if a > one.Accuracy {
-				rank++
+		if t != nil {
+			p.regret, p.rank = t.Best()-one.Accuracy, 1
+			for _, a := range t.Accuracy {
+				if a > one.Accuracy {
+					p.rank++
+				}
 			}
 		}
-		regrets, ranks = append(regrets, t.Best()-one.Accuracy), append(ranks, float64(rank))
+		all = append(all, p)
 	}
-	row.Sequences = len(different)
+	sumUp(&row, all)
 	if len(recorded) > 0 {
 		row.Recorded, row.Fidelity = stats.MeanInterval(recorded, level).Mean, stats.MeanInterval(fidelity, level).Mean
-	}
-	if len(regrets) > 0 {
-		i := stats.MeanInterval(regrets, level)
-		row.Regret, row.RegretLow, row.RegretHigh = i.Mean, i.Low, i.High
-		slices.Sort(ranks)
-		row.Rank, row.BestRank, row.WorstRank = stats.Quantile(ranks, 0.5), int(ranks[0]), int(ranks[len(ranks)-1])
 	}
 	return row
 }

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Timings are run times of one program by threads, all else the same.
@@ -34,51 +32,24 @@ var threadColumns = []string{"threads", "cores", "coresperc", "numthreads", "cpu
 // Rows that differ in another column belong to another group. Malformed lines are
 // *LineError, all of them joined.
 func ReadTimings(r io.Reader, file string) ([]Timings, error) {
-	in := csv.NewReader(workload.BoundRows(r))
-	in.FieldsPerRecord = -1
-	header, err := in.Read()
-	if errors.Is(err, io.EOF) {
-		err = errors.New("the table is empty")
-	}
+	in, header, err := openTable(r, file)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", file, err)
+		return nil, err
 	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	threads, at := pick(header, threadColumns), pick(header, timeColumns)
 	if threads < 0 || at < 0 {
 		return nil, fmt.Errorf("read %s: there is no column of threads (threads, cores) or of seconds (seconds, time) "+
 			"among %s", file, strings.Join(header, ", "))
 	}
 	var groups []Timings
-	var bad []error
-	for {
-		record, err := in.Read()
-		if err == io.EOF {
-			break
-		}
-		var parse *csv.ParseError
-		if errors.As(err, &parse) {
-			bad = append(bad, &LineError{file, parse.StartLine, parse.Err})
-			continue
-		} else if err != nil {
-			return nil, fmt.Errorf("read %s: %w", file, err)
-		}
-		line, _ := in.FieldPos(0)
-		if len(record) != len(header) {
-			bad = append(bad, &LineError{file, line, fmt.Errorf("%d fields instead of %d", len(record), len(header))})
-			continue
-		}
+	bad, err := eachRow(in, file, header, func(_ int, record []string) error {
 		n, err := strconv.Atoi(strings.TrimSpace(record[threads]))
 		if err != nil || n < 1 {
-			bad = append(bad, &LineError{file, line, fmt.Errorf("%s %q is not a whole number of at least 1", header[threads],
-				record[threads])})
-			continue
+			return fmt.Errorf("%s %q is not a whole number of at least 1", header[threads], record[threads])
 		}
 		s, err := strconv.ParseFloat(strings.TrimSpace(record[at]), 64)
 		if err != nil || !(s > 0) || math.IsInf(s, 0) {
-			bad = append(bad, &LineError{file, line, fmt.Errorf("%s %q is not a time above 0 in seconds", header[at],
-				record[at])})
-			continue
+			return fmt.Errorf("%s %q is not a time above 0 in seconds", header[at], record[at])
 		}
 		var rest []string
 		for i, h := range header {
@@ -92,6 +63,10 @@ func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 			i, groups = len(groups), append(groups, Timings{File: file, Group: group})
 		}
 		groups[i].Points = append(groups[i].Points, Timing{n, s})
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(bad) > 0 {
 		return nil, errors.Join(bad...)

@@ -46,7 +46,8 @@ func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 		return estimator.Estimate{}, record.EstimateRow{}, err
 	}
 	e, err := model.Fit(estimator.Problem{
-		Job: cmp.Or(j.Identity, j.Name), Kind: j.Kind, Samples: estimator.AtOneSpeed(j.Samples), Resource: j.Resource, History: j.History,
+		Job: cmp.Or(j.Identity, j.Name), Kind: j.Kind, Samples: estimator.AtOneSpeed(j.Samples), Resource: j.Resource,
+		History: j.History,
 	})
 	if err != nil {
 		return estimator.Estimate{}, record.EstimateRow{}, fmt.Errorf("estimate job %s: %w", j.Name, err)

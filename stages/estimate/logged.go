@@ -426,18 +426,14 @@ type csvLog struct {
 	until map[string]float64 // the latest row of a run
 	back  []int              // lines with an earlier time than a lower step of their run
 
-	bad  []error // the first mostLines malformed lines
-	many int     // all of them
+	bad []error // malformed lines
 }
 
 func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
-	r := csv.NewReader(workload.BoundRows(in))
-	r.FieldsPerRecord = -1
-	header, err := r.Read()
+	r, header, err := openTable(in, file)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", file, err)
+		return nil, nil, err
 	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	l := &csvLog{
 		file: file, header: header, step: pick(header, stepColumns), at: pick(header, timeColumns),
 		rows: map[string][]csvRow{}, again: map[string]int{}, until: map[string]float64{},
@@ -451,8 +447,15 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 			l.by = append(l.by, i)
 		}
 	}
-	if err := l.read(r); err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", file, err)
+	l.bad, err = eachRow(r, file, header, func(line int, record []string) error {
+		row, err := readRow(record, l.step, l.at, header)
+		if err == nil {
+			l.add(line, record, row)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	if len(l.bad) > 0 && !lenient {
 		return nil, nil, errors.Join(l.bad...)
@@ -463,37 +466,55 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 	return runs, l.warnings(), nil
 }
 
-// read reads the rows below the header, and collects malformed lines.
-func (l *csvLog) read(r *csv.Reader) error {
-	malformed := func(line int, err error) {
-		if l.many++; l.many <= mostLines {
-			l.bad = append(l.bad, &LineError{l.file, line, err})
-		}
+// openTable begins to read a table, and returns its header.
+func openTable(r io.Reader, file string) (*csv.Reader, []string, error) {
+	in := csv.NewReader(workload.BoundRows(r))
+	in.FieldsPerRecord = -1
+	header, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		err = errors.New("the table is empty")
 	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	header[0] = strings.TrimPrefix(header[0], "\ufeff")
+	return in, header, nil
+}
+
+// eachRow calls take for each row below the header, and returns the first mostLines malformed lines: *LineError, and how
+// many others there are.
+func eachRow(in *csv.Reader, file string, header []string, take func(line int, record []string) error) ([]error, error) {
+	var bad []error
+	many := 0
 	for {
-		record, err := r.Read()
+		record, err := in.Read()
 		if err == io.EOF {
 			break
 		}
+		line := 0
 		var parse *csv.ParseError
-		if errors.As(err, &parse) {
-			malformed(parse.StartLine, parse.Err)
-			continue
-		} else if err != nil {
-			return err
+		switch {
+		case errors.As(err, &parse):
+			line, err = parse.StartLine, parse.Err
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", file, err)
+		case len(record) != len(header):
+			line, _ = in.FieldPos(0)
+			err = fmt.Errorf("%d fields instead of %d", len(record), len(header))
+		default:
+			line, _ = in.FieldPos(0)
+			err = take(line, record)
 		}
-		line, _ := r.FieldPos(0)
-		row, err := readRow(record, len(l.header), l.step, l.at, l.header)
 		if err != nil {
-			malformed(line, err)
-			continue
+			if many++; many <= mostLines {
+				bad = append(bad, &LineError{file, line, err})
+			}
 		}
-		l.add(line, record, row)
 	}
-	if l.many > len(l.bad) {
-		l.bad = append(l.bad, fmt.Errorf("%s: %d more malformed lines", l.file, l.many-len(l.bad)))
+	if many > len(bad) {
+		bad = append(bad, fmt.Errorf("%s: %d more malformed lines", file, many-len(bad)))
 	}
-	return nil
+	return bad, nil
 }
 
 // add appends a row to its run.
@@ -551,10 +572,7 @@ func (l *csvLog) warnings() []string {
 	return warnings
 }
 
-func readRow(record []string, fields, step, at int, header []string) (csvRow, error) {
-	if len(record) != fields {
-		return csvRow{}, fmt.Errorf("%d fields instead of %d", len(record), fields)
-	}
+func readRow(record []string, step, at int, header []string) (csvRow, error) {
 	s, err := strconv.ParseFloat(strings.TrimSpace(record[step]), 64)
 	if err != nil || s != math.Trunc(s) || s < 0 || s > math.MaxInt32 {
 		return csvRow{}, fmt.Errorf("%s %q is not a whole number of at least 0", header[step], record[step])

@@ -47,7 +47,8 @@ type hooks struct {
 func loop(t stages.Task, on scheduler.Engine, to scheduler.Recorder) scheduler.Run {
 	return scheduler.Run{
 		Policy: t.Policy, Cluster: t.Setup.Cluster, Jobs: t.Setup.Jobs, Resizes: t.Resizes,
-		Engine: on, Online: online(t.Online), Outlook: bySpeed(t.Speeds), Recorder: to, EventsOnly: t.Records == record.MetricsOnly, Until: t.Until,
+		Engine: on, Online: online(t.Online), Outlook: bySpeed(t.Speeds), Recorder: to,
+		EventsOnly: t.Records == record.MetricsOnly, Until: t.Until,
 	}
 }
 

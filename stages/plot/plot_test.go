@@ -18,6 +18,8 @@ import (
 // svg leaves out the PNGs: one test draws them.
 var svg = Options{Formats: []string{"svg"}}
 
+
+
 func drawAll(t testing.TB, dir string, o Options) []Picture {
 	t.Helper()
 	e, err := record.Open(dir)

@@ -12,7 +12,7 @@ import (
 func init() {
 	stages.Register(&stages.Stage{
 		Name:   "plot",
-		Reads:  []stages.Artifact{stages.Tables, stages.Cells, stages.Rankings, stages.Forecasts, stages.Speeds},
+		Reads:  []stages.Artifact{stages.Tables, stages.Cells, stages.Findings},
 		Writes: []stages.Artifact{stages.Pictures},
 		Files:  []string{record.PlotsDir},
 		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "plot", Value: version}}, nil },

@@ -50,7 +50,7 @@ func TestSamplesHaveTheirGPUs(t *testing.T) {
 		e, err := process.New([]launch.Job{job}, opts)
 		return granting{e, &grants}, err
 	}}
-	if _, err := Take(context.Background(), run); err != nil {
+	if _, err := take(context.Background(), run, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := []scheduler.Grant{{Cores: scheduler.CoreSet{{Lo: 0, Hi: 1}}, GPUs: scheduler.CoreSet{{Lo: 0, Hi: 2}}}}

@@ -18,8 +18,8 @@ import (
 func TestASampleHasATimeLimit(t *testing.T) {
 	log := t.TempDir() + "/log"
 	sample := func(limit time.Duration, script string) (estimator.Sample, error) {
-		return Take(t.Context(), here(Run{Length: 50, Limit: limit, Job: launch.Job{
-			Name: "p", Argv: []string{"sh", "-c", script}, Threads: 1, LogPath: log}}))
+		return take(t.Context(), here(Run{Length: 50, Limit: limit, Job: launch.Job{
+			Name: "p", Argv: []string{"sh", "-c", script}, Threads: 1, LogPath: log}}), nil)
 	}
 	if _, err := sample(200*time.Millisecond, "sleep 100 & wait"); !errors.Is(err, ErrTooLong) {
 		t.Errorf("a sample that never ends: %v", err)

@@ -19,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Run is one sample to take: a launch whose environment asks for Length units
@@ -63,7 +64,7 @@ const (
 	leastJudged = 300 * time.Millisecond
 )
 
-// TakeQuiet is Take, again while other processes use more than
+// TakeQuiet is take, again while other processes use more than
 // hardware.BusyCores of the machine, and while tfexp could not run; the least
 // disturbed of the samples is returned, and Tries says how often it ran. What jobs use that are not processes below
 // this one would count as another's: the engine has to tell it, or they are not judged.
@@ -116,27 +117,17 @@ func quietest(take func() (estimator.Sample, error)) (best estimator.Sample, err
 	return best, nil
 }
 
-// Take runs one sample to its end and reads what the program reported. The
+// take runs one sample to its end and reads what the program reported. The
 // error says how the sample failed; ctx's error is returned as it is.
 //
 // A sample that takes longer than its limit is ended. If the program has reported two units by then, the sample is
-// these; otherwise the error wraps ErrTooLong.
-func Take(ctx context.Context, run Run) (estimator.Sample, error) { return take(ctx, run, nil) }
-
-// take is Take, and tells load what the job uses; load may be nil.
+// these; otherwise the error wraps ErrTooLong. load is told what the job uses; it may be nil.
 func take(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Sample, error) {
 	s := estimator.Sample{Length: run.Length, Threads: run.Job.Threads, GPUs: run.GPUs}
 	lines := &arrivals{steps: run.Steps}
 	w := watchers{report: lines.add}
-	if load != nil && run.Observed {
-		w.observe = func(u engine.Sample) { load.Add(u.Part, u.At, u.CPU/100) }
-	}
-	within := ctx
-	if run.Limit > 0 {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeoutCause(ctx, run.Limit, ErrTooLong)
-		defer cancel()
-	}
+	within, cancel := run.begin(ctx, &w, load)
+	defer cancel()
 	end, usage, err := run.alone(within, w)
 	tooLong := errors.Is(context.Cause(within), ErrTooLong) && end.State != scheduler.Finished
 	switch {
@@ -173,6 +164,17 @@ func take(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Samp
 	return s, nil
 }
 
+// begin has load, which may be nil, told what the jobs of the sample use, and returns a context that ends at its limit.
+func (r Run) begin(ctx context.Context, w *watchers, load *hardware.ToldLoad) (context.Context, context.CancelFunc) {
+	if load != nil && r.Observed {
+		w.observe = func(u engine.Sample) { load.Add(fmt.Sprint(u.Job, " ", u.Part), u.At, u.CPU/100) }
+	}
+	if r.Limit == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, r.Limit, ErrTooLong)
+}
+
 // readLog returns what the program printed.
 func readLog(run Run) (contract.Report, error) {
 	f, err := folder.Open(filepath.Split(run.Job.LogPath))
@@ -204,32 +206,18 @@ func read(s *estimator.Sample, report contract.Report, run Run) {
 	}
 }
 
-func epochs(n int) string { return plural(n, "epoch") }
+func epochs(n int) string { return stages.Plural(n, "epoch") }
 
-func threads(n int) string { return plural(n, "thread") }
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func threads(n int) string { return stages.Plural(n, "thread") }
 
 // takeBeside runs a job and its copies side by side, each on its own cores, until all have ended. The sample has the
-// means of their times. It errs as Take does; load may be nil.
+// means of their times. It errs as take does; load may be nil.
 func takeBeside(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Sample, error) {
 	s := estimator.Sample{Length: run.Length, Threads: run.Job.Threads, GPUs: run.GPUs,
 		Others: len(run.Beside) * max(run.Job.Threads, 1), Total: run.Total}
 	var w watchers
-	if load != nil && run.Observed {
-		w.observe = func(u engine.Sample) { load.Add(fmt.Sprint(u.Job, " ", u.Part), u.At, u.CPU/100) }
-	}
-	within := ctx
-	if run.Limit > 0 {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeoutCause(ctx, run.Limit, ErrTooLong)
-		defer cancel()
-	}
+	within, cancel := run.begin(ctx, &w, load)
+	defer cancel()
 	jobs := append([]launch.Job{run.Job}, run.Beside...)
 	usage, err := run.together(within, w, len(jobs))
 	switch {

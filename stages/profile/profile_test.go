@@ -55,10 +55,10 @@ func TestProbeOfAShortJob(t *testing.T) {
 
 // What the engine takes beyond the program's own time is reported beside it.
 func TestTakeTellsTheLaunch(t *testing.T) {
-	s, err := Take(context.Background(), here(Run{
+	s, err := take(context.Background(), here(Run{
 		Job:    launch.Job{Name: "sleep", Argv: []string{"sleep", "0.02"}, Threads: 1, LogPath: t.TempDir() + "/log"},
 		Length: 1,
-	}))
+	}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

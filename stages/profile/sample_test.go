@@ -18,11 +18,11 @@ import (
 // printing is a sample of a program that prints some lines.
 func printing(t *testing.T, pick contract.Pick, length int, lines string) estimator.Sample {
 	t.Helper()
-	s, err := Take(context.Background(), here(Run{
+	s, err := take(context.Background(), here(Run{
 		Job: launch.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1,
 			LogPath: t.TempDir() + "/log"},
 		Length: length, Pick: pick,
-	}))
+	}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,11 +117,11 @@ func TestQuietest(t *testing.T) {
 // So they do the steps of a program that counts in these.
 func TestTakeReadsSteps(t *testing.T) {
 	const lines = `{"tfexp":{"step":1,"seconds":0.5}}\n{"tfexp":{"step":2,"seconds":0.25}}\n`
-	s, err := Take(context.Background(), here(Run{
+	s, err := take(context.Background(), here(Run{
 		Job: launch.Job{Name: "p", Argv: []string{"sh", "-c", "printf '" + lines + "'"}, Threads: 1,
 			LogPath: t.TempDir() + "/log"},
 		Length: 2, Steps: true,
-	}))
+	}), nil)
 	if err != nil || !cmp.Equal(s.Units, []float64{0.5, 0.25}) || len(s.Warnings) > 0 {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -405,8 +405,9 @@ func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int, besid
 	jobs := append([]launch.Job{job}, beside...)
 	return Run{
 		Beside: beside, Total: unit.Cores,
-		Cluster: nodes, Job: job, Length: length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick, Descendants: kind.Descendants,
-		Limit: unit.Limit, Observed: kind.Contained && unit.Hardware != nil && s.Site(kind.Name).Local(unit.Hardware),
+		Cluster: nodes, Job: job, Length: length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick,
+		Descendants: kind.Descendants,
+		Limit:       unit.Limit, Observed: kind.Contained && unit.Hardware != nil && s.Site(kind.Name).Local(unit.Hardware),
 		Open: func(ctx context.Context, w watchers) (engine.Engine, error) {
 			return s.Site(kind.Name).Engine(ctx, engine.Task{Hardware: unit.Hardware, Cell: "samples", Jobs: jobs,
 				Report: w.report, Observe: w.observe})

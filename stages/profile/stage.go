@@ -61,7 +61,7 @@ func text(u *stages.Unit) string {
 	}
 	s := "on " + threads(u.Threads) + ": samples of " + strings.Join(parts, " and ") + " " + u.LengthUnit()
 	if u.Repeats > 1 {
-		s += ", " + plural(u.Repeats, "time") + " each"
+		s += ", " + stages.Plural(u.Repeats, "time") + " each"
 	}
 	return s
 }

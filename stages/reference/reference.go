@@ -20,7 +20,7 @@ func init() {
 	stages.Register(&stages.Stage{
 		Name:   "reference",
 		Reads:  []stages.Artifact{stages.Cells, stages.Tables},
-		Writes: []stages.Artifact{stages.References, stages.Sections},
+		Writes: []stages.Artifact{stages.Findings, stages.Sections},
 		Files:  []string{References.File},
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "reference", Value: version}}, nil

@@ -18,7 +18,7 @@ func init() {
 	stages.Register(&stages.Stage{
 		Name:   "remaining",
 		Reads:  []stages.Artifact{stages.Cells, stages.Ending},
-		Writes: []stages.Artifact{stages.Forecasts},
+		Writes: []stages.Artifact{stages.Findings},
 		Files:  []string{record.Remaining.File},
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "remaining", Value: version}}, nil

@@ -68,7 +68,7 @@ type Experiment struct {
 	TimeLeft *float64 `json:"time_left_s"`
 	// Running are the cells that run now; at most some of them. Standings say how those of them stand that
 	// take longer than a moment.
-	Running   []string        `json:"running"`
+	Running   []string   `json:"running"`
 	Standings []WatchStanding `json:"standings,omitempty"`
 	// Report and Pictures are what there is to look at.
 	Report   bool     `json:"report"`

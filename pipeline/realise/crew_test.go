@@ -1,4 +1,4 @@
-package stages
+package realise
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"github.com/tfexp/tfexp/estimator/clusterspeed"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // crew is two unlike workers in two regions and a parameter server, without a limit.
@@ -42,12 +43,12 @@ func TestCrewSpeed(t *testing.T) {
 // TestCrewIsWrittenDown: a cell that another process runs has the same speeds.
 func TestCrewIsWrittenDown(t *testing.T) {
 	c, parts := crew()
-	task := Task{Simulation: &Simulation{Work: []simulated.Scaling{{Special: &simulated.Special{Crew: c}}}}}
+	task := stages.Task{Simulation: &stages.Simulation{Work: []simulated.Scaling{{Special: &simulated.Special{Crew: c}}}}}
 	var b bytes.Buffer
-	if err := WriteTask(&b, task, "key"); err != nil {
+	if err := stages.WriteTask(&b, task, "key"); err != nil {
 		t.Fatal(err)
 	}
-	read, _, err := ReadTask(&b)
+	read, _, err := stages.ReadTask(&b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
-package stages
+package realise
 
 import (
+	"encoding/gob"
+
 	"github.com/tfexp/tfexp/estimator/clusterspeed"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -16,6 +18,8 @@ type Crew struct {
 	// Full is the speed that counts as 1, in steps per second.
 	Full float64
 }
+
+func init() { gob.Register(&Crew{}) } // it is in tasks that are written down
 
 // The roles of parts that serve weights and of those that train.
 const (

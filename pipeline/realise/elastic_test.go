@@ -1,4 +1,4 @@
-package stages_test
+package realise_test
 
 import (
 	"archive/tar"
@@ -19,11 +19,11 @@ import (
 
 	"github.com/tfexp/tfexp/estimator/goodput"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
-	"github.com/tfexp/tfexp/stages"
 )
 
 // polluxPrograms reads the programs of the traces of Pollux's simulator, with the epochs that it
@@ -94,7 +94,7 @@ func polluxMean(t testing.TB, programs map[string]*goodput.MeasuredProgram, fold
 	for i := range trace.Jobs {
 		j := &trace.Jobs[i]
 		j.Elastic, j.Priority = true, 0
-		e := &stages.Elastic{Program: programs[j.Class], Batch: j.Batch(), Tick: time.Second}
+		e := &realise.Elastic{Program: programs[j.Class], Batch: j.Batch(), Tick: time.Second}
 		if p.Batches() {
 			e.Batch = 0
 		}

@@ -1,7 +1,6 @@
-package stages
+package realise
 
 import (
-	"errors"
 	"math"
 	"time"
 
@@ -9,9 +8,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 )
-
-// ErrElastic is returned when a cell with elastic jobs is to be written down for another process.
-var ErrElastic = errors.New("a cell with elastic jobs is simulated within tfexp alone")
 
 // Elastic is how a job trains that can go on with any number of GPUs.
 type Elastic struct {
