@@ -10,10 +10,10 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/decode"
-	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/stages/reference"
 )
 

@@ -16,7 +16,6 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -269,10 +268,10 @@ func (p *Plan) Sharded(i int) bool {
 }
 
 // sharded returns where a cell of the plan is, if it is in a shard.
-func (p *Plan) sharded(cell string) (shard.Entry, bool) {
+func (p *Plan) sharded(cell string) (record.ShardEntry, bool) {
 	i, ok := p.numbers[cell]
 	if !ok {
-		return shard.Entry{}, false
+		return record.ShardEntry{}, false
 	}
 	return p.shards.Find(cell, p.Cells[i].Key)
 }
@@ -288,14 +287,14 @@ func (r *run) Shelve(i int, cell record.Cell) error {
 	}
 	r.mu.Lock()
 	if r.shard == nil {
-		r.shard, err = shard.Create(r.Dir, ownShards)
+		r.shard, err = record.CreateShard(r.Dir, ownShards)
 	}
 	to := r.shard
 	r.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	at, err := to.Add(shard.Line{Cell: cell.Cell, DependsOn: r.keys[i].Description(), Result: raw})
+	at, err := to.Add(record.ShardLine{Cell: cell.Cell, DependsOn: r.keys[i].Description(), Result: raw})
 	if err != nil {
 		return err
 	}
@@ -317,7 +316,7 @@ func (r *run) Read(i int) (c record.Cell, ok bool) {
 
 // verify forgets cells of the plan that are not where the index of shards says.
 func (r *run) verify(cells []int) error {
-	var entries []shard.Entry
+	var entries []record.ShardEntry
 	for _, i := range cells {
 		if at, ok := r.shards.Find(r.Cells[i].Cell, r.Cells[i].Key); ok {
 			entries = append(entries, at)
@@ -339,7 +338,7 @@ func description(dir, cell string) (text string, c record.Cell, err error) {
 	if !os.IsNotExist(err) {
 		return "", c, err
 	}
-	shards, err := shard.Open(dir, "")
+	shards, err := record.OpenShards(dir, "")
 	if err != nil {
 		return "", c, err
 	}

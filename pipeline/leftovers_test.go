@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfexp/tfexp/results/tasks"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // What a killed run has left is removed, and nothing else: also not while a batch system may be using it.
@@ -33,7 +33,7 @@ func TestClearScratch(t *testing.T) {
 		}
 		return n
 	}
-	array := filepath.Join(dir, tasks.Dir)
+	array := filepath.Join(dir, record.ArrayDir)
 	if err := os.MkdirAll(array, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -67,7 +66,7 @@ type Plan struct {
 	keys    []*store.Key
 	records record.Records
 	// shards are the cells without a folder of their own, and numbers has the index of each cell by its name.
-	shards  *shard.Set
+	shards  *record.Shards
 	numbers map[string]int
 	// needed has the hashes of the pieces that a cell which runs will want.
 	needed map[string]bool

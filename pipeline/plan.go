@@ -20,7 +20,6 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -97,7 +96,7 @@ func (p *Plan) lookUp() (err error) {
 	c := store.OpenReadOnly(p.Dir, record.CacheFile)
 	defer c.Close()
 	onDisk := store.CellFolders(p.Dir)
-	if p.shards, err = shard.Open(p.Dir, ""); err != nil {
+	if p.shards, err = record.OpenShards(p.Dir, ""); err != nil {
 		return err
 	}
 	c.View(func(v store.View) {

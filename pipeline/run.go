@@ -21,8 +21,6 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/shard"
-	"github.com/tfexp/tfexp/results/tasks"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -37,7 +35,7 @@ type run struct {
 	outcome Outcome
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
 	// shard is where this run puts cells without a folder; nil before the first.
-	shard *shard.Writer
+	shard *record.ShardWriter
 	// asked counts the cells of the plan that were handed out to run.
 	asked int
 	chain *chain
@@ -194,7 +192,7 @@ func (r *run) forget() error {
 		}
 	}
 	var err error
-	if r.shards, err = shard.Open(r.Dir, ""); err != nil {
+	if r.shards, err = record.OpenShards(r.Dir, ""); err != nil {
 		return err
 	}
 	return r.cache.Forget(hashes)
@@ -440,7 +438,7 @@ var unfinished = regexp.MustCompile(`^\.[\w-]+(\.[\w-]+)*\.(json|jsonl|csv|html|
 // and files that were being written. The lock is held, and the jobs have been ended. Cells that a batch
 // system runs as tasks are another's: while there are such, nothing is removed.
 func clearScratch(dir string) error {
-	if _, ok, err := tasks.Read(dir); ok || err != nil {
+	if _, ok, err := record.ReadArray(dir); ok || err != nil {
 		return nil
 	}
 	for _, below := range []string{"", record.PlotsDir} {

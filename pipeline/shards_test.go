@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/shard"
 )
 
 // Cells of which metrics alone are recorded are lines of a file, and are reused, replaced and explained as those with a
@@ -76,7 +75,7 @@ func TestShards(t *testing.T) {
 	if o, err := fresh.Run(t.Context()); err != nil || o.Ran != 8 {
 		t.Error(o, err)
 	}
-	if s, err := shard.Open(o.Dir, ""); err != nil {
+	if s, err := record.OpenShards(o.Dir, ""); err != nil {
 		t.Error(err)
 	} else if at, ok := s.Last("mixed-sim-rr-r1"); !ok || at.Shard != "run-1.jsonl" {
 		t.Error(at)

@@ -59,8 +59,10 @@ type Task struct {
 	Folders
 	// Logs is the folder with the jobs' output, "<job>.log"; empty for cells
 	// whose jobs do not run.
-	Logs    string
-	Setup   record.Setup
+	Logs  string
+	Setup record.Setup
+	// Terms are those on which servers are rented; nil when all nodes stand.
+	Terms   []*market.Terms
 	Records record.Records
 	Policy  policy.Policy
 	Resizes []scheduler.Resize

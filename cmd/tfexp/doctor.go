@@ -85,7 +85,8 @@ func (a *app) printChecks(checks []hardware.Check) {
 		}
 		fmt.Fprintf(a.Out, "%s  %-*s  %s\n", a.Printer().Paint(ink, mark), width, c.Name, show.Hang(a.Out, c.Text, width+8))
 		if c.Hint != "" {
-			fmt.Fprintf(a.Out, "%s%s\n", strings.Repeat(" ", width+8), a.Printer().Paint(tell.Dim, show.Hang(a.Out, c.Hint, width+8)))
+			fmt.Fprintf(a.Out, "%s%s\n", strings.Repeat(" ", width+8), a.Printer().Paint(tell.Dim, show.Hang(a.Out, c.Hint,
+				width+8)))
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results/tasks"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/execute"
 )
@@ -65,7 +65,7 @@ func (f *elsewhere) options() (*stages.Elsewhere, error) {
 
 // left says what was left to the batch system.
 func (a *app) left(plan *pipeline.Plan) error {
-	submitted, ok, err := tasks.Read(plan.Dir)
+	submitted, ok, err := record.ReadArray(plan.Dir)
 	if err != nil || !ok {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
-	"github.com/tfexp/tfexp/results/study"
+	"github.com/tfexp/tfexp/results/tracking"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/report"
@@ -113,7 +113,7 @@ func writeRuns(a *App, dir string, o *importRuns) error {
 	if err != nil {
 		return err
 	}
-	s := study.Study{
+	s := tracking.Study{
 		Name: o.name, Source: dir, Baseline: o.baseline, Version: ThisBuild().Version, Command: a.Args,
 	}
 	if s.Name == "" {
@@ -133,8 +133,8 @@ func writeRuns(a *App, dir string, o *importRuns) error {
 			"there is no configuration %q", s.Baseline)
 	}
 	out := filepath.Join(o.out, s.Name)
-	if err := study.Write(out, s); err != nil {
-		if errors.Is(err, study.ErrOther) {
+	if err := tracking.WriteStudy(out, s); err != nil {
+		if errors.Is(err, tracking.ErrOther) {
 			return Usagef("choose another --name or --out", "%v", err)
 		}
 		return err
@@ -150,7 +150,7 @@ func writeRuns(a *App, dir string, o *importRuns) error {
 }
 
 // read reads the configurations, and returns their names.
-func (o *importRuns) read(dir, base string, s *study.Study) ([]string, error) {
+func (o *importRuns) read(dir, base string, s *tracking.Study) ([]string, error) {
 	folders := []string{dir}
 	names := []string{base}
 	entries, err := os.ReadDir(dir)
@@ -198,8 +198,8 @@ func (o *importRuns) read(dir, base string, s *study.Study) ([]string, error) {
 }
 
 // configuration describes the runs of a folder.
-func configuration(name string, o *workload.RunsOptions, list []workload.RecordedRun) study.Configuration {
-	c := study.Configuration{Name: name, Workers: o.Workers, Runs: list}
+func configuration(name string, o *workload.RunsOptions, list []workload.RecordedRun) tracking.Configuration {
+	c := tracking.Configuration{Name: name, Workers: o.Workers, Runs: list}
 	for i := range list {
 		if c.Workers == 0 {
 			c.Workers = max(c.Workers, len(list[i].Servers))

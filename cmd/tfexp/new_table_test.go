@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// patienceRow is a row of a table that nobody else knows: the longest queue of a cell, as policies see it.
+// patienceRow is a row of a table that nobody else knows: how long the jobs of a cell waited, on average.
 type patienceRow struct {
 	Cell    string  `csv:"cell"`
 	Waiting float64 `csv:"waiting_s"`
@@ -78,4 +78,6 @@ func TestNewTable(t *testing.T) {
 		contains(t, format, outputOf(t, "export", "table", "patience", "--dir", s.out, "--format", format),
 			strings.ReplaceAll(want, `\n`, "\n"))
 	}
+	contains(t, "a table of a cell", outputOf(t, "export", "table", "occupancy", "--dir", s.out, "--cell", "w-patient-fcfs-r1"),
+		`"cores_held":0,"running":0,"queued":0,"paused":0}`)
 }

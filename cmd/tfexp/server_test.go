@@ -80,7 +80,9 @@ func doc(more m) m {
 	return more
 }
 
-func languageserverPlace(line, character int) m { return doc(m{"position": m{"line": line, "character": character}}) }
+func languageserverPlace(line, character int) m {
+	return doc(m{"position": m{"line": line, "character": character}})
+}
 
 func TestASession(t *testing.T) {
 	c := languageserverStart(t)

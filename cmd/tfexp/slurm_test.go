@@ -20,7 +20,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/hardware/slurm"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/shard"
 )
 
 // slurmed is a folder with the program tfexp, and commands of Slurm that note their calls.
@@ -187,7 +186,7 @@ func same(t *testing.T, one, other string) {
 	t.Helper()
 	files := func(dir string) (names []string) {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Dir(path) == filepath.Join(dir, shard.Dir) {
+			if err != nil || d.IsDir() || filepath.Dir(path) == filepath.Join(dir, record.CellsDir) {
 				return err
 			}
 			name, err := filepath.Rel(dir, path)
@@ -230,7 +229,7 @@ func TestSlurmArray(t *testing.T) {
 		t.Errorf("%d calls of the controller: %q", len(calls), calls)
 	}
 	same(t, filepath.Join(s.dir, "local", "sweep"), filepath.Join(s.dir, "results", "sweep"))
-	if entries, err := os.ReadDir(filepath.Join(s.dir, "results", "sweep", shard.Dir)); err != nil || len(entries) > 60 {
+	if entries, err := os.ReadDir(filepath.Join(s.dir, "results", "sweep", record.CellsDir)); err != nil || len(entries) > 60 {
 		t.Errorf("%d files for a thousand cells in 50 tasks (%v)", len(entries), err)
 	}
 	again := append([]string{"run", "sweep.hcl", "--on", "slurm"}, vars...)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
 )
 
 // Real trials of some tenths of a second each, in which a model chooses what comes next. While there is a file "hold",

@@ -3,7 +3,6 @@ package goodput
 import (
 	"errors"
 	"math"
-
 )
 
 // law is a program whose speed follows a formula, and whose gradients are as noisy at its

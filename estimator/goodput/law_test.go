@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 )
 
 // TestAProgramByLaw follows a training of 2 epochs of 1,280 samples on 8 GPUs of two nodes with 64

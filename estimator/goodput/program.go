@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-
 )
 
 // Program is a training program as it was measured.

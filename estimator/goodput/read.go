@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
 )
 
 // Settings say of a program what its measurements leave open.

@@ -3,7 +3,6 @@ package goodput
 import (
 	"math"
 	"slices"
-
 )
 
 // Run is a training under way. What it knows of its own speed it has measured itself.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-
 )
 
 // small is a program with few measurements: a step takes 0.1 s and 0.01 s a sample, and

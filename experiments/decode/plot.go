@@ -8,14 +8,14 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // plotBlock is made from the registry of pictures.
 func plotBlock() *schema.Block {
 	var kinds []string
 	others := ""
-	for _, k := range picture.All() {
+	for _, k := range tell.Pictures() {
 		kinds = append(kinds, fmt.Sprintf("%s (`%s`)", k.Doc, k.Name))
 		if k.OnRequest != "" {
 			others += fmt.Sprintf(", but `%s`, %s", k.Name, k.OnRequest)
@@ -25,7 +25,7 @@ func plotBlock() *schema.Block {
 		`"class"`)
 	by.Allowed = groupings()
 	return &schema.Block{
-		Name: "plot", Label: "kind of picture", Labels: picture.Names(),
+		Name: "plot", Label: "kind of picture", Labels: tell.PictureNames(),
 		Doc: "Selects a kind of picture: " + strings.Join(kinds, ", ") +
 			". Without any plot block all kinds are drawn" + others + ".",
 		Example: `plot "gantt" {}
@@ -48,7 +48,7 @@ plot "heatmap" {}`,
 func plotArg(name, doc, example string) schema.Arg {
 	out := schema.Arg{Name: name, Type: schema.String, Example: example}
 	var defaults []string
-	for _, k := range picture.All() {
+	for _, k := range tell.Pictures() {
 		arg, ok := k.Arg(name)
 		if !ok {
 			continue
@@ -60,7 +60,7 @@ func plotArg(name, doc, example string) schema.Arg {
 		defaults = append(defaults, fmt.Sprintf("`%s`: %s", k.Name, text))
 	}
 	out.DefaultDoc = strings.Join(defaults, "; ")
-	out.Doc = doc + " Only for " + listed(picture.Taking(name)) + "."
+	out.Doc = doc + " Only for " + listed(tell.PicturesTaking(name)) + "."
 	return out
 }
 
@@ -70,7 +70,7 @@ func (d *Decoder) plots(axes []string) []experiments.Plot {
 	for _, n := range d.root.All("plot") {
 		a := d.EvalArgs(n, d.global)
 		p := experiments.Plot{Kind: n.Label, Range: eval.RangeOf(n.Header)}
-		kind, _ := picture.ByName(p.Kind)
+		kind, _ := tell.PictureByName(p.Kind)
 		if name := ofPlot(a, kind, "metric"); name != "" {
 			p.Metric = d.metric(name, n.Attr("metric").Expr.Range())
 		}
@@ -85,7 +85,7 @@ func (d *Decoder) plots(axes []string) []experiments.Plot {
 		list = append(list, p)
 	}
 	if d.root.First("plot") == nil {
-		for _, k := range picture.All() {
+		for _, k := range tell.Pictures() {
 			if k.OnRequest == "" {
 				list = append(list, experiments.Plot{Kind: k.Name})
 			}
@@ -95,7 +95,7 @@ func (d *Decoder) plots(axes []string) []experiments.Plot {
 }
 
 // checkPlot checks that a plot has the arguments that its kind needs.
-func checkPlot(a *eval.Args, kind picture.Kind, p experiments.Plot) {
+func checkPlot(a *eval.Args, kind tell.PictureKind, p experiments.Plot) {
 	for _, v := range []struct{ name, value string }{{"metric", p.Metric}, {"x", p.X}, {"y", p.Y}} {
 		if arg, ok := kind.Arg(v.name); ok && arg.Required && v.value == "" && !a.IsWrong(v.name) {
 			a.Fail(a.Node.Header, "Missing argument", "The plot %q needs %s: %s.", kind.Name, v.name, arg.Doc)
@@ -113,12 +113,12 @@ func checkPlot(a *eval.Args, kind picture.Kind, p experiments.Plot) {
 }
 
 // ofPlot reads a text argument that only some kinds of plots take.
-func ofPlot(a *eval.Args, kind picture.Kind, arg string) string {
+func ofPlot(a *eval.Args, kind tell.PictureKind, arg string) string {
 	value := eval.Get[string](a, arg)
 	if _, ok := kind.Arg(arg); ok || value == "" {
 		return value
 	}
-	kinds, noun := picture.Taking(arg), "a "+arg
+	kinds, noun := tell.PicturesTaking(arg), "a "+arg
 	if arg == "x" {
 		noun = "an x"
 	}

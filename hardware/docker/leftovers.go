@@ -15,7 +15,7 @@ import (
 	"github.com/docker/docker/api/types/filters"
 	"github.com/google/renameio/v2/maybe"
 
-	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/hardware/engine"
 )
 
 // noteFile lists the daemons on which a run has containers. It is there from the run's start to its end, so one in a
@@ -44,7 +44,7 @@ func (s *site) note() error {
 
 // readNote reads the daemons of the run in dir that was killed; none when no run was.
 func readNote(dir string) ([]string, error) {
-	raw, err := folder.ReadFile(dir, noteFile)
+	raw, err := engine.ReadNote(dir, noteFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

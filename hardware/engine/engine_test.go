@@ -9,8 +9,8 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
-	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/scheduler"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 func TestKinds(t *testing.T) {

@@ -53,7 +53,9 @@ func (b *ProgressBoard) Follow(job int, j *Job) *ProgressAttempt {
 func (a *ProgressAttempt) wanted() bool { return a.units > 0 || a.board.listen != nil || a.followed() }
 
 // followed reports whether every report is a notice of its own.
-func (a *ProgressAttempt) followed() bool { return a.job < len(a.board.follow) && a.board.follow[a.job] }
+func (a *ProgressAttempt) followed() bool {
+	return a.job < len(a.board.follow) && a.board.follow[a.job]
+}
 
 // Output returns what is to be called, by one goroutine at a time, with the
 // output of the attempt; nil when nobody wants to know.

@@ -63,6 +63,22 @@ func (t *Terms) PriceIn(market string) Price {
 	return t.Price
 }
 
+// Where returns the market and the region of servers of these terms.
+func (t *Terms) Where() (market, region string) { return t.Market, t.Region }
+
+// Rate is the price in a market at an instant, in dollars an hour.
+func (t *Terms) Rate(market string, at time.Duration) float64 { return t.PriceIn(market).At(at) }
+
+// Charge is what the price in a market comes to from one instant to another.
+func (t *Terms) Charge(market string, from, to time.Duration) float64 {
+	return t.PriceIn(market).Cost(from, to)
+}
+
+// Bill is what a server costs that was created, could be used, and ended at these instants.
+func (t *Terms) Bill(market string, created, up, end time.Duration) float64 {
+	return t.Billing.Cost(t.PriceIn(market), created, up, end)
+}
+
 // Fleet is the servers of a run: it draws their lives, and says when they come and go.
 // The draws depend on the seed, the node and the number of its server alone, so that
 // the same losses hit all policies.

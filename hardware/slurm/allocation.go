@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
 )
 
 // allocation is one allocation: of a salloc that is our child, or the job that tfexp runs in.

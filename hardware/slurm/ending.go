@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
 )
 
 // ending says how a step ended that did not finish.

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
 )
 
 // arrange gives the nodes of an allocation, which are found, their places in the hardware.

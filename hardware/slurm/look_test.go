@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 )
 
 // An allocation lasts until its limit, or until its end, which preemption with a grace time moves.

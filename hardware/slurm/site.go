@@ -20,7 +20,6 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/results/folder"
 )
 
 // noteFile lists, in the folder of results, the allocations that a run has submitted, for one after it.
@@ -54,7 +53,7 @@ func openSite(run engine.Run) (engine.Site, []string, error) {
 			return nil, nil, fmt.Errorf("clean up after an earlier run: %w", err)
 		}
 	}
-	raw, err := folder.ReadFile(filepath.Split(s.noteFile()))
+	raw, err := engine.ReadNote(filepath.Split(s.noteFile()))
 	if errors.Is(err, os.ErrNotExist) {
 		return s, nil, nil
 	}

@@ -12,11 +12,26 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
 // terms are those on which servers are rented in the cell's replicate.
 func (c *Cell) terms() []*market.Terms { return market.ForReplicate(c.Hardware.Terms, c.Ref.Replicate) }
+
+// rentals are the terms as costs are measured by them.
+func rentals(terms []*market.Terms) []measure.Rental {
+	if terms == nil {
+		return nil
+	}
+	out := make([]measure.Rental, len(terms))
+	for i, t := range terms {
+		if t != nil {
+			out[i] = t
+		}
+	}
+	return out
+}
 
 // renting returns the jobs with what it costs each to go on on another server, where the
 // policy decides by that.
@@ -212,8 +227,8 @@ func availabilityLines(terms []*market.Terms) []string {
 }
 
 // lives are the life-time curves of all hardware, each once.
-func lives(spec *experiments.Spec) []market.Curve {
-	var out []market.Curve
+func lives(spec *experiments.Spec) []record.LifeCurve {
+	var out []record.LifeCurve
 	for _, c := range spec.Cells {
 		for i, t := range c.Hardware.Terms {
 			if t == nil || t.Life == nil {
@@ -224,8 +239,8 @@ func lives(spec *experiments.Spec) []market.Curve {
 				of = c.Hardware.Cluster.Nodes[i].Name
 			}
 			law := plain(t.Life.String())
-			if !slices.ContainsFunc(out, func(o market.Curve) bool { return o.Of == of && o.Law == law }) {
-				curve := market.CurveOf(of, t.Life, t.MaxLife)
+			if !slices.ContainsFunc(out, func(o record.LifeCurve) bool { return o.Of == of && o.Law == law }) {
+				curve := record.LifeCurve(market.CurveOf(of, t.Life, t.MaxLife))
 				curve.Law = law
 				out = append(out, curve)
 			}

@@ -30,8 +30,9 @@ func (c *Cell) task(r realised, known truth) stages.Task {
 		},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.divided(c.renting(r, c.jobsFor(r, known))), Alone: known.alone,
-			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: c.terms(),
+			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: rentals(c.terms()),
 		}},
+		Terms: c.terms(),
 	}
 }
 

@@ -139,7 +139,8 @@ func (b *block) tables() (ranks, regrets tell.Table) {
 
 // realTable has the controllers that decided in real training.
 func (b *block) realTable() tell.Table {
-	t := tell.NewTable(2, "controller", "scenario", "sequence", "trainings", "accuracy", "same in the table", "difference", "rank",
+	t := tell.NewTable(2, "controller", "scenario", "sequence", "trainings", "accuracy", "same in the table",
+		"difference", "rank",
 		"regret", "runs")
 	for i := range b.real {
 		r := &b.real[i]
@@ -422,17 +423,68 @@ func (b *Adaptation) report() []tell.Item {
 	items := []tell.Item{{Sentences: b.Answers, Answer: true}}
 	if len(b.Ranks.Rows) > 0 {
 		items = append(items, tell.Item{Table: b.Ranks}, tell.Item{Table: b.Regrets, Note: "Adaptation " + b.Name +
-			". Rank: the median over the seeds among all sequences, 1 is the best. Regret: how far the accuracy stays below the " +
-			"best, the mean over the seeds with its 95% interval. Runs: trainings that a controller used before it decided. The " +
+			". Rank: the median over the seeds among all sequences, 1 is the best. Regret: how far the accuracy stays below " +
+			"the " +
+			"best, the mean over the seeds with its 95% interval. Runs: trainings that a controller used before it decided. " +
+			"The " +
 			"interval of the mean regret is over the seeds, too. Ranks near the top may be noise where each sequence was run " +
 			"once: read them with the regret."})
 	}
-	return append(items, tell.Item{Table: b.Real, Note: "What controllers decided while networks really trained. “Same in the " +
-		"table”: the accuracy that the table has for the same sequence, and how much more the real training came to. Rank and " +
-		"regret are against the table: a regret below 0 is better than its best."},
-		tell.Item{Table: b.Scenarios, Note: "All sequences of decisions by scenario. “Never deepened” is the accuracy of doing " +
-			"nothing at each decision, with its rank. The regret of the second best sequence is how far the two best are apart. " +
-			"“Decisions explain”: the part of the variance that the effects of single decisions explain. “Noise”: the standard " +
-			"deviation of what they and pairs of them leave. “Regret by noise”: what the sequence that is best without that noise " +
-			"stays below the best of the table, on average."})
+	return append(items, tell.Item{Table: b.Real, Note: "What controllers decided while networks really trained. “Same " +
+		"in the table”: the accuracy that the table has for the same sequence, and how much more the real training came " +
+		"to. Rank and regret are against the table: a regret below 0 is better than its best."},
+		tell.Item{Table: b.Scenarios, Note: "All sequences of decisions by scenario. “Never deepened” is the accuracy of " +
+			"doing nothing at each decision, with its rank. The regret of the second best sequence is how far the two best " +
+			"are apart. “Decisions explain”: the part of the variance that the effects of single decisions explain. “Noise”: " +
+			"the standard deviation of what they and pairs of them leave. “Regret by noise”: what the sequence that is best " +
+			"without that noise stays below the best of the table, on average."})
+}
+
+// kept says how well the real trainings of an adaptation kept their budgets, and what programs took to be left
+// of them; "" without any that say so.
+func kept(courses []record.CourseRow, adaptation string) string {
+	var over, steps, told []float64
+	for _, c := range courses {
+		if c.Adaptation != adaptation {
+			continue
+		}
+		if stats.Finite(c.Trained) && stats.Finite(c.Step) {
+			over, steps = append(over, c.Trained-c.Budget), append(steps, c.Step)
+		}
+		for _, d := range c.Told {
+			told = append(told, math.Abs(d))
+		}
+	}
+	text := ""
+	if len(over) > 0 {
+		slices.Sort(over)
+		slices.Sort(steps)
+		text = fmt.Sprintf("In %s programs stopped %s the end of their budget in the median, and %s it at the "+
+			"latest; a step takes %s in the median of the trainings, and %s in the slowest.", tell.Plural(len(over),
+			"real training"),
+			around(stats.Quantile(over, 0.5)), around(over[len(over)-1]), millis(stats.Quantile(steps, 0.5)),
+			millis(steps[len(steps)-1]))
+	}
+	if len(told) > 0 {
+		slices.Sort(told)
+		if text != "" {
+			text += " "
+		}
+		text += fmt.Sprintf("At %s, the time left of the budget as the program has it differs from that of the "+
+			"scheduler by %s in the median, %s at 95%%, and %s at most: the way of the report is part of it.",
+			tell.Plural(len(told), "report"),
+			millis(stats.Quantile(told, 0.5)), millis(stats.Quantile(told, 0.95)), millis(told[len(told)-1]))
+	}
+	return text
+}
+
+// millis writes seconds as milliseconds.
+func millis(seconds float64) string { return fmt.Sprintf("%.1f ms", 1000*seconds) }
+
+// around says how long after an instant something was, or before it.
+func around(seconds float64) string {
+	if seconds < 0 {
+		return millis(-seconds) + " before"
+	}
+	return millis(seconds) + " after"
 }

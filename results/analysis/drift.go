@@ -2,12 +2,14 @@ package analysis
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // Speeds are how fast the machine was on so many cores, at the moments just before samples and real cells.
@@ -47,4 +49,18 @@ func Drift(e *record.Experiment) ([]Speeds, error) {
 	}
 	slices.SortFunc(all, func(a, b Speeds) int { return cmp.Compare(a.Cores, b.Cores) })
 	return all, nil
+}
+
+// driftSentence is how much a machine's speed differed: "The speed of 2 cores differed by 8% (standard deviation)
+// between 12
+// moments; the slowest took 1.3 times as long as the fastest."
+func driftSentence(s Speeds) string {
+	cores := "one core"
+	if s.Cores > 1 {
+		cores = fmt.Sprintf("%d cores", s.Cores)
+	}
+	return fmt.Sprintf("The speed of %s differed by %s%% (standard deviation) between %d moments; at the slowest, a "+
+		"fixed piece "+
+		"of work took %s times as long as at the fastest. Predictions are compared at the speed that the machine had.",
+		cores, tell.Number(100*s.SD), s.Moments, tell.Number(s.Range))
 }

@@ -1,9 +1,12 @@
 package analysis
 
 import (
+	"fmt"
+
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // GroupRow is what became of a class, a user or a size of jobs under a variant: means over its replicates.
@@ -44,4 +47,56 @@ func Groups(e *record.Experiment, by string) []GroupRow {
 		}
 	}
 	return rows
+}
+
+// groupTable shows what became of each class, user or size of jobs.
+func groupTable(p record.Plan, by string, rows []GroupRow) tell.Table {
+	t := placesTable(p, by, "policy")
+	t.Variant = 1
+	shown := addMetrics(&t, GroupMetrics(), len(rows), func(i, k int) float64 { return rows[i].Metrics[k].Interval.Mean })
+	for _, r := range rows {
+		t.Variants = append(t.Variants, tell.Variant{Policy: r.Policy, Axes: r.Axes})
+		line := append([]string{GroupName(by, r.Group), r.Variant}, placeCells(p, r.Workload, r.Hardware)...)
+		for _, k := range shown {
+			text := tell.Interval(r.Metrics[k].Interval)
+			if r.Metrics[k].Metric == measure.Jobs.Name {
+				text = tell.Number(r.Metrics[k].Interval.Mean)
+			}
+			line = append(line, text)
+		}
+		t.Add(line...)
+	}
+	return t
+}
+
+// How many rows of groups the report has, and the terminal, which shows short tables of classes alone.
+const (
+	mostGroupRows = 200
+	mostClassRows = 12
+)
+
+func init() {
+	for i, g := range measure.Groupings() {
+		Register(Part{
+			Name: "by-" + g.Name, Title: "By " + g.Name, InReport: Verdicts + 30 + i, OnTerminal: Policies + 10 + i,
+			Tell: func(e *record.Experiment) (s tell.Section, err error) {
+				rows := Groups(e, g.Name)
+				if len(rows) == 0 {
+					return s, nil
+				}
+				t := groupTable(e.Plan, g.Name, rows)
+				if g.Name == "class" && len(t.Rows) <= mostClassRows {
+					s.Terminal = []tell.Item{{Table: t}}
+				}
+				one := tell.Item{Table: t, Folded: true}
+				if n := len(t.Rows); n > mostGroupRows {
+					one.Table.Rows = t.Rows[:mostGroupRows]
+					s.Report = []tell.Item{{Plain: true, Sentences: []string{
+						fmt.Sprintf("The first %d of %d rows.", mostGroupRows, n)}}}
+				}
+				s.Report = append(s.Report, one)
+				return s, nil
+			},
+		})
+	}
 }

@@ -56,7 +56,8 @@ func tuningSentences(e *record.Experiment, rows []record.TuningRow) (said []stri
 		if t.Mode != "" && !math.IsNaN(r.Found) {
 			said = append(said, fmt.Sprintf("Tuning %s by %s: its %s was %s at the median of %s.", tuningLabel(r),
 				titleOf(r.Method),
-				strings.ReplaceAll(t.Objective, "_", " "), strings.TrimSpace(significant(r.Found)+" "+record.FindObjective(t.Objective).Unit),
+				strings.ReplaceAll(t.Objective, "_", " "), strings.TrimSpace(significant(r.Found)+" "+
+					""+record.FindObjective(t.Objective).Unit),
 				tell.Plural(r.Runs, "run")))
 			continue
 		}
@@ -246,8 +247,8 @@ var _ = Register(Part{
 		t, said := Tunings(e)
 		return tell.Section{
 			Answers: said, Terminal: []tell.Item{{Sentences: said, Tight: true}}, Report: []tell.Item{{Table: t, Folded: true,
-				Note: "All trials are in trials.csv. The intervals are of the median, by order statistics; a run that did not come " +
-					"within 10% of the best counts as one that takes for ever."}},
+				Note: "All trials are in trials.csv. The intervals are of the median, by order statistics; a run that did not " +
+					"come within 10% of the best counts as one that takes for ever."}},
 		}, nil
 	},
 })

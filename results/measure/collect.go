@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
@@ -32,7 +31,19 @@ type Setup struct {
 	BoundedFloor time.Duration
 	// Terms are those on which the servers of nodes are rented, nil for a node that
 	// stands; nil when all do.
-	Terms []*market.Terms
+	Terms []Rental
+}
+
+// Rental says what the servers of a node cost.
+type Rental interface {
+	// Where returns the market and the region in which they are rented at first.
+	Where() (market, region string)
+	// Rate is the price in a market at an instant, in dollars an hour; Charge what it comes to from one instant to
+	// another.
+	Rate(market string, at time.Duration) float64
+	Charge(market string, from, to time.Duration) float64
+	// Bill is what a server costs that was created, could be used, and ended at these instants.
+	Bill(market string, created, up, end time.Duration) float64
 }
 
 // DefaultBoundedFloor is the floor of the bounded slowdown that the field uses

@@ -62,7 +62,8 @@ func (c *Collector) finishTime(job int) float64 {
 }
 
 // apart is how many seconds a job would have taken alone on the nth part of each type of device of the cluster: as long
-// as it takes when it runs on each type for a fraction x = N/(n·s) of the time, where the type has N devices and the job
+// as it takes when it runs on each type for a fraction x = N/(n·s) of the time, where the type has N devices and the
+// job
 // runs on s of them, and all of these in proportion less where they add up to more than all of the time (Gavel's
 // isolated division: D. Narayanan and others, OSDI 2020). NaN if its run times are not known.
 func (c *Collector) apart(job int, n float64) float64 {

@@ -26,8 +26,8 @@ func TestLossesByHand(t *testing.T) {
 			Name: "j-1", Class: "j", Threads: 2,
 			Special: &scheduler.Special{Roles: []scheduler.Role{{Name: "worker", Count: 2, Threads: 1, Elastic: true, Min: 1}}},
 		}},
-		Terms: []*market.Terms{
-			{Market: market.Spot, Price: market.Fixed(3600)}, {Market: market.Spot, Price: market.Fixed(7200)},
+		Terms: []measure.Rental{
+			&market.Terms{Market: market.Spot, Price: market.Fixed(3600)}, &market.Terms{Market: market.Spot, Price: market.Fixed(7200)},
 		},
 	}
 	node := func(at time.Duration, kind scheduler.EventKind, node int, lost bool) scheduler.Event {

@@ -87,7 +87,7 @@ func TestTypedNodes(t *testing.T) {
 // resized in its place does not count as another one. Events of nodes that are not rented say nothing.
 func TestServersOfTwoJobs(t *testing.T) {
 	terms := &market.Terms{Market: market.Spot, Price: market.Fixed(3600)}
-	s := Setup{Terms: []*market.Terms{terms, terms, terms}}
+	s := Setup{Terms: []Rental{terms, terms, terms}}
 	s.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 2}, {Threads: 1}, {Threads: 1}}}
 	s.Jobs = []scheduler.Job{{Name: "a", Threads: 1}, {Number: 1, Name: "b", Threads: 1}}
 	c := NewCollector(s)

@@ -97,10 +97,9 @@ func (c *Collector) node(e *scheduler.Event) {
 			r.taken[e.Node] = e.At
 		}
 		if t := c.setup.Terms[e.Node]; t != nil {
-			price := t.PriceIn(s.Market)
-			s.Price = price.At(e.At)
+			s.Price = t.Rate(s.Market, e.At)
 			if s.Created < e.At { // else it was given back before it was created
-				s.Cost = t.Billing.Cost(price, s.Created, s.Up, e.At)
+				s.Cost = t.Bill(s.Market, s.Created, s.Up, e.At)
 			}
 		}
 		r.now[e.Node] = -1
@@ -126,11 +125,11 @@ func (c *Collector) hold(e *scheduler.Event) {
 	}
 	c.eachNode(b.cores, b.gpus, func(v int, share float64) {
 		if t := c.setup.Terms[v]; t != nil {
-			kind := t.Market
+			kind, _ := t.Where()
 			if i := r.now[v]; i >= 0 {
 				kind = r.servers[i].Market
 			}
-			b.cost += share * t.PriceIn(kind).Cost(b.since, e.At)
+			b.cost += share * t.Charge(kind, b.since, e.At)
 		}
 	})
 	b.cores, b.gpus, b.since = e.Cores, e.GPUs, e.At

@@ -12,7 +12,7 @@ import (
 // revocation; its servers know the roles of its parts. A change of its parts without a loss counts as none.
 func TestServersOfAnElasticJob(t *testing.T) {
 	terms := &market.Terms{Market: market.Spot, Price: market.Fixed(3600)}
-	s := measure.Setup{Terms: []*market.Terms{terms, terms}}
+	s := measure.Setup{Terms: []measure.Rental{terms, terms}}
 	s.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
 	s.Jobs = []scheduler.Job{{Name: "j", Threads: 2, Deadline: scheduler.Never}}
 	both := &scheduler.Layout{Parts: []scheduler.Part{{Node: 0, Role: "ps"}, {Node: 0, Role: "chief", Cores: cores(0, 1)},

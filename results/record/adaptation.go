@@ -175,14 +175,16 @@ type Adaptations struct {
 // WriteAdaptations writes the tables; those without rows are removed.
 func WriteAdaptations(dir string, a Adaptations) error {
 	return errors.Join(
-		Ranking.Replace(dir, slices.Concat(a.Ranking, a.RealRanking)), Choices.Replace(dir, slices.Concat(a.Choices, a.RealChoices)),
+		Ranking.Replace(dir, slices.Concat(a.Ranking, a.RealRanking)), Choices.Replace(dir, slices.Concat(a.Choices,
+			a.RealChoices)),
 		Sequences.Replace(dir, a.Sequences), Lessons.Replace(dir, a.Objectives), Courses.Replace(dir, a.Courses),
 		Trainings.Replace(dir, a.Trainings))
 }
 
 // Adaptations reads the tables; no rows without them.
 func (e *Experiment) Adaptations() (a Adaptations, err error) {
-	err = errors.Join(read(e.Dir, Ranking, &a.Ranking), read(e.Dir, Choices, &a.Choices), read(e.Dir, Sequences, &a.Sequences),
+	err = errors.Join(read(e.Dir, Ranking, &a.Ranking), read(e.Dir, Choices, &a.Choices), read(e.Dir, Sequences,
+		&a.Sequences),
 		read(e.Dir, Lessons, &a.Objectives), read(e.Dir, Courses, &a.Courses), read(e.Dir, Trainings, &a.Trainings))
 	a.Ranking, a.RealRanking = divide(a.Ranking, func(r RankingRow) bool { return r.Where == InTraining })
 	a.Choices, a.RealChoices = divide(a.Choices, func(r ChoiceRow) bool { return r.Where == InTraining })

@@ -16,7 +16,6 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -82,7 +81,7 @@ func TestOpen(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, PlanFile), raw, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	w, err := shard.Create(dir, "s")
+	w, err := CreateShard(dir, "s")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +94,7 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Add(shard.Line{Cell: "sharded", DependsOn: "what it depends on", Result: result}); err != nil {
+	if _, err := w.Add(ShardLine{Cell: "sharded", DependsOn: "what it depends on", Result: result}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -432,8 +431,8 @@ func TestServersOfCells(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		s, events := simulated(name)
 		s.Cluster.Nodes = append(s.Cluster.Nodes, scheduler.Node{Name: "spare", Threads: 2})
-		s.Terms = []*market.Terms{{Market: market.Spot, Region: "north", Price: market.Fixed(3600)},
-			{Market: market.Spot, Price: market.Fixed(3600)}}
+		s.Terms = []measure.Rental{&market.Terms{Market: market.Spot, Region: "north", Price: market.Fixed(3600)},
+			&market.Terms{Market: market.Spot, Price: market.Fixed(3600)}}
 		rented := func(node int, at time.Duration) []scheduler.Event {
 			return []scheduler.Event{{At: at, Kind: scheduler.NodeRequest, Node: node, Job: -1,
 				Server: &scheduler.Server{Market: market.Spot, Created: at}}, {At: at, Kind: scheduler.NodeStart, Node: node, Job: -1}}

@@ -8,10 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/results/tell"
 )
 
@@ -21,7 +19,7 @@ const (
 	PlanFile       = "plan.json"
 	RunFile        = "run.json"
 	JournalFile    = "journal.jsonl"
-	CellsDir       = shard.Dir
+
 	// KeyFile has, in the folder of a cell, what the cell depends on.
 	KeyFile = "key.txt"
 	// SamplesDir has the samples of the jobs, and their logs.
@@ -75,7 +73,7 @@ type Plan struct {
 	// Clusters are the measured clusters to which the speed of jobs was fitted.
 	Clusters []MeasuredCluster `json:"clusters,omitempty"`
 	// Lives are the life-time curves of servers that come and go.
-	Lives []market.Curve `json:"lives,omitempty"`
+	Lives []LifeCurve `json:"lives,omitempty"`
 	// Checkpoints are of jobs that save their work on servers that come and go.
 	Checkpoints []measure.Checkpointing `json:"checkpoints,omitempty"`
 	// References are numbers of others, shown beside ours.
@@ -97,6 +95,21 @@ type Target struct {
 	Loss  float64 `json:"loss"`
 	Units int     `json:"units"`
 	Steps bool    `json:"steps,omitempty"`
+}
+
+// LifeCurve is a life-time curve for pictures: how many servers of a node live longer than some times.
+type LifeCurve struct {
+	// Of is the type of device, or the node, whose servers live so; Law is the distribution in the form of the language.
+	Of  string `json:"of"`
+	Law string `json:"law"`
+	// Measured says that the points are those of a measured curve, which stays level between them.
+	Measured bool `json:"measured,omitempty"`
+	// Seconds and Survival are the points, Survival from 1 down.
+	Seconds  []float64 `json:"seconds"`
+	Survival []float64 `json:"survival"`
+	// Fitted is the bathtub that was fitted to a measured curve, FittedLaw its form; nil where none was.
+	Fitted    []float64 `json:"fitted,omitempty"`
+	FittedLaw string    `json:"fitted_law,omitempty"`
 }
 
 // Named is a block with one line that says what it is: "round_robin, quantum 500ms, strict".

@@ -14,7 +14,6 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/shard"
 	"github.com/tfexp/tfexp/results/tell"
 )
 
@@ -33,7 +32,7 @@ type Experiment struct {
 	// Plan.Cells nor Cells, which are points of the matrix.
 	Trials []Cell
 
-	shards *shard.Set // of the cells without a folder
+	shards *Shards // of the cells without a folder
 }
 
 // Open reads plan.json, run.json and the complete cells of the experiment in
@@ -82,12 +81,12 @@ func Open(dir string) (*Experiment, error) {
 // sharded reads the cells of the plan that are in shards, by their places in it.
 func (e *Experiment) sharded() (map[int]Cell, error) {
 	var err error
-	if e.shards, err = shard.Open(e.Dir, ""); err != nil {
+	if e.shards, err = OpenShards(e.Dir, ""); err != nil {
 		return nil, err
 	}
 	cells, refs := map[int]Cell{}, e.Plan.Cells
 	key := func(i int) (string, string) { return refs[i].Cell, refs[i].Key }
-	err = e.shards.All(len(refs), key, func(i int, l shard.Line) {
+	err = e.shards.All(len(refs), key, func(i int, l ShardLine) {
 		c := Cell{Load: measure.Load{Offered: math.NaN()}}
 		if json.Unmarshal(l.Result, &c) == nil {
 			c.CellRef = refs[i]

@@ -140,9 +140,10 @@ type ComparisonRow struct {
 	Level      float64 `csv:"level"`  // of the intervals
 	Method     string  `csv:"method"` // "paired t", "paired bootstrap", "exact", "block bootstrap", "Welch's t", OneRun
 	// By and Group are the jobs that are compared; empty for all.
-	By     string `csv:"by"`
-	Group  string `csv:"group"`
-	Blocks int    `csv:"blocks"` // of a log that were resampled, or of which there were too few for that: then Method is OneRun
+	By    string `csv:"by"`
+	Group string `csv:"group"`
+	// of a log that were resampled, or of which there were too few for that: then Method is OneRun
+	Blocks int `csv:"blocks"`
 	// Doubtful counts the pairs of which something outside of the experiment disturbed a cell; see Cell.Troubled.
 	Doubtful int `csv:"disturbed_pairs"`
 	// The policies of both and their axes, which comparisons.csv has in the labels.

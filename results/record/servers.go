@@ -72,9 +72,10 @@ func (w *CellWriter) server(number int, s measure.Server) ServerRow {
 		}
 		return tell.ToMicros(t).Seconds()
 	}
-	node, terms := w.setup.Cluster.Nodes[s.Node], w.setup.Terms[s.Node]
+	node := w.setup.Cluster.Nodes[s.Node]
+	_, region := w.setup.Terms[s.Node].Where()
 	r := ServerRow{
-		Cell: w.setup.Cell.Cell, Server: number, Node: node.Name, Region: terms.Region, Device: node.GPU, Market: s.Market,
+		Cell: w.setup.Cell.Cell, Server: number, Node: node.Name, Region: region, Device: node.GPU, Market: s.Market,
 		Created: at(s.Created), Up: at(s.Up), Warned: at(s.Warned), Down: at(s.Down),
 		PricePerHour: s.Price, Cost: s.Cost,
 	}

@@ -69,7 +69,8 @@ var kinds = map[reflect.Type]map[string]Kind{
 }
 
 // FieldsOf are the columns of the fields of T that have a tag, `csv:"arrival_s,time"`: a name, and an option that is
-// "time", "count" or "precise" for these kinds; else the kind follows from the type. Fields of structs that are embedded,
+// "time", "count" or "precise" for these kinds; else the kind follows from the type. Fields of structs that are
+// embedded,
 // or whose tag is `csv:",inline"`, are in their place.
 func FieldsOf[T any]() (fields []Field[T]) {
 	var walk func(t reflect.Type, base uintptr)
@@ -189,7 +190,8 @@ type Schema[T any] struct {
 	fields func() []Field[T]
 }
 
-// NewSchema returns a kind of table with the columns that fields lists, when it is first asked for, or without it those of
+// NewSchema returns a kind of table with the columns that fields lists, when it is first asked for, or without it those
+// of
 // FieldsOf.
 func NewSchema[T any](file string, fields func() []Field[T]) *Schema[T] {
 	if fields == nil {

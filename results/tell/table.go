@@ -1,4 +1,5 @@
-// Package tell is how results are told: a kind of table is described once, by the fields of its rows, and is written and
+// Package tell is how results are told: a kind of table is described once, by the fields of its rows, and is written
+// and
 // read as CSV, exported in every format, and shown on the terminal and in the report. Files appear under their names
 // all at once, or, where a table can be read while it grows, row by row.
 package tell

@@ -11,7 +11,8 @@ import (
 
 // Fit returns the table as it fits into so many columns of a terminal, if it can: long heads get several lines; then,
 // where that is narrower, the axes get columns of their own; then metrics are left out, the spare ones first, but those
-// stay that the table is about; last, texts on the left are broken. In a file, which is no terminal, heads have one line.
+// stay that the table is about; last, texts on the left are broken. In a file, which is no terminal, heads have one
+// line.
 func (t Table) Fit(columns int, terminal bool, spare []string) Table {
 	shape := func(t Table) (Table, bool) {
 		if terminal && t.Width() > columns {
@@ -95,7 +96,8 @@ func (t *Table) body() (lines [][]string) {
 	return lines
 }
 
-// wrapLeft breaks the texts of the columns on the left at spaces, and long words at underscores, the widest column first, as far as
+// wrapLeft breaks the texts of the columns on the left at spaces, and long words at underscores, the widest column
+// first, as far as
 // the table is wider than columns.
 func (t *Table) wrapLeft(columns int) {
 	t.Rows = slices.Clone(t.Rows)

@@ -133,7 +133,8 @@ func Percent(change float64) string {
 	return Signed(change)
 }
 
-// Bound returns a text in which a line is not broken between a number and its unit, nor in "p = 0.012": the spaces there
+// Bound returns a text in which a line is not broken between a number and its unit, nor in "p = 0.012": the spaces
+// there
 // are ones that do not break.
 func Bound(text string) string {
 	return inOneLine.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") })

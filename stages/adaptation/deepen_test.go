@@ -35,7 +35,7 @@ type world struct {
 	observed []stages.Progress
 }
 
-func (w *world) Studies() []*adaptation.Study      { return w.studies }
+func (w *world) Studies() []*adaptation.Study { return w.studies }
 func (w *world) Warn(code, cell, text string) { w.warnings = append(w.warnings, code+": "+text) }
 func (w *world) Observe(p stages.Progress)    { w.observed = append(w.observed, p) }
 func (w *world) Site(string) engine.Site      { return nowhere{} }

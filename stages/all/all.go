@@ -16,11 +16,11 @@ import (
 	_ "github.com/tfexp/tfexp/stages/execute"
 	_ "github.com/tfexp/tfexp/stages/plot"
 	_ "github.com/tfexp/tfexp/stages/plot/deepening"
-	_ "github.com/tfexp/tfexp/stages/servers"
-	_ "github.com/tfexp/tfexp/stages/tuning"
 	_ "github.com/tfexp/tfexp/stages/profile"
 	_ "github.com/tfexp/tfexp/stages/reference"
 	_ "github.com/tfexp/tfexp/stages/remaining"
 	_ "github.com/tfexp/tfexp/stages/report"
+	_ "github.com/tfexp/tfexp/stages/servers"
 	_ "github.com/tfexp/tfexp/stages/tables"
+	_ "github.com/tfexp/tfexp/stages/tuning"
 )

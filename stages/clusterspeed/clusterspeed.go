@@ -82,7 +82,8 @@ var part = analysis.Register(analysis.Part{
 			return s, err
 		}
 		said := tell.Item{Plain: true}
-		table := tell.Item{Folded: true, Table: tell.NewTable(4, "table", "model", "GPU", "parameter servers", "clusters left out",
+		table := tell.Item{Folded: true, Table: tell.NewTable(4, "table", "model", "GPU", "parameter servers", "clusters "+
+			"left out",
 			"error, queued (%)", "error, apart (%)", "error, no limit (%)", "error, straight line (%)")}
 		for _, file := range files(e.Plan.Clusters) {
 			measured := of(e.Plan.Clusters, file)
@@ -165,7 +166,8 @@ func (e errors) row(labels ...string) []string {
 }
 
 // describe adds what is to be said of one table: the fitted laws in sentences, the errors by group in rows.
-func describe(s *tell.Item, t *tell.Table, file string, measured []record.MeasuredCluster, predictions []law.Prediction) error {
+func describe(s *tell.Item, t *tell.Table, file string, measured []record.MeasuredCluster,
+	predictions []law.Prediction) error {
 	var whole, left errors
 	type group struct {
 		model, device string

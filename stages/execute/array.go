@@ -14,7 +14,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tasks"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -36,7 +35,7 @@ const perTask = 20
 
 // array is the cells of a run that are tasks of a batch system.
 type array struct {
-	tasks.Array
+	record.Array
 	run   *execution
 	dir   string
 	cells []record.CellRef
@@ -52,7 +51,7 @@ type array struct {
 
 // place returns how cells run elsewhere: as asked for, or as an earlier run has begun to; nil when they run here.
 func (e *execution) place() (*stages.Elsewhere, error) {
-	old, ok, err := tasks.Read(e.Dir)
+	old, ok, err := record.ReadArray(e.Dir)
 	switch {
 	case err != nil:
 		return nil, err
@@ -132,7 +131,7 @@ func (e *execution) elsewhere(ctx context.Context, cells []int) (here []int, err
 
 // drop ends what an earlier run has in the queue, which is not wanted any more.
 func drop(ctx context.Context, dir string) error {
-	old, ok, err := tasks.Read(dir)
+	old, ok, err := record.ReadArray(dir)
 	if err != nil || !ok {
 		return err
 	}
@@ -154,7 +153,7 @@ func drop(ctx context.Context, dir string) error {
 
 // adopt goes on with the tasks of an earlier run, where their cells are still wanted as they are; it ends all others.
 func (a *array) adopt(ctx context.Context) error {
-	old, ok, err := tasks.Read(a.dir)
+	old, ok, err := record.ReadArray(a.dir)
 	if err != nil || !ok {
 		a.On, a.Batch, a.AtOnce, a.Args = a.how.On, a.how.Batch, a.how.AtOnce, a.how.Args
 		return err
@@ -164,7 +163,7 @@ func (a *array) adopt(ctx context.Context) error {
 		keys[c.Cell] = c.Key
 	}
 	for _, t := range old.Tasks {
-		if t.Job != "" && slices.ContainsFunc(t.Cells, func(c tasks.Ref) bool { return keys[c.Cell] != c.Key }) {
+		if t.Job != "" && slices.ContainsFunc(t.Cells, func(c record.TaskCell) bool { return keys[c.Cell] != c.Key }) {
 			if err := drop(ctx, a.dir); err != nil {
 				return err
 			}
@@ -198,7 +197,7 @@ func (a *array) write(cells, here []int) (failed []int, err error) {
 			simulated = append(simulated, i)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(a.dir, tasks.Dir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(a.dir, record.ArrayDir), 0o755); err != nil {
 		return nil, fmt.Errorf("make a folder for tasks: %w", err)
 	}
 	room := engine.MaxTasks - len(a.Tasks) - len(real)
@@ -235,8 +234,8 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	t := tasks.Task{Real: real}
-	path := tasks.File(dir, len(a.Tasks), cellsEnding)
+	t := record.Task{Real: real}
+	path := record.TaskFile(dir, len(a.Tasks), cellsEnding)
 	err = writeCells(path, func(add func(stages.Task, string) error) error {
 		for _, i := range cells {
 			ref := a.cells[i]
@@ -255,7 +254,7 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 			if err != nil {
 				return err
 			}
-			t.Cells = append(t.Cells, tasks.Ref{Cell: ref.Cell, Key: ref.Key})
+			t.Cells = append(t.Cells, record.TaskCell{Cell: ref.Cell, Key: ref.Key})
 		}
 		return nil
 	})
@@ -263,7 +262,7 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 		return failed, err
 	}
 	for _, ending := range []string{".json", ".jsonl", ".out"} { // of an earlier task of this number
-		if err := os.Remove(tasks.File(dir, len(a.Tasks), ending)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(record.TaskFile(dir, len(a.Tasks), ending)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 	}
@@ -276,7 +275,7 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 func (a *array) request(numbers []int, real bool) (engine.Array, error) {
 	dir, err := filepath.Abs(a.dir)
 	r := engine.Array{
-		Dir: filepath.Join(dir, tasks.Dir), Name: "tfexp-" + a.name,
+		Dir: filepath.Join(dir, record.ArrayDir), Name: "tfexp-" + a.name,
 		Command: append(slices.Clone(a.how.Command), dir), Tasks: numbers, AtOnce: a.AtOnce, Args: a.Args, Threads: 1,
 	}
 	if r.Whole = real; real {
@@ -322,7 +321,7 @@ func (a *array) submit(ctx context.Context) error {
 func (a *array) abandon() error {
 	for n := range a.Tasks {
 		if a.Tasks[n].Job != "" {
-			return tasks.Write(a.dir, a.Array)
+			return record.WriteArray(a.dir, a.Array)
 		}
 	}
 	return a.clear()
@@ -338,7 +337,7 @@ func (a *array) send(ctx context.Context, r engine.Array) error {
 		a.Tasks[n].Job = job
 		delete(a.gone, n)
 	}
-	if err := tasks.Write(a.dir, a.Array); err != nil {
+	if err := record.WriteArray(a.dir, a.Array); err != nil {
 		return errors.Join(err, a.batch.Cancel(context.WithoutCancel(ctx), []string{job}))
 	}
 	return a.run.Note(stages.Note{Event: "array_submitted", Unit: job,
@@ -388,7 +387,7 @@ func (a *array) jobs() []string {
 
 // exits collects the tasks that have left word.
 func (a *array) exits() error {
-	entries, err := os.ReadDir(filepath.Join(a.dir, tasks.Dir)) // which asks the server of the folder
+	entries, err := os.ReadDir(filepath.Join(a.dir, record.ArrayDir)) // which asks the server of the folder
 	if err != nil {
 		return fmt.Errorf("look for tasks that have ended: %w", err)
 	}
@@ -400,7 +399,7 @@ func (a *array) exits() error {
 		if !there[fmt.Sprintf("task-%d.json", n)] {
 			continue
 		}
-		if _, ok := tasks.ReadExit(a.dir, n); !ok {
+		if _, ok := record.ReadTaskExit(a.dir, n); !ok {
 			continue
 		}
 		whole, err := a.take(n)
@@ -422,7 +421,7 @@ func (a *array) exits() error {
 func (a *array) closeTask(n int) {
 	a.Tasks[n].Job = ""
 	a.open = slices.DeleteFunc(a.open, func(o int) bool { return o == n })
-	os.Remove(tasks.File(a.dir, n, cellsEnding))
+	os.Remove(record.TaskFile(a.dir, n, cellsEnding))
 }
 
 // take records the cells of a task that are complete; whole reports whether all are.
@@ -487,7 +486,7 @@ func (a *array) resubmit(ctx context.Context) error {
 		if t.Real {
 			kind = 1
 		}
-		os.Remove(tasks.File(a.dir, n, ".json"))
+		os.Remove(record.TaskFile(a.dir, n, ".json"))
 		again[kind] = append(again[kind], n)
 		delete(a.gone, n)
 		if err := a.run.Note(stages.Note{Event: "task_lost", Unit: fmt.Sprint(n), Text: a.lastWord(n)}); err != nil {
@@ -546,7 +545,7 @@ func (a *array) giveUp(n int) error {
 
 // lastWord is the last line that a task has printed.
 func (a *array) lastWord(n int) string {
-	dir, name := filepath.Split(tasks.File(a.dir, n, ".out"))
+	dir, name := filepath.Split(record.TaskFile(a.dir, n, ".out"))
 	last, err := folder.Tail(dir, 1, name)
 	if err != nil {
 		return ""
@@ -582,7 +581,7 @@ func (a *array) cancelled(ctx context.Context) error {
 
 // clear removes what was written for tasks: their cells are with the results.
 func (a *array) clear() error {
-	if err := os.RemoveAll(filepath.Join(a.dir, tasks.Dir)); err != nil {
+	if err := os.RemoveAll(filepath.Join(a.dir, record.ArrayDir)); err != nil {
 		return fmt.Errorf("remove the folder of tasks: %w", err)
 	}
 	return nil

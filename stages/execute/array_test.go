@@ -18,7 +18,6 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tasks"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -183,7 +182,7 @@ func (m *memory) task(job string, n, start int) {
 	}
 	complete := func(string, string) bool { return false }
 	if err := runTask(context.Background(), m.dir, n, complete, one); err != nil {
-		os.WriteFile(tasks.File(m.dir, n, ".out"), []byte("begins\nout of memory\n"), 0o644)
+		os.WriteFile(record.TaskFile(m.dir, n, ".out"), []byte("begins\nout of memory\n"), 0o644)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -260,7 +259,7 @@ func (m *memory) wants(t *testing.T, what string, want ...string) {
 
 // hasFolder reports whether there is a folder of tasks.
 func (m *memory) hasFolder() bool {
-	_, err := os.Stat(filepath.Join(m.dir, tasks.Dir))
+	_, err := os.Stat(filepath.Join(m.dir, record.ArrayDir))
 	return err == nil
 }
 
@@ -282,7 +281,7 @@ func TestCells(t *testing.T) {
 	}
 	a := m.submitted[0]
 	if want := append(slices.Clone(m.how.Command), m.dir); !slices.Equal(a.Command, want) || a.AtOnce != 3 ||
-		a.Args["qos"] != "low" || a.Dir != filepath.Join(m.dir, tasks.Dir) || a.Name != "tfexp-x" {
+		a.Args["qos"] != "low" || a.Dir != filepath.Join(m.dir, record.ArrayDir) || a.Name != "tfexp-x" {
 		t.Errorf("submitted: %+v", a)
 	}
 	if len(m.told) != 2+24 || m.told[0] != "array_submitted job1: 2 tasks on batched" ||
@@ -389,7 +388,7 @@ func TestDetached(t *testing.T) {
 				if here, err := m.run(t.Context()); !errors.Is(err, stages.ErrDetached) || len(here) > 0 {
 					t.Fatal(here, err)
 				}
-				old, ok, err := tasks.Read(m.dir)
+				old, ok, err := record.ReadArray(m.dir)
 				if err != nil || !ok || len(old.Tasks) != 2 || old.Tasks[1].Job != "job1" || old.AtOnce != 5 {
 					t.Fatalf("%+v, %v, %v", old, ok, err)
 				}
@@ -443,7 +442,7 @@ func TestRefused(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if old, ok, err := tasks.Read(m.dir); err != nil || !ok || old.Tasks[0].Job != "job1" || old.Tasks[1].Job != "" {
+	if old, ok, err := record.ReadArray(m.dir); err != nil || !ok || old.Tasks[0].Job != "job1" || old.Tasks[1].Job != "" {
 		t.Errorf("%+v, %v, %v", old, ok, err)
 	}
 
@@ -470,7 +469,7 @@ func TestRoomInAnArray(t *testing.T) {
 			m.cells = append(m.cells, cell(fmt.Sprint("r", i), local, 1))
 		}
 		a := &array{run: m.execution(), dir: m.dir, cells: m.cells, how: &m.how}
-		a.Tasks = make([]tasks.Task, c.earlier)
+		a.Tasks = make([]record.Task, c.earlier)
 		all := make([]int, len(m.cells))
 		for i := range all {
 			all[i] = i
@@ -489,7 +488,7 @@ func TestRoomInAnArray(t *testing.T) {
 // a damaged file of cells is an error, after which it leaves no word.
 func TestRunTask(t *testing.T) {
 	dir := taskFolder(t)
-	path := tasks.File(dir, 3, cellsEnding)
+	path := record.TaskFile(dir, 3, cellsEnding)
 	err := writeCells(path, func(add func(stages.Task, string) error) error {
 		for _, name := range []string{"whole", "fails", "finishes", "too"} {
 			task := stages.Task{Folders: stages.Folders{Dir: name}, Setup: record.Setup{Cell: cell(name, local, 1)}}
@@ -513,11 +512,11 @@ func TestRunTask(t *testing.T) {
 	if err := runTask(t.Context(), dir, 3, complete, run); err != nil {
 		t.Fatal(err)
 	}
-	x, ok := tasks.ReadExit(dir, 3)
+	x, ok := record.ReadTaskExit(dir, 3)
 	if x.Host, _ = os.Hostname(); !ok || x.Cells != 4 || x.Ran != 3 || x.Failed != 1 || x.Seconds < 0 {
 		t.Errorf("%+v, %v", x, ok)
 	}
-	journal, err := os.ReadFile(tasks.File(dir, 3, ".jsonl"))
+	journal, err := os.ReadFile(record.TaskFile(dir, 3, ".jsonl"))
 	if err != nil || strings.Count(string(journal), "\n") != 3 || !strings.Contains(string(journal),
 		`"unit":"fails","state":"failed","text":"exit status 3","seconds":0,"key":"key of fails"}`) {
 		t.Errorf("%v, %s", err, journal)
@@ -527,14 +526,14 @@ func TestRunTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	os.Remove(tasks.File(dir, 3, ".json"))
+	os.Remove(record.TaskFile(dir, 3, ".json"))
 	if err := os.WriteFile(path, whole[:len(whole)-20], 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := runTask(t.Context(), dir, 3, complete, run); err == nil {
 		t.Error("a damaged file of cells is no error")
 	}
-	if x, ok := tasks.ReadExit(dir, 3); ok {
+	if x, ok := record.ReadTaskExit(dir, 3); ok {
 		t.Errorf("a task that was broken off left %+v", x)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tasks"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -28,7 +27,7 @@ func held(t *testing.T, dir string) (context.Context, func()) {
 func taskFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, tasks.Dir), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, record.ArrayDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -52,7 +51,7 @@ func TestLeaseIsWaitedFor(t *testing.T) {
 			t.Error(context.Cause(first), second.Err())
 		}
 		done()
-		if _, err := os.Stat(tasks.File(dir, 3, ".lease")); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(record.TaskFile(dir, 3, ".lease")); !errors.Is(err, os.ErrNotExist) {
 			t.Error(err)
 		}
 	})
@@ -62,7 +61,7 @@ func TestLeaseIsWaitedFor(t *testing.T) {
 func TestLeaseOfTheDead(t *testing.T) {
 	dir := taskFolder(t)
 	synctest.Test(t, func(t *testing.T) {
-		if err := os.WriteFile(tasks.File(dir, 3, ".lease"), []byte("n1 17 0 4\n"), 0o644); err != nil {
+		if err := os.WriteFile(record.TaskFile(dir, 3, ".lease"), []byte("n1 17 0 4\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
@@ -70,7 +69,7 @@ func TestLeaseOfTheDead(t *testing.T) {
 		if waited := time.Since(began); waited < leasePatience || waited > leasePatience+4*leasePoll {
 			t.Errorf("it was taken after %s", waited)
 		}
-		if err := os.WriteFile(tasks.File(dir, 3, ".lease"), []byte("n2 17 1 1\n"), 0o644); err != nil {
+		if err := os.WriteFile(record.TaskFile(dir, 3, ".lease"), []byte("n2 17 1 1\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		<-ctx.Done()
@@ -78,7 +77,7 @@ func TestLeaseOfTheDead(t *testing.T) {
 			t.Error(context.Cause(ctx))
 		}
 		release() // and leaves the other's alone
-		if _, err := os.Stat(tasks.File(dir, 3, ".lease")); err != nil {
+		if _, err := os.Stat(record.TaskFile(dir, 3, ".lease")); err != nil {
 			t.Error(err)
 		}
 	})
@@ -89,7 +88,7 @@ func TestLeaseOfNothing(t *testing.T) {
 	dir := taskFolder(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, release := held(t, dir)
-		if err := os.RemoveAll(filepath.Join(dir, tasks.Dir)); err != nil {
+		if err := os.RemoveAll(filepath.Join(dir, record.ArrayDir)); err != nil {
 			t.Fatal(err)
 		}
 		<-ctx.Done()
@@ -108,7 +107,7 @@ func TestTaskStartedTwice(t *testing.T) {
 	dir := taskFolder(t)
 	task := stages.Task{Setup: record.Setup{Cell: record.CellRef{Cell: "c", Key: "k", Simulated: true}}}
 	task.Setup.Cell.Engine = "simulated"
-	err := writeCells(tasks.File(dir, 3, cellsEnding), func(add func(stages.Task, string) error) error {
+	err := writeCells(record.TaskFile(dir, 3, cellsEnding), func(add func(stages.Task, string) error) error {
 		return add(task, "description")
 	})
 	if err != nil {
@@ -130,7 +129,7 @@ func TestTaskStartedTwice(t *testing.T) {
 			})
 		}
 		both.Wait()
-		if x, ok := tasks.ReadExit(dir, 3); !ok || ran != 1 || x.Cells != 1 || x.Ran != 0 {
+		if x, ok := record.ReadTaskExit(dir, 3); !ok || ran != 1 || x.Cells != 1 || x.Ran != 0 {
 			t.Errorf("%d cells ran; the second left %+v", ran, x)
 		}
 	})

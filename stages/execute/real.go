@@ -82,8 +82,8 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 		return fail(err)
 	}
 	var fleet *market.Fleet
-	if t.Setup.Terms != nil { // the seed is that of its simulation: the same servers are lost
-		if fleet, err = market.NewFleet(t.Setup.Cluster, t.Setup.Terms, t.Setup.Cell.Seed); err != nil {
+	if t.Terms != nil { // the seed is that of its simulation: the same servers are lost
+		if fleet, err = market.NewFleet(t.Setup.Cluster, t.Terms, t.Setup.Cell.Seed); err != nil {
 			return fail(errors.Join(err, tables.close(nil)))
 		}
 	}

@@ -23,8 +23,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/shard"
-	"github.com/tfexp/tfexp/results/tasks"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -91,12 +89,12 @@ func runTask(ctx context.Context, dir string, number int, complete func(dir, des
 	}
 	defer release()
 	began := time.Now()
-	f, err := folder.Open(filepath.Split(tasks.File(dir, number, cellsEnding)))
+	f, err := folder.Open(filepath.Split(record.TaskFile(dir, number, cellsEnding)))
 	if err != nil {
 		return fmt.Errorf("read the cells of a task: %w", err)
 	}
 	defer f.Close()
-	x := tasks.Exit{}
+	x := record.TaskExit{}
 	x.Host, _ = os.Hostname()
 	journal, err := openTaskJournal(dir, number)
 	if err != nil {
@@ -155,7 +153,7 @@ func runTask(ctx context.Context, dir string, number int, complete func(dir, des
 	if err != nil {
 		return err
 	}
-	if err := folder.Write(tasks.File(dir, number, ".json"), append(raw, '\n'), 0o644); err != nil {
+	if err := folder.Write(record.TaskFile(dir, number, ".json"), append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write how a task ended: %w", err)
 	}
 	return nil
@@ -165,16 +163,16 @@ func runTask(ctx context.Context, dir string, number int, complete func(dir, des
 // taken for dead, and lives, has another.
 type taskShard struct {
 	dir, prefix string
-	earlier     *shard.Set // of tasks of this number
+	earlier     *record.Shards // of tasks of this number
 
 	mu  sync.Mutex // guards what follows
-	own *shard.Writer
+	own *record.ShardWriter
 }
 
 func openTaskShard(dir string, number int) (*taskShard, error) {
 	s := &taskShard{dir: dir, prefix: fmt.Sprintf("task-%d", number)}
 	var err error
-	s.earlier, err = shard.Open(dir, s.prefix+"-")
+	s.earlier, err = record.OpenShards(dir, s.prefix+"-")
 	return s, err
 }
 
@@ -192,13 +190,13 @@ func (s *taskShard) add(c record.Cell, description string) error {
 	}
 	s.mu.Lock()
 	if s.own == nil {
-		s.own, err = shard.Create(s.dir, s.prefix)
+		s.own, err = record.CreateShard(s.dir, s.prefix)
 	}
 	s.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	_, err = s.own.Add(shard.Line{Cell: c.Cell, DependsOn: description, Result: raw})
+	_, err = s.own.Add(record.ShardLine{Cell: c.Cell, DependsOn: description, Result: raw})
 	return err
 }
 
@@ -213,7 +211,7 @@ func (s *taskShard) Close() error {
 type taskJournal struct{ file *os.File }
 
 func openTaskJournal(dir string, number int) (taskJournal, error) {
-	f, err := os.OpenFile(tasks.File(dir, number, ".jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(record.TaskFile(dir, number, ".jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return taskJournal{}, fmt.Errorf("open the journal of a task: %w", err)
 	}
@@ -314,7 +312,7 @@ type lease struct {
 func hold(ctx context.Context, dir string, number int) (within context.Context, release func(), err error) {
 	host, _ := os.Hostname()
 	l := &lease{
-		path: tasks.File(dir, number, ".lease"), own: fmt.Sprintf("%s %d %016x", host, os.Getpid(), rand.Uint64()),
+		path: record.TaskFile(dir, number, ".lease"), own: fmt.Sprintf("%s %d %016x", host, os.Getpid(), rand.Uint64()),
 	}
 	if err := l.take(ctx); err != nil {
 		return nil, nil, err

@@ -14,15 +14,15 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/schedule"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // Lane is what happened to one job, and its colour.
 type Lane struct {
-	schedule.Job
+	analysis.ScheduledJob
 	Color color.NRGBA
 	class int // its place among the classes
 }
@@ -30,7 +30,7 @@ type Lane struct {
 // Chart is a Gantt chart of one cell. Its GPUs are drawn under the cores, its servers behind the jobs.
 type Chart struct {
 	Lanes []Lane
-	*schedule.Schedule
+	*analysis.Schedule
 	// Nodes have names and borders where there are several.
 	Nodes []record.NodeRef
 
@@ -38,13 +38,14 @@ type Chart struct {
 }
 
 // New returns the chart of a schedule.
-func New(s *schedule.Schedule) *Chart {
+func New(s *analysis.Schedule) *Chart {
 	ch := &Chart{Schedule: s, Lanes: make([]Lane, len(s.Jobs)), gpuRows: 1}
 	inClass := make([]int, len(s.Classes))
 	for i, j := range s.Jobs {
 		k := slices.Index(s.Classes, j.Class)
 		// Shades come back after four jobs: neighbours differ, and all stay readable.
-		ch.Lanes[i] = Lane{Job: j, Color: canvas.Shade(canvas.Hue(k), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4]), class: k}
+		ch.Lanes[i] = Lane{ScheduledJob: j, Color: canvas.Shade(canvas.Hue(k), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4]),
+			class: k}
 		inClass[k]++
 	}
 	return ch
@@ -160,7 +161,7 @@ func (ch *Chart) Keys(lanes bool) []canvas.Key {
 
 // sampled reports whether the job ran as a sample.
 func (l Lane) sampled() bool {
-	return slices.ContainsFunc(l.Held, func(h schedule.Span) bool { return h.Sample })
+	return slices.ContainsFunc(l.Held, func(h analysis.Span) bool { return h.Sample })
 }
 
 func waitingColor(c color.NRGBA) color.NRGBA { return canvas.Shade(c, 0.72) }

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -21,7 +21,7 @@ const Containers = "containers"
 
 func init() {
 	Register(Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 90, Name: Containers,
 			Doc:     "what containers used over time",
 			OfCells: "pictures of what containers used",

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -32,7 +32,7 @@ type overTime struct {
 
 func init() {
 	Register(Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 50, Name: Cores,
 			Doc: "cores in use",
 		},
@@ -46,7 +46,7 @@ func init() {
 		},
 	})
 	Register(Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 52, Name: Queue,
 			Doc:       "how many jobs wait, queued or paused",
 			OnRequest: "since few experiments are about the queue",

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -19,7 +18,7 @@ const Fidelity = "fidelity"
 
 func init() {
 	Register(Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 70, Name: Fidelity,
 			Doc:     "real cells above their simulation",
 			Section: "fidelity", OfCells: "schedules", AllCells: true,

@@ -6,9 +6,9 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/schedule"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -17,7 +17,7 @@ const Gantt = "gantt"
 
 func init() {
 	Register(Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 10, Name: Gantt,
 			Doc:     "cores over time with a colour for each job",
 			OfCells: "schedules", Schedule: true,
@@ -70,7 +70,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 			d.Place(c.CellRef))
 		name := "gantt-" + c.Cell
 		if charts[i] == nil {
-			reason := schedule.Crowded(c)
+			reason := analysis.Crowded(c)
 			if reason == "" {
 				reason = "the cell recorded only its metrics"
 			}
@@ -106,7 +106,7 @@ func (d *Data) Chart(c record.Cell) (*Chart, error) {
 		}
 		d.serversRead = true
 	}
-	s, err := schedule.Read(d.Experiment, c, d.servers)
+	s, err := analysis.ReadSchedule(d.Experiment, c, d.servers)
 	if s == nil || err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@ package plot
 import (
 	"slices"
 
-	"github.com/tfexp/tfexp/results/schedule"
+	"github.com/tfexp/tfexp/results/analysis"
 )
 
 // stretch is where a chart shows things that a job holds beside each other, in
@@ -23,7 +23,7 @@ func (ch *Chart) rows() float64 { return ch.under() + float64(ch.Cores) }
 
 // stretches returns where the cores and GPUs of a span lie. A guest has the upper
 // half of the GPUs that it shares: it is drawn over the job that was there before.
-func (ch *Chart) stretches(h schedule.Span) []stretch {
+func (ch *Chart) stretches(h analysis.Span) []stretch {
 	out := make([]stretch, 0, len(h.Cores)+len(h.GPUs))
 	for _, s := range h.Cores {
 		out = append(out, stretch{ch.under() + float64(s.Lo), ch.under() + float64(s.Hi)})
@@ -41,7 +41,7 @@ func (ch *Chart) stretches(h schedule.Span) []stretch {
 }
 
 // covered reports whether guests lie over a part of a stretch that a job holds by itself.
-func (ch *Chart) covered(h schedule.Span, s stretch) bool {
+func (ch *Chart) covered(h analysis.Span, s stretch) bool {
 	if h.Guest || len(h.GPUs) == 0 {
 		return false
 	}
@@ -61,6 +61,6 @@ func (ch *Chart) covered(h schedule.Span, s stretch) bool {
 // Shares reports whether a job has a GPU of another job's beside it.
 func (ch *Chart) Shares() bool {
 	return slices.ContainsFunc(ch.Lanes, func(l Lane) bool {
-		return slices.ContainsFunc(l.Held, func(h schedule.Span) bool { return h.Guest })
+		return slices.ContainsFunc(l.Held, func(h analysis.Span) bool { return h.Guest })
 	})
 }

@@ -1,14 +1,14 @@
 package plot
 
 import (
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // Kind is a kind of picture that can be drawn. Each registers itself in a file
 // of its own.
 type Kind struct {
-	picture.Kind
+	tell.PictureKind
 	// Draw makes its pictures. Pictures that lack data are skipped: they say why,
 	// and have no Paint. Nothing at all is drawn, nor explained, where the
 	// experiment has nothing of the sort.
@@ -27,6 +27,6 @@ var draws = map[string]func(*Data, Ask) ([]Figure, error){}
 
 // Register adds a kind of picture. It panics when one of that name exists.
 func Register(k Kind) {
-	picture.Register(k.Kind)
+	tell.RegisterPicture(k.PictureKind)
 	draws[k.Name] = k.Draw
 }

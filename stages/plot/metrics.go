@@ -12,9 +12,9 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -23,11 +23,12 @@ const Metrics = "metrics"
 
 func init() {
 	Register(Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 30, Name: Metrics,
 			Doc: "metrics with their intervals",
 			Args: []schema.Arg{
-				{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones", Example: `"mean_waiting"`},
+				{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones",
+					Example: `"mean_waiting"`},
 				{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 			},
 		},
@@ -119,7 +120,8 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	return out, nil
 }
 
-// policyInks returns the colours of the rows: that of the policy where there are several, so that a policy looks the same
+// policyInks returns the colours of the rows: that of the policy where there are several, so that a policy looks the
+// same
 // at each load; else one for each row. Policies are counted in the order of all variants.
 func policyInks(all, shown []analysis.Variant) []color.NRGBA {
 	var policies []string

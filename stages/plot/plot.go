@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -74,7 +74,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 		k, ok := draws[want.Kind]
 		if !ok {
 			return nil, fmt.Errorf("draw pictures: unknown kind %q (there are: %s)", want.Kind,
-				strings.Join(picture.Names(), ", "))
+				strings.Join(tell.PictureNames(), ", "))
 		}
 		made, err := k(d, Ask{want, o.MaxGantts})
 		if err != nil {
@@ -120,7 +120,7 @@ func wanted(p record.Plan) []record.Plot {
 		}
 	}
 	if len(out) == 0 {
-		for _, k := range picture.All() {
+		for _, k := range tell.Pictures() {
 			if k.OnRequest == "" {
 				out = append(out, record.Plot{Kind: k.Name})
 			}

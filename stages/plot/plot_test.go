@@ -18,8 +18,6 @@ import (
 // svg leaves out the PNGs: one test draws them.
 var svg = Options{Formats: []string{"svg"}}
 
-
-
 func drawAll(t testing.TB, dir string, o Options) []Picture {
 	t.Helper()
 	e, err := record.Open(dir)

@@ -8,8 +8,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -18,7 +18,7 @@ const Predicted = "predicted"
 
 func init() {
 	Register(Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 60, Name: Predicted,
 			Doc:     "predicted against actual run times",
 			Section: "estimates",

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/results/analysis"
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -16,7 +16,7 @@ const Remaining = "remaining"
 
 func init() {
 	Register(Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 65, Name: Remaining,
 			Doc:     "predicted against actual time to the target loss",
 			Section: "estimates",

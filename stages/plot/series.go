@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -25,12 +25,14 @@ const Series = "series"
 
 func init() {
 	Register(Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 40, Name: Series,
 			Doc: "metrics against a numeric axis of the matrix, a line a policy",
 			Args: []schema.Arg{
-				{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones", Example: `"mean_waiting"`},
-				{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations", Example: `"quantum"`},
+				{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones",
+					Example: `"mean_waiting"`},
+				{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations",
+					Example: `"quantum"`},
 				{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 			},
 		},

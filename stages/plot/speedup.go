@@ -14,9 +14,9 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -25,7 +25,7 @@ const Speedup = "speedup"
 
 func init() {
 	Register(Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 100, Name: Speedup,
 			Doc: "how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the " +
 				"universal scalability law fitted to it",

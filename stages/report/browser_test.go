@@ -10,17 +10,16 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/results/resultstest/browser"
 )
 
 // open shows a page of a small experiment. With TFEXP_KEEP_REPORT, screenshots are kept there.
-func open(t *testing.T, width int, dark bool) *browser.Page {
+func open(t *testing.T, width int, dark bool) *resultstest.Page {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("takes a browser")
 	}
 	dir, _ := write(t, resultstest.Small())
-	p := browser.Open(t, "file://"+filepath.ToSlash(filepath.Join(dir, record.ReportFile)), width, 900, dark)
+	p := resultstest.Open(t, "file://"+filepath.ToSlash(filepath.Join(dir, record.ReportFile)), width, 900, dark)
 	t.Cleanup(func() {
 		if keep := os.Getenv("TFEXP_KEEP_REPORT"); keep != "" {
 			for i, part := range []string{"header", "[aria-labelledby=policies]", "[aria-labelledby=pictures]",
@@ -54,7 +53,7 @@ func TestPageInABrowser(t *testing.T) {
 }
 
 // wide holds that the page itself never scrolls sideways.
-func wide(t *testing.T, p *browser.Page, width int) {
+func wide(t *testing.T, p *resultstest.Page, width int) {
 	t.Helper()
 	var is int
 	if p.Eval("document.documentElement.scrollWidth", &is); is > width {
@@ -64,13 +63,13 @@ func wide(t *testing.T, p *browser.Page, width int) {
 
 const cells = `document.querySelector("[aria-labelledby=cells] table")`
 
-func column(t *testing.T, p *browser.Page) (names []string) {
+func column(t *testing.T, p *resultstest.Page) (names []string) {
 	t.Helper()
 	p.Eval(`[...`+cells+`.tBodies[0].rows].filter((r) => !r.hidden).map((r) => r.cells[0].textContent)`, &names)
 	return names
 }
 
-func sorts(t *testing.T, p *browser.Page) {
+func sorts(t *testing.T, p *resultstest.Page) {
 	t.Helper()
 	press := `{ const heads = ` + cells + `.tHead.rows[0].cells; heads[0].querySelector("button").click(); }`
 	first := column(t, p)
@@ -94,7 +93,7 @@ func sorts(t *testing.T, p *browser.Page) {
 	}
 }
 
-func filters(t *testing.T, p *browser.Page) {
+func filters(t *testing.T, p *resultstest.Page) {
 	t.Helper()
 	p.Eval(`{ const f = document.querySelector("[aria-labelledby=cells] .filter input"); f.value = "FCFS finished"; f.dispatchEvent(new Event("input")); }`, nil)
 	if left := column(t, p); len(left) != 5 {
@@ -104,7 +103,7 @@ func filters(t *testing.T, p *browser.Page) {
 }
 
 // turnsOff turns a series of a picture off and on.
-func turnsOff(t *testing.T, p *browser.Page, dark bool) {
+func turnsOff(t *testing.T, p *resultstest.Page, dark bool) {
 	t.Helper()
 	const group = `document.querySelector(".drawn [data-series=fcfs]")`
 	var before, off, after, ink string
@@ -124,7 +123,7 @@ func turnsOff(t *testing.T, p *browser.Page, dark bool) {
 }
 
 // pointsAndZooms points at a job, and zooms.
-func pointsAndZooms(t *testing.T, p *browser.Page) {
+func pointsAndZooms(t *testing.T, p *resultstest.Page) {
 	t.Helper()
 	// point sends an event of the pointer to a place of the schedule, and returns what is said then.
 	point := func(kind string, x, y int) (told string) {
@@ -167,7 +166,7 @@ func pointsAndZooms(t *testing.T, p *browser.Page) {
 }
 
 // prints holds that the printed page has all tables, and the pictures instead of what is drawn by the script.
-func prints(t *testing.T, p *browser.Page) {
+func prints(t *testing.T, p *resultstest.Page) {
 	t.Helper()
 	p.Eval(`document.querySelector("[aria-labelledby=cells] details").open = false`, nil)
 	p.Paper()

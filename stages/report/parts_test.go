@@ -15,7 +15,6 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/schedule"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -23,12 +22,12 @@ import (
 // A schedule for the page has what is known, in times that are no longer than a screen shows.
 func TestChart(t *testing.T) {
 	cores := scheduler.CoreSet{{Lo: 0, Hi: 2}}
-	s := &schedule.Schedule{Classes: []string{"x", "y"}, Cores: 4, GPUs: 1, From: 0.00004, Until: 123456.789}
-	s.Jobs = []schedule.Job{
+	s := &analysis.Schedule{Classes: []string{"x", "y"}, Cores: 4, GPUs: 1, From: 0.00004, Until: 123456.789}
+	s.Jobs = []analysis.ScheduledJob{
 		{JobRow: record.JobRow{Outcome: measure.Outcome{Job: "a", Class: "y", State: "finished", Arrival: 1, FirstStart: 0,
 			Waiting: 2.5, Service: 999.99996, ThreadsRequested: 2}}, End: 1000.04,
-			Held:  []schedule.Span{{From: 3, To: 4, Cores: cores, Guest: true}},
-			Waits: []schedule.Wait{{From: 1, To: 1}, {From: 1, To: 3, Why: "no cores", Holders: []string{"b"}, Others: 7}}},
+			Held:  []analysis.Span{{From: 3, To: 4, Cores: cores, Guest: true}},
+			Waits: []analysis.Wait{{From: 1, To: 1}, {From: 1, To: 3, Why: "no cores", Holders: []string{"b"}, Others: 7}}},
 		{JobRow: record.JobRow{Outcome: measure.Outcome{Job: "b", Class: "x", FirstStart: -1, Waiting: math.NaN(),
 			Service: -1}}, End: math.Inf(1)},
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // largestSVG bounds an SVG in the page; above it the PNG takes its place.
@@ -36,7 +36,7 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		kind, _ := picture.ByName(p.Kind)
+		kind, _ := tell.PictureByName(p.Kind)
 		switch {
 		case p.Skipped != "":
 			v.Skipped = append(v.Skipped, p)
@@ -63,7 +63,7 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 		part, _ := v.section(kind.Section)
 		*part = append(*part, one)
 	}
-	for _, kind := range picture.All() {
+	for _, kind := range tell.Pictures() {
 		if n := left[kind.Name]; n > 0 {
 			_, more := v.section(kind.Section)
 			*more = append(*more, fmt.Sprintf("More %s in the folder plots/: %d.", kind.OfCells, n))
@@ -72,7 +72,8 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 	return nil
 }
 
-// section returns the pictures of a section, and its notes on pictures that it leaves out; those of a section that there is
+// section returns the pictures of a section, and its notes on pictures that it leaves out; those of a section that
+// there is
 // not are among the pictures of the whole.
 func (v *view) section(name string) (pictures *[]shownPicture, more *[]string) {
 	for _, s := range slices.Concat(v.First, v.Middle, v.Last) {

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/schedule"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // mostSpans bounds the stretches of running and waiting that a page has for its script, over all of its schedules.
@@ -71,7 +71,7 @@ func (v *view) chart(e *record.Experiment, p record.Picture) (*chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := schedule.Read(e, c, servers)
+	s, err := analysis.ReadSchedule(e, c, servers)
 	if s == nil || err != nil {
 		return nil, err
 	}
@@ -95,10 +95,10 @@ func (v *view) chart(e *record.Experiment, p record.Picture) (*chart, error) {
 	return out, nil
 }
 
-func chartOf(s *schedule.Schedule) *chart {
+func chartOf(s *analysis.Schedule) *chart {
 	out := &chart{From: short(s.From), Until: short(s.Until), Cores: s.Cores, GPUs: s.GPUs, Classes: s.Classes}
 	for i := range s.Classes {
-		out.Colors = append(out.Colors, picture.HueCode(i))
+		out.Colors = append(out.Colors, tell.HueCode(i))
 	}
 	for _, j := range s.Jobs {
 		one := chartJob{

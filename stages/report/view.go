@@ -200,7 +200,8 @@ func (v *view) answers(e *record.Experiment, told []analysis.Told) error {
 
 func (v *view) say(text string) { v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")}) }
 
-// elsewhere takes the answer from the parts where the comparisons have none, or where the experiment is about a part alone.
+// elsewhere takes the answer from the parts where the comparisons have none, or where the experiment is about a part
+// alone.
 // What they say is said once.
 func (v *view) elsewhere(told []analysis.Told) bool {
 	for i := range told {

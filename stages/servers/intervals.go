@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
@@ -24,7 +23,7 @@ const Intervals = "intervals"
 
 func init() {
 	pictures.Register(pictures.Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 118, Name: Intervals,
 			Doc: "how long jobs that lose their servers take, by the interval between their checkpoints, with those of " +
 				"Young and Daly",
@@ -145,7 +144,8 @@ func intervalFigure(name string, c measure.Checkpointing, points line) pictures.
 			Caption: fmt.Sprintf("Losses %s s apart on average, %s s a "+
 				"checkpoint, %s s to begin again, %s s of work: by Young (1974) the best interval is %.3f s, by Daly (2006) %.3f "+
 				"s, at which his "+
-				"formula expects %.2f s for lives without memory.", tell.Number(c.Between), tell.Number(c.Cost), tell.Number(c.Restart),
+				"formula expects %.2f s for lives without "+
+				"memory.", tell.Number(c.Between), tell.Number(c.Cost), tell.Number(c.Restart),
 				tell.Number(c.Work), young, daly, best)},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 1.3*panelHeight + canvas.Margin,
 		Paint: func(c draw.Canvas) { p.paint(canvas.Head(c, title, keys)) },

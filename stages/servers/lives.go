@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/hardware/market"
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -20,7 +20,7 @@ const Lifetimes = "lifetimes"
 
 func init() {
 	pictures.Register(pictures.Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 114, Name: Lifetimes,
 			Doc: "how long servers live: the laws or measured curves of their nodes, and the lives that they came to",
 		},
@@ -49,7 +49,7 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	fitted := draw.LineStyle{Color: canvas.Hue(2), Width: 1.2, Dashes: canvas.Dashes(1)}
 	keys := []canvas.Key{{Label: "law, or measured (points)", Swatch: canvas.Stroked(law)},
 		{Label: "lives in this experiment", Swatch: canvas.Stroked(drawn)}}
-	if slices.ContainsFunc(curves, func(c market.Curve) bool { return c.Fitted != nil }) {
+	if slices.ContainsFunc(curves, func(c record.LifeCurve) bool { return c.Fitted != nil }) {
 		keys = append(keys, canvas.Key{Label: "bathtub fitted to the measured", Swatch: canvas.Stroked(fitted)})
 	}
 	caption := "The share of servers that live longer than a time. Lives in this experiment are by Kaplan and Meier: " +
@@ -73,7 +73,7 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 }
 
 // lifePanel is the curve of a node with the lives of its servers.
-func lifePanel(c market.Curve, servers []record.ServerRow) panel {
+func lifePanel(c record.LifeCurve, servers []record.ServerRow) panel {
 	per, unit := canvas.TimeUnit(c.Seconds[len(c.Seconds)-1])
 	p := panel{title: c.Of + ": " + c.Law, x: "life (" + unit + ")", y: "share alive", fromZero: true, topY: 1.02}
 	scaled := func(seconds []float64) []float64 {

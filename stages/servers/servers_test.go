@@ -54,7 +54,7 @@ func TestPictures(t *testing.T) {
 	e := &record.Experiment{Dir: dir, Plan: record.Plan{
 		Axes: []string{"interval"}, Workloads: make([]record.Named, 1), Hardware: make([]record.Named,
 			1), Policies: make([]record.Named, 1),
-		Lives:       []market.Curve{market.CurveOf("K80", market.Exponential{Mean: 3600e9}, 0)},
+		Lives:       []record.LifeCurve{record.LifeCurve(market.CurveOf("K80", market.Exponential{Mean: 3600e9}, 0))},
 		Checkpoints: []measure.Checkpointing{{Job: "train", Between: 3600, Cost: 10, Restart: 60, Work: 36000}},
 		Plots: []record.Plot{{Kind: ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
 			{Kind: Intervals}},
@@ -116,7 +116,7 @@ func TestCrowded(t *testing.T) {
 	dir := t.TempDir()
 	e := &record.Experiment{Dir: dir, Plan: record.Plan{
 		Axes: []string{"interval"}, Workloads: make([]record.Named, 1), Hardware: make([]record.Named, 2), Policies: make([]record.Named, 2),
-		Lives:       []market.Curve{market.CurveOf("K80", market.Exponential{Mean: 3600e9}, 0), market.CurveOf("V100", market.Exponential{Mean: 7200e9}, 0)},
+		Lives:       []record.LifeCurve{record.LifeCurve(market.CurveOf("K80", market.Exponential{Mean: 3600e9}, 0)), record.LifeCurve(market.CurveOf("V100", market.Exponential{Mean: 7200e9}, 0))},
 		Checkpoints: []measure.Checkpointing{{Job: "train", Between: 3600, Cost: 10, Restart: 60, Work: 36000}},
 		Plots:       []record.Plot{{Kind: ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations}, {Kind: Intervals}},
 	}}

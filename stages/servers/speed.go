@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/clusterspeed"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -18,7 +18,7 @@ const ClusterSpeed = "cluster_speed"
 
 func init() {
 	pictures.Register(pictures.Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 110, Name: ClusterSpeed,
 			Doc: "the speed of measured clusters against their workers, for each number of parameter servers, with " +
 				"the fitted law",

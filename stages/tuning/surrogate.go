@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -26,7 +26,7 @@ const Surrogate = "surrogate"
 
 func init() {
 	pictures.Register(pictures.Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 141, Name: Surrogate,
 			Doc: "what a model of the trials expects of the objective along each setting, and over the two that matter most",
 		},

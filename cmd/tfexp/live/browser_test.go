@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
-	"github.com/tfexp/tfexp/results/resultstest/browser"
+	"github.com/tfexp/tfexp/results/resultstest"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -34,7 +34,7 @@ func TestInABrowser(t *testing.T) {
 	server := httptest.NewServer(live.WindowHandler(live.NewWatch(run.Results), live.WindowOptions{Every: 20 * time.Millisecond}))
 	defer server.Close()
 	defer server.CloseClientConnections() // the page listens for as long as it is open
-	p := browser.Open(t, server.URL+"/#/study", 390, 844, true)
+	p := resultstest.Open(t, server.URL+"/#/study", 390, 844, true)
 	p.Until("a job runs", bars+` === 1 && `+open+` === 1 && `+points+` === 1 && `+text+`.includes("a-1") && `+
 		text+`.includes("<b>none</b> is free") && `+text+`.includes("0 of 2 cells finished")`)
 	var wide int

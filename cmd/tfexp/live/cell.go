@@ -54,8 +54,8 @@ type Cell struct {
 	Jobs []Job `json:"jobs"`
 	More int   `json:"more,omitempty"`
 	// Names are the names that spans speak of by number.
-	Names []string `json:"names"`
-	Spans []WatchSpan   `json:"spans"`
+	Names []string    `json:"names"`
+	Spans []WatchSpan `json:"spans"`
 	// Cut is set when the cell has more spans than are kept.
 	Cut bool `json:"cut,omitempty"`
 	// Use is what was in use, a point for each change, at most some hundred.

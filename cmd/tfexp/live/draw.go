@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mattn/go-runewidth"
-
 )
 
 // The least and the most that the picture is drawn for, in columns and rows.
@@ -26,10 +25,10 @@ const (
 type view struct {
 	dir     string
 	all     []Experiment
-	chosen  int         // of all
+	chosen  int   // of all
 	cell    *Cell // nil where there is none
-	asked   bool        // the cell was chosen, and does not follow the run
-	scroll  int         // jobs above the first that is shown
+	asked   bool  // the cell was chosen, and does not follow the run
+	scroll  int   // jobs above the first that is shown
 	trouble error
 	color   bool
 }
@@ -37,8 +36,8 @@ type view struct {
 // Colours, and how text is set off.
 const (
 	screenPlain = "\x1b[0m"
-	bold  = "\x1b[1m"
-	faint = "\x1b[2m"
+	bold        = "\x1b[1m"
+	faint       = "\x1b[2m"
 	screenGreen = "\x1b[32m"
 	screenRed   = "\x1b[31m"
 	screenCyan  = "\x1b[36m"

@@ -6,7 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 )
 
 // metrics serves what there is to see in Prometheus' text form. Jobs are those of running cells alone: a series that
@@ -27,19 +26,19 @@ var (
 	inCell       = []string{"experiment", "cell"}
 	ofJob        = []string{"experiment", "cell", "job"}
 
-	build    = desc("build_info", "The version of tfexp; the value is 1.", "version")
-	runs     = desc("run_active", "1 while a run works in the experiment's folder, else 0.", inExperiment...)
-	cells    = desc("cells", "Cells of the experiment by state.", "experiment", "state")
-	timeLeft = desc("run_remaining_seconds", "How long the cells that are left are predicted to take.", inExperiment...)
-	elapsed  = desc("run_elapsed_seconds", "How long the last run has taken so far.", inExperiment...)
-	windowJobs     = desc("jobs", "Jobs of a running cell by state.", "experiment", "cell", "state")
-	capacity = desc("capacity", "Cores and GPUs of a running cell.", "experiment", "cell", "resource")
-	held     = desc("held", "Cores and GPUs that the jobs of a running cell hold.", "experiment", "cell", "resource")
-	cellTime = desc("cell_seconds", "Seconds since the start of a running cell.", inCell...)
-	epoch    = desc("job_epoch", "Epochs that a running job has finished.", ofJob...)
-	loss     = desc("job_loss", "Training loss that a running job reported last.", ofJob...)
-	accuracy = desc("job_accuracy", "Accuracy that a running job reported last.", ofJob...)
-	gpuUsed  = desc("gpu_utilization_ratio", "Part of the time in which a GPU computed, from 0 to 1.", "experiment",
+	build      = desc("build_info", "The version of tfexp; the value is 1.", "version")
+	runs       = desc("run_active", "1 while a run works in the experiment's folder, else 0.", inExperiment...)
+	cells      = desc("cells", "Cells of the experiment by state.", "experiment", "state")
+	timeLeft   = desc("run_remaining_seconds", "How long the cells that are left are predicted to take.", inExperiment...)
+	elapsed    = desc("run_elapsed_seconds", "How long the last run has taken so far.", inExperiment...)
+	windowJobs = desc("jobs", "Jobs of a running cell by state.", "experiment", "cell", "state")
+	capacity   = desc("capacity", "Cores and GPUs of a running cell.", "experiment", "cell", "resource")
+	held       = desc("held", "Cores and GPUs that the jobs of a running cell hold.", "experiment", "cell", "resource")
+	cellTime   = desc("cell_seconds", "Seconds since the start of a running cell.", inCell...)
+	epoch      = desc("job_epoch", "Epochs that a running job has finished.", ofJob...)
+	loss       = desc("job_loss", "Training loss that a running job reported last.", ofJob...)
+	accuracy   = desc("job_accuracy", "Accuracy that a running job reported last.", ofJob...)
+	gpuUsed    = desc("gpu_utilization_ratio", "Part of the time in which a GPU computed, from 0 to 1.", "experiment",
 		"cell", "gpu")
 )
 

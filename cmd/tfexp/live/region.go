@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mitchellh/go-wordwrap"
-
 )
 
 // The size of a terminal whose size is unknown.

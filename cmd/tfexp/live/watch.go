@@ -21,7 +21,6 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/shard"
 )
 
 // ErrUnknown is returned for an experiment, a cell or a log that is not there.
@@ -68,7 +67,7 @@ type Experiment struct {
 	TimeLeft *float64 `json:"time_left_s"`
 	// Running are the cells that run now; at most some of them. Standings say how those of them stand that
 	// take longer than a moment.
-	Running   []string   `json:"running"`
+	Running   []string        `json:"running"`
 	Standings []WatchStanding `json:"standings,omitempty"`
 	// Report and Pictures are what there is to look at.
 	Report   bool     `json:"report"`
@@ -111,7 +110,7 @@ type experiment struct {
 	plan    record.Plan
 	run     record.Run
 	index   map[string]int // of the cells of the plan
-	shards  *shard.Set     // of the cells without a folder
+	shards  *record.Shards // of the cells without a folder
 	done    map[string]ended
 	journal *tail
 	lines   []store.JournalEntry // the last ones
@@ -522,7 +521,7 @@ func (x *experiment) readPlan(info fs.FileInfo) error {
 	}
 	if x.shards == nil {
 		var err error
-		if x.shards, err = shard.Open(x.dir, ""); err != nil {
+		if x.shards, err = record.OpenShards(x.dir, ""); err != nil {
 			return err
 		}
 	}

@@ -164,7 +164,7 @@ func (w *window) list() ([]Experiment, error) {
 // shown is an experiment with its cells.
 type shown struct {
 	Experiment
-	List    []Row          `json:"list"`
+	List    []Row                `json:"list"`
 	More    int                  `json:"more,omitempty"` // cells that are not listed
 	Journal []store.JournalEntry `json:"journal"`
 }

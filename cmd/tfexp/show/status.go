@@ -34,7 +34,7 @@ type ExperimentStatus struct {
 	// Running are the samples and cells that are running.
 	Running []string `json:"running,omitempty"`
 	// Standings say how far running cells are that take longer than a moment.
-	Standings   []live.WatchStanding     `json:"standings,omitempty"`
+	Standings   []live.WatchStanding `json:"standings,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
 	Thresholds  []analysis.Verdict   `json:"thresholds,omitempty"`
 	Warnings    []record.Warning     `json:"warnings,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // darkPaper is what pictures are drawn on where readers ask for dark pages.
@@ -29,7 +29,7 @@ func darkened(c color.NRGBA) color.NRGBA {
 		share := float64(c.R) / 255
 		return mixed(color.NRGBA{0xf2, 0xf2, 0xf2, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, share)
 	}
-	for i := range picture.Hues {
+	for i := range tell.Hues {
 		if share, ok := paleness(c, Hue(i)); ok {
 			hue := Hue(i)
 			return mixed(color.NRGBA{hue.R, hue.G, hue.B, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, share)

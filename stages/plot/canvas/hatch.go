@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // hatchGap is the distance between the lines of a pattern, in points.
@@ -15,7 +15,7 @@ const hatchGap vg.Length = 4
 // Hatch draws over an area of the i-th of things that are told apart the pattern that tells it from those before it of
 // the same colour: none, lines that rise, lines that fall, both.
 func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
-	pattern := i / picture.Hues % 4
+	pattern := i / tell.Hues % 4
 	if !Patterned(i) || x1-x0 < 1 || y1-y0 < 1 {
 		return
 	}
@@ -44,7 +44,7 @@ func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
 }
 
 // Patterned reports whether the i-th of things that are told apart has a pattern.
-func Patterned(i int) bool { return i/picture.Hues%4 != 0 }
+func Patterned(i int) bool { return i/tell.Hues%4 != 0 }
 
 // multiple is the first multiple of the gap after a length.
 func multiple(v vg.Length) vg.Length {
@@ -66,7 +66,7 @@ func Hatched(i int) func(draw.Canvas, vg.Rectangle) {
 // Mark is the shape of the points of the i-th of things that are told apart, which differs where colours come back.
 func Mark(i int) draw.GlyphDrawer {
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.PlusGlyph{}}
-	return shapes[i/picture.Hues%len(shapes)]
+	return shapes[i/tell.Hues%len(shapes)]
 }
 
 // Marked is the sign of the points of the i-th of things that are told apart.

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // Width is that of all pictures in points: 7.2 inches fit a printed page.
@@ -38,7 +38,7 @@ var (
 )
 
 // Hue is the colour of the i-th of things that are told apart.
-func Hue(i int) color.NRGBA { return picture.Hue(i) }
+func Hue(i int) color.NRGBA { return tell.Hue(i) }
 
 // Shade mixes a colour with white: 0 leaves it, 1 is white.
 func Shade(c color.NRGBA, white float64) color.NRGBA {

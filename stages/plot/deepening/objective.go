@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -16,7 +16,7 @@ const AdaptationObjective = "adaptation_objective"
 
 func init() {
 	pictures.Register(pictures.Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 131, Name: AdaptationObjective, Section: "adaptation",
 			Doc: "the mean reward of agents by episode, a panel an agent",
 		},

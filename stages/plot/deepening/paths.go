@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/picture"
+	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -18,7 +18,7 @@ const AdaptationPaths = "adaptation_paths"
 
 func init() {
 	pictures.Register(pictures.Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 130, Name: AdaptationPaths, Section: "adaptation",
 			Doc: "accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked",
 		},

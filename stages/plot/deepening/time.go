@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/picture"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -21,7 +21,7 @@ const AdaptationTime = "adaptation_time"
 
 func init() {
 	pictures.Register(pictures.Kind{
-		Kind: picture.Kind{
+		PictureKind: tell.PictureKind{
 			Rank: 134, Name: AdaptationTime, Section: "adaptation",
 			Doc: "how long controllers take for a decision on when to deepen a network",
 		},

@@ -1,7 +1,8 @@
-// Package picture is the registry of the kinds of pictures: what they show, which
+// Picture is the registry of the kinds of pictures: what they show, which
 // arguments they take, and where they appear. The language, the report and the
 // documentation read it. Package stages/plot draws them, a file a kind.
-package picture
+
+package tell
 
 import (
 	"fmt"
@@ -12,7 +13,7 @@ import (
 )
 
 // Kind describes a kind of picture.
-type Kind struct {
+type PictureKind struct {
 	// Rank is its place among the kinds, the lowest first: they are drawn and shown
 	// in this order.
 	Rank int
@@ -40,15 +41,15 @@ type Kind struct {
 	Schedule bool
 }
 
-var registered []Kind
+var pictures []PictureKind
 
 // Register adds a kind of picture. It panics when one of that name exists.
-func Register(k Kind) {
-	if _, ok := ByName(k.Name); ok {
+func RegisterPicture(k PictureKind) {
+	if _, ok := PictureByName(k.Name); ok {
 		panic(fmt.Sprintf("there are two kinds of pictures %q", k.Name))
 	}
-	registered = append(registered, k)
-	slices.SortStableFunc(registered, func(a, b Kind) int {
+	pictures = append(pictures, k)
+	slices.SortStableFunc(pictures, func(a, b PictureKind) int {
 		if a.Rank != b.Rank {
 			return a.Rank - b.Rank
 		}
@@ -57,28 +58,28 @@ func Register(k Kind) {
 }
 
 // All lists the kinds in their order.
-func All() []Kind { return slices.Clone(registered) }
+func Pictures() []PictureKind { return slices.Clone(pictures) }
 
 // ByName finds a kind.
-func ByName(name string) (Kind, bool) {
-	i := slices.IndexFunc(registered, func(k Kind) bool { return k.Name == name })
+func PictureByName(name string) (PictureKind, bool) {
+	i := slices.IndexFunc(pictures, func(k PictureKind) bool { return k.Name == name })
 	if i < 0 {
-		return Kind{}, false
+		return PictureKind{}, false
 	}
-	return registered[i], true
+	return pictures[i], true
 }
 
 // Names lists the names of the kinds.
-func Names() []string {
+func PictureNames() []string {
 	var names []string
-	for _, k := range registered {
+	for _, k := range pictures {
 		names = append(names, k.Name)
 	}
 	return names
 }
 
 // Arg returns an argument that the kind takes.
-func (k Kind) Arg(name string) (schema.Arg, bool) {
+func (k PictureKind) Arg(name string) (schema.Arg, bool) {
 	i := slices.IndexFunc(k.Args, func(a schema.Arg) bool { return a.Name == name })
 	if i < 0 {
 		return schema.Arg{}, false
@@ -87,9 +88,9 @@ func (k Kind) Arg(name string) (schema.Arg, bool) {
 }
 
 // Taking lists the names of the kinds that take an argument.
-func Taking(arg string) []string {
+func PicturesTaking(arg string) []string {
 	var names []string
-	for _, k := range registered {
+	for _, k := range pictures {
 		if _, ok := k.Arg(arg); ok {
 			names = append(names, k.Name)
 		}

@@ -1,6 +1,7 @@
-// Package study writes recorded training runs as the results of an experiment: a
+// Study writes recorded training runs as the results of an experiment: a
 // configuration is a policy, and each of its runs a cell.
-package study
+
+package tracking
 
 import (
 	"encoding/json"
@@ -53,17 +54,17 @@ const (
 var ErrOther = errors.New("it holds the results of an experiment that was run")
 
 // engine is what the cells of imported runs call their engine.
-const engine = "imported"
+const importedEngine = "imported"
 
 // compared are the metrics on which configurations are compared.
-var compared = []measure.Metric{measure.Makespan, measure.Cost, measure.FinalAccuracy}
+var comparedMetrics = []measure.Metric{measure.Makespan, measure.Cost, measure.FinalAccuracy}
 
 // Write writes the folder of results, with its tables. Recorded runs that are there
 // already are replaced; results of an experiment that was run are left as they are.
-func Write(dir string, s Study) error {
+func WriteStudy(dir string, s Study) error {
 	if e, err := record.Open(dir); err == nil {
 		for _, c := range e.Plan.Cells {
-			if c.Engine != engine {
+			if c.Engine != importedEngine {
 				return fmt.Errorf("write %s: %w", dir, ErrOther)
 			}
 		}
@@ -125,7 +126,8 @@ func (s *Study) plan() record.Plan {
 		Schema: 1, Experiment: s.Name, Axes: []string{},
 		Description: "Recorded training runs, read from " + s.Source + ".",
 		Workloads:   []record.Named{{Name: workloadName, Summary: "one training run"}},
-		Hardware:    []record.Named{{Name: hardwareName, Summary: "the servers of each configuration, as they were recorded"}},
+		Hardware: []record.Named{{Name: hardwareName, Summary: "the servers of each configuration, as they were " +
+			"recorded"}},
 	}
 	for i := range s.Configurations {
 		c := &s.Configurations[i]
@@ -134,14 +136,14 @@ func (s *Study) plan() record.Plan {
 		for k := range c.Runs {
 			p.RunOrder = append(p.RunOrder, len(p.Cells))
 			p.Cells = append(p.Cells, record.CellRef{
-				Cell:     fmt.Sprintf("%s-%s-%s-r%d", workloadName, hardwareName, safe(c.Name), k+1),
+				Cell:     fmt.Sprintf("%s-%s-%s-r%d", workloadName, hardwareName, folderName(c.Name), k+1),
 				Workload: workloadName, Hardware: hardwareName, Policy: c.Name, Replicate: k + 1,
-				Engine: engine, Simulated: true, Recorded: true, Cores: max(c.Workers, 1),
+				Engine: importedEngine, Simulated: true, Recorded: true, Cores: max(c.Workers, 1),
 			})
 		}
 	}
 	if s.Baseline != "" && len(s.Configurations) > 1 {
-		for _, m := range compared {
+		for _, m := range comparedMetrics {
 			c := record.Compare{Metric: m.Name, Baseline: s.Baseline, Level: analysis.DefaultLevel}
 			p.Compares = append(p.Compares, c)
 		}
@@ -153,7 +155,7 @@ func (s *Study) plan() record.Plan {
 }
 
 // safe keeps of a name what the name of a folder may have.
-func safe(name string) string {
+func folderName(name string) string {
 	return strings.Map(func(c rune) rune {
 		if strings.ContainsRune(`/\ :`, c) {
 			return '_'

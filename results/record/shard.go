@@ -1,9 +1,10 @@
-// Package shard keeps cells that leave nothing but their metrics: many of them in a file, a line each, in place of a
+// Shard keeps cells that leave nothing but their metrics: many of them in a file, a line each, in place of a
 // folder each. File systems of clusters limit the number of files, and each takes some calls of their server.
 //
 // Each writer has a file of its own, so that two of them that do the same work, since one was taken for dead, disturb
 // nobody. A cell is found by its name and key: the same cell may stand in several files, and under several keys.
-package shard
+
+package record
 
 import (
 	"bufio"
@@ -25,13 +26,13 @@ import (
 )
 
 // Dir has the shards, in an experiment's folder, beside the folders of other cells.
-const Dir = "cells"
+const CellsDir = "cells"
 
 // Ending ends the names of shards.
-const Ending = ".jsonl"
+const ShardEnding = ".jsonl"
 
 // Line is a cell in a shard.
-type Line struct {
+type ShardLine struct {
 	Cell string `json:"cell"`
 	// DependsOn is the description of the cell's key.
 	DependsOn string `json:"depends_on"`
@@ -40,7 +41,7 @@ type Line struct {
 }
 
 // Entry says where a cell is: a line of a shard.
-type Entry struct {
+type ShardEntry struct {
 	Cell, Key, State string
 	Shard            string // the name of the file
 	At               int64  // the line begins at this byte
@@ -48,7 +49,7 @@ type Entry struct {
 }
 
 // Writer adds cells to a shard of its own. Its methods may be called from several goroutines.
-type Writer struct {
+type ShardWriter struct {
 	name string
 	mu   sync.Mutex // guards what follows
 	file *os.File
@@ -56,13 +57,13 @@ type Writer struct {
 }
 
 // Create makes a shard in an experiment's folder, under a name that begins with prefix and that no other has.
-func Create(dir, prefix string) (*Writer, error) {
-	dir = filepath.Join(dir, Dir)
+func CreateShard(dir, prefix string) (*ShardWriter, error) {
+	dir = filepath.Join(dir, CellsDir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make a folder for cells: %w", err)
 	}
 	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s-%d%s", prefix, n, Ending)
+		name := fmt.Sprintf("%s-%d%s", prefix, n, ShardEnding)
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -70,19 +71,19 @@ func Create(dir, prefix string) (*Writer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("make a file for cells: %w", err)
 		}
-		return &Writer{name: name, file: f}, nil
+		return &ShardWriter{name: name, file: f}, nil
 	}
 }
 
 // Add adds a cell in one write, and returns where it is.
-func (w *Writer) Add(l Line) (Entry, error) {
+func (w *ShardWriter) Add(l ShardLine) (ShardEntry, error) {
 	raw, err := json.Marshal(l)
 	if err != nil {
-		return Entry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
+		return ShardEntry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
 	}
 	e, err := entryOf(raw)
 	if err != nil {
-		return Entry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
+		return ShardEntry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,13 +91,13 @@ func (w *Writer) Add(l Line) (Entry, error) {
 	e.Shard, e.At = w.name, w.at
 	w.at += int64(n)
 	if err != nil {
-		return Entry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
+		return ShardEntry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
 	}
 	return e, nil
 }
 
 // Close closes the shard, when its cells are on the disk; it may be nil.
-func (w *Writer) Close() error {
+func (w *ShardWriter) Close() error {
 	if w == nil {
 		return nil
 	}
@@ -107,7 +108,7 @@ func (w *Writer) Close() error {
 }
 
 // entryOf reads what a line is about.
-func entryOf(raw []byte) (Entry, error) {
+func entryOf(raw []byte) (ShardEntry, error) {
 	var l struct {
 		Cell   string `json:"cell"`
 		Result struct {
@@ -116,29 +117,29 @@ func entryOf(raw []byte) (Entry, error) {
 		} `json:"result"`
 	}
 	if err := json.Unmarshal(raw, &l); err != nil {
-		return Entry{}, err
+		return ShardEntry{}, err
 	}
 	if l.Cell == "" || l.Result.Key == "" || l.Result.State == "" {
-		return Entry{}, errors.New("it is no cell")
+		return ShardEntry{}, errors.New("it is no cell")
 	}
-	return Entry{Cell: l.Cell, Key: l.Result.Key, State: l.Result.State, Size: len(raw)}, nil
+	return ShardEntry{Cell: l.Cell, Key: l.Result.Key, State: l.Result.State, Size: len(raw)}, nil
 }
 
 // Set is the cells in the shards of a folder. Its methods may be called from several goroutines, and on nil, which is
 // empty.
-type Set struct {
+type Shards struct {
 	dir, prefix string
 
 	mu      sync.Mutex // guards what follows
-	cells   map[string][]Entry
+	cells   map[string][]ShardEntry
 	read    map[string]int64 // how far each shard has been read
 	changed bool             // since the index was read
 }
 
 // Open finds the cells in the shards of an experiment's folder whose names begin with prefix, by the index and what it
 // lacks. There are none where there is no folder.
-func Open(dir, prefix string) (*Set, error) {
-	s := &Set{dir: dir, prefix: prefix, cells: map[string][]Entry{}, read: map[string]int64{}}
+func OpenShards(dir, prefix string) (*Shards, error) {
+	s := &Shards{dir: dir, prefix: prefix, cells: map[string][]ShardEntry{}, read: map[string]int64{}}
 	if prefix == "" {
 		s.readIndex()
 	}
@@ -146,8 +147,8 @@ func Open(dir, prefix string) (*Set, error) {
 }
 
 // Update finds what was added to the shards.
-func (s *Set) Update() error {
-	entries, err := os.ReadDir(filepath.Join(s.dir, Dir))
+func (s *Shards) Update() error {
+	entries, err := os.ReadDir(filepath.Join(s.dir, CellsDir))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
@@ -157,7 +158,8 @@ func (s *Set) Update() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range entries {
-		if name := e.Name(); strings.HasPrefix(name, s.prefix) && strings.HasSuffix(name, Ending) && e.Type().IsRegular() {
+		if name := e.Name(); strings.HasPrefix(name, s.prefix) && strings.HasSuffix(name, ShardEnding) &&
+			e.Type().IsRegular() {
 			if err := s.more(name); err != nil {
 				return fmt.Errorf("read cells: %w", err)
 			}
@@ -168,8 +170,8 @@ func (s *Set) Update() error {
 
 // more reads on in a shard. A line without an end is being written, or was torn when its writer was killed. mu must be
 // held.
-func (s *Set) more(name string) error {
-	f, err := folder.Open(s.dir, Dir, name)
+func (s *Shards) more(name string) error {
+	f, err := folder.Open(s.dir, CellsDir, name)
 	if err != nil {
 		return err
 	}
@@ -202,7 +204,7 @@ func (s *Set) more(name string) error {
 }
 
 // Added notes a cell that a writer has added.
-func (s *Set) Added(e Entry) {
+func (s *Shards) Added(e ShardEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.read[e.Shard] == e.At {
@@ -212,26 +214,26 @@ func (s *Set) Added(e Entry) {
 }
 
 // add adds an entry, unless it is known. mu must be held.
-func (s *Set) add(e Entry) {
+func (s *Shards) add(e ShardEntry) {
 	of := s.cells[e.Cell]
-	if slices.ContainsFunc(of, func(o Entry) bool { return o.Shard == e.Shard && o.At == e.At }) {
+	if slices.ContainsFunc(of, func(o ShardEntry) bool { return o.Shard == e.Shard && o.At == e.At }) {
 		return
 	}
 	s.cells[e.Cell], s.changed = append(of, e), true
 }
 
 // finished is the state of a cell that ended well.
-const finished = "finished"
+const finishedState = "finished"
 
 // Find returns where a cell is that ran under a key: one that finished, if there is one, else the last.
-func (s *Set) Find(cell, key string) (found Entry, ok bool) {
+func (s *Shards) Find(cell, key string) (found ShardEntry, ok bool) {
 	if s == nil {
 		return found, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.cells[cell] {
-		if e.Key == key && !(ok && found.State == finished) {
+		if e.Key == key && !(ok && found.State == finishedState) {
 			found, ok = e, true
 		}
 	}
@@ -239,33 +241,34 @@ func (s *Set) Find(cell, key string) (found Entry, ok bool) {
 }
 
 // Last returns where a cell is that ran under any key.
-func (s *Set) Last(cell string) (Entry, bool) {
+func (s *Shards) Last(cell string) (ShardEntry, bool) {
 	if s == nil {
-		return Entry{}, false
+		return ShardEntry{}, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of := s.cells[cell]
 	if len(of) == 0 {
-		return Entry{}, false
+		return ShardEntry{}, false
 	}
 	return of[len(of)-1], true
 }
 
 // Line reads a cell.
-func (s *Set) Line(e Entry) (l Line, err error) {
-	err = s.Each([]Entry{e}, func(_ int, got Line) { l = got })
+func (s *Shards) Line(e ShardEntry) (l ShardLine, err error) {
+	err = s.Each([]ShardEntry{e}, func(_ int, got ShardLine) { l = got })
 	if err == nil && l.Cell == "" {
 		err = fmt.Errorf("read cell %s: %w", e.Cell, fs.ErrNotExist)
 	}
 	return l, err
 }
 
-// Each reads cells, in the order in which they are in their shards, and calls visit with their places in entries. A cell
+// Each reads cells, in the order in which they are in their shards, and calls visit with their places in entries. A
+// cell
 // that is not where the index says is forgotten.
-func (s *Set) Each(entries []Entry, visit func(int, Line)) error {
+func (s *Shards) Each(entries []ShardEntry, visit func(int, ShardLine)) error {
 	return s.each(entries, func(i int, raw []byte) bool {
-		var l Line
+		var l ShardLine
 		if json.Unmarshal(raw, &l) != nil || l.Cell != entries[i].Cell {
 			return false
 		}
@@ -275,19 +278,19 @@ func (s *Set) Each(entries []Entry, visit func(int, Line)) error {
 }
 
 // All reads those of n cells that are there, by their names and keys, and calls visit with their numbers.
-func (s *Set) All(n int, key func(i int) (cell, key string), visit func(i int, l Line)) error {
-	var entries []Entry
+func (s *Shards) All(n int, key func(i int) (cell, key string), visit func(i int, l ShardLine)) error {
+	var entries []ShardEntry
 	var numbers []int
 	for i := range n {
 		if at, ok := s.Find(key(i)); ok {
 			entries, numbers = append(entries, at), append(numbers, i)
 		}
 	}
-	return s.Each(entries, func(at int, l Line) { visit(numbers[at], l) })
+	return s.Each(entries, func(at int, l ShardLine) { visit(numbers[at], l) })
 }
 
 // Verify forgets those of the cells that are not where the index says.
-func (s *Set) Verify(entries []Entry) error {
+func (s *Shards) Verify(entries []ShardEntry) error {
 	return s.each(entries, func(i int, raw []byte) bool {
 		return bytes.HasPrefix(raw, []byte(`{"cell":`)) && bytes.HasSuffix(raw, []byte("}}")) &&
 			bytes.Contains(raw, []byte(entries[i].Key))
@@ -295,7 +298,7 @@ func (s *Set) Verify(entries []Entry) error {
 }
 
 // each reads lines, and forgets those that are not good.
-func (s *Set) each(entries []Entry, good func(i int, raw []byte) bool) error {
+func (s *Shards) each(entries []ShardEntry, good func(i int, raw []byte) bool) error {
 	order := make([]int, len(entries))
 	for i := range order {
 		order[i] = i
@@ -311,7 +314,7 @@ func (s *Set) each(entries []Entry, good func(i int, raw []byte) bool) error {
 		if n == 0 || e.Shard != entries[order[n-1]].Shard {
 			f.Close()
 			var err error
-			if f, err = folder.Open(s.dir, Dir, e.Shard); err != nil {
+			if f, err = folder.Open(s.dir, CellsDir, e.Shard); err != nil {
 				return fmt.Errorf("read cell %s: %w", e.Cell, err)
 			}
 		}
@@ -327,9 +330,9 @@ func (s *Set) each(entries []Entry, good func(i int, raw []byte) bool) error {
 }
 
 // forget drops a cell.
-func (s *Set) forget(e Entry) {
+func (s *Shards) forget(e ShardEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cells[e.Cell] = slices.DeleteFunc(s.cells[e.Cell], func(o Entry) bool { return o == e })
+	s.cells[e.Cell] = slices.DeleteFunc(s.cells[e.Cell], func(o ShardEntry) bool { return o == e })
 	s.changed = true
 }

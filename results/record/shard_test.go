@@ -1,4 +1,4 @@
-package shard
+package record
 
 import (
 	"encoding/json"
@@ -11,13 +11,13 @@ import (
 )
 
 // line is a cell as a run leaves it.
-func line(cell, key, state string) Line {
-	return Line{Cell: cell, DependsOn: "schema 1\n", Result: json.RawMessage(fmt.Sprintf(`{"key":%q,"state":%q}`, key, state))}
+func line(cell, key, state string) ShardLine {
+	return ShardLine{Cell: cell, DependsOn: "schema 1\n", Result: json.RawMessage(fmt.Sprintf(`{"key":%q,"state":%q}`, key, state))}
 }
 
-func create(t *testing.T, dir, prefix string, lines ...Line) *Writer {
+func create(t *testing.T, dir, prefix string, lines ...ShardLine) *ShardWriter {
 	t.Helper()
-	w, err := Create(dir, prefix)
+	w, err := CreateShard(dir, prefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,9 +29,9 @@ func create(t *testing.T, dir, prefix string, lines ...Line) *Writer {
 	return w
 }
 
-func openSet(t *testing.T, dir string) *Set {
+func openSet(t *testing.T, dir string) *Shards {
 	t.Helper()
-	s, err := Open(dir, "")
+	s, err := OpenShards(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +68,14 @@ func TestWriters(t *testing.T) {
 	if _, ok := s.Find("a", "k3"); ok {
 		t.Error("found under another key")
 	}
-	var both []Entry
+	var both []ShardEntry
 	for _, key := range []string{"k2", "k1"} {
 		at, _ := s.Find("a", key)
 		both = append(both, at)
 	}
 	states := []string{"finished", "failed"}
 	read := 0
-	err := s.Each(both, func(i int, l Line) {
+	err := s.Each(both, func(i int, l ShardLine) {
 		read++
 		if want := line("a", both[i].Key, states[i]); string(l.Result) != string(want.Result) {
 			t.Errorf("%s is %s", both[i].Key, l.Result)
@@ -97,7 +97,7 @@ func TestWriters(t *testing.T) {
 	if at, _ := s.Find("a", "k1"); at.State != "finished" || at.Shard != one.name {
 		t.Error(at)
 	}
-	if some, err := Open(dir, "task-1-"); err != nil || len(some.cells) > 0 {
+	if some, err := OpenShards(dir, "task-1-"); err != nil || len(some.cells) > 0 {
 		t.Error(some.cells, err)
 	}
 }
@@ -109,7 +109,7 @@ func TestTorn(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, Dir, w.name)
+	path := filepath.Join(dir, CellsDir, w.name)
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestIndex(t *testing.T) {
 		}
 	}
 	// What is not where it says is forgotten.
-	path := filepath.Join(dir, Dir, w.name)
+	path := filepath.Join(dir, CellsDir, w.name)
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestIndex(t *testing.T) {
 	if _, ok := s.Find("a", "k"); !ok {
 		t.Error("the index was not read")
 	}
-	if err := s.Verify([]Entry{at, again.cells["d"][0]}); err != nil {
+	if err := s.Verify([]ShardEntry{at, again.cells["d"][0]}); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := s.Find("a", "k"); ok {
@@ -181,17 +181,17 @@ func TestIndex(t *testing.T) {
 // An index or a shard of somebody else leads to no other place.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
-	secret := filepath.Join(t.TempDir(), "secret"+Ending)
+	secret := filepath.Join(t.TempDir(), "secret"+ShardEnding)
 	if err := os.WriteFile(secret, []byte(`{"cell":"a","depends_on":"","result":{"key":"k","state":"finished"}}`+"\n"),
 		0o644); err != nil {
 		t.Fatal(err)
 	}
 	create(t, dir, "run", line("b", "k", "finished"))
-	if err := os.Symlink(secret, filepath.Join(dir, Dir, "x"+Ending)); err != nil {
+	if err := os.Symlink(secret, filepath.Join(dir, CellsDir, "x"+ShardEnding)); err != nil {
 		t.Fatal(err)
 	}
-	index := strings.Join(columns, ",") + "\na,k,finished,../../secret.jsonl,0,50\na,k,finished,x.jsonl,0,70\n"
-	if err := os.WriteFile(filepath.Join(dir, Dir, IndexFile), []byte(index), 0o644); err != nil {
+	index := strings.Join(shardColumns, ",") + "\na,k,finished,../../secret.jsonl,0,50\na,k,finished,x.jsonl,0,70\n"
+	if err := os.WriteFile(filepath.Join(dir, CellsDir, ShardIndex), []byte(index), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s := openSet(t, dir)

@@ -1,15 +1,16 @@
-package schedule
+package analysis_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
 )
 
-func read(t *testing.T, cell string) (*record.Experiment, record.Cell, *Schedule) {
+func read(t *testing.T, cell string) (*record.Experiment, record.Cell, *analysis.Schedule) {
 	t.Helper()
 	e, err := record.Open(resultstest.Small().Write(t))
 	if err != nil {
@@ -17,7 +18,7 @@ func read(t *testing.T, cell string) (*record.Experiment, record.Cell, *Schedule
 	}
 	for _, c := range e.Cells {
 		if c.Cell == cell {
-			s, err := Read(e, c, nil)
+			s, err := analysis.ReadSchedule(e, c, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,26 +61,10 @@ func TestTimesAddUp(t *testing.T) {
 
 func near(a, b float64) bool { return a-b < 1e-5 && b-a < 1e-5 }
 
-func TestReasons(t *testing.T) {
-	s := &Schedule{Jobs: []Job{{Waits: []Wait{{From: 0, To: 1}, {From: 2, To: 5}}}}}
-	s.Jobs[0].JobRow.Job = "a"
-	at := map[string]int{"a": 0}
-	for _, d := range []record.DecisionRow{
-		{At: 2, Passed: []record.PassedRow{{Job: "a", Reason: "first"}}},
-		{At: 3, Passed: []record.PassedRow{{Job: "a", Reason: "last"}, {Job: "b", Reason: "another"}}},
-		{At: 5, Passed: []record.PassedRow{{Job: "a", Reason: "too late"}}},
-	} {
-		s.passed(d, at)
-	}
-	if w := s.Jobs[0].Waits; w[0].Why != "" || w[1].Why != "last" {
-		t.Errorf("%+v", w)
-	}
-}
-
 func TestTooMany(t *testing.T) {
 	e, c, _ := read(t, "mixed-machine-fcfs-r1")
-	c.Metrics.Set(measure.Jobs, mostJobs+1)
-	if s, err := Read(e, c, nil); s != nil || err != nil || !strings.Contains(Crowded(c), "cannot be told apart") {
-		t.Errorf("%v, %v, %q", s, err, Crowded(c))
+	c.Metrics.Set(measure.Jobs, 5_001)
+	if s, err := analysis.ReadSchedule(e, c, nil); s != nil || err != nil || !strings.Contains(analysis.Crowded(c), "cannot be told apart") {
+		t.Errorf("%v, %v, %q", s, err, analysis.Crowded(c))
 	}
 }

@@ -1,4 +1,4 @@
-package shard
+package record
 
 import (
 	"errors"
@@ -12,14 +12,14 @@ import (
 
 // A set that is not there is empty, and a folder without shards has none.
 func TestNothing(t *testing.T) {
-	var none *Set
+	var none *Shards
 	if _, ok := none.Find("a", "k"); ok {
 		t.Error("found")
 	}
 	if _, ok := none.Last("a"); ok {
 		t.Error("found")
 	}
-	if err := errors.Join(none.WriteIndex(), (*Writer)(nil).Close()); err != nil {
+	if err := errors.Join(none.WriteIndex(), (*ShardWriter)(nil).Close()); err != nil {
 		t.Error(err)
 	}
 	dir := t.TempDir()
@@ -29,7 +29,7 @@ func TestNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s, err := Open(filepath.Join(dir, at), "")
+		s, err := OpenShards(filepath.Join(dir, at), "")
 		if err != nil || len(s.cells) != 0 {
 			t.Errorf("%s: %v, %v", at, s, err)
 		}
@@ -41,10 +41,10 @@ func TestNothing(t *testing.T) {
 	if err := s.WriteIndex(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, Dir)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, CellsDir)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an index of nothing: %v", err)
 	}
-	if _, err := Create(filepath.Join(dir, "file"), "run"); err == nil {
+	if _, err := CreateShard(filepath.Join(dir, "file"), "run"); err == nil {
 		t.Error("a shard below a file")
 	}
 }
@@ -53,14 +53,14 @@ func TestNothing(t *testing.T) {
 func TestLines(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run")
-	for _, l := range []Line{{Cell: "", Result: []byte(`{"key":"k","state":"s"}`)}, {Cell: "a", Result: []byte(`{"key":"","state":"s"}`)},
+	for _, l := range []ShardLine{{Cell: "", Result: []byte(`{"key":"k","state":"s"}`)}, {Cell: "a", Result: []byte(`{"key":"","state":"s"}`)},
 		{Cell: "a", Result: []byte(`{"key":"k","state":""}`)}, {Cell: "a", Result: []byte(`{`)}, {Cell: "a", Result: []byte(`[]`)}} {
 		if at, err := w.Add(l); err == nil {
 			t.Errorf("%s is a cell at %+v", l.Result, at)
 		}
 	}
-	var at []Entry
-	for _, l := range []Line{line("a", "k", "failed"), line("a", "l", "finished"), line("a", "k", "failed"), line("b", "k", "finished")} {
+	var at []ShardEntry
+	for _, l := range []ShardLine{line("a", "k", "failed"), line("a", "l", "finished"), line("a", "k", "failed"), line("b", "k", "finished")} {
 		e, err := w.Add(l)
 		if err != nil {
 			t.Fatal(err)
@@ -75,18 +75,18 @@ func TestLines(t *testing.T) {
 		t.Errorf("of two that failed the last counts, not %+v", e)
 	}
 	var got []string
-	if err := s.Each([]Entry{at[3], at[0]}, func(i int, l Line) { got = append(got, fmt.Sprint(i, l.Cell)) }); err != nil ||
+	if err := s.Each([]ShardEntry{at[3], at[0]}, func(i int, l ShardLine) { got = append(got, fmt.Sprint(i, l.Cell)) }); err != nil ||
 		strings.Join(got, " ") != "1a 0b" {
 		t.Errorf("%q, %v", got, err)
 	}
 	got = nil
-	err := s.All(3, func(i int) (string, string) { return []string{"none", "b", "a"}[i], "k" }, func(i int, l Line) {
+	err := s.All(3, func(i int) (string, string) { return []string{"none", "b", "a"}[i], "k" }, func(i int, l ShardLine) {
 		got = append(got, fmt.Sprint(i, l.Cell))
 	})
 	if err != nil || strings.Join(got, " ") != "2a 1b" {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, e := range []Entry{{Cell: "b", Shard: "none.jsonl"}, {Cell: "b", Shard: at[0].Shard, At: at[0].At, Size: at[0].Size}} {
+	for _, e := range []ShardEntry{{Cell: "b", Shard: "none.jsonl"}, {Cell: "b", Shard: at[0].Shard, At: at[0].At, Size: at[0].Size}} {
 		if l, err := s.Line(e); err == nil {
 			t.Errorf("%+v is %+v", e, l)
 		}
@@ -124,7 +124,7 @@ func TestAdded(t *testing.T) {
 			t.Errorf("%s is there %d times", cell, len(s.cells[cell]))
 		}
 	}
-	info, err := os.Stat(filepath.Join(dir, Dir, first.Shard))
+	info, err := os.Stat(filepath.Join(dir, CellsDir, first.Shard))
 	if err != nil || s.read[first.Shard] != info.Size() {
 		t.Errorf("%d of %d bytes are read: %v", s.read[first.Shard], info.Size(), err)
 	}
@@ -135,9 +135,9 @@ func TestDamagedIndex(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run", line("a", "k", "finished"), line("b", "k", "finished"))
 	at, _ := openSet(t, dir).Find("b", "k")
-	path := filepath.Join(dir, Dir, IndexFile)
+	path := filepath.Join(dir, CellsDir, ShardIndex)
 	row := func(values ...any) string {
-		return strings.Join(columns, ",") + "\n" + strings.Join(strings.Fields(fmt.Sprintln(values...)), ",") + "\n"
+		return strings.Join(shardColumns, ",") + "\n" + strings.Join(strings.Fields(fmt.Sprintln(values...)), ",") + "\n"
 	}
 	for text, known := range map[string]bool{
 		row("x", "k", "finished", w.name, 0, 5):         true,
@@ -164,7 +164,7 @@ func TestDamagedIndex(t *testing.T) {
 		if _, ok := s.Find("b", "k"); !ok && !strings.Contains(text, fmt.Sprint(at.Size)) {
 			t.Errorf("%s: the shard is not read through", text)
 		}
-		if s, err := Open(dir, "run"); err != nil || len(s.cells) != 2 || s.WriteIndex() != nil {
+		if s, err := OpenShards(dir, "run"); err != nil || len(s.cells) != 2 || s.WriteIndex() != nil {
 			t.Errorf("%s: by a prefix: %v, %v", text, s.cells, err)
 		}
 		if raw, err := os.ReadFile(path); err != nil || string(raw) != text {
@@ -199,7 +199,7 @@ func TestDamagedIndex(t *testing.T) {
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run", line("a", "the-key", "finished"))
-	path := filepath.Join(dir, Dir, w.name)
+	path := filepath.Join(dir, CellsDir, w.name)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestVerify(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Verify([]Entry{at}); err != nil || (len(s.cells["a"]) == 1) != c.good {
+		if err := s.Verify([]ShardEntry{at}); err != nil || (len(s.cells["a"]) == 1) != c.good {
 			t.Errorf("%s: %v, %v", name, s.cells, err)
 		}
 		if err := os.WriteFile(path, whole, 0o644); err != nil {

@@ -1,4 +1,4 @@
-package picture
+package tell
 
 import (
 	"slices"
@@ -9,26 +9,26 @@ import (
 
 // Kinds are in the order of their ranks and names, and are found by their names and arguments.
 func TestKinds(t *testing.T) {
-	before := registered
-	defer func() { registered = before }()
-	registered = nil
-	Register(Kind{Rank: 2, Name: "c", Args: []schema.Arg{{Name: "x"}, {Name: "by"}}})
-	Register(Kind{Rank: 1, Name: "z", Args: []schema.Arg{{Name: "metric"}}})
-	Register(Kind{Rank: 2, Name: "a", Args: []schema.Arg{{Name: "y", Doc: "why"}, {Name: "x"}}})
-	if got := Names(); !slices.Equal(got, []string{"z", "a", "c"}) || len(All()) != 3 || All()[1].Name != "a" {
+	before := pictures
+	defer func() { pictures = before }()
+	pictures = nil
+	RegisterPicture(PictureKind{Rank: 2, Name: "c", Args: []schema.Arg{{Name: "x"}, {Name: "by"}}})
+	RegisterPicture(PictureKind{Rank: 1, Name: "z", Args: []schema.Arg{{Name: "metric"}}})
+	RegisterPicture(PictureKind{Rank: 2, Name: "a", Args: []schema.Arg{{Name: "y", Doc: "why"}, {Name: "x"}}})
+	if got := PictureNames(); !slices.Equal(got, []string{"z", "a", "c"}) || len(Pictures()) != 3 || Pictures()[1].Name != "a" {
 		t.Errorf("%q", got)
 	}
 	for name, rank := range map[string]int{"z": 1, "c": 2, "none": 0} {
-		if k, ok := ByName(name); ok != (rank > 0) || k.Rank != rank {
+		if k, ok := PictureByName(name); ok != (rank > 0) || k.Rank != rank {
 			t.Errorf("%s: %+v, %v", name, k, ok)
 		}
 	}
 	for arg, want := range map[string][]string{"x": {"a", "c"}, "y": {"a"}, "metric": {"z"}, "none": nil} {
-		if got := Taking(arg); !slices.Equal(got, want) {
+		if got := PicturesTaking(arg); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", arg, got, want)
 		}
 	}
-	k, _ := ByName("a")
+	k, _ := PictureByName("a")
 	if a, ok := k.Arg("y"); !ok || a.Doc != "why" {
 		t.Errorf("%+v, %v", a, ok)
 	}
@@ -40,5 +40,5 @@ func TestKinds(t *testing.T) {
 			t.Error("two kinds have one name")
 		}
 	}()
-	Register(Kind{Name: "a"})
+	RegisterPicture(PictureKind{Name: "a"})
 }

@@ -1,5 +1,6 @@
-// Package browser shows pages to a headless Chromium, for tests. Without one they are skipped.
-package browser
+// Browser shows pages to a headless Chromium, for tests. Without one they are skipped.
+
+package resultstest
 
 import (
 	"bufio"

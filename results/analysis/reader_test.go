@@ -1,4 +1,4 @@
-package schedule
+package analysis
 
 import (
 	"math"
@@ -30,7 +30,7 @@ func TestCrowdedAtItsBounds(t *testing.T) {
 
 // The servers of a cell are its own, and their cores count, used or not.
 func TestServersOfACell(t *testing.T) {
-	r := reader{Schedule: &Schedule{Cores: 2}}
+	r := scheduleReader{Schedule: &Schedule{Cores: 2}}
 	r.servers(record.Cell{CellRef: record.CellRef{Cell: "c"}}, []record.ServerRow{
 		{Cell: "c", Cores: "0-3", Created: 1, Up: 2, Down: 9, Revoked: 1}, {Cell: "d", Cores: "0-90"},
 		{Cell: "c", Cores: "4", Created: 3, Up: 4, Down: -1}, {Cell: "c", Cores: "x"},
@@ -43,7 +43,7 @@ func TestServersOfACell(t *testing.T) {
 
 // A stretch that ended as a sample is marked, and the run of the whole job after it is not.
 func TestSamplesAreMarked(t *testing.T) {
-	r := reader{Schedule: &Schedule{Jobs: make([]Job, 1)}, at: map[string]int{"a": 0}, replay: ledger.New(1)}
+	r := scheduleReader{Schedule: &Schedule{Jobs: make([]ScheduledJob, 1)}, at: map[string]int{"a": 0}, replay: ledger.New(1)}
 	cores := scheduler.CoreSet{{Lo: 0, Hi: 1}}
 	for i, kind := range []scheduler.EventKind{scheduler.Arrive, scheduler.Start, scheduler.Profiled, scheduler.Start, scheduler.Finish} {
 		e := record.EventRow{At: float64(i), Event: kind, Job: "a"}

@@ -1,5 +1,6 @@
-// Package tasks is what is written down of cells that a batch system runs as tasks, and what tasks leave.
-package tasks
+// Tasks is what is written down of cells that a batch system runs as tasks, and what tasks leave.
+
+package record
 
 import (
 	"encoding/json"
@@ -13,7 +14,7 @@ import (
 )
 
 // Dir is the folder of the cells that a batch system runs, until they have been collected.
-const Dir = "array"
+const ArrayDir = "array"
 
 // Array is array.json in Dir: which tasks were submitted.
 type Array struct {
@@ -31,20 +32,20 @@ type Task struct {
 	// Job is the number of the array that runs it now; empty when its cells have been collected.
 	Job string `json:"job,omitempty"`
 	// Real reports whether its cell runs for real, on a node of its own.
-	Real  bool  `json:"real,omitempty"`
-	Cells []Ref `json:"cells"`
+	Real  bool       `json:"real,omitempty"`
+	Cells []TaskCell `json:"cells"`
 	// Lost counts how often the task ended without leaving word.
 	Lost int `json:"lost,omitempty"`
 }
 
 // Ref is a cell of a task, with its key.
-type Ref struct {
+type TaskCell struct {
 	Cell string `json:"cell"`
 	Key  string `json:"key"`
 }
 
 // Exit is what a task leaves when it has done its work, as task-N.json in Dir.
-type Exit struct {
+type TaskExit struct {
 	Cells   int     `json:"cells"`
 	Ran     int     `json:"ran"` // the others were there already
 	Failed  int     `json:"failed"`
@@ -54,16 +55,16 @@ type Exit struct {
 }
 
 // File is the path of a file of a task, or of the array itself below 0, in an experiment's folder.
-func File(dir string, task int, ending string) string {
+func TaskFile(dir string, task int, ending string) string {
 	if task < 0 {
-		return filepath.Join(dir, Dir, "array.json")
+		return filepath.Join(dir, ArrayDir, "array.json")
 	}
-	return filepath.Join(dir, Dir, "task-"+strconv.Itoa(task)+ending)
+	return filepath.Join(dir, ArrayDir, "task-"+strconv.Itoa(task)+ending)
 }
 
 // Read returns what was submitted of an experiment; ok is false when nothing was, or all has been collected.
-func Read(dir string) (a Array, ok bool, err error) {
-	err = readJSON(File(dir, -1, ""), &a)
+func ReadArray(dir string) (a Array, ok bool, err error) {
+	err = readTaskJSON(TaskFile(dir, -1, ""), &a)
 	if errors.Is(err, os.ErrNotExist) {
 		return a, false, nil
 	}
@@ -74,10 +75,10 @@ func Read(dir string) (a Array, ok bool, err error) {
 }
 
 // Write writes it, atomically.
-func Write(dir string, a Array) error {
+func WriteArray(dir string, a Array) error {
 	raw, err := json.MarshalIndent(a, "", " ")
 	if err == nil {
-		err = folder.Write(File(dir, -1, ""), append(raw, '\n'), 0o644)
+		err = folder.Write(TaskFile(dir, -1, ""), append(raw, '\n'), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("write down what is submitted: %w", err)
@@ -86,11 +87,11 @@ func Write(dir string, a Array) error {
 }
 
 // ReadExit returns what a task has left; ok is false while there is nothing.
-func ReadExit(dir string, task int) (x Exit, ok bool) {
-	err := readJSON(File(dir, task, ".json"), &x)
+func ReadTaskExit(dir string, task int) (x TaskExit, ok bool) {
+	err := readTaskJSON(TaskFile(dir, task, ".json"), &x)
 	return x, err == nil
 }
 
-func readJSON(path string, v any) error {
+func readTaskJSON(path string, v any) error {
 	return folder.ReadJSON(filepath.Dir(path), v, filepath.Base(path))
 }

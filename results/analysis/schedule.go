@@ -1,6 +1,7 @@
-// Package schedule reads what the jobs of a cell held over time, and why they waited, for pictures and pages that show
+// Schedule reads what the jobs of a cell held over time, and why they waited, for pictures and pages that show
 // schedules.
-package schedule
+
+package analysis
 
 import (
 	"errors"
@@ -17,16 +18,16 @@ import (
 
 // Schedule is what happened in one cell. Instants are seconds from the cell's start.
 type Schedule struct {
-	Jobs    []Job
-	Servers []Server // that came and went; none where all nodes stand
-	Classes []string // of the jobs, in their order
+	Jobs    []ScheduledJob
+	Servers []ServerLife // that came and went; none where all nodes stand
+	Classes []string     // of the jobs, in their order
 	// Cores and GPUs are how many there are; of GPUs, only as many as were held by some job.
 	Cores, GPUs int
 	From, Until float64
 }
 
 // Job is what happened to one job.
-type Job struct {
+type ScheduledJob struct {
 	record.JobRow
 	Held []Span
 	// Resizes and Epochs are the instants of resizes, and of the ends of epochs.
@@ -58,7 +59,7 @@ type Wait struct {
 
 // Server is the life of a server: from when it was asked for, by Up it could be used; it ended at Down. An instant that
 // did not come is negative.
-type Server struct {
+type ServerLife struct {
 	Cores             scheduler.CoreSet
 	Created, Up, Down float64
 	Revoked           bool
@@ -90,7 +91,7 @@ func Crowded(c record.Cell) string {
 
 // Read reads the schedule of a cell; nil when the cell kept no events, or has too much in it (see Crowded). Servers are
 // those of the whole experiment.
-func Read(e *record.Experiment, c record.Cell, servers []record.ServerRow) (*Schedule, error) {
+func ReadSchedule(e *record.Experiment, c record.Cell, servers []record.ServerRow) (*Schedule, error) {
 	if Crowded(c) != "" {
 		return nil, nil
 	}
@@ -101,8 +102,8 @@ func Read(e *record.Experiment, c record.Cell, servers []record.ServerRow) (*Sch
 	if err != nil {
 		return nil, err
 	}
-	s := &Schedule{Cores: c.Cores, Jobs: make([]Job, len(rows)), From: math.Inf(1)}
-	r := reader{Schedule: s, at: make(map[string]int, len(rows)), replay: ledger.New(len(rows))}
+	s := &Schedule{Cores: c.Cores, Jobs: make([]ScheduledJob, len(rows)), From: math.Inf(1)}
+	r := scheduleReader{Schedule: s, at: make(map[string]int, len(rows)), replay: ledger.New(len(rows))}
 	for i, row := range rows {
 		s.Jobs[i].JobRow = row
 		r.at[row.Job] = i
@@ -136,7 +137,7 @@ func Read(e *record.Experiment, c record.Cell, servers []record.ServerRow) (*Sch
 }
 
 // reader puts a schedule together from the events of its cell.
-type reader struct {
+type scheduleReader struct {
 	*Schedule
 	at     map[string]int // numbers of jobs, by name
 	replay *ledger.Ledger
@@ -145,9 +146,9 @@ type reader struct {
 }
 
 // servers adds the lives of the servers of a cell.
-func (r *reader) servers(c record.Cell, rows []record.ServerRow) {
+func (r *scheduleReader) servers(c record.Cell, rows []record.ServerRow) {
 	for _, row := range rows {
-		s := Server{Created: row.Created, Up: row.Up, Down: row.Down, Revoked: row.Revoked > 0}
+		s := ServerLife{Created: row.Created, Up: row.Up, Down: row.Down, Revoked: row.Revoked > 0}
 		if row.Cell != c.Cell || s.Cores.UnmarshalText([]byte(row.Cores)) != nil {
 			continue
 		}
@@ -159,7 +160,7 @@ func (r *reader) servers(c record.Cell, rows []record.ServerRow) {
 }
 
 // event takes the next event.
-func (r *reader) event(e record.EventRow) {
+func (r *scheduleReader) event(e record.EventRow) {
 	number, ok := r.at[e.Job]
 	if !ok {
 		return
@@ -203,7 +204,7 @@ func (r *reader) event(e record.EventRow) {
 }
 
 // look notes who runs and who waits, for the waits that have begun in the instant that is over now.
-func (r *reader) look() {
+func (r *scheduleReader) look() {
 	waiting := r.replay.Counts().Waiting()
 	for _, number := range r.fresh {
 		w := &r.Jobs[number].Waits[len(r.Jobs[number].Waits)-1]
@@ -219,7 +220,7 @@ func (r *reader) look() {
 }
 
 // close closes what goes on when the trace ends.
-func (r *reader) close() {
+func (r *scheduleReader) close() {
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		j.close(r.Until)
@@ -233,7 +234,7 @@ func (r *reader) close() {
 }
 
 // close closes the present span of holding cores, if there is one.
-func (j *Job) close(at float64) {
+func (j *ScheduledJob) close(at float64) {
 	if n := len(j.Held); n > 0 && j.Held[n-1].To < 0 {
 		j.Held[n-1].To = at
 	}

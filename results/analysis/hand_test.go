@@ -1,4 +1,4 @@
-package schedule
+package analysis
 
 import (
 	"errors"
@@ -63,7 +63,7 @@ func write(t *testing.T, e *record.Experiment, name, text string) {
 
 func TestScheduleByHand(t *testing.T) {
 	e, cell := byHand(t)
-	s, err := Read(e, cell, nil)
+	s, err := ReadSchedule(e, cell, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestScheduleByHand(t *testing.T) {
 func TestWhatIsThere(t *testing.T) {
 	e, cell := byHand(t)
 	path := func(name string) string { return filepath.Join(e.Dir, record.CellsDir, "c", name) }
-	s, err := Read(e, cell, nil)
+	s, err := ReadSchedule(e, cell, nil)
 	if s == nil || err != nil {
 		t.Fatal(s, err)
 	}
@@ -116,38 +116,54 @@ func TestWhatIsThere(t *testing.T) {
 	if err := errors.Join(os.Remove(path(record.DecisionsFile)), s.Explain(e, cell.CellRef), os.Remove(path(record.Progress.File))); err != nil {
 		t.Error(err)
 	}
-	if s, err := Read(e, cell, nil); s == nil || err != nil || len(s.Jobs[0].Epochs) != 0 {
+	if s, err := ReadSchedule(e, cell, nil); s == nil || err != nil || len(s.Jobs[0].Epochs) != 0 {
 		t.Errorf("without reports: %v, %v", s, err)
 	}
 	write(t, e, record.Progress.File, "t_s,job\n\"a\"x,y\n")
-	if _, err := Read(e, cell, nil); err == nil {
+	if _, err := ReadSchedule(e, cell, nil); err == nil {
 		t.Error("damaged reports are no error")
 	}
 	if err := os.Remove(path(record.Progress.File)); err != nil {
 		t.Fatal(err)
 	}
 	write(t, e, record.EventsFile, "no line\n")
-	if _, err := Read(e, cell, nil); err == nil {
+	if _, err := ReadSchedule(e, cell, nil); err == nil {
 		t.Error("damaged events are no error")
 	}
 	if err := os.Remove(path(record.EventsFile)); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := Read(e, cell, nil); s != nil || err != nil {
+	if s, err := ReadSchedule(e, cell, nil); s != nil || err != nil {
 		t.Errorf("without events: %v, %v", s, err)
 	}
 	write(t, e, record.Jobs.File, "job,class\n\"a\"x,y\n")
-	if _, err := Read(e, cell, nil); err == nil {
+	if _, err := ReadSchedule(e, cell, nil); err == nil {
 		t.Error("a damaged table of jobs is no error")
 	}
 	write(t, e, record.Jobs.File, "job,class\n")
-	if s, err := Read(e, cell, nil); s != nil || err != nil {
+	if s, err := ReadSchedule(e, cell, nil); s != nil || err != nil {
 		t.Errorf("no job: %v, %v", s, err)
 	}
 	if err := os.Remove(path(record.Jobs.File)); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := Read(e, cell, nil); s != nil || err != nil {
+	if s, err := ReadSchedule(e, cell, nil); s != nil || err != nil {
 		t.Errorf("without jobs: %v, %v", s, err)
+	}
+}
+
+func TestReasons(t *testing.T) {
+	s := &Schedule{Jobs: []ScheduledJob{{Waits: []Wait{{From: 0, To: 1}, {From: 2, To: 5}}}}}
+	s.Jobs[0].JobRow.Job = "a"
+	at := map[string]int{"a": 0}
+	for _, d := range []record.DecisionRow{
+		{At: 2, Passed: []record.PassedRow{{Job: "a", Reason: "first"}}},
+		{At: 3, Passed: []record.PassedRow{{Job: "a", Reason: "last"}, {Job: "b", Reason: "another"}}},
+		{At: 5, Passed: []record.PassedRow{{Job: "a", Reason: "too late"}}},
+	} {
+		s.passed(d, at)
+	}
+	if w := s.Jobs[0].Waits; w[0].Why != "" || w[1].Why != "last" {
+		t.Errorf("%+v", w)
 	}
 }

@@ -1,4 +1,4 @@
-package shard
+package record
 
 import (
 	"bufio"
@@ -16,13 +16,13 @@ import (
 )
 
 // IndexFile is the index of all shards of a folder. Without it, or where it is behind them, they are read through.
-const IndexFile = "index.csv"
+const ShardIndex = "index.csv"
 
 // columns are those of the index.
-var columns = []string{"cell", "key", "state", "shard", "at", "size"}
+var shardColumns = []string{"cell", "key", "state", "shard", "at", "size"}
 
 // WriteIndex writes the index, if it lacks cells, when all of these are on the disk.
-func (s *Set) WriteIndex() error {
+func (s *Shards) WriteIndex() error {
 	if s == nil || s.prefix != "" {
 		return nil
 	}
@@ -32,13 +32,13 @@ func (s *Set) WriteIndex() error {
 		return nil
 	}
 	for name := range s.read {
-		if err := settle(filepath.Join(s.dir, Dir, name)); err != nil {
+		if err := settle(filepath.Join(s.dir, CellsDir, name)); err != nil {
 			return fmt.Errorf("write the index of cells: %w", err)
 		}
 	}
-	err := folder.WriteFrom(filepath.Join(s.dir, Dir, IndexFile), 0o644, func(to io.Writer) error {
+	err := folder.WriteFrom(filepath.Join(s.dir, CellsDir, ShardIndex), 0o644, func(to io.Writer) error {
 		w := csv.NewWriter(to)
-		if err := w.Write(columns); err != nil {
+		if err := w.Write(shardColumns); err != nil {
 			return err
 		}
 		for _, cell := range slices.Sorted(maps.Keys(s.cells)) {
@@ -70,15 +70,15 @@ func settle(path string) error {
 
 // readIndex reads the index. What it says of shards that are gone, or shorter than it says, is left out: these are read
 // through.
-func (s *Set) readIndex() {
-	f, err := folder.Open(s.dir, Dir, IndexFile)
+func (s *Shards) readIndex() {
+	f, err := folder.Open(s.dir, CellsDir, ShardIndex)
 	if err != nil {
 		return
 	}
 	defer f.Close()
 	r := csv.NewReader(bufio.NewReader(f))
-	r.FieldsPerRecord, r.ReuseRecord = len(columns), true
-	if head, err := r.Read(); err != nil || !slices.Equal(head, columns) {
+	r.FieldsPerRecord, r.ReuseRecord = len(shardColumns), true
+	if head, err := r.Read(); err != nil || !slices.Equal(head, shardColumns) {
 		return
 	}
 	for {
@@ -91,17 +91,17 @@ func (s *Set) readIndex() {
 		if err1 != nil || err2 != nil || at < 0 || size <= 0 || size > maxLine || filepath.Base(row[3]) != row[3] {
 			continue
 		}
-		e := Entry{Cell: row[0], Key: row[1], State: row[2], Shard: row[3], At: at, Size: size}
+		e := ShardEntry{Cell: row[0], Key: row[1], State: row[2], Shard: row[3], At: at, Size: size}
 		s.cells[e.Cell] = append(s.cells[e.Cell], e)
 		s.read[e.Shard] = max(s.read[e.Shard], at+int64(size)+1)
 	}
 	for name, size := range s.read {
-		if info, err := folder.Stat(s.dir, Dir, name); err != nil || info.Size() < size {
+		if info, err := folder.Stat(s.dir, CellsDir, name); err != nil || info.Size() < size {
 			delete(s.read, name)
 		}
 	}
 	for cell, of := range s.cells {
-		s.cells[cell] = slices.DeleteFunc(of, func(e Entry) bool { _, ok := s.read[e.Shard]; return !ok })
+		s.cells[cell] = slices.DeleteFunc(of, func(e ShardEntry) bool { _, ok := s.read[e.Shard]; return !ok })
 	}
 }
 
