@@ -1,6 +1,6 @@
-// Package deepen has the stages that train networks for real under a time budget, and
-// deepen them while they train: by every sequence of decisions, which makes a table, and
-// then by what the controllers of an adaptation decide.
+// Package adaptation deepens networks while they train, under a time budget. Its stages train for real every sequence of
+// decisions, which makes a table; train agents on recorded trainings; let every controller decide in every scenario; and
+// draw what came of it.
 package adaptation
 
 import (

@@ -1,7 +1,3 @@
-// Package learn is the stage that trains agents on recorded trainings. What an
-// agent has learned is an output with a key: it is found again, also by other
-// controllers that learn alike, and a training that was interrupted goes on from
-// its checkpoint to the same weights.
 package adaptation
 
 import (

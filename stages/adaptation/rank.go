@@ -1,5 +1,3 @@
-// Package rank is the stage that lets every controller decide in every scenario
-// of the adaptation blocks, and writes the tables of what came of it.
 package adaptation
 
 import (

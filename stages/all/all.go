@@ -15,7 +15,6 @@ import (
 	_ "github.com/tfexp/tfexp/stages/estimate"
 	_ "github.com/tfexp/tfexp/stages/execute"
 	_ "github.com/tfexp/tfexp/stages/plot"
-	_ "github.com/tfexp/tfexp/stages/plot/deepening"
 	_ "github.com/tfexp/tfexp/stages/profile"
 	_ "github.com/tfexp/tfexp/stages/reference"
 	_ "github.com/tfexp/tfexp/stages/remaining"

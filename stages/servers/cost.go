@@ -1,3 +1,4 @@
+// Package servers draws the pictures of servers that come and go: their lives and revocations, and what they cost.
 package servers
 
 import (
@@ -103,32 +104,32 @@ func costFigure(all []option) pictures.Figure {
 	}
 	per, unit := canvas.TimeUnit(most)
 	var hardware []string
-	p := panel{x: "makespan (" + unit + ")", y: "cost (USD)", fromZero: true}
-	var best line
+	p := canvas.Panel{X: "makespan (" + unit + ")", Y: "cost (USD)", FromZero: true}
+	var best canvas.Line
 	for _, o := range all {
 		i := slices.Index(hardware, o.hardware)
 		if i < 0 {
 			i = len(hardware)
 			hardware = append(hardware, o.hardware)
-			p.lines = append(p.lines, line{radius: 2.6, style: draw.LineStyle{Color: canvas.Hue(i)}})
+			p.Lines = append(p.Lines, canvas.Line{Radius: 2.6, Style: draw.LineStyle{Color: canvas.Hue(i)}})
 		}
-		l := &p.lines[i]
+		l := &p.Lines[i]
 		if o.front {
-			best.x, best.y = append(best.x, o.time.Mean/per), append(best.y, o.cost.Mean)
+			best.X, best.Y = append(best.X, o.time.Mean/per), append(best.Y, o.cost.Mean)
 		}
-		l.x, l.y = append(l.x, o.time.Mean/per), append(l.y, o.cost.Mean)
+		l.X, l.Y = append(l.X, o.time.Mean/per), append(l.Y, o.cost.Mean)
 	}
-	best.sort()
-	for i := range best.x {
-		best.labels = append(best.labels, fmt.Sprint(i+1))
+	best.Sort()
+	for i := range best.X {
+		best.Labels = append(best.Labels, fmt.Sprint(i+1))
 	}
-	best.style, best.steps = draw.LineStyle{Color: canvas.Quiet, Width: 0.9, Dashes: []vg.Length{3, 2}}, true
-	p.lines = append(p.lines, best)
+	best.Style, best.Steps = draw.LineStyle{Color: canvas.Quiet, Width: 0.9, Dashes: []vg.Length{3, 2}}, true
+	p.Lines = append(p.Lines, best)
 	var keys []canvas.Key
 	for i, h := range hardware {
 		keys = append(keys, canvas.Key{Label: h, Swatch: canvas.Dotted(canvas.Hue(i))})
 	}
-	keys = append(keys, canvas.Key{Label: "Pareto front:", Swatch: canvas.Stroked(best.style)})
+	keys = append(keys, canvas.Key{Label: "Pareto front:", Swatch: canvas.Stroked(best.Style)})
 	for i, o := range frontOf(all) {
 		keys = append(keys, canvas.Key{Label: o.short, Swatch: numbered(i + 1)})
 	}
@@ -137,8 +138,8 @@ func costFigure(all []option) pictures.Figure {
 			Caption: fmt.Sprintf("A point is the mean of a "+
 				"configuration over its replicates, %d in all. The %d on the line are numbered: no other is both faster and "+
 				"cheaper.",
-				len(all), len(best.x))},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 2*panelHeight,
-		Paint: func(c draw.Canvas) { p.paint(canvas.Head(c, title, keys)) },
+				len(all), len(best.X))},
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 2*canvas.PanelHeight,
+		Paint: func(c draw.Canvas) { p.Paint(canvas.Head(c, title, keys)) },
 	}
 }

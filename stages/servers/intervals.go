@@ -49,7 +49,7 @@ func intervals(d *pictures.Data, axis string) []pictures.Figure {
 			if axis != "" && a != axis {
 				continue
 			}
-			if l := against(d, a, c.Hardware); len(l.x) > 1 {
+			if l := against(d, a, c.Hardware); len(l.X) > 1 {
 				out = append(out, intervalFigure(name, c, l))
 				break
 			}
@@ -59,8 +59,8 @@ func intervals(d *pictures.Data, axis string) []pictures.Figure {
 }
 
 // against is the mean JCT by the values of an axis, if these are intervals; no points if one is not.
-func against(d *pictures.Data, axis, hardware string) line {
-	l := line{radius: 2.6, style: draw.LineStyle{Color: canvas.Hue(0)}}
+func against(d *pictures.Data, axis, hardware string) canvas.Line {
+	l := canvas.Line{Radius: 2.6, Style: draw.LineStyle{Color: canvas.Hue(0)}}
 	for _, v := range d.Variants {
 		if hardware != "" && v.Hardware != hardware {
 			continue
@@ -71,7 +71,7 @@ func against(d *pictures.Data, axis, hardware string) line {
 			}
 			x, ok := seconds(a.Value)
 			if !ok {
-				return line{}
+				return canvas.Line{}
 			}
 			iv := stats.MeanInterval(v.Values(measure.MeanJCT), analysis.DefaultLevel)
 			if !stats.Finite(iv.Mean) {
@@ -80,7 +80,7 @@ func against(d *pictures.Data, axis, hardware string) line {
 			if !stats.Finite(iv.Low) {
 				iv.Low, iv.High = iv.Mean, iv.Mean
 			}
-			l.x, l.y, l.low, l.high = append(l.x, x), append(l.y, iv.Mean), append(l.low, iv.Low), append(l.high,
+			l.X, l.Y, l.Low, l.High = append(l.X, x), append(l.Y, iv.Mean), append(l.Low, iv.Low), append(l.High,
 				iv.High)
 		}
 	}
@@ -96,46 +96,46 @@ func seconds(text string) (float64, bool) {
 	return d.Seconds(), err == nil && d > 0
 }
 
-func intervalFigure(name string, c measure.Checkpointing, points line) pictures.Figure {
+func intervalFigure(name string, c measure.Checkpointing, points canvas.Line) pictures.Figure {
 	ns := func(s float64) time.Duration { return time.Duration(s * 1e9) }
 	const steps = 120
 	low, high := math.Inf(1), 0.0
-	for _, x := range points.x {
+	for _, x := range points.X {
 		low, high = min(low, x), max(high, x)
 	}
-	expected := line{style: draw.LineStyle{Color: canvas.Hue(2), Width: 1.4}}
+	expected := canvas.Line{Style: draw.LineStyle{Color: canvas.Hue(2), Width: 1.4}}
 	for i := range steps + 1 {
 		x := low * math.Pow(high/low, float64(i)/steps)
-		expected.x = append(expected.x, x)
-		expected.y = append(expected.y, estimator.ExpectedCheckpointCost(ns(c.Work), ns(x), ns(c.Cost), ns(c.Restart),
+		expected.X = append(expected.X, x)
+		expected.Y = append(expected.Y, estimator.ExpectedCheckpointCost(ns(c.Work), ns(x), ns(c.Cost), ns(c.Restart),
 			ns(c.Between)).Seconds())
 	}
 	young, daly := estimator.YoungInterval(ns(c.Cost), ns(c.Between)).Seconds(), estimator.DalyInterval(ns(c.Cost),
 		ns(c.Between)).Seconds()
 	most := 0.0
-	for _, y := range append(points.high[:len(points.high):len(points.high)], expected.y...) {
+	for _, y := range append(points.High[:len(points.High):len(points.High)], expected.Y...) {
 		most = max(most, y)
 	}
 	per, unit := canvas.TimeUnit(most)
-	p := panel{x: "interval between checkpoints (s), logarithmic", y: "mean JCT (" + unit + ")", logX: true}
-	for _, l := range []line{expected, points} {
-		for _, values := range [][]float64{l.y, l.low, l.high} {
+	p := canvas.Panel{X: "interval between checkpoints (s), logarithmic", Y: "mean JCT (" + unit + ")", LogX: true}
+	for _, l := range []canvas.Line{expected, points} {
+		for _, values := range [][]float64{l.Y, l.Low, l.High} {
 			for i := range values {
 				values[i] /= per
 			}
 		}
-		p.lines = append(p.lines, l)
+		p.Lines = append(p.Lines, l)
 	}
-	p.marks = []mark{
-		{young, "Young " + tell.Number(young) + " s", draw.LineStyle{Color: canvas.Hue(1), Width: 1,
+	p.Marks = []canvas.Upright{
+		{At: young, Label: "Young " + tell.Number(young) + " s", Style: draw.LineStyle{Color: canvas.Hue(1), Width: 1,
 			Dashes: canvas.Dashes(1)}},
-		{daly, "Daly " + tell.Number(daly) + " s", draw.LineStyle{Color: canvas.Hue(3), Width: 1}},
+		{At: daly, Label: "Daly " + tell.Number(daly) + " s", Style: draw.LineStyle{Color: canvas.Hue(3), Width: 1}},
 	}
 	keys := []canvas.Key{
 		{Label: "simulated, with 95% intervals", Swatch: canvas.Dotted(canvas.Hue(0))},
-		{Label: "expected by Daly's formula", Swatch: canvas.Stroked(expected.style)},
-		{Label: "Young's interval", Swatch: canvas.Stroked(p.marks[0].style)}, {Label: "Daly's",
-			Swatch: canvas.Stroked(p.marks[1].style)},
+		{Label: "expected by Daly's formula", Swatch: canvas.Stroked(expected.Style)},
+		{Label: "Young's interval", Swatch: canvas.Stroked(p.Marks[0].Style)}, {Label: "Daly's",
+			Swatch: canvas.Stroked(p.Marks[1].Style)},
 	}
 	title := "Time by the interval between checkpoints – " + c.Job
 	best := estimator.ExpectedCheckpointCost(ns(c.Work), ns(daly), ns(c.Cost), ns(c.Restart), ns(c.Between)).Seconds()
@@ -147,7 +147,7 @@ func intervalFigure(name string, c measure.Checkpointing, points line) pictures.
 				"formula expects %.2f s for lives without "+
 				"memory.", tell.Number(c.Between), tell.Number(c.Cost), tell.Number(c.Restart),
 				tell.Number(c.Work), young, daly, best)},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 1.3*panelHeight + canvas.Margin,
-		Paint: func(c draw.Canvas) { p.paint(canvas.Head(c, title, keys)) },
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 1.3*canvas.PanelHeight + canvas.Margin,
+		Paint: func(c draw.Canvas) { p.Paint(canvas.Head(c, title, keys)) },
 	}
 }

@@ -40,7 +40,7 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	}
 	const most = 8
 	curves := d.Plan.Lives[:min(most, len(d.Plan.Lives))]
-	var panels []panel
+	var panels []canvas.Panel
 	for _, c := range curves {
 		panels = append(panels, lifePanel(c, servers))
 	}
@@ -64,18 +64,18 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 		caption += fmt.Sprintf(" The first %d of %d curves are shown.", most, len(d.Plan.Lives))
 	}
 	const title = "Lives of servers"
-	n := min(columns, len(panels))
+	n := min(canvas.PanelColumns, len(panels))
 	return []pictures.Figure{{
 		Picture: pictures.Picture{Name: Lifetimes, Kind: Lifetimes, Title: title, Caption: caption},
-		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + height(len(panels), n) + canvas.Margin,
-		Paint: func(c draw.Canvas) { paint(canvas.Head(c, title, keys), panels, n) },
+		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + canvas.PanelsHeight(len(panels), n) + canvas.Margin,
+		Paint: func(c draw.Canvas) { canvas.PaintPanels(canvas.Head(c, title, keys), panels, n) },
 	}}, nil
 }
 
 // lifePanel is the curve of a node with the lives of its servers.
-func lifePanel(c record.LifeCurve, servers []record.ServerRow) panel {
+func lifePanel(c record.LifeCurve, servers []record.ServerRow) canvas.Panel {
 	per, unit := canvas.TimeUnit(c.Seconds[len(c.Seconds)-1])
-	p := panel{title: c.Of + ": " + c.Law, x: "life (" + unit + ")", y: "share alive", fromZero: true, topY: 1.02}
+	p := canvas.Panel{Title: c.Of + ": " + c.Law, X: "life (" + unit + ")", Y: "share alive", FromZero: true, TopY: 1.02}
 	scaled := func(seconds []float64) []float64 {
 		out := make([]float64, len(seconds))
 		for i, s := range seconds {
@@ -83,15 +83,15 @@ func lifePanel(c record.LifeCurve, servers []record.ServerRow) panel {
 		}
 		return out
 	}
-	law := line{x: scaled(c.Seconds), y: c.Survival, style: draw.LineStyle{Color: canvas.Hue(0), Width: 1.5},
-		steps: c.Measured}
+	law := canvas.Line{X: scaled(c.Seconds), Y: c.Survival, Style: draw.LineStyle{Color: canvas.Hue(0), Width: 1.5},
+		Steps: c.Measured}
 	if c.Measured {
-		law.radius = 1.5
+		law.Radius = 1.5
 	}
-	p.lines = append(p.lines, law)
+	p.Lines = append(p.Lines, law)
 	if c.Fitted != nil {
-		p.lines = append(p.lines, line{x: scaled(c.Seconds), y: c.Fitted,
-			style: draw.LineStyle{Color: canvas.Hue(2), Width: 1.2, Dashes: canvas.Dashes(1)}})
+		p.Lines = append(p.Lines, canvas.Line{X: scaled(c.Seconds), Y: c.Fitted,
+			Style: draw.LineStyle{Color: canvas.Hue(2), Width: 1.2, Dashes: canvas.Dashes(1)}})
 	}
 	var seen []market.Observation
 	for _, s := range servers {
@@ -100,17 +100,17 @@ func lifePanel(c record.LifeCurve, servers []record.ServerRow) panel {
 		}
 	}
 	if km, err := market.KaplanMeier(c.Of, seen); err == nil {
-		own := line{x: []float64{0}, y: []float64{1}, steps: true, style: draw.LineStyle{Color: canvas.Hue(1),
+		own := canvas.Line{X: []float64{0}, Y: []float64{1}, Steps: true, Style: draw.LineStyle{Color: canvas.Hue(1),
 			Width: vg.Length(1.3)}}
 		longest := 0.0
 		for _, o := range seen {
 			longest = max(longest, o.Time.Seconds())
 		}
 		for i, t := range km.Times {
-			own.x, own.y = append(own.x, t.Seconds()/per), append(own.y, km.Survivals[i])
+			own.X, own.Y = append(own.X, t.Seconds()/per), append(own.Y, km.Survivals[i])
 		}
-		own.x, own.y = append(own.x, longest/per), append(own.y, own.y[len(own.y)-1])
-		p.lines = append(p.lines, own)
+		own.X, own.Y = append(own.X, longest/per), append(own.Y, own.Y[len(own.Y)-1])
+		p.Lines = append(p.Lines, own)
 	}
 	return p
 }

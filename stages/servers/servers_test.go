@@ -56,7 +56,7 @@ func TestPictures(t *testing.T) {
 			1), Policies: make([]record.Named, 1),
 		Lives:       []record.LifeCurve{record.LifeCurve(market.CurveOf("K80", market.Exponential{Mean: 3600e9}, 0))},
 		Checkpoints: []measure.Checkpointing{{Job: "train", Between: 3600, Cost: 10, Restart: 60, Work: 36000}},
-		Plots: []record.Plot{{Kind: ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
+		Plots: []record.Plot{{Kind: clusterspeed.ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
 			{Kind: Intervals}},
 	}}
 	var servers []record.ServerRow
@@ -101,7 +101,7 @@ func TestPictures(t *testing.T) {
 // TestNothingToDraw: an experiment without servers has none of these pictures, which is nothing to tell.
 func TestNothingToDraw(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir(), Plan: record.Plan{
-		Plots: []record.Plot{{Kind: ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
+		Plots: []record.Plot{{Kind: clusterspeed.ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
 			{Kind: Intervals}},
 	}}
 	pictures, err := plot.Draw(context.Background(), e, filepath.Join(e.Dir, record.PlotsDir), plot.Options{})
@@ -118,7 +118,7 @@ func TestCrowded(t *testing.T) {
 		Axes: []string{"interval"}, Workloads: make([]record.Named, 1), Hardware: make([]record.Named, 2), Policies: make([]record.Named, 2),
 		Lives:       []record.LifeCurve{record.LifeCurve(market.CurveOf("K80", market.Exponential{Mean: 3600e9}, 0)), record.LifeCurve(market.CurveOf("V100", market.Exponential{Mean: 7200e9}, 0))},
 		Checkpoints: []measure.Checkpointing{{Job: "train", Between: 3600, Cost: 10, Restart: 60, Work: 36000}},
-		Plots:       []record.Plot{{Kind: ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations}, {Kind: Intervals}},
+		Plots:       []record.Plot{{Kind: clusterspeed.ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations}, {Kind: Intervals}},
 	}}
 	var servers []record.ServerRow
 	for i := range 14 {

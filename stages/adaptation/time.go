@@ -1,4 +1,4 @@
-package deepening
+package adaptation
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func init() {
 }
 
 func adaptationTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := studies(d)
+	all, err := deepeningStudies(d)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func adaptationTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error)
 }
 
 // deepening are the times in which programs added layers, by what decided that.
-func (s study) deepening() timeBars {
+func (s deepeningStudy) deepening() timeBars {
 	var bars timeBars
 	for _, r := range s.Courses {
 		name := r.Controller

@@ -1,4 +1,4 @@
-package deepening
+package adaptation
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func init() {
 }
 
 func adaptationCourses(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := studies(d)
+	all, err := deepeningStudies(d)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func adaptationCourses(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, err
 }
 
 // coursesIn are the trainings of a scenario.
-func (s study) coursesIn(scenario string) pictures.Figure {
+func (s deepeningStudy) coursesIn(scenario string) pictures.Figure {
 	c := courses{}
 	var names []string
 	decided := math.Inf(1)

@@ -1,6 +1,7 @@
-// Package deepening draws the pictures of controllers that decide when to deepen
+// Deepening draws the pictures of controllers that decide when to deepen
 // a network.
-package deepening
+
+package adaptation
 
 import (
 	"fmt"
@@ -22,7 +23,7 @@ import (
 // What the pictures of controllers that deepen networks share.
 
 // study is one adaptation block in its tables.
-type study struct {
+type deepeningStudy struct {
 	name                   string
 	controllers, scenarios []string
 	record.Adaptations
@@ -30,17 +31,17 @@ type study struct {
 
 // studies groups the tables by their blocks, in the order of the file; none where
 // the experiment has no such block.
-func studies(d *pictures.Data) ([]study, error) {
+func deepeningStudies(d *pictures.Data) ([]deepeningStudy, error) {
 	all, err := d.Adaptations()
 	if err != nil {
 		return nil, err
 	}
-	var out []study
-	at := func(name string) *study {
-		i := slices.IndexFunc(out, func(s study) bool { return s.name == name })
+	var out []deepeningStudy
+	at := func(name string) *deepeningStudy {
+		i := slices.IndexFunc(out, func(s deepeningStudy) bool { return s.name == name })
 		if i < 0 {
 			i = len(out)
-			out = append(out, study{name: name})
+			out = append(out, deepeningStudy{name: name})
 		}
 		return &out[i]
 	}
@@ -82,7 +83,7 @@ func studies(d *pictures.Data) ([]study, error) {
 }
 
 // of are the sequences of a scenario.
-func (s study) of(scenario string) []record.SequenceRow {
+func (s deepeningStudy) of(scenario string) []record.SequenceRow {
 	var rows []record.SequenceRow
 	for _, r := range s.Sequences {
 		if r.Scenario == scenario {
@@ -99,7 +100,7 @@ type chosen struct {
 	sequence    string
 }
 
-func (s study) chosen(scenario string) []chosen {
+func (s deepeningStudy) chosen(scenario string) []chosen {
 	var out []chosen
 	for _, r := range s.Ranking {
 		if r.Scenario != scenario {

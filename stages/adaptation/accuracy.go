@@ -1,4 +1,4 @@
-package deepening
+package adaptation
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func init() {
 }
 
 func adaptationAccuracy(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := studies(d)
+	all, err := deepeningStudies(d)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func adaptationAccuracy(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, er
 	return out, nil
 }
 
-func (s study) accuracies(scenario string) pictures.Figure {
+func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 	var values []float64
 	at := map[string]float64{}
 	for _, r := range s.of(scenario) {

@@ -1,4 +1,4 @@
-package deepening
+package adaptation
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func init() {
 }
 
 func adaptationRanks(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := studies(d)
+	all, err := deepeningStudies(d)
 	if err != nil {
 		return nil, err
 	}

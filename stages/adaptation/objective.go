@@ -1,4 +1,4 @@
-package deepening
+package adaptation
 
 import (
 	"fmt"
@@ -33,7 +33,7 @@ type learningCurve struct {
 }
 
 func adaptationObjective(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := studies(d)
+	all, err := deepeningStudies(d)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func adaptationObjective(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, e
 }
 
 // curves are those of a controller, by what it learned on.
-func (s study) curves(controller string) []learningCurve {
+func (s deepeningStudy) curves(controller string) []learningCurve {
 	var out []learningCurve
 	seed, lesson := 0, 0
 	for _, r := range s.Objectives {

@@ -1,4 +1,4 @@
-package servers
+package clusterspeed
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/tell"
-	"github.com/tfexp/tfexp/stages/clusterspeed"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -28,18 +27,15 @@ func init() {
 	})
 }
 
-// columns is the number of panels beside each other.
-const columns = 2
-
 // clusterSpeed draws, for each table, a panel for each model and device, with a line for each number of parameter
 // servers.
 func clusterSpeed(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	rows, err := clusterspeed.ClusterSpeeds.Read(d.Dir)
+	rows, err := ClusterSpeeds.Read(d.Dir)
 	if err != nil {
 		return nil, err
 	}
 	var files []string
-	of := map[string][]clusterspeed.ClusterSpeedRow{}
+	of := map[string][]ClusterSpeedRow{}
 	for _, r := range rows {
 		if of[r.File] == nil {
 			files = append(files, r.File)
@@ -57,7 +53,7 @@ func clusterSpeed(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	return out, nil
 }
 
-func speeds(name, title, file string, rows []clusterspeed.ClusterSpeedRow) pictures.Figure {
+func speeds(name, title, file string, rows []ClusterSpeedRow) pictures.Figure {
 	var servers []int
 	for _, r := range rows {
 		if !slices.Contains(servers, r.Servers) {
@@ -75,65 +71,43 @@ func speeds(name, title, file string, rows []clusterspeed.ClusterSpeedRow) pictu
 	}
 	keys = append(keys, canvas.Key{Label: "predicted from smaller clusters",
 		Swatch: canvas.Stroked(draw.LineStyle{Color: canvas.Quiet, Width: 1, Dashes: canvas.Dashes(2)})})
-	var panels []panel
+	var panels []canvas.Panel
 	for _, r := range rows {
 		t := r.Device
 		if r.Model != "" {
 			t = r.Model + " on " + r.Device
 		}
-		i := slices.IndexFunc(panels, func(p panel) bool { return p.title == t })
+		i := slices.IndexFunc(panels, func(p canvas.Panel) bool { return p.Title == t })
 		if i < 0 {
 			i = len(panels)
-			panels = append(panels, panel{title: t, x: "workers", y: "steps/s", fromZero: true, lines: make([]line,
+			panels = append(panels, canvas.Panel{Title: t, X: "workers", Y: "steps/s", FromZero: true, Lines: make([]canvas.Line,
 				3*len(servers))})
 		}
 		k := slices.Index(servers, r.Servers)
-		measured, fitted, left := &panels[i].lines[3*k], &panels[i].lines[3*k+1], &panels[i].lines[3*k+2]
-		measured.radius, measured.style.Color = 2.6, canvas.Hue(k)
-		fitted.style = draw.LineStyle{Color: canvas.Hue(k), Width: 1.2}
-		left.style = draw.LineStyle{Color: canvas.Hue(k), Width: 1, Dashes: canvas.Dashes(2)}
+		measured, fitted, left := &panels[i].Lines[3*k], &panels[i].Lines[3*k+1], &panels[i].Lines[3*k+2]
+		measured.Radius, measured.Style.Color = 2.6, canvas.Hue(k)
+		fitted.Style = draw.LineStyle{Color: canvas.Hue(k), Width: 1.2}
+		left.Style = draw.LineStyle{Color: canvas.Hue(k), Width: 1, Dashes: canvas.Dashes(2)}
 		w := float64(r.Workers)
-		measured.x, measured.y = append(measured.x, w), append(measured.y, r.Speed)
-		fitted.x, fitted.y = append(fitted.x, w), append(fitted.y, r.Fitted)
+		measured.X, measured.Y = append(measured.X, w), append(measured.Y, r.Speed)
+		fitted.X, fitted.Y = append(fitted.X, w), append(fitted.Y, r.Fitted)
 		if r.LeftOut && !math.IsNaN(r.Queued) {
-			left.x, left.y = append(left.x, w), append(left.y, r.Queued)
+			left.X, left.Y = append(left.X, w), append(left.Y, r.Queued)
 		}
 	}
 	for i := range panels {
-		for k := range panels[i].lines {
-			panels[i].lines[k].sort()
+		for k := range panels[i].Lines {
+			panels[i].Lines[k].Sort()
 		}
 	}
-	n := min(columns, len(panels))
+	n := min(canvas.PanelColumns, len(panels))
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: ClusterSpeed, Title: title,
 			Caption: "Points are measured (" + file + "), lines " +
 				"the law that was fitted to all of them; dashed is what it predicts of a group's clusters of 5 workers or more " +
 				"when it " +
 				"is fitted without them."},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + height(len(panels), n) + canvas.Margin,
-		Paint: func(c draw.Canvas) { paint(canvas.Head(c, title, keys), panels, n) },
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + canvas.PanelsHeight(len(panels), n) + canvas.Margin,
+		Paint: func(c draw.Canvas) { canvas.PaintPanels(canvas.Head(c, title, keys), panels, n) },
 	}
-}
-
-// sort orders the points of a line from left to right.
-func (l *line) sort() {
-	order := make([]int, len(l.x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case l.x[a] < l.x[b]:
-			return -1
-		case l.x[a] > l.x[b]:
-			return 1
-		}
-		return 0
-	})
-	x, y := make([]float64, len(order)), make([]float64, len(order))
-	for i, k := range order {
-		x[i], y[i] = l.x[k], l.y[k]
-	}
-	l.x, l.y = x, y
 }

@@ -1,4 +1,4 @@
-package deepening
+package adaptation
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ func nrgba(c color.Color) color.NRGBA { return color.NRGBAModel.Convert(c).(colo
 // adaptationPaths draws, for each scenario, the final accuracy that is to be
 // expected as decisions are made.
 func adaptationPaths(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := studies(d)
+	all, err := deepeningStudies(d)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func adaptationPaths(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error
 	return out, nil
 }
 
-func (s study) paths(scenario string) (pictures.Figure, error) {
+func (s deepeningStudy) paths(scenario string) (pictures.Figure, error) {
 	rows := s.of(scenario)
 	groups := s.chosen(scenario)
 	p := canvas.NewPlot()

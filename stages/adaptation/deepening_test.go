@@ -1,4 +1,4 @@
-package deepening_test
+package adaptation_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	pictures "github.com/tfexp/tfexp/stages/plot"
-	"github.com/tfexp/tfexp/stages/plot/deepening"
+	"github.com/tfexp/tfexp/stages/adaptation"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
 
@@ -81,9 +81,9 @@ func TestRealTraining(t *testing.T) {
 	} {
 		e := trained(t, c.table)
 		for _, kind := range []string{
-			deepening.AdaptationCourses, deepening.AdaptationPaths, deepening.AdaptationObjective,
-			deepening.AdaptationRanks,
-			deepening.AdaptationAccuracy, deepening.AdaptationTime,
+			adaptation.AdaptationCourses, adaptation.AdaptationPaths, adaptation.AdaptationObjective,
+			adaptation.AdaptationRanks,
+			adaptation.AdaptationAccuracy, adaptation.AdaptationTime,
 		} {
 			e.Plan.Plots = append(e.Plan.Plots, record.Plot{Kind: kind})
 		}
