@@ -74,7 +74,7 @@ type Pipeline interface {
 	// Begin notes that a cell begins, and returns its folder, which is empty but
 	// for the cell's key; "" for one that is in a shard.
 	Begin(i int) (dir string, err error)
-	// Sharded reports whether a cell has no folder, but a line in a shard (results/shard); Shelve puts it there.
+	// Sharded reports whether a cell has no folder, but a line in a shard (results/record); Shelve puts it there.
 	Sharded(i int) bool
 	Shelve(i int, cell record.Cell) error
 	// Look finds the cells that other processes have put into shards; Read returns a cell that is complete.

@@ -52,7 +52,7 @@ func TestSentences(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(s.String(), "\n")); d != "" {
-		t.Errorf("%s\nIf this is meant: go test ./results/prose -update", d)
+		t.Errorf("%s\nIf this is meant: go test ./results/analysis -update", d)
 	}
 }
 
