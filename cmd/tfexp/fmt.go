@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/experiments/decode"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 )
 
 func (a *app) fmtCommand() *cobra.Command {

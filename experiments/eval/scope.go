@@ -250,7 +250,7 @@ func NamesRead(n *Node, root string) (names []string, all bool) {
 }
 
 // Globals evaluates variables and locals and returns what every block can see.
-func (r *Reporter) Globals(root *Node, outside Outside) (*Env, []experiments.Setting) {
+func (r *Reporter) Globals(root *Node, outside Outside) (*Env, []schema.Setting) {
 	vars := map[string]cty.Value{
 		"host": hostValue(outside.Host),
 	}

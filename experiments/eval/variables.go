@@ -162,7 +162,7 @@ type given struct {
 }
 
 // variables evaluates all variables, in the order of the file.
-func (r *Reporter) variables(root *Node, from Outside) (map[string]cty.Value, []experiments.Setting) {
+func (r *Reporter) variables(root *Node, from Outside) (map[string]cty.Value, []schema.Setting) {
 	var names []string
 	for _, n := range root.All("variable") {
 		names = append(names, n.Label)
@@ -170,12 +170,12 @@ func (r *Reporter) variables(root *Node, from Outside) (map[string]cty.Value, []
 	outside := r.givenValues(names, from)
 
 	values := map[string]cty.Value{}
-	var settings []experiments.Setting
+	var settings []schema.Setting
 	for _, n := range root.All("variable") {
 		v := r.variable(n, outside[n.Label])
 		values[n.Label] = v
 		if v.IsWhollyKnown() && !v.IsNull() {
-			settings = append(settings, experiments.Setting{Name: n.Label, Value: literal(v)})
+			settings = append(settings, schema.Setting{Name: n.Label, Value: literal(v)})
 		}
 	}
 	return values, settings
