@@ -261,7 +261,7 @@ func (r *Reporter) typed(v cty.Value, t *varType, at hcl.Range, name string) cty
 // validate checks a variable's value by one validation block.
 func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 	for _, t := range check.Attr("condition").Expr.Variables() {
-		if step, ok := second(t); t.RootName() == "var" && ok && step != n.Label {
+		if step := second(t); t.RootName() == "var" && step != "" && step != n.Label {
 			r.Errorf(t.SourceRange(), "Reference not available here",
 				"The validation of the variable %q reads its own value alone, var.%s.", n.Label, n.Label)
 			return false
@@ -285,15 +285,6 @@ func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 	r.Errorf(at, "Invalid value of a variable", "%s (The variable %q is %s; the condition is at line %d.)",
 		text.AsString(), n.Label, Display(v), check.Header.Start.Line)
 	return false
-}
-
-// second returns the second name of a reference: x of var.x.
-func second(t hcl.Traversal) (name string, ok bool) {
-	if len(t) < 2 {
-		return "", false
-	}
-	step, ok := t[1].(hcl.TraverseAttr)
-	return step.Name, ok
 }
 
 // Condition evaluates a bool; unknown when it is none, which is reported.

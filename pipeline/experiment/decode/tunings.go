@@ -200,10 +200,7 @@ func (x *expander) tuning(t *tuned, hardware *eval.Node, p point, reads []int) *
 		return nil
 	}
 	one := decoded.Tuning
-	one.Hardware = hardware.Label
-	for _, a := range axes {
-		one.Axes = append(one.Axes, record.Setting(a))
-	}
+	one.Hardware, one.Axes = hardware.Label, axes
 	measured := x.blocks.Measured(t.job, x.global.With(each, ""), t.settings)
 	if !x.fill(t, one, measured) {
 		return nil
