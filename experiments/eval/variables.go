@@ -234,8 +234,9 @@ func (r *Reporter) givenValue(name string, g *given, t *varType, text bool, cons
 	case text:
 		return cty.StringVal(g.text)
 	}
-	if at, what := TooDeepExpression(g.at.Filename, []byte(g.text), g.at.Start); what != "" {
-		r.Errorf(at, "Too large to read", "%s", what)
+	tokens, _ := hclsyntax.LexExpression([]byte(g.text), g.at.Filename, g.at.Start)
+	if at, what, _ := tooDeep(tokens); what != "" {
+		r.Errorf(at, tooLarge, "%s", what)
 		return Unknown
 	}
 	expr, diags := hclsyntax.ParseExpression([]byte(g.text), g.at.Filename, g.at.Start)
