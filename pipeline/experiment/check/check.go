@@ -17,21 +17,19 @@ type Checker struct {
 	*eval.Reporter
 	spec  *experiment.Spec
 	facts experiments.HostFacts
-	seen  map[any]bool
+	seen  map[[4]any]bool
 	whole bool // every block that cells need is there
 }
 
 // NewChecker returns a checker of the cells of spec, which reports to r. Real
 // hardware is checked against the facts of the host.
 func New(r *eval.Reporter, spec *experiment.Spec, host experiments.HostFacts) *Checker {
-	return &Checker{Reporter: r, spec: spec, facts: host, seen: map[any]bool{}}
+	return &Checker{Reporter: r, spec: spec, facts: host, seen: map[[4]any]bool{}}
 }
 
 // Cells reports what is wrong with the cells of the matrix, each mistake once,
 // at its line.
 func (c *Checker) Cells() {
-	type pair struct{ a, b any }
-	type triple struct{ a, b, c any }
 	c.whole = !c.Failed()
 	for _, cell := range c.allCells() {
 		w, h, p := cell.Workload, cell.Hardware, cell.Policy
@@ -45,12 +43,12 @@ func (c *Checker) Cells() {
 		if h.Kind().Contained {
 			c.inContainers(w, h)
 		}
-		if c.first(pair{w, h}) {
+		if c.first(w, h) {
 			for _, j := range w.JobBlocks() {
 				c.elastic(j, h)
 			}
 			for _, submit := range w.Submits {
-				if c.first(pair{submit.Job, h}) {
+				if c.first(submit.Job, h) {
 					c.clusterSpeed(submit.Job, h)
 				}
 			}
@@ -59,17 +57,17 @@ func (c *Checker) Cells() {
 		}
 		c.programs(w, h)
 		for _, submit := range w.Submits {
-			if c.first(triple{submit.Job, h, p.Divides()}) {
+			if c.first(submit.Job, h, p.Divides()) {
 				c.fits(submit.Job, h, p.Divides())
 			}
 		}
-		if c.first(pair{p, h}) {
+		if c.first(p, h) {
 			c.pauses(p, h)
 			c.divides(p, h)
 			c.blind(p, h)
 			c.oracle(p, h)
 		}
-		if c.first(triple{w, h, p}) {
+		if c.first(w, h, p) {
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
 			c.lossCurves(w, p)
@@ -97,13 +95,13 @@ func (c *Checker) allCells() []experiment.Cell {
 	return cells
 }
 
-// first reports whether something is looked at for the first time.
-func (c *Checker) first(what any) bool {
-	if c.seen[what] {
-		return false
-	}
-	c.seen[what] = true
-	return true
+// first reports whether something, or some things together, are looked at for the first time.
+func (c *Checker) first(what ...any) bool {
+	var key [4]any
+	copy(key[:], what)
+	seen := c.seen[key]
+	c.seen[key] = true
+	return !seen
 }
 
 // fail reports an error.

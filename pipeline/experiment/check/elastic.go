@@ -11,7 +11,7 @@ import (
 
 // elastic reports an elastic job that its simulation cannot follow.
 func (c *Checker) elastic(j *experiment.Job, h *experiment.Hardware) {
-	if j.Runtime == nil || j.Runtime.Elastic == nil || h.Real() || !c.first([2]any{j.Runtime.Elastic, h}) {
+	if j.Runtime == nil || j.Runtime.Elastic == nil || h.Real() || !c.first(j.Runtime.Elastic, h) {
 		return
 	}
 	at, what := j.Runtime.Elastic.Range, ""

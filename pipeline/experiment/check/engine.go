@@ -21,20 +21,10 @@ func (c *Checker) onEngine(h *experiment.Hardware) {
 
 // records reports a workload of which an engine that replays records has too few.
 func (c *Checker) records(w *experiment.Workload, h *experiment.Hardware) {
-	type pair struct {
-		w *experiment.Workload
-		h *experiment.Hardware
-	}
-	if !h.Kind().Recorded || h.Settings == nil || !c.first(pair{w, h}) {
+	if !h.Kind().Recorded || h.Settings == nil || !c.first("records", w, h) {
 		return
 	}
-	jobs := 0
-	for _, s := range w.Submits {
-		jobs += s.Count
-	}
-	if w.Trace != nil {
-		jobs += len(w.Trace.Jobs)
-	}
+	jobs := jobsOf(w)
 	have, need := h.Kind().Records(h.ForEngine()), jobs*c.spec.Replicates
 	if have < need {
 		c.fail(h.Range, "Too few recorded runs",
@@ -100,12 +90,7 @@ func (c *Checker) onHardware(j *experiment.Job, h *experiment.Hardware, sampled 
 	if (h.Real() || sampled) && c.first(j) {
 		c.paths(j)
 	}
-	type pair struct {
-		job *experiment.Job
-		on  *experiment.Hardware
-		as  string
-	}
-	if h.Real() && c.first(pair{j, h, "program"}) {
+	if h.Real() && c.first("program", j, h) {
 		c.jobOnEngine(j, h, 0) // fits reports GPUs
 	}
 }
@@ -164,21 +149,9 @@ func (c *Checker) outsideContainers(j *experiment.Job) bool {
 
 // inContainers checks the jobs of a workload on hardware whose jobs run in containers.
 func (c *Checker) inContainers(w *experiment.Workload, h *experiment.Hardware) {
-	type pair struct {
-		job *experiment.Job
-		on  *experiment.Hardware
-		as  string
-	}
-	for _, s := range w.Submits {
-		if c.first(pair{s.Job, h, "container"}) {
-			c.contained(s.Job, h)
-		}
-	}
-	if w.Trace != nil {
-		for _, k := range w.Trace.Blocks {
-			if c.first(pair{k.Job, h, "container"}) {
-				c.contained(k.Job, h)
-			}
+	for _, j := range w.JobBlocks() {
+		if c.first("container", j, h) {
+			c.contained(j, h)
 		}
 	}
 	for _, s := range w.Submits {

@@ -25,7 +25,7 @@ func (c *Checker) memory() {
 		w := cell.Workload
 		together := min(cells[w], c.facts.Threads+1)
 		jobs := jobsOf(w)
-		if together == 0 || !c.first(crowded{w}) || c.facts.MemoryBytes <= 0 {
+		if together == 0 || !c.first("memory", w) || c.facts.MemoryBytes <= 0 {
 			continue
 		}
 		one, all := int64(jobs)*bytesOfJob, int64(jobs)*bytesOfJob*int64(together)
@@ -44,9 +44,6 @@ func (c *Checker) memory() {
 		c.Add(d)
 	}
 }
-
-// crowded marks the workloads that memory has looked at.
-type crowded struct{ of *experiment.Workload }
 
 // jobsOf returns how many jobs a cell of a workload has.
 func jobsOf(w *experiment.Workload) int {

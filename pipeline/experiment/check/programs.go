@@ -19,14 +19,13 @@ import (
 // here. It is an error only once jobs are to run (experiments.Diagnostics.Running):
 // the program may still come, and the file may be for another machine.
 func (c *Checker) missingPrograms() {
-	type program struct{ of *experiment.Job }
 	for _, cell := range c.allCells() {
 		if !cell.Hardware.Real() || !cell.Hardware.Kind().Here {
 			continue
 		}
 		for _, j := range cell.Workload.JobBlocks() {
 			ownPath := func(s schema.Setting) bool { return s.Name == "PATH" }
-			if len(j.Command) > 0 && c.first(program{j}) && !slices.ContainsFunc(j.Env, ownPath) {
+			if len(j.Command) > 0 && c.first("command", j) && !slices.ContainsFunc(j.Env, ownPath) {
 				c.program(j)
 			}
 		}

@@ -18,8 +18,7 @@ func (c *Checker) provisioning(w *experiment.Workload, h *experiment.Hardware, p
 	if rents == nil {
 		return
 	}
-	type rented struct{ h, p any }
-	if c.first(rented{h, p}) {
+	if c.first("rents", h, p) {
 		c.rentable(h, p, rents)
 	}
 	if rents.Deadline && w.Trace != nil && slices.ContainsFunc(w.Trace.Jobs,
@@ -29,7 +28,7 @@ func (c *Checker) provisioning(w *experiment.Workload, h *experiment.Hardware, p
 	}
 	for _, s := range w.Submits {
 		j := s.Job
-		if rents.Moves && j.Checkpoint == nil && c.first(rented{j, "checkpoint"}) {
+		if rents.Moves && j.Checkpoint == nil && c.first("checkpoint", j) {
 			c.fail(j.Range, "Job without checkpoints", "The provisioning %q takes jobs from one server to another: without a "+
 				"checkpoint block the job %q would begin from nothing each time.", rents.Name, j.Name)
 		}
@@ -41,10 +40,10 @@ func (c *Checker) provisioning(w *experiment.Workload, h *experiment.Hardware, p
 			at = place(j.At, "deadline", j.Range)
 		}
 		switch work, known := shortest(j); {
-		case s.Deadline == 0 && c.first(rented{j, "no deadline"}):
+		case s.Deadline == 0 && c.first("no deadline", j):
 			c.fail(j.Range, "Job without a deadline", "The provisioning %q plans by deadlines: the job %q needs one, for "+
 				"example deadline = \"52h\".", rents.Name, j.Name)
-		case s.Deadline > 0 && known && work > s.Deadline && c.first(rented{j, s.Deadline}):
+		case s.Deadline > 0 && known && work > s.Deadline && c.first("deadline", j, s.Deadline):
 			c.fail(at, "Deadline shorter than the work", "The job %q takes %s on any server, and is to be done within %s.",
 				j.Name, schema.FormatDuration(work), schema.FormatDuration(s.Deadline))
 		}

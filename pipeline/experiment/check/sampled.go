@@ -10,14 +10,13 @@ import (
 // cannot be taken here. It is an error only once jobs are to run. Beside errors it would only be noise: such a job may
 // ask for more than its hardware has as well.
 func (c *Checker) beyondSamples() {
-	type sampled struct{ of *experiment.Job }
 	for _, cell := range c.allCells() {
 		h := cell.Hardware
 		if h.Real() || h.Kind().Recorded || c.facts.Threads <= 0 {
 			continue
 		}
 		for _, j := range sampledOn(h, cell.Workload) {
-			if j.Threads.Request <= c.facts.Threads || !c.first(sampled{j}) {
+			if j.Threads.Request <= c.facts.Threads || !c.first("sampled", j) {
 				continue
 			}
 			at := j.Threads.Range

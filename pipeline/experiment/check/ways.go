@@ -11,11 +11,10 @@ import (
 // unweighedWays warns of orders by predicted run times that leave open with which of its
 // alternatives a job starts: they rank it by the fastest, and it gets the first that is free.
 func (c *Checker) unweighedWays() {
-	type policyOf struct{ of *experiment.Policy }
 	for _, cell := range c.allCells() {
 		p := cell.Policy
 		if _, set := p.At["placement"]; set || string(p.Placement) != policy.PlacementOf.Default() || !leavesWaysOpen(p.Order) ||
-			!slices.ContainsFunc(cell.Workload.JobBlocks(), several) || !c.first(policyOf{p}) {
+			!slices.ContainsFunc(cell.Workload.JobBlocks(), several) || !c.first("ways", p) {
 			continue
 		}
 		c.Add(experiments.WarningAt(place(p.At, "order", p.Range), "Alternatives that the order does not weigh",
