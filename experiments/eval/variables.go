@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -38,10 +39,8 @@ func (t *varType) isText() bool {
 // parseType reads a type expression; nil when it is none, which is reported.
 func (r *Reporter) parseType(expr hcl.Expression) *varType {
 	if word := hcl.ExprAsKeyword(expr); word != "" {
-		for _, s := range scalarTypes {
-			if s == word {
-				return &varType{name: word}
-			}
+		if slices.Contains(scalarTypes, word) {
+			return &varType{name: word}
 		}
 		r.Suggest(expr.Range(), schema.Nearest(word, scalarTypes), "Unknown type",
 			"%q is not a type. The types are %s, list(…) and map(…).", word, strings.Join(scalarTypes, ", "))

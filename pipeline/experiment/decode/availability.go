@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,28 +100,22 @@ func (r *recorded) done() *market.Availability {
 func (d *Decoder) recordedRow(na *eval.Args, m eval.Model, r tableRow, into *recorded, ticks bool,
 	step time.Duration) bool {
 	if !ticks {
-		seconds, servers, ok := d.numbers(na, m, r, "time_s", "servers")
-		if !ok || !d.whole(na, m, r, "servers", servers) {
+		v, ok := d.numbers(na, m, r, "time_s", "servers")
+		if !ok {
 			return false
 		}
-		t := time.Duration(seconds * 1e9)
-		if n := len(into.Times); n > 0 && t <= into.Times[n-1] {
-			d.wrongLine(na, m, r.line, "Not in order", "The time %s does not come after %s.", t, into.Times[n-1])
+		t, servers := time.Duration(v[0]*1e9), tableRow{r.line, r.texts[1:]}
+		if _, ok := d.wholeNumbers(na, m, servers, "servers"); !ok || !d.ascending(na, m, r, into.Times, t) {
 			return false
 		}
-		into.add(t, int(servers))
+		into.add(t, int(v[1]))
 		return true
 	}
-	first, count, ok := d.numbers(na, m, r, "first_tick", "ticks")
-	if !ok || !d.whole(na, m, r, "first_tick", first) || !d.whole(na, m, r, "ticks", count) {
+	v, ok := d.wholeNumbers(na, m, r, "first_tick", "ticks", "available")
+	if !ok {
 		return false
 	}
-	last := r
-	last.texts = r.texts[2:]
-	servers, _, ok := d.numbers(na, m, last, "available")
-	if !ok || !d.whole(na, m, r, "available", servers) {
-		return false
-	}
+	first, count := v[0], v[1]
 	if (first+count)*step.Seconds() > maxSeconds {
 		d.wrongLine(na, m, r.line, "Value out of range", "The tick %g ends after more than %g s.", first+count,
 			maxSeconds)
@@ -141,18 +134,9 @@ func (d *Decoder) recordedRow(na *eval.Args, m eval.Model, r tableRow, into *rec
 	case from > into.end: // a gap, in which nothing is known
 		into.add(into.end, 0)
 	}
-	into.add(from, int(servers))
+	into.add(from, int(v[2]))
 	into.end = from + time.Duration(count)*step
 	return true
-}
-
-// whole reports an error for a number that has to be whole.
-func (d *Decoder) whole(na *eval.Args, m eval.Model, r tableRow, name string, value float64) bool {
-	if value == math.Trunc(value) {
-		return true
-	}
-	d.wrongLine(na, m, r.line, "Malformed line", "%s is %g: it is a whole number.", name, value)
-	return false
 }
 
 // comings reads a file without a header, whose lines are milliseconds, "add" or "remove",

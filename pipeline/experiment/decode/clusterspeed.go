@@ -231,7 +231,7 @@ func (d *Decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, 
 	if !a.OK {
 		return
 	}
-	if _, ok := d.eachRow(a, at, from, t.head, t.row); !ok {
+	if _, ok := d.eachRow(a, at, from, nil, t.head, t.row); !ok {
 		return
 	}
 	if len(t.samples) == 0 {
@@ -286,9 +286,6 @@ type clusterTable struct {
 }
 
 func (t *clusterTable) head(columns []string) error {
-	for i := range columns {
-		columns[i] = strings.TrimSpace(columns[i])
-	}
 	for i, name := range t.columns {
 		at := slices.Index(columns, name)
 		if needed := i >= 1 && i <= 3 || t.named[i]; at < 0 && needed {

@@ -156,14 +156,22 @@ func (d Finder) TraceErrors(t Input, at hcl.Range, err error) {
 func (d Finder) fileErrors(t Input, at hcl.Range, err error, hint string) {
 	lines := experiment.LineErrors(err)
 	var wanted []int
+	kinds := map[string]int{} // how many lines are wrong in the same way
 	for _, l := range lines {
 		wanted = append(wanted, l.Line)
+		kinds[experiment.KindOf(l.Err)]++
 	}
 	shown := linesOf(t, wanted...)
 	for i, l := range lines {
-		like, others := likeLines(lines, l)
-		if others > 0 && like != l {
+		kind := experiment.KindOf(l.Err)
+		others := kinds[kind] - 1
+		switch {
+		case others < 0:
 			continue // told with the first of its kind
+		case others < mostAlike:
+			others = 0
+		default:
+			kinds[kind] = 0
 		}
 		detail := sentence(l.Err.Error())
 		if others > 0 {
@@ -188,26 +196,6 @@ func (d Finder) fileErrors(t Input, at hcl.Range, err error, hint string) {
 
 // mostAlike is how many lines that are wrong in the same way are shown, each for itself.
 const mostAlike = 3
-
-// likeLines returns the first line that is wrong in the same way as l, and how many others are, or 0 where they are so few
-// that each is shown.
-func likeLines(lines []*workload.LineError, l *workload.LineError) (first *workload.LineError, others int) {
-	kind := experiment.KindOf(l.Err)
-	for _, other := range lines {
-		if experiment.KindOf(other.Err) != kind {
-			continue
-		}
-		if first == nil {
-			first = other
-			continue
-		}
-		others++
-	}
-	if others < mostAlike {
-		others = 0
-	}
-	return first, others
-}
 
 // sentence makes a sentence of a phrase.
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }

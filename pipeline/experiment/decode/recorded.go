@@ -3,7 +3,6 @@ package decode
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -120,30 +119,14 @@ func (d *Decoder) measured(a *eval.Args, v *recordedArgs) *measured {
 	}
 	t := &measured{Input: from}
 	d.tables[key] = t
-	t.digest, t.ok = d.eachRow(a, a.At("file"), from, func(head []string) error {
-		t.head = slices.Clone(head)
+	t.digest, t.ok = d.eachRow(a, a.At("file"), from, where, func(head []string) error {
+		t.head = head
 		return nil
 	}, func(_ int, row []string) error {
-		for _, w := range where {
-			if i := slices.Index(t.head, w.Name); i >= 0 && !alike(row[i], w.Value) {
-				return nil
-			}
-		}
 		t.rows = append(t.rows, slices.Clone(row))
 		return nil
 	})
 	return t
-}
-
-// alike reports whether two texts are the same, or the same number.
-func alike(a, b string) bool {
-	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
-	if a == b {
-		return true
-	}
-	x, err := strconv.ParseFloat(a, 64)
-	y, err2 := strconv.ParseFloat(b, 64)
-	return err == nil && err2 == nil && x == y
 }
 
 // recorded gives a job the outcomes of the table's rows at its settings. While

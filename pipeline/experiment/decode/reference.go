@@ -10,7 +10,6 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // referenceArgs are the arguments of a reference block.
@@ -73,7 +72,7 @@ func (d *Decoder) references(s *experiment.Spec) []record.Reference {
 			t.columns[c.Value] = c.Name
 		}
 		from := d.Find(v.File)
-		if _, ok := d.eachRow(a, a.At("file"), from, t.head, t.row); !ok {
+		if _, ok := d.eachRow(a, a.At("file"), from, v.Where, t.head, t.row); !ok {
 			continue
 		}
 		if len(t.rows) == 0 && len(t.where) > 0 {
@@ -105,23 +104,18 @@ type referenceTable struct {
 // places are what a row can be about beside the axes.
 var places = []string{"workload", "hardware", "policy", "replicate"}
 
-func (t *referenceTable) head(columns []string) error {
+func (t *referenceTable) head(columns []string) (err error) {
 	numbers := 0
 	seen := map[string]string{} // the column that holds a fact
-	t.chosen = make([]int, len(t.where))
-	for i := range t.where {
-		t.chosen[i] = slices.Index(columns, t.where[i].Name)
-		if t.chosen[i] < 0 {
-			return fmt.Errorf("there is no column %q; there are %s", t.where[i].Name, workload.Names(columns))
-		}
+	if t.chosen, err = placesOf(columns, namesOf(t.where)); err != nil {
+		return err
 	}
 	for i, name := range columns {
 		if slices.Contains(t.chosen, i) {
 			t.facts, t.metrics = append(t.facts, ""), append(t.metrics, "")
 			continue
 		}
-		column := strings.TrimSpace(name)
-		name = column
+		column := name
 		if is, ok := t.columns[name]; ok {
 			name = is
 		}
@@ -151,11 +145,6 @@ func (t *referenceTable) head(columns []string) error {
 }
 
 func (t *referenceTable) row(_ int, fields []string) error {
-	for k, i := range t.chosen {
-		if !alike(fields[i], t.where[k].Value) {
-			return nil
-		}
-	}
 	var r record.ReferenceRow
 	for i, text := range fields {
 		text = strings.TrimSpace(text)

@@ -94,23 +94,23 @@ func (d *Decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.M
 	var seen []market.Observation
 	for _, r := range rows {
 		if which == 0 {
-			t, s, ok := d.numbers(na, m, r, "time_s", "survival")
+			v, ok := d.numbers(na, m, r, "time_s", "survival")
 			if !ok {
 				return nil, false
 			}
-			times, survivals = append(times, time.Duration(t*1e9)), append(survivals, s)
+			times, survivals = append(times, time.Duration(v[0]*1e9)), append(survivals, v[1])
 			if _, err := market.NewMeasured(m.File, times, survivals); err != nil {
 				d.wrongLine(na, m, r.line, "Not a survival curve", "%s", sentence(err.Error()))
 				return nil, false
 			}
 			continue
 		}
-		t, _, ok := d.numbers(na, m, r, "lifetime_s")
+		v, ok := d.numbers(na, m, r, "lifetime_s")
 		if !ok {
 			return nil, false
 		}
 		taken := r.texts[1] == "1" || strings.EqualFold(r.texts[1], "true") || r.texts[1] == "revoked"
-		seen = append(seen, market.Observation{Time: time.Duration(t * 1e9), Taken: taken})
+		seen = append(seen, market.Observation{Time: time.Duration(v[0] * 1e9), Taken: taken})
 	}
 	var curve *market.Measured
 	var err error
@@ -132,13 +132,17 @@ func (d *Decoder) price(na *eval.Args, arg string, t *market.Terms, in string, n
 	at := na.Node.Attr(arg).Expr.Range()
 	switch m.Name {
 	case "prices":
-		rows, ok := d.timeline(na, m, at, "price")
+		rows, _, ok := d.csvTable(na, m, at, []string{"time_s", "price"})
 		if !ok {
 			return market.Fixed(0)
 		}
 		var p market.Price
 		for _, r := range rows {
-			p.Times, p.PerHour = append(p.Times, r.at), append(p.PerHour, r.value)
+			v, ok := d.numbers(na, m, r, "time_s", "price")
+			if !ok || !d.ascending(na, m, r, p.Times, time.Duration(v[0]*1e9)) {
+				return market.Fixed(0)
+			}
+			p.Times, p.PerHour = append(p.Times, time.Duration(v[0]*1e9)), append(p.PerHour, v[1])
 		}
 		if err := p.Check(); err != nil {
 			na.Fail(at, "Not a price", "%s", sentence(err.Error()))
@@ -164,12 +168,12 @@ func (d *Decoder) catalogue(
 	}
 	var regions []string
 	for _, r := range rows {
-		price, _, ok := d.numbers(na, m, r, "price")
+		price, ok := d.numbers(na, m, r, "price")
 		if !ok {
 			return market.Fixed(0)
 		}
 		if r.texts[1] == kind && r.texts[2] == t.Region && r.texts[3] == in {
-			return market.Fixed(price)
+			return market.Fixed(price[0])
 		}
 		if !slices.Contains(regions, r.texts[2]) {
 			regions = append(regions, r.texts[2])

@@ -3,6 +3,7 @@ package decode
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,25 +26,83 @@ func (d *Decoder) read(a *eval.Args, at hcl.Range, from Input, read func(io.Read
 	return digest, err == nil
 }
 
-// eachRow reads a table row by row.
+// eachRow reads a CSV file row by row: the rows that have the texts of where, or numbers that are equal. Of a column of
+// where that is not there head has to say so.
 func (d *Decoder) eachRow(
-	a *eval.Args, at hcl.Range, from Input, head func([]string) error, row func(int, []string) error,
+	a *eval.Args, at hcl.Range, from Input, where []schema.Setting, head func([]string) error, row func(int, []string) error,
 ) (digest string, ok bool) {
+	chosen := make([]int, len(where))
 	return d.read(a, at, from, func(text io.Reader) error {
-		_, err := workload.EachRow(from.Shown, text, false, head, row)
+		_, err := workload.EachRow(from.Shown, text, false, func(names []string) error {
+			for i, name := range names {
+				names[i] = strings.TrimSpace(name)
+			}
+			for i, w := range where {
+				chosen[i] = slices.Index(names, w.Name)
+			}
+			return head(names)
+		}, func(line int, fields []string) error {
+			for i, w := range where {
+				if chosen[i] >= 0 && !alike(fields[chosen[i]], w.Value) {
+					return nil
+				}
+			}
+			return row(line, fields)
+		})
 		return err
 	})
 }
 
-// columns reads columns of numbers, of the rows that have the texts of where.
+// alike reports whether two texts are the same, or the same number.
+func alike(a, b string) bool {
+	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return a == b || err == nil && err2 == nil && x == y
+}
+
+// columns reads columns of numbers above 0, of the rows that have the texts of where.
 func (d *Decoder) columns(
 	a *eval.Args, at hcl.Range, from Input, columns []string, where []schema.Setting,
 ) (rows [][]float64, ok bool) {
-	_, ok = d.read(a, at, from, func(text io.Reader) (err error) {
-		rows, err = workload.ReadColumns(from.Shown, text, columns, where)
+	var places []int
+	_, ok = d.eachRow(a, at, from, where, func(head []string) (err error) {
+		places, err = placesOf(head, append(slices.Clone(columns), namesOf(where)...))
 		return err
+	}, func(_ int, fields []string) error {
+		numbers := make([]float64, len(columns))
+		for i, name := range columns {
+			text := strings.TrimSpace(fields[places[i]])
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(x > 0) || math.IsInf(x, 0) {
+				return fmt.Errorf("%s %q is not a number above 0", name, text)
+			}
+			numbers[i] = x
+		}
+		rows = append(rows, numbers)
+		return nil
 	})
 	return rows, ok
+}
+
+// placesOf returns where columns stand.
+func placesOf(head, columns []string) ([]int, error) {
+	places := make([]int, len(columns))
+	for i, name := range columns {
+		if places[i] = slices.Index(head, name); places[i] < 0 {
+			return nil, fmt.Errorf("there is no column %q; there are %s", name, workload.Names(head))
+		}
+	}
+	return places, nil
+}
+
+// namesOf are the names of settings.
+func namesOf(settings []schema.Setting) []string {
+	names := make([]string, len(settings))
+	for i, s := range settings {
+		names[i] = s.Name
+	}
+	return names
 }
 
 // tableRow is a row of a table, with the texts of some columns.
@@ -56,21 +115,15 @@ type tableRow struct {
 // returns which that was.
 func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []tableRow, which int,
 	ok bool) {
-	from := d.Find(m.File)
-	var head, wanted []int
-	which = -1
+	from, where := d.Find(m.File), namesOf(m.Where)
+	var head []int
 	names := func(names []string) error {
-		for i, list := range columns {
-			if head = columnsOf(names, called(m, list)); which < 0 && head != nil {
-				which = i
-				break
-			}
-		}
-		var where []string
-		for _, w := range m.Where {
-			where = append(where, w.Name)
-		}
-		if wanted = columnsOf(names, where); which < 0 || wanted == nil && len(where) > 0 {
+		which = slices.IndexFunc(columns, func(list []string) bool {
+			places, err := placesOf(names, called(m, list))
+			head = places
+			return err == nil
+		})
+		if _, err := placesOf(names, where); which < 0 || err != nil {
 			var all []string
 			for _, list := range columns {
 				all = append(all, strings.Join(append(called(m, list), where...), ", "))
@@ -80,9 +133,6 @@ func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 		return nil
 	}
 	row := func(line int, fields []string) error {
-		if !chosen(m, fields, wanted) {
-			return nil
-		}
 		r := tableRow{line: line}
 		for _, i := range head {
 			r.texts = append(r.texts, strings.TrimSpace(fields[i]))
@@ -90,7 +140,7 @@ func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 		rows = append(rows, r)
 		return nil
 	}
-	if _, ok := d.eachRow(na, at, from, names, row); !ok {
+	if _, ok := d.eachRow(na, at, from, m.Where, names, row); !ok {
 		return nil, 0, false
 	}
 	if len(rows) == 0 {
@@ -98,16 +148,6 @@ func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 		return nil, 0, false
 	}
 	return rows, which, true
-}
-
-// chosen reports whether a row has the texts that are asked for, or numbers that are equal.
-func chosen(m eval.Model, row []string, at []int) bool {
-	for i, w := range m.Where {
-		if !alike(row[at[i]], w.Value) {
-			return false
-		}
-	}
-	return true
 }
 
 // called returns the names that columns have in a model's file.
@@ -119,64 +159,44 @@ func called(m eval.Model, columns []string) []string {
 	return names
 }
 
-// columnsOf returns where columns stand; nil when one is missing.
-func columnsOf(head, names []string) []int {
-	var at []int
-	for _, name := range names {
-		i := slices.IndexFunc(head, func(h string) bool { return strings.TrimSpace(h) == name })
-		if i < 0 {
-			return nil
-		}
-		at = append(at, i)
-	}
-	return at
-}
-
 // wrongLine reports an error at a line of a model's file.
 func (d *Decoder) wrongLine(na *eval.Args, m eval.Model, line int, summary, detail string, values ...any) {
 	na.OK = false
 	d.LineError(d.Find(m.File), line, summary, fmt.Sprintf(detail, values...))
 }
 
-// timed is a value that holds from an instant on.
-type timed struct {
-	at    time.Duration
-	value float64
-}
-
-// timeline reads a table of values over time.
-func (d *Decoder) timeline(na *eval.Args, m eval.Model, at hcl.Range, column string) ([]timed, bool) {
-	rows, _, ok := d.csvTable(na, m, at, []string{"time_s", column})
-	if !ok {
-		return nil, false
-	}
-	var values []timed
-	for _, r := range rows {
-		seconds, value, ok := d.numbers(na, m, r, "time_s", column)
-		if !ok {
-			return nil, false
-		}
-		t := timed{time.Duration(seconds * 1e9), value}
-		if n := len(values); n > 0 && t.at <= values[n-1].at {
-			d.wrongLine(na, m, r.line, "Not in order", "The time %s does not come after %s.", t.at, values[n-1].at)
-			return nil, false
-		}
-		values = append(values, t)
-	}
-	return values, true
-}
-
-// numbers reads the first two texts of a row, neither of them below 0.
-func (d *Decoder) numbers(na *eval.Args, m eval.Model, r tableRow, names ...string) (x, y float64, ok bool) {
-	values := []*float64{&x, &y}
+// numbers reads the first texts of a row, none of them below 0.
+func (d *Decoder) numbers(na *eval.Args, m eval.Model, r tableRow, names ...string) ([]float64, bool) {
+	values := make([]float64, len(names))
 	for i, name := range names {
 		v, err := strconv.ParseFloat(r.texts[i], 64)
 		if err != nil || !(v >= 0) || v > maxSeconds {
 			d.wrongLine(na, m, r.line, "Malformed line", "%s is %q: not a number from 0 to %g.", m.Option(name, name),
 				r.texts[i], maxSeconds)
-			return 0, 0, false
+			return nil, false
 		}
-		*values[i] = v
+		values[i] = v
 	}
-	return x, y, true
+	return values, true
+}
+
+// wholeNumbers is numbers for those that have to be whole.
+func (d *Decoder) wholeNumbers(na *eval.Args, m eval.Model, r tableRow, names ...string) ([]float64, bool) {
+	values, ok := d.numbers(na, m, r, names...)
+	for i, v := range values {
+		if v != math.Trunc(v) {
+			d.wrongLine(na, m, r.line, "Malformed line", "%s is %g: it is a whole number.", names[i], v)
+			return nil, false
+		}
+	}
+	return values, ok
+}
+
+// ascending reports an error for a time that does not come after the one before, if there is one.
+func (d *Decoder) ascending(na *eval.Args, m eval.Model, r tableRow, times []time.Duration, t time.Duration) bool {
+	if n := len(times); n > 0 && t <= times[n-1] {
+		d.wrongLine(na, m, r.line, "Not in order", "The time %s does not come after %s.", t, times[n-1])
+		return false
+	}
+	return true
 }

@@ -466,9 +466,9 @@ func (d *Decoder) warmStart(a *eval.Args, name string, t *Tune) {
 		return
 	}
 	column := map[string]int{}
-	if digest, ok := d.eachRow(a, at, from, func(head []string) error {
+	if digest, ok := d.eachRow(a, at, from, nil, func(head []string) error {
 		for i, name := range head {
-			column[strings.TrimSpace(name)] = i
+			column[name] = i
 		}
 		for _, s := range t.Settings {
 			if _, ok := column[s.Name]; !ok {
