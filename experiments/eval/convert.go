@@ -231,38 +231,36 @@ func written(v cty.Value) string {
 }
 
 func (a *Args) Duration(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	s, err := convert.Convert(v, cty.String)
-	if err != nil || s.IsNull() || v.Type() == cty.Bool {
-		return a.WrongType(arg, at, v, `a duration, like "1.5s" or "200ms"`)
-	}
-	d, err := schema.ParseDuration(s.AsString())
-	if err != nil {
-		return a.Wrong(at, schema.Suggestion(err), "Not a duration", "%s is %s, which is not a duration: %s.", arg.Name,
-			written(v), err)
-	}
-	if arg.Positive && d == 0 {
-		return a.Wrong(at, "", "Value out of range", "%s must be above 0s.", arg.Name)
-	}
-	if d < arg.Least && d > 0 {
+	d, ok := quantity(a, arg, at, v, "duration", `"1.5s" or "200ms"`, "0s", schema.ParseDuration)
+	if ok && d < arg.Least && d > 0 {
 		return a.Wrong(at, "", "Value out of range", "%s must be at least %s.", arg.Name, arg.Least)
 	}
-	return d, true
+	return d, ok
 }
 
 func (a *Args) size(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	return quantity(a, arg, at, v, "size", `"4GiB" or "512MB"`, "0B", schema.ParseSize)
+}
+
+// quantity reads a text with a unit.
+func quantity[T ~int64](
+	a *Args, arg *schema.Arg, at hcl.Range, v cty.Value, what, like, zero string, parse func(string) (T, error),
+) (T, bool) {
 	s, err := convert.Convert(v, cty.String)
 	if err != nil || s.IsNull() || v.Type() == cty.Bool {
-		return a.WrongType(arg, at, v, `a size, like "4GiB" or "512MB"`)
+		a.WrongType(arg, at, v, "a "+what+", like "+like)
+		return 0, false
 	}
-	n, err := schema.ParseSize(s.AsString())
+	q, err := parse(s.AsString())
 	if err != nil {
-		return a.Wrong(at, schema.Suggestion(err), "Not a size", "%s is %s, which is not a size: %s.", arg.Name,
-			written(v), err)
+		a.Wrong(at, schema.Suggestion(err), "Not a "+what, "%s is %s, which is not a %s: %s.", arg.Name, written(v), what, err)
+		return 0, false
 	}
-	if arg.Positive && n == 0 {
-		return a.Wrong(at, "", "Value out of range", "%s must be above 0B.", arg.Name)
+	if arg.Positive && q == 0 {
+		a.Wrong(at, "", "Value out of range", "%s must be above %s.", arg.Name, zero)
+		return 0, false
 	}
-	return n, true
+	return q, true
 }
 
 // list converts each element, marking the one that is wrong where the list is

@@ -16,11 +16,8 @@ import (
 type expander struct {
 	*matrix
 	known     map[*eval.Node]*block
-	jobs      memo[*experiment.Job]
-	raw       memo[*draft]
-	workloads memo[*experiment.Workload]
-	machines  memo[*experiment.Hardware]
-	policies  memo[*experiment.Policy]
+	memory    map[memoKey]any // what blocks evaluate to; nil stands for an error
+	workloads map[memoKey]*experiment.Workload
 	tuned     []*tuned
 }
 
@@ -31,9 +28,6 @@ type block struct {
 	broken bool
 }
 
-// memo keeps what blocks evaluate to; nil stands for an error.
-type memo[T any] map[memoKey]T
-
 type memoKey struct {
 	n      *eval.Node
 	values string // point.key of the axes that are read
@@ -43,9 +37,8 @@ type memoKey struct {
 // are found also in blocks that no cell has.
 func newExpander(m *matrix) *expander {
 	x := &expander{
-		matrix: m, known: map[*eval.Node]*block{},
-		jobs: memo[*experiment.Job]{}, raw: memo[*draft]{}, workloads: memo[*experiment.Workload]{},
-		machines: memo[*experiment.Hardware]{}, policies: memo[*experiment.Policy]{},
+		matrix: m, known: map[*eval.Node]*block{}, memory: map[memoKey]any{},
+		workloads: map[memoKey]*experiment.Workload{},
 	}
 	unknowns := map[string]cty.Value{}
 	for _, a := range m.axes {
@@ -131,31 +124,29 @@ func (x *expander) env(n *eval.Node, p point) (*eval.Env, bool) {
 }
 
 // evaluate returns what a block evaluates to at a point; nil when it is in error.
-func evaluate[T any](
-	x *expander, memory memo[T], n *eval.Node, p point, decode func(*eval.Node, *eval.Env) (T, bool),
-) T {
+func evaluate[T any](x *expander, n *eval.Node, p point, decode func(*eval.Node, *eval.Env) (T, bool)) T {
 	b := x.known[n]
 	var v T
 	if b == nil || b.broken {
 		return v
 	}
 	key := memoKey{n, p.key(b.reads)}
-	if v, ok := memory[key]; ok {
-		return v
+	if v, ok := x.memory[key]; ok {
+		return v.(T)
 	}
 	if e, ok := x.env(n, p); ok {
 		if got, ok := decode(n, e); ok {
 			v = got
 		}
 	}
-	memory[key] = v
+	x.memory[key] = v
 	return v
 }
 
 // workload evaluates a workload and the jobs that it submits at a point, and
 // returns with it the axes that they read.
 func (x *expander) workload(n *eval.Node, p point) (*experiment.Workload, []int) {
-	raw := evaluate(x, x.raw, n, p, x.blocks.Workload)
+	raw := evaluate(x, n, p, x.blocks.Workload)
 	reads := x.known[n].reads
 	if raw == nil {
 		// Which jobs it submits is not known: an axis that one of them reads is not called unread as well.
@@ -176,7 +167,7 @@ func (x *expander) workload(n *eval.Node, p point) (*experiment.Workload, []int)
 	}
 	jobs, good := make([]*experiment.Job, len(nodes)), true
 	for i := range nodes {
-		jobs[i] = evaluate(x, x.jobs, nodes[i], p, x.blocks.Job)
+		jobs[i] = evaluate(x, nodes[i], p, x.blocks.Job)
 		good = good && jobs[i] != nil
 	}
 	var w *experiment.Workload
@@ -201,8 +192,8 @@ func (x *expander) expand(points []point) []experiment.Cell {
 		}
 		wn, hn, pn := block(p, "workload", iw), block(p, "hardware", ih), block(p, "policy", ip)
 		w, reads := x.workload(wn, p)
-		h := evaluate(x, x.machines, hn, p, x.blocks.Hardware)
-		pol := evaluate(x, x.policies, pn, p, x.blocks.Policy)
+		h := evaluate(x, hn, p, x.blocks.Hardware)
+		pol := evaluate(x, pn, p, x.blocks.Policy)
 		reads = union(union(reads, x.known[hn].reads), x.known[pn].reads)
 		for _, i := range reads {
 			x.axes[i].read = true

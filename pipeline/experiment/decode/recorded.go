@@ -187,33 +187,30 @@ func (d *Decoder) recorded(n *eval.Node, e *eval.Env, a *eval.Args, j *experimen
 // outcome evaluates the outcomes of rows, and returns their means.
 func (d *Decoder) outcome(n *eval.Node, e *eval.Env, t *measured, rows [][]string) (record.TrialOutcome, bool) {
 	out := record.TrialOutcome{Units: 1}
-	set := map[string]func(*float64){
-		"time": func(v *float64) {
-			if v == nil {
-				out.Crashed = "the table has no time for these settings"
-			} else {
-				out.Time = *v
-			}
-		},
-		"loss":     func(v *float64) { out.Loss = v },
-		"accuracy": func(v *float64) { out.Accuracy = v },
-		"cost":     func(v *float64) { out.Cost = v },
-	}
 	for _, name := range []string{"time", "loss", "accuracy", "cost"} {
 		attr := n.Attr(name)
 		if attr == nil {
 			continue
 		}
 		mean, ok := d.meanOf(attr, e, t, rows)
-		if !ok {
+		switch {
+		case !ok:
 			return out, false
-		}
-		if name == "time" && mean != nil && (!(*mean >= 0) || *mean > maxSeconds) {
+		case name == "loss":
+			out.Loss = mean
+		case name == "accuracy":
+			out.Accuracy = mean
+		case name == "cost":
+			out.Cost = mean
+		case mean == nil:
+			out.Crashed = "the table has no time for these settings"
+		case !(*mean >= 0) || *mean > maxSeconds:
 			d.Errorf(attr.Expr.Range(), "Value out of range", "time is %v s in a row of %s: times are from 0 to %v s.", *mean,
 				t.Shown, maxSeconds)
 			return out, false
+		default:
+			out.Time = *mean
 		}
-		set[name](mean)
 	}
 	return out, true
 }

@@ -94,33 +94,14 @@ func ratesOf(t *workload.Throughputs, j *scheduler.Job) []experiment.GPURate {
 	return rates
 }
 
-// measuredAs is what jobs have in common that are described by a table of throughputs.
-type measuredAs struct {
-	class         string
-	threads, gpus int
-}
-
-// measuredBlocks are the job blocks of the jobs of a trace that a table of throughputs describes.
-type measuredBlocks struct {
-	raw   *rawTrace
-	index map[measuredAs]int32
-}
-
-// of returns the index of a job's block in a trace, which is added if it is new.
-func (m *measuredBlocks) of(t *experiment.Trace, j *scheduler.Job) int32 {
-	as := measuredAs{j.Class, j.Threads, j.GPUs}
-	k, ok := m.index[as]
-	if !ok {
-		k = int32(len(t.Blocks))
-		m.index[as] = k
-		t.Blocks = append(t.Blocks, experiment.TraceBlock{Timed: true, Job: &experiment.Job{
-			Name: j.Class, Range: t.Range, GPUs: j.GPUs, Form: fmt.Sprintf("%dt", j.Threads),
-			Threads: experiment.Threads{Request: j.Threads, Min: j.Threads, Inter: 1, Intra: j.Threads}, Steps: 1,
-			Runtime: &experiment.Runtime{
-				Epoch: workload.Span{Mean: time.Second}, Whole: true, Parallel: 1, GPURates: ratesOf(m.raw.speeds, j),
-				Neighbours: experiment.NeighboursIn(m.raw.speeds, j.Class, workers(j)),
-			},
-		}})
-	}
-	return k
+// measuredBlock is the block of the jobs of a trace that a table of throughputs describes.
+func measuredBlock(speeds *workload.Throughputs, t *experiment.Trace, j *scheduler.Job) experiment.TraceBlock {
+	return experiment.TraceBlock{Timed: true, Job: &experiment.Job{
+		Name: j.Class, Range: t.Range, GPUs: j.GPUs, Form: fmt.Sprintf("%dt", j.Threads),
+		Threads: experiment.Threads{Request: j.Threads, Min: j.Threads, Inter: 1, Intra: j.Threads}, Steps: 1,
+		Runtime: &experiment.Runtime{
+			Epoch: workload.Span{Mean: time.Second}, Whole: true, Parallel: 1, GPURates: ratesOf(speeds, j),
+			Neighbours: experiment.NeighboursIn(speeds, j.Class, workers(j)),
+		},
+	}}
 }

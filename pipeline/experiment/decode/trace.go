@@ -399,14 +399,23 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 	if !complete && len(blocks) > 0 {
 		t.Jobs = slices.Clone(t.Jobs)
 	}
+	// kind is what jobs have in common that are made from one block.
 	type kind struct {
-		block   int32
-		threads int
-		timed   bool
-		among   string // its alternatives
+		block         int32
+		threads, gpus int
+		timed         bool
+		class, among  string // of jobs without a block, and those with alternatives
 	}
 	kinds := map[kind]int32{}
-	own := measuredBlocks{raw: raw, index: map[measuredAs]int32{}}
+	use := func(id kind, make func() experiment.TraceBlock) int32 {
+		k, ok := kinds[id]
+		if !ok {
+			k = int32(len(t.Blocks))
+			kinds[id] = k
+			t.Blocks = append(t.Blocks, make())
+		}
+		return k
+	}
 	if raw.speeds != nil {
 		t.Jobs = slices.Clone(t.Jobs)
 	}
@@ -414,20 +423,14 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 		j := &t.Jobs[i]
 		b := raw.block[i]
 		if all := t.AlternativesOf(i); len(all) > 0 {
-			id := kind{b, j.Threads, t.Timed(i), amongText(j, all)}
-			k, ok := kinds[id]
-			if !ok {
-				k = int32(len(t.Blocks))
-				kinds[id] = k
+			timed := t.Timed(i)
+			t.Block[i] = use(kind{block: b, threads: j.Threads, timed: timed, among: amongText(j, all)}, func() experiment.TraceBlock {
 				var block *experiment.Job
 				if b >= 0 {
 					block = blocks[b]
 				}
-				t.Blocks = append(t.Blocks, experiment.TraceBlock{
-					Job: blockAmong(&t, j, block, all), Timed: id.timed, Chosen: true,
-				})
-			}
-			t.Block[i] = k
+				return experiment.TraceBlock{Job: blockAmong(&t, j, block, all), Timed: timed, Chosen: true}
+			})
 			if b >= 0 && !complete {
 				own := *j
 				*j = workload.Template(own, blocks[b].Template())
@@ -436,24 +439,22 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 			j.Priority = max(j.Priority, 0)
 			continue
 		}
-		if b < 0 && raw.speeds != nil {
-			t.Block[i] = own.of(&t, j)
-			j.Priority = max(j.Priority, 0)
-			continue
+		switch timed := t.Timed(i); {
+		case b < 0 && raw.speeds != nil:
+			t.Block[i] = use(kind{block: -1, threads: j.Threads, gpus: j.GPUs, class: j.Class}, func() experiment.TraceBlock {
+				return measuredBlock(raw.speeds, &t, j)
+			})
+		case b < 0:
+			t.Block[i] = -1
+		default:
+			t.Block[i] = use(kind{block: b, threads: j.Threads, timed: timed}, func() experiment.TraceBlock {
+				return experiment.TraceBlock{Job: blocks[b].WithThreads(j.Threads), Timed: timed}
+			})
 		}
 		if b < 0 {
-			t.Block[i] = -1
 			j.Priority = max(j.Priority, 0) // not told is the best
 			continue
 		}
-		id := kind{b, j.Threads, t.Timed(i), ""}
-		k, ok := kinds[id]
-		if !ok {
-			k = int32(len(t.Blocks))
-			kinds[id] = k
-			t.Blocks = append(t.Blocks, experiment.TraceBlock{Job: blocks[b].WithThreads(j.Threads), Timed: id.timed})
-		}
-		t.Block[i] = k
 		if !complete {
 			*j = workload.Template(*j, blocks[b].Template())
 		}
