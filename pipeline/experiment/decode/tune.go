@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/tfexp/tfexp/experiments/eval"
@@ -380,39 +381,65 @@ func (d *Decoder) setting(n *eval.Node, e *eval.Env, t *Tune) bool {
 		if s.Min > s.Max {
 			a.Fail(a.At("min"), "Empty range", "There is no whole number from %v to %v.", *v.Min, *v.Max)
 		}
-		s.Initial = eval.Display(cty.NumberFloatVal(s.Min))
 	}
 	if a.OK && !ranged {
 		a.Unread("{} is for a range from min to max.", "integer")
 	}
-	if a.OK && a.IsSet("initial") {
-		d.initial(a, v.Initial, &s)
+	if a.IsSet("initial") {
+		s.Initial = eval.Display(v.Initial)
 	}
-	if a.OK && s.Context {
-		d.goal(n, a, c.At, &s)
+	if c.At != nil {
+		s.Goal = record.Number(*c.At)
+	}
+	if known := len(s.Values) > 0 || s.Numeric; a.OK && known { // else they are those of a table
+		a.OK = settle(d.Reporter, n, &s)
 	}
 	t.Settings = append(t.Settings, s)
 	return a.OK
 }
 
-// goal reads where trials in a context count.
-func (d *Decoder) goal(n *eval.Node, a *eval.Args, at *float64, s *record.TunedSetting) {
-	if at != nil {
-		s.Goal = record.Number(*at)
-		if listed := len(s.Values) > 0; listed && !slices.Contains(s.Values, s.Goal) ||
-			!listed && s.Numeric && (*at < s.Min || *at > s.Max) {
-			a.Fail(a.At("at"), "Unknown value", "at is %s, which is none of the values.", s.Goal)
+// settle completes a setting whose values or range are known.
+func settle(r *eval.Reporter, n *eval.Node, s *record.TunedSetting) bool {
+	at := func(name string) hcl.Range { return n.Attr(name).Range }
+	outside := func(text string) bool {
+		if len(s.Values) > 0 {
+			return !slices.Contains(s.Values, text)
+		}
+		f, err := strconv.ParseFloat(text, 64)
+		return err != nil || f < s.Min || f > s.Max
+	}
+	for _, text := range s.Values {
+		if f, err := strconv.ParseFloat(text, 64); s.Log && (err != nil || f <= 0) {
+			r.Errorf(at("log"), "Value out of range", "On a logarithmic scale all values are numbers above 0; %s is not.", text)
+			return false
 		}
 	}
-	if len(s.Values) == 0 && !s.Numeric {
-		return // of a table
+	switch {
+	case s.Initial == "" && len(s.Values) > 0:
+		s.Initial = s.Values[0]
+	case s.Initial == "":
+		s.Initial = eval.Display(cty.NumberFloatVal(s.Min))
+	case !outside(s.Initial):
+	case len(s.Values) > 0:
+		r.Errorf(at("initial"), "Unknown value", "initial is %s, which is none of the values.", s.Initial)
+		return false
+	default:
+		r.Errorf(at("initial"), "Value out of range", "initial is %s, outside the range from %v to %v.", s.Initial, s.Min, s.Max)
+		return false
 	}
-	if !s.Numeric {
-		a.Fail(n.Header, "Context that is no number", "The values of %s are how much of a whole a trial is given: numbers.",
+	switch {
+	case !s.Context:
+		return true
+	case !s.Numeric:
+		r.Errorf(n.Header, "Context that is no number", "The values of %s are how much of a whole a trial is given: numbers.",
 			n.Title())
-		return
+		return false
+	case s.Goal != "" && outside(s.Goal):
+		r.Errorf(at("at"), "Unknown value", "at is %s, which is none of the values.", s.Goal)
+		return false
 	}
 	s.Complete()
+	return true
 }
 
 // listed reads the values of a setting.
@@ -437,25 +464,6 @@ func (d *Decoder) listed(n *eval.Node, a *eval.Args, v cty.Value, t *Tune, s *re
 		s.Values = append(s.Values, text)
 		t.Values[n.Label+"\x00"+text] = one
 		s.Numeric = s.Numeric && one.Type() == cty.Number
-		if f, err := strconv.ParseFloat(text, 64); s.Log && (err != nil || f <= 0) {
-			a.Fail(a.At("log"), "Value out of range", "On a logarithmic scale all values are numbers above 0; %s is not.", text)
-			return
-		}
-	}
-	s.Initial = s.Values[0]
-}
-
-// initial reads where a search begins.
-func (d *Decoder) initial(a *eval.Args, v cty.Value, s *record.TunedSetting) {
-	text := eval.Display(v)
-	f, err := strconv.ParseFloat(text, 64)
-	switch {
-	case len(s.Values) > 0 && !slices.Contains(s.Values, text):
-		a.Fail(a.At("initial"), "Unknown value", "initial is %s, which is none of the values.", text)
-	case s.Numeric && len(s.Values) == 0 && (err != nil || f < s.Min || f > s.Max):
-		a.Fail(a.At("initial"), "Value out of range", "initial is %s, outside the range from %v to %v.", text, s.Min, s.Max)
-	default:
-		s.Initial = text
 	}
 }
 

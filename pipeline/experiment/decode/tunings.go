@@ -237,13 +237,8 @@ func (x *expander) fill(t *tuned, one *experiment.Tuning, measured [][]string) b
 		for _, row := range measured {
 			if !slices.Contains(s.Values, row[i]) {
 				s.Values = append(s.Values, row[i])
-				v, err := cty.ParseNumberVal(row[i])
+				_, err := cty.ParseNumberVal(row[i])
 				s.Numeric = s.Numeric && err == nil
-				if s.Log && (err != nil || !v.GreaterThan(cty.Zero).True()) {
-					x.Errorf(at.Attr("log").Range, "Value out of range",
-						"On a logarithmic scale all values are numbers above 0; %q is not.", row[i])
-					return false
-				}
 			}
 		}
 		if s.Numeric {
@@ -252,35 +247,9 @@ func (x *expander) fill(t *tuned, one *experiment.Tuning, measured [][]string) b
 				return u.AsBigFloat().Cmp(v.AsBigFloat())
 			})
 		}
-		if s.Context && !x.contextOfTable(at, s) {
-			return false
-		}
-		if s.Initial == "" {
-			s.Initial = s.Values[0]
-		} else if !slices.Contains(s.Values, s.Initial) {
-			x.Errorf(at.Attr("initial").Range, "Unknown value",
-				"initial is %s, which is none of the values of the table.", s.Initial)
-			good = false
-		}
+		good = settle(x.Reporter, at, s) && good
 	}
 	return good
-}
-
-// contextOfTable finds where trials count among the values of a table.
-func (x *expander) contextOfTable(n *eval.Node, s *record.TunedSetting) bool {
-	switch {
-	case !s.Numeric:
-		x.Errorf(n.Header, "Context that is no number",
-			"The values of %s are how much of a whole a trial is given: numbers. The table "+
-				"has %s.", n.Title(), schema.AllOf(s.Values))
-		return false
-	case s.Goal != "" && !slices.Contains(s.Values, s.Goal):
-		x.Errorf(n.Attr("at").Expr.Range(), "Unknown value",
-			"at is %s; the table has %s.", s.Goal, schema.AllOf(s.Values))
-		return false
-	}
-	s.Complete()
-	return true
 }
 
 // mostCandidates bounds the settings of a table that are searched.
