@@ -70,7 +70,7 @@ func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 	case schema.Baseline:
 		return a.baseline(arg, at, v)
 	case schema.JobMap:
-		return a.jobMap(arg, at, v)
+		return a.jobMap(arg, expr, v)
 	case schema.Life:
 		return a.life(arg, at, v)
 	case schema.Price:
@@ -303,23 +303,36 @@ func ElementRanges(expr hcl.Expression, n int) []hcl.Range {
 	return ranges
 }
 
-func (a *Args) stringMap(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
-	at := expr.Range()
+// Each reads the values of a map, in the order of the keys, until one is wrong.
+func (a *Args) Each(
+	arg *schema.Arg, expr hcl.Expression, v cty.Value, wanted string,
+	value func(key string, one *schema.Arg, at hcl.Range, v cty.Value) bool,
+) bool {
+	if !IsMap(v) {
+		a.WrongType(arg, expr.Range(), v, wanted)
+		return false
+	}
 	_, valueAt := PairRanges(expr)
-	if t := v.Type(); v.IsNull() || !t.IsObjectType() && !t.IsMapType() {
-		return a.WrongType(arg, at, v, "a map of strings")
-	}
-	var settings []schema.Setting
 	for it := v.ElementIterator(); it.Next(); {
-		k, e := it.Element() // in the order of the keys
-		one := schema.Arg{Name: fmt.Sprintf("%s[%q]", arg.Name, k.AsString()), Type: schema.String}
-		s, ok := a.text(&one, valueAt(k.AsString()), e)
-		if !ok {
-			return nil, false
+		k, e := it.Element()
+		key := k.AsString()
+		if !value(key, &schema.Arg{Name: fmt.Sprintf("%s[%q]", arg.Name, key)}, valueAt(key), e) {
+			return false
 		}
-		settings = append(settings, schema.Setting{Name: k.AsString(), Value: s.(string)})
 	}
-	return settings, true
+	return true
+}
+
+func (a *Args) stringMap(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
+	var settings []schema.Setting
+	ok := a.Each(arg, expr, v, "a map of strings", func(key string, one *schema.Arg, at hcl.Range, v cty.Value) bool {
+		s, ok := a.text(one, at, v)
+		if ok {
+			settings = append(settings, schema.Setting{Name: key, Value: s.(string)})
+		}
+		return ok
+	})
+	return settings, ok
 }
 
 func (a *Args) reference(arg *schema.Arg, at hcl.Range, v cty.Value, kind string) (any, bool) {
@@ -364,21 +377,16 @@ type JobName struct {
 }
 
 // jobMap reads a map from names to jobs.
-func (a *Args) jobMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	if !IsMap(v) {
-		return a.WrongType(arg, at, v, "a map of references to jobs")
-	}
+func (a *Args) jobMap(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
 	var entries []JobName
-	for it := v.ElementIterator(); it.Next(); {
-		k, e := it.Element() // in the order of the keys
-		one := schema.Arg{Name: fmt.Sprintf("%s[%q]", arg.Name, k.AsString())}
-		ref, ok := a.reference(&one, at, e, "job")
-		if !ok {
-			return nil, false
+	ok := a.Each(arg, expr, v, "a map of references to jobs", func(key string, one *schema.Arg, _ hcl.Range, v cty.Value) bool {
+		ref, ok := a.reference(one, expr.Range(), v, "job")
+		if ok {
+			entries = append(entries, JobName{key, ref.(Reference).Name})
 		}
-		entries = append(entries, JobName{k.AsString(), ref.(Reference).Name})
-	}
-	return entries, true
+		return ok
+	})
+	return entries, ok
 }
 
 // baseline reads what others are compared with: a reference to one of the blocks of a cell, or values by axis.

@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -28,23 +27,21 @@ var (
 
 // rates reads a map of numbers above zero.
 func rates(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
-	if !eval.IsMap(v) {
-		return a.WrongType(arg, expr.Range(), v, "a map of numbers")
-	}
-	_, valueAt := eval.PairRanges(expr)
 	var rates []experiment.GPURate
-	for it := v.ElementIterator(); it.Next(); {
-		k, e := it.Element() // in the order of the keys
-		at := valueAt(k.AsString())
-		one := schema.Arg{Name: fmt.Sprintf("%s[%q]", arg.Name, k.AsString())}
-		rate, ok := a.Number(&one, at, e)
+	if !a.Each(arg, expr, v, "a map of numbers", func(key string, one *schema.Arg, at hcl.Range, v cty.Value) bool {
+		rate, ok := a.Number(one, at, v)
 		if !ok {
-			return nil, false
+			return false
 		}
-		if r := rate.(float64); !(r > 0) || math.IsInf(r, 1) {
-			return a.Wrong(at, "", "Value out of range", "%s must be above 0; this is %s.", one.Name, eval.Display(e))
+		r := rate.(float64)
+		if !(r > 0) || math.IsInf(r, 1) {
+			a.Wrong(at, "", "Value out of range", "%s must be above 0; this is %s.", one.Name, eval.Display(v))
+			return false
 		}
-		rates = append(rates, experiment.GPURate{Type: k.AsString(), Rate: rate.(float64)})
+		rates = append(rates, experiment.GPURate{Type: key, Rate: r})
+		return true
+	}) {
+		return nil, false
 	}
 	if len(rates) == 0 {
 		return a.Wrong(expr.Range(), "", "Empty map", "%s must have at least one type of GPU.", arg.Name)

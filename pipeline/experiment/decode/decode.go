@@ -31,18 +31,6 @@ type Decoder struct {
 	earlier  []*adaptation.Study // the adaptation blocks that have been decoded
 }
 
-// New returns what decodes the blocks of a file that has been parsed.
-func New(
-	r *eval.Reporter, root *eval.Node, global *eval.Env, filename string, host experiments.HostFacts, lenient bool,
-) *Decoder {
-	finder := Finder{Reporter: r, Filename: filename, Dir: folder(filename)}
-	return &Decoder{
-		Finder: finder, root: root, global: global, lenient: lenient, host: host,
-		traces: map[string]*traceFile{}, shown: map[*experiment.Trace]*rawTrace{},
-		tables: map[string]*measured{}, archives: map[string]*packed{}, programs: map[string]*goodput.MeasuredProgram{},
-	}
-}
-
 // Experiment decodes the blocks that are no part of a cell, as far as they do
 // not depend on the cells.
 func (d *Decoder) Experiment() *experiment.Spec {

@@ -21,29 +21,19 @@ type matrix struct {
 	includes []*eval.Node
 }
 
-// Expanded is what a matrix comes to: its cells in the order of the file, each
-// once, the searches for settings, and the names of the axes that they read.
-type Expanded struct {
-	Cells   []experiment.Cell
-	Tunings []*experiment.Tuning
-	Axes    []string
-}
-
-// Expand expands a file's matrix. Errors are reported to r.
-func Expand(r *eval.Reporter, root *eval.Node, global *eval.Env, blocks *Decoder) Expanded {
-	m := &matrix{Reporter: r, root: root, node: root.First("matrix"), global: global, blocks: blocks}
+// expand expands a file's matrix into cells in the order of the file, each once, searches for settings, and the names of
+// the axes that they read.
+func (d *Decoder) expand(spec *experiment.Spec) {
+	m := &matrix{Reporter: d.Reporter, root: d.root, node: d.root.First("matrix"), global: d.global, blocks: d}
 	if m.node == nil {
 		m.node = &eval.Node{}
 	}
 	good := m.declareAxes()
 	x := newExpander(m)
 	if !good {
-		return Expanded{}
+		return
 	}
-	points, good := m.points()
-	if !good {
-		return Expanded{}
+	if points, good := m.points(); good {
+		spec.Cells, spec.Tunings, spec.Axes = x.expand(points), x.tunings(points), x.axesRead()
 	}
-	cells, tunings := x.expand(points), x.tunings(points)
-	return Expanded{cells, tunings, x.axesRead()}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 )
 
@@ -61,11 +62,11 @@ func TestLargeSources(t *testing.T) {
 
 // Standard input is bounded as a file is.
 func TestReadAllOfTooMuch(t *testing.T) {
-	src, err := decode.ReadAll("standard input", strings.NewReader(strings.Repeat("x", 4<<20)))
+	src, err := eval.ReadAll("standard input", strings.NewReader(strings.Repeat("x", 4<<20)))
 	if err != nil || len(src) != 4<<20 {
 		t.Errorf("4 MiB: %d bytes, %v", len(src), err)
 	}
-	if _, err := decode.ReadAll("standard input", strings.NewReader(strings.Repeat("x", 4<<20+1))); err == nil ||
+	if _, err := eval.ReadAll("standard input", strings.NewReader(strings.Repeat("x", 4<<20+1))); err == nil ||
 		err.Error() != "standard input has more than 4 MiB" {
 		t.Errorf("one byte more: %v", err)
 	}

@@ -3,11 +3,11 @@ package decode
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
+	"github.com/tfexp/tfexp/estimator/goodput"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/pipeline/experiment"
@@ -27,12 +27,6 @@ type Options struct {
 	// Host is what host.* reads, and what real runs are checked against.
 	Host experiments.HostFacts
 }
-
-// Read reads a source file, or what another program writes into a pipe with a name. Errors are phrases for people.
-func Read(path string) ([]byte, error) { return eval.ReadSource(path) }
-
-// ReadAll is Read for what is open already, such as standard input.
-func ReadAll(name string, r io.Reader) ([]byte, error) { return eval.ReadAll(name, r) }
 
 // File reads the experiment in a file, in HCL's native syntax or, when the
 // name ends in .json, in its JSON syntax. The spec is nil when the diagnostics
@@ -60,11 +54,15 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 		return nil, r.List
 	}
 	global, variables := r.Globals(root, eval.Outside{Vars: opts.Vars, VarFiles: opts.VarFiles, Host: opts.Host})
-	d := New(r, root, global, filename, opts.Host, opts.Lenient)
+	d := &Decoder{
+		Finder: Finder{Reporter: r, Filename: filename, Dir: folder(filename)},
+		root:   root, global: global, lenient: opts.Lenient, host: opts.Host,
+		traces: map[string]*traceFile{}, shown: map[*experiment.Trace]*rawTrace{},
+		tables: map[string]*measured{}, archives: map[string]*packed{}, programs: map[string]*goodput.MeasuredProgram{},
+	}
 	spec := d.Experiment()
 	spec.File, spec.Source, spec.Variables = filename, src, variables
-	expanded := Expand(r, root, global, d)
-	spec.Cells, spec.Tunings, spec.Axes = expanded.Cells, expanded.Tunings, expanded.Axes
+	d.expand(spec)
 	c := check.New(r, spec, opts.Host)
 	c.Weigh(spec.Cells)
 	c.Traces(d)

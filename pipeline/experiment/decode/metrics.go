@@ -9,13 +9,7 @@ import (
 
 // Metrics returns the names of the metrics: the columns of metrics.csv that can
 // be compared, in its order.
-func Metrics() []string {
-	var names []string
-	for _, m := range measure.AllMetrics() {
-		names = append(names, m.Name)
-	}
-	return names
-}
+func Metrics() []string { return metricsWhere(func(measure.Metric) bool { return true }) }
 
 // metricLabels are the names of the metrics, with and without their unit of seconds.
 func metricLabels() []string {

@@ -38,11 +38,10 @@ func (d *Decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
 	if t.RunTimes == nil {
 		t.Trace.Trace.RunTimes = slices.Repeat([]time.Duration{-1}, len(t.Jobs))
 	}
-	named := d.jobBlocks(t, v)
 	missing := 0
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
-		if named.of(j) >= 0 {
+		if t.block[i] >= 0 {
 			continue
 		}
 		if problem := speedProblem(t.speeds, j); problem != "" {

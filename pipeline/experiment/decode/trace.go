@@ -209,10 +209,15 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 		return nil, false
 	}
 	t.Trace.Trace, t.Digest = file.trace, file.digest
+	blocks := d.jobBlocks(t, &v)
+	t.block = make([]int32, len(t.Jobs))
+	for i := range t.Jobs {
+		t.block[i] = blocks.of(&t.Jobs[i])
+	}
 	if !d.readSpeeds(t, a, &v) {
 		return nil, false
 	}
-	return t, d.mapJobs(t, a, &v)
+	return t, d.checkBlocks(t, a, &v, blocks)
 }
 
 // traceFormat returns the format that the block names, or else that of the
@@ -357,15 +362,12 @@ func (b *jobBlocks) ofClass(class string) int32 {
 	return -1
 }
 
-// mapJobs finds the job block of each job. It returns false when a job needs one
-// and has none, or when a name in the argument jobs stands for nothing.
-func (d *Decoder) mapJobs(t *rawTrace, a *eval.Args, v *traceArgs) bool {
-	blocks := d.jobBlocks(t, v)
+// checkBlocks returns false when a job needs a job block and has none, or when a name in the argument jobs stands for
+// nothing.
+func (d *Decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *jobBlocks) bool {
 	missing := 0
-	t.block = make([]int32, len(t.Jobs))
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
-		t.block[i] = blocks.of(j)
 		if t.block[i] >= 0 || t.Timed(i) {
 			continue
 		}
