@@ -97,7 +97,7 @@ fuzz: ## look for input that readers stumble over, with one process (FUZZTIME fo
 	done; exit $$status
 
 docs: ## write docs/language.md anew from what the decoder uses
-	$(GO) test ./experiments -run "^TestReference$$" -update
+	$(GO) test ./pipeline/experiment/decode -run "^TestReference$$" -update
 
 papers: ## run the experiments on papers, and write docs/papers.md anew
 	TFEXP_PAPERS=1 $(GO) test ./cmd/tfexp -run "^TestPapersTable$$" -count=1

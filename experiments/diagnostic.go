@@ -1,3 +1,6 @@
+// Package experiments has the experiments that ship, and what every reader of an experiment file shares: diagnostics and
+// where they are in a file. Below it is the language that such files are written in, whatever they say: schema describes
+// blocks and arguments, eval evaluates them, and editor answers what editors ask.
 package experiments
 
 import (
@@ -33,6 +36,32 @@ type Diagnostic struct {
 	Range       Range `json:"range"`
 	// Snippet is nil where there is no source to show.
 	Snippet *Snippet `json:"snippet,omitempty"`
+}
+
+// Pos is a place in a file; lines and columns count from 1, bytes from 0.
+type Pos struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+	Byte   int `json:"byte"`
+}
+
+// Range is a stretch of a source file.
+type Range struct {
+	File  string `json:"file"`
+	Start Pos    `json:"start"`
+	End   Pos    `json:"end"`
+}
+
+// HostFacts describe the machine that tfexp runs on.
+type HostFacts struct {
+	Threads, Cores int
+	MemoryBytes    int64
+	OS, Arch       string
+	CPUModel, Name string
+	GPUs           int
+	GPUType        string // their model
+	// NoGPUs is a phrase that says why there are none; empty if there are some.
+	NoGPUs string
 }
 
 // ErrorAt returns an error about a place in a file; detail is a format.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments/decode"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 )
 
 // matrixFile is a matrix of 10,000 cells: two axes of 100 values.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
+	"github.com/tfexp/tfexp/pipeline/experiment"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 )
 
 // BenchmarkPapers reports how many jobs of published traces are simulated a second under the policies of the
@@ -29,7 +29,7 @@ func BenchmarkPapers(b *testing.B) {
 				if diags.HasErrors() {
 					b.Fatal(diags)
 				}
-				spec.Cells = slices.DeleteFunc(spec.Cells, func(c experiments.Cell) bool { return c.Policy.Name != one.policy })
+				spec.Cells = slices.DeleteFunc(spec.Cells, func(c experiment.Cell) bool { return c.Policy.Name != one.policy })
 				out := b.TempDir()
 				p, err := New(spec, Options{Out: out})
 				if err != nil {

@@ -12,8 +12,9 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/pipeline/experiment"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -91,7 +92,7 @@ compare "mean_jct" {
 }
 `
 
-func loadSmall(t testing.TB, source string) *experiments.Spec {
+func loadSmall(t testing.TB, source string) *experiment.Spec {
 	t.Helper()
 	spec, diags := decode.Source("small.hcl", []byte(source), decode.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},

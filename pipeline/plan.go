@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/experiment"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
@@ -25,12 +26,12 @@ import (
 
 // New plans an experiment: the cells in the order in which they run, which of
 // them the cache holds, and why the others run. It changes nothing on disk.
-func New(spec *experiments.Spec, opts Options) (*Plan, error) {
+func New(spec *experiment.Spec, opts Options) (*Plan, error) {
 	return newPlan(spec, opts, hardware.Host())
 }
 
 // newPlan is New on a given machine.
-func newPlan(spec *experiments.Spec, opts Options, host hardware.Machine) (*Plan, error) {
+func newPlan(spec *experiment.Spec, opts Options, host hardware.Machine) (*Plan, error) {
 	ordered, err := stages.Order()
 	if err != nil {
 		return nil, err

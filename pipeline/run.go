@@ -315,17 +315,17 @@ func (r *run) seen() *stages.Run {
 	return &stages.Run{
 		Dir: r.Dir, Plan: &r.Plan.Plan, Parallel: r.options.Parallel, GPUs: r.options.GPUs,
 		Elsewhere:  r.options.Elsewhere,
-		Experiment: experiment{r.x, r.Plan}, Pipeline: r,
+		Experiment: ended{r.x, r.Plan}, Pipeline: r,
 	}
 }
 
-// experiment is the experiment as stages see it.
-type experiment struct {
+// ended is the experiment as stages see it.
+type ended struct {
 	*realise.Experiment
 	plan *Plan
 }
 
-func (x experiment) Cell(i int) stages.Cell { return x.plan.cells[i] }
+func (x ended) Cell(i int) stages.Cell { return x.plan.cells[i] }
 
 // ErrForeign is returned for a folder of results that has files of somebody else, which a run would replace.
 var ErrForeign = errors.New("it holds files that are no results of tfexp")

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
@@ -24,7 +24,7 @@ type searches struct{ all []*search }
 type search struct {
 	x         *realise.Experiment
 	tuning    int
-	t         *experiments.Tuning
+	t         *experiment.Tuning
 	replicate int
 	method    tuner.Method
 	problem   *tuner.Problem

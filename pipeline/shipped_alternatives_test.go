@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -18,7 +18,7 @@ func shippedJCT(t *testing.T, file string, values ...string) map[string]float64 
 	t.Helper()
 	spec := shippedSpec(t, file)
 	spec.Replicates = 5
-	spec.Cells = slices.DeleteFunc(spec.Cells, func(c experiments.Cell) bool {
+	spec.Cells = slices.DeleteFunc(spec.Cells, func(c experiment.Cell) bool {
 		return len(c.Axes) > 0 && !slices.Contains(values, c.Axes[0].Value)
 	})
 	p, err := New(spec, Options{Out: t.TempDir()})

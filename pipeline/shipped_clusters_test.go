@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -19,7 +19,7 @@ func TestClustersOnATrace(t *testing.T) {
 	order := []string{"srtf", "tiresias", "first_fit", "fcfs"}
 	spec := shippedSpec(t, "clusters_trace.hcl")
 	spec.Replicates = 1
-	spec.Cells = slices.DeleteFunc(spec.Cells, func(c experiments.Cell) bool {
+	spec.Cells = slices.DeleteFunc(spec.Cells, func(c experiment.Cell) bool {
 		return c.Axes[0].Value != "1" || !slices.Contains(order, c.Policy.Name)
 	})
 	p, err := New(spec, Options{Out: t.TempDir()})

@@ -8,8 +8,9 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/experiment"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -22,7 +23,7 @@ func shipped(t *testing.T, name string) *Plan {
 	return p
 }
 
-func shippedSpec(t *testing.T, name string) *experiments.Spec {
+func shippedSpec(t *testing.T, name string) *experiment.Spec {
 	t.Helper()
 	spec, diags := decode.File(filepath.Join("..", "experiments", name), decode.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},

@@ -333,7 +333,7 @@ func (w *PieceWork) cacheUnit() string {
 // planning is the experiment as stages see it while it is planned.
 func (p *Plan) planning(v store.View) stages.Planning {
 	return stages.Planning{
-		Dir: p.Dir, Experiment: experiment{p.x, p},
+		Dir: p.Dir, Experiment: ended{p.x, p},
 		Past: func(visit func(stages.PastCell) bool) { p.past(v, visit) },
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments/decode"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 	"github.com/tfexp/tfexp/results/record"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/results/tracking"
@@ -151,13 +151,13 @@ func workloadObjects(w io.Writer, t workload.Trace) error {
 }
 
 // choose finds the workload that the flags select.
-func (o *exportWorkload) choose(spec *experiments.Spec) (*experiments.Workload, error) {
+func (o *exportWorkload) choose(spec *experiment.Spec) (*experiment.Workload, error) {
 	if o.replicate < 1 || o.replicate > spec.Replicates {
 		return nil, Usagef("", "--replicate is %d: the replicates are 1 to %d", o.replicate, spec.Replicates)
 	}
 	var (
 		names, axes []string
-		found       []*experiments.Workload
+		found       []*experiment.Workload
 	)
 	for _, c := range spec.Cells {
 		names = Insert(names, c.Workload.Name)
@@ -188,10 +188,10 @@ func (o *exportWorkload) choose(spec *experiments.Spec) (*experiments.Workload, 
 }
 
 // at reports whether a cell has the values of the axes.
-func (o *exportWorkload) at(c experiments.Cell) bool {
+func (o *exportWorkload) at(c experiment.Cell) bool {
 	for _, want := range o.axes {
 		name, value, _ := strings.Cut(want, "=")
-		if !slices.Contains(c.Axes, experiments.Setting{Name: name, Value: value}) {
+		if !slices.Contains(c.Axes, schema.Setting{Name: name, Value: value}) {
 			return false
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/tfexp/tfexp/experiments/decode"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 )
 
 func (a *app) fmtCommand() *cobra.Command {
@@ -89,9 +90,9 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	var src []byte
 	if stdin {
 		name = "standard input"
-		src, err = decode.ReadAll(name, f.in)
+		src, err = eval.ReadAll(name, f.in)
 	} else {
-		src, err = decode.Read(file)
+		src, err = eval.ReadSource(file)
 	}
 	if err != nil {
 		if !stdin && !Exists(file) {

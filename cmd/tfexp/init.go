@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/start"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/start"
 )
 
 // experimentName matches the names that the language accepts.

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/experiments/editor"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 )
 
 func (a *app) schemaCommand() *cobra.Command {
@@ -20,7 +20,7 @@ Editors that know it complete and check such files; others can be told with
 "$schema" in the file. For HCL files there is "tfexp language-server".`,
 		Example: `  tfexp schema >tfexp.schema.json`,
 		Args:    Between(0, 0, ""),
-		RunE:    func(*cobra.Command, []string) error { return a.PrintJSON(editor.JSONSchema()) },
+		RunE:    func(*cobra.Command, []string) error { return a.PrintJSON(editor.JSONSchema(decode.Language())) },
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/experiment"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -40,13 +41,13 @@ type Checked struct {
 }
 
 // Read reads an experiment as it would run on this machine.
-func (v *Variables) Read(file string) (*experiments.Spec, experiments.Diagnostics) {
+func (v *Variables) Read(file string) (*experiment.Spec, experiments.Diagnostics) {
 	return decode.File(file, decode.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: HostFacts()})
 }
 
 // Load reads an experiment and prints its diagnostics; toRun says that its jobs
 // are to run on this machine at once. The error it returns is silent.
-func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiments.Spec, error) {
+func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiment.Spec, error) {
 	spec, diags := v.Read(file)
 	if toRun {
 		diags = diags.Running()

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 )
 
 // A sandbox is a folder with one experiment and its results.

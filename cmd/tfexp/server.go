@@ -20,8 +20,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/experiments/editor"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 )
 
 // pause is how long the writer has to rest before a file is checked anew.
@@ -191,9 +191,9 @@ func (s *server) answer(method string, p params) (any, error) {
 	case !native:
 		return nil, nil // a schema serves JSON better
 	case method == "textDocument/completion":
-		return completions(editor.Complete(src, lines.offset(p.Position)), lines), nil
+		return completions(editor.Complete(decode.Language(), src, lines.offset(p.Position)), lines), nil
 	case method == "textDocument/hover":
-		doc, at, ok := editor.Hover(src, lines.offset(p.Position))
+		doc, at, ok := editor.Hover(decode.Language(), src, lines.offset(p.Position))
 		if !ok {
 			return nil, nil
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 )
 
 func (a *app) validateCommand() *cobra.Command {
@@ -72,7 +73,7 @@ hardware that this machine lacks, such as GPUs.`,
 }
 
 // size says how much a file asks for: the matrix, and the trials of tunings.
-func size(spec *experiments.Spec) string {
+func size(spec *experiment.Spec) string {
 	trials := 0
 	for _, t := range spec.Tunings {
 		trials += t.Trials * spec.Replicates
@@ -94,7 +95,7 @@ func size(spec *experiments.Spec) string {
 }
 
 // matrixSize is "2 policies × 1 workload × 1 machine × 5 replicates = 10 cells".
-func matrixSize(spec *experiments.Spec) string {
+func matrixSize(spec *experiment.Spec) string {
 	var policies, workloads, machines []string
 	for _, c := range spec.Cells {
 		policies = Insert(policies, c.Policy.Name)

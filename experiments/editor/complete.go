@@ -33,9 +33,9 @@ type Completion struct {
 
 // Complete lists what can stand at a byte of a file: arguments and blocks that are
 // not there yet, the values of the argument, references, functions and facts of the host.
-func Complete(src []byte, at int) []Completion {
+func Complete(language *schema.Block, src []byte, at int) []Completion {
 	p := scan(src, at)
-	b, args := p.block()
+	b, args := p.block(language)
 	if b == nil || p.comment {
 		return nil
 	}
@@ -226,10 +226,10 @@ func blockDoc(b *schema.Block) string {
 
 // Hover returns what the word at a byte of a file means, in Markdown, and where the
 // word is; ok is false where nothing is known of it.
-func Hover(src []byte, at int) (doc string, word Range, ok bool) {
+func Hover(language *schema.Block, src []byte, at int) (doc string, word Range, ok bool) {
 	end := whole(src, at)
 	p := scan(src, end)
-	b, args := p.block()
+	b, args := p.block(language)
 	if b == nil || p.comment || p.word.Start == p.word.End || at < p.word.Start {
 		return "", Range{}, false
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
@@ -178,8 +177,8 @@ func (p *place) close() {
 }
 
 // block returns the table of the block that the place is in, and its arguments there; nil where there is none.
-func (p *place) block() (*schema.Block, []schema.Arg) {
-	b := decode.Language()
+func (p *place) block(language *schema.Block) (*schema.Block, []schema.Arg) {
+	b := language
 	args := b.Args
 	for _, o := range p.blocks[1:] {
 		if b = b.Block(o.name); b == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	_ "github.com/tfexp/tfexp/experiments" // the choices of policies
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
@@ -80,7 +81,7 @@ func TestComplete(t *testing.T) {
 	} {
 		src, place := at(t, test.mark)
 		var labels []string
-		for _, c := range Complete(src, place) {
+		for _, c := range Complete(decode.Language(), src, place) {
 			labels = append(labels, c.Label)
 			if text := string(src[c.At.Start:c.At.End]); !strings.HasPrefix(strings.ToLower(c.Label), text) {
 				t.Errorf("%s: %q replaces %q", test.mark, c.Label, text)
@@ -115,7 +116,7 @@ func TestHoverAndDefine(t *testing.T) {
 		{"quantum = var.", "slice", `variable "slice"`},
 	} {
 		place := strings.Index(string(src), test.before+test.word) + len(test.before) + 1
-		doc, word, ok := Hover(src, place)
+		doc, word, ok := Hover(decode.Language(), src, place)
 		if ok != (test.doc != "") && test.word != "cnn" && test.word != "round_robin" {
 			t.Errorf("%s: %t", test.word, ok)
 		}
@@ -152,9 +153,9 @@ func TestEveryPlaceOfShippedExperiments(t *testing.T) {
 			t.Fatal(err)
 		}
 		for place := 0; place <= len(src); place += 1 + len(src)/12 {
-			Complete(src, place)
-			Complete(src[:place], place)
-			Hover(src, place)
+			Complete(decode.Language(), src, place)
+			Complete(decode.Language(), src[:place], place)
+			Hover(decode.Language(), src, place)
 			Define(src, place)
 		}
 	}
@@ -162,7 +163,7 @@ func TestEveryPlaceOfShippedExperiments(t *testing.T) {
 
 func schemaOf(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	raw, err := json.Marshal(JSONSchema())
+	raw, err := json.Marshal(JSONSchema(decode.Language()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func schemaOf(t *testing.T) *jsonschema.Schema {
 
 func TestJSONSchema(t *testing.T) {
 	s := schemaOf(t)
-	good, err := os.ReadFile("../testdata/good/json.hcl.json")
+	good, err := os.ReadFile("../../pipeline/experiment/testdata/good/json.hcl.json")
 	if err != nil {
 		t.Fatal(err)
 	}

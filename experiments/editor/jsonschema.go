@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
@@ -22,9 +21,9 @@ const (
 // draft 2020-12. Like the reference of the language it is made from the tables that the
 // decoder reads. What only an evaluation can find, such as a reference to a job that
 // is not there, passes.
-func JSONSchema() map[string]any {
+func JSONSchema(language *schema.Block) map[string]any {
 	defs := definitions{known: map[*schema.Block]string{}, all: object{}}
-	s := defs.body(decode.Language(), "", "")
+	s := defs.body(language, "", "")
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = "An experiment of tfexp in JSON syntax"
 	s["properties"].(object)["$schema"] = object{"type": "string"}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 )
 
 // marked returns a text without its mark, and where the mark was.
@@ -64,7 +65,7 @@ func TestCompleteAtPlaces(t *testing.T) {
 	} {
 		src, at := marked(t, test.text)
 		var labels []string
-		for _, c := range Complete(src, at) {
+		for _, c := range Complete(decode.Language(), src, at) {
 			labels = append(labels, c.Label)
 			if c.At.End != at || !strings.HasPrefix(c.Label, string(src[c.At.Start:at])) {
 				t.Errorf("%s: %q replaces %q", test.text, c.Label, src[c.At.Start:c.At.End])
@@ -96,7 +97,7 @@ func TestInserted(t *testing.T) {
 		{`hardware "h" { engine = ◊ }`, `"process"`, `"process"`, "engine"},
 	} {
 		src, at := marked(t, test.text)
-		all := Complete(src, at)
+		all := Complete(decode.Language(), src, at)
 		i := slices.IndexFunc(all, func(c Completion) bool { return c.Label == test.label })
 		if i < 0 || all[i].Insert != test.insert || all[i].Detail != test.detail {
 			t.Errorf("%s: %s is %+v", test.text, test.label, all[max(i, 0)])
@@ -125,7 +126,7 @@ func TestHoverAtPlaces(t *testing.T) {
 		{`exp◊eriment`, "experiment", "**experiment**: block"}, {`nothing { epo◊chs = 1 }`, "", ""},
 	} {
 		src, at := marked(t, test.text)
-		doc, word, ok := Hover(src, at)
+		doc, word, ok := Hover(decode.Language(), src, at)
 		if ok != (test.doc != "") || !strings.Contains(doc, test.doc) || string(src[word.Start:word.End]) != test.word {
 			t.Errorf("%s: %t, %q: %q", test.text, ok, src[word.Start:word.End], doc)
 		}

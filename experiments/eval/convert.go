@@ -15,8 +15,19 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler/workload"
 )
+
+// Converter turns a value into the Go value of an argument; false when that is not possible, which it reports.
+type Converter func(a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool)
+
+// converters are those of the types that are not of the language alone.
+var converters = map[schema.Type]Converter{}
+
+// Register has arguments of a type converted by what knows the type.
+func Register(of schema.Type, c Converter) bool {
+	converters[of] = c
+	return true
+}
 
 // convert turns a value into the Go value of the argument's type. It returns
 // false when that is not possible, which is reported, or unknown.
@@ -28,11 +39,14 @@ func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 	if kind := arg.Type.ReferenceKind(); kind != "" {
 		return a.reference(arg, at, v, kind)
 	}
+	if other := converters[arg.Type]; other != nil {
+		return other(a, arg, expr, v)
+	}
 	switch arg.Type {
 	case schema.String:
 		return a.text(arg, at, v)
 	case schema.Integer:
-		return a.integer(arg, at, v)
+		return a.Integer(arg, at, v)
 	case schema.Number:
 		return a.Number(arg, at, v)
 	case schema.Share:
@@ -43,14 +57,12 @@ func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 		return a.Duration(arg, at, v)
 	case schema.Size:
 		return a.size(arg, at, v)
-	case schema.Gap:
-		return a.gap(arg, at, v)
 	case schema.Estimates:
 		return a.estimates(arg, at, v)
 	case schema.Strings:
 		return list[string](a, arg, expr, v, a.text)
 	case schema.Integers:
-		return list[int](a, arg, expr, v, a.integer)
+		return list[int](a, arg, expr, v, a.Integer)
 	case schema.Instants:
 		return a.instants(arg, expr, v)
 	case schema.StringMap:
@@ -58,19 +70,11 @@ func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 	case schema.Baseline:
 		return a.baseline(arg, at, v)
 	case schema.JobMap:
-		return a.jobMap(arg, at, v)
-	case schema.Threads:
-		return a.threads(arg, expr, v)
-	case schema.ThreadTimes:
-		return a.threadTimes(arg, expr, v)
-	case schema.Rates:
-		return a.rates(arg, expr, v)
+		return a.jobMap(arg, expr, v)
 	case schema.Life:
 		return a.life(arg, at, v)
 	case schema.Price:
 		return a.price(arg, at, v)
-	case schema.SpeedUp:
-		return a.speedUp(arg, expr, v)
 	}
 	return v, true
 }
@@ -78,7 +82,7 @@ func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 func (a *Args) truth(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	b, err := convert.Convert(v, cty.Bool)
 	if err != nil || b.IsNull() {
-		return a.wrongType(arg, at, v, "true or false")
+		return a.WrongType(arg, at, v, "true or false")
 	}
 	return b.True(), true
 }
@@ -97,11 +101,11 @@ func (a *Args) instants(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any,
 
 // estimates reads where estimates come from: a name, or a function with an error.
 func (a *Args) estimates(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	if m, ok := modelOf(v, "noisy", "online"); ok {
+	if m, ok := ModelOf(v, "noisy", "online"); ok {
 		return Estimates{Name: m.Name, Sigma: m.Numbers[0]}, true
 	}
 	if v.Type() != cty.String {
-		return a.wrongType(arg, at, v, "a name in quotes, noisy(…) or online(…)")
+		return a.WrongType(arg, at, v, "a name in quotes, noisy(…) or online(…)")
 	}
 	s, ok := a.text(arg, at, v)
 	if !ok {
@@ -110,7 +114,7 @@ func (a *Args) estimates(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool)
 	return Estimates{Name: s.(string)}, true
 }
 
-func (a *Args) wrongType(arg *schema.Arg, at hcl.Range, v cty.Value, wanted string) (any, bool) {
+func (a *Args) WrongType(arg *schema.Arg, at hcl.Range, v cty.Value, wanted string) (any, bool) {
 	return a.Wrong(at, "", "Wrong type", "%s must be %s; this is %s.", arg.Name, wanted, Describe(v))
 }
 
@@ -134,6 +138,13 @@ func Describe(v cty.Value) string {
 	return "an object"
 }
 
+// IsMap reports whether a value has keys, and is no reference.
+func IsMap(v cty.Value) bool {
+	t := v.Type()
+	return !v.IsNull() && (t.IsObjectType() || t.IsMapType()) && !t.Equals(refType)
+}
+
+// IsList reports whether a value has elements without keys.
 func IsList(v cty.Value) bool {
 	t := v.Type()
 	return t.IsTupleType() || t.IsListType() || t.IsSetType()
@@ -142,7 +153,7 @@ func IsList(v cty.Value) bool {
 func (a *Args) text(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	s, err := convert.Convert(v, cty.String)
 	if err != nil || s.IsNull() {
-		return a.wrongType(arg, at, v, "a string")
+		return a.WrongType(arg, at, v, "a string")
 	}
 	text := s.AsString()
 	if strings.ContainsRune(text, 0) {
@@ -163,7 +174,7 @@ func (a *Args) text(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 func (a *Args) Number(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	n, err := convert.Convert(v, cty.Number)
 	if err != nil || n.IsNull() {
-		return a.wrongType(arg, at, v, "a number")
+		return a.WrongType(arg, at, v, "a number")
 	}
 	f, _ := n.AsBigFloat().Float64()
 	if !a.inBounds(arg, at, f) {
@@ -172,10 +183,10 @@ func (a *Args) Number(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	return f, true
 }
 
-func (a *Args) integer(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+func (a *Args) Integer(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	n, err := convert.Convert(v, cty.Number)
 	if err != nil || n.IsNull() {
-		return a.wrongType(arg, at, v, "a whole number")
+		return a.WrongType(arg, at, v, "a whole number")
 	}
 	f, _ := n.AsBigFloat().Float64()
 	if f != math.Trunc(f) {
@@ -194,17 +205,17 @@ func (a *Args) inBounds(arg *schema.Arg, at hcl.Range, f float64) bool {
 	switch {
 	case arg.Min != nil && f < *arg.Min:
 		a.Wrong(at, "", "Value out of range", "%s must be at least %s; this is %s.", arg.Name,
-			plainNumber(*arg.Min), plainNumber(f))
+			PlainNumber(*arg.Min), PlainNumber(f))
 	case arg.Max != nil && f > *arg.Max:
-		a.Wrong(at, "", "Value out of range", "%s must be at most %s; this is %s.", arg.Name, plainNumber(*arg.Max),
-			plainNumber(f))
+		a.Wrong(at, "", "Value out of range", "%s must be at most %s; this is %s.", arg.Name, PlainNumber(*arg.Max),
+			PlainNumber(f))
 	default:
 		return true
 	}
 	return false
 }
 
-func plainNumber(f float64) string {
+func PlainNumber(f float64) string {
 	if math.IsInf(f, 0) {
 		return fmt.Sprint(f)
 	}
@@ -220,38 +231,36 @@ func written(v cty.Value) string {
 }
 
 func (a *Args) Duration(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	s, err := convert.Convert(v, cty.String)
-	if err != nil || s.IsNull() || v.Type() == cty.Bool {
-		return a.wrongType(arg, at, v, `a duration, like "1.5s" or "200ms"`)
-	}
-	d, err := schema.ParseDuration(s.AsString())
-	if err != nil {
-		return a.Wrong(at, schema.Suggestion(err), "Not a duration", "%s is %s, which is not a duration: %s.", arg.Name,
-			written(v), err)
-	}
-	if arg.Positive && d == 0 {
-		return a.Wrong(at, "", "Value out of range", "%s must be above 0s.", arg.Name)
-	}
-	if d < arg.Least && d > 0 {
+	d, ok := quantity(a, arg, at, v, "duration", `"1.5s" or "200ms"`, "0s", schema.ParseDuration)
+	if ok && d < arg.Least && d > 0 {
 		return a.Wrong(at, "", "Value out of range", "%s must be at least %s.", arg.Name, arg.Least)
 	}
-	return d, true
+	return d, ok
 }
 
 func (a *Args) size(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	return quantity(a, arg, at, v, "size", `"4GiB" or "512MB"`, "0B", schema.ParseSize)
+}
+
+// quantity reads a text with a unit.
+func quantity[T ~int64](
+	a *Args, arg *schema.Arg, at hcl.Range, v cty.Value, what, like, zero string, parse func(string) (T, error),
+) (T, bool) {
 	s, err := convert.Convert(v, cty.String)
 	if err != nil || s.IsNull() || v.Type() == cty.Bool {
-		return a.wrongType(arg, at, v, `a size, like "4GiB" or "512MB"`)
+		a.WrongType(arg, at, v, "a "+what+", like "+like)
+		return 0, false
 	}
-	n, err := schema.ParseSize(s.AsString())
+	q, err := parse(s.AsString())
 	if err != nil {
-		return a.Wrong(at, schema.Suggestion(err), "Not a size", "%s is %s, which is not a size: %s.", arg.Name,
-			written(v), err)
+		a.Wrong(at, schema.Suggestion(err), "Not a "+what, "%s is %s, which is not a %s: %s.", arg.Name, written(v), what, err)
+		return 0, false
 	}
-	if arg.Positive && n == 0 {
-		return a.Wrong(at, "", "Value out of range", "%s must be above 0B.", arg.Name)
+	if arg.Positive && q == 0 {
+		a.Wrong(at, "", "Value out of range", "%s must be above %s.", arg.Name, zero)
+		return 0, false
 	}
-	return n, true
+	return q, true
 }
 
 // list converts each element, marking the one that is wrong where the list is
@@ -261,7 +270,7 @@ func list[T any](
 	element func(*schema.Arg, hcl.Range, cty.Value) (any, bool),
 ) (any, bool) {
 	if !IsList(v) {
-		return a.wrongType(arg, expr.Range(), v, "a "+string(arg.Type))
+		return a.WrongType(arg, expr.Range(), v, "a "+string(arg.Type))
 	}
 	values, good := make([]T, 0, v.LengthInt()), true
 	ranges := ElementRanges(expr, v.LengthInt())
@@ -294,38 +303,36 @@ func ElementRanges(expr hcl.Expression, n int) []hcl.Range {
 	return ranges
 }
 
-func (a *Args) stringMap(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
-	at := expr.Range()
-	_, valueAt := pairRanges(expr)
-	if t := v.Type(); v.IsNull() || !t.IsObjectType() && !t.IsMapType() {
-		return a.wrongType(arg, at, v, "a map of strings")
+// Each reads the values of a map, in the order of the keys, until one is wrong.
+func (a *Args) Each(
+	arg *schema.Arg, expr hcl.Expression, v cty.Value, wanted string,
+	value func(key string, one *schema.Arg, at hcl.Range, v cty.Value) bool,
+) bool {
+	if !IsMap(v) {
+		a.WrongType(arg, expr.Range(), v, wanted)
+		return false
 	}
-	var settings []experiments.Setting
+	_, valueAt := PairRanges(expr)
 	for it := v.ElementIterator(); it.Next(); {
-		k, e := it.Element() // in the order of the keys
-		one := schema.Arg{Name: fmt.Sprintf("%s[%q]", arg.Name, k.AsString()), Type: schema.String}
-		s, ok := a.text(&one, valueAt(k.AsString()), e)
-		if !ok {
-			return nil, false
+		k, e := it.Element()
+		key := k.AsString()
+		if !value(key, &schema.Arg{Name: fmt.Sprintf("%s[%q]", arg.Name, key)}, valueAt(key), e) {
+			return false
 		}
-		settings = append(settings, experiments.Setting{Name: k.AsString(), Value: s.(string)})
 	}
-	return settings, true
+	return true
 }
 
-func (a *Args) gap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	if m, ok := modelOf(v, "exponential", "normal"); ok {
-		g := workload.Arrivals{Kind: workload.ArrivalKind(m.Name), Mean: m.Spans[0]}
-		if len(m.Spans) > 1 {
-			g.SD = m.Spans[1]
+func (a *Args) stringMap(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
+	var settings []schema.Setting
+	ok := a.Each(arg, expr, v, "a map of strings", func(key string, one *schema.Arg, at hcl.Range, v cty.Value) bool {
+		s, ok := a.text(one, at, v)
+		if ok {
+			settings = append(settings, schema.Setting{Name: key, Value: s.(string)})
 		}
-		return g, true
-	}
-	d, ok := a.Duration(arg, at, v)
-	if !ok {
-		return nil, false
-	}
-	return workload.Arrivals{Kind: workload.Every, Mean: d.(time.Duration)}, true
+		return ok
+	})
+	return settings, ok
 }
 
 func (a *Args) reference(arg *schema.Arg, at hcl.Range, v cty.Value, kind string) (any, bool) {
@@ -370,21 +377,16 @@ type JobName struct {
 }
 
 // jobMap reads a map from names to jobs.
-func (a *Args) jobMap(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	if t := v.Type(); v.IsNull() || !t.IsObjectType() && !t.IsMapType() || t.Equals(refType) {
-		return a.wrongType(arg, at, v, "a map of references to jobs")
-	}
+func (a *Args) jobMap(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
 	var entries []JobName
-	for it := v.ElementIterator(); it.Next(); {
-		k, e := it.Element() // in the order of the keys
-		one := schema.Arg{Name: fmt.Sprintf("%s[%q]", arg.Name, k.AsString())}
-		ref, ok := a.reference(&one, at, e, "job")
-		if !ok {
-			return nil, false
+	ok := a.Each(arg, expr, v, "a map of references to jobs", func(key string, one *schema.Arg, _ hcl.Range, v cty.Value) bool {
+		ref, ok := a.reference(one, expr.Range(), v, "job")
+		if ok {
+			entries = append(entries, JobName{key, ref.(Reference).Name})
 		}
-		entries = append(entries, JobName{k.AsString(), ref.(Reference).Name})
-	}
-	return entries, true
+		return ok
+	})
+	return entries, ok
 }
 
 // baseline reads what others are compared with: a reference to one of the blocks of a cell, or values by axis.
@@ -392,11 +394,11 @@ func (a *Args) baseline(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) 
 	kinds := arg.Type.ReferenceKinds()
 	for _, kind := range kinds {
 		if a.e.Refers(v, kind) {
-			return []experiments.Setting{{Name: kind, Value: Display(v)}}, true
+			return []schema.Setting{{Name: kind, Value: Display(v)}}, true
 		}
 	}
 	t := v.Type()
-	if v.IsNull() || t.Equals(refType) || !t.IsObjectType() && !t.IsMapType() {
+	if !IsMap(v) {
 		suggestion := ""
 		if t == cty.String && !v.IsNull() && hclsyntax.ValidIdentifier(v.AsString()) {
 			suggestion = "policy." + v.AsString()
@@ -405,7 +407,7 @@ func (a *Args) baseline(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) 
 			"values by "+
 			"axis, like { quantum = \"1s\" }; this is %s.", arg.Name, Describe(v))
 	}
-	var settings []experiments.Setting
+	var settings []schema.Setting
 	for it := v.ElementIterator(); it.Next(); {
 		k, e := it.Element() // in the order of the keys
 		name := k.AsString()
@@ -413,7 +415,7 @@ func (a *Args) baseline(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) 
 			return a.Wrong(at, "", "Wrong type", "%s must be a reference to a %s, like %s.<name>; this is %s.", name, name, name,
 				Describe(e))
 		}
-		settings = append(settings, experiments.Setting{Name: name, Value: Display(e)})
+		settings = append(settings, schema.Setting{Name: name, Value: Display(e)})
 	}
 	if len(settings) == 0 {
 		return a.Wrong(at, "", "Empty baseline", "%s needs at least one axis with a value.", arg.Name)

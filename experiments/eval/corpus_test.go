@@ -1,10 +1,14 @@
 package eval_test
 
 import (
+	"path/filepath"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments/decode/decodetest"
+	"github.com/tfexp/tfexp/pipeline/experiment/decodetest"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // TestExperiments loads files of users, right and wrong.
-func TestExperiments(t *testing.T) { decodetest.Test(t) }
+func TestExperiments(t *testing.T) {
+	decodetest.Test(t, filepath.Join("..", "..", "pipeline", "experiment"))
+}

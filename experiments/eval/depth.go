@@ -23,21 +23,8 @@ const (
 // write.
 func TooDeep(filename string, src []byte) (at hcl.Range, what string) {
 	tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
-	return tooDeep(tokens)
-}
-
-// TooDeepExpression is TooDeep of one expression, which begins at a place of a file.
-func TooDeepExpression(filename string, src []byte, start hcl.Pos) (at hcl.Range, what string) {
-	tokens, _ := hclsyntax.LexExpression(src, filename, start)
-	return tooDeep(tokens)
-}
-
-// closing is what ends what a token opens.
-var closing = map[hclsyntax.TokenType]hclsyntax.TokenType{
-	hclsyntax.TokenOBrace: hclsyntax.TokenCBrace, hclsyntax.TokenOBrack: hclsyntax.TokenCBrack,
-	hclsyntax.TokenOParen: hclsyntax.TokenCParen, hclsyntax.TokenOQuote: hclsyntax.TokenCQuote,
-	hclsyntax.TokenOHeredoc: hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateInterp: hclsyntax.TokenTemplateSeqEnd,
-	hclsyntax.TokenTemplateControl: hclsyntax.TokenTemplateSeqEnd,
+	at, what, _ = tooDeep(tokens)
+	return at, what
 }
 
 // operators are the tokens of which a chain is evaluated by recursion. The brackets of an index and the controls of a
@@ -50,68 +37,56 @@ var operators = map[hclsyntax.TokenType]bool{
 	hclsyntax.TokenGreaterThanEq: true, hclsyntax.TokenOBrack: true, hclsyntax.TokenTemplateControl: true,
 }
 
-// open is a bracket or a quote that is open, or the file.
-type open struct {
-	end   hclsyntax.TokenType // what closes it
-	lines bool                // a new line begins another expression
-	count int                 // operators of the expression that is read now
-	inner int                 // and of the longest chain in brackets of it
-	most  int                 // the longest chain of the expressions before
-}
+// open is a bracket or a quote that is open.
+type open struct{ body, loop bool }
 
-func (o *open) chain() int { return o.count + o.inner }
-
-func (o *open) next() { o.most, o.count, o.inner = max(o.most, o.chain()), 0, 0 }
-
-func tooDeep(tokens hclsyntax.Tokens) (at hcl.Range, what string) {
-	all := []*open{{lines: true}}
-	var last hclsyntax.TokenType // but for new lines
-	// shut closes what is open down to a number of those.
-	shut := func(down int) {
-		for len(all) > down {
-			o := all[len(all)-1]
-			o.next()
-			all = all[:len(all)-1]
-			within := all[len(all)-1]
-			within.inner = max(within.inner, o.most)
-		}
-	}
+// tooDeep is TooDeep of tokens. It also returns how deep loops are nested. A chain of operators is thought to end at a
+// comma, and with a line of a body.
+func tooDeep(tokens hclsyntax.Tokens) (at hcl.Range, what string, loops int) {
+	var all []open
+	chain, nested := 0, 0
+	var last hclsyntax.TokenType
 	for _, t := range tokens {
-		top := all[len(all)-1]
-		if operators[t.Type] {
-			top.count++
-		}
-		if t.Type == hclsyntax.TokenNumberLit && hugeLiteral(string(t.Bytes)) {
-			return t.Range, "A number is beyond 1e1000, or so close to 0."
-		}
-		switch end, opens := closing[t.Type], closing[t.Type] != 0; {
-		case opens:
-			all = append(all, &open{end: end, lines: t.Type == hclsyntax.TokenOBrace})
-		case t.Type == hclsyntax.TokenEOF:
-			shut(1)
-		case t.Type == hclsyntax.TokenComma, t.Type == hclsyntax.TokenNewline && top.lines:
-			top.next()
-		case t.Type == hclsyntax.TokenIdent && last == hclsyntax.TokenOBrace && string(t.Bytes) == "for":
-			top.lines = false
-		default:
-			for i := len(all) - 1; i > 0; i-- {
-				if all[i].end == t.Type {
-					shut(i)
-					break
+		switch t.Type {
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenOQuote,
+			hclsyntax.TokenOHeredoc, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+			all = append(all, open{body: t.Type == hclsyntax.TokenOBrace})
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote,
+			hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
+			if n := len(all); n > 0 {
+				if all[n-1].loop {
+					nested--
 				}
+				all = all[:n-1]
+			}
+		case hclsyntax.TokenComma:
+			chain = 0
+		case hclsyntax.TokenNewline:
+			if n := len(all); n == 0 || all[n-1].body {
+				chain = 0
+			}
+			continue
+		case hclsyntax.TokenNumberLit:
+			if hugeLiteral(string(t.Bytes)) {
+				return t.Range, "A number is beyond 1e1000, or so close to 0.", loops
+			}
+		case hclsyntax.TokenIdent:
+			if string(t.Bytes) == "for" && (last == hclsyntax.TokenOBrace || last == hclsyntax.TokenOBrack) {
+				all[len(all)-1], nested = open{loop: true}, nested+1
+				loops = max(loops, nested)
 			}
 		}
-		if t.Type != hclsyntax.TokenNewline {
-			last = t.Type
+		if operators[t.Type] {
+			chain++
 		}
-		switch {
-		case len(all)-1 > mostDepth:
-			return t.Range, fmt.Sprintf("Brackets and quotes are nested more than %d deep.", mostDepth)
-		case max(top.chain(), all[len(all)-1].chain()) > mostOperators:
-			return t.Range, fmt.Sprintf("An expression has more than %d operators.", mostOperators)
+		switch last = t.Type; {
+		case len(all) > mostDepth:
+			return t.Range, fmt.Sprintf("Brackets and quotes are nested more than %d deep.", mostDepth), loops
+		case chain > mostOperators:
+			return t.Range, fmt.Sprintf("An expression has more than %d operators.", mostOperators), loops
 		}
 	}
-	return hcl.Range{}, ""
+	return hcl.Range{}, "", loops
 }
 
 // hugeLiteral is Huge of a number as it is written.
@@ -123,53 +98,41 @@ func hugeLiteral(text string) bool {
 	return err == nil && Huge(cty.NumberVal(n))
 }
 
-// TooDeepJSON is TooDeep of a file in JSON. Brackets in its strings count as well:
-// strings are templates, which are parsed in turn.
-func TooDeepJSON(filename string, src []byte) (at hcl.Range, what string) {
-	depth, pos := 0, hcl.InitialPos
-	for i, c := range src {
-		pos.Byte = i
-		switch c {
-		case '[', '{', '(':
-			depth++
-		case ']', '}', ')':
-			depth = max(depth-1, 0)
-		case '\n':
-			pos.Line, pos.Column = pos.Line+1, 0
-		}
-		if depth > mostDepth {
-			return oneByte(filename, pos), fmt.Sprintf("Brackets are nested more than %d deep.", mostDepth)
-		}
-		pos.Column++
-	}
-	return textTooDeep(filename, src)
-}
-
-// textTooDeep finds the end of a text in JSON that is too deep as a template.
-func textTooDeep(filename string, src []byte) (at hcl.Range, what string) {
+// TooDeepJSON is TooDeep of a file in JSON, with a summary. Its texts are templates, which are parsed each time that they
+// are evaluated: nothing would count what a loop within a loop makes, so there may be none.
+func TooDeepJSON(filename string, src []byte) (at hcl.Range, summary, what string) {
 	in := json.NewDecoder(bytes.NewReader(src))
-	for {
+	for depth := 0; ; {
 		t, err := in.Token()
 		if err != nil {
-			return hcl.Range{}, "" // what is no JSON is reported by the parser
+			return at, "", "" // what is no JSON is reported by the parser
 		}
-		text, ok := t.(string)
-		if !ok || !strings.Contains(text, "${") && !strings.Contains(text, "%{") {
+		switch t {
+		case json.Delim('['), json.Delim('{'):
+			if depth++; depth > mostDepth {
+				what = fmt.Sprintf("Brackets are nested more than %d deep.", mostDepth)
+			}
+		case json.Delim(']'), json.Delim('}'):
+			depth--
+		}
+		if text, _ := t.(string); strings.Contains(text, "${") || strings.Contains(text, "%{") {
+			tokens, _ := hclsyntax.LexTemplate([]byte(text), filename, hcl.InitialPos)
+			var loops int
+			if _, what, loops = tooDeep(tokens); what == "" && loops > 1 {
+				return hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}, "Loop within a loop",
+					"A text of this file has a for within a for, which files in JSON cannot have; write the experiment in HCL."
+			}
+		}
+		if what == "" {
 			continue
 		}
-		tokens, _ := hclsyntax.LexTemplate([]byte(text), filename, hcl.InitialPos)
-		if _, what := tooDeep(tokens); what != "" {
-			end := int(in.InputOffset()) - 1
-			before := src[:end]
-			return oneByte(filename, hcl.Pos{
-				Line: 1 + bytes.Count(before, []byte("\n")), Column: end - bytes.LastIndexByte(before, '\n'), Byte: end,
-			}), what
-		}
+		end := int(in.InputOffset()) - 1
+		before := src[:end]
+		at = hcl.Range{Filename: filename, Start: hcl.Pos{
+			Line: 1 + bytes.Count(before, []byte("\n")), Column: end - bytes.LastIndexByte(before, '\n'), Byte: end,
+		}}
+		at.End = at.Start
+		at.End.Byte, at.End.Column = end+1, at.Start.Column+1
+		return at, tooLarge, what
 	}
-}
-
-func oneByte(filename string, pos hcl.Pos) hcl.Range {
-	end := pos
-	end.Byte, end.Column = pos.Byte+1, pos.Column+1
-	return hcl.Range{Filename: filename, Start: pos, End: end}
 }

@@ -1,10 +1,7 @@
 package eval
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -62,53 +59,6 @@ func (e *Effort) Count(node hclsyntax.Node) {
 		}
 		return nil
 	})
-}
-
-// nestedLoops reports whether a text of a file in JSON, which is a template that is parsed each time that it is
-// evaluated, has a loop within a loop: nothing would count what it makes.
-func nestedLoops(text string) bool {
-	if !strings.Contains(text, "for ") {
-		return false
-	}
-	expr, diags := hclsyntax.ParseTemplate([]byte(text), "", hcl.InitialPos)
-	if diags.HasErrors() {
-		return false // which is reported when it is evaluated
-	}
-	w := &loops{}
-	_ = hclsyntax.Walk(expr, w)
-	return w.most > 1
-}
-
-// loops finds how deep loops are nested.
-type loops struct{ depth, most int }
-
-func (w *loops) Enter(n hclsyntax.Node) hcl.Diagnostics {
-	if _, ok := n.(*hclsyntax.ForExpr); ok {
-		w.depth++
-		w.most = max(w.most, w.depth)
-	}
-	return nil
-}
-
-func (w *loops) Exit(n hclsyntax.Node) hcl.Diagnostics {
-	if _, ok := n.(*hclsyntax.ForExpr); ok {
-		w.depth--
-	}
-	return nil
-}
-
-// LoopsInJSON finds a text with a loop within a loop.
-func LoopsInJSON(src []byte) (found bool) {
-	tokens := json.NewDecoder(bytes.NewReader(src))
-	for {
-		t, err := tokens.Token()
-		if err != nil {
-			return false // what is no JSON is reported by the parser
-		}
-		if text, ok := t.(string); ok && nestedLoops(text) {
-			return true
-		}
-	}
 }
 
 // operands returns where an expression keeps those that it works on, and that may be long.

@@ -200,13 +200,13 @@ func refuse(name string, args []cty.Value) error {
 	if slices.ContainsFunc(args, Huge) {
 		return errors.New("a number is beyond 1e1000")
 	}
-	size, most, what := 1, mostElements, "elements"
+	size, most, what := 1.0, mostElements, "elements"
 	switch name {
 	case "setproduct":
 		for _, a := range args {
-			size = times(size, length(a))
+			size *= float64(length(a))
 		}
-		size = times(size, len(args))
+		size *= float64(len(args))
 	case "range":
 		if len(args) == 3 && args[2].Type() == cty.Number && args[2].IsKnown() && !args[2].IsNull() &&
 			args[2].AsBigFloat().Sign() == 0 {
@@ -221,29 +221,28 @@ func refuse(name string, args []cty.Value) error {
 		for _, a := range args {
 			w.add(a)
 		}
-		size = w.elements
+		size = float64(w.elements)
 	case "replace", "join", "format", "formatlist", "jsonencode":
 		var w weight
 		for _, a := range args {
 			w.add(a)
 		}
-		size, most, what = w.text, mostText, "bytes"
+		size, most, what = float64(w.text), mostText, "bytes"
 		if name == "replace" && len(args) == 3 && texts(args) {
-			count := strings.Count(args[0].AsString(), args[1].AsString())
-			size += times(count, len(args[2].AsString()))
+			size += float64(strings.Count(args[0].AsString(), args[1].AsString()) * len(args[2].AsString()))
 		}
 		if name == "join" && len(args) > 0 && texts(args[:1]) {
-			size += times(w.elements, len(args[0].AsString()))
+			size += float64(w.elements * len(args[0].AsString()))
 		}
 		if strings.HasPrefix(name, "format") && len(args) > 0 && texts(args[:1]) {
 			calls := 1
 			for _, a := range args[1:] {
 				calls = max(calls, length(a))
 			}
-			size += times(calls, padding(args[0].AsString()))
+			size += float64(calls) * padding(args[0].AsString())
 		}
 	}
-	if size > most {
+	if size > float64(most) {
 		return fmt.Errorf("it would make more than %d %s", most, what)
 	}
 	return nil
@@ -252,25 +251,14 @@ func refuse(name string, args []cty.Value) error {
 var verb = regexp.MustCompile(`%[-+ #0]*(?:\[\d+\])?(\d*)(?:\.(\d*))?`)
 
 // padding sums up the widths and the precisions of a format.
-func padding(format string) (sum int) {
+func padding(format string) (sum float64) {
 	for _, found := range verb.FindAllStringSubmatch(format, -1) {
 		for _, digits := range found[1:] {
-			if n, err := strconv.Atoi(digits); err == nil {
-				sum = min(sum+n, 1<<40)
-			} else if digits != "" {
-				sum = 1 << 40
-			}
+			n, _ := strconv.ParseFloat(digits, 64) // of none, 0
+			sum += n
 		}
 	}
 	return sum
-}
-
-// times multiplies, and stops at what is surely too much.
-func times(a, b int) int {
-	if a > 0 && b > (1<<40)/a {
-		return 1 << 40
-	}
-	return a * b
 }
 
 // length returns the number of elements; 1 for what has none.

@@ -32,15 +32,13 @@ func TestTooDeep(t *testing.T) {
 		{"a = 0" + strings.Repeat("+1", 10_000), hcl.Pos{}, ""},
 		{"a = 0" + strings.Repeat("+1", 10_001), hcl.Pos{Line: 1, Column: 20006, Byte: 20005}, "more than 10000 operators"},
 		{"a = 0" + strings.Repeat("+1", 6000) + "\nb = [0" + strings.Repeat("-1", 6000) + ", 0" + strings.Repeat("*1", 6000) + "]", hcl.Pos{}, ""},
-		// Lines end no expression in parentheses, lists and loops, and commas end one, but not that around it.
+		// Lines end no expression in parentheses and lists, and commas end one.
 		{"a = (0" + strings.Repeat("+\n1", 10_000) + ")", hcl.Pos{}, ""},
 		{"a = (0" + strings.Repeat("+\n1", 10_001) + ")", hcl.Pos{Line: 10_001, Column: 2, Byte: 30_006}, operators10k},
-		{"a = [0" + strings.Repeat("+\n1", 10_001) + "]", hcl.Pos{Line: 10_001, Column: 2, Byte: 30_006}, operators10k},
-		{"a = {for x in y: x => 0" + strings.Repeat("+\n1", 10_001) + "}", hcl.Pos{Line: 10_001, Column: 2, Byte: 30_023}, operators10k},
+		{"a = [0" + strings.Repeat("+\n1", 10_001) + "]", hcl.Pos{Line: 10_000, Column: 2, Byte: 30_003}, operators10k}, // with the bracket
 		{"a {\n" + strings.Repeat("b = 1 + 1\n", 20_000) + "}", hcl.Pos{}, ""},
 		{"a = [" + strings.Repeat("1 + 1,\n", 20_000) + "]", hcl.Pos{}, ""},
 		{"a = max(max(1" + strings.Repeat("+1", 6000) + ", 0)" + strings.Repeat("+1", 3000) + ", 0)", hcl.Pos{}, ""},
-		{"a = max(max(1" + strings.Repeat("+1", 6000) + ", 0)" + strings.Repeat("+1", 6000) + ", 0)", hcl.Pos{Line: 1, Column: 20_018, Byte: 20_017}, operators10k},
 		{"a = max(0" + strings.Repeat("+1", 6000) + ", 0" + strings.Repeat("+1", 6000) + ")", hcl.Pos{}, ""},
 		{"a = b" + strings.Repeat("[0]", 10_001), hcl.Pos{Line: 1, Column: 30_006, Byte: 30_005}, operators10k},
 		{"a = \"" + strings.Repeat("%{if true}", 10_001) + "\"", hcl.Pos{Line: 1, Column: 100_006, Byte: 100_005}, operators10k},
@@ -57,9 +55,8 @@ func TestTooDeep(t *testing.T) {
 	}{
 		{`{"a": ` + nested("[", 499, "]") + "}", hcl.Pos{}},
 		{"{\n\n" + `"a": ` + nested("[", 500, "]") + "}", hcl.Pos{Line: 3, Column: 505, Byte: 507}},
-		{nested("(", 501, ")"), hcl.Pos{Line: 1, Column: 501, Byte: 500}},
-		{`["` + strings.Repeat("]", 900) + `", ` + nested("{", 500, "}"), hcl.Pos{}}, // those in a text close no others
-		{`["` + strings.Repeat("]", 900) + `", ` + nested("{", 501, "}"), hcl.Pos{Line: 1, Column: 1406, Byte: 1405}},
+		{`["` + strings.Repeat("]", 900) + `", ` + nested("[", 499, "]"), hcl.Pos{}}, // those in a text close no others
+		{`["` + strings.Repeat("]", 900) + `", ` + nested("[", 500, "]"), hcl.Pos{Line: 1, Column: 1405, Byte: 1404}},
 		{strings.Repeat("[{()}]", 600), hcl.Pos{}},
 		// Texts are templates.
 		{`["a", "${0` + strings.Repeat("+1", 10_000) + `}"]`, hcl.Pos{}},
@@ -69,7 +66,7 @@ func TestTooDeep(t *testing.T) {
 		{`["` + strings.Repeat("%{if true}", 10_001) + `"]`, hcl.Pos{Line: 1, Column: 100_013, Byte: 100_012}},
 		{`["` + strings.Repeat("1+", 10_001) + `"]`, hcl.Pos{}}, // no template
 	} {
-		at, what := TooDeepJSON("f.json", []byte(c.src))
+		at, _, what := TooDeepJSON("f.json", []byte(c.src))
 		if at.Start != c.at || (what == "") != (c.at.Line == 0) {
 			t.Errorf("%.40s…: %+v, %q", c.src, at.Start, what)
 		}
@@ -192,11 +189,6 @@ func TestGuard(t *testing.T) {
 	if got := inWords(errors.New("odd")); got.Error() != "odd" || inWords(nil) != nil {
 		t.Errorf("%v", got)
 	}
-	for _, c := range [][3]int{{3, 4, 12}, {0, 7, 0}, {7, 0, 0}, {1 << 20, 1 << 20, 1 << 40}, {1 << 30, 1 << 30, 1 << 40}, {2, 1<<39 - 1, 1<<40 - 2}} {
-		if got := times(c[0], c[1]); got != c[2] {
-			t.Errorf("%d × %d is %d", c[0], c[1], got)
-		}
-	}
 }
 
 // value evaluates a local within the limits.
@@ -275,12 +267,11 @@ func TestLoopsInJSON(t *testing.T) {
 		`{"${[for i in [1]: [for j in [i]: j]]}": 1}`:               true,
 		`{"a": "${[for i in [1]: i]}${[for j in [1]: j]}"}`:         false,
 		`{"a": "for i in [for j in"}`:                               false,
-		`{"a": "${[for i in [1]: [for j in [i]: j}"}`:               false,
 		`{"a": 1, "b": [true, null]}`:                               false,
 		`{"a"`:                                                      false,
 	} {
-		if got := LoopsInJSON([]byte(src)); got != want {
-			t.Errorf("%s: %t", src, got)
+		if _, summary, _ := TooDeepJSON("f.json", []byte(src)); (summary == "Loop within a loop") != want {
+			t.Errorf("%s: %q", src, summary)
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
@@ -25,9 +24,9 @@ type Model struct {
 	// File is relative to the folder of the experiment file; of it the rows count that
 	// have the texts of Where.
 	File  string
-	Where []experiments.Setting
+	Where []schema.Setting
 	// Named are the names of columns, and other settings of the file.
-	Named []experiments.Setting
+	Named []schema.Setting
 }
 
 // Option returns a setting of the file, or a default.
@@ -129,7 +128,7 @@ func fileFunction(name string, settings ...string) function.Function {
 				}
 				for it := list.ElementIterator(); it.Next(); {
 					k, v := it.Element() // in the order of the keys
-					s := experiments.Setting{Name: k.AsString(), Value: Display(v)}
+					s := schema.Setting{Name: k.AsString(), Value: Display(v)}
 					switch {
 					case i == 0:
 						m.Where = append(m.Where, s)
@@ -146,8 +145,8 @@ func fileFunction(name string, settings ...string) function.Function {
 	})
 }
 
-// modelOf returns what one of some functions made.
-func modelOf(v cty.Value, names ...string) (m Model, ok bool) {
+// ModelOf returns what one of some functions made.
+func ModelOf(v cty.Value, names ...string) (m Model, ok bool) {
 	if !v.Type().Equals(modelType) || v.IsNull() {
 		return m, false
 	}
@@ -157,20 +156,20 @@ func modelOf(v cty.Value, names ...string) (m Model, ok bool) {
 
 // life reads a distribution of lives.
 func (a *Args) life(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	if m, ok := modelOf(v, "exponential", "weibull", "bathtub", "survival", "availability"); ok {
+	if m, ok := ModelOf(v, "exponential", "weibull", "bathtub", "survival", "availability"); ok {
 		return m, true
 	}
-	return a.wrongType(arg, at, v, "a distribution of lives, like exponential(\"2h\") or survival(\"lives.csv\")")
+	return a.WrongType(arg, at, v, "a distribution of lives, like exponential(\"2h\") or survival(\"lives.csv\")")
 }
 
 // price reads dollars an hour.
 func (a *Args) price(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
-	m, ok := modelOf(v, "prices", "catalogue")
+	m, ok := ModelOf(v, "prices", "catalogue")
 	if ok {
 		return m, true
 	}
 	if m.Name != "" {
-		return a.wrongType(arg, at, v, "a number, prices(…) or catalogue(…)")
+		return a.WrongType(arg, at, v, "a number, prices(…) or catalogue(…)")
 	}
 	n, ok := a.Number(arg, at, v)
 	if !ok {

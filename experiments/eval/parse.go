@@ -57,6 +57,9 @@ func ReadAll(name string, r io.Reader) ([]byte, error) {
 	return src, err
 }
 
+// tooLarge is the summary of what is wrong with a file that would take too long to read.
+const tooLarge = "Too large to read"
+
 // Parse returns the body of a file with its names checked against the language, or nil when the
 // file cannot be parsed: what follows a syntax error is guesswork.
 func (r *Reporter) Parse(filename string, src []byte, language *schema.Block) *Node {
@@ -74,7 +77,7 @@ func (r *Reporter) Parse(filename string, src []byte, language *schema.Block) *N
 // ParseFile returns nil, having reported why, when there is an error.
 func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 	if len(src) > MostSource { // an editor may hold so much
-		r.Errorf(hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}, "Too large to read",
+		r.Errorf(hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}, tooLarge,
 			"The file has more than %d MiB.", MostSource>>20)
 		return nil
 	}
@@ -93,24 +96,19 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 			"The file is not UTF-8 text: byte %d is 0x%02x.", at, src[at])
 		return nil
 	}
-	deep := TooDeep
-	if strings.HasSuffix(filename, ".json") {
-		deep = TooDeepJSON
-	}
-	if at, what := deep(filename, src); what != "" {
-		r.Errorf(at, "Too large to read", "%s", what)
-		return nil
-	}
 	var file *hcl.File
 	var diags hcl.Diagnostics
 	if strings.HasSuffix(filename, ".json") {
-		if LoopsInJSON(src) {
-			r.Errorf(hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}, "Loop within a loop",
-				"A text of this file has a for within a for, which files in JSON cannot have; write the experiment in HCL.")
+		if at, summary, what := TooDeepJSON(filename, src); what != "" {
+			r.Errorf(at, summary, "%s", what)
 			return nil
 		}
 		file, diags = hcljson.Parse(src, filename)
 	} else {
+		if at, what := TooDeep(filename, src); what != "" {
+			r.Errorf(at, tooLarge, "%s", what)
+			return nil
+		}
 		file, diags = hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
 	}
 	if file != nil && file.Bytes != nil {

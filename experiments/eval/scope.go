@@ -125,21 +125,10 @@ func (r *Reporter) checkReference(t hcl.Traversal, e *Env) bool {
 	}
 	path := root
 	for i, step := range t[1:] {
-		var name string
-		var at hcl.Range
-		switch step := step.(type) {
-		case hcl.TraverseAttr:
-			name, at = step.Name, step.SrcRange
-		case hcl.TraverseIndex:
-			if step.Key.Type() != cty.String || step.Key.IsNull() || !step.Key.IsKnown() {
-				return true
-			}
-			name, at = step.Key.AsString(), step.SrcRange
-		default:
-			return true
-		}
+		name, ok := nameOf(step)
+		at := step.SourceRange()
 		switch {
-		case !v.IsKnown() || v.IsNull():
+		case !ok || !v.IsKnown() || v.IsNull():
 			return true
 		case v.Type().IsObjectType():
 			if !v.Type().HasAttribute(name) {
@@ -228,29 +217,17 @@ func NamesRead(n *Node, root string) (names []string, all bool) {
 			if t.RootName() != root {
 				continue
 			}
-			if len(t) < 2 {
-				all = true
-				continue
-			}
-			name := ""
-			switch step := t[1].(type) {
-			case hcl.TraverseAttr:
-				name = step.Name
-			case hcl.TraverseIndex:
-				if step.Key.Type() == cty.String && step.Key.IsKnown() && !step.Key.IsNull() {
-					name = step.Key.AsString()
-				}
-			}
-			if name != "" && !slices.Contains(names, name) {
+			if name := second(t); name != "" && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
+			all = all || len(t) < 2
 		}
 	})
 	return names, all
 }
 
 // Globals evaluates variables and locals and returns what every block can see.
-func (r *Reporter) Globals(root *Node, outside Outside) (*Env, []experiments.Setting) {
+func (r *Reporter) Globals(root *Node, outside Outside) (*Env, []schema.Setting) {
 	vars := map[string]cty.Value{
 		"host": hostValue(outside.Host),
 	}
@@ -290,6 +267,27 @@ func hostValue(h experiments.HostFacts) cty.Value {
 		documented[f.Name] = facts[f.Name]
 	}
 	return cty.ObjectVal(documented)
+}
+
+// nameOf returns the name by which a step of a reference takes a part of a value: x of ".x" and of "["x"]".
+func nameOf(step hcl.Traverser) (name string, ok bool) {
+	switch step := step.(type) {
+	case hcl.TraverseAttr:
+		return step.Name, true
+	case hcl.TraverseIndex:
+		if step.Key.Type() == cty.String && step.Key.IsKnown() && !step.Key.IsNull() {
+			return step.Key.AsString(), true
+		}
+	}
+	return "", false
+}
+
+// second returns the second name of a reference, x of var.x; "" where there is none, or it depends on values.
+func second(t hcl.Traversal) (name string) {
+	if len(t) > 1 {
+		name, _ = nameOf(t[1])
+	}
+	return name
 }
 
 // locals evaluates the locals in the order of their dependencies.
@@ -351,17 +349,7 @@ func (l *locals) visit(name string) {
 		if t.RootName() != "local" {
 			continue
 		}
-		read := ""
-		if len(t) > 1 {
-			switch step := t[1].(type) {
-			case hcl.TraverseAttr:
-				read = step.Name
-			case hcl.TraverseIndex:
-				if step.Key.Type() == cty.String && step.Key.IsKnown() && !step.Key.IsNull() {
-					read = step.Key.AsString()
-				}
-			}
-		}
+		read := second(t)
 		if l.byName[read] == nil { // all of them, or one that is not there
 			if l.r.compared <= mostCompared {
 				maps.Copy(seen, l.values)

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -38,10 +39,8 @@ func (t *varType) isText() bool {
 // parseType reads a type expression; nil when it is none, which is reported.
 func (r *Reporter) parseType(expr hcl.Expression) *varType {
 	if word := hcl.ExprAsKeyword(expr); word != "" {
-		for _, s := range scalarTypes {
-			if s == word {
-				return &varType{name: word}
-			}
+		if slices.Contains(scalarTypes, word) {
+			return &varType{name: word}
 		}
 		r.Suggest(expr.Range(), schema.Nearest(word, scalarTypes), "Unknown type",
 			"%q is not a type. The types are %s, list(…) and map(…).", word, strings.Join(scalarTypes, ", "))
@@ -162,7 +161,7 @@ type given struct {
 }
 
 // variables evaluates all variables, in the order of the file.
-func (r *Reporter) variables(root *Node, from Outside) (map[string]cty.Value, []experiments.Setting) {
+func (r *Reporter) variables(root *Node, from Outside) (map[string]cty.Value, []schema.Setting) {
 	var names []string
 	for _, n := range root.All("variable") {
 		names = append(names, n.Label)
@@ -170,12 +169,12 @@ func (r *Reporter) variables(root *Node, from Outside) (map[string]cty.Value, []
 	outside := r.givenValues(names, from)
 
 	values := map[string]cty.Value{}
-	var settings []experiments.Setting
+	var settings []schema.Setting
 	for _, n := range root.All("variable") {
 		v := r.variable(n, outside[n.Label])
 		values[n.Label] = v
 		if v.IsWhollyKnown() && !v.IsNull() {
-			settings = append(settings, experiments.Setting{Name: n.Label, Value: literal(v)})
+			settings = append(settings, schema.Setting{Name: n.Label, Value: literal(v)})
 		}
 	}
 	return values, settings
@@ -234,8 +233,9 @@ func (r *Reporter) givenValue(name string, g *given, t *varType, text bool, cons
 	case text:
 		return cty.StringVal(g.text)
 	}
-	if at, what := TooDeepExpression(g.at.Filename, []byte(g.text), g.at.Start); what != "" {
-		r.Errorf(at, "Too large to read", "%s", what)
+	tokens, _ := hclsyntax.LexExpression([]byte(g.text), g.at.Filename, g.at.Start)
+	if at, what, _ := tooDeep(tokens); what != "" {
+		r.Errorf(at, tooLarge, "%s", what)
 		return Unknown
 	}
 	expr, diags := hclsyntax.ParseExpression([]byte(g.text), g.at.Filename, g.at.Start)
@@ -261,7 +261,7 @@ func (r *Reporter) typed(v cty.Value, t *varType, at hcl.Range, name string) cty
 // validate checks a variable's value by one validation block.
 func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 	for _, t := range check.Attr("condition").Expr.Variables() {
-		if step, ok := second(t); t.RootName() == "var" && ok && step != n.Label {
+		if step := second(t); t.RootName() == "var" && step != "" && step != n.Label {
 			r.Errorf(t.SourceRange(), "Reference not available here",
 				"The validation of the variable %q reads its own value alone, var.%s.", n.Label, n.Label)
 			return false
@@ -285,15 +285,6 @@ func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 	r.Errorf(at, "Invalid value of a variable", "%s (The variable %q is %s; the condition is at line %d.)",
 		text.AsString(), n.Label, Display(v), check.Header.Start.Line)
 	return false
-}
-
-// second returns the second name of a reference: x of var.x.
-func second(t hcl.Traversal) (name string, ok bool) {
-	if len(t) < 2 {
-		return "", false
-	}
-	step, ok := t[1].(hcl.TraverseAttr)
-	return step.Name, ok
 }
 
 // Condition evaluates a bool; unknown when it is none, which is reported.

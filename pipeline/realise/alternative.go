@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -18,7 +18,7 @@ import (
 // alternative is one in which the jobs of a block can run on a hardware.
 type alternative struct {
 	name string
-	job  *experiments.Job // the block, or one of its alternatives
+	job  *experiment.Job // the block, or one of its alternatives
 	// index is that of job among the block with its alternatives.
 	index int
 	// gpu is the type of GPU that it wants, and rate how much faster it is there
@@ -32,7 +32,7 @@ type alternative struct {
 // and its alternatives, as far as the hardware has room for them; and of those
 // that are faster on one type of GPU than on another, one for each type. It is
 // nil for a job without alternatives that runs on any node.
-func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
+func alternativesOn(h *experiment.Hardware, j *experiment.Job) []alternative {
 	if len(j.Alternatives) == 0 && j.GPU == "" &&
 		(j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) == 0) {
 		return nil
@@ -61,15 +61,15 @@ func alternativesOn(h *experiments.Hardware, j *experiments.Job) []alternative {
 
 // on lists the blocks of a job that run on a hardware: the job itself, if it
 // has no alternatives, else those of its alternatives for which there is room.
-func on(h *experiments.Hardware, j *experiments.Job) []*experiments.Job {
-	var jobs []*experiments.Job
+func on(h *experiment.Hardware, j *experiment.Job) []*experiment.Job {
+	var jobs []*experiment.Job
 	for _, w := range alternativesOn(h, j) {
 		if !slices.Contains(jobs, w.job) {
 			jobs = append(jobs, w.job)
 		}
 	}
 	if jobs == nil {
-		return []*experiments.Job{j}
+		return []*experiment.Job{j}
 	}
 	return jobs
 }
@@ -84,7 +84,7 @@ func faster(w simulated.Scaling, rate float64) simulated.Scaling {
 
 // alternativesOf returns the alternatives of each job block of a realised workload
 // on a hardware; nil when none has any.
-func alternativesOf(h *experiments.Hardware, r realised) [][]alternative {
+func alternativesOf(h *experiment.Hardware, r realised) [][]alternative {
 	var all [][]alternative
 	for k, j := range r.Blocks {
 		if alternatives := alternativesOn(h, j); alternatives != nil {
@@ -107,7 +107,7 @@ func alternativesAt(r *realised, alternatives [][]alternative, job int) []altern
 
 // workOn is the work of a job in one alternative: what its trace or the file says,
 // or the fitted estimate.
-func (x *Experiment) workOn(h *experiments.Hardware, r realised, job int, w alternative) (simulated.Scaling, error) {
+func (x *Experiment) workOn(h *experiment.Hardware, r realised, job int, w alternative) (simulated.Scaling, error) {
 	if traced, ok := r.Traced(job, w.index); ok {
 		return faster(traced, w.rate), nil
 	}
@@ -119,7 +119,7 @@ func (x *Experiment) workOn(h *experiments.Hardware, r realised, job int, w alte
 
 // workOnEach is the work of a job in each of several alternatives.
 func (x *Experiment) workOnEach(
-	h *experiments.Hardware, r realised, job int, alternatives []alternative,
+	h *experiment.Hardware, r realised, job int, alternatives []alternative,
 ) (work simulated.Scaling, err error) {
 	for _, w := range alternatives {
 		on, err := x.workOn(h, r, job, w)
@@ -146,7 +146,7 @@ func aloneOf(work simulated.Scaling, alternatives []alternative, threads int) ti
 
 // fittedOn has the predicted run time of each job in each of its alternatives; nil
 // when no job has several. A job that cannot be predicted has 0.
-func (x *Experiment) fittedOn(h *experiments.Hardware, r realised) [][]time.Duration {
+func (x *Experiment) fittedOn(h *experiment.Hardware, r realised) [][]time.Duration {
 	alternatives := alternativesOf(h, r)
 	if alternatives == nil {
 		return nil
@@ -227,7 +227,7 @@ func (c *Cell) noisy(d time.Duration, of ...string) time.Duration {
 }
 
 // launchAlternatives returns what a real job holds in each of its alternatives.
-func launchAlternatives(h *experiments.Hardware, j *experiments.Job) []launch.Request {
+func launchAlternatives(h *experiment.Hardware, j *experiment.Job) []launch.Request {
 	var requests []launch.Request
 	for _, w := range alternativesOn(h, j) {
 		t := w.job.Threads
@@ -237,7 +237,7 @@ func launchAlternatives(h *experiments.Hardware, j *experiments.Job) []launch.Re
 }
 
 // alternativeLines are the key lines of what a job's alternatives are on a hardware.
-func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
+func alternativeLines(h *experiment.Hardware, j *experiment.Job) []string {
 	var k store.Key
 	for _, w := range alternativesOn(h, j) {
 		text := w.job.AlternativeName()
@@ -254,8 +254,8 @@ func alternativeLines(h *experiments.Hardware, j *experiments.Job) []string {
 
 // blocks lists the job blocks of a cell's workload: those of its trace, then those
 // that it submits. One may be there more than once.
-func blocks(c experiments.Cell) []*experiments.Job {
-	var jobs []*experiments.Job
+func blocks(c experiment.Cell) []*experiment.Job {
+	var jobs []*experiment.Job
 	if t := c.Workload.Trace; t != nil {
 		for _, k := range t.Blocks {
 			jobs = append(jobs, k.Job)

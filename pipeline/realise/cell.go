@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -22,7 +22,7 @@ import (
 const maxCellName = 150
 
 // point is a point of the matrix, without its replicate.
-type point = experiments.Cell
+type point = experiment.Cell
 
 // Cell is one cell of an experiment: a point of its matrix with a replicate.
 type Cell struct {
@@ -125,7 +125,7 @@ func RunOrder(seed int64, refs []record.CellRef) []int {
 }
 
 type drawnKey struct {
-	workload  *experiments.Workload
+	workload  *experiment.Workload
 	replicate int
 }
 
@@ -144,7 +144,7 @@ func (c *Cell) realise() (realised, error) {
 }
 
 // draw returns a realised workload.
-func (k *known) draw(id drawnKey, w *experiments.Workload, seed int64) (realised, error) {
+func (k *known) draw(id drawnKey, w *experiment.Workload, seed int64) (realised, error) {
 	jobs := 0
 	if w.Trace != nil {
 		jobs = len(w.Trace.Jobs)
@@ -173,7 +173,7 @@ const maxDrawn = 500_000
 // jobs that its cells have, with the run times that were drawn for them, and
 // without the estimates that policies are given. With runTimes it has also those
 // that are the same for all jobs of a block.
-func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int, runTimes bool) (workload.Trace, error) {
+func Workload(spec *experiment.Spec, w *experiment.Workload, replicate int, runTimes bool) (workload.Trace, error) {
 	r, err := draw(w, replicateSeed(spec.Seed, replicate))
 	if err != nil {
 		return workload.Trace{}, err
@@ -183,7 +183,7 @@ func Workload(spec *experiments.Spec, w *experiments.Workload, replicate int, ru
 
 // fitted has the predicted run time of each job on its full request; 0 where
 // there is no estimate. A run time of a trace is its own estimate.
-func (x *Experiment) fitted(h *experiments.Hardware, r realised) []time.Duration {
+func (x *Experiment) fitted(h *experiment.Hardware, r realised) []time.Duration {
 	ofBlock := make([]time.Duration, len(r.Blocks))
 	differs := make([]bool, len(r.Blocks)) // its run time differs by job
 	for k, j := range r.Blocks {
@@ -212,7 +212,7 @@ func (x *Experiment) fitted(h *experiments.Hardware, r realised) []time.Duration
 
 // wholeRuns is fitted without the jobs that have a target loss: they are done before
 // the run that is predicted ends.
-func (x *Experiment) wholeRuns(h *experiments.Hardware, r realised) []time.Duration {
+func (x *Experiment) wholeRuns(h *experiment.Hardware, r realised) []time.Duration {
 	predicted := x.fitted(h, r)
 	for i := range predicted {
 		if k := r.Block[i]; k >= 0 && r.Blocks[k].TargetLoss > 0 {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/estimate"
@@ -19,7 +19,7 @@ import (
 // fitKey is a job and a model that was fitted to its samples; fit is what came
 // of it.
 type fitKey struct {
-	job   *experiments.Job
+	job   *experiment.Job
 	model string
 }
 
@@ -34,7 +34,7 @@ type fit struct {
 func (x *Experiment) Estimates() (rows []record.EstimateRow, warnings []record.Warning) {
 	type place struct{ samples, hardware, model string }
 	seen, axes := map[place]bool{}, x.distinguishing()
-	x.eachSampled(func(c point, j *experiments.Job) {
+	x.eachSampled(func(c point, j *experiment.Job) {
 		for n, model := range x.models() {
 			id := place{x.formAddress(j), c.Hardware.Name, model}
 			if _, ok := x.samples[x.profileHash(j)]; !ok || seen[id] {
@@ -63,7 +63,7 @@ func (x *Experiment) Estimates() (rows []record.EstimateRow, warnings []record.W
 
 // eachSampled calls visit for each job of each point whose run time there is
 // estimated from samples, in the order of the file; points beyond the matrix last.
-func (x *Experiment) eachSampled(visit func(point, *experiments.Job)) {
+func (x *Experiment) eachSampled(visit func(point, *experiment.Job)) {
 	for _, points := range [][]point{x.Spec.Cells, x.added} {
 		for _, c := range points {
 			for _, j := range jobsOf(c) {
@@ -83,7 +83,7 @@ func (x *Experiment) distinguishing() map[string]string {
 		threads, gpus   int
 	}
 	cells, of, alike := map[string][]point{}, map[string]request{}, map[request]int{}
-	x.eachSampled(func(c point, j *experiments.Job) {
+	x.eachSampled(func(c point, j *experiment.Job) {
 		at := x.formAddress(j)
 		if cells[at] == nil {
 			of[at] = request{j.Name, c.Hardware.Name, j.Threads.Request, j.GPUs}
@@ -108,7 +108,7 @@ func (x *Experiment) distinguishing() map[string]string {
 }
 
 // formAddress distinguishes the forms of job blocks: by their samples and length.
-func (x *Experiment) formAddress(j *experiments.Job) string {
+func (x *Experiment) formAddress(j *experiment.Job) string {
 	return fmt.Sprint(x.profileHash(j), " ", j.Length())
 }
 
@@ -127,12 +127,12 @@ func (x *Experiment) SampleRows() []record.SampleRow {
 // were fitted to samples, as they are, with an error, or corrected while jobs run.
 func (x *Experiment) decidesByEstimates(c point) bool {
 	return c.Policy.EstimatesOn(c.Hardware) && c.Policy.Source().Fitted &&
-		slices.ContainsFunc(jobsOf(c), func(j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
+		slices.ContainsFunc(jobsOf(c), func(j *experiment.Job) bool { return x.sampled(c.Hardware, j) })
 }
 
 // estimateOf is the fitted estimate of a job on its full request, if its
 // samples are there.
-func (x *Experiment) estimateOf(j *experiments.Job) (estimator.Estimate, bool) {
+func (x *Experiment) estimateOf(j *experiment.Job) (estimator.Estimate, bool) {
 	if _, ok := x.samples[x.profileHash(j)]; !ok {
 		return estimator.Estimate{}, false
 	}
@@ -150,7 +150,7 @@ func (x *Experiment) moments() []estimator.Moment {
 }
 
 // fit fits a model to the samples of a job, once.
-func (x *Experiment) fit(j *experiments.Job, model string) fit {
+func (x *Experiment) fit(j *experiment.Job, model string) fit {
 	key := fitKey{j, model}
 	x.mu.Lock()
 	f, ok := x.fits[key]
@@ -162,7 +162,7 @@ func (x *Experiment) fit(j *experiments.Job, model string) fit {
 	return f()
 }
 
-func (x *Experiment) newFit(j *experiments.Job, model string) (f fit) {
+func (x *Experiment) newFit(j *experiment.Job, model string) (f fit) {
 	var samples []estimator.Sample
 	for _, h := range x.sampleHashes(j, model) {
 		samples = append(samples, x.samples[h]...)
@@ -183,13 +183,13 @@ func (x *Experiment) newFit(j *experiments.Job, model string) (f fit) {
 
 // Corrects reports whether the estimates of a cell's jobs are corrected by runs of them in earlier real cells.
 func (c *Cell) Corrects() bool {
-	return c.x.Spec.Estimate.Correct != experiments.CorrectNone && c.Ref.Real() && len(c.corrected()) > 0
+	return c.x.Spec.Estimate.Correct != experiment.CorrectNone && c.Ref.Real() && len(c.corrected()) > 0
 }
 
 // corrected are the jobs of a real cell whose estimates are corrected: those that were sampled, and are not ended by
 // something else than their work.
-func (c *Cell) corrected() []*experiments.Job {
-	return slices.DeleteFunc(jobsOf(c.point), func(j *experiments.Job) bool {
+func (c *Cell) corrected() []*experiment.Job {
+	return slices.DeleteFunc(jobsOf(c.point), func(j *experiment.Job) bool {
 		_, known := c.x.estimateOf(j)
 		return !known || j.TargetLoss > 0 || j.Budget != nil || !c.x.sampled(c.Hardware, j) ||
 			len(alternativesOn(c.Hardware, j)) > 0
@@ -254,7 +254,7 @@ func (c *Cell) Estimated() []record.Estimated {
 }
 
 // longer is how many times as long as by its samples alone a job is predicted to take.
-func longer(estimated []record.Estimated, j *experiments.Job) float64 {
+func longer(estimated []record.Estimated, j *experiment.Job) float64 {
 	for _, e := range estimated {
 		if e.Job == j.Name && e.Threads == j.Threads.Request && e.GPUs == j.GPUs && e.Factor > 0 {
 			return e.Factor
@@ -265,7 +265,7 @@ func longer(estimated []record.Estimated, j *experiments.Job) float64 {
 
 // forPolicies are the estimates by which a policy decides, if the file says that these are corrected.
 func (c *Cell) forPolicies(estimated []record.Estimated) []record.Estimated {
-	if c.x.Spec.Estimate.Correct != experiments.CorrectPolicies {
+	if c.x.Spec.Estimate.Correct != experiment.CorrectPolicies {
 		return nil
 	}
 	return estimated

@@ -14,9 +14,9 @@ import (
 	"sync"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -24,13 +24,13 @@ import (
 // Experiment is an experiment on a machine, with what is known of its jobs.
 type Experiment struct {
 	// Spec is the experiment as its file has it, Host the machine.
-	Spec *experiments.Spec
+	Spec *experiment.Spec
 	Host hardware.Machine
 
 	self string // tfexp's own path, for the built-in trainers
 	base string // the experiment's folder
 	// places has the jobs whose hardware is not simply this machine.
-	places map[*experiments.Job]*place
+	places map[*experiment.Job]*place
 	// images has what images are on each hardware, once they have been found.
 	images map[imageOn]string
 	// added are the points of cells beyond the matrix.
@@ -38,7 +38,7 @@ type Experiment struct {
 	// units are the jobs to sample, sampledJob has their job blocks; families has those of each program, as
 	// indexes into units, in the order of their threads.
 	units      []*stages.Unit
-	sampledJob map[*stages.Unit]*experiments.Job
+	sampledJob map[*stages.Unit]*experiment.Job
 	families   map[string][]int
 	// deepened are the points of the trainings of adaptations.
 	deepened map[deepenedAt]point
@@ -79,7 +79,7 @@ func once[K comparable, V any](k *known, key K, work func() V) V {
 }
 
 // New prepares an experiment for a machine.
-func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
+func New(spec *experiment.Spec, host hardware.Machine) (*Experiment, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find tfexp's own program: %w", err)
@@ -91,7 +91,7 @@ func New(spec *experiments.Spec, host hardware.Machine) (*Experiment, error) {
 	x := &Experiment{
 		Host: host, self: self, base: base,
 		images: map[imageOn]string{}, families: map[string][]int{},
-		sampledJob: map[*stages.Unit]*experiments.Job{}, deepened: map[deepenedAt]point{},
+		sampledJob: map[*stages.Unit]*experiment.Job{}, deepened: map[deepenedAt]point{},
 		known: known{
 			samples: map[string][]estimator.Sample{}, corrections: map[string]*estimator.Corrections{},
 			fits: map[fitKey]func() fit{}, made: map[any]any{}, drawn: map[drawnKey]func() (realised, error){},

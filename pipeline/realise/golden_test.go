@@ -18,9 +18,10 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline/experiment"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -52,7 +53,7 @@ func TestExperiments(t *testing.T) {
 		t.Fatalf("no files: %v", err)
 	}
 	for _, name := range shared {
-		files = append(files, filepath.Join("..", "..", "experiments", "testdata", "good", name+".hcl"))
+		files = append(files, filepath.Join("..", "experiment", "testdata", "good", name+".hcl"))
 	}
 	for _, file := range files {
 		name := filepath.Base(file)
@@ -156,7 +157,7 @@ func text(t *testing.T, file string) []byte {
 		}
 	}
 	var before []string
-	exported := map[*experiments.Workload]bool{}
+	exported := map[*experiment.Workload]bool{}
 	for i, c := range cells {
 		if i == most {
 			break
@@ -187,7 +188,7 @@ func text(t *testing.T, file string) []byte {
 var installed = regexp.MustCompile(` /\S*/bin/\S+ sha256:[0-9a-f]+`)
 
 // trials are values of the settings of a tuning: the first and the last of each.
-func trials(t *experiments.Tuning) [][]string {
+func trials(t *experiment.Tuning) [][]string {
 	if len(t.Candidates) > 0 {
 		return [][]string{t.Candidates[0], t.Candidates[len(t.Candidates)-1]}
 	}
@@ -243,7 +244,7 @@ func writeCell(write func(title string, v any), c *realise.Cell, before []string
 }
 
 // writeWorkload writes a workload as a trace, with and without the run times that are the same for all jobs of a block.
-func writeWorkload(t *testing.T, write func(title string, v any), spec *experiments.Spec, w *experiments.Workload) {
+func writeWorkload(t *testing.T, write func(title string, v any), spec *experiment.Spec, w *experiment.Workload) {
 	t.Helper()
 	for _, runTimes := range []bool{false, true} {
 		trace, err := realise.Workload(spec, w, 1, runTimes)

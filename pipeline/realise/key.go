@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages"
@@ -57,8 +57,8 @@ func (c *Cell) Key() (*store.Key, error) {
 type (
 	linesOf    struct{ block any }
 	jobLinesOf struct {
-		workload *experiments.Workload
-		hardware *experiments.Hardware
+		workload *experiment.Workload
+		hardware *experiment.Hardware
 	}
 	overheadLinesOf jobLinesOf
 )
@@ -97,7 +97,7 @@ func (c *Cell) overheadLines() []string {
 	var k store.Key
 	if o := c.Hardware.Overheads; o != nil {
 		k.Add("hardware.overheads", simulated.Overheads(*o).String())
-	} else if slices.ContainsFunc(jobsOf(c.point), func(j *experiments.Job) bool { return c.x.sampled(c.Hardware, j) }) {
+	} else if slices.ContainsFunc(jobsOf(c.point), func(j *experiment.Job) bool { return c.x.sampled(c.Hardware, j) }) {
 		k.Add("hardware.overheads", "measured") // with the samples, which have lines of their own
 	} else {
 		k.Add("hardware.overheads", simulated.Overheads{}.String())
@@ -106,7 +106,7 @@ func (c *Cell) overheadLines() []string {
 }
 
 // runtimeLines describe where a simulated job's run time comes from.
-func (x *Experiment) runtimeLines(h *experiments.Hardware, j *experiments.Job) []string {
+func (x *Experiment) runtimeLines(h *experiment.Hardware, j *experiment.Job) []string {
 	var k store.Key
 	if x.sampled(h, j) {
 		k.Add("job."+j.Name+".runtime", "fitted "+x.estimateLine(j))
@@ -142,7 +142,7 @@ func (c *Cell) estimateLines() []string {
 			k.Add("job."+j.Name+".estimate", c.x.estimateLine(j))
 		}
 	}
-	if c.x.Spec.Estimate.Correct == experiments.CorrectPolicies && c.Hardware.Real() && c.x.decidesByEstimates(c.point) {
+	if c.x.Spec.Estimate.Correct == experiment.CorrectPolicies && c.Hardware.Real() && c.x.decidesByEstimates(c.point) {
 		k.Add("estimates", "corrected by runs in earlier cells") // these are in no key, as past runs are not
 	}
 	return k.Lines()
@@ -150,8 +150,8 @@ func (c *Cell) estimateLines() []string {
 
 // jobsOf lists the job blocks that a cell depends on, each once, in order. A
 // simulated job whose trace has its run time depends on no program.
-func jobsOf(c experiments.Cell) []*experiments.Job {
-	var jobs []*experiments.Job
+func jobsOf(c experiment.Cell) []*experiment.Job {
+	var jobs []*experiment.Job
 	if t := c.Workload.Trace; t != nil {
 		for _, k := range t.Blocks {
 			if !k.Timed || c.Hardware.Real() {
@@ -159,7 +159,7 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 			}
 		}
 	}
-	seen := map[*experiments.Job]bool{}
+	seen := map[*experiment.Job]bool{}
 	for _, j := range jobs {
 		seen[j] = true
 	}
@@ -173,7 +173,7 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 }
 
 // policyLines are the key lines of a policy.
-func policyLines(p *experiments.Policy) []string {
+func policyLines(p *experiment.Policy) []string {
 	var k store.Key
 	for _, l := range p.KeyLines() {
 		k.Add(l.Label, l.Value)
@@ -182,7 +182,7 @@ func policyLines(p *experiments.Policy) []string {
 }
 
 // hardwareLines are the key lines of a machine: its engine and its nodes.
-func hardwareLines(h *experiments.Hardware) []string {
+func hardwareLines(h *experiment.Hardware) []string {
 	var k store.Key
 	k.Add("hardware.engine", h.Engine)
 	for i, n := range h.Cluster.Nodes {
@@ -211,7 +211,7 @@ func hardwareLines(h *experiments.Hardware) []string {
 
 // workloadLines are the key lines of a workload as it is written; the jobs
 // that it came to are hashed beside them.
-func workloadLines(w *experiments.Workload) []string {
+func workloadLines(w *experiment.Workload) []string {
 	var k store.Key
 	if t := w.Trace; t != nil {
 		k.Addf("workload.trace", "%s, %s, sha256:%s", filepath.Base(t.File), t.Format, t.Digest)
@@ -281,7 +281,7 @@ func arrivalText(a workload.Arrivals) string {
 
 // neighbourLines are the key lines of what jobs keep of their speed when they share GPUs; none
 // for a policy that lets them share none.
-func neighbourLines(p *experiments.Policy, jobs []*experiments.Job) []string {
+func neighbourLines(p *experiment.Policy, jobs []*experiment.Job) []string {
 	var k store.Key
 	if !p.Packs() {
 		return nil
@@ -298,7 +298,7 @@ func neighbourLines(p *experiments.Policy, jobs []*experiments.Job) []string {
 }
 
 // contentionText describes the contention of a machine, for keys.
-func contentionText(c *experiments.Contention) string {
+func contentionText(c *experiment.Contention) string {
 	s := fmt.Sprintf("serial %g, capacity %g, sharpness %g", c.Law.Serial, c.Law.Capacity, c.Law.Sharpness)
 	if c.Threads > 0 {
 		s += ", on " + stages.Plural(c.Threads, "core")
@@ -307,7 +307,7 @@ func contentionText(c *experiments.Contention) string {
 }
 
 // speedUpText describes how a job speeds up, for keys.
-func speedUpText(rt *experiments.Runtime) string {
+func speedUpText(rt *experiment.Runtime) string {
 	if rt.SpeedUp != nil {
 		return "speed-up " + rt.SpeedUp.String()
 	}
@@ -315,7 +315,7 @@ func speedUpText(rt *experiments.Runtime) string {
 }
 
 // runtimeText describes the run time that the file gives a job, for keys.
-func runtimeText(j *experiments.Job) string {
+func runtimeText(j *experiment.Job) string {
 	text := timesText(j.Runtime)
 	if a := j.Runtime.Accuracy; a != nil {
 		text += fmt.Sprintf(", accuracy %g at its end", *a)
@@ -330,7 +330,7 @@ func runtimeText(j *experiments.Job) string {
 	return text
 }
 
-func timesText(rt *experiments.Runtime) string {
+func timesText(rt *experiment.Runtime) string {
 	if e := rt.Elastic; e != nil {
 		return fmt.Sprintf("startup %s, elastic: %s", rt.Startup, e.Source)
 	}
@@ -402,7 +402,7 @@ func PastJob(key *store.Key, block string) (name, kind string, length int) {
 }
 
 // identityOf is the identity of a job of the plan, as PastJob has it of past ones.
-func (x *Experiment) identityOf(j *experiments.Job) (name, kind string) {
+func (x *Experiment) identityOf(j *experiment.Job) (name, kind string) {
 	var k store.Key
 	k.Append(x.describe(j))
 	name, kind, _ = PastJob(&k, j.Name)

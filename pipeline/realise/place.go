@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // place is where a job runs whose hardware is not simply this machine.
 type place struct {
-	On *experiments.Hardware
+	On *experiment.Hardware
 	// Image is what its image is there; empty where that is not known.
 	Image string
 }
@@ -25,16 +25,16 @@ func (p *place) contained() bool { return p != nil && p.On.Kind().Contained }
 // placed gives each real hardware that is not simply this machine job blocks of its own: what is measured of a job
 // in a container, or on another machine, is not what is measured of it as a process here, and that of parts on
 // nodes of their own not that of parts side by side. Other cells stay as they are.
-func placed(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*place) {
+func placed(spec *experiment.Spec) (*experiment.Spec, map[*experiment.Job]*place) {
 	type key struct {
 		block any
-		on    *experiments.Hardware
+		on    *experiment.Hardware
 	}
-	jobs := map[key]*experiments.Job{}
-	workloads := map[key]*experiments.Workload{}
-	places := map[*experiments.Job]*place{}
-	var job func(*experiments.Job, *experiments.Hardware) *experiments.Job
-	job = func(j *experiments.Job, on *experiments.Hardware) *experiments.Job {
+	jobs := map[key]*experiment.Job{}
+	workloads := map[key]*experiment.Workload{}
+	places := map[*experiment.Job]*place{}
+	var job func(*experiment.Job, *experiment.Hardware) *experiment.Job
+	job = func(j *experiment.Job, on *experiment.Hardware) *experiment.Job {
 		own, ok := jobs[key{j, on}]
 		if !ok {
 			copied := *j
@@ -79,14 +79,14 @@ func placed(spec *experiments.Spec) (*experiments.Spec, map[*experiments.Job]*pl
 }
 
 // inParts reports whether a cell has jobs with roles whose parts may be on several nodes.
-func inParts(c *experiments.Cell) bool {
-	return len(c.Hardware.Cluster.Nodes) > 1 && slices.ContainsFunc(c.Workload.Submits, func(s experiments.Submit) bool {
+func inParts(c *experiment.Cell) bool {
+	return len(c.Hardware.Cluster.Nodes) > 1 && slices.ContainsFunc(c.Workload.Submits, func(s experiment.Submit) bool {
 		return len(s.Job.Roles) > 0
 	})
 }
 
 // Nodes returns the node of each part of a job with roles where it is alone on its hardware, in the order of its roles.
-func (p *place) Nodes(j *experiments.Job) []int {
+func (p *place) Nodes(j *experiment.Job) []int {
 	var nodes []int
 	for _, part := range partsOn(p.On, j) {
 		nodes = append(nodes, part.Node)
@@ -96,7 +96,7 @@ func (p *place) Nodes(j *experiments.Job) []int {
 
 // partsOn returns the parts of a job with roles on the nodes on which it starts alone on a hardware; none when it does
 // not fit.
-func partsOn(h *experiments.Hardware, j *experiments.Job) []cluster.Part {
+func partsOn(h *experiment.Hardware, j *experiment.Job) []cluster.Part {
 	m := cluster.NewMachine(h.Cluster)
 	job := j.Template()
 	need, count := job.Needs(int32(job.Threads))
@@ -109,7 +109,7 @@ func partsOn(h *experiments.Hardware, j *experiments.Job) []cluster.Part {
 }
 
 // settingsLines are the key lines of what an engine's settings are.
-func settingsLines(h *experiments.Hardware) []string {
+func settingsLines(h *experiment.Hardware) []string {
 	var k store.Key
 	if h.Kind().Lines != nil {
 		for _, l := range h.Kind().Lines(h.ForEngine()) {
@@ -120,7 +120,7 @@ func settingsLines(h *experiments.Hardware) []string {
 }
 
 // placeLines are the key lines of where a job runs.
-func (x *Experiment) placeLines(p *place, j *experiments.Job) []string {
+func (x *Experiment) placeLines(p *place, j *experiment.Job) []string {
 	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	if p.contained() {
@@ -155,7 +155,7 @@ func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 		var needs []engine.ImageNeed
 		var waiting []*place
 		asked := map[*place]bool{}
-		need := func(c *experiments.Cell) {
+		need := func(c *experiment.Cell) {
 			for _, j := range jobsOf(*c) {
 				if in := x.places[j]; in != nil && in.On.Kind() == kind && !asked[in] {
 					asked[in] = true
@@ -192,7 +192,7 @@ type imageOn struct{ image, hardware string }
 // Hardware lists the hardware of the experiment's cells and trials that a kind of engine runs, each once.
 func (x *Experiment) Hardware(kind *engine.Kind) []*engine.Hardware {
 	var list []*engine.Hardware
-	seen := map[*experiments.Hardware]bool{}
+	seen := map[*experiment.Hardware]bool{}
 	cells := slices.Concat(x.Spec.Deepened...)
 	for _, t := range x.Spec.Tunings {
 		cells = append(cells, t.Probes[:min(len(t.Probes), 1)]...)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -78,7 +78,7 @@ func (x *Experiment) Plan() record.Plan {
 	return p
 }
 
-func describeHardware(c experiments.Cell) record.Named {
+func describeHardware(c experiment.Cell) record.Named {
 	h := c.Hardware
 	cores, gpus := 0, 0
 	for _, n := range h.Cluster.Nodes {
@@ -113,7 +113,7 @@ func nodes(of []scheduler.Node) []record.NodeRef {
 	return out
 }
 
-func describeWorkload(c experiments.Cell) record.Named {
+func describeWorkload(c experiment.Cell) record.Named {
 	var parts []string
 	if t := c.Workload.Trace; t != nil {
 		s := fmt.Sprintf("%s of %s (%s)", stages.Plural(len(t.Jobs), "job"), filepath.Base(t.File), t.Format)
@@ -140,7 +140,7 @@ func describeWorkload(c experiments.Cell) record.Named {
 }
 
 // lengthText is how much the jobs of a submit block train: "20 epochs", "a budget of 400s".
-func lengthText(s experiments.Submit) string {
+func lengthText(s experiment.Submit) string {
 	var parts []string
 	if !s.Job.Open() {
 		parts = append(parts, stages.Plural(s.Job.Length(), strings.TrimSuffix(lengthUnit(s.Job), "s")))
@@ -154,7 +154,7 @@ func lengthText(s experiments.Submit) string {
 // each lists the workloads, hardware or policies that the cells use, each once,
 // with a line that describes it; a block that reads axes is described as it is in
 // its first cell.
-func each(spec *experiments.Spec, name func(point) string, describe func(point) record.Named) []record.Named {
+func each(spec *experiment.Spec, name func(point) string, describe func(point) record.Named) []record.Named {
 	var out []record.Named
 	seen := map[string]bool{}
 	for _, c := range spec.Cells {
@@ -180,7 +180,7 @@ func plain(text string) string {
 }
 
 // measuredClusters are the clusters to which the laws of all jobs were fitted, those of each file once.
-func measuredClusters(spec *experiments.Spec) []record.MeasuredCluster {
+func measuredClusters(spec *experiment.Spec) []record.MeasuredCluster {
 	var out []record.MeasuredCluster
 	seen := map[string]bool{}
 	for _, c := range spec.Cells {

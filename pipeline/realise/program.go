@@ -13,16 +13,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
 // describe returns the key lines of a job: its program and its length.
-func (x *Experiment) describe(j *experiments.Job) []string {
+func (x *Experiment) describe(j *experiment.Job) []string {
 	var k store.Key
 	k.Append(x.program(j))
 	if !j.Open() {
@@ -36,7 +35,7 @@ func (x *Experiment) describe(j *experiments.Job) []string {
 
 // program returns the key lines of what a job runs, at any length: its program
 // with the content of its files, and its request.
-func (x *Experiment) program(j *experiments.Job) []string {
+func (x *Experiment) program(j *experiment.Job) []string {
 	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	k.Append(x.source(j))
@@ -61,13 +60,13 @@ func (x *Experiment) program(j *experiments.Job) []string {
 
 // source returns the key lines of a job's program alone: what it is, and the
 // content of its files.
-func (x *Experiment) source(j *experiments.Job) []string {
+func (x *Experiment) source(j *experiment.Job) []string {
 	return once(&x.known, sourceOf{j}, func() []string { return x.sourceLines(j) })
 }
 
-type sourceOf struct{ job *experiments.Job }
+type sourceOf struct{ job *experiment.Job }
 
-func (x *Experiment) sourceLines(j *experiments.Job) []string {
+func (x *Experiment) sourceLines(j *experiment.Job) []string {
 	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	switch {
@@ -99,7 +98,7 @@ func (x *Experiment) sourceLines(j *experiments.Job) []string {
 }
 
 // heldLines returns the key lines of what a job holds while it runs.
-func heldLines(j *experiments.Job) []string {
+func heldLines(j *experiment.Job) []string {
 	var k store.Key
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
@@ -140,7 +139,7 @@ func (x *Experiment) relative(path string) string {
 
 // inputs are the files that a command job depends on: its program, arguments
 // that name a file, and the files and folders that it declares.
-func (x *Experiment) inputs(j *experiments.Job) []string {
+func (x *Experiment) inputs(j *experiment.Job) []string {
 	var files []string
 	seen := map[string]bool{}
 	find := func(path string, folders bool) {
@@ -175,7 +174,7 @@ func (x *Experiment) inputs(j *experiments.Job) []string {
 
 // launch returns how an engine starts a job. units is the length
 // that this run has; a profile's sample is shorter than the job.
-func (x *Experiment) launch(j *experiments.Job, name string, units int, logs, scratch string) launch.Job {
+func (x *Experiment) launch(j *experiment.Job, name string, units int, logs, scratch string) launch.Job {
 	out := launch.Job{
 		Name: name, Dir: j.Dir, Place: fmt.Sprintf("%s line %d", j.Range.File, j.Range.Start.Line),
 		LogPath:       filepath.Join(logs, name+".log"),
@@ -213,7 +212,7 @@ func (x *Experiment) launch(j *experiments.Job, name string, units int, logs, sc
 }
 
 // lengthUnit is what the length of a job counts: epochs or steps.
-func lengthUnit(j *experiments.Job) string {
+func lengthUnit(j *experiment.Job) string {
 	if j.Steps > 0 {
 		return "steps"
 	}
@@ -256,7 +255,7 @@ func digestFile(path string) (string, error) {
 func digestFolder(dir string) (string, error) {
 	h := sha256.New()
 	n, size := 0, int64(0)
-	err := eval.Below(dir, func(name string, e fs.DirEntry) error {
+	err := experiment.Below(dir, func(name string, e fs.DirEntry) error {
 		path, link := filepath.Join(dir, filepath.FromSlash(name)), ""
 		if e.Type()&fs.ModeSymlink != 0 {
 			var err error

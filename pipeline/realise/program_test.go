@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 )
 
 // A change of a file, of its name or of what a link leads to changes what describes a folder; what Python compiles
@@ -33,9 +33,9 @@ func TestFoldersAreTracked(t *testing.T) {
 	}
 	lines := func() string {
 		t.Helper()
-		x, err := New(&experiments.Spec{File: filepath.Join(base, "e.hcl")}, hardware.Machine{})
+		x, err := New(&experiment.Spec{File: filepath.Join(base, "e.hcl")}, hardware.Machine{})
 		do(err)
-		j := &experiments.Job{Name: "j", Command: []string{"nothing"}, Dir: base, Files: []string{dir}}
+		j := &experiment.Job{Name: "j", Command: []string{"nothing"}, Dir: base, Files: []string{dir}}
 		return strings.Join(x.source(j), "\n")
 	}
 	write("data/a.txt", "one")

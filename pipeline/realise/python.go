@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -35,7 +35,7 @@ func (x *Experiment) Interpreters() (found []string) {
 // interpreter is the Python that runs a job's program on this machine: its command is one, or a script whose first line
 // names one, or a script that is told one in the variable PYTHON. It is "" where there is none, or where that cannot be
 // seen without running the program.
-func interpreter(j *experiments.Job) string {
+func interpreter(j *experiment.Job) string {
 	if j.Builtin != "" || len(j.Command) == 0 {
 		return ""
 	}

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 )
 
 // TestInterpreter finds the Python of commands and of scripts.
@@ -31,16 +32,16 @@ func TestInterpreter(t *testing.T) {
 	t.Setenv("PATH", dir)
 	own := filepath.Join(dir, "python3")
 	for _, c := range []struct {
-		job  experiments.Job
+		job  experiment.Job
 		want string
 	}{
-		{experiments.Job{Command: []string{"python3", "x.py"}}, own},
-		{experiments.Job{Command: []string{"./python3", "x.py"}}, own},
-		{experiments.Job{Command: []string{"./a.py"}}, own},
-		{experiments.Job{Command: []string{"./b.py"}}, own},
-		{experiments.Job{Command: []string{"./c.sh"}}, ""},
-		{experiments.Job{Command: []string{"./c.sh"}, Env: []experiments.Setting{{Name: "PYTHON", Value: "python3"}}}, own},
-		{experiments.Job{Builtin: "mlp"}, ""},
+		{experiment.Job{Command: []string{"python3", "x.py"}}, own},
+		{experiment.Job{Command: []string{"./python3", "x.py"}}, own},
+		{experiment.Job{Command: []string{"./a.py"}}, own},
+		{experiment.Job{Command: []string{"./b.py"}}, own},
+		{experiment.Job{Command: []string{"./c.sh"}}, ""},
+		{experiment.Job{Command: []string{"./c.sh"}, Env: []schema.Setting{{Name: "PYTHON", Value: "python3"}}}, own},
+		{experiment.Job{Builtin: "mlp"}, ""},
 	} {
 		c.job.Dir = dir
 		if got := interpreter(&c.job); got != c.want {

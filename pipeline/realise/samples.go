@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
@@ -20,7 +20,7 @@ import (
 // planSamples lists the jobs that have to be sampled: those that run for real,
 // for predictions, and those whose simulated run time the file does not give.
 func (x *Experiment) planSamples() {
-	x.addUnits(x.Spec.Cells, func(c point, j *experiments.Job) bool { return x.sampled(c.Hardware, j) })
+	x.addUnits(x.Spec.Cells, func(c point, j *experiment.Job) bool { return x.sampled(c.Hardware, j) })
 }
 
 // Added makes the samples known that cells beyond the matrix need: those by which
@@ -38,21 +38,21 @@ func (x *Experiment) Added(cells []*Cell) {
 		return
 	}
 	x.added = append(x.added, points...)
-	x.addUnits(points, func(c point, j *experiments.Job) bool {
+	x.addUnits(points, func(c point, j *experiment.Job) bool {
 		return x.sampled(c.Hardware, j) && (!c.Hardware.Real() || x.decidesByEstimates(c))
 	})
 }
 
 // addUnits adds the jobs of points that want samples, each once, and then the same
 // on the other numbers of threads that are sampled.
-func (x *Experiment) addUnits(points []point, wants func(point, *experiments.Job) bool) {
+func (x *Experiment) addUnits(points []point, wants func(point, *experiment.Job) bool) {
 	at := map[string]*stages.Unit{} // by the hash of their key
 	named := map[string]int{}
 	for _, u := range x.units {
 		at[u.Hash] = u
 		named[u.Block]++
 	}
-	add := func(j *experiments.Job, asked bool) {
+	add := func(j *experiment.Job, asked bool) {
 		k := x.profileKey(j)
 		h := k.Hash()
 		u, ok := at[h]
@@ -68,7 +68,7 @@ func (x *Experiment) addUnits(points []point, wants func(point, *experiments.Job
 		}
 		u.Asked = u.Asked || asked
 	}
-	var extra []*experiments.Job
+	var extra []*experiment.Job
 	for _, c := range points {
 		for _, j := range jobsOf(c) {
 			if !wants(c, j) {
@@ -98,7 +98,7 @@ func (x *Experiment) addUnits(points []point, wants func(point, *experiments.Job
 	}
 }
 
-func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *stages.Unit {
+func (x *Experiment) unit(j *experiment.Job, key *store.Key, hash string) *stages.Unit {
 	u := &stages.Unit{
 		Name: blockName(j), Block: blockName(j), Key: key.Description(), Hash: hash, Job: j.Name,
 		Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
@@ -121,7 +121,7 @@ func (x *Experiment) unit(j *experiments.Job, key *store.Key, hash string) *stag
 }
 
 // gpuType is the model of the GPUs that a job runs on; empty without any.
-func (x *Experiment) gpuType(j *experiments.Job) string {
+func (x *Experiment) gpuType(j *experiment.Job) string {
 	if j.GPUs == 0 {
 		return ""
 	}
@@ -153,7 +153,7 @@ func usesCurve(model string) bool { return model == "auto" || model == "scaling"
 
 // onThreads is a job with another number of threads, divided into its pools as
 // the engine divides them.
-func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
+func (x *Experiment) onThreads(j *experiment.Job, n int) *experiment.Job {
 	other := *j
 	if in := x.places[j]; in != nil {
 		x.places[&other] = in
@@ -170,12 +170,12 @@ func (x *Experiment) onThreads(j *experiments.Job, n int) *experiments.Job {
 
 // sampled reports whether a job's run time on a machine is estimated from samples.
 // That of an open job is its budget.
-func (x *Experiment) sampled(h *experiments.Hardware, j *experiments.Job) bool {
+func (x *Experiment) sampled(h *experiment.Hardware, j *experiment.Job) bool {
 	return !j.Open() && (h.Real() || j.Runtime == nil && !h.Kind().Recorded)
 }
 
 // profileKey describes all that a job's samples depend on.
-func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
+func (x *Experiment) profileKey(j *experiment.Job) *store.Key {
 	k := store.NewKey(stages.Writer(stages.Samples))
 	k.Append(x.hostLines())
 	k.Add("profile.measures", "start-up, units, save, launch, pause, resume, resize, speed of the machine")
@@ -200,7 +200,7 @@ func (x *Experiment) profileKey(j *experiments.Job) *store.Key {
 
 // family is what jobs have in common whose samples are fitted together: the
 // program and the lengths, but not the threads.
-func (x *Experiment) family(j *experiments.Job) string {
+func (x *Experiment) family(j *experiment.Job) string {
 	var k store.Key
 	k.Append(x.source(j))
 	k.Addf("lengths", "%v %s, gpus %d, nodes %d", sampleLengths(j.Length(), x.Spec.Profile), lengthUnit(j), j.GPUs, j.Nodes)
@@ -208,15 +208,15 @@ func (x *Experiment) family(j *experiments.Job) string {
 }
 
 // profileHash is the address of a job's samples on its request.
-func (x *Experiment) profileHash(j *experiments.Job) string {
+func (x *Experiment) profileHash(j *experiment.Job) string {
 	return once(&x.known, samplesOf{j}, func() string { return x.profileKey(j).Hash() })
 }
 
-type samplesOf struct{ job *experiments.Job }
+type samplesOf struct{ job *experiment.Job }
 
 // sampleHashes are the addresses of all samples that a model looks at for a
 // job: those on its request first.
-func (x *Experiment) sampleHashes(j *experiments.Job, model string) []string {
+func (x *Experiment) sampleHashes(j *experiment.Job, model string) []string {
 	hashes := []string{x.profileHash(j)}
 	if usesCurve(model) {
 		for _, i := range x.families[x.family(j)] {
@@ -230,7 +230,7 @@ func (x *Experiment) sampleHashes(j *experiments.Job, model string) []string {
 
 // estimateLine describes the estimate of a job: the model, and the addresses of
 // its samples.
-func (x *Experiment) estimateLine(j *experiments.Job) string {
+func (x *Experiment) estimateLine(j *experiment.Job) string {
 	model := x.Spec.Estimate.Model
 	return model + " " + strings.Join(x.sampleHashes(j, model), " ")
 }
@@ -263,14 +263,14 @@ func (x *Experiment) models() []string {
 func (x *Experiment) Budget() float64 { return x.Spec.Profile.Budget }
 
 // besideKey describes all that a sample of copies of a job side by side depends on.
-func (x *Experiment) besideKey(j *experiments.Job, copies, cores int) *store.Key {
+func (x *Experiment) besideKey(j *experiment.Job, copies, cores int) *store.Key {
 	k := x.profileKey(j)
 	k.Addf("profile.beside", "%d copies on %d cores", copies, cores)
 	return k
 }
 
 // addBeside adds the sample of copies of a job side by side, if the hardware of a point asks for it.
-func (x *Experiment) addBeside(c point, j *experiments.Job, at map[string]*stages.Unit) {
+func (x *Experiment) addBeside(c point, j *experiment.Job, at map[string]*stages.Unit) {
 	copies, cores := x.copies(c.Hardware, j)
 	if copies == 0 {
 		return
@@ -292,7 +292,7 @@ func (x *Experiment) addBeside(c point, j *experiments.Job, at map[string]*stage
 }
 
 // measured is the law of contention that the samples of jobs side by side tell for a hardware; false if there are none.
-func (x *Experiment) measured(h *experiments.Hardware) (estimator.Contention, bool) {
+func (x *Experiment) measured(h *experiment.Hardware) (estimator.Contention, bool) {
 	var slowed []estimator.Slowed
 	for _, u := range x.units {
 		job := x.sampledJob[u]
@@ -319,7 +319,7 @@ func (c *Cell) sharing(task *stages.Task, k *store.Key) {
 }
 
 // blockName names the form of a job block that a job is.
-func blockName(j *experiments.Job) string {
+func blockName(j *experiment.Job) string {
 	if j.Form == "" {
 		return j.Name
 	}
@@ -338,7 +338,7 @@ func pickOf(word string) contract.Pick {
 }
 
 // withFewest is a job as the scheduler sees it when it has lost all parts that it goes on without.
-func withFewest(j *experiments.Job) scheduler.Job {
+func withFewest(j *experiment.Job) scheduler.Job {
 	counts := make([]int, len(j.Roles))
 	for i, r := range j.Roles {
 		if counts[i] = r.Count; r.Elastic && !r.Vital {
@@ -352,7 +352,7 @@ func withFewest(j *experiments.Job) scheduler.Job {
 // curve, where a model looks at one: those that the file says; or else, where it may come to run on another number, the
 // fewest and the most that it may hold. The fewest is what the file says, or half of the request: a sample on one thread
 // of many would take as long as the job. None are more than the machine has.
-func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
+func (x *Experiment) otherThreads(c point, j *experiment.Job) []int {
 	switch {
 	case !slices.ContainsFunc(x.models(), usesCurve):
 		return nil
@@ -379,7 +379,7 @@ func (x *Experiment) otherThreads(c point, j *experiments.Job) []int {
 // sampleLengths are the lengths of a job's samples: those that the file lists,
 // or multiples of the part of the job that the file asks for (at least one
 // unit); never more than the job.
-func sampleLengths(total int, profile experiments.Profile) []int {
+func sampleLengths(total int, profile experiment.Profile) []int {
 	if len(profile.Lengths) > 0 {
 		lengths := slices.Clone(profile.Lengths)
 		for i := range lengths {
@@ -399,7 +399,7 @@ func sampleLengths(total int, profile experiments.Profile) []int {
 const longestSample = 10 * time.Minute
 
 // sampleLimit is how long a sample of a job may take.
-func sampleLimit(p experiments.Profile, j *experiments.Job) time.Duration {
+func sampleLimit(p experiment.Profile, j *experiment.Job) time.Duration {
 	if p.Limit == 0 && j.Budget != nil {
 		return *j.Budget
 	}
@@ -411,7 +411,7 @@ const mostCopies = 8
 
 // copies is how many copies of a job are sampled side by side for a hardware, of as many cores of a node as they
 // share; 0 if the job cannot run beside another there, or how it does so is not measured.
-func (x *Experiment) copies(h *experiments.Hardware, j *experiments.Job) (copies, cores int) {
+func (x *Experiment) copies(h *experiment.Hardware, j *experiment.Job) (copies, cores int) {
 	kind := h.Kind()
 	if x.Spec.Profile.Alone || !h.Real() || !kind.Descendants && !kind.Contained ||
 		len(j.Roles) > 0 || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Terms != nil {

@@ -7,8 +7,9 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/experiment"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
@@ -46,7 +47,7 @@ policy "rr" {
 }
 `
 
-func loadSmall(t testing.TB, source string) *experiments.Spec {
+func loadSmall(t testing.TB, source string) *experiment.Spec {
 	t.Helper()
 	spec, diags := decode.Source("small.hcl", []byte(source), decode.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},

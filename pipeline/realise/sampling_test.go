@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/scheduler"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
@@ -15,14 +15,14 @@ import (
 func TestSampleLengths(t *testing.T) {
 	for _, c := range []struct {
 		total   int
-		profile experiments.Profile
+		profile experiment.Profile
 		want    []int
 	}{
-		{100, experiments.Profile{Samples: 2, Fraction: 0.03}, []int{3, 6}},
-		{10, experiments.Profile{Samples: 3, Fraction: 0.01}, []int{1, 2, 3}},
-		{2, experiments.Profile{Samples: 3, Fraction: 0.5}, []int{1, 2, 2}},
-		{100, experiments.Profile{Lengths: []int{5, 20}}, []int{5, 20}},
-		{8, experiments.Profile{Lengths: []int{5, 20, 30}}, []int{5, 8}},
+		{100, experiment.Profile{Samples: 2, Fraction: 0.03}, []int{3, 6}},
+		{10, experiment.Profile{Samples: 3, Fraction: 0.01}, []int{1, 2, 3}},
+		{2, experiment.Profile{Samples: 3, Fraction: 0.5}, []int{1, 2, 2}},
+		{100, experiment.Profile{Lengths: []int{5, 20}}, []int{5, 20}},
+		{8, experiment.Profile{Lengths: []int{5, 20, 30}}, []int{5, 8}},
 	} {
 		if got := sampleLengths(c.total, c.profile); !slices.Equal(got, c.want) {
 			t.Errorf("of %d by %+v: %v, want %v", c.total, c.profile, got, c.want)
@@ -38,7 +38,7 @@ func TestLimit(t *testing.T) {
 		budget  *time.Duration
 		want    time.Duration
 	}{{0, nil, 10 * minute}, {0, &minute, minute}, {5 * minute, &minute, 5 * minute}, {5 * minute, nil, 5 * minute}} {
-		if got := sampleLimit(experiments.Profile{Limit: c.profile}, &experiments.Job{Budget: c.budget}); got != c.want {
+		if got := sampleLimit(experiment.Profile{Limit: c.profile}, &experiment.Job{Budget: c.budget}); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
@@ -61,10 +61,10 @@ func TestCopies(t *testing.T) {
 		{"process", 4, 8, 1, 0, true, 0, 0},
 		{"simulated", 4, 8, 1, 0, false, 0, 0},
 	} {
-		h := &experiments.Hardware{Engine: c.engine, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: c.node}}}}
-		j := &experiments.Job{GPUs: c.gpus}
+		h := &experiment.Hardware{Engine: c.engine, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: c.node}}}}
+		j := &experiment.Job{GPUs: c.gpus}
 		j.Threads.Request = c.job
-		x := &Experiment{Spec: &experiments.Spec{Profile: experiments.Profile{Alone: c.alone}}}
+		x := &Experiment{Spec: &experiment.Spec{Profile: experiment.Profile{Alone: c.alone}}}
 		x.Host.Threads = c.machine
 		copies, cores := x.copies(h, j)
 		if copies != c.wantCopies || cores != c.wantCores {

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -61,7 +61,7 @@ func (c *Cell) renting(r realised, jobs []scheduler.Job) []scheduler.Job {
 
 // unsaved is the most work that a job with checkpoints loses with a server: what it does from one
 // checkpoint to the next or, where it is warned in time to write one, from the warning on.
-func (c *Cell) unsaved(j *experiments.Job, length time.Duration) time.Duration {
+func (c *Cell) unsaved(j *experiment.Job, length time.Duration) time.Duration {
 	p := j.Checkpoint
 	most := p.Every
 	switch {
@@ -120,7 +120,7 @@ func (c *Cell) checkpoints(r realised) []*simulated.Checkpoint {
 // interval is how often the program of a real job writes a checkpoint, as the job contract says it; empty for
 // never. A rule is asked for a job on all nodes or, where it has roles, on those without which it does not go on
 // when it has started alone.
-func (c *Cell) interval(j *experiments.Job) string {
+func (c *Cell) interval(j *experiment.Job) string {
 	cp := j.Checkpoint
 	switch {
 	case cp == nil:
@@ -156,7 +156,7 @@ func (c *Cell) interval(j *experiments.Job) string {
 
 // checkpointings are what the times of jobs depend on that save their work after fixed intervals, each once. A job is
 // supposed to hold all servers of its hardware.
-func checkpointings(spec *experiments.Spec) []measure.Checkpointing {
+func checkpointings(spec *experiment.Spec) []measure.Checkpointing {
 	var out []measure.Checkpointing
 	for _, c := range spec.Cells {
 		between := market.Between(c.Hardware.Terms)
@@ -188,7 +188,7 @@ func checkpointings(spec *experiments.Spec) []measure.Checkpointing {
 }
 
 // serverLines are the key lines of how servers are rented.
-func serverLines(h *experiments.Hardware) []string {
+func serverLines(h *experiment.Hardware) []string {
 	var k store.Key
 	for i, t := range h.Terms {
 		if t == nil {
@@ -227,7 +227,7 @@ func availabilityLines(terms []*market.Terms) []string {
 }
 
 // lives are the life-time curves of all hardware, each once.
-func lives(spec *experiments.Spec) []record.LifeCurve {
+func lives(spec *experiment.Spec) []record.LifeCurve {
 	var out []record.LifeCurve
 	for _, c := range spec.Cells {
 		for i, t := range c.Hardware.Terms {

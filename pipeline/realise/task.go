@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -123,7 +123,7 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	if err != nil {
 		return stages.Task{}, "", err
 	}
-	if c.Ref.Recorded && slices.ContainsFunc(r.Blocks, func(j *experiments.Job) bool { return j.Runtime == nil }) {
+	if c.Ref.Recorded && slices.ContainsFunc(r.Blocks, func(j *experiment.Job) bool { return j.Runtime == nil }) {
 		return stages.Task{}, "", fmt.Errorf("%w: a job has no run time to simulate it with", stages.ErrNoEstimate)
 	}
 	for _, j := range r.Blocks {
@@ -170,7 +170,7 @@ func (c *Cell) twinKey(r realised, work []simulated.Scaling, opts simulated.Opti
 	k.Addf("version", "%d", twinVersion)
 	k.Add("cell", c.Ref.Key)
 	k.Add("overheads", opts.Overheads.String())
-	seen := map[*experiments.Job]bool{}
+	seen := map[*experiment.Job]bool{}
 	for n, w := range work {
 		j := r.Blocks[r.Block[n]]
 		if seen[j] {

@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/builtin"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -30,7 +31,7 @@ func (x *Experiment) Trial(tuning, replicate int, values []string, ref record.Tr
 	named := at
 	named.Axes = nil
 	for _, a := range t.Axes {
-		named.Axes = append(named.Axes, experiments.Setting(a))
+		named.Axes = append(named.Axes, schema.Setting(a))
 	}
 	ref.Tuning, ref.Settings = tuning, nil
 	for _, a := range at.Axes {
@@ -44,11 +45,11 @@ func (x *Experiment) Trial(tuning, replicate int, values []string, ref record.Tr
 
 // placeTrial gives a trial that runs elsewhere than on this machine a job block of
 // its own, as placedJobs does for the cells of the matrix.
-func (x *Experiment) placeTrial(c *experiments.Cell) {
+func (x *Experiment) placeTrial(c *experiment.Cell) {
 	if !c.Hardware.Real() || c.Hardware.Kind().Here {
 		return
 	}
-	placed, places := placed(&experiments.Spec{Cells: []experiments.Cell{*c}})
+	placed, places := placed(&experiment.Spec{Cells: []experiment.Cell{*c}})
 	*c = placed.Cells[0]
 	for j, p := range places {
 		if j.Container != nil {
@@ -115,7 +116,7 @@ func (c *Cell) steered(dirs stages.Folders) ([]stages.Steered, error) {
 }
 
 // tuner returns what the controller of a tuning is made from.
-func (c *Cell) tuner(t *experiments.Tuning, s *stages.Steered) (tuner.Options, error) {
+func (c *Cell) tuner(t *experiment.Tuning, s *stages.Steered) (tuner.Options, error) {
 	method, _ := tuner.Find(t.Method) // the language knows no other
 	o := tuner.Options{
 		Problem: t.Problem(uint64(c.Ref.Seed)), Method: method, Fixed: t.Mode == record.Unchanged,
@@ -145,7 +146,7 @@ func (c *Cell) tuner(t *experiments.Tuning, s *stages.Steered) (tuner.Options, e
 }
 
 // learns reports whether a setting changes the program, and not only what it holds.
-func (c *Cell) learns(t *experiments.Tuning, setting int, s *stages.Steered, first *stages.Variant) bool {
+func (c *Cell) learns(t *experiment.Tuning, setting int, s *stages.Steered, first *stages.Variant) bool {
 	x := &t.Settings[setting]
 	values := x.Values
 	if len(values) == 0 {
@@ -163,7 +164,7 @@ func (c *Cell) learns(t *experiments.Tuning, setting int, s *stages.Steered, fir
 }
 
 // variant is the job of a tuning at other settings.
-func (c *Cell) variant(t *experiments.Tuning, settings []scheduler.Setting, dirs stages.Folders) (stages.Variant, error) {
+func (c *Cell) variant(t *experiment.Tuning, settings []scheduler.Setting, dirs stages.Folders) (stages.Variant, error) {
 	values := make([]string, len(t.Settings))
 	for i := range t.Settings {
 		k := slices.IndexFunc(settings, func(s scheduler.Setting) bool { return s.Name == t.Settings[i].Name })
@@ -206,7 +207,7 @@ func (c *Cell) variant(t *experiments.Tuning, settings []scheduler.Setting, dirs
 
 // modeLines are the key lines of a job that is changed while it trains: all that its
 // controller decides by.
-func (c *Cell) modeLines(t *experiments.Tuning) []string {
+func (c *Cell) modeLines(t *experiment.Tuning) []string {
 	var k store.Key
 	if t.Mode == "" {
 		return nil

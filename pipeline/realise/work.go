@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -71,7 +71,7 @@ func (c *Cell) work(r realised) ([]simulated.Scaling, error) {
 }
 
 // estimated reports whether a job's run time on a machine is a fitted estimate.
-func (x *Experiment) estimated(h *experiments.Hardware, j *experiments.Job) bool {
+func (x *Experiment) estimated(h *experiment.Hardware, j *experiment.Job) bool {
 	if !x.sampled(h, j) {
 		return false
 	}
@@ -80,7 +80,7 @@ func (x *Experiment) estimated(h *experiments.Hardware, j *experiments.Job) bool
 }
 
 // workOf is the work of a job by its fitted estimate.
-func (x *Experiment) workOf(j *experiments.Job) (simulated.Scaling, error) {
+func (x *Experiment) workOf(j *experiment.Job) (simulated.Scaling, error) {
 	est, ok := x.estimateOf(j)
 	if !ok {
 		return simulated.Scaling{},
@@ -138,7 +138,7 @@ func (c *Cell) measuredOverheads() simulated.Overheads {
 
 // givenWork is the work of a job whose run time the file gives, with the epoch
 // time that was drawn for it.
-func givenWork(j *experiments.Job, epoch time.Duration) simulated.Scaling {
+func givenWork(j *experiment.Job, epoch time.Duration) simulated.Scaling {
 	rt, epochs := j.Runtime, j.Length()
 	if rt.Whole {
 		epochs = 1
@@ -147,14 +147,14 @@ func givenWork(j *experiments.Job, epoch time.Duration) simulated.Scaling {
 }
 
 // untilTarget is the same, up to its target loss.
-func untilTarget(j *experiments.Job, epoch time.Duration) simulated.Scaling {
+func untilTarget(j *experiment.Job, epoch time.Duration) simulated.Scaling {
 	if j.Done() == j.Length() {
 		return givenWork(j, epoch)
 	}
 	return givenTraining(j, j.Done(), epoch)
 }
 
-func givenTraining(j *experiments.Job, epochs int, epoch time.Duration) simulated.Scaling {
+func givenTraining(j *experiment.Job, epochs int, epoch time.Duration) simulated.Scaling {
 	rt := j.Runtime
 	if rt.Cluster != nil {
 		return simulated.Scaling{Fixed: rt.Startup, Scaled: time.Duration(epochs) * epoch}
@@ -166,7 +166,7 @@ func givenTraining(j *experiments.Job, epochs int, epoch time.Duration) simulate
 }
 
 // speedUp lets a job's work depend on its threads as the file says.
-func speedUp(w *simulated.Scaling, rt *experiments.Runtime) {
+func speedUp(w *simulated.Scaling, rt *experiment.Runtime) {
 	w.Parallel = rt.Parallel
 	if rt.SpeedUp != nil {
 		w.SpeedUp = rt.SpeedUp.At
@@ -175,7 +175,7 @@ func speedUp(w *simulated.Scaling, rt *experiments.Runtime) {
 
 // onCluster is the work of a job whose speed depends on what its parts run on: as long as all parts take where they are
 // placed on the free hardware.
-func onCluster(j *experiments.Job, h *experiments.Hardware) simulated.Scaling {
+func onCluster(j *experiment.Job, h *experiment.Hardware) simulated.Scaling {
 	crew := crewOn(j.Runtime.Cluster, h)
 	crew.Full = crew.StepsPerSecond(freelyPlaced(j, h.Cluster))
 	if !(crew.Full > 0) {
@@ -188,7 +188,7 @@ func onCluster(j *experiments.Job, h *experiments.Hardware) simulated.Scaling {
 }
 
 // crewOn is the law of a job on the nodes of a hardware.
-func crewOn(c *experiments.ClusterSpeed, h *experiments.Hardware) *Crew {
+func crewOn(c *experiment.ClusterSpeed, h *experiment.Hardware) *Crew {
 	crew := &Crew{Law: c.Law, Factors: map[string]map[string]float64{}}
 	for i, n := range h.Cluster.Nodes {
 		region, device := "", c.Device
@@ -212,7 +212,7 @@ func crewOn(c *experiments.ClusterSpeed, h *experiments.Hardware) *Crew {
 }
 
 // freelyPlaced are the parts of a job where they fit on a free cluster; none where they do not.
-func freelyPlaced(j *experiments.Job, on scheduler.Cluster) []scheduler.Part {
+func freelyPlaced(j *experiment.Job, on scheduler.Cluster) []scheduler.Part {
 	t := j.Template()
 	need, count := t.Needs(int32(t.Threads))
 	machine := cluster.NewMachine(on)

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
@@ -24,7 +24,7 @@ type realised struct {
 	Jobs []scheduler.Job
 	// Blocks are the job blocks; Block has the index of each job's own, or -1 for
 	// a job that a trace alone describes.
-	Blocks []*experiments.Job
+	Blocks []*experiment.Job
 	Block  []int32
 	// runTimes are those of a trace, on the full request; negative where it
 	// has none, nil where it has none at all, or the jobs run for real.
@@ -48,7 +48,7 @@ type realised struct {
 
 // draw takes the jobs of a workload from its trace, and draws those that it
 // submits.
-func draw(w *experiments.Workload, seed int64) (realised, error) {
+func draw(w *experiment.Workload, seed int64) (realised, error) {
 	switch {
 	case w.Trace == nil:
 		return submitted(w, seed, nil)
@@ -60,12 +60,12 @@ func draw(w *experiments.Workload, seed int64) (realised, error) {
 
 // submitted draws the jobs that a workload submits. Their names are none
 // of those that are taken.
-func submitted(w *experiments.Workload, seed int64, taken map[string]bool) (realised, error) {
+func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (realised, error) {
 	var (
 		batches []workload.Submit
 		r       realised
 	)
-	blocks := map[*experiments.Job]int32{}
+	blocks := map[*experiment.Job]int32{}
 	for _, s := range w.Submits {
 		template := s.Job.Template()
 		template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
@@ -98,7 +98,7 @@ func submitted(w *experiments.Workload, seed int64, taken map[string]bool) (real
 	return r, nil
 }
 
-func traced(t *experiments.Trace) realised {
+func traced(t *experiment.Trace) realised {
 	r := realised{Jobs: t.Jobs, Block: t.Block, runTimes: t.RunTimes, Resizes: t.Resizes, requested: true,
 		Alternatives: t.Alternatives}
 	for _, k := range t.Blocks {
@@ -147,8 +147,8 @@ func (r *realised) AlternativesOf(job int) []workload.Alternative {
 }
 
 // drawEpochs draws the epoch time of each job, where a job block asks for that.
-func drawEpochs(w *experiments.Workload, seed int64, jobs int) []time.Duration {
-	if !slices.ContainsFunc(w.Submits, func(s experiments.Submit) bool {
+func drawEpochs(w *experiment.Workload, seed int64, jobs int) []time.Duration {
+	if !slices.ContainsFunc(w.Submits, func(s experiment.Submit) bool {
 		return s.Job.Runtime != nil && !s.Job.Runtime.Epoch.Fixed()
 	}) {
 		return nil
@@ -218,8 +218,8 @@ func (r *realised) EpochOn(job, alternative int) time.Duration {
 }
 
 // drawAlternatives draws the epoch times of alternatives, where the file asks for that.
-func drawAlternatives(w *experiments.Workload, seed int64, jobs int) [][]time.Duration {
-	drawn := func(a *experiments.Job) bool { return a.Runtime != nil && !a.Runtime.Epoch.Fixed() }
+func drawAlternatives(w *experiment.Workload, seed int64, jobs int) [][]time.Duration {
+	drawn := func(a *experiment.Job) bool { return a.Runtime != nil && !a.Runtime.Epoch.Fixed() }
 	var all [][]time.Duration
 	at := 0
 	for i, s := range w.Submits {
@@ -245,19 +245,19 @@ func drawAlternatives(w *experiments.Workload, seed int64, jobs int) [][]time.Du
 }
 
 // epochStream is where the epoch times of a submit block are drawn from.
-func epochStream(w *experiments.Workload, seed int64, submit int) *rand.Rand {
+func epochStream(w *experiment.Workload, seed int64, submit int) *rand.Rand {
 	return workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(submit), "epochs")
 }
 
 // aloneElastic is how long an elastic job takes on what it requests, with the batch size that
 // its user asked for.
-func aloneElastic(e *experiments.Elastic, j *scheduler.Job) time.Duration {
+func aloneElastic(e *experiment.Elastic, j *scheduler.Job) time.Duration {
 	s := e.Program.Alone(batchOf(e, j), j.GPUs, j.Nodes)
 	return max(time.Duration(math.Round(min(s*1e9, math.MaxInt64/2))), 1)
 }
 
 // batchOf is the batch size of a job where its policy chooses none.
-func batchOf(e *experiments.Elastic, j *scheduler.Job) int {
+func batchOf(e *experiment.Elastic, j *scheduler.Job) int {
 	if e.Batch > 0 {
 		return e.Batch
 	}
@@ -320,7 +320,7 @@ func (r *realised) exportAlternatives(t *workload.Trace) {
 			continue
 		}
 		all := r.Blocks[k].WithAlternatives()
-		if slices.ContainsFunc(all, func(w *experiments.Job) bool {
+		if slices.ContainsFunc(all, func(w *experiment.Job) bool {
 			return w.Runtime != nil && len(w.Runtime.GPURates)+len(w.Runtime.Neighbours) > 0
 		}) {
 			continue
@@ -345,7 +345,7 @@ func (r *realised) exportAlternatives(t *workload.Trace) {
 
 // both merges the jobs of a trace and those that are submitted beside
 // it, by their arrivals; at one instant the trace comes first.
-func both(w *experiments.Workload, seed int64) (realised, error) {
+func both(w *experiment.Workload, seed int64) (realised, error) {
 	trace := traced(w.Trace)
 	taken := make(map[string]bool, len(trace.Jobs))
 	for i := range trace.Jobs {
@@ -423,7 +423,7 @@ func merged[T any](order []int, a []T, n int, b []T, m int, none T) []T {
 
 // resize adds the resize requests of a workload. A job that a lenient reader
 // has left out of the trace has none.
-func (r *realised) resize(requests []experiments.Update) {
+func (r *realised) resize(requests []experiment.Update) {
 	if len(requests) == 0 {
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -192,26 +191,6 @@ func TestWriteRest(t *testing.T) {
 	if want := "1 has 3 units of work and the weight 0\n2 has 0 units of work and the weight 2\n" +
 		"3 has 1 units of work and the weight 0.5\n"; out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
-	}
-}
-
-// Columns are read of the rows that have the texts asked for; their numbers are above 0.
-func TestReadColumns(t *testing.T) {
-	const file = "a,kind,b\n1,x,2\n3,y,bad\n 4 , x ,5e-1\n"
-	rows, err := ReadColumns("f", strings.NewReader(file), []string{"b", "a"}, []schema.Setting{{Name: "kind", Value: "x"}})
-	if err != nil || len(rows) != 2 || !slices.Equal(rows[0], []float64{2, 1}) || !slices.Equal(rows[1], []float64{0.5, 4}) {
-		t.Errorf("%v, %v", rows, err)
-	}
-	for text, want := range map[string]string{
-		"a,b\n1,0\n": "f:2: b \"0\"", "a,b\n1,-2\n": "f:2", "a,b\n1,2\n1,Inf\n": "f:3", "a,b\nNaN,1\n": `a "NaN"`, "a,b\n1,x\n": "f:2",
-		"a,c\n1,1\n": "no column \"b\"; there are a, c", "": "empty",
-	} {
-		if _, err := ReadColumns("f", strings.NewReader(text), []string{"a", "b"}, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-	if _, err := ReadColumns("f", strings.NewReader(file), []string{"a"}, []schema.Setting{{Name: "sort", Value: "x"}}); err == nil {
-		t.Error("a column that is not there has a text")
 	}
 }
 

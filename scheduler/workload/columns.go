@@ -3,13 +3,9 @@ package workload
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Names lists the columns of a file for a sentence: of long and of many names as much as helps to see which file it is.
@@ -30,67 +26,6 @@ func Names(columns []string) string {
 		b.WriteString(name)
 	}
 	return b.String()
-}
-
-// ReadColumns reads columns of numbers from a CSV file whose first line names
-// the columns. It takes only the rows that have the texts of where. The numbers
-// must be above 0. What is wrong with a line is a LineError; up to MaxErrors of
-// them are joined.
-func ReadColumns(file string, r io.Reader, columns []string, where []schema.Setting) ([][]float64, error) {
-	var (
-		rows [][]float64
-		at   []int // of columns, then of where
-	)
-	find := func(head []string, name string) error {
-		i := slices.Index(head, name)
-		if i < 0 {
-			return fmt.Errorf("there is no column %q; there are %s", name, Names(head))
-		}
-		at = append(at, i)
-		return nil
-	}
-	_, err := EachRow(file, r, false, func(head []string) error {
-		for _, name := range columns {
-			if err := find(head, name); err != nil {
-				return err
-			}
-		}
-		for _, w := range where {
-			if err := find(head, w.Name); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, func(_ int, row []string) error {
-		for i, w := range where {
-			if strings.TrimSpace(row[at[len(columns)+i]]) != w.Value {
-				return nil
-			}
-		}
-		numbers, err := parseNumbers(row, at, columns)
-		if err == nil {
-			rows = append(rows, numbers)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read columns: %w", err)
-	}
-	return rows, nil
-}
-
-// parseNumbers reads the fields of a row that are at the places of the columns.
-func parseNumbers(row []string, at []int, columns []string) ([]float64, error) {
-	numbers := make([]float64, len(columns))
-	for i, name := range columns {
-		text := strings.TrimSpace(row[at[i]])
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(x > 0) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("%s %q is not a number above 0", name, text)
-		}
-		numbers[i] = x
-	}
-	return numbers, nil
 }
 
 // ReadInstants reads the instants, in seconds, in one column of a CSV file

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	_ "github.com/tfexp/tfexp/stages/all"
@@ -19,7 +19,7 @@ import (
 // The rewards of an agent are those of all of its lessons, one after the other, up to its last episode; agents that
 // several controllers share have them once.
 func TestRewardsOfAgents(t *testing.T) {
-	at := filepath.Join("..", "..", "experiments", "testdata", "small.hcl")
+	at := filepath.Join("..", "..", "pipeline", "experiment", "testdata", "small.hcl")
 	spec, diags := decode.Source(at, []byte(`
 experiment "small" {}
 adaptation "net" {

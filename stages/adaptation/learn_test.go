@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
@@ -76,7 +76,7 @@ func run(t *testing.T, ctx context.Context, episodes, out string, observe func(s
 
 func plan(t *testing.T, episodes, out string, observe func(stages.Progress)) *pipeline.Plan {
 	t.Helper()
-	at := filepath.Join("..", "..", "experiments", "testdata", "small.hcl")
+	at := filepath.Join("..", "..", "pipeline", "experiment", "testdata", "small.hcl")
 	spec, diags := decode.Source(at, []byte(strings.Replace(file, "EPISODES", episodes, 1)), decode.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})

@@ -1,0 +1,123 @@
+package experiments_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/experiment/decodetest"
+	_ "github.com/tfexp/tfexp/stages/all"
+)
+
+// shipped lists the experiments that ship, those of papers among them.
+func shipped(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && e.Name() == "testdata":
+			return filepath.SkipDir
+		case filepath.Ext(path) == ".hcl":
+			files = append(files, path)
+		}
+		return nil
+	})
+	papers := slices.ContainsFunc(files, func(f string) bool {
+		return strings.HasPrefix(f,
+			"papers"+string(filepath.Separator))
+	})
+	if err != nil || len(files) < 10 || !papers {
+		t.Fatalf("the shipped experiments are %q, %v", files, err)
+	}
+	return files
+}
+
+// TestShipped loads the experiments that ship, the starter among them.
+func TestShipped(t *testing.T) {
+	for _, file := range shipped(t) {
+		spec, diags := decode.File(file, decode.Options{Host: decodetest.Host})
+		if len(diags) > 0 {
+			t.Errorf("%s:\n%s", file, decodetest.Text(t, diags))
+			continue
+		}
+		formatted, diags := decode.Format(file, spec.Source)
+		if len(diags) > 0 || string(formatted) != string(spec.Source) {
+			t.Errorf("%s is not in the canonical layout: %v", file, diags)
+		}
+	}
+}
+
+func TestStarter(t *testing.T) {
+	one := experiments.HostFacts{Threads: 1, Cores: 1, MemoryBytes: 1 << 30, OS: "linux", Arch: "amd64"}
+	spec, diags := decode.Source("mine.hcl", experiments.Starter("mine"), decode.Options{Host: one})
+	if len(diags) > 0 {
+		t.Fatal(decodetest.Text(t, diags))
+	}
+	if spec.Name != "mine" || len(spec.Cells) != 2 || spec.Replicates < 3 {
+		t.Errorf("name %q, %d cells, %d replicates", spec.Name, len(spec.Cells), spec.Replicates)
+	}
+}
+
+// TestTemplates: every template loads as it is, also under another name.
+func TestTemplates(t *testing.T) {
+	for _, template := range experiments.Templates() {
+		dir := t.TempDir()
+		files, err := template.Files(filepath.Join(dir, "mine.hcl"), "mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range files {
+			if i > 0 {
+				f.Name = filepath.Join(dir, f.Name)
+			}
+			if err := os.WriteFile(f.Name, f.Source, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		spec, diags := decode.File(files[0].Name, decode.Options{Host: decodetest.Host})
+		if len(diags) > 0 {
+			t.Errorf("template %s: %s", template.Name, decodetest.Text(t, diags))
+			continue
+		}
+		if spec.Name != "mine" || len(spec.Compares) == 0 {
+			t.Errorf("template %s: name %q, %d comparisons", template.Name, spec.Name, len(spec.Compares))
+		}
+		if formatted, diags := decode.Format(files[0].Name, files[0].Source); len(diags) > 0 ||
+			string(formatted) != string(files[0].Source) {
+			t.Errorf("template %s is not in the canonical layout", template.Name)
+		}
+	}
+}
+
+// The experiment that the README shows is a whole one.
+func TestReadmeExperimentLoads(t *testing.T) {
+	raw, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(raw), "```hcl\n")
+	source, _, closed := strings.Cut(rest, "```\n")
+	if !found || !closed {
+		t.Fatal("README.md shows no experiment")
+	}
+	spec, diags := decode.Source("readme.hcl", []byte(source), decode.Options{
+		Host: experiments.HostFacts{Threads: 2, Cores: 2, MemoryBytes: 8 << 30},
+	})
+	if len(diags) > 0 {
+		var b strings.Builder
+		if err := diags.Render(&b, false); err != nil {
+			t.Fatal(err)
+		}
+		t.Fatal(b.String())
+	}
+	if len(spec.Cells) != 2 || len(spec.Compares) != 1 {
+		t.Errorf("%d cells and %d comparisons, want 2 and 1", len(spec.Cells), len(spec.Compares))
+	}
+}

@@ -1,0 +1,60 @@
+package decode
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/measure"
+)
+
+// Metrics returns the names of the metrics: the columns of metrics.csv that can
+// be compared, in its order.
+func Metrics() []string { return metricsWhere(func(measure.Metric) bool { return true }) }
+
+// metricLabels are the names of the metrics, with and without their unit of seconds.
+func metricLabels() []string {
+	var names []string
+	for _, name := range Metrics() {
+		names = append(names, name)
+		if short, ok := strings.CutSuffix(name, "_s"); ok {
+			names = append(names, short)
+		}
+	}
+	return names
+}
+
+// Grouped returns the metrics that are known of groups of jobs.
+func Grouped() []string { return metricsWhere(func(m measure.Metric) bool { return m.Grouped }) }
+
+// OverJobs returns the metrics that are means over jobs.
+func OverJobs() []string { return metricsWhere(func(m measure.Metric) bool { return m.OfJob != nil }) }
+
+func metricsWhere(is func(measure.Metric) bool) []string {
+	var names []string
+	for _, m := range measure.AllMetrics() {
+		if is(m) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// groupings are the ways to divide jobs.
+func groupings() []string {
+	var names []string
+	for _, g := range measure.Groupings() {
+		names = append(names, g.Name)
+	}
+	return names
+}
+
+func groupingsDoc() string {
+	var texts []string
+	for _, g := range measure.Groupings() {
+		texts = append(texts, fmt.Sprintf("`%q` (%s)", g.Name, g.Doc))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// listed joins names as code: "`a`, `b`".
+func listed(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }

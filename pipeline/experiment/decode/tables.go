@@ -1,0 +1,202 @@
+package decode
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// read has a file of an argument read. What is wrong with it is reported.
+func (d *Decoder) read(a *eval.Args, at hcl.Range, from Input, read func(io.Reader) error) (digest string, ok bool) {
+	digest, err := ReadFile(from, read)
+	if err != nil {
+		a.OK = false
+		d.FileErrors(from, at, err)
+	}
+	return digest, err == nil
+}
+
+// eachRow reads a CSV file row by row: the rows that have the texts of where, or numbers that are equal. Of a column of
+// where that is not there head has to say so.
+func (d *Decoder) eachRow(
+	a *eval.Args, at hcl.Range, from Input, where []schema.Setting, head func([]string) error, row func(int, []string) error,
+) (digest string, ok bool) {
+	chosen := make([]int, len(where))
+	return d.read(a, at, from, func(text io.Reader) error {
+		_, err := workload.EachRow(from.Shown, text, false, func(names []string) error {
+			for i, name := range names {
+				names[i] = strings.TrimSpace(name)
+			}
+			for i, w := range where {
+				chosen[i] = slices.Index(names, w.Name)
+			}
+			return head(names)
+		}, func(line int, fields []string) error {
+			for i, w := range where {
+				if chosen[i] >= 0 && !alike(fields[chosen[i]], w.Value) {
+					return nil
+				}
+			}
+			return row(line, fields)
+		})
+		return err
+	})
+}
+
+// alike reports whether two texts are the same, or the same number.
+func alike(a, b string) bool {
+	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return a == b || err == nil && err2 == nil && x == y
+}
+
+// columns reads columns of numbers above 0, of the rows that have the texts of where.
+func (d *Decoder) columns(
+	a *eval.Args, at hcl.Range, from Input, columns []string, where []schema.Setting,
+) (rows [][]float64, ok bool) {
+	var places []int
+	_, ok = d.eachRow(a, at, from, where, func(head []string) (err error) {
+		places, err = placesOf(head, append(slices.Clone(columns), namesOf(where)...))
+		return err
+	}, func(_ int, fields []string) error {
+		numbers := make([]float64, len(columns))
+		for i, name := range columns {
+			text := strings.TrimSpace(fields[places[i]])
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(x > 0) || math.IsInf(x, 0) {
+				return fmt.Errorf("%s %q is not a number above 0", name, text)
+			}
+			numbers[i] = x
+		}
+		rows = append(rows, numbers)
+		return nil
+	})
+	return rows, ok
+}
+
+// placesOf returns where columns stand.
+func placesOf(head, columns []string) ([]int, error) {
+	places := make([]int, len(columns))
+	for i, name := range columns {
+		if places[i] = slices.Index(head, name); places[i] < 0 {
+			return nil, fmt.Errorf("there is no column %q; there are %s", name, workload.Names(head))
+		}
+	}
+	return places, nil
+}
+
+// namesOf are the names of settings.
+func namesOf(settings []schema.Setting) []string {
+	names := make([]string, len(settings))
+	for i, s := range settings {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// tableRow is a row of a table, with the texts of some columns.
+type tableRow struct {
+	line  int
+	texts []string
+}
+
+// csvTable reads columns of a file: those of the first list of which the file has all. It
+// returns which that was.
+func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []tableRow, which int,
+	ok bool) {
+	from, where := d.Find(m.File), namesOf(m.Where)
+	var head []int
+	names := func(names []string) error {
+		which = slices.IndexFunc(columns, func(list []string) bool {
+			places, err := placesOf(names, called(m, list))
+			head = places
+			return err == nil
+		})
+		if _, err := placesOf(names, where); which < 0 || err != nil {
+			var all []string
+			for _, list := range columns {
+				all = append(all, strings.Join(append(called(m, list), where...), ", "))
+			}
+			return fmt.Errorf("it needs the columns %s; there are %s", strings.Join(all, ", or "), workload.Names(names))
+		}
+		return nil
+	}
+	row := func(line int, fields []string) error {
+		r := tableRow{line: line}
+		for _, i := range head {
+			r.texts = append(r.texts, strings.TrimSpace(fields[i]))
+		}
+		rows = append(rows, r)
+		return nil
+	}
+	if _, ok := d.eachRow(na, at, from, m.Where, names, row); !ok {
+		return nil, 0, false
+	}
+	if len(rows) == 0 {
+		na.Fail(at, "Table without rows", "No row of %s is selected.", from.Shown)
+		return nil, 0, false
+	}
+	return rows, which, true
+}
+
+// called returns the names that columns have in a model's file.
+func called(m eval.Model, columns []string) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = m.Option(c, c)
+	}
+	return names
+}
+
+// wrongLine reports an error at a line of a model's file.
+func (d *Decoder) wrongLine(na *eval.Args, m eval.Model, line int, summary, detail string, values ...any) {
+	na.OK = false
+	d.LineError(d.Find(m.File), line, summary, fmt.Sprintf(detail, values...))
+}
+
+// numbers reads the first texts of a row, none of them below 0.
+func (d *Decoder) numbers(na *eval.Args, m eval.Model, r tableRow, names ...string) ([]float64, bool) {
+	values := make([]float64, len(names))
+	for i, name := range names {
+		v, err := strconv.ParseFloat(r.texts[i], 64)
+		if err != nil || !(v >= 0) || v > maxSeconds {
+			d.wrongLine(na, m, r.line, "Malformed line", "%s is %q: not a number from 0 to %g.", m.Option(name, name),
+				r.texts[i], maxSeconds)
+			return nil, false
+		}
+		values[i] = v
+	}
+	return values, true
+}
+
+// wholeNumbers is numbers for those that have to be whole.
+func (d *Decoder) wholeNumbers(na *eval.Args, m eval.Model, r tableRow, names ...string) ([]float64, bool) {
+	values, ok := d.numbers(na, m, r, names...)
+	for i, v := range values {
+		if v != math.Trunc(v) {
+			d.wrongLine(na, m, r.line, "Malformed line", "%s is %g: it is a whole number.", names[i], v)
+			return nil, false
+		}
+	}
+	return values, ok
+}
+
+// ascending reports an error for a time that does not come after the one before, if there is one.
+func (d *Decoder) ascending(na *eval.Args, m eval.Model, r tableRow, times []time.Duration, t time.Duration) bool {
+	if n := len(times); n > 0 && t <= times[n-1] {
+		d.wrongLine(na, m, r.line, "Not in order", "The time %s does not come after %s.", t, times[n-1])
+		return false
+	}
+	return true
+}

@@ -1,0 +1,61 @@
+package decode
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// lookedAt is how much of the beginning of a file is looked at before it is read as text.
+const lookedAt = 4 << 10
+
+// packings are how files begin that are packed in a way that is not read.
+var packings = []struct{ name, begins string }{
+	{"zip", "PK\x03\x04"},
+	{"xz", "\xfd7zXZ\x00"},
+	{"bzip2", "BZh"},
+	{"zstd", "\x28\xb5\x2f\xfd"},
+}
+
+// text returns a reader of a file's text, or an error that says what the file is instead.
+func text(name string, r io.Reader) (io.Reader, error) {
+	if isArchive(name) {
+		return r, nil
+	}
+	in := bufio.NewReaderSize(r, 64<<10)
+	head, _ := in.Peek(lookedAt) // an error comes again when it is read
+	for _, p := range packings {
+		if bytes.HasPrefix(head, []byte(p.begins)) {
+			return nil, fmt.Errorf("it is packed with %s: unpack it, or pack it with gzip and name it .gz", p.name)
+		}
+	}
+	switch at := bytes.IndexByte(head, 0); {
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return nil, errors.New("it is packed with gzip: let its name end in .gz")
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return nil, errors.New("it is written in UTF-16: save it as UTF-8")
+	case at >= 0:
+		return nil, fmt.Errorf("it is no text: byte %d is a NUL character", at+1)
+	}
+	return in, nil
+}
+
+// isArchive reports whether a name is that of a tar archive.
+func isArchive(name string) bool {
+	return filepath.Ext(name) == ".tgz" || filepath.Ext(strings.TrimSuffix(name, ".gz")) == ".tar"
+}
+
+// packedError says what is wrong with the data of a file that is packed with gzip.
+func packedError(err error) error {
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it is packed with gzip, and cut off: it was not copied whole")
+	}
+	return errors.New("it is packed with gzip, and damaged")
+}

@@ -1,0 +1,27 @@
+package experiment
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/estimator/goodput"
+	"github.com/tfexp/tfexp/experiments"
+)
+
+// Elastic is how a job trains whose GPUs and batch size may change while it runs.
+type Elastic struct {
+	Program *goodput.MeasuredProgram
+	// Source is what the program was read or made from, in a line that differs where the
+	// program does.
+	Source string
+	// Batch is the batch size of the job under all policies; 0 for that which a trace has,
+	// unless the policy chooses it.
+	Batch int
+	// MostGPUs bounds what the job can use; 0 for what its batch allows.
+	MostGPUs int
+	// Resolution is what epochs end on multiples of; 0 for anything.
+	Resolution time.Duration
+	// Rates are how many times as fast as on the GPUs that were measured a gradient is on
+	// each type; nil where all are alike.
+	Rates map[string]float64 `json:",omitempty"`
+	Range experiments.Range
+}

@@ -1,0 +1,39 @@
+package experiment
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Fixed reports whether nothing is drawn at random in a cell, so that its replicates are alike.
+func (s *Spec) Fixed(c Cell) bool {
+	h := c.Hardware
+	if h.Real() || h.Kind().Recorded || h.Noise > 0 || h.Terms != nil || c.Policy.Sigma > 0 || len(s.Tunings) > 0 {
+		return false
+	}
+	for _, b := range c.Workload.Submits {
+		if b.Arrivals.Kind == workload.Exponential || b.Arrivals.Kind == workload.Normal {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(c.Workload.JobBlocks(), func(j *Job) bool {
+		return j.drawn() || slices.ContainsFunc(j.Alternatives, (*Job).drawn)
+	})
+}
+
+// drawn reports whether something of a simulated job differs from one replicate to the next.
+func (j *Job) drawn() bool {
+	return j.TargetLoss > 0 || j.Runtime != nil && !j.Runtime.Epoch.Fixed()
+}
+
+// Alike lists the workloads whose cells are repeated, and alike in all replicates.
+func (s *Spec) Alike() []string {
+	var names []string
+	for _, c := range s.Cells {
+		if s.Replicates > 1 && !slices.Contains(names, c.Workload.Name) && s.Fixed(c) {
+			names = append(names, c.Workload.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,90 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/market"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Kind returns the hardware's engine.
+func (h *Hardware) Kind() *engine.Kind { return engine.Find(h.Engine) }
+
+// ForEngine returns the hardware as its engine sees it.
+func (h *Hardware) ForEngine() *engine.Hardware {
+	return &engine.Hardware{
+		Name: h.Name, Kind: h.Kind(), Cluster: h.Cluster, Settings: h.Settings, Suspends: h.Suspends,
+		Place: fmt.Sprintf("%s line %d", h.Range.File, h.Range.Start.Line),
+	}
+}
+
+// Capabilities returns what the hardware's engine can do.
+func (h *Hardware) Capabilities() scheduler.Capabilities {
+	can := func(what string) bool { return !slices.Contains(h.Lacks, what) }
+	c := h.Kind().Capabilities(h.ForEngine())
+	return scheduler.Capabilities{
+		Pause: c.Pause && can("pause"), Resize: c.Resize && can("resize"),
+		Memory: c.Memory && can("memory"), GPUs: c.GPUs && can("gpus"), Migrate: c.Migrate && can("migrate"),
+	}
+}
+
+// Real reports whether programs run on the hardware, and are not simulated.
+func (h *Hardware) Real() bool { return h.Kind().Real }
+
+// Contention is how the jobs of a node slow each other down.
+type Contention struct {
+	Law estimator.Contention
+	// Threads are the cores that the jobs of a node share; 0 stands for those
+	// that the node has.
+	Threads int
+}
+
+// GPUTypes returns the types of the hardware's GPUs, in the order of its nodes;
+// an empty one stands for GPUs without a type.
+func (h *Hardware) GPUTypes() []string {
+	var types []string
+	for _, n := range h.Cluster.Nodes {
+		if n.GPUs > 0 && !slices.Contains(types, n.GPU) {
+			types = append(types, n.GPU)
+		}
+	}
+	return types
+}
+
+// Hardware is a machine or a cluster and the engine that runs jobs on it.
+type Hardware struct {
+	Name    string
+	Range   experiments.Range
+	Engine  string // the name of its kind
+	Cluster scheduler.Cluster
+	// Overheads, Contention and Noise are for simulated hardware. Without Overheads
+	// those apply that were measured with the samples of the jobs.
+	Overheads *Overheads
+	// Contention slows jobs down by what their neighbours hold; nil for none.
+	Contention *Contention
+	// Noise is the relative standard deviation of run times (lognormal).
+	Noise float64
+	// Terms are those on which the servers of each node are rented, nil for a node that
+	// stands; nil when all do.
+	Terms []*market.Terms
+	// Suspends has paused jobs save their work and end, and start again when they go on.
+	Suspends bool
+	// Settings are the engine's own, which only it reads.
+	Settings any
+	// Lacks are capabilities that a simulated engine is told not to have.
+	Lacks []string
+	// At has the source range of each argument that the file sets.
+	At map[string]experiments.Range
+}
+
+// Overheads are times that an action costs the job it is done to.
+type Overheads struct {
+	Start, Pause, Resume, Resize time.Duration
+	// Migrate is the cost of going on on another node, in the place of Resume.
+	Migrate time.Duration
+}

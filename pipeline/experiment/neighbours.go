@@ -1,0 +1,54 @@
+package experiment
+
+import (
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Neighbour is a class of jobs beside which a job keeps a part of its speed when they share GPUs.
+type Neighbour struct {
+	Class string
+	// GPU is the type of GPU on which this is so; empty for all.
+	GPU  string
+	Keep float64
+}
+
+// Beside returns the part of its speed that the job keeps beside jobs of each class on a type of
+// GPU; nil when the file says nothing of it.
+func (r *Runtime) Beside(gpu string) map[string]float64 {
+	if r == nil {
+		return nil
+	}
+	var keeps map[string]float64
+	for _, n := range r.Neighbours {
+		if n.GPU == "" || n.GPU == gpu {
+			if keeps == nil {
+				keeps = map[string]float64{}
+			}
+			keeps[n.Class] = n.Keep
+		}
+	}
+	return keeps
+}
+
+// NeighboursIn returns beside which jobs, on which types of devices, a job keeps how much of its
+// speed by a table.
+func NeighboursIn(t *workload.Throughputs, job string, workers int) []Neighbour {
+	var list []Neighbour
+	for _, device := range t.Devices() {
+		k := workload.ThroughputKey{Job: job, Device: device, Workers: workers}
+		for _, class := range t.Jobs() {
+			if keep := t.Kept(k, class); keep > 0 {
+				list = append(list, Neighbour{Class: class, GPU: device, Keep: keep})
+			}
+		}
+	}
+	return list
+}
+
+// RequestOn returns the job's own request as an alternative with a name, on a type of GPU.
+func (j *Job) RequestOn(name, gpu string) scheduler.Alternative {
+	return scheduler.Alternative{
+		Name: name, Threads: j.Threads.Request, GPUs: j.GPUs, Memory: j.Memory, GPU: gpu, Beside: j.Runtime.Beside(gpu),
+	}
+}

@@ -1,0 +1,83 @@
+package experiment
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// unread are the folders whose content no program depends on: what Python compiles, and what version control keeps.
+var unread = []string{"__pycache__", ".git", ".hg", ".svn"}
+
+// Below calls each for every file below a folder, by its name in the folder, in a fixed order. Links are not followed.
+// What Python has compiled, the data of version control, and the results of experiments are left out: they change when
+// a job runs.
+func Below(dir string, each func(name string, file fs.DirEntry) error) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			if path != dir && (slices.Contains(unread, e.Name()) || isResults(path)) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		return each(filepath.ToSlash(name), e)
+	})
+}
+
+// isResults reports whether a folder is that of an experiment's results.
+func isResults(dir string) bool {
+	for _, name := range []string{"plan.json", "journal.jsonl", "cells"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Untrackable returns what keeps a file or folder, of which results depend, from being tracked: it is not there, or it
+// is, or contains, a device or a pipe, whose content cannot be compared.
+func Untrackable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode().IsRegular():
+		return nil
+	case !info.IsDir():
+		return fmt.Errorf("it is %s, whose content cannot be compared", Sort(info.Mode()))
+	}
+	return Below(path, func(name string, e fs.DirEntry) error {
+		if t := e.Type(); !t.IsRegular() && t&fs.ModeSymlink == 0 {
+			return fmt.Errorf("it contains %s, %s, whose content cannot be compared", name, Sort(t))
+		}
+		return nil
+	})
+}
+
+// Sort says what a file is, by its mode: "a pipe".
+func Sort(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	case m&fs.ModeSymlink != 0:
+		return "a link"
+	case m.IsRegular():
+		return "a file"
+	}
+	return "neither a file nor a folder"
+}

@@ -1,0 +1,333 @@
+package experiment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+)
+
+// Workload is jobs with arrival times: those of Submits, those of a Trace, or
+// both.
+type Workload struct {
+	Name    string
+	Range   experiments.Range
+	Submits []Submit
+	Resizes []Update
+	Trace   *Trace
+}
+
+// Submit is a batch of like jobs.
+type Submit struct {
+	Job      *Job
+	Count    int
+	Arrivals workload.Arrivals
+	// Priority overrides the job's when HasPriority.
+	Priority    int
+	HasPriority bool
+	// Deadline is relative to each arrival; 0 means none.
+	Deadline time.Duration
+	User     string
+	// Budget is that of the job unless the block has its own.
+	Budget *time.Duration `json:",omitempty"`
+	// LeftOut says what a lenient reader left out of a file of instants.
+	LeftOut string
+	Range   experiments.Range
+}
+
+// Update changes the thread request of one job, of which Job has the class and the running number, while the cell runs.
+//
+// Changes the thread request while jobs train: as `resize`, and of all jobs of the workload unless `job` names
+// one. Programs of jobs with a `budget` are told their new allotment, whether it went up or down, and the time
+// that is left. A change after the end of a job does nothing.
+//
+//	job "net" {
+//	  builtin "cnn" {}
+//	  budget    = "400s"
+//	  threads   = 1
+//	  malleable = true
+//	}
+//
+//	workload "grows" {
+//	  submit { job = job.net }
+//	  changes {
+//	    at      = "70s"
+//	    threads = 2
+//	  }
+//	}
+type Update struct {
+	// The time of the change since the start of the cell.
+	//
+	//	at = "70s"
+	At time.Duration `arg:"at,required"`
+	// The new request.
+	//
+	//	threads = 2
+	Threads int `arg:"threads,required" min:"1" max:"threads"`
+	// The name of the job, such as `long-1`.
+	//
+	// Default: all jobs of the workload.
+	//
+	//	job = "long-1"
+	Job   string `arg:"job"`
+	Range experiments.Range
+}
+
+// LineErrors finds all errors of lines within an error.
+func LineErrors(err error) []*workload.LineError {
+	if at, ok := err.(*workload.LineError); ok {
+		return []*workload.LineError{at}
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return LineErrors(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		var all []*workload.LineError
+		for _, one := range e.Unwrap() {
+			all = append(all, LineErrors(one)...)
+		}
+		return all
+	}
+	return nil
+}
+
+// Malformed counts lines that were left out by what is wrong with them, the most frequent
+// first, and tells of the first of each. It names no folder: the text is the same wherever
+// the file is.
+func Malformed(skipped []error) string {
+	type reason struct {
+		count, line int
+		text        string
+	}
+	var reasons []*reason
+	byKind := map[string]*reason{}
+	for _, l := range LineErrors(errors.Join(skipped...)) {
+		text := l.Err.Error()
+		kind := KindOf(l.Err)
+		r := byKind[kind]
+		if r == nil {
+			r = &reason{line: l.Line, text: text}
+			byKind[kind] = r
+			reasons = append(reasons, r)
+		}
+		r.count++
+	}
+	text := schema.Plural(len(skipped), "malformed line")
+	switch len(reasons) {
+	case 0:
+		return text
+	case 1:
+		return text + fmt.Sprintf(" (the first is line %d: %s)", reasons[0].line, reasons[0].text)
+	}
+	slices.SortStableFunc(reasons, func(a, b *reason) int { return cmp.Compare(b.count, a.count) })
+	parts := make([]string, 0, maxReasons+1)
+	for i, r := range reasons {
+		if i == maxReasons {
+			parts = append(parts, schema.Plural(len(reasons)-i, "other reason"))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d, first line %d)", r.text, r.count, r.line))
+	}
+	return text + ": " + strings.Join(parts, "; ")
+}
+
+// maxReasons bounds the list of what is wrong with lines.
+const maxReasons = 8
+
+// KindOf returns what is the same in errors that differ in what they quote and count.
+func KindOf(err error) string {
+	text := err.Error()
+	var b strings.Builder
+	quoted := false
+	for _, r := range text {
+		switch {
+		case r == '"':
+			quoted = !quoted
+			b.WriteRune(r)
+		case quoted || r >= '0' && r <= '9':
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Trace is a workload that was read from a file, in its final shape: all that
+// the trace block says is applied, and all that the file lacks is filled in
+// from job blocks.
+type Trace struct {
+	workload.Trace
+	// File is absolute; Digest is the SHA-256 of its content, in hex.
+	File   string
+	Format *formats.Format
+	Digest string
+	// Settings are the block's other arguments, in the order of the schema.
+	Settings []schema.Setting
+	// Blocks are the job blocks that the jobs are made from, each once for every
+	// number of threads that the file requests. Block has the index of each job's
+	// own, or -1 for a job that the file alone describes.
+	Blocks []TraceBlock
+	Block  []int32
+	// TooLarge counts the jobs that a lenient reader left out because no
+	// hardware of their cells holds them; the first is in line LargeLine.
+	TooLarge  int
+	LargeLine int `json:",omitempty"`
+	Range     experiments.Range
+}
+
+// TraceBlock is a job block with the threads that a trace requests.
+type TraceBlock struct {
+	*Job
+	// Timed is set if the file has the run times of the jobs: nothing else is
+	// needed to simulate them.
+	Timed bool
+	// Chosen is set if the file has the alternatives of the jobs, with their run times.
+	Chosen bool `json:",omitempty"`
+}
+
+// LeftOut says what a lenient reader left out; empty if nothing.
+func (t *Trace) LeftOut() string {
+	var parts []string
+	if len(t.Skipped) > 0 {
+		parts = append(parts, Malformed(t.Skipped))
+	}
+	if t.TooLarge > 0 {
+		parts = append(parts, fmt.Sprintf("%s larger than the hardware, first line %d", schema.Plural(t.TooLarge, "job"),
+			t.LargeLine))
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s has %s, left out", filepath.Base(t.File), strings.Join(parts, " and "))
+}
+
+// LeftOut lists what lenient readers left out of the experiment's files.
+func (s *Spec) LeftOut() []string {
+	return s.told(func(w *Workload) (texts []string) {
+		if w.Trace != nil {
+			texts = append(texts, w.Trace.LeftOut())
+		}
+		for _, s := range w.Submits {
+			texts = append(texts, s.LeftOut)
+		}
+		return texts
+	})
+}
+
+// Assumed says what was assumed where files of the experiment say nothing; the same of several files once.
+func (s *Spec) Assumed() (texts []string) {
+	files := map[string][]string{} // by what is assumed
+	var order []string
+	for _, c := range s.Cells {
+		t := c.Workload.Trace
+		if t == nil || len(t.Assumed) == 0 {
+			continue
+		}
+		said, file := strings.Join(t.Assumed, "; "), filepath.Base(t.File)
+		if files[said] == nil {
+			order = append(order, said)
+		}
+		if !slices.Contains(files[said], file) {
+			files[said] = append(files[said], file)
+		}
+	}
+	for _, said := range order {
+		list := files[said]
+		named := list[0]
+		if len(list) > 1 {
+			named = fmt.Sprintf("%s and %s", named, schema.Plural(len(list)-1, "more file"))
+		}
+		texts = append(texts, named+": "+said)
+	}
+	return texts
+}
+
+// told lists what there is to tell of the workloads of all cells, each text once.
+func (s *Spec) told(of func(*Workload) []string) (texts []string) {
+	for _, c := range s.Cells {
+		for _, text := range of(c.Workload) {
+			if text != "" && !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
+}
+
+// LeaveOut removes jobs by their number.
+func (t *Trace) LeaveOut(jobs map[int]bool) {
+	for i, line := range t.Lines {
+		if jobs[i] && (t.LargeLine == 0 || int(line) < t.LargeLine) {
+			t.LargeLine = int(line)
+		}
+	}
+	kept := t.Keep(func(i int) bool { return !jobs[i] })
+	i := -1
+	t.Block = slices.DeleteFunc(t.Block, func(int32) bool { i++; return jobs[i] })
+	t.Trace = kept
+	t.TooLarge += len(jobs)
+}
+
+// Timed reports whether the file has the run time of a job.
+func (t *Trace) Timed(i int) bool { return t.RunTimes != nil && t.RunTimes[i] >= 0 }
+
+// JobBlocks returns the job blocks that the workload's jobs are made from.
+func (w *Workload) JobBlocks() []*Job {
+	var jobs []*Job
+	for _, s := range w.Submits {
+		jobs = append(jobs, s.Job)
+	}
+	if w.Trace != nil {
+		for _, k := range w.Trace.Blocks {
+			jobs = append(jobs, k.Job)
+		}
+	}
+	return jobs
+}
+
+// Sampled reports whether run times of its jobs come from samples: the file
+// does not give them.
+func (w *Workload) Sampled() bool {
+	for _, s := range w.Submits {
+		if s.Job.Runtime == nil {
+			return true
+		}
+	}
+	if w.Trace == nil {
+		return false
+	}
+	return slices.ContainsFunc(w.Trace.Blocks, func(k TraceBlock) bool { return !k.Timed && k.Runtime == nil })
+}
+
+// Resized returns what the job that a resize names asks for after it.
+func (w *Workload) Resized(u Update) scheduler.Demand {
+	if w.Trace != nil {
+		for i := range w.Trace.Jobs {
+			if j := &w.Trace.Jobs[i]; j.Name == u.Job {
+				d := j.Demand()
+				d.Threads = u.Threads
+				return d
+			}
+		}
+	}
+	for _, s := range w.Submits {
+		if number, ok := strings.CutPrefix(u.Job, s.Job.Name+"-"); ok {
+			if _, err := strconv.Atoi(number); err == nil {
+				d := s.Job.Demand()
+				d.Threads = u.Threads
+				return d
+			}
+		}
+	}
+	return scheduler.Demand{Threads: u.Threads, Nodes: 1}
+}
