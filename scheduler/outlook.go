@@ -178,9 +178,3 @@ type Training interface {
 	// Steps returns how many such steps are left.
 	Steps() float64
 }
-
-// Trainer is an engine that knows the trainings of elastic jobs.
-type Trainer interface {
-	// Training returns that of a job; nil for one that has none.
-	Training(job int) Training
-}

@@ -61,9 +61,9 @@ func ProfilingOf(settings map[string]any) *ProfilingTerms {
 }
 
 // Set has a policy's rules take samples of the jobs of a run before they know them. The engine must be a
-// scheduler.Sampler.
+// scheduler.Simulator.
 func (t ProfilingTerms) Set(rules *scheduler.Rules, r *scheduler.Run) error {
-	if _, ok := r.Engine.(scheduler.Sampler); !ok {
+	if _, ok := r.Engine.(scheduler.Simulator); !ok {
 		return errors.New("profiling: the engine cannot run samples of jobs")
 	}
 	if _, promises := rules.Admission.(scheduler.Waiter); promises {
