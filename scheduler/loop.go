@@ -52,6 +52,7 @@ type loop struct {
 	alternatives Alternatives
 	desk         *SteeringDesk // the controllers; nil without any
 	guard        Guard
+	left         func() float64 // Simulator.Left, if the engine has it
 	ahead        queue.Ahead    // who starts next
 	nodes        ServerNodes
 	parts        LackingParts            // of jobs that are to have other parts than they hold
@@ -59,8 +60,6 @@ type loop struct {
 	migrator     Migrator                // the engine, if it is one
 	migrates     bool                    // paused jobs may go on elsewhere
 	switches     bool                    // they may go on with another alternative
-	simulator    Simulator               // the engine, if it is one
-	left         func() float64          // by the simulator
 	rental       Rental                  // where jobs' servers come from, if the policy decides that
 	samples      map[int32]time.Duration // the predictions of whole jobs of which a sample runs
 	rounds       queue.Rounds            // for policies that decide at their starts
@@ -69,6 +68,7 @@ type loop struct {
 	stopping     bool                    // the run is broken off or closed: nothing starts again
 	closed       time.Duration           // the horizon, when the run was closed at it
 	out          Output
+	simulator    Simulator // the engine, if it is one
 
 	scratch struct {
 		nodes, home, victims []int32
