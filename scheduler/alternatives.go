@@ -206,9 +206,7 @@ func (l *loop) turn(j int32) {
 	if l.seen != nil {
 		l.seen[j].Predicted = predicted
 	}
-	done := l.Outlook.Done(job, Allotment{
-		Cores: int32(job.Threads), GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1)), GPU: job.Alternatives()[now].GPU,
-	}, max(predicted-left, 0))
+	done := l.Outlook.Done(job, job.Threads, max(predicted-left, 0))
 	l.done.Set(j, done, ConvertRemaining(l.done.Base(j), max(before, 1), max(done, 1)), l.life(j).coreTime)
 }
 
