@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // Set is what a run knows of them; the zero value is that of a run whose jobs have none.
@@ -33,6 +32,9 @@ func NewAlternatives(jobs []Job, c cluster.Cluster) Alternatives {
 	}
 	s := Alternatives{make([][]int32, len(jobs)), make([]state, len(jobs))}
 	for i := range jobs {
+		if len(jobs[i].Alternatives()) == 0 {
+			s.possible[i] = only
+		}
 		for k := range jobs[i].Alternatives() {
 			if jobs[i].DemandAs(k).FitsOn(c) {
 				s.possible[i] = append(s.possible[i], int32(k))
@@ -45,10 +47,10 @@ func NewAlternatives(jobs []Job, c cluster.Cluster) Alternatives {
 // Any reports whether any job of the run has alternatives.
 func (s *Alternatives) Any() bool { return s.of != nil }
 
-// Possible returns the alternatives of a job that the cluster can hold; none for a job without any.
+// Possible returns the alternatives of a job that the cluster can hold.
 func (s *Alternatives) Possible(j int32) []int32 {
 	if s.of == nil {
-		return nil
+		return only
 	}
 	return s.possible[j]
 }
@@ -130,15 +132,20 @@ func (l *loop) newAlternatives() {
 	}
 }
 
-// choices returns the alternatives that a job can still choose among: none for
-// a job that has none, or that has started. One that is to start anew chooses
-// again.
+// choices returns the alternatives that a job can choose among. One that has started, or has only its request, is left
+// with the one that it is looked at with. One that is to start anew chooses again.
 func (l *loop) choices(j int32) []int32 {
-	if !l.alternatives.Any() || l.life(j).state != Pending && l.life(j).state != Queued {
-		return nil
+	if !l.alternatives.Any() {
+		return only
+	}
+	if f := l.life(j); f.state != Pending && f.state != Queued {
+		return []int32{f.alternative}
 	}
 	return l.alternatives.Possible(j)
 }
+
+// only is what a job can choose among that has its request and nothing else.
+var only = []int32{0}
 
 // choicesAnew is choices, and the alternatives with which a job that is paused, or could be, can go on, where its
 // engine can let it go on with another one.
@@ -151,6 +158,9 @@ func (l *loop) choicesAnew(j int32) []int32 {
 
 // adopt makes an alternative the one with which a job is looked at from now on.
 func (l *loop) adopt(j, alternative int32) {
+	if !l.alternatives.Any() || len(l.Jobs[j].Alternatives()) == 0 {
+		return
+	}
 	job, f := &l.Jobs[j], l.life(j)
 	a := &job.Alternatives()[alternative]
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
@@ -164,8 +174,8 @@ func (l *loop) adopt(j, alternative int32) {
 // adoptFastest adopts the alternative with the shortest predicted run time, by which a
 // job that waits is ordered.
 func (l *loop) adoptFastest(j int32) {
-	if choices := l.choices(j); len(choices) > 0 {
-		l.adopt(j, Fastest(&l.Jobs[j], choices))
+	if l.alternatives.Any() {
+		l.adopt(j, Fastest(&l.Jobs[j], l.choices(j)))
 	}
 }
 
@@ -196,34 +206,15 @@ func (l *loop) turn(j int32) {
 	if l.seen != nil {
 		l.seen[j].Predicted = predicted
 	}
-	done := l.Outlook.Done(job, Allotment{
-		Cores: int32(job.Threads), GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1)), GPU: job.Alternatives()[now].GPU,
-	}, max(predicted-left, 0))
+	done := l.Outlook.Done(job, job.Threads, max(predicted-left, 0))
 	l.done.Set(j, done, ConvertRemaining(l.done.Base(j), max(before, 1), max(done, 1)), l.life(j).coreTime)
-}
-
-// leastOf returns the least that a waiting job with alternatives can start with.
-func (l *loop) leastOf(j int32, choices []int32) queue.Ask {
-	now := int32(l.life(j).alternative)
-	least := queue.AnyAsk
-	for _, k := range choices {
-		l.adopt(j, k)
-		need, _ := l.Jobs[j].Needs(l.life(j).request)
-		least = queue.Ask{Cores: min(least.Cores, need.Cores), Length: min(least.Length, l.remaining(j))}
-	}
-	l.adopt(j, now)
-	return least
 }
 
 // heldUp reports whether a waiting job could not start, with any alternative, even if all
 // running jobs had ended: paused jobs keep the memory that it needs, and they
 // come after it in the order.
 func (l *loop) heldUp(j int32) bool {
-	choices := l.choices(j)
-	if len(choices) == 0 {
-		return l.heldUpAs(j)
-	}
-	for _, k := range choices {
+	for _, k := range l.choices(j) {
 		l.adopt(j, k)
 		if !l.heldUpAs(j) {
 			return false
@@ -238,16 +229,15 @@ func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
 	if l.explainer != nil {
 		return l.explainer.Why(l, j), nil
 	}
-	choices := l.choices(j)
-	if len(choices) == 0 {
-		return l.whyNotAs(j)
-	}
-	now := int32(l.life(j).alternative)
+	choices, now := l.choices(j), l.life(j).alternative
 	var parts []string
 	for _, k := range choices {
 		l.adopt(j, k)
 		part, lack := l.whyNotAs(j)
-		parts, lacks = append(parts, l.Jobs[j].Alternatives()[k].Name+": "+part), append(lacks, lack...)
+		if name := l.Jobs[j].As(k).Name; name != "" && l.life(j).state != Paused {
+			part = name + ": " + part
+		}
+		parts, lacks = append(parts, part), append(lacks, lack...)
 	}
 	l.adopt(j, now)
 	if len(lacks) < len(choices) {

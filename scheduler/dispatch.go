@@ -191,8 +191,8 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		for _, k := range next {
 			l.machine.Fetch(l.life(k).grant)
 		}
-		if e, ok := l.Engine.(Foreteller); ok {
-			e.Soon(next)
+		if l.simulator != nil {
+			l.simulator.Soon(next)
 		}
 	}
 	if moves {

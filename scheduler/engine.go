@@ -39,7 +39,7 @@ type Capabilities struct {
 }
 
 // Provider is an engine whose nodes come and go, as rented servers do. A run whose
-// cluster has nodes that are not Standing needs one.
+// cluster has nodes that are not Standing needs one, which is a Migrator as well.
 //
 // The engine gives notice of its nodes through Next: NodeUp when a server that was
 // acquired can be used, NodeWarned when it knows that one will be taken away (at
@@ -47,37 +47,29 @@ type Capabilities struct {
 // gone already, and nothing of it gives notice of an end. The scheduler then calls
 // Revoke or Reshape, before Next, for each job that had a part there.
 type Provider interface {
-	// Acquire asks for a server for a node that has none. NodeUp follows. It returns
-	// nil when no server can be had for this node any more.
-	Acquire(node int) (*Server, error)
-	// Release gives the server of a node back: nothing runs on it, or it is not up yet.
-	// No notice of the node follows.
-	Release(node int) error
+	ServerSource
 	// Revoke ends the attempt of a job that has lost a part it cannot do without:
 	// the parts that are left are ended before it returns, and no notice of their end
 	// follows. Start begins the next attempt, with what the last checkpoint holds.
 	Revoke(job int) (Attempt, error)
-	Reshaper
-}
-
-// Reshaper is an engine that can change the parts of a running job.
-type Reshaper interface {
-	// Reshape lets a running job go on with the parts of a grant: those that it lacks
-	// are gone, or ended now, and those that are new are started beside the others.
-	Reshape(job int, grant cluster.Grant) error
-}
-
-// Mover is a provider that can end an attempt which keeps all that it has done; of another
-// one, the attempt is revoked.
-type Mover interface {
 	// Move ends the attempt of a job that goes on elsewhere: it writes a checkpoint, if it
 	// can. Otherwise it is as Revoke.
 	Move(job int) (Attempt, error)
+	// Attempt returns the progress of the attempt of a running job so far.
+	Attempt(job int) Attempt
 }
 
-// Teller is a provider that knows what an attempt of a running job has come to so far.
-type Teller interface {
-	Attempt(job int) Attempt
+// Migrator is an engine that can let jobs that have started go on with other cores, GPUs and parts than they had. Jobs on
+// other engines are bound to the nodes on which they have started.
+type Migrator interface {
+	// Migrates reports whether paused jobs can go on on other nodes in this run, and with other alternatives.
+	Migrates() (nodes, alternatives bool)
+	// Migrate is Resume with a grant on other nodes than those on which the job was
+	// paused, with other GPUs, or for another alternative.
+	Migrate(job int, grant cluster.Grant) error
+	// Reshape lets a running job go on with the parts of a grant: those that it lacks
+	// are gone, or ended now, and those that are new are started beside the others.
+	Reshape(job int, grant cluster.Grant) error
 }
 
 // Watcher is an engine that can give notice of the progress of its jobs.
@@ -91,33 +83,19 @@ type Watcher interface {
 	Watch(units []int)
 }
 
-// Sampler is an engine that can run a part of a job.
-type Sampler interface {
+// Simulator is an engine that knows the work of its jobs.
+type Simulator interface {
+	// Left returns the run time in seconds, on their full requests, that all
+	// jobs which have started and not ended have left together. Overheads that
+	// are charged to them count. A run in which no job gets nearer to its end is found out by it.
+	Left() float64
+	// Training returns that of an elastic job; nil for one that has none.
+	Training(job int) Training
 	// Sample makes a job that has just started, with a grant, end after a part of its work. It can be started again
 	// then, and has all of its work before it.
 	Sample(job int, grant cluster.Grant, part float64) error
-}
-
-// Switcher is a Migrator that can let a paused job go on with another of its alternatives.
-type Switcher interface {
-	Migrator
-	// Switches reports whether the engine can do so in this run.
-	Switches() bool
-}
-
-// Foreteller is an engine that is told which jobs will probably start or go on at this instant. Nothing need follow.
-type Foreteller interface {
+	// Soon says which jobs will probably start or go on at this instant. Nothing need follow.
 	Soon(jobs []int32)
-}
-
-// Migrator is an engine that can let a paused job go on on other nodes. Jobs on other
-// engines are bound to the nodes on which they have started.
-type Migrator interface {
-	// Migrates reports whether the engine can do so in this run.
-	Migrates() bool
-	// Migrate is Resume with a grant on other nodes than those on which the job was
-	// paused, or with other GPUs.
-	Migrate(job int, grant cluster.Grant) error
 }
 
 // Share implements Hands.

@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/tfexp/tfexp/scheduler/schedulertest"
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 )
 
 var updateGolden = flag.Bool("update", false, "rewrite the golden files")

@@ -99,15 +99,6 @@ func (l *loop) closeDown(ctx context.Context) error {
 	return nil
 }
 
-// Progress is what an engine may also be able to tell: how far its jobs are.
-// With it, a run in which no job gets nearer to its end is found out.
-type Progress interface {
-	// Left returns the run time in seconds, on their full requests, that all
-	// jobs which have started and not ended have left together. Overheads that
-	// are charged to them count.
-	Left() float64
-}
-
 // stuckForever returns an error when the run would never end.
 func (l *loop) stuckForever(came bool) error {
 	if l.guard.Starves(len(l.running) == 0 && l.open > 0 && l.arrived == len(l.byArrival) && !l.nodes.Pending()) {

@@ -52,12 +52,13 @@ type loop struct {
 	alternatives Alternatives
 	desk         *SteeringDesk // the controllers; nil without any
 	guard        Guard
-	left         func() float64 // Progress, if the engine has it
+	left         func() float64 // Simulator.Left, if the engine has it
 	ahead        queue.Ahead    // who starts next
 	nodes        ServerNodes
 	parts        LackingParts            // of jobs that are to have other parts than they hold
 	provider     Provider                // the engine, if nodes come and go
-	migrator     Migrator                // the engine, if paused jobs may go on elsewhere
+	migrator     Migrator                // the engine, if it is one
+	migrates     bool                    // paused jobs may go on elsewhere
 	switches     bool                    // they may go on with another alternative
 	rental       Rental                  // where jobs' servers come from, if the policy decides that
 	samples      map[int32]time.Duration // the predictions of whole jobs of which a sample runs
@@ -67,6 +68,7 @@ type loop struct {
 	stopping     bool                    // the run is broken off or closed: nothing starts again
 	closed       time.Duration           // the horizon, when the run was closed at it
 	out          Output
+	simulator    Simulator // the engine, if it is one
 
 	scratch struct {
 		nodes, home, victims []int32
@@ -103,18 +105,16 @@ func newLoop(r Run, rules Rules) *loop {
 	if rules.Turns {
 		l.turns.Owners = cluster.NewOwners(l.machine)
 	}
-	if p, ok := r.Engine.(Progress); ok {
-		l.left = p.Left
-	}
 	l.second, _ = rules.Order.(SecondRanker)
 	l.follower, _ = rules.Order.(Follower)
 	l.quanta, _ = rules.Order.(Quanta)
 	l.explainer, _ = rules.Admission.(Explainer)
 	l.waiter, _ = rules.Admission.(Waiter)
-	if m, ok := r.Engine.(Migrator); ok && m.Migrates() {
-		l.migrator = m
-		s, ok := m.(Switcher)
-		l.switches = ok && s.Switches()
+	if l.simulator, _ = r.Engine.(Simulator); l.simulator != nil {
+		l.left = l.simulator.Left
+	}
+	if l.migrator, _ = r.Engine.(Migrator); l.migrator != nil {
+		l.migrates, l.switches = l.migrator.Migrates()
 	}
 	return l
 }

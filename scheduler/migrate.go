@@ -10,7 +10,7 @@ import (
 // roles stay: their parts know each other's places.
 func (l *loop) movable(j int32) bool {
 	f := l.life(j)
-	return l.migrator != nil && f.booked && (f.plain || len(l.Jobs[j].Roles()) == 0)
+	return l.migrates && f.booked && (f.plain || len(l.Jobs[j].Roles()) == 0)
 }
 
 // fitIn finds nodes for a waiting job on so many cores where so much is free: those that

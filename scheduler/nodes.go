@@ -171,13 +171,9 @@ func (l *loop) order() error {
 // orderFor reports whether the nodes that a waiting job needs are up or on their way,
 // and takes its part of them out of rooms.
 func (l *loop) orderFor(j int32, rooms []Room) (bool, error) {
-	choices := l.choices(j)
-	if len(choices) == 0 {
-		return l.orderAs(j, rooms)
-	}
-	now := int32(l.life(j).alternative)
+	now := l.life(j).alternative
 	defer func() { l.adopt(j, now) }()
-	for _, k := range append([]int32{now}, choices...) {
+	for _, k := range append([]int32{now}, l.choices(j)...) {
 		l.adopt(j, k)
 		if served, err := l.orderAs(j, rooms); served || err != nil {
 			return served, err

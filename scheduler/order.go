@@ -30,9 +30,22 @@ func (l *loop) attained(j int32) time.Duration {
 
 // least returns the least that a waiting job can start with.
 func (l *loop) least(j int32) queue.Ask {
-	if choices := l.choices(j); len(choices) > 0 {
-		return l.leastOf(j, choices)
+	choices, now := l.choices(j), l.life(j).alternative
+	if len(choices) == 1 {
+		return l.leastAs(j)
 	}
+	least := queue.AnyAsk
+	for _, k := range choices {
+		l.adopt(j, k)
+		ask := l.leastAs(j)
+		least = queue.Ask{Cores: min(least.Cores, ask.Cores), Length: min(least.Length, ask.Length)}
+	}
+	l.adopt(j, now)
+	return least
+}
+
+// leastAs is least with the present alternative.
+func (l *loop) leastAs(j int32) queue.Ask {
 	ask := queue.Ask{Cores: l.atLeast(j)}
 	if !l.life(j).plain {
 		need, _ := l.Jobs[j].Needs(l.atLeast(j))

@@ -11,26 +11,17 @@ import (
 // never is longer than can be said.
 const never = time.Duration(math.MaxInt64)
 
-// Allotment is what a grant comes to, or would come to, as far as the speed of a
-// job depends on it: how much of what, and not which.
-type Allotment struct {
-	Cores, GPUs int32 // on all nodes together
-	Nodes       int32 // at least 1
-	// GPU is the type of the GPUs; empty without any, and as long as it is open.
-	GPU string
-}
-
 // Outlook predicts how long jobs go on under what they hold. Shortest-first
 // orders, reservations and plans ask it; it need not be what happens.
 type Outlook interface {
-	// Done returns what a stretch of service counts for, in a unit of the
+	// Done returns what a stretch of service with so many cores, on all nodes together, counts for, in a unit of the
 	// outlook's own, in which the stretches of an attempt are added up.
-	Done(job *Job, a Allotment, stretch time.Duration) time.Duration
+	Done(job *Job, cores int, stretch time.Duration) time.Duration
 	// Past returns the run time on the job's full request that such a sum stands for.
 	Past(job *Job, done time.Duration) time.Duration
-	// Predict returns how long a job goes on under an allotment that has so much
+	// Predict returns how long a job goes on with so many cores that has so much
 	// run time left on its full request; the greatest duration for longer than can be said.
-	Predict(job *Job, left time.Duration, a Allotment) time.Duration
+	Predict(job *Job, left time.Duration, cores int) time.Duration
 }
 
 // Proportional is the outlook in which jobs progress in proportion to their
@@ -38,8 +29,8 @@ type Outlook interface {
 type Proportional struct{}
 
 // Done implements Outlook.
-func (Proportional) Done(_ *Job, a Allotment, stretch time.Duration) time.Duration {
-	return CoreTime(stretch, int(a.Cores))
+func (Proportional) Done(_ *Job, cores int, stretch time.Duration) time.Duration {
+	return CoreTime(stretch, cores)
 }
 
 // Past implements Outlook.
@@ -48,15 +39,15 @@ func (Proportional) Past(job *Job, done time.Duration) time.Duration {
 }
 
 // Predict implements Outlook.
-func (Proportional) Predict(job *Job, left time.Duration, a Allotment) time.Duration {
-	if int(a.Cores) == job.Threads {
+func (Proportional) Predict(job *Job, left time.Duration, cores int) time.Duration {
+	if cores == job.Threads {
 		return left
 	}
 	scaled := CoreTime(left, job.Threads)
 	if scaled == math.MaxInt64 {
 		return never
 	}
-	return scaled / time.Duration(a.Cores)
+	return scaled / time.Duration(cores)
 }
 
 // CoreTime returns d times cores, and stops at the greatest duration.
@@ -140,16 +131,16 @@ type SpeedCurves struct {
 }
 
 // Done implements Outlook.
-func (c SpeedCurves) Done(job *Job, a Allotment, stretch time.Duration) time.Duration {
-	return scaled(stretch, c.Speed(job, int(a.Cores)), c.Speed(job, job.Threads))
+func (c SpeedCurves) Done(job *Job, cores int, stretch time.Duration) time.Duration {
+	return scaled(stretch, c.Speed(job, cores), c.Speed(job, job.Threads))
 }
 
 // Past implements Outlook.
 func (SpeedCurves) Past(_ *Job, done time.Duration) time.Duration { return done }
 
 // Predict implements Outlook.
-func (c SpeedCurves) Predict(job *Job, left time.Duration, a Allotment) time.Duration {
-	return scaled(left, c.Speed(job, job.Threads), c.Speed(job, int(a.Cores)))
+func (c SpeedCurves) Predict(job *Job, left time.Duration, cores int) time.Duration {
+	return scaled(left, c.Speed(job, job.Threads), c.Speed(job, cores))
 }
 
 // scaled returns d times a ratio, and stops at the greatest duration.
@@ -177,10 +168,4 @@ type Training interface {
 	StepTime(gpus, perNode int) float64
 	// Steps returns how many such steps are left.
 	Steps() float64
-}
-
-// Trainer is an engine that knows the trainings of elastic jobs.
-type Trainer interface {
-	// Training returns that of a job; nil for one that has none.
-	Training(job int) Training
 }

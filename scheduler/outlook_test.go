@@ -29,15 +29,15 @@ func TestTimesStopAtTheGreatest(t *testing.T) {
 func TestProportional(t *testing.T) {
 	j := &Job{Threads: 4}
 	var p Proportional
-	for cores, want := range map[int32]time.Duration{4: 100, 2: 200, 8: 50, 3: 133} {
-		if got := p.Predict(j, 100, Allotment{Cores: cores}); got != want {
+	for cores, want := range map[int]time.Duration{4: 100, 2: 200, 8: 50, 3: 133} {
+		if got := p.Predict(j, 100, cores); got != want {
 			t.Errorf("100 are %d on %d cores, want %d", got, cores, want)
 		}
 	}
-	if got := p.Predict(j, math.MaxInt64/2, Allotment{Cores: 2}); got != never {
+	if got := p.Predict(j, math.MaxInt64/2, 2); got != never {
 		t.Errorf("longer than can be said is %d", got)
 	}
-	if done := p.Done(j, Allotment{Cores: 2}, 30); p.Past(j, done) != 15 {
+	if done := p.Done(j, 2, 30); p.Past(j, done) != 15 {
 		t.Errorf("30 on half the cores stand for %d", p.Past(j, done))
 	}
 }

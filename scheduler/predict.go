@@ -31,15 +31,9 @@ func (l *loop) length(j, cores int32) time.Duration {
 	}
 	job := &l.Jobs[j]
 	if l.done.ByCores() {
-		return Proportional{}.Predict(job, left, Allotment{Cores: cores})
+		return Proportional{}.Predict(job, left, int(cores))
 	}
-	a := Allotment{Cores: cores, GPUs: int32(job.GPUs), Nodes: int32(max(job.Nodes, 1))}
-	if f := l.life(j); f.state == Running {
-		a.GPU = l.typeOf(f.grant)
-	} else if len(job.Alternatives()) > 0 {
-		a.GPU = job.Alternatives()[f.alternative].GPU
-	}
-	return l.Outlook.Predict(job, left, a)
+	return l.Outlook.Predict(job, left, int(cores))
 }
 
 // doneBy returns what a job has done in its attempt up to an instant in the present
@@ -53,31 +47,14 @@ func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
 	case l.done.ByCores(): // no more than there is, of all attempts
 		return Plus(f.coreTime, CoreTime(at-f.since, int(f.held))) - (f.coreTime - done)
 	}
-	return Plus(done, l.Outlook.Done(&l.Jobs[j], l.allotment(j), at-f.since))
+	return Plus(done, l.Outlook.Done(&l.Jobs[j], int(f.held), at-f.since))
 }
 
 // settleDone adds a stretch of running that ends now to what a job has done.
 func (l *loop) settleDone(j int32, stretch time.Duration) {
 	if !l.done.ByCores() {
-		l.done.Add(j, l.Outlook.Done(&l.Jobs[j], l.allotment(j), stretch))
+		l.done.Add(j, l.Outlook.Done(&l.Jobs[j], int(l.life(j).held), stretch))
 	}
-}
-
-// allotment returns what the grant of a running job comes to.
-func (l *loop) allotment(j int32) Allotment {
-	g := &l.life(j).grant
-	return Allotment{
-		Cores: int32(g.Cores.Count()), GPUs: int32(g.GPUs.Count()),
-		Nodes: int32(max(l.Jobs[j].Nodes, 1)), GPU: l.typeOf(*g),
-	}
-}
-
-// typeOf returns the type of a grant's GPUs; gangs have them of one type.
-func (l *loop) typeOf(g Grant) string {
-	if len(g.GPUs) == 0 {
-		return ""
-	}
-	return l.Cluster.Nodes[l.machine.GPUs.NodeOf(g.GPUs[0].Lo)].GPU
 }
 
 // watch asks the engine for notices of progress.

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 

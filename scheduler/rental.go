@@ -421,26 +421,18 @@ func (l *loop) doneOf(j int32) time.Duration {
 	if f.state != Running && f.state != Paused {
 		return l.rental.Kept(j)
 	}
-	if t, ok := l.provider.(Teller); ok {
-		a := t.Attempt(int(j))
-		if a.Ran > 0 {
-			return l.Outlook.Past(&l.Jobs[j], l.measured(j, &a, a.Ran))
-		}
-		return a.Done
+	a := l.provider.Attempt(int(j))
+	if a.Ran > 0 {
+		return l.Outlook.Past(&l.Jobs[j], l.measured(j, &a, a.Ran))
 	}
-	ran := l.Outlook.Done(&l.Jobs[j], l.allotment(j), max(l.now-f.since-l.Jobs[j].Changeover(), 0))
-	return l.rental.Kept(j) + l.Outlook.Past(&l.Jobs[j], ran)
+	return a.Done
 }
 
 // move ends the attempt of a job that is to go on elsewhere. It waits again, with what it
 // has done.
 func (l *loop) move(j int32, where string) error {
-	end := l.provider.Revoke
-	if m, ok := l.provider.(Mover); ok {
-		end = m.Move
-	}
 	done := l.doneOf(j)
-	attempt, err := l.cut(j, end)
+	attempt, err := l.cut(j, l.provider.Move)
 	if attempt.Done == 0 && attempt.Ran == 0 { // the engine does not know
 		attempt.Done, attempt.Kept = done, done
 	}

@@ -48,7 +48,7 @@ func (l *loop) partEnded(n *Notice) error {
 	}
 	failed := func(p *Part) bool { return p.Role == n.Role && p.Task == n.Task }
 	l.guard.News()
-	if _, can := l.Engine.(Reshaper); !can || !l.survives(j, failed) {
+	if l.migrator == nil || !l.survives(j, failed) {
 		if err := l.Engine.Stop(int(j)); err != nil {
 			return fmt.Errorf("stop job %q: %w", l.Jobs[j].Name, err)
 		}
@@ -173,7 +173,7 @@ func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, &l.Jobs[j]) }
 // dispatch. In dispatch, parts that are too many end at once, those with the highest
 // numbers first; further parts start as soon as there is room for them, before any waiting
 // job. Each change is an event of the trace, ResizeJob, with the layout that the job has from
-// then on, and reaches the engine through Reshaper. A job that waits, or that waits again
+// then on, and reaches the engine through Migrator.Reshape. A job that waits, or that waits again
 // after a loss, starts with the numbers that were asked for last.
 //
 // The error says why the job cannot have so many; nothing has changed then.
@@ -182,7 +182,7 @@ func (l *loop) askParts(j int32, role string, count int) error {
 	if f.state == Finished || f.state == Failed || f.state == Stopped {
 		return nil
 	}
-	if _, can := l.Engine.(Reshaper); !can {
+	if l.migrator == nil {
 		return fmt.Errorf("the parts of job %q: the engine cannot change them", l.Jobs[j].Name)
 	}
 	counts, err := l.whole(j).AskParts(role, count, l.Cluster)
@@ -267,11 +267,10 @@ func (l *loop) needOf(j int32, name string) Room {
 func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 	f := l.life(j)
 	l.settleTime(j)
-	engine, ok := l.Engine.(Reshaper)
-	if !ok {
+	if l.migrator == nil {
 		return fmt.Errorf("the parts of job %q change, and the engine cannot change them", l.Jobs[j].Name)
 	}
-	if err := engine.Reshape(int(j), g); err != nil {
+	if err := l.migrator.Reshape(int(j), g); err != nil {
 		return fmt.Errorf("change the parts of job %q: %w", l.Jobs[j].Name, err)
 	}
 	l.nodes.Vacate(j, f.grant.Cores, l.now)

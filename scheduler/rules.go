@@ -134,7 +134,7 @@ type Hands interface {
 	// that have room for it. A job that its engine cannot start fails.
 	Start(job, cores int32, nodes []int32, why string) error
 	// Sample is Start for a sample: its attempt ends after a part of its work, and nothing of it is kept. The engine
-	// must be a Sampler.
+	// must be a Simulator.
 	Sample(job, cores int32, nodes []int32, part float64, why string) error
 	// Resize gives a running malleable job more or fewer cores on its node.
 	Resize(job, cores int32, why string) error
@@ -329,10 +329,10 @@ func (j JobView) Sized() bool { return j.l.sized(j.number) }
 
 // Training returns what an elastic job knows of its own speed; nil for another job.
 func (j JobView) Training() Training {
-	if engine, ok := j.l.Engine.(Trainer); ok {
-		return engine.Training(int(j.number))
+	if j.l.simulator == nil {
+		return nil
 	}
-	return nil
+	return j.l.simulator.Training(int(j.number))
 }
 
 // Needs returns what the job needs of each of its nodes on so many cores, and the

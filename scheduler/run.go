@@ -198,7 +198,7 @@ func (l *loop) Sample(job, cores int32, nodes []int32, part float64, why string)
 	if err := l.start(job, cores, nodes, why); err != nil || l.life(job).state != Running {
 		return err
 	}
-	return l.Engine.(Sampler).Sample(int(job), l.life(job).grant, part)
+	return l.simulator.Sample(int(job), l.life(job).grant, part)
 }
 
 // sampled takes the end of an attempt, and reports whether it was a sample: the job waits to be started with all of its

@@ -21,6 +21,8 @@ func (s *shop) Acquire(int) (*scheduler.Server, error) {
 
 func (s *shop) Release(int) error { return nil }
 
+func (s *shop) From(_ int, at time.Duration) time.Duration { return at }
+
 // TestANodeOnRequest follows a node through its life: asked for by a job, up, idle, given back.
 func TestANodeOnRequest(t *testing.T) {
 	c := cluster.Cluster{Nodes: []cluster.Node{

@@ -15,18 +15,14 @@ import (
 
 // Source has servers to rent.
 type ServerSource interface {
-	// Acquire asks for a server for a node that has none; nil when no server can be
-	// had for it any more.
+	// Acquire asks for a server for a node that has none. NodeUp follows. It returns
+	// nil when no server can be had for this node any more.
 	Acquire(node int) (*Server, error)
-	// Release gives the server of a node back.
+	// Release gives the server of a node back: nothing runs on it, or it is not up yet.
+	// No notice of the node follows.
 	Release(node int) error
-}
-
-// Market is a Source that knows when it will have servers. One that does not is taken to
-// have them always.
-type Market interface {
 	// From returns the first instant from an instant on at which a server can be had for a
-	// node that has none; trace.Never for none.
+	// node that has none; Never for none.
 	From(node int, at time.Duration) time.Duration
 }
 
@@ -109,10 +105,7 @@ func (n *ServerNodes) From(v int32, need cluster.Room, now time.Duration) time.D
 
 // ServerFrom returns the first instant at which there is a server for a node without one.
 func (n *ServerNodes) ServerFrom(v int32, now time.Duration) time.Duration {
-	if m, ok := n.source.(Market); ok {
-		return m.From(int(v), now)
-	}
-	return now
+	return n.source.From(int(v), now)
 }
 
 // Pending reports whether a node is on its way, or will be taken away.

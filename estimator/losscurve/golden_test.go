@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/scheduler/schedulertest"
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 )
 
 var update = flag.Bool("update", false, "write the golden file of forecasts")

@@ -220,8 +220,7 @@ func (e *Engine) Close() error {
 var (
 	_ scheduler.Engine   = (*Engine)(nil)
 	_ scheduler.Provider = (*Engine)(nil)
-	_ scheduler.Market   = (*Engine)(nil)
-	_ scheduler.Teller   = (*Engine)(nil)
+	_ scheduler.Migrator = (*Engine)(nil)
 	_ engine.Changer     = (*Engine)(nil)
 )
 

@@ -24,7 +24,7 @@ func (j *Jobs[P]) Release(node int) error {
 	return nil
 }
 
-// From implements scheduler.Market.
+// From implements scheduler.Provider.
 func (j *Jobs[P]) From(node int, at time.Duration) time.Duration {
 	if f, ok := j.opts.Fleet.(interface {
 		From(node int, now time.Duration) time.Duration
@@ -135,7 +135,7 @@ func await[P RunningProgram](programs []P) {
 	}
 }
 
-// Attempt implements scheduler.Teller.
+// Attempt implements scheduler.Provider.
 func (j *Jobs[P]) Attempt(job int) scheduler.Attempt {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -144,6 +144,9 @@ func (j *Jobs[P]) Attempt(job int) scheduler.Attempt {
 	}
 	return j.live[job].came()
 }
+
+// Move implements scheduler.Provider: programs cannot be asked for a checkpoint without being ended.
+func (j *Jobs[P]) Move(job int) (scheduler.Attempt, error) { return j.Revoke(job) }
 
 // Revoke implements scheduler.Provider: the programs of the job that are left are ended.
 func (j *Jobs[P]) Revoke(job int) (scheduler.Attempt, error) {
@@ -172,7 +175,7 @@ func (j *Jobs[P]) Revoke(job int) (scheduler.Attempt, error) {
 	return r.came(), nil
 }
 
-// Reshape implements scheduler.Reshaper: the parts of the job that the grant lacks are ended, and those that are
+// Reshape implements scheduler.Migrator: the parts of the job that the grant lacks are ended, and those that are
 // new are started.
 func (j *Jobs[P]) Reshape(job int, grant scheduler.Grant) error {
 	r, _, err := j.present("reshape", job)

@@ -8,11 +8,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Migrates implements scheduler.Migrator: a job that is started again when it goes on may be anywhere.
-func (j *Jobs[P]) Migrates() bool { return j.opts.Suspends }
-
-// Switches implements scheduler.Switcher: its programs are started with the request of another alternative.
-func (j *Jobs[P]) Switches() bool { return j.opts.Suspends }
+// Migrates implements scheduler.Migrator: a job that is started again when it goes on may be anywhere, and its programs
+// are started with the request of another alternative.
+func (j *Jobs[P]) Migrates() (nodes, alternatives bool) { return j.opts.Suspends, j.opts.Suspends }
 
 // Migrate implements scheduler.Migrator.
 func (j *Jobs[P]) Migrate(job int, grant scheduler.Grant) error { return j.Resume(job, grant) }

@@ -37,7 +37,7 @@ func TestASuspendedJobGoesOnElsewhere(t *testing.T) {
 		b := suspending(t, "a")
 		defer b.Close()
 		b.polite = true
-		if !b.Migrates() {
+		if nodes, _ := b.Migrates(); !nodes {
 			t.Fatal("it cannot migrate")
 		}
 		time.Sleep(3 * time.Second)

@@ -110,12 +110,10 @@ func (e *Engine) Capabilities() scheduler.Capabilities { return Capabilities() }
 
 // Migrates implements scheduler.Migrator: all nodes are of this machine, so a program can
 // be bound to the cores of another one. It can be given other GPUs only when it is started again.
-func (e *Engine) Migrates() bool {
-	return e.opts.Suspends || !slices.ContainsFunc(e.opts.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
+func (e *Engine) Migrates() (nodes, alternatives bool) {
+	with := slices.ContainsFunc(e.opts.Cluster.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
+	return e.opts.Suspends || !with, e.opts.Suspends
 }
-
-// Migrate implements scheduler.Migrator.
-func (e *Engine) Migrate(job int, grant scheduler.Grant) error { return e.Resume(job, grant) }
 
 // cpus returns the operating system's numbers of cluster cores.
 func (e *Engine) cpus(cores scheduler.CoreSet) ([]int, error) {
@@ -166,8 +164,6 @@ func (e *Engine) Close() error {
 var (
 	_ scheduler.Engine   = (*Engine)(nil)
 	_ scheduler.Provider = (*Engine)(nil)
-	_ scheduler.Market   = (*Engine)(nil)
-	_ scheduler.Teller   = (*Engine)(nil)
 	_ scheduler.Migrator = (*Engine)(nil)
 	_ engine.Changer     = (*Engine)(nil)
 )

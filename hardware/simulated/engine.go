@@ -170,7 +170,7 @@ func (e *Engine) newTask(job int32, t *task) {
 // at returns the task of a job.
 func (e *Engine) at(job int) *task { return e.tasks.At(int32(job)) }
 
-// Soon implements scheduler.Foreteller.
+// Soon implements scheduler.Simulator.
 func (e *Engine) Soon(jobs []int32) { e.tasks.Fetch(jobs) }
 
 // forget gives up what is known of the jobs of which Next has said that they are over.
@@ -204,7 +204,7 @@ func Without(lacks scheduler.Capabilities) scheduler.Capabilities {
 // Now returns the engine's clock.
 func (e *Engine) Now() time.Duration { return e.now }
 
-// Left implements scheduler.Progress.
+// Left implements scheduler.Simulator.
 func (e *Engine) Left() float64 {
 	sum := 0.0
 	for job, known := range e.tasks.All() {
@@ -287,10 +287,10 @@ func (e *Engine) Resume(job int, g scheduler.Grant) error {
 }
 
 // Migrates implements scheduler.Migrator.
-func (e *Engine) Migrates() bool { return e.Capabilities().Migrate }
-
-// Switches implements scheduler.Switcher.
-func (e *Engine) Switches() bool { return e.Migrates() }
+func (e *Engine) Migrates() (nodes, alternatives bool) {
+	can := e.Capabilities().Migrate
+	return can, can
+}
 
 // Migrate implements scheduler.Migrator.
 func (e *Engine) Migrate(job int, g scheduler.Grant) error {
@@ -598,7 +598,7 @@ func (e *Engine) begins(job int, w Work) error {
 	return nil
 }
 
-// Training implements outlook.Trainer.
+// Training implements scheduler.Simulator.
 func (e *Engine) Training(job int) scheduler.Training {
 	t, _ := e.course(job).(scheduler.Training)
 	return t
@@ -633,7 +633,7 @@ func (o Options) Factor(job string) float64 {
 	return noise(o, job)
 }
 
-// Sample implements scheduler.Sampler: after its start-up, the job does a part of
+// Sample implements scheduler.Simulator: after its start-up, the job does a part of
 // its work.
 func (e *Engine) Sample(job int, g scheduler.Grant, part float64) error {
 	t, err := e.task("sample", job, running)

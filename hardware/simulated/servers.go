@@ -39,10 +39,10 @@ func (e *Engine) Release(node int) error {
 	return nil
 }
 
-// From implements scheduler.Market.
+// From implements scheduler.Provider.
 func (e *Engine) From(node int, at time.Duration) time.Duration { return e.opts.Fleet.From(node, at) }
 
-// Attempt implements scheduler.Teller.
+// Attempt implements scheduler.Provider.
 func (e *Engine) Attempt(job int) scheduler.Attempt {
 	if t := e.at(job); t.phase == running {
 		e.advance(job, t)
@@ -50,7 +50,7 @@ func (e *Engine) Attempt(job int) scheduler.Attempt {
 	return *e.attempt(job)
 }
 
-// Move implements scheduler.Mover: a job that writes checkpoints writes one. It pays for it
+// Move implements scheduler.Provider: a job that writes checkpoints writes one. It pays for it
 // when it goes on.
 func (e *Engine) Move(job int) (scheduler.Attempt, error) {
 	t := e.at(job)
@@ -90,7 +90,7 @@ func (e *Engine) Revoke(job int) (scheduler.Attempt, error) {
 	return a, nil
 }
 
-// Reshape implements scheduler.Provider.
+// Reshape implements scheduler.Migrator.
 func (e *Engine) Reshape(job int, g scheduler.Grant) error {
 	t, err := e.task("reshape", job, running)
 	if err != nil {

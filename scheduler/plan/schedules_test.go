@@ -3,7 +3,7 @@ package plan_test
 import (
 	"testing"
 
-	"github.com/tfexp/tfexp/scheduler/schedulertest"
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 )
 
 // TestSchedules: all policies come to the schedules that they came to before.

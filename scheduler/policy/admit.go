@@ -66,10 +66,8 @@ func (p *roundPlanner) could(v scheduler.View, h scheduler.Hands) func(job int32
 		if j.State() == scheduler.Running && m.on == t {
 			return true
 		}
-		if len(j.Job().Alternatives()) > 0 {
-			defer h.Choose(number, j.Alternative())
-			h.Choose(number, m.way[t])
-		}
+		defer h.Choose(number, j.Alternative())
+		h.Choose(number, m.way[t])
 		_, ok := j.FitsIn(rooms[t], j.Request(), nil)
 		return ok
 	}
@@ -223,9 +221,7 @@ func (p *roundPlanner) start(v scheduler.View, h scheduler.Hands, number int32, 
 	default:
 		return true, nil // it could not be started
 	}
-	if len(j.Job().Alternatives()) > 0 {
-		h.Choose(number, m.way[on])
-	}
+	h.Choose(number, m.way[on])
 	nodes, ok := j.FitsIn(p.free(v, on), j.Request(), nil)
 	if !ok {
 		return false, nil

@@ -176,10 +176,8 @@ func (m *matcher) startStarved() error {
 			return cmp.Compare(m.timeOf(j, a, unknown), m.timeOf(j, b, unknown))
 		})
 		cores, nodes, ok := int32(0), []int32(nil), false
-		for i := 0; !ok && i < max(len(choices), 1); i++ {
-			if len(choices) > 0 {
-				m.Choose(j, choices[i])
-			}
+		for i := 0; !ok && i < len(choices); i++ {
+			m.Choose(j, choices[i])
 			cores, nodes, ok = m.allot(view)
 		}
 		if !ok {
@@ -300,9 +298,7 @@ func (m *matcher) startFirsts(
 		for n := min(len(levels[level]), m.kinds[kind].idle); begun < n; begun++ {
 			c := &candidates[levels[level][0]]
 			levels[level] = levels[level][1:]
-			if alternative := c.alternatives[kind]; alternative < int32(len(m.Job(c.job).Job().Alternatives())) {
-				m.Choose(c.job, alternative)
-			}
+			m.Choose(c.job, c.alternatives[kind])
 			cores, nodes, ok := m.allot(m.Job(c.job))
 			if !ok {
 				return started, nil
@@ -376,11 +372,8 @@ func (m *matcher) candidates(jobs []int32) []candidate {
 	var options []option
 	for i, j := range jobs {
 		job := m.Job(j).Job()
-		if len(job.Alternatives()) == 0 {
-			options = append(options, option{i, 0, kindOf(job.GPUs, "")})
-		}
 		for _, k := range m.Job(j).Choices() {
-			options = append(options, option{i, k, kindOf(job.Alternatives()[k].GPUs, job.Alternatives()[k].GPU)})
+			options = append(options, option{i, k, kindOf(job.As(k).GPUs, job.As(k).GPU)})
 		}
 	}
 	// GPUs first, then in the order in which they were found.
@@ -488,7 +481,7 @@ func (m *matcher) runsOn(j int32, r *resource) bool {
 // longer reports whether a job is predicted to take longer with alternative a than
 // with b.
 func longer(j *scheduler.Job, a, b int32) bool {
-	x, y := j.Alternatives()[a].Predicted, j.Alternatives()[b].Predicted
+	x, y := j.As(a).Predicted, j.As(b).Predicted
 	return y != 0 && (x == 0 || x > y)
 }
 

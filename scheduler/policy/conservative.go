@@ -133,7 +133,7 @@ func (d *planned) Admit(v scheduler.View, h scheduler.Hands) error {
 // which it keeps if there is no room. A settled placement pauses nobody for
 // another one.
 func (d *planned) makeRoomNow(j scheduler.JobView) (made bool, err error) {
-	if len(j.Choices()) == 0 || d.Placement.Settled {
+	if d.Placement.Settled {
 		_, made, err = d.MakeRoom(j.Number())
 		return made, err
 	}
@@ -149,11 +149,6 @@ func (d *planned) makeRoomNow(j scheduler.JobView) (made bool, err error) {
 // earlier alternative. The step is negative when none has a known start.
 func (d *planned) place(p *plan.Plan, j scheduler.JobView) (cores int32, nodes []int32, step int) {
 	choices := j.Choices()
-	if len(choices) == 0 {
-		cores = d.later(j)
-		nodes, step = p.Earliest(j, cores)
-		return cores, nodes, step
-	}
 	step = -1
 	chosen, best := choices[0], scheduler.Never
 	for _, k := range choices {

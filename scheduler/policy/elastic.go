@@ -173,11 +173,8 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 
 // couldStart reports whether there is room for a waiting job, in one of its alternatives.
 func couldStart(view scheduler.JobView, h scheduler.Hands, rooms []scheduler.Room) bool {
-	ways := view.ChoicesAnew()
-	for i := 0; i == 0 || i < len(ways); i++ {
-		if len(ways) > 0 {
-			h.Choose(view.Number(), ways[i])
-		}
+	for _, way := range view.ChoicesAnew() {
+		h.Choose(view.Number(), way)
 		if _, ok := view.FitsIn(rooms, view.Least(), nil); ok {
 			return true
 		}
@@ -231,12 +228,10 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement 
 // so that jobs which run on several types of GPU do not wait for the fastest one. None starts where the free GPUs are
 // too scattered for a job that is divided evenly.
 func (p *planner) startWhole(view scheduler.JobView, h scheduler.Hands, why string) error {
-	j, ways := view.Number(), view.ChoicesAnew()
+	j := view.Number()
 	p.at[j] = nil
-	for i := 0; i == 0 || i < len(ways); i++ {
-		if len(ways) > 0 {
-			h.Choose(j, ways[i])
-		}
+	for _, way := range view.ChoicesAnew() {
+		h.Choose(j, way)
 		nodes, ok := view.Fits(view.Request())
 		if !ok {
 			continue

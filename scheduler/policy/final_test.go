@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
 
 // TestPairsThatMayHaveRoom: to look only at jobs that may have room comes to the same as to look at all.

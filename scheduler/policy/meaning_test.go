@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
 
 // TestMeaning: testdata/meaning.txt says what each order comes to beside each other choice: what is implied, what it does,

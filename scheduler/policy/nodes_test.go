@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
 
 // TestNodes: A takes two GPUs, B one, C two, on nodes with the GPUs 0 to 2, 3 and 4, and 5 and 6.

@@ -35,8 +35,7 @@ func init() {
 	})
 }
 
-// pair is a waiting job with one of its alternatives; -1 for a job that has none, or that keeps
-// the one that it has started with, because its engine cannot let it go on with another one.
+// pair is a waiting job with one of its alternatives.
 type packedPair struct {
 	rank        int64
 	place       int // of the job in the queue
@@ -75,9 +74,7 @@ func (d *pairDesk) Admit(v scheduler.View, h scheduler.Hands) error {
 			continue
 		}
 		now := j.Alternative()
-		if p.alternative >= 0 {
-			h.Choose(p.job, p.alternative)
-		}
+		h.Choose(p.job, p.alternative)
 		nodes, ok := j.Fits(j.Request())
 		if !ok && d.Pauses {
 			var err error
@@ -89,9 +86,7 @@ func (d *pairDesk) Admit(v scheduler.View, h scheduler.Hands) error {
 			}
 		}
 		if !ok {
-			if p.alternative >= 0 {
-				h.Choose(p.job, now)
-			}
+			h.Choose(p.job, now)
 			continue
 		}
 		if err := h.Start(p.job, j.Request(), nodes, "the first pair of job and resource that has room"); err != nil {
@@ -111,16 +106,11 @@ func (d *pairDesk) list(v scheduler.View, h scheduler.Hands) {
 	waiting, place := v.Waiting(), 0
 	for n := waiting.Next(queue.Front, within); n != queue.Nobody; n = waiting.Next(waiting.KeyOf(n), within) {
 		j, now := v.Job(n), v.Job(n).Alternative()
-		choices := j.ChoicesAnew()
-		for _, k := range choices {
+		for _, k := range j.ChoicesAnew() {
 			h.Choose(n, k)
 			d.pairs = append(d.pairs, packedPair{d.order.Rank(j), place, n, k})
 		}
-		if len(choices) > 0 {
-			h.Choose(n, now)
-		} else {
-			d.pairs = append(d.pairs, packedPair{d.order.Rank(j), place, n, -1})
-		}
+		h.Choose(n, now)
 		place++
 	}
 	slices.SortStableFunc(d.pairs, func(a, b packedPair) int {

@@ -34,11 +34,7 @@ func (d *desk) allot(j scheduler.JobView) (cores int32, nodes []int32, ok bool) 
 // makeRoom has running jobs give way to a waiting one, in the first of its
 // alternatives for which that makes room.
 func (d *desk) makeRoom(j scheduler.JobView) (worse, made bool, err error) {
-	choices := j.Choices()
-	if len(choices) == 0 {
-		return d.MakeRoom(j.Number())
-	}
-	for _, k := range choices {
+	for _, k := range j.Choices() {
 		d.Choose(j.Number(), k)
 		some, done, err := d.MakeRoom(j.Number())
 		worse = worse || some
@@ -113,19 +109,17 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Hands) error {
 // offer finds an alternative in which a waiting job can start now: the first that
 // has room, and does not delay a reservation before it.
 func (p *pass) offer(j scheduler.JobView, blocked bool) (cores int32, nodes []int32, ok bool) {
-	choices := j.Choices()
-	for i := 0; ; i++ {
-		if i < len(choices) {
-			p.Choose(j.Number(), choices[i])
-		}
+	for _, k := range j.Choices() {
+		p.Choose(j.Number(), k)
 		cores, nodes, ok = p.allot(j)
 		if ok && blocked && p.Backfill.Reserves {
 			ok = p.held.MayPass(p.View, j, cores, nodes)
 		}
-		if ok || i+1 >= len(choices) {
-			return cores, nodes, ok
+		if ok {
+			break
 		}
 	}
+	return cores, nodes, ok
 }
 
 // passable returns a limit that leaves out waiting jobs which can surely not

@@ -61,9 +61,9 @@ func ProfilingOf(settings map[string]any) *ProfilingTerms {
 }
 
 // Set has a policy's rules take samples of the jobs of a run before they know them. The engine must be a
-// scheduler.Sampler.
+// scheduler.Simulator.
 func (t ProfilingTerms) Set(rules *scheduler.Rules, r *scheduler.Run) error {
-	if _, ok := r.Engine.(scheduler.Sampler); !ok {
+	if _, ok := r.Engine.(scheduler.Simulator); !ok {
 		return errors.New("profiling: the engine cannot run samples of jobs")
 	}
 	if _, promises := rules.Admission.(scheduler.Waiter); promises {
@@ -205,13 +205,14 @@ func (d *profilingDesk) sample(j scheduler.JobView, h scheduler.Hands) error {
 			return h.Start(j.Number(), j.Request(), nodes, "its sample goes on")
 		}
 		return nil
-	case len(g.left) == 0:
-		_, err := d.start(j, h, "a sample of it")
-		return err
 	}
 	for _, k := range g.left {
+		why := "a sample of it"
+		if name := j.Job().As(k).Name; name != "" {
+			why += " on " + name
+		}
 		h.Choose(j.Number(), k)
-		if started, err := d.start(j, h, "a sample of it on "+j.Job().Alternatives()[k].Name); started || err != nil {
+		if started, err := d.start(j, h, why); started || err != nil {
 			return err
 		}
 	}

@@ -127,8 +127,7 @@ func (t onCores) Limit() int {
 
 // StepTime implements scheduler.Training.
 func (t onCores) StepTime(cores, _ int) float64 {
-	on := scheduler.Allotment{Cores: int32(cores), Nodes: 1}
-	return max(t.outlook.Predict(t.Job(), perSecond, on), 1).Seconds()
+	return max(t.outlook.Predict(t.Job(), perSecond, cores), 1).Seconds()
 }
 
 // Steps implements scheduler.Training.

@@ -78,7 +78,7 @@ func (p *replanner) Admit(v scheduler.View, h scheduler.Hands) error {
 		if j.State() == scheduler.Running {
 			continue
 		}
-		p.choose(t.job, t.alternative)
+		p.Choose(t.job, t.alternative)
 		if err := h.Start(t.job, j.Request(), p.nodes[t.from:t.to], "first in the order"); err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (p *replanner) leaves(j scheduler.JobView) string {
 		return "others come before it"
 	}
 	switch t := p.targets[i]; {
-	case t.alternative != none && t.alternative != j.Alternative():
+	case t.alternative != j.Alternative():
 		return "goes on with another alternative"
 	case !slices.Equal(p.nodes[t.from:t.to], j.Home()):
 		return "moves to other nodes"
@@ -119,17 +119,12 @@ func (p *replanner) placeJobs() {
 	next := waiting.Next(queue.Front, p.within())
 	for next != queue.Nobody || len(ahead) > 0 {
 		if next == queue.Nobody || len(ahead) > 0 && ahead[0].Less(waiting.KeyOf(next)) {
-			p.fit(ahead[0].Job, none)
+			p.fit(ahead[0].Job, p.Job(ahead[0].Job).Alternative())
 			ahead = ahead[1:]
 			continue
 		}
 		after := waiting.KeyOf(next)
-		choices := p.Job(next).Choices()
-		for i := 0; i == 0 || i < len(choices); i++ {
-			k := none
-			if i < len(choices) {
-				k = choices[i]
-			}
+		for _, k := range p.Job(next).Choices() {
 			if p.fit(next, k) {
 				break
 			}
@@ -156,19 +151,9 @@ func (p *replanner) within() queue.Limit {
 	return queue.Limit{Free: most, Window: scheduler.Never}
 }
 
-// none stands for the alternative with which a job is looked at anyway.
-const none int32 = -1
-
-// choose has a job looked at with one of its alternatives.
-func (p *replanner) choose(job, alternative int32) {
-	if alternative != none {
-		p.Choose(job, alternative)
-	}
-}
-
 // fit gives a job its place, if there is one with this alternative.
 func (p *replanner) fit(number, alternative int32) bool {
-	p.choose(number, alternative)
+	p.Choose(number, alternative)
 	j, from := p.Job(number), len(p.nodes)
 	nodes, ok := j.FitsAnew(p.rooms, j.Request(), p.nodes)
 	if ok {
@@ -213,24 +198,16 @@ func (p *replanner) placePairs() {
 		if placed[c.Job] {
 			continue
 		}
-		now := none
-		if c.alternative != none {
-			now = p.Job(c.Job).Alternative()
-		}
+		now := p.Job(c.Job).Alternative()
 		placed[c.Job] = p.fit(c.Job, c.alternative)
-		p.choose(c.Job, now)
+		p.Choose(c.Job, now)
 	}
 }
 
 // addPairs lists the pairs of a job.
 func (p *replanner) addPairs(j scheduler.JobView) {
 	now, runs := j.Alternative(), j.State() == scheduler.Running
-	choices := j.ChoicesAnew()
-	if len(choices) == 0 {
-		p.pairs = append(p.pairs, replanPair{p.keyOf(j), none, runs})
-		return
-	}
-	for _, k := range choices {
+	for _, k := range j.ChoicesAnew() {
 		p.Choose(j.Number(), k)
 		p.pairs = append(p.pairs, replanPair{p.keyOf(j), k, runs && k == now})
 	}

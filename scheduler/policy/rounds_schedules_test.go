@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/shares"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )

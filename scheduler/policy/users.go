@@ -183,11 +183,8 @@ func (p *userShares) start(
 	v scheduler.View, h scheduler.Hands, job int32, allowed func(amounts) bool, why string,
 ) (started bool, err error) {
 	j := v.Job(job)
-	choices := j.Choices()
-	for i := 0; i == 0 || i < len(choices); i++ {
-		if len(choices) > 0 {
-			h.Choose(job, choices[i])
-		}
+	for _, k := range j.Choices() {
+		h.Choose(job, k)
 		need := asks(j)
 		nodes, ok := j.Fits(j.Request())
 		if !ok || !allowed(need) {
@@ -215,21 +212,12 @@ func (p *userShares) startOn(
 
 // lengths lists a waiting job with each of its alternatives, by their predicted run times.
 func lengths(j scheduler.JobView, h scheduler.Hands) []userPair {
-	with := func(alternative int32) userPair {
-		k := userPair{j.Number(), alternative, int64(j.Predicted())}
-		if k.length == 0 {
-			k.length = int64(scheduler.Never)
-		}
-		return k
-	}
-	choices, now := j.Choices(), j.Alternative()
-	if len(choices) == 0 {
-		return []userPair{with(-1)}
-	}
+	now := j.Alternative()
 	var pairs []userPair
-	for _, k := range choices {
+	for _, k := range j.Choices() {
 		h.Choose(j.Number(), k)
-		pairs = append(pairs, with(k))
+		length := cmp.Or(int64(j.Predicted()), int64(scheduler.Never))
+		pairs = append(pairs, userPair{j.Number(), k, length})
 	}
 	h.Choose(j.Number(), now)
 	return pairs
@@ -250,18 +238,14 @@ func (p *userShares) startShortest(
 			continue
 		}
 		now := j.Alternative()
-		if k.alternative >= 0 {
-			h.Choose(k.job, k.alternative)
-		}
+		h.Choose(k.job, k.alternative)
 		need := asks(j)
 		if of(need) {
 			if nodes, ok := j.Fits(j.Request()); ok {
 				return true, p.startOn(v, h, k.job, nodes, need, why)
 			}
 		}
-		if k.alternative >= 0 {
-			h.Choose(k.job, now)
-		}
+		h.Choose(k.job, now)
 	}
 	return false, nil
 }

@@ -3,8 +3,8 @@ package policy_test
 import (
 	"testing"
 
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/schedulertest"
 )
 
 // TestSchedules: orders that share a cluster among users come to the schedules that they came to before.
