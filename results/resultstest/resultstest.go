@@ -138,7 +138,7 @@ func (cfg Config) Plan() record.Plan {
 			}
 			c.Cell = "mixed-machine-" + policy
 			if cfg.Twins {
-				c.Engine, c.Simulated = "process", false
+				c.Engine, c.Simulated = "programs", false
 			}
 			for _, a := range axes {
 				c.Cell += "-" + a.Name + "=" + a.Value

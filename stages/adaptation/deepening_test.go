@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
-	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/adaptation"
+	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
 
