@@ -77,10 +77,8 @@ func (t *varType) convert(v cty.Value) (cty.Value, error) {
 		return t.scalar(v, cty.Bool)
 	case "duration", "size":
 		return t.quantity(v)
-	case "list":
-		return t.list(v)
-	case "map":
-		return t.mapping(v)
+	case "list", "map":
+		return t.elements(v)
 	}
 	return v, nil
 }
@@ -114,36 +112,29 @@ func (t *varType) quantity(v cty.Value) (cty.Value, error) {
 	return cty.StringVal(schema.FormatDuration(d)), nil
 }
 
-func (t *varType) list(v cty.Value) (cty.Value, error) {
-	if !IsList(v) {
-		return cty.NilVal, fmt.Errorf("%s is not a list", Display(v))
+// elements converts the elements of a list or a map.
+func (t *varType) elements(v cty.Value) (cty.Value, error) {
+	isMap := v.Type().IsObjectType() || v.Type().IsMapType()
+	if !isMap && t.name == "map" || !IsList(v) && t.name == "list" {
+		return cty.NilVal, fmt.Errorf("%s is not a %s", Display(v), t.name)
 	}
-	elems := make([]cty.Value, 0, v.LengthInt())
-	for it := v.ElementIterator(); it.Next(); {
-		_, e := it.Element()
-		c, err := t.elem.convert(e)
-		if err != nil {
-			return cty.NilVal, err
-		}
-		elems = append(elems, c)
-	}
-	return cty.TupleVal(elems), nil
-}
-
-func (t *varType) mapping(v cty.Value) (cty.Value, error) {
-	if ty := v.Type(); !ty.IsObjectType() && !ty.IsMapType() {
-		return cty.NilVal, fmt.Errorf("%s is not a map", Display(v))
-	}
-	elems := map[string]cty.Value{}
+	elems, byKey := make([]cty.Value, 0, v.LengthInt()), map[string]cty.Value{}
 	for it := v.ElementIterator(); it.Next(); {
 		k, e := it.Element()
 		c, err := t.elem.convert(e)
 		if err != nil {
 			return cty.NilVal, err
 		}
-		elems[k.AsString()] = c
+		if isMap {
+			byKey[k.AsString()] = c
+		} else {
+			elems = append(elems, c)
+		}
 	}
-	return cty.ObjectVal(elems), nil
+	if isMap {
+		return cty.ObjectVal(byKey), nil
+	}
+	return cty.TupleVal(elems), nil
 }
 
 // Outside is what comes from outside of a file.

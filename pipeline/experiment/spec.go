@@ -1,13 +1,12 @@
-// Package experiments has what an experiment file says, evaluated: a Spec of
+// Package experiment has what an experiment file says, evaluated: a Spec of
 // plain values, expanded into cells, which still know where they were written.
-// It also has the experiments that ship.
 //
 // Package decode reads a file, in four steps: names are checked against the language (schema), and variables and locals
 // are evaluated in the order of their dependencies (eval); the matrix is expanded into points, and the blocks of each
 // point are decoded, once for each combination of the axes that they read; and the cells are checked as a whole (check).
 // Whatever is wrong becomes a Diagnostic. What depends on it is left out in silence, so that one mistake is one message.
 //
-// Only these packages know HCL; this one does not.
+// Only these packages and those of folder experiments know HCL; this one does not.
 package experiment
 
 import (

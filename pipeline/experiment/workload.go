@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,23 +145,11 @@ func Malformed(skipped []error) string {
 // maxReasons bounds the list of what is wrong with lines.
 const maxReasons = 8
 
+// particular is what errors of one kind quote and count.
+var particular = regexp.MustCompile(`(")[^"]*("?)|[0-9]`)
+
 // KindOf returns what is the same in errors that differ in what they quote and count.
-func KindOf(err error) string {
-	text := err.Error()
-	var b strings.Builder
-	quoted := false
-	for _, r := range text {
-		switch {
-		case r == '"':
-			quoted = !quoted
-			b.WriteRune(r)
-		case quoted || r >= '0' && r <= '9':
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+func KindOf(err error) string { return particular.ReplaceAllString(err.Error(), "$1$2") }
 
 // Trace is a workload that was read from a file, in its final shape: all that
 // the trace block says is applied, and all that the file lacks is filled in

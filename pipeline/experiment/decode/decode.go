@@ -1,5 +1,5 @@
 // Package decode reads experiment files. It has the tables of the language: which blocks there are, which arguments they
-// take, what those mean. Blocks become values of package experiments, and the matrix becomes cells. What engines, policies,
+// take, what those mean. Blocks become values of package experiment, and the matrix becomes cells. What engines, policies,
 // trace formats, metrics, pictures and stages add to the language comes from their registries, each time that a table is
 // asked for.
 package decode

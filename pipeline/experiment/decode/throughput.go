@@ -94,13 +94,13 @@ func ratesOf(t *workload.Throughputs, j *scheduler.Job) []experiment.GPURate {
 }
 
 // measuredBlock is the block of the jobs of a trace that a table of throughputs describes.
-func measuredBlock(speeds *workload.Throughputs, t *experiment.Trace, j *scheduler.Job) experiment.TraceBlock {
-	return experiment.TraceBlock{Timed: true, Job: &experiment.Job{
+func measuredBlock(speeds *workload.Throughputs, t *experiment.Trace, j *scheduler.Job) *experiment.Job {
+	return &experiment.Job{
 		Name: j.Class, Range: t.Range, GPUs: j.GPUs, Form: fmt.Sprintf("%dt", j.Threads),
 		Threads: experiment.Threads{Request: j.Threads, Min: j.Threads, Inter: 1, Intra: j.Threads}, Steps: 1,
 		Runtime: &experiment.Runtime{
 			Epoch: workload.Span{Mean: time.Second}, Whole: true, Parallel: 1, GPURates: ratesOf(speeds, j),
 			Neighbours: experiment.NeighboursIn(speeds, j.Class, workers(j)),
 		},
-	}}
+	}
 }

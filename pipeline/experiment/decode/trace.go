@@ -409,56 +409,50 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 		class, among  string // of jobs without a block, and those with alternatives
 	}
 	kinds := map[kind]int32{}
-	use := func(id kind, make func() experiment.TraceBlock) int32 {
-		k, ok := kinds[id]
-		if !ok {
-			k = int32(len(t.Blocks))
-			kinds[id] = k
-			t.Blocks = append(t.Blocks, make())
-		}
-		return k
-	}
 	if raw.speeds != nil {
 		t.Jobs = slices.Clone(t.Jobs)
 	}
 	for i := range t.Jobs {
-		j := &t.Jobs[i]
-		b := raw.block[i]
-		if all := t.AlternativesOf(i); len(all) > 0 {
-			timed := t.Timed(i)
-			t.Block[i] = use(kind{block: b, threads: j.Threads, timed: timed, among: amongText(j, all)}, func() experiment.TraceBlock {
-				var block *experiment.Job
-				if b >= 0 {
-					block = blocks[b]
-				}
-				return experiment.TraceBlock{Job: blockAmong(&t, j, block, all), Timed: timed, Chosen: true}
-			})
-			if b >= 0 && !complete {
-				own := *j
-				*j = workload.Template(own, blocks[b].Template())
+		j, b := &t.Jobs[i], raw.block[i]
+		id, all := kind{block: b, threads: j.Threads, timed: t.Timed(i)}, t.AlternativesOf(i)
+		switch {
+		case len(all) > 0:
+			id.among = amongText(j, all)
+		case b < 0 && raw.speeds != nil:
+			id = kind{block: -1, threads: j.Threads, gpus: j.GPUs, class: j.Class}
+		case b < 0:
+			t.Block[i], j.Priority = -1, max(j.Priority, 0) // not told is the best
+			continue
+		}
+		k, ok := kinds[id]
+		if !ok {
+			k = int32(len(t.Blocks))
+			kinds[id] = k
+			var block *experiment.Job
+			if b >= 0 {
+				block = blocks[b]
+			}
+			made := experiment.TraceBlock{Timed: id.timed, Chosen: len(all) > 0}
+			switch {
+			case made.Chosen:
+				made.Job = blockAmong(&t, j, block, all)
+			case block == nil:
+				made.Job, made.Timed = measuredBlock(raw.speeds, &t, j), true
+			default:
+				made.Job = block.WithThreads(j.Threads)
+			}
+			t.Blocks = append(t.Blocks, made)
+		}
+		t.Block[i] = k
+		if b >= 0 && !complete {
+			own := *j
+			*j = workload.Template(own, blocks[b].Template())
+			if len(all) > 0 {
 				j.GPUs, j.Memory, j.MinThreads, j.MaxThreads, j.Malleable = own.GPUs, own.Memory, 0, 0, false
 			}
+		}
+		if b < 0 || len(all) > 0 {
 			j.Priority = max(j.Priority, 0)
-			continue
-		}
-		switch timed := t.Timed(i); {
-		case b < 0 && raw.speeds != nil:
-			t.Block[i] = use(kind{block: -1, threads: j.Threads, gpus: j.GPUs, class: j.Class}, func() experiment.TraceBlock {
-				return measuredBlock(raw.speeds, &t, j)
-			})
-		case b < 0:
-			t.Block[i] = -1
-		default:
-			t.Block[i] = use(kind{block: b, threads: j.Threads, timed: timed}, func() experiment.TraceBlock {
-				return experiment.TraceBlock{Job: blocks[b].WithThreads(j.Threads), Timed: timed}
-			})
-		}
-		if b < 0 {
-			j.Priority = max(j.Priority, 0) // not told is the best
-			continue
-		}
-		if !complete {
-			*j = workload.Template(*j, blocks[b].Template())
 		}
 	}
 	return &t

@@ -57,7 +57,7 @@ type Options struct {
 	// Lenient leaves out malformed lines instead of failing.
 	Lenient bool
 	// Args are the values of the format's arguments, by name, in the Go types of
-	// package experiments: time.Duration for a schema.Duration, bool for a
+	// package decode: time.Duration for a schema.Duration, bool for a
 	// schema.Bool. An argument without a value is absent.
 	Args map[string]any
 }
