@@ -289,8 +289,8 @@ func (j JobView) Yields() bool { return j.life().yields }
 type JobTimes struct {
 	// Since is when the present stretch of waiting or running began, as far as it is not added to Settled yet.
 	Since time.Duration
-	// Service and CoreTime are those up to now, Settled the core time of the stretches that have ended.
-	Service, CoreTime, Settled time.Duration
+	// Service is the service time up to now, CoreTime the core time of the stretches that have ended.
+	Service, CoreTime time.Duration
 	// Began is when a running job would have begun, had it run for its whole service time at a stretch.
 	Began time.Duration
 }
@@ -298,12 +298,20 @@ type JobTimes struct {
 // Times returns what the job has had so far.
 func (j JobView) Times() JobTimes {
 	f := j.life()
-	t := JobTimes{Since: f.since, Service: f.service, CoreTime: f.coreTime, Settled: f.coreTime, Began: f.since - f.service}
+	t := JobTimes{Since: f.since, Service: f.service, CoreTime: f.coreTime, Began: f.since - f.service}
 	if f.state == Running {
 		t.Service += j.l.now - f.since
-		t.CoreTime = Plus(f.coreTime, CoreTime(j.l.now-f.since, int(f.held)))
 	}
 	return t
+}
+
+// Attained returns the core time that the job has had up to now.
+func (j JobView) Attained() time.Duration {
+	f := j.life()
+	if f.state != Running {
+		return f.coreTime
+	}
+	return Plus(f.coreTime, CoreTime(j.l.now-f.since, int(f.held)))
 }
 
 // Predicted returns the predicted run time on the full request; 0 without one.

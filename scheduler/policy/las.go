@@ -22,4 +22,4 @@ func init() {
 
 type leastAttained struct{}
 
-func (leastAttained) Rank(j scheduler.JobView) int64 { return int64(j.Times().CoreTime) }
+func (leastAttained) Rank(j scheduler.JobView) int64 { return int64(j.Attained()) }
