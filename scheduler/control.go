@@ -14,18 +14,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Choice is a controller that experiments can choose.
 type ControllerChoice struct {
 	// Name is what users write: controller "agent" {}.
 	Name string
-	// Doc is its entry in the reference of the language.
-	Doc string
-	// Args are the arguments of its block.
-	Args []schema.Arg
 	// New makes the controller of one run of one cell.
 	New func(ControllerOptions) (Controller, error)
 }
@@ -35,8 +29,6 @@ type ControllerOptions struct {
 	// Values has the arguments of its block that have a value, by their names, in
 	// the Go types of their schema types: int, float64, string, time.Duration and so on.
 	Values map[string]any
-	// Seed is the root of its random numbers.
-	Seed int64
 }
 
 var registry []ControllerChoice
@@ -59,9 +51,6 @@ func FindController(name string) (ControllerChoice, bool) {
 	}
 	return registry[i], true
 }
-
-// All lists the controllers by their names.
-func Controllers() []ControllerChoice { return slices.Clone(registry) }
 
 // Report is what a controller sees when a job reports progress.
 type Report struct {

@@ -19,15 +19,6 @@ func (l *loop) place(j int32) queue.Key {
 	return k
 }
 
-// attained returns the core time that a job has had up to now.
-func (l *loop) attained(j int32) time.Duration {
-	f := l.life(j)
-	if f.state != Running {
-		return f.coreTime
-	}
-	return Plus(f.coreTime, CoreTime(l.now-f.since, int(f.held)))
-}
-
 // least returns the least that a waiting job can start with.
 func (l *loop) least(j int32) queue.Ask {
 	choices, now := l.choices(j), l.life(j).alternative

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
@@ -84,9 +83,6 @@ func (l *loop) withdrawVictim(j int32) {
 		l.victims.Withdraw(j)
 	}
 }
-
-// service returns the service time of a running job up to now.
-func (l *loop) service(j int32) time.Duration { return l.life(j).service + l.now - l.life(j).since }
 
 // addHeld adds what a running job would give back if it were paused.
 func (l *loop) addHeld(rooms []Room, j int32) {

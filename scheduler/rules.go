@@ -281,33 +281,37 @@ func (j JobView) Turn() int64 { return j.l.arrivals }
 // Held returns what a running job holds.
 func (j JobView) Held() Grant { return j.life().grant }
 
-// Since returns when the present stretch of waiting or running began, as far as
-// it is not added to the job's times yet.
-func (j JobView) Since() time.Duration { return j.life().since }
-
 // Yields reports whether a running job's turn is over: its cores count as free,
 // and it stands in the queue.
 func (j JobView) Yields() bool { return j.life().yields }
 
-// CoreTime returns the core time of the stretches that have ended.
-func (j JobView) CoreTime() time.Duration { return j.life().coreTime }
+// JobTimes are what a job has had so far.
+type JobTimes struct {
+	// Since is when the present stretch of waiting or running began, as far as it is not added to Settled yet.
+	Since time.Duration
+	// Service is the service time up to now, CoreTime the core time of the stretches that have ended.
+	Service, CoreTime time.Duration
+	// Began is when a running job would have begun, had it run for its whole service time at a stretch.
+	Began time.Duration
+}
+
+// Times returns what the job has had so far.
+func (j JobView) Times() JobTimes {
+	f := j.life()
+	t := JobTimes{Since: f.since, Service: f.service, CoreTime: f.coreTime, Began: f.since - f.service}
+	if f.state == Running {
+		t.Service += j.l.now - f.since
+	}
+	return t
+}
 
 // Attained returns the core time that the job has had up to now.
-func (j JobView) Attained() time.Duration { return j.l.attained(j.number) }
-
-// Began returns when a running job would have begun, had it run for its whole service time at a stretch.
-func (j JobView) Began() time.Duration { return j.life().since - j.life().service }
-
-// Service returns the service time of a running job up to now.
-func (j JobView) Service() time.Duration { return j.l.service(j.number) }
-
-// ServiceOf returns the service time up to now, times the number of devices by which it
-// is counted.
-func (j JobView) ServiceOf(devices int) time.Duration {
-	if f := j.life(); f.state != Running {
-		return CoreTime(f.service, devices)
+func (j JobView) Attained() time.Duration {
+	f := j.life()
+	if f.state != Running {
+		return f.coreTime
 	}
-	return CoreTime(j.l.service(j.number), devices)
+	return Plus(f.coreTime, CoreTime(j.l.now-f.since, int(f.held)))
 }
 
 // Predicted returns the predicted run time on the full request; 0 without one.
@@ -382,12 +386,6 @@ func (j JobView) FitsAnew(rooms []Room, cores int32, nodes []int32) (_ []int32, 
 	return j.l.fitAnew(rooms, j.number, cores, nodes)
 }
 
-// Yield adds to rooms what a running job would give back if it were paused.
-func (j JobView) Yield(rooms []Room) { j.l.addHeld(rooms, j.number) }
-
-// Movable reports whether a job that has started may go on on other nodes.
-func (j JobView) Movable() bool { return j.l.movable(j.number) }
-
 // Home returns the nodes that a job which has started is bound to, or nil. The
 // slice holds until the next call, for any job.
 func (j JobView) Home() []int32 { return j.l.home(j.number) }
@@ -400,8 +398,8 @@ func (j JobView) Fits(cores int32) (nodes []int32, ok bool) { return j.l.fits(j.
 // had ended: paused jobs keep the memory that it needs, and they come after it.
 func (j JobView) HeldUp() bool { return j.l.heldUp(j.number) }
 
-// Choices returns the alternatives that a waiting job can still choose among;
-// none for a job that has none, or that has started.
+// Choices returns the alternatives that a waiting job can choose among: at least that with which it is looked at, which
+// alone is left to one that has started.
 func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
 
 // ChoicesAnew is Choices, and the alternatives with which a job can go on that is paused, or would be.
@@ -410,8 +408,14 @@ func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.number) }
 // Alternative returns the one with which the job is looked at, or has started.
 func (j JobView) Alternative() int32 { return int32(j.life().alternative) }
 
-// GiveBack adds to rooms what a running job would give back if it ended.
-func (j JobView) GiveBack(rooms []Room) { j.l.addAll(rooms, j.number) }
+// GiveBack adds to rooms what a running job would give back if it ended, or if it were paused.
+func (j JobView) GiveBack(rooms []Room, paused bool) {
+	if paused {
+		j.l.addHeld(rooms, j.number)
+		return
+	}
+	j.l.addAll(rooms, j.number)
+}
 
 // The types of package cluster (capacity, requests, grants)
 // under the names that engines and policies use.

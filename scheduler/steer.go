@@ -73,11 +73,10 @@ func (l steered) Request(j, cores int32)          { l.request(j, cores) }
 func (l steered) Facts(j int32) Report {
 	f := l.life(j)
 	r := Report{
-		Job: int(j), Left: NoBudget, Used: f.service,
+		Job: int(j), Left: NoBudget, Used: l.Job(j).Times().Service,
 		Allotment: JobAllotment{Threads: int(f.request), GPUs: l.Jobs[j].GPUs},
 	}
 	if f.state == Running {
-		r.Used = l.service(j)
 		if m, ok := l.Engine.(SteeringMeter); ok {
 			r.Used = m.Used(int(j))
 		}

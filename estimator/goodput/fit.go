@@ -54,16 +54,6 @@ func Fit(all []Measurement) Params {
 	return p
 }
 
-// Loss returns what Fit makes least.
-func Loss(p Params, all []Measurement) float64 {
-	x := vector{
-		math.Log(max(p.AlphaC, least)), math.Log(max(p.BetaC, least)), math.Log(max(p.AlphaN, least)),
-		math.Log(max(p.BetaN, least)), math.Log(max(p.AlphaR, least)), math.Log(max(p.BetaR, least)), p.Gamma,
-	}
-	loss, _ := newFit(all).evaluate(x)
-	return loss
-}
-
 type vector [variables]float64
 
 func toParams(x vector) Params {

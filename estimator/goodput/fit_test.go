@@ -90,3 +90,13 @@ func BenchmarkBest(b *testing.B) {
 		m.Best(4, 16)
 	}
 }
+
+// Loss returns what Fit makes least.
+func Loss(p Params, all []Measurement) float64 {
+	x := vector{
+		math.Log(max(p.AlphaC, least)), math.Log(max(p.BetaC, least)), math.Log(max(p.AlphaN, least)),
+		math.Log(max(p.BetaN, least)), math.Log(max(p.AlphaR, least)), math.Log(max(p.BetaR, least)), p.Gamma,
+	}
+	loss, _ := newFit(all).evaluate(x)
+	return loss
+}

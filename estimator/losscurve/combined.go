@@ -9,9 +9,9 @@ import (
 // combined mixes the continuations of its members.
 var combined = Model{
 	Name: "combined",
-	Doc: "trend, a trend above a floor, inverse and exponential, from the last change of regime on, weighted by the " +
-		"likelihood that each, fitted to the first three quarters of the window, gives to the rest, and by how well it " +
-		"would have predicted the window's last loss",
+	// Trend, a trend above a floor, inverse and exponential, from the last change of regime on, weighted by the
+	// likelihood that each, fitted to the first three quarters of the window, gives to the rest, and by how well it
+	// would have predicted the window's last loss.
 	draw: drawCombined,
 	// Continuations of real trainings seldom take as long as the longest that are drawn. Chosen on the drawn curves of
 	// the test data, where it also holds for families that are left out, and on made-up ones.
@@ -180,7 +180,7 @@ func standing(likelihood float64, errors []float64) float64 {
 // it would have predicted the window itself.
 var selfTF = Model{
 	Name: "selftf",
-	Doc:  "step(l) = (h/l)·ln(d/l) + j0, with d the greatest loss and j0 the first step, without outliers",
+	// step(l) = (h/l)·ln(d/l) + j0, with d the greatest loss and j0 the first step, without outliers
 	draw: func(w window, n int, rng *rand.Rand) []float64 {
 		return around(selfTFLeft(w), backtest(w, selfTFLeft, 1.2, priorWeight), w.horizon(), n, rng)
 	},

@@ -9,7 +9,7 @@ import (
 // Optimus, 2018; H. Zhang and others, SLAQ, 2017).
 var inverseLaw = law{
 	name: "inverse",
-	doc:  "1/(β0·k + β1) + β2, the law of Optimus and SLAQ",
+	// 1/(β0·k + β1) + β2, the law of Optimus and SLAQ
 	// 1/(l − β2) is linear in k.
 	straight: func(above float64) (value, slope float64) { return 1 / above, 1 / (above * above) },
 	back:     func(v float64) float64 { return 1 / v },
@@ -19,8 +19,8 @@ var inverseLaw = law{
 
 // exponentialLaw is the law of gradient descent on strongly convex losses.
 var exponentialLaw = law{
-	name:     "exponential",
-	doc:      "a·exp(−b·k) + c",
+	name: "exponential",
+	// a·exp(−b·k) + c
 	straight: func(above float64) (value, slope float64) { return math.Log(above), 1 / above },
 	back:     math.Exp,
 	known:    2.2,
@@ -29,7 +29,7 @@ var exponentialLaw = law{
 // law is a curve with a floor: some function of the loss above it is linear in the
 // step.
 type law struct {
-	name, doc string
+	name string
 	// straight returns that function of a loss above the floor, and the size of
 	// its derivative; back is its inverse.
 	straight func(above float64) (value, slope float64)
@@ -44,7 +44,7 @@ type law struct {
 var inverse, exponential = inverseLaw.model(), exponentialLaw.model()
 
 func (l law) model() Model {
-	return Model{Name: l.name, Doc: l.doc, draw: l.draw}
+	return Model{Name: l.name, draw: l.draw}
 }
 
 // draw takes floors by their likelihood, and scatters the steps by how well the

@@ -43,7 +43,6 @@ type Ask struct {
 // Model is a way to predict.
 type Model struct {
 	Name string
-	Doc  string
 	// draw returns the steps that are left in possible continuations, all alike
 	// in chance; +Inf where the target is not reached.
 	draw func(w window, n int, rng *rand.Rand) []float64

@@ -10,7 +10,7 @@ import (
 // floor extrapolate them badly.
 var trend = Model{
 	Name: "trend",
-	Doc:  "the logarithm of the loss as a local trend over the logarithm of the step, by a Kalman filter",
+	// the logarithm of the loss as a local trend over the logarithm of the step, by a Kalman filter
 	draw: newTrend.draw,
 }
 

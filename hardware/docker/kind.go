@@ -38,7 +38,7 @@ var kind = engine.Kind{
   threads = host.threads
   pull    = "missing"
 }`,
-	Real: true, Contained: true, Clusters: true, Parts: true,
+	Real: true, Contained: true, Clusters: true,
 	Args: []schema.Arg{
 		engine.PauseArg,
 		{Name: "host", Type: schema.String, DefaultDoc: "the daemon that the docker command would use (`DOCKER_HOST`)",

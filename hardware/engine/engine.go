@@ -79,16 +79,12 @@ type Kind struct {
 	Real bool
 	// Contained reports whether jobs run in containers, and so need an image.
 	Contained bool
-	// Descendants reports whether jobs are processes below this one, so that the CPU time of other programs can be told
-	// from theirs.
-	Descendants bool
-	// Here reports whether the hardware is always this machine, with its GPUs.
+	// Here reports whether jobs are processes below this one: the hardware is always this machine, with its GPUs, and the
+	// CPU time of other programs can be told from theirs.
 	Here bool
 	// Recorded reports whether the engine itself knows how long jobs take, from records of real ones: they need no run
 	// time and are not sampled, and where they have one, their cells are simulated as well.
 	Recorded bool
-	// Parts reports whether a real engine starts a program for each part of a job with roles.
-	Parts bool
 	// Clusters reports whether hardware may have node blocks.
 	Clusters bool
 	// Loses reports whether nodes can go away while jobs run, and others take their places, also where the file says

@@ -61,9 +61,6 @@ func Names(is func(*Kind) bool) []string {
 	return names
 }
 
-// IsReal is a condition for Names.
-func IsReal(k *Kind) bool { return k.Real }
-
 // Local returns the engine that samples the programs of jobs that are simulated: the first that runs them on this
 // machine itself. It is nil when there is none.
 func Local() *Kind {

@@ -3,7 +3,6 @@ package market_test
 import (
 	"encoding/csv"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,32 +121,6 @@ func TestQuantilesInvertSurvival(t *testing.T) {
 			}
 			before = q
 		}
-	}
-}
-
-// TestFitsFindWhatWasDrawn draws lives, censors a third of them, and fits.
-func TestFitsFindWhatWasDrawn(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	truth := market.Weibull{Shape: 0.7, Scale: 3 * time.Hour}
-	var seen []market.Observation
-	for range 2000 {
-		life, given := market.Draw(truth, r), market.Draw(market.Exponential{Mean: 6 * time.Hour}, r)
-		seen = append(seen, market.Observation{Time: min(life, given), Taken: life <= given})
-	}
-	w, err := market.WeibullOf(seen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if math.Abs(w.Shape-0.7) > 0.03 || math.Abs(w.Scale.Hours()-3) > 0.25 {
-		t.Errorf("fitted %s, drawn from %s", w, truth)
-	}
-	e, err := market.ExponentialOf([]market.Observation{{Time: time.Hour, Taken: true}, {Time: 2 * time.Hour},
-		{Time: 3 * time.Hour, Taken: true}})
-	if err != nil || e.Mean != 3*time.Hour {
-		t.Errorf("two of the servers were taken in 6 hours: %s, %v", e, err)
-	}
-	if _, err := market.ExponentialOf([]market.Observation{{Time: time.Hour}}); err == nil {
-		t.Error("nobody was taken away, and yet there is a fit")
 	}
 }
 

@@ -106,47 +106,6 @@ func (m *Measured) Quantile(u float64) time.Duration {
 
 func (m *Measured) String() string { return fmt.Sprintf("survival(%q)", m.Name) }
 
-// ExponentialOf fits an exponential life by maximum likelihood: the time seen over
-// the number of those taken.
-func ExponentialOf(seen []Observation) (Exponential, error) {
-	total, taken := 0.0, 0
-	for _, o := range seen {
-		total += float64(o.Time)
-		if o.Taken {
-			taken++
-		}
-	}
-	if taken == 0 {
-		return Exponential{}, errors.New("no server was taken away: there is nothing to fit")
-	}
-	return Exponential{Mean: duration(total / float64(taken))}, nil
-}
-
-// WeibullOf fits a Weibull life by maximum likelihood.
-func WeibullOf(seen []Observation) (Weibull, error) {
-	e, err := ExponentialOf(seen)
-	if err != nil {
-		return Weibull{}, err
-	}
-	loss := func(x []float64) float64 {
-		shape, scale := math.Exp(x[0]), math.Exp(x[1])
-		sum := 0.0
-		for _, o := range seen {
-			t := math.Max(float64(o.Time)/float64(e.Mean), 1e-12) / scale
-			sum += math.Pow(t, shape)
-			if o.Taken {
-				sum -= math.Log(shape/scale) + (shape-1)*math.Log(t)
-			}
-		}
-		return sum
-	}
-	x, err := minimum(loss, []float64{0, 0})
-	if err != nil {
-		return Weibull{}, fmt.Errorf("fit a Weibull life: %w", err)
-	}
-	return Weibull{Shape: math.Exp(x[0]), Scale: duration(math.Exp(x[1]) * float64(e.Mean))}, nil
-}
-
 // BathtubOf fits a bathtub to a measured curve by least squares over time, up to the
 // curve's last point, and returns the root mean square difference of the two.
 func BathtubOf(m *Measured) (Bathtub, float64, error) {

@@ -40,7 +40,7 @@ var kind = engine.Kind{
   engine  = "process"
   threads = host.threads
 }`,
-	Real: true, Descendants: true, Here: true, Clusters: true, Parts: true, Args: []schema.Arg{engine.PauseArg},
+	Real: true, Here: true, Clusters: true, Args: []schema.Arg{engine.PauseArg},
 	NodeArgs: market.NodeArgs, Blocks: []*schema.Block{market.BillingBlock},
 	Machine: func(_ engine.Block, host engine.Host) scheduler.Node {
 		return scheduler.Node{Threads: host.Threads, Memory: host.MemoryBytes, GPUs: host.GPUs, GPU: host.GPUType}

@@ -41,7 +41,7 @@ var kind = engine.Kind{
   threads   = 2
   time      = "1h"
 }`,
-	Real: true, Clusters: true, Parts: true, Loses: true,
+	Real: true, Clusters: true, Loses: true,
 	Args:   arguments,
 	Decode: decode,
 	Machine: func(b engine.Block, _ engine.Host) scheduler.Node {

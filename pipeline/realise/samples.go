@@ -413,7 +413,7 @@ const mostCopies = 8
 // share; 0 if the job cannot run beside another there, or how it does so is not measured.
 func (x *Experiment) copies(h *experiment.Hardware, j *experiment.Job) (copies, cores int) {
 	kind := h.Kind()
-	if x.Spec.Profile.Alone || !h.Real() || !kind.Descendants && !kind.Contained ||
+	if x.Spec.Profile.Alone || !h.Real() || !kind.Here && !kind.Contained ||
 		len(j.Roles) > 0 || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Terms != nil {
 		return 0, 0
 	}

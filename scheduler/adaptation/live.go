@@ -31,7 +31,7 @@ func (c *Course) Options() scheduler.ControllerOptions {
 
 func init() {
 	scheduler.RegisterController(scheduler.ControllerChoice{
-		Name: Live, Doc: "Decides when to deepen a network, for the controllers of an `adaptation` block.",
+		Name: Live,
 		New: func(o scheduler.ControllerOptions) (scheduler.Controller, error) {
 			c, ok := o.Values[courseOption].(*Course)
 			if !ok || c.Decider == nil || c.Real == nil {

@@ -40,7 +40,7 @@ func Running(v scheduler.View) *Plan {
 			rooms = append(rooms, last.free...)
 			p.Steps = append(p.Steps, Step{at, rooms[n : n+nodes : n+nodes]})
 		}
-		j.GiveBack(p.Steps[len(p.Steps)-1].free)
+		j.GiveBack(p.Steps[len(p.Steps)-1].free, false)
 	}
 	return p
 }

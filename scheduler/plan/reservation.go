@@ -50,7 +50,7 @@ func (r *Reservation) reserveAs(v scheduler.View, j scheduler.JobView) {
 			return
 		}
 		if k := v.Job(job); !k.Yields() {
-			k.GiveBack(r.rooms)
+			k.GiveBack(r.rooms, false)
 		}
 		more := false
 		if i+1 < n {

@@ -20,7 +20,7 @@ func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Hands) error {
 	}
 	p.begins(v.Now())
 	for _, j := range v.Running().All() {
-		m, stretch := &p.members[j], v.Now()-v.Job(j).Since()
+		m, stretch := &p.members[j], v.Now()-v.Job(j).Times().Since
 		p.count(m, p.whole(stretch-m.counted), true)
 		m.counted = stretch
 	}

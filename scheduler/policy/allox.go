@@ -167,7 +167,7 @@ func (m *matcher) startStarved() error {
 	all := m.Waiting()
 	for j := all.Peek(queue.Front, queue.Anyone); limit > 0 && j != nobody; j = all.Peek(queue.Front, queue.Anyone) {
 		view := m.Job(j)
-		if m.Now()-view.Since() <= limit {
+		if m.Now()-view.Times().Since <= limit {
 			return nil // those after it have not waited longer
 		}
 		choices := slices.Clone(view.Choices())
@@ -225,7 +225,7 @@ func (m *matcher) byProgress() (users, waiting []int32) {
 	}
 	for _, j := range m.Running().All() { // and what they have had since it was last added up
 		if u := m.owner[j]; waits(attained, u) {
-			attained[u] += int64(m.progress(m.Now()-m.Job(j).Since(), m.Job(j).Held()))
+			attained[u] += int64(m.progress(m.Now()-m.Job(j).Times().Since, m.Job(j).Held()))
 		}
 	}
 	slices.SortFunc(users, func(a, b int32) int {

@@ -73,18 +73,18 @@ func TestReplayByHand(t *testing.T) {
 	away := func(tick int) bool { return tick != 3 && tick != 4 }
 	choices := scripted{nothing, spot, spot, spot, spot, demand, demand, spot, spot, spot, spot, spot}
 	// done by the end of each tick: 0 0 0.5 0.5 0.5 0.5 1 1 1.5 2.5 3.5 4.5
-	out := policy.ReplayRental(choices, v, away)
+	out := replayRental(choices, v, away)
 	want := []scheduler.RentalMarket{nothing, spot, spot, nothing, nothing, demand, demand, spot, spot, spot, spot, spot}
 	if !slices.Equal(out.Choices, want) || out.Starts != 3 || out.Spot != 7*time.Hour || out.OnDemand != 2*time.Hour ||
 		!out.Met || out.Done != 12*time.Hour {
 		t.Errorf("%+v", out)
 	}
 	v.Deadline = 11 * time.Hour
-	if out := policy.ReplayRental(choices, v, away); out.Met || out.Done != 11*time.Hour || len(out.Choices) != 11 {
+	if out := replayRental(choices, v, away); out.Met || out.Done != 11*time.Hour || len(out.Choices) != 11 {
 		t.Errorf("an hour too early: %+v", out)
 	}
 	v.Work = 0
-	if out := policy.ReplayRental(choices, v, away); !out.Met || len(out.Choices) != 0 {
+	if out := replayRental(choices, v, away); !out.Met || len(out.Choices) != 0 {
 		t.Errorf("nothing to do: %s", fmt.Sprint(out))
 	}
 }

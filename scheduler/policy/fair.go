@@ -25,7 +25,7 @@ func init() {
 type fair struct{ accounts }
 
 func (f *fair) Rank(j scheduler.JobView) int64   { return f.of(j.Number()) }
-func (f *fair) Second(j scheduler.JobView) int64 { return int64(j.CoreTime()) }
+func (f *fair) Second(j scheduler.JobView) int64 { return int64(j.Times().CoreTime) }
 
 // Used implements scheduler.Follower: users attain core time.
 func (f *fair) Used(j int32, d time.Duration, g scheduler.Grant) {

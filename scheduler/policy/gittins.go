@@ -51,7 +51,7 @@ func newGittins(jobs []scheduler.Job) *gittins {
 
 // Rank returns the inverse of the Gittins index after what the job has attained, in nanoseconds.
 func (g *gittins) Rank(j scheduler.JobView) int64 {
-	return g.after(float64(j.ServiceOf(deviceCount(j.Job()))))
+	return g.after(float64(scheduler.CoreTime(j.Times().Service, deviceCount(j.Job()))))
 }
 
 // after returns the inverse of the index after the attained service a: the least over all Δ of

@@ -100,7 +100,7 @@ func TestMatchingEqualsTheHungarianMethod(t *testing.T) {
 			}
 		}
 		at := SolveAssignment(p)
-		if got, want := p.Sum(at), assigned(cost); got != want {
+		if got, want := sumOf(p, at), assigned(cost); got != want {
 			t.Fatalf("%+v: the finishes add up to %d, the least is %d", p, got, want)
 		}
 		if !slices.Equal(at, SolveAssignment(p)) {

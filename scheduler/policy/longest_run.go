@@ -11,6 +11,6 @@ func init() {
 		Choice: Choice{
 			Name: string(LongestRun), Title: "Longest run first", Doc: "those that have run for longest", Place: 1,
 		},
-		Key: func(j scheduler.JobView) (began, cores int64) { return int64(j.Began()), int64(j.Request()) },
+		Key: func(j scheduler.JobView) (began, cores int64) { return int64(j.Times().Began), int64(j.Request()) },
 	})
 }

@@ -235,15 +235,3 @@ func (p Assignment) shortest(job int32) int64 {
 	}
 	return least
 }
-
-// Sum returns what the jobs' finishes add up to when they are matched so.
-func (p Assignment) Sum(at []AssignmentPosition) int64 {
-	sum := int64(0)
-	inside := map[AssignmentPosition]int{}
-	for i, a := range at {
-		sum += p.Times[i][a.Kind] * int64(a.Level)
-		sum += p.Free[a.Kind][inside[a]]
-		inside[a]++
-	}
-	return sum
-}

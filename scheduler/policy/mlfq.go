@@ -61,7 +61,7 @@ type feedbackQueues struct {
 
 // Rank returns the queue of a job, from 0.
 func (q *feedbackQueues) Rank(j scheduler.JobView) int64 {
-	ran := j.ServiceOf(1)
+	ran := j.Times().Service
 	n := 0
 	for n < len(q.ends) && ran >= q.ends[n] {
 		n++
@@ -72,7 +72,7 @@ func (q *feedbackQueues) Rank(j scheduler.JobView) int64 {
 // Quantum implements scheduler.Quanta: what is left of the quantum of the job's queue.
 func (q *feedbackQueues) Quantum(j scheduler.JobView) time.Duration {
 	if n := q.Rank(j); n < int64(len(q.ends)) {
-		return q.ends[n] - j.ServiceOf(1)
+		return q.ends[n] - j.Times().Service
 	}
 	return scheduler.Never
 }

@@ -54,10 +54,10 @@ func windows(t *testing.T, instance string) map[int][]bool {
 
 const onDemand, spot = 3.06, 0.9731
 
-func replay(s scheduler.RentalStrategy, deadline float64, available []bool) (cost float64, out policy.RentalOutcome) {
+func replay(s scheduler.RentalStrategy, deadline float64, available []bool) (cost float64, out rentalOutcome) {
 	v := scheduler.RentalView{Deadline: time.Duration(deadline * float64(time.Hour)), Work: 48 * time.Hour,
 		Overhead: 12 * time.Minute, Tick: 10 * time.Minute}
-	out = policy.ReplayRental(s, v, func(tick int) bool { return tick < len(available) && available[tick] })
+	out = replayRental(s, v, func(tick int) bool { return tick < len(available) && available[tick] })
 	return out.OnDemand.Hours()*onDemand + out.Spot.Hours()*spot, out
 }
 
@@ -117,7 +117,7 @@ func TestNobodyMissesADeadline(t *testing.T) {
 		for name, s := range map[string]policy.RentalFunc{
 			"always": policy.Always, "greedy": policy.Greedy, "uniform_progress": policy.UniformProgress, "patient": policy.Patient,
 		} {
-			if out := policy.ReplayRental(s, v, at); !out.Met {
+			if out := replayRental(s, v, at); !out.Met {
 				t.Fatalf("%s: done at %s, deadline %s", name, out.Done, v.Deadline)
 			}
 		}

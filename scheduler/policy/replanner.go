@@ -92,7 +92,7 @@ func (p *replanner) clear() {
 	p.running, p.targets, p.nodes = p.running[:0], p.targets[:0], p.nodes[:0]
 	for _, number := range p.Running().All() {
 		j := p.Job(number)
-		j.Yield(p.rooms)
+		j.GiveBack(p.rooms, true)
 		p.running = append(p.running, p.keyOf(j))
 	}
 	slices.SortFunc(p.running, queue.Key.Compare)

@@ -12,6 +12,6 @@ func init() {
 			Name: string(SmallestRequest), Title: "Smallest request first", Doc: "those that ask for the fewest cores",
 			Place: 2,
 		},
-		Key: func(j scheduler.JobView) (cores, began int64) { return int64(j.Request()), int64(j.Began()) },
+		Key: func(j scheduler.JobView) (cores, began int64) { return int64(j.Request()), int64(j.Times().Began) },
 	})
 }

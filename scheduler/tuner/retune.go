@@ -26,7 +26,7 @@ const retuneKey = "options"
 
 func init() {
 	scheduler.RegisterController(scheduler.ControllerChoice{
-		Name: Name, Doc: "tunes settings while the job trains; `tune` blocks with a `mode` other than `trials` have it.",
+		Name: Name,
 		New: func(o scheduler.ControllerOptions) (scheduler.Controller, error) {
 			own, ok := o.Values[retuneKey].(Options)
 			if !ok {

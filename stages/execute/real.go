@@ -104,7 +104,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	}
 	defer gpus.abort()
 	var speeds []hardware.Speed
-	if hw.Kind.Descendants || hw.Kind.Contained && on.Site.Local(hw) {
+	if hw.Kind.Here || hw.Kind.Contained && on.Site.Local(hw) {
 		speeds = probe(t.Launches)
 	}
 	load, lost := hardware.NewLoadSampler(), hardware.NewWatch()
@@ -116,7 +116,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 			out.Speeds = append(out.Speeds, record.Speed(s.Until(hardware.ProbeSpeed(s.Cores))))
 		}
 		by = disturbance{lost.End(), hardware.UnknownLoad}
-		if busy := load.Others(); hw.Kind.Descendants {
+		if busy := load.Others(); hw.Kind.Here {
 			by.busy = busy
 		}
 		closed = errors.Join(running.Close(), tables.close(out))

@@ -406,7 +406,7 @@ func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int, besid
 	return Run{
 		Beside: beside, Total: unit.Cores,
 		Cluster: nodes, Job: job, Length: length, Steps: unit.Steps, GPUs: unit.GPUs, Pick: unit.Pick,
-		Descendants: kind.Descendants,
+		Descendants: kind.Here,
 		Limit:       unit.Limit, Observed: kind.Contained && unit.Hardware != nil && s.Site(kind.Name).Local(unit.Hardware),
 		Open: func(ctx context.Context, w watchers) (engine.Engine, error) {
 			return s.Site(kind.Name).Engine(ctx, engine.Task{Hardware: unit.Hardware, Cell: "samples", Jobs: jobs,
@@ -418,7 +418,7 @@ func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int, besid
 // ownsLoad reports whether the samples run below this process, so that the load of other programs can be
 // distinguished from theirs.
 func (s *sampling) ownsLoad() bool {
-	return !slices.ContainsFunc(s.units, func(u *stages.Unit) bool { return !u.Engine.Descendants })
+	return !slices.ContainsFunc(s.units, func(u *stages.Unit) bool { return !u.Engine.Here })
 }
 
 // keep records what was taken of a unit. A unit that no job asks for is also

@@ -105,11 +105,7 @@ func (c *Checker) fits(j *experiment.Job, h *experiment.Hardware, divides bool) 
 // fitsInParts checks that a hardware can run the parts of a job.
 func (c *Checker) fitsInParts(j *experiment.Job, h *experiment.Hardware) {
 	t := j.Template()
-	switch {
-	case h.Real() && !h.Kind().Parts:
-		c.fail(j.Range, "Engine without roles", "The engine %q of the hardware %q cannot start the job %q, which has roles.",
-			h.Engine, h.Name, j.Name)
-	case !t.CouldRun(h.Cluster, false):
+	if !t.CouldRun(h.Cluster, false) {
 		c.fail(j.Range, fmt.Sprintf("More than the hardware %q has", h.Name), "The parts of the job %q do not fit on the "+
 			"hardware %q: %s.", j.Name, h.Name, partsAsk(j))
 	}

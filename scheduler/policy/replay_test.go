@@ -1,4 +1,4 @@
-package policy
+package policy_test
 
 import (
 	"time"
@@ -6,8 +6,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Outcome is what a strategy came to on a record of availability.
-type RentalOutcome struct {
+// rentalOutcome is what a strategy came to on a record of availability.
+type rentalOutcome struct {
 	// Done is when the work was done, Never where the record or the deadline came first.
 	Done time.Duration
 	Met  bool
@@ -18,10 +18,10 @@ type RentalOutcome struct {
 	Choices        []scheduler.RentalMarket // tick by tick
 }
 
-// Replay runs one job by a strategy: available says for each tick whether a spot
+// replayRental runs one job by a strategy: available says for each tick whether a spot
 // server can be had in it. A tick that begins on a server is paid whole.
-func ReplayRental(s scheduler.RentalStrategy, v scheduler.RentalView, available func(tick int) bool) RentalOutcome {
-	var out RentalOutcome
+func replayRental(s scheduler.RentalStrategy, v scheduler.RentalView, available func(tick int) bool) rentalOutcome {
+	var out rentalOutcome
 	for tick := 0; v.Done < v.Work && v.Now < v.Deadline; tick++ {
 		v.Available = available(tick)
 		if v.Held == scheduler.Spot && !v.Available {
