@@ -15,7 +15,6 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
@@ -208,7 +207,7 @@ type Spec struct {
 	Thresholds []Threshold
 	Plots      []Plot
 	// References are numbers of others, shown beside ours.
-	References []record.Reference `json:",omitempty"`
+	References []Reference `json:",omitempty"`
 	// Stages are the values of the blocks that stages bring, by stage.
 	Stages map[string][]schema.Settings `json:",omitempty"`
 

@@ -14,7 +14,7 @@ import (
 // Tuning is a search for the best settings of a job: a tune block, at one point of
 // the axes that it, its job and its hardware read.
 type Tuning struct {
-	record.Tuning
+	tuning.Tuning
 	Range Range
 	// Candidates are the only settings that may be tried, each with a value for each
 	// of the settings, in their order; nil where all combinations may be.

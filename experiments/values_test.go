@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/decode"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -355,11 +356,11 @@ policy "p" {
 
 // A recorded job has the settings of its table, others those of the search.
 func TestTunings(t *testing.T) {
-	tune := &experiments.Tuning{Tuning: record.Tuning{
-		Name: "t", Job: "a", Settings: []record.TunedSetting{
+	tune := &experiments.Tuning{Tuning: tuning.Tuning{
+		Name: "t", Job: "a", Settings: []tuning.TunedSetting{
 			{Name: "lr", Min: 1, Max: 5}, {Name: "batch", Values: []string{"16", "32", "64"}, Numeric: true},
 		},
-		Imported: []record.Imported{
+		Imported: []tuning.Imported{
 			{Settings: []record.Setting{{Name: "lr", Value: "1"}, {Name: "batch", Value: "32"}}, Outcome: record.TrialOutcome{Time: 6, Units: 3}},
 			{Settings: []record.Setting{{Name: "lr", Value: "1"}, {Name: "batch", Value: "64"}}, Outcome: record.TrialOutcome{Time: 6}},
 			{Settings: []record.Setting{{Name: "lr", Value: "1"}, {Name: "batch", Value: "64"}},

@@ -234,7 +234,7 @@ func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 // files are the files and folders that a stage has left, with their sizes.
 func (c *chain) files(s *stages.Stage) []record.File {
 	var files []record.File
-	for _, name := range s.Files {
+	for _, name := range s.AllFiles() {
 		if info, err := folder.Stat(c.Dir, name); err == nil {
 			files = append(files, record.File{Name: name, Size: size(info)})
 		}

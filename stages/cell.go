@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -85,7 +86,7 @@ type Task struct {
 
 // Trial is a cell whose only job is a trial of a tuning.
 type Trial struct {
-	Tuning record.Tuning
+	Tuning tuning.Tuning
 	// Units are the epochs or steps of the job.
 	Units int
 	// Recorded is the outcome of a job whose outcomes are recorded; nil for others.

@@ -46,6 +46,8 @@ type Stage struct {
 	Reads, Writes []Artifact
 	// Files are those that it leaves in the experiment's folder, or folders in it.
 	Files []string
+	// More are further files, of what features have registered; it may be nil.
+	More func() []string
 	// Block is a block of the language that the stage brings; it may be nil. Its
 	// values are in Run.Settings, and part of the stage's key.
 	Block *schema.Block
@@ -73,6 +75,14 @@ type Stage struct {
 	Always bool
 	// Run does the work. Its error ends the run, except for stages with Always.
 	Run func(context.Context, *Run) error
+}
+
+// AllFiles are those that the stage leaves.
+func (s *Stage) AllFiles() []string {
+	if s.More == nil {
+		return s.Files
+	}
+	return slices.Concat(s.Files, s.More())
 }
 
 // Line is a labelled value of a key. Labels hold no spaces.

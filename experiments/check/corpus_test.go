@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments/decode/decodetest"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // TestExperiments loads files of users, right and wrong.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/decode/decodetest"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
 )
 
 // refused holds a file against what is said of it: "" for one that is right.
@@ -158,7 +159,8 @@ func TestTrialsOfResults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	plan := record.Plan{Experiment: "e", Tunings: []record.Tuning{{Name: "t"}, {Name: "u", Mode: record.Online}}}
+	plan := record.Plan{Experiment: "e"}
+	tuning.Asked.Set(&plan, []tuning.Tuning{{Name: "t"}, {Name: "u", Mode: tuning.Online}})
 	for _, c := range cells {
 		plan.Cells = append(plan.Cells, c.CellRef)
 		write(filepath.Join(record.CellsDir, c.Cell, record.CellFile), c)

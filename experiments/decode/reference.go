@@ -59,8 +59,8 @@ func referenceBlock() *schema.Block {
 }
 
 // references decodes the reference blocks.
-func (d *Decoder) references(s *experiments.Spec) []record.Reference {
-	var list []record.Reference
+func (d *Decoder) references(s *experiments.Spec) []experiments.Reference {
+	var list []experiments.Reference
 	whole := !d.Failed() // else cells and axes may be missing to which rows belong
 	for _, n := range d.root.All("reference") {
 		var v referenceArgs
@@ -83,7 +83,7 @@ func (d *Decoder) references(s *experiments.Spec) []record.Reference {
 			a.Fail(a.At("file"), "Table without rows", "%s has no rows.", from.Shown)
 			continue
 		}
-		list = append(list, record.Reference{
+		list = append(list, experiments.Reference{
 			Name: n.Label, File: v.File, Doc: v.Doc, Rows: t.rows,
 			RelativeTo: d.policyThatRuns(a, "relative_to", s.Cells),
 		})
@@ -99,7 +99,7 @@ type referenceTable struct {
 	metrics []string          // by column
 	where   []experiments.Setting
 	chosen  []int // columns of where
-	rows    []record.ReferenceRow
+	rows    []experiments.ReferenceRow
 }
 
 // places are what a row can be about beside the axes.
@@ -156,7 +156,7 @@ func (t *referenceTable) row(_ int, fields []string) error {
 			return nil
 		}
 	}
-	var r record.ReferenceRow
+	var r experiments.ReferenceRow
 	for i, text := range fields {
 		text = strings.TrimSpace(text)
 		switch {
@@ -168,7 +168,7 @@ func (t *referenceTable) row(_ int, fields []string) error {
 			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("%s %q is not a number", t.metrics[i], text)
 			}
-			r.Values = append(r.Values, record.ReferenceValue{Metric: t.metrics[i], Value: v})
+			r.Values = append(r.Values, experiments.ReferenceValue{Metric: t.metrics[i], Value: v})
 		}
 	}
 	for _, at := range r.At {
@@ -184,7 +184,7 @@ func (t *referenceTable) row(_ int, fields []string) error {
 }
 
 // planned reports whether some cell of the experiment is where a row is.
-func (t *referenceTable) planned(r record.ReferenceRow) bool {
+func (t *referenceTable) planned(r experiments.ReferenceRow) bool {
 	return slices.ContainsFunc(t.spec.Cells, func(c experiments.Cell) bool {
 		for _, s := range r.At {
 			is := s.Value

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 )
 
@@ -213,7 +214,7 @@ type constraintArgs struct {
 // tuneBlock is made anew at each call: methods are registered.
 func tuneBlock() *schema.Block {
 	var objectives, docs, methods []string
-	for _, o := range record.Objectives {
+	for _, o := range tuning.Objectives {
 		objectives = append(objectives, o.Name)
 		docs = append(docs, "`"+o.Name+"` ("+o.Doc+")")
 	}
@@ -242,7 +243,7 @@ func (d *Decoder) Tune(n *eval.Node, e *eval.Env) (*Tune, bool) {
 	a := d.Decode(n, e, &v)
 	t := &Tune{Values: map[string]cty.Value{}, Tuning: &experiments.Tuning{Range: eval.RangeOf(n.Header)}}
 	t.Job = v.Job
-	t.Tuning.Tuning = record.Tuning{
+	t.Tuning.Tuning = tuning.Tuning{
 		Name: n.Label, Job: v.Job, Objective: v.Objective, Method: v.Method, Trials: v.Trials, Start: v.Start,
 		LimitSeconds: v.Limit.Seconds(), PerCost: v.PerCost,
 	}
@@ -279,17 +280,17 @@ func (d *Decoder) mode(n *eval.Node, a *eval.Args, v *tuneArgs, t *Tune) {
 		a.Unread("{} is for "+why+".", names...)
 	}
 	trials, changed := "trials that are jobs of their own, and in mode \""+mode+"\" one job is changed",
-		fmt.Sprintf("the modes %q and %q", record.Online, record.ByRestart)
+		fmt.Sprintf("the modes %q and %q", tuning.Online, tuning.ByRestart)
 	if mode == "trials" {
 		unread(changed+"; trials are jobs of their own", "stretch", "confidence")
 		return
 	}
 	t.Mode, t.Stretch, t.Confidence = mode, v.Stretch, v.Confidence
-	if mode == record.Unchanged {
+	if mode == tuning.Unchanged {
 		unread("settings that change, and in mode \"fixed\" they do not", "stretch", "confidence", "trials", "start")
 	}
 	unread(trials, "parallel", "per_cost")
-	if mode == record.Unchanged {
+	if mode == tuning.Unchanged {
 		unread("settings that change, and in mode \"fixed\" they do not", "warm_start")
 	}
 	for _, c := range n.All("context") {
@@ -310,7 +311,7 @@ func (d *Decoder) target(n *eval.Node, a *eval.Args, target *float64, t *Tune) {
 	if t.Objective == "" {
 		return // in error
 	}
-	o := record.FindObjective(t.Objective)
+	o := tuning.FindObjective(t.Objective)
 	switch {
 	case o.Target == "":
 		a.Unread(fmt.Sprintf("The objective %q has no {}; a constraint block bounds an outcome.", o.Name), "target")
@@ -327,7 +328,7 @@ func (d *Decoder) target(n *eval.Node, a *eval.Args, target *float64, t *Tune) {
 func (d *Decoder) constraint(n *eval.Node, e *eval.Env, t *Tune) bool {
 	var v constraintArgs
 	a := d.Decode(n, e, &v)
-	c := record.Constraint{Outcome: n.Label, Min: v.Min, Max: v.Max}
+	c := tuning.Constraint{Outcome: n.Label, Min: v.Min, Max: v.Max}
 	switch {
 	case n.Broken || !a.OK:
 	case a.Lacks("min") && a.Lacks("max"):
@@ -349,7 +350,7 @@ func (d *Decoder) setting(n *eval.Node, e *eval.Env, t *Tune) bool {
 	var v settingArgs
 	var c contextArgs
 	a := d.Decode(n, e, &v)
-	s := record.TunedSetting{Name: n.Label, Log: v.Log, Context: n.Schema.Name == "context", Live: v.Live}
+	s := tuning.TunedSetting{Name: n.Label, Log: v.Log, Context: n.Schema.Name == "context", Live: v.Live}
 	if s.Context {
 		d.Decode(n, e, &c)
 	}
@@ -396,7 +397,7 @@ func (d *Decoder) setting(n *eval.Node, e *eval.Env, t *Tune) bool {
 }
 
 // goal reads where trials in a context count.
-func (d *Decoder) goal(n *eval.Node, a *eval.Args, at *float64, s *record.TunedSetting) {
+func (d *Decoder) goal(n *eval.Node, a *eval.Args, at *float64, s *tuning.TunedSetting) {
 	if at != nil {
 		s.Goal = record.Number(*at)
 		if listed := len(s.Values) > 0; listed && !slices.Contains(s.Values, s.Goal) ||
@@ -416,7 +417,7 @@ func (d *Decoder) goal(n *eval.Node, a *eval.Args, at *float64, s *record.TunedS
 }
 
 // listed reads the values of a setting.
-func (d *Decoder) listed(n *eval.Node, a *eval.Args, v cty.Value, t *Tune, s *record.TunedSetting) {
+func (d *Decoder) listed(n *eval.Node, a *eval.Args, v cty.Value, t *Tune, s *tuning.TunedSetting) {
 	at := n.Attr("values").Expr.Range()
 	switch {
 	case !eval.IsList(v):
@@ -446,7 +447,7 @@ func (d *Decoder) listed(n *eval.Node, a *eval.Args, v cty.Value, t *Tune, s *re
 }
 
 // initial reads where a search begins.
-func (d *Decoder) initial(a *eval.Args, v cty.Value, s *record.TunedSetting) {
+func (d *Decoder) initial(a *eval.Args, v cty.Value, s *tuning.TunedSetting) {
 	text := eval.Display(v)
 	f, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -495,8 +496,8 @@ func (d *Decoder) warmStart(a *eval.Args, name string, t *Tune) {
 }
 
 // importedTrial reads a row of imported trials.
-func importedTrial(t *Tune, column map[string]int, row []string) (record.Imported, error) {
-	var one record.Imported
+func importedTrial(t *Tune, column map[string]int, row []string) (tuning.Imported, error) {
+	var one tuning.Imported
 	for _, s := range t.Settings {
 		text := eval.Canonical(row[column[s.Name]])
 		if s.Numeric {
@@ -531,7 +532,7 @@ func importedTrial(t *Tune, column map[string]int, row []string) (record.Importe
 			return one, err
 		}
 	}
-	if i, ok := column["state"]; ok && strings.TrimSpace(row[i]) == record.TrialCrashed {
+	if i, ok := column["state"]; ok && strings.TrimSpace(row[i]) == tuning.TrialCrashed {
 		one.Outcome.Crashed = "it crashed where it was made"
 		return one, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -200,9 +201,7 @@ func (x *expander) tuning(t *tuned, hardware *eval.Node, p point, reads []int) *
 	}
 	one := decoded.Tuning
 	one.Hardware = hardware.Label
-	for _, a := range axes {
-		one.Axes = append(one.Axes, record.Setting(a))
-	}
+	one.Axes = axes
 	measured := x.blocks.Measured(t.job, x.global.With(each, ""), t.settings)
 	if !x.fill(t, one, measured) {
 		return nil
@@ -269,7 +268,7 @@ func (x *expander) fill(t *tuned, one *experiments.Tuning, measured [][]string) 
 }
 
 // contextOfTable finds where trials count among the values of a table.
-func (x *expander) contextOfTable(n *eval.Node, s *record.TunedSetting) bool {
+func (x *expander) contextOfTable(n *eval.Node, s *tuning.TunedSetting) bool {
 	switch {
 	case !s.Numeric:
 		x.Errorf(n.Header, "Context that is no number",
@@ -327,7 +326,7 @@ func (x *expander) candidates(t *tuned, one *experiments.Tuning, measured [][]st
 }
 
 // settingsOf are settings with their values.
-func settingsOf(settings []record.TunedSetting, values []string) []record.Setting {
+func settingsOf(settings []tuning.TunedSetting, values []string) []record.Setting {
 	list := make([]record.Setting, len(settings))
 	for i, s := range settings {
 		list[i] = record.Setting{Name: s.Name, Value: values[i]}
@@ -336,7 +335,7 @@ func settingsOf(settings []record.TunedSetting, values []string) []record.Settin
 }
 
 // inSpace reports whether settings of a table are among those that are searched.
-func inSpace(settings []record.TunedSetting, values []string) bool {
+func inSpace(settings []tuning.TunedSetting, values []string) bool {
 	for i, s := range settings {
 		if len(s.Values) > 0 {
 			if !slices.Contains(s.Values, values[i]) {
@@ -449,7 +448,7 @@ func (x *expander) suits(t *tuned, one *experiments.Tuning) {
 	}
 	needs := []string{one.Objective}
 	at := []hcl.Range{place("objective")}
-	if o := record.FindObjective(one.Objective); o.Target != "" {
+	if o := tuning.FindObjective(one.Objective); o.Target != "" {
 		needs[0] = o.Target
 	}
 	for _, n := range t.node.All("constraint") {
@@ -559,7 +558,7 @@ func FirstCome(n *eval.Node) *experiments.Policy {
 	return p
 }
 
-func settingsText(settings []record.TunedSetting, values []string) string {
+func settingsText(settings []tuning.TunedSetting, values []string) string {
 	parts := make([]string, len(settings))
 	for i, s := range settings {
 		parts[i] = s.Name + "=" + values[i]

@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
 )
 
 // fromResults takes the trials of another experiment's results that tried the same settings:
@@ -32,10 +33,10 @@ func (d *Decoder) fromResults(a *eval.Args, t *Tune, from eval.File) bool {
 	}
 	others := 0
 	for _, c := range e.Trials {
-		if c.Outcome == nil || e.Plan.Tunings[c.Trial.Tuning].Mode != "" {
+		if c.Outcome == nil || tuning.Asked.Of(&e.Plan)[c.Trial.Tuning].Mode != "" {
 			continue
 		}
-		one := record.Imported{Outcome: *c.Outcome}
+		one := tuning.Imported{Outcome: *c.Outcome}
 		for _, name := range names {
 			if k := slices.IndexFunc(c.Trial.Settings, func(s record.Setting) bool { return s.Name == name }); k >= 0 {
 				one.Settings = append(one.Settings, c.Trial.Settings[k])

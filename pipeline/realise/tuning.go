@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/scheduler/tuner"
@@ -28,14 +29,8 @@ func (x *Experiment) Trial(tuning, replicate int, values []string, ref record.Tr
 	}
 	x.placeTrial(&at)
 	named := at
-	named.Axes = nil
-	for _, a := range t.Axes {
-		named.Axes = append(named.Axes, experiments.Setting(a))
-	}
-	ref.Tuning, ref.Settings = tuning, nil
-	for _, a := range at.Axes {
-		ref.Settings = append(ref.Settings, record.Setting(a))
-	}
+	named.Axes = t.Axes
+	ref.Tuning, ref.Settings = tuning, at.Axes
 	what := cmp.Or(t.Mode, "trial")
 	c := x.cell(at, fmt.Sprintf("%s-r%d-%s%d", cellName(named), replicate, what, ref.Number), replicate)
 	c.Ref.Axes, c.Ref.Trial = t.Axes, &ref
@@ -100,11 +95,8 @@ func (c *Cell) steered(dirs stages.Folders) ([]stages.Steered, error) {
 	}
 	block := c.Workload.Submits[0].Job
 	s := stages.Steered{
-		Units: block.Length(), Steps: block.Steps > 0, Controller: tuner.Name,
+		Units: block.Length(), Steps: block.Steps > 0, Controller: tuner.Name, Settings: slices.Clone(c.Ref.Trial.Settings),
 		At: func(settings []scheduler.Setting) (stages.Variant, error) { return c.variant(t, settings, dirs) },
-	}
-	for _, x := range c.Ref.Trial.Settings {
-		s.Settings = append(s.Settings, scheduler.Setting(x))
 	}
 	if block.Runtime != nil {
 		s.Losses = block.Runtime.Losses
@@ -118,15 +110,15 @@ func (c *Cell) steered(dirs stages.Folders) ([]stages.Steered, error) {
 func (c *Cell) tuner(t *experiments.Tuning, s *stages.Steered) (tuner.Options, error) {
 	method, _ := tuner.Find(t.Method) // the language knows no other
 	o := tuner.Options{
-		Problem: t.Problem(uint64(c.Ref.Seed)), Method: method, Fixed: t.Mode == record.Unchanged,
-		Restart: t.Mode == record.ByRestart, Units: s.Units, Stretch: t.Stretch, Tries: t.Trials, Level: t.Confidence,
+		Problem: t.Problem(uint64(c.Ref.Seed)), Method: method, Fixed: t.Mode == tuning.Unchanged,
+		Restart: t.Mode == tuning.ByRestart, Units: s.Units, Stretch: t.Stretch, Tries: t.Trials, Level: t.Confidence,
 		Limit:  time.Duration(t.LimitSeconds * float64(time.Second)),
 		Values: t.ValuesAt, Known: t.Known(),
 	}
 	o.Problem.Limits = nil // the target ends the job; other bounds are looked at when it is over
 	o.Initial = o.Problem.Initial
 	if t.Target != nil {
-		o.Target, o.Bound = record.FindObjective(t.Objective).Target, *t.Target
+		o.Target, o.Bound = tuning.FindObjective(t.Objective).Target, *t.Target
 	}
 	first, err := s.At(s.Settings)
 	if err != nil {

@@ -6,6 +6,8 @@ package tell
 
 import (
 	"slices"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Table is a table that is shown or exported: columns, and text in all fields. Where it is not for people, fields are
@@ -27,10 +29,7 @@ type Variant struct {
 }
 
 // Setting is a name with a value in its canonical text form.
-type Setting struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
+type Setting = schema.Setting
 
 // NewTable returns a table for people, of which the first columns hold text and the others numbers.
 func NewTable(text int, titles ...string) (t Table) {

@@ -41,7 +41,7 @@ func init() {
 		Name:   "deepen",
 		Reads:  []stages.Artifact{stages.Cells},
 		Writes: []stages.Artifact{tablesTrained},
-		Files:  []string{record.TrainingsDir, record.TableFile},
+		Files:  []string{TrainingsDir, TableFile},
 		Left:   leftTables,
 		Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier",
 			List: listTrainings, Find: findTrainings},
@@ -145,7 +145,7 @@ func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 	unit := p.unit(scenario, c)
 	return p.experiment.Training(stages.Training{
 		Folders: stages.Folders{
-			Dir:     filepath.Join(p.dir, record.TrainingsDir, filepath.FromSlash(unit)),
+			Dir:     filepath.Join(p.dir, TrainingsDir, filepath.FromSlash(unit)),
 			Scratch: filepath.Join(p.dir, ".scratch-"+strings.ReplaceAll(unit, "/", "-")),
 		},
 		Study: p.index, Scenario: scenario, Name: unit,
@@ -531,7 +531,7 @@ func studies(dir string, x stages.Experiment) []*adaptation.Study {
 
 // learned gives an adaptation the table of its trainings.
 func learned(s *adaptation.Study, table []byte) error {
-	tables, _, err := adaptation.Read(record.TableFile, s.Name, bytes.NewReader(table), adaptation.DefaultColumns, s.Real.Decisions,
+	tables, _, err := adaptation.Read(TableFile, s.Name, bytes.NewReader(table), adaptation.DefaultColumns, s.Real.Decisions,
 		s.Real.Blocks)
 	if err != nil {
 		return err
@@ -553,5 +553,5 @@ func tableOf(all []*adaptation.Study, s *adaptation.Study) string {
 	if n > 1 {
 		return fmt.Sprintf("table-%s.csv", s.Name)
 	}
-	return record.TableFile
+	return TableFile
 }

@@ -119,7 +119,7 @@ func TestEverySequence(t *testing.T) {
 	if err := exhaust(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := folder.ReadFile(r.Dir, record.TableFile)
+	raw, err := folder.ReadFile(r.Dir, TableFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ late,1,1,2.0000,1.0000,3,0.57
 		t.Errorf("the second piece is %+v", got)
 	}
 	w.train = nil
-	if err := os.RemoveAll(filepath.Join(r.Dir, record.TrainingsDir, "net-late", "1-0")); err != nil {
+	if err := os.RemoveAll(filepath.Join(r.Dir, TrainingsDir, "net-late", "1-0")); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []bool{true, false} {

@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -26,13 +25,13 @@ import (
 type deepeningStudy struct {
 	name                   string
 	controllers, scenarios []string
-	record.Adaptations
+	Tables
 }
 
 // studies groups the tables by their blocks, in the order of the file; none where
 // the experiment has no such block.
 func deepeningStudies(d *pictures.Data) ([]deepeningStudy, error) {
-	all, err := d.Adaptations()
+	all, err := ReadTables(d.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +82,8 @@ func deepeningStudies(d *pictures.Data) ([]deepeningStudy, error) {
 }
 
 // of are the sequences of a scenario.
-func (s deepeningStudy) of(scenario string) []record.SequenceRow {
-	var rows []record.SequenceRow
+func (s deepeningStudy) of(scenario string) []SequenceRow {
+	var rows []SequenceRow
 	for _, r := range s.Sequences {
 		if r.Scenario == scenario {
 			rows = append(rows, r)

@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -258,7 +257,7 @@ func TestWeightsOfAnAgent(t *testing.T) {
 		t.Errorf("%s, %v", raw, err)
 	}
 	_, r = begun(t)
-	if err := os.WriteFile(filepath.Join(r.Dir, record.AgentsDir), nil, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(r.Dir, AgentsDir), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := learnAll(t.Context(), r); err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -306,7 +307,7 @@ func (d *decisions) write(w *record.CellWriter, dir string, out *record.Cell) er
 
 // outcome takes what a job that was changed while it trained came to: the last loss and
 // accuracy, when it reached the target, and the stretches between its changes.
-func (d *decisions) outcome(t *record.Tuning, o *record.TrialOutcome) {
+func (d *decisions) outcome(t *tuning.Tuning, o *record.TrialOutcome) {
 	reports := d.of[0].reports
 	for i := range reports {
 		r := &reports[i]
@@ -338,7 +339,7 @@ func (d *decisions) stretches(end float64) []record.Stretch {
 	begin := func(from int, settings []scheduler.Setting) {
 		s := record.Stretch{From: reports[from].Used.Seconds()}
 		for _, x := range settings {
-			s.Settings = append(s.Settings, record.Setting(x))
+			s.Settings = append(s.Settings, x)
 		}
 		list = append(list, s)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
@@ -388,7 +389,7 @@ func reported(t stages.Task, o *record.TrialOutcome) error {
 		return fmt.Errorf("read the log of a trial: %w", err)
 	}
 	defer f.Close()
-	var constraints []record.Constraint
+	var constraints []tuning.Constraint
 	if t.Trial.Tuning.Target != nil {
 		constraints = t.Trial.Tuning.AllConstraints()[:1]
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/decode"
-	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // Host is the machine that the files are checked against.

@@ -1,4 +1,4 @@
-package analysis
+package adaptation
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
@@ -31,12 +32,12 @@ const (
 // adaptationLevel is that of the intervals.
 const adaptationLevel = 0.95
 
-// Adaptations puts the tables of controllers that deepen networks into words, a
+// Tables puts the tables of controllers that deepen networks into words, a
 // block each.
-func Adaptations(all record.Adaptations) []Adaptation {
+func Adaptations(all Tables) []Adaptation {
 	var out []Adaptation
 	for _, name := range column(slices.Concat(all.Ranking, all.RealRanking),
-		func(r record.RankingRow) string { return r.Adaptation }) {
+		func(r RankingRow) string { return r.Adaptation }) {
 		b := block{name: name}
 		for _, r := range all.RealRanking {
 			if r.Adaptation == name {
@@ -58,8 +59,8 @@ func Adaptations(all record.Adaptations) []Adaptation {
 				b.plays = append(b.plays, r)
 			}
 		}
-		b.scenarios = column(b.rows, func(r record.RankingRow) string { return r.Scenario })
-		b.controllers = column(b.rows, func(r record.RankingRow) string { return r.Controller })
+		b.scenarios = column(b.rows, func(r RankingRow) string { return r.Scenario })
+		b.controllers = column(b.rows, func(r RankingRow) string { return r.Controller })
 		a := Adaptation{Name: name, Scenarios: b.scenarioTable(), Answers: b.answers()}
 		a.Ranks, a.Regrets = b.tables()
 		a.Real = b.realTable()
@@ -87,15 +88,15 @@ func column[T any](rows []T, of func(T) string) []string {
 // block has the rows of one adaptation block.
 type block struct {
 	name                   string
-	rows, real             []record.RankingRow // on tables, and in real training
-	sequences              []record.SequenceRow
-	plays                  []record.ChoiceRow // the first decision of each training
+	rows, real             []RankingRow // on tables, and in real training
+	sequences              []SequenceRow
+	plays                  []ChoiceRow // the first decision of each training
 	scenarios, controllers []string
 }
 
 // row finds what a controller came to in a scenario; nil if it was not there.
-func (b *block) row(controller, scenario string) *record.RankingRow {
-	i := slices.IndexFunc(b.rows, func(r record.RankingRow) bool {
+func (b *block) row(controller, scenario string) *RankingRow {
+	i := slices.IndexFunc(b.rows, func(r RankingRow) bool {
 		return r.Controller == controller && r.Scenario == scenario
 	})
 	if i < 0 {
@@ -105,8 +106,8 @@ func (b *block) row(controller, scenario string) *record.RankingRow {
 }
 
 // of returns the first row of a controller.
-func (b *block) of(controller string) *record.RankingRow {
-	return &b.rows[slices.IndexFunc(b.rows, func(r record.RankingRow) bool { return r.Controller == controller })]
+func (b *block) of(controller string) *RankingRow {
+	return &b.rows[slices.IndexFunc(b.rows, func(r RankingRow) bool { return r.Controller == controller })]
 }
 
 // tables have the controllers in all scenarios: their ranks, and their accuracies and
@@ -205,7 +206,7 @@ func (b *block) scenarioTable() tell.Table {
 			explained = fmt.Sprintf("%.0f%%", 100*f.MainR2)
 		}
 		never, rank := fmt.Sprintf("%.4f", all[nothing].Accuracy), fmt.Sprint(all[nothing].Rank)
-		slices.SortStableFunc(all, func(a, b record.SequenceRow) int { return a.Rank - b.Rank })
+		slices.SortStableFunc(all, func(a, b SequenceRow) int { return a.Rank - b.Rank })
 		second := "–"
 		if len(all) > 1 {
 			second = fmt.Sprintf("%.4f", all[1].Regret)
@@ -227,7 +228,7 @@ func known(v float64) string {
 
 // every lists the sequences of a scenario in their order, and the place of the one that
 // does nothing at each decision: the last.
-func (b *block) every(scenario string) (all []record.SequenceRow, nothing int) {
+func (b *block) every(scenario string) (all []SequenceRow, nothing int) {
 	for _, r := range b.sequences {
 		if r.Scenario == scenario {
 			all = append(all, r)
@@ -237,7 +238,7 @@ func (b *block) every(scenario string) (all []record.SequenceRow, nothing int) {
 }
 
 // factorial analyses the sequences of a scenario: all combinations of actions.
-func factorial(all []record.SequenceRow) stats.Factorial {
+func factorial(all []SequenceRow) stats.Factorial {
 	var values []float64
 	for _, r := range all {
 		values = append(values, r.Accuracy)
@@ -269,7 +270,7 @@ func (b *block) noise() string {
 }
 
 // interval is the mean regret of a row with its interval.
-func interval(r *record.RankingRow) stats.Interval {
+func interval(r *RankingRow) stats.Interval {
 	return stats.Interval{Mean: r.Regret, Low: r.RegretLow, High: r.RegretHigh}
 }
 
@@ -321,7 +322,7 @@ func regretText(i stats.Interval) string {
 // not learned where they decide, the one that is best over the others.
 func (b *block) answers() []string {
 	byKind := func(kind string) string {
-		i := slices.IndexFunc(b.rows, func(r record.RankingRow) bool {
+		i := slices.IndexFunc(b.rows, func(r RankingRow) bool {
 			return r.Kind == kind && (kind == bestConstant || !r.Knew)
 		})
 		if i < 0 {
@@ -393,10 +394,10 @@ func (b *block) against(agent, constant, named string) string {
 		"is %s.", agent, verdict, regretText(a), k.Mean, strings.Join(parts, "; "))
 }
 
-var _ = Register(Part{
-	Name: "adaptation", Title: "When to deepen the network", InReport: Policies + 10, OnTerminal: 20,
+var _ = analysis.Register(analysis.Part{
+	Name: "adaptation", Title: "When to deepen the network", InReport: analysis.Policies + 10, OnTerminal: 20,
 	Tell: func(e *record.Experiment) (s tell.Section, err error) {
-		all, err := e.Adaptations()
+		all, err := ReadTables(e.Dir)
 		if err != nil {
 			return s, err
 		}
@@ -410,6 +411,9 @@ var _ = Register(Part{
 			}
 			s.Terminal = append(s.Terminal, tell.Item{Sentences: b.Answers, Tight: true})
 			s.Report = append(s.Report, b.report()...)
+		}
+		if len(all.Ranking) > 0 {
+			s.Members = map[string]any{"ranking": all.Ranking}
 		}
 		if s.Whole {
 			s.Report = append(s.Report, tell.Item{Pictures: true})
@@ -442,7 +446,7 @@ func (b *Adaptation) report() []tell.Item {
 
 // kept says how well the real trainings of an adaptation kept their budgets, and what programs took to be left
 // of them; "" without any that say so.
-func kept(courses []record.CourseRow, adaptation string) string {
+func kept(courses []CourseRow, adaptation string) string {
 	var over, steps, told []float64
 	for _, c := range courses {
 		if c.Adaptation != adaptation {

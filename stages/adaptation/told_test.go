@@ -1,4 +1,4 @@
-package analysis
+package adaptation
 
 import (
 	"fmt"
@@ -8,14 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 )
 
 // studied has two scenarios of four sequences of one decision between three blocks and nothing, and what
 // controllers took: an agent under two seeds, and the constant answers.
-func studied() record.Adaptations {
-	var all record.Adaptations
+func studied() Tables {
+	var all Tables
 	for _, s := range []struct {
 		name     string
 		accuracy []float64
@@ -23,7 +22,7 @@ func studied() record.Adaptations {
 	}{{"early", []float64{.70, .60, .65, .50}, []int{1, 3, 2, 4}}, {"late", []float64{.55, .60, .58, .40},
 		[]int{3, 1, 2, 4}}} {
 		for i, a := range s.accuracy {
-			all.Sequences = append(all.Sequences, record.SequenceRow{
+			all.Sequences = append(all.Sequences, SequenceRow{
 				Adaptation: "net", Scenario: s.name, Sequence: fmt.Sprint(i), Accuracy: a,
 				Rank: s.ranks[i], Regret: []float64{.70, .60}[len(all.Sequences)/4] - a,
 			})
@@ -33,12 +32,12 @@ func studied() record.Adaptations {
 		sum := 0.0
 		for i, r := range regrets {
 			sum += r / float64(len(regrets))
-			all.Choices = append(all.Choices, record.ChoiceRow{
+			all.Choices = append(all.Choices, ChoiceRow{
 				Adaptation: "net", Controller: controller, Scenario: scenario, Seed: i + 1, Decision: 1,
 				Accuracy: map[string]float64{"early": .70, "late": .60}[scenario] - r,
 			})
 		}
-		all.Ranking = append(all.Ranking, record.RankingRow{
+		all.Ranking = append(all.Ranking, RankingRow{
 			Adaptation: "net", Controller: controller, Kind: kind, Scenario: scenario, Knew: knew, Seeds: len(regrets),
 			Sequence: "2", Regret: sum, RegretLow: low, RegretHigh: high, Rank: 2, Of: 4,
 		})
@@ -113,7 +112,7 @@ func TestNoiseOfSequences(t *testing.T) {
 		for i := range 8 {
 			decided := []string{fmt.Sprint(i >> 2), fmt.Sprint(i >> 1 & 1), fmt.Sprint(i & 1)}
 			together := float64(1-2*(i>>2)) * float64(1-2*(i>>1&1)) * float64(1-2*(i&1))
-			b.sequences = append(b.sequences, record.SequenceRow{Scenario: s, Sequence: strings.Join(decided, " "), Accuracy: .7 + size*together})
+			b.sequences = append(b.sequences, SequenceRow{Scenario: s, Sequence: strings.Join(decided, " "), Accuracy: .7 + size*together})
 		}
 	}
 	text := b.noise()
@@ -131,10 +130,10 @@ func TestNoiseOfSequences(t *testing.T) {
 }
 
 // What controllers came to in real training stands beside the table.
-func TestRealTraining(t *testing.T) {
+func TestRealTrainingInWords(t *testing.T) {
 	all := studied()
 	nan := math.NaN()
-	all.RealRanking = []record.RankingRow{
+	all.RealRanking = []RankingRow{
 		{Adaptation: "net", Controller: "unseen", Scenario: "early", Seeds: 1, Sequence: "2", Accuracy: .64, Recorded: .65,
 			Fidelity: -.01, Rank: 3, Regret: .06, RegretLow: nan, RegretHigh: nan},
 		{Adaptation: "net", Controller: "best", Scenario: "late", Seeds: 2, Sequence: "1", Accuracy: .63, Recorded: .60,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
 	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
 )
 
 // fewestModelled is how many trials a model of a run needs.
@@ -15,10 +16,10 @@ const fewestModelled = 4
 // Rank fills in the rank of the setting that each search predicts to be the best: of
 // all settings that any search of the same has tried and that are feasible, at the
 // median over its runs. A prediction that is infeasible comes after them all.
-func Rank(e *record.Experiment, rows []record.TuningRow) {
+func Rank(e *record.Experiment, rows []TuningRow) {
 	next := 0
-	for i := range e.Plan.Tunings {
-		t := &e.Plan.Tunings[i]
+	for i := range results.Asked.Of(&e.Plan) {
+		t := &results.Asked.Of(&e.Plan)[i]
 		if next >= len(rows) || !ofTuning(&rows[next], t) {
 			continue // without runs there is no row
 		}
@@ -34,20 +35,20 @@ func Rank(e *record.Experiment, rows []record.TuningRow) {
 	}
 }
 
-func ofTuning(r *record.TuningRow, t *record.Tuning) bool {
+func ofTuning(r *TuningRow, t *results.Tuning) bool {
 	return r.Tuning == t.Name && r.Method == t.Method && r.Hardware == t.Hardware && r.Axes == record.AxesLabel(t.Axes)
 }
 
 // settings are those that were tried, each once, with what came of them.
 type settings struct {
-	t        *record.Tuning
+	t        *results.Tuning
 	problem  surrogate.Search
 	at       [][]float64
 	outcomes []*record.TrialOutcome
 }
 
-func knownSettings(e *record.Experiment, t *record.Tuning) *settings {
-	p := Problem(t, nil, 0)
+func knownSettings(e *record.Experiment, t *results.Tuning) *settings {
+	p := results.Problem(t, nil, 0)
 	s := &settings{t: t, problem: surrogate.Search{Space: p.Space, Scale: p.Scale, Limits: p.Limits}}
 	seen := map[string]bool{}
 	add := func(of []record.Setting, o *record.TrialOutcome) {
@@ -55,7 +56,7 @@ func knownSettings(e *record.Experiment, t *record.Tuning) *settings {
 		for _, v := range of {
 			label.WriteString(v.Name + "=" + v.Value + "\x00")
 		}
-		at, err := Point(t, of)
+		at, err := results.Point(t, of)
 		if err != nil || o == nil || !t.Counts(of) || seen[label.String()] {
 			return
 		}
@@ -63,7 +64,7 @@ func knownSettings(e *record.Experiment, t *record.Tuning) *settings {
 		s.at, s.outcomes = append(s.at, at), append(s.outcomes, o)
 	}
 	for _, c := range e.Trials {
-		if t.Same(&e.Plan.Tunings[c.Trial.Tuning]) {
+		if t.Same(&results.Asked.Of(&e.Plan)[c.Trial.Tuning]) {
 			add(c.Trial.Settings, c.Outcome)
 		}
 	}
@@ -82,11 +83,11 @@ func (s *settings) predicted(e *record.Experiment, tuning, replicate int) int {
 		if c.Trial.Tuning != tuning || c.Replicate != replicate || c.Outcome == nil {
 			continue
 		}
-		at, err := Point(s.t, c.Trial.Settings)
+		at, err := results.Point(s.t, c.Trial.Settings)
 		if err != nil {
 			continue
 		}
-		one := Trial(s.t, at, c.Outcome)
+		one := results.Trial(s.t, at, c.Outcome)
 		if one.State == surrogate.Done {
 			done++
 		}
@@ -112,7 +113,7 @@ func (s *settings) predicted(e *record.Experiment, tuning, replicate int) int {
 }
 
 // unranked marks rows whose ranks are not known.
-func unranked(rows []record.TuningRow) {
+func unranked(rows []TuningRow) {
 	for i := range rows {
 		rows[i].PredictedRank = math.NaN()
 	}

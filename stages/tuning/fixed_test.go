@@ -6,17 +6,18 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
 )
 
 // TestFixed holds a job that was tuned while it trained against the same job at fixed settings, replicate by replicate.
 func TestFixed(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Replicates = 3
-	for _, mode := range []string{"", record.Online, record.Unchanged} {
-		e.Plan.Tunings = append(e.Plan.Tunings, record.Tuning{
+	for _, mode := range []string{"", results.Online, results.Unchanged} {
+		results.Asked.Set(&e.Plan, append(results.Asked.Of(&e.Plan), results.Tuning{
 			Name: "t", Job: "j", Hardware: "h", Objective: "time", Mode: mode,
-			Settings: []record.TunedSetting{{Name: "n", Values: []string{"1", "2", "4"}, Numeric: true, Initial: "1"}},
-		})
+			Settings: []results.TunedSetting{{Name: "n", Values: []string{"1", "2", "4"}, Numeric: true, Initial: "1"}},
+		}))
 	}
 	loss := 0.5
 	try := func(tuning, replicate int, n string, time float64) {

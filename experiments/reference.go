@@ -1,4 +1,4 @@
-package record
+package experiments
 
 // Reference is numbers of others that are shown beside those of the experiment.
 type Reference struct {
@@ -21,15 +21,4 @@ type ReferenceRow struct {
 type ReferenceValue struct {
 	Metric string  `json:"metric"`
 	Value  float64 `json:"value"`
-}
-
-// MeasuredCluster is the measured speed of workers of one type with parameter servers, from a table of the experiment.
-type MeasuredCluster struct {
-	// File is the table, as the experiment names it.
-	File    string  `json:"file" csv:"file"`
-	Model   string  `json:"model,omitempty" csv:"model"`
-	Device  string  `json:"device" csv:"gpu"`
-	Servers int     `json:"parameter_servers" csv:"parameter_servers"`
-	Workers int     `json:"workers" csv:"workers"`
-	Speed   float64 `json:"steps_per_s" csv:"steps_per_s"`
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
 )
 
 // TestRank finds the rank of what a search predicts: here the least time is at n = 8,
@@ -15,10 +16,10 @@ func TestRank(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Replicates = 1
 	for _, method := range []string{"bo", "random"} {
-		e.Plan.Tunings = append(e.Plan.Tunings, record.Tuning{
+		results.Asked.Set(&e.Plan, append(results.Asked.Of(&e.Plan), results.Tuning{
 			Name: "t", Job: "j", Hardware: "h", Method: method, Objective: "time",
-			Settings: []record.TunedSetting{{Name: "n", Values: values, Numeric: true, Log: true, Initial: "1"}},
-		})
+			Settings: []results.TunedSetting{{Name: "n", Values: values, Numeric: true, Log: true, Initial: "1"}},
+		}))
 	}
 	times := map[string]float64{"1": 100, "2": 52, "4": 28, "8": 17, "16": 20}
 	try := func(tuning, number int, n string) {

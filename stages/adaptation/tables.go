@@ -1,4 +1,4 @@
-package record
+package adaptation
 
 import (
 	"errors"
@@ -156,8 +156,8 @@ type CourseRow struct {
 // Actions are those of the sequence.
 func (r *CourseRow) Actions() []string { return strings.Fields(r.Sequence) }
 
-// Adaptations are all tables of controllers that deepen networks.
-type Adaptations struct {
+// Tables are all tables of controllers that deepen networks.
+type Tables struct {
 	Ranking []RankingRow // on tables
 	Choices []ChoiceRow
 	// RealRanking and RealChoices are of controllers that decided in real training; they
@@ -172,8 +172,8 @@ type Adaptations struct {
 	Courses []CourseRow
 }
 
-// WriteAdaptations writes the tables; those without rows are removed.
-func WriteAdaptations(dir string, a Adaptations) error {
+// Write writes the tables into a folder; those without rows are removed.
+func (a Tables) Write(dir string) error {
 	return errors.Join(
 		Ranking.Replace(dir, slices.Concat(a.Ranking, a.RealRanking)), Choices.Replace(dir, slices.Concat(a.Choices,
 			a.RealChoices)),
@@ -181,11 +181,11 @@ func WriteAdaptations(dir string, a Adaptations) error {
 		Trainings.Replace(dir, a.Trainings))
 }
 
-// Adaptations reads the tables; no rows without them.
-func (e *Experiment) Adaptations() (a Adaptations, err error) {
-	err = errors.Join(read(e.Dir, Ranking, &a.Ranking), read(e.Dir, Choices, &a.Choices), read(e.Dir, Sequences,
+// ReadTables reads the tables of a folder; no rows without them.
+func ReadTables(dir string) (a Tables, err error) {
+	err = errors.Join(read(dir, Ranking, &a.Ranking), read(dir, Choices, &a.Choices), read(dir, Sequences,
 		&a.Sequences),
-		read(e.Dir, Lessons, &a.Objectives), read(e.Dir, Courses, &a.Courses), read(e.Dir, Trainings, &a.Trainings))
+		read(dir, Lessons, &a.Objectives), read(dir, Courses, &a.Courses), read(dir, Trainings, &a.Trainings))
 	a.Ranking, a.RealRanking = divide(a.Ranking, func(r RankingRow) bool { return r.Where == InTraining })
 	a.Choices, a.RealChoices = divide(a.Choices, func(r ChoiceRow) bool { return r.Where == InTraining })
 	return a, err

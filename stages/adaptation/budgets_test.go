@@ -1,14 +1,12 @@
-package analysis
+package adaptation
 
 import (
 	"math"
 	"testing"
-
-	"github.com/tfexp/tfexp/results/record"
 )
 
 func TestBudgetsKept(t *testing.T) {
-	rows := []record.CourseRow{
+	rows := []CourseRow{
 		{Adaptation: "net", Budget: 5, Trained: 5.002, Step: .004, Told: []float64{.001, -.003}},
 		{Adaptation: "net", Budget: 5, Trained: 5.006, Step: .006, Told: []float64{.002}},
 		{Adaptation: "net", Budget: 5, Trained: math.NaN(), Step: .004},

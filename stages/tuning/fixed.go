@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	results "github.com/tfexp/tfexp/results/tuning"
 )
 
 // AgainstFixed holds what a job that was tuned while it trained came to, tuning included,
@@ -31,15 +32,15 @@ type AgainstFixed struct {
 // Fixed compares a tuning that changed one job while it trained with all runs of the same
 // job at fixed settings; false where there is nothing to compare.
 func Fixed(e *record.Experiment, index int) (AgainstFixed, bool) {
-	t := &e.Plan.Tunings[index]
-	if t.Mode != record.Online && t.Mode != record.ByRestart {
+	t := &results.Asked.Of(&e.Plan)[index]
+	if t.Mode != results.Online && t.Mode != results.ByRestart {
 		return AgainstFixed{}, false
 	}
 	fixed := fixedRuns{of: map[string]map[int]float64{}}
 	tuned := map[int]float64{}
 	initial := ""
 	for _, c := range e.Trials {
-		other := &e.Plan.Tunings[c.Trial.Tuning]
+		other := &results.Asked.Of(&e.Plan)[c.Trial.Tuning]
 		if c.Outcome == nil || !t.Same(other) || !other.Feasible(c.Outcome) {
 			continue
 		}
@@ -48,7 +49,7 @@ func Fixed(e *record.Experiment, index int) (AgainstFixed, bool) {
 		case c.Trial.Tuning == index:
 			tuned[c.Replicate] = v
 			initial = record.AxesLabel(c.Trial.Settings)
-		case other.Mode == "" && other.Counts(c.Trial.Settings), other.Mode == record.Unchanged:
+		case other.Mode == "" && other.Counts(c.Trial.Settings), other.Mode == results.Unchanged:
 			fixed.add(record.AxesLabel(c.Trial.Settings), c.Replicate, v)
 		}
 	}
@@ -86,7 +87,7 @@ func (f *fixedRuns) add(settings string, replicate int, v float64) {
 }
 
 // best are the settings with the best mean.
-func (f *fixedRuns) best(t *record.Tuning) string {
+func (f *fixedRuns) best(t *results.Tuning) string {
 	best := ""
 	for _, s := range f.order {
 		if best == "" || t.Better(meanOf(f.of[s]), meanOf(f.of[best])) {
@@ -106,7 +107,7 @@ func meanOf(by map[int]float64) float64 {
 
 // ratio is the geometric mean of what is sought against what it is held against, with an
 // interval of 95%. A replicate that the other lacks is held against its mean.
-func ratio(t *record.Tuning, replicates int, of, against map[int]float64) (mean, low, high float64) {
+func ratio(t *results.Tuning, replicates int, of, against map[int]float64) (mean, low, high float64) {
 	var logs []float64
 	for r := 1; r <= replicates; r++ {
 		v, ok := of[r]
@@ -117,7 +118,7 @@ func ratio(t *record.Tuning, replicates int, of, against map[int]float64) (mean,
 		if !ok {
 			other = meanOf(against)
 		}
-		logs = append(logs, math.Log(Modelled(t, v)/Modelled(t, other)))
+		logs = append(logs, math.Log(results.Modelled(t, v)/results.Modelled(t, other)))
 	}
 	i := stats.MeanInterval(logs, 0.95)
 	low, high = math.NaN(), math.NaN()
@@ -134,7 +135,7 @@ const alike = 0.05
 // pairs that differ in nothing else report the very same losses and accuracies, and take as long within 5%. Their
 // program may not read them.
 func Without(e *record.Experiment, index int) []string {
-	t := &e.Plan.Tunings[index]
+	t := &results.Asked.Of(&e.Plan)[index]
 	if t.Mode != "" || t.Best != nil {
 		return nil
 	}

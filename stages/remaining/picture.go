@@ -1,27 +1,26 @@
-package plot
+package remaining
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/tfexp/tfexp/results/analysis"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Remaining is the name of this kind of picture.
-const Remaining = "remaining"
+// Picture is the name of this kind of picture.
+const Picture = "remaining"
 
 func init() {
-	Register(Kind{
+	plot.Register(plot.Kind{
 		PictureKind: tell.PictureKind{
-			Rank: 65, Name: Remaining,
+			Rank: 65, Name: Picture,
 			Doc:     "predicted against actual time to the target loss",
 			Section: "estimates",
 		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return remaining(d) },
+		Draw: func(d *plot.Data, _ plot.Ask) ([]plot.Figure, error) { return remaining(d) },
 	})
 }
 
@@ -31,12 +30,12 @@ const remainingPart = 0.4
 // remaining draws, by model, the predicted against the actual time from 40% of each
 // run to its target loss. There is nothing to draw, nor to explain, where no job has
 // a target.
-func remaining(d *Data) ([]Figure, error) {
+func remaining(d *plot.Data) ([]plot.Figure, error) {
 	const name, title = "remaining", "Predicted against actual time to the target loss"
-	if len(d.Plan.Targets) == 0 {
+	if len(Targets.Of(&d.Plan)) == 0 {
 		return nil, nil
 	}
-	rows, err := record.Remaining.Read(d.Experiment.Dir)
+	rows, err := Remaining.Read(d.Experiment.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +59,12 @@ func remaining(d *Data) ([]Figure, error) {
 		}
 	}
 	if len(points) == 0 {
-		return Skipped(Remaining, name, title, "no real job with a target loss has reached it"), nil
+		return plot.Skipped(Picture, name, title, "no real job with a target loss has reached it"), nil
 	}
 	slices.SortStableFunc(points, func(a, b canvas.Dot) int { return b.Class - a.Class }) // the first model on top
 	caption := fmt.Sprintf("Each point is a run, after %g%% of it, by a model; the line is a perfect prediction, the "+
 		"band an error "+
 		"of 10%% of the actual time. Bars are the intervals of %s.", 100*remainingPart, models[0])
-	caption += analysis.RemainingErrors(analysis.Remaining(rows), remainingPart)
-	return []Figure{scatter(name, Remaining, title, caption, points, bars, models)}, nil
+	caption += Errors(Summaries(rows), remainingPart)
+	return []plot.Figure{plot.Scatter(name, Picture, title, caption, points, bars, models)}, nil
 }

@@ -1,4 +1,4 @@
-package realise
+package tell
 
 import "testing"
 
@@ -10,7 +10,7 @@ func TestPlainDurations(t *testing.T) {
 		"at 0s, 1h0m10s, 10s":           "at 0s, 1h0m10s, 10s",
 		`exponential("1h0m0s")`:         `exponential("1h")`,
 	} {
-		if got := plain(text); got != want {
+		if got := PlainDurations(text); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
 )
 
 // near is how close to the best a search has to come to count as having reached
@@ -14,13 +15,13 @@ import (
 const near = 10
 
 // Rows are those of trials.csv and tunings.csv.
-func Rows(e *record.Experiment) ([]record.TrialRow, []record.TuningRow) {
-	var trials []record.TrialRow
-	var tunings []record.TuningRow
-	for i := range e.Plan.Tunings {
-		t := &e.Plan.Tunings[i]
+func Rows(e *record.Experiment) ([]TrialRow, []TuningRow) {
+	var trials []TrialRow
+	var tunings []TuningRow
+	for i := range results.Asked.Of(&e.Plan) {
+		t := &results.Asked.Of(&e.Plan)[i]
 		best := Best(e, t)
-		var runs [][]record.TrialRow
+		var runs [][]TrialRow
 		for r := 1; r <= e.Plan.Replicates; r++ {
 			rows := run(e, i, r, best)
 			trials = append(trials, rows...)
@@ -44,7 +45,7 @@ func Rows(e *record.Experiment) ([]record.TrialRow, []record.TuningRow) {
 // Best is the best value of a tuning's objective: where all are known beforehand,
 // that; else the best feasible one of all trials that searched the same. It is NaN
 // while there is none.
-func Best(e *record.Experiment, t *record.Tuning) float64 {
+func Best(e *record.Experiment, t *results.Tuning) float64 {
 	if t.Best != nil {
 		return *t.Best
 	}
@@ -55,7 +56,7 @@ func Best(e *record.Experiment, t *record.Tuning) float64 {
 		}
 	}
 	for _, c := range e.Trials {
-		if t.Same(&e.Plan.Tunings[c.Trial.Tuning]) && t.Counts(c.Trial.Settings) {
+		if t.Same(&results.Asked.Of(&e.Plan)[c.Trial.Tuning]) && t.Counts(c.Trial.Settings) {
 			take(c.Outcome)
 		}
 	}
@@ -69,16 +70,16 @@ func Best(e *record.Experiment, t *record.Tuning) float64 {
 }
 
 // run has the rows of one replicate of a tuning: imported trials first.
-func run(e *record.Experiment, tuning, replicate int, best float64) []record.TrialRow {
-	t := &e.Plan.Tunings[tuning]
+func run(e *record.Experiment, tuning, replicate int, best float64) []TrialRow {
+	t := &results.Asked.Of(&e.Plan)[tuning]
 	s := &sums{t: t, best: best, found: math.NaN()}
-	var rows []record.TrialRow
+	var rows []TrialRow
 	for i := range t.Imported {
 		if t.Mode != "" {
 			break
 		}
 		row := s.row(t.Reach(&t.Imported[i].Outcome), 0, t.Counts(t.Imported[i].Settings))
-		row.Replicate, row.State = replicate, record.TrialImported
+		row.Replicate, row.State = replicate, results.TrialImported
 		row.Settings = record.AxesLabel(t.Imported[i].Settings)
 		rows = append(rows, row)
 	}
@@ -102,13 +103,13 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []record.Tri
 
 // stretches are the rows of the stretches between the changes of a job, of which row is
 // its own.
-func stretches(row record.TrialRow, o *record.TrialOutcome) []record.TrialRow {
-	var rows []record.TrialRow
+func stretches(row TrialRow, o *record.TrialOutcome) []TrialRow {
+	var rows []TrialRow
 	for i := range o.Stretches {
 		s := &o.Stretches[i]
-		one := record.TrialRow{
+		one := TrialRow{
 			Tuning: row.Tuning, Method: row.Method, Hardware: row.Hardware, Axes: row.Axes, Replicate: row.Replicate, Cell: row.Cell,
-			Trial: i + 1, State: record.TrialStretch, Time: s.To - s.From, Loss: orNaN(s.Loss), Accuracy: orNaN(s.Accuracy),
+			Trial: i + 1, State: results.TrialStretch, Time: s.To - s.From, Loss: orNaN(s.Loss), Accuracy: orNaN(s.Accuracy),
 			Cost: math.NaN(), Objective: math.NaN(), Best: math.NaN(), RegretPct: math.NaN(), Predicted: math.NaN(), Low: math.NaN(),
 			High: math.NaN(), Feasible: math.NaN(), SpentTime: s.To, Settings: record.AxesLabel(s.Settings), Epoch: math.NaN(),
 			Change: s.Cost, Remaining: orNaN(s.Remaining), ActualRemaining: o.Time - s.From,
@@ -129,15 +130,15 @@ func stretches(row record.TrialRow, o *record.TrialOutcome) []record.TrialRow {
 
 // sums is what a run has come to so far.
 type sums struct {
-	t           *record.Tuning
+	t           *results.Tuning
 	best, found float64
 	time, cost  float64
 }
 
-func (s *sums) row(o *record.TrialOutcome, number int, counts bool) record.TrialRow {
-	r := record.TrialRow{
+func (s *sums) row(o *record.TrialOutcome, number int, counts bool) TrialRow {
+	r := TrialRow{
 		Tuning: s.t.Name, Method: s.t.Method, Hardware: s.t.Hardware, Axes: record.AxesLabel(s.t.Axes), Trial: number,
-		State: record.TrialDone, Time: o.Time, Loss: orNaN(o.Loss), Accuracy: orNaN(o.Accuracy), Cost: orNaN(o.Cost),
+		State: results.TrialDone, Time: o.Time, Loss: orNaN(o.Loss), Accuracy: orNaN(o.Accuracy), Cost: orNaN(o.Cost),
 		Objective: s.t.Value(o), RegretPct: math.NaN(),
 		Predicted: math.NaN(), Low: math.NaN(), High: math.NaN(), Feasible: math.NaN(),
 		Epoch: math.NaN(), Change: math.NaN(), Remaining: math.NaN(), ActualRemaining: math.NaN(),
@@ -151,11 +152,11 @@ func (s *sums) row(o *record.TrialOutcome, number int, counts bool) record.Trial
 	}
 	switch {
 	case o.Crashed != "":
-		r.State, r.Reason, r.Objective = record.TrialCrashed, o.Crashed, math.NaN()
+		r.State, r.Reason, r.Objective = results.TrialCrashed, o.Crashed, math.NaN()
 	case !counts:
-		r.State = record.TrialPartial
+		r.State = results.TrialPartial
 	case !s.t.Feasible(o):
-		r.State, r.Reason = record.TrialInfeasible, violated(s.t, o)
+		r.State, r.Reason = results.TrialInfeasible, violated(s.t, o)
 	case math.IsNaN(s.found) || s.t.Better(r.Objective, s.found):
 		s.found = r.Objective
 	}
@@ -167,7 +168,7 @@ func (s *sums) row(o *record.TrialOutcome, number int, counts bool) record.Trial
 }
 
 // violated says which constraint a trial does not keep.
-func violated(t *record.Tuning, o *record.TrialOutcome) string {
+func violated(t *results.Tuning, o *record.TrialOutcome) string {
 	for _, c := range t.AllConstraints() {
 		v := o.Outcome(c.Outcome)
 		switch {
@@ -191,21 +192,21 @@ func orNaN(v *float64) float64 {
 }
 
 // summary is what the runs of a tuning came to.
-func summary(t *record.Tuning, runs [][]record.TrialRow, best float64) record.TuningRow {
-	row := record.TuningRow{
+func summary(t *results.Tuning, runs [][]TrialRow, best float64) TuningRow {
+	row := TuningRow{
 		Tuning: t.Name, Method: t.Method, Hardware: t.Hardware, Axes: record.AxesLabel(t.Axes), Runs: len(runs), Best: best,
 	}
 	var needed, found, spent []float64
 	for _, run := range runs {
 		reached := math.Inf(1)
 		for _, r := range run {
-			if r.State == record.TrialStretch {
+			if r.State == results.TrialStretch {
 				continue
 			}
 			if r.Trial > 0 {
 				row.Trials++
 			}
-			if r.State == record.TrialCrashed {
+			if r.State == results.TrialCrashed {
 				row.Crashed++
 			}
 			if math.IsInf(reached, 1) && r.RegretPct <= near {

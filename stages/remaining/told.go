@@ -1,4 +1,4 @@
-package analysis
+package remaining
 
 import (
 	"cmp"
@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// RemainingSummary is how good the predictions of a model were after a part of the
+// Summary is how good the predictions of a model were after a part of the
 // runs; Part is 0 for all parts together.
-type RemainingSummary struct {
+type Summary struct {
 	Model   string
 	Part    float64
 	Runs    int     // that reached their target; with Part 0, predictions
@@ -23,18 +24,23 @@ type RemainingSummary struct {
 	Level   float64 // of the interval
 }
 
-// Remaining summarises remaining.csv by model and part, in the order of the file;
+// Summaries summarises remaining.csv by model and part, in the order of the file;
 // for each model, all parts come first.
-func Remaining(rows []record.RemainingRow) []RemainingSummary {
+func Summaries(rows []RemainingRow) []Summary {
 	var models []string
 	parts := []float64{0}
 	for _, r := range rows {
-		models, parts = include(models, r.Model), include(parts, r.Part)
+		if !slices.Contains(models, r.Model) {
+			models = append(models, r.Model)
+		}
+		if !slices.Contains(parts, r.Part) {
+			parts = append(parts, r.Part)
+		}
 	}
-	var out []RemainingSummary
+	var out []Summary
 	for _, m := range models {
 		for _, p := range parts {
-			if s := remainingOf(rows, m, p); s.Runs > 0 {
+			if s := summaryOf(rows, m, p); s.Runs > 0 {
 				out = append(out, s)
 			}
 		}
@@ -42,8 +48,8 @@ func Remaining(rows []record.RemainingRow) []RemainingSummary {
 	return out
 }
 
-func remainingOf(rows []record.RemainingRow, model string, part float64) RemainingSummary {
-	s := RemainingSummary{Model: model, Part: part}
+func summaryOf(rows []RemainingRow, model string, part float64) Summary {
+	s := Summary{Model: model, Part: part}
 	for _, r := range rows {
 		if r.Model != model || part != 0 && r.Part != part || !stats.Finite(r.ErrorPct) {
 			continue
@@ -61,10 +67,10 @@ func remainingOf(rows []record.RemainingRow, model string, part float64) Remaini
 }
 
 // Unreached are the jobs that ended without their target loss: a row of each.
-func Unreached(rows []record.RemainingRow) []record.RemainingRow {
+func Unreached(rows []RemainingRow) []RemainingRow {
 	type id struct{ cell, job string }
 	seen := map[id]bool{}
-	var out []record.RemainingRow
+	var out []RemainingRow
 	for _, r := range rows {
 		if at := (id{r.Cell, r.Job}); !r.Reached && !seen[at] {
 			seen[at] = true
@@ -74,27 +80,17 @@ func Unreached(rows []record.RemainingRow) []record.RemainingRow {
 	return out
 }
 
-// include adds a value to a list that does not have it.
-func include[T comparable](list []T, v T) []T {
-	for _, x := range list {
-		if x == v {
-			return list
-		}
-	}
-	return append(list, v)
-}
-
 // shownPart is the part of the run whose predictions are put into a sentence.
 const shownPart = 0.4
 
-// RemainingSentence says how well models predicted the time to the target loss, the best first: "The time to the target
+// Sentence says how well models predicted the time to the target loss, the best first: "The time to the target
 // loss was
 // predicted best by combined: after 40% of the run it was off by 14% on average (12 runs), and 93% of 48 predictions
 // after 10% to 60% of the run had the true time in their 90% interval. The others were off by 20% (trend) and 150%
 // (selftf)." It is empty where nothing was predicted.
-func RemainingSentence(all []RemainingSummary) string {
-	var shown []RemainingSummary
-	covered := map[string]RemainingSummary{}
+func Sentence(all []Summary) string {
+	var shown []Summary
+	covered := map[string]Summary{}
 	for _, s := range all {
 		switch s.Part {
 		case 0:
@@ -106,7 +102,7 @@ func RemainingSentence(all []RemainingSummary) string {
 	if len(shown) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(shown, func(a, b RemainingSummary) int { return cmp.Compare(a.MeanAbs, b.MeanAbs) })
+	slices.SortStableFunc(shown, func(a, b Summary) int { return cmp.Compare(a.MeanAbs, b.MeanAbs) })
 	best, c := shown[0], covered[shown[0].Model]
 	text := fmt.Sprintf("The time to the target loss was predicted best by %s: after %s of the run it was off by %s%% on "+
 		"average (%s), and %s of %s after 10%% to 60%% of the run had the true time in their %s interval.",
@@ -122,9 +118,9 @@ func RemainingSentence(all []RemainingSummary) string {
 	return text
 }
 
-// RemainingErrors lists the mean errors after a part of the run: " Mean absolute
+// Errors lists the mean errors after a part of the run: " Mean absolute
 // errors, in epochs or steps: combined 14%, selftf 150%."
-func RemainingErrors(all []RemainingSummary, part float64) string {
+func Errors(all []Summary, part float64) string {
 	var list []string
 	for _, s := range all {
 		if s.Part == part {
@@ -135,14 +131,14 @@ func RemainingErrors(all []RemainingSummary, part float64) string {
 }
 
 // unreachedSentence says that a job ended without its target loss.
-func unreachedSentence(r record.RemainingRow) string {
+func unreachedSentence(r RemainingRow) string {
 	return fmt.Sprintf("The job %s of cell %s did not reach its target loss of %s: it ended at its limit with a loss "+
 		"of %s.",
 		r.Job, r.Cell, tell.Number(r.Target), tell.Number(r.Loss))
 }
 
-// remainingTable has a row for each model and part of the run.
-func remainingTable(all []RemainingSummary) tell.Table {
+// table has a row for each model and part of the run.
+func table(all []Summary) tell.Table {
 	t := tell.NewTable(2, "model", "after", "predictions", "mean absolute error", "in their interval")
 	for _, s := range all {
 		after := tell.Share(s.Part) + " of the run"
@@ -153,3 +149,35 @@ func remainingTable(all []RemainingSummary) tell.Table {
 	}
 	return t
 }
+
+// mostUnreached bounds the sentences about jobs without their target loss.
+const mostUnreached = 20
+
+// What is told of remaining times belongs to the estimates.
+var part = analysis.Register(analysis.Part{
+	Name: "remaining", In: "estimates",
+	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+		rows, err := Remaining.Read(e.Dir)
+		if err != nil {
+			return s, err
+		}
+		summary := Summaries(rows)
+		var said []string
+		if text := Sentence(summary); text != "" {
+			said = []string{text}
+			s.Terminal = []tell.Item{{Sentences: said}}
+		}
+		unreached := Unreached(rows)
+		for _, r := range unreached[:min(len(unreached), mostUnreached)] {
+			said = append(said, unreachedSentence(r))
+		}
+		if n := len(unreached) - mostUnreached; n > 0 {
+			said = append(said, fmt.Sprintf("%d more jobs did not reach theirs: see remaining.csv.", n))
+		}
+		s.Report = []tell.Item{{Sentences: said, Answer: true},
+			{Table: table(summary), Note: "Epochs (or steps) to the target loss, predicted from the losses until " +
+				"then, against those that the job took. Jobs that did not reach their target are left out."},
+		}
+		return s, nil
+	},
+})

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
 )
 
 // The interval of a median is between the innermost order statistics outside of which the true one is with a chance of
@@ -105,8 +106,8 @@ func TestDifferOnlyIn(t *testing.T) {
 
 // Why a trial does not count, by the first constraint that it does not keep.
 func TestViolated(t *testing.T) {
-	u := &record.Tuning{Objective: "time_to_loss", Target: some(0.5),
-		Constraints: []record.Constraint{{Outcome: "cost", Max: some(2)}, {Outcome: "accuracy", Min: some(0.8)}}}
+	u := &results.Tuning{Objective: "time_to_loss", Target: some(0.5),
+		Constraints: []results.Constraint{{Outcome: "cost", Max: some(2)}, {Outcome: "accuracy", Min: some(0.8)}}}
 	for _, c := range []struct {
 		o    record.TrialOutcome
 		want string

@@ -1,9 +1,13 @@
-package record
+package remaining
 
 import (
 	"math"
+	"slices"
 
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Remaining is there only where jobs have a target loss.
@@ -50,3 +54,31 @@ func (r RemainingRow) Seconds(units float64) float64 {
 	}
 	return units * r.PredictedSeconds / r.Predicted
 }
+
+// Target is the training loss at which the jobs of a class are done. Units is their
+// work at most, in epochs or (with Steps) in optimizer steps.
+type Target struct {
+	Class string  `json:"class"`
+	Loss  float64 `json:"loss"`
+	Units int     `json:"units"`
+	Steps bool    `json:"steps,omitempty"`
+}
+
+// Targets are those of the jobs of an experiment, each once.
+var Targets = stages.Ask("targets", 10, func(x stages.Asking) (all []Target) {
+	for _, c := range x.Cells {
+		for _, s := range c.Workload.Submits {
+			j := s.Job
+			t := Target{Class: j.Name, Loss: j.TargetLoss, Units: j.Length(), Steps: j.Steps > 0}
+			if t.Loss > 0 && !slices.Contains(all, t) {
+				all = append(all, t)
+			}
+		}
+	}
+	return all
+})
+
+// Jobs are done at their targets.
+var _ = analysis.EndEarly(func(p *record.Plan, class string) bool {
+	return slices.ContainsFunc(Targets.Of(p), func(t Target) bool { return t.Class == class })
+})

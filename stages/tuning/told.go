@@ -1,23 +1,24 @@
-package analysis
+package tuning
 
 import (
 	"fmt"
 	"math"
 	"strings"
 
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
-	"github.com/tfexp/tfexp/results/tuning"
+	results "github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 )
 
-// Tunings are the searches for settings as a table, and what they came to in
+// told are the searches for settings as a table, and what they came to in
 // sentences; both are empty for an experiment without any.
-func Tunings(e *record.Experiment) (t tell.Table, said []string) {
-	rows, err := record.Tunings.Read(e.Dir) // which has ranks, that take long to find
+func told(e *record.Experiment) (t tell.Table, said []string) {
+	rows, err := Tunings.Read(e.Dir) // which has ranks, that take long to find
 	if err != nil || len(rows) == 0 {
-		_, rows = tuning.Rows(e)
+		_, rows = Rows(e)
 	}
 	if len(rows) == 0 {
 		return tell.Table{}, nil
@@ -35,21 +36,21 @@ func Tunings(e *record.Experiment) (t tell.Table, said []string) {
 			significant(r.Found), significant(r.Best), behind, significant(r.SpentTime), significant(r.SpentCost),
 			significant(r.CostToBest), significant(r.PredictedRank))
 	}
-	return t, append(fewestTrials(rows), tuningSentences(e, rows)...)
+	return t, append(needsFewest(rows), tuningSentences(e, rows)...)
 }
 
 // tuningSentences say what the tunings came to, in the order of their rows.
-func tuningSentences(e *record.Experiment, rows []record.TuningRow) (said []string) {
+func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 	next := 0
-	for i := range e.Plan.Tunings {
-		t := &e.Plan.Tunings[i]
+	for i := range results.Asked.Of(&e.Plan) {
+		t := &results.Asked.Of(&e.Plan)[i]
 		if next == len(rows) || rows[next].Tuning != t.Name || rows[next].Method != t.Method ||
 			rows[next].Hardware != t.Hardware || rows[next].Axes != record.AxesLabel(t.Axes) {
 			continue // it has no runs
 		}
 		r := rows[next]
 		next++
-		if a, ok := tuning.Fixed(e, i); ok {
+		if a, ok := Fixed(e, i); ok {
 			said = append(said, againstFixed(r, t, &a))
 			continue
 		}
@@ -57,12 +58,12 @@ func tuningSentences(e *record.Experiment, rows []record.TuningRow) (said []stri
 			said = append(said, fmt.Sprintf("Tuning %s by %s: its %s was %s at the median of %s.", tuningLabel(r),
 				titleOf(r.Method),
 				strings.ReplaceAll(t.Objective, "_", " "), strings.TrimSpace(significant(r.Found)+" "+
-					""+record.FindObjective(t.Objective).Unit),
+					""+results.FindObjective(t.Objective).Unit),
 				tell.Plural(r.Runs, "run")))
 			continue
 		}
 		said = append(said, tuningSentence(e, r))
-		if names := tuning.Without(e, i); len(names) > 0 {
+		if names := Without(e, i); len(names) > 0 {
 			said = append(said, fmt.Sprintf("Tuning %s: %s made no difference in any trial, neither to the losses nor, beyond "+
 				"5%%, to "+
 				"the times: here it does not matter, or the program does not read it.", tuningLabel(r), strings.Join(names, ", ")))
@@ -72,11 +73,11 @@ func tuningSentences(e *record.Experiment, rows []record.TuningRow) (said []stri
 }
 
 // againstFixed says what a job that was tuned while it trained came to.
-func againstFixed(r record.TuningRow, t *record.Tuning, a *tuning.AgainstFixed) string {
-	unit := record.FindObjective(t.Objective).Unit
+func againstFixed(r TuningRow, t *results.Tuning, a *AgainstFixed) string {
+	unit := results.FindObjective(t.Objective).Unit
 	value := func(v float64) string { return strings.TrimSpace(significant(v) + " " + unit) }
 	how := "changed in place where that can be"
-	if t.Mode == record.ByRestart {
+	if t.Mode == results.ByRestart {
 		how = "changed by new starts"
 	}
 	interval := ""
@@ -104,7 +105,7 @@ func titleOf(method string) string {
 }
 
 // tuningLabel names a tuning with its axes and hardware.
-func tuningLabel(r record.TuningRow) string {
+func tuningLabel(r TuningRow) string {
 	label := r.Tuning + " on " + r.Hardware
 	if r.Axes != "" {
 		label += " " + r.Axes
@@ -113,7 +114,7 @@ func tuningLabel(r record.TuningRow) string {
 }
 
 // trialsTo is "11 (8 to 15)"; an end that was not reached is "more".
-func trialsTo(r record.TuningRow) string {
+func trialsTo(r TuningRow) string {
 	if math.IsNaN(r.Median) {
 		return "more"
 	}
@@ -135,7 +136,7 @@ func significant(v float64) string {
 }
 
 // tuningSentence says what a method came to.
-func tuningSentence(e *record.Experiment, r record.TuningRow) string {
+func tuningSentence(e *record.Experiment, r TuningRow) string {
 	who := fmt.Sprintf("Tuning %s by %s", tuningLabel(r), titleOf(r.Method))
 	crashed := ""
 	if r.Crashed > 0 {
@@ -157,17 +158,17 @@ func tuningSentence(e *record.Experiment, r record.TuningRow) string {
 }
 
 // costOf is what the trials until then cost, where that is known.
-func costOf(r record.TuningRow) string {
+func costOf(r TuningRow) string {
 	if math.IsNaN(r.CostToBest) {
 		return ""
 	}
 	return ", which cost " + significant(r.CostToBest) + ","
 }
 
-// fewestTrials says which of several searches for the same best setting needs the fewest trials, and which the least
+// needsFewest says which of several searches for the same best setting needs the fewest trials, and which the least
 // cost until it has one within 10% of it; nothing when there is one alone.
-func fewestTrials(rows []record.TuningRow) (said []string) {
-	var known []record.TuningRow
+func needsFewest(rows []TuningRow) (said []string) {
+	var known []TuningRow
 	for _, r := range rows {
 		if !math.IsNaN(r.Best) && math.IsNaN(r.ToFixed) && r.Best == rows[0].Best && r.Hardware == rows[0].Hardware {
 			known = append(known, r)
@@ -176,7 +177,7 @@ func fewestTrials(rows []record.TuningRow) (said []string) {
 	if len(known) < len(rows) || len(rows) < 2 || rows[0].Runs < stats.MinPairs {
 		return nil
 	}
-	least := func(of func(record.TuningRow) float64) (best record.TuningRow, ok bool) {
+	least := func(of func(TuningRow) float64) (best TuningRow, ok bool) {
 		for i, r := range known {
 			if v := of(r); math.IsNaN(v) || r.Reached < r.Runs {
 				continue
@@ -186,7 +187,7 @@ func fewestTrials(rows []record.TuningRow) (said []string) {
 		}
 		return best, ok
 	}
-	best, ok := least(func(r record.TuningRow) float64 { return r.Median })
+	best, ok := least(func(r TuningRow) float64 { return r.Median })
 	if !ok {
 		return nil
 	}
@@ -200,14 +201,14 @@ func fewestTrials(rows []record.TuningRow) (said []string) {
 	if len(alike) > 0 {
 		text += " (its interval overlaps that of " + tell.Listed(alike) + ")"
 	}
-	if cheapest, ok := least(func(r record.TuningRow) float64 { return r.CostToBest }); ok {
+	if cheapest, ok := least(func(r TuningRow) float64 { return r.CostToBest }); ok {
 		text += fmt.Sprintf("; lowest cost until then: %s, %s", tuningLabel(cheapest), significant(cheapest.CostToBest))
 	}
 	return []string{text + "."}
 }
 
 // trialsOf is trialsTo with its noun.
-func trialsOf(r record.TuningRow) string {
+func trialsOf(r TuningRow) string {
 	if n := trialsTo(r); n != "1" {
 		return n + " trials"
 	}
@@ -215,9 +216,9 @@ func trialsOf(r record.TuningRow) string {
 }
 
 // unsatisfied says which constraints no trial satisfied.
-func unsatisfied(e *record.Experiment, r record.TuningRow) string {
-	for i := range e.Plan.Tunings {
-		t := &e.Plan.Tunings[i]
+func unsatisfied(e *record.Experiment, r TuningRow) string {
+	for i := range results.Asked.Of(&e.Plan) {
+		t := &results.Asked.Of(&e.Plan)[i]
 		if t.Name != r.Tuning || t.Method != r.Method || record.AxesLabel(t.Axes) != r.Axes {
 			continue
 		}
@@ -241,10 +242,10 @@ func unsatisfied(e *record.Experiment, r record.TuningRow) string {
 	return "has an outcome"
 }
 
-var _ = Register(Part{
+var _ = analysis.Register(analysis.Part{
 	Name: "tunings", Title: "Tunings", InReport: 10, OnTerminal: 10,
 	Tell: func(e *record.Experiment) (tell.Section, error) {
-		t, said := Tunings(e)
+		t, said := told(e)
 		return tell.Section{
 			Answers: said, Terminal: []tell.Item{{Sentences: said, Tight: true}}, Report: []tell.Item{{Table: t, Folded: true,
 				Note: "All trials are in trials.csv. The intervals are of the median, by order statistics; a run that did not " +
