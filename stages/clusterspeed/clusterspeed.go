@@ -24,9 +24,9 @@ func init() {
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "clusterspeed", Value: version}}, nil
 		},
-		Idle:   func(r *stages.Run) bool { return len(asked.Of(r.Plan)) == 0 },
+		Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
 		Always: true,
-		Run:    func(_ context.Context, r *stages.Run) error { return write(r.Dir, asked.Of(r.Plan)) },
+		Run:    func(_ context.Context, r *stages.Run) error { return write(r.Dir, Asked.Of(r.Plan)) },
 	})
 }
 
@@ -37,8 +37,8 @@ const (
 	least = 5
 )
 
-// asked are the measured clusters to which the laws of all jobs were fitted, those of each file once.
-var asked = stages.Ask("clusters", 20, func(x stages.Asking) (out []MeasuredCluster) {
+// Asked are the measured clusters to which the laws of all jobs were fitted, those of each file once.
+var Asked = stages.Ask("clusters", 20, func(x stages.Asking) (out []MeasuredCluster) {
 	seen := map[string]bool{}
 	for _, c := range x.Cells {
 		for _, s := range c.Workload.Submits {
@@ -115,8 +115,8 @@ var part = analysis.Register(analysis.Part{
 		table := tell.Item{Folded: true, Table: tell.NewTable(4, "table", "model", "GPU", "parameter servers", "clusters "+
 			"left out",
 			"error, queued (%)", "error, apart (%)", "error, no limit (%)", "error, straight line (%)")}
-		for _, file := range files(asked.Of(&e.Plan)) {
-			measured := of(asked.Of(&e.Plan), file)
+		for _, file := range files(Asked.Of(&e.Plan)) {
+			measured := of(Asked.Of(&e.Plan), file)
 			var predictions []law.Prediction
 			for _, r := range rows {
 				if r.File == file {

@@ -31,7 +31,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &record.Experiment{Dir: dir}
-	asked.Set(&e.Plan, all)
+	Asked.Set(&e.Plan, all)
 	rows, err := ClusterSpeeds.Read(dir)
 	if err != nil || len(rows) != len(all) {
 		t.Fatalf("%d rows, %v", len(rows), err)
@@ -95,7 +95,7 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &record.Experiment{Dir: dir}
-	asked.Set(&e.Plan, all)
+	Asked.Set(&e.Plan, all)
 	told, err := part.Tell(e)
 	if err != nil || len(told.Report) != 2 {
 		t.Fatal(told, err)

@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// asked are the numbers of others of an experiment.
-var asked = stages.Ask("references", 50, func(x stages.Asking) []experiments.Reference { return x.References })
+// Asked are the numbers of others of an experiment.
+var Asked = stages.Ask("references", 50, func(x stages.Asking) []experiments.Reference { return x.References })
 
 func init() {
 	stages.Register(&stages.Stage{
@@ -29,7 +29,7 @@ func init() {
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "reference", Value: version}}, nil
 		},
-		Idle:   func(r *stages.Run) bool { return len(asked.Of(r.Plan)) == 0 },
+		Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
 		Always: true,
 		Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
 	})
@@ -74,7 +74,7 @@ func Rewrite(dir string) error {
 // all are the numbers of all references beside those of the cells, and what there is to say of them.
 func all(e *record.Experiment) (rows []ReferencedRow, said []string) {
 	variants := analysis.Variants(e)
-	for _, ref := range asked.Of(&e.Plan) {
+	for _, ref := range Asked.Of(&e.Plan) {
 		own := beside(ref, variants)
 		rows, said = append(rows, own...), append(said, sentences(ref, own)...)
 	}

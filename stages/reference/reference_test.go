@@ -92,7 +92,7 @@ func TestRewrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked.Set(&e.Plan, refs)
+		Asked.Set(&e.Plan, refs)
 		raw, err := json.Marshal(e.Plan)
 		if err != nil {
 			t.Fatal(err)
