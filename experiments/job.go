@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator/clusterspeed"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -294,6 +295,8 @@ type Job struct {
 	Recorded *Recorded
 	// Checkpoint says when the job saves its work in simulation; nil: never.
 	Checkpoint *Checkpoint
+	// Properties are the values of the blocks that features bring to jobs, of those that the job has.
+	Properties []schema.Settings `json:",omitempty"`
 	// At has the source range of each argument that the file sets.
 	At map[string]Range
 }

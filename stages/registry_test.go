@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -190,4 +192,30 @@ func TestAloneOn(t *testing.T) {
 	if got, want := task.AloneOn(1, 0), time.Duration(float64(time.Hour)*task.Simulation.Options.Factor("j")); got != want || got == time.Hour {
 		t.Errorf("with noise %s, want %s", got, want)
 	}
+}
+
+// A property of jobs is known by the name of its block; jobs have it or not.
+func TestProperties(t *testing.T) {
+	defer func(before map[string]*Property) { properties = before }(properties)
+	properties = map[string]*Property{}
+	p := RegisterProperty(Property{Block: &schema.Block{Name: "colour", Single: true, Doc: "Colour."}})
+	has := &experiments.Job{Properties: []schema.Settings{{Name: "colour", Label: "red"}}}
+	if v, ok := p.Of(has); !ok || v.Label != "red" {
+		t.Errorf("%+v, %t", v, ok)
+	}
+	if _, ok := p.Of(&experiments.Job{}); ok {
+		t.Error("a job has what it lacks")
+	}
+	visited := 0
+	EachProperty(has, func(o *Property, v schema.Settings) {
+		if visited++; o != p || v.Label != "red" {
+			t.Errorf("%+v has %+v", o, v)
+		}
+	})
+	defer func() {
+		if recover() == nil || visited != 1 {
+			t.Errorf("two properties of one name; %d visits", visited)
+		}
+	}()
+	RegisterProperty(*p)
 }

@@ -20,6 +20,9 @@ func jobBlock() *schema.Block {
 		},
 	})
 	schema.Find(b.Args, "threads").Keys = threadKeys()
+	for _, p := range schema.AllBrought(b.Name) {
+		b.Blocks = append(b.Blocks, p.Block)
+	}
 	return b.Say("{contained}", engineList(isContained))
 }
 
@@ -28,6 +31,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiments.Job, bool) {
 	j := &experiments.Job{}
 	a := d.Decode(n, e, j)
 	j.Name, j.Range, j.At = n.Label, eval.RangeOf(n.Header), a.Ranges()
+	j.Properties = d.properties(n, e)
 	d.container(a, j)
 	if a.Lacks("threads") {
 		j.Threads = experiments.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(n.Header)}

@@ -26,7 +26,7 @@ func Language() *schema.Block {
 			compareBlock(), plotBlock(), thresholdBlock(), referenceBlock(),
 		},
 	}
-	for _, b := range schema.AllBrought() {
+	for _, b := range schema.AllBrought("") {
 		file.Blocks = append(file.Blocks, b.Block)
 	}
 	return file

@@ -15,10 +15,12 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // describe returns the key lines of a job: its program and its length.
@@ -55,6 +57,11 @@ func (x *Experiment) program(j *experiments.Job) []string {
 	}
 	if j.Retries > 0 {
 		k.Add(label("retries"), strconv.Itoa(j.Retries))
+	}
+	for _, p := range j.Properties {
+		for _, l := range p.Lines(label("")) {
+			k.Add(l[0], l[1])
+		}
 	}
 	return k.Lines()
 }
@@ -185,6 +192,11 @@ func (x *Experiment) launch(j *experiments.Job, name string, units int, logs, sc
 		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
 		Memory: j.Memory, Container: j.Container, Roles: j.Roles,
 	}
+	stages.EachProperty(j, func(p *stages.Property, v schema.Settings) {
+		if p.Launch != nil {
+			p.Launch(v, &out)
+		}
+	})
 	if j.Events != nil {
 		events := *j.Events
 		events.Dir = filepath.Join(out.CheckpointDir, events.Below)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -162,6 +163,11 @@ func givenTraining(j *experiments.Job, epochs int, epoch time.Duration) simulate
 	w := simulated.Training(rt.Startup, epochs, epoch, rt.Parallel)
 	w.Threads = max(rt.Threads, 1)
 	speedUp(&w, rt)
+	stages.EachProperty(j, func(p *stages.Property, v schema.Settings) {
+		if p.Work != nil {
+			p.Work(v, &w)
+		}
+	})
 	return w
 }
 
