@@ -14,7 +14,6 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -217,17 +216,6 @@ type Variant struct {
 
 // ErrSteered is returned when a cell with controllers is to be written down for another process.
 var ErrSteered = errors.New("a cell with controllers runs within tfexp alone")
-
-// Training is a real training of an adaptation, by what decides while it runs.
-type Training struct {
-	Folders
-	// Study and Scenario are the indexes of the adaptation and of its scenario.
-	Study, Scenario int
-	Name            string
-	Course          *adaptation.Course
-	// Depends is what its result depends on beside its scenario: key lines.
-	Depends []Line
-}
 
 // Unit is a job on one number of threads whose run time is to be sampled.
 type Unit struct {

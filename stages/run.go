@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // Run is a run of an experiment as its stages see it. The pipeline makes it.
@@ -55,11 +55,11 @@ type Experiment interface {
 	// SampleRows are the rows of samples.csv.
 	SampleRows() []record.SampleRow
 	Sampling
-	// Studies are the adaptation blocks.
-	Studies() []*adaptation.Study
-	// Training describes a real training of one of them, and returns the description of
-	// its key.
-	Training(Training) (Task, string, error)
+	// File is what the experiment file says.
+	File() *experiments.Spec
+	// Beyond describes a cell at a point that is none of the matrix, with a name, and returns the description of its key:
+	// of the point, and of what it depends on besides.
+	Beyond(point experiments.Cell, name string, depends []Line, dirs Folders) (Task, string, error)
 }
 
 // Pipeline is what the pipeline does for a stage.

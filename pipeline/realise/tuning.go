@@ -14,7 +14,6 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -210,37 +209,31 @@ func (c *Cell) modeLines(t *experiments.Tuning) []string {
 	return k.Lines()
 }
 
-// deepenedAt names one scenario of an adaptation.
-type deepenedAt struct{ study, scenario int }
+// beyondAt is what a point beyond the matrix is of.
+type beyondAt struct {
+	workload *experiments.Workload
+	hardware *experiments.Hardware
+	policy   *experiments.Policy
+}
 
-// Training describes a real training of an adaptation, and returns the description of its
-// key.
-func (x *Experiment) Training(t stages.Training) (stages.Task, string, error) {
-	at := deepenedAt{t.Study, t.Scenario}
-	c, ok := x.deepened[at]
+// Beyond implements stages.Experiment.
+func (x *Experiment) Beyond(c experiments.Cell, name string, depends []stages.Line, dirs stages.Folders) (stages.Task,
+	string, error) {
+	of := beyondAt{c.Workload, c.Hardware, c.Policy}
+	placed, ok := x.beyond[of]
 	if !ok {
-		c = x.Spec.Deepened[t.Study][t.Scenario]
-		x.placeTrial(&c)
-		x.deepened[at] = c
+		placed = c
+		x.placeTrial(&placed)
+		x.beyond[of] = placed
 	}
-	cell := x.cell(c, t.Name, 1)
+	cell := x.cell(placed, name, 1)
 	k, err := cell.Key()
 	if err != nil {
 		return stages.Task{}, "", err
 	}
-	real := x.Spec.Adaptations[t.Study].Real
-	k.Addf("deepening", "%d decisions between %d actions, at %v, from %s", real.Decisions, real.Blocks+1, real.At,
-		real.Scenarios[t.Scenario].First)
-	for _, l := range t.Depends {
+	for _, l := range depends {
 		k.Add(l.Label, l.Value)
 	}
-	task, err := cell.Task(t.Folders)
-	if err != nil {
-		return stages.Task{}, "", fmt.Errorf("training %s: %w", t.Name, err)
-	}
-	j := c.Workload.Submits[0].Job
-	task.Steered = []stages.Steered{{
-		Units: j.Length(), Steps: j.Steps > 0, Controller: adaptation.Live, Options: t.Course.Options(),
-	}}
-	return task, k.Description(), nil
+	task, err := cell.Task(dirs)
+	return task, k.Description(), err
 }

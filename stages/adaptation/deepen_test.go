@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -35,23 +36,40 @@ type world struct {
 	observed []stages.Progress
 }
 
-func (w *world) Studies() []*adaptation.Study { return w.studies }
+// File has a point for each scenario of each study.
+func (w *world) File() *experiments.Spec {
+	spec := &experiments.Spec{Adaptations: w.studies}
+	job := experiments.Submit{Job: &experiments.Job{Epochs: 1}}
+	for _, s := range w.studies {
+		var points []experiments.Cell
+		for k := 0; s.Real != nil && k < len(s.Real.Scenarios); k++ {
+			of := &experiments.Workload{Name: fmt.Sprint(len(spec.Deepened), " ", k), Submits: []experiments.Submit{job}}
+			points = append(points, experiments.Cell{Workload: of})
+		}
+		spec.Deepened = append(spec.Deepened, points)
+	}
+	return spec
+}
+
 func (w *world) Warn(code, cell, text string) { w.warnings = append(w.warnings, code+": "+text) }
 func (w *world) Observe(p stages.Progress)    { w.observed = append(w.observed, p) }
 func (w *world) Site(string) engine.Site      { return nowhere{} }
 
-// Training leaves the training, under its key.
-func (w *world) Training(t stages.Training) (stages.Task, string, error) {
-	key := fmt.Sprintf("%d %d %s %v", t.Study, t.Scenario, t.Name, t.Depends)
-	w.keys[t.Name] = key
+// Beyond leaves the training, under its key.
+func (w *world) Beyond(point experiments.Cell, name string, depends []stages.Line, t stages.Folders) (stages.Task, string, error) {
+	if depends[0].Label != "deepening" {
+		w.t.Errorf("%s depends on %v", name, depends)
+	}
+	key := fmt.Sprintf("%s %s %v", point.Workload.Name, name, depends[1:])
+	w.keys[name] = key
 	if _, err := os.Stat(t.Dir); err != nil && w.train != nil {
-		cell, decisions := w.train(t.Name)
+		cell, decisions := w.train(name)
 		leave(w.t, t.Dir, cell, log, decisions...)
 		if err := os.WriteFile(filepath.Join(t.Dir, keyFile), []byte(key), 0o644); err != nil {
 			w.t.Fatal(err)
 		}
 	}
-	task := stages.Task{Folders: t.Folders, Logs: filepath.Join(t.Dir, "logs")}
+	task := stages.Task{Folders: t, Logs: filepath.Join(t.Dir, "logs")}
 	task.Hardware.Kind = "nowhere"
 	return task, key, nil
 }

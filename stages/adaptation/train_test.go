@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
@@ -44,7 +45,7 @@ type learners struct {
 	kept     []string
 }
 
-func (w *learners) Studies() []*adaptation.Study { return w.studies }
+func (w *learners) File() *experiments.Spec { return &experiments.Spec{Adaptations: w.studies} }
 
 func (w *learners) Observe(p stages.Progress) {
 	w.mu.Lock()
