@@ -173,11 +173,6 @@ type Estimate struct {
 	Losses []float64
 }
 
-// Counts are the jobs of a cell by state.
-type Counts struct {
-	Waiting, Running, Done, Failed, Total int
-}
-
 // Reported is what the program of a running job reported last. Loss and Accuracy are NaN where it does not say.
 type Reported struct {
 	Job            string

@@ -144,12 +144,10 @@ type Progress struct {
 	Unit  string // a job that is sampled, or a cell
 	// Done and Total count the stage's units; Reused those that needed no work.
 	Done, Total, Reused int
-	// Jobs of the running cell, by state.
-	JobsDone, JobsRunning, JobsWaiting, JobsFailed, Jobs int
-	// Training are those of them that run and have reported, in the order of their starts.
+	// Standing is how the running cell stands. Its time is that of a simulated cell; 0 of real ones.
+	Standing record.Standing
+	// Training are its jobs that run and have reported, in the order of their starts.
 	Training []Reported
-	// Simulated is how far a simulated cell has come in its own time; 0 of real ones.
-	Simulated time.Duration
 	// Elapsed is since the unit (or, at StageEnd, the stage) began.
 	Elapsed time.Duration
 	// Left is the time left for the whole stage by the estimates; 0 when unknown.
