@@ -32,7 +32,7 @@ const (
 // adaptationLevel is that of the intervals.
 const adaptationLevel = 0.95
 
-// Tables puts the tables of controllers that deepen networks into words, a
+// Adaptations puts the tables of controllers that deepen networks into words, a
 // block each.
 func Adaptations(all Tables) []Adaptation {
 	var out []Adaptation

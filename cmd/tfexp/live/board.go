@@ -291,7 +291,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Span writes a time that may be long: as Duration, from two days on "3 d 04 h".
+// ProgressSpan writes a time that may be long: as Duration, from two days on "3 d 04 h".
 func ProgressSpan(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d < 2*day {

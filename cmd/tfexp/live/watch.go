@@ -43,7 +43,7 @@ type Folder struct {
 	open map[string]*experiment
 }
 
-// New returns a folder, which need not be there yet.
+// NewWatch returns a folder, which need not be there yet.
 func NewWatch(dir string) *Folder {
 	return &Folder{Dir: filepath.Clean(dir), open: map[string]*experiment{}}
 }
@@ -75,7 +75,7 @@ type Experiment struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Standing is how a running cell stands.
+// WatchStanding is how a running cell stands.
 type WatchStanding struct {
 	Cell      string `json:"cell"`
 	Simulated bool   `json:"simulated,omitempty"`
