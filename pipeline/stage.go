@@ -130,7 +130,7 @@ func (c *chain) describe(s *stages.Stage) error {
 		if err != nil {
 			return err
 		}
-		addLines(k, lines)
+		k.AddAll(lines)
 	}
 	c.left(s, k.Hash())
 	return nil
@@ -148,15 +148,7 @@ func (c *chain) left(s *stages.Stage, hash string) {
 // addSettings adds the values of the blocks that a stage brings.
 func (c *chain) addSettings(k *store.Key, s *stages.Stage) {
 	for _, v := range c.seen.Settings(s.Name) {
-		for _, l := range v.Lines("") {
-			k.Add(l[0], l[1])
-		}
-	}
-}
-
-func addLines(k *store.Key, lines []stages.Line) {
-	for _, l := range lines {
-		k.Add(l.Label, l.Value)
+		k.AddAll(v.Lines(""))
 	}
 }
 
@@ -221,7 +213,7 @@ func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	addLines(k, lines)
+	k.AddAll(lines)
 	c.addSettings(k, s)
 	for _, a := range s.Reads {
 		for _, writer := range slices.Sorted(maps.Keys(c.digests[a])) {

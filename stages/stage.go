@@ -85,8 +85,8 @@ func (s *Stage) AllFiles() []string {
 	return slices.Concat(s.Files, s.More())
 }
 
-// Line is a labelled value of a key. Labels hold no spaces.
-type Line struct{ Label, Value string }
+// Line is a labelled value of a key.
+type Line = schema.Line
 
 var registry []*Stage
 

@@ -175,9 +175,7 @@ func jobsOf(c experiments.Cell) []*experiments.Job {
 // policyLines are the key lines of a policy.
 func policyLines(p *experiments.Policy) []string {
 	var k store.Key
-	for _, l := range p.KeyLines() {
-		k.Add(l.Label, l.Value)
-	}
+	k.AddAll(p.KeyLines())
 	return k.Lines()
 }
 

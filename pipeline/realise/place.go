@@ -112,9 +112,7 @@ func partsOn(h *experiments.Hardware, j *experiments.Job) []cluster.Part {
 func settingsLines(h *experiments.Hardware) []string {
 	var k store.Key
 	if h.Kind().Lines != nil {
-		for _, l := range h.Kind().Lines(h.ForEngine()) {
-			k.Add(l.Label, l.Value)
-		}
+		k.AddAll(h.Kind().Lines(h.ForEngine()))
 	}
 	return k.Lines()
 }

@@ -59,9 +59,7 @@ func (x *Experiment) program(j *experiments.Job) []string {
 		k.Add(label("retries"), strconv.Itoa(j.Retries))
 	}
 	for _, p := range j.Properties {
-		for _, l := range p.Lines(label("")) {
-			k.Add(l[0], l[1])
-		}
+		k.AddAll(p.Lines(label("")))
 	}
 	return k.Lines()
 }

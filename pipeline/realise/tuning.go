@@ -231,9 +231,7 @@ func (x *Experiment) Beyond(c experiments.Cell, name string, depends []stages.Li
 	if err != nil {
 		return stages.Task{}, "", err
 	}
-	for _, l := range depends {
-		k.Add(l.Label, l.Value)
-	}
+	k.AddAll(depends)
 	task, err := cell.Task(dirs)
 	return task, k.Description(), err
 }
