@@ -50,7 +50,7 @@ func newSearches(x *realise.Experiment) *searches {
 			s := &search{x: x, tuning: i, t: t, replicate: r, method: m, problem: t.Problem(uint64(x.ReplicateSeed(r)))}
 			for _, one := range t.Imported {
 				if at, err := tuning.Point(&t.Tuning, one.Settings); err == nil {
-					s.trials = append(s.trials, tuning.Trial(&t.Tuning, at, t.Reach(&one.Outcome)))
+					s.trials = append(s.trials, tuning.Trial(&t.Tuning, at, one.Outcome.Reach(t.Aim())))
 				}
 			}
 			u.all = append(u.all, s)

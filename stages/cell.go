@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
@@ -77,15 +76,16 @@ type Task struct {
 	Launches []launch.Job
 	// Simulation is set for the others.
 	Simulation *Simulation
-	// Trial is set for a trial of a tuning.
+	// Trial is set for a cell of whose only job the outcome counts.
 	Trial *Trial
 	// Steered are the jobs beside which controllers stand.
 	Steered []Steered
 }
 
-// Trial is a cell whose only job is a trial of a tuning.
+// Trial is a cell of whose only job the outcome counts.
 type Trial struct {
-	Tuning tuning.Tuning
+	// Target is the bound that the job has to reach; nil for none.
+	Target *record.Constraint
 	// Units are the epochs or steps of the job.
 	Units int
 	// Recorded is the outcome of a job whose outcomes are recorded; nil for others.

@@ -328,7 +328,7 @@ func (d *Decoder) target(n *eval.Node, a *eval.Args, target *float64, t *Tune) {
 func (d *Decoder) constraint(n *eval.Node, e *eval.Env, t *Tune) bool {
 	var v constraintArgs
 	a := d.Decode(n, e, &v)
-	c := tuning.Constraint{Outcome: n.Label, Min: v.Min, Max: v.Max}
+	c := record.Constraint{Outcome: n.Label, Min: v.Min, Max: v.Max}
 	switch {
 	case n.Broken || !a.OK:
 	case a.Lacks("min") && a.Lacks("max"):

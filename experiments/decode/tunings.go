@@ -309,7 +309,7 @@ func (x *expander) candidates(t *tuned, one *experiments.Tuning, measured [][]st
 		if len(one.Candidates) == 1 {
 			one.Probes = append(one.Probes, c)
 		}
-		out := one.Reach(&c.Workload.Submits[0].Job.Recorded.Outcome)
+		out := c.Workload.Submits[0].Job.Recorded.Outcome.Reach(one.Aim())
 		if v := one.Value(out); one.Feasible(out) && one.Counts(settingsOf(one.Settings, values)) &&
 			(one.Best == nil || one.Better(v, *one.Best)) {
 			one.Best = &v

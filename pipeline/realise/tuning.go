@@ -75,7 +75,7 @@ func (c *Cell) trial() *stages.Trial {
 		return nil
 	}
 	j := c.Workload.Submits[0].Job
-	out := &stages.Trial{Tuning: c.x.Spec.Tunings[t.Tuning].Tuning, Units: j.Length()}
+	out := &stages.Trial{Target: c.x.Spec.Tunings[t.Tuning].Aim(), Units: j.Length()}
 	if j.Recorded != nil {
 		out.Recorded = &j.Recorded.Outcome
 	}

@@ -20,6 +20,29 @@ type TrialRef struct {
 	Feasible  *float64 `json:"feasible,omitempty"`
 }
 
+// Constraint bounds an outcome of a trial: time, loss, accuracy or cost.
+type Constraint struct {
+	Outcome string   `json:"outcome"`
+	Min     *float64 `json:"min,omitempty"`
+	Max     *float64 `json:"max,omitempty"`
+}
+
+// Reached reports whether a value is where the bound wants it.
+func (c *Constraint) Reached(v float64) bool {
+	return c.Min != nil && v >= *c.Min || c.Max != nil && v <= *c.Max
+}
+
+// Reach returns the outcome of a trial of which only the end is known: it has reached its target, if it has one (which may
+// be nil), if it ends there.
+func (o *TrialOutcome) Reach(target *Constraint) *TrialOutcome {
+	if target == nil || o.Crashed != "" || o.Reached != nil || !target.Reached(o.Outcome(target.Outcome)) {
+		return o
+	}
+	reached := *o
+	reached.Reached = &o.Time
+	return &reached
+}
+
 // Stretch is a time in which a job that is changed while it trains had the same settings.
 // Times are in seconds of service.
 type Stretch struct {

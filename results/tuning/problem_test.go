@@ -66,7 +66,7 @@ func TestPoints(t *testing.T) {
 func TestProblem(t *testing.T) {
 	u := searched()
 	u.Target, u.Objective = some(0.9), "time_to_accuracy"
-	u.Constraints = []Constraint{{Outcome: "loss", Max: some(0.5)}, {Outcome: "cost", Min: some(1), Max: some(2)}}
+	u.Constraints = []record.Constraint{{Outcome: "loss", Max: some(0.5)}, {Outcome: "cost", Min: some(1), Max: some(2)}}
 	u.BestSettings = []record.Setting{{Name: "opt", Value: "sgd"}, {Name: "batch", Value: "16"}, {Name: "layers", Value: "1"}, {Name: "lr", Value: "0.1"}}
 	u.PerCost = true
 	p := Problem(u, [][]string{{"sgd", "16", "1", "0.1"}, {"nobody's", "16", "1", "0.1"}, {"adam", "128", "2", "0.01"}}, 7)
@@ -102,7 +102,7 @@ func TestProblem(t *testing.T) {
 func TestTrial(t *testing.T) {
 	u := searched()
 	u.Objective, u.Target = "time_to_loss", some(0.5)
-	u.Constraints = []Constraint{{Outcome: "cost", Min: some(1), Max: some(3)}}
+	u.Constraints = []record.Constraint{{Outcome: "cost", Min: some(1), Max: some(3)}}
 	v := searched()
 	v.Objective, v.Target = "time_to_accuracy", some(0.9)
 	for _, c := range []struct {

@@ -22,9 +22,9 @@ type Tuning struct {
 	Objective string   `json:"objective"`
 	Target    *float64 `json:"target,omitempty"`
 	// Constraints are on other outcomes of a trial.
-	Constraints []Constraint   `json:"constraints,omitempty"`
-	Settings    []TunedSetting `json:"settings"`
-	Trials      int            `json:"trials"`
+	Constraints []record.Constraint `json:"constraints,omitempty"`
+	Settings    []TunedSetting      `json:"settings"`
+	Trials      int                 `json:"trials"`
 	// Mode is how settings are tried: empty for trials that are jobs of their own; else
 	// one of Online, ByRestart and Unchanged. Stretch is then how many reports a setting is
 	// measured by, Confidence that with which a change has to pay.
@@ -94,13 +94,6 @@ func (s *TunedSetting) Complete() {
 	s.Initial = s.Goal
 }
 
-// Constraint bounds an outcome of a trial: time, loss, accuracy or cost.
-type Constraint struct {
-	Outcome string   `json:"outcome"`
-	Min     *float64 `json:"min,omitempty"`
-	Max     *float64 `json:"max,omitempty"`
-}
-
 // Imported is a trial that was made elsewhere.
 type Imported struct {
 	Settings []record.Setting    `json:"settings"`
@@ -139,15 +132,15 @@ func FindObjective(name string) Objective {
 }
 
 // AllConstraints are those of the tuning, the target of its objective first.
-func (t *Tuning) AllConstraints() []Constraint {
+func (t *Tuning) AllConstraints() []record.Constraint {
 	o := FindObjective(t.Objective)
 	switch {
 	case t.Target == nil:
 		return t.Constraints
 	case o.Target == "loss":
-		return append([]Constraint{{Outcome: "loss", Max: t.Target}}, t.Constraints...)
+		return append([]record.Constraint{{Outcome: "loss", Max: t.Target}}, t.Constraints...)
 	}
-	return append([]Constraint{{Outcome: "accuracy", Min: t.Target}}, t.Constraints...)
+	return append([]record.Constraint{{Outcome: "accuracy", Min: t.Target}}, t.Constraints...)
 }
 
 // Value is the tuning's objective of a trial; NaN when it is not known. Of a
@@ -199,23 +192,16 @@ func (t *Tuning) Counts(settings []record.Setting) bool {
 }
 
 // IsTarget reports whether a constraint is the target of the objective.
-func (t *Tuning) IsTarget(c Constraint) bool {
+func (t *Tuning) IsTarget(c record.Constraint) bool {
 	return t.Target != nil && FindObjective(t.Objective).Target == c.Outcome && (c.Min == t.Target || c.Max == t.Target)
 }
 
-// Reach returns the outcome of a trial of which only the end is known: it has
-// reached its target if it ends there.
-func (t *Tuning) Reach(o *record.TrialOutcome) *record.TrialOutcome {
-	if t.Target == nil || o.Crashed != "" || o.Reached != nil {
-		return o
+// Aim is the bound that a trial has to reach; nil without a target.
+func (t *Tuning) Aim() *record.Constraint {
+	if t.Target == nil {
+		return nil
 	}
-	c := t.AllConstraints()[0]
-	if v := o.Outcome(c.Outcome); c.Min != nil && v >= *c.Min || c.Max != nil && v <= *c.Max {
-		reached := *o
-		reached.Reached = &o.Time
-		return &reached
-	}
-	return o
+	return &t.AllConstraints()[0]
 }
 
 // Better reports whether one value of the objective is better than another.

@@ -30,11 +30,11 @@ func TestTrialsByTheirObjective(t *testing.T) {
 		{Tuning{Objective: "time_to_loss", Target: low}, 12, 20, true, false, 1},
 		{Tuning{Objective: "time_to_accuracy", Target: high}, 12, 20, true, false, 1},
 		{Tuning{Objective: "nothing"}, nan, nan, false, false, 0},
-		{Tuning{Objective: "time", Constraints: []Constraint{{Outcome: "loss", Max: some(0.5)}}}, 20, 20, true, false, 1},
-		{Tuning{Objective: "time", Constraints: []Constraint{{Outcome: "loss", Max: some(0.49)}}}, 20, 20, false, false, 1},
-		{Tuning{Objective: "time", Constraints: []Constraint{{Outcome: "accuracy", Min: some(0.8)}}}, 20, 20, true, false, 1},
-		{Tuning{Objective: "time", Constraints: []Constraint{{Outcome: "accuracy", Min: some(0.81)}}}, 20, 20, false, false, 1},
-		{Tuning{Objective: "time", Constraints: []Constraint{{Outcome: "cost", Min: some(1), Max: some(2)}}}, 20, 20, false, false, 1},
+		{Tuning{Objective: "time", Constraints: []record.Constraint{{Outcome: "loss", Max: some(0.5)}}}, 20, 20, true, false, 1},
+		{Tuning{Objective: "time", Constraints: []record.Constraint{{Outcome: "loss", Max: some(0.49)}}}, 20, 20, false, false, 1},
+		{Tuning{Objective: "time", Constraints: []record.Constraint{{Outcome: "accuracy", Min: some(0.8)}}}, 20, 20, true, false, 1},
+		{Tuning{Objective: "time", Constraints: []record.Constraint{{Outcome: "accuracy", Min: some(0.81)}}}, 20, 20, false, false, 1},
+		{Tuning{Objective: "time", Constraints: []record.Constraint{{Outcome: "cost", Min: some(1), Max: some(2)}}}, 20, 20, false, false, 1},
 	} {
 		u := &c.tuning
 		same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
@@ -78,23 +78,23 @@ func TestTrialsByTheirObjective(t *testing.T) {
 	}
 	for loss, want := range map[float64]bool{0.5: true, 0.4: true, 0.51: false} {
 		o := &record.TrialOutcome{Time: 7, Loss: some(loss)}
-		if got := u.Reach(o); (got.Reached != nil) != want || want && *got.Reached != 7 {
+		if got := o.Reach(u.Aim()); (got.Reached != nil) != want || want && *got.Reached != 7 {
 			t.Errorf("a loss of %g: %+v", loss, got)
 		}
 	}
 	a := &Tuning{Objective: "time_to_accuracy", Target: high}
 	for accuracy, want := range map[float64]bool{0.8: true, 0.9: true, 0.79: false} {
-		if got := a.Reach(&record.TrialOutcome{Time: 7, Accuracy: some(accuracy)}); (got.Reached != nil) != want {
+		if got := (&record.TrialOutcome{Time: 7, Accuracy: some(accuracy)}).Reach(a.Aim()); (got.Reached != nil) != want {
 			t.Errorf("an accuracy of %g: %+v", accuracy, got)
 		}
 	}
 	for _, o := range []*record.TrialOutcome{{Time: 7, Loss: some(0.1), Crashed: "x"}, {Time: 7, Loss: some(0.1), Reached: some(3)}} {
-		if u.Reach(o) != o {
+		if o.Reach(u.Aim()) != o {
 			t.Errorf("%+v changes", o)
 		}
 	}
 	plain := &Tuning{Objective: "time"}
-	if o := (&record.TrialOutcome{Loss: some(0)}); plain.Reach(o) != o {
+	if o := (&record.TrialOutcome{Loss: some(0)}); o.Reach(plain.Aim()) != o {
 		t.Error("without a target something is reached")
 	}
 	// Contexts have goals.

@@ -15,7 +15,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -307,7 +306,7 @@ func (d *decisions) write(w *record.CellWriter, dir string, out *record.Cell) er
 
 // outcome takes what a job that was changed while it trained came to: the last loss and
 // accuracy, when it reached the target, and the stretches between its changes.
-func (d *decisions) outcome(t *tuning.Tuning, o *record.TrialOutcome) {
+func (d *decisions) outcome(target *record.Constraint, o *record.TrialOutcome) {
 	reports := d.of[0].reports
 	for i := range reports {
 		r := &reports[i]
@@ -317,11 +316,7 @@ func (d *decisions) outcome(t *tuning.Tuning, o *record.TrialOutcome) {
 		if !math.IsNaN(r.Accuracy) {
 			o.Accuracy = &r.Accuracy
 		}
-		if t.Target == nil || o.Reached != nil {
-			continue
-		}
-		c := t.AllConstraints()[0]
-		if v := o.Outcome(c.Outcome); c.Min != nil && v >= *c.Min || c.Max != nil && v <= *c.Max {
+		if target != nil && o.Reached == nil && target.Reached(o.Outcome(target.Outcome)) {
 			used := r.Used.Seconds()
 			o.Reached = &used
 		}

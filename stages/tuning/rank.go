@@ -69,7 +69,7 @@ func knownSettings(e *record.Experiment, t *results.Tuning) *settings {
 		}
 	}
 	for i := range t.Imported {
-		add(t.Imported[i].Settings, t.Reach(&t.Imported[i].Outcome))
+		add(t.Imported[i].Settings, t.Imported[i].Outcome.Reach(t.Aim()))
 	}
 	return s
 }

@@ -64,7 +64,7 @@ func Best(e *record.Experiment, t *results.Tuning) float64 {
 		if t.Mode != "" || !t.Counts(t.Imported[i].Settings) { // to a job that is changed they are what is expected
 			continue
 		}
-		take(t.Reach(&t.Imported[i].Outcome))
+		take(t.Imported[i].Outcome.Reach(t.Aim()))
 	}
 	return best
 }
@@ -78,7 +78,7 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []TrialRow {
 		if t.Mode != "" {
 			break
 		}
-		row := s.row(t.Reach(&t.Imported[i].Outcome), 0, t.Counts(t.Imported[i].Settings))
+		row := s.row(t.Imported[i].Outcome.Reach(t.Aim()), 0, t.Counts(t.Imported[i].Settings))
 		row.Replicate, row.State = replicate, results.TrialImported
 		row.Settings = record.AxesLabel(t.Imported[i].Settings)
 		rows = append(rows, row)

@@ -17,7 +17,7 @@ import (
 func TestRowsOfASearch(t *testing.T) {
 	u := results.Tuning{Name: "t", Method: "random", Hardware: "h", Job: "j", Objective: "time",
 		Settings:    []results.TunedSetting{{Name: "n", Values: []string{"1", "2"}, Numeric: true}, {Name: "part", Values: []string{"0.5", "1"}, Numeric: true, Context: true, Goal: "1"}},
-		Constraints: []results.Constraint{{Outcome: "cost", Max: some(5)}},
+		Constraints: []record.Constraint{{Outcome: "cost", Max: some(5)}},
 		Imported: []results.Imported{
 			{Settings: []record.Setting{{Name: "n", Value: "1"}, {Name: "part", Value: "1"}}, Outcome: record.TrialOutcome{Time: 20, Cost: some(4)}},
 			{Settings: []record.Setting{{Name: "n", Value: "1"}, {Name: "part", Value: "0.5"}}, Outcome: record.TrialOutcome{Time: 2, Cost: some(1)}},

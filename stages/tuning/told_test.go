@@ -35,9 +35,9 @@ func TestTuningInWords(t *testing.T) {
 	most, least := 0.5, 0.9
 	e := &record.Experiment{}
 	results.Asked.Set(&e.Plan, []results.Tuning{
-		{Name: "t", Method: "x", Objective: "time", Constraints: []results.Constraint{{Outcome: "cost", Max: &least}}},
+		{Name: "t", Method: "x", Objective: "time", Constraints: []record.Constraint{{Outcome: "cost", Max: &least}}},
 		{Name: "t", Method: "bo", Objective: "time_to_loss", Target: &most,
-			Constraints: []results.Constraint{{Outcome: "accuracy", Min: &least}}},
+			Constraints: []record.Constraint{{Outcome: "accuracy", Min: &least}}},
 		{Name: "u", Method: "bo", Objective: "time"},
 	})
 	row := TuningRow{Tuning: "t", Method: "bo", Hardware: "h", Runs: 4, Reached: 1, Best: nan, Median: nan, Trials: 9,

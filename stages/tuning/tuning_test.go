@@ -30,7 +30,7 @@ func experiment(t *testing.T, trials int) *record.Experiment {
 	for m, method := range []string{"bo", "random"} {
 		results.Asked.Set(&e.Plan, append(results.Asked.Of(&e.Plan), results.Tuning{
 			Name: "t", Job: "j", Hardware: "h", Method: method, Objective: "time", Trials: trials, Best: &best,
-			Constraints: []results.Constraint{{Outcome: "accuracy", Min: &least}},
+			Constraints: []record.Constraint{{Outcome: "accuracy", Min: &least}},
 			Settings: []results.TunedSetting{
 				{Name: "workers", Values: []string{"1", "2", "4", "8"}, Numeric: true, Log: true, Initial: "1"},
 				{Name: "type", Values: []string{"small", "large"}, Initial: "small"},

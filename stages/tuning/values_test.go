@@ -107,7 +107,7 @@ func TestDifferOnlyIn(t *testing.T) {
 // Why a trial does not count, by the first constraint that it does not keep.
 func TestViolated(t *testing.T) {
 	u := &results.Tuning{Objective: "time_to_loss", Target: some(0.5),
-		Constraints: []results.Constraint{{Outcome: "cost", Max: some(2)}, {Outcome: "accuracy", Min: some(0.8)}}}
+		Constraints: []record.Constraint{{Outcome: "cost", Max: some(2)}, {Outcome: "accuracy", Min: some(0.8)}}}
 	for _, c := range []struct {
 		o    record.TrialOutcome
 		want string
