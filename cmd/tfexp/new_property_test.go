@@ -55,7 +55,7 @@ func TestNewProperty(t *testing.T) {
 		t.Skip("it builds tfexp")
 	}
 	s := inSandbox(t, newPropertyFile)
-	program := builtWith(s, "power", filepath.Join("testdata", "property", "power.go"))
+	program := builtWith(s, "power", filepath.Join("testdata", "property", "power.go.txt"))
 	tfexp := func(args ...string) string {
 		t.Helper()
 		out, err := exec.Command(program, args...).CombinedOutput()
@@ -112,7 +112,7 @@ func builtWith(s *sandbox, name, file string) string {
 		s.Fatal(err)
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		all: filepath.Join(s.dir, "all.go"), filepath.Join(root, "stages", name, filepath.Base(file)): from,
+		all: filepath.Join(s.dir, "all.go"), filepath.Join(root, "stages", name, strings.TrimSuffix(filepath.Base(file), ".txt")): from,
 	}})
 	if err != nil {
 		s.Fatal(err)
