@@ -36,35 +36,23 @@ const adaptationLevel = 0.95
 // block each.
 func Adaptations(all Tables) []Adaptation {
 	var out []Adaptation
-	for _, name := range column(slices.Concat(all.Ranking, all.RealRanking),
-		func(r RankingRow) string { return r.Adaptation }) {
-		b := block{name: name}
-		for _, r := range all.RealRanking {
-			if r.Adaptation == name {
-				b.real = append(b.real, r)
-			}
+	for _, s := range all.blocks() {
+		if len(s.Ranking)+len(s.RealRanking) == 0 {
+			continue
 		}
-		for _, r := range all.Ranking {
-			if r.Adaptation == name {
-				b.rows = append(b.rows, r)
-			}
+		b := block{
+			name: s.name, rows: s.Ranking, real: s.RealRanking, sequences: s.Sequences, scenarios: s.scenarios,
+			controllers: s.controllers,
 		}
-		for _, r := range all.Sequences {
-			if r.Adaptation == name {
-				b.sequences = append(b.sequences, r)
-			}
-		}
-		for _, r := range all.Choices {
-			if r.Adaptation == name && r.Decision == 1 {
+		for _, r := range s.Choices {
+			if r.Decision == 1 {
 				b.plays = append(b.plays, r)
 			}
 		}
-		b.scenarios = column(b.rows, func(r RankingRow) string { return r.Scenario })
-		b.controllers = column(b.rows, func(r RankingRow) string { return r.Controller })
-		a := Adaptation{Name: name, Scenarios: b.scenarioTable(), Answers: b.answers()}
+		a := Adaptation{Name: s.name, Scenarios: b.scenarioTable(), Answers: b.answers()}
 		a.Ranks, a.Regrets = b.tables()
 		a.Real = b.realTable()
-		for _, text := range []string{b.fidelity(), kept(all.Courses, name)} {
+		for _, text := range []string{b.fidelity(), kept(s.Courses)} {
 			if text != "" {
 				a.Answers = append(a.Answers, text)
 			}
@@ -446,12 +434,9 @@ func (b *Adaptation) report() []tell.Item {
 
 // kept says how well the real trainings of an adaptation kept their budgets, and what programs took to be left
 // of them; "" without any that say so.
-func kept(courses []CourseRow, adaptation string) string {
+func kept(courses []CourseRow) string {
 	var over, steps, told []float64
 	for _, c := range courses {
-		if c.Adaptation != adaptation {
-			continue
-		}
 		if stats.Finite(c.Trained) && stats.Finite(c.Step) {
 			over, steps = append(over, c.Trained-c.Budget), append(steps, c.Step)
 		}
