@@ -115,16 +115,6 @@ func Find(name string) *Stage {
 	return nil
 }
 
-// Names returns the names of the stages, sorted.
-func Names() []string {
-	var names []string
-	for _, s := range registry {
-		names = append(names, s.Name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // Writer returns the name of the stage that writes an artifact: the first in the
 // order of their names. It is empty when there is none.
 func Writer(a Artifact) string {
