@@ -395,7 +395,7 @@ func savedSource(dir string) (source []byte, vars []string, err error) {
 		return nil, nil, fmt.Errorf("read the experiment of %s: %w", dir, err)
 	}
 	var plan record.Plan
-	if err := folder.ReadJSON(dir, &plan, record.PlanFile); err != nil {
+	if err := record.ReadPlan(dir, &plan); err != nil {
 		return nil, nil, fmt.Errorf("read the plan of %s: %w", dir, err)
 	}
 	for _, v := range plan.Variables {

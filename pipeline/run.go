@@ -242,7 +242,7 @@ func (r *run) removeStale() error {
 
 func (r *run) writePlan() error {
 	r.PredictedSeconds = r.left().Seconds()
-	return writeJSON(filepath.Join(r.Dir, record.PlanFile), r.Plan.Plan)
+	return writeJSON(filepath.Join(r.Dir, record.PlanFile), r.Plan.Plan.File())
 }
 
 func (r *run) writeRun() error {

@@ -202,7 +202,7 @@ func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 		for i := range plan.Cells {
 			plan.Cells[i].PredictedSeconds = 0
 		}
-		raw, err := json.Marshal(plan)
+		raw, err := json.Marshal(plan.File())
 		if err != nil {
 			return nil, fmt.Errorf("describe the plan: %w", err)
 		}

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Asked is a member of plan.json that a feature brings: what the experiment asks of it.
@@ -80,8 +82,11 @@ func planFile() reflect.Value {
 	return reflect.New(reflect.StructOf(fields)).Elem()
 }
 
-// MarshalJSON writes the members of features among the others.
-func (p Plan) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes the members of features among the others. What writes many cells writes File, in one pass.
+func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(p.File()) }
+
+// File is what plan.json has of a plan.
+func (p Plan) File() any {
 	file, own := planFile(), reflect.ValueOf(p)
 	for i := range file.NumField() {
 		name := file.Type().Field(i).Name
@@ -91,15 +96,32 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 			file.Field(i).Set(reflect.ValueOf(v))
 		}
 	}
-	return json.Marshal(file.Addr().Interface())
+	return file.Addr().Interface()
+}
+
+// ReadPlan reads the plan of an experiment's folder.
+func ReadPlan(dir string, p *Plan) error {
+	file := planFile()
+	err := folder.ReadJSON(dir, file.Addr().Interface(), PlanFile)
+	if err == nil {
+		p.take(file)
+	}
+	return err
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (p *Plan) UnmarshalJSON(raw []byte) error {
-	file, own := planFile(), reflect.ValueOf(p).Elem()
-	if err := json.Unmarshal(raw, file.Addr().Interface()); err != nil {
-		return err
+	file := planFile()
+	err := json.Unmarshal(raw, file.Addr().Interface())
+	if err == nil {
+		p.take(file)
 	}
+	return err
+}
+
+// take takes what a plan.json has.
+func (p *Plan) take(file reflect.Value) {
+	own := reflect.ValueOf(p).Elem()
 	p.asked = map[string]any{}
 	for i := range file.NumField() {
 		name, value := file.Type().Field(i).Name, file.Field(i)
@@ -109,5 +131,4 @@ func (p *Plan) UnmarshalJSON(raw []byte) error {
 			p.asked[asked] = value.Interface()
 		}
 	}
-	return nil
 }

@@ -512,7 +512,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 // readPlan reads the plan, and the cells that are complete under it.
 func (x *experiment) readPlan(info fs.FileInfo) error {
 	var plan record.Plan
-	if err := readJSON(x.dir, &plan, record.PlanFile); err != nil {
+	if err := record.ReadPlan(x.dir, &plan); err != nil {
 		return err
 	}
 	x.plan, x.planAt, x.index = plan, info, map[string]int{}
