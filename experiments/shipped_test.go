@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
-	"github.com/tfexp/tfexp/pipeline/experiment/decodetest"
+	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/pipeline/decodetest"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 

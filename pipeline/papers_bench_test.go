@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/tfexp/tfexp/pipeline/experiment"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // BenchmarkPapers reports how many jobs of published traces are simulated a second under the policies of the

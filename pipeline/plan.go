@@ -15,13 +15,13 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/pipeline/experiment"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // New plans an experiment: the cells in the order in which they run, which of
@@ -396,7 +396,7 @@ func savedSource(dir string) (source []byte, vars []string, err error) {
 		return nil, nil, fmt.Errorf("read the experiment of %s: %w", dir, err)
 	}
 	var plan record.Plan
-	if err := folder.ReadJSON(dir, &plan, record.PlanFile); err != nil {
+	if err := record.ReadPlan(dir, &plan); err != nil {
 		return nil, nil, fmt.Errorf("read the plan of %s: %w", dir, err)
 	}
 	for _, v := range plan.Variables {

@@ -183,7 +183,7 @@ func (r *run) forget() error {
 	}
 	for _, s := range r.stages {
 		if s.Pieces != nil {
-			dirs = append(dirs, s.Files...)
+			dirs = append(dirs, s.AllFiles()...)
 		}
 	}
 	for _, dir := range dirs {
@@ -242,7 +242,7 @@ func (r *run) removeStale() error {
 
 func (r *run) writePlan() error {
 	r.PredictedSeconds = r.left().Seconds()
-	return writeJSON(filepath.Join(r.Dir, record.PlanFile), r.Plan.Plan)
+	return writeJSON(filepath.Join(r.Dir, record.PlanFile), r.Plan.Plan.File())
 }
 
 func (r *run) writeRun() error {
@@ -400,7 +400,7 @@ func (p *Plan) checkFolder() error {
 	}
 	names := []string{record.CellsDir, record.ExperimentFile, record.RunFile}
 	for _, s := range p.stages {
-		names = append(names, s.Files...)
+		names = append(names, s.AllFiles()...)
 	}
 	for _, name := range names {
 		if there(name) {

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler/tuner"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // searches are those of an experiment. What a search tries next follows from its
@@ -50,7 +50,7 @@ func newSearches(x *realise.Experiment) *searches {
 			s := &search{x: x, tuning: i, t: t, replicate: r, method: m, problem: t.Problem(uint64(x.ReplicateSeed(r)))}
 			for _, one := range t.Imported {
 				if at, err := tuning.Point(&t.Tuning, one.Settings); err == nil {
-					s.trials = append(s.trials, tuning.Trial(&t.Tuning, at, t.Reach(&one.Outcome)))
+					s.trials = append(s.trials, tuning.Trial(&t.Tuning, at, one.Outcome.Reach(t.Aim())))
 				}
 			}
 			u.all = append(u.all, s)

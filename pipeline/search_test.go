@@ -11,7 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/pipeline/experiment/decodetest"
+	"github.com/tfexp/tfexp/pipeline/decodetest"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/tuner"

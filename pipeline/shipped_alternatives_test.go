@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // shippedJCT runs the cells of a shipped experiment whose axis has one of the

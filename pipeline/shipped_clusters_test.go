@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // A short form of the policies of the field on a trace: one load, one replicate, four policies that do not search. All jobs

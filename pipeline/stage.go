@@ -130,7 +130,7 @@ func (c *chain) describe(s *stages.Stage) error {
 		if err != nil {
 			return err
 		}
-		addLines(k, lines)
+		k.AddAll(lines)
 	}
 	c.left(s, k.Hash())
 	return nil
@@ -148,15 +148,7 @@ func (c *chain) left(s *stages.Stage, hash string) {
 // addSettings adds the values of the blocks that a stage brings.
 func (c *chain) addSettings(k *store.Key, s *stages.Stage) {
 	for _, v := range c.seen.Settings(s.Name) {
-		for _, l := range v.Lines("") {
-			k.Add(l[0], l[1])
-		}
-	}
-}
-
-func addLines(k *store.Key, lines []stages.Line) {
-	for _, l := range lines {
-		k.Add(l.Label, l.Value)
+		k.AddAll(v.Lines(""))
 	}
 }
 
@@ -210,7 +202,7 @@ func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 		for i := range plan.Cells {
 			plan.Cells[i].PredictedSeconds = 0
 		}
-		raw, err := json.Marshal(plan)
+		raw, err := json.Marshal(plan.File())
 		if err != nil {
 			return nil, fmt.Errorf("describe the plan: %w", err)
 		}
@@ -221,7 +213,7 @@ func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	addLines(k, lines)
+	k.AddAll(lines)
 	c.addSettings(k, s)
 	for _, a := range s.Reads {
 		for _, writer := range slices.Sorted(maps.Keys(c.digests[a])) {
@@ -234,7 +226,7 @@ func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 // files are the files and folders that a stage has left, with their sizes.
 func (c *chain) files(s *stages.Stage) []record.File {
 	var files []record.File
-	for _, name := range s.Files {
+	for _, name := range s.AllFiles() {
 		if info, err := folder.Stat(c.Dir, name); err == nil {
 			files = append(files, record.File{Name: name, Size: size(info)})
 		}

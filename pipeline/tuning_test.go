@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/tuning"
 )
 
 // tuned is an experiment that tunes a recorded job; one of its settings has no
@@ -66,7 +67,7 @@ func tunedPlan(t *testing.T, out string) *Plan {
 	return p
 }
 
-func runTuned(t *testing.T, out string) (*Outcome, []record.TrialRow) {
+func runTuned(t *testing.T, out string) (*Outcome, []tuning.TrialRow) {
 	t.Helper()
 	p := tunedPlan(t, out)
 	o, err := p.Run(context.Background())
@@ -77,7 +78,7 @@ func runTuned(t *testing.T, out string) (*Outcome, []record.TrialRow) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := record.Trials.Read(e.Dir)
+	rows, err := tuning.Trials.Read(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestTuningGoesOn(t *testing.T) {
 }
 
 // comparable has the fields of trials that JSON can hold.
-func comparable(rows []record.TrialRow) [][]any {
+func comparable(rows []tuning.TrialRow) [][]any {
 	var out [][]any
 	for _, r := range rows {
 		out = append(out, []any{r.Replicate, r.Trial, r.Settings, r.State, r.Time})
@@ -198,7 +199,7 @@ func TestCostOfServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := record.Trials.Read(e.Dir)
+	rows, err := tuning.Trials.Read(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

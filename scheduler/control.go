@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Choice is a controller that experiments can choose.
@@ -92,7 +94,7 @@ type JobAllotment struct{ Threads, GPUs int }
 
 // Setting is a setting of a program by its name, with its value in the form in
 // which an experiment writes it.
-type Setting struct{ Name, Value string }
+type Setting = schema.Setting
 
 // SettingsText lists settings: "batch=32 ps=1".
 func SettingsText(settings []Setting) string {

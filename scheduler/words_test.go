@@ -31,7 +31,7 @@ func TestWordsOfEvents(t *testing.T) {
 			t.Errorf("%s says %q, want %q", c.event.Kind, got, c.want)
 		}
 	}
-	settings := []Setting{{"batch", "64"}, {"ps", "1"}}
+	settings := []Setting{{Name: "batch", Value: "64"}, {Name: "ps", Value: "1"}}
 	for _, c := range []struct {
 		control Control
 		want    string
@@ -55,9 +55,9 @@ func TestWordsOfEvents(t *testing.T) {
 // TestSettingsWithChanges: those that are there change in their places, new ones come last, and what is changed stays
 // as it was for others.
 func TestSettingsWithChanges(t *testing.T) {
-	before := []Setting{{"batch", "32"}, {"ps", "1"}}
-	got := With(before, []Setting{{"ps", "2"}, {"rate", "0.1"}, {"rate", "0.2"}})
-	if want := []Setting{{"batch", "32"}, {"ps", "2"}, {"rate", "0.2"}}; !slices.Equal(got, want) {
+	before := []Setting{{Name: "batch", Value: "32"}, {Name: "ps", Value: "1"}}
+	got := With(before, []Setting{{Name: "ps", Value: "2"}, {Name: "rate", Value: "0.1"}, {Name: "rate", Value: "0.2"}})
+	if want := []Setting{{Name: "batch", Value: "32"}, {Name: "ps", Value: "2"}, {Name: "rate", Value: "0.2"}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if text := SettingsText(before) + "|" + SettingsText(nil); text != "batch=32 ps=1|" {

@@ -13,7 +13,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -77,15 +76,16 @@ type Task struct {
 	Launches []launch.Job
 	// Simulation is set for the others.
 	Simulation *Simulation
-	// Trial is set for a trial of a tuning.
+	// Trial is set for a cell of whose only job the outcome counts.
 	Trial *Trial
 	// Steered are the jobs beside which controllers stand.
 	Steered []Steered
 }
 
-// Trial is a cell whose only job is a trial of a tuning.
+// Trial is a cell of whose only job the outcome counts.
 type Trial struct {
-	Tuning record.Tuning
+	// Target is the bound that the job has to reach; nil for none.
+	Target *record.Constraint
 	// Units are the epochs or steps of the job.
 	Units int
 	// Recorded is the outcome of a job whose outcomes are recorded; nil for others.
@@ -173,11 +173,6 @@ type Estimate struct {
 	Losses []float64
 }
 
-// Counts are the jobs of a cell by state.
-type Counts struct {
-	Waiting, Running, Done, Failed, Total int
-}
-
 // Reported is what the program of a running job reported last. Loss and Accuracy are NaN where it does not say.
 type Reported struct {
 	Job            string
@@ -216,17 +211,6 @@ type Variant struct {
 
 // ErrSteered is returned when a cell with controllers is to be written down for another process.
 var ErrSteered = errors.New("a cell with controllers runs within tfexp alone")
-
-// Training is a real training of an adaptation, by what decides while it runs.
-type Training struct {
-	Folders
-	// Study and Scenario are the indexes of the adaptation and of its scenario.
-	Study, Scenario int
-	Name            string
-	Course          *adaptation.Course
-	// Depends is what its result depends on beside its scenario: key lines.
-	Depends []Line
-}
 
 // Unit is a job on one number of threads whose run time is to be sampled.
 type Unit struct {

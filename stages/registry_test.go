@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/stages/experiment"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -23,9 +26,6 @@ func TestRegistry(t *testing.T) {
 		stage("show", []Artifact{Tables}, []Artifact{Report}),
 	} {
 		Register(s)
-	}
-	if got := Names(); !slices.Equal(got, []string{"add", "plan", "run", "show", "sum"}) {
-		t.Errorf("the stages are %q", got)
 	}
 	if s := Find("plan"); s == nil || s.Name != "plan" || Find("nothing") != nil {
 		t.Errorf("found %v and %v", s, Find("nothing"))
@@ -190,4 +190,30 @@ func TestAloneOn(t *testing.T) {
 	if got, want := task.AloneOn(1, 0), time.Duration(float64(time.Hour)*task.Simulation.Options.Factor("j")); got != want || got == time.Hour {
 		t.Errorf("with noise %s, want %s", got, want)
 	}
+}
+
+// A property of jobs is known by the name of its block; jobs have it or not.
+func TestProperties(t *testing.T) {
+	defer func(before map[string]*Property) { properties = before }(properties)
+	properties = map[string]*Property{}
+	p := RegisterProperty(Property{Block: &schema.Block{Name: "colour", Single: true, Doc: "Colour."}})
+	has := &experiment.Job{Properties: []schema.Settings{{Name: "colour", Label: "red"}}}
+	if v, ok := p.Of(has); !ok || v.Label != "red" {
+		t.Errorf("%+v, %t", v, ok)
+	}
+	if _, ok := p.Of(&experiment.Job{}); ok {
+		t.Error("a job has what it lacks")
+	}
+	visited := 0
+	EachProperty(has, func(o *Property, v schema.Settings) {
+		if visited++; o != p || v.Label != "red" {
+			t.Errorf("%+v has %+v", o, v)
+		}
+	})
+	defer func() {
+		if recover() == nil || visited != 1 {
+			t.Errorf("two properties of one name; %d visits", visited)
+		}
+	}()
+	RegisterProperty(*p)
 }

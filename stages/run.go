@@ -7,11 +7,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tfexp/tfexp/stages/experiment"
+
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // Run is a run of an experiment as its stages see it. The pipeline makes it.
@@ -55,11 +56,11 @@ type Experiment interface {
 	// SampleRows are the rows of samples.csv.
 	SampleRows() []record.SampleRow
 	Sampling
-	// Studies are the adaptation blocks.
-	Studies() []*adaptation.Study
-	// Training describes a real training of one of them, and returns the description of
-	// its key.
-	Training(Training) (Task, string, error)
+	// File is what the experiment file says.
+	File() *experiment.Spec
+	// Beyond describes a cell at a point that is none of the matrix, with a name, and returns the description of its key:
+	// of the point, and of what it depends on besides.
+	Beyond(point experiment.Cell, name string, depends []Line, dirs Folders) (Task, string, error)
 }
 
 // Pipeline is what the pipeline does for a stage.
@@ -144,12 +145,10 @@ type Progress struct {
 	Unit  string // a job that is sampled, or a cell
 	// Done and Total count the stage's units; Reused those that needed no work.
 	Done, Total, Reused int
-	// Jobs of the running cell, by state.
-	JobsDone, JobsRunning, JobsWaiting, JobsFailed, Jobs int
-	// Training are those of them that run and have reported, in the order of their starts.
+	// Standing is how the running cell stands. Its time is that of a simulated cell; 0 of real ones.
+	Standing record.Standing
+	// Training are its jobs that run and have reported, in the order of their starts.
 	Training []Reported
-	// Simulated is how far a simulated cell has come in its own time; 0 of real ones.
-	Simulated time.Duration
 	// Elapsed is since the unit (or, at StageEnd, the stage) began.
 	Elapsed time.Duration
 	// Left is the time left for the whole stage by the estimates; 0 when unknown.

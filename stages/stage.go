@@ -46,6 +46,8 @@ type Stage struct {
 	Reads, Writes []Artifact
 	// Files are those that it leaves in the experiment's folder, or folders in it.
 	Files []string
+	// More are further files, of what features have registered; it may be nil.
+	More func() []string
 	// Block is a block of the language that the stage brings; it may be nil. Its
 	// values are in Run.Settings, and part of the stage's key.
 	Block *schema.Block
@@ -75,8 +77,16 @@ type Stage struct {
 	Run func(context.Context, *Run) error
 }
 
-// Line is a labelled value of a key. Labels hold no spaces.
-type Line struct{ Label, Value string }
+// AllFiles are those that the stage leaves.
+func (s *Stage) AllFiles() []string {
+	if s.More == nil {
+		return s.Files
+	}
+	return slices.Concat(s.Files, s.More())
+}
+
+// Line is a labelled value of a key.
+type Line = schema.Line
 
 var registry []*Stage
 
@@ -103,16 +113,6 @@ func Find(name string) *Stage {
 		}
 	}
 	return nil
-}
-
-// Names returns the names of the stages, sorted.
-func Names() []string {
-	var names []string
-	for _, s := range registry {
-		names = append(names, s.Name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // Writer returns the name of the stage that writes an artifact: the first in the

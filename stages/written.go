@@ -33,7 +33,7 @@ type written struct {
 	Speed  []int
 }
 
-const writtenForm = 2
+const writtenForm = 3
 
 // ErrElastic is returned when a cell with elastic jobs is to be written down for another process.
 var ErrElastic = errors.New("a cell with elastic jobs is simulated within tfexp alone")

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
+	deepening "github.com/tfexp/tfexp/stages/adaptation"
 )
 
 // One agent learns on one scenario, and then another one, which begins with its weights: for some seconds.
@@ -50,7 +50,7 @@ func inFolder(t *testing.T) string {
 // agentsIn returns the bytes of a file of each agent, by the key of its training.
 func agentsIn(t *testing.T, dir, file string) map[string]string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "results", "learning", record.AgentsDir, "*", file))
+	found, err := filepath.Glob(filepath.Join(dir, "results", "learning", deepening.AgentsDir, "*", file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/record"
+	deepening "github.com/tfexp/tfexp/stages/adaptation"
 )
 
 // deepened is an experiment in which a network is deepened in real training: after half of its budget, and after the
@@ -60,7 +61,7 @@ func checkDeepened(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := e.Adaptations()
+	all, err := deepening.ReadTables(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func checkDeepened(t *testing.T, dir string) {
 			t.Errorf("report %d: the program has %v s more left than the engine", i+1, more)
 		}
 	}
-	log, err := os.Open(filepath.Join(dir, "results", "deepened", record.TrainingsDir, "digits-grows", "constant-1",
+	log, err := os.Open(filepath.Join(dir, "results", "deepened", deepening.TrainingsDir, "digits-grows", "constant-1",
 		record.LogsDir, "net-1.log"))
 	if err != nil {
 		t.Fatal(err)

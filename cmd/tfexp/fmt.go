@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/experiments/eval"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
 func (a *app) fmtCommand() *cobra.Command {

@@ -13,9 +13,9 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/pipeline/experiment"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // Variables are the flags that say how an experiment is read.

@@ -10,7 +10,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/pipeline/experiment"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 func (a *app) validateCommand() *cobra.Command {

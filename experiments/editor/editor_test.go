@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	_ "github.com/tfexp/tfexp/experiments" // the choices of policies
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 

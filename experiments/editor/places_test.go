@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
 // marked returns a text without its mark, and where the mark was.

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/tfexp/tfexp/pipeline/experiment/decodetest"
+	"github.com/tfexp/tfexp/pipeline/decodetest"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 

@@ -218,18 +218,27 @@ const (
 	MaxEpochs  = 1_000_000_000
 )
 
-// Brought is a block of files that something registered brings, such as a stage.
+// Brought is a block that something registered brings, such as a stage: of files, or of the block In.
 type Brought struct {
 	By    string
+	In    string
 	Block *Block
 }
 
 var brought []Brought
 
-// Bring adds a block to the language.
-func Bring(by string, b *Block) { brought = append(brought, Brought{by, b}) }
+// Bring adds a block to the language; BringInto adds one within the blocks of a name.
+func Bring(by string, b *Block)         { BringInto("", by, b) }
+func BringInto(in, by string, b *Block) { brought = append(brought, Brought{by, in, b}) }
 
-// AllBrought returns these blocks, by the names of what brings them.
-func AllBrought() []Brought {
-	return slices.SortedFunc(slices.Values(brought), func(a, b Brought) int { return strings.Compare(a.By, b.By) })
+// AllBrought returns the blocks that are brought to files (""), or to the blocks of a name, by the names of what brings
+// them.
+func AllBrought(in string) (all []Brought) {
+	for _, b := range brought {
+		if b.In == in {
+			all = append(all, b)
+		}
+	}
+	slices.SortFunc(all, func(a, b Brought) int { return strings.Compare(a.By, b.By) })
+	return all
 }

@@ -31,9 +31,12 @@ func Get[T any](v Settings, name string) T {
 	return value
 }
 
+// Line is a labelled value of a key: what results depend on. Labels hold no spaces.
+type Line struct{ Label, Value string }
+
 // Lines are the values with their labels, for a key: arguments by name, then the
 // blocks within.
-func (v Settings) Lines(prefix string) (lines [][2]string) {
+func (v Settings) Lines(prefix string) (lines []Line) {
 	prefix += v.Name
 	if v.Label != "" {
 		prefix += "." + v.Label
@@ -44,7 +47,7 @@ func (v Settings) Lines(prefix string) (lines [][2]string) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		lines = append(lines, [2]string{prefix + "." + name, fmt.Sprint(v.Args[name])})
+		lines = append(lines, Line{prefix + "." + name, fmt.Sprint(v.Args[name])})
 	}
 	for i, b := range v.Blocks {
 		lines = append(lines, b.Lines(fmt.Sprintf("%s.%d.", prefix, i+1))...)

@@ -192,7 +192,7 @@ type ImageNeed struct {
 }
 
 // Line is a line of a key's description. Lines of a hardware are labelled "hardware.…".
-type Line struct{ Label, Value string }
+type Line = schema.Line
 
 // Block is a hardware block as its kind decodes it.
 type Block struct {

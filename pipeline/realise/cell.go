@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // maxCellName keeps a cell's folder and its files well below the limits of
@@ -48,10 +48,7 @@ func (x *Experiment) Cells() (cells []*Cell) {
 		for r := 1; r <= x.Spec.Replicates; r++ {
 			one := x.cell(c, fmt.Sprintf("%s-r%d", name, r), r)
 			one.planned, one.Ref.Fixed = true, fixed
-			one.Ref.Axes = make([]record.Setting, len(c.Axes))
-			for k, a := range c.Axes {
-				one.Ref.Axes[k] = record.Setting(a)
-			}
+			one.Ref.Axes = c.Axes
 			cells = append(cells, one)
 		}
 	}

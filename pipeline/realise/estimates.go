@@ -10,10 +10,10 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/estimate"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // fitKey is a job and a model that was fitted to its samples; fit is what came

@@ -13,11 +13,11 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tfexp/tfexp/stages/experiment"
+
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/pipeline/experiment"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -40,8 +40,8 @@ type Experiment struct {
 	units      []*stages.Unit
 	sampledJob map[*stages.Unit]*experiment.Job
 	families   map[string][]int
-	// deepened are the points of the trainings of adaptations.
-	deepened map[deepenedAt]point
+	// beyond are the points that stages bring, where they run, by what they are of.
+	beyond map[beyondAt]point
 
 	known
 }
@@ -91,7 +91,7 @@ func New(spec *experiment.Spec, host hardware.Machine) (*Experiment, error) {
 	x := &Experiment{
 		Host: host, self: self, base: base,
 		images: map[imageOn]string{}, families: map[string][]int{},
-		sampledJob: map[*stages.Unit]*experiment.Job{}, deepened: map[deepenedAt]point{},
+		sampledJob: map[*stages.Unit]*experiment.Job{}, beyond: map[beyondAt]point{},
 		known: known{
 			samples: map[string][]estimator.Sample{}, corrections: map[string]*estimator.Corrections{},
 			fits: map[fitKey]func() fit{}, made: map[any]any{}, drawn: map[drawnKey]func() (realised, error){},
@@ -101,8 +101,8 @@ func New(spec *experiment.Spec, host hardware.Machine) (*Experiment, error) {
 	return x, nil
 }
 
-// Studies are the adaptation blocks of the file.
-func (x *Experiment) Studies() []*adaptation.Study { return x.Spec.Adaptations }
+// File implements stages.Experiment.
+func (x *Experiment) File() *experiment.Spec { return x.Spec }
 
 // Settings are the values of the blocks that a stage brings.
 func (x *Experiment) Settings(stage string) []schema.Settings { return x.Spec.Stages[stage] }

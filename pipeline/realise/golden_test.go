@@ -20,12 +20,17 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/pipeline/experiment"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
+	"github.com/tfexp/tfexp/stages/clusterspeed"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/reference"
+	"github.com/tfexp/tfexp/stages/remaining"
+	"github.com/tfexp/tfexp/stages/servers"
 )
 
 // machine is the one that the experiments are planned for.
@@ -112,14 +117,31 @@ func text(t *testing.T, file string) []byte {
 			fmt.Fprintf(&b, "%s %s\n", title, raw)
 		}
 	}
-	fields := reflect.ValueOf(x.Plan())
-	for i := range fields.NumField() {
-		if f := fields.Field(i); f.Kind() == reflect.Slice && f.Len() <= most { // of pictures there are many, or few
+	plan := x.Plan()
+	field := func(name string, f reflect.Value) {
+		if f.Kind() == reflect.Slice && f.Len() <= most { // of pictures there are many, or few
 			for j := range f.Len() {
-				write(fields.Type().Field(i).Name, f.Index(j).Interface())
+				write(name, f.Index(j).Interface())
 			}
 		} else if f.Kind() != reflect.Slice {
-			write(fields.Type().Field(i).Name, f.Interface())
+			write(name, f.Interface())
+		}
+	}
+	asked := func(name string, v any) { field(name, reflect.ValueOf(v)) }
+	for i, fields := 0, reflect.ValueOf(plan); i < fields.NumField(); i++ {
+		name := fields.Type().Field(i).Name
+		if fields.Type().Field(i).IsExported() {
+			field(name, fields.Field(i))
+		}
+		switch name {
+		case "Compares":
+			asked("Targets", remaining.Targets.Of(&plan))
+			asked("Clusters", clusterspeed.Asked.Of(&plan))
+			asked("Lives", servers.Lives.Of(&plan))
+			asked("Checkpoints", servers.Checkpoints.Of(&plan))
+			asked("References", reference.Asked.Of(&plan))
+		case "Plots":
+			asked("Tunings", tuning.Asked.Of(&plan))
 		}
 	}
 	for _, u := range x.SampledUnits() {

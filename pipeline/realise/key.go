@@ -12,10 +12,10 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // Key describes all that the records of the cell depend on.
@@ -175,9 +175,7 @@ func jobsOf(c experiment.Cell) []*experiment.Job {
 // policyLines are the key lines of a policy.
 func policyLines(p *experiment.Policy) []string {
 	var k store.Key
-	for _, l := range p.KeyLines() {
-		k.Add(l.Label, l.Value)
-	}
+	k.AddAll(p.KeyLines())
 	return k.Lines()
 }
 

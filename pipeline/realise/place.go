@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // place is where a job runs whose hardware is not simply this machine.
@@ -112,9 +112,7 @@ func partsOn(h *experiment.Hardware, j *experiment.Job) []cluster.Part {
 func settingsLines(h *experiment.Hardware) []string {
 	var k store.Key
 	if h.Kind().Lines != nil {
-		for _, l := range h.Kind().Lines(h.ForEngine()) {
-			k.Add(l.Label, l.Value)
-		}
+		k.AddAll(h.Kind().Lines(h.ForEngine()))
 	}
 	return k.Lines()
 }

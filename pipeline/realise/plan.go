@@ -3,15 +3,16 @@ package realise
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // Plan returns plan.json: what the experiment asks, in plain words, and its
@@ -22,7 +23,7 @@ func (x *Experiment) Plan() record.Plan {
 	spec := x.Spec
 	p := record.Plan{
 		Schema: store.SchemaVersion, Experiment: spec.Name, Description: spec.Description,
-		Seed: spec.Seed, Replicates: spec.Replicates, Axes: spec.Axes,
+		Seed: spec.Seed, Replicates: spec.Replicates, Axes: spec.Axes, Variables: spec.Variables,
 		Workloads: each(spec, func(c point) string { return c.Workload.Name }, describeWorkload),
 		Hardware:  each(spec, func(c point) string { return c.Hardware.Name }, describeHardware),
 		Policies: each(spec, func(c point) string { return c.Policy.Name }, func(c point) record.Named {
@@ -34,29 +35,10 @@ func (x *Experiment) Plan() record.Plan {
 			p.Estimating = append(p.Estimating, c.Policy.Name)
 		}
 	}
-	for _, c := range spec.Cells {
-		for _, s := range c.Workload.Submits {
-			j := s.Job
-			t := record.Target{Class: j.Name, Loss: j.TargetLoss, Units: j.Length(), Steps: j.Steps > 0}
-			if t.Loss > 0 && !slices.Contains(p.Targets, t) {
-				p.Targets = append(p.Targets, t)
-			}
-		}
-	}
-	p.Lives, p.Checkpoints = lives(spec), checkpointings(spec)
-	p.References = spec.References
-	p.Clusters = measuredClusters(spec)
-	for _, v := range spec.Variables {
-		p.Variables = append(p.Variables, record.Setting(v))
-	}
 	for _, c := range spec.Compares {
-		compare := record.Compare{
-			Metric: c.Metric, Baseline: c.Baseline, Level: c.Level, By: c.By, Block: c.Block.Seconds(),
-		}
-		for _, s := range c.At {
-			compare.At = append(compare.At, record.Setting(s))
-		}
-		p.Compares = append(p.Compares, compare)
+		p.Compares = append(p.Compares, record.Compare{
+			Metric: c.Metric, Baseline: c.Baseline, At: c.At, Level: c.Level, By: c.By, Block: c.Block.Seconds(),
+		})
 	}
 	for _, t := range spec.Thresholds {
 		p.Thresholds = append(p.Thresholds, record.Threshold{
@@ -69,12 +51,12 @@ func (x *Experiment) Plan() record.Plan {
 			p.Compares = append(p.Compares, record.Compare{Metric: m, Baseline: p.Policies[0].Name, Level: 0.95})
 		}
 	}
-	for _, t := range spec.Tunings {
-		p.Tunings = append(p.Tunings, t.Tuning)
-	}
 	for _, pl := range spec.Plots {
 		p.Plots = append(p.Plots, record.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y, By: pl.By})
 	}
+	stages.AskAll(stages.Asking{Spec: spec, RunTime: func(j *experiment.Job) time.Duration {
+		return givenWork(j, j.Runtime.Epoch.Mean).RunTime(j.Threads.Request)
+	}}, &p)
 	return p
 }
 
@@ -161,39 +143,8 @@ func each(spec *experiment.Spec, name func(point) string, describe func(point) r
 		if name := name(c); !seen[name] {
 			seen[name] = true
 			n := describe(c)
-			n.Name, n.Summary = name, plain(n.Summary)
+			n.Name, n.Summary = name, tell.PlainDurations(n.Summary)
 			out = append(out, n)
-		}
-	}
-	return out
-}
-
-// Parts of durations that say nothing: the minutes and seconds of 16h0m0s, the seconds of 8m0s.
-var (
-	emptySeconds = regexp.MustCompile(`\b((?:\d+h)?\d+m)0s\b`)
-	emptyMinutes = regexp.MustCompile(`\b(\d+h)0m\b`)
-)
-
-// plain writes the durations of a text as people do. Keys have them as they are: other results would be other keys.
-func plain(text string) string {
-	return emptyMinutes.ReplaceAllString(emptySeconds.ReplaceAllString(text, "$1"), "$1")
-}
-
-// measuredClusters are the clusters to which the laws of all jobs were fitted, those of each file once.
-func measuredClusters(spec *experiment.Spec) []record.MeasuredCluster {
-	var out []record.MeasuredCluster
-	seen := map[string]bool{}
-	for _, c := range spec.Cells {
-		for _, s := range c.Workload.Submits {
-			if rt := s.Job.Runtime; rt != nil && rt.Cluster != nil && !seen[rt.Cluster.File] {
-				seen[rt.Cluster.File] = true
-				for _, m := range rt.Cluster.Samples {
-					out = append(out, record.MeasuredCluster{
-						File: rt.Cluster.File, Model: m.Model, Device: m.Device, Servers: m.Servers, Workers: m.Workers,
-						Speed: m.StepsPerSecond,
-					})
-				}
-			}
 		}
 	}
 	return out

@@ -13,11 +13,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // describe returns the key lines of a job: its program and its length.
@@ -54,6 +56,9 @@ func (x *Experiment) program(j *experiment.Job) []string {
 	}
 	if j.Retries > 0 {
 		k.Add(label("retries"), strconv.Itoa(j.Retries))
+	}
+	for _, p := range j.Properties {
+		k.AddAll(p.Lines(label("")))
 	}
 	return k.Lines()
 }
@@ -184,6 +189,11 @@ func (x *Experiment) launch(j *experiment.Job, name string, units int, logs, scr
 		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
 		Memory: j.Memory, Container: j.Container, Roles: j.Roles,
 	}
+	stages.EachProperty(j, func(p *stages.Property, v schema.Settings) {
+		if p.Launch != nil {
+			p.Launch(v, &out)
+		}
+	})
 	if j.Events != nil {
 		events := *j.Events
 		events.Dir = filepath.Join(out.CheckpointDir, events.Below)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/pipeline/experiment"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // A change of a file, of its name or of what a link leads to changes what describes a folder; what Python compiles

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // Interpreters are the Pythons of this machine that run programs of real cells, outside containers.

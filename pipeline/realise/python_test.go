@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/need"
-	"github.com/tfexp/tfexp/pipeline/experiment"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // TestInterpreter finds the Python of commands and of scripts.

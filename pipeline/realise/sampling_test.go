@@ -7,9 +7,9 @@ import (
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/scheduler"
 	_ "github.com/tfexp/tfexp/stages/all"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 func TestSampleLengths(t *testing.T) {

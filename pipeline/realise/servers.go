@@ -9,11 +9,10 @@ import (
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // terms are those on which servers are rented in the cell's replicate.
@@ -154,39 +153,6 @@ func (c *Cell) interval(j *experiment.Job) string {
 	return contract.Interval{Time: max(rule(cp.Cost, between), time.Millisecond)}.String()
 }
 
-// checkpointings are what the times of jobs depend on that save their work after fixed intervals, each once. A job is
-// supposed to hold all servers of its hardware.
-func checkpointings(spec *experiment.Spec) []measure.Checkpointing {
-	var out []measure.Checkpointing
-	for _, c := range spec.Cells {
-		between := market.Between(c.Hardware.Terms)
-		if len(c.Hardware.Terms) == 0 || between <= 0 || between >= market.Forever {
-			continue
-		}
-		restart := time.Duration(0)
-		for _, t := range c.Hardware.Terms {
-			if t != nil {
-				restart = max(restart, t.Startup.Mean+t.Delay)
-			}
-		}
-		for _, s := range c.Workload.Submits {
-			j := s.Job
-			if j.Checkpoint == nil || j.Checkpoint.Every == 0 || j.Runtime == nil {
-				continue
-			}
-			work := givenWork(j, j.Runtime.Epoch.Mean).RunTime(j.Threads.Request)
-			one := measure.Checkpointing{
-				Job: j.Name, Hardware: c.Hardware.Name, Between: between.Seconds(), Cost: j.Checkpoint.Cost.Seconds(),
-				Restart: (restart + j.Checkpoint.Restore).Seconds(), Work: work.Seconds(),
-			}
-			if !slices.Contains(out, one) {
-				out = append(out, one)
-			}
-		}
-	}
-	return out
-}
-
 // serverLines are the key lines of how servers are rented.
 func serverLines(h *experiment.Hardware) []string {
 	var k store.Key
@@ -224,27 +190,4 @@ func availabilityLines(terms []*market.Terms) []string {
 		}
 	}
 	return k.Lines()
-}
-
-// lives are the life-time curves of all hardware, each once.
-func lives(spec *experiment.Spec) []record.LifeCurve {
-	var out []record.LifeCurve
-	for _, c := range spec.Cells {
-		for i, t := range c.Hardware.Terms {
-			if t == nil || t.Life == nil {
-				continue
-			}
-			of := c.Hardware.Cluster.Nodes[i].GPU
-			if of == "" {
-				of = c.Hardware.Cluster.Nodes[i].Name
-			}
-			law := plain(t.Life.String())
-			if !slices.ContainsFunc(out, func(o record.LifeCurve) bool { return o.Of == of && o.Law == law }) {
-				curve := record.LifeCurve(market.CurveOf(of, t.Life, t.MaxLife))
-				curve.Law = law
-				out = append(out, curve)
-			}
-		}
-	}
-	return out
 }

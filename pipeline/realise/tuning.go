@@ -8,15 +8,14 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/builtin"
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // Trial makes the cell of a trial of a tuning: with settings, as values in the
@@ -29,14 +28,8 @@ func (x *Experiment) Trial(tuning, replicate int, values []string, ref record.Tr
 	}
 	x.placeTrial(&at)
 	named := at
-	named.Axes = nil
-	for _, a := range t.Axes {
-		named.Axes = append(named.Axes, schema.Setting(a))
-	}
-	ref.Tuning, ref.Settings = tuning, nil
-	for _, a := range at.Axes {
-		ref.Settings = append(ref.Settings, record.Setting(a))
-	}
+	named.Axes = t.Axes
+	ref.Tuning, ref.Settings = tuning, at.Axes
 	what := cmp.Or(t.Mode, "trial")
 	c := x.cell(at, fmt.Sprintf("%s-r%d-%s%d", cellName(named), replicate, what, ref.Number), replicate)
 	c.Ref.Axes, c.Ref.Trial = t.Axes, &ref
@@ -82,7 +75,7 @@ func (c *Cell) trial() *stages.Trial {
 		return nil
 	}
 	j := c.Workload.Submits[0].Job
-	out := &stages.Trial{Tuning: c.x.Spec.Tunings[t.Tuning].Tuning, Units: j.Length()}
+	out := &stages.Trial{Target: c.x.Spec.Tunings[t.Tuning].Aim(), Units: j.Length()}
 	if j.Recorded != nil {
 		out.Recorded = &j.Recorded.Outcome
 	}
@@ -101,11 +94,8 @@ func (c *Cell) steered(dirs stages.Folders) ([]stages.Steered, error) {
 	}
 	block := c.Workload.Submits[0].Job
 	s := stages.Steered{
-		Units: block.Length(), Steps: block.Steps > 0, Controller: tuner.Name,
+		Units: block.Length(), Steps: block.Steps > 0, Controller: tuner.Name, Settings: slices.Clone(c.Ref.Trial.Settings),
 		At: func(settings []scheduler.Setting) (stages.Variant, error) { return c.variant(t, settings, dirs) },
-	}
-	for _, x := range c.Ref.Trial.Settings {
-		s.Settings = append(s.Settings, scheduler.Setting(x))
 	}
 	if block.Runtime != nil {
 		s.Losses = block.Runtime.Losses
@@ -119,15 +109,15 @@ func (c *Cell) steered(dirs stages.Folders) ([]stages.Steered, error) {
 func (c *Cell) tuner(t *experiment.Tuning, s *stages.Steered) (tuner.Options, error) {
 	method, _ := tuner.Find(t.Method) // the language knows no other
 	o := tuner.Options{
-		Problem: t.Problem(uint64(c.Ref.Seed)), Method: method, Fixed: t.Mode == record.Unchanged,
-		Restart: t.Mode == record.ByRestart, Units: s.Units, Stretch: t.Stretch, Tries: t.Trials, Level: t.Confidence,
+		Problem: t.Problem(uint64(c.Ref.Seed)), Method: method, Fixed: t.Mode == tuning.Unchanged,
+		Restart: t.Mode == tuning.ByRestart, Units: s.Units, Stretch: t.Stretch, Tries: t.Trials, Level: t.Confidence,
 		Limit:  time.Duration(t.LimitSeconds * float64(time.Second)),
 		Values: t.ValuesAt, Known: t.Known(),
 	}
 	o.Problem.Limits = nil // the target ends the job; other bounds are looked at when it is over
 	o.Initial = o.Problem.Initial
 	if t.Target != nil {
-		o.Target, o.Bound = record.FindObjective(t.Objective).Target, *t.Target
+		o.Target, o.Bound = tuning.FindObjective(t.Objective).Target, *t.Target
 	}
 	first, err := s.At(s.Settings)
 	if err != nil {
@@ -219,37 +209,29 @@ func (c *Cell) modeLines(t *experiment.Tuning) []string {
 	return k.Lines()
 }
 
-// deepenedAt names one scenario of an adaptation.
-type deepenedAt struct{ study, scenario int }
+// beyondAt is what a point beyond the matrix is of.
+type beyondAt struct {
+	workload *experiment.Workload
+	hardware *experiment.Hardware
+	policy   *experiment.Policy
+}
 
-// Training describes a real training of an adaptation, and returns the description of its
-// key.
-func (x *Experiment) Training(t stages.Training) (stages.Task, string, error) {
-	at := deepenedAt{t.Study, t.Scenario}
-	c, ok := x.deepened[at]
+// Beyond implements stages.Experiment.
+func (x *Experiment) Beyond(c experiment.Cell, name string, depends []stages.Line, dirs stages.Folders) (stages.Task,
+	string, error) {
+	of := beyondAt{c.Workload, c.Hardware, c.Policy}
+	placed, ok := x.beyond[of]
 	if !ok {
-		c = x.Spec.Deepened[t.Study][t.Scenario]
-		x.placeTrial(&c)
-		x.deepened[at] = c
+		placed = c
+		x.placeTrial(&placed)
+		x.beyond[of] = placed
 	}
-	cell := x.cell(c, t.Name, 1)
+	cell := x.cell(placed, name, 1)
 	k, err := cell.Key()
 	if err != nil {
 		return stages.Task{}, "", err
 	}
-	real := x.Spec.Adaptations[t.Study].Real
-	k.Addf("deepening", "%d decisions between %d actions, at %v, from %s", real.Decisions, real.Blocks+1, real.At,
-		real.Scenarios[t.Scenario].First)
-	for _, l := range t.Depends {
-		k.Add(l.Label, l.Value)
-	}
-	task, err := cell.Task(t.Folders)
-	if err != nil {
-		return stages.Task{}, "", fmt.Errorf("training %s: %w", t.Name, err)
-	}
-	j := c.Workload.Submits[0].Job
-	task.Steered = []stages.Steered{{
-		Units: j.Length(), Steps: j.Steps > 0, Controller: adaptation.Live, Options: t.Course.Options(),
-	}}
-	return task, k.Description(), nil
+	k.AddAll(depends)
+	task, err := cell.Task(dirs)
+	return task, k.Description(), err
 }

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // work says how long each job of a workload takes in simulation: what its
@@ -162,6 +163,11 @@ func givenTraining(j *experiment.Job, epochs int, epoch time.Duration) simulated
 	w := simulated.Training(rt.Startup, epochs, epoch, rt.Parallel)
 	w.Threads = max(rt.Threads, 1)
 	speedUp(&w, rt)
+	stages.EachProperty(j, func(p *stages.Property, v schema.Settings) {
+		if p.Work != nil {
+			p.Work(v, &w)
+		}
+	})
 	return w
 }
 

@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/pipeline/experiment"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // realised is the workload of one replicate: its jobs, in the order of
@@ -70,6 +72,11 @@ func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (reali
 		template := s.Job.Template()
 		template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
 		template.Own().Budget = s.Budget
+		stages.EachProperty(s.Job, func(p *stages.Property, v schema.Settings) {
+			if p.Request != nil {
+				p.Request(v, &template)
+			}
+		})
 		batches = append(batches, workload.Submit{Job: template, Count: s.Count, Arrivals: s.Arrivals})
 		r.Block = slices.Grow(r.Block, s.Count)
 		k, ok := blocks[s.Job]

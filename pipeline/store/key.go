@@ -7,6 +7,8 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // SchemaVersion is part of every key: raise it when outputs change their meaning.
@@ -41,6 +43,13 @@ func (k *Key) Add(label, value string) {
 
 // Addf is Add with a format.
 func (k *Key) Addf(label, format string, args ...any) { k.Add(label, fmt.Sprintf(format, args...)) }
+
+// AddAll adds labelled values.
+func (k *Key) AddAll(lines []schema.Line) {
+	for _, l := range lines {
+		k.Add(l.Label, l.Value)
+	}
+}
 
 // Lines are the labelled values, for Append.
 func (k *Key) Lines() []string { return k.lines }

@@ -402,3 +402,13 @@ func sameJobs(a, b *record.Cell) bool {
 	}
 	return measure.Failed.CountOf(&a.Metrics) <= measure.MaxFailures && slices.Equal(failed(a), failed(b))
 }
+
+// include adds a value to a list that does not have it.
+func include[T comparable](list []T, v T) []T {
+	for _, x := range list {
+		if x == v {
+			return list
+		}
+	}
+	return append(list, v)
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// mostOfEach bounds the sentences about profiling and about jobs without their target loss.
+// mostOfEach bounds the sentences about profiling.
 const mostOfEach = 20
 
 var estimates = Register(Part{
@@ -32,37 +32,21 @@ var estimates = Register(Part{
 		if err != nil {
 			return s, err
 		}
-		remaining, err := record.Remaining.Read(e.Dir)
-		if err != nil {
-			return s, err
-		}
-		var said, all []string
+		var said []string
 		for _, a := range accuracy {
 			if a.By == record.ByAll {
 				said = append(said, AccuracySentence(a))
 			}
 		}
-		summary := Remaining(remaining)
 		if len(said) > 0 {
 			s.Terminal = append(s.Terminal, tell.Item{Sentences: said})
 		}
-		if text := RemainingSentence(summary); text != "" {
-			all = []string{text}
-			s.Terminal = append(s.Terminal, tell.Item{Sentences: all})
-		}
-		all = append(all, said...)
+		all := slices.Clone(said)
 		for _, p := range profiling[:min(len(profiling), mostOfEach)] {
 			all = append(all, ProfilingSentence(p))
 		}
 		for _, d := range drift {
 			all = append(all, driftSentence(d))
-		}
-		unreached := Unreached(remaining)
-		for _, r := range unreached[:min(len(unreached), mostOfEach)] {
-			all = append(all, unreachedSentence(r))
-		}
-		if n := len(unreached) - mostOfEach; n > 0 {
-			all = append(all, fmt.Sprintf("%d more jobs did not reach theirs: see remaining.csv.", n))
 		}
 		s.Report = []tell.Item{
 			{Sentences: all, Answer: true},
@@ -71,8 +55,6 @@ var estimates = Register(Part{
 			{Pictures: true},
 			{Table: accuracyTable(accuracy), Note: "Over real runs, each compared with the estimate made before it. Choices: " +
 				"jobs that ran on more than one resource; the estimates predict which is fastest."},
-			{Table: remainingTable(summary), Note: "Epochs (or steps) to the target loss, predicted from the losses until " +
-				"then, against those that the job took. Jobs that did not reach their target are left out."},
 		}
 		return s, nil
 	},

@@ -1,9 +1,7 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -59,35 +57,33 @@ c | h | mean |  | 1 | 0 | 0% | 0 | 0 | 1 | 1 to 1 | 1 | 1 | 0%`
 	}
 }
 
-// The section on estimates says how good they are over all runs, and names the first jobs that did not reach their
-// target.
+// The section on estimates says how good they are over all runs.
 func TestEstimatesInWords(t *testing.T) {
-	for _, jobs := range []int{mostOfEach, mostOfEach + 2} {
-		dir := t.TempDir()
-		all := record.AccuracyRow{Model: "linear", By: record.ByAll, Runs: 7, MeanAbs: 3}
-		accuracy := []record.AccuracyRow{{Model: "linear", By: record.ByJob, Group: "a"}, all}
-		if err := record.Accuracy.Replace(dir, accuracy); err != nil {
-			t.Fatal(err)
-		}
-		var rows []record.RemainingRow
-		for i := range jobs {
-			rows = append(rows, record.RemainingRow{Cell: "c", Job: fmt.Sprint("j", i), Model: "laws", Target: 0.1, Loss: 1})
-		}
-		if err := record.Remaining.Replace(dir, rows); err != nil {
-			t.Fatal(err)
-		}
-		s, err := estimates.Tell(&record.Experiment{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		said := s.Report[0].Sentences
-		if n := strings.Count(strings.Join(said, "\n"), AccuracySentence(all)); n != 1 || len(s.Report[3].Table.Rows) != 2 {
-			t.Errorf("the accuracy over all runs is said %d times: %q", n, said)
-		}
-		more := slices.Contains(said, "2 more jobs did not reach theirs: see remaining.csv.")
-		if more != (jobs > mostOfEach) || strings.Contains(said[len(said)-1], "more jobs") != more ||
-			!slices.Contains(said, unreachedSentence(rows[mostOfEach-1])) {
-			t.Errorf("%d jobs: %q", jobs, said)
-		}
+	dir := t.TempDir()
+	all := record.AccuracyRow{Model: "linear", By: record.ByAll, Runs: 7, MeanAbs: 3}
+	accuracy := []record.AccuracyRow{{Model: "linear", By: record.ByJob, Group: "a"}, all}
+	if err := record.Accuracy.Replace(dir, accuracy); err != nil {
+		t.Fatal(err)
+	}
+	s, err := estimates.Tell(&record.Experiment{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := s.Report[0].Sentences
+	if n := strings.Count(strings.Join(said, "\n"), AccuracySentence(all)); n != 1 || len(s.Report[3].Table.Rows) != 2 {
+		t.Errorf("the accuracy over all runs is said %d times: %q", n, said)
+	}
+}
+
+// What another part tells of a part stands behind what that tells; sentences of the answer stand together.
+func TestPartsWithinOthers(t *testing.T) {
+	own := tell.Section{Answers: []string{"a"}, Report: []tell.Item{{Note: "above"}, {Sentences: []string{"b"}, Answer: true}}}
+	told := Told{Section: own}
+	told.add(tell.Section{Answers: []string{"c"}, Terminal: []tell.Item{{Note: "t"}}, Report: []tell.Item{{Sentences: []string{"d"}, Answer: true},
+		{Sentences: []string{"e"}}}})
+	want := tell.Section{Answers: []string{"a", "c"}, Terminal: []tell.Item{{Note: "t"}},
+		Report: []tell.Item{{Note: "above"}, {Sentences: []string{"b", "d"}, Answer: true}, {Sentences: []string{"e"}}}}
+	if d := cmp.Diff(want, told.Section); d != "" {
+		t.Error(d)
 	}
 }

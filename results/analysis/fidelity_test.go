@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/stages/remaining"
 )
 
 func twins() resultstest.Config {
@@ -252,7 +253,7 @@ func TestAccuracyBesideNeighbours(t *testing.T) {
 		}
 	}
 	// Estimates are of whole trainings; those of a class that is trained to a target loss show nothing of them.
-	e.Plan.Targets = []record.Target{{Class: "short"}}
+	remaining.Targets.Set(&e.Plan, []remaining.Target{{Class: "short"}})
 	raw, err := json.Marshal(e.Plan)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ type Schedule struct {
 	From, Until float64
 }
 
-// Job is what happened to one job.
+// ScheduledJob is what happened to one job.
 type ScheduledJob struct {
 	record.JobRow
 	Held []Span
@@ -57,8 +57,8 @@ type Wait struct {
 	Others  int
 }
 
-// Server is the life of a server: from when it was asked for, by Up it could be used; it ended at Down. An instant that
-// did not come is negative.
+// ServerLife is the life of a server: from when it was asked for, by Up it could be used; it ended at Down. An instant
+// that did not come is negative.
 type ServerLife struct {
 	Cores             scheduler.CoreSet
 	Created, Up, Down float64
@@ -89,8 +89,8 @@ func Crowded(c record.Cell) string {
 	return ""
 }
 
-// Read reads the schedule of a cell; nil when the cell kept no events, or has too much in it (see Crowded). Servers are
-// those of the whole experiment.
+// ReadSchedule reads the schedule of a cell; nil when the cell kept no events, or has too much in it (see Crowded).
+// Servers are those of the whole experiment.
 func ReadSchedule(e *record.Experiment, c record.Cell, servers []record.ServerRow) (*Schedule, error) {
 	if Crowded(c) != "" {
 		return nil, nil

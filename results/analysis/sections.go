@@ -17,6 +17,8 @@ type Part struct {
 	Name, Title string
 	// InReport and OnTerminal are its places there, the lowest first; see Policies and its like.
 	InReport, OnTerminal int
+	// In names the part to whose section what is told is added, behind what that tells; empty for a section of its own.
+	In string
 	// Tell tells it; nothing for an experiment without it.
 	Tell func(*record.Experiment) (tell.Section, error)
 }
@@ -48,14 +50,35 @@ type Told struct {
 // Parts tells all parts of an experiment, by their places in the report and then by name.
 func Parts(e *record.Experiment) (told []Told, err error) {
 	slices.SortFunc(parts, func(a, b Part) int { return cmp.Or(a.InReport-b.InReport, strings.Compare(a.Name, b.Name)) })
+	var within []Told
 	for _, p := range parts {
 		s, err := p.Tell(e)
 		if err != nil {
 			return nil, err
 		}
-		told = append(told, Told{p, s})
+		if p.In == "" {
+			told = append(told, Told{p, s})
+		} else {
+			within = append(within, Told{p, s})
+		}
+	}
+	for _, w := range within {
+		told[slices.IndexFunc(told, func(t Told) bool { return t.Name == w.In })].add(w.Section)
 	}
 	return told, nil
+}
+
+// add adds what another part tells: sentences of the answer stand together.
+func (t *Told) add(s tell.Section) {
+	t.Answers, t.Terminal = append(t.Answers, s.Answers...), append(t.Terminal, s.Terminal...)
+	for _, item := range s.Report {
+		i := slices.IndexFunc(t.Report, func(o tell.Item) bool { return o.Answer })
+		if item.Answer && i >= 0 {
+			t.Report[i].Sentences = append(t.Report[i].Sentences, item.Sentences...)
+		} else {
+			t.Report = append(t.Report, item)
+		}
+	}
 }
 
 // Whole reports whether an experiment without cells is about one of the parts alone.

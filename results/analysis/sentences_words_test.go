@@ -4,59 +4,30 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
-	"github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
 
 var update = flag.Bool("update", false, "write testdata/sentences.txt")
 
-// sentences collects texts under names, a line each.
-type sentences struct{ strings.Builder }
-
-func (s *sentences) add(name, text string) { fmt.Fprintf(s, "%s: %s\n", name, text) }
-
-func (s *sentences) table(name string, t tell.Table) {
-	s.add(name, fmt.Sprintf("%d left | %s", t.Left(), strings.Join(t.Header(), " | ")))
-	for _, row := range t.Rows {
-		s.add(name, strings.Join(row, " | "))
-	}
-}
-
 // TestSentences holds what results say in words: each sentence with its cases, to be read in testdata/sentences.txt.
 func TestSentences(t *testing.T) {
-	var s sentences
+	var s plottest.Sentences
 	fidelitySentences(&s)
-	remainingSentences(&s)
 	comparisonSentences(&s)
 	answerSentences(&s)
 	otherSentences(&s)
 	groupTables(&s)
-	path := filepath.Join("testdata", "sentences.txt")
-	if *update {
-		if err := os.WriteFile(path, []byte(s.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(s.String(), "\n")); d != "" {
-		t.Errorf("%s\nIf this is meant: go test ./results/analysis -update", d)
-	}
+	s.Golden(t, *update)
 }
 
-func fidelitySentences(s *sentences) {
+func fidelitySentences(s *plottest.Sentences) {
 	makespan := FidelityMetric{Metric: "makespan_s", MeanAbsPct: 3.2, BiasPct: -1, QuietAbsPct: 2, Worst: "c-r2",
 		WorstPct: -8, Pairs: 2, Same: 1, Significant: 1, SameSignificant: 1}
 	jct := FidelityMetric{Metric: "mean_jct_s", MeanAbsPct: 5.5, BiasPct: 4, QuietAbsPct: 4.4, Worst: "c-r1",
@@ -66,14 +37,14 @@ func fidelitySentences(s *sentences) {
 		{}, {Cells: 1, Metrics: both}, {Cells: 10, Metrics: both}, {Cells: 10, Busy: 3, Metrics: both},
 		{Cells: 3, Busy: 3, Metrics: both}, {Cells: 3, Metrics: both[:1]}, {Cells: 3, Metrics: both[1:]},
 	} {
-		s.add(fmt.Sprintf("fidelity of %d cells, %d busy, %d metrics", f.Cells, f.Busy, len(f.Metrics)), FidelitySentence(f))
+		s.Add(fmt.Sprintf("fidelity of %d cells, %d busy, %d metrics", f.Cells, f.Busy, len(f.Metrics)), FidelitySentence(f))
 	}
 	other := makespan
 	other.SameSignificant = 0
 	for _, m := range [][]FidelityMetric{nil, both, {jct}, {other, jct}, {other, makespan}} {
-		s.add("ranks", FidelityRanks(Fidelity{Metrics: m}))
+		s.Add("ranks", FidelityRanks(Fidelity{Metrics: m}))
 	}
-	s.table("fidelity", fidelityTable(Fidelity{Metrics: both}))
+	s.Table("fidelity", fidelityTable(Fidelity{Metrics: both}))
 	job := func(name string, start, finish float64) record.FidelityJobRow {
 		return record.FidelityJobRow{Cell: "c", Job: name, StartError: start, FinishError: finish}
 	}
@@ -83,31 +54,15 @@ func fidelitySentences(s *sentences) {
 		{job("a", -0.5, 0.25), job("never", nan, 9), job("b", 1, -0.75), job("c", 0, 0.5)},
 		{job("a", 0, 0.5), job("b", 0, -0.5), job("c", 0, 1)}, {job("a", 0, 0)},
 	} {
-		s.add("jobs", FidelityOfJobs(rows))
+		s.Add("jobs", FidelityOfJobs(rows))
 	}
 	same := record.FidelityDecisionRow{Cell: "c-r1", Decisions: 4, Simulated: 4, Same: 4, DiffersAt: -1}
 	early := record.FidelityDecisionRow{Cell: "c-r2", Decisions: 1, Simulated: 2, Same: 0, DiffersAt: 0,
 		Real: "start a", Instead: "start b"}
 	ended := record.FidelityDecisionRow{Cell: "c-r3", Decisions: 3, Simulated: 2, Same: 2, DiffersAt: 3.2, Real: "start a"}
 	for _, rows := range [][]record.FidelityDecisionRow{nil, {same}, {same, early, ended}, {ended, early}} {
-		s.add("decisions", fidelityOfDecisions(rows))
+		s.Add("decisions", fidelityOfDecisions(rows))
 	}
-}
-
-func remainingSentences(s *sentences) {
-	all := []RemainingSummary{
-		{Model: "laws", Runs: 9, MeanAbs: 20, Covered: 0.9, Level: 0.9},
-		{Model: "laws", Part: 0.2, Runs: 4, MeanAbs: 30, Covered: 0.75, Level: 0.9},
-		{Model: "laws", Part: 0.4, Runs: 5, MeanAbs: 12.5, Covered: 1, Level: 0.9},
-		{Model: "gp", Runs: 1, MeanAbs: 150, Covered: 0, Level: 0.8},
-		{Model: "gp", Part: 0.4, Runs: 1, MeanAbs: 150, Covered: 0, Level: 0.8},
-	}
-	s.add("remaining", RemainingSentence(all))
-	s.add("remaining of one model", RemainingSentence(all[:3]))
-	s.add("remaining of none", RemainingSentence(nil))
-	s.add("remaining errors", RemainingErrors(all, 0.4))
-	s.table("remaining", remainingTable(all))
-	s.add("unreached", unreachedSentence(record.RemainingRow{Job: "j", Cell: "c", Target: 0.1, Loss: 0.1234}))
 }
 
 // compared is a row in which all is known: from 4 to 3 s.
@@ -121,7 +76,7 @@ func compared(change func(r *record.ComparisonRow)) record.ComparisonRow {
 	return r
 }
 
-func comparisonSentences(s *sentences) {
+func comparisonSentences(s *plottest.Sentences) {
 	nan := math.NaN()
 	one := record.Plan{Workloads: []record.Named{{Name: "w"}}, Hardware: []record.Named{{Name: "h"}},
 		Policies: []record.Named{{Name: "fcfs"}, {Name: "rr"}}}
@@ -215,17 +170,17 @@ func comparisonSentences(s *sentences) {
 		{"other counts", one, func(r *record.ComparisonRow) { r.Metric = "no_such_metric" }},
 	} {
 		row := compared(c.change)
-		s.add(c.name, Comparison(c.plan, row))
-		s.add(c.name+", from folder to folder", Change(c.plan, row))
+		s.Add(c.name, Comparison(c.plan, row))
+		s.Add(c.name+", from folder to folder", Change(c.plan, row))
 	}
 }
 
-func answerSentences(s *sentences) {
+func answerSentences(s *plottest.Sentences) {
 	p := record.Plan{Workloads: []record.Named{{Name: "w", Log: true}}, Hardware: []record.Named{{Name: "h"}, {Name: "g"}},
 		Policies: []record.Named{{Name: "fcfs"}, {Name: "rr"}}}
 	answers := func(name string, rows ...record.ComparisonRow) {
 		for _, a := range Answers(p, rows) {
-			s.add(fmt.Sprintf("%s (%s, %d)", name, a.Verdict, a.Rows), a.Text)
+			s.Add(fmt.Sprintf("%s (%s, %d)", name, a.Verdict, a.Rows), a.Text)
 		}
 	}
 	class := func(verdict string, ratio float64, group string) record.ComparisonRow {
@@ -284,16 +239,16 @@ func answerSentences(s *sentences) {
 	}
 	answers("both", two...)
 	for _, words := range [][]string{{"a"}, {"a", "b"}, {"a", "b", "c"}, {"a", "b", "c", "d"}} {
-		s.add("listed", tell.Listed(words)+"; "+tell.Listed(words))
+		s.Add("listed", tell.Listed(words)+"; "+tell.Listed(words))
 	}
 	for _, r := range [][2]float64{{0.5, 0.5}, {0.5, 0.75}, {1.5, 2}, {2, 2.5}, {2, 2}} {
-		s.add("changes", changes(r[0], r[1]))
+		s.Add("changes", changes(r[0], r[1]))
 	}
 }
 
-func otherSentences(s *sentences) {
+func otherSentences(s *plottest.Sentences) {
 	for _, d := range []Speeds{{Cores: 1, Moments: 4, SD: 0.08, Range: 1.3}, {Cores: 2, Moments: 3, SD: 0.5, Range: 2}} {
-		s.add("drift", driftSentence(d))
+		s.Add("drift", driftSentence(d))
 	}
 	packages := func(text string) (all []record.Setting) {
 		for _, name := range strings.Fields(text) {
@@ -308,7 +263,7 @@ func otherSentences(s *sentences) {
 		{Interpreter: "py", Version: "3.11", Packages: packages("numpy tensorflow")},
 		{Interpreter: "py", Version: "3.11", Packages: packages("numpy pip")},
 	} {
-		s.add("python", Python(p))
+		s.Add("python", Python(p))
 	}
 	nan := math.NaN()
 	accuracy := record.AccuracyRow{Model: "linear", Runs: 3, MeanAbs: 4.1, SD: 5.2, Bias: 1.3, Coverage: 0.9, Level: 0.9}
@@ -322,34 +277,19 @@ func otherSentences(s *sentences) {
 	} {
 		r := accuracy
 		change(&r)
-		s.add("accuracy", AccuracySentence(r))
+		s.Add("accuracy", AccuracySentence(r))
 	}
 	for _, r := range []record.ProfilingRow{
 		{Policy: "sjf", Baseline: "fcfs", Pairs: 1, Cost: 3, Makespan: 0, JCT: 0, Net: 0},
 		{Policy: "sjf", Baseline: "fcfs", Pairs: 2, Cost: 3, Makespan: -2, JCT: 1.5, Net: -7},
 	} {
-		s.add("profiling", ProfilingSentence(r))
+		s.Add("profiling", ProfilingSentence(r))
 	}
 	for _, share := range []float64{0.004, 0.0994, 0.0999, 0.1, 0.12, 0.9899, 0.99, 0.994, 0.9994, 1, 1.006, 1.2, -0.05, -0.0004, 0.0006, 0.0005, nan} {
-		s.add(fmt.Sprint("change ", share), tell.Percent(share))
-	}
-	for _, r := range []record.TuningRow{{Tuning: "t", Hardware: "h", Method: "bo"}, {Tuning: "t", Hardware: "h", Method: "nobody's"}} {
-		for _, c := range []struct {
-			mode string
-			a    tuning.AgainstFixed
-		}{
-			{record.Online, tuning.AgainstFixed{Value: 8, Runs: 1, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8, Low: nan,
-				High: nan, Initial: nan}},
-			{record.ByRestart, tuning.AgainstFixed{Value: 8, Runs: 2, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8,
-				Low: nan, High: nan, Initial: 0.5}},
-			{record.Online, tuning.AgainstFixed{Value: 8, Runs: 5, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8,
-				Low: 0.7, High: 0.9, Initial: nan}},
-		} {
-			s.add("tuned", againstFixed(r, &record.Tuning{Mode: c.mode, Objective: "time_to_loss"}, &c.a))
-		}
+		s.Add(fmt.Sprint("change ", share), tell.Percent(share))
 	}
 	for _, r := range []SummaryRow{{Planned: 5, Complete: 5}, {Planned: 5, Complete: 3}, {Planned: 5, Complete: 5, Failed: 1}, {Planned: 5, Complete: 3, Failed: 2}} {
-		s.add("cells", cells(r))
+		s.Add("cells", cells(r))
 	}
 	bound := func(v float64) *float64 { return &v }
 	for _, v := range []Verdict{
@@ -359,12 +299,12 @@ func otherSentences(s *sentences) {
 		{Metric: record.EstimateError, Judged: JudgedEstimates, Max: bound(2), Value: bound(3)},
 	} {
 		for _, n := range [][2]int{{1, 1}, {2, 1}, {1, 2}} {
-			s.add(fmt.Sprintf("threshold on %d of %d", n[0], n[1]), clause(record.Plan{Workloads: make([]record.Named, n[0]), Hardware: make([]record.Named, n[1])}, v))
+			s.Add(fmt.Sprintf("threshold on %d of %d", n[0], n[1]), clause(record.Plan{Workloads: make([]record.Named, n[0]), Hardware: make([]record.Named, n[1])}, v))
 		}
 	}
 }
 
-func groupTables(s *sentences) {
+func groupTables(s *plottest.Sentences) {
 	row := func(group string, jobs, jct float64) GroupRow {
 		r := GroupRow{By: "class", Group: group, Workload: "w", Hardware: "h", Variant: "rr"}
 		for _, m := range GroupMetrics() {
@@ -384,10 +324,10 @@ func groupTables(s *sentences) {
 	for _, n := range [][2]int{{1, 1}, {2, 1}, {1, 2}} {
 		p := record.Plan{Workloads: make([]record.Named, n[0]), Hardware: make([]record.Named, n[1])}
 		t := groupTable(p, "class", rows)
-		s.table(fmt.Sprintf("classes on %d of %d", n[0], n[1]), t)
+		s.Table(fmt.Sprintf("classes on %d of %d", n[0], n[1]), t)
 		for i, c := range t.Columns {
 			if c.Metric != "" {
-				s.add("column", fmt.Sprint(i, " ", c.Metric))
+				s.Add("column", fmt.Sprint(i, " ", c.Metric))
 			}
 		}
 	}
@@ -405,12 +345,12 @@ func groupTables(s *sentences) {
 	}
 	for _, g := range told {
 		if by, ok := strings.CutPrefix(g.Name, "by-"); ok && len(g.Report) > 0 {
-			s.table("groups by "+by, g.Report[0].Table)
+			s.Table("groups by "+by, g.Report[0].Table)
 		}
 	}
 	for _, n := range [][2]int{{1, 1}, {2, 1}, {1, 2}} {
 		e.Plan.Workloads, e.Plan.Hardware = make([]record.Named, n[0]), make([]record.Named, n[1])
 		t, chosen := BestTable(e, 1)
-		s.table(fmt.Sprintf("workloads %d, hardware %d: %s", n[0], n[1], chosen), t)
+		s.Table(fmt.Sprintf("workloads %d, hardware %d: %s", n[0], n[1], chosen), t)
 	}
 }

@@ -7,13 +7,20 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
-	"github.com/tfexp/tfexp/results/tuning"
 )
 
-// targeted reports whether the jobs of a class are done at a target loss: estimates
-// are of all their epochs, so such runs do not show how good they were.
-func targeted(p record.Plan, class string) bool {
-	return slices.ContainsFunc(p.Targets, func(t record.Target) bool { return t.Class == class })
+// early are what reports of the jobs of a class that they end before all of their epochs.
+var early []func(p *record.Plan, class string) bool
+
+// EndEarly adds to what reports that the jobs of a class end before all of their epochs: estimates are of all, so such
+// runs do not show how good they were.
+func EndEarly(reports func(p *record.Plan, class string) bool) bool {
+	early = append(early, reports)
+	return true
+}
+
+func endEarly(p *record.Plan, class string) bool {
+	return slices.ContainsFunc(early, func(reports func(*record.Plan, string) bool) bool { return reports(p, class) })
 }
 
 // WriteTables writes jobs.csv, metrics.csv, timings.csv, comparisons.csv and, where real
@@ -37,7 +44,7 @@ func WriteTables(dir string) error {
 		each = func(c record.CellRef, r *record.JobRow) {
 			longer := 1.0
 			for i, est := range estimates { // the one in use stands before those that are compared with it
-				if targeted(e.Plan, r.Class) || !shows(r, est) || !within(est.Axes, c.Axes) {
+				if endEarly(&e.Plan, r.Class) || !shows(r, est) || !within(est.Axes, c.Axes) {
 					continue
 				}
 				if c.Real() && est.Role == record.EstimateUsed {
@@ -60,8 +67,10 @@ func WriteTables(dir string) error {
 	if _, err := record.Comparisons.Write(dir, comparisons); err != nil {
 		return err
 	}
-	if err := writeTrials(e); err != nil {
-		return err
+	for _, t := range more {
+		if err := t.write(e); err != nil {
+			return err
+		}
 	}
 	if err := writeFidelity(e); err != nil {
 		return err
@@ -74,9 +83,24 @@ func WriteTables(dir string) error {
 	return tell.SyncDir(dir)
 }
 
-// writeTrials writes trials.csv and tunings.csv.
-func writeTrials(e *record.Experiment) error {
-	trials, tunings := tuning.Rows(e)
-	tuning.Rank(e, tunings)
-	return errors.Join(record.Trials.Replace(e.Dir, trials), record.Tunings.Replace(e.Dir, tunings))
+// more are the tables that features write over the complete cells, beside those of every experiment.
+var more []tables
+
+type tables struct {
+	files []string
+	write func(*record.Experiment) error
+}
+
+// AddTables adds tables that are written whenever those of every experiment are, by the names of their files.
+func AddTables(files []string, write func(*record.Experiment) error) []string {
+	more = append(more, tables{files, write})
+	return files
+}
+
+// AddedTables are the files of these tables.
+func AddedTables() (files []string) {
+	for _, t := range more {
+		files = append(files, t.files...)
+	}
+	return files
 }

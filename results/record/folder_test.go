@@ -382,48 +382,6 @@ func TestGPURows(t *testing.T) {
 	}
 }
 
-// Controllers that decided in real training stand in the same files as the others, and are told apart.
-func TestAdaptations(t *testing.T) {
-	e := &Experiment{Dir: t.TempDir()}
-	a := Adaptations{
-		Ranking:     []RankingRow{{Controller: "x", Where: OnTable}},
-		RealRanking: []RankingRow{{Controller: "y", Where: InTraining}},
-		Choices:     []ChoiceRow{{Controller: "x", Where: OnTable}},
-		RealChoices: []ChoiceRow{{Controller: "y", Where: InTraining}},
-		Sequences:   []SequenceRow{{Sequence: "0 1", Times: []float64{1, 2.5}, Expected: []float64{0.5}}},
-		Objectives:  []ObjectiveRow{{Controller: "x", Episode: 3, Objective: 0.5}},
-		Trainings:   []TrainingRow{{Controller: "x", Seconds: 2}},
-		Courses:     []CourseRow{{Controller: "y", Times: []float64{1, 2}, Told: []float64{-0.5}}},
-	}
-	if err := WriteAdaptations(e.Dir, a); err != nil {
-		t.Fatal(err)
-	}
-	got, err := e.Adaptations()
-	if err != nil || len(got.Ranking) != 1 || got.Ranking[0].Controller != "x" || len(got.RealRanking) != 1 ||
-		got.RealRanking[0].Controller != "y" || len(got.Choices) != 1 || len(got.RealChoices) != 1 ||
-		got.RealChoices[0].Controller != "y" || len(got.Objectives) != 1 || len(got.Trainings) != 1 {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if d := cmp.Diff(a.Sequences, got.Sequences); d != "" {
-		t.Error(d)
-	}
-	if c := got.Courses; len(c) != 1 || !cmp.Equal(c[0].Times, []float64{1, 2}) || !cmp.Equal(c[0].Told, []float64{-0.5}) {
-		t.Errorf("%+v", c)
-	}
-	if err := WriteAdaptations(e.Dir, Adaptations{}); err != nil {
-		t.Fatal(err)
-	}
-	if left, err := os.ReadDir(e.Dir); err != nil || len(left) != 0 {
-		t.Errorf("tables without rows stay: %v, %v", left, err)
-	}
-	if err := os.WriteFile(filepath.Join(e.Dir, Sequences.File), []byte("times\n1 x\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.Adaptations(); err == nil {
-		t.Error("a list with a word among its numbers is no error")
-	}
-}
-
 // TestServersOfCells: a cell with rented nodes lists its servers, behind those that were recorded; the table of the
 // experiment has those of all cells.
 func TestServersOfCells(t *testing.T) {
@@ -479,21 +437,8 @@ func TestServersOfCells(t *testing.T) {
 	}
 }
 
-// The goal of a context is the greatest of its values, or its bound.
-func TestGoals(t *testing.T) {
-	for _, c := range []struct {
-		s    TunedSetting
-		want string
-	}{
-		{TunedSetting{Values: []string{"5", "10", "9"}}, "10"}, {TunedSetting{Values: []string{"1"}, Max: 4}, "1"},
-		{TunedSetting{Max: 0.5}, "0.5"}, {TunedSetting{Values: []string{"5", "10"}, Goal: "5"}, "5"},
-		{TunedSetting{Values: []string{"-2", "-1", "-3"}}, "-1"},
-	} {
-		c.s.Complete()
-		if c.s.Goal != c.want || c.s.Initial != c.want {
-			t.Errorf("%+v, want %s", c.s, c.want)
-		}
-	}
+// Cells, estimators and events as people read them.
+func TestSmallRows(t *testing.T) {
 	if got := AxesLabel([]Setting{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}}); got != "a=1 b=2" {
 		t.Errorf("%q", got)
 	}

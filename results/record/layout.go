@@ -50,7 +50,7 @@ const (
 )
 
 // Plan is plan.json: what the experiment asks and the cells it runs, in the
-// order of the file. It is all that a report needs to know of the language.
+// order of the file. It is all that a report needs to know of the language. Features bring further members: see Ask.
 type Plan struct {
 	Schema      int      `json:"schema"`
 	Experiment  string   `json:"experiment"`
@@ -68,48 +68,13 @@ type Plan struct {
 	// RunOrder has the indexes into Cells in the order in which they run.
 	RunOrder []int     `json:"run_order"`
 	Compares []Compare `json:"compares"`
-	// Targets are the losses at which jobs are done, by class.
-	Targets []Target `json:"targets,omitempty"`
-	// Clusters are the measured clusters to which the speed of jobs was fitted.
-	Clusters []MeasuredCluster `json:"clusters,omitempty"`
-	// Lives are the life-time curves of servers that come and go.
-	Lives []LifeCurve `json:"lives,omitempty"`
-	// Checkpoints are of jobs that save their work on servers that come and go.
-	Checkpoints []measure.Checkpointing `json:"checkpoints,omitempty"`
-	// References are numbers of others, shown beside ours.
-	References []Reference `json:"references,omitempty"`
 	// Thresholds are bounds that the results must keep.
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	Plots      []Plot      `json:"plots"`
-	// Tunings are the searches for settings; the cells of their trials follow from
-	// the results of others.
-	Tunings []Tuning `json:"tunings,omitempty"`
 	// PredictedSeconds is how long the work of this plan should take; 0 unknown.
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
-}
 
-// Target is the training loss at which the jobs of a class are done. Units is their
-// work at most, in epochs or (with Steps) in optimizer steps.
-type Target struct {
-	Class string  `json:"class"`
-	Loss  float64 `json:"loss"`
-	Units int     `json:"units"`
-	Steps bool    `json:"steps,omitempty"`
-}
-
-// LifeCurve is a life-time curve for pictures: how many servers of a node live longer than some times.
-type LifeCurve struct {
-	// Of is the type of device, or the node, whose servers live so; Law is the distribution in the form of the language.
-	Of  string `json:"of"`
-	Law string `json:"law"`
-	// Measured says that the points are those of a measured curve, which stays level between them.
-	Measured bool `json:"measured,omitempty"`
-	// Seconds and Survival are the points, Survival from 1 down.
-	Seconds  []float64 `json:"seconds"`
-	Survival []float64 `json:"survival"`
-	// Fitted is the bathtub that was fitted to a measured curve, FittedLaw its form; nil where none was.
-	Fitted    []float64 `json:"fitted,omitempty"`
-	FittedLaw string    `json:"fitted_law,omitempty"`
+	asked map[string]any // the members that features bring, by name: see Ask
 }
 
 // Named is a block with one line that says what it is: "round_robin, quantum 500ms, strict".

@@ -41,7 +41,7 @@ type Experiment struct {
 // wraps fs.ErrNotExist.
 func Open(dir string) (*Experiment, error) {
 	e := &Experiment{Dir: dir}
-	if err := folder.ReadJSON(dir, &e.Plan, PlanFile); err != nil {
+	if err := ReadPlan(dir, &e.Plan); err != nil {
 		return nil, fmt.Errorf("open results: %w", err)
 	}
 	if e.Plan.Experiment == "" || !filepath.IsLocal(e.Plan.Experiment) {

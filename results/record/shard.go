@@ -31,7 +31,7 @@ const CellsDir = "cells"
 // Ending ends the names of shards.
 const ShardEnding = ".jsonl"
 
-// Line is a cell in a shard.
+// ShardLine is a cell in a shard.
 type ShardLine struct {
 	Cell string `json:"cell"`
 	// DependsOn is the description of the cell's key.
@@ -40,7 +40,7 @@ type ShardLine struct {
 	Result json.RawMessage `json:"result"`
 }
 
-// Entry says where a cell is: a line of a shard.
+// ShardEntry says where a cell is: a line of a shard.
 type ShardEntry struct {
 	Cell, Key, State string
 	Shard            string // the name of the file
@@ -48,7 +48,7 @@ type ShardEntry struct {
 	Size             int    // of the line in bytes, without its end
 }
 
-// Writer adds cells to a shard of its own. Its methods may be called from several goroutines.
+// ShardWriter adds cells to a shard of its own. Its methods may be called from several goroutines.
 type ShardWriter struct {
 	name string
 	mu   sync.Mutex // guards what follows
@@ -56,7 +56,7 @@ type ShardWriter struct {
 	at   int64
 }
 
-// Create makes a shard in an experiment's folder, under a name that begins with prefix and that no other has.
+// CreateShard makes a shard in an experiment's folder, under a name that begins with prefix and that no other has.
 func CreateShard(dir, prefix string) (*ShardWriter, error) {
 	dir = filepath.Join(dir, CellsDir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -125,8 +125,8 @@ func entryOf(raw []byte) (ShardEntry, error) {
 	return ShardEntry{Cell: l.Cell, Key: l.Result.Key, State: l.Result.State, Size: len(raw)}, nil
 }
 
-// Set is the cells in the shards of a folder. Its methods may be called from several goroutines, and on nil, which is
-// empty.
+// Shards are the cells in the shards of a folder. Its methods may be called from several goroutines, and on nil, which
+// is empty.
 type Shards struct {
 	dir, prefix string
 
@@ -136,8 +136,8 @@ type Shards struct {
 	changed bool             // since the index was read
 }
 
-// Open finds the cells in the shards of an experiment's folder whose names begin with prefix, by the index and what it
-// lacks. There are none where there is no folder.
+// OpenShards finds the cells in the shards of an experiment's folder whose names begin with prefix, by the index and
+// what it lacks. There are none where there is no folder.
 func OpenShards(dir, prefix string) (*Shards, error) {
 	s := &Shards{dir: dir, prefix: prefix, cells: map[string][]ShardEntry{}, read: map[string]int64{}}
 	if prefix == "" {

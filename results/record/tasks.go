@@ -38,13 +38,13 @@ type Task struct {
 	Lost int `json:"lost,omitempty"`
 }
 
-// Ref is a cell of a task, with its key.
+// TaskCell is a cell of a task, with its key.
 type TaskCell struct {
 	Cell string `json:"cell"`
 	Key  string `json:"key"`
 }
 
-// Exit is what a task leaves when it has done its work, as task-N.json in Dir.
+// TaskExit is what a task leaves when it has done its work, as task-N.json in Dir.
 type TaskExit struct {
 	Cells   int     `json:"cells"`
 	Ran     int     `json:"ran"` // the others were there already
@@ -54,7 +54,7 @@ type TaskExit struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// File is the path of a file of a task, or of the array itself below 0, in an experiment's folder.
+// TaskFile is the path of a file of a task, or of the array itself below 0, in an experiment's folder.
 func TaskFile(dir string, task int, ending string) string {
 	if task < 0 {
 		return filepath.Join(dir, ArrayDir, "array.json")
@@ -62,7 +62,7 @@ func TaskFile(dir string, task int, ending string) string {
 	return filepath.Join(dir, ArrayDir, "task-"+strconv.Itoa(task)+ending)
 }
 
-// Read returns what was submitted of an experiment; ok is false when nothing was, or all has been collected.
+// ReadArray returns what was submitted of an experiment; ok is false when nothing was, or all has been collected.
 func ReadArray(dir string) (a Array, ok bool, err error) {
 	err = readTaskJSON(TaskFile(dir, -1, ""), &a)
 	if errors.Is(err, os.ErrNotExist) {
@@ -74,7 +74,7 @@ func ReadArray(dir string) (a Array, ok bool, err error) {
 	return a, true, nil
 }
 
-// Write writes it, atomically.
+// WriteArray writes it, atomically.
 func WriteArray(dir string, a Array) error {
 	raw, err := json.MarshalIndent(a, "", " ")
 	if err == nil {
@@ -86,7 +86,7 @@ func WriteArray(dir string, a Array) error {
 	return nil
 }
 
-// ReadExit returns what a task has left; ok is false while there is nothing.
+// ReadTaskExit returns what a task has left; ok is false while there is nothing.
 func ReadTaskExit(dir string, task int) (x TaskExit, ok bool) {
 	err := readTaskJSON(TaskFile(dir, task, ".json"), &x)
 	return x, err == nil

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Kind describes a kind of picture.
+// PictureKind describes a kind of picture.
 type PictureKind struct {
 	// Rank is its place among the kinds, the lowest first: they are drawn and shown
 	// in this order.
@@ -43,7 +43,7 @@ type PictureKind struct {
 
 var pictures []PictureKind
 
-// Register adds a kind of picture. It panics when one of that name exists.
+// RegisterPicture adds a kind of picture. It panics when one of that name exists.
 func RegisterPicture(k PictureKind) {
 	if _, ok := PictureByName(k.Name); ok {
 		panic(fmt.Sprintf("there are two kinds of pictures %q", k.Name))
@@ -57,10 +57,10 @@ func RegisterPicture(k PictureKind) {
 	})
 }
 
-// All lists the kinds in their order.
+// Pictures lists the kinds in their order.
 func Pictures() []PictureKind { return slices.Clone(pictures) }
 
-// ByName finds a kind.
+// PictureByName finds a kind.
 func PictureByName(name string) (PictureKind, bool) {
 	i := slices.IndexFunc(pictures, func(k PictureKind) bool { return k.Name == name })
 	if i < 0 {
@@ -69,7 +69,7 @@ func PictureByName(name string) (PictureKind, bool) {
 	return pictures[i], true
 }
 
-// Names lists the names of the kinds.
+// PictureNames lists the names of the kinds.
 func PictureNames() []string {
 	var names []string
 	for _, k := range pictures {
@@ -87,7 +87,7 @@ func (k PictureKind) Arg(name string) (schema.Arg, bool) {
 	return k.Args[i], true
 }
 
-// Taking lists the names of the kinds that take an argument.
+// PicturesTaking lists the names of the kinds that take an argument.
 func PicturesTaking(arg string) []string {
 	var names []string
 	for _, k := range pictures {

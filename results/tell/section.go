@@ -6,6 +6,8 @@ type Section struct {
 	Answers []string
 	// Terminal and Report are what both show, in their order.
 	Terminal, Report []Item
+	// Members are those that it adds to what run --json prints.
+	Members map[string]any
 	// Whole reports whether an experiment without cells is about this alone.
 	Whole bool
 }

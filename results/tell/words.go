@@ -157,3 +157,14 @@ func Listed(words []string) string {
 	}
 	return words[0]
 }
+
+// Parts of durations that say nothing: the minutes and seconds of 16h0m0s, the seconds of 8m0s.
+var (
+	emptySeconds = regexp.MustCompile(`\b((?:\d+h)?\d+m)0s\b`)
+	emptyMinutes = regexp.MustCompile(`\b(\d+h)0m\b`)
+)
+
+// PlainDurations writes the durations of a text as people do. Keys have them as they are: other results would be other keys.
+func PlainDurations(text string) string {
+	return emptyMinutes.ReplaceAllString(emptySeconds.ReplaceAllString(text, "$1"), "$1")
+}

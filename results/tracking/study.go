@@ -59,7 +59,7 @@ const importedEngine = "imported"
 // compared are the metrics on which configurations are compared.
 var comparedMetrics = []measure.Metric{measure.Makespan, measure.Cost, measure.FinalAccuracy}
 
-// Write writes the folder of results, with its tables. Recorded runs that are there
+// WriteStudy writes the folder of results, with its tables. Recorded runs that are there
 // already are replaced; results of an experiment that was run are left as they are.
 func WriteStudy(dir string, s Study) error {
 	if e, err := record.Open(dir); err == nil {

@@ -15,7 +15,7 @@ import (
 
 // Problem is the search of a tuning. Candidates are the only settings that may be
 // tried, as values in the order of the settings; nil allows all combinations.
-func Problem(t *record.Tuning, candidates [][]string, seed uint64) *tuner.Problem {
+func Problem(t *Tuning, candidates [][]string, seed uint64) *tuner.Problem {
 	p := &tuner.Problem{Start: t.Start, Trials: t.Trials, Seed: seed, Scale: surrogate.Log, PerCost: t.PerCost}
 	for i := range t.Settings {
 		p.Space = append(p.Space, dimension(&t.Settings[i]))
@@ -54,7 +54,7 @@ func scaleOf(outcome string) surrogate.Scale {
 }
 
 // dimension is a setting as a dimension of the space.
-func dimension(s *record.TunedSetting) surrogate.Dimension {
+func dimension(s *TunedSetting) surrogate.Dimension {
 	d := surrogate.Dimension{Name: s.Name, Min: s.Min, Max: s.Max, Integer: s.Integer, Log: s.Log}
 	switch {
 	case len(s.Values) == 0:
@@ -75,7 +75,7 @@ func dimension(s *record.TunedSetting) surrogate.Dimension {
 
 // Point returns the point of settings. The error names a value that is not of the
 // space.
-func Point(t *record.Tuning, settings []record.Setting) ([]float64, error) {
+func Point(t *Tuning, settings []record.Setting) ([]float64, error) {
 	var space surrogate.Space
 	values := make([]string, len(t.Settings))
 	for i := range t.Settings {
@@ -90,7 +90,7 @@ func Point(t *record.Tuning, settings []record.Setting) ([]float64, error) {
 }
 
 // PointOf is Point of values in the order of the settings.
-func PointOf(t *record.Tuning, values []string) ([]float64, error) {
+func PointOf(t *Tuning, values []string) ([]float64, error) {
 	settings := make([]record.Setting, len(values))
 	for i := range values {
 		settings[i] = record.Setting{Name: t.Settings[i].Name, Value: values[i]}
@@ -98,7 +98,7 @@ func PointOf(t *record.Tuning, values []string) ([]float64, error) {
 	return Point(t, settings)
 }
 
-func point(t *record.Tuning, space surrogate.Space, values []string) ([]float64, error) {
+func point(t *Tuning, space surrogate.Space, values []string) ([]float64, error) {
 	at := make([]float64, len(values))
 	for i, v := range values {
 		s := &t.Settings[i]
@@ -120,7 +120,7 @@ func point(t *record.Tuning, space surrogate.Space, values []string) ([]float64,
 }
 
 // Values returns the settings at a point, in their text form.
-func Values(t *record.Tuning, at []float64) []string {
+func Values(t *Tuning, at []float64) []string {
 	values := make([]string, len(at))
 	for i := range at {
 		s := &t.Settings[i]
@@ -147,7 +147,7 @@ func Values(t *record.Tuning, at []float64) []string {
 
 // Trial is a trial as methods see it. One without an outcome that is asked for
 // counts as crashed.
-func Trial(t *record.Tuning, at []float64, o *record.TrialOutcome) surrogate.Trial {
+func Trial(t *Tuning, at []float64, o *record.TrialOutcome) surrogate.Trial {
 	out := surrogate.Trial{At: at, State: surrogate.Crashed}
 	v := t.Value(o)
 	if o.Crashed != "" || math.IsNaN(v) {
@@ -186,7 +186,7 @@ const leastGap = 1e-6
 
 // Modelled is a value of the objective as methods see it: smaller is better, and where
 // it is above zero settings multiply it. An accuracy above 1 is one in percent.
-func Modelled(t *record.Tuning, v float64) float64 {
+func Modelled(t *Tuning, v float64) float64 {
 	switch t.Objective {
 	case "throughput":
 		return 1 / v
@@ -200,7 +200,7 @@ func Modelled(t *record.Tuning, v float64) float64 {
 }
 
 // Natural takes back Modelled.
-func Natural(t *record.Tuning, v float64) float64 {
+func Natural(t *Tuning, v float64) float64 {
 	switch t.Objective {
 	case "throughput":
 		return 1 / v

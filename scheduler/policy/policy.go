@@ -486,15 +486,12 @@ func (p Policy) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// KeyLine is a labelled value that a cell's results depend on.
-type KeyLine struct{ Label, Value string }
-
 // KeyLines describe the policy in the key of a cell: each of its choices, what
 // they are set to, and their versions.
-func (p Policy) KeyLines() []KeyLine {
+func (p Policy) KeyLines() []schema.Line {
 	p = p.answered()
-	var lines []KeyLine
-	add := func(label, value string) { lines = append(lines, KeyLine{"policy." + label, value}) }
+	var lines []schema.Line
+	add := func(label, value string) { lines = append(lines, schema.Line{Label: "policy." + label, Value: value}) }
 	for _, q := range Questions {
 		switch name := p.Get(q); {
 		case q == VictimsOf:

@@ -10,9 +10,10 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
+	deepening "github.com/tfexp/tfexp/stages/adaptation"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
@@ -55,7 +56,7 @@ adaptation "net" {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, err := e.Adaptations()
+	tables, err := deepening.ReadTables(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -18,7 +17,7 @@ func init() {
 		Name:   "choose",
 		Reads:  []stages.Artifact{tablesTrained, agentsLearned},
 		Writes: []stages.Artifact{trainingsChosen},
-		Files:  []string{record.TrainingsDir},
+		Files:  []string{TrainingsDir},
 		Run:    choose,
 	})
 }

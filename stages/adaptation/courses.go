@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
@@ -114,7 +113,7 @@ func courseLine(i int) draw.LineStyle {
 
 // courses are the trainings of a scenario. The strong ones have a row each below low, lane high, for their decisions.
 type courses struct {
-	every, strong        []record.CourseRow
+	every, strong        []CourseRow
 	low, high, lane, end float64
 }
 
@@ -139,7 +138,7 @@ func (c courses) from(instant float64) (low, high float64) {
 func (c courses) Plot(in draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&in)
 	curves := draw.Crop(in, 0, 0, y(c.low)-in.Min.Y, 0)
-	line := func(r record.CourseRow, style draw.LineStyle) {
+	line := func(r CourseRow, style draw.LineStyle) {
 		var points []vg.Point
 		for i, at := range r.Times {
 			points = append(points, vg.Point{X: x(at), Y: y(r.Accuracies[i])})

@@ -41,7 +41,7 @@ func init() {
 		Name:   "deepen",
 		Reads:  []stages.Artifact{stages.Cells},
 		Writes: []stages.Artifact{tablesTrained},
-		Files:  []string{record.TrainingsDir, record.TableFile},
+		Files:  []string{TrainingsDir, TableFile},
 		Left:   leftTables,
 		Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier",
 			List: listTrainings, Find: findTrainings},
@@ -63,7 +63,7 @@ func leftTables(r *stages.Run) ([]stages.Line, error) {
 // listTrainings has a piece for each scenario in which networks are trained by every sequence.
 func listTrainings(p stages.Planning) ([]stages.Piece, error) {
 	var pieces []stages.Piece
-	for i, s := range p.Studies() {
+	for i, s := range p.File().Adaptations {
 		if s.Real == nil || !s.Real.Exhaustive {
 			continue
 		}
@@ -88,7 +88,7 @@ func findTrainings(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	if kept != nil {
 		return false // the folders say it
 	}
-	for i, s := range p.Studies() {
+	for i, s := range p.File().Adaptations {
 		if s.Real == nil {
 			continue
 		}
@@ -143,14 +143,23 @@ func (p *place) unit(scenario int, c course) string {
 // task is a training in plain values, with the description of its key.
 func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 	unit := p.unit(scenario, c)
-	return p.experiment.Training(stages.Training{
-		Folders: stages.Folders{
-			Dir:     filepath.Join(p.dir, record.TrainingsDir, filepath.FromSlash(unit)),
-			Scratch: filepath.Join(p.dir, ".scratch-"+strings.ReplaceAll(unit, "/", "-")),
-		},
-		Study: p.index, Scenario: scenario, Name: unit,
-		Course: &adaptation.Course{Decider: c.by, Real: p.Real, Scenario: scenario}, Depends: c.depends,
+	point := p.experiment.File().Deepened[p.index][scenario]
+	decisions := fmt.Sprintf("%d decisions between %d actions, at %v, from %s", p.Real.Decisions, p.Real.Blocks+1, p.Real.At,
+		p.Real.Scenarios[scenario].First)
+	depends := append([]stages.Line{{Label: "deepening", Value: decisions}}, c.depends...)
+	task, key, err := p.experiment.Beyond(point, unit, depends, stages.Folders{
+		Dir:     filepath.Join(p.dir, TrainingsDir, filepath.FromSlash(unit)),
+		Scratch: filepath.Join(p.dir, ".scratch-"+strings.ReplaceAll(unit, "/", "-")),
 	})
+	if err != nil {
+		return task, key, fmt.Errorf("training %s: %w", unit, err)
+	}
+	j := point.Workload.Submits[0].Job
+	by := &adaptation.Course{Decider: c.by, Real: p.Real, Scenario: scenario}
+	task.Steered = []stages.Steered{{
+		Units: j.Length(), Steps: j.Steps > 0, Controller: adaptation.Live, Options: by.Options(),
+	}}
+	return task, key, nil
 }
 
 // complete reports whether the training in a folder is that of a key, and finished: one that failed is tried again, as
@@ -375,7 +384,7 @@ func (t *trainer) table(ctx context.Context) error {
 			b.WriteString(t.row(sc.Name, i, out))
 		}
 	}
-	path := filepath.Join(t.Dir, tableOf(t.Studies(), t.Study))
+	path := filepath.Join(t.Dir, tableOf(t.experiment.File().Adaptations, t.Study))
 	if err := folder.Write(path, b.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("write the table: %w", err)
 	}
@@ -517,7 +526,7 @@ func (t *trainer) all() ([]adaptation.Trained, error) {
 // studies returns the adaptations of an experiment, with the tables of those whose sequences have been trained in its
 // folder. Without its table an adaptation has none.
 func studies(dir string, x stages.Experiment) []*adaptation.Study {
-	all := x.Studies()
+	all := x.File().Adaptations
 	for _, s := range all {
 		if s.Real == nil || s.File != "" || s.Tables != nil {
 			continue
@@ -531,7 +540,7 @@ func studies(dir string, x stages.Experiment) []*adaptation.Study {
 
 // learned gives an adaptation the table of its trainings.
 func learned(s *adaptation.Study, table []byte) error {
-	tables, _, err := adaptation.Read(record.TableFile, s.Name, bytes.NewReader(table), adaptation.DefaultColumns, s.Real.Decisions,
+	tables, _, err := adaptation.Read(TableFile, s.Name, bytes.NewReader(table), adaptation.DefaultColumns, s.Real.Decisions,
 		s.Real.Blocks)
 	if err != nil {
 		return err
@@ -553,5 +562,5 @@ func tableOf(all []*adaptation.Study, s *adaptation.Study) string {
 	if n > 1 {
 		return fmt.Sprintf("table-%s.csv", s.Name)
 	}
-	return record.TableFile
+	return TableFile
 }

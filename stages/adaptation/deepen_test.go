@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/stages/experiment"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -35,23 +37,40 @@ type world struct {
 	observed []stages.Progress
 }
 
-func (w *world) Studies() []*adaptation.Study { return w.studies }
+// File has a point for each scenario of each study.
+func (w *world) File() *experiment.Spec {
+	spec := &experiment.Spec{Adaptations: w.studies}
+	job := experiment.Submit{Job: &experiment.Job{Epochs: 1}}
+	for _, s := range w.studies {
+		var points []experiment.Cell
+		for k := 0; s.Real != nil && k < len(s.Real.Scenarios); k++ {
+			of := &experiment.Workload{Name: fmt.Sprint(len(spec.Deepened), " ", k), Submits: []experiment.Submit{job}}
+			points = append(points, experiment.Cell{Workload: of})
+		}
+		spec.Deepened = append(spec.Deepened, points)
+	}
+	return spec
+}
+
 func (w *world) Warn(code, cell, text string) { w.warnings = append(w.warnings, code+": "+text) }
 func (w *world) Observe(p stages.Progress)    { w.observed = append(w.observed, p) }
 func (w *world) Site(string) engine.Site      { return nowhere{} }
 
-// Training leaves the training, under its key.
-func (w *world) Training(t stages.Training) (stages.Task, string, error) {
-	key := fmt.Sprintf("%d %d %s %v", t.Study, t.Scenario, t.Name, t.Depends)
-	w.keys[t.Name] = key
+// Beyond leaves the training, under its key.
+func (w *world) Beyond(point experiment.Cell, name string, depends []stages.Line, t stages.Folders) (stages.Task, string, error) {
+	if depends[0].Label != "deepening" {
+		w.t.Errorf("%s depends on %v", name, depends)
+	}
+	key := fmt.Sprintf("%s %s %v", point.Workload.Name, name, depends[1:])
+	w.keys[name] = key
 	if _, err := os.Stat(t.Dir); err != nil && w.train != nil {
-		cell, decisions := w.train(t.Name)
+		cell, decisions := w.train(name)
 		leave(w.t, t.Dir, cell, log, decisions...)
 		if err := os.WriteFile(filepath.Join(t.Dir, keyFile), []byte(key), 0o644); err != nil {
 			w.t.Fatal(err)
 		}
 	}
-	task := stages.Task{Folders: t.Folders, Logs: filepath.Join(t.Dir, "logs")}
+	task := stages.Task{Folders: t, Logs: filepath.Join(t.Dir, "logs")}
 	task.Hardware.Kind = "nowhere"
 	return task, key, nil
 }
@@ -119,7 +138,7 @@ func TestEverySequence(t *testing.T) {
 	if err := exhaust(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := folder.ReadFile(r.Dir, record.TableFile)
+	raw, err := folder.ReadFile(r.Dir, TableFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +177,7 @@ late,1,1,2.0000,1.0000,3,0.57
 		t.Errorf("the second piece is %+v", got)
 	}
 	w.train = nil
-	if err := os.RemoveAll(filepath.Join(r.Dir, record.TrainingsDir, "net-late", "1-0")); err != nil {
+	if err := os.RemoveAll(filepath.Join(r.Dir, TrainingsDir, "net-late", "1-0")); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []bool{true, false} {

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func trained(t *testing.T, table bool) *record.Experiment {
 	t.Helper()
 	e := &record.Experiment{Dir: t.TempDir()}
-	all := record.Adaptations{Courses: []record.CourseRow{
+	all := adaptation.Tables{Courses: []adaptation.CourseRow{
 		{Adaptation: "net", Scenario: "grows", Sequence: "0", Accuracy: .9, Budget: 5, Trained: 5.001, Step: .004,
 			Decided: []float64{1.2}, Times: []float64{1, 2, 3}, Accuracies: []float64{.5, .8, .9},
 			Told: []float64{.001}, Deepening: []float64{.02}},
@@ -31,18 +31,18 @@ func trained(t *testing.T, table bool) *record.Experiment {
 	rank := math.NaN()
 	if table {
 		rank = 1
-		all.Sequences = []record.SequenceRow{
+		all.Sequences = []adaptation.SequenceRow{
 			{Adaptation: "net", Scenario: "grows", Sequence: "0", Accuracy: .9, Rank: 1, Times: []float64{1, 5},
 				Expected: []float64{.5, .9}},
 			{Adaptation: "net", Scenario: "grows", Sequence: "1", Accuracy: .1, Rank: 2, Times: []float64{1, 5},
 				Expected: []float64{.5, .1}},
 		}
-		all.Ranking = []record.RankingRow{{Adaptation: "net", Controller: "agent", Scenario: "grows", Sequence: "0",
+		all.Ranking = []adaptation.RankingRow{{Adaptation: "net", Controller: "agent", Scenario: "grows", Sequence: "0",
 			Rank: 1, Of: 2,
-			Where: record.OnTable, Recorded: math.NaN(), Fidelity: math.NaN()}}
+			Where: adaptation.OnTable, Recorded: math.NaN(), Fidelity: math.NaN()}}
 	}
 	for seed := 1; seed <= 2; seed++ {
-		for _, r := range []record.ObjectiveRow{
+		for _, r := range []adaptation.ObjectiveRow{
 			{LearnedOn: "grows", Lesson: 1, Episode: 1000, Objective: 10}, {LearnedOn: "grows", Lesson: 1, Episode: 2000, Objective: 30},
 			{LearnedOn: "grows", Lesson: 2, Episode: 3000, Objective: 20}, {LearnedOn: "grows", Lesson: 2, Episode: 4000, Objective: 60},
 		} {
@@ -50,19 +50,19 @@ func trained(t *testing.T, table bool) *record.Experiment {
 			r.Objective += 3 * float64(seed)
 			all.Objectives = append(all.Objectives, r)
 		}
-		all.Courses = append(all.Courses, record.CourseRow{
+		all.Courses = append(all.Courses, adaptation.CourseRow{
 			Adaptation: "net", Controller: "agent", Scenario: "grows", Seed: seed, Sequence: "0", Accuracy: .95,
 			Budget: 5, Trained: 5.002,
 			Step: .004, Decided: []float64{1.3}, Times: []float64{1, 2, 3, 4}, Accuracies: []float64{.4, .85, .9, .95},
 			Deepening: []float64{.03},
 		})
 	}
-	all.RealRanking = []record.RankingRow{{
+	all.RealRanking = []adaptation.RankingRow{{
 		Adaptation: "net", Controller: "agent", Kind: "agent", Scenario: "grows", Sequence: "0", Seeds: 2,
 		Accuracy: .95, Regret: -.05,
-		Rank: rank, Of: 2, Where: record.InTraining, Recorded: math.NaN(), Fidelity: math.NaN(),
+		Rank: rank, Of: 2, Where: adaptation.InTraining, Recorded: math.NaN(), Fidelity: math.NaN(),
 	}}
-	if err := record.WriteAdaptations(e.Dir, all); err != nil {
+	if err := all.Write(e.Dir); err != nil {
 		t.Fatal(err)
 	}
 	return e

@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -30,7 +29,7 @@ func init() {
 		Name:   learnStage,
 		Reads:  []stages.Artifact{tablesTrained},
 		Writes: []stages.Artifact{agentsLearned},
-		Files:  []string{record.AgentsDir},
+		Files:  []string{AgentsDir},
 		Left:   leftAgents,
 		Pieces: &stages.Pieces{
 			Title: "agents", Noun: "agent training", Earlier: "trained earlier", List: listAgents, Find: findAgent,
@@ -145,7 +144,7 @@ func hashOf(description string) string {
 }
 
 func agentDir(dir, description string) string {
-	return filepath.Join(dir, record.AgentsDir, hashOf(description))
+	return filepath.Join(dir, AgentsDir, hashOf(description))
 }
 
 // Weights reads what an agent has learned, and how long that took in seconds,

@@ -11,10 +11,11 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
+	deepening "github.com/tfexp/tfexp/stages/adaptation"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
@@ -93,7 +94,7 @@ func plan(t *testing.T, episodes, out string, observe func(stages.Progress)) *pi
 // weights are the bytes of all agents, by their keys.
 func weights(t *testing.T, out string) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(out, "small", record.AgentsDir, "*", "weights"))
+	files, err := filepath.Glob(filepath.Join(out, "small", deepening.AgentsDir, "*", "weights"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, err := e.Adaptations()
+	tables, err := deepening.ReadTables(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

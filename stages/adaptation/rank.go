@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
@@ -20,17 +19,17 @@ func init() {
 		Name:   "rank",
 		Reads:  []stages.Artifact{agentsLearned, trainingsChosen},
 		Writes: []stages.Artifact{stages.Findings},
-		Files: []string{record.Ranking.File, record.Choices.File, record.Sequences.File, record.Lessons.File,
-			record.Courses.File},
+		Files: []string{Ranking.File, Choices.File, Sequences.File, Lessons.File,
+			Courses.File},
 		Left: leftRankings,
 		Run: func(_ context.Context, r *stages.Run) error {
-			var out record.Adaptations
+			var out Tables
 			for _, s := range studies(r.Dir, r.Experiment) {
 				if err := study(r.Dir, s, &out); err != nil {
 					return err
 				}
 			}
-			return record.WriteAdaptations(r.Dir, out)
+			return out.Write(r.Dir)
 		},
 	})
 }
@@ -59,7 +58,7 @@ func leftRankings(r *stages.Run) ([]stages.Line, error) {
 const level = 0.95
 
 // study plays the controllers of one block.
-func study(dir string, s *adaptation.Study, out *record.Adaptations) error {
+func study(dir string, s *adaptation.Study, out *Tables) error {
 	for _, t := range s.Tables {
 		out.Sequences = append(out.Sequences, sequences(s, t)...)
 	}
@@ -71,7 +70,7 @@ func study(dir string, s *adaptation.Study, out *record.Adaptations) error {
 		for _, t := range s.Tables {
 			var chosen []adaptation.Choice
 			for seed := 1; seed <= s.SeedsOf(c); seed++ {
-				row := record.TrainingRow{Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed,
+				row := TrainingRow{Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed,
 					Seconds: -1}
 				var weights *adaptation.Network
 				if c.Learn != nil {
@@ -129,7 +128,7 @@ type played struct {
 }
 
 // sumUp adds to the row of a controller what it came to.
-func sumUp(row *record.RankingRow, all []played) {
+func sumUp(row *RankingRow, all []played) {
 	var regrets, ranks []float64
 	different := map[string]bool{}
 	for _, p := range all {
@@ -150,8 +149,8 @@ func sumUp(row *record.RankingRow, all []played) {
 }
 
 // ranking sums up what a controller chose in a scenario.
-func ranking(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, chosen []adaptation.Choice) record.RankingRow {
-	row := record.RankingRow{
+func ranking(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, chosen []adaptation.Choice) RankingRow {
+	row := RankingRow{
 		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: t.Name, Knew: s.Knew(c, t.Name), Of: len(t.Accuracy),
 	}
 	var all []played
@@ -168,8 +167,8 @@ func ranking(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentT
 }
 
 // decisions are the rows of one training.
-func decisions(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, seed int, choice adaptation.Choice) []record.ChoiceRow {
-	var rows []record.ChoiceRow
+func decisions(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, seed int, choice adaptation.Choice) []ChoiceRow {
+	var rows []ChoiceRow
 	before := 0
 	for d, action := range t.Sequence(choice.Sequence) {
 		state := t.State(d, before)
@@ -178,7 +177,7 @@ func decisions(s *adaptation.Study, c *adaptation.Controller, t *adaptation.Agen
 			probs = append(probs, strconv.FormatFloat(p, 'f', 4, 64))
 		}
 		after := before*t.Actions + action
-		rows = append(rows, record.ChoiceRow{
+		rows = append(rows, ChoiceRow{
 			Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed, Decision: d + 1,
 			TimeLeft: (1 - state.Time) * s.Budget, State: layers(state.Layers), Probabilities: strings.Join(probs, " "),
 			Action: action, Before: math.NaN(), After: math.NaN(),
@@ -204,10 +203,10 @@ func layers(numbers []int) string {
 }
 
 // sequences are all constant sequences of a scenario.
-func sequences(s *adaptation.Study, t *adaptation.AgentTable) []record.SequenceRow {
-	var rows []record.SequenceRow
+func sequences(s *adaptation.Study, t *adaptation.AgentTable) []SequenceRow {
+	var rows []SequenceRow
 	for i := range t.Accuracy {
-		row := record.SequenceRow{
+		row := SequenceRow{
 			Adaptation: s.Name, Scenario: t.Name, Sequence: adaptation.Actions(t.Sequence(i)), Accuracy: t.Accuracy[i],
 			Regret: adaptation.Regret(t, i), Rank: t.Rank(i),
 		}
@@ -228,13 +227,13 @@ func sequences(s *adaptation.Study, t *adaptation.AgentTable) []record.SequenceR
 const mostPoints = 150
 
 // objectives are the mean rewards of an agent in all of its lessons, one after the other.
-func objectives(dir string, t record.TrainingRow, training adaptation.Training) ([]record.ObjectiveRow, error) {
+func objectives(dir string, t TrainingRow, training adaptation.Training) ([]ObjectiveRow, error) {
 	lessons := []adaptation.Training{training}
 	for before, ok := training.Before(); ok; before, ok = before.Before() {
 		lessons = append(lessons, before)
 	}
 	slices.Reverse(lessons)
-	var rows []record.ObjectiveRow
+	var rows []ObjectiveRow
 	done := 0
 	for i, lesson := range lessons {
 		l, _, err := Weights(dir, lesson)
@@ -249,7 +248,7 @@ func objectives(dir string, t record.TrainingRow, training adaptation.Training) 
 			for _, v := range l.Objective[from:to] {
 				sum += v
 			}
-			rows = append(rows, record.ObjectiveRow{
+			rows = append(rows, ObjectiveRow{
 				Adaptation: t.Adaptation, Controller: t.Controller, LearnedOn: t.LearnedOn, Seed: t.Seed, Lesson: i + 1,
 				Episode: done + l.Episodes*to/n, Objective: sum / float64(to-from),
 			})
@@ -261,15 +260,15 @@ func objectives(dir string, t record.TrainingRow, training adaptation.Training) 
 
 // trained adds what controllers decided in real training, beside what they decided on
 // the table.
-func trained(s *adaptation.Study, out *record.Adaptations) {
+func trained(s *adaptation.Study, out *Tables) {
 	for i := range out.Ranking {
 		if r := &out.Ranking[i]; r.Adaptation == s.Name {
-			r.Where, r.Recorded, r.Fidelity = record.OnTable, math.NaN(), math.NaN()
+			r.Where, r.Recorded, r.Fidelity = OnTable, math.NaN(), math.NaN()
 		}
 	}
 	for i := range out.Choices {
 		if r := &out.Choices[i]; r.Adaptation == s.Name {
-			r.Where = record.OnTable
+			r.Where = OnTable
 		}
 	}
 	for _, t := range s.Trained {
@@ -297,8 +296,8 @@ func trained(s *adaptation.Study, out *record.Adaptations) {
 }
 
 // courseRow is the row of a real training.
-func courseRow(s *adaptation.Study, t *adaptation.Trained) record.CourseRow {
-	row := record.CourseRow{
+func courseRow(s *adaptation.Study, t *adaptation.Trained) CourseRow {
+	row := CourseRow{
 		Adaptation: s.Name, Scenario: t.Scenario, Seed: t.Seed, Sequence: adaptation.Actions(t.Actions), Accuracy: t.Final,
 		Budget: s.Real.Budget.Seconds(), Trained: t.Trained, Step: t.Step, Decided: t.Decided, Times: t.Times,
 		Accuracies: t.Accuracies, Told: t.Told, Deepening: t.Deepening,
@@ -310,12 +309,12 @@ func courseRow(s *adaptation.Study, t *adaptation.Trained) record.CourseRow {
 }
 
 // realRanking sums up what a controller chose in the real trainings of a scenario.
-func realRanking(s *adaptation.Study, c *adaptation.Controller, scenario string, chosen []adaptation.Chosen) record.RankingRow {
+func realRanking(s *adaptation.Study, c *adaptation.Controller, scenario string, chosen []adaptation.Chosen) RankingRow {
 	t := s.Scenario(scenario)
 	nan := math.NaN()
-	row := record.RankingRow{
+	row := RankingRow{
 		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: scenario, Knew: s.Knew(c, scenario),
-		Where: record.InTraining, Of: s.Real.Sequences(),
+		Where: InTraining, Of: s.Real.Sequences(),
 		Regret: nan, RegretLow: nan, RegretHigh: nan, Rank: nan, Recorded: nan, Fidelity: nan,
 	}
 	var recorded, fidelity []float64
@@ -343,8 +342,8 @@ func realRanking(s *adaptation.Study, c *adaptation.Controller, scenario string,
 }
 
 // realDecisions are the rows of one real training.
-func realDecisions(s *adaptation.Study, c *adaptation.Chosen) []record.ChoiceRow {
-	var rows []record.ChoiceRow
+func realDecisions(s *adaptation.Study, c *adaptation.Chosen) []ChoiceRow {
+	var rows []ChoiceRow
 	dims := adaptation.AgentTable{Decisions: s.Real.Decisions, Actions: s.Real.Blocks + 1}
 	known := s.Scenario(c.Scenario)
 	before := 0
@@ -354,12 +353,12 @@ func realDecisions(s *adaptation.Study, c *adaptation.Chosen) []record.ChoiceRow
 			probs = append(probs, strconv.FormatFloat(p, 'f', 4, 64))
 		}
 		after := before*dims.Actions + one.Action
-		row := record.ChoiceRow{
+		row := ChoiceRow{
 			Adaptation: s.Name, Controller: c.Controller.Name, Scenario: c.Scenario, Seed: c.Seed, Decision: d + 1,
 			TimeLeft: one.TimeLeft, State: layers(dims.Layers(d, before)), Probabilities: strings.Join(probs, " "),
 			Action: one.Action,
 			Before: one.Before, After: one.After, ExpectedBefore: math.NaN(), ExpectedAfter: math.NaN(),
-			Accuracy: c.Accuracy, Where: record.InTraining,
+			Accuracy: c.Accuracy, Where: InTraining,
 		}
 		if known != nil {
 			row.ExpectedBefore, row.ExpectedAfter = adaptation.MeanFrom(known, d, before), adaptation.MeanFrom(known, d+1, after)

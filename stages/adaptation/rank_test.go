@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
@@ -51,7 +50,7 @@ func ranked() *adaptation.Study {
 
 // Each controller is ranked by what it chose under all of its seeds.
 func TestRanking(t *testing.T) {
-	var out record.Adaptations
+	var out Tables
 	if err := study(t.TempDir(), ranked(), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +94,7 @@ func same(t *testing.T, got, want []string) {
 // A decision has what was left of the budget, the network at it, the probabilities, and what could be expected before
 // and after.
 func TestDecisions(t *testing.T) {
-	var out record.Adaptations
+	var out Tables
 	s := ranked()
 	s.Controllers = s.Controllers[:1]
 	if err := study(t.TempDir(), s, &out); err != nil {
@@ -155,7 +154,7 @@ func TestRealTraining(t *testing.T) {
 		{Controller: fix, Scenario: "calm", Seed: 3, Decisions: []adaptation.Decided{decide(29, 1), decide(9, 0)}, Accuracy: 0.9375, Recorded: math.NaN()},
 	}
 	s.Trained = []adaptation.Trained{{Scenario: "calm", Actions: []int{0, 1}, Final: 0.875, Trained: 39}, {Controller: fix, Scenario: "calm", Seed: 2, Actions: []int{1}}}
-	out := record.Adaptations{Ranking: []record.RankingRow{{Adaptation: "another"}}, Choices: []record.ChoiceRow{{Adaptation: "another"}}}
+	out := Tables{Ranking: []RankingRow{{Adaptation: "another"}}, Choices: []ChoiceRow{{Adaptation: "another"}}}
 	if err := study(t.TempDir(), s, &out); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
@@ -47,9 +46,9 @@ func adaptationRanks(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error
 }
 
 // ranks has the rows of a ranking, on a table or, as where says, in real training.
-func ranks(study, where string, ranking []record.RankingRow) pictures.Figure {
+func ranks(study, where string, ranking []RankingRow) pictures.Figure {
 	const tall, names, foot = 29.0, 110.0, 16.0
-	rows := map[[2]string]record.RankingRow{}
+	rows := map[[2]string]RankingRow{}
 	var controllers, scenarios []string
 	for _, r := range ranking {
 		rows[[2]string{r.Controller, r.Scenario}] = r
@@ -101,7 +100,7 @@ func ranks(study, where string, ranking []record.RankingRow) pictures.Figure {
 }
 
 // rankTile paints one tile.
-func rankTile(c draw.Canvas, r record.RankingRow, box vg.Rectangle) {
+func rankTile(c draw.Canvas, r RankingRow, box vg.Rectangle) {
 	// Ranks are compared by their logarithm: the first ones matter most.
 	white, above, below := 0.95, "–", fmt.Sprintf("%.4f", r.Accuracy)
 	if stats.Finite(r.Rank) {

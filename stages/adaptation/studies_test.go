@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
@@ -19,13 +18,13 @@ func TestTablesOfTrainings(t *testing.T) {
 	}
 	one, two, decided := exhaustive("one"), exhaustive("two"), &adaptation.Study{Name: "three", Real: &adaptation.Real{}}
 	fromFile := &adaptation.Study{Name: "file", File: "t.csv", Real: &adaptation.Real{Decisions: 1, Blocks: 1}}
-	if got := tableOf([]*adaptation.Study{one, decided, fromFile}, one); got != record.TableFile {
+	if got := tableOf([]*adaptation.Study{one, decided, fromFile}, one); got != TableFile {
 		t.Errorf("the only table is %s", got)
 	}
 	if got := tableOf([]*adaptation.Study{one, two}, two); got != "table-two.csv" {
 		t.Errorf("one of two tables is %s", got)
 	}
-	if err := os.WriteFile(filepath.Join(dir, record.TableFile), table, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, TableFile), table, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	has := exhaustive("has")

@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -26,18 +25,22 @@ import (
 type deepeningStudy struct {
 	name                   string
 	controllers, scenarios []string
-	record.Adaptations
+	Tables
 }
 
 // studies groups the tables by their blocks, in the order of the file; none where
 // the experiment has no such block.
 func deepeningStudies(d *pictures.Data) ([]deepeningStudy, error) {
-	all, err := d.Adaptations()
+	all, err := ReadTables(d.Dir)
 	if err != nil {
 		return nil, err
 	}
-	var out []deepeningStudy
-	at := func(name string) *deepeningStudy {
+	return all.blocks(), nil
+}
+
+// blocks divides the tables by their blocks.
+func (a Tables) blocks() (out []deepeningStudy) {
+	divide := func(name string) *deepeningStudy {
 		i := slices.IndexFunc(out, func(s deepeningStudy) bool { return s.name == name })
 		if i < 0 {
 			i = len(out)
@@ -45,46 +48,32 @@ func deepeningStudies(d *pictures.Data) ([]deepeningStudy, error) {
 		}
 		return &out[i]
 	}
-	for _, r := range all.Ranking {
-		s := at(r.Adaptation)
-		s.Ranking = append(s.Ranking, r)
-		if !slices.Contains(s.controllers, r.Controller) {
-			s.controllers = append(s.controllers, r.Controller)
-		}
-		if !slices.Contains(s.scenarios, r.Scenario) {
-			s.scenarios = append(s.scenarios, r.Scenario)
-		}
+	each(a.Ranking, func(r RankingRow) *[]RankingRow { return &divide(r.Adaptation).Ranking })
+	each(a.Sequences, func(r SequenceRow) *[]SequenceRow { return &divide(r.Adaptation).Sequences })
+	each(a.Choices, func(r ChoiceRow) *[]ChoiceRow { return &divide(r.Adaptation).Choices })
+	each(a.Objectives, func(r ObjectiveRow) *[]ObjectiveRow { return &divide(r.Adaptation).Objectives })
+	each(a.RealRanking, func(r RankingRow) *[]RankingRow { return &divide(r.Adaptation).RealRanking })
+	each(a.Courses, func(r CourseRow) *[]CourseRow { return &divide(r.Adaptation).Courses })
+	each(a.Trainings, func(r TrainingRow) *[]TrainingRow { return &divide(r.Adaptation).Trainings })
+	for i := range out {
+		s := &out[i]
+		s.controllers = column(s.Ranking, func(r RankingRow) string { return r.Controller })
+		s.scenarios = column(s.Ranking, func(r RankingRow) string { return r.Scenario })
 	}
-	for _, r := range all.Sequences {
-		s := at(r.Adaptation)
-		s.Sequences = append(s.Sequences, r)
+	return out
+}
+
+// each adds each row to the rows that it belongs to.
+func each[T any](rows []T, of func(T) *[]T) {
+	for _, r := range rows {
+		to := of(r)
+		*to = append(*to, r)
 	}
-	for _, r := range all.Choices {
-		s := at(r.Adaptation)
-		s.Choices = append(s.Choices, r)
-	}
-	for _, r := range all.Objectives {
-		s := at(r.Adaptation)
-		s.Objectives = append(s.Objectives, r)
-	}
-	for _, r := range all.RealRanking {
-		s := at(r.Adaptation)
-		s.RealRanking = append(s.RealRanking, r)
-	}
-	for _, r := range all.Courses {
-		s := at(r.Adaptation)
-		s.Courses = append(s.Courses, r)
-	}
-	for _, r := range all.Trainings {
-		s := at(r.Adaptation)
-		s.Trainings = append(s.Trainings, r)
-	}
-	return out, nil
 }
 
 // of are the sequences of a scenario.
-func (s deepeningStudy) of(scenario string) []record.SequenceRow {
-	var rows []record.SequenceRow
+func (s deepeningStudy) of(scenario string) []SequenceRow {
+	var rows []SequenceRow
 	for _, r := range s.Sequences {
 		if r.Scenario == scenario {
 			rows = append(rows, r)

@@ -14,8 +14,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tfexp/tfexp/stages/experiment"
+
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -45,7 +46,7 @@ type learners struct {
 	kept     []string
 }
 
-func (w *learners) Studies() []*adaptation.Study { return w.studies }
+func (w *learners) File() *experiment.Spec { return &experiment.Spec{Adaptations: w.studies} }
 
 func (w *learners) Observe(p stages.Progress) {
 	w.mu.Lock()
@@ -258,7 +259,7 @@ func TestWeightsOfAnAgent(t *testing.T) {
 		t.Errorf("%s, %v", raw, err)
 	}
 	_, r = begun(t)
-	if err := os.WriteFile(filepath.Join(r.Dir, record.AgentsDir), nil, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(r.Dir, AgentsDir), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := learnAll(t.Context(), r); err == nil {

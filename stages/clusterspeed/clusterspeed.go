@@ -24,9 +24,9 @@ func init() {
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "clusterspeed", Value: version}}, nil
 		},
-		Idle:   func(r *stages.Run) bool { return len(r.Plan.Clusters) == 0 },
+		Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
 		Always: true,
-		Run:    func(_ context.Context, r *stages.Run) error { return write(r.Dir, r.Plan.Clusters) },
+		Run:    func(_ context.Context, r *stages.Run) error { return write(r.Dir, Asked.Of(r.Plan)) },
 	})
 }
 
@@ -37,12 +37,42 @@ const (
 	least = 5
 )
 
+// Asked are the measured clusters to which the laws of all jobs were fitted, those of each file once.
+var Asked = stages.Ask("clusters", 20, func(x stages.Asking) (out []MeasuredCluster) {
+	seen := map[string]bool{}
+	for _, c := range x.Cells {
+		for _, s := range c.Workload.Submits {
+			if rt := s.Job.Runtime; rt != nil && rt.Cluster != nil && !seen[rt.Cluster.File] {
+				seen[rt.Cluster.File] = true
+				for _, m := range rt.Cluster.Samples {
+					out = append(out, MeasuredCluster{
+						File: rt.Cluster.File, Model: m.Model, Device: m.Device, Servers: m.Servers, Workers: m.Workers,
+						Speed: m.StepsPerSecond,
+					})
+				}
+			}
+		}
+	}
+	return out
+})
+
+// MeasuredCluster is the measured speed of workers of one type with parameter servers, from a table of the experiment.
+type MeasuredCluster struct {
+	// File is the table, as the experiment names it.
+	File    string  `json:"file" csv:"file"`
+	Model   string  `json:"model,omitempty" csv:"model"`
+	Device  string  `json:"device" csv:"gpu"`
+	Servers int     `json:"parameter_servers" csv:"parameter_servers"`
+	Workers int     `json:"workers" csv:"workers"`
+	Speed   float64 `json:"steps_per_s" csv:"steps_per_s"`
+}
+
 // ClusterSpeeds is there only where a job has a table of measured clusters.
 var ClusterSpeeds = tell.Register[ClusterSpeedRow]("cluster_speed.csv", nil)
 
 // ClusterSpeedRow is a row of cluster_speed.csv: a measured cluster, and what the law of cluster speeds says of it.
 type ClusterSpeedRow struct {
-	record.MeasuredCluster
+	MeasuredCluster
 	// Fitted is by the law that was fitted to all rows of the table, ErrorPct its error: (Fitted − Speed) / Speed.
 	Fitted   float64 `csv:"fitted"`
 	ErrorPct float64 `csv:"error_pct"`
@@ -56,7 +86,7 @@ type ClusterSpeedRow struct {
 }
 
 // write writes cluster_speed.csv, or removes it where no cluster was measured.
-func write(dir string, all []record.MeasuredCluster) error {
+func write(dir string, all []MeasuredCluster) error {
 	var rows []ClusterSpeedRow
 	for _, file := range files(all) {
 		measured := of(all, file)
@@ -85,12 +115,12 @@ var part = analysis.Register(analysis.Part{
 		table := tell.Item{Folded: true, Table: tell.NewTable(4, "table", "model", "GPU", "parameter servers", "clusters "+
 			"left out",
 			"error, queued (%)", "error, apart (%)", "error, no limit (%)", "error, straight line (%)")}
-		for _, file := range files(e.Plan.Clusters) {
-			measured := of(e.Plan.Clusters, file)
+		for _, file := range files(Asked.Of(&e.Plan)) {
+			measured := of(Asked.Of(&e.Plan), file)
 			var predictions []law.Prediction
 			for _, r := range rows {
 				if r.File == file {
-					predictions = append(predictions, law.Prediction{Sample: samples([]record.MeasuredCluster{r.MeasuredCluster})[0],
+					predictions = append(predictions, law.Prediction{Sample: samples([]MeasuredCluster{r.MeasuredCluster})[0],
 						Fitted: r.Fitted, LeftOut: r.LeftOut, Queued: r.Queued, Apart: r.Apart, Unlimited: r.Unlimited, Linear: r.Linear})
 				}
 			}
@@ -104,7 +134,7 @@ var part = analysis.Register(analysis.Part{
 })
 
 // files lists the tables in the order of the plan.
-func files(all []record.MeasuredCluster) []string {
+func files(all []MeasuredCluster) []string {
 	var out []string
 	for _, m := range all {
 		if !slices.Contains(out, m.File) {
@@ -114,11 +144,11 @@ func files(all []record.MeasuredCluster) []string {
 	return out
 }
 
-func of(all []record.MeasuredCluster, file string) []record.MeasuredCluster {
-	return slices.DeleteFunc(slices.Clone(all), func(m record.MeasuredCluster) bool { return m.File != file })
+func of(all []MeasuredCluster, file string) []MeasuredCluster {
+	return slices.DeleteFunc(slices.Clone(all), func(m MeasuredCluster) bool { return m.File != file })
 }
 
-func samples(measured []record.MeasuredCluster) []law.Sample {
+func samples(measured []MeasuredCluster) []law.Sample {
 	out := make([]law.Sample, len(measured))
 	for i, m := range measured {
 		out[i] = law.Sample{Model: m.Model, Device: m.Device, Servers: m.Servers, Workers: m.Workers,
@@ -166,7 +196,7 @@ func (e errors) row(labels ...string) []string {
 }
 
 // describe adds what is to be said of one table: the fitted laws in sentences, the errors by group in rows.
-func describe(s *tell.Item, t *tell.Table, file string, measured []record.MeasuredCluster,
+func describe(s *tell.Item, t *tell.Table, file string, measured []MeasuredCluster,
 	predictions []law.Prediction) error {
 	var whole, left errors
 	type group struct {

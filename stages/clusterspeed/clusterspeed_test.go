@@ -16,13 +16,13 @@ func TestWrite(t *testing.T) {
 	l := law.Law{Form: law.Queued, Rates: []law.Rate{{Device: "K80", StepsPerSecond: 5}, {Device: "V100",
 		StepsPerSecond: 20}}, Limit: 45,
 		Exponent: 0.8, Sharpness: 4}
-	var all []record.MeasuredCluster
+	var all []MeasuredCluster
 	for _, device := range []string{"K80", "V100"} {
 		for workers := 1; workers <= 8; workers++ {
 			if device == "K80" && workers > 4 {
 				continue
 			}
-			all = append(all, record.MeasuredCluster{File: "speeds.csv", Device: device, Servers: 1, Workers: workers,
+			all = append(all, MeasuredCluster{File: "speeds.csv", Device: device, Servers: 1, Workers: workers,
 				Speed: l.Speed(law.Alike(device, workers), 1)})
 		}
 	}
@@ -30,7 +30,8 @@ func TestWrite(t *testing.T) {
 	if err := write(dir, all); err != nil {
 		t.Fatal(err)
 	}
-	e := &record.Experiment{Dir: dir, Plan: record.Plan{Clusters: all}}
+	e := &record.Experiment{Dir: dir}
+	Asked.Set(&e.Plan, all)
 	rows, err := ClusterSpeeds.Read(dir)
 	if err != nil || len(rows) != len(all) {
 		t.Fatalf("%d rows, %v", len(rows), err)
@@ -80,9 +81,9 @@ func TestWrite(t *testing.T) {
 // Each table is judged by itself: one without larger clusters says so and has no rows.
 func TestTables(t *testing.T) {
 	l := law.Law{Form: law.Queued, Rates: []law.Rate{{Device: "K80", StepsPerSecond: 5}}, Limit: 45, Exponent: 0.8, Sharpness: 4}
-	var all []record.MeasuredCluster
+	var all []MeasuredCluster
 	for workers := 1; workers <= 5; workers++ {
-		m := record.MeasuredCluster{File: "large.csv", Model: "resnet", Device: "K80", Servers: 1, Workers: workers,
+		m := MeasuredCluster{File: "large.csv", Model: "resnet", Device: "K80", Servers: 1, Workers: workers,
 			Speed: l.Speed(law.Alike("K80", workers), 1)}
 		all = append(all, m)
 		if m.File = "small.csv"; workers < 5 {
@@ -93,7 +94,9 @@ func TestTables(t *testing.T) {
 	if err := write(dir, all); err != nil {
 		t.Fatal(err)
 	}
-	told, err := part.Tell(&record.Experiment{Dir: dir, Plan: record.Plan{Clusters: all}})
+	e := &record.Experiment{Dir: dir}
+	Asked.Set(&e.Plan, all)
+	told, err := part.Tell(e)
 	if err != nil || len(told.Report) != 2 {
 		t.Fatal(told, err)
 	}

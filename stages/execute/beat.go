@@ -44,17 +44,14 @@ func (b *beat) Event(e *scheduler.Event) {
 	if !b.due.Load() {
 		return
 	}
-	n := b.cell.Counts()
-	cores, gpus := b.cell.Held()
-	b.to.Add(record.Standing{
-		At: e.At.Seconds(), Jobs: b.jobs, Done: n.Finished, Running: n.Running, Waiting: n.Waiting(),
-		Failed: n.Failed + n.Stopped, Cores: cores, GPUs: gpus,
-	})
+	s := standing(e.At, b.cell.Counts(), b.jobs)
+	s.Cores, s.GPUs = b.cell.Held()
+	b.to.Add(s)
 	if b.timer == nil {
 		return
 	}
 	if b.watch != nil {
-		b.watch(e.At, countsOf(n, b.jobs), nil)
+		b.watch(s, nil)
 	}
 	b.due.Store(false)
 	b.timer.Reset(beatEvery)
@@ -63,10 +60,10 @@ func (b *beat) Event(e *scheduler.Event) {
 // Decision implements scheduler.Recorder.
 func (*beat) Decision(*scheduler.Decision) {}
 
-// countsOf are the counts of a ledger for views.
-func countsOf(n ledger.Counts, jobs int) stages.Counts {
-	return stages.Counts{
-		Waiting: n.Waiting(), Running: n.Running, Done: n.Finished, Failed: n.Failed + n.Stopped, Total: jobs,
+// standing is how a cell stands by the counts of a ledger, without what its jobs hold.
+func standing(at time.Duration, n ledger.Counts, jobs int) record.Standing {
+	return record.Standing{
+		At: at.Seconds(), Jobs: jobs, Done: n.Finished, Running: n.Running, Waiting: n.Waiting(), Failed: n.Failed + n.Stopped,
 	}
 }
 
@@ -77,9 +74,9 @@ func (b *beat) close() {
 	b.to.Close()
 }
 
-// Watch is told how a cell does at an instant of its own time: the states of its jobs, and what those that run have
-// reported. That of a real cell is called when they change, from several goroutines, one at a time.
-type Watch func(at time.Duration, jobs stages.Counts, training []stages.Reported)
+// Watch is told how a cell stands at an instant of its own time, and what the jobs that run have reported. That of a real
+// cell is called when they change, from several goroutines, one at a time.
+type Watch func(s record.Standing, training []stages.Reported)
 
 // pulse follows the events of a cell and the reports of its jobs, for a Watch. It is a recorder.
 type pulse struct {
@@ -88,14 +85,13 @@ type pulse struct {
 
 	mu      sync.Mutex // guards what follows
 	ledger  *ledger.Ledger
-	at      time.Duration
-	counts  stages.Counts
+	now     record.Standing
 	running []int // in the order of their starts
 	latest  map[int]stages.Reported
 }
 
 func newPulse(watch Watch, jobs []scheduler.Job) *pulse {
-	return &pulse{watch: watch, jobs: jobs, ledger: ledger.New(len(jobs)), counts: stages.Counts{Total: len(jobs)},
+	return &pulse{watch: watch, jobs: jobs, ledger: ledger.New(len(jobs)), now: record.Standing{Jobs: len(jobs)},
 		latest: map[int]stages.Reported{}}
 }
 
@@ -114,10 +110,10 @@ func (p *pulse) Event(e *scheduler.Event) {
 	case !runs && at >= 0:
 		p.running = slices.Delete(p.running, at, at+1)
 	}
-	p.at = e.At
-	now := countsOf(p.ledger.Counts(), len(p.jobs))
-	if now != p.counts || runs != (at >= 0) {
-		p.counts = now
+	before := p.now
+	before.At = e.At.Seconds()
+	p.now = standing(e.At, p.ledger.Counts(), len(p.jobs))
+	if p.now != before || runs != (at >= 0) {
 		p.tell()
 	}
 }
@@ -154,5 +150,5 @@ func (p *pulse) tell() {
 			training = append(training, t)
 		}
 	}
-	p.watch(p.at, p.counts, training)
+	p.watch(p.now, training)
 }

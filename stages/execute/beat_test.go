@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -24,9 +23,9 @@ func TestBeat(t *testing.T) {
 	}{{real: false, lines: 1, told: 1}, {real: true, lines: 4}} {
 		setup, events := resultstest.TwoJobs()
 		dir, collector := t.TempDir(), measure.NewCollector(setup.Setup)
-		var told []stages.Counts
-		b := newBeat(dir, collector, 2, c.real, func(_ time.Duration, n stages.Counts, _ []stages.Reported) {
-			told = append(told, n)
+		var told []record.Standing
+		b := newBeat(dir, collector, 2, c.real, func(s record.Standing, _ []stages.Reported) {
+			told = append(told, s)
 		})
 		if b.timer != nil {
 			b.timer.Stop() // the test says when time has passed
@@ -47,7 +46,9 @@ func TestBeat(t *testing.T) {
 		if err != nil || len(lines) != c.lines || !strings.Contains(lines[len(lines)-1], `"jobs":2,`) {
 			t.Errorf("real %v: %d lines, %v: %q", c.real, len(lines), err, raw)
 		}
-		if len(told) != c.told || c.told > 0 && told[0] != countsOf(collector.Counts(), 2) {
+		want := standing(events[3].At, collector.Counts(), 2)
+		want.Cores, want.GPUs = collector.Held()
+		if len(told) != c.told || c.told > 0 && told[0] != want {
 			t.Errorf("real %v: told %+v", c.real, told)
 		}
 		b.close()

@@ -306,7 +306,7 @@ func (d *decisions) write(w *record.CellWriter, dir string, out *record.Cell) er
 
 // outcome takes what a job that was changed while it trained came to: the last loss and
 // accuracy, when it reached the target, and the stretches between its changes.
-func (d *decisions) outcome(t *record.Tuning, o *record.TrialOutcome) {
+func (d *decisions) outcome(target *record.Constraint, o *record.TrialOutcome) {
 	reports := d.of[0].reports
 	for i := range reports {
 		r := &reports[i]
@@ -316,11 +316,7 @@ func (d *decisions) outcome(t *record.Tuning, o *record.TrialOutcome) {
 		if !math.IsNaN(r.Accuracy) {
 			o.Accuracy = &r.Accuracy
 		}
-		if t.Target == nil || o.Reached != nil {
-			continue
-		}
-		c := t.AllConstraints()[0]
-		if v := o.Outcome(c.Outcome); c.Min != nil && v >= *c.Min || c.Max != nil && v <= *c.Max {
+		if target != nil && o.Reached == nil && target.Reached(o.Outcome(target.Outcome)) {
 			used := r.Used.Seconds()
 			o.Reached = &used
 		}
@@ -338,7 +334,7 @@ func (d *decisions) stretches(end float64) []record.Stretch {
 	begin := func(from int, settings []scheduler.Setting) {
 		s := record.Stretch{From: reports[from].Used.Seconds()}
 		for _, x := range settings {
-			s.Settings = append(s.Settings, record.Setting(x))
+			s.Settings = append(s.Settings, x)
 		}
 		list = append(list, s)
 	}

@@ -330,7 +330,7 @@ func parseLog(path string) (contract.Report, error) {
 	return contract.Parse(f, contract.Last)
 }
 
-// addTrial adds the outcome of a trial of a tuning to its cell: from the table that
+// addTrial adds the outcome of a trial to its cell: from the table that
 // its job was recorded in, or from the reports of its program.
 func addTrial(w *record.CellWriter, t stages.Task, log *decisions, out *record.Cell) error {
 	if t.Trial == nil {
@@ -344,7 +344,7 @@ func addTrial(w *record.CellWriter, t stages.Task, log *decisions, out *record.C
 	case job.State != scheduler.Finished.String():
 		o.Crashed = crashed(w, out)
 	case log != nil:
-		log.outcome(&t.Trial.Tuning, &o)
+		log.outcome(t.Trial.Target, &o)
 	case t.Logs != "":
 		if !math.IsNaN(job.FinalLoss) {
 			o.Loss = &job.FinalLoss
@@ -362,7 +362,7 @@ func addTrial(w *record.CellWriter, t stages.Task, log *decisions, out *record.C
 	if t.Trial.Recorded != nil && o.Crashed != "" {
 		out.Error = o.Crashed
 	}
-	out.Outcome = t.Trial.Tuning.Reach(&o)
+	out.Outcome = o.Reach(t.Trial.Target)
 	return nil
 }
 
@@ -388,10 +388,6 @@ func reported(t stages.Task, o *record.TrialOutcome) error {
 		return fmt.Errorf("read the log of a trial: %w", err)
 	}
 	defer f.Close()
-	var constraints []record.Constraint
-	if t.Trial.Tuning.Target != nil {
-		constraints = t.Trial.Tuning.AllConstraints()[:1]
-	}
 	spent, total := 0.0, 0.0
 	var reachedAt *float64
 	tail := contract.Tail{News: func(p contract.Progress) {
@@ -410,11 +406,9 @@ func reported(t stages.Task, o *record.TrialOutcome) error {
 			return
 		}
 		total += *p.Seconds
-		for _, c := range constraints {
-			if v := o.Outcome(c.Outcome); reachedAt == nil && (c.Min != nil && v >= *c.Min || c.Max != nil && v <= *c.Max) {
-				spent = total
-				reachedAt = &spent
-			}
+		if c := t.Trial.Target; c != nil && reachedAt == nil && c.Reached(o.Outcome(c.Outcome)) {
+			spent = total
+			reachedAt = &spent
 		}
 	}
 	buffer := make([]byte, 64<<10)

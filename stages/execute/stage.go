@@ -203,14 +203,11 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	case err != nil:
 		return record.Cell{}, err
 	}
-	watch := func(at time.Duration, n stages.Counts, training []stages.Reported) {
-		p := stages.Progress{
-			Kind: stages.UnitUpdate, JobsDone: n.Done, JobsRunning: n.Running, JobsWaiting: n.Waiting,
-			JobsFailed: n.Failed, Jobs: n.Total, Training: training, Elapsed: time.Since(began),
+	watch := func(s record.Standing, training []stages.Reported) {
+		if ref.Real() {
+			s.At = 0
 		}
-		if !ref.Real() {
-			p.Simulated = at
-		}
+		p := stages.Progress{Kind: stages.UnitUpdate, Standing: s, Training: training, Elapsed: time.Since(began)}
 		e.report(i, p, p.Elapsed)
 	}
 	if !ref.Real() {

@@ -79,7 +79,7 @@ func predicted(d *Data) ([]Figure, error) {
 		caption += fmt.Sprintf(" Bars are the %.3g%% intervals of the estimates, at the mean of their runs.",
 			100*estimates[0].Level)
 	}
-	figures := []Figure{scatter(name, Predicted, title, caption, points, bars, kinds)}
+	figures := []Figure{Scatter(name, Predicted, title, caption, points, bars, kinds)}
 	errs, err := errorBars(d, estimates)
 	return append(figures, errs...), err
 }
@@ -119,7 +119,7 @@ func intervals(estimates []record.EstimateRow, kinds []string) []canvas.Bar {
 	return bars
 }
 
-func scatter(name, kind, title, caption string, points []canvas.Dot, bars []canvas.Bar,
+func Scatter(name, kind, title, caption string, points []canvas.Dot, bars []canvas.Bar,
 	classes []string) Figure {
 	height, paint := canvas.Scatter(title, points, bars, classes)
 	return Figure{

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfexp/tfexp/stages/experiment"
+
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -15,6 +17,9 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages"
 )
+
+// Asked are the numbers of others of an experiment.
+var Asked = stages.Ask("references", 50, func(x stages.Asking) []experiment.Reference { return x.References })
 
 func init() {
 	stages.Register(&stages.Stage{
@@ -25,7 +30,7 @@ func init() {
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "reference", Value: version}}, nil
 		},
-		Idle:   func(r *stages.Run) bool { return len(r.Plan.References) == 0 },
+		Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
 		Always: true,
 		Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
 	})
@@ -70,7 +75,7 @@ func Rewrite(dir string) error {
 // all are the numbers of all references beside those of the cells, and what there is to say of them.
 func all(e *record.Experiment) (rows []ReferencedRow, said []string) {
 	variants := analysis.Variants(e)
-	for _, ref := range e.Plan.References {
+	for _, ref := range Asked.Of(&e.Plan) {
 		own := beside(ref, variants)
 		rows, said = append(rows, own...), append(said, sentences(ref, own)...)
 	}
@@ -109,7 +114,7 @@ func title(metric string) string {
 }
 
 // beside returns the numbers of a reference with those of the cells that they are about.
-func beside(ref record.Reference, variants []analysis.Variant) []ReferencedRow {
+func beside(ref experiment.Reference, variants []analysis.Variant) []ReferencedRow {
 	var out []ReferencedRow
 	for _, row := range ref.Rows {
 		for _, v := range row.Values {
@@ -169,7 +174,7 @@ func ofReplicate(at []record.Setting, replicate int) bool {
 }
 
 // sentences say how far ours is from a reference, by metric.
-func sentences(ref record.Reference, rows []ReferencedRow) []string {
+func sentences(ref experiment.Reference, rows []ReferencedRow) []string {
 	text := ref.Name + ":"
 	if ref.Doc != "" {
 		text += " " + ref.Doc

@@ -19,11 +19,11 @@ func init() {
 		Name:   "remaining",
 		Reads:  []stages.Artifact{stages.Cells, stages.Ending},
 		Writes: []stages.Artifact{stages.Findings},
-		Files:  []string{record.Remaining.File},
+		Files:  []string{Remaining.File},
 		Key: func(*stages.Run) ([]stages.Line, error) {
 			return []stages.Line{{Label: "remaining", Value: version}}, nil
 		},
-		Idle:   func(r *stages.Run) bool { return len(r.Plan.Targets) == 0 },
+		Idle:   func(r *stages.Run) bool { return len(Targets.Of(r.Plan)) == 0 },
 		Always: true,
 		Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
 	})
@@ -47,8 +47,8 @@ func Rewrite(dir string) error {
 	if err != nil {
 		return err
 	}
-	var rows []record.RemainingRow
-	if len(e.Plan.Targets) > 0 {
+	var rows []RemainingRow
+	if len(Targets.Of(&e.Plan)) > 0 {
 		for _, c := range e.Cells {
 			if !c.Real() {
 				continue // its losses are those of a file
@@ -60,11 +60,11 @@ func Rewrite(dir string) error {
 			rows = append(rows, more...)
 		}
 	}
-	return record.Remaining.Replace(dir, rows)
+	return Remaining.Replace(dir, rows)
 }
 
 // ofCell returns the rows of a cell's finished jobs that have a target.
-func ofCell(e *record.Experiment, c record.CellRef) ([]record.RemainingRow, error) {
+func ofCell(e *record.Experiment, c record.CellRef) ([]RemainingRow, error) {
 	jobs, err := e.Jobs(c)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -77,11 +77,11 @@ func ofCell(e *record.Experiment, c record.CellRef) ([]record.RemainingRow, erro
 	for _, p := range progress {
 		lines[p.Job] = append(lines[p.Job], p)
 	}
-	var rows []record.RemainingRow
+	var rows []RemainingRow
 	for _, j := range jobs {
-		for _, t := range e.Plan.Targets {
+		for _, t := range Targets.Of(&e.Plan) {
 			if t.Class == j.Class && j.State == "finished" {
-				rows = append(rows, ofJob(trained(lines[j.Job], t), record.RemainingRow{Cell: c.Cell, Job: j.Job}, t)...)
+				rows = append(rows, ofJob(trained(lines[j.Job], t), RemainingRow{Cell: c.Cell, Job: j.Job}, t)...)
 			}
 		}
 	}
@@ -96,7 +96,7 @@ type curve struct {
 
 // trained returns the curve of a job up to its target. A job that was restarted
 // reports units again: the last report of each counts.
-func trained(lines []record.ProgressRow, t record.Target) curve {
+func trained(lines []record.ProgressRow, t Target) curve {
 	var c curve
 	for _, p := range lines {
 		unit := p.Epoch
@@ -120,14 +120,14 @@ func trained(lines []record.ProgressRow, t record.Target) curve {
 
 // ofJob predicts the rest of a run from its beginnings; none of a run that is too
 // short.
-func ofJob(c curve, row record.RemainingRow, t record.Target) []record.RemainingRow {
+func ofJob(c curve, row RemainingRow, t Target) []RemainingRow {
 	n := len(c.points)
 	if n <= losscurve.Least {
 		return nil
 	}
 	last := c.points[n-1]
 	row.Class, row.Target, row.Loss, row.Reached, row.Level = t.Class, t.Loss, last.Loss, last.Loss <= t.Loss, level
-	var rows []record.RemainingRow
+	var rows []RemainingRow
 	for _, part := range Parts {
 		cut := max(int(math.Round(part*float64(n))), losscurve.Least)
 		if cut >= n {
@@ -144,7 +144,7 @@ func ofJob(c curve, row record.RemainingRow, t record.Target) []record.Remaining
 }
 
 // predict fills in what a model says after the first cut points, and what came.
-func predict(row *record.RemainingRow, m losscurve.Model, c curve, cut int, most float64) {
+func predict(row *RemainingRow, m losscurve.Model, c curve, cut int, most float64) {
 	row.Predicted, row.Low, row.High, row.Never = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	row.Actual, row.ErrorPct, row.PredictedSeconds, row.ActualSeconds = math.NaN(), math.NaN(), -1, -1
 	if row.Reached {

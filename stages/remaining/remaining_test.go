@@ -28,7 +28,7 @@ func units(c curve) (all []int) {
 
 // A curve ends where the target is reached; what a restarted job reports again counts as it is reported last.
 func TestTrained(t *testing.T) {
-	target := record.Target{Loss: 0.7, Units: 40}
+	target := Target{Loss: 0.7, Units: 40}
 	c := trained(falling(20), target)
 	if got := units(c); !slices.Equal(got, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) || len(c.seconds) != 10 {
 		t.Errorf("the units are %v", got)
@@ -52,9 +52,9 @@ func TestTrained(t *testing.T) {
 
 // A run is predicted from its beginnings, but from none that are shorter than a prediction needs.
 func TestOfJob(t *testing.T) {
-	target := record.Target{Class: "net", Loss: 0.7, Units: 40}
+	target := Target{Class: "net", Loss: 0.7, Units: 40}
 	whole := trained(falling(20), target)
-	rows := ofJob(whole, record.RemainingRow{Cell: "c", Job: "j"}, target)
+	rows := ofJob(whole, RemainingRow{Cell: "c", Job: "j"}, target)
 	models := len(losscurve.Models())
 	parts := map[float64]int{}
 	for _, r := range rows {
@@ -80,10 +80,10 @@ func TestOfJob(t *testing.T) {
 			t.Errorf("%d predictions after %g of the run, want %d", parts[part], part, want)
 		}
 	}
-	if rows := ofJob(trained(falling(losscurve.Least), target), record.RemainingRow{}, target); rows != nil {
+	if rows := ofJob(trained(falling(losscurve.Least), target), RemainingRow{}, target); rows != nil {
 		t.Errorf("as few points as a prediction needs leave nothing to predict: %v", rows)
 	}
-	short := ofJob(trained(falling(losscurve.Least+1), target), record.RemainingRow{}, target)
+	short := ofJob(trained(falling(losscurve.Least+1), target), RemainingRow{}, target)
 	if len(short) == 0 || short[0].Done != losscurve.Least {
 		t.Errorf("one point more: %+v", short)
 	}
@@ -94,7 +94,7 @@ func TestOfJob(t *testing.T) {
 	}
 	// Of steps, ten of which are reported at once, a report is ten.
 	target.Steps, target.Units = true, 400
-	for _, r := range ofJob(trained(falling(20), target), record.RemainingRow{}, target) {
+	for _, r := range ofJob(trained(falling(20), target), RemainingRow{}, target) {
 		if !math.IsNaN(r.Predicted) && math.Abs(r.PredictedSeconds-0.2*r.Predicted) > 1e-9 {
 			t.Errorf("%s: %g steps take %g s", r.Model, r.Predicted, r.PredictedSeconds)
 		}
@@ -104,7 +104,7 @@ func TestOfJob(t *testing.T) {
 // The table is of finished jobs of real cells; without a target there is none.
 func TestRewrite(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
-	e.Plan.Targets = []record.Target{{Class: "net", Loss: 0.7, Units: 40}, {Class: "other", Loss: 0.7, Units: 40}}
+	Targets.Set(&e.Plan, []Target{{Class: "net", Loss: 0.7, Units: 40}, {Class: "other", Loss: 0.7, Units: 40}})
 	real := record.Cell{CellRef: record.CellRef{Cell: "real", Engine: "process"}}
 	if err := os.MkdirAll(filepath.Join(e.Dir, record.CellsDir, "real"), 0o755); err != nil {
 		t.Fatal(err)

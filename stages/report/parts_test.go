@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages/adaptation"
 )
 
 // A schedule for the page has what is known, in times that are no longer than a screen shows.
@@ -84,12 +85,12 @@ func TestFailuresAreCounted(t *testing.T) {
 // Where the experiment has no cells, what is known of its controllers is the answer, and is said once.
 func TestAdaptations(t *testing.T) {
 	dir := t.TempDir()
-	err := record.WriteAdaptations(dir, record.Adaptations{Ranking: []record.RankingRow{
+	err := adaptation.Tables{Ranking: []adaptation.RankingRow{
 		{Adaptation: "a", Controller: "one", Kind: "agent", Scenario: "s", Seeds: 3,
 			Rank: 2, BestRank: 1, WorstRank: 3, Of: 9, Accuracy: 0.5},
 		{Adaptation: "a", Controller: "two", Kind: "best_constant", Scenario: "s", Seeds: 3,
 			Rank: 5, BestRank: 5, WorstRank: 5, Of: 9, Accuracy: 0.4},
-	}})
+	}}.Write(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

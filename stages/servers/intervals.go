@@ -40,7 +40,7 @@ func init() {
 // nothing to draw, nor to explain, where no job saves its work after intervals that differ.
 func intervals(d *pictures.Data, axis string) []pictures.Figure {
 	var out []pictures.Figure
-	for i, c := range d.Plan.Checkpoints {
+	for i, c := range Checkpoints.Of(&d.Plan) {
 		name := Intervals
 		if i > 0 {
 			name = fmt.Sprintf("%s-%d", Intervals, i+1)
@@ -96,7 +96,7 @@ func seconds(text string) (float64, bool) {
 	return d.Seconds(), err == nil && d > 0
 }
 
-func intervalFigure(name string, c measure.Checkpointing, points canvas.Line) pictures.Figure {
+func intervalFigure(name string, c Checkpointing, points canvas.Line) pictures.Figure {
 	ns := func(s float64) time.Duration { return time.Duration(s * 1e9) }
 	const steps = 120
 	low, high := math.Inf(1), 0.0

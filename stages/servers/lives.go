@@ -31,7 +31,7 @@ func init() {
 // lifetimes draws a panel for each life-time curve of the plan, with the lives of its servers. There is nothing to
 // draw, nor to explain, where no server has a life of its own.
 func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	if len(d.Plan.Lives) == 0 {
+	if len(Lives.Of(&d.Plan)) == 0 {
 		return nil, nil
 	}
 	servers, err := record.Servers.Read(d.Dir)
@@ -39,7 +39,7 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 		return nil, err
 	}
 	const most = 8
-	curves := d.Plan.Lives[:min(most, len(d.Plan.Lives))]
+	curves := Lives.Of(&d.Plan)[:min(most, len(Lives.Of(&d.Plan)))]
 	var panels []canvas.Panel
 	for _, c := range curves {
 		panels = append(panels, lifePanel(c, servers))
@@ -49,7 +49,7 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	fitted := draw.LineStyle{Color: canvas.Hue(2), Width: 1.2, Dashes: canvas.Dashes(1)}
 	keys := []canvas.Key{{Label: "law, or measured (points)", Swatch: canvas.Stroked(law)},
 		{Label: "lives in this experiment", Swatch: canvas.Stroked(drawn)}}
-	if slices.ContainsFunc(curves, func(c record.LifeCurve) bool { return c.Fitted != nil }) {
+	if slices.ContainsFunc(curves, func(c market.Curve) bool { return c.Fitted != nil }) {
 		keys = append(keys, canvas.Key{Label: "bathtub fitted to the measured", Swatch: canvas.Stroked(fitted)})
 	}
 	caption := "The share of servers that live longer than a time. Lives in this experiment are by Kaplan and Meier: " +
@@ -60,8 +60,8 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 			caption += fmt.Sprintf(" %s: %s.", c.Of, c.FittedLaw)
 		}
 	}
-	if len(curves) < len(d.Plan.Lives) {
-		caption += fmt.Sprintf(" The first %d of %d curves are shown.", most, len(d.Plan.Lives))
+	if len(curves) < len(Lives.Of(&d.Plan)) {
+		caption += fmt.Sprintf(" The first %d of %d curves are shown.", most, len(Lives.Of(&d.Plan)))
 	}
 	const title = "Lives of servers"
 	n := min(canvas.PanelColumns, len(panels))
@@ -73,7 +73,7 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 }
 
 // lifePanel is the curve of a node with the lives of its servers.
-func lifePanel(c record.LifeCurve, servers []record.ServerRow) canvas.Panel {
+func lifePanel(c market.Curve, servers []record.ServerRow) canvas.Panel {
 	per, unit := canvas.TimeUnit(c.Seconds[len(c.Seconds)-1])
 	p := canvas.Panel{Title: c.Of + ": " + c.Law, X: "life (" + unit + ")", Y: "share alive", FromZero: true, TopY: 1.02}
 	scaled := func(seconds []float64) []float64 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/measure"
@@ -54,11 +55,10 @@ func TestPictures(t *testing.T) {
 	e := &record.Experiment{Dir: dir, Plan: record.Plan{
 		Axes: []string{"interval"}, Workloads: make([]record.Named, 1), Hardware: make([]record.Named,
 			1), Policies: make([]record.Named, 1),
-		Lives:       []record.LifeCurve{record.LifeCurve(market.CurveOf("K80", market.Exponential{Mean: 3600e9}, 0))},
-		Checkpoints: []measure.Checkpointing{{Job: "train", Between: 3600, Cost: 10, Restart: 60, Work: 36000}},
 		Plots: []record.Plot{{Kind: clusterspeed.ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
 			{Kind: Intervals}},
 	}}
+	asks(e, "K80")
 	var servers []record.ServerRow
 	for i, interval := range []string{"60", "240", "900"} {
 		c := record.Cell{CellRef: record.CellRef{Cell: "c" + interval, Hardware: "h", Replicate: 1,
@@ -76,7 +76,7 @@ func TestPictures(t *testing.T) {
 	for workers := range 8 {
 		speed := 4 * float64(workers+1)
 		speeds = append(speeds, clusterspeed.ClusterSpeedRow{
-			MeasuredCluster: record.MeasuredCluster{File: "speeds.csv", Device: "K80", Servers: 1,
+			MeasuredCluster: clusterspeed.MeasuredCluster{File: "speeds.csv", Device: "K80", Servers: 1,
 				Workers: workers + 1, Speed: speed},
 			Fitted: speed, LeftOut: workers > 3, Queued: math.NaN(),
 		})
@@ -116,10 +116,9 @@ func TestCrowded(t *testing.T) {
 	dir := t.TempDir()
 	e := &record.Experiment{Dir: dir, Plan: record.Plan{
 		Axes: []string{"interval"}, Workloads: make([]record.Named, 1), Hardware: make([]record.Named, 2), Policies: make([]record.Named, 2),
-		Lives:       []record.LifeCurve{record.LifeCurve(market.CurveOf("K80", market.Exponential{Mean: 3600e9}, 0)), record.LifeCurve(market.CurveOf("V100", market.Exponential{Mean: 7200e9}, 0))},
-		Checkpoints: []measure.Checkpointing{{Job: "train", Between: 3600, Cost: 10, Restart: 60, Work: 36000}},
-		Plots:       []record.Plot{{Kind: clusterspeed.ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations}, {Kind: Intervals}},
+		Plots: []record.Plot{{Kind: clusterspeed.ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations}, {Kind: Intervals}},
 	}}
+	asks(e, "K80", "V100")
 	var servers []record.ServerRow
 	for i := range 14 {
 		c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprint("crowded", i), Hardware: []string{"east", "west"}[i%2], Policy: []string{"a", "b"}[i/2%2],
@@ -136,7 +135,7 @@ func TestCrowded(t *testing.T) {
 	var speeds []clusterspeed.ClusterSpeedRow
 	for i := range 12 {
 		speeds = append(speeds, clusterspeed.ClusterSpeedRow{
-			MeasuredCluster: record.MeasuredCluster{File: "speeds.csv", Device: []string{"K80", "V100"}[i/6], Servers: 1 + i%3, Workers: 1 + (7*i)%6,
+			MeasuredCluster: clusterspeed.MeasuredCluster{File: "speeds.csv", Device: []string{"K80", "V100"}[i/6], Servers: 1 + i%3, Workers: 1 + (7*i)%6,
 				Speed: 3 + float64((7*i)%6)},
 			Fitted: 2.5 + float64((7*i)%6), LeftOut: i%4 == 3, Queued: 2 + float64(i%3),
 		})
@@ -162,4 +161,14 @@ func TestCrowded(t *testing.T) {
 		}
 		plottest.Same(t, "crowded-"+p.Name+".svg", raw, *update)
 	}
+}
+
+// asks has an experiment ask for curves of lives, and for a job that saves its work.
+func asks(e *record.Experiment, devices ...string) {
+	var curves []market.Curve
+	for i, d := range devices {
+		curves = append(curves, market.CurveOf(d, market.Exponential{Mean: 3600e9 * time.Duration(i+1)}, 0))
+	}
+	Lives.Set(&e.Plan, curves)
+	Checkpoints.Set(&e.Plan, []Checkpointing{{Job: "train", Between: 3600, Cost: 10, Restart: 60, Work: 36000}})
 }

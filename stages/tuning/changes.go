@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
+	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -45,7 +46,7 @@ type mark struct {
 func changes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	var out []pictures.Figure
 	for _, c := range d.Trials {
-		if c.Trial == nil || d.Plan.Tunings[c.Trial.Tuning].Mode == "" {
+		if c.Trial == nil || results.Asked.Of(&d.Plan)[c.Trial.Tuning].Mode == "" {
 			continue
 		}
 		x, err := jobOf(d.Experiment, c.CellRef)

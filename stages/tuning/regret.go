@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
@@ -42,14 +41,14 @@ type curve struct {
 }
 
 func regret(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	rows, err := record.Trials.Read(d.Dir)
+	rows, err := Trials.Read(d.Dir)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	var names []string // a picture a block and hardware
-	groups := map[string][]record.TrialRow{}
+	groups := map[string][]TrialRow{}
 	for _, r := range rows {
-		if r.State == record.TrialStretch {
+		if r.State == results.TrialStretch {
 			continue
 		}
 		name := r.Tuning
@@ -73,7 +72,7 @@ func regret(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 }
 
 // curves groups the trials of a picture by method and axes.
-func curves(rows []record.TrialRow) []curve {
+func curves(rows []TrialRow) []curve {
 	var labels []string
 	runs := map[string]map[int][]float64{} // by label and replicate
 	for _, r := range rows {
@@ -105,7 +104,7 @@ func curves(rows []record.TrialRow) []curve {
 			for _, run := range runs[label] { // a search that is over keeps what it found
 				values = append(values, run[min(k, len(run)-1)])
 			}
-			median, low, high := results.MedianInterval(values)
+			median, low, high := MedianInterval(values)
 			c.median, c.low, c.high = append(c.median, median), append(c.low, low), append(c.high, high)
 		}
 		out = append(out, c)

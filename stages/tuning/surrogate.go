@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
@@ -36,7 +35,7 @@ func init() {
 
 // landscape is the model of one replicate's trials.
 type landscape struct {
-	t       *record.Tuning
+	t       *results.Tuning
 	name    string
 	space   surrogate.Space
 	process *surrogate.Process
@@ -52,7 +51,7 @@ const fewestTrials = 4
 
 func surrogates(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	var out []pictures.Figure
-	for i := range d.Plan.Tunings {
+	for i := range results.Asked.Of(&d.Plan) {
 		l, err := read(d, i)
 		if err != nil {
 			return nil, err
@@ -70,9 +69,9 @@ func surrogates(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 
 // read fits a model to the trials of the first replicate; nil where they are too few.
 func read(d *pictures.Data, tuning int) (*landscape, error) {
-	t := &d.Plan.Tunings[tuning]
+	t := &results.Asked.Of(&d.Plan)[tuning]
 	l := &landscape{t: t, name: t.Name, space: results.Problem(t, nil, 0).Space, scale: surrogate.Log}
-	if len(d.Plan.Tunings) > 1 {
+	if len(results.Asked.Of(&d.Plan)) > 1 {
 		l.name += fmt.Sprintf("-%d-%s", tuning+1, t.Method)
 	}
 	least := math.Inf(1)

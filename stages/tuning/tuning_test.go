@@ -1,4 +1,4 @@
-package tuning_test
+package tuning
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
-	"github.com/tfexp/tfexp/stages/tuning"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -29,15 +28,15 @@ func experiment(t *testing.T, trials int) *record.Experiment {
 	e.Plan.Replicates = 3
 	least, best := 0.9, 1.0
 	for m, method := range []string{"bo", "random"} {
-		e.Plan.Tunings = append(e.Plan.Tunings, record.Tuning{
+		results.Asked.Set(&e.Plan, append(results.Asked.Of(&e.Plan), results.Tuning{
 			Name: "t", Job: "j", Hardware: "h", Method: method, Objective: "time", Trials: trials, Best: &best,
 			Constraints: []record.Constraint{{Outcome: "accuracy", Min: &least}},
-			Settings: []record.TunedSetting{
+			Settings: []results.TunedSetting{
 				{Name: "workers", Values: []string{"1", "2", "4", "8"}, Numeric: true, Log: true, Initial: "1"},
 				{Name: "type", Values: []string{"small", "large"}, Initial: "small"},
 				{Name: "rate", Min: 0.1, Max: 10, Numeric: true, Log: true, Initial: "0.1"},
 			},
-		})
+		}))
 		for r := 1; r <= 3; r++ {
 			for n := 1; n <= trials; n++ {
 				accuracy := 0.95
@@ -55,16 +54,16 @@ func experiment(t *testing.T, trials int) *record.Experiment {
 			}
 		}
 	}
-	rows, tunings := results.Rows(e)
-	if err := errors.Join(record.Trials.Replace(e.Dir, rows), record.Tunings.Replace(e.Dir, tunings)); err != nil {
+	rows, tunings := Rows(e)
+	if err := errors.Join(Trials.Replace(e.Dir, rows), Tunings.Replace(e.Dir, tunings)); err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-func draw(t *testing.T, e *record.Experiment) []record.Picture {
+func drawAll(t *testing.T, e *record.Experiment) []record.Picture {
 	t.Helper()
-	for _, kind := range []string{tuning.Regret, tuning.Surrogate} {
+	for _, kind := range []string{Regret, Surrogate} {
 		e.Plan.Plots = append(e.Plan.Plots, record.Plot{Kind: kind})
 	}
 	list, err := pictures.Draw(context.Background(), e, t.TempDir(), pictures.Options{Formats: []string{"svg"}})
@@ -78,7 +77,7 @@ func draw(t *testing.T, e *record.Experiment) []record.Picture {
 // TestPictures draws regret for the methods together, and a model with its plane for
 // each.
 func TestPictures(t *testing.T) {
-	list := draw(t, experiment(t, 8))
+	list := drawAll(t, experiment(t, 8))
 	var names []string
 	for _, p := range list {
 		names = append(names, p.Name)
@@ -94,10 +93,10 @@ func TestPictures(t *testing.T) {
 // TestFewTrials has no model to show after three trials, and none of what was never
 // tuned.
 func TestFewTrials(t *testing.T) {
-	if got := plottest.Names(draw(t, experiment(t, 3))); got != "regret-t" {
+	if got := plottest.Names(drawAll(t, experiment(t, 3))); got != "regret-t" {
 		t.Errorf("the pictures are %s", got)
 	}
-	if got := draw(t, &record.Experiment{Dir: t.TempDir()}); len(got) != 0 {
+	if got := drawAll(t, &record.Experiment{Dir: t.TempDir()}); len(got) != 0 {
 		t.Errorf("without a tuning there are %s", plottest.Names(got))
 	}
 }
@@ -105,7 +104,7 @@ func TestFewTrials(t *testing.T) {
 // A job that was changed while it trained has a picture of its losses with the changes; one without progress has none.
 func TestChanges(t *testing.T) {
 	e := experiment(t, 2)
-	e.Plan.Tunings[0].Mode = record.Online
+	results.Asked.Of(&e.Plan)[0].Mode = results.Online
 	dir := filepath.Join(e.Dir, record.CellsDir, e.Trials[0].Cell)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -127,7 +126,7 @@ func TestChanges(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	e.Plan.Plots = []record.Plot{{Kind: tuning.Changes}}
+	e.Plan.Plots = []record.Plot{{Kind: Changes}}
 	list, err := pictures.Draw(context.Background(), e, t.TempDir(), pictures.Options{Formats: []string{"svg"}})
 	if err != nil || len(list) != 1 || list[0].Skipped != "" || !strings.Contains(list[0].Caption, "the 2 changes") {
 		t.Errorf("%v, %+v", err, list)

@@ -180,10 +180,10 @@ func (s *stage) text(now time.Time, width int) string {
 // their ends.
 func (u *unit) text(now time.Time, room int) string {
 	tail := ""
-	if u.jobs.Jobs > 0 {
-		tail = "  " + progressJobs(u.jobs)
+	if u.jobs.Standing.Jobs > 0 {
+		tail = "  " + progressJobs(&u.jobs.Standing)
 	}
-	if at := u.jobs.Simulated; at > 0 {
+	if at := u.jobs.Standing.At; at > 0 {
 		if past := ", " + simulated(at); utf8.RuneCountInString(tail+past)+leastName+6 <= room {
 			tail += past
 		}
@@ -240,13 +240,13 @@ func squeeze(s string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
 }
 
-// jobs counts the jobs of a cell by state.
-func progressJobs(p pipeline.Progress) string {
-	t := fmt.Sprintf("%d/%d jobs done", p.JobsDone, p.Jobs)
+// progressJobs counts the jobs of a cell by state.
+func progressJobs(s *record.Standing) string {
+	t := fmt.Sprintf("%d/%d jobs done", s.Done, s.Jobs)
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{p.JobsRunning, "running"}, {p.JobsWaiting, "waiting"}, {p.JobsFailed, "failed"}} {
+	}{{s.Running, "running"}, {s.Waiting, "waiting"}, {s.Failed, "failed"}} {
 		if part.n > 0 {
 			t += fmt.Sprintf(", %d %s", part.n, part.what)
 		}
@@ -254,16 +254,16 @@ func progressJobs(p pipeline.Progress) string {
 	return t
 }
 
-// simulated says how far a simulated cell has come in its own time.
-func simulated(at time.Duration) string { return "at " + ProgressSpan(at) + " of its time" }
+// simulated says how far a simulated cell has come in its own time, in seconds.
+func simulated(at float64) string {
+	return "at " + ProgressSpan(time.Duration(at*float64(time.Second))) + " of its time"
+}
 
-// Standing says how a running cell stands: "3/10 jobs done, 2 running, 1 waiting, at 12 min 05 s of its time".
+// ProgressStanding says how a running cell stands: "3/10 jobs done, 2 running, 1 waiting, at 12 min 05 s of its time".
 func ProgressStanding(s *record.Standing, virtual bool) string {
-	text := progressJobs(pipeline.Progress{
-		JobsDone: s.Done, JobsRunning: s.Running, JobsWaiting: s.Waiting, JobsFailed: s.Failed, Jobs: s.Jobs,
-	})
+	text := progressJobs(s)
 	if virtual && s.At < math.MaxInt64/float64(time.Second) {
-		text += ", " + simulated(time.Duration(s.At*float64(time.Second)))
+		text += ", " + simulated(s.At)
 	}
 	return text
 }
@@ -291,7 +291,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Span writes a time that may be long: as Duration, from two days on "3 d 04 h".
+// ProgressSpan writes a time that may be long: as Duration, from two days on "3 d 04 h".
 func ProgressSpan(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d < 2*day {

@@ -84,7 +84,7 @@ type Job struct {
 	Waits string `json:"waits,omitempty"`
 }
 
-// Span is a time in which a job held the cores (or GPUs) from Low to High.
+// WatchSpan is a time in which a job held the cores (or GPUs) from Low to High.
 type WatchSpan struct {
 	Job  int     `json:"job"` // its place in Names
 	From float64 `json:"from"`

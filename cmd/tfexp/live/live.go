@@ -66,7 +66,7 @@ func (l *live) draw() {
 	}
 }
 
-// Observe implements View.
+// Observe implements RunProgress.
 func (l *live) Observe(p pipeline.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +79,7 @@ func (l *live) Observe(p pipeline.Progress) {
 	}
 }
 
-// Say implements View.
+// Say implements RunProgress.
 func (l *live) Say(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,7 +90,7 @@ func (l *live) Say(text string) {
 	l.said = append(l.said, text)
 }
 
-// Close implements View.
+// Close implements RunProgress.
 func (l *live) Close() {
 	l.once.Do(func() {
 		close(l.stop)

@@ -29,7 +29,7 @@ type progressPlain struct {
 
 func newPlain(w io.Writer) *progressPlain { return &progressPlain{w: w, told: map[string]int{}} }
 
-// Observe implements View.
+// Observe implements RunProgress.
 func (v *progressPlain) Observe(p pipeline.Progress) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -81,14 +81,14 @@ func (v *progressPlain) text(p pipeline.Progress) string {
 	return ""
 }
 
-// Say implements View.
+// Say implements RunProgress.
 func (v *progressPlain) Say(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	io.WriteString(v.w, SafeText(text)+"\n")
 }
 
-// Close implements View.
+// Close implements RunProgress.
 func (v *progressPlain) Close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 )
 
-// View observes progress, from any goroutine, until it is closed.
+// RunProgress observes progress, from any goroutine, until it is closed.
 type RunProgress interface {
 	// Observe takes in one step; it does not wait for the terminal.
 	Observe(pipeline.Progress)
@@ -25,7 +25,7 @@ type RunProgress interface {
 	Close()
 }
 
-// New returns the view that fits w: live when w is a terminal that can move
+// NewRunProgress returns the view that fits w: live when w is a terminal that can move
 // its cursor, plain lines otherwise. color allows coloured marks.
 func NewRunProgress(w io.Writer, color bool) RunProgress {
 	if size := sizeOf(w); size != nil {
@@ -49,7 +49,7 @@ func sizeOf(w io.Writer) func() (width, height int) {
 	}
 }
 
-// Quiet returns a view that shows nothing but what is said.
+// QuietProgress returns a view that shows nothing but what is said.
 func QuietProgress(w io.Writer) RunProgress { return &quiet{w} }
 
 type quiet struct{ w io.Writer }

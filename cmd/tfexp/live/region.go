@@ -95,10 +95,10 @@ func (r *region) above(text string) {
 	r.drawn, r.last = nil, ""
 }
 
-// Screen is a block of lines at the bottom of a terminal that is drawn again and again.
+// StatusScreen is a block of lines at the bottom of a terminal that is drawn again and again.
 type StatusScreen struct{ region region }
 
-// NewScreen returns a Screen on a terminal; nil where w is none.
+// NewStatusScreen returns a Screen on a terminal; nil where w is none.
 func NewStatusScreen(w io.Writer) *StatusScreen {
 	size := sizeOf(w)
 	if size == nil {

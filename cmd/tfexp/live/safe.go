@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns a text that cannot move the cursor, change the terminal or turn
+// SafeText returns a text that cannot move the cursor, change the terminal or turn
 // the direction of what follows: control characters but newline and tab, bytes
 // that are no UTF-8, and the marks of bidirectional text are written as in Go's
 // string literals.
@@ -67,7 +67,7 @@ var own = [][]byte{
 	[]byte("\x1b[0m"), []byte("\x1b[1m"), []byte("\x1b[2m"), []byte("\x1b[31m"), []byte("\x1b[32m"), []byte("\x1b[33m"),
 }
 
-// Writer passes text on to w as Text leaves it; with color, tfexp's own colours
+// SafeWriter passes text on to w as Text leaves it; with color, tfexp's own colours
 // pass as they are.
 func SafeWriter(w io.Writer, color bool) io.Writer { return &writer{w: w, color: color} }
 

@@ -14,7 +14,7 @@ import (
 // every is the time between two looks at the folder.
 const every = 500 * time.Millisecond
 
-// Print draws the screen once, as wide as it is asked to be: where there is no terminal.
+// PrintScreen draws the screen once, as wide as it is asked to be: where there is no terminal.
 func PrintScreen(w io.Writer, results *Folder, width int) error {
 	m := &model{results: results}
 	v := m.look("", "")
@@ -27,7 +27,7 @@ func PrintScreen(w io.Writer, results *Folder, width int) error {
 	return err
 }
 
-// Show takes the terminal until the user quits or the context is done.
+// ShowScreen takes the terminal until the user quits or the context is done.
 func ShowScreen(ctx context.Context, out io.Writer, results *Folder, color bool) error {
 	m := &model{results: results, width: 80, height: 24}
 	m.view.color = color

@@ -43,7 +43,7 @@ type Folder struct {
 	open map[string]*experiment
 }
 
-// New returns a folder, which need not be there yet.
+// NewWatch returns a folder, which need not be there yet.
 func NewWatch(dir string) *Folder {
 	return &Folder{Dir: filepath.Clean(dir), open: map[string]*experiment{}}
 }
@@ -75,7 +75,7 @@ type Experiment struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Standing is how a running cell stands.
+// WatchStanding is how a running cell stands.
 type WatchStanding struct {
 	Cell      string `json:"cell"`
 	Simulated bool   `json:"simulated,omitempty"`
@@ -512,7 +512,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 // readPlan reads the plan, and the cells that are complete under it.
 func (x *experiment) readPlan(info fs.FileInfo) error {
 	var plan record.Plan
-	if err := readJSON(x.dir, &plan, record.PlanFile); err != nil {
+	if err := record.ReadPlan(x.dir, &plan); err != nil {
 		return err
 	}
 	x.plan, x.planAt, x.index = plan, info, map[string]int{}

@@ -26,7 +26,7 @@ import (
 //go:embed page
 var windowPage embed.FS
 
-// Options say how the window looks at a folder.
+// WindowOptions say how the window looks at a folder.
 type WindowOptions struct {
 	// Version is that of tfexp.
 	Version string
@@ -60,7 +60,7 @@ type window struct {
 	streams chan struct{} // an element for each page that looks
 }
 
-// Handler serves the page, its data and /metrics. Streams end with their requests' contexts.
+// WindowHandler serves the page, its data and /metrics. Streams end with their requests' contexts.
 func WindowHandler(results *Folder, o WindowOptions) http.Handler {
 	if o.Every == 0 {
 		o.Every = defaultEvery

@@ -1,8 +1,10 @@
 package show
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -43,8 +45,19 @@ type runSummary struct {
 	// Thresholds are the declared thresholds, met or missed; absent without any.
 	Thresholds []analysis.Verdict `json:"thresholds,omitempty"`
 	Warnings   []record.Warning   `json:"warnings"`
-	// Ranking has the rows of ranking.csv; absent without adaptation blocks.
-	Ranking []record.RankingRow `json:"ranking,omitempty"`
+
+	more map[string]any // what the parts of the results have for programs
+}
+
+// MarshalJSON puts what the parts of the results have behind the other members.
+func (s runSummary) MarshalJSON() ([]byte, error) {
+	type plain runSummary // without this method
+	raw, err := json.Marshal(plain(s))
+	if err != nil || len(s.more) == 0 {
+		return raw, err
+	}
+	more, err := json.Marshal(s.more)
+	return slices.Concat(raw[:len(raw)-1], []byte{','}, more[1:]), err
 }
 
 // Summary prints the results of a run.
@@ -65,7 +78,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if err != nil {
 		return err
 	}
-	adaptations, err := e.Adaptations()
+	told, err := analysis.Parts(e)
 	if err != nil {
 		return err
 	}
@@ -76,17 +89,15 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 			Seconds: outcome.Elapsed.Seconds(), Report: outcome.Report,
 			Variants: analysis.Summary(e), Comparisons: append([]record.ComparisonRow{}, comparisons...),
 			Answers: answers, Thresholds: thresholds,
-			Warnings: append([]record.Warning{}, e.Warnings()...),
+			Warnings: append([]record.Warning{}, e.Warnings()...), more: map[string]any{},
 		}
-		summary.Ranking = adaptations.Ranking
+		for _, t := range told {
+			maps.Copy(summary.more, t.Members)
+		}
 		if fidelity := analysis.FidelityOf(e); fidelity.Cells > 0 {
 			summary.Fidelity = &fidelity
 		}
 		return p.JSON(summary)
-	}
-	told, err := analysis.Parts(e)
-	if err != nil {
-		return err
 	}
 	slices.SortStableFunc(told, func(a, b analysis.Told) int { return a.OnTerminal - b.OnTerminal })
 	if err := p.parts(told, 0, analysis.Policies); err != nil {
@@ -97,7 +108,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		return nil
 	}
 	full, chosen := analysis.BestTable(e, mostRows)
-	if len(e.Plan.Tunings) == 0 || len(full.Rows) > 0 { // a file that only tunes has no policies to show
+	if len(e.Plan.Cells) > 0 || len(full.Rows) > 0 { // a file that only tunes has no policies to show
 		t := narrow(full, p.Out)
 		if err := t.Write(p.Out, "", p.Color); err != nil {
 			return fmt.Errorf("print summary: %w", err)

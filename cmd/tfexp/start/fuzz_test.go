@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/start"
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
 // Whatever the source of a program is, and however its file is called, the experiment that is made with it can be read.

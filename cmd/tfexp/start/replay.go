@@ -15,10 +15,10 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/pipeline/experiment"
-	"github.com/tfexp/tfexp/pipeline/experiment/decode"
+	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // Log is what is known of the log of a cluster.

@@ -1,10 +1,11 @@
-// Package plottest checks drawn pictures in tests.
+// Package plottest checks drawn pictures and sentences in tests.
 package plottest
 
 import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"os"
@@ -12,7 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 // Names lists the pictures in one line; those that were skipped say so.
@@ -111,5 +115,37 @@ func Same(t testing.TB, name string, got []byte, update bool) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s is not as in testdata; look at it and run with -update if it should be", name)
+	}
+}
+
+// Sentences collects what results say in words under names, a line each.
+type Sentences struct{ strings.Builder }
+
+// Add adds a text.
+func (s *Sentences) Add(name, text string) { fmt.Fprintf(s, "%s: %s\n", name, text) }
+
+// Table adds the header and the rows of a table.
+func (s *Sentences) Table(name string, t tell.Table) {
+	s.Add(name, fmt.Sprintf("%d left | %s", t.Left(), strings.Join(t.Header(), " | ")))
+	for _, row := range t.Rows {
+		s.Add(name, strings.Join(row, " | "))
+	}
+}
+
+// Golden compares them with testdata/sentences.txt, or writes that.
+func (s *Sentences) Golden(t *testing.T, update bool) {
+	t.Helper()
+	path := filepath.Join("testdata", "sentences.txt")
+	if update {
+		if err := os.WriteFile(path, []byte(s.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(s.String(), "\n")); d != "" {
+		t.Errorf("%s\nIf this is meant: go test -update", d)
 	}
 }

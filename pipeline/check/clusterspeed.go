@@ -1,0 +1,58 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// clusterSpeed reports a simulated hardware on whose devices the law of a job knows no speed, and regions that no
+// hardware of the job has.
+func (c *Checker) clusterSpeed(j *experiment.Job, h *experiment.Hardware) {
+	if j.Runtime == nil || j.Runtime.Cluster == nil || h.Real() {
+		return
+	}
+	law := j.Runtime.Cluster
+	if law.Device == "" && !h.Kind().Recorded {
+		for _, n := range h.Cluster.Nodes {
+			_, known := law.Rate(n.GPU)
+			switch {
+			case known:
+			case n.GPU == "" && j.GPUs > 0: // no worker comes there
+			case n.GPU == "":
+				c.fail(law.Range, "Workers on nodes without a type of GPU",
+					"The job %q has workers without GPUs, and the nodes "+
+						"of the hardware %q do not say which device they are: give its cluster block a device.", j.Name, h.Name)
+				return
+			default:
+				c.fail(law.Range, "No speed on the GPUs of the hardware \""+h.Name+"\"",
+					"The law of the job %q has no rate for "+
+						"the type %q, which the hardware %q has.", j.Name, n.GPU, h.Name)
+				return
+			}
+		}
+	}
+	for _, r := range law.Regions {
+		for _, name := range []string{r.A, r.B} {
+			if c.whole && !slices.Contains(c.regions(), name) {
+				c.fail(law.Range, "Unknown region",
+					"The regions of the job %q have %q, but no hardware of the experiment has a node "+
+						"there.", j.Name, name)
+				return
+			}
+		}
+	}
+}
+
+// regions are those of all hardware.
+func (c *Checker) regions() []string {
+	var out []string
+	for _, cell := range c.spec.Cells {
+		for _, t := range cell.Hardware.Terms {
+			if t != nil && !slices.Contains(out, t.Region) {
+				out = append(out, t.Region)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,145 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// Doubts warns of blocks and arguments that change nothing, of programs that are not
+// there, and of policies that do not do what they seem to. It wants the cells of a file
+// without errors.
+func (c *Checker) Doubts(root *eval.Node) {
+	c.unusedBlocks(root)
+	c.emptyComparisons(root)
+	c.unusedSamples(root)
+	c.missingPrograms()
+	c.memory()
+	c.unweighedWays()
+}
+
+// unusedBlocks warns of blocks that no cell has.
+func (c *Checker) unusedBlocks(root *eval.Node) {
+	type block struct{ kind, name string }
+	used := map[block]bool{}
+	for _, cell := range c.spec.Cells {
+		used[block{"workload", cell.Workload.Name}] = true
+		used[block{"hardware", cell.Hardware.Name}] = true
+		used[block{"policy", cell.Policy.Name}] = true
+	}
+	for _, w := range c.workloads() {
+		for _, j := range w.JobBlocks() {
+			used[block{"job", j.Name}] = true
+		}
+	}
+	for _, t := range c.spec.Tunings {
+		used[block{"job", t.Job}] = true
+		used[block{"hardware", t.Hardware}] = true
+	}
+	for _, cells := range c.spec.Deepened {
+		for _, cell := range cells {
+			used[block{"hardware", cell.Hardware.Name}] = true
+			used[block{"job", cell.Workload.Submits[0].Job.Name}] = true
+		}
+	}
+	for _, w := range root.All("workload") { // jobs of a workload that is itself unused, or of a trace
+		names, all := eval.NamesRead(w, "job")
+		for _, name := range names {
+			used[block{"job", name}] = true
+		}
+		if all { // as in job[each.which]
+			for _, n := range root.All("job") {
+				used[block{"job", n.Label}] = true
+			}
+		}
+	}
+	for _, kind := range eval.Kinds {
+		for _, n := range root.All(kind) {
+			if used[block{kind, n.Label}] {
+				continue
+			}
+			user := "No cell of the matrix has"
+			if kind == "job" {
+				user = "No workload submits"
+			}
+			c.Warnf(n.Header, "Block that nothing uses", "%s the %s %q.", user, kind, n.Label)
+		}
+	}
+}
+
+// workloads returns the workloads of the cells, each once.
+func (c *Checker) workloads() []*experiment.Workload {
+	var list []*experiment.Workload
+	seen := map[*experiment.Workload]bool{}
+	for _, cell := range c.spec.Cells {
+		if !seen[cell.Workload] {
+			seen[cell.Workload] = true
+			list = append(list, cell.Workload)
+		}
+	}
+	return list
+}
+
+// emptyComparisons warns of comparisons whose baseline meets no other policy.
+func (c *Checker) emptyComparisons(root *eval.Node) {
+	type meeting struct{ workload, hardware string }
+	policies := map[meeting][]string{}
+	for _, cell := range c.spec.Cells {
+		at := meeting{cell.Workload.Name, cell.Hardware.Name}
+		if !slices.Contains(policies[at], cell.Policy.Name) {
+			policies[at] = append(policies[at], cell.Policy.Name)
+		}
+	}
+	for _, n := range root.All("compare") {
+		i := slices.IndexFunc(c.spec.Compares,
+			func(o experiment.Compare) bool { return o.Range == eval.RangeOf(n.Header) })
+		if i < 0 || c.spec.Compares[i].At != nil {
+			continue
+		}
+		baseline := c.spec.Compares[i].Baseline
+		others := false
+		for _, names := range policies {
+			others = others || len(names) > 1 && slices.Contains(names, baseline)
+		}
+		if !others {
+			c.Warnf(n.Header, "Comparison with nothing",
+				"No other policy meets the workload and the hardware of %q, so there is nothing to compare.", baseline)
+		}
+	}
+}
+
+// usesCurve reports whether a model looks at samples on other numbers of threads than the request.
+func usesCurve(model string) bool { return model == "auto" || model == "scaling" }
+
+// unusedSamples warns of arguments of the profile and estimate blocks that
+// change nothing for these cells.
+func (c *Checker) unusedSamples(root *eval.Node) {
+	profile, estimate := root.First("profile"), root.First("estimate")
+	s := c.spec
+	real, sampled := false, false
+	for _, cell := range s.Cells {
+		real = real || cell.Hardware.Real()
+	}
+	for _, w := range c.workloads() {
+		sampled = sampled || w.Sampled()
+	}
+	for _, n := range []*eval.Node{profile, estimate} {
+		if n != nil && !real && !sampled {
+			c.Warnf(n.Header, "Block that nothing uses",
+				"No job is sampled: nothing runs for real, and the file gives all run times.")
+			return
+		}
+	}
+	if profile != nil && s.Profile.Budget > 0 && !real {
+		c.Warnf(profile.Attr("budget").Range, "Budget without a measure",
+			"The budget is a part of the predicted time of the real cells, and there are none: all samples are taken.")
+	}
+	models := append([]string{s.Estimate.Model}, s.Estimate.Models...)
+	if profile != nil && len(s.Profile.Threads) > 0 && !slices.ContainsFunc(models, usesCurve) {
+		c.Warnf(profile.Attr("threads").Range, "Samples that nothing uses",
+			"The model %q uses only samples on the job's own request; \"scaling\" and \"auto\" use those on other "+
+				"numbers of threads.",
+			s.Estimate.Model)
+	}
+}

@@ -1,0 +1,174 @@
+package check
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// onEngine reports what the engine of a hardware says is wrong with it.
+func (c *Checker) onEngine(h *experiment.Hardware) {
+	if check := h.Kind().Check; check != nil {
+		c.problems(h.At, h.Range, check(h.ForEngine(), c.host()))
+	}
+}
+
+// records reports a workload of which an engine that replays records has too few.
+func (c *Checker) records(w *experiment.Workload, h *experiment.Hardware) {
+	if !h.Kind().Recorded || h.Settings == nil || !c.first("records", w, h) {
+		return
+	}
+	jobs := jobsOf(w)
+	have, need := h.Kind().Records(h.ForEngine()), jobs*c.spec.Replicates
+	if have < need {
+		c.fail(h.Range, "Too few recorded runs",
+			"The hardware %q has %s, but %s of the workload %q in %s need %d: a run is replayed once. Set replicates to at "+
+				"most %d.", h.Name, schema.Plural(have, "recorded run"), schema.Plural(jobs, "job"), w.Name,
+			schema.Plural(c.spec.Replicates, "replicate"), need, have/max(jobs, 1))
+	}
+}
+
+// jobOnEngine reports what the engine of a hardware says is wrong with a job there. It returns the arguments that
+// are wrong.
+func (c *Checker) jobOnEngine(j *experiment.Job, h *experiment.Hardware, gpus int) []string {
+	check := h.Kind().CheckJob
+	if check == nil {
+		return nil
+	}
+	problems := check(h.ForEngine(), &engine.Job{
+		Name: j.Name, Threads: j.Threads.Request, GPUs: gpus, Nodes: j.Nodes, Memory: j.Memory, Container: j.Container,
+		Roles: len(j.Roles) > 0,
+	}, c.host())
+	c.problems(j.At, j.Range, problems)
+	var wrong []string
+	for _, p := range problems {
+		wrong = append(wrong, p.Arg)
+	}
+	return wrong
+}
+
+// problems reports problems with the arguments of a block.
+func (c *Checker) problems(at map[string]experiments.Range, block experiments.Range, problems []engine.Problem) {
+	for _, p := range problems {
+		c.Add(experiments.Diagnostic{
+			Severity: experiments.SeverityError, Summary: p.Summary, Detail: p.Detail,
+			Range: place(at, p.Arg, block), Unavailable: p.Unavailable,
+		})
+	}
+}
+
+// host is this machine as engines see it.
+func (c *Checker) host() engine.Host {
+	f := c.facts
+	return engine.Host{Threads: f.Threads, MemoryBytes: f.MemoryBytes, GPUs: f.GPUs, GPUType: f.GPUType, NoGPUs: f.NoGPUs}
+}
+
+// programs checks the jobs whose programs run outside of containers, be it for samples alone.
+func (c *Checker) programs(w *experiment.Workload, h *experiment.Hardware) {
+	if h.Kind().Contained {
+		return
+	}
+	for _, s := range w.Submits {
+		c.onHardware(s.Job, h, s.Job.Runtime == nil)
+	}
+	if w.Trace == nil {
+		return
+	}
+	for _, k := range w.Trace.Blocks {
+		c.onHardware(k.Job, h, !k.Timed && k.Runtime == nil)
+	}
+}
+
+// onHardware checks a job that runs outside of containers on a hardware, or is sampled for it.
+func (c *Checker) onHardware(j *experiment.Job, h *experiment.Hardware, sampled bool) {
+	if (h.Real() || sampled) && c.first(j) {
+		c.paths(j)
+	}
+	if h.Real() && c.first("program", j, h) {
+		c.jobOnEngine(j, h, 0) // fits reports GPUs
+	}
+}
+
+// paths checks that what a job's program needs is there. A program that is
+// missing itself is a job that fails, like any other that cannot start.
+func (c *Checker) paths(j *experiment.Job) {
+	if at, ok := j.At["dir"]; ok {
+		switch info, err := os.Stat(j.Dir); {
+		case err != nil:
+			c.fail(at, "Missing folder", "The folder %s cannot be used: %s.", j.Dir, cause(err))
+		case !info.IsDir():
+			c.fail(at, "Missing folder", "%s is not a folder.", j.Dir)
+		}
+	}
+	c.inputs(j)
+}
+
+// cause is an error of the file system without the path that it names.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// contained checks a job that runs in containers on a hardware.
+func (c *Checker) contained(j *experiment.Job, h *experiment.Hardware) {
+	if j.Container == nil {
+		c.fail(j.Range, "Job without an image",
+			"On the hardware %q jobs run in containers, and the job %q names no image for them.", h.Name, j.Name)
+		return
+	}
+	c.jobOnEngine(j, h, 0) // fits reports GPUs
+	if at, ok := j.At["dir"]; ok && !c.outsideContainers(j) {
+		c.fail(at, "Argument that nothing reads",
+			"dir is a folder of this machine, and the job %q runs in containers only; workdir is the folder in "+
+				"the container.", j.Name)
+	}
+}
+
+// outsideContainers reports whether some cell runs a job without a container.
+func (c *Checker) outsideContainers(j *experiment.Job) bool {
+	for _, cell := range c.spec.Cells {
+		if cell.Hardware.Kind().Contained {
+			continue
+		}
+		isJob := func(s experiment.Submit) bool { return s.Job.Name == j.Name }
+		if cell.Workload.Trace != nil || slices.ContainsFunc(cell.Workload.Submits, isJob) {
+			return true
+		}
+	}
+	return false
+}
+
+// inContainers checks the jobs of a workload on hardware whose jobs run in containers.
+func (c *Checker) inContainers(w *experiment.Workload, h *experiment.Hardware) {
+	for _, j := range w.JobBlocks() {
+		if c.first("container", j, h) {
+			c.contained(j, h)
+		}
+	}
+	for _, s := range w.Submits {
+		c.inputs(s.Job)
+	}
+}
+
+// inputs checks the files that a job declares: a change in one has to be noticed.
+func (c *Checker) inputs(j *experiment.Job) {
+	for _, f := range j.Files {
+		// One summary each, or several files of a line would be one message.
+		switch err := experiment.Untrackable(f); {
+		case err == nil:
+		case errors.As(err, new(*fs.PathError)):
+			c.fail(j.At["files"], "Missing file "+f, "The file %s cannot be read: %s.", f, cause(err))
+		default:
+			c.fail(j.At["files"], "File that cannot be tracked: "+f, "A change in %s could not be noticed: %s.", f, err)
+		}
+	}
+}

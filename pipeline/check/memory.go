@@ -1,0 +1,60 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// bytesOfJob is the memory that each job of a simulated cell takes while the cell runs, measured with 10⁶ jobs: 510 with
+// their metrics alone, and 560 with all records.
+const bytesOfJob = 560
+
+// memory warns of cells with so many jobs that those which run side by side want more than half of the machine's memory.
+// A cell that wants more than there is is an error once it is to run.
+func (c *Checker) memory() {
+	cells := map[*experiment.Workload]int{}
+	for _, cell := range c.allCells() {
+		if !cell.Hardware.Real() {
+			cells[cell.Workload] += max(c.spec.Replicates, 1)
+		}
+	}
+	for _, cell := range c.allCells() {
+		w := cell.Workload
+		together := min(cells[w], c.facts.Threads+1)
+		jobs := jobsOf(w)
+		if together == 0 || !c.first("memory", w) || c.facts.MemoryBytes <= 0 {
+			continue
+		}
+		one, all := int64(jobs)*bytesOfJob, int64(jobs)*bytesOfJob*int64(together)
+		if all <= c.facts.MemoryBytes/2 {
+			continue
+		}
+		side, advice := "", "Submit fewer jobs, or run it on a machine with more."
+		if together > 1 && one <= c.facts.MemoryBytes/2 {
+			side = fmt.Sprintf(", %.1f GiB for the %d that run side by side", gib(all), together)
+			advice = "Submit fewer jobs, or run fewer cells at a time (--parallel)."
+		}
+		d := experiments.WarningAt(w.Range, "Cells that want much memory",
+			"A cell of workload %q has %s and takes about %.1f GiB of memory%s; this machine has %.1f GiB. %s",
+			w.Name, schema.Plural(jobs, "job"), gib(one), side, gib(c.facts.MemoryBytes), advice)
+		d.Unavailable = one > c.facts.MemoryBytes
+		c.Add(d)
+	}
+}
+
+// jobsOf returns how many jobs a cell of a workload has.
+func jobsOf(w *experiment.Workload) int {
+	jobs := 0
+	for _, s := range w.Submits {
+		jobs += s.Count
+	}
+	if w.Trace != nil {
+		jobs += len(w.Trace.Jobs)
+	}
+	return jobs
+}
+
+func gib(bytes int64) float64 { return float64(bytes) / (1 << 30) }

@@ -1,0 +1,116 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// pauses checks that the engine can pause where the policy needs it.
+func (c *Checker) pauses(p *experiment.Policy, h *experiment.Hardware) {
+	if h.Capabilities().Pause {
+		return
+	}
+	switch {
+	case p.OrderPauses():
+		c.lacks(place(p.At, "order", p.Range), h, "pause", fmt.Sprintf("The order %q pauses jobs", p.Order))
+	case p.Pauses():
+		c.lacks(place(p.At, "preemption", p.Range), h, "pause", "Preemption pauses jobs")
+	}
+}
+
+// blind checks that the type of device that a policy takes all to be like is one of the hardware,
+// and that it can pause where the policy decides in rounds.
+func (c *Checker) blind(p *experiment.Policy, h *experiment.Hardware) {
+	if p.Settings.Duration("rounds") > 0 && !h.Capabilities().Pause {
+		c.lacks(place(p.At, "rounds", p.Range), h, "pause", "A policy of rounds pauses jobs")
+	}
+	like, _ := p.Settings["blind"].(string)
+	if like == "" || like == "cores" || slices.Contains(h.GPUTypes(), like) {
+		return
+	}
+	c.fail(place(p.At, "blind", p.Range), "Unknown type of device",
+		"The hardware %q has no GPUs of the type %q; its types are %s.", h.Name, like, strings.Join(h.GPUTypes(), ", "))
+}
+
+// malleable checks that the engine can resize where the policy does.
+func (c *Checker) malleable(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
+	if !p.Partial() || h.Capabilities().Resize {
+		return
+	}
+	name := ""
+	if t := w.Trace; t != nil {
+		if i := slices.IndexFunc(t.Jobs, func(j scheduler.Job) bool { return j.Malleable }); i >= 0 {
+			name = t.Jobs[i].Name
+		}
+	}
+	for _, s := range w.Submits {
+		if s.Job.Malleable && name == "" {
+			name = s.Job.Name
+		}
+	}
+	if name != "" {
+		c.lacks(place(p.At, "allocation", p.Range), h, "resize",
+			fmt.Sprintf("The allocation %q resizes malleable jobs such as %q", p.Allocation, name))
+	}
+}
+
+// alternatives checks that a policy can run a workload's jobs with alternatives.
+func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
+	if t := w.Trace; t != nil {
+		for _, k := range t.Blocks {
+			if len(k.Alternatives) > 0 && !k.Chosen {
+				c.fail(t.Range, "Trace of jobs with alternatives",
+					"The request of a trace's job comes from the file, so its job block cannot have alternatives, "+
+						"as %q has. The file can have them, in columns like cpu_run_time.", k.Name)
+			}
+		}
+	}
+	for _, j := range w.JobBlocks() {
+		if j.Placed() && p.Partial() {
+			c.fail(place(p.At, "allocation", p.Range), "Allocation of jobs with alternatives",
+				"The job %q has alternatives, or requests a type of GPU. It must get its whole request, which is the "+
+					"allocation %s, not %q.", j.Name, policy.WholeAllocations(), p.Allocation)
+			break
+		}
+	}
+	for _, u := range w.Resizes {
+		for _, s := range w.Submits {
+			if s.Job.Placed() && strings.HasPrefix(u.Job, s.Job.Name+"-") {
+				c.fail(u.Range, "Resize of a job with alternatives",
+					"The job %q has alternatives, or requests a type of GPU. It keeps the request with which it starts.",
+					s.Job.Name)
+			}
+		}
+	}
+}
+
+// oracle reports true run times that nobody has.
+func (c *Checker) oracle(p *experiment.Policy, h *experiment.Hardware) {
+	if at, ok := p.At["estimates"]; ok && h.Real() && p.Source().True {
+		c.fail(at, "Estimates that nobody has",
+			"On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for "+
+				"the engine \"simulated\".", h.Name)
+	}
+}
+
+// requested reports a policy that decides by requested times which a log does not have.
+func (c *Checker) requested(p *experiment.Policy, w *experiment.Workload) {
+	t := w.Trace
+	if t == nil || !p.Source().Asked || !p.Policy.Estimates() {
+		return
+	}
+	for i := range t.Jobs {
+		k := t.Block[i]
+		if t.Jobs[i].Predicted > 0 || k >= 0 && t.Blocks[k].Limit > 0 {
+			return
+		}
+	}
+	c.fail(place(p.At, "estimates", p.Range), "Estimates that nobody has",
+		"The jobs of the workload %q come from a log without requested times. Take \"oracle\" or \"fitted\", name the "+
+			"column that has them, or give the job blocks a limit.", w.Name)
+}

@@ -1,0 +1,56 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// profiling reports a policy that takes samples of jobs on the cluster, where these cannot be simulated.
+func (c *Checker) profiling(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
+	if policy.ProfilingOf(p.Settings) == nil {
+		return
+	}
+	at := place(p.At, "profiling", p.Range)
+	switch {
+	case h.Real():
+		c.fail(at, "Profiling on real hardware",
+			"The policy %q has jobs run as samples on the cluster, which is known of simulated jobs alone; jobs of the "+
+				"hardware %q really run. They are sampled before (see the block profile).", p.Name, h.Name)
+		return
+	case h.Kind().Recorded:
+		c.fail(at, "Profiling of recorded runs",
+			"The hardware %q replays whole runs: no part of them can run as a sample.", h.Name)
+		return
+	case h.Terms != nil:
+		c.fail(at, "Profiling on servers that come and go",
+			"The policy %q has jobs run as samples, and the hardware %q has servers that come and go: what becomes of a "+
+				"sample whose server goes is not known.", p.Name, h.Name)
+		return
+	case p.Promises():
+		c.fail(at, "Profiling beside reservations",
+			"The backfill %q of the policy %q promises each job when it starts at the latest, and samples that come first "+
+				"would break that. The others do not promise anything.", p.Backfill, p.Name)
+		return
+	case p.Corrected():
+		c.fail(at, "Profiling beside estimates that follow the jobs",
+			"The estimates of the policy %q are corrected while jobs run; a sample would count as progress.", p.Name)
+		return
+	}
+	bounded := slices.ContainsFunc(w.Submits, func(s experiment.Submit) bool { return s.Budget != nil })
+	for _, j := range w.JobBlocks() {
+		switch {
+		case j.Budget != nil || bounded:
+			c.fail(at, "Profiling of jobs with a budget",
+				"Jobs of the workload %q have a budget, which samples would use up.", w.Name)
+		case j.Runtime != nil && j.Runtime.Elastic != nil:
+			c.fail(at, "Profiling of elastic jobs",
+				"The job %q is elastic: how long a part of it takes depends on what it holds, and it is not run as a sample.",
+				j.Name)
+		default:
+			continue
+		}
+		return
+	}
+}

@@ -1,0 +1,58 @@
+package check
+
+import (
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// beyondSamples warns of simulated jobs without run times that want more threads than this machine has: their samples
+// cannot be taken here. It is an error only once jobs are to run. Beside errors it would only be noise: such a job may
+// ask for more than its hardware has as well.
+func (c *Checker) beyondSamples() {
+	for _, cell := range c.allCells() {
+		h := cell.Hardware
+		if h.Real() || h.Kind().Recorded || c.facts.Threads <= 0 {
+			continue
+		}
+		for _, j := range sampledOn(h, cell.Workload) {
+			if j.Threads.Request <= c.facts.Threads || !c.first("sampled", j) {
+				continue
+			}
+			at := j.Threads.Range
+			if at.File == "" {
+				at = j.Range
+			}
+			d := experiments.WarningAt(at, "More threads than samples can have",
+				"The job %q has no runtime block, so it is sampled on this machine before it is simulated: that takes %s, and "+
+					"this machine has %d. Say how long it takes in a runtime block, ask for at most %[3]d, or sample it on a machine "+
+					"with as many.", j.Name, schema.Plural(j.Threads.Request, "thread"), c.facts.Threads)
+			d.Unavailable = true
+			c.Add(d)
+		}
+	}
+}
+
+// sampledOn returns the jobs of a workload whose run times on a simulated hardware come from samples: of those with
+// alternatives, the ones for which there is room.
+func sampledOn(h *experiment.Hardware, w *experiment.Workload) []*experiment.Job {
+	var jobs []*experiment.Job
+	add := func(j *experiment.Job) {
+		for _, a := range j.WithAlternatives() {
+			if a.Runtime == nil && !a.Open() && (!j.Placed() || a.On(h)) {
+				jobs = append(jobs, a)
+			}
+		}
+	}
+	for _, s := range w.Submits {
+		add(s.Job)
+	}
+	if w.Trace != nil {
+		for _, b := range w.Trace.Blocks {
+			if !b.Timed {
+				add(b.Job)
+			}
+		}
+	}
+	return jobs
+}

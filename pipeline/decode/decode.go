@@ -1,0 +1,79 @@
+// Package decode reads experiment files. It has the tables of the language: which blocks there are, which arguments they
+// take, what those mean. Blocks become values of package experiment, and the matrix becomes cells. What engines, policies,
+// trace formats, metrics, pictures and stages add to the language comes from their registries, each time that a table is
+// asked for.
+package decode
+
+import (
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/estimator/goodput"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// Decoder turns the blocks of one file into a Spec. Every method that decodes
+// a block returns false when the block has an error (which is reported) or
+// depends on something that has.
+type Decoder struct {
+	Finder
+	root     *eval.Node
+	global   *eval.Env
+	lenient  bool
+	host     experiments.HostFacts
+	traces   map[string]*traceFile           // by what is read and how
+	shown    map[*experiment.Trace]*rawTrace // where the traces of cells are from
+	tables   map[string]*measured            // of recorded outcomes, by file and rows
+	archives map[string]*packed              // of elastic jobs
+	programs map[string]*goodput.MeasuredProgram
+	earlier  []*adaptation.Study // the adaptation blocks that have been decoded
+}
+
+// Experiment decodes the blocks that are no part of a cell, as far as they do
+// not depend on the cells.
+func (d *Decoder) Experiment() *experiment.Spec {
+	s := &experiment.Spec{}
+	if n := d.root.First("experiment"); n != nil {
+		d.Decode(n, d.global, s)
+		s.Name, s.Range = n.Label, eval.RangeOf(n.Header)
+	}
+	s.Lenient, s.Profile, s.Estimate, s.Stages = d.lenient, d.profile(), d.estimate(), d.stages()
+	for _, one := range d.adaptations() {
+		s.Adaptations, s.Deepened = append(s.Adaptations, one.Study), append(s.Deepened, one.Cells)
+	}
+	return s
+}
+
+// Views decodes what is asked of the cells: comparisons, pictures, thresholds.
+func (d *Decoder) Views(s *experiment.Spec) {
+	s.Compares = d.compares(s.Cells)
+	s.Plots = d.plots(s.Axes)
+	s.Thresholds = d.thresholds(s.Cells)
+	s.References = d.references(s)
+}
+
+// sole returns the block of that kind, or one without arguments, which has
+// the defaults.
+func (d *Decoder) sole(kind string) *eval.Node {
+	if n := d.root.First(kind); n != nil {
+		return n
+	}
+	s := d.root.Schema.Block(kind)
+	return &eval.Node{Schema: s, Args: s.Args}
+}
+
+// AtLine reports an error at a line of a trace's file.
+func (d *Decoder) AtLine(t *experiment.Trace, line int, summary, detail string) {
+	d.LineError(d.shown[t].Input, line, summary, detail)
+}
+
+// folder is where relative paths of a file begin, absolute if possible.
+func folder(filename string) string {
+	dir := filepath.Dir(filename)
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
+}

@@ -1,0 +1,39 @@
+package decode
+
+import (
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// matrixKinds are the axes that every matrix has.
+var matrixKinds = []string{"workload", "hardware", "policy"}
+
+// matrix is the matrix block with its axes evaluated.
+type matrix struct {
+	*eval.Reporter
+	root     *eval.Node
+	node     *eval.Node // the matrix block, or an empty one
+	global   *eval.Env
+	blocks   *Decoder
+	axes     []*axis
+	factors  [][]int // axes that advance together, the first factor slowest
+	excludes []*exclude
+	includes []*eval.Node
+}
+
+// expand expands a file's matrix into cells in the order of the file, each once, searches for settings, and the names of
+// the axes that they read.
+func (d *Decoder) expand(spec *experiment.Spec) {
+	m := &matrix{Reporter: d.Reporter, root: d.root, node: d.root.First("matrix"), global: d.global, blocks: d}
+	if m.node == nil {
+		m.node = &eval.Node{}
+	}
+	good := m.declareAxes()
+	x := newExpander(m)
+	if !good {
+		return
+	}
+	if points, good := m.points(); good {
+		spec.Cells, spec.Tunings, spec.Axes = x.expand(points), x.tunings(points), x.axesRead()
+	}
+}

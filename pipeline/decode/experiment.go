@@ -1,0 +1,81 @@
+package decode
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+func experimentBlock() *schema.Block {
+	return schema.Of[experiment.Spec](schema.Block{
+		Name: "experiment", Label: "name of the experiment, and of its folder of results", Single: true, Required: true,
+	})
+}
+
+// variableArgs are the arguments of a variable block.
+//
+// A value that can be set from outside the file, by `-var name=value` or `-var-file`. A variable without a
+// default must be set.
+//
+//	variable "quantum" {
+//	  type        = duration
+//	  default     = "1s"
+//	  description = "How long a job runs before the next one's turn"
+//	}
+type variableArgs struct {
+	// `string`, `number`, `bool`, `duration`, `size`, `any`, or a `list(…)` or `map(…)` of one of them.
+	//
+	// Default: the type of the default.
+	//
+	//	type = list(number)
+	Type cty.Value `arg:"type" type:"type"`
+	// The value if none is given.
+	//
+	//	default = "1s"
+	Default cty.Value `arg:"default" type:"any"`
+	// What the variable is for.
+	//
+	//	description = "Time slice"
+	Description string `arg:"description"`
+}
+
+// validationArgs are the arguments of a validation block.
+//
+// A condition on the variable's value.
+//
+//	variable "jobs" {
+//	  type    = number
+//	  default = 6
+//	  validation {
+//	    condition     = var.jobs >= 1 && var.jobs <= 100
+//	    error_message = "jobs must be from 1 to 100"
+//	  }
+//	}
+type validationArgs struct {
+	// True for the allowed values. It can read only this variable.
+	//
+	//	condition = var.jobs <= 100
+	Condition cty.Value `arg:"condition,required" type:"condition"`
+	// The error message if the condition is false.
+	//
+	//	error_message = "at most 100 jobs"
+	ErrorMessage string `arg:"error_message,required"`
+}
+
+func variableBlock() *schema.Block {
+	b := schema.Of[variableArgs](schema.Block{Name: "variable", Label: "name, read as `var.<name>`", Unique: true})
+	b.Blocks = []*schema.Block{schema.Of[validationArgs](schema.Block{Name: "validation"})}
+	return b
+}
+
+var localsBlock = &schema.Block{
+	Name: "locals",
+	Doc: "Names for values, read as `local.<name>`. Locals can use variables, `host` and other locals, in any " +
+		"order; a cycle is an error.",
+	Example: `locals {
+  cores = min(host.threads, 4)
+  slow  = format("%ds", local.cores * 2)
+}`,
+	Free: &schema.Arg{Name: "<name>", Type: schema.Any, Doc: "A value of any type.", Example: `min(host.threads, 4)`},
+}

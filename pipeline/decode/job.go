@@ -1,0 +1,160 @@
+package decode
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+func jobBlock() *schema.Block {
+	runtime := runtimeBlock()
+	alternative := alternativeBlock()
+	alternative.Blocks = []*schema.Block{runtime}
+	b := schema.Of[experiment.Job](schema.Block{
+		Name: "job", Label: "name, read as `job.<name>`; also the class of its jobs in the results", Unique: true,
+		Blocks: []*schema.Block{
+			builtinBlock(), progressBlock(), runtime, recordedBlock(), alternative, roleBlock(), checkpointBlock(),
+		},
+	})
+	schema.Find(b.Args, "threads").Keys = threadKeys()
+	for _, p := range schema.AllBrought(b.Name) {
+		b.Blocks = append(b.Blocks, p.Block)
+	}
+	return b.Say("{contained}", engineList(isContained))
+}
+
+// Job decodes a job block.
+func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
+	j := &experiment.Job{}
+	a := d.Decode(n, e, j)
+	j.Name, j.Range, j.At = n.Label, eval.RangeOf(n.Header), a.Ranges()
+	j.Properties = d.properties(n, e)
+	d.container(a, j)
+	if a.Lacks("threads") {
+		j.Threads = experiment.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(n.Header)}
+	}
+	if rec := n.First("recorded"); rec != nil {
+		j.Dir, j.Files = "", nil
+		d.recorded(rec, e, a, j)
+		return j, a.OK
+	}
+	d.program(n, e, a, j)
+	d.progress(n, e, a, j)
+	d.roles(n, e, a, j)
+	checkWork(n, a)
+	checkNodes(a, j)
+	if rt := n.First("runtime"); rt != nil {
+		var ok bool
+		j.Runtime, ok = d.runtime(rt, e, j)
+		a.OK = a.OK && ok
+		if ok {
+			checkLosses(rt, a, j)
+		}
+	}
+	if c := n.First("checkpoint"); c != nil {
+		var ok bool
+		j.Checkpoint, ok = d.checkpoint(c, e, max(j.Epochs, j.Steps))
+		a.OK = a.OK && ok
+	}
+	d.alternatives(n, e, a, j)
+	return j, a.OK
+}
+
+// program decodes what a job runs: a built-in program, or a command.
+func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.Job) {
+	builtin := n.First("builtin")
+	switch {
+	case builtin != nil && a.IsSet("command"):
+		a.Fail(builtin.Header, "Both builtin and command", "A job has either a builtin block or a command.")
+	case builtin == nil && a.Lacks("command"):
+		if !n.Broken {
+			a.Fail(n.Header, "Job without a program", "%s needs a builtin block, a command or a recorded block.", n.Title())
+		}
+	case builtin == nil && len(j.Command) > 0 && j.Command[0] == "":
+		a.Fail(a.At("command"), "Job without a program", "The first element of command is the program; it is empty.")
+	case builtin != nil:
+		a.Unread("{} is for jobs with a command; this one is built in.", "dir", "env", "files", "flags", "time_writer")
+		var ok bool
+		j.Builtin = builtin.Label
+		j.Settings, ok = d.settings(builtin, e)
+		a.OK = a.OK && ok
+	default:
+		contractEnv(a, j.Env)
+		j.Dir = d.Absolute(j.Dir)
+		for i, f := range j.Files {
+			if strings.TrimSpace(f) == "" {
+				a.Fail(a.At("files"), "File without a name", "files has an empty name; \".\" is the folder of the experiment file.")
+			}
+			j.Files[i] = d.Absolute(f)
+		}
+	}
+}
+
+// checkWork reports a job without work, or with work given twice.
+func checkWork(n *eval.Node, a *eval.Args) {
+	switch {
+	case a.IsSet("epochs") && a.IsSet("steps"):
+		a.Fail(a.At("steps"), "Both epochs and steps", "A job's work is given in epochs or in steps.")
+	case a.Lacks("epochs") && a.Lacks("steps") && a.Lacks("budget") && !n.Broken:
+		a.Fail(n.Header, "Job without work", "%s needs epochs, steps or a budget.", n.Title())
+	case a.Lacks("epochs") && a.Lacks("steps") && n.First("runtime") != nil && !n.Broken:
+		a.Fail(n.Header, "Job without work",
+			"%s has a run time for each epoch or step, so it needs epochs or steps beside its budget.", n.Title())
+	}
+}
+
+// checkNodes reports a request that cannot be divided over several nodes.
+func checkNodes(a *eval.Args, j *experiment.Job) {
+	nodes := max(j.Nodes, 1)
+	if nodes == 1 || !a.OK {
+		return
+	}
+	switch {
+	case j.Threads.Request%nodes != 0:
+		a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.",
+			schema.Plural(j.Threads.Request, "thread"), nodes)
+	case j.GPUs%nodes != 0:
+		a.Fail(a.At("nodes"), "Contradicting arguments", "%s cannot be divided evenly over %d nodes.",
+			schema.Plural(j.GPUs, "GPU"), nodes)
+	case j.Malleable:
+		a.Fail(a.At("malleable"), "Contradicting arguments",
+			"A job over several nodes keeps its request; it cannot be malleable.")
+	}
+}
+
+// settings lists all arguments of a built-in program, in the order of its schema.
+func (d *Decoder) settings(n *eval.Node, e *eval.Env) ([]schema.Setting, bool) {
+	a := d.EvalArgs(n, e)
+	list := make([]schema.Setting, 0, len(n.Args))
+	for _, arg := range n.Args {
+		var text string
+		switch v := a.Values[arg.Name].(type) {
+		case string:
+			text = v
+		case int:
+			text = strconv.Itoa(v)
+		case float64:
+			text = strconv.FormatFloat(v, 'g', -1, 64)
+		case []int:
+			parts := make([]string, len(v))
+			for i, n := range v {
+				parts[i] = strconv.Itoa(n)
+			}
+			text = strings.Join(parts, ",")
+		case nil:
+			if arg.Name != "learning_rate" || !a.Lacks(arg.Name) {
+				continue // in error
+			}
+			// The one default that depends on another argument.
+			text = "0.001"
+			if eval.Get[string](a, "optimizer") == "sgd" {
+				text = "0.05"
+			}
+		}
+		list = append(list, schema.Setting{Name: arg.Name, Value: text})
+	}
+	return list, a.OK
+}

@@ -1,0 +1,77 @@
+package decode
+
+import (
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// progressArgs are the arguments of a progress block.
+//
+// How a `command` that does not print the progress lines of the job contract says how far it has come: it
+// writes the event files of TensorBoard, as TensorFlow and PyTorch do, below its checkpoint folder
+// (`$TFEXP_CHECKPOINT_DIR`, which each job has for itself). While the job runs they are read along with its
+// output. A name is that of a scalar, or its run and name, as TensorBoard shows them (`train/epoch_loss`). A
+// file that is damaged, or that never comes, is a warning. On a Docker daemon of another machine the files
+// cannot be seen.
+//
+//	job "resnet" {
+//	  command = ["sh", "-c", "exec python3 train.py --logdir $TFEXP_CHECKPOINT_DIR/logs"]
+//	  steps   = 64000
+//	  progress {
+//	    tensorboard = "logs"
+//	    loss        = "train/loss"
+//	    accuracy    = "validation/accuracy"
+//	  }
+//	}
+type progressArgs struct {
+	// The folder of the event files, relative to the checkpoint folder; its folders are searched, too.
+	//
+	//	tensorboard = "logs"
+	Tensorboard string `arg:"tensorboard,required"`
+	// The scalar that is the loss.
+	//
+	//	loss = "train/loss"
+	Loss string `arg:"loss"`
+	// The scalar that is the accuracy, as a part of 1.
+	//
+	//	accuracy = "validation/accuracy"
+	Accuracy string `arg:"accuracy"`
+	// What the steps of the scalars count as finished. Predictions follow the job by them where its work is given
+	// in the same unit.
+	//
+	//	counts = "epochs"
+	Counts string `arg:"counts" default:"steps" allowed:"steps epochs"`
+}
+
+func progressBlock() *schema.Block {
+	return schema.Of[progressArgs](schema.Block{Name: "progress", Single: true})
+}
+
+// progress decodes the event files by which a job's program reports how far it has come.
+func (d *Decoder) progress(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.Job) {
+	pn := n.First("progress")
+	if pn == nil {
+		return
+	}
+	var v progressArgs
+	pa := d.Decode(pn, e, &v)
+	defer func() { a.OK = a.OK && pa.OK }()
+	j.Events = &launch.EventFiles{
+		Below: v.Tensorboard, Loss: v.Loss, Accuracy: v.Accuracy, Epochs: v.Counts == "epochs",
+	}
+	switch {
+	case n.First("builtin") != nil:
+		pa.Fail(pn.Header, "Block that nothing reads", "Built-in programs print their progress; progress is for a command.")
+	case !pa.OK || pn.Broken:
+	case !filepath.IsLocal(j.Events.Below):
+		pa.Fail(pa.At("tensorboard"), "Folder that cannot be read",
+			"The folder of event files is relative to the job's checkpoint folder, and below it: let the program write "+
+				"to $TFEXP_CHECKPOINT_DIR/logs, say, and name \"logs\" here.")
+	case j.Events.Loss == "" && j.Events.Accuracy == "":
+		pa.Fail(pn.Header, "Event files that nothing is read from", "Name the scalar of the loss, the accuracy, or both.")
+	}
+}

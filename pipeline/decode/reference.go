@@ -1,0 +1,204 @@
+package decode
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// referenceArgs are the arguments of a reference block.
+//
+// Numbers of others, such as those of a paper, beside ours: a CSV file whose first line names its columns.
+// Columns called `workload`, `hardware`, `policy`, `replicate` or as an axis of the matrix say of which cells a
+// row is; an empty field, or a column that is not there, stands for all. Columns called as metrics have the
+// numbers. The report shows them beside the means over these cells (references.csv).
+//
+//	reference "paper" {
+//	  file = "paper.csv"
+//	  doc  = "Table 2"
+//	}
+type referenceArgs struct {
+	// The CSV file, relative to the folder of the experiment file.
+	//
+	//	file = "paper.csv"
+	File string `arg:"file,required"`
+	// The columns that are called otherwise, by what they hold.
+	//
+	//	columns = { makespan_s = "duration", servers = "cluster" }
+	Columns []schema.Setting `arg:"columns"`
+	// The texts of columns by which rows count; these columns say nothing else.
+	//
+	// Default: all rows.
+	//
+	//	where = { instance = "v100" }
+	Where []schema.Setting `arg:"where"`
+	// The numbers are parts of those of this policy, as papers often say it: 0.7 is 30% less. Ours is the mean
+	// over the cells divided by that over the cells of this policy at the same values of the other axes.
+	//
+	// Default: the numbers are those of the metrics.
+	//
+	//	relative_to = policy.fcfs
+	RelativeTo string `arg:"relative_to" type:"policy"`
+	// A sentence for the report: where the numbers are from.
+	//
+	//	doc = "Means of the authors' own tables."
+	Doc string `arg:"doc"`
+}
+
+func referenceBlock() *schema.Block {
+	return schema.Of[referenceArgs](schema.Block{
+		Name: "reference", Label: "name of the reference, for the report", Unique: true,
+	})
+}
+
+// references decodes the reference blocks.
+func (d *Decoder) references(s *experiment.Spec) []experiment.Reference {
+	var list []experiment.Reference
+	whole := !d.Failed() // else cells and axes may be missing to which rows belong
+	for _, n := range d.root.All("reference") {
+		var v referenceArgs
+		a := d.Decode(n, d.global, &v)
+		if !a.OK || !whole {
+			continue
+		}
+		t := referenceTable{spec: s, columns: map[string]string{}, where: v.Where}
+		for _, c := range v.Columns {
+			t.columns[c.Value] = c.Name
+		}
+		from := d.Find(v.File)
+		if _, ok := d.eachRow(a, a.At("file"), from, v.Where, t.head, t.row); !ok {
+			continue
+		}
+		if len(t.rows) == 0 && len(t.where) > 0 {
+			continue // there are no numbers for what this run is about
+		}
+		if len(t.rows) == 0 {
+			a.Fail(a.At("file"), "Table without rows", "%s has no rows.", from.Shown)
+			continue
+		}
+		list = append(list, experiment.Reference{
+			Name: n.Label, File: v.File, Doc: v.Doc, Rows: t.rows,
+			RelativeTo: d.policyThatRuns(a, "relative_to", s.Cells),
+		})
+	}
+	return list
+}
+
+// referenceTable reads the rows of a reference.
+type referenceTable struct {
+	spec    *experiment.Spec
+	columns map[string]string // what columns hold, by their names
+	facts   []string          // by column: an axis, or "" for a metric
+	metrics []string          // by column
+	where   []schema.Setting
+	chosen  []int // columns of where
+	rows    []experiment.ReferenceRow
+}
+
+// places are what a row can be about beside the axes.
+var places = []string{"workload", "hardware", "policy", "replicate"}
+
+func (t *referenceTable) head(columns []string) (err error) {
+	numbers := 0
+	seen := map[string]string{} // the column that holds a fact
+	if t.chosen, err = placesOf(columns, namesOf(t.where)); err != nil {
+		return err
+	}
+	for i, name := range columns {
+		if slices.Contains(t.chosen, i) {
+			t.facts, t.metrics = append(t.facts, ""), append(t.metrics, "")
+			continue
+		}
+		column := name
+		if is, ok := t.columns[name]; ok {
+			name = is
+		}
+		fact, metric := "", ""
+		if slices.Contains(places, name) || slices.Contains(t.spec.Axes, name) {
+			fact = name
+		} else if i := slices.IndexFunc(Metrics(), func(m string) bool { return m == name || m == name+"_s" }); i >= 0 {
+			metric = Metrics()[i]
+			numbers++
+		} else {
+			return fmt.Errorf("the column %q is neither an axis nor a metric: there are the axes %s, and the metrics are the "+
+				"columns of metrics.csv", name, strings.Join(append(slices.Clone(places), t.spec.Axes...), ", "))
+		}
+		switch before, twice := seen[fact+metric]; {
+		case twice && before == column:
+			return fmt.Errorf("the column %q is there twice", column)
+		case twice:
+			return fmt.Errorf("the columns %q and %q both hold %s", before, column, fact+metric)
+		}
+		seen[fact+metric] = column
+		t.facts, t.metrics = append(t.facts, fact), append(t.metrics, metric)
+	}
+	if numbers == 0 {
+		return fmt.Errorf("no column is a metric: these are called as the columns of metrics.csv")
+	}
+	return nil
+}
+
+func (t *referenceTable) row(_ int, fields []string) error {
+	var r experiment.ReferenceRow
+	for i, text := range fields {
+		text = strings.TrimSpace(text)
+		switch {
+		case text == "" || slices.Contains(t.chosen, i):
+		case t.facts[i] != "":
+			r.At = append(r.At, record.Setting{Name: t.facts[i], Value: text})
+		default:
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%s %q is not a number", t.metrics[i], text)
+			}
+			r.Values = append(r.Values, experiment.ReferenceValue{Metric: t.metrics[i], Value: v})
+		}
+	}
+	for _, at := range r.At {
+		if n, err := strconv.Atoi(at.Value); at.Name == "replicate" && err == nil && n > t.spec.Replicates {
+			return nil // of more replicates than this run has
+		}
+	}
+	if !t.planned(r) {
+		return fmt.Errorf("no cell of the experiment is at %s", record.AxesLabel(r.At))
+	}
+	t.rows = append(t.rows, r)
+	return nil
+}
+
+// planned reports whether some cell of the experiment is where a row is.
+func (t *referenceTable) planned(r experiment.ReferenceRow) bool {
+	return slices.ContainsFunc(t.spec.Cells, func(c experiment.Cell) bool {
+		for _, s := range r.At {
+			is := s.Value
+			switch s.Name {
+			case "workload":
+				is = c.Workload.Name
+			case "hardware":
+				is = c.Hardware.Name
+			case "policy":
+				is = c.Policy.Name
+			case "replicate":
+				if n, err := strconv.Atoi(s.Value); err != nil || n < 1 || n > t.spec.Replicates {
+					return false
+				}
+			default:
+				for _, a := range c.Axes {
+					if a.Name == s.Name {
+						is = a.Value
+					}
+				}
+			}
+			if is != s.Value {
+				return false
+			}
+		}
+		return true
+	})
+}

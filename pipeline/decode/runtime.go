@@ -1,0 +1,265 @@
+package decode
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// runtimeArgs are the arguments of a runtime block.
+//
+// The run time of the job in simulation, if it is not to be estimated from samples. It is given by a formula:
+// `startup + epochs × epoch` on one thread (`steps × epoch` for a job with steps), and `parallel` or `speedup`
+// for more threads. Or it is given by measurements on several numbers of threads: a `table`, or a CSV `file`
+// with a column of threads and a column of seconds. Rows with the same number of threads are averaged. Or a
+// `cluster` block has the law by which a job with roles trains, or an `elastic` block how a job trains whose
+// GPUs change.
+//
+// Between two measured numbers of threads, the speed (1 / time) is interpolated as a power of the threads: a
+// straight line on logarithmic axes. Below the smallest number, the speed is proportional to the threads. Above
+// the largest, it is constant: no job is faster than was measured.
+//
+//	job "given" {
+//	  command = ["train"]
+//	  epochs  = 100
+//	  threads = 4
+//	  runtime {
+//	    startup  = "2s"
+//	    epoch    = "500ms"
+//	    parallel = 0.9
+//	  }
+//	}
+//
+//	job "drawn" {
+//	  command = ["train"]
+//	  epochs  = 1
+//	  runtime { epoch = exponential("100s") }
+//	}
+//
+//	job "measured" {
+//	  command = ["train"]
+//	  epochs  = 100
+//	  threads = 4
+//	  runtime { table = { 1 = "100s", 2 = "55s", 4 = "30s" } }
+//	}
+//
+//	job "law" {
+//	  command = ["train"]
+//	  epochs  = 100
+//	  threads = 8
+//	  runtime {
+//	    epoch   = "500ms"
+//	    speedup = usl(0.05, 0.001)
+//	  }
+//	}
+type runtimeArgs struct {
+	// The time before the first epoch, the same on any number of threads.
+	//
+	//	startup = "2s"
+	Startup time.Duration `arg:"startup" default:"0s"`
+	// The time of one epoch (or step) on one thread: the same for all jobs of this block, or drawn for each job
+	// from a distribution. Estimates know the drawn time; `noisy(…)` gives them an error.
+	//
+	// Default: required without `table` and `file`.
+	//
+	//	epoch = exponential("500ms")
+	Epoch workload.Arrivals `arg:"epoch,positive" type:"gap"`
+	// The part of an epoch that gets faster with more threads, from 0 to 1 (Amdahl's law).
+	//
+	//	parallel = 0.9
+	Parallel float64 `arg:"parallel" default:"1" min:"0" max:"1"`
+	// How many times faster an epoch is than on one thread: a law, or a table, which is interpolated like that of
+	// times.
+	//
+	// Default: by `parallel`.
+	//
+	//	speedup = { 1 = 1, 2 = 1.8, 4 = 3.1 }
+	Speedup *workload.SpeedUp `arg:"speedup" type:"speedup"`
+	// Run times of the whole job on several numbers of threads, instead of `startup`, `epoch` and `parallel`.
+	//
+	//	table = { 1 = "100s", 2 = "55s", 4 = "30s" }
+	Table []threadTime `arg:"table,positive" type:"thread times"`
+	// A CSV file with such a table, relative to the folder of the experiment file. Its first line names the
+	// columns.
+	//
+	//	file = "times.csv"
+	File string `arg:"file"`
+	// The column of `file` that has the number of threads.
+	//
+	//	threads_column = "cores"
+	ThreadsColumn string `arg:"threads_column" default:"threads"`
+	// The column of `file` that has the seconds.
+	//
+	//	time_column = "time"
+	TimeColumn string `arg:"time_column" default:"seconds"`
+	// Selects rows of `file`: those with these texts in these columns.
+	//
+	// Default: all.
+	//
+	//	where = { model = "resnet" }
+	Where []schema.Setting `arg:"where"`
+	// What the times of `table` and `file` measure: the whole job, or one epoch (or step), to which `startup` is
+	// added.
+	//
+	//	per = "epoch"
+	Per string `arg:"per" default:"job" allowed:"job epoch"`
+	// A CSV file with the training loss after each epoch (or step), in their order, which the job reports in
+	// simulation; relative to the folder of the experiment file. It is for a job with a `target_loss`, which is
+	// done after the first that is at or below it.
+	//
+	//	losses = "losses.csv"
+	Losses string `arg:"losses"`
+	// The column of `losses` that has the loss.
+	//
+	//	loss_column = "training_loss"
+	LossColumn string `arg:"loss_column" default:"loss" needs:"losses"`
+	// The accuracy that the job has at its end in simulation, for the tables.
+	//
+	//	final_accuracy = 0.92
+	FinalAccuracy *float64 `arg:"final_accuracy" min:"0" max:"1"`
+	// The loss that the job has at its end in simulation, for the tables.
+	//
+	// Default: the last of its `losses`.
+	//
+	//	final_loss = 0.31
+	FinalLoss *float64 `arg:"final_loss"`
+	// How many times faster than this run time the job is on each type of GPU. Only with `gpus`. Every type that
+	// the hardware has needs a rate. For an `elastic` job, how many times faster a gradient is on it than the
+	// block says: the average over GPUs takes as long on all.
+	//
+	// Default: all GPUs are alike.
+	//
+	//	gpu_rate = { K80 = 1, V100 = 4.2 }
+	GPURate []experiment.GPURate `arg:"gpu_rate" type:"rates"`
+	// The part of its speed that the job keeps when it shares its GPUs with a job of another block, or of this
+	// one, by the name of that block: 1 for all of it. A policy with `packing` lets two jobs share that both say
+	// this of each other.
+	//
+	// Default: it shares its GPUs with no job.
+	//
+	//	beside = { embedding = 0.9, transformer = 0.55 }
+	Beside []experiment.GPURate `arg:"beside" type:"rates"`
+}
+
+func runtimeBlock() *schema.Block {
+	b := schema.Of[runtimeArgs](schema.Block{Name: "runtime", Single: true})
+	b.Blocks = []*schema.Block{clusterBlock(), elasticBlock()}
+	return b
+}
+
+// runtime decodes a runtime block of a job.
+func (d *Decoder) runtime(n *eval.Node, e *eval.Env, j *experiment.Job) (*experiment.Runtime, bool) {
+	var v runtimeArgs
+	a := d.Decode(n, e, &v)
+	rt, ok := d.times(n, e, a, &v, j)
+	if !ok {
+		return nil, false
+	}
+	rt.Accuracy, rt.Loss = v.FinalAccuracy, v.FinalLoss
+	return rt, true
+}
+
+// times decodes what a runtime block says of run times.
+func (d *Decoder) times(
+	n *eval.Node, e *eval.Env, a *eval.Args, v *runtimeArgs, j *experiment.Job,
+) (*experiment.Runtime, bool) {
+	if c := n.First("cluster"); c != nil {
+		return d.clusterRuntime(c, e, a, v, j)
+	}
+	if c := n.First("elastic"); c != nil {
+		return d.elasticRuntime(c, e, a, v, j)
+	}
+	table := "table"
+	if a.IsSet("file") {
+		table = "file"
+	}
+	if !a.IsSet(table) {
+		if a.Lacks("table") && a.Lacks("file") {
+			a.Unread("{} is for a table of run times, but neither table nor file is set.",
+				"threads_column", "time_column", "where", "per")
+		}
+		return d.runtimeLaw(a, v)
+	}
+	for _, other := range []string{"epoch", "parallel", "speedup", "table"} {
+		if other != table && !a.IsWrong(table) {
+			a.Excludes("{} and "+table+" both say how the run time depends on threads.", other)
+		}
+	}
+	if v.Per == "job" {
+		a.Excludes("The run times of the "+table+" include the start-up of the job. With per = \"epoch\" they are times of an "+
+			"epoch, to which {} is added.", "startup")
+	}
+	times := v.Table
+	if table == "table" {
+		a.Unread("{} belongs to file, which is not set.", "threads_column", "time_column", "where")
+	} else if a.OK {
+		times = d.timesFile(a, v)
+	}
+	losses := d.losses(a, v)
+	if !a.OK || len(times) == 0 {
+		return nil, false
+	}
+	curve := &workload.SpeedUp{}
+	for _, t := range times {
+		curve.Points = append(curve.Points, workload.SpeedPoint{Threads: t.Threads, Speed: 1 / t.Time.Seconds()})
+	}
+	return &experiment.Runtime{
+		Startup: v.Startup, Parallel: 1, SpeedUp: curve, Threads: times[0].Threads, Whole: v.Per != "epoch",
+		Epoch:    workload.Span{Kind: workload.Every, Mean: times[0].Time},
+		GPURates: v.GPURate, Losses: losses, Neighbours: neighbours(a, "beside"),
+	}, a.OK
+}
+
+// runtimeLaw decodes a run time that is given by formula.
+func (d *Decoder) runtimeLaw(a *eval.Args, v *runtimeArgs) (*experiment.Runtime, bool) {
+	if a.Lacks("epoch") && a.Lacks("table") && a.Lacks("file") && !a.Node.Broken {
+		a.Fail(a.Node.Header, "Missing argument", "%s needs epoch, table, file, a cluster block or an elastic block.", a.Node.Title())
+	}
+	if a.IsSet("speedup") && !a.IsWrong("speedup") {
+		a.Excludes("{} and speedup both say how epochs speed up; {} = 0.9 is speedup = amdahl(0.9).", "parallel")
+	}
+	return &experiment.Runtime{
+		Startup: v.Startup, Parallel: v.Parallel, SpeedUp: v.Speedup,
+		Epoch:    workload.Span{Kind: v.Epoch.Kind, Mean: v.Epoch.Mean, SD: v.Epoch.SD},
+		GPURates: v.GPURate, Losses: d.losses(a, v), Neighbours: neighbours(a, "beside"),
+	}, a.OK
+}
+
+// timesFile reads a table of run times: the mean of the rows of each number
+// of threads.
+func (d *Decoder) timesFile(a *eval.Args, v *runtimeArgs) []threadTime {
+	from, at := d.Find(v.File), a.Node.Attr("file").Expr.Range()
+	rows, ok := d.columns(a, at, from, []string{v.ThreadsColumn, v.TimeColumn}, v.Where)
+	if !ok {
+		return nil
+	}
+	if len(rows) == 0 {
+		a.Fail(at, "Table without rows", "No row of %s is selected.", from.Shown)
+		return nil
+	}
+	slices.SortStableFunc(rows, func(x, y []float64) int { return cmp.Compare(x[0], y[0]) })
+	var times []threadTime
+	for len(rows) > 0 {
+		threads, sum, n := rows[0][0], 0.0, 0
+		for n < len(rows) && rows[n][0] == threads {
+			sum += rows[n][1]
+			n++
+		}
+		if threads != math.Trunc(threads) || threads > schema.MaxThreads || sum/float64(n) > maxSeconds {
+			a.Fail(at, "Value out of range",
+				"%s has %v seconds on %v threads: threads are a whole number up to %d, and times at most %v s.",
+				from.Shown, sum/float64(n), threads, schema.MaxThreads, maxSeconds)
+			return nil
+		}
+		times = append(times,
+			threadTime{Threads: int(threads), Time: max(time.Duration(math.Round(sum/float64(n)*1e9)), 1)})
+		rows = rows[n:]
+	}
+	return times
+}

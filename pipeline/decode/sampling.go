@@ -1,0 +1,57 @@
+package decode
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+func (d *Decoder) profile() experiment.Profile {
+	var p experiment.Profile
+	n := d.sole("profile")
+	a := d.Decode(n, d.global, &p)
+	p.Alone, p.Range = p.Contention == "none", eval.RangeOf(n.Header)
+	if a.IsSet("epochs") {
+		a.Excludes("epochs and {} both say how long the samples are.", "samples", "fraction")
+		slices.Sort(p.Lengths)
+		if a.OK && len(slices.Compact(slices.Clone(p.Lengths))) < 2 {
+			a.Fail(a.At("epochs"), "Samples of one length",
+				"epochs needs two different lengths: with one, start-up and epochs cannot be told apart.")
+		}
+		p.Lengths = slices.Compact(p.Lengths)
+	}
+	slices.Sort(p.Threads)
+	p.Threads = slices.Compact(p.Threads)
+	return p
+}
+
+func (d *Decoder) estimate() experiment.Estimate {
+	var e experiment.Estimate
+	n := d.sole("estimate")
+	a := d.Decode(n, d.global, &e)
+	e.Range = eval.RangeOf(n.Header)
+	for i, m := range e.Models {
+		switch {
+		case slices.Contains(e.Models[:i], m):
+			a.Fail(a.At("models"), "Duplicate model", "models has %q twice.", m)
+		case m == e.Model:
+			a.Fail(a.At("models"), "Duplicate model",
+				"%q is the model itself; models are others to compare it with.", m)
+		}
+	}
+	return e
+}
+
+func profileBlock() *schema.Block {
+	return schema.Of[experiment.Profile](schema.Block{Name: "profile", Single: true})
+}
+
+func estimateBlock() *schema.Block {
+	return schema.Of[experiment.Estimate](schema.Block{Name: "estimate", Single: true})
+}
+
+// Models are the run-time models of package estimator that can be fitted to
+// samples, as a file names them.
+var Models = schema.Find(schema.Args[experiment.Estimate](), "model").Allowed

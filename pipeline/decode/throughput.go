@@ -1,0 +1,106 @@
+package decode
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// readSpeeds reads the table of a trace's argument throughputs, and gives the jobs without a job
+// block run times: those at one step per second, which the rates of devices divide.
+func (d *Decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
+	if !a.IsSet("throughputs") {
+		return true
+	}
+	from := d.Find(v.Throughputs)
+	digest, err := ReadFile(from, func(text io.Reader) (err error) {
+		t.speeds, err = workload.ReadThroughput(from.Shown, text)
+		return err
+	})
+	switch {
+	case len(experiment.LineErrors(err)) > 0:
+		d.FileErrors(from, a.At("throughputs"), err)
+		return false
+	case err != nil:
+		d.Errorf(a.At("throughputs"), "Unreadable table of throughputs", "%s: %v.", from.Shown, err)
+		return false
+	}
+	t.Digest += " " + digest
+	t.Trace.Trace.RunTimes = slices.Clone(t.RunTimes)
+	if t.RunTimes == nil {
+		t.Trace.Trace.RunTimes = slices.Repeat([]time.Duration{-1}, len(t.Jobs))
+	}
+	missing := 0
+	for i := range t.Jobs {
+		j := &t.Jobs[i]
+		if t.block[i] >= 0 {
+			continue
+		}
+		if problem := speedProblem(t.speeds, j); problem != "" {
+			if missing++; missing <= workload.MaxErrors {
+				d.LineError(t.Input, int(t.Lines[i]), "Job without a throughput", problem)
+			}
+			continue
+		}
+		run, err := workload.Units(j.Units(), time.Second)
+		if err != nil {
+			d.LineError(t.Input, int(t.Lines[i]), "Job that is too long", err.Error())
+			missing++
+			continue
+		}
+		t.RunTimes[i] = run
+	}
+	return missing == 0
+}
+
+// speedProblem says why a table has no run time for a job; empty when it has one.
+func speedProblem(t *workload.Throughputs, j *scheduler.Job) string {
+	if j.Units() <= 0 {
+		return fmt.Sprintf("The trace has no number of steps for %q: a table of throughputs says nothing of it.", j.Name)
+	}
+	if len(ratesOf(t, j)) > 0 {
+		return ""
+	}
+	if !slices.Contains(t.Jobs(), j.Class) {
+		near := ""
+		if name := schema.Nearest(j.Class, t.Jobs()); name != "" {
+			near = fmt.Sprintf(" Did you mean %q?", name)
+		}
+		return fmt.Sprintf("The table of throughputs does not have the job type %q.%s", j.Class, near)
+	}
+	return fmt.Sprintf("The table of throughputs has the job type %q, but not with %d workers on any of %s.", j.Class,
+		workers(j), strings.Join(t.Devices(), ", "))
+}
+
+func workers(j *scheduler.Job) int { return max(j.GPUs, 1) }
+
+// ratesOf returns how fast a job is on the types of devices on which it runs.
+func ratesOf(t *workload.Throughputs, j *scheduler.Job) []experiment.GPURate {
+	var rates []experiment.GPURate
+	for _, device := range t.Devices() {
+		if s, _ := t.Speed(workload.ThroughputKey{Job: j.Class, Device: device, Workers: workers(j)}); s > 0 {
+			rates = append(rates, experiment.GPURate{Type: device, Rate: s})
+		}
+	}
+	return rates
+}
+
+// measuredBlock is the block of the jobs of a trace that a table of throughputs describes.
+func measuredBlock(speeds *workload.Throughputs, t *experiment.Trace, j *scheduler.Job) *experiment.Job {
+	return &experiment.Job{
+		Name: j.Class, Range: t.Range, GPUs: j.GPUs, Form: fmt.Sprintf("%dt", j.Threads),
+		Threads: experiment.Threads{Request: j.Threads, Min: j.Threads, Inter: 1, Intra: j.Threads}, Steps: 1,
+		Runtime: &experiment.Runtime{
+			Epoch: workload.Span{Mean: time.Second}, Whole: true, Parallel: 1, GPURates: ratesOf(speeds, j),
+			Neighbours: experiment.NeighboursIn(speeds, j.Class, workers(j)),
+		},
+	}
+}

@@ -1,0 +1,536 @@
+package decode
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/scheduler/tuner"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// Tune is a tune block whose trials have no cells yet.
+type Tune struct {
+	*experiment.Tuning
+	// Job is the name of the job block.
+	Job string
+	// Values are those of settings with a list, by "name\x00text".
+	Values map[string]cty.Value
+}
+
+// tuned is a tune block with the blocks that its settings change.
+type tuned struct {
+	node     *eval.Node
+	job      *eval.Node // with the arguments that settings replace
+	settings []string
+	whole    bool // nothing is wrong with it
+}
+
+// searched are the settings of a tune block, and then its contexts.
+func searched(n *eval.Node) []*eval.Node { return slices.Concat(n.All("setting"), n.All("context")) }
+
+// settingNames are the names of all settings of tune blocks.
+func (m *matrix) settingNames() []string {
+	var names []string
+	for _, n := range m.root.All("tune") {
+		for _, s := range searched(n) {
+			names = append(names, s.Label)
+		}
+	}
+	return names
+}
+
+// tunes finds the tune blocks, and binds their settings to what reads them.
+func (x *expander) tunes(e *eval.Env) {
+	for _, n := range x.root.All("tune") {
+		before := len(x.List)
+		x.blocks.Tune(n, e)
+		x.know(n, before)
+		t := &tuned{node: n}
+		for _, s := range searched(n) {
+			if slices.Contains(t.settings, s.Label) {
+				x.Errorf(s.LabelAt, "Duplicate setting", "%s has a setting %q already.", n.Title(), s.Label)
+			}
+			t.settings = append(t.settings, s.Label)
+			if i := x.axis(s.Label); i != absent {
+				x.Errorf(s.LabelAt, "Setting with the name of an axis",
+					"The matrix has an axis %q; give the setting another name.", s.Label)
+				x.axes[i].read = true
+			}
+		}
+		t.whole = !x.known[n].broken && len(x.List) == before
+		if job := x.jobOf(n); job != nil {
+			t.job = x.bind(t, job, e)
+			t.whole = t.whole && !x.known[t.job].broken && len(x.List) == before
+		}
+		x.tuned = append(x.tuned, t)
+	}
+}
+
+// jobOf finds the job block of a tune block.
+func (x *expander) jobOf(n *eval.Node) *eval.Node {
+	names, _ := eval.NamesRead(n, "job")
+	if len(names) == 0 {
+		return nil
+	}
+	return x.root.Find("job", names[0])
+}
+
+// bind returns the job block with the arguments replaced that settings name, and
+// reports settings that neither the job nor a hardware reads.
+func (x *expander) bind(t *tuned, job *eval.Node, e *eval.Env) *eval.Node {
+	read, _ := eval.NamesRead(job, "each")
+	for _, h := range x.root.All("hardware") {
+		names, _ := eval.NamesRead(h, "each")
+		read = append(read, names...)
+	}
+	broken := job.Broken || x.known[job] != nil && x.known[job].broken
+	recorded := x.blocks.RecordedSettings(job, e)
+	read = append(read, recorded...)
+	bound := *job
+	bound.Attrs, bound.Blocks = slices.Clone(job.Attrs), slices.Clone(job.Blocks)
+	for i, b := range bound.Blocks {
+		if b.Schema.Name == "builtin" {
+			copied := *b
+			copied.Attrs = slices.Clone(b.Attrs)
+			bound.Blocks[i] = &copied
+		}
+	}
+	var builtin *eval.Node = bound.First("builtin")
+	for _, s := range searched(t.node) {
+		switch {
+		case s.Broken || broken || slices.Contains(read, s.Label):
+		case schema.Find(bound.Args, s.Label) != nil && len(recorded) == 0:
+			replace(&bound, s)
+		case builtin != nil && schema.Find(builtin.Args, s.Label) != nil:
+			replace(builtin, s)
+		default:
+			known := append(schema.Names(job.Args), recorded...)
+			if builtin != nil {
+				known = append(known, schema.Names(builtin.Args)...)
+			}
+			x.Suggest(s.LabelAt, schema.Nearest(s.Label, known), "Setting that the job does not have",
+				"Neither %s nor a hardware reads each.%s, and %s has no argument %q: the setting would change nothing.",
+				job.Title(), s.Label, job.Title(), s.Label)
+		}
+	}
+	x.know(&bound, len(x.List))
+	x.known[&bound].broken = x.known[&bound].broken || broken
+	return &bound
+}
+
+// replace sets an argument to the value of a setting.
+func replace(n *eval.Node, s *eval.Node) {
+	at := s.LabelAt
+	expr, diags := hclsyntax.ParseExpression([]byte("each."+s.Label), at.Filename, at.Start)
+	if diags.HasErrors() {
+		return // labels are identifiers
+	}
+	a := &hcl.Attribute{Name: s.Label, Expr: expr, Range: at, NameRange: at}
+	for i, old := range n.Attrs {
+		if old.Name == s.Label {
+			n.Attrs[i] = a
+			return
+		}
+	}
+	n.Attrs = append(n.Attrs, a)
+}
+
+// tunings are the searches: each tune block on each hardware, at all values of
+// the axes that it reads.
+func (x *expander) tunings(points []point) []*experiment.Tuning {
+	ih := x.axis("hardware")
+	var list []*experiment.Tuning
+	for _, t := range x.tuned {
+		if t.job == nil {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, p := range points {
+			if p.at[ih] == absent {
+				continue
+			}
+			hn := x.root.Find("hardware", x.axes[ih].texts[p.at[ih]])
+			reads := union(union(x.known[t.node].reads, x.known[t.job].reads), x.known[hn].reads)
+			for _, i := range reads {
+				x.axes[i].read = true
+			}
+			key := p.key([]int{ih}) + p.key(reads)
+			if !t.whole || seen[key] || x.known[hn].broken {
+				continue
+			}
+			seen[key] = true
+			if one := x.tuning(t, hn, p, reads); one != nil {
+				list = append(list, one)
+			}
+		}
+	}
+	return list
+}
+
+// tuning makes one search; nil when something is wrong with it.
+func (x *expander) tuning(t *tuned, hardware *eval.Node, p point, reads []int) *experiment.Tuning {
+	each := map[string]cty.Value{}
+	var axes []schema.Setting
+	for _, i := range reads {
+		a := x.axes[i]
+		if p.at[i] == absent {
+			x.Errorf(p.place, "Point without a value",
+				"%s reads each.%s, which this point does not set.", t.node.Title(), a.name)
+			return nil
+		}
+		each[a.name] = a.values[p.at[i]]
+		axes = append(axes, schema.Setting{Name: a.name, Value: a.texts[p.at[i]]})
+	}
+	before := len(x.List)
+	decoded, ok := x.blocks.Tune(t.node, x.global.With(each, ""))
+	if !ok {
+		return nil
+	}
+	one := decoded.Tuning
+	one.Hardware, one.Axes = hardware.Label, axes
+	measured := x.blocks.Measured(t.job, x.global.With(each, ""), t.settings)
+	if !x.fill(t, one, measured) {
+		return nil
+	}
+	trials := &trials{x: x, t: t, decoded: decoded, hardware: hardware, each: each, made: map[string]made{}}
+	one.At = trials.at
+	if len(measured) > 0 {
+		x.candidates(t, one, measured, trials)
+	} else {
+		x.probe(t, one, trials)
+	}
+	if len(x.List) > before && x.Failed() {
+		return nil
+	}
+	x.suits(t, one)
+	return one
+}
+
+// fill gives settings without values those of the table.
+func (x *expander) fill(t *tuned, one *experiment.Tuning, measured [][]string) bool {
+	good := true
+	for i := range one.Settings {
+		s := &one.Settings[i]
+		if len(s.Values) > 0 || s.Numeric {
+			continue
+		}
+		at := searched(t.node)[i]
+		if len(measured) == 0 {
+			x.Errorf(at.Header, "Setting without values", "%s needs values, or min and max.", at.Title())
+			good = false
+			continue
+		}
+		s.Numeric = true
+		for _, row := range measured {
+			if !slices.Contains(s.Values, row[i]) {
+				s.Values = append(s.Values, row[i])
+				_, err := cty.ParseNumberVal(row[i])
+				s.Numeric = s.Numeric && err == nil
+			}
+		}
+		if s.Numeric {
+			slices.SortFunc(s.Values, func(a, b string) int {
+				u, v := cty.MustParseNumberVal(a), cty.MustParseNumberVal(b)
+				return u.AsBigFloat().Cmp(v.AsBigFloat())
+			})
+		}
+		good = settle(x.Reporter, at, s) && good
+	}
+	return good
+}
+
+// mostCandidates bounds the settings of a table that are searched.
+const mostCandidates = 20_000
+
+// candidates makes the settings that were measured the only ones, and finds the
+// best of them.
+func (x *expander) candidates(t *tuned, one *experiment.Tuning, measured [][]string, all *trials) {
+	one.Candidates = [][]string{} // which says that not all combinations are there
+	for _, values := range measured {
+		if !inSpace(one.Settings, values) {
+			continue
+		}
+		if len(one.Candidates) == mostCandidates {
+			x.Errorf(t.node.Header, "Table too large", "More than %d settings were measured.", mostCandidates)
+			return
+		}
+		c, err := all.at(values)
+		if err != nil {
+			x.Errorf(t.node.Header, "Trial that cannot be made",
+				"With %s: %v.", settingsText(one.Settings, values), err)
+			return
+		}
+		one.Candidates = append(one.Candidates, values)
+		if len(one.Candidates) == 1 {
+			one.Probes = append(one.Probes, c)
+		}
+		out := c.Workload.Submits[0].Job.Recorded.Outcome.Reach(one.Aim())
+		if v := one.Value(out); one.Feasible(out) && one.Counts(settingsOf(one.Settings, values)) &&
+			(one.Best == nil || one.Better(v, *one.Best)) {
+			one.Best = &v
+			one.BestSettings = settingsOf(one.Settings, values)
+		}
+	}
+	switch {
+	case len(one.Candidates) == 0:
+		x.Errorf(t.node.Header, "Empty space", "The table has none of the settings that %s searches.", t.node.Title())
+	case one.Best == nil:
+		x.Warnf(t.node.Header, "Constraints that nothing satisfies",
+			"No settings of the table satisfy the constraints of %s.", t.node.Title())
+	}
+}
+
+// settingsOf are settings with their values.
+func settingsOf(settings []tuning.TunedSetting, values []string) []record.Setting {
+	list := make([]record.Setting, len(settings))
+	for i, s := range settings {
+		list[i] = record.Setting{Name: s.Name, Value: values[i]}
+	}
+	return list
+}
+
+// inSpace reports whether settings of a table are among those that are searched.
+func inSpace(settings []tuning.TunedSetting, values []string) bool {
+	for i, s := range settings {
+		if len(s.Values) > 0 {
+			if !slices.Contains(s.Values, values[i]) {
+				return false
+			}
+			continue
+		}
+		v, err := cty.ParseNumberVal(values[i])
+		if err != nil {
+			return false
+		}
+		if f, _ := v.AsBigFloat().Float64(); f < s.Min || f > s.Max || s.Integer && f != math.Trunc(f) {
+			return false
+		}
+	}
+	return true
+}
+
+// probe makes the trials at the ends of each setting, so that values that the job
+// refuses are found when the file is read.
+func (x *expander) probe(t *tuned, one *experiment.Tuning, all *trials) {
+	initial := make([]string, len(one.Settings))
+	for i, s := range one.Settings {
+		initial[i] = s.Initial
+	}
+	for i, s := range one.Settings {
+		values := s.Values
+		if len(values) == 0 {
+			values = []string{record.Number(s.Min), record.Number(s.Max)}
+		}
+		for _, v := range values {
+			at := slices.Clone(initial)
+			at[i] = v
+			c, err := all.checked(at)
+			if err != nil {
+				return // which has been reported
+			}
+			one.Probes = append(one.Probes, c)
+		}
+	}
+	x.possible(one, all)
+}
+
+// mostListed bounds the settings that are looked at one by one, and that have no table.
+const mostListed = 2000
+
+// possible leaves out the settings that are possible each by itself and together not:
+// their job is refused, or asks for more than the hardware has.
+func (x *expander) possible(one *experiment.Tuning, all *trials) {
+	p := one.Problem(0)
+	if n := p.Space.Size(mostListed); n <= 0 || len(p.Space) > p.Space.Settings() {
+		return
+	}
+	var fit [][]string
+	points := p.Space.Grid()
+	for _, at := range points {
+		values := one.ValuesAt(at)
+		c, err := all.at(values)
+		if err == nil && c.Workload.Submits[0].Job.Fits(c.Hardware) {
+			fit = append(fit, values)
+		}
+	}
+	if len(fit) > 0 && len(fit) < len(points) { // else the checks say what is wrong
+		one.Candidates, one.Impossible = fit, len(points)-len(fit)
+	}
+}
+
+// suits reports a method or an objective that cannot work with these trials.
+func (x *expander) suits(t *tuned, one *experiment.Tuning) {
+	place := func(arg string) hcl.Range {
+		if a := t.node.Attr(arg); a != nil {
+			return a.Expr.Range()
+		}
+		return t.node.Header
+	}
+	m, _ := tuner.Find(one.Method)
+	p := one.Problem(0)
+	if m.NeedsGrid && !p.Finite() {
+		x.Errorf(place("method"), "Method that does not fit",
+			"The method %q needs settings with lists of values or whole numbers, and not too many of them.", m.Name)
+	}
+	contexts := len(t.node.All("context"))
+	switch {
+	case m.NeedsContext && contexts == 0:
+		x.Errorf(place("method"), "Method that does not fit",
+			"The method %q needs a context block: how much of a whole a trial is given.", m.Name)
+	case m.NeedsContext && contexts > 1:
+		x.Errorf(t.node.All("context")[1].Header, "Method that does not fit",
+			"The method %q climbs along one context.", m.Name)
+	}
+	if m.NeedsBest && (one.Candidates == nil || one.Impossible > 0) {
+		x.Errorf(place("method"), "Method that does not fit",
+			"The method %q needs a job with a recorded block, all of whose outcomes are known.", m.Name)
+	}
+	if len(one.Probes) == 0 {
+		return
+	}
+	c := one.Probes[0]
+	j := c.Workload.Submits[0].Job
+	if !c.Hardware.Real() && j.Runtime == nil {
+		x.Errorf(place("job"), "Trials without an outcome",
+			"On the simulated hardware %q, trials of %q need a runtime or a recorded block.", one.Hardware, j.Name)
+		return
+	}
+	if c.Hardware.Real() && j.Recorded != nil {
+		x.Errorf(place("job"), "Recorded job on real hardware",
+			"The outcomes of %q are recorded, so there is nothing to run on %q: it needs simulated "+
+				"hardware.", j.Name, one.Hardware)
+		return
+	}
+	needs := []string{one.Objective}
+	at := []hcl.Range{place("objective")}
+	if o := tuning.FindObjective(one.Objective); o.Target != "" {
+		needs[0] = o.Target
+	}
+	for _, n := range t.node.All("constraint") {
+		needs, at = append(needs, n.Label), append(at, n.Header)
+	}
+	for i, name := range needs {
+		if lacks(c, j, name) && !(one.Mode != "" && name == "loss" && j.Runtime != nil && len(j.Runtime.Losses) > 0) {
+			x.Errorf(at[i], "Outcome that nothing reports",
+				"Trials of %q on %q have no %s.", j.Name, one.Hardware, name)
+		}
+	}
+}
+
+// lacks reports whether trials certainly have no outcome of a name.
+func lacks(c experiment.Cell, j *experiment.Job, name string) bool {
+	switch {
+	case j.Recorded != nil:
+		return name != "throughput" && j.Recorded.Outcome.Crashed == "" && math.IsNaN(j.Recorded.Outcome.Outcome(name))
+	case name == "cost":
+		return c.Hardware.Terms == nil // nobody says what servers cost
+	case c.Hardware.Real():
+		return false
+	}
+	return name != "time" && name != "throughput"
+}
+
+// trials makes the cells of the trials of a tuning.
+type trials struct {
+	x        *expander
+	t        *tuned
+	decoded  *Tune
+	hardware *eval.Node
+	each     map[string]cty.Value
+	made     map[string]made
+}
+
+// made is a cell that was made, or why it could not be.
+type made struct {
+	cell experiment.Cell
+	err  error
+}
+
+// at returns the cell of a trial. What is wrong with it is the error, and is not
+// reported.
+func (t *trials) at(values []string) (experiment.Cell, error) {
+	key := strings.Join(values, "\x00")
+	if m, ok := t.made[key]; ok {
+		return m.cell, m.err
+	}
+	before := len(t.x.List)
+	c, err := t.checked(values)
+	t.x.TakeBack(before)
+	t.made[key] = made{c, err}
+	return c, err
+}
+
+// checked is at, with what is wrong reported.
+func (t *trials) checked(values []string) (experiment.Cell, error) {
+	each := map[string]cty.Value{}
+	for name, v := range t.each {
+		each[name] = v
+	}
+	for i, s := range t.decoded.Settings {
+		v, ok := t.decoded.Values[s.Name+"\x00"+values[i]]
+		if !ok && s.Numeric {
+			var err error
+			if v, err = cty.ParseNumberVal(values[i]); err != nil {
+				return experiment.Cell{}, fmt.Errorf("%s is %q, which is not a number", s.Name, values[i])
+			}
+		} else if !ok {
+			v = cty.StringVal(values[i])
+		}
+		each[s.Name] = v
+	}
+	before := len(t.x.List)
+	e := t.x.global.With(each, " (with "+settingsText(t.decoded.Settings, values)+")")
+	job, ok := t.x.blocks.Job(t.t.job, e)
+	h, ok2 := t.x.blocks.Hardware(t.hardware, e)
+	if !ok || !ok2 {
+		for _, d := range t.x.List[before:] {
+			return experiment.Cell{}, errors.New(strings.TrimSuffix(d.Summary+": "+d.Detail, "."))
+		}
+		return experiment.Cell{}, errors.New("its settings are not possible")
+	}
+	c := experiment.Cell{
+		Hardware: h, Policy: FirstCome(t.t.node),
+		Workload: &experiment.Workload{
+			Name: t.t.node.Label, Range: eval.RangeOf(t.t.node.Header),
+			Submits: []experiment.Submit{{
+				Job: job, Count: 1, Arrivals: workload.Arrivals{Kind: workload.At, Times: []time.Duration{0}},
+				Range: eval.RangeOf(t.t.node.Header),
+			}},
+		},
+	}
+	for i, s := range t.decoded.Settings {
+		c.Axes = append(c.Axes, schema.Setting{Name: s.Name, Value: values[i]})
+	}
+	return c, nil
+}
+
+// FirstCome is the policy of what is run for a block beside the matrix, with one job each.
+func FirstCome(n *eval.Node) *experiment.Policy {
+	p := &experiment.Policy{Name: "fcfs", Range: eval.RangeOf(n.Header), Estimates: "fitted",
+		At: map[string]experiments.Range{}}
+	p.Order = "fcfs"
+	p.Policy = p.Complete()
+	return p
+}
+
+func settingsText(settings []tuning.TunedSetting, values []string) string {
+	parts := make([]string, len(settings))
+	for i, s := range settings {
+		parts[i] = s.Name + "=" + values[i]
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,107 @@
+package record
+
+import (
+	"math"
+	"strconv"
+)
+
+// TrialRef makes a cell a trial of a tuning.
+type TrialRef struct {
+	// Tuning is its index among the searches of the plan, Number counts from 1.
+	Tuning   int       `json:"tuning"`
+	Number   int       `json:"number"`
+	Settings []Setting `json:"settings"`
+	// Predicted is what a model expected of the objective, with the interval that
+	// holds it with a probability of 90%; nil for trials without a model. Feasible is
+	// the probability that all constraints hold.
+	Predicted *float64 `json:"predicted,omitempty"`
+	Low       *float64 `json:"low,omitempty"`
+	High      *float64 `json:"high,omitempty"`
+	Feasible  *float64 `json:"feasible,omitempty"`
+}
+
+// Constraint bounds an outcome of a trial: time, loss, accuracy or cost.
+type Constraint struct {
+	Outcome string   `json:"outcome"`
+	Min     *float64 `json:"min,omitempty"`
+	Max     *float64 `json:"max,omitempty"`
+}
+
+// Reached reports whether a value is where the bound wants it.
+func (c *Constraint) Reached(v float64) bool {
+	return c.Min != nil && v >= *c.Min || c.Max != nil && v <= *c.Max
+}
+
+// Reach returns the outcome of a trial of which only the end is known: it has reached its target, if it has one (which may
+// be nil), if it ends there.
+func (o *TrialOutcome) Reach(target *Constraint) *TrialOutcome {
+	if target == nil || o.Crashed != "" || o.Reached != nil || !target.Reached(o.Outcome(target.Outcome)) {
+		return o
+	}
+	reached := *o
+	reached.Reached = &o.Time
+	return &reached
+}
+
+// Stretch is a time in which a job that is changed while it trains had the same settings.
+// Times are in seconds of service.
+type Stretch struct {
+	Settings []Setting `json:"settings"`
+	From     float64   `json:"from_s"`
+	To       float64   `json:"to_s"`
+	// Units are the epochs (or steps) that it finished in it, and Pace the median time of
+	// one; 0: not known.
+	Units int     `json:"units"`
+	Pace  float64 `json:"pace_s,omitempty"`
+	// Cost is the time that the change before it took, Restart that it was by a new start.
+	Cost    float64 `json:"change_s,omitempty"`
+	Restart bool    `json:"restart,omitempty"`
+	// Ignored names settings that the change before was to bring, and that the program has not
+	// taken on: Settings are those that it went on with.
+	Ignored string `json:"ignored,omitempty"`
+	// Loss and Accuracy are the last ones. Remaining is how long the job was predicted to
+	// go on when the stretch began.
+	Loss      *float64 `json:"loss,omitempty"`
+	Accuracy  *float64 `json:"accuracy,omitempty"`
+	Remaining *float64 `json:"remaining_s,omitempty"`
+}
+
+// TrialOutcome is what a trial came to. What is not known is nil.
+type TrialOutcome struct {
+	// Stretches are those of a job that was changed while it trained.
+	Stretches []Stretch `json:"stretches,omitempty"`
+	// Time is the service time in seconds, Units the epochs or steps that were done.
+	Time  float64 `json:"time_s"`
+	Units int     `json:"units,omitempty"`
+	// Loss and Accuracy are the last that were reported, Cost is in dollars, or in
+	// what a table has it.
+	Loss     *float64 `json:"loss,omitempty"`
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	Cost     *float64 `json:"cost,omitempty"`
+	// Reached is after how many seconds of service the target was reached.
+	Reached *float64 `json:"reached_s,omitempty"`
+	// Crashed says why the trial has no outcome; empty for one that has.
+	Crashed string `json:"crashed,omitempty"`
+}
+
+// Outcome returns an outcome of a trial by its name; NaN when it is not known.
+func (o *TrialOutcome) Outcome(name string) float64 {
+	var v *float64
+	switch name {
+	case "time":
+		return o.Time
+	case "loss":
+		v = o.Loss
+	case "accuracy":
+		v = o.Accuracy
+	case "cost":
+		v = o.Cost
+	}
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+// Number is the text form of a number.
+func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

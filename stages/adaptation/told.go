@@ -1,0 +1,479 @@
+package adaptation
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// Adaptation says what an adaptation block came to.
+type Adaptation struct {
+	Name string
+	// Ranks and Regrets have a row for each controller; Scenarios has one for each
+	// scenario: what all sequences of decisions come to there. Real has a row for each
+	// controller that decided in real training, and scenario.
+	Ranks, Regrets, Scenarios, Real tell.Table
+	Answers                         []string
+}
+
+// The kinds of controllers that agents are compared with.
+const (
+	bestConstant  = "best_constant"
+	bestElsewhere = "best_elsewhere"
+	agentKind     = "agent"
+)
+
+// adaptationLevel is that of the intervals.
+const adaptationLevel = 0.95
+
+// Adaptations puts the tables of controllers that deepen networks into words, a
+// block each.
+func Adaptations(all Tables) []Adaptation {
+	var out []Adaptation
+	for _, s := range all.blocks() {
+		if len(s.Ranking)+len(s.RealRanking) == 0 {
+			continue
+		}
+		b := block{
+			name: s.name, rows: s.Ranking, real: s.RealRanking, sequences: s.Sequences, scenarios: s.scenarios,
+			controllers: s.controllers,
+		}
+		for _, r := range s.Choices {
+			if r.Decision == 1 {
+				b.plays = append(b.plays, r)
+			}
+		}
+		a := Adaptation{Name: s.name, Scenarios: b.scenarioTable(), Answers: b.answers()}
+		a.Ranks, a.Regrets = b.tables()
+		a.Real = b.realTable()
+		for _, text := range []string{b.fidelity(), kept(s.Courses)} {
+			if text != "" {
+				a.Answers = append(a.Answers, text)
+			}
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// column lists the different values of a column, in their order.
+func column[T any](rows []T, of func(T) string) []string {
+	var out []string
+	for _, r := range rows {
+		if v := of(r); !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// block has the rows of one adaptation block.
+type block struct {
+	name                   string
+	rows, real             []RankingRow // on tables, and in real training
+	sequences              []SequenceRow
+	plays                  []ChoiceRow // the first decision of each training
+	scenarios, controllers []string
+}
+
+// row finds what a controller came to in a scenario; nil if it was not there.
+func (b *block) row(controller, scenario string) *RankingRow {
+	i := slices.IndexFunc(b.rows, func(r RankingRow) bool {
+		return r.Controller == controller && r.Scenario == scenario
+	})
+	if i < 0 {
+		return nil
+	}
+	return &b.rows[i]
+}
+
+// of returns the first row of a controller.
+func (b *block) of(controller string) *RankingRow {
+	return &b.rows[slices.IndexFunc(b.rows, func(r RankingRow) bool { return r.Controller == controller })]
+}
+
+// tables have the controllers in all scenarios: their ranks, and their accuracies and
+// regrets.
+func (b *block) tables() (ranks, regrets tell.Table) {
+	of, accuracies := []string{"controller"}, []string{"controller"}
+	for _, s := range b.scenarios {
+		of = append(of, s+": rank")
+		accuracies = append(accuracies, s+": accuracy", "regret")
+	}
+	ranks, regrets = tell.NewTable(1, append(of, "mean regret", "runs")...), tell.NewTable(1, accuracies...)
+	for _, c := range b.controllers {
+		rank, regret := []string{c}, []string{c}
+		runs, n := 0.0, 0.0
+		for _, s := range b.scenarios {
+			r := b.row(c, s)
+			if r == nil {
+				rank, regret = append(rank, "–"), append(regret, "–", "–")
+				continue
+			}
+			rank = append(rank, fmt.Sprintf("%g", r.Rank))
+			regret = append(regret, fmt.Sprintf("%.4f", r.Accuracy), regretText(interval(r)))
+			runs, n = runs+r.Runs, n+1
+		}
+		ranks.Add(append(rank, regretText(b.regret(c)), fmt.Sprintf("%.3g", runs/n))...)
+		regrets.Add(regret...)
+	}
+	return ranks, regrets
+}
+
+// realTable has the controllers that decided in real training.
+func (b *block) realTable() tell.Table {
+	t := tell.NewTable(2, "controller", "scenario", "sequence", "trainings", "accuracy", "same in the table",
+		"difference", "rank",
+		"regret", "runs")
+	for i := range b.real {
+		r := &b.real[i]
+		rank := "–"
+		if stats.Finite(r.Rank) {
+			rank = fmt.Sprintf("%g", r.Rank)
+		}
+		difference, regret := "–", "–"
+		if stats.Finite(r.Fidelity) {
+			difference = fmt.Sprintf("%+.4f", r.Fidelity)
+		}
+		if stats.Finite(r.Regret) {
+			regret = regretText(interval(r))
+		}
+		t.Add(r.Controller, r.Scenario, r.Sequence, fmt.Sprint(r.Seeds),
+			fmt.Sprintf("%.4f", r.Accuracy),
+			known(r.Recorded), difference, rank, regret, fmt.Sprintf("%.3g", r.Runs))
+	}
+	return t
+}
+
+// fidelity says how far real trainings come from the table; "" without both.
+func (b *block) fidelity() string {
+	var differences []float64
+	size := 0.0
+	for _, r := range b.real {
+		if stats.Finite(r.Fidelity) {
+			differences = append(differences, r.Fidelity)
+			size += math.Abs(r.Fidelity)
+		}
+	}
+	if len(differences) == 0 {
+		return ""
+	}
+	i := stats.MeanInterval(differences, adaptationLevel)
+	text := fmt.Sprintf("%+.4f", i.Mean)
+	if stats.Finite(i.Low) && stats.Finite(i.High) {
+		text += fmt.Sprintf(" (%+.4f to %+.4f)", i.Low, i.High)
+	}
+	return fmt.Sprintf("Where controllers decided in real training, accuracies differ by %.4f from those of the same "+
+		"sequences in the table, regardless of the sign; with it by %s on average.", size/float64(len(differences)),
+		text)
+}
+
+// scenarioTable says what all sequences come to.
+func (b *block) scenarioTable() tell.Table {
+	t := tell.NewTable(1, "scenario", "sequences", "best accuracy", "sequence", "mean accuracy", "never deepened", "rank",
+		"second best: regret",
+		"decisions explain", "noise", "regret by noise")
+	for _, s := range b.scenarios {
+		all, nothing := b.every(s)
+		if len(all) == 0 {
+			continue
+		}
+		sum := 0.0
+		for _, r := range all {
+			sum += r.Accuracy
+		}
+		f := factorial(all)
+		explained := "–"
+		if stats.Finite(f.MainR2) {
+			explained = fmt.Sprintf("%.0f%%", 100*f.MainR2)
+		}
+		never, rank := fmt.Sprintf("%.4f", all[nothing].Accuracy), fmt.Sprint(all[nothing].Rank)
+		slices.SortStableFunc(all, func(a, b SequenceRow) int { return a.Rank - b.Rank })
+		second := "–"
+		if len(all) > 1 {
+			second = fmt.Sprintf("%.4f", all[1].Regret)
+		}
+		t.Add(s, fmt.Sprint(len(all)), fmt.Sprintf("%.4f", all[0].Accuracy), all[0].Sequence,
+			fmt.Sprintf("%.4f", sum/float64(len(all))), never, rank, second, explained, known(f.Noise),
+			known(f.Regret))
+	}
+	return t
+}
+
+// known writes a number that may be unknown.
+func known(v float64) string {
+	if !stats.Finite(v) {
+		return "–"
+	}
+	return fmt.Sprintf("%.4f", v)
+}
+
+// every lists the sequences of a scenario in their order, and the place of the one that
+// does nothing at each decision: the last.
+func (b *block) every(scenario string) (all []SequenceRow, nothing int) {
+	for _, r := range b.sequences {
+		if r.Scenario == scenario {
+			all = append(all, r)
+		}
+	}
+	return all, len(all) - 1
+}
+
+// factorial analyses the sequences of a scenario: all combinations of actions.
+func factorial(all []SequenceRow) stats.Factorial {
+	var values []float64
+	for _, r := range all {
+		values = append(values, r.Accuracy)
+	}
+	decisions := len(all[0].Actions())
+	actions := int(math.Round(math.Pow(float64(len(all)), 1/float64(decisions))))
+	return stats.NewFactorial(values, actions, decisions)
+}
+
+// noise says how much of the regret is that of single trainings; "" where it is not
+// known of all scenarios.
+func (b *block) noise() string {
+	sum, low, high := 0.0, math.Inf(1), 0.0
+	for _, s := range b.scenarios {
+		all, _ := b.every(s)
+		if len(all) == 0 {
+			return ""
+		}
+		f := factorial(all)
+		if !(f.Regret > 0) {
+			return ""
+		}
+		sum, low, high = sum+f.Regret/float64(len(b.scenarios)), min(low, f.Noise), max(high, f.Noise)
+	}
+	return fmt.Sprintf("What single decisions and pairs of them do not explain varies by %.4f to %.4f (standard "+
+		"deviation) from sequence to sequence. If that is noise, then even who knew what every sequence comes to on "+
+		"average would have a mean regret of about %.4f here: below that, a controller has seen these very trainings.",
+		low, high, sum)
+}
+
+// interval is the mean regret of a row with its interval.
+func interval(r *RankingRow) stats.Interval {
+	return stats.Interval{Mean: r.Regret, Low: r.RegretLow, High: r.RegretHigh}
+}
+
+// regret is the mean regret of a controller over all scenarios, with an interval
+// over its seeds.
+func (b *block) regret(controller string) stats.Interval {
+	sums, counts := map[int]float64{}, map[int]float64{}
+	best := map[string]float64{}
+	for _, r := range b.sequences {
+		best[r.Scenario] = max(best[r.Scenario], r.Accuracy)
+	}
+	var seeds []int
+	for _, p := range b.plays {
+		if p.Controller != controller {
+			continue
+		}
+		if !slices.Contains(seeds, p.Seed) {
+			seeds = append(seeds, p.Seed)
+		}
+		sums[p.Seed] += math.Max(0, best[p.Scenario]-p.Accuracy)
+		counts[p.Seed]++
+	}
+	var means []float64
+	for _, seed := range seeds {
+		means = append(means, sums[seed]/counts[seed])
+	}
+	i := stats.MeanInterval(means, adaptationLevel)
+	if stats.Finite(i.Low) {
+		i.Low = math.Max(0, i.Low)
+	}
+	return i
+}
+
+// regretText is a mean regret with its interval: "0.0013 (0.0000–0.0040)".
+func regretText(i stats.Interval) string {
+	text := fmt.Sprintf("%.4f", i.Mean)
+	if stats.Finite(i.Low) && stats.Finite(i.High) {
+		dash := "–"
+		if i.Low < 0 {
+			dash = " to "
+		}
+		text += fmt.Sprintf(" (%.4f%s%.4f)", i.Low, dash, i.High)
+	}
+	return text
+}
+
+// answers compares each agent with the best constant answers: the one that is
+// best over all scenarios, which nobody can know before, and, for agents that have
+// not learned where they decide, the one that is best over the others.
+func (b *block) answers() []string {
+	byKind := func(kind string) string {
+		i := slices.IndexFunc(b.rows, func(r RankingRow) bool {
+			return r.Kind == kind && (kind == bestConstant || !r.Knew)
+		})
+		if i < 0 {
+			return ""
+		}
+		return b.rows[i].Controller
+	}
+	best, elsewhere := byKind(bestConstant), byKind(bestElsewhere)
+	var out []string
+	for _, c := range b.controllers {
+		if b.of(c).Kind != agentKind {
+			continue
+		}
+		if best != "" {
+			out = append(out, b.against(c, best, fmt.Sprintf("the best constant answer (%s)", b.of(best).Sequence)))
+		}
+		if elsewhere != "" && !b.of(c).Knew {
+			out = append(out, b.against(c, elsewhere, "the constant answer that is best in the other scenarios"))
+		}
+	}
+	if text := b.noise(); text != "" && len(out) > 0 {
+		out = append(out, text)
+	}
+	return out
+}
+
+// against says whether an agent beats a constant answer, and in which scenarios that
+// is better, as good, or worse: by whether its regret lies below, in or above the
+// interval of the agent's regret over the seeds. Without intervals the means decide.
+func (b *block) against(agent, constant, named string) string {
+	var better, same, worse []string
+	const rounding = 1e-9
+	for _, s := range b.scenarios {
+		a, k := b.row(agent, s), b.row(constant, s)
+		if a == nil || k == nil {
+			continue
+		}
+		low, high := a.RegretLow, a.RegretHigh
+		if math.IsNaN(low) || math.IsNaN(high) {
+			low, high = a.Regret, a.Regret
+		}
+		switch {
+		case k.Regret < low-rounding:
+			better = append(better, s)
+		case k.Regret > high+rounding:
+			worse = append(worse, s)
+		default:
+			same = append(same, s)
+		}
+	}
+	k, a := b.regret(constant), b.regret(agent)
+	verdict := "does not beat " + named
+	if a.Mean < k.Mean-rounding {
+		verdict = "beats " + named
+		if stats.Finite(a.High) && a.High >= k.Mean {
+			verdict += " on average, but not beyond what its seeds explain"
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		verdict string
+		where   []string
+	}{{"better", better}, {"as good, as far as the seeds tell,", same}, {"worse", worse}} {
+		if len(p.where) > 0 {
+			parts = append(parts, p.verdict+" in "+tell.Listed(p.where))
+		}
+	}
+	return fmt.Sprintf("The agent %s %s: its mean regret is %s, that of the constant answer %.4f. The constant answer "+
+		"is %s.", agent, verdict, regretText(a), k.Mean, strings.Join(parts, "; "))
+}
+
+var _ = analysis.Register(analysis.Part{
+	Name: "adaptation", Title: "When to deepen the network", InReport: analysis.Policies + 10, OnTerminal: 20,
+	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+		all, err := ReadTables(e.Dir)
+		if err != nil {
+			return s, err
+		}
+		for _, b := range Adaptations(all) {
+			s.Whole = true
+			s.Terminal = append(s.Terminal, tell.Item{Sentences: []string{"adaptation " + b.Name}, Tight: true})
+			for _, t := range []tell.Table{b.Scenarios, b.Ranks, b.Regrets, b.Real} {
+				if len(t.Rows) > 0 {
+					s.Terminal = append(s.Terminal, tell.Item{Table: t, Tight: true}, tell.Item{Sentences: []string{""}, Tight: true})
+				}
+			}
+			s.Terminal = append(s.Terminal, tell.Item{Sentences: b.Answers, Tight: true})
+			s.Report = append(s.Report, b.report()...)
+		}
+		if len(all.Ranking) > 0 {
+			s.Members = map[string]any{"ranking": all.Ranking}
+		}
+		if s.Whole {
+			s.Report = append(s.Report, tell.Item{Pictures: true})
+		}
+		return s, nil
+	},
+})
+
+// report is what the report has of a block.
+func (b *Adaptation) report() []tell.Item {
+	items := []tell.Item{{Sentences: b.Answers, Answer: true}}
+	if len(b.Ranks.Rows) > 0 {
+		items = append(items, tell.Item{Table: b.Ranks}, tell.Item{Table: b.Regrets, Note: "Adaptation " + b.Name +
+			". Rank: the median over the seeds among all sequences, 1 is the best. Regret: how far the accuracy stays below " +
+			"the " +
+			"best, the mean over the seeds with its 95% interval. Runs: trainings that a controller used before it decided. " +
+			"The " +
+			"interval of the mean regret is over the seeds, too. Ranks near the top may be noise where each sequence was run " +
+			"once: read them with the regret."})
+	}
+	return append(items, tell.Item{Table: b.Real, Note: "What controllers decided while networks really trained. “Same " +
+		"in the table”: the accuracy that the table has for the same sequence, and how much more the real training came " +
+		"to. Rank and regret are against the table: a regret below 0 is better than its best."},
+		tell.Item{Table: b.Scenarios, Note: "All sequences of decisions by scenario. “Never deepened” is the accuracy of " +
+			"doing nothing at each decision, with its rank. The regret of the second best sequence is how far the two best " +
+			"are apart. “Decisions explain”: the part of the variance that the effects of single decisions explain. “Noise”: " +
+			"the standard deviation of what they and pairs of them leave. “Regret by noise”: what the sequence that is best " +
+			"without that noise stays below the best of the table, on average."})
+}
+
+// kept says how well the real trainings of an adaptation kept their budgets, and what programs took to be left
+// of them; "" without any that say so.
+func kept(courses []CourseRow) string {
+	var over, steps, told []float64
+	for _, c := range courses {
+		if stats.Finite(c.Trained) && stats.Finite(c.Step) {
+			over, steps = append(over, c.Trained-c.Budget), append(steps, c.Step)
+		}
+		for _, d := range c.Told {
+			told = append(told, math.Abs(d))
+		}
+	}
+	text := ""
+	if len(over) > 0 {
+		slices.Sort(over)
+		slices.Sort(steps)
+		text = fmt.Sprintf("In %s programs stopped %s the end of their budget in the median, and %s it at the "+
+			"latest; a step takes %s in the median of the trainings, and %s in the slowest.", tell.Plural(len(over),
+			"real training"),
+			around(stats.Quantile(over, 0.5)), around(over[len(over)-1]), millis(stats.Quantile(steps, 0.5)),
+			millis(steps[len(steps)-1]))
+	}
+	if len(told) > 0 {
+		slices.Sort(told)
+		if text != "" {
+			text += " "
+		}
+		text += fmt.Sprintf("At %s, the time left of the budget as the program has it differs from that of the "+
+			"scheduler by %s in the median, %s at 95%%, and %s at most: the way of the report is part of it.",
+			tell.Plural(len(told), "report"),
+			millis(stats.Quantile(told, 0.5)), millis(stats.Quantile(told, 0.95)), millis(told[len(told)-1]))
+	}
+	return text
+}
+
+// millis writes seconds as milliseconds.
+func millis(seconds float64) string { return fmt.Sprintf("%.1f ms", 1000*seconds) }
+
+// around says how long after an instant something was, or before it.
+func around(seconds float64) string {
+	if seconds < 0 {
+		return millis(-seconds) + " before"
+	}
+	return millis(seconds) + " after"
+}

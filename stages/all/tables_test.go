@@ -1,0 +1,79 @@
+package all_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// fill gives each field of a row another value.
+func fill(v reflect.Value, next *int) {
+	*next++
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i), next)
+			}
+		}
+	case reflect.Float64:
+		v.SetFloat(float64(*next) + 0.25)
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		v.SetInt(int64(*next))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		v.SetString("a, \"text\" " + strings.Repeat("x", *next%7))
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[[]float64]() {
+			v.Set(reflect.ValueOf([]float64{float64(*next), 0.5}))
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), next)
+	}
+}
+
+// comesBack writes rows of a table, one with values in all fields and one with none, and reads them again.
+func comesBack(t *testing.T, table tell.Registered) {
+	dir := reflect.ValueOf(t.TempDir())
+	call := func(name string, args ...reflect.Value) reflect.Value {
+		out := reflect.ValueOf(table).MethodByName(name).Call(args)
+		if err := out[len(out)-1]; !err.IsNil() {
+			t.Fatalf("%s: %v", table.Name(), err)
+		}
+		return out[0]
+	}
+	of := reflect.ValueOf(table).MethodByName("Marshal").Type().In(0).Elem()
+	rows := reflect.MakeSlice(reflect.SliceOf(of), 2, 2)
+	next := 0
+	fill(rows.Index(0), &next)
+	var written [2]string
+	for i := range written {
+		for k := range rows.Len() {
+			written[i] += string(call("Marshal", rows.Index(k).Addr()).Bytes()) + "\n"
+		}
+		call("Replace", dir, rows)
+		if rows = call("Read", dir); rows.Len() != 2 {
+			t.Fatalf("%s: %d rows", table.Name(), rows.Len())
+		}
+	}
+	if written[0] != written[1] {
+		t.Errorf("%s: what was\n%scomes back as\n%s", table.Name(), written[0], written[1])
+	}
+	if line, _, _ := strings.Cut(written[0], "\n"); strings.Contains(line, "null") {
+		t.Errorf("%s: a field is empty though all values are known: %s", table.Name(), line)
+	}
+}
+
+// Every table that is registered reads what it writes.
+func TestRowsComeBack(t *testing.T) {
+	for _, table := range slices.Concat(tell.Tables(), tell.CellTables()) {
+		if table.Name() != "metrics" { // its metrics are no fields
+			comesBack(t, table)
+		}
+	}
+}

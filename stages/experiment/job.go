@@ -1,0 +1,372 @@
+package experiment
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/estimator/clusterspeed"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// GPURate is how many times faster than its run time a job is on a type of GPU.
+type GPURate struct {
+	Type string
+	Rate float64
+}
+
+// Length is the job's total work, in epochs or steps; 0 of an open job.
+func (j *Job) Length() int { return max(j.Epochs, j.Steps) }
+
+// Done returns the epochs (or steps) after which the job is done in simulation: all
+// of them, or those until its losses reach its target.
+func (j *Job) Done() int {
+	all := j.Length()
+	if j.TargetLoss > 0 && j.Runtime != nil {
+		if i := slices.IndexFunc(j.Runtime.Losses, func(l float64) bool { return l <= j.TargetLoss }); i >= 0 {
+			return min(i+1, all)
+		}
+	}
+	return all
+}
+
+// RateOn returns how fast the job is on a type of GPU; false when the file does
+// not say. Where it says nothing of types, all have the rate 1.
+func (r *Runtime) RateOn(gpu string) (float64, bool) {
+	if len(r.GPURates) == 0 {
+		return 1, true
+	}
+	for _, g := range r.GPURates {
+		if g.Type == gpu {
+			return g.Rate, true
+		}
+	}
+	return 0, false
+}
+
+// AlternativeName returns the name of the alternative that the job is, or "cpu"
+// or "gpu" for a job's own request.
+func (j *Job) AlternativeName() string {
+	switch {
+	case j.Alternative != "":
+		return j.Alternative
+	case j.GPUs > 0:
+		return "gpu"
+	}
+	return "cpu"
+}
+
+// WithAlternatives returns the job itself and its alternatives.
+func (j *Job) WithAlternatives() []*Job { return append([]*Job{j}, j.Alternatives...) }
+
+// Placed reports whether the scheduler places the job by more than its request:
+// it has alternatives, or the type of the GPU matters.
+func (j *Job) Placed() bool {
+	return len(j.Alternatives) > 0 || j.GPU != "" || j.Runtime != nil &&
+		len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) > 0
+}
+
+// Demand returns what the job's own request asks of a cluster.
+func (j *Job) Demand() scheduler.Demand {
+	return scheduler.Demand{Threads: j.Threads.Request, GPUs: j.GPUs, GPU: j.GPU, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
+}
+
+// On reports whether a free cluster of the hardware has room for the job's own
+// request, and its engine can do what it needs.
+func (j *Job) On(h *Hardware) bool {
+	return !(j.GPUs > 0 && slices.Contains(h.Lacks, "gpus")) && j.Demand().FitsOn(h.Cluster)
+}
+
+// Reaches is On, or whether the hardware has room for the request where policies divide jobs over
+// nodes.
+func (j *Job) Reaches(h *Hardware) bool {
+	d := j.Demand()
+	d.Divided = j.Divisible()
+	return j.On(h) || d.Divided && !(j.GPUs > 0 && slices.Contains(h.Lacks, "gpus")) && d.FitsOn(h.Cluster)
+}
+
+// Divisible reports whether policies can divide the job over nodes: it is rigid, of one part, and
+// asks for no number of nodes.
+func (j *Job) Divisible() bool { return !j.Malleable && j.Nodes <= 1 && len(j.Roles) == 0 }
+
+// Fits reports whether a free cluster of the hardware has room for the job: for its parts,
+// its request, or one of its alternatives.
+func (j *Job) Fits(h *Hardware) bool {
+	if j.Placed() {
+		return slices.ContainsFunc(j.WithAlternatives(), func(a *Job) bool { return a.On(h) })
+	}
+	t := j.Template()
+	return t.CouldRun(h.Cluster, false)
+}
+
+// WithThreads returns the job with another request.
+func (j *Job) WithThreads(n int) *Job {
+	if n == j.Threads.Request {
+		return j
+	}
+	other := *j
+	other.Threads.Request, other.Threads.Inter, other.Threads.Intra = n, 1, n
+	other.Threads.Min = min(other.Threads.Min, n)
+	if other.Threads.Max > 0 {
+		other.Threads.Max = max(other.Threads.Max, n)
+	}
+	other.Form = strconv.Itoa(n) + "t"
+	return &other
+}
+
+// Template is what the scheduler knows of a job that is made from the block,
+// with its deadline relative to the arrival.
+func (j *Job) Template() scheduler.Job {
+	return scheduler.Job{
+		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
+		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
+		Deadline: j.Deadline, Special: &scheduler.Special{Retries: j.Retries, Roles: j.Roles, Budget: j.Budget},
+		Elastic: j.Runtime != nil && j.Runtime.Elastic != nil,
+	}
+}
+
+// Open reports whether the job's work has no end of its own: it trains until its
+// budget is used up.
+func (j *Job) Open() bool { return j.Budget != nil && j.Epochs == 0 && j.Steps == 0 }
+
+// Job is a training program with its total work and its request.
+//
+// A training program, its total work and the resources that it requests. It has either a `builtin` block or a
+// `command`, and `epochs`, `steps` or a `budget`.
+//
+//	job "long" {
+//	  builtin "mlp" { hidden = [64, 32] }
+//	  epochs  = 60
+//	  threads = 2
+//	}
+//
+//	job "script" {
+//	  command = ["python3", "train.py"]
+//	  env     = { BATCH = "64" }
+//	  steps   = 2000
+//	  threads = { inter = 1, intra = 3 }
+//	  limit   = "10m"
+//	}
+type Job struct {
+	Name  string
+	Range experiments.Range
+
+	// Exactly one of Builtin, Command and Recorded is set.
+	Builtin  string
+	Settings []schema.Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
+
+	// The program and its arguments. The program follows the job contract (jobs/README.md).
+	//
+	//	command = ["python3", "train.py"]
+	Command []string `arg:"command"`
+	// The working directory of `command`; relative to the folder of the experiment file.
+	//
+	// Default: the folder of the experiment file.
+	//
+	//	dir = "../models"
+	Dir string `arg:"dir"`
+	// More environment variables for `command`. tfexp itself sets those of the job contract.
+	//
+	//	env = { BATCH = "64" }
+	Env []schema.Setting `arg:"env"`
+	// Files that `command` reads, and folders with all that is below them, relative to the folder of the
+	// experiment file. If one changes, the cells that use it run again. What Python compiles and version control
+	// keeps does not count.
+	//
+	//	files = ["train.py", "data"]
+	Files []string `arg:"files,empty"`
+	// Whether to append the hardware flags (`--cpu --numThreads N` or `--gpu --numGPUs N`) to `command`.
+	//
+	//	flags = true
+	Flags bool `arg:"flags" default:"false"`
+	// Total work, in passes over the training data.
+	//
+	//	epochs = 60
+	Epochs int `arg:"epochs" min:"1" max:"epochs"`
+	// Total work, in optimizer steps.
+	//
+	//	steps = 2000
+	Steps int `arg:"steps" min:"1" max:"epochs"`
+	// The training loss at which the job is done, even if epochs (or steps) are left: they are the most that it
+	// may train. A program is told in `TFEXP_TARGET_LOSS`; one that ignores that goes on to its end.
+	// `remaining.csv` and the report then show how well the time to the target was predicted. In simulation the
+	// losses come from `losses` in the block `runtime`.
+	//
+	//	target_loss = 0.05
+	TargetLoss float64 `arg:"target_loss" min:"1e-12" max:"1000000000000"`
+	// The cores that the job requests: a number, or an object that divides it between the inter-op and the
+	// intra-op pool.
+	//
+	//	threads = { inter = 1, intra = 3 }
+	Threads Threads `arg:"threads" type:"threads" default:"1" min:"1" max:"threads"`
+	// Whether the job can be resized while it runs.
+	//
+	//	malleable = true
+	Malleable bool `arg:"malleable" default:"false"`
+	// The GPUs that the job requests.
+	//
+	//	gpus = 1
+	GPUs int `arg:"gpus" default:"0" min:"0" max:"threads"`
+	// The type of GPU that the job needs: the `gpu` of a node.
+	//
+	// Default: any.
+	//
+	//	gpu = "V100"
+	GPU string `arg:"gpu"`
+	// The memory that the job requests. It starts only where so much is free.
+	//
+	//	memory = "2GiB"
+	Memory int64 `arg:"memory,positive"`
+	// The nodes over which `threads`, `gpus` and `memory` are divided evenly. The job starts on all of them at
+	// once.
+	//
+	//	nodes = 2
+	Nodes int `arg:"nodes" default:"1" min:"1" max:"nodes"`
+	// The job's level for the order `priority`; 0 is the best.
+	//
+	//	priority = 2
+	Priority int `arg:"priority" default:"0" min:"0" max:"1000000"`
+	// The time after its arrival by which the job should be finished, for the order `edf`.
+	//
+	//	deadline = "1m"
+	Deadline time.Duration `arg:"deadline,positive"`
+	// Which time-writer line of the output counts if `command` prints several, as programs with several workers
+	// do: the `first`, the `last`, or the `longest` (with the most epochs).
+	//
+	//	time_writer = "longest"
+	TimeWriter string `arg:"time_writer" default:"last" allowed:"first last longest"`
+	// A job that runs longer than this is stopped and counts as failed. Paused time does not count.
+	//
+	//	limit = "10m"
+	Limit time.Duration `arg:"limit,positive"`
+	// How long the job may train, in service time: waiting and pauses do not count, and all attempts do. When it
+	// is used up the program evaluates the model of its last whole epoch, which the budget does not pay for, and
+	// ends; a budget that is too short for an epoch gives the accuracy at the start. Epochs (or steps) are then
+	// the most that the job trains, and may be left out. A program is told in `TFEXP_BUDGET` and, as `time_left`,
+	// in its control file. One that still runs 10 s and a tenth of the budget after its end fails. `jobs.csv` has
+	// the budget, how much of it was used, and what came after it.
+	//
+	//	budget = "400s"
+	Budget *time.Duration `arg:"budget" json:",omitempty"`
+	// How often the job is started again after a failure: its program exited with a status other than 0 or was
+	// killed, or its machine went away. It waits in the queue again, and may continue from its checkpoint. Jobs do
+	// not fail in simulation.
+	//
+	//	retries = 2
+	Retries int `arg:"retries" default:"0" min:"0" max:"100"`
+	// The image in which the job runs on {contained}; other engines ignore it. `command` replaces the image's entry
+	// point. A `builtin` program needs an image with `tfexp` in its path (jobs/builtin/build-image.sh).
+	//
+	//	image = "tfexp/tensorflow:latest"
+	Image string `arg:"image" json:"-"`
+	// Folders or files that are mounted into the container: `source:target`, or `source:target:ro` for read-only.
+	// The source is on the daemon's machine; a relative path begins at the folder of the experiment file.
+	//
+	//	mounts = ["../data:/data:ro"]
+	Mounts []string `arg:"mounts,empty" json:"-"`
+	// The working directory in the container.
+	//
+	// Default: the image's own.
+	//
+	//	workdir = "/work"
+	Workdir string `arg:"workdir" json:"-"`
+
+	// Events are the event files of the program, without a folder of this machine; nil: none.
+	Events *launch.EventFiles `json:",omitempty"`
+	// Container is set when the job names an image.
+	Container *launch.Container
+	// Roles are the parts of a job that has several; its request is their sum.
+	Roles []scheduler.Role `json:",omitempty"`
+	// Alternatives are the same job with another request and run time.
+	// Alternative is the name of such an alternative; it is empty for the job
+	// itself.
+	Alternatives []*Job
+	Alternative  string
+	// Form distinguishes jobs of one block that differ in their request, because
+	// they are alternatives, or because a trace requests other threads. It is
+	// empty for the block as it is written.
+	Form string
+	// Runtime is set when the file says how long the job takes in simulation.
+	Runtime *Runtime
+	// Recorded is set when its outcomes come from a table: it has no program.
+	Recorded *Recorded
+	// Checkpoint says when the job saves its work in simulation; nil: never.
+	Checkpoint *Checkpoint
+	// Properties are the values of the blocks that features bring to jobs, of those that the job has.
+	Properties []schema.Settings `json:",omitempty"`
+	// At has the source range of each argument that the file sets.
+	At map[string]experiments.Range
+}
+
+// Checkpoint says when a job saves its work: one of Every, Units (epochs or steps) and
+// Rule ("young" or "daly") is set.
+type Checkpoint struct {
+	Every         time.Duration
+	Units         int
+	Rule          string
+	Cost, Restore time.Duration
+}
+
+// Threads is a thread request: the total, and its split into pools.
+type Threads struct {
+	Request  int // cores asked for; Inter + Intra where the file splits them
+	Inter    int
+	Intra    int
+	Min, Max int // bounds for a malleable job; 0 where the file is silent
+	Range    experiments.Range
+}
+
+// Runtime is a job's run time in simulation: Startup + epochs × Epoch on
+// one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl), or
+// which speeds up by a curve or a table.
+type Runtime struct {
+	Startup time.Duration
+	// Epoch is the same for all jobs of the class, or drawn for each.
+	Epoch    workload.Span
+	Parallel float64
+	// SpeedUp takes the place of Parallel, if it is set.
+	SpeedUp *workload.SpeedUp
+	// Threads is the number of threads on which Epoch is the time, where that
+	// comes from a table; 0 means one.
+	Threads int
+	// Whole says that Epoch is the time of the whole job.
+	Whole bool
+	// Losses are what the job reports after each epoch (or step), for a job with a
+	// target loss.
+	Losses []float64
+	// Accuracy and Loss are what the job has at its end; nil: not given.
+	Accuracy, Loss *float64 `json:",omitempty"`
+	// GPURates are how many times faster an epoch is on types of GPU.
+	GPURates []GPURate
+	// Neighbours are the jobs that it can share GPUs with.
+	Neighbours []Neighbour `json:",omitempty"`
+	// Cluster is set for a job whose speed depends on what its parts run on; Epoch is then that of all parts on the
+	// first type of device, beside each other.
+	Cluster *ClusterSpeed
+	// Elastic is set for a job whose speed depends on its GPUs and its batch size.
+	Elastic *Elastic `json:",omitempty"`
+}
+
+// ClusterSpeed is the speed of a job by its parts.
+type ClusterSpeed struct {
+	clusterspeed.Law
+	Range experiments.Range
+	// Device is the type of device of all workers; empty for that of the GPUs of their nodes.
+	Device string
+	// Regions has the factors on the speed of a worker whose parameter servers are elsewhere.
+	Regions []RegionFactor
+	// Samples are those to which the law was fitted, and Model the one of them that the job trains; File is where they
+	// are from, for people. There are none where the law was given.
+	Samples     []clusterspeed.Sample
+	Model, File string
+}
+
+// RegionFactor is the factor on the speed of a worker in one of two regions whose parameter servers are in the other.
+type RegionFactor struct {
+	A, B   string
+	Factor float64
+}

@@ -1,0 +1,26 @@
+package experiment
+
+import "github.com/tfexp/tfexp/experiments/schema"
+
+// Reference is numbers of others that are shown beside those of the experiment.
+type Reference struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+	Doc  string `json:"doc,omitempty"`
+	// RelativeTo is the policy by whose metrics the numbers are divided; empty for none.
+	RelativeTo string         `json:"relative_to,omitempty"`
+	Rows       []ReferenceRow `json:"rows"`
+}
+
+// ReferenceRow is some numbers of the cells at some values of axes; also "workload", "hardware", "policy" and
+// "replicate".
+type ReferenceRow struct {
+	At     []schema.Setting        `json:"at"`
+	Values []ReferenceValue `json:"values"`
+}
+
+// ReferenceValue is the value of a metric.
+type ReferenceValue struct {
+	Metric string  `json:"metric"`
+	Value  float64 `json:"value"`
+}

@@ -1,0 +1,391 @@
+package experiment_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/tuner"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// A job is done when its losses reach its target, or after all its epochs.
+func TestDone(t *testing.T) {
+	losses := &experiment.Runtime{Losses: []float64{0.9, 0.5, 0.3, 0.1}}
+	for _, c := range []struct {
+		job  experiment.Job
+		want int
+	}{
+		{experiment.Job{Epochs: 7}, 7},
+		{experiment.Job{Steps: 70}, 70},
+		{experiment.Job{Epochs: 7, Runtime: losses}, 7},
+		{experiment.Job{Epochs: 7, TargetLoss: 0.5}, 7},
+		{experiment.Job{Epochs: 7, TargetLoss: 0.5, Runtime: losses}, 2},
+		{experiment.Job{Epochs: 7, TargetLoss: 0.9, Runtime: losses}, 1},
+		{experiment.Job{Epochs: 2, TargetLoss: 0.2, Runtime: losses}, 2}, // would need four
+		{experiment.Job{Epochs: 7, TargetLoss: 0.05, Runtime: losses}, 7},
+		{experiment.Job{Epochs: 7, Runtime: &experiment.Runtime{Losses: []float64{0}}}, 7}, // there is no target
+	} {
+		if got := c.job.Done(); got != c.want {
+			t.Errorf("%+v is done after %d, want %d", c.job, got, c.want)
+		}
+	}
+}
+
+// What a job asks for, and on which clusters there is room for it.
+func TestRoom(t *testing.T) {
+	two := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4, GPUs: 1, GPU: "v100"}, {Threads: 4, GPUs: 1, GPU: "k80"}}}
+	on := func(lacks ...string) *experiment.Hardware { return &experiment.Hardware{Cluster: two, Lacks: lacks} }
+	threads := func(n int) experiment.Threads { return experiment.Threads{Request: n} }
+	large := &experiment.Job{Threads: threads(16)}
+	parts := experiment.Job{Threads: threads(8), Roles: []scheduler.Role{
+		{Name: "chief", Count: 1, Threads: 4}, {Name: "worker", Count: 1, Threads: 4},
+	}}
+	for _, c := range []struct {
+		what                      string
+		job                       experiment.Job
+		hardware                  *experiment.Hardware
+		fits, on, reaches, placed bool
+	}{
+		{"a node", experiment.Job{Threads: threads(4)}, on(), true, true, true, false},
+		{"a job of the processor where GPUs are lacking", experiment.Job{Threads: threads(4)}, on("gpus"), true, true, true, false},
+		{"two nodes", experiment.Job{Threads: threads(8), Nodes: 2}, on(), true, true, true, false},
+		{"more than a node", experiment.Job{Threads: threads(8)}, on(), false, false, true, false},
+		{"more than a node where GPUs are lacking", experiment.Job{Threads: threads(8)}, on("gpus"), false, false, true, false},
+		{"more than a node, malleable", experiment.Job{Threads: threads(8), Malleable: true}, on(), false, false, false, false},
+		{"more than two nodes", experiment.Job{Threads: threads(9)}, on(), false, false, false, false},
+		{"more than three nodes", experiment.Job{Threads: threads(8), Nodes: 3}, on(), false, false, false, false},
+		{"a GPU", experiment.Job{Threads: threads(2), GPUs: 1}, on(), true, true, true, false},
+		{"two GPUs", experiment.Job{Threads: threads(2), GPUs: 2}, on(), false, false, true, false},
+		{"two GPUs where they are lacking", experiment.Job{Threads: threads(2), GPUs: 2}, on("gpus"), false, false, false, false},
+		{"a type of GPU", experiment.Job{Threads: threads(2), GPUs: 1, GPU: "k80"}, on(), true, true, true, true},
+		{"a type that is not there", experiment.Job{Threads: threads(2), GPUs: 1, GPU: "a100"}, on(), false, false, false, true},
+		{"a type where GPUs are lacking", experiment.Job{Threads: threads(2), GPUs: 1, GPU: "k80"}, on("gpus"), false, false, false, true},
+		{"an alternative of its own", experiment.Job{Threads: threads(16), Alternatives: []*experiment.Job{{Threads: threads(4)}}},
+			on(), true, false, false, true},
+		{"no alternative", experiment.Job{Threads: threads(16), Alternatives: []*experiment.Job{large}}, on(), false, false, false, true},
+		{"rates", experiment.Job{Threads: threads(4), Runtime: &experiment.Runtime{GPURates: []experiment.GPURate{{}}}},
+			on(), true, true, true, true},
+		{"neighbours", experiment.Job{Threads: threads(4), Runtime: &experiment.Runtime{Neighbours: []experiment.Neighbour{{}}}},
+			on(), true, true, true, true},
+		{"a run time", experiment.Job{Threads: threads(4), Runtime: &experiment.Runtime{}}, on(), true, true, true, false},
+		{"parts", parts, on(), true, false, false, false},
+	} {
+		j := &c.job
+		if got := []bool{j.Fits(c.hardware), j.On(c.hardware), j.Reaches(c.hardware), j.Placed()}; !slices.Equal(got,
+			[]bool{c.fits, c.on, c.reaches, c.placed}) {
+			t.Errorf("%s: fits, on, reaches, placed: %v", c.what, got)
+		}
+	}
+	for name, j := range map[string]experiment.Job{"cpu": {}, "gpu": {GPUs: 1}, "half": {GPUs: 1, Alternative: "half"}} {
+		if got := j.AlternativeName(); got != name {
+			t.Errorf("the alternative %q is called %q", name, got)
+		}
+	}
+}
+
+// A job with another request is the same job with bounds that hold the request.
+func TestWithThreads(t *testing.T) {
+	j := &experiment.Job{Threads: experiment.Threads{Request: 4, Inter: 2, Intra: 2, Min: 2, Max: 6}}
+	if j.WithThreads(4) != j {
+		t.Error("the same request makes another job")
+	}
+	for n, want := range map[int]experiment.Threads{
+		1: {Request: 1, Inter: 1, Intra: 1, Min: 1, Max: 6},
+		3: {Request: 3, Inter: 1, Intra: 3, Min: 2, Max: 6},
+		8: {Request: 8, Inter: 1, Intra: 8, Min: 2, Max: 8},
+	} {
+		other := j.WithThreads(n)
+		if other.Threads != want || other.Form != fmt.Sprintf("%dt", n) {
+			t.Errorf("%d threads: %+v, form %q", n, other.Threads, other.Form)
+		}
+	}
+	open := &experiment.Job{Threads: experiment.Threads{Request: 4}}
+	if got := open.WithThreads(2).Threads; got.Max != 0 || got.Min != 0 {
+		t.Errorf("a job without bounds gets %+v", got)
+	}
+}
+
+// What the kernel is told of jobs: whether they train on any number of GPUs, and whether their work has an end.
+func TestTemplate(t *testing.T) {
+	budget := time.Minute
+	elastic := &experiment.Runtime{Elastic: &experiment.Elastic{}}
+	for _, c := range []struct {
+		job           experiment.Job
+		elastic, open bool
+	}{
+		{experiment.Job{Epochs: 1}, false, false},
+		{experiment.Job{Epochs: 1, Runtime: &experiment.Runtime{}}, false, false},
+		{experiment.Job{Epochs: 1, Runtime: elastic}, true, false},
+		{experiment.Job{Budget: &budget}, false, true},
+		{experiment.Job{Budget: &budget, Steps: 1}, false, false},
+		{experiment.Job{Budget: &budget, Epochs: 1}, false, false},
+		{experiment.Job{}, false, false},
+	} {
+		if got := c.job.Template(); got.Elastic != c.elastic || c.job.Open() != c.open {
+			t.Errorf("%+v: elastic %t, open %t", c.job, got.Elastic, c.job.Open())
+		}
+	}
+}
+
+// Speeds by type of GPU: what the file does not say is not made up.
+func TestSpeedsOfTypes(t *testing.T) {
+	r := &experiment.Runtime{GPURates: []experiment.GPURate{{"k80", 1}, {"v100", 3}}}
+	for gpu, want := range map[string]float64{"k80": 1, "v100": 3, "a100": 0} {
+		if rate, ok := r.RateOn(gpu); rate != want || ok != (want > 0) {
+			t.Errorf("%s: %v, %t", gpu, rate, ok)
+		}
+	}
+	if rate, ok := (&experiment.Runtime{}).RateOn("k80"); rate != 1 || !ok {
+		t.Errorf("without types: %v, %t", rate, ok)
+	}
+	r.Neighbours = []experiment.Neighbour{{"a", "", 0.5}, {"b", "v100", 0.7}, {"c", "k80", 0.9}}
+	j := &experiment.Job{Threads: experiment.Threads{Request: 2}, GPUs: 1, Memory: 8, Runtime: r}
+	want := scheduler.Alternative{Name: "gpu", Threads: 2, GPUs: 1, Memory: 8, GPU: "v100",
+		Beside: map[string]float64{"a": 0.5, "b": 0.7}}
+	if diff := cmp.Diff(want, j.RequestOn("gpu", "v100"), cmp.AllowUnexported(scheduler.Alternative{})); diff != "" {
+		t.Error(diff)
+	}
+	if (*experiment.Runtime)(nil).Beside("v100") != nil {
+		t.Error("a job without a run time has neighbours")
+	}
+	table, err := workload.ReadThroughput("t", strings.NewReader("device,workers,job_type,beside,steps_per_s\n"+
+		"v100,1,A,,2\nv100,1,B,,1\nv100,1,A,B,1.5\nv100,1,A,A,1\nk80,1,A,,1\nk80,1,A,B,0\nv100,2,A,,3\nv100,2,A,B,3\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := experiment.NeighboursIn(table, "A", 1); !slices.Equal(got, []experiment.Neighbour{{"A", "v100", 0.5}, {"B", "v100", 0.75}}) {
+		t.Errorf("beside A: %v", got)
+	}
+}
+
+// Lines that are wrong in the same way are counted together, whatever they quote.
+func TestMalformed(t *testing.T) {
+	line := func(n int, text string) error {
+		return fmt.Errorf("trace: %w", &workload.LineError{File: "f", Line: n, Err: errors.New(text)})
+	}
+	if got := experiment.Malformed([]error{line(3, `"x" is no number`)}); got !=
+		`1 malformed line (the first is line 3: "x" is no number)` {
+		t.Errorf("%s", got)
+	}
+	many := []error{line(4, "at least 12 fields, not 3"), line(7, `"a, 1" is no time`), line(8, `"b2" is no time`)}
+	if got := experiment.Malformed(append(many, errors.Join(line(9, "at least 2 fields, not 1")), line(11, `"" is no time`))); got !=
+		`5 malformed lines: "a, 1" is no time (3, first line 7); at least 12 fields, not 3 (2, first line 4)` {
+		t.Errorf("%s", got)
+	}
+	var all []error
+	for i := range 10 {
+		all = append(all, line(i+1, "wrong "+strings.Repeat("x", i+1)))
+	}
+	if got := experiment.Malformed(all); !strings.HasSuffix(got, "; wrong xxxxxxxx (1, first line 8); 2 other reasons") {
+		t.Errorf("%s", got)
+	}
+	if got := experiment.Malformed(all[:8]); !strings.HasSuffix(got, "; wrong xxxxxxxx (1, first line 8)") {
+		t.Errorf("%s", got)
+	}
+	if got := experiment.Malformed([]error{errors.New("odd")}); got != "1 malformed line" {
+		t.Errorf("%s", got)
+	}
+	if a, b := experiment.KindOf(errors.New(`line 12: "a 7 b" and "" cost 0.95, 9`)), `line : "" and "" cost ., `; a != b {
+		t.Errorf("%q, want %q", a, b)
+	}
+}
+
+// Jobs that no hardware holds leave a trace, with all that is known of each.
+func TestLeaveOut(t *testing.T) {
+	trace := func() *experiment.Trace {
+		return &experiment.Trace{File: "/logs/l.csv", Block: []int32{0, 1, 2, 3}, Trace: workload.Trace{
+			Jobs:  []scheduler.Job{{Number: 0, Name: "a"}, {Number: 1, Name: "b"}, {Number: 2, Name: "c"}, {Number: 3, Name: "d"}},
+			Lines: []int32{9, 3, 5, 7}, RunTimes: []time.Duration{1, 2, -1, 4},
+		}}
+	}
+	one := trace()
+	if one.LeftOut() != "" {
+		t.Errorf("of a whole trace: %q", one.LeftOut())
+	}
+	one.LeaveOut(map[int]bool{0: true, 2: true})
+	var names []string
+	for i, j := range one.Jobs {
+		names = append(names, fmt.Sprint(j.Name, j.Number, one.Block[i], one.Lines[i], one.Timed(i)))
+	}
+	if got := strings.Join(names, ", "); got != "b0 1 3 true, d1 3 7 true" {
+		t.Errorf("what stays: %s", got)
+	}
+	if got := one.LeftOut(); got != "l.csv has 2 jobs larger than the hardware, first line 5, left out" {
+		t.Errorf("%s", got)
+	}
+	one.LeaveOut(map[int]bool{1: true})
+	one.Skipped, one.Assumed = []error{errors.New("odd")}, []string{"no zone", "no user"}
+	if got := one.LeftOut(); got != "l.csv has 1 malformed line and 3 jobs larger than the hardware, first line 5, left out" {
+		t.Errorf("%s", got)
+	}
+	// What workloads share is told once.
+	w := &experiment.Workload{Trace: one, Submits: []experiment.Submit{{LeftOut: "a line"}, {}}}
+	spec := &experiment.Spec{Cells: []experiment.Cell{{Workload: w}, {Workload: w}, {Workload: &experiment.Workload{}}}}
+	if got := spec.LeftOut(); !slices.Equal(got, []string{one.LeftOut(), "a line"}) {
+		t.Errorf("%q", got)
+	}
+	if got := spec.Assumed(); !slices.Equal(got, []string{"l.csv: no zone; no user"}) {
+		t.Errorf("%q", got)
+	}
+	for _, file := range []string{"m.csv", "n.csv"} {
+		same := &experiment.Trace{File: file, Trace: workload.Trace{Assumed: one.Assumed}}
+		spec.Cells = append(spec.Cells, experiment.Cell{Workload: &experiment.Workload{Trace: same}})
+	}
+	if got := spec.Assumed(); !slices.Equal(got, []string{"l.csv and 2 more files: no zone; no user"}) {
+		t.Errorf("%q", got)
+	}
+	if two := trace(); two.Timed(2) || !two.Timed(3) {
+		t.Error("a run time of -1 is known, or one of 4 is not")
+	}
+}
+
+// Whether a workload has to be sampled, and what its resizes ask for.
+func TestWorkloads(t *testing.T) {
+	known, unknown := &experiment.Job{Name: "known", Runtime: &experiment.Runtime{}}, &experiment.Job{Name: "a", GPUs: 1}
+	of := func(timed bool, jobs ...*experiment.Job) *experiment.Workload {
+		w := &experiment.Workload{Trace: &experiment.Trace{}}
+		for _, j := range jobs {
+			w.Trace.Blocks = append(w.Trace.Blocks, experiment.TraceBlock{Job: j, Timed: timed})
+		}
+		return w
+	}
+	submit := func(j *experiment.Job) *experiment.Workload {
+		return &experiment.Workload{Submits: []experiment.Submit{{Job: j}}}
+	}
+	for i, c := range []struct {
+		w       *experiment.Workload
+		sampled bool
+	}{
+		{submit(known), false}, {submit(unknown), true}, {of(true, unknown), false}, {of(false, unknown), true},
+		{of(false, known), false}, {of(false, known, unknown), true}, {&experiment.Workload{}, false},
+	} {
+		if c.w.Sampled() != c.sampled {
+			t.Errorf("workload %d: sampled %t", i, c.w.Sampled())
+		}
+	}
+	w := submit(unknown)
+	w.Trace = &experiment.Trace{Trace: workload.Trace{Jobs: []scheduler.Job{{Name: "x", Nodes: 2, Threads: 4, Memory: 6}, {Name: "a-7"}}}}
+	for name, want := range map[string]scheduler.Demand{
+		"x":   {Threads: 3, Nodes: 2, Memory: 6},
+		"a-7": {Threads: 3, Nodes: 1},
+		"a-1": {Threads: 3, Nodes: 1, GPUs: 1},
+		"a-b": {Threads: 3, Nodes: 1},
+		"b-1": {Threads: 3, Nodes: 1},
+	} {
+		if got := w.Resized(experiment.Update{Job: name, Threads: 3}); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if got := w.JobBlocks(); len(got) != 1 || got[0] != unknown {
+		t.Errorf("the blocks are %v", got)
+	}
+	if got := of(true, known, unknown).JobBlocks(); !slices.Equal(got, []*experiment.Job{known, unknown}) {
+		t.Errorf("the blocks of a trace are %v", got)
+	}
+}
+
+// Replicates are alike only where nothing is drawn.
+func TestFixed(t *testing.T) {
+	const file = `
+experiment "e" {
+  replicates = REPLICATES
+}
+job "a" {
+  command = ["x"]
+  epochs  = 3
+  JOB
+  runtime {
+    epoch = EPOCH
+  }
+}
+workload "w" {
+  submit {
+    job   = job.a
+    count = COUNT
+    interarrival = ARRIVALS
+  }
+}
+hardware "h" {
+  engine  = "simulated"
+  threads = 4
+  HARDWARE
+}
+policy "p" {
+  order     = "sjf"
+  estimates = ESTIMATES
+}
+`
+	standard := []string{"REPLICATES", "3", "COUNT", "2", "ARRIVALS", `"1s"`, "EPOCH", `"1s"`, "ESTIMATES", `"oracle"`,
+		"HARDWARE", "", "JOB", ""}
+	for i, c := range []struct {
+		set  []string
+		want string
+	}{
+		{nil, "[w]"},
+		{[]string{"REPLICATES", "1"}, "[]"},
+		{[]string{"EPOCH", `exponential("1s")`}, "[]"},
+		{[]string{"EPOCH", `normal("1s", "100ms")`}, "[]"},
+		{[]string{"ARRIVALS", `exponential("1s")`}, "[]"},
+		{[]string{"ARRIVALS", `exponential("1s")`, "COUNT", "1"}, "[]"},
+		{[]string{"ESTIMATES", "noisy(0.2)"}, "[]"},
+		{[]string{"ESTIMATES", "noisy(0)"}, "[w]"},
+		{[]string{"HARDWARE", "noise = 0.1"}, "[]"},
+	} {
+		spec, diags := decode.Source("fixed.hcl", []byte(strings.NewReplacer(append(slices.Clone(c.set), standard...)...).Replace(file)),
+			decode.Options{Host: host})
+		if diags.HasErrors() {
+			t.Errorf("case %d: %s", i, text(t, diags))
+			continue
+		}
+		if got := fmt.Sprint(spec.Alike()); got != c.want {
+			t.Errorf("%v: alike %s, want %s", c.set, got, c.want)
+		}
+	}
+}
+
+// A recorded job has the settings of its table, others those of the search.
+func TestTunings(t *testing.T) {
+	tune := &experiment.Tuning{Tuning: tuning.Tuning{
+		Name: "t", Job: "a", Settings: []tuning.TunedSetting{
+			{Name: "lr", Min: 1, Max: 5}, {Name: "batch", Values: []string{"16", "32", "64"}, Numeric: true},
+		},
+		Imported: []tuning.Imported{
+			{Settings: []record.Setting{{Name: "lr", Value: "1"}, {Name: "batch", Value: "32"}}, Outcome: record.TrialOutcome{Time: 6, Units: 3}},
+			{Settings: []record.Setting{{Name: "lr", Value: "1"}, {Name: "batch", Value: "64"}}, Outcome: record.TrialOutcome{Time: 6}},
+			{Settings: []record.Setting{{Name: "lr", Value: "1"}, {Name: "batch", Value: "64"}},
+				Outcome: record.TrialOutcome{Time: 6, Units: 3, Crashed: "out of memory"}},
+			{Settings: []record.Setting{{Name: "lr", Value: "1"}, {Name: "batch", Value: "many"}}, Outcome: record.TrialOutcome{Time: 6, Units: 3}},
+		},
+	}}
+	p := tune.Problem(1)
+	at := tune.Known()
+	if len(at) != 1 || at[0].Pace != 2 || len(at[0].At) != len(p.Space) {
+		t.Fatalf("the paces %+v", at)
+	}
+	if got := fmt.Sprint(tune.SettingsAt(at[0].At)); got != "[{lr 1} {batch 32}]" {
+		t.Errorf("the settings of the point are %s", got)
+	}
+	same := []tuner.Known{{At: at[0].At, Pace: 2}}
+	if diff := cmp.Diff(same, at); diff != "" {
+		t.Error(diff)
+	}
+	tune.Candidates = [][]string{{"odd", "odd"}, {"1.0", "64"}, {"1.0", "32"}}
+	if got := tune.ValuesAt(at[0].At); !slices.Equal(got, []string{"1.0", "32"}) {
+		t.Errorf("the settings of the table are %q", got)
+	}
+	lines := tune.Described()
+	if len(lines) != 4 || lines[3] != `["1.0" "32"]` || !strings.Contains(lines[0], `"lr"`) || strings.Contains(lines[0], `"imported"`) {
+		t.Errorf("described as %q", lines)
+	}
+}

@@ -1,0 +1,87 @@
+package servers
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/market"
+	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/stages"
+)
+
+var (
+	// Lives are the life-time curves of servers that come and go, Checkpoints are of jobs that save their work on these.
+	Lives       = stages.Ask("lives", 30, lives)
+	Checkpoints = stages.Ask("checkpoints", 40, checkpointings)
+)
+
+// Checkpointing is what the time of a job depends on that saves its work and loses its servers, for pictures. Times
+// are in seconds.
+type Checkpointing struct {
+	// Job is the class of the jobs, Hardware where they run.
+	Job      string `json:"job"`
+	Hardware string `json:"hardware"`
+	// Between is the mean time between losses of what the job holds.
+	Between float64 `json:"between_s"`
+	// Cost is that of a checkpoint, Restart the time to begin again after a loss, and Work the time that the whole takes
+	// without either.
+	Cost    float64 `json:"cost_s"`
+	Restart float64 `json:"restart_s"`
+	Work    float64 `json:"work_s"`
+}
+
+// checkpointings are what the times of jobs depend on that save their work after fixed intervals, each once. A job is
+// supposed to hold all servers of its hardware.
+func checkpointings(x stages.Asking) []Checkpointing {
+	var out []Checkpointing
+	for _, c := range x.Cells {
+		between := market.Between(c.Hardware.Terms)
+		if len(c.Hardware.Terms) == 0 || between <= 0 || between >= market.Forever {
+			continue
+		}
+		restart := time.Duration(0)
+		for _, t := range c.Hardware.Terms {
+			if t != nil {
+				restart = max(restart, t.Startup.Mean+t.Delay)
+			}
+		}
+		for _, s := range c.Workload.Submits {
+			j := s.Job
+			if j.Checkpoint == nil || j.Checkpoint.Every == 0 || j.Runtime == nil {
+				continue
+			}
+			work := x.RunTime(j)
+			one := Checkpointing{
+				Job: j.Name, Hardware: c.Hardware.Name, Between: between.Seconds(), Cost: j.Checkpoint.Cost.Seconds(),
+				Restart: (restart + j.Checkpoint.Restore).Seconds(), Work: work.Seconds(),
+			}
+			if !slices.Contains(out, one) {
+				out = append(out, one)
+			}
+		}
+	}
+	return out
+}
+
+// lives are the life-time curves of all hardware, each once.
+func lives(x stages.Asking) []market.Curve {
+	var out []market.Curve
+	for _, c := range x.Cells {
+		for i, t := range c.Hardware.Terms {
+			if t == nil || t.Life == nil {
+				continue
+			}
+			of := c.Hardware.Cluster.Nodes[i].GPU
+			if of == "" {
+				of = c.Hardware.Cluster.Nodes[i].Name
+			}
+			law := tell.PlainDurations(t.Life.String())
+			if !slices.ContainsFunc(out, func(o market.Curve) bool { return o.Of == of && o.Law == law }) {
+				curve := market.CurveOf(of, t.Life, t.MaxLife)
+				curve.Law = law
+				out = append(out, curve)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+package tuning
+
+import (
+	"math"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	results "github.com/tfexp/tfexp/results/tuning"
+)
+
+// AgainstFixed holds what a job that was tuned while it trained came to, tuning included,
+// against the same job with settings that did not change.
+type AgainstFixed struct {
+	// Value is the objective of the tuned job, at the mean over its replicates; Runs is how many
+	// there are.
+	Value float64
+	Runs  int
+	// Best is the objective at the best fixed settings that were measured, at the mean;
+	// Settings are these, and Measured how many settings there were to choose from.
+	Best     float64
+	Settings string
+	Measured int
+	// Ratio is Value against Best, below 1 where the tuned job is better: the geometric mean over
+	// replicates, each of which is held against the same replicate. Low and High are its
+	// interval of 95%; NaN for less than three.
+	Ratio, Low, High float64
+	// Initial is the same ratio against the settings that the tuned job began with; NaN where
+	// these were not measured.
+	Initial float64
+}
+
+// Fixed compares a tuning that changed one job while it trained with all runs of the same
+// job at fixed settings; false where there is nothing to compare.
+func Fixed(e *record.Experiment, index int) (AgainstFixed, bool) {
+	t := &results.Asked.Of(&e.Plan)[index]
+	if t.Mode != results.Online && t.Mode != results.ByRestart {
+		return AgainstFixed{}, false
+	}
+	fixed := fixedRuns{of: map[string]map[int]float64{}}
+	tuned := map[int]float64{}
+	initial := ""
+	for _, c := range e.Trials {
+		other := &results.Asked.Of(&e.Plan)[c.Trial.Tuning]
+		if c.Outcome == nil || !t.Same(other) || !other.Feasible(c.Outcome) {
+			continue
+		}
+		v := other.Value(c.Outcome)
+		switch {
+		case c.Trial.Tuning == index:
+			tuned[c.Replicate] = v
+			initial = record.AxesLabel(c.Trial.Settings)
+		case other.Mode == "" && other.Counts(c.Trial.Settings), other.Mode == results.Unchanged:
+			fixed.add(record.AxesLabel(c.Trial.Settings), c.Replicate, v)
+		}
+	}
+	best := fixed.best(t)
+	if len(tuned) == 0 || best == "" {
+		return AgainstFixed{}, false
+	}
+	a := AgainstFixed{
+		Value: meanOf(tuned), Runs: len(tuned), Best: meanOf(fixed.of[best]), Settings: best, Measured: len(fixed.order),
+		Initial: math.NaN(),
+	}
+	a.Ratio, a.Low, a.High = ratio(t, e.Plan.Replicates, tuned, fixed.of[best])
+	if fixed.of[initial] != nil {
+		a.Initial, _, _ = ratio(t, e.Plan.Replicates, tuned, fixed.of[initial])
+	}
+	return a, true
+}
+
+// fixedRuns are the objectives at settings that did not change, by replicate.
+type fixedRuns struct {
+	order []string
+	of    map[string]map[int]float64
+}
+
+// add takes a run. Where a replicate has several with the same settings, they count at their
+// mean.
+func (f *fixedRuns) add(settings string, replicate int, v float64) {
+	if f.of[settings] == nil {
+		f.order, f.of[settings] = append(f.order, settings), map[int]float64{}
+	}
+	if was, ok := f.of[settings][replicate]; ok {
+		v = (was + v) / 2
+	}
+	f.of[settings][replicate] = v
+}
+
+// best are the settings with the best mean.
+func (f *fixedRuns) best(t *results.Tuning) string {
+	best := ""
+	for _, s := range f.order {
+		if best == "" || t.Better(meanOf(f.of[s]), meanOf(f.of[best])) {
+			best = s
+		}
+	}
+	return best
+}
+
+func meanOf(by map[int]float64) float64 {
+	sum := 0.0
+	for _, v := range by {
+		sum += v
+	}
+	return sum / float64(len(by))
+}
+
+// ratio is the geometric mean of what is sought against what it is held against, with an
+// interval of 95%. A replicate that the other lacks is held against its mean.
+func ratio(t *results.Tuning, replicates int, of, against map[int]float64) (mean, low, high float64) {
+	var logs []float64
+	for r := 1; r <= replicates; r++ {
+		v, ok := of[r]
+		if !ok {
+			continue
+		}
+		other, ok := against[r]
+		if !ok {
+			other = meanOf(against)
+		}
+		logs = append(logs, math.Log(results.Modelled(t, v)/results.Modelled(t, other)))
+	}
+	i := stats.MeanInterval(logs, 0.95)
+	low, high = math.NaN(), math.NaN()
+	if len(logs) >= 3 {
+		low, high = math.Exp(i.Low), math.Exp(i.High)
+	}
+	return math.Exp(i.Mean), low, high
+}
+
+// alike is by how much times differ, as a part, that count as the same.
+const alike = 0.05
+
+// Without returns the settings of a tuning that made no difference in any of its trials: all
+// pairs that differ in nothing else report the very same losses and accuracies, and take as long within 5%. Their
+// program may not read them.
+func Without(e *record.Experiment, index int) []string {
+	t := &results.Asked.Of(&e.Plan)[index]
+	if t.Mode != "" || t.Best != nil {
+		return nil
+	}
+	var names []string
+	for k := range t.Settings {
+		if t.Settings[k].Context {
+			continue
+		}
+		pairs, same := 0, true
+		for i := range e.Trials {
+			for j := range e.Trials[:i] {
+				a, b := &e.Trials[i], &e.Trials[j]
+				if a.Trial.Tuning != index || b.Trial.Tuning != index || a.Replicate != b.Replicate ||
+					!differOnlyIn(a.Trial.Settings, b.Trial.Settings, t.Settings[k].Name) {
+					continue
+				}
+				pairs++
+				same = same && cameToTheSame(a.Outcome, b.Outcome)
+			}
+		}
+		if pairs > 0 && same {
+			names = append(names, t.Settings[k].Name)
+		}
+	}
+	return names
+}
+
+// differOnlyIn reports whether settings have other values of one name, and of no other.
+func differOnlyIn(a, b []record.Setting, name string) bool {
+	other := false
+	for i := range a {
+		if i >= len(b) || a[i].Name != b[i].Name || a[i].Value != b[i].Value && a[i].Name != name {
+			return false
+		}
+		other = other || a[i].Value != b[i].Value
+	}
+	return other
+}
+
+func cameToTheSame(a, b *record.TrialOutcome) bool {
+	if a == nil || b == nil || a.Crashed != "" || b.Crashed != "" || a.Loss == nil || b.Loss == nil || *a.Loss != *b.Loss {
+		return false
+	}
+	if (a.Accuracy == nil) != (b.Accuracy == nil) || a.Accuracy != nil && *a.Accuracy != *b.Accuracy {
+		return false
+	}
+	return math.Abs(math.Log(a.Time/b.Time)) <= alike
+}

@@ -1,0 +1,74 @@
+package tuning
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
+)
+
+// TestFixed holds a job that was tuned while it trained against the same job at fixed settings, replicate by replicate.
+func TestFixed(t *testing.T) {
+	e := &record.Experiment{}
+	e.Plan.Replicates = 3
+	for _, mode := range []string{"", results.Online, results.Unchanged} {
+		results.Asked.Set(&e.Plan, append(results.Asked.Of(&e.Plan), results.Tuning{
+			Name: "t", Job: "j", Hardware: "h", Objective: "time", Mode: mode,
+			Settings: []results.TunedSetting{{Name: "n", Values: []string{"1", "2", "4"}, Numeric: true, Initial: "1"}},
+		}))
+	}
+	loss := 0.5
+	try := func(tuning, replicate int, n string, time float64) {
+		e.Trials = append(e.Trials, record.Cell{
+			CellRef: record.CellRef{Replicate: replicate, Trial: &record.TrialRef{
+				Tuning: tuning, Number: 1, Settings: []record.Setting{{Name: "n", Value: n}},
+			}},
+			Outcome: &record.TrialOutcome{Time: time, Units: 1, Loss: &loss},
+		})
+	}
+	for r, machine := range []float64{1, 2, 4} { // each replicate on a slower machine
+		try(0, r+1, "1", 40*machine)
+		try(0, r+1, "2", 20*machine)
+		try(0, r+1, "4", 20.2*machine)
+		try(1, r+1, "1", 22*machine)
+		try(2, r+1, "1", 40*machine)
+	}
+	a, ok := Fixed(e, 1)
+	if !ok || a.Settings != "n=2" || a.Measured != 3 || a.Runs != 3 {
+		t.Fatalf("%+v, %v", a, ok)
+	}
+	for what, got := range map[string][2]float64{
+		"ratio": {a.Ratio, 1.1}, "low": {a.Low, 1.1}, "high": {a.High, 1.1}, "initial": {a.Initial, 0.55}, "best": {a.Best,
+			140.0 / 3},
+	} {
+		if math.Abs(got[0]-got[1]) > 1e-9 {
+			t.Errorf("%s is %v, want %v", what, got[0], got[1])
+		}
+	}
+	for _, i := range []int{0, 2} {
+		if a, ok := Fixed(e, i); ok {
+			t.Errorf("tuning %d changes no job, and comes to %+v", i, a)
+		}
+	}
+	// A trial that failed counts nowhere, and the job as it is stands for its settings where no trial has them.
+	other := *e
+	other.Trials = append(slices.Clone(e.Trials), record.Cell{CellRef: record.CellRef{Replicate: 1, Trial: e.Trials[1].Trial}})
+	if again, ok := Fixed(&other, 1); !ok || again != a {
+		t.Errorf("with a trial that failed: %+v, %v", again, ok)
+	}
+	other.Trials = slices.DeleteFunc(slices.Clone(e.Trials), func(c record.Cell) bool {
+		return c.Trial.Tuning == 0 && c.Trial.Settings[0].Value == "1"
+	})
+	if again, ok := Fixed(&other, 1); !ok || again != a {
+		t.Errorf("by the job as it is: %+v, %v", again, ok)
+	}
+	if names := Without(e, 0); names != nil {
+		t.Errorf("%v made a difference", names)
+	}
+	e.Trials[0].Outcome.Time, e.Trials[5].Outcome.Time, e.Trials[10].Outcome.Time = 20, 40, 80
+	if names := Without(e, 0); len(names) != 1 || names[0] != "n" {
+		t.Errorf("%v made no difference, want n", names)
+	}
+}

@@ -1,0 +1,120 @@
+package tuning
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/estimator/surrogate"
+	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
+)
+
+// fewestModelled is how many trials a model of a run needs.
+const fewestModelled = 4
+
+// Rank fills in the rank of the setting that each search predicts to be the best: of
+// all settings that any search of the same has tried and that are feasible, at the
+// median over its runs. A prediction that is infeasible comes after them all.
+func Rank(e *record.Experiment, rows []TuningRow) {
+	next := 0
+	for i := range results.Asked.Of(&e.Plan) {
+		t := &results.Asked.Of(&e.Plan)[i]
+		if next >= len(rows) || !ofTuning(&rows[next], t) {
+			continue // without runs there is no row
+		}
+		var ranks []float64
+		known := knownSettings(e, t)
+		for r := 1; r <= e.Plan.Replicates; r++ {
+			if rank := known.predicted(e, i, r); rank > 0 {
+				ranks = append(ranks, float64(rank))
+			}
+		}
+		rows[next].PredictedRank, _, _ = MedianInterval(ranks)
+		next++
+	}
+}
+
+func ofTuning(r *TuningRow, t *results.Tuning) bool {
+	return r.Tuning == t.Name && r.Method == t.Method && r.Hardware == t.Hardware && r.Axes == record.AxesLabel(t.Axes)
+}
+
+// settings are those that were tried, each once, with what came of them.
+type settings struct {
+	t        *results.Tuning
+	problem  surrogate.Search
+	at       [][]float64
+	outcomes []*record.TrialOutcome
+}
+
+func knownSettings(e *record.Experiment, t *results.Tuning) *settings {
+	p := results.Problem(t, nil, 0)
+	s := &settings{t: t, problem: surrogate.Search{Space: p.Space, Scale: p.Scale, Limits: p.Limits}}
+	seen := map[string]bool{}
+	add := func(of []record.Setting, o *record.TrialOutcome) {
+		var label strings.Builder
+		for _, v := range of {
+			label.WriteString(v.Name + "=" + v.Value + "\x00")
+		}
+		at, err := results.Point(t, of)
+		if err != nil || o == nil || !t.Counts(of) || seen[label.String()] {
+			return
+		}
+		seen[label.String()] = true
+		s.at, s.outcomes = append(s.at, at), append(s.outcomes, o)
+	}
+	for _, c := range e.Trials {
+		if t.Same(&results.Asked.Of(&e.Plan)[c.Trial.Tuning]) {
+			add(c.Trial.Settings, c.Outcome)
+		}
+	}
+	for i := range t.Imported {
+		add(t.Imported[i].Settings, t.Imported[i].Outcome.Reach(t.Aim()))
+	}
+	return s
+}
+
+// predicted is the rank of what the trials of one run say is best; 0 where they are too
+// few.
+func (s *settings) predicted(e *record.Experiment, tuning, replicate int) int {
+	var trials []surrogate.Trial
+	done := 0
+	for _, c := range e.Trials {
+		if c.Trial.Tuning != tuning || c.Replicate != replicate || c.Outcome == nil {
+			continue
+		}
+		at, err := results.Point(s.t, c.Trial.Settings)
+		if err != nil {
+			continue
+		}
+		one := results.Trial(s.t, at, c.Outcome)
+		if one.State == surrogate.Done {
+			done++
+		}
+		trials = append(trials, one)
+	}
+	if done < fewestModelled {
+		return 0
+	}
+	k, err := s.problem.Best(trials, s.at)
+	if err != nil {
+		return 0
+	}
+	if !slices.ContainsFunc(s.outcomes, s.t.Feasible) {
+		return 0
+	}
+	rank, feasible := 1, s.t.Feasible(s.outcomes[k])
+	for i, o := range s.outcomes {
+		if i != k && s.t.Feasible(o) && (!feasible || s.t.Better(s.t.Value(o), s.t.Value(s.outcomes[k]))) {
+			rank++
+		}
+	}
+	return rank
+}
+
+// unranked marks rows whose ranks are not known.
+func unranked(rows []TuningRow) {
+	for i := range rows {
+		rows[i].PredictedRank = math.NaN()
+	}
+}

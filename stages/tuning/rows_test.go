@@ -1,0 +1,110 @@
+package tuning
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
+)
+
+// TestRowsOfASearch follows two runs of a search by hand: the best is 10 s; a run reaches it at its third trial, after
+// one that crashed and one above its bound; the other not at all.
+func TestRowsOfASearch(t *testing.T) {
+	u := results.Tuning{Name: "t", Method: "random", Hardware: "h", Job: "j", Objective: "time",
+		Settings:    []results.TunedSetting{{Name: "n", Values: []string{"1", "2"}, Numeric: true}, {Name: "part", Values: []string{"0.5", "1"}, Numeric: true, Context: true, Goal: "1"}},
+		Constraints: []record.Constraint{{Outcome: "cost", Max: some(5)}},
+		Imported: []results.Imported{
+			{Settings: []record.Setting{{Name: "n", Value: "1"}, {Name: "part", Value: "1"}}, Outcome: record.TrialOutcome{Time: 20, Cost: some(4)}},
+			{Settings: []record.Setting{{Name: "n", Value: "1"}, {Name: "part", Value: "0.5"}}, Outcome: record.TrialOutcome{Time: 2, Cost: some(1)}},
+		}}
+	other := u
+	other.Name = "u"
+	all := []results.Tuning{u, other}
+	e := &record.Experiment{Plan: record.Plan{Replicates: 3}}
+	results.Asked.Set(&e.Plan, all)
+	try := func(replicate, number int, part string, o record.TrialOutcome) {
+		e.Trials = append(e.Trials, record.Cell{Outcome: &o, CellRef: record.CellRef{Replicate: replicate, Cell: fmt.Sprint("c", number),
+			Trial: &record.TrialRef{Number: number, Predicted: some(11), Settings: []record.Setting{{Name: "n", Value: "2"}, {Name: "part", Value: part}}}}})
+	}
+	try(1, 1, "1", record.TrialOutcome{Time: 3, Crashed: "out of memory"})
+	try(1, 2, "1", record.TrialOutcome{Time: 9, Cost: some(6), Units: 3})
+	try(1, 3, "1", record.TrialOutcome{Time: 11, Cost: some(5), Units: 2})
+	try(1, 4, "0.5", record.TrialOutcome{Time: 1, Cost: some(1)})
+	try(1, 5, "1", record.TrialOutcome{Time: 10, Cost: some(1)})
+	try(2, 1, "1", record.TrialOutcome{Time: 15, Cost: some(2)})
+	e.Trials = append(e.Trials, record.Cell{CellRef: record.CellRef{Replicate: 2, Trial: &record.TrialRef{}}}) // not known yet
+	trials, tunings := Rows(e)
+	var got []string
+	for _, r := range trials {
+		if r.Tuning == "t" {
+			got = append(got, fmt.Sprintf("%d.%d %s: %g, best %g, behind %.4g%%, spent %g s %g, epoch %g, %s%s", r.Replicate, r.Trial, r.State,
+				r.Objective, r.Best, r.RegretPct, r.SpentTime, r.SpentCost, r.Epoch, r.Settings, r.Reason))
+		}
+	}
+	imported := func(r int) []string {
+		return []string{fmt.Sprintf("%d.0 imported: 20, best 20, behind 100%%, spent 0 s 0, epoch NaN, n=1 part=1", r),
+			fmt.Sprintf("%d.0 imported: 2, best 20, behind 100%%, spent 0 s 0, epoch NaN, n=1 part=0.5", r)}
+	}
+	want := append(imported(1),
+		"1.1 crashed: NaN, best 20, behind 100%, spent 3 s 0, epoch NaN, n=2 part=1out of memory",
+		"1.2 infeasible: 9, best 20, behind 100%, spent 12 s 6, epoch 3, n=2 part=1cost 6, above 5",
+		"1.3 done: 11, best 11, behind 10%, spent 23 s 11, epoch 5.5, n=2 part=1",
+		"1.4 partial: 1, best 11, behind 10%, spent 24 s 12, epoch NaN, n=2 part=0.5",
+		"1.5 done: 10, best 10, behind 0%, spent 34 s 13, epoch NaN, n=2 part=1")
+	want = append(append(want, imported(2)...), "2.1 done: 15, best 15, behind 50%, spent 15 s 2, epoch NaN, n=2 part=1")
+	want = append(want, imported(3)...)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	// Three runs need 3, ∞ and ∞ trials, find 10, 15 and 20, and spend 34, 15 and 0 s; the one that reached the best had spent 11.
+	r := tunings[0]
+	text := fmt.Sprintf("%d runs, %d trials, %d crashed, %d reached, median %g (%g to %g), found %g of %g, behind %.3g%%, spent %.4g s %g, %g to it",
+		r.Runs, r.Trials, r.Crashed, r.Reached, r.Median, r.Low, r.High, r.Found, r.Best, r.RegretPct, r.SpentTime, r.SpentCost, r.CostToBest)
+	const sum = "3 runs, 6 trials, 1 crashed, 1 reached, median NaN (3 to +Inf), found 15 of 10, behind 50%, spent 16.33 s 5, 11 to it"
+	if text != sum || len(tunings) != 2 || !math.IsNaN(r.ToFixed) {
+		t.Errorf("%s\nwant %s", text, sum)
+	}
+	if best := Best(e, &all[1]); best != 20 {
+		t.Errorf("without trials, the best is %g: the imported one", best)
+	}
+	all[1].Mode = results.Online // to a job that is changed, imported trials are what is expected
+	if best := Best(e, &all[1]); !math.IsNaN(best) {
+		t.Errorf("the best is %g", best)
+	}
+	if rows, _ := Rows(e); len(rows) != len(want) {
+		t.Errorf("%d rows", len(rows))
+	}
+	all[0].Best = some(8)
+	if _, rows := Rows(e); rows[0].Best != 8 || rows[0].Reached != 0 {
+		t.Errorf("%+v", rows[0])
+	}
+}
+
+// A job that was changed while it trained has a row for each stretch.
+func TestRowsOfStretches(t *testing.T) {
+	o := &record.TrialOutcome{Time: 100, Loss: some(0.2), Stretches: []record.Stretch{
+		{Settings: []record.Setting{{Name: "n", Value: "1"}}, From: 0, To: 30, Pace: 1.5, Loss: some(0.5), Remaining: some(80)},
+		{Settings: []record.Setting{{Name: "n", Value: "2"}}, From: 30, To: 100, Cost: 2, Restart: true},
+		{From: 100, To: 100, Ignored: "n"},
+	}}
+	var got []string
+	for _, r := range stretches(TrialRow{Tuning: "t", Replicate: 3, Cell: "c"}, o) {
+		got = append(got, fmt.Sprintf("%s%d %s %d %s: %g s, spent %g, loss %g, epoch %g, change %g, left %g of %g; %s %s", r.Tuning, r.Replicate, r.Cell,
+			r.Trial, r.State, r.Time, r.SpentTime, r.Loss, r.Epoch, r.Change, r.Remaining, r.ActualRemaining, r.Settings, r.Reason))
+	}
+	want := []string{"t3 c 1 stretch: 30 s, spent 30, loss 0.5, epoch 1.5, change 0, left 80 of 100; n=1 ",
+		"t3 c 2 stretch: 70 s, spent 100, loss NaN, epoch NaN, change 2, left NaN of 70; n=2 started anew",
+		"t3 c 3 stretch: 0 s, spent 100, loss NaN, epoch NaN, change 0, left NaN of 0;  the program did not take on n: no other setting was tried"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(strings.ReplaceAll(d, "\u00a0", " "))
+	}
+	row := (&sums{t: &results.Tuning{Objective: "time"}, found: math.NaN()}).row(o, 1, true)
+	if s := summary(&results.Tuning{Objective: "time"}, [][]TrialRow{append(stretches(row, o), row)}, 100); s.Trials != 1 || s.Reached != 0 {
+		t.Errorf("stretches count as trials: %+v", s)
+	}
+}

@@ -1,0 +1,255 @@
+package tuning
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
+	results "github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/scheduler/tuner"
+)
+
+// told are the searches for settings as a table, and what they came to in
+// sentences; both are empty for an experiment without any.
+func told(e *record.Experiment) (t tell.Table, said []string) {
+	rows, err := Tunings.Read(e.Dir) // which has ranks, that take long to find
+	if err != nil || len(rows) == 0 {
+		_, rows = Rows(e)
+	}
+	if len(rows) == 0 {
+		return tell.Table{}, nil
+	}
+	t = tell.NewTable(2, "tuning", "method", "runs", "within 10% of the best", "trials to it "+
+		"(median, 95%)", "found", "best", "behind the best",
+		"spent, s", "spent, cost", "cost to within 10%", "rank of the predicted best")
+	for _, r := range rows {
+		behind := "–"
+		if !math.IsNaN(r.RegretPct) {
+			behind = fmt.Sprintf("%.3g%%", r.RegretPct)
+		}
+		t.Add(
+			tuningLabel(r), r.Method, fmt.Sprint(r.Runs), fmt.Sprintf("%d of %d", r.Reached, r.Runs), trialsTo(r),
+			significant(r.Found), significant(r.Best), behind, significant(r.SpentTime), significant(r.SpentCost),
+			significant(r.CostToBest), significant(r.PredictedRank))
+	}
+	return t, append(needsFewest(rows), tuningSentences(e, rows)...)
+}
+
+// tuningSentences say what the tunings came to, in the order of their rows.
+func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
+	next := 0
+	for i := range results.Asked.Of(&e.Plan) {
+		t := &results.Asked.Of(&e.Plan)[i]
+		if next == len(rows) || rows[next].Tuning != t.Name || rows[next].Method != t.Method ||
+			rows[next].Hardware != t.Hardware || rows[next].Axes != record.AxesLabel(t.Axes) {
+			continue // it has no runs
+		}
+		r := rows[next]
+		next++
+		if a, ok := Fixed(e, i); ok {
+			said = append(said, againstFixed(r, t, &a))
+			continue
+		}
+		if t.Mode != "" && !math.IsNaN(r.Found) {
+			said = append(said, fmt.Sprintf("Tuning %s by %s: its %s was %s at the median of %s.", tuningLabel(r),
+				titleOf(r.Method),
+				strings.ReplaceAll(t.Objective, "_", " "), strings.TrimSpace(significant(r.Found)+" "+
+					""+results.FindObjective(t.Objective).Unit),
+				tell.Plural(r.Runs, "run")))
+			continue
+		}
+		said = append(said, tuningSentence(e, r))
+		if names := Without(e, i); len(names) > 0 {
+			said = append(said, fmt.Sprintf("Tuning %s: %s made no difference in any trial, neither to the losses nor, beyond "+
+				"5%%, to "+
+				"the times: here it does not matter, or the program does not read it.", tuningLabel(r), strings.Join(names, ", ")))
+		}
+	}
+	return said
+}
+
+// againstFixed says what a job that was tuned while it trained came to.
+func againstFixed(r TuningRow, t *results.Tuning, a *AgainstFixed) string {
+	unit := results.FindObjective(t.Objective).Unit
+	value := func(v float64) string { return strings.TrimSpace(significant(v) + " " + unit) }
+	how := "changed in place where that can be"
+	if t.Mode == results.ByRestart {
+		how = "changed by new starts"
+	}
+	interval := ""
+	if !math.IsNaN(a.Low) {
+		interval = fmt.Sprintf(" (%.3g to %.3g with a confidence of 95%%, %d replicates)", a.Low, a.High, a.Runs)
+	} else if a.Runs == 1 {
+		interval = " (one run: no interval)"
+	}
+	text := fmt.Sprintf("Tuning %s by %s, %s: its %s was %s, tuning included, %.3g times that of the best of %d fixed "+
+		"settings%s: %s (%s).",
+		tuningLabel(r), titleOf(r.Method), how, strings.ReplaceAll(t.Objective, "_",
+			" "), value(a.Value), a.Ratio, a.Measured,
+		interval, a.Settings, value(a.Best))
+	if !math.IsNaN(a.Initial) {
+		text += fmt.Sprintf(" Against the settings that it began with it was %.3g times as much.", a.Initial)
+	}
+	return text
+}
+
+func titleOf(method string) string {
+	if m, ok := tuner.Find(method); ok && m.Title != "" {
+		return m.Title
+	}
+	return method
+}
+
+// tuningLabel names a tuning with its axes and hardware.
+func tuningLabel(r TuningRow) string {
+	label := r.Tuning + " on " + r.Hardware
+	if r.Axes != "" {
+		label += " " + r.Axes
+	}
+	return label
+}
+
+// trialsTo is "11 (8 to 15)"; an end that was not reached is "more".
+func trialsTo(r TuningRow) string {
+	if math.IsNaN(r.Median) {
+		return "more"
+	}
+	high := "more"
+	if !math.IsNaN(r.High) && !math.IsInf(r.High, 0) {
+		high = fmt.Sprintf("%g", r.High)
+	}
+	if r.Runs < 6 { // no interval of 95%
+		return fmt.Sprintf("%g", r.Median)
+	}
+	return fmt.Sprintf("%g (%g to %s)", r.Median, r.Low, high)
+}
+
+func significant(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return fmt.Sprintf("%.4g", v)
+}
+
+// tuningSentence says what a method came to.
+func tuningSentence(e *record.Experiment, r TuningRow) string {
+	who := fmt.Sprintf("Tuning %s by %s", tuningLabel(r), titleOf(r.Method))
+	crashed := ""
+	if r.Crashed > 0 {
+		crashed = fmt.Sprintf(" %d of its %d trials crashed.", r.Crashed, r.Trials)
+	}
+	if math.IsNaN(r.Best) {
+		return fmt.Sprintf("%s found nothing: no trial of %s %s.%s", who, r.Tuning, unsatisfied(e, r), crashed)
+	}
+	if math.IsNaN(r.Median) {
+		text := fmt.Sprintf("%s: only %d of %d runs came within 10%% of the best there is (%s)", who, r.Reached, r.Runs,
+			significant(r.Best))
+		if !math.IsNaN(r.RegretPct) {
+			text += fmt.Sprintf("; the best that a run found was %.3g%% behind it at the median", r.RegretPct)
+		}
+		return text + "." + crashed
+	}
+	return fmt.Sprintf("%s needs %s%s at the median to come within 10%% of the best (%s).%s", who, trialsOf(r), costOf(r),
+		significant(r.Best), crashed)
+}
+
+// costOf is what the trials until then cost, where that is known.
+func costOf(r TuningRow) string {
+	if math.IsNaN(r.CostToBest) {
+		return ""
+	}
+	return ", which cost " + significant(r.CostToBest) + ","
+}
+
+// needsFewest says which of several searches for the same best setting needs the fewest trials, and which the least
+// cost until it has one within 10% of it; nothing when there is one alone.
+func needsFewest(rows []TuningRow) (said []string) {
+	var known []TuningRow
+	for _, r := range rows {
+		if !math.IsNaN(r.Best) && math.IsNaN(r.ToFixed) && r.Best == rows[0].Best && r.Hardware == rows[0].Hardware {
+			known = append(known, r)
+		}
+	}
+	if len(known) < len(rows) || len(rows) < 2 || rows[0].Runs < stats.MinPairs {
+		return nil
+	}
+	least := func(of func(TuningRow) float64) (best TuningRow, ok bool) {
+		for i, r := range known {
+			if v := of(r); math.IsNaN(v) || r.Reached < r.Runs {
+				continue
+			} else if !ok || v < of(best) {
+				best, ok = known[i], true
+			}
+		}
+		return best, ok
+	}
+	best, ok := least(func(r TuningRow) float64 { return r.Median })
+	if !ok {
+		return nil
+	}
+	var alike []string
+	for _, r := range known {
+		if label := tuningLabel(r); label != tuningLabel(best) && !math.IsNaN(r.Median) && !(r.Low > best.High) {
+			alike = append(alike, label)
+		}
+	}
+	text := fmt.Sprintf("Fewest trials: %s, %s", tuningLabel(best), trialsTo(best))
+	if len(alike) > 0 {
+		text += " (its interval overlaps that of " + tell.Listed(alike) + ")"
+	}
+	if cheapest, ok := least(func(r TuningRow) float64 { return r.CostToBest }); ok {
+		text += fmt.Sprintf("; lowest cost until then: %s, %s", tuningLabel(cheapest), significant(cheapest.CostToBest))
+	}
+	return []string{text + "."}
+}
+
+// trialsOf is trialsTo with its noun.
+func trialsOf(r TuningRow) string {
+	if n := trialsTo(r); n != "1" {
+		return n + " trials"
+	}
+	return "1 trial"
+}
+
+// unsatisfied says which constraints no trial satisfied.
+func unsatisfied(e *record.Experiment, r TuningRow) string {
+	for i := range results.Asked.Of(&e.Plan) {
+		t := &results.Asked.Of(&e.Plan)[i]
+		if t.Name != r.Tuning || t.Method != r.Method || record.AxesLabel(t.Axes) != r.Axes {
+			continue
+		}
+		var parts []string
+		for _, c := range t.AllConstraints() {
+			what := c.Outcome
+			if t.IsTarget(c) {
+				what = "the target " + what
+			}
+			if c.Min != nil {
+				parts = append(parts, fmt.Sprintf("%s of at least %g", what, *c.Min))
+			}
+			if c.Max != nil {
+				parts = append(parts, fmt.Sprintf("%s of at most %g", what, *c.Max))
+			}
+		}
+		if len(parts) > 0 {
+			return "reached " + strings.Join(parts, " and ")
+		}
+	}
+	return "has an outcome"
+}
+
+var _ = analysis.Register(analysis.Part{
+	Name: "tunings", Title: "Tunings", InReport: 10, OnTerminal: 10,
+	Tell: func(e *record.Experiment) (tell.Section, error) {
+		t, said := told(e)
+		return tell.Section{
+			Answers: said, Terminal: []tell.Item{{Sentences: said, Tight: true}}, Report: []tell.Item{{Table: t, Folded: true,
+				Note: "All trials are in trials.csv. The intervals are of the median, by order statistics; a run that did not " +
+					"come within 10% of the best counts as one that takes for ever."}},
+		}, nil
+	},
+})

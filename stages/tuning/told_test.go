@@ -1,0 +1,121 @@
+package tuning
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/plot/plottest"
+)
+
+// Sentences about searches.
+func TestTuningInWords(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		runs              int
+		median, low, high float64
+		want, of          string
+	}{
+		{8, 11, 8, 15, "11 (8 to 15)", "11 (8 to 15) trials"}, {8, 11, 8, math.Inf(1), "11 (8 to more)", "11 (8 to more) trials"},
+		{8, 11, 8, nan, "11 (8 to more)", "11 (8 to more) trials"}, {5, 1, 1, 2, "1", "1 trial"}, {6, 1, 1, 2, "1 (1 to 2)", "1 (1 to 2) trials"},
+		{8, nan, nan, nan, "more", "more trials"},
+	} {
+		r := TuningRow{Runs: c.runs, Median: c.median, Low: c.low, High: c.high}
+		if trialsTo(r) != c.want || trialsOf(r) != c.of {
+			t.Errorf("%+v: %s, %s", c, trialsTo(r), trialsOf(r))
+		}
+	}
+	for v, want := range map[float64]string{1.23456: "1.235", math.Inf(1): "–", 12345: "1.234e+04"} {
+		if got := significant(v); got != want {
+			t.Errorf("%g: %s", v, got)
+		}
+	}
+	most, least := 0.5, 0.9
+	e := &record.Experiment{}
+	results.Asked.Set(&e.Plan, []results.Tuning{
+		{Name: "t", Method: "x", Objective: "time", Constraints: []record.Constraint{{Outcome: "cost", Max: &least}}},
+		{Name: "t", Method: "bo", Objective: "time_to_loss", Target: &most,
+			Constraints: []record.Constraint{{Outcome: "accuracy", Min: &least}}},
+		{Name: "u", Method: "bo", Objective: "time"},
+	})
+	row := TuningRow{Tuning: "t", Method: "bo", Hardware: "h", Runs: 4, Reached: 1, Best: nan, Median: nan, Trials: 9,
+		RegretPct: 20, CostToBest: nan}
+	want := "found nothing: no trial of t reached the target loss of at most 0.5 and accuracy of at least 0.9."
+	if got := tuningSentence(e, row); !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	row.Crashed = 2
+	if got := tuningSentence(e, row); !strings.HasSuffix(got, want+" 2 of its 9 trials crashed.") {
+		t.Errorf("with crashes: %q", got)
+	}
+	if row.Best = 3; !strings.Contains(tuningSentence(e, row), "only 1 of 4 runs came within 10% of the best there is (3); "+
+		"the best that a run found was 20% behind it at the median.") {
+		t.Errorf("%q", tuningSentence(e, row))
+	}
+	if row.Median = 2; !strings.Contains(tuningSentence(e, row), "needs 2 trials at the median to come within 10% of the best (3).") {
+		t.Errorf("%q", tuningSentence(e, row))
+	}
+	if row.CostToBest = 0.5; !strings.Contains(tuningSentence(e, row), "needs 2 trials, which cost 0.5, at the median") {
+		t.Errorf("%q", tuningSentence(e, row))
+	}
+	row.Tuning = "u"
+	if got := unsatisfied(e, row); got != "has an outcome" {
+		t.Errorf("%q", got)
+	}
+	if label := tuningLabel(TuningRow{Tuning: "t", Hardware: "h", Axes: "a=1"}); label != "t on h a=1" {
+		t.Errorf("%q", label)
+	}
+	// Each row belongs to its tuning; one without runs has none.
+	rows := []TuningRow{{Tuning: "t", Method: "bo", Hardware: "", Runs: 1, Best: nan, Median: nan, Found: nan}}
+	if said := tuningSentences(e, rows); len(said) != 1 || !strings.Contains(said[0], "found nothing") {
+		t.Errorf("%q", said)
+	}
+}
+
+// Of several searches for the same best setting it is said which needs the fewest trials, and which costs least.
+func TestFewestTrials(t *testing.T) {
+	nan := math.NaN()
+	row := func(method string, reached int, median, low, high, cost float64) TuningRow {
+		return TuningRow{Tuning: "t", Method: method, Hardware: "h", Axes: "method=" + method, Runs: 9, Reached: reached,
+			Best: 3, Median: median, Low: low, High: high, CostToBest: cost, ToFixed: nan, RegretPct: nan}
+	}
+	bo, selftf, random := row("bo", 9, 11, 8, 15, 2), row("selftf", 9, 17, 12, 20, 1), row("random", 4, nan, nan, nan, 0.5)
+	want := "Fewest trials: t on h method=bo, 11 (8 to 15) (its interval overlaps that of t on h method=selftf); lowest " +
+		"cost until then: t on h method=selftf, 1."
+	if got := needsFewest([]TuningRow{selftf, bo, random}); len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	other := bo
+	other.Best = 4
+	for name, rows := range map[string][]TuningRow{
+		"one": {bo}, "different bests": {bo, other}, "none came there": {random, random},
+	} {
+		if got := needsFewest(rows); len(got) > 0 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestSentences holds what is said of tuning while a job trains, to be read in testdata/sentences.txt.
+func TestSentences(t *testing.T) {
+	nan := math.NaN()
+	var s plottest.Sentences
+	for _, r := range []TuningRow{{Tuning: "t", Hardware: "h", Method: "bo"}, {Tuning: "t", Hardware: "h", Method: "nobody's"}} {
+		for _, c := range []struct {
+			mode string
+			a    AgainstFixed
+		}{
+			{results.Online, AgainstFixed{Value: 8, Runs: 1, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8, Low: nan,
+				High: nan, Initial: nan}},
+			{results.ByRestart, AgainstFixed{Value: 8, Runs: 2, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8,
+				Low: nan, High: nan, Initial: 0.5}},
+			{results.Online, AgainstFixed{Value: 8, Runs: 5, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8,
+				Low: 0.7, High: 0.9, Initial: nan}},
+		} {
+			s.Add("tuned", againstFixed(r, &results.Tuning{Mode: c.mode, Objective: "time_to_loss"}, &c.a))
+		}
+	}
+	s.Golden(t, *update)
+}

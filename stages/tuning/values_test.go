@@ -1,0 +1,125 @@
+package tuning
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
+)
+
+// The interval of a median is between the innermost order statistics outside of which the true one is with a chance of
+// at most 5%.
+func TestMedianInterval(t *testing.T) {
+	for n := 1; n <= 60; n++ {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = float64(n - i)
+		}
+		median, low, high := MedianInterval(values)
+		if median != float64(n+1)/2 || high != float64(n+1)-low {
+			t.Errorf("of 1 to %d: %g in %g to %g", n, median, low, high)
+		}
+		below := distuv.Binomial{N: float64(n), P: 0.5}.CDF
+		if low > 1 && below(low-1) > 0.025+1e-12 {
+			t.Errorf("%g of %d leaves out too much: %g", low, n, below(low-1))
+		}
+		if low < float64((n-1)/2) && below(low) <= 0.025 {
+			t.Errorf("%g of %d leaves out too little: %g", low, n, below(low))
+		}
+	}
+	nan, inf := math.NaN(), math.Inf(1)
+	if m, l, h := MedianInterval([]float64{nan, 2, 1}); m != 2 || l != 1 || !math.IsInf(h, 1) {
+		t.Errorf("one never came about: %g, %g, %g", m, l, h)
+	}
+	if m, _, _ := MedianInterval([]float64{nan, inf, 1}); !math.IsNaN(m) {
+		t.Errorf("two never came about: %g", m)
+	}
+	if m, l, h := MedianInterval(nil); !math.IsNaN(m) || !math.IsNaN(l) || !math.IsNaN(h) {
+		t.Errorf("of none: %g, %g, %g", m, l, h)
+	}
+}
+
+func some(v float64) *float64 { return &v }
+
+// Two trials came to the same when loss and accuracy are the same and the times nearly.
+func TestCameToTheSame(t *testing.T) {
+	same := func(change func(*record.TrialOutcome)) *record.TrialOutcome {
+		o := &record.TrialOutcome{Time: 100, Loss: some(0.5), Accuracy: some(0.9)}
+		change(o)
+		return o
+	}
+	plain := same(func(*record.TrialOutcome) {})
+	for name, c := range map[string]struct {
+		o    *record.TrialOutcome
+		want bool
+	}{
+		"itself":      {same(func(*record.TrialOutcome) {}), true},
+		"as long":     {same(func(o *record.TrialOutcome) { o.Time = 104 }), true},
+		"longer":      {same(func(o *record.TrialOutcome) { o.Time = 106 }), false},
+		"shorter":     {same(func(o *record.TrialOutcome) { o.Time = 94 }), false},
+		"loss":        {same(func(o *record.TrialOutcome) { o.Loss = some(0.4) }), false},
+		"no loss":     {same(func(o *record.TrialOutcome) { o.Loss = nil }), false},
+		"accuracy":    {same(func(o *record.TrialOutcome) { o.Accuracy = some(0.8) }), false},
+		"no accuracy": {same(func(o *record.TrialOutcome) { o.Accuracy = nil }), false},
+		"crashed":     {same(func(o *record.TrialOutcome) { o.Crashed = "x" }), false},
+		"none":        {nil, false},
+	} {
+		if cameToTheSame(plain, c.o) != c.want || cameToTheSame(c.o, plain) != c.want {
+			t.Errorf("%s: %v", name, !c.want)
+		}
+	}
+	bare := same(func(o *record.TrialOutcome) { o.Accuracy = nil })
+	if !cameToTheSame(bare, bare) || cameToTheSame(nil, nil) {
+		t.Error("trials without accuracies")
+	}
+}
+
+func TestDifferOnlyIn(t *testing.T) {
+	set := func(pairs ...string) (s []record.Setting) {
+		for _, p := range pairs {
+			name, value, _ := strings.Cut(p, "=")
+			s = append(s, record.Setting{Name: name, Value: value})
+		}
+		return s
+	}
+	for _, c := range []struct {
+		a, b []record.Setting
+		want bool
+	}{
+		{set("x=1", "y=1"), set("x=2", "y=1"), true},
+		{set("x=1", "y=1"), set("x=1", "y=1"), false},
+		{set("x=1", "y=1"), set("x=2", "y=2"), false},
+		{set("x=1", "y=1"), set("x=1", "y=2"), false},
+		{set("x=1", "y=1"), set("x=2"), false},
+		{set("x=1"), set("y=1"), false},
+		{set("y=1", "x=1"), set("y=1", "x=3"), true},
+	} {
+		if differOnlyIn(c.a, c.b, "x") != c.want {
+			t.Errorf("%v and %v: %v", c.a, c.b, !c.want)
+		}
+	}
+}
+
+// Why a trial does not count, by the first constraint that it does not keep.
+func TestViolated(t *testing.T) {
+	u := &results.Tuning{Objective: "time_to_loss", Target: some(0.5),
+		Constraints: []record.Constraint{{Outcome: "cost", Max: some(2)}, {Outcome: "accuracy", Min: some(0.8)}}}
+	for _, c := range []struct {
+		o    record.TrialOutcome
+		want string
+	}{
+		{record.TrialOutcome{}, "its loss is not known"},
+		{record.TrialOutcome{Loss: some(0.6)}, "loss 0.6, above 0.5"},
+		{record.TrialOutcome{Loss: some(0.6), Reached: some(1), Cost: some(3)}, "cost 3, above 2"},
+		{record.TrialOutcome{Loss: some(0.5), Cost: some(2), Accuracy: some(0.7)}, "accuracy 0.7, below 0.8"},
+		{record.TrialOutcome{Loss: some(0.5), Cost: some(2), Accuracy: some(0.8)}, "its time_to_loss is not known"},
+	} {
+		if got := violated(u, &c.o); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.o, got, c.want)
+		}
+	}
+}
