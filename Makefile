@@ -4,7 +4,7 @@ GO          ?= go
 PYTHON      ?= python3
 BIN         := bin/tfexp
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
-SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not -path 'results/*/*' ) go.mod go.sum
+SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
 .PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage mutate bench bench-large docs papers python-jobs clean fuzz
@@ -97,7 +97,7 @@ fuzz: ## look for input that readers stumble over, with one process (FUZZTIME fo
 	done; exit $$status
 
 docs: ## write docs/language.md anew from what the decoder uses
-	$(GO) test ./pipeline/experiment/decode -run "^TestReference$$" -update
+	$(GO) test ./pipeline/decode -run "^TestReference$$" -update
 
 papers: ## run the experiments on papers, and write docs/papers.md anew
 	TFEXP_PAPERS=1 $(GO) test ./cmd/tfexp -run "^TestPapersTable$$" -count=1

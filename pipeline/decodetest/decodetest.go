@@ -124,7 +124,7 @@ func Golden(t *testing.T, path string, got []byte, update bool) {
 		t.Fatal(err)
 	}
 	if string(want) != string(got) {
-		t.Errorf("%s differs (go test ./pipeline/experiment -update rewrites it); got:\n%s", path, got)
+		t.Errorf("%s differs (go test ./stages/experiment ./pipeline/decode ./pipeline/check ./experiments/eval -update rewrites it); got:\n%s", path, got)
 	}
 }
 

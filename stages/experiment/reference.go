@@ -15,7 +15,7 @@ type Reference struct {
 // ReferenceRow is some numbers of the cells at some values of axes; also "workload", "hardware", "policy" and
 // "replicate".
 type ReferenceRow struct {
-	At     []schema.Setting        `json:"at"`
+	At     []schema.Setting `json:"at"`
 	Values []ReferenceValue `json:"values"`
 }
 
