@@ -35,7 +35,7 @@ adaptation "net" {
 func inFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	table, err := os.ReadFile(filepath.Join("..", "..", "pipeline", "experiment", "testdata", "deepening.csv"))
+	table, err := os.ReadFile(filepath.Join("..", "..", "pipeline", "decode", "testdata", "deepening.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -184,7 +184,7 @@ func schemaOf(t *testing.T) *jsonschema.Schema {
 
 func TestJSONSchema(t *testing.T) {
 	s := schemaOf(t)
-	good, err := os.ReadFile("../../stages/experiment/testdata/good/json.hcl.json")
+	good, err := os.ReadFile("../../pipeline/decode/testdata/good/json.hcl.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,5 +10,5 @@ import (
 
 // TestExperiments loads files of users, right and wrong.
 func TestExperiments(t *testing.T) {
-	decodetest.Test(t, filepath.Join("..", "..", "pipeline", "experiment"))
+	decodetest.Test(t, filepath.Join("..", "..", "pipeline", "decode"))
 }

@@ -8,4 +8,4 @@ import (
 )
 
 // TestExperiments loads files of users, right and wrong.
-func TestExperiments(t *testing.T) { decodetest.Test(t, "..") }
+func TestExperiments(t *testing.T) { decodetest.Test(t, "../decode") }

@@ -11,7 +11,7 @@ import (
 
 // Whatever a file says, it is read or refused: no panic, and each error has a sentence at a place.
 func FuzzLanguage(f *testing.F) {
-	for _, pattern := range []string{"../testdata/good/*.hcl", "../testdata/broken/*.hcl"} {
+	for _, pattern := range []string{"testdata/good/*.hcl", "testdata/broken/*.hcl"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) == 0 {
 			f.Fatalf("no files for %s, %v", pattern, err)

@@ -30,12 +30,12 @@ var otherwise = []string{
 // A file with mistakes is refused in JSON as it is in HCL: for the same reasons, each at a line of the file. With -short
 // these are some of the files.
 func TestMistakesInJSON(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "testdata", "broken", "*.hcl"))
+	files, err := filepath.Glob(filepath.Join("testdata", "broken", "*.hcl"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	work := t.TempDir()
-	if err := os.CopyFS(work, os.DirFS(filepath.Join("..", "testdata", "broken"))); err != nil {
+	if err := os.CopyFS(work, os.DirFS(filepath.Join("testdata", "broken"))); err != nil {
 		t.Fatal(err)
 	}
 	for i, file := range files {

@@ -1,7 +1,6 @@
 package decode_test
 
 import (
-	"flag"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -19,11 +18,9 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 // TestReference holds docs/language.md to the schema that the decoder uses.
 func TestReference(t *testing.T) {
-	decodetest.Golden(t, filepath.Join("..", "..", "..", "docs", "language.md"), decode.Markdown(), *update)
+	decodetest.Golden(t, filepath.Join("..", "..", "docs", "language.md"), decode.Markdown(), *update)
 }
 
 // TestSchemaExamples loads every example of the reference: the examples of
@@ -68,7 +65,7 @@ func TestSchemaExamples(t *testing.T) {
 				src = strings.Replace(src, `quantum = "1s"`, `quantum = each.quantum`, 1)
 			}
 			// A piece of a file may warn that nothing uses it.
-			_, diags := decode.Source(filepath.Join("..", "testdata", "example.hcl"), []byte(src), decode.Options{Host: decodetest.Host})
+			_, diags := decode.Source(filepath.Join("testdata", "example.hcl"), []byte(src), decode.Options{Host: decodetest.Host})
 			if diags.HasErrors() {
 				t.Errorf("%s:\n%s", b.Name, decodetest.Text(t, diags))
 			}

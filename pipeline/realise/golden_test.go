@@ -58,7 +58,7 @@ func TestExperiments(t *testing.T) {
 		t.Fatalf("no files: %v", err)
 	}
 	for _, name := range shared {
-		files = append(files, filepath.Join("..", "..", "stages", "experiment", "testdata", "good", name+".hcl"))
+		files = append(files, filepath.Join("..", "decode", "testdata", "good", name+".hcl"))
 	}
 	for _, file := range files {
 		name := filepath.Base(file)

@@ -8,9 +8,12 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/tfexp/tfexp/stages/all"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/pipeline/decodetest"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
@@ -343,9 +346,9 @@ policy "p" {
 		{[]string{"HARDWARE", "noise = 0.1"}, "[]"},
 	} {
 		spec, diags := decode.Source("fixed.hcl", []byte(strings.NewReplacer(append(slices.Clone(c.set), standard...)...).Replace(file)),
-			decode.Options{Host: host})
+			decode.Options{Host: decodetest.Host})
 		if diags.HasErrors() {
-			t.Errorf("case %d: %s", i, text(t, diags))
+			t.Errorf("case %d: %s", i, decodetest.Text(t, diags))
 			continue
 		}
 		if got := fmt.Sprint(spec.Alike()); got != c.want {

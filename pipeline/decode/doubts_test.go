@@ -1,4 +1,4 @@
-package experiment_test
+package decode_test
 
 import (
 	"testing"
