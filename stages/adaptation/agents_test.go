@@ -20,7 +20,7 @@ import (
 // The rewards of an agent are those of all of its lessons, one after the other, up to its last episode; agents that
 // several controllers share have them once.
 func TestRewardsOfAgents(t *testing.T) {
-	at := filepath.Join("..", "..", "pipeline", "experiment", "testdata", "small.hcl")
+	at := filepath.Join("..", "..", "pipeline", "decode", "testdata", "small.hcl")
 	spec, diags := decode.Source(at, []byte(`
 experiment "small" {}
 adaptation "net" {

@@ -77,7 +77,7 @@ func run(t *testing.T, ctx context.Context, episodes, out string, observe func(s
 
 func plan(t *testing.T, episodes, out string, observe func(stages.Progress)) *pipeline.Plan {
 	t.Helper()
-	at := filepath.Join("..", "..", "pipeline", "experiment", "testdata", "small.hcl")
+	at := filepath.Join("..", "..", "pipeline", "decode", "testdata", "small.hcl")
 	spec, diags := decode.Source(at, []byte(strings.Replace(file, "EPISODES", episodes, 1)), decode.Options{
 		Host: experiments.HostFacts{Threads: 2, Cores: 2},
 	})

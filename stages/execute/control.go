@@ -333,9 +333,7 @@ func (d *decisions) stretches(end float64) []record.Stretch {
 	var list []record.Stretch
 	begin := func(from int, settings []scheduler.Setting) {
 		s := record.Stretch{From: reports[from].Used.Seconds()}
-		for _, x := range settings {
-			s.Settings = append(s.Settings, x)
-		}
+		s.Settings = append(s.Settings, settings...)
 		list = append(list, s)
 	}
 	close := func(from, to int, until float64) {
