@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -44,5 +45,83 @@ func TestWatchEndsTwice(t *testing.T) {
 	w := NewWatch()
 	if first, again := w.End(), w.End(); first.Suspended > 0 || again.Suspended > 0 {
 		t.Errorf("%v, then %v", first, again)
+	}
+}
+
+// Of four cores that are busy for two seconds, two jobs use one and a half, and this process a quarter.
+func TestToldLoad(t *testing.T) {
+	var used, own float64
+	l := newToldLoad(time.Second, func() (float64, float64) { return used, own })
+	if got := l.Others(); got != UnknownLoad {
+		t.Errorf("of nothing: %g", got)
+	}
+	used = 50 // before the first word: a container that is made
+	l.Add("a", time.Second, 9)
+	l.Add("b", time.Second, 9)
+	if got := l.Others(); got != UnknownLoad {
+		t.Errorf("at one instant: %g", got)
+	}
+	used, own = 54, 0.25
+	l.Add("a", 2*time.Second, 1)
+	l.Add("b", 2*time.Second, 0.5)
+	used, own = 58, 0.5
+	l.Add("a", 3*time.Second, 1)
+	l.Add("b", 3*time.Second, 0.5)
+	if got := l.Others(); math.Abs(got-2.25) > 1e-9 {
+		t.Errorf("others used %g cores, want 2.25", got)
+	}
+	used = 0 // clocks that went back
+	l.Add("a", 4*time.Second, 1)
+	if got := l.Others(); got != 0 {
+		t.Errorf("less than nothing: %g", got)
+	}
+	used = math.NaN()
+	l.Add("a", 5*time.Second, 1)
+	if got := l.Others(); got != UnknownLoad {
+		t.Errorf("of an unknown load: %g", got)
+	}
+	short := newToldLoad(time.Second, func() (float64, float64) { return 0, 0 })
+	short.Add("a", 0, 1)
+	short.Add("a", time.Second-1, 1)
+	if got := short.Others(); got != UnknownLoad {
+		t.Errorf("of less than a second: %g", got)
+	}
+}
+
+// An interrupt does not move the speed, a core that is slow all the time does; the error says how sure it is.
+func TestSpeedOf(t *testing.T) {
+	steady := speedOf([][]float64{{1, 1, 1, 9, 1}})
+	if steady != (Speed{Cores: 1, Seconds: 1}) {
+		t.Errorf("%+v", steady)
+	}
+	if s := speedOf([][]float64{{1, 1, 1}, {2, 2, 2}}); s.Seconds != 1.5 || s.Cores != 2 {
+		t.Errorf("%+v", s)
+	}
+	wide := speedOf([][]float64{{0.8, 0.9, 1, 1.1, 1.2}})
+	if want := 1.2533 * 0.1 / 0.6745 / math.Sqrt(5); math.Abs(wide.Error-want) > 1e-12 {
+		t.Errorf("an error of %g, want %g", wide.Error, want)
+	}
+}
+
+// What differs between the beginning and the end of something is not known of it.
+func TestUntil(t *testing.T) {
+	got := Speed{Cores: 2, Seconds: 1, Error: 0.3}.Until(Speed{Cores: 2, Seconds: 2, Error: 0.4})
+	if got.Cores != 2 || got.Seconds != 1.5 || math.Abs(got.Error-math.Hypot(0.25, 0.5)) > 1e-12 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestProbeSpeed(t *testing.T) {
+	for _, cores := range []int{0, 1, len(AllowedCPUs()), 1 << 20} {
+		s := ProbeSpeed(cores)
+		if s.Cores < 1 || s.Cores > len(AllowedCPUs()) || s.Cores > max(1, cores) || s.Seconds <= 0 || s.Error < 0 {
+			t.Errorf("on %d cores: %+v", cores, s)
+		}
+	}
+}
+
+func BenchmarkProbeSpeed(b *testing.B) {
+	for b.Loop() {
+		ProbeSpeed(2)
 	}
 }

@@ -1,6 +1,9 @@
 package schema
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestSentences(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
@@ -16,5 +19,43 @@ func TestSentences(t *testing.T) {
 		if got := Printable(text); got != want {
 			t.Errorf("%q is printable: %t", text, got)
 		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "abc", 3}, {"mlp", "mlp", 0}, {"mpl", "mlp", 1}, {"rudn", "round", 2},
+		{"kitten", "sitting", 3}, {"ab", "ba", 1}, {"ca", "abc", 3}, {"größe", "grösße", 1},
+	} {
+		if got, back := distance(c.a, c.b), distance(c.b, c.a); got != c.want || back != c.want {
+			t.Errorf("%q and %q: %d and %d, want %d", c.a, c.b, got, back, c.want)
+		}
+	}
+	for given, want := range map[string]string{
+		"mpl": "mlp", "rudn_robin": "round_robin", "fsfc": "fcfs", "sfj": "sjf", "xyz": "", "ffi": "",
+		"": "", "mlp": "", "nlp": "mlp", "MPL": "mlp", "c": "",
+		"kroun": "", "rouxx": "round", "Rouxx": "round", "krounx": "round", "xround_robixx": "round_robin",
+		"xxound_robixx": "", "rr": "round_robin", "RR": "round_robin", "r": "", "xfcfs": "fcfs", "xfcf": "",
+	} {
+		if got := Nearest(given, []string{"", "mlp", "cnn", "fcfs", "round", "sjf", "round_robin"}); got != want {
+			t.Errorf("nearest to %q is %q, want %q", given, got, want)
+		}
+	}
+	if got := Nearest("cat", []string{"bat", "rat", "car"}); got != "bat" {
+		t.Errorf("of names that are equally near, %q comes first", got)
+	}
+	longest := strings.Repeat("l", longestName)
+	if got := Nearest(longest, []string{longest + "x"}); got != longest+"x" {
+		t.Errorf("a name of %d letters has no slip: %q", longestName, got)
+	}
+	if got := Nearest(longest+"l", []string{longest}); got != "" {
+		t.Errorf("a text of %d letters is a slip of %q", longestName+1, got)
+	}
+	long := strings.Repeat("long", 100)
+	if got := Nearest(long+"x", []string{long}); got != "" {
+		t.Errorf("a text of 401 letters is a slip of %q", got)
 	}
 }

@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,4 +104,79 @@ func TestCodesKeepTheOrder(t *testing.T) {
 	if code(never) == math.MaxUint16 {
 		t.Error("a job without an estimate is coded as no job")
 	}
+}
+
+// A sorted list has what was put into it and not taken out, in order.
+func TestSortedLists(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var list, want []int
+		for _, x := range rapid.SliceOfN(rapid.IntRange(0, 30), 0, 200).Draw(t, "numbers") {
+			if i := slices.Index(want, x); i >= 0 {
+				list, want = DeleteSorted(list, x, cmp.Compare[int]), slices.Delete(want, i, i+1)
+			} else {
+				list, want = InsertSorted(list, x, cmp.Compare[int]), append(want, x)
+			}
+			if sorted := slices.Sorted(slices.Values(want)); !slices.Equal(list, sorted) {
+				t.Fatalf("the list is %v, want %v", list, sorted)
+			}
+		}
+	})
+}
+
+// After 8 starts, and after each 16 more, Ahead has the 16 jobs that wait next, or those that there are.
+func TestAheadHasThoseThatWaitNext(t *testing.T) {
+	q := New(40, false)
+	for j := range int32(40) {
+		q.Insert(Key{Job: j}, Ask{Cores: 1})
+	}
+	var a Ahead
+	for range 2 { // instants
+		a.Begin()
+		var said [][2]int32
+		for j := range int32(32) {
+			q.Remove(j)
+			if next := a.Started(q); len(next) > 0 {
+				said = append(said, [2]int32{next[0], next[len(next)-1]})
+			}
+		}
+		if want := [][2]int32{{8, 23}, {24, 39}}; !slices.Equal(said, want) {
+			t.Errorf("from and to are %v, want %v", said, want)
+		}
+		q.Insert(Key{Job: 0}, Ask{Cores: 1}) // the line has become a tree
+		for j := range int32(31) {
+			q.Insert(Key{Job: 1 + j}, Ask{Cores: 1})
+		}
+	}
+}
+
+// TestTimersComeUpInOrder takes timers out of a heap in the order of their instants and numbers.
+func TestTimersComeUpInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var heap Timers
+		var all []Timer
+		for range rapid.IntRange(0, 40).Draw(t, "timers") {
+			x := Timer{time.Duration(rapid.IntRange(0, 9).Draw(t, "at")), int32(rapid.IntRange(0, 9).Draw(t, "of"))}
+			heap.Push(x)
+			all = append(all, x)
+		}
+		at, due := time.Duration(rapid.IntRange(-1, 9).Draw(t, "until")), 0
+		heap.Until(at, func(x Timer) {
+			if due++; x.At > at {
+				t.Fatalf("%v is after %d", x, at)
+			}
+		})
+		slices.SortFunc(all, CompareTimers)
+		if want := len(slices.DeleteFunc(slices.Clone(all), func(x Timer) bool { return x.At > at })); due != want {
+			t.Fatalf("%d timers are due, want %d", due, want)
+		}
+		for _, want := range all {
+			if heap[0] != want {
+				t.Fatalf("%v comes up, want %v", heap[0], want)
+			}
+			heap.Pop()
+		}
+		if len(heap) != 0 {
+			t.Fatalf("%d timers are left", len(heap))
+		}
+	})
 }

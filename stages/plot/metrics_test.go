@@ -2,9 +2,13 @@ package plot
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -22,5 +26,61 @@ func TestColoursOfRows(t *testing.T) {
 	one := []analysis.Variant{row("rr", "1"), row("rr", "2")}
 	if got := policyInks(one, one); !slices.Equal(got, append(got[:0:0], canvas.Hue(0), canvas.Hue(1))) {
 		t.Errorf("two rows of one policy are %v", got)
+	}
+}
+
+// A job that shares GPUs 1 and 2 has the upper half of each, over the whole of them that their first job has.
+func TestGuestsHaveTheUpperHalf(t *testing.T) {
+	set := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
+	s := &analysis.Schedule{Cores: 4, GPUs: 3, Until: 2, Classes: []string{""}, Jobs: []analysis.ScheduledJob{
+		{Held: []analysis.Span{{To: 2, Cores: set(0, 2), GPUs: set(1, 3)}}},
+		{Held: []analysis.Span{{From: 1, To: 2, Cores: set(2, 4), GPUs: set(1, 3), Guest: true}}},
+	}}
+	ch := New(s)
+	ch.gpuRows = 2
+	for i, want := range [][]stretch{{{2, 6}}, {{3, 4}, {5, 6}}} {
+		if got := ch.stretches(s.Jobs[i].Held[0])[1:]; !slices.Equal(got, want) {
+			t.Errorf("job %d has %v of the GPUs, want %v", i, got, want)
+		}
+	}
+	host := s.Jobs[0].Held[0]
+	if all := ch.stretches(host); ch.covered(host, all[0]) || !ch.covered(host, all[1]) {
+		t.Error("the guest does not lie over the GPUs of the first job alone")
+	}
+	if early := (analysis.Span{To: 1, GPUs: set(1, 3)}); ch.covered(early, ch.stretches(early)[0]) {
+		t.Error("a guest lies over what ended before it began")
+	}
+	if !ch.Shares() {
+		t.Error("no job shares a GPU")
+	}
+}
+
+// Each class of jobs has a panel of its own, and all of its jobs are in it.
+func TestDistributionsByClass(t *testing.T) {
+	cfg := resultstest.Small()
+	e, err := record.Open(cfg.Write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newData(e)
+	panels := []distribution{{group: "long"}, {group: "short"}}
+	lines, _ := d.settings()[0].lines()
+	jobs, err := d.distribute(panels, lines, "class")
+	if err != nil || jobs != len(e.Cells)*(cfg.Long+cfg.Short) {
+		t.Fatalf("%d jobs in %d cells, %v", jobs, len(e.Cells), err)
+	}
+	for i, perCell := range []int{cfg.Long, cfg.Short} {
+		for k, c := range panels[i].curves {
+			if len(c.values) != perCell*len(lines[k].cells) {
+				t.Errorf("%s of %s: %d jobs in %d cells", panels[i].group, c.label, len(c.values), len(lines[k].cells))
+			}
+		}
+	}
+	figures, err := d.distributions("class")
+	if err != nil || len(figures) != 1 || figures[0].Name != "jct-class" || figures[0].Paint == nil {
+		t.Errorf("by class: %+v, %v", figures, err)
+	}
+	if figures, err = d.distributions("user"); err != nil || !strings.Contains(figures[0].Skipped, "of one user") {
+		t.Errorf("by user: %+v, %v", figures, err)
 	}
 }

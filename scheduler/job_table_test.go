@@ -7,6 +7,67 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
+// A table has the pages that its jobs need, of which the last may be shorter.
+func TestPagesOfATable(t *testing.T) {
+	for jobs, want := range map[int]int{0: 0, 1: 1, size: 1, size + 1: 2, 3*size - 1: 3} {
+		table := NewJobTable(jobs, func(job int32, value *int32) { *value = job }, -1)
+		if len(table.pages) != want || len(table.open) != want {
+			t.Errorf("%d jobs are on %d pages, want %d", jobs, len(table.pages), want)
+		}
+		for j := range int32(jobs) {
+			if *table.At(j) != j {
+				t.Errorf("job %d has %d", j, *table.At(j))
+			}
+		}
+		n := 0
+		for range table.All() {
+			n++
+		}
+		if n != jobs {
+			t.Errorf("of %d jobs %d are listed", jobs, n)
+		}
+		for j := range int32(jobs) {
+			table.Over(j)
+		}
+		if len(table.spare) != want {
+			t.Errorf("%d of %d pages are given back", len(table.spare), want)
+		}
+	}
+}
+
+// What was counted of a job goes into its result and is gone then; a job of which nothing was counted has the result of
+// one that is still to come, whatever the one before it had.
+func TestFates(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		f := NewFates(3, keep)
+		f.Of(1).Resizes++
+		f.Of(1).Resizes++
+		r := f.Last(1)
+		if r.Resizes != 2 || r.FirstStart != Never {
+			t.Errorf("job 1 ended with %+v", *r)
+		}
+		r.State = Stopped
+		if told := f.Over(1, r); (told == nil) != keep {
+			t.Errorf("kept %v, and told %v", keep, told)
+		}
+		if keep && f.Kept()[1] != *r {
+			t.Errorf("kept is %+v", f.Kept()[1])
+		}
+		if r := f.Last(1); *r != pending {
+			t.Errorf("what was counted of job 1 is still there: %+v", *r)
+		}
+		r = f.Last(0)
+		if *r != pending {
+			t.Errorf("job 0 ended with %+v", *r)
+		}
+		r.State = Finished
+		f.Over(0, r)
+		if f.Missed(1) != 1 || f.Undone() != (Undone{Waited: 1, Missing: 1}) {
+			t.Errorf("undone: %+v", f.Undone())
+		}
+	}
+}
+
 // The account at the end of a run finds a job that is not final, one whose times do not add up, and one that is
 // still held somewhere; what never arrived is in order where the run was closed, and only there.
 func TestAccount(t *testing.T) {
