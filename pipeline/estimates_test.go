@@ -1,8 +1,18 @@
 package pipeline
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // TestEstimatingPolicies: a policy that decides by fitted estimates is named in
@@ -39,5 +49,147 @@ policy "requested" {
 `, t.TempDir())
 	if want := []string{"fitted", "noisy", "online"}; !slices.Equal(p.Estimating, want) {
 		t.Errorf("policies that decide by fitted estimates: %v, want %v", p.Estimating, want)
+	}
+}
+
+// An engine that lacks something is in the way of cells that run on it, and of no others.
+func TestReady(t *testing.T) {
+	missing := fmt.Errorf("find images: %w", &engine.Unavailable{Engine: "docker", Err: errors.New("no daemon")})
+	of := func(engine string, reuse bool) *Plan {
+		p := &Plan{unavailable: missing}
+		for _, e := range []string{"simulated", engine} {
+			p.Cells, p.Work = append(p.Cells, record.CellRef{Engine: e}), append(p.Work, CellWork{Reuse: reuse})
+		}
+		return p
+	}
+	for _, c := range []struct {
+		engine string
+		reuse  bool
+		stops  bool
+	}{{"docker", false, true}, {"docker", true, false}, {"process", false, false}} {
+		var stop *engine.Unavailable
+		if err := of(c.engine, c.reuse).ready(); errors.As(err, &stop) != c.stops || !c.stops && err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	p := of("docker", false)
+	p.unavailable = nil
+	if err := p.ready(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What real cells are predicted to take is known once it is known of each that runs.
+func TestLeft(t *testing.T) {
+	const s = time.Second
+	real, simulated := record.CellRef{Engine: "process"}, record.CellRef{Engine: "simulated", Simulated: true}
+	for _, c := range []struct {
+		cells []record.CellRef
+		work  []CellWork
+		want  time.Duration
+	}{
+		{[]record.CellRef{real, real}, []CellWork{{Predicted: 2 * s}, {Predicted: 3 * s}}, 5 * s},
+		{[]record.CellRef{real, real}, []CellWork{{Predicted: 2 * s}, {Predicted: 3 * s, Reuse: true}}, 2 * s},
+		{[]record.CellRef{real, real}, []CellWork{{Predicted: 2 * s}, {}}, 0},
+		{[]record.CellRef{real, real}, []CellWork{{Predicted: 2 * s}, {Reuse: true}}, 2 * s},
+		{[]record.CellRef{real, simulated}, []CellWork{{Predicted: 2 * s}, {}}, 2 * s},
+		{[]record.CellRef{real, simulated}, []CellWork{{Predicted: 2 * s}, {Predicted: 7 * s}}, 2 * s},
+	} {
+		p := &Plan{Work: c.work}
+		p.Cells = c.cells
+		if got := p.left(); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.work, got, c.want)
+		}
+	}
+}
+
+// Runs of the same program in another experiment of the same folder are
+// history, whatever the job block is called there; those of this experiment's
+// own plan are what its estimates are judged by.
+func TestHistoryIsOfOtherExperiments(t *testing.T) {
+	out := t.TempDir()
+	p := plan(t, realFile, out)
+	r := openRun(t, p)
+	happened(t, p, 0, 3*time.Second, record.CellFinished)
+	if err := r.close(); err != nil {
+		t.Fatal(err)
+	}
+	const history = "\nestimate { model = \"history\" }\n"
+	if own := plan(t, realFile+history, out); len(own.x.History) != 0 {
+		t.Errorf("%d runs of the plan itself are its history", len(own.x.History))
+	}
+	other := strings.NewReplacer(`"real"`, `"other"`, `job "t"`, `job "u"`, "job.t", "job.u", "epochs  = 10",
+		"epochs = 20").Replace(realFile)
+	q := plan(t, other+history, out)
+	if len(q.x.History) != 2 {
+		t.Fatalf("%d past runs, want 2", len(q.x.History))
+	}
+	name, kind, _ := realise.PastJob(q.keys[0], "u")
+	past := q.x.History[0]
+	if past.Job != name || past.Kind != kind || past.Length != 10 || past.Seconds != 3 || past.Resource.Threads != 1 ||
+		past.Resource.Host != q.x.HostPrint() {
+		t.Errorf("%+v is not the past of %s (%s)", past, name, kind)
+	}
+	sampled(q, 0.2)
+	estimates, _ := q.x.Estimates()
+	est := estimates[0]
+	// Samples alone say 0.2 s an epoch, the past some 0.25: the truth is between.
+	if est.Chosen != "history" || est.Slope <= 0.201 || est.Slope >= 0.25 {
+		t.Errorf("%+v", est)
+	}
+	if linear := plan(t, other, out); len(linear.x.History) != 0 {
+		t.Error("a model that looks at no history reads it")
+	}
+	// A program that is another one has another past.
+	changed := strings.Replace(other, `["true"]`, `["true", "--fast"]`, 1)
+	c := plan(t, changed+history, out)
+	if name, _, _ := realise.PastJob(c.keys[0], "u"); name == past.Job {
+		t.Error("a job with another command is taken for the same")
+	}
+}
+
+// Cells that only the cache still has are history too: those that ran for real, under another key than those of the
+// plan. Who has seen enough is shown no more.
+func TestHistoryOfTheCache(t *testing.T) {
+	out := t.TempDir()
+	ends := func(file string) {
+		p := plan(t, file, out)
+		r := openRun(t, p)
+		for i, c := range p.Cells {
+			happened(t, p, i, 3*time.Second, record.CellFinished)
+			if err := r.End(i, record.Cell{State: record.CellFinished}, time.Second); err != nil {
+				t.Fatal(c.Cell, err)
+			}
+		}
+		if err := r.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	longer := strings.Replace(realFile, "epochs  = 10", "epochs  = 20", 1)
+	ends(realFile)
+	ends(longer)
+	for file, want := range map[string]int{realFile: 20, longer: 10} {
+		p := plan(t, file+"\nestimate { model = \"history\" }\n", out)
+		if past := p.x.History; len(past) != 4 || past[0].Length != want || past[3].Length != want {
+			t.Errorf("of the cells that are not in the plan: %+v, want 4 runs of %d epochs", past, want)
+		}
+	}
+	none := plan(t, strings.Replace(realFile, "epochs  = 10", "epochs  = 30", 1), out)
+	c := store.OpenReadOnly(none.Dir, record.CacheFile)
+	defer c.Close()
+	for want, more := range map[int]bool{4: true, 1: false} {
+		visited := 0
+		c.View(func(v store.View) {
+			none.past(v, func(past stages.PastCell) bool {
+				visited++
+				if past.Cell.State != record.CellFinished || past.Key == "" {
+					t.Errorf("visited %+v", past)
+				}
+				return more
+			})
+		})
+		if visited != want {
+			t.Errorf("%d cells were visited, want %d", visited, want)
+		}
 	}
 }

@@ -4,13 +4,17 @@ import (
 	"context"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -200,5 +204,113 @@ func TestDrawnRunTimes(t *testing.T) {
 	// 2,000 draws of 1 s + 2 × exponential(10 s): the mean is 21 s, its standard error 0.45 s.
 	if mean := sum / 2000; mean < 19.5 || mean > 22.5 {
 		t.Errorf("the mean run time is %v s", mean)
+	}
+}
+
+// A short form of the policies of the field on a trace: one load, one replicate, four policies that do not search. All jobs
+// end, and the mean JCT is the less the more an order knows: nothing, what jobs have had, what they have left.
+func TestClustersOnATrace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole cells of 180 jobs")
+	}
+	order := []string{"srtf", "tiresias", "first_fit", "fcfs"}
+	spec := shippedSpec(t, "clusters_trace.hcl")
+	spec.Replicates = 1
+	spec.Cells = slices.DeleteFunc(spec.Cells, func(c experiment.Cell) bool {
+		return c.Axes[0].Value != "1" || !slices.Contains(order, c.Policy.Name)
+	})
+	p, err := New(spec, Options{Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := p.Run(context.Background()); err != nil || o.Failed > 0 {
+		t.Fatalf("%d cells failed: %v", o.Failed, err)
+	}
+	e, err := record.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Cells) != len(order) {
+		t.Fatalf("%d cells, want %d", len(e.Cells), len(order))
+	}
+	slices.SortFunc(e.Cells, func(a, b record.Cell) int {
+		return slices.Index(order, a.Policy) - slices.Index(order, b.Policy)
+	})
+	last := 0.0
+	for _, c := range e.Cells {
+		if n := measure.Finished.Of(&c.Metrics); n != 180 {
+			t.Errorf("%s: %g of 180 jobs finished", c.Policy, n)
+		}
+		if mean := measure.MeanJCT.Of(&c.Metrics); !(mean > last) {
+			t.Errorf("%s: the mean JCT is %g s, not above the %g s before it", c.Policy, mean, last)
+		} else {
+			last = mean
+		}
+	}
+}
+
+// shippedJCT runs the cells of a shipped experiment whose axis has one of the
+// values, with a few replicates, and returns the mean JCT of each policy.
+func shippedJCT(t *testing.T, file string, values ...string) map[string]float64 {
+	t.Helper()
+	spec := shippedSpec(t, file)
+	spec.Replicates = 5
+	spec.Cells = slices.DeleteFunc(spec.Cells, func(c experiment.Cell) bool {
+		return len(c.Axes) > 0 && !slices.Contains(values, c.Axes[0].Value)
+	})
+	p, err := New(spec, Options{Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := p.Run(context.Background())
+	if err != nil || o.Failed > 0 {
+		t.Fatalf("%d cells failed: %v", o.Failed, err)
+	}
+	e, err := record.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := measure.MetricByName("mean_jct_s")
+	means := map[string]float64{}
+	for _, v := range analysis.Variants(e) {
+		name := v.Policy
+		if len(v.Axes) > 0 {
+			name += " " + v.Axes[0].Value
+		}
+		means[name] = stats.MeanInterval(v.Values(m), 0.95).Mean
+	}
+	return means
+}
+
+// At a high load, AlloX has the least mean JCT of all policies, and loses little
+// of it where it is fair to users.
+func TestAlloXHasTheLeastMeanJCT(t *testing.T) {
+	means := shippedJCT(t, "allox.hcl", "72")
+	if len(means) != 7 {
+		t.Fatalf("%d policies", len(means))
+	}
+	best := means["allox 72"]
+	for policy, mean := range means { // a failure names its policy
+		if policy != "allox 72" && mean < best {
+			t.Errorf("%s has a mean JCT of %.0f s, allox %.0f s", policy, mean, best)
+		}
+	}
+	if fair := means["allox_fair 72"]; fair > 1.1*best {
+		t.Errorf("allox with alpha 0.3 has a mean JCT of %.0f s, with 1 %.0f s", fair, best)
+	}
+}
+
+// A policy that decides by estimates alone suffers when they are wrong.
+func TestEstimateErrors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a whole experiment, which the race detector makes last for a minute")
+	}
+	means := shippedJCT(t, "estimate_error.hcl", "0", "1")
+	if len(means) != 9 {
+		t.Fatalf("%d variants: %v", len(means), means)
+	}
+	if means["allox 0"] >= means["allox 1"] || means["allox 0"] >= means["fcfs"] {
+		t.Errorf("mean JCT of allox: %.0f s, with errors %.0f s; of fcfs %.0f s", means["allox 0"], means["allox 1"],
+			means["fcfs"])
 	}
 }

@@ -1,11 +1,22 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
 )
 
 func TestLongForms(t *testing.T) {
@@ -42,5 +53,94 @@ func TestExperimentFilesAreThoseThatCanBeRun(t *testing.T) {
 	want := []string{filepath.Join(dir, "a.hcl.json"), filepath.Join(dir, "b.hcl")}
 	if d := cmp.Diff(want, ExperimentFiles(dir)); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code int
+		hint string
+	}{
+		{nil, ExitOK, ""},
+		{errors.New("disk full"), ExitInternal, ""},
+		{fmt.Errorf("run: %w", pipeline.ErrInterrupted), ExitInterrupted, ""},
+		{fmt.Errorf("run: %w", &store.InUseError{Dir: "d", Holder: "process 1"}), ExitInUse,
+			"wait until that run has ended, or choose another folder with --out"},
+		{fmt.Errorf("run: %w", &engine.Unavailable{Engine: "process", Err: errors.New("no"), Hint: "do this"}),
+			ExitUnavailable, "do this"},
+		{fmt.Errorf("run: %w", &Error{Code: ExitCellsFailed, Err: errors.New("2 cells failed"), Hint: "look"}),
+			ExitCellsFailed, "look"},
+		{fmt.Errorf("run: %w", pipeline.ErrAlike), ExitUsage,
+			"rename one of what they are named after, or choose a folder on another file system with --out"},
+		{fmt.Errorf("resume: %w", pipeline.ErrNotBegun), ExitUsage, `"tfexp run FILE" begins it anew`},
+		{Silently(ExitInvalid), ExitInvalid, ""},
+		{Silently(ExitOK), ExitOK, ""},
+	} {
+		code, hint := Verdict(c.err)
+		if code != c.code || hint != c.hint {
+			t.Errorf("verdict(%v) = %d, %q, want %d, %q", c.err, code, hint, c.code, c.hint)
+		}
+	}
+}
+
+// Where a file stands instead of a folder, the hint names it.
+func TestVerdictOfWhatIsNoFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cells")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := &fs.PathError{Op: "open", Path: filepath.Join(file, "a", "jobs.csv"), Err: syscall.ENOTDIR}
+	want := file + " is not a folder: move it away, or name another folder"
+	if code, hint := Verdict(fmt.Errorf("read: %w", err)); code != ExitInternal || hint != want {
+		t.Errorf("verdict = %d, %q, want %q", code, hint, want)
+	}
+}
+
+func TestExitSaysItOnce(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{Usagef("did you mean x?", "unknown y"), "Error: unknown y\n  did you mean x?\n"},
+		{errors.New("plain"), "Error: plain\n"},
+		{errors.New(strings.Repeat("ä", 1<<20)), "Error: " + strings.Repeat("ä", 4000) + "…\n"},
+		{Silently(ExitInvalid), ""},
+		{nil, ""},
+	} {
+		var stdout, stderr bytes.Buffer
+		New(&stdout, &stderr).Exit(c.err)
+		if stderr.String() != c.want || stdout.Len() > 0 {
+			t.Errorf("exit(%v) said %q on stderr, %q on stdout", c.err, &stderr, &stdout)
+		}
+	}
+}
+
+// A message that is none is answered with what is wrong with it, and the ones after it as ever.
+func TestMalformedMessages(t *testing.T) {
+	const rest = "\n" + `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}` +
+		"\n" + `{"jsonrpc":"2.0","id":8,"method":"shutdown"}` + "\n" + `{"jsonrpc":"2.0","method":"exit"}`
+	for _, c := range []struct{ message, code string }{
+		{`{"jsonrpc":"2.0","id":1,"method"`, "-32700"},
+		{`{"jsonrpc":"2.0","id":1} and more`, "-32700"},
+		{``, "-32700"},
+		{`{"params":[]}`, "-32600"},
+		{`[{"jsonrpc":"2.0","id":1,"method":"shutdown"}]`, "-32600"},
+	} {
+		var out bytes.Buffer
+		check := func(string, []byte) experiments.Diagnostics { return nil }
+		if err := Serve(t.Context(), strings.NewReader(framed(c.message+rest)), &out, "1", check); err != nil {
+			t.Errorf("%q: %v", c.message, err)
+		}
+		for _, want := range []string{`"error":{"code":` + c.code, `"id":null`, `"id":7`, `"id":8`} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%q: the answers lack %s: %s", c.message, want, out.String())
+			}
+		}
+	}
+	// Where a message without a length ends is not known.
+	err := Serve(t.Context(), strings.NewReader("Length: 2\r\n\r\n{}"+framed(rest[1:])), new(bytes.Buffer), "1", nil)
+	if err == nil {
+		t.Error("a message without a length is passed over")
 	}
 }

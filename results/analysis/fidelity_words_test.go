@@ -1,8 +1,12 @@
 package analysis
 
 import (
+	"math"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -19,5 +23,161 @@ func TestFidelityOfDecisions(t *testing.T) {
 	}
 	if s := fidelityOfDecisions(nil); s != "" {
 		t.Errorf("%q of nothing", s)
+	}
+}
+
+func TestAccuracyInWords(t *testing.T) {
+	got := AccuracySentence(record.AccuracyRow{Model: "linear", Runs: 3, MeanAbs: 15, SD: 13.2, Bias: 15, Coverage: 2.0 / 3,
+		Level: 0.9})
+	const want = "The estimates of linear were off by 15% on average (standard deviation 13.2%, bias +15%) over 3 real " +
+		"runs; " +
+		"only 67% of the runs fell inside the 90% interval."
+	if got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// What the best numbers would be off by is said once, beside the estimates that were made beforehand.
+func TestAccuracyBesideTheLeast(t *testing.T) {
+	row := record.AccuracyRow{Model: "m", Runs: 8, MeanAbs: 15, SD: math.NaN(), Coverage: math.NaN(), Least: 12.34,
+		Made: record.MadeBefore}
+	const want = "The estimates of m were off by 15% on average over 8 real runs. Runs of the same job differed: the best " +
+		"number for each, chosen afterwards, would be off by 12.3%."
+	if got := AccuracySentence(row); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	row.Made = record.MadeCorrected
+	if got := AccuracySentence(row); strings.Contains(got, "Runs of the same job") {
+		t.Errorf("said again: %s", got)
+	}
+	row.Made, row.Least = record.MadeBefore, math.NaN()
+	if got := AccuracySentence(row); strings.Contains(got, "Runs of the same job") {
+		t.Errorf("not known, but said: %s", got)
+	}
+}
+
+func TestProfilingInWords(t *testing.T) {
+	got := ProfilingSentence(record.ProfilingRow{Policy: "sjf", Baseline: "fcfs", Pairs: 2, Cost: 3, Makespan: 2, JCT: -1,
+		Net: 1})
+	const want = "Profiling took 3 s. With its estimates, the makespan under sjf was 2 s shorter and the mean JCT 1 s " +
+		"longer than under fcfs, " +
+		"on average over 2 pairs; in makespan alone, profiling saved 1 s more than it cost."
+	if got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// The table of comparisons names places only where there are several.
+func TestPlacesOfComparisons(t *testing.T) {
+	row := record.ComparisonRow{Metric: "makespan_s", Candidate: "c", Baseline: "b", Workload: "w", Hardware: "h", Ratio: 0.5,
+		CILow: 0.4, CIHigh: math.NaN(), PValue: 0.5, Pairs: 3, DifferenceLow: -2, DifferenceHigh: -1, Method: "m"}
+	named := func(n int) []record.Named { return make([]record.Named, n) }
+	for _, c := range []struct {
+		workloads, hardware int
+		places              bool
+	}{{1, 1, false}, {2, 1, true}, {1, 2, true}} {
+		table := ComparisonTable(record.Plan{Workloads: named(c.workloads), Hardware: named(c.hardware)}, []record.ComparisonRow{row})
+		if len(table.Header()) != len(table.Rows[0]) || slices.Contains(table.Header(), "workload") != c.places ||
+			slices.Contains(table.Rows[0], "w") != c.places || table.Left() != map[bool]int{false: 4, true: 6}[c.places] {
+			t.Errorf("%+v: %q", c, table)
+		}
+		if name := table.Rows[0][0]; name != measure.Makespan.Label() || name == row.Metric {
+			t.Errorf("the metric is called %q", name)
+		}
+		if text := strings.Join(table.Rows[0], " | "); !strings.Contains(text, "0.500 | – | 0.50") || !strings.Contains(text, "−2 to −1") {
+			t.Errorf("intervals: %s", text)
+		}
+	}
+}
+
+// With comparisons of one class, user or size, the table says which jobs each is of.
+func TestComparisonsOfGroups(t *testing.T) {
+	all := record.ComparisonRow{Metric: "makespan_s", Candidate: "c", Baseline: "b"}
+	long, nobody := all, all
+	long.By, long.Group, nobody.By = "class", "long", "user"
+	table := ComparisonTable(record.Plan{}, []record.ComparisonRow{all, long, nobody})
+	var jobs []string
+	for _, row := range table.Rows {
+		jobs = append(jobs, row[1])
+	}
+	if table.Header()[1] != "jobs" || table.Left() != 5 || !slices.Equal(jobs, []string{"all", "long", "(no user)"}) {
+		t.Errorf("%q of %q", jobs, table.Header())
+	}
+}
+
+// A value is written with its bounds.
+func TestBounded(t *testing.T) {
+	f := func(x float64) *float64 { return &x }
+	for _, c := range []struct {
+		value     float64
+		unit      string
+		low, high *float64
+		text      string
+	}{
+		{11.2, "s", nil, f(12), "it is 11.2 s (at most 12 s)"},
+		{12, "s", f(12), f(12), "it is 12 s (at least 12 s, at most 12 s)"},
+		{12.5, "s", nil, f(12), "it is 12.5 s (at most 12 s)"},
+		{0.5, "", f(0.8), nil, "it is 0.500 (at least 0.800)"},
+		{7.5, "%", nil, f(8), "it is 7.50% (at most 8%)"},
+		{math.NaN(), "s", nil, f(8), "it is not known (at most 8 s)"},
+	} {
+		v := Verdict{Min: c.low, Max: c.high}
+		if !math.IsNaN(c.value) {
+			v.Value = &c.value
+		}
+		if text := "it" + bounded(v, c.unit); text != c.text {
+			t.Errorf("%s, want %s", text, c.text)
+		}
+	}
+}
+
+// Thresholds are judged for each variant that they are about; errors of
+// simulations and estimates, over all of them.
+func TestThresholds(t *testing.T) {
+	f := func(x float64) *float64 { return &x }
+	cell := func(policy string, jct float64) record.Cell {
+		ref := record.CellRef{Cell: "w-h-" + policy + "-r1", Workload: "w", Hardware: "h", Policy: policy, Replicate: 1,
+			Engine: "simulated", Simulated: true}
+		return record.Cell{CellRef: ref, State: record.CellFinished,
+			Metrics: measure.Of(map[string]float64{"mean_jct_s": jct})}
+	}
+	e := &record.Experiment{Dir: t.TempDir(), Cells: []record.Cell{cell("fcfs", 10), cell("rr", 13)}}
+	e.Plan = record.Plan{
+		Replicates: 1, Cells: []record.CellRef{e.Cells[0].CellRef, e.Cells[1].CellRef},
+		Thresholds: []record.Threshold{
+			{Metric: "mean_jct_s", Max: f(12)},
+			{Metric: "mean_jct_s", Policy: "rr", Min: f(5)},
+			{Metric: "mean_jct_s", FidelityPct: f(10)},
+			{Metric: record.EstimateError, Max: f(8)},
+		},
+	}
+	err := record.WriteEstimates(e.Dir, []record.EstimateRow{
+		{Job: "a", Predicted: 11, Actual: 10, Low: -1, High: -1}, {Job: "b", Predicted: 9.6, Actual: 10, Low: -1, High: -1},
+		{Job: "b", Model: "fraction", Role: record.EstimateCompared, Predicted: 30, Actual: 10, Low: -1, High: -1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts, err := Thresholds(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []struct {
+		text string
+		met  bool
+	}{
+		{"mean JCT of fcfs is 10 s (at most 12 s)", true},
+		{"mean JCT of rr is 13 s (at most 12 s)", false},
+		{"mean JCT of rr is 13 s (at least 5 s)", true},
+		{"the error of the simulated mean JCT is not known (at most 10%)", false},
+		{"the mean absolute error of the estimates is 7% (at most 8%)", true},
+	}
+	if len(verdicts) != len(want) {
+		t.Fatalf("%+v", verdicts)
+	}
+	for i, w := range want {
+		if v := verdicts[i]; v.Text != w.text || v.Met != w.met {
+			t.Errorf("%v %s, want %v %s", v.Met, v.Text, w.met, w.text)
+		}
 	}
 }

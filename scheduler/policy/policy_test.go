@@ -2,11 +2,13 @@ package policy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
@@ -71,4 +73,99 @@ func TestNamesAreRegisteredOnce(t *testing.T) {
 		Choice: policy.Choice{Name: string(policy.FCFS)},
 		New:    func(policy.Setup) scheduler.Ranker { return nil },
 	})
+}
+
+// What a policy does and needs follows from its choices.
+func TestFactsOfPolicies(t *testing.T) {
+	turn := policy.Settings{"quantum": time.Second}
+	for _, c := range []struct {
+		policy policy.Policy
+		want   string // what holds, of: pauses, orderPauses, estimates, follows, partial
+		title  string
+		text   string
+	}{
+		{policy.Policy{Order: policy.FCFS}, "", "FCFS", "fcfs, strict"},
+		{policy.Policy{Order: policy.FCFS, Backfill: policy.FirstFit}, "", "FCFS", "fcfs, first_fit backfill, strict"},
+		{policy.Policy{Order: policy.FCFS, Backfill: policy.EASY}, "estimates follows", "FCFS", "fcfs, easy backfill, strict"},
+		{policy.Policy{Order: policy.SJF}, "estimates", "SJF", "sjf, strict"},
+		{policy.Policy{Order: policy.SRTF}, "pauses orderPauses estimates follows", "SRTF", "srtf, strict, pause longest_run first"},
+		{policy.Policy{Order: policy.SJF, Preemption: policy.PausePreemption, Victims: policy.SmallestRequest},
+			"pauses estimates follows", "SJF", "sjf, strict, pause smallest_request first"},
+		{policy.Policy{Order: policy.EDF, Preemption: policy.PausePreemption}, "pauses", "EDF", "edf, strict, pause longest_run first"},
+		{policy.Policy{Order: policy.RoundRobin, Settings: turn}, "orderPauses", "Round robin", "round_robin, quantum 1s, strict"},
+		{policy.Policy{Order: policy.MLFQ}, "pauses orderPauses", "Multi-level feedback queues",
+			"mlfq, strict, pause longest_run first"},
+		{policy.Policy{Order: policy.LAS, Settings: turn}, "pauses orderPauses", "LAS", "las, quantum 1s, strict, pause longest_run first"},
+		{policy.Policy{Order: policy.FCFS, Allocation: policy.MaxProp}, "partial", "FCFS", "fcfs, max_prop"},
+		{policy.Policy{Order: policy.FCFS, Placement: policy.EarliestFinish}, "estimates follows", "FCFS",
+			"fcfs, conservative backfill, earliest finish, strict"},
+		{policy.Policy{Order: "of nobody"}, "", "", "of nobody, strict"},
+	} {
+		p := c.policy
+		var got []string
+		for _, f := range []struct {
+			name  string
+			holds bool
+		}{{"pauses", p.Pauses()}, {"orderPauses", p.OrderPauses()}, {"estimates", p.Estimates()},
+			{"follows", p.FollowsProgress()}, {"partial", p.Partial()}, {"divides", p.Divides()}, {"packs", p.Packs()},
+			{"trains", p.Trains()}, {"dividesGPUs", p.DividesGPUs()}, {"batches", p.Batches()}} {
+			if f.holds {
+				got = append(got, f.name)
+			}
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %q, want %q", p, text, c.want)
+		}
+		if p.Title() != c.title || p.String() != c.text {
+			t.Errorf("%q, %q; want %q, %q", p.Title(), p.String(), c.title, c.text)
+		}
+	}
+	if p := (policy.Policy{Order: policy.FCFS, Settings: policy.Settings{policy.Packing: true}}); !p.Packs() {
+		t.Error("packing is not seen")
+	}
+}
+
+// TestMeaning: testdata/meaning.txt says what each order comes to beside each other choice: what is implied, what it does,
+// its key, and what is wrong with it.
+func TestMeaning(t *testing.T) {
+	var b strings.Builder
+	write := func(p policy.Policy, set string) {
+		does := ""
+		for i, yes := range []bool{p.Pauses(), p.OrderPauses(), p.Partial(), p.Promises(), p.Divides(), p.Packs(), p.Estimates(),
+			p.Trains(), p.DividesGPUs(), p.Batches(), p.FollowsProgress(), p.Provisioned() != nil} {
+			if yes {
+				does += " " + []string{"pauses", "implies it", "partial", "promises", "divides", "packs", "estimates", "trains", "divides GPUs",
+					"batches", "follows", "rents"}[i]
+			}
+		}
+		var key []string
+		for _, l := range p.KeyLines() {
+			key = append(key, strings.TrimPrefix(l.Label, "policy.")+" "+l.Value)
+		}
+		var problems []string
+		for _, x := range p.Complete().Problems(func(arg string) bool { return arg == set }) {
+			problems = append(problems, fmt.Sprintf("%s %v %v %.40s", x.Arg, x.Missing, x.Unread, x.Detail))
+		}
+		valid := "valid"
+		if err := p.Validate(); err != nil {
+			valid = fmt.Sprintf("%.60s", err)
+		}
+		fmt.Fprintf(&b, "%s | %s |%s | %s | %s | %s\n", p, p.Title(), does, strings.Join(key, ", "), strings.Join(problems, "; "), valid)
+	}
+	for _, order := range policy.OrderOf.Choices() {
+		p := policy.Policy{Order: policy.Order(order.Name)}
+		write(p, "")
+		p.Settings = policy.Settings{"quantum": time.Second, "feedback": 2 * time.Second, "quanta": []string{"1s", "3s"}, "alpha": 0.5}
+		write(p, "quantum")
+		for _, q := range policy.Questions[1:] {
+			for _, c := range q.Choices() {
+				other := p
+				other.Set(q, c.Name)
+				write(other, string(q))
+			}
+		}
+		p.Settings["replan"] = true
+		write(p, "replan")
+	}
+	schedulertest.Text(t, "testdata/meaning.txt", b.String(), *update)
 }

@@ -1,0 +1,154 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// A user attains the greater of the parts of the cluster's cores and GPUs that a job holds.
+func TestProgressUnderAlloX(t *testing.T) {
+	set := func(n int) (s scheduler.CoreSet) {
+		if n > 0 {
+			if err := s.UnmarshalText(fmt.Appendf(nil, "0-%d", n-1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s
+	}
+	node := scheduler.Node{Threads: 4, GPUs: 2}
+	m := newMatcher(Setup{Run: &scheduler.Run{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{node, node}}}}).(*matcher)
+	for _, c := range []struct {
+		cores, gpus int
+		want        time.Duration
+	}{{8, 0, 80}, {2, 0, 20}, {2, 1, 20}, {2, 2, 40}, {1, 4, 80}} {
+		g := scheduler.Grant{Cores: set(c.cores), GPUs: set(c.gpus)}
+		if got := m.progress(80, g); got != c.want {
+			t.Errorf("%d of 8 cores and %d of 4 GPUs: %d of 80, want %d", c.cores, c.gpus, got, c.want)
+		}
+	}
+}
+
+// The inverse of the index is the least, over all stretches of service, of the service that is expected to be given by
+// the chance that the job ends in it.
+func TestGittinsByItsDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		jobs := make([]scheduler.Job, 1+rng.IntN(12))
+		for i := range jobs {
+			jobs[i] = scheduler.Job{Threads: 1 + rng.IntN(3), Predicted: time.Duration(rng.IntN(30)) * 1000}
+			if rng.IntN(3) == 0 {
+				jobs[i].GPUs = 1 + rng.IntN(2)
+			}
+		}
+		g := newGittins(jobs)
+		for a := 0.0; a < 100_000; a += 1500 {
+			best := math.Inf(1)
+			for stretch := 500.0; stretch <= 100_000; stretch += 500 {
+				given, ended := 0.0, 0.0
+				for _, j := range jobs {
+					devices := j.Threads
+					if j.GPUs > 0 {
+						devices = j.GPUs
+					}
+					left := float64(j.Predicted)*float64(devices) - a
+					if j.Predicted == 0 || left <= 0 {
+						continue
+					}
+					given += min(left, stretch)
+					if left <= stretch {
+						ended++
+					}
+				}
+				if ended > 0 {
+					best = min(best, given/ended)
+				}
+			}
+			want := int64(math.MaxInt64)
+			if !math.IsInf(best, 1) {
+				want = int64(math.Round(best))
+			}
+			if got := g.after(a); got != want {
+				t.Fatalf("after %g of %v: %d, want %d", a, g.service, got, want)
+			}
+		}
+	}
+}
+
+// Of many jobs the distribution keeps its middle quantiles.
+func TestGittinsOfManyJobs(t *testing.T) {
+	jobs := make([]scheduler.Job, 4*mostPoints)
+	for i := range jobs {
+		jobs[i] = scheduler.Job{Threads: 1, Predicted: time.Duration(len(jobs) - i)} // 4n … 1
+	}
+	g := newGittins(append(jobs, make([]scheduler.Job, mostPoints)...)) // and some of which nothing is predicted
+	if len(g.service) != mostPoints {
+		t.Fatalf("%d points", len(g.service))
+	}
+	for i, v := range g.service {
+		if want := float64(4*i + 3); v != want { // the third of each four
+			t.Fatalf("point %d is %g, want %g", i, v, want)
+		}
+	}
+	if n := len(newGittins(jobs[:mostPoints]).service); n != mostPoints {
+		t.Errorf("%d points of as many jobs as are kept", n)
+	}
+}
+
+// A user's share is that of cores and GPUs together at their rate, or that of the memory, whichever is greater; memory
+// counts where all nodes have some.
+func TestShareOfExchanged(t *testing.T) {
+	for _, c := range []struct {
+		held, total amounts
+		rate, want  float64
+	}{
+		{amounts{4, 1, 0}, amounts{16, 4, 0}, 8, 12. / 48},
+		{amounts{4, 1, 10}, amounts{16, 4, 20}, 8, 0.5},
+		{amounts{4, 1, 1}, amounts{16, 4, 20}, 8, 0.25},
+		{amounts{0, 2, 0}, amounts{16, 4, 0}, 2, 4. / 24},
+		{amounts{}, amounts{16, 0, 0}, 0, 0},
+	} {
+		d := &exchanged{userShares: &userShares{held: []amounts{c.held}, total: c.total}, rate: c.rate}
+		if got := d.share(0); got != c.want {
+			t.Errorf("%+v: %g", c, got)
+		}
+	}
+}
+
+// Where each user may hold an equal part, nobody passes it, but with a job alone.
+func TestWithinAnEqualPart(t *testing.T) {
+	for _, c := range []struct {
+		held, more amounts
+		want       bool
+	}{
+		{amounts{}, amounts{16, 0, 0}, true}, {amounts{4, 0, 0}, amounts{4, 0, 0}, true}, {amounts{4, 0, 0}, amounts{5, 0, 0}, false},
+		{amounts{9, 0, 0}, amounts{0, 1, 0}, true}, {amounts{1, 2, 0}, amounts{0, 1, 0}, false}, {amounts{1, 0, 9}, amounts{1, 0, 9}, true},
+	} {
+		e := &parted{userShares: &userShares{held: []amounts{c.held}, users: 2, total: amounts{16, 4, 0}}}
+		if got := e.within(0, c.more); got != c.want {
+			t.Errorf("%v beside %v is within a half: %t", c.more, c.held, got)
+		}
+	}
+}
+
+// Users without a name are a user each, and memory counts if all nodes have some.
+func TestWhoShares(t *testing.T) {
+	for _, c := range []struct {
+		memory int64
+		total  amounts
+	}{{8, amounts{6, 1, 24}}, {0, amounts{6, 1, 0}}} {
+		run := scheduler.Run{
+			Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4, Memory: 16}, {Threads: 2, GPUs: 1, Memory: c.memory}}},
+			Jobs:    []scheduler.Job{{User: "a"}, {}, {User: "b"}, {}, {User: "a"}},
+		}
+		p := newSharing(Setup{Run: &run})
+		if p.users != 4 || !slices.Equal(p.owner, []int32{0, 1, 2, 3, 0}) || p.total != c.total {
+			t.Errorf("%d users, who own %v and share %v; want %v", p.users, p.owner, p.total, c.total)
+		}
+	}
+}
