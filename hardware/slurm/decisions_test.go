@@ -103,11 +103,29 @@ func (p *paced) Acquire(node int) (*scheduler.Server, error) {
 
 func (*paced) Release(int) error { return nil }
 
+func (*paced) From(_ int, at time.Duration) time.Duration { return at }
+
 func (*paced) Revoke(int) (scheduler.Attempt, error) {
 	return scheduler.Attempt{}, errors.New("nothing is lost here")
 }
 
+func (*paced) Move(int) (scheduler.Attempt, error) {
+	return scheduler.Attempt{}, errors.New("nothing is lost here")
+}
+
+func (*paced) Attempt(int) scheduler.Attempt { return scheduler.Attempt{} }
+
+// Migrates, Migrate and Reshape let no paused job go on on another node.
+func (*paced) Migrates() (nodes, alternatives bool) { return false, false }
+
+func (*paced) Migrate(int, scheduler.Grant) error { return errors.New("no job moves here") }
+
 func (*paced) Reshape(int, scheduler.Grant) error { return errors.New("no job has parts") }
+
+var _ interface {
+	scheduler.Provider
+	scheduler.Migrator
+} = (*paced)(nil)
 
 // choices is what a scheduler decides, and what happens, but for the coming of nodes.
 type choices struct {
