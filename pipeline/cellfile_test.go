@@ -38,6 +38,9 @@ func TestCellsOfAnotherProcess(t *testing.T) {
 		"crowd": strings.Replace(simulatedFile, "threads = 2\n}\n\npolicy \"fcfs\"",
 			"threads = 3\n  contention { capacity = 0.7 }\n}\n\npolicy \"fcfs\"", 1),
 	} {
+		if testing.Short() && name == "online" {
+			continue // forecasts of losses take most of the time
+		}
 		out, other := t.TempDir(), t.TempDir()
 		here := plan(t, source, out)
 		if _, err := here.Run(context.Background()); err != nil {

@@ -20,6 +20,8 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/stages/execute"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 func TestMain(m *testing.M) {
@@ -34,6 +36,8 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Setenv(execute.KeepDisturbed, "1") // tests run side by side: each disturbs the others
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else a program with the race detector sleeps for a second at its end
+	plot.Usual = []string{canvas.SVG}
 	os.Exit(m.Run())
 }
 

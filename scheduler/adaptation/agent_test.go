@@ -148,6 +148,9 @@ func agentSmall() *AgentTable {
 
 // TestGradients compares some derivatives, of all layers, with finite differences.
 func TestGradients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares each weight of three networks; nothing runs side by side")
+	}
 	for name, tb := range map[string]*AgentTable{"small": agentSmall(), "recorded": agentRecorded(t)["middle"]} {
 		r := rand.New(rand.NewPCG(1, 1))
 		n := NewNetwork(2*(tb.Actions-1), tb.Actions, r)

@@ -28,10 +28,14 @@ type Options struct {
 	// chart. With more cells, the first replicate of each variant gets one, and
 	// no more than this many. 0 means DefaultMaxGantts.
 	MaxGantts int
-	// Formats are those of canvas.Formats that are drawn; none means SVG and PNG, which takes most of the time.
+	// Formats are those of canvas.Formats that are drawn; none means Usual.
 	Formats []string
 	canvas.Layout
 }
+
+// Usual are the formats of a picture unless Options say otherwise. PNG takes most of the time: tests whose pictures
+// nobody looks at leave it out.
+var Usual = []string{canvas.SVG, canvas.PNG}
 
 // DefaultMaxGantts is the number of Gantt charts unless Options say otherwise.
 const DefaultMaxGantts = 24
@@ -54,7 +58,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 		o.MaxGantts = DefaultMaxGantts
 	}
 	if len(o.Formats) == 0 {
-		o.Formats = []string{canvas.SVG, canvas.PNG}
+		o.Formats = Usual
 	}
 	if o.Style == "" {
 		o.Style = canvas.Screen
