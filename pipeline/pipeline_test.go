@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Setenv(execute.KeepDisturbed, "1") // tests run side by side: each disturbs the others
+	os.Setenv(execute.KeepDisturbed, "1")    // tests run side by side: each disturbs the others
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else a program with the race detector sleeps for a second at its end
 	plot.Usual = []string{canvas.SVG}
 	os.Exit(m.Run())
