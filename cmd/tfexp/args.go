@@ -2,13 +2,14 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/agext/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // LongForms rewrites -var and -var-file, as Terraform's users write them, to
@@ -139,7 +140,7 @@ func fileHint(cmd *cobra.Command) string {
 
 // ExperimentFiles lists the experiments in a folder, in name order.
 func ExperimentFiles(dir string) []string {
-	entries, err := os.ReadDir(dir)
+	entries, err := folder.ReadDir(dir)
 	if err != nil {
 		return nil
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // group is a control group (cgroups(7), version 2) that a program is started in: all that it forks stays there,
@@ -27,11 +29,11 @@ const groupPrefix = "tfexp-"
 
 // ownGroup returns the folder of the group of this process; empty where there is none that can be written.
 var ownGroup = sync.OnceValue(func() string {
-	own, err := os.ReadFile("/proc/self/cgroup")
+	own, err := folder.ReadSystem("/proc/self/cgroup")
 	if err != nil {
 		return ""
 	}
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	mounts, err := folder.ReadSystem("/proc/self/mountinfo")
 	if err != nil {
 		return ""
 	}
@@ -79,7 +81,7 @@ func newGroup(mark string) *group {
 		return nil
 	}
 	path := filepath.Join(home, groupPrefix+strings.ReplaceAll(mark, "/", "_"))
-	if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := folder.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -117,7 +119,7 @@ func (g *group) pids() (pids []int) {
 	}
 	self := os.Getpid()
 	for _, dir := range g.folders() {
-		list, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+		list, err := folder.ReadSystem(filepath.Join(dir, "cgroup.procs"))
 		if err != nil {
 			continue
 		}
@@ -136,7 +138,7 @@ func (g *group) pids() (pids []int) {
 func (g *group) folders() []string {
 	dirs := []string{g.path}
 	for i := 0; i < len(dirs); i++ { // dirs grows
-		entries, err := os.ReadDir(dirs[i])
+		entries, err := folder.ReadDir(dirs[i])
 		if err != nil {
 			continue
 		}
@@ -152,7 +154,7 @@ func (g *group) folders() []string {
 // kill kills all processes of the group at once, those that fork meanwhile included, where the kernel can (5.14).
 func (g *group) kill() {
 	if g != nil {
-		os.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
+		folder.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
 	}
 }
 
@@ -163,7 +165,7 @@ func (g *group) remove() {
 	}
 	dirs := g.folders()
 	for i := len(dirs) - 1; i >= 0; i-- {
-		unix.Rmdir(dirs[i]) // what is still in use is removed when the folder of results is used again
+		folder.Remove(dirs[i]) // what is still in use is removed when the folder of results is used again
 	}
 }
 
@@ -172,7 +174,7 @@ func groupsOf(home, run string) (groups []*group) {
 	if home == "" || run == "" || !isGroupFolder(home) {
 		return nil
 	}
-	entries, err := os.ReadDir(home)
+	entries, err := folder.ReadDir(home)
 	if err != nil {
 		return nil
 	}

@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // guardianEnv marks a process as the guardian; its value is the run.
@@ -86,7 +88,7 @@ func (g *guardian) start() error {
 	}
 	defer ready.Close()
 	defer out.Close()
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	null, err := folder.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		return errors.Join(err, pipe.Close())
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -154,7 +155,7 @@ func (e *Engine) spawn(p *program, part scheduler.Part) (pid int, err error) {
 	if err := j.Prepare(len(cpus), p.Before); err != nil {
 		return 0, err
 	}
-	null, err := os.Open(os.DevNull)
+	null, err := folder.OpenFile(os.DevNull, os.O_RDONLY, 0)
 	if err != nil {
 		return 0, err
 	}

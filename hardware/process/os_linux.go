@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // rssUnit is what the kernel counts a process's memory in.
@@ -34,7 +36,7 @@ var becomeReaper = sync.OnceFunc(func() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER
 // setName changes the name by which this process is listed.
 func setName(name string) {
 	// The main thread's name, whichever thread this is. A failure is harmless.
-	os.WriteFile("/proc/self/comm", []byte(name), 0)
+	folder.WriteFile("/proc/self/comm", []byte(name), 0)
 }
 
 // onCPUs runs f while the calling thread, which must be locked, is bound to cpus.
@@ -86,7 +88,7 @@ func awaitExit(pid int) {
 
 // bootID names this boot of the machine.
 func bootID() string {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	id, err := folder.ReadSystem("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return "unknown"
 	}
@@ -96,7 +98,7 @@ func bootID() string {
 // readProc reads /proc/PID/stat, see proc_pid_stat(5). The start time is in
 // clock ticks since boot.
 func readProc(pid int) (p proc, ok bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	stat, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return p, false
 	}
@@ -132,7 +134,7 @@ func processes() []proc {
 
 // numbers returns the entries of a folder whose names are numbers, ascending.
 func numbers(dir string) []int {
-	f, err := os.Open(dir)
+	f, err := folder.OpenFile(dir, os.O_RDONLY, 0)
 	if err != nil {
 		return nil
 	}
@@ -151,7 +153,7 @@ func numbers(dir string) []int {
 // hasMark reports whether the environment that a process was started with says
 // that it is of a run, or of one job of it.
 func hasMark(pid int, mark string) bool {
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	env, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return false
 	}
@@ -167,7 +169,7 @@ func hasMark(pid int, mark string) bool {
 // hasEnviron reports whether a process can be seen to have an environment: it does not
 // while it exits, and for a moment when it becomes another program.
 func hasEnviron(pid int) bool {
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	env, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/environ")
 	return err == nil && len(env) > 0
 }
 
@@ -180,7 +182,7 @@ var haveChildLists = sync.OnceValue(func() bool {
 })
 
 func childrenOfThread(pid, tid int) (pids []int) {
-	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, tid))
+	list, err := folder.ReadSystem(fmt.Sprintf("/proc/%d/task/%d/children", pid, tid))
 	if err != nil {
 		return nil
 	}

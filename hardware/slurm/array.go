@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Slurm is the batch system of a cluster. It asks the controller as seldom as it can: sites count the calls.
@@ -54,7 +54,7 @@ func (Slurm) Check(ctx context.Context, a engine.Array) error {
 // Submit implements engine.Batch: one call.
 func (Slurm) Submit(ctx context.Context, a engine.Array) (string, error) {
 	path := filepath.Join(a.Dir, "task.sh")
-	if err := os.WriteFile(path, []byte(taskScript(a)), 0o755); err != nil {
+	if err := folder.WriteFile(path, []byte(taskScript(a)), 0o755); err != nil {
 		return "", fmt.Errorf("write the script of an array: %w", err)
 	}
 	numbers := ranges(a.Tasks)

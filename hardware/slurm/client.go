@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Commands are those that tfexp runs.
@@ -437,7 +438,7 @@ type Probe struct{ dir, token string }
 
 // NewProbe writes a file to look for into a folder.
 func NewProbe(dir string) (*Probe, error) {
-	f, err := os.CreateTemp(dir, ".probe-")
+	f, err := folder.CreateTemp(dir, ".probe-")
 	if err != nil {
 		return nil, fmt.Errorf("look whether the folder is shared: %w", err)
 	}
@@ -460,7 +461,7 @@ func (p *Probe) Judge(out string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%w (%w)", ErrBusy, err)
 	}
-	back, _ := os.ReadFile(p.token + ".back")
+	back, _ := folder.ReadFile(filepath.Split(p.token + ".back"))
 	switch {
 	case !strings.Contains(out, "seen") || string(back) != "tfexp\n":
 		return fmt.Errorf("%w: %s is another one there, or missing", ErrNotShared, p.dir)
@@ -476,6 +477,6 @@ func (p *Probe) Path() string { return p.token }
 // Close removes its files.
 func (p *Probe) Close() {
 	for _, name := range []string{p.token, p.token + ".back"} {
-		os.Remove(filepath.Clean(name))
+		folder.Remove(filepath.Clean(name))
 	}
 }

@@ -21,6 +21,8 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Scalar is one value that a program has written.
@@ -288,7 +290,7 @@ func (f *Follower) read(path string) ([]Scalar, error) {
 	if at == given {
 		return nil, nil
 	}
-	file, err := os.Open(path)
+	file, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, nil // removed in the meantime
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -84,7 +85,7 @@ func ReadFile(s Input, read func(io.Reader) error) (digest string, err error) {
 }
 
 // openRegular opens a regular file.
-func openRegular(s Input) (*os.File, error) {
+func openRegular(s Input) (*folder.File, error) {
 	switch info, err := os.Stat(s.Path); {
 	case err != nil:
 		return nil, err
@@ -93,7 +94,7 @@ func openRegular(s Input) (*os.File, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is no regular file: it is %s", s.Shown, experiment.Sort(info.Mode()))
 	}
-	return os.Open(s.Path)
+	return folder.OpenFile(s.Path, os.O_RDONLY, 0)
 }
 
 // unpack reads through gzip where the file's name says so.
