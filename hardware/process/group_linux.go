@@ -21,7 +21,7 @@ import (
 // whatever its session, environment and parent. A nil group has no members.
 type group struct {
 	path string
-	fd   int // the folder, while a program is started in it; else -1
+	dir  *folder.File // while a program is started in it; else nil
 }
 
 // groupPrefix begins the names of groups; the mark of their program follows.
@@ -84,33 +84,34 @@ func newGroup(mark string) *group {
 	if err := folder.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	dir, err := folder.OpenFile(path, unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil
 	}
-	return &group{path, fd}
+	return &group{path, dir}
 }
 
-// startIn calls fork with what puts the child into the group, and without where the system does not do that.
-func (g *group) startIn(attr *syscall.SysProcAttr, fork func() (int, error)) (pid int, in *group, err error) {
+// startIn calls fork with the group's folder, and without, as -1, where the system does not put a child into it.
+func (g *group) startIn(fork func(folder int) (int, error)) (pid int, in *group, err error) {
 	if g == nil {
-		pid, err = fork()
+		pid, err = fork(-1)
 		return pid, nil, err
 	}
-	attr.UseCgroupFD, attr.CgroupFD = true, g.fd
-	pid, err = fork()
-	unix.Close(g.fd)
-	g.fd = -1
+	pid, err = fork(int(g.dir.Fd()))
+	g.dir.Close()
+	g.dir = nil
 	if err == nil {
 		return pid, g, nil
 	}
 	g.remove()
-	attr.UseCgroupFD = false
-	if pid, err = fork(); err == nil {
+	if pid, err = fork(-1); err == nil {
 		noGroups.Store(true)
 	}
 	return pid, nil, err
 }
+
+// intoGroup has a child start in a group.
+func intoGroup(attr *syscall.SysProcAttr, folder int) { attr.UseCgroupFD, attr.CgroupFD = true, folder }
 
 // pids returns the live processes of the group and of those below it.
 func (g *group) pids() (pids []int) {
@@ -180,7 +181,7 @@ func groupsOf(home, run string) (groups []*group) {
 	}
 	for _, e := range entries {
 		if e.IsDir() && strings.HasPrefix(e.Name(), groupPrefix+run+".") {
-			groups = append(groups, &group{filepath.Join(home, e.Name()), -1})
+			groups = append(groups, &group{filepath.Join(home, e.Name()), nil})
 		}
 	}
 	return groups

@@ -2,7 +2,6 @@ package process
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -29,9 +28,20 @@ func sessionAttr() *syscall.SysProcAttr {
 }
 
 // becomeReaper makes this process the parent of descendants whose own parent
-// died. Where that is not allowed, what left a job's process group is only
-// found by its mark, when tfexp ends.
-var becomeReaper = sync.OnceFunc(func() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) })
+// died, and reports whether it could.
+var becomeReaper = sync.OnceValue(func() bool {
+	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
+})
+
+// adopts reports whether the guardian is told of all that the jobs leave: it is the parent of their programs, and
+// becomes that of what these leave.
+func adopts() bool { return becomeReaper() && haveProc() }
+
+// haveProc reports whether the system shows its processes.
+var haveProc = sync.OnceValue(func() bool {
+	_, ok := readProc(os.Getpid())
+	return ok
+})
 
 // setName changes the name by which this process is listed.
 func setName(name string) {
@@ -213,13 +223,19 @@ func descendants(roots []int) []int {
 	return slices.Compact(found)
 }
 
-// orphans returns the processes that came to this one because their parent
-// died, and waits for those that are dead. They differ from what other
+// orphans returns the processes that came to the guardian or to this process because their parent
+// died, and waits for those of this process that are dead. They differ from what other
 // parts of the program started by their session.
 func orphans() (alive []proc) {
+	guard.mu.Lock() // no fork is under way
+	defer guard.mu.Unlock()
 	children.mu.Lock()
 	defer children.mu.Unlock()
-	self := os.Getpid()
+	l := guard.link
+	parents := []int{os.Getpid()}
+	if l != nil && !l.gone {
+		parents = append(parents, l.pid)
+	}
 	own, err := unix.Getsid(0)
 	if err != nil {
 		return nil
@@ -227,25 +243,26 @@ func orphans() (alive []proc) {
 	// The kernel gives orphans to the reaper's first thread.
 	var pids []int
 	if haveChildLists() {
-		pids = childrenOfThread(self, self)
+		for _, parent := range parents {
+			pids = append(pids, childrenOfThread(parent, parent)...)
+		}
 	} else {
 		for _, p := range processes() {
-			if p.parent == self {
+			if slices.Contains(parents, p.parent) {
 				pids = append(pids, p.pid)
 			}
 		}
 	}
 	for _, pid := range pids {
-		if children.pids[pid] {
+		if children.pids[pid] != nil || l != nil && pid == l.pid {
 			continue
 		}
 		p, ok := readProc(pid)
 		switch {
-		case !ok || p.session == own || p.session == 0:
+		case !ok || !slices.Contains(parents, p.parent) || p.session == own || p.session == 0:
 		case p.zombie:
-			if _, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil); err != nil && !errors.Is(err, syscall.EINTR) {
-				continue
-			}
+			// It fails for those of the guardian, which waits for them.
+			syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 		default:
 			alive = append(alive, p)
 		}

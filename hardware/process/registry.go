@@ -142,7 +142,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 		sessions[id.pid] = listed && p.start == id.start || !listed && fresh
 	}
 	seen := map[ident]bool{}
-	for range killPasses {
+	for pass := 0; pass < killPasses || fresh; pass++ {
 		groups := groupsOf(r.home, run)
 		doomed := map[int]bool{}
 		for _, g := range groups {
@@ -151,6 +151,9 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			}
 		}
 		table := processes()
+		if fresh { // this is the guardian: all that descends from it is of jobs
+			doomed[self] = true
+		}
 		for _, p := range table {
 			if sessions[p.session] || sessions[p.group] || hasMark(p.pid, run) {
 				doomed[p.pid] = true
@@ -180,7 +183,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			}
 			break
 		}
-		time.Sleep(killPause)
+		time.Sleep(killPause * time.Duration(1+pass/killPasses*killPasses)) // for what SIGKILL does not end, less often
 	}
 	return killed
 }
