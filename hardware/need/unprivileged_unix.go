@@ -43,7 +43,8 @@ func Unprivileged() (code int) {
 			cmd.Args = append(cmd.Args, arg)
 		}
 	}
-	cmd.Env = append(os.Environ(), envOther+"=1", "HOME="+dir, "TMPDIR="+dir)
+	cmd.Env = append(os.Environ(), envOther+"=1", "HOME="+dir, "TMPDIR="+dir,
+		"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: Nobody}
 	if err := cmd.Run(); err != nil {

@@ -31,6 +31,8 @@ func checkCleanUp() hardware.Check {
 	switch {
 	case !runsHere:
 		c.Text = "no programs run, so none are left behind"
+	case lacking() != "":
+		c.Status, c.Text, c.Hint = hardware.Warn, lacking(), "mount it: mount -t proc proc /proc"
 	case !adopts():
 		c.Status, c.Text = hardware.Warn, mayEscape
 		c.Hint = "have jobs wait for the programs that they start, or run them on Linux"
@@ -43,4 +45,3 @@ func checkCleanUp() hardware.Check {
 // mayEscape is what doctor and a run say where the guardian is not told of all that jobs leave.
 const mayEscape = "when tfexp is killed, a guardian process kills its jobs; what a job starts may run on if it leaves its " +
 	"session and its parent ends: this system does not say from which job such a process comes"
-

@@ -84,6 +84,9 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	if opts.LogLimit <= 0 {
 		opts.LogLimit = launch.DefaultLogLimit
 	}
+	if text := lacking(); text != "" {
+		return nil, errors.New(text)
+	}
 	becomeReaper()
 	run, err := guard.ensure()
 	if err != nil {

@@ -16,6 +16,8 @@ func ownProgram() (string, error) { return os.Executable() }
 // sessionAttr makes a child the leader of a session.
 func sessionAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
+func lacking() string { return "" }
+
 // adopts is false: macOS gives processes that lost their parent to its first one.
 func adopts() bool       { return false }
 func becomeReaper() bool { return false }

@@ -37,6 +37,14 @@ var becomeReaper = sync.OnceValue(func() bool {
 // becomes that of what these leave.
 func adopts() bool { return becomeReaper() && haveProc() }
 
+// lacking says why programs cannot be run, if so.
+func lacking() string {
+	if haveProc() {
+		return ""
+	}
+	return "there is no /proc, by which programs are paused and ended: experiments can be simulated"
+}
+
 // haveProc reports whether the system shows its processes.
 var haveProc = sync.OnceValue(func() bool {
 	_, ok := readProc(os.Getpid())

@@ -32,6 +32,7 @@ func (site) Close() error                { return nil }
 
 func groupHome() string { return "" }
 func adopts() bool      { return false }
+func lacking() string   { return "" }
 
 // Main does what a second process of this program is started for: here, nothing.
 func Main([]string) (handled bool, code int) { return false, 0 }
