@@ -137,8 +137,8 @@ func (d driver) query(fields ...string) ([][]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, program, "--query-gpu="+strings.Join(fields, ","),
-		"--format=csv,noheader,nounits").Output()
+	out, err := folder.Output(exec.CommandContext(ctx, program, "--query-gpu="+strings.Join(fields, ","),
+		"--format=csv,noheader,nounits"))
 	var failed *exec.ExitError
 	switch {
 	case ctx.Err() != nil:

@@ -4,7 +4,6 @@
 package slurm
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +108,7 @@ func RunCommand(ctx context.Context, limit time.Duration, command string, args .
 		cmd.Env = append(cmd.Env, "SLURM_TIME_FORMAT=%s")
 	}
 	cmd.WaitDelay = time.Second
-	var out, errs bytes.Buffer
+	var out, errs folder.Capped
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	if err == nil {
@@ -127,6 +126,21 @@ func RunCommand(ctx context.Context, limit time.Duration, command string, args .
 		return out.String(), errors.Join(e, ctx.Err())
 	}
 	return out.String(), e
+}
+
+// jobNumber reads the number of a job, as Slurm prints it or a note has it: what else stands there is no argument for
+// its commands.
+func jobNumber(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if n, err := strconv.ParseUint(text, 10, 32); err != nil || n == 0 || text != strconv.FormatUint(n, 10) {
+		return "", fmt.Errorf("%.40q is no number of a job", text)
+	}
+	return text, nil
+}
+
+// jobNumbers returns those of jobs that are numbers.
+func jobNumbers(jobs []string) []string {
+	return slices.DeleteFunc(slices.Clone(jobs), func(job string) bool { _, err := jobNumber(job); return err != nil })
 }
 
 // Call runs a command as Run does, and again while the controller does not answer, with growing pauses of a random
