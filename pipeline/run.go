@@ -471,7 +471,7 @@ func isLeftover(e fs.DirEntry) bool {
 func gitDescribe(file string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	out, err := folder.Output(exec.CommandContext(ctx, "git", "-C", filepath.Dir(file), "describe", "--always", "--dirty",
+	out, _, err := folder.Output(exec.CommandContext(ctx, "git", "-C", filepath.Dir(file), "describe", "--always", "--dirty",
 		"--abbrev=12"))
 	if err != nil {
 		return ""

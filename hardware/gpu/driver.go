@@ -137,14 +137,14 @@ func (d driver) query(fields ...string) ([][]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	out, err := folder.Output(exec.CommandContext(ctx, program, "--query-gpu="+strings.Join(fields, ","),
+	out, errs, err := folder.Output(exec.CommandContext(ctx, program, "--query-gpu="+strings.Join(fields, ","),
 		"--format=csv,noheader,nounits"))
 	var failed *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s does not answer within %s", d.smi, patience)
 	case errors.As(err, &failed):
-		said := strings.TrimSpace(string(out) + string(failed.Stderr))
+		said := strings.TrimSpace(string(out) + string(errs))
 		first, _, _ := strings.Cut(said, "\n")
 		return nil, fmt.Errorf("%s fails: %s", d.smi, first)
 	case err != nil:

@@ -108,13 +108,11 @@ func RunCommand(ctx context.Context, limit time.Duration, command string, args .
 		cmd.Env = append(cmd.Env, "SLURM_TIME_FORMAT=%s")
 	}
 	cmd.WaitDelay = time.Second
-	var out, errs folder.Capped
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
+	out, errs, err := folder.Output(cmd)
 	if err == nil {
-		return out.String(), nil
+		return string(out), nil
 	}
-	e := &CommandError{Command: command, Text: QuotedLine(errs.String()), Code: -1}
+	e := &CommandError{Command: command, Text: QuotedLine(string(errs)), Code: -1}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		e.Code = exit.ExitCode()
@@ -123,9 +121,9 @@ func RunCommand(ctx context.Context, limit time.Duration, command string, args .
 	}
 	if ctx.Err() != nil && e.Text == "" {
 		e.Text = "it did not answer within " + limit.String()
-		return out.String(), errors.Join(e, ctx.Err())
+		return string(out), errors.Join(e, ctx.Err())
 	}
-	return out.String(), e
+	return string(out), e
 }
 
 // jobNumber reads the number of a job, as Slurm prints it or a note has it: what else stands there is no argument for

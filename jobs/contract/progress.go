@@ -61,6 +61,9 @@ func (p Progress) News() bool {
 		p.Refused != "" || p.FinalAccuracy != nil
 }
 
+// MostCount bounds the epochs and steps that a program can report.
+const MostCount = 1 << 40
+
 // mostAt bounds the field "at" of a line, in seconds since 1970: the year 5138.
 const mostAt = 1e11
 
@@ -69,6 +72,9 @@ const mostAt = 1e11
 func (p *Progress) problem() string {
 	if p.Epoch < 0 || p.Step < 0 || p.Threads < 0 || p.Seconds != nil && *p.Seconds < 0 {
 		return "a negative count or time"
+	}
+	if max(p.Epoch, p.Step) > MostCount {
+		return fmt.Sprintf("epoch %d, step %d: no program gets so far", p.Epoch, p.Step)
 	}
 	if p.At != nil && !(*p.At >= 0 && *p.At <= mostAt) {
 		return fmt.Sprintf("printed %g seconds after 1970", *p.At)

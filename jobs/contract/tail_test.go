@@ -51,7 +51,7 @@ func TestTailBoundsItsMemory(t *testing.T) {
 func TestTailChecksAsParse(t *testing.T) {
 	for _, line := range []string{
 		`{"tfexp":{"epoch":3,"step":-1}}`, `{"tfexp":{"epoch":1,"threads":-2}}`, `{"tfexp":{"step":1,"seconds":-0.5}}`,
-		`{"tfexp":{"epoch":1,"at":1e300}}`, `{"tfexp":{"resized":{"inter":0,"intra":1,"seconds":1}}}`,
+		`{"tfexp":{"epoch":1,"at":1e300}}`, `{"tfexp":{"step":4611686018427387904}}`, `{"tfexp":{"resized":{"inter":0,"intra":1,"seconds":1}}}`,
 		`{"tfexp":{"checkpoint":{"step":-1,"seconds":1}}}`, `{"tfexp":{"resumed":{"step":1,"lost_steps":-7,"lost_seconds":0}}}`,
 		`{"tfexp":{"epoch":1.5}}`, `{"tfexp":{"epoch":99999999999999999999}}`,
 	} {

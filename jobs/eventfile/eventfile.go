@@ -22,6 +22,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/tfexp/tfexp/jobs/contract"
+
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -157,6 +159,9 @@ func event(b []byte) (scalars []Scalar, err error) {
 		}
 		return nil
 	})
+	if step > contract.MostCount {
+		return nil, fmt.Errorf("step %d: no program gets so far", step)
+	}
 	for i := range scalars {
 		scalars[i].Wall, scalars[i].Step = wall, step
 	}

@@ -111,10 +111,11 @@ func unpack(name string, r io.Reader) (io.Reader, error) {
 }
 
 // Text packs to a fifth or a twentieth. What unpacks to more than mostRatio times
-// its size, beyond leastJudged bytes, is a file that was made to be large.
+// its size, beyond leastJudged bytes, is a file that was made to be large. Nothing unpacks to more than mostUnpacked.
 const (
-	mostRatio   = 200
-	leastJudged = 64 << 20
+	mostRatio    = 50
+	leastJudged  = 16 << 20
+	mostUnpacked = 4 << 30
 )
 
 // unpacked reads the text of a packed file.
@@ -125,8 +126,11 @@ type unpacked struct {
 }
 
 func (u *unpacked) Read(b []byte) (int, error) {
-	if u.n > leastJudged && u.n > mostRatio*u.packed.n {
+	switch {
+	case u.n > leastJudged && u.n > mostRatio*u.packed.n:
 		return 0, fmt.Errorf("it unpacks to more than %d times its size: that is no text", mostRatio)
+	case u.n > mostUnpacked:
+		return 0, fmt.Errorf("it unpacks to more than %d GiB: unpack it, and name the file that this gives", mostUnpacked>>30)
 	}
 	n, err := u.text.Read(b)
 	u.n += int64(n)

@@ -101,7 +101,7 @@ func Python(ctx context.Context, interpreter string) record.Python {
 	out := record.Python{Interpreter: interpreter}
 	cmd := exec.CommandContext(ctx, interpreter, "-c", listPackages)
 	cmd.WaitDelay = time.Second
-	raw, err := folder.Output(cmd)
+	raw, _, err := folder.Output(cmd)
 	var answer struct {
 		Version  string      `json:"version"`
 		Packages [][2]string `json:"packages"`

@@ -3,6 +3,7 @@ package folder
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -157,6 +158,9 @@ func (f *File) Close() error {
 	}
 	return f.File.Close()
 }
+
+// ReadFrom implements io.ReaderFrom by Write.
+func (f *File) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{f}, r) }
 
 // WriteString is Write of a string.
 func (f *File) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
