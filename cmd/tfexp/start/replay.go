@@ -186,7 +186,9 @@ func (l *Log) measure(t *workload.Trace) error {
 func ceil(x float64) int { return int(math.Ceil(min(x, 1<<40))) }
 
 // wider is the other size of a cluster that the experiment compares: a fifth more.
-func wider(size int) int { return max(int(math.Round(1.2*float64(min(size, 1<<40)))), min(size, 1<<40)+1) }
+func wider(size int) int {
+	return max(int(math.Round(1.2*float64(min(size, 1<<40)))), min(size, 1<<40)+1)
+}
 
 // Doubts says what could not be found out, in sentences.
 func (l *Log) Doubts() []string {
