@@ -64,6 +64,7 @@ type world struct {
 	renames  []rename          // that are not on the disk for certain
 	live     map[string]func() // processes, and what kills them
 	hit      string            // the operation at which it happened
+	trace    []string          // of the model
 	early    []string          // what was recorded before it was on the disk
 }
 
@@ -115,6 +116,7 @@ func (w *world) asked(op, path string) error {
 			return w.dead
 		}
 	}
+	w.traced(op, path)
 	switch from, to, _ := strings.Cut(path, folder.Arrow); op {
 	case "write", "truncate":
 		w.wrote(path)
@@ -304,6 +306,7 @@ var dice = &engine.Kind{
 				delete(s.w.live, strings.TrimSpace(name))
 			}
 		}
+		s.w.trace = append(s.w.trace, evSweep)
 		return s, nil, nil
 	},
 }
@@ -370,6 +373,7 @@ func (h *diceHands) Begin(s launch.JobState, _ scheduler.Part, again bool, seen 
 	}
 	h.site.w.mu.Lock()
 	h.site.w.live[p.name] = p.end
+	h.site.w.trace = append(h.site.w.trace, evFork)
 	h.site.w.mu.Unlock()
 	return p, nil
 }
@@ -390,6 +394,7 @@ func (h *diceHands) Attend(p *die) {
 	killed := h.site.w.dead == errKilled // nobody attends any more
 	if !killed {
 		delete(h.site.w.live, p.name)
+		h.site.w.trace = append(h.site.w.trace, evExit)
 	}
 	h.site.w.mu.Unlock()
 	h.jobs.Exited(p, time.Now(), finished)
@@ -509,9 +514,6 @@ func TestChaos(t *testing.T) {
 	at := map[int]int{}
 	for seed := *firstSeed; seed < *firstSeed+n; seed++ {
 		synctest.Test(t, func(t *testing.T) { chaos(t, filepath.Join(top, "out"), uint64(seed), points, want, at) })
-		if t.Failed() {
-			t.Fatalf("seed %d failed: go test ./pipeline -run TestChaos -args -first-seed %d -seeds 1", seed, seed)
-		}
 	}
 	t.Logf("%d seeds in %.0f s, of runs with %d operations: 0 lost, 0 repeated, 0 left; of each kind: %v", n,
 		time.Since(began).Seconds(), points, at)
@@ -520,6 +522,11 @@ func TestChaos(t *testing.T) {
 func chaos(t *testing.T, out string, seed uint64, points int, want string, tried map[int]int) {
 	w := newWorld(t, out, seed)
 	defer os.RemoveAll(out)
+	defer func() {
+		if t.Failed() {
+			t.Logf("seed %d failed: go test ./pipeline -run TestChaos -args -first-seed %d -seeds 1", seed, seed)
+		}
+	}()
 	dir := filepath.Join(out, "chaos")
 	sound := true // nothing has damaged what was there
 	for range 1 + w.random.IntN(4) {

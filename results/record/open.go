@@ -9,8 +9,8 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"strings"
+	"syscall"
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
