@@ -95,11 +95,11 @@ func enclosure(path string) (dir, rest string) {
 
 // within calls do on the disk that a path is on, with its name there.
 func within(op, path string, do func(d disk, name string) error) error {
-	return within2(op, path, path, do)
+	return withinAs(op, path, path, do)
 }
 
-// within2 is within for an operation that Fault knows by more than its path.
-func within2(op, what, path string, do func(d disk, name string) error) error {
+// withinAs is within for an operation that Fault knows by more than its path.
+func withinAs(op, what, path string, do func(d disk, name string) error) error {
 	if err := Try(op, what); err != nil {
 		return &fs.PathError{Op: op, Path: path, Err: err}
 	}
@@ -260,7 +260,7 @@ func Rename(from, to string) error { return pair("rename", from, to, disk.Rename
 func Link(from, to string) error { return pair("link", from, to, disk.Link) }
 
 func pair(op, from, to string, do func(d disk, from, to string) error) error {
-	return within2(op, from+Arrow+to, to, func(d disk, name string) error {
+	return withinAs(op, from+Arrow+to, to, func(d disk, name string) error {
 		old := from
 		if d != (disk)(anywhere{}) {
 			dir, rest := enclosure(from)
