@@ -30,7 +30,7 @@ import (
 // kindName is what experiments call this engine.
 const kindName = "process"
 
-func init() { engine.Register(&kind) }
+var _ = engine.Register(&kind)
 
 // kind is this engine as experiments see it.
 var kind = engine.Kind{

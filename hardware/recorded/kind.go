@@ -21,7 +21,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-func init() { engine.Register(&kind) }
+var _ = engine.Register(&kind)
 
 // settings are what the hardware replays.
 type settings struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-func init() { engine.Register(&Kind) }
+var _ = engine.Register(&Kind)
 
 // Kind is this engine as experiments see it. An engine that simulates in another way can begin as a copy of it.
 var Kind = engine.Kind{

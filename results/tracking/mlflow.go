@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-var _ = register(Format{
+var _ = formats.Add(Format{
 	Name: "mlflow", Title: "MLflow", Folder: "mlruns",
 	Doc: `Each cell is a run, below one of the whole experiment, which has the report, the tables
 and the pictures as artifacts. Parameters are the axes; metrics have the curves.`,

@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-var _ = register(Format{
+var _ = formats.Add(Format{
 	Name: "tensorboard", Title: "TensorBoard", Folder: "tensorboard",
 	Doc: `Each cell is a run: its metrics and curves under Scalars, its pictures under Images,
 its axes and metrics under HParams, where the replicates of a policy are one row.`,

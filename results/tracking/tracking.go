@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -28,19 +28,10 @@ type Format struct {
 	Write func(e *record.Experiment, dir string) (runs int, err error)
 }
 
-var registered []Format
-
-func register(f Format) Format {
-	registered = append(registered, f)
-	return f
-}
+var formats = schema.NewRegistry("tracking: format", func(f Format) string { return f.Name }, schema.Unranked)
 
 // All lists the formats.
-func All() []Format {
-	all := slices.Clone(registered)
-	slices.SortFunc(all, func(a, b Format) int { return strings.Compare(b.Name, a.Name) })
-	return all
-}
+func All() []Format { return formats.All() }
 
 // Curve is a value that changes while a cell runs.
 type Curve struct {

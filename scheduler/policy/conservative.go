@@ -13,22 +13,20 @@ import (
 // predictions.
 const Conservative Backfill = "conservative"
 
-func init() {
-	RegisterBackfill(BackfillChoice{
-		Choice: Choice{
-			Name: string(Conservative), Title: "Conservative backfill", Doc: "those that delay nobody",
-			Place: 4, Version: 3, Estimates: true,
-		},
-		Passes: true, Reserves: true, Promises: true,
-		HeldBack: func(scheduler.View, *plan.Reservation) string { return "would delay a job before it" },
-		New: func(s Setup) scheduler.Admitter {
-			if keepsPromises(s) {
-				return &promised{desk: desk{Setup: s}, book: plan.NewBook(len(s.Run.Jobs))}
-			}
-			return &planned{desk{Setup: s}}
-		},
-	})
-}
+var _ = RegisterBackfill(BackfillChoice{
+	Choice: Choice{
+		Name: string(Conservative), Title: "Conservative backfill", Doc: "those that delay nobody",
+		Place: 4, Version: 3, Estimates: true,
+	},
+	Passes: true, Reserves: true, Promises: true,
+	HeldBack: func(scheduler.View, *plan.Reservation) string { return "would delay a job before it" },
+	New: func(s Setup) scheduler.Admitter {
+		if keepsPromises(s) {
+			return &promised{desk: desk{Setup: s}, book: plan.NewBook(len(s.Run.Jobs))}
+		}
+		return &planned{desk{Setup: s}}
+	},
+})
 
 // keepsPromises reports whether reservations can be kept in a run: where jobs have one way
 // to run and get their requests, nobody is paused or takes turns, and the cluster stays.

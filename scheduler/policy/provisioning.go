@@ -11,11 +11,9 @@ import (
 // FixedServers leaves it to the node blocks when servers are rented, and where.
 const FixedServers Provisioning = "fixed"
 
-func init() {
-	RegisterProvisioning(ProvisioningChoice{Choice: Choice{
-		Name: string(FixedServers), Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever becomes of jobs",
-	}})
-}
+var _ = RegisterProvisioning(ProvisioningChoice{Choice: Choice{
+	Name: string(FixedServers), Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever becomes of jobs",
+}})
 
 // Provisioned returns the provisioning of a policy; nil for one that leaves it to the
 // nodes.

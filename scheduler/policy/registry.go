@@ -190,7 +190,7 @@ func newChoices[T any](q Question, choice func(*T) *Choice) choices[T] {
 	return choices[T]{question: q, choice: choice}
 }
 
-func (r *choices[T]) register(t T) {
+func (r *choices[T]) register(t T) T {
 	c := r.choice(&t)
 	if c.Name == "" || r.find(c.Name) != nil {
 		panic(fmt.Sprintf("policy: %s %q is registered twice, or has no name", r.question, c.Name))
@@ -205,6 +205,7 @@ func (r *choices[T]) register(t T) {
 		r.plain = append(r.plain, r.choice(t))
 	}
 	settings.own = nil
+	return t
 }
 
 // find returns the choice of that name, or nil.
@@ -229,31 +230,30 @@ var (
 	provisionings = newChoices(ProvisioningOf, func(c *ProvisioningChoice) *Choice { return &c.Choice })
 )
 
-// RegisterOrder and its like make a choice known; they are called by init
-// functions, and panic when the name is taken.
-func RegisterOrder(c OrderChoice) { orders.register(c) }
+// RegisterOrder and its like make a choice known. They panic when the name is taken.
+func RegisterOrder(c OrderChoice) OrderChoice { return orders.register(c) }
 
 // RegisterAllocation makes an allocation known.
-func RegisterAllocation(c AllocationChoice) { allocations.register(c) }
+func RegisterAllocation(c AllocationChoice) AllocationChoice { return allocations.register(c) }
 
 // RegisterBackfill makes a backfill known.
-func RegisterBackfill(c BackfillChoice) { backfills.register(c) }
+func RegisterBackfill(c BackfillChoice) BackfillChoice { return backfills.register(c) }
 
 // RegisterPreemption makes a preemption known.
-func RegisterPreemption(c PreemptionChoice) { preemptions.register(c) }
+func RegisterPreemption(c PreemptionChoice) PreemptionChoice { return preemptions.register(c) }
 
 // RegisterVictims makes a victim rule known.
-func RegisterVictims(c VictimChoice) { victimRules.register(c) }
+func RegisterVictims(c VictimChoice) VictimChoice { return victimRules.register(c) }
 
 // RegisterPlacement makes a placement known.
-func RegisterPlacement(c PlacementChoice) { placements.register(c) }
+func RegisterPlacement(c PlacementChoice) PlacementChoice { return placements.register(c) }
 
 // RegisterNodes makes a rule for nodes known.
-func RegisterNodes(c NodesChoice) { nodeRules.register(c) }
+func RegisterNodes(c NodesChoice) NodesChoice { return nodeRules.register(c) }
 
 // RegisterProvisioning makes a provisioning known. One that decides something wants each
 // job to be looked at on its own, and to get what it asks for.
-func RegisterProvisioning(c ProvisioningChoice) {
+func RegisterProvisioning(c ProvisioningChoice) ProvisioningChoice {
 	if c.Strategy != nil {
 		c.Wants = append(c.Wants, Want{
 			Of: BackfillOf, Name: string(FirstFit), Implied: true,
@@ -268,7 +268,7 @@ func RegisterProvisioning(c ProvisioningChoice) {
 				c.Name),
 		})
 	}
-	provisionings.register(c)
+	return provisionings.register(c)
 }
 
 // Question is what a choice answers, by its argument in the policy block.

@@ -16,7 +16,7 @@ import (
 )
 
 // register adds an order that admits jobs itself: whole, and one user beside the other.
-func registerShared(c Choice, make func(*userShares) scheduler.Ranker) {
+func registerShared(c Choice, make func(*userShares) scheduler.Ranker) OrderChoice {
 	c.Wants = append(c.Wants,
 		Want{Of: BackfillOf, Name: string(FirstFit), Implied: true, Detail: fmt.Sprintf(
 			"Under the order %q a user who cannot go on lets others, which implies backfill = %q.", c.Name, FirstFit)},
@@ -26,7 +26,7 @@ func registerShared(c Choice, make func(*userShares) scheduler.Ranker) {
 			"The order %q chooses among the alternatives of jobs by itself: placement has no place beside it.", c.Name)},
 		Want{Of: PreemptionOf, Name: string(NoPreemption), Detail: fmt.Sprintf(
 			"Under the order %q no job gives way to another: preemption = %q.", c.Name, NoPreemption)})
-	RegisterOrder(OrderChoice{Choice: c, New: func(s Setup) scheduler.Ranker {
+	return RegisterOrder(OrderChoice{Choice: c, New: func(s Setup) scheduler.Ranker {
 		return make(newSharing(s))
 	}})
 }

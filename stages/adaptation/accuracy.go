@@ -17,15 +17,13 @@ import (
 // AdaptationAccuracy is the name of this kind of picture.
 const AdaptationAccuracy = "adaptation_accuracy"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 133, Name: AdaptationAccuracy, Section: "adaptation",
-			Doc: "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
-		},
-		Draw: adaptationAccuracy,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 133, Name: AdaptationAccuracy, Section: "adaptation",
+		Doc: "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
+	},
+	Draw: adaptationAccuracy,
+})
 
 func adaptationAccuracy(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	all, err := deepeningStudies(d)

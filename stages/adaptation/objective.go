@@ -14,15 +14,13 @@ import (
 // AdaptationObjective is the name of this kind of picture.
 const AdaptationObjective = "adaptation_objective"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 131, Name: AdaptationObjective, Section: "adaptation",
-			Doc: "the mean reward of agents by episode, a panel an agent",
-		},
-		Draw: adaptationObjective,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 131, Name: AdaptationObjective, Section: "adaptation",
+		Doc: "the mean reward of agents by episode, a panel an agent",
+	},
+	Draw: adaptationObjective,
+})
 
 // learningCurve has the rewards of one agent's seeds.
 type learningCurve struct {

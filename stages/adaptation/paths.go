@@ -16,15 +16,13 @@ import (
 // AdaptationPaths is the name of this kind of picture.
 const AdaptationPaths = "adaptation_paths"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 130, Name: AdaptationPaths, Section: "adaptation",
-			Doc: "accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked",
-		},
-		Draw: adaptationPaths,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 130, Name: AdaptationPaths, Section: "adaptation",
+		Doc: "accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked",
+	},
+	Draw: adaptationPaths,
+})
 
 func nrgba(c color.Color) color.NRGBA { return color.NRGBAModel.Convert(c).(color.NRGBA) }
 

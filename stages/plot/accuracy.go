@@ -13,15 +13,13 @@ import (
 // Accuracy is the name of this kind of picture.
 const Accuracy = "accuracy"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 45, Name: Accuracy,
-			Doc: "the accuracy that jobs reported, over the time since their start",
-		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.accuracies() },
-	})
-}
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 45, Name: Accuracy,
+		Doc: "the accuracy that jobs reported, over the time since their start",
+	},
+	Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.accuracies() },
+})
 
 // mostTrained bounds the jobs of a variant whose curves are drawn.
 const mostTrained = 60

@@ -16,16 +16,14 @@ import (
 // Predicted is the name of this kind of picture.
 const Predicted = "predicted"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 60, Name: Predicted,
-			Doc:     "predicted against actual run times",
-			Section: "estimates",
-		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return predicted(d) },
-	})
-}
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 60, Name: Predicted,
+		Doc:     "predicted against actual run times",
+		Section: "estimates",
+	},
+	Draw: func(d *Data, _ Ask) ([]Figure, error) { return predicted(d) },
+})
 
 // mostPoints bounds the points of a scatter plot.
 const mostPoints = 2000

@@ -23,22 +23,20 @@ import (
 // Speedup is the name of this kind of picture.
 const Speedup = "speedup"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 100, Name: Speedup,
-			Doc: "how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the " +
-				"universal scalability law fitted to it",
-			Args: []schema.Arg{
-				{Name: "metric", Type: schema.String, DefaultDoc: "`mean_service`", Example: `"mean_waiting"`},
-				{Name: "x", Type: schema.String, Required: true,
-					Doc: "the axis along which jobs get faster, such as that of their threads"},
-			},
-			OnRequest: "which has to be told its axis",
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 100, Name: Speedup,
+		Doc: "how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the " +
+			"universal scalability law fitted to it",
+		Args: []schema.Arg{
+			{Name: "metric", Type: schema.String, DefaultDoc: "`mean_service`", Example: `"mean_waiting"`},
+			{Name: "x", Type: schema.String, Required: true,
+				Doc: "the axis along which jobs get faster, such as that of their threads"},
 		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.speedups(a.Metric, a.X) },
-	})
-}
+		OnRequest: "which has to be told its axis",
+	},
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.speedups(a.Metric, a.X) },
+})
 
 // climb is how one variant gets faster along the axis.
 type climb struct {

@@ -18,18 +18,16 @@ import (
 
 // The log of Microsoft's Philly (M. Jeon and others, "Analysis of Large-Scale Multi-Tenant GPU
 // Clusters for DNN Training Workloads", ATC 2019).
-func init() {
-	Register(&Format{
-		Name: "philly", Rank: 12, Holds: tableHolds,
-		Doc: "The log of Microsoft's Philly: `cluster_job_log`, a list of jobs in JSON, or a CSV file derived from it " +
-			"(columns such as `jobid`, `submitted_time`, `duration` or `run_time`, `gpus` or `num_gpus`, `vc`, `user`). A " +
-			"job's GPUs are those of its last attempt, on as many nodes if each has the same number; its run time is the " +
-			"sum of all attempts; its class is its virtual cluster. Jobs without an attempt that began and ended never " +
-			"ran.",
-		Args:   tableArgs(),
-		Reader: readPhilly,
-	})
-}
+var _ = Register(&Format{
+	Name: "philly", Rank: 12, Holds: tableHolds,
+	Doc: "The log of Microsoft's Philly: `cluster_job_log`, a list of jobs in JSON, or a CSV file derived from it " +
+		"(columns such as `jobid`, `submitted_time`, `duration` or `run_time`, `gpus` or `num_gpus`, `vc`, `user`). A " +
+		"job's GPUs are those of its last attempt, on as many nodes if each has the same number; its run time is the " +
+		"sum of all attempts; its class is its virtual cluster. Jobs without an attempt that began and ended never " +
+		"ran.",
+	Args:   tableArgs(),
+	Reader: readPhilly,
+})
 
 // phillyTable is the layout of CSV files derived from the log.
 var phillyTable = layout{columns: map[string][]string{
