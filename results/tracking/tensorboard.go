@@ -19,7 +19,7 @@ import (
 )
 
 var _ = formats.Add(Format{
-	Name: "tensorboard", Title: "TensorBoard", Folder: "tensorboard",
+	Rank: 1, Name: "tensorboard", Title: "TensorBoard", Folder: "tensorboard",
 	Doc: `Each cell is a run: its metrics and curves under Scalars, its pictures under Images,
 its axes and metrics under HParams, where the replicates of a policy are one row.`,
 	Open:  "tensorboard --logdir %s",

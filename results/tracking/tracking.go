@@ -18,6 +18,7 @@ import (
 // Format is a layout that a tracker reads.
 type Format struct {
 	Name  string // what users write: "tensorboard"
+	Rank  int    // its place in lists
 	Title string
 	// Folder is where it is written, unless users say otherwise.
 	Folder string
@@ -28,7 +29,8 @@ type Format struct {
 	Write func(e *record.Experiment, dir string) (runs int, err error)
 }
 
-var formats = schema.NewRegistry("tracking: format", func(f Format) string { return f.Name }, schema.Unranked)
+var formats = schema.NewRegistry("tracking: format", func(f Format) string { return f.Name },
+	func(f Format) int { return f.Rank })
 
 // All lists the formats.
 func All() []Format { return formats.All() }
