@@ -36,13 +36,13 @@ var starvation = schema.Arg{
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: string(AlloX), Title: "AlloX",
+		Name: AlloX, Title: "AlloX",
 		Doc: "AlloX's matching of jobs to resources and positions that makes the mean JCT least " +
 			"(T. N. Le and others, EuroSys 2020)",
 		Place: 9, Estimates: true, Settings: append([]schema.Arg{alpha, starvation}, profiled...), Check: lone,
 		Wants: []Want{
-			byItself(BackfillOf, string(NoBackfill)), byItself(AllocationOf, string(Strict)),
-			byItself(PreemptionOf, string(NoPreemption)), byItself(PlacementOf, string(PlaceFirst)),
+			byItself(BackfillOf, NoBackfill), byItself(AllocationOf, Strict),
+			byItself(PreemptionOf, NoPreemption), byItself(PlacementOf, PlaceFirst),
 		},
 	},
 	New: newMatcher,

@@ -9,7 +9,7 @@ const Any Nodes = "any"
 
 var _ = RegisterNodes(rule(NodesChoice{
 	Choice: Choice{
-		Name: string(Any), Title: "Any nodes", Place: 4,
+		Name: Any, Title: "Any nodes", Place: 4,
 		Doc: "on any, wherever something is free: the first node first",
 	},
 	Place: scheduler.PlaceAny,

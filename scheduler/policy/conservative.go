@@ -15,7 +15,7 @@ const Conservative Backfill = "conservative"
 
 var _ = RegisterBackfill(BackfillChoice{
 	Choice: Choice{
-		Name: string(Conservative), Title: "Conservative backfill", Doc: "those that delay nobody",
+		Name: Conservative, Title: "Conservative backfill", Doc: "those that delay nobody",
 		Place: 4, Version: 3, Estimates: true,
 	},
 	Passes: true, Reserves: true, Promises: true,
@@ -31,7 +31,7 @@ var _ = RegisterBackfill(BackfillChoice{
 // keepsPromises reports whether reservations can be kept in a run: where jobs have one way
 // to run and get their requests, nobody is paused or takes turns, and the cluster stays.
 func keepsPromises(s Setup) bool {
-	order := orders.find(string(s.Policy.Order))
+	order := orders.find(s.Policy.Order)
 	return !s.Pauses && !order.Turns && !s.Allocation.Partial && !s.Placement.Settled && !s.Run.Cluster.Changes() &&
 		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives())+len(j.Roles()) > 0 })
 }

@@ -10,7 +10,7 @@ import (
 const DRF Order = "drf"
 
 var _ = registerShared(Choice{
-	Name: string(DRF), Title: "DRF", Place: 12,
+	Name: DRF, Title: "DRF", Place: 12,
 	Doc: "the first job of the user with the least dominant share, the greatest part of the cluster's cores, GPUs or " +
 		"memory that the user's running jobs hold (A. Ghodsi and others, NSDI 2011)",
 }, func(s *userShares) scheduler.Ranker { return &dominantShares{s} })

@@ -18,7 +18,7 @@ var gpuCores = schema.Arg{
 }
 
 var _ = registerShared(Choice{
-	Name: string(DRFExchange), Title: "DRF with exchange", Place: 12, Estimates: true,
+	Name: DRFExchange, Title: "DRF with exchange", Place: 12, Estimates: true,
 	Doc: "as `drf_sjf`, but cores and GPUs are one resource, of which a GPU is `gpu_cores`: a user's share is the " +
 		"greater of the parts of that and of the memory",
 	Settings: []schema.Arg{gpuCores},

@@ -8,17 +8,17 @@ const EarliestFinish Placement = "earliest_finish"
 
 var _ = RegisterPlacement(PlacementChoice{
 	Choice: Choice{
-		Name: string(EarliestFinish), Title: "Earliest finish", Place: 2, Estimates: true,
+		Name: EarliestFinish, Title: "Earliest finish", Place: 2, Estimates: true,
 		Doc: "the one by which it ends earliest, by the estimates, also if that means to wait for a faster resource: " +
 			"this plans all waiting jobs, so it implies `backfill = \"conservative\"`",
 		Wants: []Want{
 			{
-				Of: BackfillOf, Name: string(Conservative), Implied: true,
+				Of: BackfillOf, Name: Conservative, Implied: true,
 				Detail: "The placement \"earliest_finish\" plans all waiting jobs, " +
 					"which implies backfill = \"conservative\".",
 			},
 			{
-				Of: AllocationOf, Name: string(Strict),
+				Of: AllocationOf, Name: Strict,
 				Detail: "The placement \"earliest_finish\" wants the allocation \"strict\".",
 			},
 		},

@@ -13,7 +13,7 @@ const EASY Backfill = "easy"
 
 var _ = RegisterBackfill(BackfillChoice{
 	Choice: Choice{
-		Name: string(EASY), Title: "EASY backfill", Doc: "those that do not delay the first blocked job",
+		Name: EASY, Title: "EASY backfill", Doc: "those that do not delay the first blocked job",
 		Place: 3, Estimates: true,
 	},
 	Passes: true, Reserves: true, New: newPass,

@@ -6,7 +6,7 @@ import "github.com/tfexp/tfexp/scheduler"
 const EDF Order = "edf"
 
 var _ = RegisterOrder(OrderChoice{
-	Choice: Choice{Name: string(EDF), Title: "EDF", Doc: "the earliest deadline", Place: 7},
+	Choice: Choice{Name: EDF, Title: "EDF", Doc: "the earliest deadline", Place: 7},
 	New:    func(Setup) scheduler.Ranker { return deadlines{} },
 })
 

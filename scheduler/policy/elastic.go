@@ -33,8 +33,8 @@ func registerElastic(c Choice, make func(Setup) decider, largestFirst bool) Orde
 			c.Name, q)
 	}
 	for q, name := range map[Question]string{
-		BackfillOf: string(NoBackfill), AllocationOf: string(Strict),
-		PreemptionOf: string(NoPreemption), PlacementOf: string(PlaceFirst),
+		BackfillOf: NoBackfill, AllocationOf: Strict,
+		PreemptionOf: NoPreemption, PlacementOf: PlaceFirst,
 	} {
 		c.Wants = append(c.Wants, Want{Of: q, Name: name, Detail: detail(q)})
 	}

@@ -13,7 +13,7 @@ const Fair Order = "fair"
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: string(Fair), Title: "Fair sharing", Doc: "the user, then job, that had least", Place: 8,
+		Name: Fair, Title: "Fair sharing", Doc: "the user, then job, that had least", Place: 8,
 		Settings: []schema.Arg{quantum},
 	},
 	Turns: true, Drifts: true,

@@ -6,7 +6,7 @@ import "github.com/tfexp/tfexp/scheduler"
 const FCFS Order = "fcfs"
 
 var _ = RegisterOrder(OrderChoice{
-	Choice: Choice{Name: string(FCFS), Title: "FCFS", Doc: "by arrival", Place: 1},
+	Choice: Choice{Name: FCFS, Title: "FCFS", Doc: "by arrival", Place: 1},
 	New:    func(Setup) scheduler.Ranker { return arrival{} },
 })
 

@@ -10,7 +10,7 @@ const PlaceFirst Placement = "first"
 
 var _ = RegisterPlacement(PlacementChoice{
 	Choice: Choice{
-		Name: string(PlaceFirst), Title: "First that has room", Doc: "the first that has room", Place: 1,
+		Name: PlaceFirst, Title: "First that has room", Doc: "the first that has room", Place: 1,
 	},
 	Measure: func(start, _ time.Duration) time.Duration { return start },
 	Replan:  replanInOrder,

@@ -16,7 +16,7 @@ const Gittins Order = "gittins"
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: string(Gittins), Title: "Gittins index", Place: 11, Estimates: true,
+		Name: Gittins, Title: "Gittins index", Place: 11, Estimates: true,
 		Doc: "the job that is the likeliest to end for the service that it takes, by what it has attained and how " +
 			"the predicted service of all jobs of the workload is distributed",
 		Settings: []schema.Arg{quantum}, Wants: []Want{impliesPause(Gittins)},

@@ -12,7 +12,7 @@ const LAS Order = "las"
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: string(LAS), Title: "LAS", Doc: "the least attained service", Place: 6,
+		Name: LAS, Title: "LAS", Doc: "the least attained service", Place: 6,
 		Settings: []schema.Arg{quantum}, Wants: []Want{impliesPause(LAS)},
 	},
 	New: func(Setup) scheduler.Ranker { return leastAttained{} },

@@ -20,7 +20,7 @@ const MaxProp Allocation = "max_prop"
 
 var _ = RegisterAllocation(AllocationChoice{
 	Choice: Choice{
-		Name: string(MaxProp), Title: "Proportional shares", Doc: "a share in proportion to its request", Place: 3,
+		Name: MaxProp, Title: "Proportional shares", Doc: "a share in proportion to its request", Place: 3,
 		Version: 2, // running jobs grow to their shares when those are applied
 	},
 	Partial:   true,

@@ -23,7 +23,7 @@ var quanta = schema.Arg{
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: string(MLFQ), Title: "Multi-level feedback queues", Place: 12,
+		Name: MLFQ, Title: "Multi-level feedback queues", Place: 12,
 		Doc: "queues by how long jobs have run, each with its quantum, in turns; a better queue pauses jobs of a " +
 			"worse one",
 		Settings: []schema.Arg{quanta}, Wants: []Want{impliesPause(MLFQ)},

@@ -4,5 +4,5 @@ package policy
 const NoPreemption Preemption = "none"
 
 var _ = RegisterPreemption(PreemptionChoice{
-	Choice: Choice{Name: string(NoPreemption), Title: "No preemption", Doc: "never", Place: 1},
+	Choice: Choice{Name: NoPreemption, Title: "No preemption", Doc: "never", Place: 1},
 })

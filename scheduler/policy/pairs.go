@@ -17,14 +17,14 @@ const Pairs Placement = "pairs"
 
 var _ = RegisterPlacement(PlacementChoice{
 	Choice: Choice{
-		Name: string(Pairs), Title: "Pairs", Place: 3, Version: 2, Weighs: true,
+		Name: Pairs, Title: "Pairs", Place: 3, Version: 2, Weighs: true,
 		Doc: "the order ranks each job with each of its alternatives, and the first of these pairs that has room starts: " +
 			"under `sjf` and `srtf` the job and free resource with the least predicted time; a job that was paused can go on " +
 			"with another one",
 		Wants: []Want{
-			{Of: BackfillOf, Name: string(FirstFit), Implied: true,
+			{Of: BackfillOf, Name: FirstFit, Implied: true,
 				Detail: "The placement \"pairs\" starts whatever pair has room, which implies backfill = \"first_fit\"."},
-			{Of: AllocationOf, Name: string(Strict),
+			{Of: AllocationOf, Name: Strict,
 				Detail: "The placement \"pairs\" wants the allocation \"strict\"."},
 		},
 	},

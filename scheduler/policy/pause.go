@@ -10,7 +10,7 @@ const PausePreemption Preemption = "pause"
 
 var _ = RegisterPreemption(PreemptionChoice{
 	Choice: Choice{
-		Name: string(PausePreemption), Title: "Preemption", Doc: "they are paused, and go on later", Place: 2,
+		Name: PausePreemption, Title: "Preemption", Doc: "they are paused, and go on later", Place: 2,
 		Settings: []schema.Arg{replanning},
 	},
 	Pauses: true,

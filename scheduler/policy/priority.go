@@ -12,7 +12,7 @@ const Priority Order = "priority"
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: string(Priority), Title: "Priority order", Doc: "by level", Place: 3,
+		Name: Priority, Title: "Priority order", Doc: "by level", Place: 3,
 		Settings: []schema.Arg{feedback},
 	},
 	New: func(Setup) scheduler.Ranker { return levels{} },

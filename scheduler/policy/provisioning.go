@@ -12,13 +12,13 @@ import (
 const FixedServers Provisioning = "fixed"
 
 var _ = RegisterProvisioning(ProvisioningChoice{Choice: Choice{
-	Name: string(FixedServers), Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever becomes of jobs",
+	Name: FixedServers, Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever becomes of jobs",
 }})
 
 // Provisioned returns the provisioning of a policy; nil for one that leaves it to the
 // nodes.
 func (p Policy) Provisioned() *ProvisioningChoice {
-	if c := provisionings.find(string(p.answered().Provisioning)); c != nil && c.Strategy != nil {
+	if c := provisionings.find(p.answered().Provisioning); c != nil && c.Strategy != nil {
 		return c
 	}
 	return nil

@@ -11,7 +11,7 @@ const RoundRobin Order = "round_robin"
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: string(RoundRobin), Title: "Round robin", Doc: "in turns of a quantum", Place: 2,
+		Name: RoundRobin, Title: "Round robin", Doc: "in turns of a quantum", Place: 2,
 		Settings: []schema.Arg{quantum},
 	},
 	Turns: true,

@@ -8,7 +8,7 @@ const SJF Order = "sjf"
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: string(SJF), Title: "SJF", Doc: "the shortest predicted run time", Place: 4, Estimates: true, ByTime: true,
+		Name: SJF, Title: "SJF", Doc: "the shortest predicted run time", Place: 4, Estimates: true, ByTime: true,
 		Settings: profiled, Check: lone,
 	},
 	New: func(Setup) scheduler.Ranker { return shortest{} },

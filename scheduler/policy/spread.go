@@ -9,7 +9,7 @@ const Spread Nodes = "spread"
 
 var _ = RegisterNodes(rule(NodesChoice{
 	Choice: Choice{
-		Name: string(Spread), Title: "Spread", Place: 3,
+		Name: Spread, Title: "Spread", Place: 3,
 		Doc: "spread: each unit on the node with the most room",
 	},
 	Place: scheduler.PlaceSpread,

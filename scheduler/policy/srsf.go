@@ -13,7 +13,7 @@ const SRSF Order = "srsf"
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: string(SRSF), Title: "SRSF", Place: 10, Estimates: true,
+		Name: SRSF, Title: "SRSF", Place: 10, Estimates: true,
 		Version: 2, // the service that is left does not change with a new request
 		Doc:     "the shortest predicted remaining service: remaining time × GPUs, or × threads for a job without GPUs",
 		Wants:   []Want{impliesPause(SRSF)}, Settings: profiled, Check: lone,

@@ -8,7 +8,7 @@ const SRTF Order = "srtf"
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: string(SRTF), Title: "SRTF", Doc: "the shortest predicted remaining time", Place: 5, Estimates: true, ByTime: true,
+		Name: SRTF, Title: "SRTF", Doc: "the shortest predicted remaining time", Place: 5, Estimates: true, ByTime: true,
 		Settings: profiled, Check: lone,
 		Wants: []Want{impliesPause(SRTF)},
 	},
@@ -18,8 +18,8 @@ var _ = RegisterOrder(OrderChoice{
 // impliesPause is what an order wants that is about running jobs as well.
 func impliesPause(o Order) Want {
 	return Want{
-		Of: PreemptionOf, Name: string(PausePreemption), Implied: true,
-		Detail: "The order \"" + string(o) + "\" implies preemption.",
+		Of: PreemptionOf, Name: PausePreemption, Implied: true,
+		Detail: "The order \"" + o + "\" implies preemption.",
 	}
 }
 
