@@ -96,7 +96,7 @@ func (c *Cell) overheadLines() []string {
 	}
 	var k store.Key
 	if o := c.Hardware.Overheads; o != nil {
-		k.Add("hardware.overheads", simulated.Overheads(*o).String())
+		k.Add("hardware.overheads", o.String())
 	} else if slices.ContainsFunc(jobsOf(c.point), func(j *experiment.Job) bool { return c.x.sampled(c.Hardware, j) }) {
 		k.Add("hardware.overheads", "measured") // with the samples, which have lines of their own
 	} else {
