@@ -95,7 +95,7 @@ func InspectLog(path, shown string) (Log, error) {
 		return l, fmt.Errorf("read %s: %w", shown, err)
 	}
 	l.choose(heading(strings.Split(string(head), "\n")))
-	args := map[string]any{formats.ColumnsArg.Name: l.Columns}
+	args := map[string]any{"columns": l.Columns}
 	if l.Separator != "" {
 		args["separator"] = l.Separator
 	}

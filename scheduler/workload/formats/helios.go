@@ -6,7 +6,7 @@ var _ = Register(&Format{
 	Name: "helios", Rank: 13, Holds: tableHolds,
 	Doc: "A log of the Helios clusters (`cluster_log.csv`): a job's run time is its `duration`, its class its virtual " +
 		"cluster. Jobs with an empty `duration` never ran.",
-	Args: tableArgs(),
+	Args: describedTable(),
 	Reader: (&layout{columns: map[string][]string{
 		factJob: {"job_id"}, factUser: {"user"}, factClass: {"vc"}, factGPUs: {"gpu_num"}, factThreads: {"cpu_num"},
 		factNodes: {"node_num"}, factArrival: {"submit_time"}, factRunTime: {"duration"},

@@ -13,7 +13,7 @@ var _ = Register(&Format{
 		"JobID,User,Partition,Submit,Start,End,TimelimitRaw,ReqCPUS,ReqMem,AllocTRES,NNodes,State`. The class of a " +
 		"job is its partition. Steps of jobs are left out and counted; jobs that never started, or have not ended, " +
 		"have no run time.",
-	Args: tableArgs(),
+	Args: describedTable(),
 	Reader: (&layout{
 		separator: '|', loose: true, slurm: true, requestedUnit: time.Minute,
 		columns: map[string][]string{
@@ -31,7 +31,7 @@ var _ = Register(&Format{
 	Name: "squeue", Rank: 18, Holds: tableHolds,
 	Doc: "What waits and runs on one's own cluster now: `squeue -r -o \"%i|%u|%P|%V|%l|%C|%b|%m|%D\"`. The class of a " +
 		"job is its partition. How long it will run is not known: it is taken to use up its time limit.",
-	Args: tableArgs(),
+	Args: describedTable(),
 	Reader: (&layout{
 		separator: '|', loose: true, slurm: true, requestedUnit: time.Minute,
 		columns: map[string][]string{

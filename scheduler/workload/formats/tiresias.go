@@ -6,7 +6,7 @@ var _ = Register(&Format{
 	Name: "tiresias", Rank: 15, Holds: tableHolds,
 	Doc: "A trace of the simulators of Tiresias and Muri, with the columns `job_id`, `num_gpu`, `submit_time`, " +
 		"`duration` and `model_name`, which is the class.",
-	Args: tableArgs(),
+	Args: describedTable(),
 	Reader: (&layout{columns: map[string][]string{
 		factJob: {"job_id"}, factGPUs: {"num_gpu"}, factArrival: {"submit_time"}, factRunTime: {"duration"},
 		factClass: {"model_name"}, factUser: {"user"},
