@@ -222,6 +222,9 @@ func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
 	}
 }
 
+// First appends them to a list.
+func (w WaitingJobs) First(jobs []int32) []int32 { return w.l.queue.First(w.l.queue.Len(), jobs) }
+
 // Peek is Next, but leaves jobs whose rank has changed where they stand.
 func (w WaitingJobs) Peek(after queue.Key, within queue.Limit) int32 {
 	return w.l.queue.Next(after.Max(w.from), within)
