@@ -253,11 +253,3 @@ type PastCell struct {
 	Host string
 	Ran  func(block string) (name, kind string, length int)
 }
-
-// Plural is a number of things: "1 core", "2 cores".
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -72,7 +72,7 @@ func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 		Picture: pictures.Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy,
 			Title: title,
 			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers "+
-				"chose (first seed).%s Further right is better.", len(h.values), real) + someOf(mostLines, len(groups),
+				"chose (first seed).%s Further right is better.", len(h.values), real) + pictures.SomeOf(mostLines, len(groups),
 				"chosen sequence")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 190,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },

@@ -76,7 +76,7 @@ func (s deepeningStudy) coursesIn(scenario string) pictures.Figure {
 		}}
 	}
 	shown := min(len(c.strong), mostLines)
-	more := someOf(shown, len(c.strong), "controller")
+	more := pictures.SomeOf(shown, len(c.strong), "controller")
 	c.strong = c.strong[:shown]
 	var keys []canvas.Key
 	for i, r := range c.strong {

@@ -111,7 +111,7 @@ func (s deepeningStudy) paths(scenario string) (pictures.Figure, error) {
 				"that begin as it did until then; at the end, its own. Decisions stand at equal distances, whatever " +
 				"the time between them. Marks are the actions that were taken: the number of the block that was " +
 				"deepened, the last number for nothing. Controllers are shown with their first seed." +
-				someOf(mostLines, len(groups), "chosen sequence")},
+				pictures.SomeOf(mostLines, len(groups), "chosen sequence")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 300,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
 	}, nil

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -57,8 +58,8 @@ func (d *Data) accuracies() ([]Figure, error) {
 			noun = "policy"
 		}
 		caption := fmt.Sprintf("Thin: the accuracy that each job reported (%s). Thick: the mean of those that finished, as "+
-			"long as half of them train; one that has ended keeps its last.", Plural(jobs, "job")) +
-			someOf(mostLines, len(all), noun)
+			"long as half of them train; one that has ended keeps its last.", schema.Plural(jobs, "job")) +
+			SomeOf(mostLines, len(all), noun)
 		if most > mostTrained {
 			caption += fmt.Sprintf(" Of each line, the first %d jobs have a curve.", mostTrained)
 		}

@@ -55,7 +55,7 @@ func (d *Data) containers(most int) ([]Figure, error) {
 	}
 	if cells > most {
 		for i := range out {
-			out[i].Caption += someOf(most, cells, "cell")
+			out[i].Caption += SomeOf(most, cells, "cell")
 		}
 	}
 	return out, nil

@@ -96,7 +96,7 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 			continue
 		}
 		caption := w.caption +
-			someOf(mostPanels, len(s.variants), "policy variant")
+			SomeOf(mostPanels, len(s.variants), "policy variant")
 		out = append(out, coresFigure(w.kind, name, t, caption, panels))
 	}
 	if len(out) == 0 {

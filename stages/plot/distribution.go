@@ -85,8 +85,8 @@ func (d *Data) distributions(by string) ([]Figure, error) {
 		}
 		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates%s (%s). "+
 			"Further left is shorter.",
-			completion, over, Plural(jobs, "job")) + someOf(mostLines, len(all), noun) +
-			someOf(mostDistributions, groups, "group") + d.Sampled()
+			completion, over, schema.Plural(jobs, "job")) + SomeOf(mostLines, len(all), noun) +
+			SomeOf(mostDistributions, groups, "group") + d.Sampled()
 		out = append(out, ecdf(name, t, caption, panels))
 	}
 	if len(out) == 0 {

@@ -64,7 +64,7 @@ func (d *Data) heatmaps(metric, across, up string) ([]Figure, error) {
 		all := heats(s, x, y, m)
 		drawn := heatmap{x: x, y: y, metric: m, heats: all[:min(len(all), mostFacets)]}
 		out = append(out, drawn.figure("heatmap-"+m.Name+"-"+x.name+"-"+y.name+d.suffix(s),
-			capital(axisTitle(m))+" by "+x.name+" and "+y.name+d.place(s), someOf(mostFacets, len(all), "panel")))
+			capital(axisTitle(m))+" by "+x.name+" and "+y.name+d.place(s), SomeOf(mostFacets, len(all), "panel")))
 	}
 	return out, nil
 }

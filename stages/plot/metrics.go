@@ -105,7 +105,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			caption += fmt.Sprintf(" The best %d of %d policy variants by %s%s, the best first.", len(shown),
 				len(s.variants), rank.Title, of)
 		}
-		caption += someOf(mostFacets, len(groups), "group")
+		caption += SomeOf(mostFacets, len(groups), "group")
 		axis := ""
 		if by != "" {
 			axis = axisTitle(metrics[0])

@@ -125,7 +125,7 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 				ordinate: axisTitle(m),
 			}
 			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+over,
-				chosen+someOf(mostFacets, len(all), "panel")))
+				chosen+SomeOf(mostFacets, len(all), "panel")))
 		}
 	}
 	return out, nil

@@ -75,7 +75,7 @@ func (d *Data) speedups(metric, axis string) ([]Figure, error) {
 			continue
 		}
 		few := speedup{x: x, panels: all[:min(len(all), mostFacets)]}
-		out = append(out, few.figure(name, title, m, someOf(mostFacets, len(all), "panel")))
+		out = append(out, few.figure(name, title, m, SomeOf(mostFacets, len(all), "panel")))
 	}
 	return out, nil
 }
@@ -220,7 +220,7 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) Figur
 			Caption: fmt.Sprintf("How many times shorter %s is than at %s = %s: means over the replicates with 95%% "+
 				"confidence intervals (t), paired by replicate. Lines are fitted: n / (1 + σ(n−1) + κn(n−1)), Amdahl's law, "+
 				"or with κ the universal scalability law where it tells the points better.%s%s",
-				m.Title, s.x.name, s.x.labels[0], note, someOf(mostLines, all, "line"))},
+				m.Title, s.x.name, s.x.labels[0], note, SomeOf(mostLines, all, "line"))},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -59,7 +60,7 @@ func text(u *stages.Unit) string {
 	}
 	s := "on " + threads(u.Threads) + ": samples of " + strings.Join(parts, " and ") + " " + u.LengthUnit()
 	if u.Repeats > 1 {
-		s += ", " + stages.Plural(u.Repeats, "time") + " each"
+		s += ", " + schema.Plural(u.Repeats, "time") + " each"
 	}
 	return s
 }
