@@ -409,7 +409,7 @@ func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
 func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.number) }
 
 // Alternative returns the one with which the job is looked at, or has started.
-func (j JobView) Alternative() int32 { return int32(j.life().alternative) }
+func (j JobView) Alternative() int32 { return j.life().alternative }
 
 // GiveBack adds to rooms what a running job would give back if it ended, or if it were paused.
 func (j JobView) GiveBack(rooms []Room, paused bool) {

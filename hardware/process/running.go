@@ -122,7 +122,7 @@ func (h hands) Attend(p *program) {
 	stuck := e.clear(p)
 	f := launch.Fate{
 		Finished: finished, Why: ending(status), Exit: status.ExitStatus(), Output: p.log.finish(),
-		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: int64(used.Maxrss) *
+		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: used.Maxrss *
 			rssUnit,
 	}
 	if stuck > 0 {

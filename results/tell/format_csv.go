@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-var _ = register(Format{
+var _ = formats.Add(Format{
 	Name: "csv", Doc: "comma-separated values, as in the folder of results",
 	Write: func(w io.Writer, t *Table) error {
 		out := csv.NewWriter(w)

@@ -14,17 +14,15 @@ import (
 // implies preemption, and is looked at again at the end of each quantum of a running job.
 const Gittins Order = "gittins"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(Gittins), Title: "Gittins index", Place: 11, Estimates: true,
-			Doc: "the job that is the likeliest to end for the service that it takes, by what it has attained and how " +
-				"the predicted service of all jobs of the workload is distributed",
-			Settings: []schema.Arg{quantum}, Wants: []Want{impliesPause(Gittins)},
-		},
-		New: func(s Setup) scheduler.Ranker { return newGittins(s.Run.Jobs) },
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: Gittins, Title: "Gittins index", Place: 11, Estimates: true,
+		Doc: "the job that is the likeliest to end for the service that it takes, by what it has attained and how " +
+			"the predicted service of all jobs of the workload is distributed",
+		Settings: []schema.Arg{quantum}, Wants: []Want{impliesPause(Gittins)},
+	},
+	New: func(s Setup) scheduler.Ranker { return newGittins(s.Run.Jobs) },
+})
 
 // gittins has the distribution of service: ascending, all equally likely. The least quotient of the index is the tangent
 // from a point to the lower convex hull of (k, height of k) for all k from some point on.
