@@ -77,7 +77,7 @@ func (h hands) Discard(p *program) {
 	children.reap(p.id.pid)
 	p.reaped = true
 	p.life.Unlock()
-	h.e.clear(p)
+	p.clear(func() time.Time { return h.e.Deadline(p) }, h.e.opts.Grace+clearLimit)
 	p.log.finish()
 	p.log.close("another part of the job could not be started")
 	guard.forget(p.id)

@@ -23,7 +23,7 @@ import (
 func (c *Cell) task(r realised, known truth) stages.Task {
 	on := c.Hardware.ForEngine()
 	return stages.Task{
-		Records: record.Records(c.x.Spec.Records), Policy: c.Policy.Policy, Resizes: r.Resizes,
+		Records: record.Records(c.x.Spec.Records), Policy: c.Policy.Policy, Base: c.x.base, Resizes: r.Resizes,
 		Until: c.x.Spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(), Speeds: c.speeds(r, known),
 		Hardware: stages.Hardware{
 			Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Suspends: on.Suspends, Place: on.Place,

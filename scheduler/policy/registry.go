@@ -36,6 +36,9 @@ type Choice struct {
 	// Trains says that it needs elastic jobs, whose speed is known by their GPUs; Batches that
 	// it lets these choose their batch sizes themselves.
 	Trains, Batches bool
+	// Program returns, for a choice that asks a program, its command, the files that it depends on besides, and whether it
+	// learns: it then begins with what it knew at the end of the replicate before. It is nil for others.
+	Program func(Settings) (command, files []string, learns bool)
 	// DividesGPUs says that it decides about GPUs, so that each job needs some where there are any.
 	DividesGPUs bool
 	// Wants are what it needs the other choices to be.
