@@ -37,7 +37,6 @@ import os
 import random as _random
 import re
 import sys
-import traceback
 from bisect import bisect_right
 from operator import attrgetter
 from typing import Any, Callable, Dict, IO, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
@@ -239,7 +238,7 @@ class Job:
                  "min_cores", "max_cores", "priority", "deadline", "arrival", "arrival_ns", "requested_time",
                  "requested_ns", "alternatives", "state", "held", "on", "done", "total", "preemptions", "data", "waiting",
                  "weight", "_cluster", "_session", "_json", "_plain", "_checked", "_held", "_home", "_memory", "_since",
-                 "_service", "_core_time", "_lost", "_left", "_listed", "_key", "started_ns")
+                 "_service", "_core_time", "_lost", "_left", "_listed", "_key", "_said", "started_ns")
 
     def __init__(self, session: _Session, told: Dict[str, Any]) -> None:
         get = told.get
@@ -271,7 +270,7 @@ class Job:
         self._plain = self._checked and not self.gpus and not self.memory and self.nodes == 1
         self._memory = -(-self.memory // self.nodes)
         self.state = "waiting"
-        self.waiting = True
+        self.waiting = False
         self.held = 0
         self.on = ""
         self.done = self.total = self.preemptions = 0
@@ -280,6 +279,7 @@ class Job:
         self._held: List[Tuple[Node, int, int]] = []
         self._home: List[Node] = []
         self._since = self._service = self._core_time = self._lost = 0
+        self._said = 0  # decisions that tfexp has not confirmed yet
         self._left: Optional[Tuple[int, int]] = None
         self._listed = False
         self._key = (self.arrival_ns, self.number)
@@ -302,6 +302,11 @@ class Job:
     def paused(self) -> bool:
         """Whether it was paused, and waits to go on."""
         return self.state == "paused"
+
+    @property
+    def placed(self) -> List[Node]:
+        """The nodes on which it runs, or was paused."""
+        return self._home
 
     @property
     def attained_ns(self) -> int:
@@ -366,7 +371,7 @@ class Job:
               on: Union[str, Sequence[int], None] = None, alternative: str = "", why: str = "") -> Job:
         """Start the job, or let it go on: on its request, and on the first nodes with room, unless they are named. ``on``
         names its cores, "0-3,7" or [0, 1, 2, 3, 7]."""
-        if not self.waiting:
+        if self.state not in ("waiting", "paused"):
             raise PolicyError(f"start of job {self.name}: it is {self.state}: only jobs that wait start")
         self._begin("start", cores, nodes, on, alternative, why)
         return self
@@ -377,6 +382,7 @@ class Job:
         """Pause the job: it keeps its memory and its progress, and waits."""
         self._must_run("pause", "pause")
         self._session.say('{"pause":' + self._json, why)
+        self._said += 1
         self._session.paused(self)
         return self
 
@@ -395,6 +401,7 @@ class Job:
         if cores - self.held > node.free:
             raise PolicyError(f"resize of job {self.name}: it needs {cores - self.held} cores more, {node.free} are free")
         self._session.say('{"resize":%s,"cores":%d' % (self._json, cores), why)
+        self._said += 1
         self._session.resized(self, cores)
         return self
 
@@ -438,6 +445,7 @@ class Job:
         if alternative:
             text += ',"alternative":' + _quote(alternative)
         self._session.say(text, why)
+        self._said += 2 if verb == "migrate" else 1
         self._session.started(self, cores or self.cores, where)
 
 
@@ -716,6 +724,10 @@ class _Session:
     def on_start(self, event: Dict[str, Any]) -> None:
         job, cores, on = self.jobs[event["job"]], event["cores"], event["on"]
         job.on = on
+        if job._said:
+            job._said -= 1
+            if job._said:
+                return
         if job.state == "running" and job.held == cores:
             job._since = event["at_ns"]  # on a real clock later than it was decided
             if self.cluster._only is not None:
@@ -756,13 +768,17 @@ class _Session:
 
     def on_pause(self, event: Dict[str, Any]) -> None:
         job = self.jobs[event["job"]]
-        if job.state == "running":
+        if job._said:
+            job._said -= 1
+        elif job.state == "running":
             self.paused(job, event["at_ns"])
 
     def on_resize(self, event: Dict[str, Any]) -> None:
         job = self.jobs[event["job"]]
         job.on = event["on"]
-        if job.held != event["cores"]:
+        if job._said:
+            job._said -= 1
+        elif job.held != event["cores"]:
             self.resized(job, event["cores"], event["at_ns"])
 
     def on_request(self, event: Dict[str, Any]) -> None:
@@ -863,9 +879,8 @@ def run(made: Any = None) -> None:
         if sys.stdin.isatty():
             parser.error("tfexp starts this program, and talks to it; to look into a cell: --replay FILE")
         sys.exit(_serve(session))
-    except (PolicyError, OSError) as error:
-        traceback.print_exc()
-        sys.exit(f"{type(error).__name__}: {error}")
+    except BrokenPipeError:
+        sys.exit(1)  # tfexp is gone, or has ended the cell
 
 
 def decisions(made: Any, waiting: Sequence[Dict[str, Any]], running: Sequence[Dict[str, Any]] = (), cores: int = 4,

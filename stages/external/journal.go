@@ -79,7 +79,7 @@ func (j *journal) close(d *desk, out *record.Cell) {
 	if text := d.talk.said.last(1 << 30); j.dir != "" && text != "" {
 		j.write(out, stderrFile, []byte(text+"\n"))
 	}
-	if j.dir != "" && len(d.state) > 0 {
+	if j.dir != "" && len(d.state) > 0 && string(d.state) != "null" {
 		j.write(out, stateFile, d.state)
 	}
 	if j.err != nil && out.Error == "" {

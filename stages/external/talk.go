@@ -43,7 +43,7 @@ type talk struct {
 // start starts the program of a task.
 func start(ctx context.Context, t *stages.Task) (*talk, error) {
 	argv, _, _ := t.Policy.Program()
-	env := []string{"PYTHONUNBUFFERED=1"}
+	env := []string{"PYTHONHASHSEED=0"} // sets of texts are in the same order each time
 	if dir, err := libraryFolder(); err == nil {
 		path := []string{dir}
 		if own := os.Getenv("PYTHONPATH"); own != "" {
