@@ -180,7 +180,7 @@ func (d *desk) close(out *record.Cell) {
 		d.talk.kill("its answer is wrong")
 		d.talk.end(farewell)
 	}
-	if d.time.asked > 0 {
+	if d.time.asked > 0 && d.cell.Real() { // metrics of simulated cells depend on no machine
 		out.Metrics.Set(DecisionTime, d.time.mean())
 	}
 	d.journal.close(d, out)

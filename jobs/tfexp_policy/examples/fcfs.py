@@ -2,7 +2,7 @@
 from tfexp_policy import policy, run
 
 
-@policy
+@policy(ask="waiting")
 def decide(now, waiting, running, cluster):
     for job in waiting:
         if not cluster.fits(job):

@@ -2,7 +2,7 @@
 from tfexp_policy import policy, run
 
 
-@policy
+@policy(ask="waiting")
 def decide(now, waiting, running, cluster):
     for job in sorted(waiting, key=lambda j: j.requested_time):
         if not cluster.fits(job):
