@@ -14,7 +14,7 @@ import (
 // Companion is a program that tfexp talks to over its standard input and output while something else goes on. It ends
 // with tfexp: it is in a job object that nobody else holds.
 type Companion struct {
-	// In is its standard input, Out its standard output, Err its standard error.
+	// In is its standard input, Out its standard output, Err its standard error, which the caller reads to its end and closes.
 	In, Out, Err *os.File
 
 	cmd  *exec.Cmd
@@ -61,7 +61,7 @@ func (c *Companion) Wait(patience time.Duration) string {
 		}
 		late.Stop()
 		c.Kill()
-		errors.Join(c.Out.Close(), c.Err.Close())
+		c.Out.Close()
 	})
 	return c.end
 }

@@ -19,7 +19,7 @@ import (
 // Companion is a program that tfexp talks to over its standard input and output while something else goes on. It is
 // caged as a job is: a session and, where there are any, a control group of its own, watched by the guardian.
 type Companion struct {
-	// In is its standard input, Out its standard output, Err its standard error.
+	// In is its standard input, Out its standard output, Err its standard error, which the caller reads to its end and closes.
 	In, Out, Err *os.File
 
 	p    *program
@@ -71,7 +71,7 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 		return companionForks().fork(hardware.AllowedCPUs(), path, argv, attr)
 	})
 	if err != nil {
-		c.close()
+		errors.Join(c.In.Close(), c.Out.Close(), c.Err.Close())
 		if errors.Is(err, fs.ErrNotExist) {
 			err = errors.New("the interpreter that its first line names was not found")
 		}
@@ -82,8 +82,6 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 	guard.watch(p.id)
 	return c, nil
 }
-
-func (c *Companion) close() { errors.Join(c.In.Close(), c.Out.Close(), c.Err.Close()) }
 
 // Kill ends the program and all that it has started.
 func (c *Companion) Kill() { c.p.reach(func() error { return c.p.signal(syscall.SIGKILL) }) }
@@ -103,7 +101,7 @@ func (c *Companion) Wait(patience time.Duration) string {
 		now := time.Now()
 		c.p.clear(func() time.Time { return now }, clearLimit)
 		guard.forget(c.p.id)
-		c.close()
+		c.Out.Close()
 		if !status.Exited() || status.ExitStatus() != 0 {
 			c.end = ending(status)
 		}

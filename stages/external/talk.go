@@ -64,6 +64,7 @@ func start(ctx context.Context, t *stages.Task) (*talk, error) {
 	k.release = context.AfterFunc(ctx, func() { k.kill("tfexp was interrupted") })
 	go func() {
 		defer close(k.drained)
+		defer p.Err.Close()
 		io.Copy(k.said, p.Err)
 	}()
 	return k, nil
@@ -96,17 +97,23 @@ func (k *talk) kill(why string) {
 func (k *talk) ask(line []byte) (answer []byte, err error) {
 	k.late.Reset(k.limit)
 	defer k.late.Stop()
-	if _, err = k.program.In.Write(append(line, '\n')); err == nil {
+	if n := k.answers.Buffered(); n > 0 {
+		err = fmt.Errorf("it has said more than one line for a message: %w", errTalks)
+	} else if _, err = k.program.In.Write(append(line, '\n')); err == nil {
 		answer, err = k.read()
 	}
 	if err != nil {
+		k.late.Stop()
 		return nil, k.failed(err)
 	}
 	return answer, nil
 }
 
-// errFlood is returned for a line without end.
-var errFlood = fmt.Errorf("its answer is longer than %d MiB", maxAnswer>>20)
+// errTalks is returned for a program that says too much.
+var (
+	errTalks = errors.New("each message has one line for an answer, and standard output nothing else")
+	errFlood = fmt.Errorf("its answer is longer than %d MiB: %w", maxAnswer>>20, errTalks)
+)
 
 func (k *talk) read() ([]byte, error) {
 	line, err := k.answers.ReadSlice('\n')
@@ -125,10 +132,12 @@ func (k *talk) read() ([]byte, error) {
 
 // failed says why there is no answer, and ends the program.
 func (k *talk) failed(err error) error {
-	if errors.Is(err, errFlood) {
+	if errors.Is(err, errTalks) {
 		k.kill(err.Error())
 	}
-	end := k.end(farewell)
+	closed := time.AfterFunc(farewell, func() { k.kill("it closed its standard output, and went on") })
+	end := k.end(2 * farewell)
+	closed.Stop()
 	if why := k.why.Load(); why != nil {
 		return k.quote(*why)
 	}
