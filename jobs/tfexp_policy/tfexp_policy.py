@@ -826,6 +826,10 @@ def _replay(session: _Session, path: str, at: Optional[float], shown: int) -> in
     elif os.path.basename(path) == "events.jsonl":
         path = os.path.join(os.path.dirname(path), "policy.jsonl")
     asked = differ = 0
+    if at is not None:
+        with open(path, encoding="utf-8") as lines:
+            asks = [json.loads(line)["now_ns"] / _NS for line in lines if line.startswith('{"type":"events"')]
+        at = max((now for now in asks if now <= at), default=None)
     with open(path, encoding="utf-8") as lines:
         while True:
             message, was = lines.readline(), lines.readline().strip()
@@ -833,7 +837,7 @@ def _replay(session: _Session, path: str, at: Optional[float], shown: int) -> in
                 break
             told = json.loads(message)
             now = told.get("now_ns", 0) / _NS
-            look = at is not None and told["type"] == "events" and abs(now - at) < 1e-9
+            look = told["type"] == "events" and now == at
             answer = session.answer(message) or "{}"
             asked += told["type"] == "events"
             if look:
@@ -867,7 +871,8 @@ def run(made: Any = None) -> None:
                                      "order = \"external\" that has it as its command.")
     parser.add_argument("--replay", metavar="FILE", help="decide again what was decided in a cell: its policy.jsonl, or "
                         "the events.jsonl beside that")
-    parser.add_argument("--at", type=float, metavar="SECONDS", help="with --replay: show what was seen and decided then")
+    parser.add_argument("--at", type=float, metavar="SECONDS", help="with --replay: show what was seen and decided "
+                        "then, the last time before")
     parser.add_argument("--most", type=int, default=10, help="with --replay: how many differences are shown")
     options = parser.parse_args()
     if _registered is None:
