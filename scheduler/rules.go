@@ -242,6 +242,9 @@ func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
 	}
 }
 
+// First appends them to a list.
+func (w WaitingJobs) First(jobs []int32) []int32 { return w.l.queue.First(w.l.queue.Len(), jobs) }
+
 // Peek is Next, but leaves jobs whose rank has changed where they stand.
 func (w WaitingJobs) Peek(after queue.Key, within queue.Limit) int32 {
 	return w.l.queue.Next(after.Max(w.from), within)
@@ -426,7 +429,7 @@ func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
 func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.number) }
 
 // Alternative returns the one with which the job is looked at, or has started.
-func (j JobView) Alternative() int32 { return int32(j.life().alternative) }
+func (j JobView) Alternative() int32 { return j.life().alternative }
 
 // GiveBack adds to rooms what a running job would give back if it ended, or if it were paused.
 func (j JobView) GiveBack(rooms []Room, paused bool) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
@@ -92,7 +93,7 @@ func (a *App) SuggestFile(file string) {
 	if Exists(file) {
 		return
 	}
-	if near := Nearest(file, ExperimentFiles(filepath.Dir(file))); near != "" {
+	if near := schema.Nearest(file, ExperimentFiles(filepath.Dir(file))); near != "" {
 		fmt.Fprintf(a.Err, "  did you mean %q?\n", near)
 	}
 }
@@ -127,7 +128,7 @@ func Write(path string, write func(io.Writer) error) error {
 // writeInto writes to what is there and is no file.
 func writeInto(path string, write func(io.Writer) error) error {
 	// Without O_NONBLOCK a pipe that nobody reads would be waited for.
-	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	f, err := folder.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) {
 		return Usagef("", "nothing reads %s", path)
 	} else if err != nil {

@@ -63,12 +63,13 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 		}
 	}
 	c := &Companion{In: ours[0], Out: ours[1], Err: ours[2], p: p}
-	attr := &syscall.ProcAttr{Dir: dir, Env: env, Sys: sessionAttr()}
+	var files []uintptr
 	for _, f := range theirs {
-		attr.Files = append(attr.Files, f.Fd()) // which lets it block, as programs expect
+		files = append(files, f.Fd()) // which lets it block, as programs expect
 	}
-	pid, group, err := newGroup(p.mark).startIn(attr.Sys, func() (int, error) {
-		return companionForks().fork(hardware.AllowedCPUs(), path, argv, attr)
+	how := fork{CPUs: hardware.AllowedCPUs(), Program: path, Dir: dir, Argv: argv, Env: env}
+	pid, group, err := newGroup(p.mark).startIn(func(group int) (int, error) {
+		return how.start(companionForks(), files, group)
 	})
 	if err != nil {
 		errors.Join(c.In.Close(), c.Out.Close(), c.Err.Close())
@@ -92,7 +93,7 @@ func (c *Companion) Wait(patience time.Duration) string {
 	c.once.Do(func() {
 		c.In.Close()
 		late := time.AfterFunc(patience, c.Kill)
-		awaitExit(c.p.id.pid)
+		children.await(c.p.id.pid)
 		late.Stop()
 		c.p.life.Lock()
 		status, _ := children.reap(c.p.id.pid)

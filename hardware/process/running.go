@@ -111,7 +111,7 @@ func (p *program) bind(cpus []int) error {
 // Attend waits for a program to exit, and kills what it leaves behind.
 func (h hands) Attend(p *program) {
 	e := h.e
-	awaitExit(p.id.pid)
+	children.await(p.id.pid)
 	p.life.Lock()
 	status, used := children.reap(p.id.pid)
 	p.reaped = true
@@ -122,7 +122,7 @@ func (h hands) Attend(p *program) {
 	stuck := p.clear(func() time.Time { return e.Deadline(p) }, e.opts.Grace+clearLimit)
 	f := launch.Fate{
 		Finished: finished, Why: ending(status), Exit: status.ExitStatus(), Output: p.log.finish(),
-		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: int64(used.Maxrss) *
+		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: used.Maxrss *
 			rssUnit,
 	}
 	if stuck > 0 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -96,7 +97,7 @@ func (c *Cell) overheadLines() []string {
 	}
 	var k store.Key
 	if o := c.Hardware.Overheads; o != nil {
-		k.Add("hardware.overheads", simulated.Overheads(*o).String())
+		k.Add("hardware.overheads", o.String())
 	} else if slices.ContainsFunc(jobsOf(c.point), func(j *experiment.Job) bool { return c.x.sampled(c.Hardware, j) }) {
 		k.Add("hardware.overheads", "measured") // with the samples, which have lines of their own
 	} else {
@@ -303,7 +304,7 @@ func neighbourLines(p *experiment.Policy, jobs []*experiment.Job) []string {
 func contentionText(c *experiment.Contention) string {
 	s := fmt.Sprintf("serial %g, capacity %g, sharpness %g", c.Law.Serial, c.Law.Capacity, c.Law.Sharpness)
 	if c.Threads > 0 {
-		s += ", on " + stages.Plural(c.Threads, "core")
+		s += ", on " + schema.Plural(c.Threads, "core")
 	}
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -84,7 +85,7 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 			a.Text = Comparison(p, g[0])
 		case a.Verdict == record.NotEnoughReplicates:
 			a.Text = fmt.Sprintf("Too few replicates to compare %s: %s in each of %d comparisons; a verdict needs at least %d.",
-				metricTitle(g[0].Metric), tell.Plural(g[0].Pairs, "pair"), len(g), stats.MinPairs)
+				metricTitle(g[0].Metric), schema.Plural(g[0].Pairs, "pair"), len(g), stats.MinPairs)
 		case g[0].By != "":
 			a.Text = byGroup(p, g)
 		default:
@@ -292,7 +293,7 @@ func byGroup(p record.Plan, rows []record.ComparisonRow) string {
 	if n := len(rows) - len(parts); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	said := tell.Plural(rows[0].Pairs, "pair")
+	said := schema.Plural(rows[0].Pairs, "pair")
 	switch {
 	case rows[0].Method == record.OneRun:
 		said = evidence(p, rows[0], unit)

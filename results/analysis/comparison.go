@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -30,7 +31,7 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 	switch {
 	case r.Verdict == record.NotEnoughReplicates:
 		return fmt.Sprintf("Too few replicates to compare %s under %s and %s%s: %s; a verdict needs at least %d.",
-			metric, candidate, baseline, where, tell.Plural(r.Pairs, "pair"), stats.MinPairs)
+			metric, candidate, baseline, where, schema.Plural(r.Pairs, "pair"), stats.MinPairs)
 	case r.Verdict == record.NoDifference && r.Method == record.OneRun:
 		return upper(fmt.Sprintf("%s%s is the same under %s and %s%s, %s (%s).", begin, metric, candidate, baseline, where,
 			tell.WithUnit(r.BaselineMean, unit), evidence(p, r, unit)))
@@ -138,7 +139,7 @@ func upper(s string) string {
 
 // evidence is what stands behind a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
 func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
-	pairs := tell.Plural(r.Pairs, "pair")
+	pairs := schema.Plural(r.Pairs, "pair")
 	if r.Doubtful > 0 {
 		pairs += fmt.Sprintf(" (%d disturbed from outside)", r.Doubtful)
 	}

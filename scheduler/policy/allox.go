@@ -34,21 +34,19 @@ var starvation = schema.Arg{
 	Example: `"4h"`,
 }
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(AlloX), Title: "AlloX",
-			Doc: "AlloX's matching of jobs to resources and positions that makes the mean JCT least " +
-				"(T. N. Le and others, EuroSys 2020)",
-			Place: 9, Estimates: true, Settings: append([]schema.Arg{alpha, starvation}, profiled...), Check: lone,
-			Wants: []Want{
-				byItself(BackfillOf, string(NoBackfill)), byItself(AllocationOf, string(Strict)),
-				byItself(PreemptionOf, string(NoPreemption)), byItself(PlacementOf, string(PlaceFirst)),
-			},
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: AlloX, Title: "AlloX",
+		Doc: "AlloX's matching of jobs to resources and positions that makes the mean JCT least " +
+			"(T. N. Le and others, EuroSys 2020)",
+		Place: 9, Estimates: true, Settings: append([]schema.Arg{alpha, starvation}, profiled...), Check: lone,
+		Wants: []Want{
+			byItself(BackfillOf, NoBackfill), byItself(AllocationOf, Strict),
+			byItself(PreemptionOf, NoPreemption), byItself(PlacementOf, PlaceFirst),
 		},
-		New: newMatcher,
-	})
-}
+	},
+	New: newMatcher,
+})
 
 // byItself is a want of an order that leaves no choice beside it.
 func byItself(q Question, name string) Want {

@@ -25,7 +25,7 @@ type decider interface {
 }
 
 // register adds an order.
-func registerElastic(c Choice, make func(Setup) decider, largestFirst bool) {
+func registerElastic(c Choice, make func(Setup) decider, largestFirst bool) OrderChoice {
 	c.DividesGPUs = true
 	c.Settings = append([]schema.Arg{Length}, c.Settings...)
 	detail := func(q Question) string {
@@ -33,15 +33,15 @@ func registerElastic(c Choice, make func(Setup) decider, largestFirst bool) {
 			c.Name, q)
 	}
 	for q, name := range map[Question]string{
-		BackfillOf: string(NoBackfill), AllocationOf: string(Strict),
-		PreemptionOf: string(NoPreemption), PlacementOf: string(PlaceFirst),
+		BackfillOf: NoBackfill, AllocationOf: Strict,
+		PreemptionOf: NoPreemption, PlacementOf: PlaceFirst,
 	} {
 		c.Wants = append(c.Wants, Want{Of: q, Name: name, Detail: detail(q)})
 	}
 	slices.SortFunc(c.Wants, func(a, b Want) int {
 		return slices.Index(Questions, a.Of) - slices.Index(Questions, b.Of)
 	})
-	RegisterOrder(OrderChoice{Choice: c, New: func(s Setup) scheduler.Ranker {
+	return RegisterOrder(OrderChoice{Choice: c, New: func(s Setup) scheduler.Ranker {
 		p := &planner{Setup: s, decider: make(s), at: division.Division(nil), largestFirst: largestFirst}
 		p.at = append(p.at, slices.Repeat([][]int{nil}, len(s.Run.Jobs))...)
 		p.capacity, p.cores = sizes(s.Run.Cluster)

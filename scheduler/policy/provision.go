@@ -73,15 +73,15 @@ var (
 )
 
 // register makes a strategy known.
-func registerStrategy(c ProvisioningChoice) {
+func registerStrategy(c ProvisioningChoice) ProvisioningChoice {
 	c.Settings = []schema.Arg{tick, changeover, regions}
-	RegisterProvisioning(c)
+	return RegisterProvisioning(c)
 }
 
 // byDeadline registers a strategy that plans by the deadlines of jobs and what they are
 // predicted to have left.
-func byDeadline(name, title, doc string, place int, f RentalFunc) {
-	registerStrategy(ProvisioningChoice{
+func byDeadline(name, title, doc string, place int, f RentalFunc) ProvisioningChoice {
+	return registerStrategy(ProvisioningChoice{
 		Choice:   Choice{Name: name, Title: title, Doc: doc, Place: place, Estimates: true},
 		Strategy: f, Deadline: true, Moves: true, Spot: true, OnDemand: true,
 	})

@@ -11,16 +11,14 @@ import (
 // FixedServers leaves it to the node blocks when servers are rented, and where.
 const FixedServers Provisioning = "fixed"
 
-func init() {
-	RegisterProvisioning(ProvisioningChoice{Choice: Choice{
-		Name: string(FixedServers), Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever becomes of jobs",
-	}})
-}
+var _ = RegisterProvisioning(ProvisioningChoice{Choice: Choice{
+	Name: FixedServers, Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever becomes of jobs",
+}})
 
 // Provisioned returns the provisioning of a policy; nil for one that leaves it to the
 // nodes.
 func (p Policy) Provisioned() *ProvisioningChoice {
-	if c := provisionings.find(string(p.answered().Provisioning)); c != nil && c.Strategy != nil {
+	if c := provisionings.find(p.answered().Provisioning); c != nil && c.Strategy != nil {
 		return c
 	}
 	return nil

@@ -21,15 +21,13 @@ var (
 	}
 )
 
-func init() {
-	registerElastic(Choice{
-		Name: "sia", Title: "Sia",
-		Doc: "each job gets one type of GPU, and 1, 2, 4 … of a node or whole nodes, such that the sum of " +
-			"the powers of " +
-			"all gains in goodput is least, exactly (S. Jayaram Subramanya and others, SOSP 2023); " + onCoresDoc,
-		Place: 43, Version: 2, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay, fairness, unserved},
-	}, newSia, false)
-}
+var _ = registerElastic(Choice{
+	Name: "sia", Title: "Sia",
+	Doc: "each job gets one type of GPU, and 1, 2, 4 … of a node or whole nodes, such that the sum of " +
+		"the powers of " +
+		"all gains in goodput is least, exactly (S. Jayaram Subramanya and others, SOSP 2023); " + onCoresDoc,
+	Place: 43, Version: 2, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay, fairness, unserved},
+}, newSia, false)
 
 // sia is the state of the order.
 type sia struct {

@@ -21,15 +21,13 @@ var (
 	}
 )
 
-func init() {
-	registerElastic(Choice{
-		Name: "tiresias", Title: "Tiresias",
-		Doc: "two queues by the GPU time that jobs have had, the first before the second, in the order in which jobs came " +
-			"to them; whoever fits runs, and later jobs pass those that do not (J. Gu and others, NSDI 2019); on hardware " +
-			"without GPUs it is core time",
-		Place: 40, Settings: []schema.Arg{demotion, promotion}, Version: 3,
-	}, newTiresias, true)
-}
+var _ = registerElastic(Choice{
+	Name: "tiresias", Title: "Tiresias",
+	Doc: "two queues by the GPU time that jobs have had, the first before the second, in the order in which jobs came " +
+		"to them; whoever fits runs, and later jobs pass those that do not (J. Gu and others, NSDI 2019); on hardware " +
+		"without GPUs it is core time",
+	Place: 40, Settings: []schema.Arg{demotion, promotion}, Version: 3,
+}, newTiresias, true)
 
 // tiresias is the state of the order: two-dimensional least attained service in two queues.
 type tiresias struct {

@@ -17,15 +17,13 @@ import (
 // AdaptationAccuracy is the name of this kind of picture.
 const AdaptationAccuracy = "adaptation_accuracy"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 133, Name: AdaptationAccuracy, Section: "adaptation",
-			Doc: "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
-		},
-		Draw: adaptationAccuracy,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 133, Name: AdaptationAccuracy, Section: "adaptation",
+		Doc: "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
+	},
+	Draw: adaptationAccuracy,
+})
 
 func adaptationAccuracy(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	all, err := deepeningStudies(d)
@@ -74,7 +72,7 @@ func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 		Picture: pictures.Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy,
 			Title: title,
 			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers "+
-				"chose (first seed).%s Further right is better.", len(h.values), real) + someOf(mostLines, len(groups),
+				"chose (first seed).%s Further right is better.", len(h.values), real) + pictures.SomeOf(mostLines, len(groups),
 				"chosen sequence")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 190,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },

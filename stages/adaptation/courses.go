@@ -19,16 +19,14 @@ import (
 // AdaptationCourses is the name of this kind of picture.
 const AdaptationCourses = "adaptation_courses"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 129, Name: AdaptationCourses, Section: "adaptation",
-			Doc: "accuracy over time in real trainings, a line a training, with those that controllers decided in " +
-				"and their actions marked",
-		},
-		Draw: adaptationCourses,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 129, Name: AdaptationCourses, Section: "adaptation",
+		Doc: "accuracy over time in real trainings, a line a training, with those that controllers decided in " +
+			"and their actions marked",
+	},
+	Draw: adaptationCourses,
+})
 
 func adaptationCourses(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	all, err := deepeningStudies(d)
@@ -78,7 +76,7 @@ func (s deepeningStudy) coursesIn(scenario string) pictures.Figure {
 		}}
 	}
 	shown := min(len(c.strong), mostLines)
-	more := someOf(shown, len(c.strong), "controller")
+	more := pictures.SomeOf(shown, len(c.strong), "controller")
 	c.strong = c.strong[:shown]
 	var keys []canvas.Key
 	for i, r := range c.strong {

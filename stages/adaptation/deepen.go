@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,18 +35,16 @@ const (
 	agentsLearned   stages.Artifact = "agents"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "deepen",
-		Reads:  []stages.Artifact{stages.Cells},
-		Writes: []stages.Artifact{tablesTrained},
-		Files:  []string{TrainingsDir, TableFile},
-		Left:   leftTables,
-		Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier",
-			List: listTrainings, Find: findTrainings},
-		Run: exhaust,
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "deepen",
+	Reads:  []stages.Artifact{stages.Cells},
+	Writes: []stages.Artifact{tablesTrained},
+	Files:  []string{TrainingsDir, TableFile},
+	Left:   leftTables,
+	Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier",
+		List: listTrainings, Find: findTrainings},
+	Run: exhaust,
+})
 
 // leftTables describes the tables by their content.
 func leftTables(r *stages.Run) ([]stages.Line, error) {
@@ -239,12 +236,12 @@ func (t *trainer) train(ctx context.Context, scenario int, c course) (*outcome, 
 // carryOut runs a training in its folder.
 func (t *trainer) carryOut(ctx context.Context, unit, key string, task *stages.Task) error {
 	dir := task.Dir
-	err := os.RemoveAll(dir)
+	err := folder.RemoveAll(dir)
 	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
+		err = folder.MkdirAll(dir, 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, keyFile), []byte(key), 0o644)
+		err = folder.WriteFile(filepath.Join(dir, keyFile), []byte(key), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("training %s: %w", unit, err)

@@ -14,15 +14,13 @@ import (
 // AdaptationObjective is the name of this kind of picture.
 const AdaptationObjective = "adaptation_objective"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 131, Name: AdaptationObjective, Section: "adaptation",
-			Doc: "the mean reward of agents by episode, a panel an agent",
-		},
-		Draw: adaptationObjective,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 131, Name: AdaptationObjective, Section: "adaptation",
+		Doc: "the mean reward of agents by episode, a panel an agent",
+	},
+	Draw: adaptationObjective,
+})
 
 // learningCurve has the rewards of one agent's seeds.
 type learningCurve struct {
@@ -114,7 +112,7 @@ func objectiveFigure(study, controller string, curves []learningCurve) pictures.
 			Caption: "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, a line a seed; the colour " +
 				"says on which scenarios it learns. Where it learns several in turn, a vertical line is the " +
 				"beginning of the next." +
-				someOf(len(shown), len(curves), "training")},
+				pictures.SomeOf(len(shown), len(curves), "training")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 210,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
 	}

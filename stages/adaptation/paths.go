@@ -16,15 +16,13 @@ import (
 // AdaptationPaths is the name of this kind of picture.
 const AdaptationPaths = "adaptation_paths"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 130, Name: AdaptationPaths, Section: "adaptation",
-			Doc: "accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked",
-		},
-		Draw: adaptationPaths,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 130, Name: AdaptationPaths, Section: "adaptation",
+		Doc: "accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked",
+	},
+	Draw: adaptationPaths,
+})
 
 func nrgba(c color.Color) color.NRGBA { return color.NRGBAModel.Convert(c).(color.NRGBA) }
 
@@ -113,7 +111,7 @@ func (s deepeningStudy) paths(scenario string) (pictures.Figure, error) {
 				"that begin as it did until then; at the end, its own. Decisions stand at equal distances, whatever " +
 				"the time between them. Marks are the actions that were taken: the number of the block that was " +
 				"deepened, the last number for nothing. Controllers are shown with their first seed." +
-				someOf(mostLines, len(groups), "chosen sequence")},
+				pictures.SomeOf(mostLines, len(groups), "chosen sequence")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 300,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
 	}, nil

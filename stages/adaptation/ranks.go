@@ -18,15 +18,13 @@ import (
 // AdaptationRanks is the name of this kind of picture.
 const AdaptationRanks = "adaptation_ranks"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 132, Name: AdaptationRanks, Section: "adaptation",
-			Doc: "ranks of controllers that deepen networks, a tile a controller and scenario",
-		},
-		Draw: adaptationRanks,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 132, Name: AdaptationRanks, Section: "adaptation",
+		Doc: "ranks of controllers that deepen networks, a tile a controller and scenario",
+	},
+	Draw: adaptationRanks,
+})
 
 func adaptationRanks(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	all, err := deepeningStudies(d)

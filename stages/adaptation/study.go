@@ -178,11 +178,3 @@ func bounds(values []float64) (low, high float64) {
 
 // mostLines is the number of lines that one picture tells apart.
 const mostLines = 7
-
-// someOf says that only the first n of all are shown; "" when all are.
-func someOf(n, all int, noun string) string {
-	if n >= all {
-		return ""
-	}
-	return fmt.Sprintf(" Only the first %d of %d %ss are shown.", n, all, noun)
-}

@@ -19,15 +19,13 @@ import (
 // AdaptationTime is the name of this kind of picture.
 const AdaptationTime = "adaptation_time"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 134, Name: AdaptationTime, Section: "adaptation",
-			Doc: "how long controllers take for a decision on when to deepen a network",
-		},
-		Draw: adaptationTime,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 134, Name: AdaptationTime, Section: "adaptation",
+		Doc: "how long controllers take for a decision on when to deepen a network",
+	},
+	Draw: adaptationTime,
+})
 
 func adaptationTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	all, err := deepeningStudies(d)

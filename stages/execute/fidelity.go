@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/tfexp/tfexp/results/folder"
@@ -13,16 +12,14 @@ import (
 )
 
 // The stage fidelity simulates every finished real cell from the fitted estimates, so that the report can compare the two.
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "fidelity",
-		Reads:  []stages.Artifact{stages.Cells, stages.Estimates},
-		Writes: []stages.Artifact{stages.Twins},
-		Left:   leftTwins,
-		Always: true,
-		Run:    runTwins,
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "fidelity",
+	Reads:  []stages.Artifact{stages.Cells, stages.Estimates},
+	Writes: []stages.Artifact{stages.Twins},
+	Left:   leftTwins,
+	Always: true,
+	Run:    runTwins,
+})
 
 // runTwins simulates the finished real cells with the same policy, arrivals and
 // scheduler code, each into a folder within the cell's own. A twin that was made
@@ -65,7 +62,7 @@ func twin(ctx context.Context, r *stages.Run, i int) (twinState, error) {
 	c := r.Plan.Cells[i]
 	name := c.Twin().Cell
 	if state, ok := r.State(c.Cell); !ok || state != record.CellFinished {
-		return none, os.RemoveAll(r.Folder(name)) // nothing to compare with
+		return none, folder.RemoveAll(r.Folder(name)) // nothing to compare with
 	}
 	var ran record.Cell
 	if err := record.ReadCellFile(r.Folder(c.Cell), &ran); err != nil {

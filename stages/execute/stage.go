@@ -17,16 +17,14 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:    stage,
-		Reads:   []stages.Artifact{stages.Samples, stages.Estimates},
-		Writes:  []stages.Artifact{stages.Cells},
-		Left:    left,
-		Predict: Outcome,
-		Run:     run,
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:    stage,
+	Reads:   []stages.Artifact{stages.Samples, stages.Estimates},
+	Writes:  []stages.Artifact{stages.Cells},
+	Left:    left,
+	Predict: Outcome,
+	Run:     run,
+})
 
 const stage = "execute"
 

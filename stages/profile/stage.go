@@ -3,28 +3,26 @@ package profile
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   stage,
-		Writes: []stages.Artifact{stages.Samples},
-		Files:  []string{samplesDir},
-		Pieces: &stages.Pieces{
-			Title: "profiling", Noun: "profiling sample", Earlier: "sampled earlier", List: list, Find: find,
-		},
-		Recall: recall,
-		Run:    run,
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   stage,
+	Writes: []stages.Artifact{stages.Samples},
+	Files:  []string{samplesDir},
+	Pieces: &stages.Pieces{
+		Title: "profiling", Noun: "profiling sample", Earlier: "sampled earlier", List: list, Find: find,
+	},
+	Recall: recall,
+	Run:    run,
+})
 
 const stage = "profile"
 
@@ -61,7 +59,7 @@ func text(u *stages.Unit) string {
 	}
 	s := "on " + threads(u.Threads) + ": samples of " + strings.Join(parts, " and ") + " " + u.LengthUnit()
 	if u.Repeats > 1 {
-		s += ", " + stages.Plural(u.Repeats, "time") + " each"
+		s += ", " + schema.Plural(u.Repeats, "time") + " each"
 	}
 	return s
 }
@@ -146,7 +144,7 @@ func recall(p stages.Planning) {
 	if err != nil {
 		return
 	}
-	beside, err := os.ReadDir(filepath.Dir(own))
+	beside, err := folder.ReadDir(filepath.Dir(own))
 	if err != nil {
 		return
 	}
@@ -157,7 +155,7 @@ func recall(p stages.Planning) {
 			continue
 		}
 		dir := filepath.Join(filepath.Dir(own), other.Name())
-		entries, _ := os.ReadDir(filepath.Join(dir, samplesDir))
+		entries, _ := folder.ReadDir(filepath.Join(dir, samplesDir))
 		for _, f := range entries {
 			if !strings.HasSuffix(f.Name(), ".json") || files == mostMomentFiles || len(moments) >= mostMoments {
 				continue
