@@ -38,7 +38,7 @@ type decision struct {
 }
 
 // carryOut does what an answer says. The error names the job and the rule that forbids it.
-func (d *desk) carryOut(line []byte) error {
+func (d own) carryOut(line []byte) error {
 	var a answer
 	if err := unpack(line, &a); err != nil {
 		return d.talk.quote(err.Error())

@@ -21,11 +21,12 @@ type desk struct {
 	scheduler.View
 	scheduler.Hands
 
-	talk  *talk
-	run   scheduler.Run
-	cell  *record.CellRef
-	ready ready
-	can   scheduler.Capabilities
+	talk   *talk
+	speaks dialect
+	run    scheduler.Run
+	cell   *record.CellRef
+	ready  ready
+	can    scheduler.Capabilities
 	// goesOn reports whether paused jobs can go on on other nodes.
 	goesOn bool
 	number map[string]int32 // of jobs, by name
@@ -38,6 +39,22 @@ type desk struct {
 	state   json.RawMessage // that the program leaves behind
 	journal *journal
 	err     error
+}
+
+// dialect is a protocol.
+type dialect interface {
+	// hello is the first message, and greeted takes its answer.
+	hello(*stages.Task) ([]byte, error)
+	greeted(answer []byte) error
+	// hear is told an event, and woke that the time has come that was asked for.
+	hear(*scheduler.Event)
+	woke()
+	// message is what has happened up to now; nil where the program need not be asked. carryOut does what the answer says.
+	message(now time.Duration) []byte
+	carryOut(answer []byte) error
+	// bye is the last message, and left takes its answer.
+	bye() []byte
+	left(answer []byte) error
 }
 
 // ready is the first answer of a program.
@@ -75,7 +92,11 @@ func open(ctx context.Context, t *stages.Task, r scheduler.Run) (d *desk, err er
 	for _, n := range r.Cluster.Nodes {
 		d.cores += n.Threads
 	}
-	hello, err := d.hello(t)
+	d.speaks = own{d}
+	if t.Policy.Settings[protocol] == batsimProtocol {
+		d.speaks = &batsim{desk: d}
+	}
+	hello, err := d.speaks.hello(t)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +106,7 @@ func open(ctx context.Context, t *stages.Task, r scheduler.Run) (d *desk, err er
 	d.journal = newJournal(t)
 	answer, err := d.say(hello)
 	if err == nil {
-		err = d.takeReady(answer)
+		err = d.speaks.greeted(answer)
 	}
 	if err != nil {
 		d.talk.kill("its first answer is wrong")
@@ -96,7 +117,7 @@ func open(ctx context.Context, t *stages.Task, r scheduler.Run) (d *desk, err er
 	return d, nil
 }
 
-func (d *desk) takeReady(answer []byte) error {
+func (d own) greeted(answer []byte) error {
 	if err := unpack(answer, &d.ready); err != nil {
 		return d.talk.quote(err.Error())
 	}
@@ -126,14 +147,13 @@ func (d *desk) say(message []byte) ([]byte, error) {
 // Admit implements scheduler.Admitter.
 func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
 	d.View, d.Hands = v, h
-	d.wakes = scheduler.Never
-	d.begin()
-	d.line = append(d.line, `],"now_ns":`...)
-	d.line = append(appendInt(d.line, int64(v.Now())), '}')
-	answer, err := d.say(d.line)
-	d.line = d.line[:0]
+	message := d.speaks.message(v.Now())
+	if message == nil {
+		return d.err
+	}
+	answer, err := d.say(message)
 	if err == nil {
-		err = d.carryOut(answer)
+		err = d.speaks.carryOut(answer)
 	}
 	if err != nil {
 		d.err = fmt.Errorf("policy %q: at %s: %w", d.cell.Policy, v.Now(), err)
@@ -153,27 +173,19 @@ func (d *desk) HeldBack(v scheduler.View, job int32) string {
 func (d *desk) Wakes() time.Duration { return d.wakes }
 
 // Woke is Wakes'.
-func (d *desk) Woke() {
-	d.event("timer", d.wakes)
-	d.line = append(d.line, '}')
-	d.wakes = scheduler.Never
-}
+func (d *desk) Woke() { d.speaks.woke() }
 
 // close tells the program that the cell is over, waits for its end, and takes what it leaves.
 func (d *desk) close(out *record.Cell) {
 	if d.err == nil {
-		answer, err := d.talk.ask([]byte(`{"type":"end"}`))
-		var bye struct {
-			Type  string          `json:"type"`
-			State json.RawMessage `json:"state"`
-		}
+		answer, err := d.talk.ask(d.speaks.bye())
 		if err == nil {
-			err = unpack(answer, &bye)
+			err = d.speaks.left(answer)
 		}
 		if end := d.talk.end(farewell); err == nil && end != "" {
 			err = d.talk.quote("it ended badly: " + end)
 		}
-		if d.state = bye.State; err != nil && out.Error == "" {
+		if err != nil && out.Error == "" {
 			out.Error = fmt.Sprintf("policy %q: when the cell was over: %v", d.cell.Policy, err)
 		}
 	} else {

@@ -27,6 +27,13 @@ const (
 	settings = "settings"
 	limit    = "limit"
 	learns   = "learns"
+	protocol = "protocol"
+)
+
+// The protocols.
+const (
+	ownProtocol    = "tfexp"
+	batsimProtocol = "batsim"
 )
 
 func init() {
@@ -52,6 +59,9 @@ func init() {
 					Doc: "What the program is told in its first message."},
 				{Name: limit, Type: schema.Duration, Default: `"10s"`, Positive: true, Example: `"1m"`,
 					Doc: "How long the program may take for an answer. A cell whose program takes longer fails."},
+				{Name: protocol, Type: schema.String, Default: `"tfexp"`, Allowed: []string{ownProtocol, batsimProtocol},
+					Example: `"batsim"`, Doc: "What the program speaks: tfexp's own protocol, or that of the simulator Batsim, as the " +
+						"schedulers of pybatsim do."},
 				{Name: learns, Type: schema.Bool, Default: "false", Example: "true",
 					Doc: "The program begins each replicate with the state that it had at the end of the one before. Replicates " +
 						"then run one after the other."},
@@ -83,6 +93,9 @@ func check(s policy.Settings) (string, error) {
 	if set && (len(argv) == 0 || argv[0] == "") {
 		return command, errors.New("The command names no program, as [\"python3\", \"my_policy.py\"] does")
 	}
+	if again, _ := s[learns].(bool); again && s[protocol] == batsimProtocol {
+		return learns, errors.New("Batsim's protocol has no state that goes from replicate to replicate")
+	}
 	return "", nil
 }
 
@@ -109,7 +122,7 @@ func (d *decider) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	if d.desk, err = open(d.ctx, &d.task, r); err != nil {
 		return rules, err
 	}
-	rules.Admission, rules.Hears = d.desk, d.desk.hear
+	rules.Admission, rules.Hears = d.desk, d.desk.speaks.hear
 	rules.Anew, rules.Sizes, rules.Partial = d.desk.ready.Ask != askWaiting, d.desk.ready.Sizes, d.desk.ready.Sizes
 	return rules, nil
 }

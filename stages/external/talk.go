@@ -31,13 +31,19 @@ const (
 // talk is a program that answers each line with a line.
 type talk struct {
 	program *process.Companion
-	answers *bufio.Reader
+	wire    wire // nil before there is one
 	limit   time.Duration
 	late    *time.Timer
 	why     atomic.Pointer[string] // why tfexp ended it
 	said    *tail
 	drained chan struct{}
 	release func() bool // stops the watch of the context
+}
+
+// wire carries a line to the program, and its answer.
+type wire interface {
+	exchange(line []byte) (answer []byte, err error)
+	close()
 }
 
 // start starts the program of a task.
@@ -51,13 +57,27 @@ func start(ctx context.Context, t *stages.Task) (*talk, error) {
 		}
 		env = append(env, "PYTHONPATH="+strings.Join(path, string(os.PathListSeparator)))
 	}
+	var dialled *zmtp
+	if t.Policy.Settings[protocol] == batsimProtocol {
+		var err error
+		if dialled, argv, err = newEndpoint(argv, t.Policy.Settings); err != nil {
+			return nil, err
+		}
+	}
 	p, err := process.StartCompanion(argv, t.Base, env)
 	if err != nil {
 		return nil, fmt.Errorf("policy %q: %w", t.Setup.Cell.Policy, err)
 	}
 	k := &talk{
-		program: p, answers: bufio.NewReaderSize(p.Out, 1<<16), limit: t.Policy.Settings.Duration(limit),
+		program: p, wire: &lines{p.In, bufio.NewReaderSize(p.Out, 1<<16)}, limit: t.Policy.Settings.Duration(limit),
 		said: &tail{}, drained: make(chan struct{}),
+	}
+	if dialled != nil {
+		k.wire, dialled.gone = dialled, make(chan struct{})
+		go func() {
+			defer close(dialled.gone)
+			io.Copy(k.said, p.Out)
+		}()
 	}
 	k.late = time.AfterFunc(time.Hour, func() { k.kill(fmt.Sprintf("it took longer than %s for an answer (limit)", k.limit)) })
 	k.late.Stop()
@@ -97,12 +117,7 @@ func (k *talk) kill(why string) {
 func (k *talk) ask(line []byte) (answer []byte, err error) {
 	k.late.Reset(k.limit)
 	defer k.late.Stop()
-	if n := k.answers.Buffered(); n > 0 {
-		err = fmt.Errorf("it has said more than one line for a message: %w", errTalks)
-	} else if _, err = k.program.In.Write(append(line, '\n')); err == nil {
-		answer, err = k.read()
-	}
-	if err != nil {
+	if answer, err = k.wire.exchange(line); err != nil {
 		k.late.Stop()
 		return nil, k.failed(err)
 	}
@@ -115,7 +130,21 @@ var (
 	errFlood = fmt.Errorf("its answer is longer than %d MiB: %w", maxAnswer>>20, errTalks)
 )
 
-func (k *talk) read() ([]byte, error) {
+// lines are messages on the program's standard input, and answers on its standard output.
+type lines struct {
+	in      *os.File
+	answers *bufio.Reader
+}
+
+func (k *lines) close() {}
+
+func (k *lines) exchange(line []byte) ([]byte, error) {
+	if k.answers.Buffered() > 0 {
+		return nil, fmt.Errorf("it has said more than one line for a message: %w", errTalks)
+	}
+	if _, err := k.in.Write(append(line, '\n')); err != nil {
+		return nil, err
+	}
 	line, err := k.answers.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
 		return bytes.TrimSuffix(line, []byte("\n")), err
@@ -158,6 +187,7 @@ func (k *talk) quote(why string) error {
 // end closes the program's input, and waits for its end.
 func (k *talk) end(patience time.Duration) string {
 	k.release()
+	defer k.wire.close()
 	how := k.program.Wait(patience)
 	select {
 	case <-k.drained:

@@ -32,8 +32,10 @@ type capabilities struct {
 	GPUs    bool `json:"gpus"`
 }
 
-// hello is the first message.
-func (d *desk) hello(t *stages.Task) ([]byte, error) {
+// own is tfexp's own protocol.
+type own struct{ *desk }
+
+func (d own) hello(t *stages.Task) ([]byte, error) {
 	type set struct {
 		Nodes []node `json:"nodes"`
 	}
@@ -121,7 +123,7 @@ func (d *desk) some(name string, n int64) {
 }
 
 // hear is told each event of the run.
-func (d *desk) hear(e *scheduler.Event) {
+func (d own) hear(e *scheduler.Event) {
 	switch e.Kind {
 	case scheduler.Arrive:
 		d.of("arrive", e)
@@ -166,6 +168,32 @@ func (d *desk) hear(e *scheduler.Event) {
 		return
 	}
 	d.line = append(d.line, '}')
+}
+
+func (d own) woke() {
+	d.event("timer", d.wakes)
+	d.line = append(d.line, '}')
+	d.wakes = scheduler.Never
+}
+
+func (d own) message(now time.Duration) []byte {
+	d.wakes = scheduler.Never
+	d.begin()
+	message := append(appendInt(append(d.line, `],"now_ns":`...), int64(now)), '}')
+	d.line = message[:0]
+	return message
+}
+
+func (d own) bye() []byte { return []byte(`{"type":"end"}`) }
+
+func (d own) left(answer []byte) error {
+	var bye struct {
+		Type  string          `json:"type"`
+		State json.RawMessage `json:"state"`
+	}
+	err := unpack(answer, &bye)
+	d.state = bye.State
+	return err
 }
 
 // holds adds what a job holds from now on.
