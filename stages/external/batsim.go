@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -62,28 +63,14 @@ func (b *batsim) add(at time.Duration, kind string, data any) {
 }
 
 func (b *batsim) hello(*stages.Task) ([]byte, error) {
-	type resource struct {
-		ID         int               `json:"id"`
-		Name       string            `json:"name"`
-		State      string            `json:"state"`
-		Properties map[string]string `json:"properties"`
-		Zone       map[string]string `json:"zone_properties"`
-	}
-	resources := []resource{}
-	for _, n := range b.run.Cluster.Nodes {
-		for range n.Threads {
-			id := len(resources)
-			resources = append(resources, resource{id, fmt.Sprintf("%s-%d", n.Name, id), "idle", map[string]string{},
-				map[string]string{}})
-		}
-	}
+	resources := formats.BatsimResources(b.run.Cluster)
 	type object map[string]any
 	b.add(0, "SIMULATION_BEGINS", object{
 		"nb_resources": len(resources), "nb_compute_resources": len(resources), "nb_storage_resources": 0,
 		"allow_compute_sharing": false, "allow_storage_sharing": false, "allow_time_sharing": false,
 		"config": map[string]bool{"profiles-forwarded-on-submission": true, "dynamic-jobs-enabled": false,
 			"dynamic-jobs-acknowledged": false, "forward-unknown-events": false, "redis-enabled": false},
-		"compute_resources": resources, "storage_resources": []resource{},
+		"compute_resources": resources, "storage_resources": []formats.BatsimResource{},
 		"workloads": map[string]string{batsimWorkload: b.cell.Workload}, "profiles": object{batsimWorkload: object{}},
 	})
 	return b.pack(0), nil
