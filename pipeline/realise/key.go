@@ -177,8 +177,8 @@ func jobsOf(c experiment.Cell) []*experiment.Job {
 func (x *Experiment) policyLines(p *experiment.Policy) []string {
 	var k store.Key
 	k.AddAll(p.KeyLines())
-	command, files, _ := p.Program()
-	for _, f := range inputs(x.base, command, files) {
+	program := p.Program()
+	for _, f := range inputs(x.base, program.Command, program.Files) {
 		k.Addf("policy.file."+filepath.Base(f), "%s %s", x.relative(f), x.digest(f))
 	}
 	return k.Lines()

@@ -22,7 +22,7 @@ import (
 // a simulation knows of its jobs.
 func (c *Cell) task(r realised, known truth) stages.Task {
 	on, base := c.Hardware.ForEngine(), ""
-	if command, _, _ := c.Policy.Program(); command != nil {
+	if c.Policy.Program().Command != nil {
 		base = c.x.base
 	}
 	return stages.Task{

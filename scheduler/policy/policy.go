@@ -404,14 +404,14 @@ func (p Policy) Estimates() bool {
 	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Estimates })
 }
 
-// Program returns what Choice.Program says; no command for a policy that asks no program.
-func (p Policy) Program() (command, files []string, learns bool) {
+// Program returns what Choice.Program says.
+func (p Policy) Program() Program {
 	for _, c := range p.answered().Choices() {
 		if c.Program != nil {
 			return c.Program(p.Settings)
 		}
 	}
-	return nil, nil, false
+	return Program{}
 }
 
 // Trains reports whether the policy needs elastic jobs, and Batches whether it lets them choose

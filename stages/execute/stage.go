@@ -159,7 +159,7 @@ func (e *execution) sideBySide(ctx context.Context, cells []int) error {
 func (e *execution) chains(cells []int) (chains [][]int) {
 	learns, at := map[string]bool{}, map[string]int{}
 	for _, c := range e.File().Cells {
-		_, _, learns[c.Policy.Name] = c.Policy.Program()
+		learns[c.Policy.Name] = c.Policy.Program().Learns
 	}
 	for _, i := range cells {
 		c := e.Plan.Cells[i]

@@ -27,6 +27,7 @@ const (
 	settings = "settings"
 	limit    = "limit"
 	learns   = "learns"
+	random   = "random"
 	protocol = "protocol"
 )
 
@@ -62,16 +63,20 @@ func init() {
 				{Name: protocol, Type: schema.String, Default: `"tfexp"`, Allowed: []string{ownProtocol, batsimProtocol},
 					Example: `"batsim"`, Doc: "What the program speaks: tfexp's own protocol, or that of the simulator Batsim, as the " +
 						"schedulers of pybatsim do."},
+				{Name: random, Type: schema.Bool, Default: "false", Example: "true",
+					Doc: "The program draws at random, from the seed that it is told: replicates in which nothing else is drawn, as " +
+						"those of a log, are then not alike."},
 				{Name: learns, Type: schema.Bool, Default: "false", Example: "true",
 					Doc: "The program begins each replicate with the state that it had at the end of the one before. Replicates " +
 						"then run one after the other."},
 			},
 			Check: check,
-			Program: func(s policy.Settings) ([]string, []string, bool) {
-				argv, _ := s[command].([]string)
-				more, _ := s[files].([]string)
-				again, _ := s[learns].(bool)
-				return argv, more, again
+			Program: func(s policy.Settings) (p policy.Program) {
+				p.Command, _ = s[command].([]string)
+				p.Files, _ = s[files].([]string)
+				p.Learns, _ = s[learns].(bool)
+				p.Random, _ = s[random].(bool)
+				return p
 			},
 		},
 		New: func(policy.Setup) scheduler.Ranker { return byArrival{} },

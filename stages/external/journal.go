@@ -97,9 +97,8 @@ func (j *journal) write(out *record.Cell, name string, raw []byte) {
 
 // stateBefore is the state that the program left at the end of the replicate before; nil for none.
 func stateBefore(t *stages.Task) (json.RawMessage, error) {
-	_, _, learns := t.Policy.Program()
 	c := &t.Setup.Cell
-	if !learns || c.Replicate < 2 || t.Dir == "" {
+	if !t.Policy.Program().Learns || c.Replicate < 2 || t.Dir == "" {
 		return nil, nil
 	}
 	name := strings.TrimSuffix(c.Cell, "/"+record.TwinDir)
@@ -128,8 +127,7 @@ var examined sync.Map
 // again tells a second process of the program the same, once for each program, and returns in words where it answers
 // differently; "" where it does not.
 func (d *desk) again(ctx context.Context, t *stages.Task) string {
-	argv, _, _ := t.Policy.Program()
-	if _, before := examined.LoadOrStore(fmt.Sprint(t.Base, argv, t.Policy.Settings), true); before || len(d.journal.heard) == 0 {
+	if _, before := examined.LoadOrStore(fmt.Sprint(t.Base, t.Policy.Settings), true); before || len(d.journal.heard) == 0 {
 		return ""
 	}
 	k, err := start(ctx, t)

@@ -48,7 +48,7 @@ type wire interface {
 
 // start starts the program of a task.
 func start(ctx context.Context, t *stages.Task) (*talk, error) {
-	argv, _, _ := t.Policy.Program()
+	argv := t.Policy.Program().Command
 	env := []string{"PYTHONHASHSEED=0"} // sets of texts are in the same order each time
 	if dir, err := libraryFolder(); err == nil {
 		path := []string{dir}
