@@ -44,7 +44,7 @@ func Outcome(ctx context.Context, t stages.Task) (scheduler.Outcome, error) {
 		return scheduler.Outcome{}, err
 	}
 	by := t.Decider(ctx)
-	defer by.Close(&record.Cell{})
+	defer by.Close(nil)
 	run := loop(t, by, on, nil)
 	run.EventsOnly = false
 	return run.Execute(ctx)

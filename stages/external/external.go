@@ -58,7 +58,7 @@ func init() {
 					Doc: "More files and folders that the program reads: when one changes, the cells run again."},
 				{Name: settings, Type: schema.StringMap, DefaultDoc: "none", Example: `{ quantum = "1s" }`,
 					Doc: "What the program is told in its first message."},
-				{Name: limit, Type: schema.Duration, Default: `"10s"`, Positive: true, Example: `"1m"`,
+				{Name: limit, Type: schema.Duration, Default: `"30s"`, Positive: true, Example: `"1m"`,
 					Doc: "How long the program may take for an answer. A cell whose program takes longer fails."},
 				{Name: protocol, Type: schema.String, Default: `"tfexp"`, Allowed: []string{ownProtocol, batsimProtocol},
 					Example: `"batsim"`, Doc: "What the program speaks: tfexp's own protocol, or that of the simulator Batsim, as the " +
@@ -137,8 +137,11 @@ func (d *decider) Close(out *record.Cell) {
 	if d.desk == nil {
 		return
 	}
-	d.desk.close(out)
-	if d.ctx.Err() == nil && out.Error == "" {
+	kept := out != nil
+	if !kept {
+		out = &record.Cell{}
+	}
+	if d.desk.close(out); kept && d.ctx.Err() == nil && out.Error == "" {
 		if text := d.desk.again(d.ctx, &d.task); text != "" {
 			out.Warnings = append(out.Warnings, record.Warning{
 				Code: "undetermined_policy", Cell: d.task.Setup.Cell.Cell, Text: text,
