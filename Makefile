@@ -36,6 +36,7 @@ test: ## run all tests; what needs more than Go skips and says so
 test-python: ## run the tests of the Python libraries; they need python3 alone
 	$(PYTHON) -m unittest discover -s jobs/tfexp_job/tests
 	$(PYTHON) -m unittest discover -s jobs/tfexp_results/tests
+	$(PYTHON) -m unittest discover -s jobs/tfexp_policy/tests
 
 race: ## test what runs side by side under the race detector
 	$(GO) test -race -short $$($(GO) list -f '{{range .Imports}}{{if or (eq . "sync") (eq . "sync/atomic") (eq . "golang.org/x/sync/errgroup")}}{{$$.ImportPath}}{{break}}{{end}}{{end}}' ./...)

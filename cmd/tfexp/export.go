@@ -21,16 +21,16 @@ import (
 
 // Export returns the subcommand export.
 func Export(a *App) *cobra.Command {
-	kinds := []string{"workload", "table", "statistics"}
+	kinds := []string{"workload", "platform", "table", "statistics"}
 	var runs []*cobra.Command
 	for _, f := range tracking.All() {
 		kinds = append(kinds, f.Name)
 		runs = append(runs, exportRunsCommand(a, f))
 	}
 	cmd := &cobra.Command{
-		Use:   "export workload FILE | export table NAME | export statistics | export tensorboard DIR | export mlflow DIR",
+		Use:   "export workload FILE | export platform FILE | export table NAME | export statistics | export tensorboard DIR | export mlflow DIR",
 		Short: "Write workloads and results in other formats",
-		Long: `Write the workloads of an experiment as CSV or in the formats of other simulators,
+		Long: `Write the workloads and clusters of an experiment in the formats of other simulators,
 the tables of its results as CSV, JSON, LaTeX and others, the epochs of its jobs as
 statistics, or its cells as runs of TensorBoard or MLflow.`,
 		Example: `  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
@@ -45,7 +45,7 @@ statistics, or its cells as runs of TensorBoard or MLflow.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(exportWorkloadCommand(a), exportTableCommand(a), exportStatisticsCommand(a))
+	cmd.AddCommand(exportWorkloadCommand(a), exportPlatformCommand(a), exportTableCommand(a), exportStatisticsCommand(a))
 	cmd.AddCommand(runs...)
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/start"
 	"github.com/tfexp/tfexp/experiments"
+	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
 )
 
 // experimentName matches the names that the language accepts.
@@ -107,6 +109,9 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 				strings.Join(templateNames(), ", ")), "there is no template %q", o.template)
 		}
 		files, err = experiments.Templates()[i].Files(file, name)
+		if slices.ContainsFunc(files, func(f experiments.File) bool { return bytes.Contains(f.Source, []byte(" tfexp_policy ")) }) {
+			files = append(files, experiments.File{Name: library.Name, Source: library.Source}) // to run tests without tfexp
+		}
 		return files, nil, err
 	case o.from != "":
 		return o.fromFile(file, name)

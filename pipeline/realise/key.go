@@ -32,7 +32,7 @@ func (c *Cell) Key() (*store.Key, error) {
 		k.Add("axis."+a.Name, a.Value)
 	}
 	k.Append(c.trialLines())
-	k.Append(once(&x.known, linesOf{c.Policy}, func() []string { return policyLines(c.Policy) }))
+	k.Append(once(&x.known, linesOf{c.Policy}, func() []string { return x.policyLines(c.Policy) }))
 	k.Append(once(&x.known, linesOf{c.Hardware}, func() []string { return hardwareLines(c.Hardware) }))
 	k.Append(availabilityLines(c.terms()))
 	k.Append(once(&x.known, overheadLinesOf{c.Workload, c.Hardware}, c.overheadLines))
@@ -173,10 +173,14 @@ func jobsOf(c experiment.Cell) []*experiment.Job {
 	return jobs
 }
 
-// policyLines are the key lines of a policy.
-func policyLines(p *experiment.Policy) []string {
+// policyLines are the key lines of a policy: its choices, and the files of its program.
+func (x *Experiment) policyLines(p *experiment.Policy) []string {
 	var k store.Key
 	k.AddAll(p.KeyLines())
+	program := p.Program()
+	for _, f := range inputs(x.base, program.Command, program.Files) {
+		k.Addf("policy.file."+filepath.Base(f), "%s %s", x.relative(f), x.digest(f))
+	}
 	return k.Lines()
 }
 

@@ -404,6 +404,16 @@ func (p Policy) Estimates() bool {
 	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Estimates })
 }
 
+// Program returns what Choice.Program says.
+func (p Policy) Program() Program {
+	for _, c := range p.answered().Choices() {
+		if c.Program != nil {
+			return c.Program(p.Settings)
+		}
+	}
+	return Program{}
+}
+
 // Trains reports whether the policy needs elastic jobs, and Batches whether it lets them choose
 // their batch sizes.
 func (p Policy) Trains() bool {
@@ -426,7 +436,7 @@ func (p Policy) Batches() bool {
 func (p Policy) FollowsProgress() bool {
 	p = p.answered()
 	order, backfill := orders.find(p.Order), backfills.find(p.Backfill)
-	return order != nil && order.Estimates && p.Pauses() || backfill != nil && backfill.Estimates
+	return order != nil && order.Estimates && (p.Pauses() || order.Program != nil) || backfill != nil && backfill.Estimates
 }
 
 // Title names the policy's provisioning for people, if it has one, or else its order, at

@@ -34,12 +34,22 @@ type Choice struct {
 	// Trains says that it needs elastic jobs, whose speed is known by their GPUs; Batches that
 	// it lets these choose their batch sizes themselves.
 	Trains, Batches bool
+	// Program returns that of a choice which asks one; it is nil for others.
+	Program func(Settings) Program
 	// DividesGPUs says that it decides about GPUs, so that each job needs some where there are any.
 	DividesGPUs bool
 	// Wants are what it needs the other choices to be.
 	Wants []Want
 	// Check returns what is wrong with the settings, and with which; it may be nil.
 	Check func(Settings) (arg string, err error)
+}
+
+// Program is a program that a policy asks.
+type Program struct {
+	// Command is empty for a policy without one. Files are what it depends on besides those that the command names.
+	Command, Files []string
+	// Learns says that it begins with what it knew at the end of the replicate before, Random that it draws at random.
+	Learns, Random bool
 }
 
 // Want is what a choice needs another choice of the policy to be.

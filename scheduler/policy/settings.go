@@ -11,7 +11,7 @@ import (
 )
 
 // Settings are the values of the arguments that the choices of a policy have of
-// their own, by name: a time.Duration, a float64, an int, a string, a []string or a bool.
+// their own, by name: a time.Duration, a float64, an int, a string, a []string, a []schema.Setting or a bool.
 type Settings map[string]any
 
 // Duration returns a setting that is a duration; 0 when it is not set.
@@ -58,6 +58,13 @@ func parse(a schema.Arg, text string) (any, error) {
 		return strconv.ParseBool(text)
 	case schema.Strings:
 		return strings.Split(text, listed), nil
+	case schema.StringMap:
+		var all []schema.Setting
+		for _, one := range strings.Split(text, listed) {
+			name, value, _ := strings.Cut(one, " = ")
+			all = append(all, schema.Setting{Name: name, Value: value})
+		}
+		return all, nil
 	}
 	return text, nil
 }
@@ -71,6 +78,12 @@ func format(v any) string {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case []string:
 		return strings.Join(v, listed)
+	case []schema.Setting:
+		all := make([]string, len(v))
+		for i, s := range v {
+			all[i] = s.Name + " = " + s.Value
+		}
+		return strings.Join(all, listed)
 	}
 	return fmt.Sprint(v)
 }
@@ -93,6 +106,8 @@ func check(a schema.Arg, v any) error {
 		return mismatch(a, v, a.Type == schema.Bool)
 	case []string:
 		return mismatch(a, v, a.Type == schema.Strings)
+	case []schema.Setting:
+		return mismatch(a, v, a.Type == schema.StringMap)
 	}
 	if a.Positive && !(n > 0) || a.Min != nil && !(n >= *a.Min) || a.Max != nil && !(n <= *a.Max) {
 		return fmt.Errorf("%s of %s is out of range", a.Name, format(v))
