@@ -2,12 +2,18 @@
 package tfexp
 
 import (
+	"cmp"
 	"encoding/json"
+	"go/ast"
+	"go/parser"
 	"go/scanner"
 	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +30,8 @@ var floors = map[string]int{"cmd": 4, "pipeline": 3, "stages": 2, "experiments":
 // everyRun are the stages that every run has; the other folders of stages are the rooms of features.
 var everyRun = []string{"", "all", "experiment", "profile", "estimate", "execute", "plot", "report"}
 
-const schema = "experiments/schema" // which every package may import
+// What every package may import: how blocks are described, and the door to the file system.
+const schema, door = "experiments/schema", "results/folder"
 
 type pkg struct {
 	ImportPath, Dir                             string
@@ -38,13 +45,13 @@ func TestHouse(t *testing.T) {
 	tops := map[string]bool{}
 	for name, p := range all {
 		for _, to := range p.Imports {
-			tops[top(name)+top(to)] = tops[top(name)+top(to)] || to != schema
+			tops[top(name)+top(to)] = tops[top(name)+top(to)] || to != schema && to != door
 		}
 	}
 	for name, p := range all {
 		for _, to := range p.Imports {
 			switch in := strings.Split(to+"/", "/"); {
-			case to == schema:
+			case to == schema, to == door && name != schema:
 			case floors[top(to)] > floors[top(name)] && to != "stages/all":
 				t.Errorf("%s imports %s, which is a floor above it", name, to)
 			case top(to) != top(name) && all[to] != nil && tops[top(to)+top(name)]:
@@ -96,6 +103,56 @@ func TestOnlyTheRegistryKnowsEngines(t *testing.T) {
 				t.Errorf("%s holds the name of the engine %q: ask the registry (hardware/engine)", name, e)
 			}
 		}
+	}
+}
+
+// passes are the functions that open, make, change or remove files.
+var passes = regexp.MustCompile(`^((os|syscall|unix|ioutil)\.(Open|OpenFile|OpenRoot|OpenInRoot|Openat|Openat2|Creat|Create|` +
+	`CreateTemp|MkdirTemp|TempFile|TempDir|ReadFile|WriteFile|ReadDir|Mkdir|Mkdirat|MkdirAll|Remove|RemoveAll|Rmdir|` +
+	`Unlink|Unlinkat|Rename|Renameat|Renameat2|Truncate|Link|Linkat|Symlink|Symlinkat|Chmod|Chown|Lchown|Chtimes|CopyFS)|` +
+	`flock\.\w+|renameio\.\w+|maybe\.WriteFile|lockedfile\.\w+)$`)
+
+// TestOneDoor: files are opened, made, changed and removed in results/folder, which keeps to the folder of results. What
+// serves tests alone may do it as it likes. It is part of make lint.
+func TestOneDoor(t *testing.T) {
+	seen := 0
+	err := filepath.WalkDir(".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() && (e.Name() == "testdata" || e.Name() != "." && e.Name()[0] == '.') {
+			return cmp.Or(err, fs.SkipDir)
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || filepath.Dir(name) == door {
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		names := map[string]string{} // as the file calls packages → their own names
+		for _, i := range file.Imports {
+			to, _ := strconv.Unquote(i.Path.Value)
+			if to == "testing" {
+				return nil
+			}
+			own := path.Base(strings.TrimSuffix(to, "/v2"))
+			if names[own] = own; i.Name != nil {
+				names[i.Name.Name] = own
+			}
+		}
+		seen++
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && passes.MatchString(names[x.Name]+"."+s.Sel.Name) {
+					t.Errorf("%s: %s.%s: files are opened, made, changed and removed by %s alone, which has a function of this kind",
+						set.Position(s.Pos()), x.Name, s.Sel.Name, door)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || seen < 500 {
+		t.Fatal(seen, err)
 	}
 }
 

@@ -9,9 +9,7 @@ require (
 	github.com/containerd/errdefs v1.0.0
 	github.com/distribution/reference v0.6.0
 	github.com/docker/docker v28.5.2+incompatible
-	github.com/gofrs/flock v0.12.1
 	github.com/google/go-cmp v0.7.0
-	github.com/google/renameio/v2 v2.0.0
 	github.com/hashicorp/hcl/v2 v2.24.0
 	github.com/klauspost/compress v1.18.0
 	github.com/mattn/go-runewidth v0.0.23

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -180,4 +182,17 @@ func FormatCPUs(cpus []int) string {
 		i = j + 1
 	}
 	return b.String()
+}
+
+// Program returns the path of this program; where the system does not say it, as without /proc, that by which the
+// program was called.
+func Program() (string, error) {
+	path, err := os.Executable()
+	if err == nil {
+		return path, nil
+	}
+	if path, look := exec.LookPath(os.Args[0]); look == nil {
+		return filepath.Abs(path)
+	}
+	return "", err
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // BindsCores reports whether jobs can be bound to cores on this system.
@@ -43,7 +45,7 @@ func AllowedCPUs() []int { return slices.Clone(allowedOnce()) }
 // quota returns the CPU time limit of this process's control group and of
 // those above it, in cores; 0 means none.
 func quota() float64 {
-	groups, err := os.ReadFile("/proc/self/cgroup")
+	groups, err := folder.ReadSystem("/proc/self/cgroup")
 	if err != nil {
 		return 0
 	}
@@ -82,13 +84,13 @@ func quotaOf(root, groups string) float64 {
 		for dir := filepath.Clean("/" + parts[2]); ; dir = filepath.Dir(dir) {
 			at := filepath.Join(base, dir)
 			if unified {
-				if max, err := os.ReadFile(filepath.Join(at, "cpu.max")); err == nil {
+				if max, err := folder.ReadSystem(filepath.Join(at, "cpu.max")); err == nil {
 					limit, period, _ := strings.Cut(strings.TrimSpace(string(max)), " ")
 					consider(limit, period) // "max" is no number: no limit
 				}
 			} else {
-				limit, err1 := os.ReadFile(filepath.Join(at, "cpu.cfs_quota_us"))
-				period, err2 := os.ReadFile(filepath.Join(at, "cpu.cfs_period_us"))
+				limit, err1 := folder.ReadSystem(filepath.Join(at, "cpu.cfs_quota_us"))
+				period, err2 := folder.ReadSystem(filepath.Join(at, "cpu.cfs_period_us"))
 				if err1 == nil && err2 == nil {
 					consider(strings.TrimSpace(string(limit)), strings.TrimSpace(string(period)))
 				}
@@ -108,7 +110,7 @@ func numaNodes() int {
 
 // governor returns how a CPU's frequency is chosen, or "" if that is unknown.
 func governor(cpu int) string {
-	g, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
+	g, err := folder.ReadSystem(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
 	if err != nil {
 		return ""
 	}

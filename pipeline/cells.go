@@ -146,7 +146,7 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 		r.learn(i)
 	}
 	if r.Sharded(i) {
-		if err := os.RemoveAll(r.folder(ref.Cell)); err != nil { // of when its records were others
+		if err := folder.RemoveAll(r.folder(ref.Cell)); err != nil { // of when its records were others
 			return fmt.Errorf("remove the folder of cell %s: %w", ref.Cell, err)
 		}
 	}
@@ -234,13 +234,13 @@ func (p *Plan) inside(cell string) error {
 
 // prepare empties the folder of a cell, but for its key.
 func prepare(dir, cell, description string) error {
-	if err := os.RemoveAll(dir); err != nil {
+	if err := folder.RemoveAll(dir); err != nil {
 		return fmt.Errorf("clean up the folder of cell %s: %w", cell, err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the folder of cell %s: %w", cell, err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(description), 0o644); err != nil {
+	if err := folder.WriteFile(filepath.Join(dir, store.KeyFile), []byte(description), 0o644); err != nil {
 		return fmt.Errorf("write the key of cell %s: %w", cell, err)
 	}
 	return nil

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -73,17 +72,17 @@ func (p *Plan) pastOfCache(v store.View, visit func(stages.PastCell) bool) {
 
 // visitPacked visits a cell that the cache has, in a folder that lasts as long.
 func visitPacked(packed []byte, key string, visit func(stages.PastCell) bool) bool {
-	dir, err := os.MkdirTemp("", "tfexp-history-")
+	dir, err := folder.MkdirTemp("", "tfexp-history-")
 	if err != nil {
 		return true
 	}
-	defer os.RemoveAll(dir)
+	defer folder.RemoveAll(dir)
 	const name = "cell"
 	cell := filepath.Join(dir, record.CellsDir, name)
 	if store.Unpack(cell, packed) != nil {
 		return true
 	}
-	raw, err := os.ReadFile(filepath.Join(cell, record.CellFile))
+	raw, err := folder.ReadFile(cell, record.CellFile)
 	var c record.Cell
 	if err != nil || json.Unmarshal(raw, &c) != nil {
 		return true

@@ -213,7 +213,7 @@ func Experiments(dir string) ([]string, error) {
 	if isExperiment(dir) {
 		return []string{dir}, nil
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := folder.ReadDir(dir)
 	if err != nil {
 		if os.IsNotExist(err) {
 			return nil, fmt.Errorf("no results in %s: %w", dir, fs.ErrNotExist)

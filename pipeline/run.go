@@ -51,7 +51,8 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	if err := p.ready(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+	folder.Enclose(p.Dir)
+	if err := folder.MkdirAll(p.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make results folder: %w", err)
 	}
 	if err := p.checkFolder(); err != nil {
@@ -188,7 +189,7 @@ func (r *run) forget() error {
 		}
 	}
 	for _, dir := range dirs {
-		if err := os.RemoveAll(filepath.Join(r.Dir, dir)); err != nil {
+		if err := folder.RemoveAll(filepath.Join(r.Dir, dir)); err != nil {
 			return fmt.Errorf("run afresh: %w", err)
 		}
 	}
@@ -211,7 +212,7 @@ func (r *run) writeDown() error {
 		if other == name {
 			continue
 		}
-		if err := os.Remove(filepath.Join(r.Dir, other)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := folder.Remove(filepath.Join(r.Dir, other)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("remove the experiment of an earlier run: %w", err)
 		}
 	}
@@ -230,7 +231,7 @@ func (r *run) writeDown() error {
 // removeStale removes the folders of cells that are no longer planned.
 func (r *run) removeStale() error {
 	for _, s := range r.Stale {
-		if err := os.RemoveAll(r.folder(s)); err != nil {
+		if err := folder.RemoveAll(r.folder(s)); err != nil {
 			return fmt.Errorf("remove the folder of a cell that is no longer planned: %w", err)
 		}
 		e := store.JournalEntry{Event: "cell_removed", Unit: s, Text: "no longer in the plan"}
@@ -443,7 +444,7 @@ func clearScratch(dir string) error {
 		return nil
 	}
 	for _, below := range []string{"", record.PlotsDir} {
-		entries, err := os.ReadDir(filepath.Join(dir, below))
+		entries, err := folder.ReadDir(filepath.Join(dir, below))
 		if err != nil {
 			continue // it is not there yet
 		}
@@ -451,7 +452,7 @@ func clearScratch(dir string) error {
 			if !isLeftover(e) {
 				continue
 			}
-			if err := os.RemoveAll(filepath.Join(dir, below, e.Name())); err != nil {
+			if err := folder.RemoveAll(filepath.Join(dir, below, e.Name())); err != nil {
 				return fmt.Errorf("clean up after a run that was killed: %w", err)
 			}
 		}
@@ -471,8 +472,8 @@ func isLeftover(e fs.DirEntry) bool {
 func gitDescribe(file string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "git", "-C", filepath.Dir(file), "describe", "--always", "--dirty",
-		"--abbrev=12").Output()
+	out, _, err := folder.Output(exec.CommandContext(ctx, "git", "-C", filepath.Dir(file), "describe", "--always", "--dirty",
+		"--abbrev=12"))
 	if err != nil {
 		return ""
 	}

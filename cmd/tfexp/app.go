@@ -316,12 +316,12 @@ func blocking(path string) string {
 
 // OpenFile opens a file that the command line names. A folder, a device and a pipe with a name are wrong usage: a device
 // need not end, and a pipe may never begin. What a shell hands over, as /dev/stdin or by <(...), is read.
-func OpenFile(path string) (*os.File, error) {
+func OpenFile(path string) (*folder.File, error) {
 	if slices.Contains([]string{"/dev/fd", "/proc/self/fd"}, filepath.Dir(path)) || path == "/dev/stdin" {
-		return os.Open(path)
+		return folder.OpenFile(path, os.O_RDONLY, 0)
 	}
 	// Without O_NONBLOCK a pipe that nobody writes would be waited for.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := folder.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, Usagef("", "there is no file %s", path)
 	} else if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // LongForms rewrites -var and -var-file, as Terraform's users write them, to
@@ -127,7 +127,7 @@ func fileHint(cmd *cobra.Command) string {
 
 // ExperimentFiles lists the experiments in a folder, in name order.
 func ExperimentFiles(dir string) []string {
-	entries, err := os.ReadDir(dir)
+	entries, err := folder.ReadDir(dir)
 	if err != nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -97,7 +97,7 @@ func findCell(dir, cell string) (place, error) {
 // cellNames lists the cells that have a folder, by name, with numbers in
 // numerical order.
 func cellNames(dir string) []string {
-	entries, err := os.ReadDir(filepath.Join(dir, record.CellsDir))
+	entries, err := folder.ReadDir(filepath.Join(dir, record.CellsDir))
 	if err != nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ func withoutFolder(dir string) ([]string, error) {
 // jobNames lists the jobs of a cell that have a log, by name, with numbers in
 // numerical order.
 func jobNames(p place) []string {
-	entries, err := os.ReadDir(p.logs())
+	entries, err := folder.ReadDir(p.logs())
 	if err != nil {
 		return nil
 	}

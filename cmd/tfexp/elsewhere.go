@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"github.com/tfexp/tfexp/hardware"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -55,7 +55,7 @@ func (f *elsewhere) options() (*stages.Elsewhere, error) {
 		}
 		how.Args[name] = value
 	}
-	program, err := os.Executable()
+	program, err := hardware.Program()
 	if err != nil {
 		return nil, fmt.Errorf("find this program for tasks: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/tracking"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/plot"
@@ -153,7 +153,7 @@ func writeRuns(a *App, dir string, o *importRuns) error {
 func (o *importRuns) read(dir, base string, s *tracking.Study) ([]string, error) {
 	folders := []string{dir}
 	names := []string{base}
-	entries, err := os.ReadDir(dir)
+	entries, err := folder.ReadDir(dir)
 	if err != nil {
 		return nil, Usagef("", "read recorded runs: %v", err)
 	}

@@ -128,7 +128,7 @@ func Write(path string, write func(io.Writer) error) error {
 // writeInto writes to what is there and is no file.
 func writeInto(path string, write func(io.Writer) error) error {
 	// Without O_NONBLOCK a pipe that nobody reads would be waited for.
-	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	f, err := folder.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) {
 		return Usagef("", "nothing reads %s", path)
 	} else if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -62,8 +63,16 @@ Ctrl-C ends it. Exit status: 0; 1 when the port cannot be opened; 2 for wrong us
 func (a *app) serve(ctx context.Context, dir string, port int, open bool) error {
 	on, err := live.Listen(port)
 	if err != nil {
-		return &Error{Code: ExitInternal, Err: fmt.Errorf("open port %d of this machine: %w", port, err),
-			Hint: "perhaps another \"tfexp serve\" has it: choose another with --port, or a free one with --port 0"}
+		hint := ""
+		switch {
+		case errors.Is(err, syscall.EADDRINUSE):
+			hint = "perhaps another \"tfexp serve\" has it: choose another with --port, or a free one with --port 0"
+		case errors.Is(err, syscall.EACCES):
+			hint = "choose a port from 1024 on with --port, or a free one with --port 0"
+		case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT):
+			hint = "this machine has neither 127.0.0.1 nor ::1: \"ip address show lo\" lists the addresses of its loopback"
+		}
+		return &Error{Code: ExitInternal, Err: fmt.Errorf("open port %d of this machine: %w", port, err), Hint: hint}
 	}
 	address := live.Address(on)
 	fmt.Fprintf(a.Out, "%s shows %s (Ctrl-C ends it)\n", address, dir)

@@ -16,6 +16,7 @@ import (
 	hcljson "github.com/hashicorp/hcl/v2/json"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // ReadSource reads a file; its errors are phrases for people.
@@ -36,7 +37,7 @@ func ReadSource(path string) ([]byte, error) {
 	if pipe {
 		how |= syscall.O_NONBLOCK // opening one that nobody writes to would never return
 	}
-	f, err := os.OpenFile(path, how, 0)
+	f, err := folder.OpenFile(path, how, 0)
 	if err != nil {
 		return nil, err
 	}

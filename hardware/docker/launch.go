@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -63,7 +63,7 @@ func (e *Engine) pid(b *box) int {
 		return 0
 	}
 	// The number means this container only where tfexp sees the daemon's processes.
-	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", state.Pid))
+	groups, err := folder.ReadSystem(fmt.Sprintf("/proc/%d/cgroup", state.Pid))
 	if err != nil || !strings.Contains(string(groups), b.id) {
 		return 0
 	}

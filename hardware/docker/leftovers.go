@@ -6,16 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
-	"github.com/google/renameio/v2/maybe"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // noteFile lists the daemons on which a run has containers. It is there from the run's start to its end, so one in a
@@ -36,7 +35,7 @@ func (s *site) note() error {
 	if err != nil {
 		return err
 	}
-	if err := maybe.WriteFile(filepath.Join(s.run.Dir, noteFile), append(raw, '\n'), 0o644); err != nil {
+	if err := folder.Write(filepath.Join(s.run.Dir, noteFile), append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("note the hosts of the run: %w", err)
 	}
 	return nil
@@ -59,7 +58,7 @@ func readNote(dir string) ([]string, error) {
 }
 
 func forgetNote(dir string) error {
-	if err := os.Remove(filepath.Join(dir, noteFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := folder.Remove(filepath.Join(dir, noteFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget the hosts of a run: %w", err)
 	}
 	return nil
@@ -89,7 +88,7 @@ func (s *site) sweep(dir string, urls []string) (removed []string, err error) {
 // removed is no reason not to run: tfexp doctor reports it.
 func (s *site) sweepBeside() (removed []string) {
 	parent := filepath.Dir(s.run.Dir)
-	entries, err := os.ReadDir(parent)
+	entries, err := folder.ReadDir(parent)
 	if err != nil {
 		return nil
 	}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // driver asks the driver's own files and its program nvidia-smi.
@@ -34,8 +36,8 @@ func (d driver) Devices() ([]Device, error) {
 	folders, _ := filepath.Glob(filepath.Join(d.proc, "gpus", "*")) // the pattern is valid
 	slices.Sort(folders)                                            // by PCI address
 	var devices []Device
-	for i, folder := range folders {
-		raw, err := os.ReadFile(filepath.Join(folder, "information"))
+	for i, dir := range folders {
+		raw, err := folder.ReadSystem(filepath.Join(dir, "information"))
 		if err != nil {
 			return nil, fmt.Errorf("find GPUs: %w", err)
 		}
@@ -103,7 +105,7 @@ func (d driver) Read(devices []Device) ([]Reading, error) {
 
 // Driver reads the version from the driver's own file, or asks nvidia-smi.
 func (d driver) Driver() string {
-	if raw, err := os.ReadFile(filepath.Join(d.proc, "version")); err == nil {
+	if raw, err := folder.ReadSystem(filepath.Join(d.proc, "version")); err == nil {
 		// NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue …
 		_, rest, _ := strings.Cut(string(raw), "Kernel Module")
 		for word := range strings.FieldsSeq(rest) {
@@ -135,14 +137,14 @@ func (d driver) query(fields ...string) ([][]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, program, "--query-gpu="+strings.Join(fields, ","),
-		"--format=csv,noheader,nounits").Output()
+	out, errs, err := folder.Output(exec.CommandContext(ctx, program, "--query-gpu="+strings.Join(fields, ","),
+		"--format=csv,noheader,nounits"))
 	var failed *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s does not answer within %s", d.smi, patience)
 	case errors.As(err, &failed):
-		said := strings.TrimSpace(string(out) + string(failed.Stderr))
+		said := strings.TrimSpace(string(out) + string(errs))
 		first, _, _ := strings.Cut(said, "\n")
 		return nil, fmt.Errorf("%s fails: %s", d.smi, first)
 	case err != nil:

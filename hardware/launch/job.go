@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"maps"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -397,17 +397,17 @@ func (j *Job) ReplaceControl(content []byte, at time.Time) error {
 	if j.ControlPath == "" {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(j.ControlPath), 0o777); err != nil {
+	if err := folder.MkdirAll(filepath.Dir(j.ControlPath), 0o777); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
 	next := j.ControlPath + ".new"
-	if err := os.WriteFile(next, content, 0o666); err != nil {
+	if err := folder.WriteFile(next, content, 0o666); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
-	if err := os.Chtimes(next, at, at); err != nil {
+	if err := folder.Chtimes(next, at, at); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
-	if err := os.Rename(next, j.ControlPath); err != nil {
+	if err := folder.Rename(next, j.ControlPath); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
 	return nil
@@ -426,7 +426,7 @@ func (j *Job) Prepare(n int, used time.Duration) error {
 	if j.CheckpointDir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(j.CheckpointDir, 0o777); err != nil {
+	if err := folder.MkdirAll(j.CheckpointDir, 0o777); err != nil {
 		return fmt.Errorf("make checkpoint directory: %w", err)
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Log is the file that receives a job's output, up to a limit. Its methods may be called from several goroutines.
@@ -13,8 +15,8 @@ type Log struct {
 	fail  func(reason string)
 	seen  func(output []byte)
 
-	mu      sync.Mutex // guards what follows
-	file    *os.File   // nil when the output is discarded
+	mu      sync.Mutex   // guards what follows
+	file    *folder.File // nil when the output is discarded
 	written int64
 	skip    int64 // bytes that come again, because the output is read anew
 	err     error // why the log is not complete
@@ -28,7 +30,7 @@ func OpenLog(path string, limit int64, again bool, fail func(reason string), see
 	if path == "" {
 		return l, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := folder.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
@@ -36,7 +38,7 @@ func OpenLog(path string, limit int64, again bool, fail func(reason string), see
 		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	}
 	var err error
-	if l.file, err = os.OpenFile(path, mode, 0o666); err != nil {
+	if l.file, err = folder.OpenFile(path, mode, 0o666); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	return l, nil

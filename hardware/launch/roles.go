@@ -3,7 +3,6 @@ package launch
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Codes of warnings.
@@ -133,7 +133,7 @@ func MetProgress(c contract.Cluster, net string) (met, known bool) {
 		}
 	}
 	for _, table := range []string{"tcp", "tcp6"} {
-		text, err := os.ReadFile(filepath.Join(net, table))
+		text, err := folder.ReadSystem(filepath.Join(net, table))
 		if err != nil {
 			continue
 		}

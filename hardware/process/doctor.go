@@ -27,14 +27,21 @@ func checkBinding() hardware.Check {
 
 func checkCleanUp() hardware.Check {
 	c := hardware.Check{Name: "clean-up", Status: hardware.OK,
-		Text: "when tfexp is killed, the kernel kills its jobs, and a guardian process what they leave behind"}
+		Text: "when tfexp is killed, a guardian process, from which the jobs descend, kills all of them"}
 	switch {
-	case groupHome() != "":
-		c.Text += "; each job is in a control group of its own"
 	case !runsHere:
 		c.Text = "no programs run, so none are left behind"
-	case runtime.GOOS != "linux":
-		c.Text = "when tfexp is killed, a guardian process kills its jobs; this system has no parent-death signal"
+	case lacking() != "":
+		c.Status, c.Text, c.Hint = hardware.Warn, lacking(), "mount it: mount -t proc proc /proc"
+	case !adopts():
+		c.Status, c.Text = hardware.Warn, mayEscape
+		c.Hint = "have jobs wait for the programs that they start, or run them on Linux"
+	case groupHome() != "":
+		c.Text += "; each job is in a control group of its own"
 	}
 	return c
 }
+
+// mayEscape is what doctor and a run say where the guardian is not told of all that jobs leave.
+const mayEscape = "when tfexp is killed, a guardian process kills its jobs; what a job starts may run on if it leaves its " +
+	"session and its parent ends: this system does not say from which job such a process comes"

@@ -84,11 +84,14 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	if opts.LogLimit <= 0 {
 		opts.LogLimit = launch.DefaultLogLimit
 	}
+	if text := lacking(); text != "" {
+		return nil, errors.New(text)
+	}
+	becomeReaper()
 	run, err := guard.ensure()
 	if err != nil {
 		return nil, err
 	}
-	becomeReaper()
 	records, err := openRegistry(opts.Registry, run)
 	if err != nil {
 		return nil, err
@@ -181,5 +184,5 @@ func Main(args []string) (handled bool, code int) {
 	if run == "" || len(args) != 0 {
 		return false, 0
 	}
-	return true, beGuardian(run, os.Stdin, os.Stdout)
+	return true, beGuardian(run, os.Stdin)
 }

@@ -13,13 +13,15 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // group is a control group (cgroups(7), version 2) that a program is started in: all that it forks stays there,
 // whatever its session, environment and parent. A nil group has no members.
 type group struct {
 	path string
-	fd   int // the folder, while a program is started in it; else -1
+	dir  *folder.File // while a program is started in it; else nil
 }
 
 // groupPrefix begins the names of groups; the mark of their program follows.
@@ -27,11 +29,11 @@ const groupPrefix = "tfexp-"
 
 // ownGroup returns the folder of the group of this process; empty where there is none that can be written.
 var ownGroup = sync.OnceValue(func() string {
-	own, err := os.ReadFile("/proc/self/cgroup")
+	own, err := folder.ReadSystem("/proc/self/cgroup")
 	if err != nil {
 		return ""
 	}
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	mounts, err := folder.ReadSystem("/proc/self/mountinfo")
 	if err != nil {
 		return ""
 	}
@@ -79,36 +81,37 @@ func newGroup(mark string) *group {
 		return nil
 	}
 	path := filepath.Join(home, groupPrefix+strings.ReplaceAll(mark, "/", "_"))
-	if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := folder.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	dir, err := folder.OpenFile(path, unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil
 	}
-	return &group{path, fd}
+	return &group{path, dir}
 }
 
-// startIn calls fork with what puts the child into the group, and without where the system does not do that.
-func (g *group) startIn(attr *syscall.SysProcAttr, fork func() (int, error)) (pid int, in *group, err error) {
+// startIn calls fork with the group's folder, and without, as -1, where the system does not put a child into it.
+func (g *group) startIn(fork func(folder int) (int, error)) (pid int, in *group, err error) {
 	if g == nil {
-		pid, err = fork()
+		pid, err = fork(-1)
 		return pid, nil, err
 	}
-	attr.UseCgroupFD, attr.CgroupFD = true, g.fd
-	pid, err = fork()
-	unix.Close(g.fd)
-	g.fd = -1
+	pid, err = fork(int(g.dir.Fd()))
+	g.dir.Close()
+	g.dir = nil
 	if err == nil {
 		return pid, g, nil
 	}
 	g.remove()
-	attr.UseCgroupFD = false
-	if pid, err = fork(); err == nil {
+	if pid, err = fork(-1); err == nil {
 		noGroups.Store(true)
 	}
 	return pid, nil, err
 }
+
+// intoGroup has a child start in a group.
+func intoGroup(attr *syscall.SysProcAttr, folder int) { attr.UseCgroupFD, attr.CgroupFD = true, folder }
 
 // pids returns the live processes of the group and of those below it.
 func (g *group) pids() (pids []int) {
@@ -117,7 +120,7 @@ func (g *group) pids() (pids []int) {
 	}
 	self := os.Getpid()
 	for _, dir := range g.folders() {
-		list, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+		list, err := folder.ReadSystem(filepath.Join(dir, "cgroup.procs"))
 		if err != nil {
 			continue
 		}
@@ -136,7 +139,7 @@ func (g *group) pids() (pids []int) {
 func (g *group) folders() []string {
 	dirs := []string{g.path}
 	for i := 0; i < len(dirs); i++ { // dirs grows
-		entries, err := os.ReadDir(dirs[i])
+		entries, err := folder.ReadDir(dirs[i])
 		if err != nil {
 			continue
 		}
@@ -152,7 +155,7 @@ func (g *group) folders() []string {
 // kill kills all processes of the group at once, those that fork meanwhile included, where the kernel can (5.14).
 func (g *group) kill() {
 	if g != nil {
-		os.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
+		folder.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
 	}
 }
 
@@ -163,7 +166,7 @@ func (g *group) remove() {
 	}
 	dirs := g.folders()
 	for i := len(dirs) - 1; i >= 0; i-- {
-		unix.Rmdir(dirs[i]) // what is still in use is removed when the folder of results is used again
+		folder.Remove(dirs[i]) // what is still in use is removed when the folder of results is used again
 	}
 }
 
@@ -172,13 +175,13 @@ func groupsOf(home, run string) (groups []*group) {
 	if home == "" || run == "" || !isGroupFolder(home) {
 		return nil
 	}
-	entries, err := os.ReadDir(home)
+	entries, err := folder.ReadDir(home)
 	if err != nil {
 		return nil
 	}
 	for _, e := range entries {
 		if e.IsDir() && strings.HasPrefix(e.Name(), groupPrefix+run+".") {
-			groups = append(groups, &group{filepath.Join(home, e.Name()), -1})
+			groups = append(groups, &group{filepath.Join(home, e.Name()), nil})
 		}
 	}
 	return groups

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -72,7 +73,7 @@ func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen fu
 // Discard ends a program whose job could not be started.
 func (h hands) Discard(p *program) {
 	p.signal(syscall.SIGKILL)
-	awaitExit(p.id.pid)
+	children.await(p.id.pid)
 	p.life.Lock()
 	children.reap(p.id.pid)
 	p.reaped = true
@@ -154,15 +155,23 @@ func (e *Engine) spawn(p *program, part scheduler.Part) (pid int, err error) {
 	if err := j.Prepare(len(cpus), p.Before); err != nil {
 		return 0, err
 	}
-	null, err := os.Open(os.DevNull)
+	null, err := folder.OpenFile(os.DevNull, os.O_RDONLY, 0)
 	if err != nil {
 		return 0, err
 	}
 	defer null.Close()
-	out := p.log.in.Fd()
-	attr := &syscall.ProcAttr{Dir: j.Dir, Env: env, Files: []uintptr{null.Fd(), out, out}, Sys: sessionAttr()}
-	pid, p.group, err = newGroup(p.mark).startIn(attr.Sys, func() (int, error) {
-		return e.forks.fork(cpus, program, j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}), attr)
+	in, out := null.Fd(), p.log.in.Fd()
+	f := fork{CPUs: cpus, Program: program, Dir: j.Dir, Env: env,
+		Argv: j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs})}
+	if err := folder.Try("exec", program); err != nil {
+		return 0, err
+	}
+	pid, p.group, err = newGroup(p.mark).startIn(func(group int) (int, error) {
+		if adopts() {
+			return guard.fork(f, in, out, group)
+		}
+		return e.forks.fork(cpus, program, f.Argv,
+			&syscall.ProcAttr{Dir: j.Dir, Env: env, Files: []uintptr{in, out, out}, Sys: sessionAttr()})
 	})
 	runtime.KeepAlive(p.log.in)
 	if errors.Is(err, fs.ErrNotExist) { // the file itself was found
@@ -234,7 +243,7 @@ func notRunnable(name string, err error) error {
 	return fmt.Errorf("program %q: %w", name, launch.Underlying(err))
 }
 
-// forkThread is an operating-system thread that does all forks of an engine.
+// forkThread is an operating-system thread that does all forks of an engine where the guardian does not.
 // The parent-death signal of a child is sent when the thread that forked it
 // ends, so the thread lives as long as the engine; and a child inherits the
 // thread's CPUs, so it is bound before its first instruction.
@@ -271,13 +280,19 @@ func (t *forkThread) fork(cpus []int, program string, argv []string, attr *sysca
 	return pid, err
 }
 
-// children are the processes that this package started and has not yet
+// children are the programs that this package started and has not yet
 // waited for, of all engines: nobody else may wait for them.
 var children childSet
 
 type childSet struct {
 	mu   sync.Mutex // held while a child is being made, so that none is unknown
-	pids map[int]bool
+	pids map[int]*child
+}
+
+// child is a program: one of this process, or of its guardian.
+type child struct {
+	of     *link         // the guardian whose child it is; nil: this process's own
+	exited chan struct{} // closed when the guardian says so, or is gone
 }
 
 func (c *childSet) add(fork func() (int, error)) (int, error) {
@@ -285,23 +300,95 @@ func (c *childSet) add(fork func() (int, error)) (int, error) {
 	defer c.mu.Unlock()
 	pid, err := fork()
 	if err == nil {
-		if c.pids == nil {
-			c.pids = map[int]bool{}
-		}
-		c.pids[pid] = true
+		c.know(pid, &child{})
 	}
 	return pid, err
 }
 
-// reap waits for a child, and from then on its number may be used again.
-func (c *childSet) reap(pid int) (status syscall.WaitStatus, used syscall.Rusage) {
+// know adds a child. mu must be held.
+func (c *childSet) know(pid int, of *child) {
+	if c.pids == nil {
+		c.pids = map[int]*child{}
+	}
+	c.pids[pid] = of
+}
+
+// adopt adds a program that a guardian has forked.
+func (c *childSet) adopt(pid int, of *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for {
-		if _, err := syscall.Wait4(pid, &status, 0, &used); err != syscall.EINTR {
-			break
+	c.know(pid, &child{of, make(chan struct{})})
+}
+
+// exit says that a program has exited.
+func (c *childSet) exit(pid int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.pids[pid]; p != nil {
+		close(p.exited)
+	}
+}
+
+// lose makes the programs of a guardian that is gone children of this process.
+func (c *childSet) lose(l *link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.pids {
+		if p.of == l {
+			p.of = nil
+			select {
+			case <-p.exited:
+			default:
+				close(p.exited)
+			}
 		}
 	}
+}
+
+// await returns when a program has exited. Its number stays taken until it is reaped.
+func (c *childSet) await(pid int) {
+	c.mu.Lock()
+	p := c.pids[pid]
+	c.mu.Unlock()
+	if p != nil && p.exited != nil {
+		<-p.exited
+	}
+	c.mu.Lock()
+	own := p == nil || p.of == nil
+	c.mu.Unlock()
+	if own {
+		awaitExit(pid)
+	}
+}
+
+// reap waits for a program, and from then on its number may be used again.
+func (c *childSet) reap(pid int) (status syscall.WaitStatus, used syscall.Rusage) {
+	c.mu.Lock()
+	remote := c.pids[pid] != nil && c.pids[pid].of != nil
+	c.mu.Unlock()
+	if remote {
+		guard.mu.Lock()
+		a, err := guard.ask(message{Reap: pid})
+		guard.mu.Unlock()
+		if err == nil {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			delete(c.pids, pid)
+			return a.Status, a.Usage
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wait(pid, &status, &used)
 	delete(c.pids, pid)
 	return status, used
+}
+
+// wait waits for a process of this one's own.
+func wait(pid int, status *syscall.WaitStatus, used *syscall.Rusage) {
+	for {
+		if _, err := syscall.Wait4(pid, status, 0, used); err != syscall.EINTR {
+			return
+		}
+	}
 }

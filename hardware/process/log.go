@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // jobLog carries a job's output from a pipe to its log file. A pipe, and not
@@ -47,7 +48,10 @@ func openLog(path string, limit int64, again bool, fail func(string), seen func(
 	l := &jobLog{file: file, exited: make(chan struct{}), copied: make(chan struct{})}
 	if path == "" {
 		close(l.copied)
-		l.in, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		null, err := folder.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		if err == nil {
+			l.in = null.File
+		}
 		return l, err
 	}
 	if l.out, l.in, err = os.Pipe(); err != nil {

@@ -16,8 +16,12 @@ func ownProgram() (string, error) { return os.Executable() }
 // sessionAttr makes a child the leader of a session.
 func sessionAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-func becomeReaper()  {}
-func setName(string) {}
+func lacking() string { return "" }
+
+// adopts is false: macOS gives processes that lost their parent to its first one.
+func adopts() bool       { return false }
+func becomeReaper() bool { return false }
+func setName(string)     {}
 
 // onCPUs runs f: macOS does not bind threads to CPUs.
 func onCPUs(_ []int, f func()) error {
@@ -120,7 +124,8 @@ func newGroup(string) *group        { return nil }
 func (*group) pids() []int          { return nil }
 func (*group) kill()                {}
 func (*group) remove()              {}
-func (*group) startIn(_ *syscall.SysProcAttr, fork func() (int, error)) (pid int, in *group, err error) {
-	pid, err = fork()
+func (*group) startIn(fork func(folder int) (int, error)) (pid int, in *group, err error) {
+	pid, err = fork(-1)
 	return pid, nil, err
 }
+func intoGroup(*syscall.SysProcAttr, int) {}

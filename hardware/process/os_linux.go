@@ -2,7 +2,6 @@ package process
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // rssUnit is what the kernel counts a process's memory in.
@@ -27,14 +28,33 @@ func sessionAttr() *syscall.SysProcAttr {
 }
 
 // becomeReaper makes this process the parent of descendants whose own parent
-// died. Where that is not allowed, what left a job's process group is only
-// found by its mark, when tfexp ends.
-var becomeReaper = sync.OnceFunc(func() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) })
+// died, and reports whether it could.
+var becomeReaper = sync.OnceValue(func() bool {
+	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
+})
+
+// adopts reports whether the guardian is told of all that the jobs leave: it is the parent of their programs, and
+// becomes that of what these leave.
+func adopts() bool { return becomeReaper() && haveProc() }
+
+// lacking says why programs cannot be run, if so.
+func lacking() string {
+	if haveProc() {
+		return ""
+	}
+	return "there is no /proc, by which programs are paused and ended: experiments can be simulated"
+}
+
+// haveProc reports whether the system shows its processes.
+var haveProc = sync.OnceValue(func() bool {
+	_, ok := readProc(os.Getpid())
+	return ok
+})
 
 // setName changes the name by which this process is listed.
 func setName(name string) {
 	// The main thread's name, whichever thread this is. A failure is harmless.
-	os.WriteFile("/proc/self/comm", []byte(name), 0)
+	folder.WriteFile("/proc/self/comm", []byte(name), 0)
 }
 
 // onCPUs runs f while the calling thread, which must be locked, is bound to cpus.
@@ -86,7 +106,7 @@ func awaitExit(pid int) {
 
 // bootID names this boot of the machine.
 func bootID() string {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	id, err := folder.ReadSystem("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return "unknown"
 	}
@@ -96,7 +116,7 @@ func bootID() string {
 // readProc reads /proc/PID/stat, see proc_pid_stat(5). The start time is in
 // clock ticks since boot.
 func readProc(pid int) (p proc, ok bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	stat, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return p, false
 	}
@@ -132,7 +152,7 @@ func processes() []proc {
 
 // numbers returns the entries of a folder whose names are numbers, ascending.
 func numbers(dir string) []int {
-	f, err := os.Open(dir)
+	f, err := folder.OpenFile(dir, os.O_RDONLY, 0)
 	if err != nil {
 		return nil
 	}
@@ -151,7 +171,7 @@ func numbers(dir string) []int {
 // hasMark reports whether the environment that a process was started with says
 // that it is of a run, or of one job of it.
 func hasMark(pid int, mark string) bool {
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	env, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return false
 	}
@@ -167,7 +187,7 @@ func hasMark(pid int, mark string) bool {
 // hasEnviron reports whether a process can be seen to have an environment: it does not
 // while it exits, and for a moment when it becomes another program.
 func hasEnviron(pid int) bool {
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	env, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/environ")
 	return err == nil && len(env) > 0
 }
 
@@ -180,7 +200,7 @@ var haveChildLists = sync.OnceValue(func() bool {
 })
 
 func childrenOfThread(pid, tid int) (pids []int) {
-	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, tid))
+	list, err := folder.ReadSystem(fmt.Sprintf("/proc/%d/task/%d/children", pid, tid))
 	if err != nil {
 		return nil
 	}
@@ -211,13 +231,19 @@ func descendants(roots []int) []int {
 	return slices.Compact(found)
 }
 
-// orphans returns the processes that came to this one because their parent
-// died, and waits for those that are dead. They differ from what other
+// orphans returns the processes that came to the guardian or to this process because their parent
+// died, and waits for those of this process that are dead. They differ from what other
 // parts of the program started by their session.
 func orphans() (alive []proc) {
+	guard.mu.Lock() // no fork is under way
+	defer guard.mu.Unlock()
 	children.mu.Lock()
 	defer children.mu.Unlock()
-	self := os.Getpid()
+	l := guard.link
+	parents := []int{os.Getpid()}
+	if l != nil && !l.gone {
+		parents = append(parents, l.pid)
+	}
 	own, err := unix.Getsid(0)
 	if err != nil {
 		return nil
@@ -225,25 +251,26 @@ func orphans() (alive []proc) {
 	// The kernel gives orphans to the reaper's first thread.
 	var pids []int
 	if haveChildLists() {
-		pids = childrenOfThread(self, self)
+		for _, parent := range parents {
+			pids = append(pids, childrenOfThread(parent, parent)...)
+		}
 	} else {
 		for _, p := range processes() {
-			if p.parent == self {
+			if slices.Contains(parents, p.parent) {
 				pids = append(pids, p.pid)
 			}
 		}
 	}
 	for _, pid := range pids {
-		if children.pids[pid] {
+		if children.pids[pid] != nil || l != nil && pid == l.pid {
 			continue
 		}
 		p, ok := readProc(pid)
 		switch {
-		case !ok || p.session == own || p.session == 0:
+		case !ok || !slices.Contains(parents, p.parent) || p.session == own || p.session == 0:
 		case p.zombie:
-			if _, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil); err != nil && !errors.Is(err, syscall.EINTR) {
-				continue
-			}
+			// It fails for those of the guardian, which waits for them.
+			syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 		default:
 			alive = append(alive, p)
 		}

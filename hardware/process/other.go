@@ -31,6 +31,8 @@ func (site) Local(*engine.Hardware) bool { return true }
 func (site) Close() error                { return nil }
 
 func groupHome() string { return "" }
+func adopts() bool      { return false }
+func lacking() string   { return "" }
 
 // Main does what a second process of this program is started for: here, nothing.
 func Main([]string) (handled bool, code int) { return false, 0 }

@@ -12,13 +12,15 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // registry records the live jobs of an engine in a file, for a tfexp that
 // comes after this one was killed: a line with the run and the boot of the
 // machine, one with the folder of control groups, then a line for each start
 // and each end of a job. A nil registry records nothing.
-type registry struct{ file *os.File }
+type registry struct{ file *folder.File }
 
 const registryHeader = "tfexp jobs, run %s, boot %s\n"
 
@@ -29,7 +31,7 @@ func openRegistry(path, run string) (*registry, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
+	f, err := folder.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errRegistry, err)
 	}
@@ -58,7 +60,7 @@ func (r *registry) close() error {
 	if r == nil {
 		return nil
 	}
-	err := errors.Join(r.file.Close(), os.Remove(r.file.Name()))
+	err := errors.Join(r.file.Close(), folder.Remove(r.file.Name()))
 	if err != nil {
 		return fmt.Errorf("close registry: %w", err)
 	}
@@ -78,7 +80,7 @@ func Sweep(path string) (killed []string, err error) {
 	} else if err == nil && !info.Mode().IsRegular() {
 		return nil, setAside(path)
 	}
-	f, err := os.Open(path)
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
@@ -103,7 +105,7 @@ func Sweep(path string) (killed []string, err error) {
 	if run != "" && boot == bootID() {
 		killed = r.killLeft(run, false)
 	}
-	if err := os.Remove(path); err != nil {
+	if err := folder.Remove(path); err != nil {
 		return killed, fmt.Errorf("sweep: %w", err)
 	}
 	return killed, nil
@@ -116,7 +118,7 @@ var ErrGarbled = errors.New("the list of running jobs was damaged")
 // setAside renames a registry that cannot be read.
 func setAside(path string) error {
 	aside := path + ".damaged"
-	if err := os.Rename(path, aside); err != nil {
+	if err := folder.Rename(path, aside); err != nil {
 		return fmt.Errorf("sweep: %s is not a registry of jobs, and cannot be set aside: %w", path, err)
 	}
 	return fmt.Errorf("%w and has been set aside as %s", ErrGarbled, aside)
@@ -140,7 +142,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 		sessions[id.pid] = listed && p.start == id.start || !listed && fresh
 	}
 	seen := map[ident]bool{}
-	for range killPasses {
+	for pass := 0; pass < killPasses || fresh; pass++ {
 		groups := groupsOf(r.home, run)
 		doomed := map[int]bool{}
 		for _, g := range groups {
@@ -149,6 +151,9 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			}
 		}
 		table := processes()
+		if fresh { // this is the guardian: all that descends from it is of jobs
+			doomed[self] = true
+		}
 		for _, p := range table {
 			if sessions[p.session] || sessions[p.group] || hasMark(p.pid, run) {
 				doomed[p.pid] = true
@@ -178,7 +183,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			}
 			break
 		}
-		time.Sleep(killPause)
+		time.Sleep(killPause * time.Duration(1+pass/killPasses*killPasses)) // for what SIGKILL does not end, less often
 	}
 	return killed
 }

@@ -111,7 +111,7 @@ func (p *program) bind(cpus []int) error {
 // Attend waits for a program to exit, and kills what it leaves behind.
 func (h hands) Attend(p *program) {
 	e := h.e
-	awaitExit(p.id.pid)
+	children.await(p.id.pid)
 	p.life.Lock()
 	status, used := children.reap(p.id.pid)
 	p.reaped = true

@@ -28,6 +28,9 @@ func openSite(run engine.Run) (engine.Site, []string, error) {
 		}
 		err = nil
 	}
+	if !adopts() && run.Warn != nil {
+		run.Warn(mayEscape)
+	}
 	return s, killed, err
 }
 

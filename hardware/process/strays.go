@@ -19,9 +19,9 @@ func groupHome() string {
 	return ownGroup()
 }
 
-// strays follows, where programs have no groups, the processes that lost their parent and came to this one: one that
+// strays follows, where programs have no groups, the processes that lost their parent and came to the guardian: one that
 // left its session and cleared its environment does not show from which program it came. It dies with tfexp, or when no
-// engine is open.
+// engine is open. The registry names it for the case that the guardian is killed with tfexp.
 type strays struct {
 	records *registry
 	stop    chan struct{}
@@ -57,20 +57,18 @@ func followStrays(records *registry) *strays {
 	return s
 }
 
-// look makes new orphans known to the guardian and the registry, and forgets those that are gone.
+// look makes new orphans known to the registry, and forgets those that are gone.
 func (s *strays) look() {
 	alive := map[ident]bool{}
 	for _, o := range orphans() {
 		id := ident{o.pid, o.start}
 		alive[id] = true
 		if !s.known[id] {
-			guard.watch(id)
 			s.records.started(id)
 		}
 	}
 	for id := range s.known {
 		if !alive[id] {
-			guard.forget(id)
 			s.records.ended(id)
 		}
 	}
@@ -96,8 +94,5 @@ func (s *strays) close() {
 			}
 		}
 		time.Sleep(killPause)
-	}
-	for id := range s.known {
-		guard.forget(id)
 	}
 }

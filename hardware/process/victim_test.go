@@ -65,8 +65,15 @@ func victim(dir string) {
 	if err := e.Pause(1); err != nil {
 		panic(err)
 	}
-	if err := os.WriteFile(dir+"/guardian", fmt.Appendf(nil, "%d\n", guard.pid), 0o666); err != nil {
+	if err := os.WriteFile(dir+"/guardian", fmt.Appendf(nil, "%d\n", guardianPID()), 0o666); err != nil {
 		panic(err)
 	}
 	select {}
+}
+
+// guardianPID is the number of this process's guardian.
+func guardianPID() int {
+	guard.mu.Lock()
+	defer guard.mu.Unlock()
+	return guard.link.pid
 }

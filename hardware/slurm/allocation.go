@@ -80,7 +80,9 @@ func (p *pool) follow(a *allocation, out, errs io.Reader) {
 	reading.Go(func() {
 		lines := bufio.NewScanner(errs)
 		for lines.Scan() {
-			said.WriteString(lines.Text() + "\n")
+			if said.Len() < 1<<20 {
+				said.WriteString(lines.Text() + "\n")
+			}
 			if m := pendingJob.FindStringSubmatch(lines.Text()); m != nil {
 				p.site.note(m[1], true)
 				p.mu.Lock()
@@ -92,7 +94,7 @@ func (p *pool) follow(a *allocation, out, errs io.Reader) {
 	granted := false
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if f := strings.Fields(lines.Text()); len(f) == 3 && f[0] == "granted" && !granted {
+		if f := strings.Fields(lines.Text()); len(f) == 3 && f[0] == "granted" && !granted && len(jobNumbers(f[1:2])) == 1 {
 			granted = true
 			p.site.note(f[1], true)
 			p.jobs.Go(func() {

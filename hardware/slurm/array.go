@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Slurm is the batch system of a cluster. It asks the controller as seldom as it can: sites count the calls.
@@ -54,7 +54,7 @@ func (Slurm) Check(ctx context.Context, a engine.Array) error {
 // Submit implements engine.Batch: one call.
 func (Slurm) Submit(ctx context.Context, a engine.Array) (string, error) {
 	path := filepath.Join(a.Dir, "task.sh")
-	if err := os.WriteFile(path, []byte(taskScript(a)), 0o755); err != nil {
+	if err := folder.WriteFile(path, []byte(taskScript(a)), 0o755); err != nil {
 		return "", fmt.Errorf("write the script of an array: %w", err)
 	}
 	numbers := ranges(a.Tasks)
@@ -68,6 +68,10 @@ func (Slurm) Submit(ctx context.Context, a engine.Array) (string, error) {
 		return "", Explained(err)
 	}
 	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // a cluster's name may follow
+	if job, err = jobNumber(job); err != nil {
+		return "", fmt.Errorf("sbatch answered with something else than the job that it submitted: %w; "+
+			"look for it with squeue --me", err)
+	}
 	return job, nil
 }
 
@@ -92,6 +96,9 @@ func ranges(numbers []int) string {
 // Alive implements engine.Batch: one call. A task is known by its array and its place there: it may have a number
 // of its own, may have been moved to another partition, or wait to be started again.
 func (Slurm) Alive(ctx context.Context, jobs []string) (map[string][]int, error) {
+	if jobs = jobNumbers(jobs); len(jobs) == 0 {
+		return map[string][]int{}, nil
+	}
 	out, err := RunCommand(ctx, 0, "squeue", "-h", "-r", "-t", "all", "-j", strings.Join(jobs, ","), "-o", "%F|%K|%T")
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), "invalid job id") {
 		return map[string][]int{}, nil // Slurm has forgotten them all
@@ -119,6 +126,9 @@ var overStates = []string{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_F
 
 // Cancel implements engine.Batch.
 func (Slurm) Cancel(ctx context.Context, jobs []string) error {
+	if jobs = jobNumbers(jobs); len(jobs) == 0 {
+		return nil
+	}
 	_, err := Call(ctx, DefaultPatience, "scancel", jobs...)
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), "invalid job id") {
 		return nil

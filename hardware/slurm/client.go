@@ -4,7 +4,6 @@
 package slurm
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Commands are those that tfexp runs.
@@ -108,13 +108,11 @@ func RunCommand(ctx context.Context, limit time.Duration, command string, args .
 		cmd.Env = append(cmd.Env, "SLURM_TIME_FORMAT=%s")
 	}
 	cmd.WaitDelay = time.Second
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
+	out, errs, err := folder.Output(cmd)
 	if err == nil {
-		return out.String(), nil
+		return string(out), nil
 	}
-	e := &CommandError{Command: command, Text: QuotedLine(errs.String()), Code: -1}
+	e := &CommandError{Command: command, Text: QuotedLine(string(errs)), Code: -1}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		e.Code = exit.ExitCode()
@@ -123,9 +121,24 @@ func RunCommand(ctx context.Context, limit time.Duration, command string, args .
 	}
 	if ctx.Err() != nil && e.Text == "" {
 		e.Text = "it did not answer within " + limit.String()
-		return out.String(), errors.Join(e, ctx.Err())
+		return string(out), errors.Join(e, ctx.Err())
 	}
-	return out.String(), e
+	return string(out), e
+}
+
+// jobNumber reads the number of a job, as Slurm prints it or a note has it: what else stands there is no argument for
+// its commands.
+func jobNumber(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if n, err := strconv.ParseUint(text, 10, 32); err != nil || n == 0 || text != strconv.FormatUint(n, 10) {
+		return "", fmt.Errorf("%.40q is no number of a job", text)
+	}
+	return text, nil
+}
+
+// jobNumbers returns those of jobs that are numbers.
+func jobNumbers(jobs []string) []string {
+	return slices.DeleteFunc(slices.Clone(jobs), func(job string) bool { _, err := jobNumber(job); return err != nil })
 }
 
 // Call runs a command as Run does, and again while the controller does not answer, with growing pauses of a random
@@ -437,7 +450,7 @@ type Probe struct{ dir, token string }
 
 // NewProbe writes a file to look for into a folder.
 func NewProbe(dir string) (*Probe, error) {
-	f, err := os.CreateTemp(dir, ".probe-")
+	f, err := folder.CreateTemp(dir, ".probe-")
 	if err != nil {
 		return nil, fmt.Errorf("look whether the folder is shared: %w", err)
 	}
@@ -460,7 +473,7 @@ func (p *Probe) Judge(out string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%w (%w)", ErrBusy, err)
 	}
-	back, _ := os.ReadFile(p.token + ".back")
+	back, _ := folder.ReadFile(filepath.Split(p.token + ".back"))
 	switch {
 	case !strings.Contains(out, "seen") || string(back) != "tfexp\n":
 		return fmt.Errorf("%w: %s is another one there, or missing", ErrNotShared, p.dir)
@@ -476,6 +489,6 @@ func (p *Probe) Path() string { return p.token }
 // Close removes its files.
 func (p *Probe) Close() {
 	for _, name := range []string{p.token, p.token + ".back"} {
-		os.Remove(filepath.Clean(name))
+		folder.Remove(filepath.Clean(name))
 	}
 }

@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 func TestHosts(t *testing.T) {
@@ -199,5 +203,41 @@ func TestProbe(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// What sbatch answers in place of a number, and what a note or an array of somebody else has, never becomes an argument
+// of scancel or squeue.
+func TestJobsAreNumbers(t *testing.T) {
+	called := filepath.Join(t.TempDir(), "called")
+	for _, answer := range []string{"--help", "-5", "0", "", "12 --me", "99999999999999", "a", "+7", "1\n2"} {
+		fakes(t, map[string]string{"sbatch": fmt.Sprintf("printf '%%s' '%s'", answer), "scancel": "echo >" + called,
+			"squeue": "echo >" + called})
+		job, err := Slurm{}.Submit(t.Context(), engine.Array{Dir: t.TempDir(), Command: []string{"true"}, Tasks: []int{0}})
+		if err == nil || !strings.Contains(err.Error(), "is no number of a job") {
+			t.Errorf("%q: job %q, %v", answer, job, err)
+		}
+		if err := (Slurm{}).Cancel(t.Context(), []string{answer}); err != nil {
+			t.Error(err)
+		}
+		if alive, err := (Slurm{}).Alive(t.Context(), []string{answer}); err != nil || len(alive) > 0 {
+			t.Errorf("%v, %v", alive, err)
+		}
+	}
+	if _, err := os.Stat(called); err == nil {
+		t.Error("a command was called for no job")
+	}
+	fakes(t, map[string]string{"sbatch": "echo '123;cluster'"})
+	if job, err := (Slurm{}).Submit(t.Context(), engine.Array{Dir: t.TempDir(), Tasks: []int{0}, Command: []string{"true"}}); job != "123" || err != nil {
+		t.Errorf("%q, %v", job, err)
+	}
+}
+
+// A command that prints without end is ended, and costs no memory.
+func TestOutputIsBounded(t *testing.T) {
+	fakes(t, map[string]string{"scontrol": "exec yes"})
+	out, err := RunCommand(t.Context(), 0, "scontrol", "show", "job")
+	if err == nil || !strings.Contains(err.Error(), "more than 64 MiB") || len(out) > folder.MostOutput {
+		t.Errorf("%d bytes, %v", len(out), err)
 	}
 }

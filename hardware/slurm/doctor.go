@@ -56,7 +56,7 @@ func shared(ctx context.Context, partition string) hardware.Check {
 	dir, err := os.Getwd()
 	if err == nil {
 		var program string
-		if program, err = os.Executable(); err == nil {
+		if program, err = hardware.Program(); err == nil {
 			err = CheckShared(ctx, Request{Partition: partition}, dir, program, doctorPatience)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -46,7 +47,7 @@ var engines atomic.Int64 // made so far; part of the names of folders
 
 func newEngine(p *pool, task engine.Task) (*Engine, error) {
 	dir := filepath.Join(p.site.run.Dir, fmt.Sprintf("%s%d-%d", folderPrefix, os.Getpid(), engines.Add(1)))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make a folder for steps: %w", err)
 	}
 	e := &Engine{
@@ -110,7 +111,7 @@ func (e *Engine) Close() error {
 	e.cancel()
 	e.reader.Wait()
 	e.pool.use(nil)
-	return os.RemoveAll(e.dir)
+	return folder.RemoveAll(e.dir)
 }
 
 // The engine keeps the scheduler's contracts.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // output is the file that a step writes on its node, on its way to the job's log.
@@ -20,7 +21,7 @@ type output struct {
 	log  *launch.Log
 
 	mu   sync.Mutex // guards what follows
-	file *os.File
+	file *folder.File
 	tail []byte // the end of what was read
 }
 
@@ -51,7 +52,7 @@ func (o *output) next() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.file == nil {
-		f, err := os.Open(o.path + ".0")
+		f, err := folder.OpenFile(o.path+".0", os.O_RDONLY, 0)
 		if err != nil {
 			return
 		}
@@ -82,7 +83,7 @@ func (o *output) drain() {
 		at, err := o.file.Seek(0, io.SeekCurrent)
 		o.file.Close()
 		o.file = nil
-		if f, openErr := os.Open(o.path + ".0"); err == nil && openErr == nil {
+		if f, openErr := folder.OpenFile(o.path+".0", os.O_RDONLY, 0); err == nil && openErr == nil {
 			f.Seek(at, io.SeekStart)
 			o.file = f
 		}
@@ -95,7 +96,7 @@ func (o *output) drain() {
 		o.file.Close()
 		o.file = nil
 	}
-	os.Remove(o.path + ".0")
+	folder.Remove(o.path + ".0")
 }
 
 // lastLine is the last line that was read.

@@ -17,9 +17,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // noteFile lists, in the folder of results, the allocations that a run has submitted, for one after it.
@@ -49,7 +48,7 @@ func openSite(run engine.Run) (engine.Site, []string, error) {
 	s := &site{run: run, forks: newForker(), pools: map[string]*pool{}}
 	left, _ := filepath.Glob(filepath.Join(run.Dir, folderPrefix+"*")) // the pattern is right
 	for _, dir := range left {
-		if err := os.RemoveAll(dir); err != nil {
+		if err := folder.RemoveAll(dir); err != nil {
 			return nil, nil, fmt.Errorf("clean up after an earlier run: %w", err)
 		}
 	}
@@ -68,7 +67,7 @@ func openSite(run engine.Run) (engine.Site, []string, error) {
 	if err != nil {
 		return nil, removed, Explained(fmt.Errorf("clean up after an earlier run: %w", err))
 	}
-	return s, removed, os.Remove(s.noteFile())
+	return s, removed, folder.Remove(s.noteFile())
 }
 
 // sweep cancels what a note says was left behind.
@@ -128,11 +127,11 @@ func (s *site) note(job string, there bool) {
 // write writes the note. One that cannot be written costs nothing unless tfexp is killed. mu must be held.
 func (s *site) write() {
 	if len(s.noted.Allocations) == 0 && s.noted.Joined == "" {
-		os.Remove(s.noteFile())
+		folder.Remove(s.noteFile())
 		return
 	}
 	if raw, err := json.Marshal(s.noted); err == nil {
-		_ = renameio.WriteFile(s.noteFile(), append(raw, '\n'), 0o644)
+		_ = folder.Write(s.noteFile(), append(raw, '\n'), 0o644)
 	}
 }
 

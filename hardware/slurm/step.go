@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -102,7 +102,7 @@ func (e *Engine) prepare(s *step, part scheduler.Part) error {
 	if err := s.Job.Prepare(len(cpus), s.Before); err != nil {
 		return err
 	}
-	return os.WriteFile(s.script, script(&s.Job, part, cpus, gpus), 0o755)
+	return folder.WriteFile(s.script, script(&s.Job, part, cpus, gpus), 0o755)
 }
 
 // cpus returns a node's numbers of the cores of a part, and gpus the names of its GPUs.

@@ -2,11 +2,12 @@ package builtin
 
 import (
 	"bytes"
-	"os"
 	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // ticks is how many there are in a second, by the kernel's interface for programs on all common machines.
@@ -17,7 +18,7 @@ const ticks = 100
 func Began() time.Time {
 	now := time.Now()
 	var up unix.Timespec
-	text, err := os.ReadFile("/proc/self/stat")
+	text, err := folder.ReadSystem("/proc/self/stat")
 	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil {
 		return now
 	}

@@ -8,13 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"github.com/tfexp/tfexp/jobs/builtin/network"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // checkpointFile is the name of a checkpoint in TFEXP_CHECKPOINT_DIR.
@@ -45,10 +43,10 @@ func writeCheckpoint(path string, c config, s state) error {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
 	sum := sha256.Sum256(body.Bytes())
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := folder.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
-	if err := maybe.WriteFile(path, append(sum[:], body.Bytes()...), 0o644); err != nil {
+	if err := folder.Write(path, append(sum[:], body.Bytes()...), 0o644); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
 	return nil
@@ -57,7 +55,7 @@ func writeCheckpoint(path string, c config, s state) error {
 // readCheckpoint returns what writeCheckpoint left at path for a training of c.
 // The error is fs.ErrNotExist where there is none.
 func readCheckpoint(path string, c config) (state, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := folder.ReadFile(filepath.Split(path))
 	if err != nil {
 		return state{}, fmt.Errorf("read checkpoint: %w", err)
 	}
@@ -99,7 +97,7 @@ func (s state) fits(c config) bool {
 
 // removeCheckpoint takes away the checkpoint of a finished training.
 func removeCheckpoint(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := folder.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove checkpoint: %w", err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // reachedFile is beside the checkpoint: how far the training has come.
@@ -25,7 +26,7 @@ type saves struct {
 	steps  int           // at the last checkpoint
 	epochs int           // reported by then
 	at     time.Duration // on the clock, of the last checkpoint
-	file   *os.File      // the reachedFile; nil: not open
+	file   *folder.File  // the reachedFile; nil: not open
 }
 
 // due reports whether it is time for a checkpoint after so many steps and epochs.
@@ -55,10 +56,10 @@ func (s *saves) reached(steps int, trained time.Duration) {
 	}
 	if s.file == nil {
 		dir := filepath.Dir(s.path)
-		if os.MkdirAll(dir, 0o755) != nil {
+		if folder.MkdirAll(dir, 0o755) != nil {
 			return
 		}
-		f, err := os.OpenFile(filepath.Join(dir, reachedFile), os.O_RDWR|os.O_CREATE, 0o644)
+		f, err := folder.OpenFile(filepath.Join(dir, reachedFile), os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {
 			return // what is lost is then not known: no reason to fail
 		}
@@ -75,7 +76,7 @@ func (s *saves) reached(steps int, trained time.Duration) {
 // is lost and no checkpoint was asked for.
 func (s *saves) resumed(st state, epochs int) (contract.Resumed, bool) {
 	s.done(st.Steps, epochs)
-	b, err := os.ReadFile(filepath.Join(filepath.Dir(s.path), reachedFile))
+	b, err := folder.ReadFile(filepath.Dir(s.path), reachedFile)
 	if err != nil || len(b) != 16 {
 		return contract.Resumed{}, false
 	}
@@ -98,7 +99,7 @@ func (s *saves) remove() error {
 		return nil
 	}
 	s.close()
-	if err := os.Remove(filepath.Join(filepath.Dir(s.path), reachedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := folder.Remove(filepath.Join(filepath.Dir(s.path), reachedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove checkpoint: %w", err)
 	}
 	return removeCheckpoint(s.path)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // settled is the age from which a file's modification time tells it apart
@@ -139,7 +141,7 @@ func (c *Control) Read() (Message, bool, error) {
 const maxControl = 64 << 10
 
 func readFile(path string) ([]byte, fs.FileInfo, error) {
-	f, err := os.Open(path)
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -230,7 +232,7 @@ func WriteMessage(path string, m Message) error {
 }
 
 func writeFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	f, err := folder.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
@@ -239,10 +241,10 @@ func writeFile(path string, text []byte) error {
 		err = cerr
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = folder.Rename(f.Name(), path)
 	}
 	if err != nil {
-		os.Remove(f.Name())
+		folder.Remove(f.Name())
 		return fmt.Errorf("write control file: %w", err)
 	}
 	return nil

@@ -202,11 +202,11 @@ func (p *parser) progressLine(line []byte) {
 		return
 	}
 	u := parsed.Tfexp
-	switch {
-	case u == nil:
+	if u == nil {
 		return // "tfexp" is somewhere else in the object, which is not ours
-	case u.Epoch < 0 || u.Step < 0 || u.Threads < 0 || u.Seconds != nil && *u.Seconds < 0:
-		p.warn("progress line: a negative count or time")
+	}
+	if problem := u.problem(); problem != "" {
+		p.warn("progress line: %s", problem)
 		return
 	}
 	if u.News() {
@@ -263,23 +263,11 @@ func (p *parser) news(u Progress) {
 	r := &p.report
 	switch {
 	case u.Resized != nil:
-		if n := *u.Resized; n.Inter < 1 || n.Intra < 1 || n.Seconds < 0 {
-			p.warn("progress line: resized to %d and %d threads in %g seconds", n.Inter, n.Intra, n.Seconds)
-		} else {
-			keep(&r.Resized, n)
-		}
+		keep(&r.Resized, *u.Resized)
 	case u.Checkpoint != nil:
-		if n := *u.Checkpoint; n.Step < 0 || n.Seconds < 0 {
-			p.warn("progress line: a checkpoint after step %d in %g seconds", n.Step, n.Seconds)
-		} else {
-			keep(&r.Checkpoints, n)
-		}
+		keep(&r.Checkpoints, *u.Checkpoint)
 	case u.Resumed != nil:
-		if n := *u.Resumed; n.Step < 0 || n.LostSteps < 0 || n.LostSeconds < 0 || n.Seconds < 0 {
-			p.warn("progress line: resumed after step %d with %d steps (%g seconds) lost", n.Step, n.LostSteps, n.LostSeconds)
-		} else {
-			keep(&r.Resumed, n)
-		}
+		keep(&r.Resumed, *u.Resumed)
 	case u.Changed != nil:
 		keep(&r.Changed, *u.Changed)
 	case u.Deepened != nil:

@@ -61,6 +61,35 @@ func (p Progress) News() bool {
 		p.Refused != "" || p.FinalAccuracy != nil
 }
 
+// MostCount bounds the epochs and steps that a program can report.
+const MostCount = 1 << 40
+
+// mostAt bounds the field "at" of a line, in seconds since 1970: the year 5138.
+const mostAt = 1e11
+
+// problem says what of a line cannot be, for lines that are read while a program runs and when it has ended; "" if
+// nothing.
+func (p *Progress) problem() string {
+	if p.Epoch < 0 || p.Step < 0 || p.Threads < 0 || p.Seconds != nil && *p.Seconds < 0 {
+		return "a negative count or time"
+	}
+	if max(p.Epoch, p.Step) > MostCount {
+		return fmt.Sprintf("epoch %d, step %d: no program gets so far", p.Epoch, p.Step)
+	}
+	if p.At != nil && !(*p.At >= 0 && *p.At <= mostAt) {
+		return fmt.Sprintf("printed %g seconds after 1970", *p.At)
+	}
+	switch r, c, s := p.Resized, p.Checkpoint, p.Resumed; {
+	case r != nil && (r.Inter < 1 || r.Intra < 1 || r.Seconds < 0):
+		return fmt.Sprintf("resized to %d and %d threads in %g seconds", r.Inter, r.Intra, r.Seconds)
+	case c != nil && (c.Step < 0 || c.Seconds < 0):
+		return fmt.Sprintf("a checkpoint after step %d in %g seconds", c.Step, c.Seconds)
+	case s != nil && (s.Step < 0 || s.LostSteps < 0 || s.LostSeconds < 0 || s.Seconds < 0):
+		return fmt.Sprintf("resumed after step %d with %d steps (%g seconds) lost", s.Step, s.LostSteps, s.LostSeconds)
+	}
+	return ""
+}
+
 // Checkpoint is a checkpoint after so many steps of the whole job (and so many
 // whole epochs, where the program counts them), and how long it took to write:
 // in these seconds the program did not train.

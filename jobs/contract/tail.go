@@ -40,7 +40,7 @@ func (t *Tail) Add(piece []byte, each func(Progress)) {
 		if !t.skip && bytes.Contains(t.line, []byte(`"tfexp"`)) {
 			var p progressLine
 			switch err := json.Unmarshal(t.line, &p); {
-			case err != nil || p.Tfexp == nil:
+			case err != nil || p.Tfexp == nil || p.Tfexp.problem() != "":
 			case p.Tfexp.News():
 				if t.News != nil {
 					t.News(*p.Tfexp)

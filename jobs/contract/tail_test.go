@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,5 +44,22 @@ func TestTailBoundsItsMemory(t *testing.T) {
 	}
 	if cap(tail.line) > 4*maxTail {
 		t.Errorf("%d bytes are kept", cap(tail.line))
+	}
+}
+
+// Lines that Parse refuses when the program has ended are refused while it runs.
+func TestTailChecksAsParse(t *testing.T) {
+	for _, line := range []string{
+		`{"tfexp":{"epoch":3,"step":-1}}`, `{"tfexp":{"epoch":1,"threads":-2}}`, `{"tfexp":{"step":1,"seconds":-0.5}}`,
+		`{"tfexp":{"epoch":1,"at":1e300}}`, `{"tfexp":{"step":4611686018427387904}}`, `{"tfexp":{"resized":{"inter":0,"intra":1,"seconds":1}}}`,
+		`{"tfexp":{"checkpoint":{"step":-1,"seconds":1}}}`, `{"tfexp":{"resumed":{"step":1,"lost_steps":-7,"lost_seconds":0}}}`,
+		`{"tfexp":{"epoch":1.5}}`, `{"tfexp":{"epoch":99999999999999999999}}`,
+	} {
+		tail := Tail{News: func(p Progress) { t.Errorf("%s is taken for news", line) }}
+		tail.Add([]byte(line+"\n"), func(Progress) { t.Errorf("%s is taken for progress", line) })
+		report, err := Parse(strings.NewReader(line+"\n"), Last)
+		if err != nil || len(report.Warnings) != 1 || report.Updates != 0 {
+			t.Errorf("%s, in the end: %v, %v", line, report.Warnings, err)
+		}
 	}
 }

@@ -21,6 +21,10 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Scalar is one value that a program has written.
@@ -155,6 +159,9 @@ func event(b []byte) (scalars []Scalar, err error) {
 		}
 		return nil
 	})
+	if step > contract.MostCount {
+		return nil, fmt.Errorf("step %d: no program gets so far", step)
+	}
 	for i := range scalars {
 		scalars[i].Wall, scalars[i].Step = wall, step
 	}
@@ -288,7 +295,7 @@ func (f *Follower) read(path string) ([]Scalar, error) {
 	if at == given {
 		return nil, nil
 	}
-	file, err := os.Open(path)
+	file, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, nil // removed in the meantime
 	}

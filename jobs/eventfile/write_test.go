@@ -3,8 +3,13 @@ package eventfile_test
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/jobs/eventfile"
 )
 
@@ -39,5 +44,25 @@ func TestWriterIsRead(t *testing.T) {
 	got, n, err := eventfile.Read(bytes.NewReader(b.Bytes()))
 	if err != nil || n != int64(b.Len()) || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("read %v, %d of %d bytes, %v; want %v", got, n, b.Len(), err, want)
+	}
+}
+
+// A step that no program reaches ends the reading of a file.
+func TestStepsAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	for step, want := range map[int64]int{contract.MostCount: 1, 1 << 62: 0} {
+		var b bytes.Buffer
+		if err := eventfile.NewWriter(&b, 1).Scalar(eventfile.Scalar{Tag: "loss", Step: step, Value: 1}); err != nil {
+			t.Fatal(err)
+		}
+		sub := filepath.Join(dir, fmt.Sprint(step))
+		if err := errors.Join(os.Mkdir(sub, 0o755),
+			os.WriteFile(filepath.Join(sub, "events.out.tfevents.1"), b.Bytes(), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := eventfile.Follow(sub).Next()
+		if len(got) != want || (err != nil) != (want == 0) {
+			t.Errorf("step %d: %v, %v", step, got, err)
+		}
 	}
 }

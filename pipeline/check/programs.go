@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -61,7 +62,7 @@ func (c *Checker) program(j *experiment.Job) {
 func programs() []string {
 	var names []string
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		entries, err := os.ReadDir(dir)
+		entries, err := folder.ReadDir(dir)
 		if err != nil {
 			continue // the system passes over it as well
 		}

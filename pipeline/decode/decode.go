@@ -69,8 +69,8 @@ func (d *Decoder) AtLine(t *experiment.Trace, line int, summary, detail string) 
 	d.LineError(d.shown[t].Input, line, summary, detail)
 }
 
-// folder is where relative paths of a file begin, absolute if possible.
-func folder(filename string) string {
+// base is where relative paths of a file begin, absolute if possible.
+func base(filename string) string {
 	dir := filepath.Dir(filename)
 	if abs, err := filepath.Abs(dir); err == nil {
 		return abs

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -84,7 +85,7 @@ func ReadFile(s Input, read func(io.Reader) error) (digest string, err error) {
 }
 
 // openRegular opens a regular file.
-func openRegular(s Input) (*os.File, error) {
+func openRegular(s Input) (*folder.File, error) {
 	switch info, err := os.Stat(s.Path); {
 	case err != nil:
 		return nil, err
@@ -93,7 +94,7 @@ func openRegular(s Input) (*os.File, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is no regular file: it is %s", s.Shown, experiment.Sort(info.Mode()))
 	}
-	return os.Open(s.Path)
+	return folder.OpenFile(s.Path, os.O_RDONLY, 0)
 }
 
 // unpack reads through gzip where the file's name says so.
@@ -110,10 +111,11 @@ func unpack(name string, r io.Reader) (io.Reader, error) {
 }
 
 // Text packs to a fifth or a twentieth. What unpacks to more than mostRatio times
-// its size, beyond leastJudged bytes, is a file that was made to be large.
+// its size, beyond leastJudged bytes, is a file that was made to be large. Nothing unpacks to more than mostUnpacked.
 const (
-	mostRatio   = 200
-	leastJudged = 64 << 20
+	mostRatio    = 50
+	leastJudged  = 16 << 20
+	mostUnpacked = 4 << 30
 )
 
 // unpacked reads the text of a packed file.
@@ -124,8 +126,11 @@ type unpacked struct {
 }
 
 func (u *unpacked) Read(b []byte) (int, error) {
-	if u.n > leastJudged && u.n > mostRatio*u.packed.n {
+	switch {
+	case u.n > leastJudged && u.n > mostRatio*u.packed.n:
 		return 0, fmt.Errorf("it unpacks to more than %d times its size: that is no text", mostRatio)
+	case u.n > mostUnpacked:
+		return 0, fmt.Errorf("it unpacks to more than %d GiB: unpack it, and name the file that this gives", mostUnpacked>>30)
 	}
 	n, err := u.text.Read(b)
 	u.n += int64(n)

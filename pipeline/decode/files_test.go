@@ -61,7 +61,7 @@ func TestReadFileRefuses(t *testing.T) {
 		fifo:                        "is no regular file: it is a pipe",
 		"/dev/zero":                 "is no regular file: it is a device",
 		dir:                         "is a folder",
-		bomb:                        "unpacks to more than 200 times its size",
+		bomb:                        "unpacks to more than 50 times its size",
 		filepath.Join(dir, "a.csv"): "no such file",
 	} {
 		_, err := ReadFile(Input{path, path}, func(r io.Reader) error {
@@ -71,6 +71,24 @@ func TestReadFileRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
+	}
+}
+
+// Of a small file that unpacks to much, little is read; and of none more than the absolute limit.
+func TestUnpackIsBounded(t *testing.T) {
+	bomb := filepath.Join(t.TempDir(), "bomb.csv.gz")
+	put(t, bomb, gzipped(t, 100<<20, "1,2,3\n")) // about 100 kB
+	read := int64(0)
+	_, err := ReadFile(Input{bomb, bomb}, func(r io.Reader) (err error) {
+		read, err = io.Copy(io.Discard, r)
+		return err
+	})
+	if err == nil || read > leastJudged+1<<20 {
+		t.Errorf("%d bytes are read: %v", read, err)
+	}
+	large := &unpacked{text: strings.NewReader("x"), packed: &counter{n: mostUnpacked}, n: mostUnpacked + 1}
+	if _, err := large.Read(make([]byte, 1)); err == nil || !strings.Contains(err.Error(), "more than 4 GiB") {
+		t.Error(err)
 	}
 }
 

@@ -55,7 +55,7 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	}
 	global, variables := r.Globals(root, eval.Outside{Vars: opts.Vars, VarFiles: opts.VarFiles, Host: opts.Host})
 	d := &Decoder{
-		Finder: Finder{Reporter: r, Filename: filename, Dir: folder(filename)},
+		Finder: Finder{Reporter: r, Filename: filename, Dir: base(filename)},
 		root:   root, global: global, lenient: opts.Lenient, host: opts.Host,
 		traces: map[string]*traceFile{}, shown: map[*experiment.Trace]*rawTrace{},
 		tables: map[string]*measured{}, archives: map[string]*packed{}, programs: map[string]*goodput.MeasuredProgram{},

@@ -8,7 +8,6 @@ package realise
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -80,7 +79,7 @@ func once[K comparable, V any](k *known, key K, work func() V) V {
 
 // New prepares an experiment for a machine.
 func New(spec *experiment.Spec, host hardware.Machine) (*Experiment, error) {
-	self, err := os.Executable()
+	self, err := hardware.Program()
 	if err != nil {
 		return nil, fmt.Errorf("find tfexp's own program: %w", err)
 	}

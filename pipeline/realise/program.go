@@ -18,6 +18,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -248,7 +249,7 @@ func (x *Experiment) digest(path string) string {
 
 // digestFile returns the SHA-256 of a file's content.
 func digestFile(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return "", err
 	}

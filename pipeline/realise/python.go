@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -71,7 +72,7 @@ func found(dir, name string) string {
 
 // firstLine are the words of the line by which a script names its interpreter.
 func firstLine(path string) []string {
-	f, err := os.Open(path)
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil
 	}
@@ -100,7 +101,7 @@ func Python(ctx context.Context, interpreter string) record.Python {
 	out := record.Python{Interpreter: interpreter}
 	cmd := exec.CommandContext(ctx, interpreter, "-c", listPackages)
 	cmd.WaitDelay = time.Second
-	raw, err := cmd.Output()
+	raw, _, err := folder.Output(cmd)
 	var answer struct {
 		Version  string      `json:"version"`
 		Packages [][2]string `json:"packages"`

@@ -89,7 +89,7 @@ func Open(dir, name string) (*Cache, string, error) {
 // beginAnew sets the file of a cache aside, says so, and opens a new one.
 func beginAnew(path, what string) (*Cache, string, error) {
 	aside := path + ".broken"
-	if err := os.Rename(path, aside); err != nil {
+	if err := folder.Rename(path, aside); err != nil {
 		return nil, "", fmt.Errorf("open cache %s: it is %s, and cannot be set aside: %w", path, what, err)
 	}
 	warning := fmt.Sprintf("%s was %s and has been set aside as %s: finished work is taken from the plain files "+
@@ -102,6 +102,7 @@ func beginAnew(path, what string) (*Cache, string, error) {
 // cache, where it is damaged, or where a running tfexp holds it: the plain files
 // are then enough.
 func OpenReadOnly(dir, name string) *Cache {
+	folder.Enclose(dir)
 	path := filepath.Join(dir, name)
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -120,7 +121,10 @@ func openWhole(path string, o bbolt.Options) (c *Cache, err error) {
 	}
 	c = &Cache{path: path}
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
-		c.file, err = os.OpenFile(name, flag, mode)
+		f, err := folder.OpenFile(name, flag, mode)
+		if err == nil {
+			c.file = f.File
+		}
 		return c.file, err
 	}
 	err = guard(func() (err error) {
@@ -412,6 +416,9 @@ func (c *Cache) Flush() error {
 func (c *Cache) update(f func(*bbolt.Tx) error) error {
 	c.writes.Lock()
 	defer c.writes.Unlock()
+	if err := folder.Try("commit", c.path); err != nil {
+		return err
+	}
 	write := func() error { return guard(func() error { return c.db.Update(f) }) }
 	err := write()
 	var place *fs.PathError

@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -23,7 +21,7 @@ import (
 // rewritten.
 type Journal struct {
 	mu sync.Mutex // guards f
-	f  *os.File
+	f  *folder.File
 }
 
 // JournalEntry is one line of journal.jsonl.
@@ -58,13 +56,13 @@ func OpenJournal(dir string) (*Journal, error) {
 var errNoJournal = errors.New("it is no journal")
 
 // openLines opens the journal at the end of its last whole line.
-func openLines(dir string) (*os.File, error) {
+func openLines(dir string) (*folder.File, error) {
 	path := filepath.Join(dir, record.JournalFile)
 	// A link would have the journal written elsewhere, and a pipe would be waited for.
 	if info, err := os.Lstat(path); err == nil && (!info.Mode().IsRegular() || info.Size() > folder.MostBytes) {
 		return nil, errNoJournal
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := folder.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +77,7 @@ func openLines(dir string) (*os.File, error) {
 const mostLine = 1 << 20
 
 // cutLastLine cuts off a last line that has no end, and leaves the file at its end.
-func cutLastLine(f *os.File) error {
+func cutLastLine(f *folder.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -183,9 +181,7 @@ func (h holder) String() string {
 }
 
 // Lock is the exclusive right to write in an experiment's folder.
-type Lock struct {
-	f *flock.Flock
-}
+type Lock struct{ f *folder.File }
 
 // Whoever looks whether a folder is in use holds its lock for some microseconds. A lock that is held
 // longer, at so many tries with this time between them, is that of a run.
@@ -196,47 +192,42 @@ const (
 
 // LockFolder takes the lock of dir, or returns *InUseError soon.
 func LockFolder(dir string, command []string) (*Lock, error) {
+	folder.Enclose(dir)
 	path := filepath.Join(dir, record.LockFile)
-	f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR))
-	ok, err := f.TryLock()
-	for try := 0; err == nil && !ok && try < looks; try++ {
+	f, err := folder.TryLock(path, os.O_CREATE|os.O_RDWR, false)
+	for try := 0; err == nil && f == nil && try < looks; try++ {
 		time.Sleep(lookTime)
-		ok, err = f.TryLock()
+		f, err = folder.TryLock(path, os.O_CREATE|os.O_RDWR, false)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}
-	if !ok {
+	if f == nil {
 		h, _ := readHolder(dir)
 		return nil, &InUseError{Dir: dir, Holder: h.String()}
 	}
 	// Written in place: a rename would replace the file that is locked.
 	raw, err := json.Marshal(holder{PID: os.Getpid(), Command: command, Since: time.Now().Round(time.Second)})
 	if err == nil {
-		err = os.WriteFile(path, append(raw, '\n'), 0o644)
+		err = f.Replace(append(raw, '\n'))
 	}
 	if err != nil {
-		f.Unlock()
-		return nil, fmt.Errorf("lock %s: %w", dir, err)
+		return nil, fmt.Errorf("lock %s: %w", dir, errors.Join(err, f.Close()))
 	}
 	return &Lock{f}, nil
 }
 
 // Release gives the lock back.
-func (l *Lock) Release() {
-	_ = os.Truncate(l.f.Path(), 0)
-	_ = l.f.Unlock()
-}
+func (l *Lock) Release() { _ = errors.Join(l.f.Truncate(0), l.f.Close()) }
 
 // Holder names the process that works in an experiment's folder, if one does.
 func Holder(dir string) (string, bool) {
-	path := filepath.Join(dir, record.LockFile)
-	if info, err := folder.Stat(dir, record.LockFile); err != nil || info.IsDir() {
-		return "", false
-	}
-	f := flock.New(path, flock.SetFlag(os.O_RDWR))
-	if ok, err := f.TryRLock(); err != nil || ok {
-		_ = f.Unlock()
+	folder.Enclose(dir)
+	f, err := folder.TryLock(filepath.Join(dir, record.LockFile), os.O_RDWR, true)
+	if err != nil || f != nil {
+		if f != nil {
+			f.Close()
+		}
 		return "", false
 	}
 	h, _ := readHolder(dir)

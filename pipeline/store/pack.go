@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -55,7 +54,7 @@ func Pack(dir string) ([]byte, error) {
 		if err != nil {
 			return err
 		}
-		raw, err := os.ReadFile(path)
+		raw, err := folder.ReadFile(filepath.Split(path))
 		if err != nil {
 			return err
 		}
@@ -88,7 +87,7 @@ func walkFiles(dir string, visit func(path string, info fs.FileInfo) error) erro
 // Unpack replaces a cell's folder by a packed one. cell.json comes last,
 // so that a folder which has one is complete.
 func Unpack(dir string, packed []byte) error {
-	if err := os.RemoveAll(dir); err != nil {
+	if err := folder.RemoveAll(dir); err != nil {
 		return fmt.Errorf("unpack cell: %w", err)
 	}
 	var last []byte
@@ -122,10 +121,10 @@ func Unpack(dir string, packed []byte) error {
 }
 
 func writeNew(path string, raw []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := folder.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("unpack cell: %w", err)
 	}
-	if err := os.WriteFile(path, raw, 0o644); err != nil {
+	if err := folder.WriteFile(path, raw, 0o644); err != nil {
 		return fmt.Errorf("unpack cell: %w", err)
 	}
 	return nil
@@ -134,7 +133,7 @@ func writeNew(path string, raw []byte) error {
 // CellFolders lists the folders under cells/.
 func CellFolders(dir string) map[string]bool {
 	folders := map[string]bool{}
-	entries, err := os.ReadDir(filepath.Join(dir, record.CellsDir))
+	entries, err := folder.ReadDir(filepath.Join(dir, record.CellsDir))
 	if err != nil {
 		return folders
 	}

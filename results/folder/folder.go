@@ -5,12 +5,10 @@ package folder
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 )
 
@@ -33,23 +31,26 @@ const MostBytes = 256 << 20
 // The error wraps fs.ErrNotExist where there is no file, ErrOutside where the name
 // or a link on the way leads out of dir, and ErrNotRegular for a pipe, a device
 // or a folder.
-func Open(dir string, name ...string) (*os.File, error) {
+func Open(dir string, name ...string) (*File, error) {
 	path := filepath.Join(name...)
-	root, err := enter(dir, path)
+	root, inner, err := enter(dir, path)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
+	if err := Try("open", filepath.Join(dir, path)); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: err}
+	}
 	// Without O_NONBLOCK a pipe that nobody writes would be waited for.
-	f, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := root.OpenFile(inner, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, outside(dir, path, err)
+		return nil, named("open", filepath.Join(dir, path), err)
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
 		return nil, &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: errors.Join(err, ErrNotRegular)}
 	}
-	return f, nil
+	return &File{f}, nil
 }
 
 // ReadFile reads a whole file below dir, of at most MostBytes. It errs as Open does, and with ErrTooLarge.
@@ -62,7 +63,7 @@ func ReadFile(dir string, name ...string) ([]byte, error) {
 	return readWhole(f, MostBytes)
 }
 
-func readWhole(f *os.File, most int64) ([]byte, error) {
+func readWhole(f *File, most int64) ([]byte, error) {
 	tooLarge := &fs.PathError{Op: "read", Path: f.Name(), Err: ErrTooLarge}
 	if info, err := f.Stat(); err == nil && info.Size() > most {
 		return nil, tooLarge
@@ -78,14 +79,14 @@ func readWhole(f *os.File, most int64) ([]byte, error) {
 // what is neither by ErrNotRegular.
 func Stat(dir string, name ...string) (fs.FileInfo, error) {
 	path := filepath.Join(name...)
-	root, err := enter(dir, path)
+	root, inner, err := enter(dir, path)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Stat(path)
+	info, err := root.Stat(inner)
 	if err != nil {
-		return nil, outside(dir, path, err)
+		return nil, named("stat", filepath.Join(dir, path), err)
 	}
 	if !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, &fs.PathError{Op: "stat", Path: filepath.Join(dir, path), Err: ErrNotRegular}
@@ -97,49 +98,38 @@ func Stat(dir string, name ...string) (fs.FileInfo, error) {
 // that leads out of dir is refused: what is written into the folder then stays in dir.
 func Make(dir string, name ...string) (string, error) {
 	path := filepath.Join(name...)
-	root, err := enter(dir, path)
+	root, inner, err := enter(dir, path)
 	if err != nil {
 		return "", err
 	}
 	defer root.Close()
-	if err := root.MkdirAll(path, 0o755); err != nil {
-		return "", outside(dir, path, err)
+	whole := filepath.Join(dir, path)
+	if err := Try("mkdir", whole); err != nil {
+		return "", &fs.PathError{Op: "mkdir", Path: whole, Err: err}
 	}
-	own, err := root.OpenRoot(path)
+	if err := root.MkdirAll(inner, 0o755); err != nil {
+		return "", named("mkdir", whole, err)
+	}
+	own, err := root.OpenRoot(inner)
 	if err != nil {
-		return "", outside(dir, path, err)
+		return "", named("open", whole, err)
 	}
-	return filepath.Join(dir, path), own.Close()
+	return whole, own.Close()
 }
 
-// enter opens dir, and refuses a path that is not below it by its text alone.
-func enter(dir, path string) (*os.Root, error) {
+// enter opens dir, or the enclosed folder that it is in, and returns the name of a path below dir there. A path that is
+// not below dir by its text alone is refused.
+func enter(dir, path string) (*os.Root, string, error) {
 	if !filepath.IsLocal(path) {
-		return nil, &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: ErrOutside}
+		return nil, "", &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: ErrOutside}
 	}
 	dir = filepath.Clean(dir)
+	if outer, rest := enclosure(filepath.Join(dir, "x")); outer != "" {
+		dir, path = outer, filepath.Join(filepath.Dir(rest), path)
+	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // a pipe that nobody writes would be waited for
-		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+		return nil, "", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
 	}
-	return os.OpenRoot(dir)
-}
-
-// outside gives an error of a root its whole path, and tells one about links out of
-// dir by ErrOutside: the system's libraries have no value for it, so what
-// is no error of the system is taken as that.
-func outside(dir, path string, err error) error {
-	var at *fs.PathError
-	if !errors.As(err, &at) {
-		return fmt.Errorf("%s: %w", filepath.Join(dir, path), err)
-	}
-	cause := at.Err
-	operation := at.Op // as it is called in C: openat
-	if name, ok := strings.CutSuffix(operation, "at"); ok && name != "st" {
-		operation = name
-	}
-	var number syscall.Errno
-	if !errors.As(cause, &number) {
-		cause = ErrOutside
-	}
-	return &fs.PathError{Op: operation, Path: filepath.Join(dir, path), Err: cause}
+	root, err := os.OpenRoot(dir)
+	return root, path, err
 }

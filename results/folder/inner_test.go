@@ -21,7 +21,7 @@ func TestReadWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := readWhole(f, most)
+		raw, err := readWhole(&File{f}, most)
 		f.Close()
 		if most < 5 && !errors.Is(err, ErrTooLarge) || most >= 5 && (err != nil || string(raw) != "12345") {
 			t.Errorf("at most %d: %q, %v", most, raw, err)
@@ -37,7 +37,7 @@ func TestReadWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	if raw, err := readWhole(r, 4); !errors.Is(err, ErrTooLarge) {
+	if raw, err := readWhole(&File{r}, 4); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("%q, %v", raw, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 )
@@ -89,8 +88,8 @@ const AsideEnding = ".damaged"
 // was set aside before is gone.
 func SetAside(dir, name string) (string, error) {
 	aside := name + AsideEnding
-	if err := os.RemoveAll(filepath.Join(dir, aside)); err != nil {
+	if err := RemoveAll(filepath.Join(dir, aside)); err != nil {
 		return "", err
 	}
-	return aside, os.Rename(filepath.Join(dir, name), filepath.Join(dir, aside))
+	return aside, Rename(filepath.Join(dir, name), filepath.Join(dir, aside))
 }

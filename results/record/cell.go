@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
@@ -70,10 +70,10 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 	if dir == "" && records == MetricsOnly {
 		return w, nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make cell folder: %w", err)
 	}
-	if err := os.Remove(filepath.Join(dir, CellFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := folder.Remove(filepath.Join(dir, CellFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reopen cell: %w", err)
 	}
 	if records == MetricsOnly {

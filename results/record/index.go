@@ -61,7 +61,7 @@ func (s *Shards) WriteIndex() error {
 
 // settle has what a file holds on the disk.
 func settle(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := folder.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}

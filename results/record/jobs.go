@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/tell"
 )
 
@@ -38,8 +39,8 @@ func (e *Experiment) linkJobs() bool {
 			return true
 		}
 	}
-	_ = os.Remove(whole.Temporary()) // of a run that was killed
-	return os.Link(f.Name(), whole.Temporary()) == nil && os.Rename(whole.Temporary(), whole.Path) == nil
+	_ = folder.Remove(whole.Temporary()) // of a run that was killed
+	return folder.Link(f.Name(), whole.Temporary()) == nil && folder.Rename(whole.Temporary(), whole.Path) == nil
 }
 
 // WriteJobs writes jobs.csv over the complete cells, in the order of the plan.

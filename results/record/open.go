@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"iter"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,6 +39,7 @@ type Experiment struct {
 // another plan count as missing. A folder without plan.json is an error that
 // wraps fs.ErrNotExist.
 func Open(dir string) (*Experiment, error) {
+	folder.Enclose(dir)
 	e := &Experiment{Dir: dir}
 	if err := ReadPlan(dir, &e.Plan); err != nil {
 		return nil, fmt.Errorf("open results: %w", err)
@@ -183,7 +183,7 @@ func (e *Experiment) Warnings() []Warning {
 }
 
 // open opens a file of a cell.
-func (e *Experiment) open(c CellRef, file string) (*os.File, error) {
+func (e *Experiment) open(c CellRef, file string) (*folder.File, error) {
 	return folder.Open(e.Dir, CellsDir, c.Cell, file)
 }
 

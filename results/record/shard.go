@@ -52,19 +52,19 @@ type ShardEntry struct {
 type ShardWriter struct {
 	name string
 	mu   sync.Mutex // guards what follows
-	file *os.File
+	file *folder.File
 	at   int64
 }
 
 // CreateShard makes a shard in an experiment's folder, under a name that begins with prefix and that no other has.
 func CreateShard(dir, prefix string) (*ShardWriter, error) {
 	dir = filepath.Join(dir, CellsDir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make a folder for cells: %w", err)
 	}
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s-%d%s", prefix, n, ShardEnding)
-		f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+		f, err := folder.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -148,7 +148,7 @@ func OpenShards(dir, prefix string) (*Shards, error) {
 
 // Update finds what was added to the shards.
 func (s *Shards) Update() error {
-	entries, err := os.ReadDir(filepath.Join(s.dir, CellsDir))
+	entries, err := folder.ReadDir(filepath.Join(s.dir, CellsDir))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
@@ -306,7 +306,7 @@ func (s *Shards) each(entries []ShardEntry, good func(i int, raw []byte) bool) e
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(strings.Compare(entries[a].Shard, entries[b].Shard), cmp.Compare(entries[a].At, entries[b].At))
 	})
-	var f *os.File
+	var f *folder.File
 	defer func() { f.Close() }()
 	var raw []byte
 	for n, i := range order {

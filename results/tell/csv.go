@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/results/folder"
@@ -119,7 +118,7 @@ func (s *Schema[T]) Replace(dir string, rows []T) error {
 		_, err := s.Write(dir, rows)
 		return err
 	}
-	if err := os.Remove(filepath.Join(dir, s.File)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := folder.Remove(filepath.Join(dir, s.File)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove an old table: %w", err)
 	}
 	return nil

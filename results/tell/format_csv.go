@@ -3,15 +3,39 @@ package tell
 import (
 	"encoding/csv"
 	"io"
+	"strconv"
+	"strings"
 )
 
 var _ = formats.Add(Format{
-	Name: "csv", Doc: "comma-separated values, as in the folder of results",
+	Name: "csv", Doc: "comma-separated values, for spreadsheets",
 	Write: func(w io.Writer, t *Table) error {
 		out := csv.NewWriter(w)
 		if err := out.Write(t.Header()); err != nil {
 			return err
 		}
-		return out.WriteAll(t.Rows)
+		for _, row := range t.Rows {
+			safe := make([]string, len(row))
+			for i, cell := range row {
+				safe[i] = inert(cell)
+			}
+			if err := out.Write(safe); err != nil {
+				return err
+			}
+		}
+		out.Flush()
+		return out.Error()
 	},
 })
+
+// inert returns the text of a cell that a spreadsheet does not take for a formula: an apostrophe goes before text that
+// begins as one. Numbers stay as they are.
+func inert(cell string) string {
+	if len(cell) < 2 || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+		return cell
+	}
+	if _, err := strconv.ParseFloat(cell, 64); err == nil {
+		return cell
+	}
+	return "'" + cell
+}

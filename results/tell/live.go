@@ -4,23 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Live writes a table row by row: it can be read while the cell runs. It
 // may be used from several goroutines.
 type Live[T any] struct {
-	mu    sync.Mutex // guards all
-	file  *os.File   // nil once it is closed
+	mu    sync.Mutex   // guards all
+	file  *folder.File // nil once it is closed
 	table *writer[T]
 	err   error
 }
 
 // Live begins the table in a folder.
 func (s *Schema[T]) Live(dir string) (*Live[T], error) {
-	f, err := os.Create(filepath.Join(dir, s.File))
+	f, err := folder.Create(filepath.Join(dir, s.File))
 	if err != nil {
 		return nil, fmt.Errorf("write table: %w", err)
 	}

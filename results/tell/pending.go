@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Pending is a file that appears under its name all at once, when it is
@@ -14,7 +16,7 @@ import (
 type Pending struct {
 	Path    string
 	durable bool // it survives a power cut from then on
-	file    *os.File
+	file    *folder.File
 	buf     *bufio.Writer
 }
 
@@ -22,7 +24,7 @@ type Pending struct {
 func NewPending(path string, durable bool) (*Pending, error) {
 	p := &Pending{Path: path, durable: durable}
 	var err error
-	if p.file, err = os.OpenFile(p.Temporary(), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644); err != nil {
+	if p.file, err = folder.OpenFile(p.Temporary(), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644); err != nil {
 		return nil, fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	p.buf = bufio.NewWriterSize(p.file, 1<<16)
@@ -57,7 +59,7 @@ func (p *Pending) Replace() (int64, error) {
 	err = errors.Join(err, p.file.Close())
 	p.file = nil
 	if err == nil {
-		err = os.Rename(p.Temporary(), p.Path)
+		err = folder.Rename(p.Temporary(), p.Path)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("write %s: %w", filepath.Base(p.Path), err)
@@ -70,7 +72,7 @@ func (p *Pending) Abort() {
 	if p != nil && p.file != nil {
 		// These fail only where there is nothing left to be done about it.
 		_ = p.file.Close()
-		_ = os.Remove(p.Temporary())
+		_ = folder.Remove(p.Temporary())
 		p.file = nil
 	}
 }
@@ -96,7 +98,7 @@ func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	d, err := os.Open(dir)
+	d, err := folder.OpenFile(dir, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

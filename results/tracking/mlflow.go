@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -35,7 +34,6 @@ const (
 // store is a folder of MLflow's file store (mlflow/store/tracking/file_store.py) that is written.
 type store struct {
 	*record.Experiment
-	root       *os.Root
 	dir        string // absolute
 	experiment string // its id
 	begin      float64
@@ -43,19 +41,15 @@ type store struct {
 
 // mlflow writes an experiment into a file store, in place of what an earlier export wrote of it.
 func mlflow(e *record.Experiment, dir string) (int, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return 0, err
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return 0, err
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return 0, err
-	}
-	defer root.Close()
-	s := store{Experiment: e, root: root, dir: abs, begin: started(e)}
+	folder.Enclose(abs)
+	s := store{Experiment: e, dir: abs, begin: started(e)}
 	if err := s.open(); err != nil {
 		return 0, err
 	}
@@ -81,13 +75,13 @@ const madeBy = "tfexp.version"
 
 // open finds the experiment of that name in the store, and removes what we wrote of it; or makes one.
 func (s *store) open() error {
-	entries, err := os.ReadDir(s.dir)
+	entries, err := folder.ReadDir(s.dir)
 	if err != nil {
 		return err
 	}
 	quoted := yamlText(s.Plan.Experiment)
 	for _, d := range entries {
-		raw, err := s.root.ReadFile(filepath.Join(d.Name(), "meta.yaml"))
+		raw, err := folder.ReadFile(s.dir, d.Name(), "meta.yaml")
 		if err != nil {
 			continue // no experiment
 		}
@@ -108,14 +102,14 @@ func (s *store) open() error {
 
 // clear removes our runs.
 func (s *store) clear() error {
-	entries, err := os.ReadDir(filepath.Join(s.dir, s.experiment))
+	entries, err := folder.ReadDir(filepath.Join(s.dir, s.experiment))
 	if err != nil {
 		return err
 	}
 	for _, d := range entries {
 		run := filepath.Join(s.experiment, d.Name())
-		if _, err := s.root.Stat(filepath.Join(run, "tags", madeBy)); err == nil {
-			if err := s.root.RemoveAll(run); err != nil {
+		if _, err := folder.Stat(s.dir, run, "tags", madeBy); err == nil {
+			if err := folder.RemoveAll(filepath.Join(s.dir, run)); err != nil {
 				return err
 			}
 		}
@@ -197,7 +191,7 @@ func (s *store) run(id, name string, state int, seconds float64, params, tags []
 		return err
 	}
 	for _, below := range []string{"metrics", "params", "artifacts"} {
-		if err := s.root.MkdirAll(filepath.Join(s.experiment, id, below), 0o755); err != nil {
+		if err := folder.MkdirAll(filepath.Join(s.dir, s.experiment, id, below), 0o755); err != nil {
 			return err
 		}
 	}
@@ -243,11 +237,11 @@ func (s *store) artifacts(id string, files []string) error {
 
 // write writes a file of the experiment.
 func (s *store) write(name, content string) error {
-	name = filepath.Join(s.experiment, name)
-	if err := s.root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	name = filepath.Join(s.dir, s.experiment, name)
+	if err := folder.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	return s.root.WriteFile(name, []byte(content), 0o644)
+	return folder.WriteFile(name, []byte(content), 0o644)
 }
 
 // id is the id of the run of a cell; of the whole experiment for an empty one. It is always the same.

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
@@ -68,13 +68,13 @@ func WriteStudy(dir string, s Study) error {
 				return fmt.Errorf("write %s: %w", dir, ErrOther)
 			}
 		}
-		if err := os.RemoveAll(filepath.Join(dir, record.CellsDir)); err != nil {
+		if err := folder.RemoveAll(filepath.Join(dir, record.CellsDir)); err != nil {
 			return fmt.Errorf("write %s: %w", dir, err)
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("write %s: %w", dir, err)
 	}
 	plan := s.plan()

@@ -5,7 +5,6 @@ import (
 	"image/png"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -62,7 +61,7 @@ func tensorBoard(e *record.Experiment, dir string) (int, error) {
 	}
 	b := board{Experiment: e, cells: runs(e), pictures: pictures, begin: started(e)}
 	b.params = paramsOf(b.cells)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return 0, err
 	}
 	if dir, err = folder.Make(dir, e.Plan.Experiment); err != nil {
@@ -102,10 +101,10 @@ func removeOthers(dir string, kept map[string]bool) error {
 		if kept[path] {
 			continue
 		}
-		if err := os.Remove(path); err != nil {
+		if err := folder.Remove(path); err != nil {
 			return err
 		}
-		_ = os.Remove(filepath.Dir(path)) // it stays if there is something else in it
+		_ = folder.Remove(filepath.Dir(path)) // it stays if there is something else in it
 	}
 	return nil
 }

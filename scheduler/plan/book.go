@@ -116,6 +116,7 @@ func (b *Book) advance(v scheduler.View) {
 			// Some jobs run longer than predicted: they are taken to end at any moment.
 			r.Sub(have)
 			b.nodes[i].change(now, now+1, r)
+			b.freed.add(&b.nodes[i], int32(i), stretch{now, now + 1}) // one of them may have ended
 		}
 	}
 }
@@ -306,6 +307,7 @@ func (b *Book) release(j scheduler.JobView, k *booking, from time.Duration) {
 	b.change(j, k, from, k.end, false)
 	for _, on := range k.nodes {
 		b.freed.add(&b.nodes[on], on, stretch{from, k.end})
+		b.freed.some = true
 	}
 }
 
@@ -343,9 +345,10 @@ func (b *Book) earlier(v scheduler.View, j scheduler.JobView, k *booking, before
 	need, count := j.Needs(k.cores)
 	length := j.Length(k.cores)
 	within, ok := before.mayTake(&b.freed, k, need.Cores, length)
-	if !ok {
+	if !ok || k.at <= v.Now() {
 		return
 	}
+	within.from = max(within.from, v.Now())
 	was, nodes, at := *k, []int32(nil), scheduler.Never
 	if oneNode(j, need, count) {
 		for i := range b.nodes {
@@ -355,9 +358,8 @@ func (b *Book) earlier(v scheduler.View, j scheduler.JobView, k *booking, before
 			own := stretch{}
 			if int32(i) == was.nodes[0] {
 				own = stretch{was.at, was.end}
-				if length > was.end-was.at {
-					b.nodes[i].split(was.end)
-				}
+				b.nodes[i].split(was.at)
+				b.nodes[i].split(was.end)
 			}
 			if t := b.nodes[i].first(need, length, within, own); t < within.to {
 				nodes, at, within.to = []int32{int32(i)}, t, t
@@ -377,5 +379,6 @@ func (b *Book) earlier(v scheduler.View, j scheduler.JobView, k *booking, before
 	b.put(j, booking{at: at, end: Until(at, length), cores: was.cores, state: reserved, nodes: nodes})
 	for _, on := range was.nodes {
 		b.freed.add(&b.nodes[on], on, stretch{was.at, was.end})
+		b.freed.some = true
 	}
 }

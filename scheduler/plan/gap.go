@@ -10,7 +10,7 @@ import (
 // gap is what has become free in a plan since an instant: which jobs may start earlier by that. It leaves out those that
 // surely cannot.
 type gap struct {
-	some bool
+	some bool   // a job that ended before it was predicted to, or moved, has left room
 	on   []bool // nodes on which something has become free
 	of   [32]hole
 }
@@ -27,7 +27,7 @@ type stretch struct{ from, to time.Duration }
 
 // add notes that a stretch of a node has become free.
 func (g *gap) add(p *profile, node int32, freed stretch) {
-	g.some, g.on[node] = true, true
+	g.on[node] = true
 	most := p.mostCores(freed)
 	for i := 0; most>>i > 0; i++ {
 		run := p.reach(freed, 1<<i)

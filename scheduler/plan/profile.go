@@ -231,7 +231,7 @@ func (p *profile) reach(around stretch, cores int32) stretch {
 }
 
 // first returns the first instant of a stretch from which on there is room for a length of time; Never when there is
-// none. The stretch own is taken to have room.
+// none. What is needed is there already in the stretch own, which begins and ends with steps.
 func (p *profile) first(need scheduler.Room, length time.Duration, within, own stretch) time.Duration {
 	start, end := scheduler.Never, scheduler.Never // of a stretch that had room so far
 	if kind := (scheduler.Room{Kind: need.Kind, Market: need.Market}); !p.now().Holds(kind) {
@@ -239,32 +239,45 @@ func (p *profile) first(need scheduler.Room, length time.Duration, within, own s
 	}
 	first, _ := p.find(within.from)
 	for _, b := range p.blocks[first:] {
-		at := b.steps[0].at
+		at, last := b.steps[0].at, b.steps[len(b.steps)-1].at
+		// By what the steps of the block say, this is needed beside its more.
+		all := amounts{need.Cores - b.more.Cores, need.GPUs - b.more.GPUs, need.Memory - b.more.Memory}
+		beside := amounts{-b.more.Cores, -b.more.GPUs, -b.more.Memory}
 		switch {
-		case start != scheduler.Never && (at >= end || at >= own.from && end <= own.to):
+		case start != scheduler.Never && at >= end:
 			return start
-		case start != scheduler.Never && plus(b.least, b.more).Holds(need):
-			continue
 		case start == scheduler.Never && at >= within.to:
 			return scheduler.Never
-		case start == scheduler.Never && !plus(b.most, b.more).Holds(need):
+		case start != scheduler.Never && (all.in(&b.least) || own.from <= at && last < own.to && beside.in(&b.least)):
+			continue
+		case start == scheduler.Never && !all.in(&b.most):
 			continue
 		}
-		cores, gpus, memory := need.Cores-b.more.Cores, need.GPUs-b.more.GPUs, need.Memory-b.more.Memory
 		for i := range b.steps {
 			s := &b.steps[i]
-			holds := s.free.Cores >= cores && s.free.GPUs >= gpus && s.free.Memory >= memory
+			holds := all.in(&s.free)
 			switch {
-			case start != scheduler.Never && (s.at >= end || s.at >= own.from && end <= own.to):
+			case start != scheduler.Never && s.at >= end:
 				return start
 			case start == scheduler.Never && s.at >= within.to:
 				return scheduler.Never
 			case start == scheduler.Never && holds:
 				start, end = s.at, Until(s.at, length)
-			case !holds && !(own.from <= s.at && s.at < own.to):
+			case !holds && !(own.from <= s.at && s.at < own.to && beside.in(&s.free)):
 				start = scheduler.Never
 			}
 		}
 	}
 	return start
+}
+
+// amounts are what is needed of each resource.
+type amounts struct {
+	cores, gpus int32
+	memory      int64
+}
+
+// in reports whether a room has the amounts.
+func (a *amounts) in(r *scheduler.Room) bool {
+	return r.Cores >= a.cores && r.GPUs >= a.gpus && r.Memory >= a.memory
 }

@@ -78,7 +78,7 @@ func TestProfile(t *testing.T) {
 		for s := now; s < int(in.to) && start == scheduler.Never; s++ {
 			start = time.Duration(s)
 			for k := s; k < s+length; k++ {
-				if !at(k).Holds(need) && !(own.from <= time.Duration(k) && time.Duration(k) < own.to) {
+				if !at(k).Holds(need) && !(own.from <= time.Duration(k) && time.Duration(k) < own.to && at(k).Holds(scheduler.Room{})) {
 					start = scheduler.Never
 				}
 			}

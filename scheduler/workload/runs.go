@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Run is one recorded training run.
@@ -170,7 +172,7 @@ func ReadRuns(dir string, o RunsOptions) (list []RecordedRun, warnings []string,
 	if err := o.CheckColumns(); err != nil {
 		return nil, nil, err
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := folder.ReadDir(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read recorded runs: %w", err)
 	}
@@ -203,7 +205,7 @@ func (r *reader) noTables(dir string) error {
 
 // file reads a table, whatever it holds.
 func (r *reader) file(path string) error {
-	f, err := os.Open(path)
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return fmt.Errorf("read recorded runs: %w", err)
 	}

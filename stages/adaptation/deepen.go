@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -237,12 +236,12 @@ func (t *trainer) train(ctx context.Context, scenario int, c course) (*outcome, 
 // carryOut runs a training in its folder.
 func (t *trainer) carryOut(ctx context.Context, unit, key string, task *stages.Task) error {
 	dir := task.Dir
-	err := os.RemoveAll(dir)
+	err := folder.RemoveAll(dir)
 	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
+		err = folder.MkdirAll(dir, 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, keyFile), []byte(key), 0o644)
+		err = folder.WriteFile(filepath.Join(dir, keyFile), []byte(key), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("training %s: %w", unit, err)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -242,7 +241,7 @@ func parallel(r *stages.Run) int {
 // trainAgent trains one agent, from its checkpoint if there is one.
 func trainAgent(ctx context.Context, r *stages.Run, t adaptation.Training) error {
 	at := agentDir(r.Dir, description(t))
-	if err := os.MkdirAll(at, 0o755); err != nil {
+	if err := folder.MkdirAll(at, 0o755); err != nil {
 		return fmt.Errorf("train an agent: %w", err)
 	}
 	l, cost, err := beginAgent(r.Dir, at, t)
@@ -271,7 +270,7 @@ func trainAgent(ctx context.Context, r *stages.Run, t adaptation.Training) error
 	if err := r.KeepPiece(learnStage, piece(t), []byte(hash(t)), now().Seconds); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(at, checkpointFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := folder.Remove(filepath.Join(at, checkpointFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("train an agent: %w", err)
 	}
 	return nil

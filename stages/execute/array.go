@@ -197,7 +197,7 @@ func (a *array) write(cells, here []int) (failed []int, err error) {
 			simulated = append(simulated, i)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(a.dir, record.ArrayDir), 0o755); err != nil {
+	if err := folder.MkdirAll(filepath.Join(a.dir, record.ArrayDir), 0o755); err != nil {
 		return nil, fmt.Errorf("make a folder for tasks: %w", err)
 	}
 	room := engine.MaxTasks - len(a.Tasks) - len(real)
@@ -262,7 +262,7 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 		return failed, err
 	}
 	for _, ending := range []string{".json", ".jsonl", ".out"} { // of an earlier task of this number
-		if err := os.Remove(record.TaskFile(dir, len(a.Tasks), ending)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := folder.Remove(record.TaskFile(dir, len(a.Tasks), ending)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 	}
@@ -387,7 +387,7 @@ func (a *array) jobs() []string {
 
 // exits collects the tasks that have left word.
 func (a *array) exits() error {
-	entries, err := os.ReadDir(filepath.Join(a.dir, record.ArrayDir)) // which asks the server of the folder
+	entries, err := folder.ReadDir(filepath.Join(a.dir, record.ArrayDir)) // which asks the server of the folder
 	if err != nil {
 		return fmt.Errorf("look for tasks that have ended: %w", err)
 	}
@@ -421,7 +421,7 @@ func (a *array) exits() error {
 func (a *array) closeTask(n int) {
 	a.Tasks[n].Job = ""
 	a.open = slices.DeleteFunc(a.open, func(o int) bool { return o == n })
-	os.Remove(record.TaskFile(a.dir, n, cellsEnding))
+	folder.Remove(record.TaskFile(a.dir, n, cellsEnding))
 }
 
 // take records the cells of a task that are complete; whole reports whether all are.
@@ -486,7 +486,7 @@ func (a *array) resubmit(ctx context.Context) error {
 		if t.Real {
 			kind = 1
 		}
-		os.Remove(record.TaskFile(a.dir, n, ".json"))
+		folder.Remove(record.TaskFile(a.dir, n, ".json"))
 		again[kind] = append(again[kind], n)
 		delete(a.gone, n)
 		if err := a.run.Note(stages.Note{Event: "task_lost", Unit: fmt.Sprint(n), Text: a.lastWord(n)}); err != nil {
@@ -581,7 +581,7 @@ func (a *array) cancelled(ctx context.Context) error {
 
 // clear removes what was written for tasks: their cells are with the results.
 func (a *array) clear() error {
-	if err := os.RemoveAll(filepath.Join(a.dir, record.ArrayDir)); err != nil {
+	if err := folder.RemoveAll(filepath.Join(a.dir, record.ArrayDir)); err != nil {
 		return fmt.Errorf("remove the folder of tasks: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -62,7 +63,7 @@ func undisturbed(dir, aside string, spare *int, try func() (record.Cell, disturb
 	if err != nil {
 		return record.Cell{}, err
 	}
-	defer os.RemoveAll(aside)
+	defer folder.RemoveAll(aside)
 	best, least, err := try()
 	if err != nil || os.Getenv(KeepDisturbed) != "" {
 		return best, err
@@ -135,7 +136,7 @@ func newTries(dir, aside string) (*tries, error) {
 }
 
 func names(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
+	entries, err := folder.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list the files of a cell: %w", err)
 	}
@@ -148,13 +149,13 @@ func names(dir string) ([]string, error) {
 
 // setAside moves what the last run has left away.
 func (f *tries) setAside() error {
-	err := os.RemoveAll(f.aside)
+	err := folder.RemoveAll(f.aside)
 	if err == nil {
-		err = os.MkdirAll(f.aside, 0o755)
+		err = folder.MkdirAll(f.aside, 0o755)
 	}
 	if err == nil {
 		err = f.each(func(name string) error {
-			return os.Rename(filepath.Join(f.dir, name), filepath.Join(f.aside, name))
+			return folder.Rename(filepath.Join(f.dir, name), filepath.Join(f.aside, name))
 		})
 	}
 	if err != nil {
@@ -166,8 +167,10 @@ func (f *tries) setAside() error {
 // bringBack replaces what the last run has left by what was set aside. The
 // record of the cell comes last, as it makes the folder complete.
 func (f *tries) bringBack() error {
-	remove := func(name string) error { return os.RemoveAll(filepath.Join(f.dir, name)) }
-	back := func(name string) error { return os.Rename(filepath.Join(f.aside, name), filepath.Join(f.dir, name)) }
+	remove := func(name string) error { return folder.RemoveAll(filepath.Join(f.dir, name)) }
+	back := func(name string) error {
+		return folder.Rename(filepath.Join(f.aside, name), filepath.Join(f.dir, name))
+	}
 	err := errors.Join(remove(record.CellFile), f.each(remove))
 	kept, listErr := names(f.aside)
 	err = errors.Join(err, listErr)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/tfexp/tfexp/results/folder"
@@ -63,7 +62,7 @@ func twin(ctx context.Context, r *stages.Run, i int) (twinState, error) {
 	c := r.Plan.Cells[i]
 	name := c.Twin().Cell
 	if state, ok := r.State(c.Cell); !ok || state != record.CellFinished {
-		return none, os.RemoveAll(r.Folder(name)) // nothing to compare with
+		return none, folder.RemoveAll(r.Folder(name)) // nothing to compare with
 	}
 	var ran record.Cell
 	if err := record.ReadCellFile(r.Folder(c.Cell), &ran); err != nil {

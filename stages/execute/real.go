@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
@@ -61,11 +61,11 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	out record.Cell, by disturbance, err error,
 ) {
 	fail := func(err error) (record.Cell, disturbance, error) { return record.Cell{}, by, err }
-	if err := os.MkdirAll(t.Scratch, 0o755); err != nil {
+	if err := folder.MkdirAll(t.Scratch, 0o755); err != nil {
 		return fail(fmt.Errorf("make a folder for control files: %w", err))
 	}
-	defer os.RemoveAll(t.Scratch)
-	if err := os.MkdirAll(t.Logs, 0o755); err != nil {
+	defer folder.RemoveAll(t.Scratch)
+	if err := folder.MkdirAll(t.Logs, 0o755); err != nil {
 		return fail(fmt.Errorf("make the log folder: %w", err))
 	}
 	t.Setup.Began = time.Now()

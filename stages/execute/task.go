@@ -34,7 +34,7 @@ const maxCell = 1 << 30
 
 // writeCells writes the cells of a task down. each calls add for each of them.
 func writeCells(path string, each func(add func(t stages.Task, key string) error) error) (err error) {
-	f, err := os.Create(path)
+	f, err := folder.Create(path)
 	if err != nil {
 		return fmt.Errorf("write down cells: %w", err)
 	}
@@ -208,10 +208,10 @@ func (s *taskShard) Close() error {
 }
 
 // taskJournal is the journal of a task: a line for each cell that it ran.
-type taskJournal struct{ file *os.File }
+type taskJournal struct{ file *folder.File }
 
 func openTaskJournal(dir string, number int) (taskJournal, error) {
-	f, err := os.OpenFile(record.TaskFile(dir, number, ".jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := folder.OpenFile(record.TaskFile(dir, number, ".jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return taskJournal{}, fmt.Errorf("open the journal of a task: %w", err)
 	}
@@ -276,7 +276,7 @@ func runReal(ctx context.Context, task stages.Task) (cell record.Cell, err error
 		return cell, fmt.Errorf("there is no engine %q", task.Hardware.Kind)
 	}
 	own := task.Scratch + ".engine"
-	if err := os.MkdirAll(own, 0o755); err != nil {
+	if err := folder.MkdirAll(own, 0o755); err != nil {
 		return cell, fmt.Errorf("make a folder for the engine: %w", err)
 	}
 	site, _, err := kind.Open(engine.Run{
@@ -287,7 +287,7 @@ func runReal(ctx context.Context, task stages.Task) (cell record.Cell, err error
 		return cell, fmt.Errorf("open the engine %s: %w", kind.Name, err)
 	}
 	cell, err = Real(ctx, task, Machine{Site: site}, nil)
-	return cell, errors.Join(err, site.Close(), os.RemoveAll(own))
+	return cell, errors.Join(err, site.Close(), folder.RemoveAll(own))
 }
 
 // How often who works on a task says that it lives, and after how long without a word another may take the task.
@@ -336,7 +336,7 @@ func hold(ctx context.Context, dir string, number int) (within context.Context, 
 		stop(nil)
 		beating.Wait()
 		if l.mine() {
-			os.Remove(l.path)
+			folder.Remove(l.path)
 		}
 	}, nil
 }
@@ -346,7 +346,7 @@ func (l *lease) take(ctx context.Context) error {
 	var last []byte
 	heard := time.Now()
 	for {
-		f, err := os.OpenFile(l.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		f, err := folder.OpenFile(l.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 		if err == nil {
 			err = f.Close()
 			if err == nil {

@@ -5,7 +5,6 @@ package plot
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -63,7 +63,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 	if o.Style == "" {
 		o.Style = canvas.Screen
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("draw pictures: %w", err)
 	}
 	d := newData(e)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -346,12 +345,12 @@ func sampleName(unit *stages.Unit, t task) string {
 // resume and resize such a job.
 func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estimator.Sample, error) {
 	logs := filepath.Join(s.Dir, samplesDir)
-	scratch, err := os.MkdirTemp(s.Dir, ".scratch-")
+	scratch, err := folder.MkdirTemp(s.Dir, ".scratch-")
 	if err != nil {
 		return estimator.Sample{}, fmt.Errorf("make a folder for samples: %w", err)
 	}
-	defer os.RemoveAll(scratch)
-	if err := os.MkdirAll(logs, 0o755); err != nil {
+	defer folder.RemoveAll(scratch)
+	if err := folder.MkdirAll(logs, 0o755); err != nil {
 		return estimator.Sample{}, fmt.Errorf("make a folder for samples: %w", err)
 	}
 	began := time.Now()

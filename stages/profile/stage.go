@@ -3,7 +3,6 @@ package profile
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -145,7 +144,7 @@ func recall(p stages.Planning) {
 	if err != nil {
 		return
 	}
-	beside, err := os.ReadDir(filepath.Dir(own))
+	beside, err := folder.ReadDir(filepath.Dir(own))
 	if err != nil {
 		return
 	}
@@ -156,7 +155,7 @@ func recall(p stages.Planning) {
 			continue
 		}
 		dir := filepath.Join(filepath.Dir(own), other.Name())
-		entries, _ := os.ReadDir(filepath.Join(dir, samplesDir))
+		entries, _ := folder.ReadDir(filepath.Join(dir, samplesDir))
 		for _, f := range entries {
 			if !strings.HasSuffix(f.Name(), ".json") || files == mostMomentFiles || len(moments) >= mostMoments {
 				continue

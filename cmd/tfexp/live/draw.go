@@ -17,6 +17,8 @@ import (
 const (
 	leastWidth  = 20
 	leastHeight = 5
+	mostWidth   = 1000
+	mostHeight  = 500
 	mostCores   = 16 // rows of the schedule
 	most        = 6  // experiments that are listed
 )

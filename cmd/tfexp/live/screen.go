@@ -31,7 +31,20 @@ func PrintScreen(w io.Writer, results *Folder, width int) error {
 func ShowScreen(ctx context.Context, out io.Writer, results *Folder, color bool) error {
 	m := &model{results: results, width: 80, height: 24}
 	m.view.color = color
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithOutput(out)).Run()
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(out),
+		tea.WithFilter(func(_ tea.Model, message tea.Msg) tea.Msg {
+			if size, ok := message.(tea.WindowSizeMsg); ok {
+				return tea.WindowSizeMsg{Width: min(size.Width, mostWidth), Height: min(size.Height, mostHeight)}
+			}
+			return message
+		})}
+	if size := sizeOf(out); size != nil {
+		if width, height := size(); width > mostWidth || height > mostHeight { // of which the library would ask anew
+			options = append(options, tea.WithOutput(struct{ io.Writer }{out}),
+				tea.WithWindowSize(min(width, mostWidth), min(height, mostHeight)))
+		}
+	}
+	_, err := tea.NewProgram(m, options...).Run()
 	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, tea.ErrProgramKilled) {
 		return nil
 	}

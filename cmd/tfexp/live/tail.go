@@ -62,7 +62,7 @@ func (t *tail) more() (lines [][]byte, anew bool, err error) {
 	return lines, anew, nil
 }
 
-func (t *tail) open() (f *os.File, err error) {
+func (t *tail) open() (f *folder.File, err error) {
 	for _, name := range t.name {
 		if f, err = folder.Open(t.dir, name...); !errors.Is(err, fs.ErrNotExist) {
 			return f, err

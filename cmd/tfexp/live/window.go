@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"path"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -316,9 +317,15 @@ func (e *events) flush() error {
 	return e.err
 }
 
-// Listen opens a port of the loopback; 0 chooses one.
+// Listen opens a port of the loopback, that of IPv6 where there is no other; 0 chooses one.
 func Listen(port int) (net.Listener, error) {
-	return net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	on, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) {
+		if six, err := net.Listen("tcp", net.JoinHostPort("::1", strconv.Itoa(port))); err == nil {
+			return six, nil
+		}
+	}
+	return on, err
 }
 
 // Serve answers on a listener until the context is done, and then ends within a second or two.

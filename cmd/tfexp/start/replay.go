@@ -44,6 +44,8 @@ type Log struct {
 	// Cluster is a cluster on which they can run; Said reports whether the log says how large it is.
 	Cluster Cluster
 	Said    bool
+	// Unbelieved is a size that the log says and that cannot be; 0 for none.
+	Unbelieved int
 }
 
 // Cluster is as large as a log needs: nodes of GPUs, or, where no job asks for a GPU, cores alone.
@@ -156,17 +158,36 @@ func (l *Log) measure(t *workload.Trace) error {
 	span := max((last-first).Seconds(), 1) * aimedLoad
 	l.Days = (last - first).Hours() / 24
 	if c.GPUs == 0 && broadest == 1 {
-		c.Cores, c.Threads = max(int(math.Ceil(coreSeconds/span)), most), 0
-		if t.Processors > 0 {
+		c.Threads = 0
+		switch {
+		case t.Processors >= most && wider(t.Processors) <= schema.MaxThreads:
 			c.Cores, l.Said = t.Processors, true
+		case t.Processors > 0:
+			l.Unbelieved = t.Processors
+			fallthrough
+		default:
+			c.Cores = max(ceil(coreSeconds/span), most)
 		}
-		return nil
+	} else {
+		c.Nodes = max(broadest, ceil(coreSeconds/span/float64(max(c.Threads, 1))))
+		if c.GPUs > 0 {
+			c.Nodes = max(c.Nodes, ceil(gpuSeconds/span/float64(c.GPUs)))
+		}
 	}
-	c.Nodes = max(broadest, int(math.Ceil(coreSeconds/span/float64(max(c.Threads, 1)))))
-	if c.GPUs > 0 {
-		c.Nodes = max(c.Nodes, int(math.Ceil(gpuSeconds/span/float64(c.GPUs))))
+	if wider(c.Cores) > schema.MaxThreads || wider(c.Nodes) > schema.MaxNodes || c.Threads > schema.MaxThreads ||
+		wider(c.Nodes) > 1<<30/max(c.Threads, 1) {
+		return fmt.Errorf("its jobs need a cluster of %d cores, or %d nodes with %d cores each: a cluster can have %d cores "+
+			"and %d nodes", c.Cores, c.Nodes, c.Threads, schema.MaxThreads, schema.MaxNodes)
 	}
 	return nil
+}
+
+// ceil rounds up; what is larger than any cluster stays that.
+func ceil(x float64) int { return int(math.Ceil(min(x, 1<<40))) }
+
+// wider is the other size of a cluster that the experiment compares: a fifth more.
+func wider(size int) int {
+	return max(int(math.Round(1.2*float64(min(size, 1<<40)))), min(size, 1<<40)+1)
 }
 
 // Doubts says what could not be found out, in sentences.
@@ -186,6 +207,10 @@ func (l *Log) Doubts() []string {
 	if l.Malformed != "" {
 		out = append(out, strings.ToUpper(l.Malformed[:1])+l.Malformed[1:]+
 			". Run it with --lenient, which leaves them out.")
+	}
+	if l.Unbelieved > 0 {
+		out = append(out, fmt.Sprintf("The log says that the cluster had %d cores. That cannot be: a job asks for more, or no "+
+			"cluster has so many.", l.Unbelieved))
 	}
 	if !l.Said {
 		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one would be busy for %.0f%% of "+
@@ -224,7 +249,7 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 	}
 	err := experiments.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
 		"Log": l, "Name": name, "Arguments": l.arguments(), "Unit": unit, "Size": size,
-		"More": max(int(math.Round(1.2*float64(size))), size+1), "Estimates": estimates, "Long": l.Days >= 5,
+		"More": wider(size), "Estimates": estimates, "Long": l.Days >= 5,
 		"Days": fmt.Sprintf("%.3g", l.Days), "Doubts": doubts,
 	})
 	return b.Bytes(), err

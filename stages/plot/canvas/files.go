@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -49,7 +48,7 @@ func WriteList(dir string, pictures []record.Picture) error {
 			if name == "" || name != filepath.Base(name) || slices.Contains(there, name) {
 				continue
 			}
-			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := folder.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

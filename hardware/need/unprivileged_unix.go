@@ -1,0 +1,70 @@
+//go:build unix
+
+package need
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// envOther is set in tests that run a second time, as another user.
+const envOther = "TFEXP_TEST_NOBODY"
+
+// Nobody is the credential of a user without rights.
+var Nobody = &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: false}
+
+// Unprivileged runs the tests of this program (TestMain calls it) as a user without rights, who can write no control
+// group either, if they run as root; what it returns is the exit status. The caller runs them as root then.
+func Unprivileged() (code int) {
+	if os.Getuid() != 0 || os.Getenv(envOther) != "" {
+		return 0
+	}
+	dir, err := os.MkdirTemp("", "tfexp-nobody-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, filepath.Base(os.Args[0]))
+	if err := errors.Join(Copy("/proc/self/exe", program), os.Chown(dir, 65534, 65534)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	cmd := exec.Command(program)
+	for _, arg := range os.Args[1:] { // files that go test asks for are those of the tests as root
+		if !strings.HasPrefix(arg, "-test.testlogfile") && !strings.HasPrefix(arg, "-test.cover") &&
+			!strings.HasPrefix(arg, "-test.gocover") && !strings.HasPrefix(arg, "-test.outputdir") {
+			cmd.Args = append(cmd.Args, arg)
+		}
+	}
+	cmd.Env = append(os.Environ(), envOther+"=1", "HOME="+dir, "TMPDIR="+dir,
+		"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: Nobody}
+	if err := cmd.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "as a user without rights:", err)
+		return 1
+	}
+	return 0
+}
+
+// Copy copies a program.
+func Copy(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

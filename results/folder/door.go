@@ -1,0 +1,305 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// This file is tfexp's only door to the file system: make lint refuses the functions of package os that open, make,
+// change or remove files anywhere else.
+
+// Fault, where a test sets it, is asked before each operation on files (open, read, write, sync, truncate, mkdir,
+// rename, link, chtimes, remove, lock, commit) and each start of a program (fork, exec). The operation fails with the
+// error that it returns.
+var Fault func(op, path string) error
+
+// ErrTorn is what Fault returns for a write of which the first half reaches the file.
+var ErrTorn = errors.New("the write was torn")
+
+// Try asks Fault.
+func Try(op, path string) error {
+	if f := Fault; f != nil {
+		return f(op, path)
+	}
+	return nil
+}
+
+// enclosed are the folders of results whose links lead nowhere else.
+var enclosed sync.Map // absolute path → true
+
+// Enclose makes a folder one that holds results, which may come from somebody else: whatever is read, written or
+// removed at a path below it from then on stays below it, and a link out of it is an error, ErrOutside. The folder
+// itself may be a link, and need not be there yet.
+func Enclose(dir string) {
+	if abs, err := filepath.Abs(dir); err == nil {
+		enclosed.Store(abs, true)
+	}
+}
+
+// disk are the methods of an *os.Root that the door uses.
+type disk interface {
+	OpenFile(name string, flag int, mode fs.FileMode) (*os.File, error)
+	Mkdir(name string, mode fs.FileMode) error
+	MkdirAll(name string, mode fs.FileMode) error
+	Rename(from, to string) error
+	Link(from, to string) error
+	Chtimes(name string, accessed, changed time.Time) error
+	Remove(name string) error
+	RemoveAll(name string) error
+	Close() error
+}
+
+// anywhere is the disk for paths that are not below an enclosed folder, such as those that users name.
+type anywhere struct{}
+
+func (anywhere) OpenFile(name string, flag int, mode fs.FileMode) (*os.File, error) {
+	return os.OpenFile(name, flag, mode)
+}
+func (anywhere) Mkdir(name string, mode fs.FileMode) error    { return os.Mkdir(name, mode) }
+func (anywhere) MkdirAll(name string, mode fs.FileMode) error { return os.MkdirAll(name, mode) }
+func (anywhere) Rename(from, to string) error                 { return os.Rename(from, to) }
+func (anywhere) Link(from, to string) error                   { return os.Link(from, to) }
+func (anywhere) Chtimes(name string, a, c time.Time) error    { return os.Chtimes(name, a, c) }
+func (anywhere) Remove(name string) error                     { return os.Remove(name) }
+func (anywhere) RemoveAll(name string) error                  { return os.RemoveAll(name) }
+func (anywhere) Close() error                                 { return nil }
+
+// enclosure returns the outermost enclosed folder that a path is below, and the rest of the path.
+func enclosure(path string) (dir, rest string) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", ""
+	}
+	for at := filepath.Dir(abs); ; at = filepath.Dir(at) {
+		if _, ok := enclosed.Load(at); ok {
+			dir, rest = at, strings.TrimPrefix(abs[len(at):], string(filepath.Separator))
+		}
+		if at == filepath.Dir(at) {
+			return dir, rest
+		}
+	}
+}
+
+// within calls do on the disk that a path is on, with its name there.
+func within(op, path string, do func(d disk, name string) error) error {
+	if err := Try(op, path); err != nil {
+		return &fs.PathError{Op: op, Path: path, Err: err}
+	}
+	dir, rest := enclosure(path)
+	if dir == "" {
+		return do(anywhere{}, path)
+	}
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) && (op == "mkdir" || op == "remove") {
+		return do(anywhere{}, path) // there is no folder yet, and so no link in it
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err = do(root, rest); err != nil {
+		return named(op, path, err)
+	}
+	return nil
+}
+
+// named gives an error of a root the operation and the whole path, and tells one about links out of it by ErrOutside:
+// the system's libraries have no value for that, so what is no error of the system is taken for it.
+func named(op, path string, err error) error {
+	var at *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &at):
+		err = at.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	var number syscall.Errno
+	if !errors.As(err, &number) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+		err = ErrOutside
+	}
+	return &fs.PathError{Op: op, Path: path, Err: err}
+}
+
+// A File is an open file. Its operations ask Fault.
+type File struct{ *os.File }
+
+func (f *File) Read(b []byte) (int, error) {
+	if err := Try("read", f.Name()); err != nil {
+		return 0, err
+	}
+	return f.File.Read(b)
+}
+
+func (f *File) Write(b []byte) (n int, err error) {
+	if err := Try("write", f.Name()); err != nil {
+		if errors.Is(err, ErrTorn) {
+			n, _ = f.File.Write(b[:len(b)/2])
+		}
+		return n, err
+	}
+	return f.File.Write(b)
+}
+
+// Close closes the file, which may be nil.
+func (f *File) Close() error {
+	if f == nil {
+		return os.ErrInvalid
+	}
+	return f.File.Close()
+}
+
+// ReadFrom implements io.ReaderFrom by Write.
+func (f *File) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{f}, r) }
+
+// WriteString is Write of a string.
+func (f *File) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
+
+// Sync has what the file holds on the disk.
+func (f *File) Sync() error {
+	if err := Try("sync", f.Name()); err != nil {
+		return err
+	}
+	return f.File.Sync()
+}
+
+// Truncate cuts the file off.
+func (f *File) Truncate(size int64) error {
+	if err := Try("truncate", f.Name()); err != nil {
+		return err
+	}
+	return f.File.Truncate(size)
+}
+
+// OpenFile is os.OpenFile.
+func OpenFile(path string, flag int, mode fs.FileMode) (*File, error) {
+	var f *os.File
+	err := within("open", path, func(d disk, name string) (err error) {
+		f, err = d.OpenFile(name, flag, mode)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &File{f}, nil
+}
+
+// Create is os.Create.
+func Create(path string) (*File, error) {
+	return OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+}
+
+// ReadSystem is os.ReadFile, for files in which the system describes itself.
+func ReadSystem(path string) ([]byte, error) { return os.ReadFile(path) }
+
+// ReadDir is os.ReadDir.
+func ReadDir(path string) ([]fs.DirEntry, error) {
+	f, err := OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// WriteFile is os.WriteFile; see also Write.
+func WriteFile(path string, raw []byte, mode fs.FileMode) error {
+	f, err := OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(raw)
+	return errors.Join(err, f.Close())
+}
+
+// Mkdir is os.Mkdir.
+func Mkdir(path string, mode fs.FileMode) error {
+	return within("mkdir", path, func(d disk, name string) error { return d.Mkdir(name, mode) })
+}
+
+// MkdirAll is os.MkdirAll.
+func MkdirAll(path string, mode fs.FileMode) error {
+	return within("mkdir", path, func(d disk, name string) error { return d.MkdirAll(name, mode) })
+}
+
+// Remove is os.Remove.
+func Remove(path string) error { return within("remove", path, disk.Remove) }
+
+// RemoveAll is os.RemoveAll.
+func RemoveAll(path string) error { return within("remove", path, disk.RemoveAll) }
+
+// Chtimes is os.Chtimes.
+func Chtimes(path string, accessed, changed time.Time) error {
+	return within("chtimes", path, func(d disk, name string) error { return d.Chtimes(name, accessed, changed) })
+}
+
+// Rename is os.Rename, within one enclosed folder or between paths of which none is in such a folder.
+func Rename(from, to string) error { return pair("rename", from, to, disk.Rename) }
+
+// Link is os.Link; see Rename.
+func Link(from, to string) error { return pair("link", from, to, disk.Link) }
+
+func pair(op, from, to string, do func(d disk, from, to string) error) error {
+	return within(op, to, func(d disk, name string) error {
+		old := from
+		if d != (disk)(anywhere{}) {
+			dir, rest := enclosure(from)
+			if other, _ := enclosure(to); dir != other {
+				return ErrOutside
+			}
+			old = rest
+		}
+		return do(d, old, name)
+	})
+}
+
+// CreateTemp is os.CreateTemp.
+func CreateTemp(dir, pattern string) (*File, error) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	return create(dir, pattern, 0o600)
+}
+
+func create(dir, pattern string, mode fs.FileMode) (*File, error) {
+	for {
+		f, err := OpenFile(fresh(dir, pattern), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// MkdirTemp is os.MkdirTemp.
+func MkdirTemp(dir, pattern string) (string, error) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	for {
+		path := fresh(dir, pattern)
+		if err := Mkdir(path, 0o700); !errors.Is(err, fs.ErrExist) {
+			return path, err
+		}
+	}
+}
+
+// fresh returns a path with a number at the place of the last star, or at the end.
+func fresh(dir, pattern string) string {
+	number := fmt.Sprint(rand.Uint64())
+	if at := strings.LastIndexByte(pattern, '*'); at >= 0 {
+		return filepath.Join(dir, pattern[:at]+number+pattern[at+1:])
+	}
+	return filepath.Join(dir, pattern+number)
+}

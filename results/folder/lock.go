@@ -1,0 +1,56 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+)
+
+// TryLock opens a file, which is made if it is not there and flag says so, and takes a lock on it, to share it or alone;
+// nil if another has it. What the file holds is read and written through the file that is returned; closing that gives
+// the lock back, and so does the end of the process.
+func TryLock(path string, flag int, shared bool) (*File, error) {
+	f, err := OpenFile(path, flag|syscall.O_NONBLOCK, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNotRegular
+	}
+	if err == nil {
+		err = Try("lock", path)
+	}
+	ok := false
+	if err == nil {
+		ok, err = tryLock(f.File, shared)
+	}
+	if ok {
+		return f, nil
+	}
+	if f.Close(); err != nil {
+		err = fmt.Errorf("lock %s: %w", path, err)
+	}
+	return nil, err
+}
+
+// ignore returns an error unless it is the other.
+func ignore(err, other error) error {
+	if errors.Is(err, other) {
+		return nil
+	}
+	return err
+}
+
+// Replace writes what an open file holds in place.
+func (f *File) Replace(raw []byte) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err := f.Write(raw)
+	return err
+}

@@ -1,0 +1,23 @@
+//go:build unix
+
+package folder
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// tryLock takes a lock on an open file, to share it or alone, unless another has it.
+func tryLock(f *os.File, shared bool) (bool, error) {
+	how := syscall.LOCK_EX
+	if shared {
+		how = syscall.LOCK_SH
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			return err == nil, ignore(err, syscall.EWOULDBLOCK)
+		}
+	}
+}
