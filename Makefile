@@ -4,7 +4,7 @@ GO          ?= go
 PYTHON      ?= python3
 BIN         := bin/tfexp
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
-SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
+SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
 .PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage chaos mutate bench bench-large docs papers python-jobs clean fuzz
@@ -36,6 +36,7 @@ test: ## run all tests; what needs more than Go skips and says so
 test-python: ## run the tests of the Python libraries; they need python3 alone
 	$(PYTHON) -m unittest discover -s jobs/tfexp_job/tests
 	$(PYTHON) -m unittest discover -s jobs/tfexp_results/tests
+	$(PYTHON) -m unittest discover -s jobs/tfexp_policy/tests
 
 race: ## test what runs side by side under the race detector
 	$(GO) test -race -short $$($(GO) list -f '{{range .Imports}}{{if or (eq . "sync") (eq . "sync/atomic") (eq . "golang.org/x/sync/errgroup")}}{{$$.ImportPath}}{{break}}{{end}}{{end}}' ./...)

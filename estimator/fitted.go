@@ -1,8 +1,6 @@
 package estimator
 
-func init() {
-	RegisterSource(RunTimeSource{
-		Name: "fitted", Rank: 10, Fitted: true,
-		Doc: "from samples (`fitted`)",
-	})
-}
+var _ = RegisterSource(RunTimeSource{
+	Name: "fitted", Rank: 10, Fitted: true,
+	Doc: "from samples (`fitted`)",
+})

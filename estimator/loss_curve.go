@@ -1,8 +1,6 @@
 package estimator
 
-func init() {
-	RegisterSource(RunTimeSource{
-		Name: "loss_curve", Rank: 60, Fitted: true, Follows: true, Losses: true,
-		Doc: "the same, and from the losses of jobs with a `target_loss` when they will reach it (`loss_curve`)",
-	})
-}
+var _ = RegisterSource(RunTimeSource{
+	Name: "loss_curve", Rank: 60, Fitted: true, Follows: true, Losses: true,
+	Doc: "the same, and from the losses of jobs with a `target_loss` when they will reach it (`loss_curve`)",
+})

@@ -1,8 +1,6 @@
 package estimator
 
-func init() {
-	RegisterSource(RunTimeSource{
-		Name: "noisy", Rank: 40, Fitted: true, Call: true,
-		Doc: "fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error)",
-	})
-}
+var _ = RegisterSource(RunTimeSource{
+	Name: "noisy", Rank: 40, Fitted: true, Call: true,
+	Doc: "fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error)",
+})

@@ -3,11 +3,7 @@
 
 package estimator
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-)
+import "github.com/tfexp/tfexp/experiments/schema"
 
 // Source is one way to tell a policy how long jobs run.
 type RunTimeSource struct {
@@ -27,27 +23,17 @@ type RunTimeSource struct {
 	Follows, Losses bool
 }
 
-var registry []RunTimeSource
+var sources = schema.NewRegistry("estimator: source", func(s RunTimeSource) string { return s.Name },
+	func(s RunTimeSource) int { return s.Rank })
 
-// Register adds a source. It is called from init functions, and panics when the
-// name is taken.
-func RegisterSource(s RunTimeSource) {
-	if FindSource(s.Name) != (RunTimeSource{}) {
-		panic(fmt.Sprintf("source: two sources of estimates are called %q", s.Name))
-	}
-	registry = append(registry, s)
-	slices.SortFunc(registry, func(a, b RunTimeSource) int { return cmp.Compare(a.Rank, b.Rank) })
-}
+// RegisterSource adds a source.
+func RegisterSource(s RunTimeSource) RunTimeSource { return sources.Add(s) }
 
-// Find returns the source of a name; the zero Source for none.
+// FindSource returns the source of a name; the zero source for none.
 func FindSource(name string) RunTimeSource {
-	for _, s := range registry {
-		if s.Name == name {
-			return s
-		}
-	}
-	return RunTimeSource{}
+	s, _ := sources.Find(name)
+	return s
 }
 
-// All lists the sources by their ranks.
-func RunTimeSources() []RunTimeSource { return slices.Clone(registry) }
+// RunTimeSources lists the sources by their ranks.
+func RunTimeSources() []RunTimeSource { return sources.All() }

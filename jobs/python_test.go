@@ -31,14 +31,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestLibrary runs the tests of tfexp_job.
-func TestLibrary(t *testing.T) {
+// TestLibraries runs the tests of tfexp_job and tfexp_policy.
+func TestLibraries(t *testing.T) {
 	python, err := exec.LookPath("python3")
-	need.This(t, "python3", err, "install Python 3.8 or newer")
-	out, err := exec.CommandContext(t.Context(), python, "-m", "unittest", "discover", "-s",
-		"tfexp_job/tests").CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
+	need.This(t, "python3", err, "install Python 3.9 or newer")
+	for _, library := range []string{"tfexp_job", "tfexp_policy"} {
+		out, err := exec.CommandContext(t.Context(), python, "-m", "unittest", "discover", "-s", library+"/tests").CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", library, err, out)
+		}
 	}
 }
 

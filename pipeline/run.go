@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -132,7 +133,7 @@ func (r *run) open(ctx context.Context) error {
 	drawn := slices.ContainsFunc(r.Cells, func(c record.CellRef) bool { return !c.Fixed })
 	if r.Replicates < minReplicates && len(r.Compares) > 0 && drawn {
 		r.Warn(record.FewReplicates, "", fmt.Sprintf("%s: comparisons need at least %d replicates to give a verdict",
-			stages.Plural(r.Replicates, "replicate"), minReplicates))
+			schema.Plural(r.Replicates, "replicate"), minReplicates))
 	}
 	if warning != "" {
 		r.Warn("cache", "", warning)

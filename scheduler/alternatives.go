@@ -184,13 +184,13 @@ func (l *loop) adoptFastest(j int32) {
 func (l *loop) turned(j int32) bool {
 	f := l.life(j)
 	return (f.state == Running || f.state == Paused) && l.alternatives.Any() &&
-		l.alternatives.Ran(j) != int32(f.alternative)
+		l.alternatives.Ran(j) != f.alternative
 }
 
 // asRan returns what f says of a job as it ran last, in the terms of the alternative with which it
 // is looked at.
 func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
-	now, ran := int32(l.life(j).alternative), l.alternatives.Ran(j)
+	now, ran := l.life(j).alternative, l.alternatives.Ran(j)
 	l.adopt(j, ran)
 	d := f(j)
 	l.adopt(j, now)
@@ -200,7 +200,7 @@ func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
 // turn has a job go on with the alternative with which it is looked at: what it has done counts for
 // the same part of the whole.
 func (l *loop) turn(j int32) {
-	job, now := &l.Jobs[j], int32(l.life(j).alternative)
+	job, now := &l.Jobs[j], l.life(j).alternative
 	predicted, left, before := l.predicted(j), l.remaining(j), l.doneBy(j, l.now)
 	l.alternatives.Runs(j, now)
 	if l.seen != nil {

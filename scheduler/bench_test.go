@@ -135,11 +135,25 @@ func BenchmarkOverload(b *testing.B) {
 	}
 }
 
-// BenchmarkCompression is conservative backfill whose jobs end before they are predicted to:
-// after between half and all of their time.
+// BenchmarkCompression is conservative backfill whose jobs end before they are predicted to: drawn ones on 256 cores that
+// ask for up to ten times their run time, at a load and beyond it; and some that wait all at once, and take between half
+// and all of their time.
 func BenchmarkCompression(b *testing.B) {
-	for _, n := range []int{1000, 10_000} {
+	p := Policy{Backfill: Conservative}
+	for _, load := range []float64{0.9, 1.5} {
+		b.Run(fmt.Sprintf("jobs=3000/load=%g", load), func(b *testing.B) {
+			jobs := widths(poisson(3000, 256, load, 1), 1)
+			work := works(jobs)
+			rng := workload.Stream(1, "requested")
+			for i := range jobs {
+				jobs[i].Predicted = time.Duration(float64(jobs[i].Predicted) * (1 + 9*rng.Float64()))
+			}
+			benchmarkWork(b, p, 256, jobs, work)
+		})
+	}
+	for _, n := range []int{1000, 3000, 10_000} {
 		b.Run(fmt.Sprintf("queued=%d", n), func(b *testing.B) {
+			largeFrom(b, n, 3000)
 			jobs := widths(poisson(n, 1024, 1, 1), 1)
 			work := works(jobs)
 			rng := workload.Stream(1, "early")
@@ -147,7 +161,7 @@ func BenchmarkCompression(b *testing.B) {
 				jobs[i].Arrival /= 1000
 				work[i].Scaled = max(time.Duration(float64(work[i].Scaled)*(0.5+0.5*rng.Float64())), 1)
 			}
-			benchmarkWork(b, Policy{Backfill: Conservative}, 1024, jobs, work)
+			benchmarkWork(b, p, 1024, jobs, work)
 		})
 	}
 }

@@ -11,7 +11,6 @@ package scheduler
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,26 +32,14 @@ type ControllerOptions struct {
 	Values map[string]any
 }
 
-var registry []ControllerChoice
+var controllers = schema.NewRegistry("scheduler: controller", func(c ControllerChoice) string { return c.Name },
+	schema.Unranked)
 
-// Register adds a controller. It is called from init functions, and panics when
-// the name is taken.
-func RegisterController(c ControllerChoice) {
-	if _, ok := FindController(c.Name); ok {
-		panic(fmt.Sprintf("control: two controllers are called %q", c.Name))
-	}
-	registry = append(registry, c)
-	slices.SortFunc(registry, func(a, b ControllerChoice) int { return strings.Compare(a.Name, b.Name) })
-}
+// RegisterController adds a controller. It panics when the name is taken.
+func RegisterController(c ControllerChoice) ControllerChoice { return controllers.Add(c) }
 
-// Find returns the controller of a name.
-func FindController(name string) (ControllerChoice, bool) {
-	i := slices.IndexFunc(registry, func(c ControllerChoice) bool { return c.Name == name })
-	if i < 0 {
-		return ControllerChoice{}, false
-	}
-	return registry[i], true
-}
+// FindController returns the controller of a name.
+func FindController(name string) (ControllerChoice, bool) { return controllers.Find(name) }
 
 // Report is what a controller sees when a job reports progress.
 type Report struct {

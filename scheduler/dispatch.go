@@ -321,6 +321,9 @@ func (l *loop) growBy(j, more int32, node int32, why string) error {
 // less shrink first, then the others grow in the order of their requests: by all
 // of it or not at all, or, where a part of a request will do, by what is free.
 func (l *loop) change() error {
+	if l.rules.Sizes {
+		l.changing = l.changing[:0]
+	}
 	for _, j := range l.changing {
 		f := l.life(j)
 		if f.state == Running && !f.yields && int(f.request) < f.grant.Cores.Count() {
@@ -368,7 +371,7 @@ func (l *loop) regrow() error {
 	for _, j := range l.malleable {
 		f := l.life(j)
 		more := f.request - int32(f.grant.Cores.Count())
-		if more <= 0 || l.rules.Round > 0 { // a policy of rounds decides at their starts alone
+		if more <= 0 || l.rules.Round > 0 || l.rules.Sizes { // a policy of rounds decides at their starts alone
 			continue
 		}
 		node := l.home(j)[0]

@@ -44,6 +44,7 @@ type loop struct {
 	quanta       Quanta         // the order, if it is one
 	explainer    Explainer      // the admission, if it is one
 	waiter       Waiter         // the admission, if it is one
+	waker        Waker          // the admission, if it is one
 	arrivals     int64          // into the queue
 	gaveBack     bool           // something was given back while dispatching
 	progress     []Notice       // of jobs, since the predictions were last looked at
@@ -83,6 +84,9 @@ func newLoop(r Run, rules Rules) *loop {
 		Run: r, rules: rules, machine: cluster.NewMachine(r.Cluster),
 		byArrival: ByArrival(r.Jobs), open: len(r.Jobs), out: NewOutput(r.Recorder),
 	}
+	if rules.Hears != nil {
+		l.out.to = hearing{l.out.to, rules.Hears}
+	}
 	l.calm = !r.Cluster.Changes() && rules.Round == 0
 	l.queue, l.rounds = queue.New(len(r.Jobs), rules.Ends), queue.Rounds{Length: rules.Round, Fixed: rules.FixedRounds}
 	switch {
@@ -110,6 +114,7 @@ func newLoop(r Run, rules Rules) *loop {
 	l.quanta, _ = rules.Order.(Quanta)
 	l.explainer, _ = rules.Admission.(Explainer)
 	l.waiter, _ = rules.Admission.(Waiter)
+	l.waker, _ = rules.Admission.(Waker)
 	if l.simulator, _ = r.Engine.(Simulator); l.simulator != nil {
 		l.left = l.simulator.Left
 	}
@@ -173,6 +178,9 @@ func (l *loop) nextInstant() time.Duration {
 		at = min(at, l.Resizes[l.resized].At)
 	}
 	at = min(at, l.timers.Next(l.counts))
+	if l.waker != nil {
+		at = min(at, max(l.waker.Wakes(), l.now))
+	}
 	if l.calm {
 		return at
 	}
@@ -219,6 +227,9 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 				continue
 			}
 			l.request(int32(z.Job), int32(z.Threads))
+		case l.waker != nil && max(l.waker.Wakes(), l.now) == other:
+			l.now = max(l.now, other)
+			l.waker.Woke()
 		case !l.calm && l.rental.Next() == other:
 			l.now = max(l.now, other)
 			l.rental.Ring(now)

@@ -58,6 +58,11 @@ type Rules struct {
 	Place PlacementRule
 	// Rental decides where the servers of jobs come from; nil leaves it to the nodes.
 	Rental *RentalTerms
+	// Hears is told each event of the trace when it happens; it may be nil. The event holds during the call.
+	Hears func(*Event)
+	// Sizes says that the policy alone gives running jobs more or fewer cores: what they ask for, and what is free, changes
+	// nothing of them by itself.
+	Sizes bool
 }
 
 // Ranker orders jobs.
@@ -115,6 +120,13 @@ type Explainer interface {
 	Why(v View, job int32) string
 }
 
+// Waker is an Admitter that is asked at instants of its own choice.
+type Waker interface {
+	// Wakes returns the next of them; Never for none. Woke is called when it has come, before the dispatch.
+	Wakes() time.Duration
+	Woke()
+}
+
 // View is what a policy sees of a run. It is read-only.
 type View interface {
 	Now() time.Duration
@@ -133,6 +145,8 @@ type Hands interface {
 	// Start starts or resumes a waiting job with so many cores in all, on nodes
 	// that have room for it. A job that its engine cannot start fails.
 	Start(job, cores int32, nodes []int32, why string) error
+	// StartOn is Start with cores and GPUs that are free, with which the job can run.
+	StartOn(job int32, g Grant, why string) error
 	// Sample is Start for a sample: its attempt ends after a part of its work, and nothing of it is kept. The engine
 	// must be a Simulator.
 	Sample(job, cores int32, nodes []int32, part float64, why string) error
@@ -178,6 +192,12 @@ func (l *loop) Start(job, cores int32, nodes []int32, why string) error {
 	return l.start(job, cores, nodes, why)
 }
 
+// StartOn implements Hands.
+func (l *loop) StartOn(job int32, g Grant, why string) error {
+	g.Alternative = int(l.life(job).alternative)
+	return l.startWith(job, int32(g.Cores.Count()), g, why)
+}
+
 // Resize implements Hands.
 func (l *loop) Resize(job, cores int32, why string) error {
 	held := int32(l.life(job).grant.Cores.Count())
@@ -221,6 +241,9 @@ func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
 		}
 	}
 }
+
+// First appends them to a list.
+func (w WaitingJobs) First(jobs []int32) []int32 { return w.l.queue.First(w.l.queue.Len(), jobs) }
 
 // Peek is Next, but leaves jobs whose rank has changed where they stand.
 func (w WaitingJobs) Peek(after queue.Key, within queue.Limit) int32 {
@@ -406,7 +429,7 @@ func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
 func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.number) }
 
 // Alternative returns the one with which the job is looked at, or has started.
-func (j JobView) Alternative() int32 { return int32(j.life().alternative) }
+func (j JobView) Alternative() int32 { return j.life().alternative }
 
 // GiveBack adds to rooms what a running job would give back if it ended, or if it were paused.
 func (j JobView) GiveBack(rooms []Room, paused bool) {

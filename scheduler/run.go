@@ -188,6 +188,21 @@ func (o *Output) Decision(d *Decision) {
 	}
 }
 
+// hearing tells a policy each event, before it is handed on.
+type hearing struct {
+	to    Recorder // may be nil
+	hears func(*Event)
+}
+
+func (h hearing) Event(e *Event) {
+	h.hears(e)
+	if h.to != nil {
+		h.to.Event(e)
+	}
+}
+
+func (h hearing) Decision(d *Decision) { h.to.Decision(d) }
+
 // Sample implements Hands. While the sample runs, a part of the run time is predicted.
 func (l *loop) Sample(job, cores int32, nodes []int32, part float64, why string) error {
 	if l.samples == nil {

@@ -64,6 +64,8 @@ type Task struct {
 	Terms   []*market.Terms
 	Records record.Records
 	Policy  policy.Policy
+	// Base is the folder of the experiment's file, absolute, where the policy is a program.
+	Base    string
 	Resizes []scheduler.Resize
 	// Until is the horizon at which the cell is closed; 0 for none.
 	Until time.Duration

@@ -18,8 +18,8 @@ import (
 )
 
 func TestRegistry(t *testing.T) {
-	defer func(before []*Stage) { registry = before }(registry)
-	registry = nil
+	defer func(before schema.Registry[*Stage]) { *registry = before }(*registry)
+	*registry = *schema.NewRegistry("stage", func(s *Stage) string { return s.Name }, schema.Unranked)
 	for _, s := range []*Stage{
 		stage("run", []Artifact{"plan"}, []Artifact{Cells}), stage("plan", nil, []Artifact{"plan"}),
 		stage("sum", []Artifact{Cells, Ending}, []Artifact{Tables}), stage("add", []Artifact{Cells, "added"}, []Artifact{Tables, "added"}),
@@ -44,7 +44,7 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("ordered: %v, %v", all, err)
 	}
 	for want, s := range map[string]*Stage{
-		`two stages are called "run"`: stage("run", nil, []Artifact{"x"}), `stage "" lacks`: stage("", nil, []Artifact{"x"}),
+		`stage "run" is registered twice`: stage("run", nil, []Artifact{"x"}), `or has no name`: stage("", nil, []Artifact{"x"}),
 		`stage "a" lacks`: stage("a", nil, nil), `stage "b" lacks`: {Name: "b", Writes: []Artifact{"x"}},
 	} {
 		func() {

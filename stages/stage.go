@@ -88,49 +88,36 @@ func (s *Stage) AllFiles() []string {
 // Line is a labelled value of a key.
 type Line = schema.Line
 
-var registry []*Stage
+var registry = schema.NewRegistry("stages: stage", func(s *Stage) string { return s.Name }, schema.Unranked)
 
-// Register adds a stage. It is called from init functions, and panics when the
-// stage is not whole or its name is taken.
-func Register(s *Stage) {
-	if s.Name == "" || s.Run == nil || len(s.Writes) == 0 {
-		panic(fmt.Sprintf("stages: stage %q lacks a name, what it writes, or its work", s.Name))
+// Register adds a stage. It panics when the stage is not whole or its name is taken.
+func Register(s *Stage) *Stage {
+	if s.Run == nil || len(s.Writes) == 0 {
+		panic(fmt.Sprintf("stages: stage %q lacks what it writes, or its work", s.Name))
 	}
-	if Find(s.Name) != nil {
-		panic(fmt.Sprintf("stages: two stages are called %q", s.Name))
-	}
-	registry = append(registry, s)
 	if s.Block != nil {
 		schema.Bring(s.Name, s.Block)
 	}
+	return registry.Add(s)
 }
 
 // Find returns the stage of a name, or nil.
 func Find(name string) *Stage {
-	for _, s := range registry {
-		if s.Name == name {
-			return s
-		}
-	}
-	return nil
+	s, _ := registry.Find(name)
+	return s
 }
 
 // Writer returns the name of the stage that writes an artifact: the first in the
 // order of their names. It is empty when there is none.
 func Writer(a Artifact) string {
-	name := ""
-	for _, s := range registry {
-		if slices.Contains(s.Writes, a) && (name == "" || s.Name < name) {
-			name = s.Name
-		}
-	}
-	return name
+	names := registry.Names(func(s *Stage) bool { return slices.Contains(s.Writes, a) })
+	return strings.Join(names[:min(len(names), 1)], "")
 }
 
 // Order returns the registered stages in the order in which they run: after all
 // that write what they read, those that read how the run ended last, and else by
 // name. The error names an artifact that no stage writes, or a circle.
-func Order() ([]*Stage, error) { return order(registry) }
+func Order() ([]*Stage, error) { return order(registry.All()) }
 
 func order(all []*Stage) ([]*Stage, error) {
 	for _, s := range all {
@@ -172,7 +159,7 @@ func (s *Stage) needs(w *Stage) bool {
 
 // AfterEnding reports whether a stage reads how the run ended, itself or by what
 // it reads.
-func AfterEnding(s *Stage) bool { return afterEnding(registry)[s] }
+func AfterEnding(s *Stage) bool { return afterEnding(registry.All())[s] }
 
 func afterEnding(all []*Stage) map[*Stage]bool {
 	late := map[*Stage]bool{}
@@ -265,12 +252,4 @@ type PastCell struct {
 	// and how much of it was to be done.
 	Host string
 	Ran  func(block string) (name, kind string, length int)
-}
-
-// Plural is a number of things: "1 core", "2 cores".
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -7,13 +7,15 @@ import (
 	"io"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 )
 
-// Durations are among the settings of policies.
+// Durations and maps are among the settings of policies.
 func init() {
 	gob.Register(time.Duration(0))
+	gob.Register([]schema.Setting(nil))
 	for _, life := range []market.Life{market.Exponential{}, market.Weibull{}, market.Bathtub{}, &market.Measured{}} {
 		gob.Register(life)
 	}
@@ -33,7 +35,7 @@ type written struct {
 	Speed  []int
 }
 
-const writtenForm = 3
+const writtenForm = 4
 
 // ErrElastic is returned when a cell with elastic jobs is to be written down for another process.
 var ErrElastic = errors.New("a cell with elastic jobs is simulated within tfexp alone")

@@ -1,14 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -30,24 +32,9 @@ func LongForms(args []string) []string {
 	return out
 }
 
-// Nearest returns the candidate that was probably meant by name, or "". A name of more than 200 bytes is taken to be
-// none: no folder, cell or job has such a name.
-func Nearest(name string, candidates []string) string {
-	if len(name) > 200 {
-		return ""
-	}
-	best, least := "", 1+len(name)/3
-	for _, c := range candidates {
-		if d := levenshtein.Distance(name, c, nil); d <= least && (best == "" || d < least) {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
 // DidYouMean is a hint with the nearest candidate, or the fallback.
 func DidYouMean(name string, candidates []string, fallback string) string {
-	if c := Nearest(name, candidates); c != "" {
+	if c := schema.Nearest(name, candidates); c != "" {
 		return fmt.Sprintf("did you mean %q?", c)
 	}
 	return fallback
@@ -72,8 +59,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 		wrong, _, _ = strings.Cut(given, "=")
 		err = fmt.Errorf("unknown flag -%s", wrong)
 	}
-	if c := Nearest(wrong, names); wrong != "" && c != "" {
-		fallback = fmt.Sprintf("did you mean --%s?", c)
+	if near := schema.Nearest(wrong, names); slices.Contains(names, wrong) || near != "" {
+		fallback = fmt.Sprintf("did you mean --%s?", cmp.Or(near, wrong))
 	}
 	return Usagef(fallback, "%w", err)
 }

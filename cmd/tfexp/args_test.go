@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -34,7 +35,7 @@ func TestNearest(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"rnu", "run"}, {"repotr", "report"}, {"resum", "resume"}, {"pan", "plan"}, {"xyz", ""}, {"", ""},
 	} {
-		if got := Nearest(c.in, candidates); got != c.want {
+		if got := schema.Nearest(c.in, candidates); got != c.want {
 			t.Errorf("nearest(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}

@@ -21,18 +21,16 @@ import (
 
 // Export returns the subcommand export.
 func Export(a *App) *cobra.Command {
-	kinds := []string{"workload", "table", "statistics"}
+	kinds := []string{"workload", "platform", "table", "statistics"}
 	var runs []*cobra.Command
 	for _, f := range tracking.All() {
 		kinds = append(kinds, f.Name)
 		runs = append(runs, exportRunsCommand(a, f))
 	}
 	cmd := &cobra.Command{
-		Use:   "export workload FILE | export table NAME | export statistics | export tensorboard DIR | export mlflow DIR",
+		Use:   "export workload FILE | export platform FILE | export table NAME | export statistics | export tensorboard DIR | export mlflow DIR",
 		Short: "Write workloads and results in other formats",
-		Long: `Write the workloads of an experiment as CSV or in the formats of other simulators,
-the tables of its results as CSV, JSON, LaTeX and others, the epochs of its jobs as
-statistics, or its cells as runs of TensorBoard or MLflow.`,
+		Long:  help("export"),
 		Example: `  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
   tfexp export table metrics --dir results/fcfs_vs_rr
   tfexp export tensorboard results/fcfs_vs_rr`,
@@ -45,7 +43,7 @@ statistics, or its cells as runs of TensorBoard or MLflow.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(exportWorkloadCommand(a), exportTableCommand(a), exportStatisticsCommand(a))
+	cmd.AddCommand(exportWorkloadCommand(a), exportPlatformCommand(a), exportTableCommand(a), exportStatisticsCommand(a))
 	cmd.AddCommand(runs...)
 	return cmd
 }
@@ -67,22 +65,7 @@ func exportWorkloadCommand(a *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [--format NAME | --json] [-o FILE]",
 		Short: "Write the jobs of a workload as CSV, or for other simulators",
-		Long: `Write the jobs of a workload in one replicate as CSV: their arrivals, requests,
-priorities, deadlines and resizes, and their run times where these are known.
-
---format writes another trace format instead: ` + strings.Join(names, ", ") + `.
-Only ` + formats.CSV.Name + ` holds everything; if the workload has something that the format
-cannot hold, that is an error. A trace block replays the file:
-
-  workload "replayed" {
-    trace { file = "mixed.csv" }
-  }
-
-and writing the replayed workload gives the same file, byte for byte. --json writes
-the rows of the CSV file as JSON objects.
-
-Exit status: 0; 2 when there is no such workload or replicate, or the format
-cannot hold the workload; 3 when the experiment is invalid.`,
+		Long:  help("export_workload", "{formats}", strings.Join(names, ", "), "{csv}", formats.CSV.Name),
 		Example: `  tfexp export workload experiment.hcl
   tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
   tfexp export workload experiment.hcl --format swf -o mixed.swf`,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
@@ -92,7 +93,7 @@ func (a *App) SuggestFile(file string) {
 	if Exists(file) {
 		return
 	}
-	if near := Nearest(file, ExperimentFiles(filepath.Dir(file))); near != "" {
+	if near := schema.Nearest(file, ExperimentFiles(filepath.Dir(file))); near != "" {
 		fmt.Fprintf(a.Err, "  did you mean %q?\n", near)
 	}
 }

@@ -19,6 +19,9 @@ type Reference struct {
 	At   hcl.Range
 }
 
+// Target is the name of the block, for schema.Fill.
+func (r Reference) Target() string { return r.Name }
+
 // Estimates is the value of a policy's argument of that name.
 type Estimates struct {
 	Name  string
@@ -100,28 +103,12 @@ func (r *Reporter) Decode(n *Node, e *Env, into any) *Args {
 
 // Fill fills the fields of a struct.
 func (a *Args) Fill(into any) {
-	to := reflect.ValueOf(into).Elem()
-	for _, f := range schema.Fields(to.Type()) {
-		if value, ok := a.Values[f.Name]; ok {
-			fill(to.FieldByIndex(f.Index), value)
-		}
+	schema.Fill(into, a.Values)
+	for _, f := range schema.Fields(reflect.TypeOf(into).Elem()) {
 		if f.Needs != "" && a.Lacks(f.Needs) {
 			a.Unread("{} belongs to "+f.Needs+", which is not set.", f.Name)
 		}
 	}
-}
-
-// fill sets a field to the value of an argument.
-func fill(field reflect.Value, value any) {
-	if ref, ok := value.(Reference); ok {
-		value = ref.Name
-	}
-	v := reflect.ValueOf(value)
-	if field.Kind() == reflect.Pointer && v.Type() != field.Type() {
-		field.Set(reflect.New(field.Type().Elem()))
-		field = field.Elem()
-	}
-	field.Set(v.Convert(field.Type()))
 }
 
 // Get returns an argument's value; the zero value when it has none.

@@ -3,6 +3,7 @@ package schema
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,7 @@ var goTypes = map[reflect.Type]Type{
 	reflect.TypeFor[bool](): Bool, reflect.TypeFor[time.Duration](): Duration, reflect.TypeFor[int64](): Size,
 	reflect.TypeFor[[]string](): Strings, reflect.TypeFor[[]int](): Integers,
 	reflect.TypeFor[[]time.Duration](): Instants, reflect.TypeFor[[]Setting](): StringMap,
+	reflect.TypeFor[map[string]string](): StringMap,
 }
 
 // typeNames are the types that tags name.
@@ -83,8 +85,9 @@ func argOf(f reflect.StructField, names string, c comment) Arg {
 	if of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
-	if arg.Type = typeNames[f.Tag.Get("type")]; arg.Type == "" {
-		arg.Type = goTypes[of]
+	arg.Type = cmp.Or(typeNames[f.Tag.Get("type")], goTypes[of])
+	if arg.Type == "" && of.Kind() == reflect.String {
+		arg.Type = String
 	}
 	if allowed := f.Tag.Get("allowed"); allowed != "" {
 		arg.Allowed = strings.Fields(allowed)
@@ -133,6 +136,33 @@ func Args[T any]() []Arg {
 		args = append(args, f.Arg)
 	}
 	return args
+}
+
+// Described are the arguments that fill a struct, in whose Go file are its comments.
+func Described[T any](source embed.FS) []Arg {
+	pkg, _, _ := strings.Cut(reflect.TypeFor[T]().String(), ".")
+	Document(pkg, source)
+	return Args[T]()
+}
+
+// Fill fills the fields of a struct with values by the names of its arguments; with the target of a reference.
+func Fill(into any, values map[string]any) {
+	to := reflect.ValueOf(into).Elem()
+	for _, f := range Fields(to.Type()) {
+		value, ok := values[f.Name]
+		if !ok {
+			continue
+		}
+		if reference, is := value.(interface{ Target() string }); is {
+			value = reference.Target()
+		}
+		field, v := to.FieldByIndex(f.Index), reflect.ValueOf(value)
+		if field.Kind() == reflect.Pointer && v.Type() != field.Type() {
+			field.Set(reflect.New(field.Type().Elem()))
+			field = field.Elem()
+		}
+		field.Set(v.Convert(field.Type()))
+	}
 }
 
 // Say replaces words in braces in the documentation of a block and its arguments: "{metrics}".

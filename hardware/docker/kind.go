@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"embed"
 	"encoding/gob"
 	"fmt"
 	"os"
@@ -17,8 +18,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// defaultPids is the limit on the processes and threads of a container where the file is silent: far more than a
-// training program has, and far less than a machine can number.
+// defaultPids is the default of the argument pids: far more than a training program has, and far less than a machine can
+// number.
 const defaultPids = 4096
 
 // kindName is what experiments call this engine.
@@ -39,40 +40,10 @@ var kind = engine.Kind{
   pull    = "missing"
 }`,
 	Real: true, Contained: true, Clusters: true,
-	Args: []schema.Arg{
-		engine.PauseArg,
-		{Name: "host", Type: schema.String, DefaultDoc: "the daemon that the docker command would use (`DOCKER_HOST`)",
-			Doc:     "The address of the Docker daemon; several daemons are several node blocks.",
-			Example: `"unix:///var/run/docker.sock"`},
-		{Name: "cpus", Type: schema.String, Default: `"cpuset"`, Allowed: []string{"cpuset", "quota"},
-			Doc: "Whether a container is bound to its own cores (`cpuset`), or may use all of them for as much time as it " +
-				"has cores (`quota`).", Example: `"quota"`},
-		{Name: "network", Type: schema.String, Default: `"none"`,
-			Doc: "The network that containers are in: `none`, or one of the daemon's, such as `bridge`.", Example: `"bridge"`},
-		{Name: "pull", Type: schema.String, Default: `"never"`, Allowed: []string{"never", "missing", "always"},
-			Doc: "When images are fetched from their registry, before anything runs.", Example: `"missing"`},
-		{Name: "privileges", Type: schema.String, Default: `"none"`, Allowed: []string{"none", "default", "all"},
-			Doc: "What containers may do beyond computing: nothing (no capabilities, and no way to gain any), what Docker " +
-				"allows by default, or all that the machine can (`--privileged`).", Example: `"default"`},
-		{Name: "pids", Type: schema.Integer, Default: strconv.Itoa(defaultPids), Min: schema.Limit(1),
-			Max: schema.Limit(1 << 22), // the most that Linux numbers
-			Doc: "How many processes and threads a container may have at once, so that a program which starts more and more " +
-				"does not take the machine with it.", Example: "256"},
-		{Name: "user", Type: schema.String,
-			DefaultDoc: "your own user and group on this machine, the image's user on others",
-			Doc:        "The user, or `user:group`, that programs run as in the container; checkpoints belong to that user.",
-			Example:    `"root"`},
-		{Name: "platform", Type: schema.String, DefaultDoc: "the daemon's", Doc: "The platform of the images.",
-			Example: `"linux/arm64"`},
-	},
-	Blocks: []*schema.Block{market.BillingBlock},
-	NodeArgs: append([]schema.Arg{
-		{Name: "host", Type: schema.String, DefaultDoc: "the daemon that the docker command would use",
-			Doc: "The address of the node's Docker daemon. Nodes of one daemon divide the cores and GPUs of its machine " +
-				"among them, in their order.",
-			Example: `"tcp://node1:2375"`},
-	}, market.NodeArgs...),
-	Decode: decode,
+	Args:     append([]schema.Arg{engine.PauseArg}, schema.Described[arguments](source)...),
+	Blocks:   []*schema.Block{market.BillingBlock},
+	NodeArgs: append(schema.Described[nodeArguments](source), market.NodeArgs...),
+	Decode:   decode,
 	Machine: func(b engine.Block, host engine.Host) scheduler.Node {
 		n := scheduler.Node{Threads: host.Threads}
 		if !b.Set["host"] { // else it is another machine, whose memory is not known
@@ -95,15 +66,68 @@ var kind = engine.Kind{
 	},
 }
 
-// settings are those of a hardware block; the fields can be seen by what prints a whole experiment.
+//go:embed kind.go
+var source embed.FS
+
+// arguments are those of a hardware block.
+type arguments struct {
+	// The address of the Docker daemon; several daemons are several node blocks.
+	//
+	// Default: the daemon that the docker command would use (`DOCKER_HOST`).
+	//
+	//	host = "unix:///var/run/docker.sock"
+	Host string `arg:"host"`
+	settings
+}
+
+// nodeArguments are those of a node block.
+type nodeArguments struct {
+	// The address of the node's Docker daemon. Nodes of one daemon divide the cores and GPUs of its machine among them, in
+	// their order.
+	//
+	// Default: the daemon that the docker command would use.
+	//
+	//	host = "tcp://node1:2375"
+	Host string `arg:"host"`
+}
+
+// settings are what a cell knows of a hardware block; the fields can be seen by what prints a whole experiment.
 type settings struct {
-	// CPUs is cpuset or quota; Pull never, missing or always.
-	CPUs, Network, Pull string
-	// Pids is the limit on processes and threads.
-	Pids       int
-	Privileges Privileges
-	// User and Platform are empty where the file is silent.
-	User, Platform string
+	// Whether a container is bound to its own cores (`cpuset`), or may use all of them for as much time as it has cores
+	// (`quota`).
+	//
+	//	cpus = "quota"
+	CPUs string `arg:"cpus" default:"cpuset" allowed:"cpuset quota"`
+	// The network that containers are in: `none`, or one of the daemon's, such as `bridge`.
+	//
+	//	network = "bridge"
+	Network string `arg:"network" default:"none"`
+	// When images are fetched from their registry, before anything runs.
+	//
+	//	pull = "missing"
+	Pull string `arg:"pull" default:"never" allowed:"never missing always"`
+	// What containers may do beyond computing: nothing (no capabilities, and no way to gain any), what Docker allows by
+	// default, or all that the machine can (`--privileged`).
+	//
+	//	privileges = "default"
+	Privileges Privileges `arg:"privileges" default:"none" allowed:"none default all"`
+	// How many processes and threads a container may have at once, so that a program which starts more and more does not
+	// take the machine with it.
+	//
+	//	pids = 256
+	Pids int `arg:"pids" default:"4096" min:"1" max:"4194304"`
+	// The user, or `user:group`, that programs run as in the container; checkpoints belong to that user.
+	//
+	// Default: your own user and group on this machine, the image's user on others.
+	//
+	//	user = "root"
+	User string `arg:"user"`
+	// The platform of the images.
+	//
+	// Default: the daemon's.
+	//
+	//	platform = "linux/arm64"
+	Platform string `arg:"platform"`
 	// Hosts has the daemon of each node; empty for the one that the docker command would use.
 	Hosts []string
 }
@@ -113,11 +137,9 @@ func of(h *engine.Hardware) *settings { return h.Settings.(*settings) }
 
 // decode checks the arguments of a block.
 func decode(b engine.Block) (any, []engine.Problem) {
-	text := func(name string) string { return engine.Get[string](b.Values, name) }
-	s := &settings{
-		CPUs: text("cpus"), Network: text("network"), Pull: text("pull"), Privileges: Privileges(text("privileges")),
-		User: text("user"), Platform: text("platform"), Pids: engine.Get[int](b.Values, "pids"),
-	}
+	var a arguments
+	b.Values.Fill(&a)
+	s := &a.settings
 	var problems []engine.Problem
 	if p := s.Platform; p != "" && (!strings.HasPrefix(p, "linux/") || p == "linux/") {
 		problems = append(problems, engine.Problem{
@@ -126,7 +148,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 		})
 	}
 	if len(b.Nodes) == 0 {
-		s.Hosts = []string{text("host")}
+		s.Hosts = []string{a.Host}
 		return s, append(problems, checkHost(0, b.Values)...)
 	}
 	if b.Set["host"] {

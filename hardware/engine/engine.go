@@ -218,6 +218,9 @@ type Values struct {
 	Set map[string]bool
 }
 
+// Fill fills the fields of a struct whose tags name arguments.
+func (v Values) Fill(into any) { schema.Fill(into, v.All) }
+
 // Get returns a value; the zero value when there is none.
 func Get[T any](v Values, name string) T {
 	value, _ := v.All[name].(T)

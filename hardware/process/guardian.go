@@ -63,7 +63,7 @@ type message struct {
 	Reap int    // a program that has exited; answered
 }
 
-// fork describes a program. Its files are its input, its output, and its control group if it has one.
+// fork describes a program. Its files are its input, its two outputs, and its control group if it has one.
 type fork struct {
 	CPUs         []int
 	Program, Dir string
@@ -262,11 +262,14 @@ func (g *guardian) tell(line string) error {
 	return nil
 }
 
-// fork has the guardian start a program with files for its input and output, in a control group if that is not -1.
-func (g *guardian) fork(f fork, in, out uintptr, group int) (pid int, err error) {
+// fork has the guardian start a program with files for its input and outputs, in a control group if that is not -1.
+func (g *guardian) fork(f fork, standard []uintptr, group int) (pid int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	files := []int{int(in), int(out)}
+	var files []int
+	for _, fd := range standard {
+		files = append(files, int(fd))
+	}
 	if group >= 0 {
 		files = append(files, group)
 	}
@@ -387,14 +390,14 @@ func (g *server) say(a answer) {
 
 // fork starts a program, and says so, and later that it has exited.
 func (g *server) fork(f *fork, files []int) {
-	if len(files) < 2 {
+	if len(files) < 3 {
 		g.say(answer{Problem: "the guardian was given no files"})
 		return
 	}
 	attr := &syscall.ProcAttr{Dir: f.Dir, Env: f.Env, Sys: sessionAttr(),
-		Files: []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[1])}}
-	if len(files) > 2 {
-		intoGroup(attr.Sys, files[2])
+		Files: []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[2])}}
+	if len(files) > 3 {
+		intoGroup(attr.Sys, files[3])
 	}
 	var a answer
 	err := onCPUs(f.CPUs, func() {

@@ -30,7 +30,7 @@ import (
 // kindName is what experiments call this engine.
 const kindName = "process"
 
-func init() { engine.Register(&kind) }
+var _ = engine.Register(&kind)
 
 // kind is this engine as experiments see it.
 var kind = engine.Kind{
@@ -68,14 +68,14 @@ func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Probl
 	if host.Threads > 0 && n.Threads > host.Threads {
 		add("threads", "More threads than the machine has",
 			"The hardware %q has %s, but this machine has %d, and the engine %q binds jobs to real ones.",
-			h.Name, count(n.Threads, "thread"), host.Threads, h.Kind.Name)
+			h.Name, schema.Plural(n.Threads, "thread"), host.Threads, h.Kind.Name)
 	}
 	if host.MemoryBytes > 0 && n.Memory > host.MemoryBytes {
 		add("memory", "More memory than the machine has", "The hardware %q has %s, but this machine has %s.",
 			h.Name, schema.FormatSize(n.Memory), schema.FormatSize(host.MemoryBytes))
 	}
 	if n.GPUs > host.GPUs {
-		problems = append(problems, noGPUs(host, fmt.Sprintf("The hardware %q has %s", h.Name, count(n.GPUs, "GPU"))))
+		problems = append(problems, noGPUs(host, fmt.Sprintf("The hardware %q has %s", h.Name, schema.Plural(n.GPUs, "GPU"))))
 	}
 	return problems
 }
@@ -93,7 +93,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, host engine.Host) []engine.Prob
 	if gpus := total(h.Cluster).GPUs; j.GPUs <= gpus || gpus != host.GPUs {
 		return nil
 	}
-	return []engine.Problem{noGPUs(host, fmt.Sprintf("The job %q asks for %s", j.Name, count(j.GPUs, "GPU")))}
+	return []engine.Problem{noGPUs(host, fmt.Sprintf("The job %q asks for %s", j.Name, schema.Plural(j.GPUs, "GPU")))}
 }
 
 // noGPUs is the problem that this machine lacks the GPUs that are asked for.
@@ -110,13 +110,6 @@ func noGPUs(host engine.Host, need string) engine.Problem {
 		Detail: fmt.Sprintf("%s, but %s. Run the experiment on a machine that has them, or simulate it; \"tfexp "+
 			"doctor\" says more.", need, has),
 	}
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Capabilities returns what the process engine can do on this system.

@@ -78,7 +78,7 @@ func (h hands) Discard(p *program) {
 	children.reap(p.id.pid)
 	p.reaped = true
 	p.life.Unlock()
-	h.e.clear(p)
+	p.clear(func() time.Time { return h.e.Deadline(p) }, h.e.opts.Grace+clearLimit)
 	p.log.finish()
 	p.log.close("another part of the job could not be started")
 	guard.forget(p.id)
@@ -160,19 +160,14 @@ func (e *Engine) spawn(p *program, part scheduler.Part) (pid int, err error) {
 		return 0, err
 	}
 	defer null.Close()
-	in, out := null.Fd(), p.log.in.Fd()
+	out := p.log.in.Fd()
+	files := []uintptr{null.Fd(), out, out}
 	f := fork{CPUs: cpus, Program: program, Dir: j.Dir, Env: env,
 		Argv: j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs})}
 	if err := folder.Try("exec", program); err != nil {
 		return 0, err
 	}
-	pid, p.group, err = newGroup(p.mark).startIn(func(group int) (int, error) {
-		if adopts() {
-			return guard.fork(f, in, out, group)
-		}
-		return e.forks.fork(cpus, program, f.Argv,
-			&syscall.ProcAttr{Dir: j.Dir, Env: env, Files: []uintptr{in, out, out}, Sys: sessionAttr()})
-	})
+	pid, p.group, err = newGroup(p.mark).startIn(func(group int) (int, error) { return f.start(e.forks, files, group) })
 	runtime.KeepAlive(p.log.in)
 	if errors.Is(err, fs.ErrNotExist) { // the file itself was found
 		return 0, fmt.Errorf("program %q: the interpreter that its first line names was not found", j.Argv[0])
@@ -181,6 +176,14 @@ func (e *Engine) spawn(p *program, part scheduler.Part) (pid int, err error) {
 		return 0, fmt.Errorf("program %q: %w", j.Argv[0], err)
 	}
 	return pid, nil
+}
+
+// start starts the program with files for its input and outputs: by the guardian, or on a thread of this process.
+func (f fork) start(on *forkThread, files []uintptr, group int) (pid int, err error) {
+	if adopts() {
+		return guard.fork(f, files, group)
+	}
+	return on.fork(f.CPUs, f.Program, f.Argv, &syscall.ProcAttr{Dir: f.Dir, Env: f.Env, Files: files, Sys: sessionAttr()})
 }
 
 // environ returns the environment of a job that is given n cores and these GPUs: tfexp's own, the variables of the job

@@ -119,10 +119,10 @@ func (h hands) Attend(p *program) {
 	finished := status.Exited() && status.ExitStatus() == 0
 	e.Exited(p, time.Now(), finished)
 
-	stuck := e.clear(p)
+	stuck := p.clear(func() time.Time { return e.Deadline(p) }, e.opts.Grace+clearLimit)
 	f := launch.Fate{
 		Finished: finished, Why: ending(status), Exit: status.ExitStatus(), Output: p.log.finish(),
-		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: int64(used.Maxrss) *
+		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: used.Maxrss *
 			rssUnit,
 	}
 	if stuck > 0 {
@@ -150,8 +150,8 @@ const (
 
 // clear kills what is left of a program that has exited, or waits for it
 // until the deadline if it was asked to end. It returns the number of
-// processes that could not be killed.
-func (e *Engine) clear(p *program) (stuck int) {
+// processes that could not be killed within the patience.
+func (p *program) clear(deadline func() time.Time, patience time.Duration) (stuck int) {
 	began := time.Now()
 	known := map[ident]bool{}
 	doubts := 0
@@ -163,11 +163,11 @@ func (e *Engine) clear(p *program) (stuck int) {
 				return 0
 			}
 		}
-		deadline, now := e.Deadline(p), time.Now()
-		if now.Sub(began) > e.opts.Grace+clearLimit {
+		now := time.Now()
+		if now.Sub(began) > patience {
 			return len(left)
 		}
-		if !now.Before(deadline) {
+		if !now.Before(deadline()) {
 			p.group.kill()
 			for _, pid := range left {
 				syscall.Kill(pid, syscall.SIGKILL)

@@ -6,6 +6,7 @@ package recorded
 import (
 	"context"
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
@@ -21,12 +22,63 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-func init() { engine.Register(&kind) }
+var _ = engine.Register(&kind)
 
 // settings are what the hardware replays.
 type settings struct {
-	options workload.RunsOptions
-	runs    []workload.RecordedRun
+	arguments
+	runs []workload.RecordedRun
+}
+
+//go:embed kind.go
+var source embed.FS
+
+// arguments are those of a hardware block.
+type arguments struct {
+	// The folder of the recorded runs, relative to that of the experiment file: CSV files with a table of checkpoints, and
+	// perhaps one of servers (docs/results.md, Recorded runs).
+	//
+	//	runs = "4-spot"
+	Runs string `arg:"runs"`
+	// The last step of a whole run.
+	//
+	// Default: that of its last row.
+	//
+	//	steps = 64000
+	Steps int `arg:"steps" min:"1" max:"9007199254740992"`
+	// The columns of the tables that are called otherwise than expected: `time`, `step`, `accuracy`, `loss`, `group`,
+	// `run`, `server`, `uptime`, `revoked`, `cost`.
+	//
+	//	columns = { time = "when" }
+	Columns map[string]string `arg:"columns"`
+	// The values that mark a revoked server in its table.
+	//
+	// Default: `revoked`, `preempted`, `true`, `yes`, `1`.
+	//
+	//	revoked = ["gone"]
+	Revoked []string `arg:"revoked"`
+	// What becomes of a run whose records end before its last step: its job fails there, or the run is left out.
+	//
+	//	unfinished = "skip"
+	Unfinished string `arg:"unfinished" default:"fail" allowed:"fail skip"`
+	// The workers of a run, for its cost.
+	//
+	// Default: the servers of the run.
+	//
+	//	workers = 4
+	Workers int `arg:"workers" min:"1" max:"nodes"`
+	// Dollars an hour of a worker.
+	//
+	//	worker_price = 0.2556
+	WorkerPrice float64 `arg:"worker_price" default:"0" min:"0" max:"1e6"`
+	// The parameter servers of a run, for its cost.
+	//
+	//	parameter_servers = 1
+	ParameterServers int `arg:"parameter_servers" default:"0" min:"0" max:"nodes"`
+	// Dollars an hour of a parameter server.
+	//
+	//	parameter_server_price = 0.14292
+	ParameterServerPrice float64 `arg:"parameter_server_price" default:"0" min:"0" max:"1e6"`
 }
 
 var kind = engine.Kind{
@@ -37,45 +89,14 @@ var kind = engine.Kind{
 		"both are compared. Jobs cannot be paused or resized " +
 		"(experiments/papers/recorded_runs)",
 	Recorded: true,
-	Args: []schema.Arg{
-		{Name: "runs", Type: schema.String, Doc: "The folder of the recorded runs, relative to that of the experiment " +
-			"file: CSV files with a table of checkpoints, and perhaps one of servers (docs/results.md, Recorded runs).",
-			Example: `"4-spot"`},
-		{Name: "steps", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(1 << 53),
-			DefaultDoc: "that of its last row", Doc: "The last step of a whole run.", Example: `64000`},
-		{Name: "columns", Type: schema.StringMap, Doc: "The columns of the tables that are called otherwise than " +
-			"expected: " + facts() + ".", Example: `{ time = "when" }`},
-		{Name: "revoked", Type: schema.Strings, DefaultDoc: "`revoked`, `preempted`, `true`, `yes`, `1`",
-			Doc: "The values that mark a revoked server in its table.", Example: `["gone"]`},
-		{Name: "unfinished", Type: schema.String, Default: `"fail"`, Allowed: []string{"fail", "skip"},
-			Doc: "What becomes of a run whose records end before its last step: its job fails there, or the run is " +
-				"left out.",
-			Example: `"skip"`},
-		{Name: "workers", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),
-			DefaultDoc: "the servers of the run", Doc: "The workers of a run, for its cost.", Example: `4`},
-		{Name: "worker_price", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1e6),
-			Doc: "Dollars an hour of a worker.", Example: `0.2556`},
-		{Name: "parameter_servers", Type: schema.Integer, Default: `0`, Min: schema.Limit(0),
-			Max: schema.Limit(schema.MaxNodes), Doc: "The parameter servers of a run, for its cost.", Example: `1`},
-		{Name: "parameter_server_price", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1e6),
-			Doc: "Dollars an hour of a parameter server.", Example: `0.14292`},
-	},
-	Decode: decode,
+	Args:     schema.Described[arguments](source),
+	Decode:   decode,
 	Capabilities: func(*engine.Hardware) scheduler.Capabilities {
 		return scheduler.Capabilities{Memory: true, GPUs: true}
 	},
 	Lines:    lines,
 	Records:  func(h *engine.Hardware) int { return len(of(h).runs) },
 	Simulate: simulate,
-}
-
-// facts lists what columns can hold.
-func facts() string {
-	var names []string
-	for _, f := range workload.Facts {
-		names = append(names, "`"+f.Name+"`")
-	}
-	return strings.Join(names, ", ")
 }
 
 func of(h *engine.Hardware) *settings { s, _ := h.Settings.(*settings); return s }
@@ -86,31 +107,29 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	fail := func(arg, summary, detail string) (any, []engine.Problem) {
 		return s, []engine.Problem{{Arg: arg, Summary: summary, Detail: detail}}
 	}
-	folder := engine.Get[string](b.Values, "runs")
+	b.Values.Fill(&s.arguments)
+	folder := s.Runs
 	if folder == "" && b.Set["runs"] {
 		return s, nil // it is in error
 	}
 	if folder == "" {
 		return fail("", "Hardware without recorded runs", "runs must name the folder of the recorded runs.")
 	}
-	s.options = workload.RunsOptions{
-		Columns: engine.Get[map[string]string](b.Values, "columns"), Steps: engine.Get[int](b.Values, "steps"),
-		Revoked: engine.Get[[]string](b.Values, "revoked"), Workers: engine.Get[int](b.Values, "workers"),
-		ParameterServers:     engine.Get[int](b.Values, "parameter_servers"),
-		WorkerPrice:          engine.Get[float64](b.Values, "worker_price"),
-		ParameterServerPrice: engine.Get[float64](b.Values, "parameter_server_price"),
+	options := workload.RunsOptions{
+		Columns: s.Columns, Steps: s.Steps, Revoked: s.Revoked, Workers: s.Workers,
+		ParameterServers: s.ParameterServers, WorkerPrice: s.WorkerPrice, ParameterServerPrice: s.ParameterServerPrice,
 	}
-	if err := s.options.CheckColumns(); err != nil {
+	if err := options.CheckColumns(); err != nil {
 		return fail("columns", "Unknown fact", capital(err.Error())+".")
 	}
 	if !filepath.IsAbs(folder) {
 		folder = filepath.Join(b.Base, folder)
 	}
-	list, _, err := workload.ReadRuns(folder, s.options)
+	list, _, err := workload.ReadRuns(folder, options)
 	if err != nil {
 		return fail("runs", "Recorded runs that cannot be read", capital(err.Error())+".")
 	}
-	if engine.Get[string](b.Values, "unfinished") == "skip" {
+	if s.Unfinished == "skip" {
 		list = slices.DeleteFunc(list, func(r workload.RecordedRun) bool { return !r.Whole })
 	}
 	s.runs = list
@@ -147,7 +166,7 @@ func simulate(s engine.Simulation) (scheduler.Engine, error) {
 		return nil, fmt.Errorf("there are %d recorded runs, and this cell needs the runs %d to %d", len(all), first+1,
 			first+len(s.Jobs))
 	}
-	e := &Engine{began: make([]time.Duration, len(s.Jobs)), price: of(s.Hardware).options.WorkerPrice}
+	e := &Engine{began: make([]time.Duration, len(s.Jobs)), price: of(s.Hardware).WorkerPrice}
 	work := make([]simulated.Scaling, len(s.Jobs))
 	for i, j := range s.Jobs {
 		r := &all[first+i]

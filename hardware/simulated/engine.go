@@ -15,14 +15,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Overheads are times that an action costs the job it is done to: they are
-// added to what the job has left, and no number of threads shortens them.
-type Overheads struct {
-	Start, Pause, Resume, Resize time.Duration
-	// Migrate is what it costs to go on on another node, in the place of Resume.
-	Migrate time.Duration
-}
-
 // String lists the overheads: "start 20ms, pause 0s, resume 0s, resize 0s"; to migrate
 // where it costs something else than to resume.
 func (o Overheads) String() string {

@@ -1,13 +1,15 @@
 package simulated
 
 import (
+	"time"
+
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-func init() { engine.Register(&Kind) }
+var _ = engine.Register(&Kind)
 
 // Kind is this engine as experiments see it. An engine that simulates in another way can begin as a copy of it.
 var Kind = engine.Kind{
@@ -40,18 +42,35 @@ var Kind = engine.Kind{
 	Simulate:     func(s engine.Simulation) (scheduler.Engine, error) { return s.Standard() },
 }
 
-var overheadsBlock = &schema.Block{
-	Name: "overheads", Single: true,
-	Doc: "Time that an action costs the job it is done to. Without this block the times apply that were measured " +
-		"with the samples of the jobs; for jobs that are not sampled, because the file gives their `runtime`, there are " +
-		"none. A job that is paused during one has the rest of it still to come. Policies do not know them: what a " +
-		"job has left, by its estimate, is the estimate less the time for which it has run, with these.",
-	Args: []schema.Arg{
-		{Name: "start", Type: schema.Duration, Default: `"0s"`, Doc: "To start.", Example: `"200ms"`},
-		{Name: "pause", Type: schema.Duration, Default: `"0s"`, Doc: "To pause.", Example: `"10ms"`},
-		{Name: "resume", Type: schema.Duration, Default: `"0s"`, Doc: "To resume.", Example: `"10ms"`},
-		{Name: "resize", Type: schema.Duration, Default: `"0s"`, Doc: "To resize.", Example: `"50ms"`},
-		{Name: "migrate", Type: schema.Duration, DefaultDoc: "the time to resume", Example: `"30s"`,
-			Doc: "To go on on other nodes, or with other GPUs, than those on which it was paused; in the place of `resume`."},
-	},
+var overheadsBlock = blockOf[Overheads]("overheads")
+
+// Overheads are what actions cost the job that they are done to.
+//
+// Time that an action costs the job it is done to. Without this block the times apply that were measured with the
+// samples of the jobs; for jobs that are not sampled, because the file gives their `runtime`, there are none. A job
+// that is paused during one has the rest of it still to come. Policies do not know them: what a job has left, by its
+// estimate, is the estimate less the time for which it has run, with these.
+type Overheads struct {
+	// To start.
+	//
+	//	start = "200ms"
+	Start time.Duration `arg:"start" default:"0s"`
+	// To pause.
+	//
+	//	pause = "10ms"
+	Pause time.Duration `arg:"pause" default:"0s"`
+	// To resume.
+	//
+	//	resume = "10ms"
+	Resume time.Duration `arg:"resume" default:"0s"`
+	// To resize.
+	//
+	//	resize = "50ms"
+	Resize time.Duration `arg:"resize" default:"0s"`
+	// To go on on other nodes, or with other GPUs, than those on which it was paused; in the place of `resume`.
+	//
+	// Default: the time to resume.
+	//
+	//	migrate = "30s"
+	Migrate time.Duration `arg:"migrate"`
 }

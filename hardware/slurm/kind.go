@@ -7,6 +7,7 @@ package slurm
 
 import (
 	"context"
+	"embed"
 	"encoding/gob"
 	"fmt"
 	"maps"
@@ -42,7 +43,7 @@ var kind = engine.Kind{
   time      = "1h"
 }`,
 	Real: true, Clusters: true, Loses: true,
-	Args:   arguments,
+	Args:   append([]schema.Arg{engine.PauseArg}, schema.Described[settings](source)...),
 	Decode: decode,
 	Machine: func(b engine.Block, _ engine.Host) scheduler.Node {
 		return scheduler.Node{Threads: joined().threads}
@@ -69,40 +70,63 @@ var kind = engine.Kind{
 	},
 }
 
-// arguments are those of a hardware block.
-var arguments = []schema.Arg{
-	engine.PauseArg,
-	{Name: "partition", Type: schema.String, DefaultDoc: "the cluster's default partition",
-		Doc: "The partition that the allocation is asked of.", Example: `"gpu"`},
-	{Name: "account", Type: schema.String, DefaultDoc: "your default account",
-		Doc: "The account that pays for it.", Example: `"ml-lab"`},
-	{Name: "qos", Type: schema.String, DefaultDoc: "that of the partition",
-		Doc: "The quality of service.", Example: `"short"`},
-	{Name: "constraint", Type: schema.String, Doc: "Features that its nodes must have.", Example: `"avx512"`},
-	{Name: "gres", Type: schema.String, DefaultDoc: "`gpu:N`, where nodes have N `gpus`",
-		Doc: "Generic resources of each node.", Example: `"gpu:a100:2"`},
-	{Name: "nodes", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(schema.MaxNodes),
-		DefaultDoc: "as many as the allocation has in which tfexp runs, or 1",
-		Doc:        "How many nodes of `threads` cores it has; not beside node blocks.", Example: "3"},
-	{Name: "time", Type: schema.Duration, DefaultDoc: "the default of the partition",
-		Doc: "How long it may last. When that is over, another one is asked for, and jobs go on in it from their " +
-			"checkpoints.", Example: `"4h"`},
-	{Name: "notice", Type: schema.Duration, Default: `"1m"`,
-		Doc:     "How long before the end of the allocation, or of a drained node, its jobs are told to write a checkpoint.",
-		Example: `"5m"`},
-	{Name: "watch", Type: schema.Duration, Default: `"30s"`,
-		Doc:     "How often the controller is asked for the state of the allocation and its nodes, which is two calls.",
-		Example: `"2m"`},
-	{Name: "sbatch", Type: schema.StringMap,
-		Doc:     "Further arguments of `sbatch`, without the dashes; an empty value stands for a flag.",
-		Example: `{ reservation = "course", "mail-type" = "END" }`},
-}
+//go:embed kind.go
+var source embed.FS
 
 // settings are those of a hardware block; the fields can be seen by what prints a whole experiment.
 type settings struct {
-	Partition, Account, QOS, Constraint, GRES string
-	Time, Notice, Watch                       time.Duration
-	More                                      map[string]string
+	// The partition that the allocation is asked of.
+	//
+	// Default: the cluster's default partition.
+	//
+	//	partition = "gpu"
+	Partition string `arg:"partition"`
+	// The account that pays for it.
+	//
+	// Default: your default account.
+	//
+	//	account = "ml-lab"
+	Account string `arg:"account"`
+	// The quality of service.
+	//
+	// Default: that of the partition.
+	//
+	//	qos = "short"
+	QOS string `arg:"qos"`
+	// Features that its nodes must have.
+	//
+	//	constraint = "avx512"
+	Constraint string `arg:"constraint"`
+	// Generic resources of each node.
+	//
+	// Default: `gpu:N`, where nodes have N `gpus`.
+	//
+	//	gres = "gpu:a100:2"
+	GRES string `arg:"gres"`
+	// How many nodes of `threads` cores it has; not beside node blocks.
+	//
+	// Default: as many as the allocation has in which tfexp runs, or 1.
+	//
+	//	nodes = 3
+	Nodes int `arg:"nodes" min:"1" max:"nodes" json:"-"`
+	// How long it may last. When that is over, another one is asked for, and jobs go on in it from their checkpoints.
+	//
+	// Default: the default of the partition.
+	//
+	//	time = "4h"
+	Time time.Duration `arg:"time"`
+	// How long before the end of the allocation, or of a drained node, its jobs are told to write a checkpoint.
+	//
+	//	notice = "5m"
+	Notice time.Duration `arg:"notice" default:"1m"`
+	// How often the controller is asked for the state of the allocation and its nodes, which is two calls.
+	//
+	//	watch = "2m"
+	Watch time.Duration `arg:"watch" default:"30s"`
+	// Further arguments of `sbatch`, without the dashes; an empty value stands for a flag.
+	//
+	//	sbatch = { reservation = "course", "mail-type" = "END" }
+	More map[string]string `arg:"sbatch"`
 	// Joined is the job that tfexp runs in, where that is to be used; empty where an allocation is submitted.
 	Joined string
 }
@@ -143,13 +167,8 @@ func nodesOf(b engine.Block) int {
 
 // decode checks the arguments of a block.
 func decode(b engine.Block) (any, []engine.Problem) {
-	text := func(name string) string { return engine.Get[string](b.Values, name) }
-	span := func(name string) time.Duration { return engine.Get[time.Duration](b.Values, name) }
-	s := &settings{
-		Partition: text("partition"), Account: text("account"), QOS: text("qos"), Constraint: text("constraint"),
-		GRES: text("gres"), Time: span("time"), Notice: span("notice"), Watch: span("watch"),
-		More: engine.Get[map[string]string](b.Values, "sbatch"), Joined: joined().job,
-	}
+	s := &settings{Joined: joined().job}
+	b.Values.Fill(s)
 	var problems []engine.Problem
 	add := func(arg, summary, detail string, args ...any) {
 		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})

@@ -25,7 +25,7 @@ func NewWriter(w io.Writer, wall float64) *Writer {
 // Scalar writes a value; its Run is the matter of the file's folder.
 func (w *Writer) Scalar(s Scalar) error {
 	var value []byte
-	value = appendString(value, 1, s.Tag)
+	value = AppendString(value, 1, s.Tag)
 	value = protowire.AppendTag(value, 2, protowire.Fixed32Type) // simple_value
 	value = protowire.AppendFixed32(value, math.Float32bits(float32(s.Value)))
 	return w.summary(s.Wall, s.Step, value)
@@ -34,28 +34,28 @@ func (w *Writer) Scalar(s Scalar) error {
 // Image writes a picture: a whole PNG file of that width and height, in pixels.
 func (w *Writer) Image(tag string, step int64, wall float64, png []byte, width, height int) error {
 	var image []byte
-	image = appendInt(image, 1, uint64(height))
-	image = appendInt(image, 2, uint64(width))
-	image = appendInt(image, 3, 4) // RGBA
-	image = appendBytes(image, 4, png)
-	return w.summary(wall, step, appendBytes(appendString(nil, 1, tag), 4, image))
+	image = AppendInt(image, 1, uint64(height))
+	image = AppendInt(image, 2, uint64(width))
+	image = AppendInt(image, 3, 4) // RGBA
+	image = AppendBytes(image, 4, png)
+	return w.summary(wall, step, AppendBytes(AppendString(nil, 1, tag), 4, image))
 }
 
 // null is tensorflow.TensorProto of a number without a value: a summary needs one, and its plugin looks elsewhere.
-var null = appendBytes(appendInt(nil, 1, float32Type), 2, nil)
+var null = AppendBytes(AppendInt(nil, 1, float32Type), 2, nil)
 
 // Plugin writes what a plugin of TensorBoard reads: a message in the plugin's own format.
 func (w *Writer) Plugin(tag, plugin string, wall float64, content []byte) error {
-	data := appendBytes(appendString(nil, 1, plugin), 2, content)
-	value := appendString(nil, 1, tag)
-	value = appendBytes(value, 9, appendBytes(nil, 1, data)) // metadata.plugin_data
-	value = appendBytes(value, 8, null)                      // tensor
+	data := AppendBytes(AppendString(nil, 1, plugin), 2, content)
+	value := AppendString(nil, 1, tag)
+	value = AppendBytes(value, 9, AppendBytes(nil, 1, data)) // metadata.plugin_data
+	value = AppendBytes(value, 8, null)                      // tensor
 	return w.summary(wall, 0, value)
 }
 
 // summary writes an event with one tensorflow.Summary.Value.
 func (w *Writer) summary(wall float64, step int64, value []byte) error {
-	w.event(wall, step, 5, appendBytes(nil, 1, value))
+	w.event(wall, step, 5, AppendBytes(nil, 1, value))
 	return w.err
 }
 
@@ -65,9 +65,9 @@ func (w *Writer) event(wall float64, step int64, field protowire.Number, content
 	b = protowire.AppendTag(b, 1, protowire.Fixed64Type)
 	b = protowire.AppendFixed64(b, math.Float64bits(wall))
 	if step != 0 {
-		b = appendInt(b, 2, uint64(step))
+		b = AppendInt(b, 2, uint64(step))
 	}
-	w.record(appendBytes(b, field, content))
+	w.record(AppendBytes(b, field, content))
 }
 
 // record writes a record: its length and the bytes, with a checksum each.
@@ -80,14 +80,15 @@ func (w *Writer) record(data []byte) {
 	_, w.err = w.w.Write(slices.Concat(head, data, binary.LittleEndian.AppendUint32(nil, checksum(data))))
 }
 
-func appendBytes(b []byte, n protowire.Number, v []byte) []byte {
+// AppendBytes, AppendString and AppendInt append a field of a protocol buffer.
+func AppendBytes(b []byte, n protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), v)
 }
 
-func appendString(b []byte, n protowire.Number, v string) []byte {
+func AppendString(b []byte, n protowire.Number, v string) []byte {
 	return protowire.AppendString(protowire.AppendTag(b, n, protowire.BytesType), v)
 }
 
-func appendInt(b []byte, n protowire.Number, v uint64) []byte {
+func AppendInt(b []byte, n protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, n, protowire.VarintType), v)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // missingPrograms warns of programs that are not on this machine, where jobs run
@@ -21,33 +20,45 @@ import (
 // the program may still come, and the file may be for another machine.
 func (c *Checker) missingPrograms() {
 	for _, cell := range c.allCells() {
+		if command := cell.Policy.Program().Command; len(command) > 0 && c.first("command", cell.Policy) {
+			dir := filepath.Dir(c.spec.File)
+			at, of := place(cell.Policy.At, "command", cell.Policy.Range), fmt.Sprintf("the cells of policy %q", cell.Policy.Name)
+			c.program(command[0], dir, of, at)
+			for _, arg := range command[1:] {
+				if filepath.Ext(arg) != ".py" {
+					continue // it need not be a file
+				}
+				if !filepath.IsAbs(arg) {
+					arg = "." + string(filepath.Separator) + arg
+				}
+				c.program(arg, dir, of, at)
+			}
+		}
 		if !cell.Hardware.Real() || !cell.Hardware.Kind().Here {
 			continue
 		}
 		for _, j := range cell.Workload.JobBlocks() {
 			ownPath := func(s schema.Setting) bool { return s.Name == "PATH" }
 			if len(j.Command) > 0 && c.first("command", j) && !slices.ContainsFunc(j.Env, ownPath) {
-				c.program(j)
+				c.program(j.Command[0], j.Dir, fmt.Sprintf("the jobs of %q", j.Name), place(j.At, "command", j.Range))
 			}
 		}
 	}
 }
 
-// program warns when the program of a job is not there.
-func (c *Checker) program(j *experiment.Job) {
-	name := j.Command[0]
-	d := experiments.WarningAt(place(j.At, "command", j.Range), "Program not found",
-		"There is no program %q; the jobs of %q would fail.", name, j.Name)
+// program warns when a program is not there, of which others that run in a folder would fail.
+func (c *Checker) program(name, dir, others string, at experiments.Range) {
+	d := experiments.WarningAt(at, "Program not found", "There is no program %q; %s would fail.", name, others)
 	d.Unavailable = true
 	if strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(j.Dir, name)
+			name = filepath.Join(dir, name)
 		}
 		switch info, err := os.Stat(name); {
 		case err != nil && !errors.Is(err, fs.ErrPermission):
 			c.Add(d)
 		case err == nil && info.IsDir():
-			d.Detail = fmt.Sprintf("%s is a folder; the jobs of %q would fail.", name, j.Name)
+			d.Detail = fmt.Sprintf("%s is a folder; %s would fail.", name, others)
 			c.Add(d)
 		}
 		return

@@ -13,7 +13,7 @@ import (
 func (c *Checker) unweighedWays() {
 	for _, cell := range c.allCells() {
 		p := cell.Policy
-		if _, set := p.At["placement"]; set || string(p.Placement) != policy.PlacementOf.Default() || !leavesWaysOpen(p.Order) ||
+		if _, set := p.At["placement"]; set || p.Placement != policy.PlacementOf.Default() || !leavesWaysOpen(p.Order) ||
 			!slices.ContainsFunc(cell.Workload.JobBlocks(), several) || !c.first("ways", p) {
 			continue
 		}
@@ -74,13 +74,13 @@ func inPairs(p *experiment.Policy) *experiment.Policy {
 // byTime reports whether an order goes by predicted run times alone.
 func byTime(order policy.Order) bool {
 	all := policy.OrderOf.Choices()
-	return slices.ContainsFunc(all, func(o *policy.Choice) bool { return o.Name == string(order) && o.ByTime })
+	return slices.ContainsFunc(all, func(o *policy.Choice) bool { return o.Name == order && o.ByTime })
 }
 
 // leavesWaysOpen reports whether an order goes by predicted run times and does not choose alternatives.
 func leavesWaysOpen(order policy.Order) bool {
 	all := policy.OrderOf.Choices()
-	i := slices.IndexFunc(all, func(o *policy.Choice) bool { return o.Name == string(order) })
+	i := slices.IndexFunc(all, func(o *policy.Choice) bool { return o.Name == order })
 	return i >= 0 && all[i].Estimates &&
 		!slices.ContainsFunc(all[i].Wants, func(w policy.Want) bool { return w.Of == policy.PlacementOf })
 }

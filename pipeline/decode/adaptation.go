@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -265,16 +266,16 @@ func (d *Decoder) controller(n *eval.Node, global *eval.Env, s *adaptation.Study
 
 // learning decodes how an agent learns.
 func (d *Decoder) learning(a *eval.Args, s *adaptation.Study, c *adaptation.Controller) {
+	var v adaptation.AgentArgs
+	a.Fill(&v)
 	l := &adaptation.Learning{
-		TrainOn: eval.Get[[]string](a, "train_on"), Curriculum: eval.Get[[]string](a, "curriculum"),
-		LeaveOut: eval.Get[bool](a, "leave_out"), Next: eval.Get[int](a, "next_episodes"),
+		TrainOn: v.TrainOn, Curriculum: v.Curriculum, LeaveOut: v.LeaveOut, Next: v.NextEpisodes, Smooth: v.LeaveOut,
 	}
-	l.Smooth = l.LeaveOut
-	if a.IsSet("smooth") {
-		l.Smooth = eval.Get[bool](a, "smooth")
+	if v.Smooth != nil {
+		l.Smooth = *v.Smooth
 	}
 	c.Learn = l
-	from := eval.Get[string](a, "transfer_from")
+	from := v.TransferFrom
 	if from != "" {
 		var agents []string
 		for _, o := range s.Controllers {
@@ -291,12 +292,8 @@ func (d *Decoder) learning(a *eval.Args, s *adaptation.Study, c *adaptation.Cont
 		}
 	}
 	l.Settings = adaptation.DefaultSettings(from != "")
-	if n := eval.Get[int](a, "episodes"); n > 0 {
-		l.Settings.Episodes = n
-	}
-	l.Settings.Batch = eval.Get[int](a, "batch")
-	l.Settings.Rate = eval.Get[float64](a, "rate")
-	l.Settings.Temperature = eval.Get[float64](a, "temperature")
+	l.Settings.Episodes = cmp.Or(v.Episodes, l.Settings.Episodes)
+	l.Settings.Batch, l.Settings.Rate, l.Settings.Temperature = v.Batch, v.Rate, v.Temperature
 	switch {
 	case len(l.Curriculum) > 0 && (len(l.TrainOn) > 0 || l.LeaveOut):
 		a.Fail(a.At("curriculum"), "Contradicting arguments",

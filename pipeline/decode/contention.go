@@ -6,18 +6,17 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // contention decodes a contention block.
 func (d *Decoder) contention(n *eval.Node, e *eval.Env) (*experiment.Contention, bool) {
-	a := d.EvalArgs(n, e)
+	var v simulated.ContentionArgs
+	a := d.Decode(n, e, &v)
 	c := &experiment.Contention{
-		Law: estimator.Contention{
-			Serial: eval.Get[float64](a, "serial"), Capacity: eval.Get[float64](a, "capacity"),
-			Sharpness: eval.Get[float64](a, "sharpness"),
-		},
-		Threads: eval.Get[int](a, "threads"),
+		Law:     estimator.Contention{Serial: v.Serial, Capacity: v.Capacity, Sharpness: v.Sharpness},
+		Threads: v.Threads,
 	}
 	if !a.IsSet("file") {
 		if a.Lacks("file") {
@@ -33,30 +32,27 @@ func (d *Decoder) contention(n *eval.Node, e *eval.Env) (*experiment.Contention,
 	if a.Lacks("measured_threads") {
 		a.Fail(a.At("file"), "Missing argument",
 			"contention needs measured_threads: the cores of the machine on which %s was measured.",
-			eval.Get[string](a, "file"))
+			v.File)
 	}
 	if !a.OK {
 		return nil, false
 	}
-	c.Law, a.OK = d.fitContention(a)
+	c.Law, a.OK = d.fitContention(a, &v)
 	return c, a.OK
 }
 
 // fitContention fits the law to measurements. Its parameters are rounded to six
 // digits, which is more than they mean, so that keys hold on any machine.
-func (d *Decoder) fitContention(a *eval.Args) (estimator.Contention, bool) {
-	from, at := d.Find(eval.Get[string](a, "file")), a.Node.Attr("file").Expr.Range()
-	columns := []string{
-		eval.Get[string](a, "cores_column"), eval.Get[string](a, "jobs_column"), eval.Get[string](a, "time_column"),
-	}
-	rows, ok := d.columns(a, at, from, columns, eval.Get[[]schema.Setting](a, "where"))
+func (d *Decoder) fitContention(a *eval.Args, v *simulated.ContentionArgs) (estimator.Contention, bool) {
+	from, at := d.Find(v.File), a.Node.Attr("file").Expr.Range()
+	rows, ok := d.columns(a, at, from, []string{v.CoresColumn, v.JobsColumn, v.TimeColumn}, v.Where)
 	if !ok {
 		return estimator.Contention{}, false
 	}
 	crowds := make([]estimator.Crowd, len(rows))
 	for i, r := range rows {
 		crowds[i] = estimator.Crowd{
-			Own: r[0], Others: r[0] * max(r[1]-1, 0), Total: float64(eval.Get[int](a, "measured_threads")), Seconds: r[2],
+			Own: r[0], Others: r[0] * max(r[1]-1, 0), Total: float64(v.MeasuredThreads), Seconds: r[2],
 		}
 	}
 	law, err := estimator.FitContention(crowds)

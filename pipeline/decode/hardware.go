@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/market"
+	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -95,14 +96,10 @@ func (d *Decoder) simulation(a *eval.Args, e *eval.Env, h *experiment.Hardware) 
 	slices.Sort(h.Lacks)
 	h.Lacks = slices.Compact(h.Lacks)
 	if over := a.Node.First("overheads"); over != nil {
-		oa := d.EvalArgs(over, e)
-		cost := func(name string) time.Duration { return eval.Get[time.Duration](oa, name) }
-		h.Overheads = &experiment.Overheads{
-			Start: cost("start"), Pause: cost("pause"), Resume: cost("resume"), Resize: cost("resize"),
-			Migrate: cost("resume"),
-		}
-		if oa.IsSet("migrate") {
-			h.Overheads.Migrate = cost("migrate")
+		h.Overheads = &simulated.Overheads{}
+		oa := d.Decode(over, e, h.Overheads)
+		if !oa.IsSet("migrate") {
+			h.Overheads.Migrate = h.Overheads.Resume
 		}
 		a.OK = a.OK && oa.OK
 	}

@@ -226,7 +226,7 @@ func traceFormat(a *eval.Args, v *traceArgs) *formats.Format {
 	if v.Format != "" {
 		return formats.Find(v.Format)
 	}
-	if a.IsSet(formats.ColumnsArg.Name) {
+	if a.IsSet("columns") {
 		return formats.Find("table")
 	}
 	f := formats.Of(v.File)

@@ -164,7 +164,7 @@ func TestPolluxWorkloads(t *testing.T) {
 		var means [5]float64
 		for n := range means {
 			means[n] = polluxMean(t, programs, folder, filepath.Join("workloads", fmt.Sprintf("workload-%d.csv", n+1)),
-				policy.Policy{Order: policy.Order(name), Settings: more})
+				policy.Policy{Order: name, Settings: more})
 			t.Logf("%s, workload %d: %.1f s, theirs %.1f (%+.2f%%)", name, n+1, means[n], theirs[name][n],
 				100*(means[n]/theirs[name][n]-1))
 			within := map[string]float64{"tiresias": 0.01, "optimus": 0.02, "pollux": 0.1}[name]

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -31,7 +32,7 @@ func (c *Cell) Key() (*store.Key, error) {
 		k.Add("axis."+a.Name, a.Value)
 	}
 	k.Append(c.trialLines())
-	k.Append(once(&x.known, linesOf{c.Policy}, func() []string { return policyLines(c.Policy) }))
+	k.Append(once(&x.known, linesOf{c.Policy}, func() []string { return x.policyLines(c.Policy) }))
 	k.Append(once(&x.known, linesOf{c.Hardware}, func() []string { return hardwareLines(c.Hardware) }))
 	k.Append(availabilityLines(c.terms()))
 	k.Append(once(&x.known, overheadLinesOf{c.Workload, c.Hardware}, c.overheadLines))
@@ -96,7 +97,7 @@ func (c *Cell) overheadLines() []string {
 	}
 	var k store.Key
 	if o := c.Hardware.Overheads; o != nil {
-		k.Add("hardware.overheads", simulated.Overheads(*o).String())
+		k.Add("hardware.overheads", o.String())
 	} else if slices.ContainsFunc(jobsOf(c.point), func(j *experiment.Job) bool { return c.x.sampled(c.Hardware, j) }) {
 		k.Add("hardware.overheads", "measured") // with the samples, which have lines of their own
 	} else {
@@ -172,10 +173,14 @@ func jobsOf(c experiment.Cell) []*experiment.Job {
 	return jobs
 }
 
-// policyLines are the key lines of a policy.
-func policyLines(p *experiment.Policy) []string {
+// policyLines are the key lines of a policy: its choices, and the files of its program.
+func (x *Experiment) policyLines(p *experiment.Policy) []string {
 	var k store.Key
 	k.AddAll(p.KeyLines())
+	program := p.Program()
+	for _, f := range inputs(x.base, program.Command, program.Files) {
+		k.Addf("policy.file."+filepath.Base(f), "%s %s", x.relative(f), x.digest(f))
+	}
 	return k.Lines()
 }
 
@@ -299,7 +304,7 @@ func neighbourLines(p *experiment.Policy, jobs []*experiment.Job) []string {
 func contentionText(c *experiment.Contention) string {
 	s := fmt.Sprintf("serial %g, capacity %g, sharpness %g", c.Law.Serial, c.Law.Capacity, c.Law.Sharpness)
 	if c.Threads > 0 {
-		s += ", on " + stages.Plural(c.Threads, "core")
+		s += ", on " + schema.Plural(c.Threads, "core")
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
@@ -67,9 +68,9 @@ func describeHardware(c experiment.Cell) record.Named {
 		cores += n.Threads
 		gpus += n.GPUs
 	}
-	s := fmt.Sprintf("%s engine, %s", h.Engine, stages.Plural(cores, "core"))
+	s := fmt.Sprintf("%s engine, %s", h.Engine, schema.Plural(cores, "core"))
 	if gpus > 0 {
-		s += ", " + stages.Plural(gpus, "GPU")
+		s += ", " + schema.Plural(gpus, "GPU")
 	}
 	if n := len(h.Cluster.Nodes); n > 1 {
 		s += fmt.Sprintf(" on %d nodes", n)
@@ -98,12 +99,12 @@ func nodes(of []scheduler.Node) []record.NodeRef {
 func describeWorkload(c experiment.Cell) record.Named {
 	var parts []string
 	if t := c.Workload.Trace; t != nil {
-		s := fmt.Sprintf("%s of %s (%s)", stages.Plural(len(t.Jobs), "job"), filepath.Base(t.File), t.Format)
+		s := fmt.Sprintf("%s of %s (%s)", schema.Plural(len(t.Jobs), "job"), filepath.Base(t.File), t.Format)
 		for _, set := range t.Settings {
 			s += fmt.Sprintf(", %s %s", strings.ReplaceAll(set.Name, "_", " "), set.Value)
 		}
 		if t.Ignored > 0 {
-			s += fmt.Sprintf(", without %s of partial executions and cancelled jobs", stages.Plural(t.Ignored, "line"))
+			s += fmt.Sprintf(", without %s of partial executions and cancelled jobs", schema.Plural(t.Ignored, "line"))
 		}
 		parts = append(parts, s)
 	}
@@ -116,7 +117,7 @@ func describeWorkload(c experiment.Cell) record.Named {
 			what = s.Job.Command[0]
 		}
 		parts = append(parts, fmt.Sprintf("%d × %s (%s, %s, %s), %s", s.Count, s.Job.Name, what, lengthText(s),
-			stages.Plural(s.Job.Threads.Request, "thread"), arrivalText(s.Arrivals)))
+			schema.Plural(s.Job.Threads.Request, "thread"), arrivalText(s.Arrivals)))
 	}
 	return record.Named{Summary: strings.Join(parts, "; "), Log: c.Workload.Trace != nil && len(c.Workload.Submits) == 0}
 }
@@ -125,7 +126,7 @@ func describeWorkload(c experiment.Cell) record.Named {
 func lengthText(s experiment.Submit) string {
 	var parts []string
 	if !s.Job.Open() {
-		parts = append(parts, stages.Plural(s.Job.Length(), strings.TrimSuffix(lengthUnit(s.Job), "s")))
+		parts = append(parts, schema.Plural(s.Job.Length(), strings.TrimSuffix(lengthUnit(s.Job), "s")))
 	}
 	if s.Budget != nil {
 		parts = append(parts, "a budget of "+s.Budget.String())

@@ -146,33 +146,35 @@ func (x *Experiment) relative(path string) string {
 // inputs are the files that a command job depends on: its program, arguments
 // that name a file, and the files and folders that it declares.
 func (x *Experiment) inputs(j *experiment.Job) []string {
+	command := j.Command
+	if x.places[j].contained() { // its program is in the image
+		command = nil
+	}
+	return inputs(j.Dir, command, j.Files)
+}
+
+// inputs are the files that a command depends on which runs in a folder, and those that are declared besides.
+func inputs(dir string, command, declared []string) []string {
 	var files []string
 	seen := map[string]bool{}
 	find := func(path string, folders bool) {
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(j.Dir, path)
+			path = filepath.Join(dir, path)
 		}
 		if st, err := os.Stat(path); err == nil && (st.Mode().IsRegular() || folders && st.IsDir()) && !seen[path] {
 			seen[path] = true
 			files = append(files, path)
 		}
 	}
-	add := func(path string) { find(path, false) }
-	if x.places[j].contained() { // its program is in the image
-		for _, f := range j.Files {
-			find(f, true)
+	for i, arg := range command {
+		if i == 0 && !strings.ContainsRune(arg, filepath.Separator) {
+			if arg, _ = exec.LookPath(arg); arg == "" {
+				continue
+			}
 		}
-		return files
+		find(arg, false)
 	}
-	if strings.ContainsRune(j.Command[0], filepath.Separator) {
-		add(j.Command[0])
-	} else if path, err := exec.LookPath(j.Command[0]); err == nil {
-		add(path)
-	}
-	for _, arg := range j.Command[1:] {
-		add(arg)
-	}
-	for _, f := range j.Files {
+	for _, f := range declared {
 		find(f, true)
 	}
 	return files

@@ -71,7 +71,7 @@ func (c *Cell) unsaved(j *experiment.Job, length time.Duration) time.Duration {
 	case p.Rule == "daly":
 		most = estimator.DalyInterval(p.Cost, market.Between(c.Hardware.Terms))
 	}
-	warning := time.Duration(scheduler.Never)
+	warning := scheduler.Never
 	for _, t := range c.Hardware.Terms {
 		if t != nil && (t.Life != nil || t.Availability != nil || t.MaxLife > 0) {
 			warning = min(warning, t.Warning)

@@ -21,9 +21,12 @@ import (
 // task is the cell in plain values, but for how its jobs run. known is what only
 // a simulation knows of its jobs.
 func (c *Cell) task(r realised, known truth) stages.Task {
-	on := c.Hardware.ForEngine()
+	on, base := c.Hardware.ForEngine(), ""
+	if c.Policy.Program().Command != nil {
+		base = c.x.base
+	}
 	return stages.Task{
-		Records: record.Records(c.x.Spec.Records), Policy: c.Policy.Policy, Resizes: r.Resizes,
+		Records: record.Records(c.x.Spec.Records), Policy: c.Policy.Policy, Base: base, Resizes: r.Resizes,
 		Until: c.x.Spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(), Speeds: c.speeds(r, known),
 		Hardware: stages.Hardware{
 			Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Suspends: on.Suspends, Place: on.Place,

@@ -112,7 +112,7 @@ func (c *Cell) simulatorOptions() simulated.Options {
 		opts.Cluster = h.Cluster
 	}
 	if h.Overheads != nil {
-		opts.Overheads = simulated.Overheads(*h.Overheads)
+		opts.Overheads = *h.Overheads
 	}
 	return opts
 }

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
@@ -336,7 +337,7 @@ func AccuracySentence(r record.AccuracyRow) string {
 	if stats.Finite(r.SD) {
 		s += fmt.Sprintf(" (standard deviation %s%%, bias %s)", tell.Number(r.SD), tell.Signed(r.Bias/100))
 	}
-	s += " over " + tell.Plural(r.Runs, "real run")
+	s += " over " + schema.Plural(r.Runs, "real run")
 	if r.Group != "" {
 		s += " of " + r.Group
 	}
@@ -350,11 +351,11 @@ func AccuracySentence(r record.AccuracyRow) string {
 	switch {
 	case r.Choices > 0 && r.BestRank == 1:
 		s += fmt.Sprintf(". For %s that ran on several resources, the predicted fastest resource was the fastest",
-			tell.Plural(r.Choices, "job"))
+			schema.Plural(r.Choices, "job"))
 	case r.Choices > 0:
 		s += fmt.Sprintf(". For %s that ran on several resources, the predicted fastest resource ranked %s on average, %s%% "+
 			"slower than the fastest",
-			tell.Plural(r.Choices, "job"), tell.Number(r.BestRank), tell.Number(math.Max(r.Regret, 0)))
+			schema.Plural(r.Choices, "job"), tell.Number(r.BestRank), tell.Number(math.Max(r.Regret, 0)))
 	}
 	s += "."
 	if r.Made == record.MadeBefore && stats.Finite(r.Least) {
@@ -376,7 +377,7 @@ func ProfilingSentence(r record.ProfilingRow) string {
 	s := fmt.Sprintf("Profiling took %s s. With its estimates, the makespan under %s was %s and the mean JCT %s than "+
 		"under %s, on average over %s; "+
 		"in makespan alone, profiling ",
-		tell.Number(r.Cost), r.Policy, change(r.Makespan), change(r.JCT), r.Baseline, tell.Plural(r.Pairs, "pair"))
+		tell.Number(r.Cost), r.Policy, change(r.Makespan), change(r.JCT), r.Baseline, schema.Plural(r.Pairs, "pair"))
 	if r.Net >= 0 {
 		return s + fmt.Sprintf("saved %s s more than it cost.", tell.Number(r.Net))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -170,7 +171,7 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 			if p[at] == nil {
 				places = append(places, at)
 			}
-			r := stats.ComparePairs(x, y, DefaultLevel, "fidelity/"+f.Metric+"/"+a[j].Label+"/"+a[i].Label)
+			r := stats.ComparePairs(x, y, DefaultLevel)
 			p[at] = append(p[at], r.P)
 			same[at] = append(same[at], cmp.Compare(r.CandidateMean, r.BaselineMean) == cmp.Compare(stat.Mean(v, nil),
 				stat.Mean(u, nil)))
@@ -303,7 +304,7 @@ func FidelityRanks(f Fidelity) string {
 	}
 	s := fmt.Sprintf("Simulation ranks two variants as the real runs do in %d of %s (each pair of variants, by each "+
 		"metric)",
-		sum.Same, tell.Plural(sum.Pairs, "comparison"))
+		sum.Same, schema.Plural(sum.Pairs, "comparison"))
 	switch {
 	case sum.Significant == 0:
 		return s + "; none of the real differences is significant."
@@ -340,7 +341,7 @@ func FidelityOfJobs(rows []record.FidelityJobRow) string {
 	}
 	return fmt.Sprintf("Over %s, simulated starts are off by %s and finishes by %s on average; the furthest finish is "+
 		"that of %s in %s, simulated %s %s.",
-		tell.Plural(finish.N, "job"), tell.WithUnit(start.Value(), "s"), tell.WithUnit(finish.Value(), "s"),
+		schema.Plural(finish.N, "job"), tell.WithUnit(start.Value(), "s"), tell.WithUnit(finish.Value(), "s"),
 		worst.Job, worst.Cell, tell.WithUnit(math.Abs(worst.FinishError), "s"), when)
 }
 
@@ -361,12 +362,12 @@ func fidelityOfDecisions(rows []record.FidelityDecisionRow) string {
 		}
 	}
 	s := fmt.Sprintf("The simulation took the same decisions as the real run in %d of %s.", same,
-		tell.Plural(len(rows), "cell"))
+		schema.Plural(len(rows), "cell"))
 	if first == nil {
 		return s
 	}
 	return fmt.Sprintf("%s In %s the first other one came after %d of %s, at %s: for real %s, in simulation %s.", s,
-		first.Cell, first.Same, tell.Plural(first.Decisions, "decision"), tell.WithUnit(first.DiffersAt,
+		first.Cell, first.Same, schema.Plural(first.Decisions, "decision"), tell.WithUnit(first.DiffersAt,
 			"s"), orNone(first.Real),
 		orNone(first.Instead))
 }

@@ -3,8 +3,8 @@ package analysis
 import (
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
 )
 
 // frameworks are the packages whose versions matter most to those who train, by their names in small letters.
@@ -27,9 +27,9 @@ func Python(p record.Python) string {
 	}
 	switch rest := len(p.Packages) - named; {
 	case named == 0 && rest > 0:
-		out += ", " + tell.Plural(rest, "package")
+		out += ", " + schema.Plural(rest, "package")
 	case rest > 0:
-		out += " and " + tell.Plural(rest, "more package")
+		out += " and " + schema.Plural(rest, "more package")
 	}
 	return out
 }

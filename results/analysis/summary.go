@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -186,7 +187,7 @@ func BestTable(e *record.Experiment, most int) (t tell.Table, chosen string) {
 		if each > 0 {
 			of = fmt.Sprintf(" %d of each setting", each)
 		}
-		chosen = fmt.Sprintf("These are the best%s by %s; %s more: see %s", of, m.Title, tell.Plural(more, "variant"),
+		chosen = fmt.Sprintf("These are the best%s by %s; %s more: see %s", of, m.Title, schema.Plural(more, "variant"),
 			record.Metrics.File)
 	}
 	return summary(e, SummaryOf(e.Plan, best)), chosen

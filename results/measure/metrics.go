@@ -31,6 +31,11 @@ type Metric struct {
 	Most float64
 	// Count reports that its values are whole numbers.
 	Count bool
+	// OfAllJobs reports that it is over all jobs, whether they finished or not: cells in which different jobs failed can be
+	// compared by it.
+	OfAllJobs bool
+	// Rare metrics have a column only in tables in which they are known of some cell.
+	Rare bool
 	// Shown is where it appears without being asked for.
 	Shown Shown
 	// Compute returns its value; NaN when it is unknown. It must not change the
@@ -153,6 +158,15 @@ func (v *Metrics) Set(m Metric, value float64) {
 	v.values[m.at-1] = value
 }
 
+// Join sets the values that another one knows.
+func (v *Metrics) Join(other Metrics) {
+	for _, m := range registered {
+		if value := m.Of(&other); !math.IsNaN(value) {
+			v.Set(m, value)
+		}
+	}
+}
+
 // Of returns values by the names of their metrics, for tests; it panics when
 // there is no such metric.
 func Of(values map[string]float64) Metrics {
@@ -208,8 +222,11 @@ func (m Metric) unknown() float64 {
 // NaN is null.
 func (v Metrics) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
-	for i, m := range registered {
-		if i > 0 {
+	for _, m := range registered {
+		if m.Rare && math.IsNaN(m.Of(&v)) {
+			continue
+		}
+		if len(b) > 1 {
 			b = append(b, ',')
 		}
 		b = append(strconv.AppendQuote(b, m.Name), ':')

@@ -159,7 +159,9 @@ func (w *CellWriter) Finish(c Cell) (Cell, error) {
 	if !w.setup.Began.IsZero() {
 		c.Began = w.setup.Began.Format(time.RFC3339Nano)
 	}
+	known := c.Metrics
 	c.Metrics, c.Failures, c.Load = w.Metrics(), w.Failures(), w.Load(c.Closed > 0)
+	c.Metrics.Join(known)
 	c.Groups = w.Groups()
 	if warning, ok := c.saturation(); ok {
 		c.Warnings = append(c.Warnings, warning)

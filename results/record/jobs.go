@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/tell"
 )
 
@@ -89,8 +91,19 @@ func (e *Experiment) addJobs(jobs *tell.File[JobRow], c CellRef, each func(CellR
 // WriteCells writes metrics.csv and timings.csv over the complete cells, in the
 // order of the plan.
 func (e *Experiment) WriteCells() error {
-	return errors.Join(writeCells(e, Metrics, func(c Cell) Cell { return c }),
+	return errors.Join(writeCells(e, Metrics.Only(e.metricColumns()), func(c Cell) Cell { return c }),
 		writeCells(e, Timings, func(c Cell) TimingRow { return TimingRow{c.CellRef, c.Seconds, c.Busy} }))
+}
+
+// metricColumns are the columns of metrics.csv: rare metrics have one where they are known of a cell.
+func (e *Experiment) metricColumns() (names []string) {
+	for _, c := range Metrics.Columns() {
+		m, _ := measure.MetricByName(c.Name)
+		if !m.Rare || slices.ContainsFunc(e.Cells, func(c Cell) bool { return !math.IsNaN(m.Of(&c.Metrics)) }) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 func writeCells[T any](e *Experiment, table *tell.Schema[T], row func(Cell) T) error {

@@ -24,6 +24,8 @@ type Page struct {
 	from    *bufio.Reader
 	session string
 	last    int // number of the last command
+	// troubles is what the browser's console has said so far.
+	troubles []string
 }
 
 // Open opens an address in a window of a size in CSS pixels, and waits until it is loaded. With dark, the reader
@@ -79,22 +81,19 @@ func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 	p.call("Emulation.setEmulatedMedia",
 		map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 	p.call("Page.enable", nil, nil)
-	p.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": spy}, nil)
+	p.call("Log.enable", nil, nil)
+	p.call("Runtime.enable", nil, nil)
 	p.call("Page.navigate", map[string]any{"url": address}, nil)
 	p.until("Page.loadEventFired")
 	return p
 }
 
-// spy notes what goes wrong in a page.
-const spy = `window.troubles = [];
-addEventListener("securitypolicyviolation", (e) => troubles.push(e.violatedDirective + " " + e.blockedURI));
-addEventListener("error", (e) => troubles.push(String(e.message)));`
-
-// Troubles is what went wrong in the page so far: errors of its scripts, and what its policy does not allow.
-func (p *Page) Troubles() (all []string) {
+// Troubles are what the browser's console said of the page so far: errors of its scripts, and what its policy does not
+// allow.
+func (p *Page) Troubles() []string {
 	p.t.Helper()
-	p.Eval("troubles", &all)
-	return all
+	p.Eval("0", nil) // what was said before its answer has been read
+	return p.troubles
 }
 
 // Until waits until an expression is true in the page.
@@ -192,6 +191,14 @@ type message struct {
 	Error  *struct {
 		Message string `json:"message"`
 	} `json:"error"`
+	Params struct {
+		Entry struct {
+			Text string `json:"text"`
+		} `json:"entry"`
+		Details struct {
+			Text string `json:"text"`
+		} `json:"exceptionDetails"`
+	} `json:"params"`
 }
 
 func (p *Page) send(method string, with map[string]any) error {
@@ -216,6 +223,12 @@ func (p *Page) next() message {
 	var m message
 	if err := json.Unmarshal(bytes.TrimSuffix(raw, []byte{0}), &m); err != nil {
 		p.t.Fatal(err)
+	}
+	switch m.Method {
+	case "Log.entryAdded":
+		p.troubles = append(p.troubles, m.Params.Entry.Text)
+	case "Runtime.exceptionThrown":
+		p.troubles = append(p.troubles, m.Params.Details.Text)
 	}
 	return m
 }

@@ -9,8 +9,8 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -26,16 +26,10 @@ type Format struct {
 	Write func(io.Writer, *Table) error
 }
 
-var formats []Format
-
-func register(f Format) Format {
-	formats = append(formats, f)
-	slices.SortFunc(formats, func(a, b Format) int { return strings.Compare(a.Name, b.Name) })
-	return f
-}
+var formats = schema.NewRegistry("tell: format", func(f Format) string { return f.Name }, schema.Unranked)
 
 // Formats lists the formats by name.
-func Formats() []Format { return slices.Clone(formats) }
+func Formats() []Format { return formats.All() }
 
 // Rows reads the records of a CSV file behind its header, of which it makes columns. A record is valid until the next.
 func Rows(from io.Reader, column func(name string) Column) ([]Column, iter.Seq2[[]string, error], error) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-var _ = register(Format{
+var _ = formats.Add(Format{
 	Name: "csv", Doc: "comma-separated values, for spreadsheets",
 	Write: func(w io.Writer, t *Table) error {
 		out := csv.NewWriter(w)

@@ -9,12 +9,12 @@ import (
 
 var (
 	// JSON is the format of a list of JSON objects.
-	JSON = register(Format{
+	JSON = formats.Add(Format{
 		Name: "json", Doc: "a list of JSON objects; what is not known is null",
 		Write: func(w io.Writer, t *Table) error { return objects(w, t.Columns, t.each(), "[\n", ",\n", "\n]\n") },
 	})
 	// Lines is the format of JSON lines.
-	Lines = register(Format{
+	Lines = formats.Add(Format{
 		Name: "jsonl", Doc: "JSON objects, one a line; what is not known is null",
 		Write: func(w io.Writer, t *Table) error { return WriteLines(w, t.Columns, t.each()) },
 	})

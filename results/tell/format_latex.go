@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-var _ = register(Format{
+var _ = formats.Add(Format{
 	Name: "latex", Doc: "a tabular of LaTeX with the rules of the package booktabs, and rounded numbers", ForPeople: true,
 	Write: func(w io.Writer, t *Table) error {
 		out := bufio.NewWriter(w)

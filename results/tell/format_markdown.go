@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-var _ = register(Format{
+var _ = formats.Add(Format{
 	Name: "markdown", Doc: "a table of Markdown, with rounded numbers", ForPeople: true,
 	Write: func(w io.Writer, t *Table) error {
 		out := bufio.NewWriter(w)

@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-var _ = register(Format{
+var _ = formats.Add(Format{
 	Name: "parquet", Doc: "Apache Parquet, for pandas, DuckDB and the like; what is not known is null",
 	Write: writeParquet,
 })

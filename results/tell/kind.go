@@ -5,9 +5,7 @@
 package tell
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 )
@@ -41,42 +39,20 @@ type PictureKind struct {
 	Schedule bool
 }
 
-var pictures []PictureKind
+var pictures = schema.NewRegistry("tell: kind of pictures", func(k PictureKind) string { return k.Name },
+	func(k PictureKind) int { return k.Rank })
 
 // RegisterPicture adds a kind of picture. It panics when one of that name exists.
-func RegisterPicture(k PictureKind) {
-	if _, ok := PictureByName(k.Name); ok {
-		panic(fmt.Sprintf("there are two kinds of pictures %q", k.Name))
-	}
-	pictures = append(pictures, k)
-	slices.SortStableFunc(pictures, func(a, b PictureKind) int {
-		if a.Rank != b.Rank {
-			return a.Rank - b.Rank
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-}
+func RegisterPicture(k PictureKind) PictureKind { return pictures.Add(k) }
 
 // Pictures lists the kinds in their order.
-func Pictures() []PictureKind { return slices.Clone(pictures) }
+func Pictures() []PictureKind { return pictures.All() }
 
 // PictureByName finds a kind.
-func PictureByName(name string) (PictureKind, bool) {
-	i := slices.IndexFunc(pictures, func(k PictureKind) bool { return k.Name == name })
-	if i < 0 {
-		return PictureKind{}, false
-	}
-	return pictures[i], true
-}
+func PictureByName(name string) (PictureKind, bool) { return pictures.Find(name) }
 
 // PictureNames lists the names of the kinds.
-func PictureNames() []string {
-	var names []string
-	for _, k := range pictures {
-		names = append(names, k.Name)
-	}
-	return names
-}
+func PictureNames() []string { return pictures.Names(nil) }
 
 // Arg returns an argument that the kind takes.
 func (k PictureKind) Arg(name string) (schema.Arg, bool) {
@@ -89,11 +65,8 @@ func (k PictureKind) Arg(name string) (schema.Arg, bool) {
 
 // PicturesTaking lists the names of the kinds that take an argument.
 func PicturesTaking(arg string) []string {
-	var names []string
-	for _, k := range pictures {
-		if _, ok := k.Arg(arg); ok {
-			names = append(names, k.Name)
-		}
-	}
-	return names
+	return pictures.Names(func(k PictureKind) bool {
+		_, takes := k.Arg(arg)
+		return takes
+	})
 }

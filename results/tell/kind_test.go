@@ -9,9 +9,8 @@ import (
 
 // Kinds are in the order of their ranks and names, and are found by their names and arguments.
 func TestKinds(t *testing.T) {
-	before := pictures
-	defer func() { pictures = before }()
-	pictures = nil
+	defer func(before schema.Registry[PictureKind]) { *pictures = before }(*pictures)
+	*pictures = *schema.NewRegistry("kind", func(k PictureKind) string { return k.Name }, func(k PictureKind) int { return k.Rank })
 	RegisterPicture(PictureKind{Rank: 2, Name: "c", Args: []schema.Arg{{Name: "x"}, {Name: "by"}}})
 	RegisterPicture(PictureKind{Rank: 1, Name: "z", Args: []schema.Arg{{Name: "metric"}}})
 	RegisterPicture(PictureKind{Rank: 2, Name: "a", Args: []schema.Arg{{Name: "y", Doc: "why"}, {Name: "x"}}})

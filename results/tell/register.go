@@ -1,10 +1,6 @@
 package tell
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "github.com/tfexp/tfexp/experiments/schema"
 
 // Registered is a kind of table that experiments leave in their folders, or its cells in theirs.
 type Registered interface {
@@ -13,32 +9,32 @@ type Registered interface {
 }
 
 // tables are those of experiments and of cells, by name.
-var tables, cellTables []Registered
+var tables, cellTables = newTables(), newTables()
+
+func newTables() *schema.Registry[Registered] {
+	return schema.NewRegistry("tell: table", Registered.Name, schema.Unranked)
+}
 
 // Register adds a kind of table in the folders of experiments; see NewSchema.
 func Register[T any](file string, fields func() []Field[T]) *Schema[T] {
-	return add(&tables, NewSchema(file, fields))
+	return add(tables, NewSchema(file, fields))
 }
 
 // RegisterOfCells adds a kind of table in the folders of cells.
 func RegisterOfCells[T any](file string, fields func() []Field[T]) *Schema[T] {
-	return add(&cellTables, NewSchema(file, fields))
+	return add(cellTables, NewSchema(file, fields))
 }
 
-func add[T any](to *[]Registered, s *Schema[T]) *Schema[T] {
-	if slices.ContainsFunc(*to, func(r Registered) bool { return r.Name() == s.Name() }) {
-		panic(fmt.Sprintf("there are two tables %s", s.File))
-	}
-	*to = append(*to, s)
-	slices.SortFunc(*to, func(a, b Registered) int { return strings.Compare(a.Name(), b.Name()) })
+func add[T any](to *schema.Registry[Registered], s *Schema[T]) *Schema[T] {
+	to.Add(s)
 	return s
 }
 
 // Tables lists the kinds of tables of experiments by name, CellTables those of cells.
-func Tables() []Registered { return slices.Clone(tables) }
+func Tables() []Registered { return tables.All() }
 
 // CellTables lists the kinds of tables of cells by name.
-func CellTables() []Registered { return slices.Clone(cellTables) }
+func CellTables() []Registered { return cellTables.All() }
 
 // ColumnsOf finds the columns of a table by their names. What it has besides are the axes of the matrix.
 func ColumnsOf(r Registered) func(name string) Column {

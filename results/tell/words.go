@@ -142,14 +142,6 @@ func Bound(text string) string {
 
 var inOneLine = regexp.MustCompile(`\d (?:s|ms|min|h|USD|[KMG]iB|jobs/h)\b|\bp [=<] \d`)
 
-// Plural counts things: "1 pair", "3 pairs".
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // Listed joins words: "a", "a and b", "a, b and c".
 func Listed(words []string) string {
 	if n := len(words); n > 1 {

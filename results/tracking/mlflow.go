@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-var _ = register(Format{
-	Name: "mlflow", Title: "MLflow", Folder: "mlruns",
+var _ = formats.Add(Format{
+	Rank: 2, Name: "mlflow", Title: "MLflow", Folder: "mlruns",
 	Doc: `Each cell is a run, below one of the whole experiment, which has the report, the tables
 and the pictures as artifacts. Parameters are the axes; metrics have the curves.`,
 	Open:  "MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri %s",

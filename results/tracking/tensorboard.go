@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-var _ = register(Format{
-	Name: "tensorboard", Title: "TensorBoard", Folder: "tensorboard",
+var _ = formats.Add(Format{
+	Rank: 1, Name: "tensorboard", Title: "TensorBoard", Folder: "tensorboard",
 	Doc: `Each cell is a run: its metrics and curves under Scalars, its pictures under Images,
 its axes and metrics under HParams, where the replicates of a policy are one row.`,
 	Open:  "tensorboard --logdir %s",
@@ -111,7 +111,7 @@ func removeOthers(dir string, kept map[string]bool) error {
 
 // summary writes what there is of the whole experiment.
 func (b *board) summary(w *eventfile.Writer) error {
-	if err := w.Plugin(experimentTag, hparams, b.begin, appendMessage(nil, 2, b.columns())); err != nil {
+	if err := w.Plugin(experimentTag, hparams, b.begin, eventfile.AppendBytes(nil, 2, b.columns())); err != nil {
 		return err
 	}
 	return b.images(w, "")
@@ -119,7 +119,7 @@ func (b *board) summary(w *eventfile.Writer) error {
 
 // session writes what there is of a cell.
 func (b *board) session(w *eventfile.Writer, c *record.Cell) error {
-	if err := w.Plugin(startTag, hparams, b.begin, appendMessage(nil, 3, b.sessionStart(c))); err != nil {
+	if err := w.Plugin(startTag, hparams, b.begin, eventfile.AppendBytes(nil, 3, b.sessionStart(c))); err != nil {
 		return err
 	}
 	lines, err := curves(b.Experiment, c.CellRef)
@@ -143,7 +143,7 @@ func (b *board) session(w *eventfile.Writer, c *record.Cell) error {
 	if err := b.images(w, c.Cell); err != nil {
 		return err
 	}
-	return w.Plugin(endTag, hparams, end, appendMessage(nil, 4, sessionEnd(c, end)))
+	return w.Plugin(endTag, hparams, end, eventfile.AppendBytes(nil, 4, sessionEnd(c, end)))
 }
 
 // images writes the pictures of a cell, or without one those of the whole experiment.
@@ -182,22 +182,22 @@ const (
 
 // columns is an Experiment: the parameters and the metrics of its table.
 func (b *board) columns() []byte {
-	out := appendText(nil, 6, b.Plan.Experiment)
-	out = appendText(out, 1, b.Plan.Description)
+	out := eventfile.AppendString(nil, 6, b.Plan.Experiment)
+	out = eventfile.AppendString(out, 1, b.Plan.Description)
 	out = appendNumber(out, 3, b.begin)
 	for _, p := range b.params {
 		kind := uint64(textType)
 		if p.number {
 			kind = numberType
 		}
-		out = appendMessage(out, 4, appendInt(appendText(nil, 1, p.name), 4, kind))
+		out = eventfile.AppendBytes(out, 4, eventfile.AppendInt(eventfile.AppendString(nil, 1, p.name), 4, kind))
 	}
 	for _, m := range measure.ShownIn(measure.InCells) {
 		if !slices.ContainsFunc(b.cells, func(c record.Cell) bool { return !math.IsNaN(m.Of(&c.Metrics)) }) {
 			continue
 		}
-		info := appendMessage(nil, 1, appendText(nil, 2, m.Name))
-		out = appendMessage(out, 5, appendText(appendText(info, 3, m.Label()), 4, m.Doc))
+		info := eventfile.AppendBytes(nil, 1, eventfile.AppendString(nil, 2, m.Name))
+		out = eventfile.AppendBytes(out, 5, eventfile.AppendString(eventfile.AppendString(info, 3, m.Label()), 4, m.Doc))
 	}
 	return out
 }
@@ -206,14 +206,14 @@ func (b *board) columns() []byte {
 func (b *board) sessionStart(c *record.Cell) []byte {
 	var out []byte
 	for _, s := range params(c.CellRef) {
-		v := appendText(nil, 3, s.Value) // google.protobuf.Value
+		v := eventfile.AppendString(nil, 3, s.Value) // google.protobuf.Value
 		if slices.Contains(b.params, param{s.Name, true}) {
 			n, _ := strconv.ParseFloat(s.Value, 64)
 			v = appendNumber(nil, 2, n)
 		}
-		out = appendMessage(out, 1, appendMessage(appendText(nil, 1, s.Name), 2, v))
+		out = eventfile.AppendBytes(out, 1, eventfile.AppendBytes(eventfile.AppendString(nil, 1, s.Name), 2, v))
 	}
-	out = appendText(out, 4, c.Workload+" "+c.Hardware+" "+c.Variant())
+	out = eventfile.AppendString(out, 4, c.Workload+" "+c.Hardware+" "+c.Variant())
 	return appendNumber(out, 5, b.begin)
 }
 
@@ -223,7 +223,7 @@ func sessionEnd(c *record.Cell, end float64) []byte {
 	if c.State == record.CellFailed {
 		state = failed
 	}
-	return appendNumber(appendInt(nil, 1, state), 2, end)
+	return appendNumber(eventfile.AppendInt(nil, 1, state), 2, end)
 }
 
 // paramsOf are the parameters of all cells, in the order in which they first come.
@@ -242,18 +242,6 @@ func paramsOf(cells []record.Cell) (all []param) {
 	return all
 }
 
-func appendMessage(b []byte, n protowire.Number, v []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), v)
-}
-
-func appendText(b []byte, n protowire.Number, v string) []byte {
-	return protowire.AppendString(protowire.AppendTag(b, n, protowire.BytesType), v)
-}
-
 func appendNumber(b []byte, n protowire.Number, v float64) []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(b, n, protowire.Fixed64Type), math.Float64bits(v))
-}
-
-func appendInt(b []byte, n protowire.Number, v uint64) []byte {
-	return protowire.AppendVarint(protowire.AppendTag(b, n, protowire.VarintType), v)
 }

@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -18,6 +18,7 @@ import (
 // Format is a layout that a tracker reads.
 type Format struct {
 	Name  string // what users write: "tensorboard"
+	Rank  int    // its place in lists
 	Title string
 	// Folder is where it is written, unless users say otherwise.
 	Folder string
@@ -28,19 +29,11 @@ type Format struct {
 	Write func(e *record.Experiment, dir string) (runs int, err error)
 }
 
-var registered []Format
-
-func register(f Format) Format {
-	registered = append(registered, f)
-	return f
-}
+var formats = schema.NewRegistry("tracking: format", func(f Format) string { return f.Name },
+	func(f Format) int { return f.Rank })
 
 // All lists the formats.
-func All() []Format {
-	all := slices.Clone(registered)
-	slices.SortFunc(all, func(a, b Format) int { return strings.Compare(b.Name, a.Name) })
-	return all
-}
+func All() []Format { return formats.All() }
 
 // Curve is a value that changes while a cell runs.
 type Curve struct {

@@ -7,18 +7,16 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-func init() {
-	Register(Kind{
-		Rank: 20, Name: "few_runs", Random: true,
-		Doc: "Trains a few networks by different sequences, chosen by Bayesian optimisation, then takes the best " +
-			"sequence that it has seen.",
-		Args: []schema.Arg{{
-			Name: "runs", Type: schema.Integer, Default: `15`, Min: schema.Limit(1), Max: schema.Limit(10000),
-			Doc: "The number of runs that it may use.", Example: `10`,
-		}},
-		New: func(w World) Decider { return follow(w.Table, search(w)) },
-	})
-}
+var _ = Register(Kind{
+	Rank: 20, Name: "few_runs", Random: true,
+	Doc: "Trains a few networks by different sequences, chosen by Bayesian optimisation, then takes the best " +
+		"sequence that it has seen.",
+	Args: []schema.Arg{{
+		Name: "runs", Type: schema.Integer, Default: `15`, Min: schema.Limit(1), Max: schema.Limit(10000),
+		Doc: "The number of runs that it may use.", Example: `10`,
+	}},
+	New: func(w World) Decider { return follow(w.Table, search(w)) },
+})
 
 // search returns the best sequence of a few runs. The space has, for each block,
 // a dimension at each decision, so that the model learns what deepening a block

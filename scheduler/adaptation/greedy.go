@@ -1,13 +1,11 @@
 package adaptation
 
-func init() {
-	Register(Kind{
-		Rank: 50, Name: "greedy", Elsewhere: true,
-		Doc: "Takes, at each decision, the action with the greatest gain that the other scenarios predict: the mean " +
-			"accuracy of all sequences that go on from there.",
-		New: func(w World) Decider { return greedy(w) },
-	})
-}
+var _ = Register(Kind{
+	Rank: 50, Name: "greedy", Elsewhere: true,
+	Doc: "Takes, at each decision, the action with the greatest gain that the other scenarios predict: the mean " +
+		"accuracy of all sequences that go on from there.",
+	New: func(w World) Decider { return greedy(w) },
+})
 
 type greedy World
 

@@ -29,18 +29,16 @@ func (c *Course) Options() scheduler.ControllerOptions {
 	return scheduler.ControllerOptions{Values: map[string]any{courseOption: c}}
 }
 
-func init() {
-	scheduler.RegisterController(scheduler.ControllerChoice{
-		Name: Live,
-		New: func(o scheduler.ControllerOptions) (scheduler.Controller, error) {
-			c, ok := o.Values[courseOption].(*Course)
-			if !ok || c.Decider == nil || c.Real == nil {
-				return nil, errors.New("there is nothing to decide by")
-			}
-			return &live{Course: c}, nil
-		},
-	})
-}
+var _ = scheduler.RegisterController(scheduler.ControllerChoice{
+	Name: Live,
+	New: func(o scheduler.ControllerOptions) (scheduler.Controller, error) {
+		c, ok := o.Values[courseOption].(*Course)
+		if !ok || c.Decider == nil || c.Real == nil {
+			return nil, errors.New("there is nothing to decide by")
+		}
+		return &live{Course: c}, nil
+	},
+})
 
 // live decides during one real training.
 type live struct {

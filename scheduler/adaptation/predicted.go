@@ -8,22 +8,20 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-func init() {
-	Register(Kind{
-		Rank: 42, Name: "best_predicted", Elsewhere: true,
-		Doc: "Takes the sequence with the greatest accuracy that the other scenarios predict: by the effects of " +
-			"single decisions and of pairs, with and without their order, each as far as it holds in all scenarios " +
-			"and is more than the noise of single trainings.",
-		Args: []schema.Arg{runsArg("are predicted to be best, given the runs before")},
-		New: func(w World) Decider {
-			e := newEffects(w.Others)
-			if n := w.Controller.Runs; n > 0 {
-				return follow(w.Table, e.search(w, n))
-			}
-			return follow(w.Table, greatest(e.expected(-1), nil))
-		},
-	})
-}
+var _ = Register(Kind{
+	Rank: 42, Name: "best_predicted", Elsewhere: true,
+	Doc: "Takes the sequence with the greatest accuracy that the other scenarios predict: by the effects of " +
+		"single decisions and of pairs, with and without their order, each as far as it holds in all scenarios " +
+		"and is more than the noise of single trainings.",
+	Args: []schema.Arg{runsArg("are predicted to be best, given the runs before")},
+	New: func(w World) Decider {
+		e := newEffects(w.Others)
+		if n := w.Controller.Runs; n > 0 {
+			return follow(w.Table, e.search(w, n))
+		}
+		return follow(w.Table, greatest(e.expected(-1), nil))
+	},
+})
 
 // greatest is the index of the greatest value but for those that are left out, the first of several; −1 without any.
 func greatest(values []float64, without []int) int {

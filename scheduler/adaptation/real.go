@@ -35,14 +35,12 @@ func (r *Real) Sequences() int {
 	return n
 }
 
-func init() {
-	Register(Kind{
-		Rank: 5, Name: "exhaustive", Makes: true,
-		Doc: "Trains a network by every sequence of actions, for real, and leaves the table of what came of it: " +
-			"`table.csv`. It is no answer itself, so it is not ranked. It needs `job`.",
-		New: func(w World) Decider { return follow(w.Table, 0) },
-	})
-}
+var _ = Register(Kind{
+	Rank: 5, Name: "exhaustive", Makes: true,
+	Doc: "Trains a network by every sequence of actions, for real, and leaves the table of what came of it: " +
+		"`table.csv`. It is no answer itself, so it is not ranked. It needs `job`.",
+	New: func(w World) Decider { return follow(w.Table, 0) },
+})
 
 // Chosen is what a controller decided in a real training, and what came of it.
 type Chosen struct {

@@ -4,10 +4,6 @@
 package adaptation
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
@@ -57,34 +53,17 @@ type Decider interface {
 	Probabilities(decision, before int) []float64
 }
 
-var registered []Kind
+var kinds = schema.NewRegistry("adaptation: controller", func(k Kind) string { return k.Name },
+	func(k Kind) int { return k.Rank })
 
-// Register adds a kind of controller. It is called from init functions, and
-// panics when one of that name exists.
-func Register(k Kind) {
-	if _, ok := ByName(k.Name); ok || k.New == nil {
-		panic(fmt.Sprintf("adapt: the controller %q is there already, or makes nothing", k.Name))
-	}
-	registered = append(registered, k)
-	slices.SortStableFunc(registered, func(a, b Kind) int {
-		if a.Rank != b.Rank {
-			return a.Rank - b.Rank
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-}
+// Register adds a kind of controller. It panics when one of that name exists.
+func Register(k Kind) Kind { return kinds.Add(k) }
 
 // Kinds lists the kinds in their order.
-func Kinds() []Kind { return slices.Clone(registered) }
+func Kinds() []Kind { return kinds.All() }
 
 // ByName finds a kind.
-func ByName(name string) (Kind, bool) {
-	i := slices.IndexFunc(registered, func(k Kind) bool { return k.Name == name })
-	if i < 0 {
-		return Kind{}, false
-	}
-	return registered[i], true
-}
+func ByName(name string) (Kind, bool) { return kinds.Find(name) }
 
 // sure takes one action with certainty.
 func sure(actions, action int) []float64 {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -13,26 +14,17 @@ import (
 // waiting ones are moved earlier in the policy's order, each beside the reservations of all
 // others, until none can be ("compression": D. G. Feitelson, A. M. Weil, IPPS 1998).
 //
-// A dispatch looks at so many steps of the plan for that and no more (mostLooked): behind
-// that, only those jobs are moved that can start at once, and the others keep their
-// reservations.
-//
 // It is for runs in which jobs get their requests, nobody is paused, and the cluster stays
 // as it is.
 type Book struct {
-	Plan
-	bookings []booking    // by job
-	running  []int32      // jobs that run, with a booking
-	starts   queue.Timers // of reservations; those that were moved are out of date
-	fresh    []int32      // waiting jobs without a reservation
-	// freed is the end of what has become free before its time; 0 for nothing.
-	freed time.Duration
-	// behind says that reservations were left which could be earlier.
-	behind   bool
-	looked   int // steps that were looked at since the dispatch began
-	lowest   []scheduler.Room
-	frontier frontier    // scratch
-	soon     []queue.Key // scratch
+	nodes    []profile
+	bookings []booking        // by job
+	running  []int32          // jobs that run, with a booking
+	starts   queue.Timers     // of reservations; those that were moved are out of date
+	fresh    []int32          // waiting jobs without a reservation
+	freed    gap              // what has become free before its time
+	rooms    []scheduler.Room // scratch, by node
+	order    []int32          // scratch
 }
 
 // booking is where and when a job is to run, or runs.
@@ -51,10 +43,6 @@ const (
 	runs
 )
 
-// mostLooked bounds the steps that a dispatch looks at to move reservations earlier: some
-// hundred microseconds. Tests have fewer.
-var mostLooked = 20_000
-
 // NewBook returns an empty book for so many jobs.
 func NewBook(jobs int) *Book { return &Book{bookings: make([]booking, jobs)} }
 
@@ -72,20 +60,12 @@ func (b *Book) At(job int32) time.Duration {
 // Dispatch brings the book up to the present instant, and starts the jobs whose time has
 // come.
 func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []int32) error) error {
+	now := v.Now()
 	b.advance(v)
-	b.looked = 0
-	switch { // what has ended is before what has come
-	case b.freed > v.Now():
-		b.compress(v)
-	case b.behind: // no event need come when a reservation begins that could be earlier
-		b.startable(v)
-	}
+	b.compress(v) // what has ended is before what has come
 	b.enter(v)
 	for idle := false; ; {
-		if b.freed > v.Now() {
-			b.compress(v)
-		}
-		b.freed = 0
+		b.compress(v)
 		some, err := b.startDue(v, start)
 		if err != nil || !some && (v.Running().Len() > 0 || idle) {
 			return err
@@ -93,7 +73,7 @@ func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []i
 		if !some {
 			// No event may come before a reservation that was made behind jobs which ran longer
 			// than predicted: who can start now must.
-			b.freed, idle = scheduler.Never, true
+			b.freed, idle = b.anywhere(now), true
 		}
 	}
 }
@@ -101,16 +81,15 @@ func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []i
 // advance forgets what is past, and finds out what has changed about running jobs.
 func (b *Book) advance(v scheduler.View) {
 	now, free := v.Now(), v.Machine().Free()
-	if len(b.Steps) == 0 {
-		b.Steps = append(b.Steps, Step{now, slices.Clone(free)})
+	if len(b.nodes) == 0 {
+		b.rooms, b.freed.on = slices.Clone(free), make([]bool, len(free))
+		for _, r := range free {
+			b.nodes = append(b.nodes, newProfile(now, r))
+		}
 	}
-	past := 0
-	for past+1 < len(b.Steps) && b.Steps[past+1].At <= now {
-		past++
+	for i := range b.nodes {
+		b.nodes[i].advance(now)
 	}
-	b.Steps = b.Steps[past:]
-	b.Steps[0].At = now
-	b.tidy()
 	changed := false
 	b.running = slices.DeleteFunc(b.running, func(job int32) bool {
 		k, j := &b.bookings[job], v.Job(job)
@@ -119,8 +98,7 @@ func (b *Book) advance(v scheduler.View) {
 			return false
 		}
 		if k.end > now {
-			b.change(j, k, now, k.end, false)
-			b.freed = max(b.freed, k.end)
+			b.release(j, k, now)
 		}
 		k.state = none
 		return true
@@ -133,10 +111,13 @@ func (b *Book) advance(v scheduler.View) {
 	if changed {
 		b.renew(v)
 	}
-	if !slices.Equal(b.Steps[0].free, free) {
-		// Some jobs run longer than predicted: they are taken to end at any moment.
-		b.split(now + 1)
-		copy(b.Steps[0].free, free)
+	for i, r := range free {
+		if have := b.nodes[i].now(); have != r {
+			// Some jobs run longer than predicted: they are taken to end at any moment.
+			r.Sub(have)
+			b.nodes[i].change(now, now+1, r)
+			b.freed.add(&b.nodes[i], int32(i), stretch{now, now + 1}) // one of them may have ended
+		}
 	}
 }
 
@@ -149,8 +130,19 @@ func (b *Book) renew(v scheduler.View) {
 			waiting = append(waiting, int32(job))
 		}
 	}
-	slices.SortStableFunc(waiting, func(x, y int32) int { return compare(b.bookings[x].at, b.bookings[y].at) })
-	b.Plan = *Running(v)
+	slices.SortStableFunc(waiting, func(x, y int32) int { return cmp.Compare(b.bookings[x].at, b.bookings[y].at) })
+	for i := range b.nodes {
+		b.nodes[i] = newProfile(v.Now(), v.Machine().Free()[i])
+	}
+	for _, s := range Running(v).Steps[1:] {
+		for i, r := range s.free {
+			p := &b.nodes[i]
+			r.Sub(p.lowest(s.At, s.At+1))
+			if r.Cores != 0 || r.GPUs != 0 || r.Memory != 0 {
+				p.change(s.At, scheduler.Never, r)
+			}
+		}
+	}
 	b.running = b.running[:0]
 	for i := range v.Running().Len() {
 		end, job := v.Running().End(i)
@@ -160,14 +152,10 @@ func (b *Book) renew(v scheduler.View) {
 		}
 		b.running = append(b.running, job)
 	}
-	b.freed = scheduler.Never // some may have become shorter
+	b.freed = b.anywhere(v.Now()) // some may have become shorter
 	for _, job := range waiting {
 		k, j := &b.bookings[job], v.Job(job)
-		i, found := slices.BinarySearchFunc(b.Steps, k.at, func(s Step, at time.Duration) int { return compare(s.At, at) })
-		if !found {
-			i--
-		}
-		if i >= 0 && b.roomFrom(j, k, i) {
+		if k.at >= v.Now() && b.roomFor(j, k) {
 			b.change(j, k, k.at, k.end, true)
 			continue
 		}
@@ -176,24 +164,12 @@ func (b *Book) renew(v scheduler.View) {
 	}
 }
 
-// roomFrom reports whether there is room for a booking, which begins in step i.
-func (b *Book) roomFrom(j scheduler.JobView, k *booking, i int) bool {
-	for ; i < len(b.Steps) && b.Steps[i].At < k.end; i++ {
-		if !j.HeldBy(b.Steps[i].free, k.cores, k.nodes) {
-			return false
-		}
+// roomFor reports whether there is room for a booking.
+func (b *Book) roomFor(j scheduler.JobView, k *booking) bool {
+	for _, v := range k.nodes {
+		b.rooms[v] = b.nodes[v].lowest(k.at, k.end)
 	}
-	return true
-}
-
-func compare(a, b time.Duration) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return j.HeldBy(b.rooms, k.cores, k.nodes)
 }
 
 // enter reserves for the jobs that have begun to wait, in the policy's order.
@@ -203,12 +179,7 @@ func (b *Book) enter(v scheduler.View) {
 	}
 	fresh := slices.DeleteFunc(b.fresh, func(job int32) bool { return !waits(v.Job(job)) })
 	waiting := v.Waiting()
-	slices.SortFunc(fresh, func(x, y int32) int {
-		if waiting.KeyOf(x).Less(waiting.KeyOf(y)) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(fresh, func(x, y int32) int { return waiting.KeyOf(x).Compare(waiting.KeyOf(y)) })
 	b.fresh = nil
 	for _, job := range fresh {
 		b.reserve(v, v.Job(job))
@@ -223,12 +194,11 @@ func waits(j scheduler.JobView) bool {
 // that is known makes room is tried again when something has changed.
 func (b *Book) reserve(v scheduler.View, j scheduler.JobView) {
 	cores, length := j.Request(), j.Length(j.Request())
-	nodes, step := b.first(j, cores, length, scheduler.Never)
-	if step < 0 {
+	nodes, at := b.first(v, j, cores, length, scheduler.Never)
+	if at == scheduler.Never {
 		b.fresh = append(b.fresh, j.Number())
 		return
 	}
-	at := b.Steps[step].At
 	b.put(j, booking{at: at, end: Until(at, length), cores: cores, state: reserved, nodes: nodes})
 }
 
@@ -241,68 +211,45 @@ func (b *Book) put(j scheduler.JobView, k booking) {
 
 // change takes what a booking needs out of a stretch of the plan, or puts it back.
 func (b *Book) change(j scheduler.JobView, k *booking, from, to time.Duration, take bool) {
-	need, _ := j.Needs(k.cores) // of each of its nodes alike: there are no jobs with roles
-	for i := b.split(max(from, b.Steps[0].At)); i < len(b.Steps) && b.Steps[i].At < to; i++ {
-		b.looked++
-		if i+1 == len(b.Steps) || b.Steps[i+1].At > to {
-			b.split(to)
-		}
-		for _, v := range k.nodes {
-			if take {
-				b.Steps[i].free[v].Sub(need)
-			} else {
-				b.Steps[i].free[v].Add(need)
-			}
-		}
+	by, _ := j.Needs(k.cores) // of each of its nodes alike: there are no jobs with roles
+	if take {
+		by = scheduler.Room{Cores: -by.Cores, GPUs: -by.GPUs, Memory: -by.Memory}
+	}
+	for _, v := range k.nodes {
+		b.nodes[v].change(from, to, by)
 	}
 }
 
-// first finds the earliest step, before an instant, from which on there is room for a job;
-// negative when there is none.
-func (b *Book) first(j scheduler.JobView, cores int32, length, before time.Duration) (nodes []int32, step int) {
+// first finds the first instant from which on there is room for a job, before another one, and the nodes; Never where
+// there is none.
+func (b *Book) first(v scheduler.View, j scheduler.JobView, cores int32, length, before time.Duration) ([]int32, time.Duration) {
 	need, count := j.Needs(cores)
-	if count > 1 || need.Parts != nil || j.Job().Divided {
-		return b.firstOfMany(j, cores, length, before)
-	}
-	best, on := -1, int32(0)
-	for v := range b.Steps[0].free {
-		i, k := 0, 0
-		for ; i < len(b.Steps) && b.Steps[i].At < before && (best < 0 || i < best); k++ {
-			if k == len(b.Steps) || k > i && b.Steps[k].At >= Until(b.Steps[i].At, length) {
-				best, on = i, int32(v)
-				break
-			}
-			b.looked++
-			if !b.Steps[k].free[v].Holds(need) {
-				i = k + 1
+	if oneNode(j, need, count) {
+		on, at := int32(0), scheduler.Never
+		for i := range b.nodes {
+			if t := b.nodes[i].first(need, length, stretch{v.Now(), before}, stretch{}); t < before {
+				on, at, before = int32(i), t, t
 			}
 		}
+		return []int32{on}, at
 	}
-	if best < 0 {
-		return nil, -1
+	for at := v.Now(); at < before; {
+		end, next := Until(at, length), scheduler.Never
+		for i := range b.nodes {
+			b.rooms[i] = b.nodes[i].lowest(at, end)
+			next = min(next, b.nodes[i].next(at))
+		}
+		if nodes, ok := j.FitsIn(b.rooms, cores, nil); ok {
+			return nodes, at
+		}
+		at = next
 	}
-	return []int32{on}, best
+	return nil, scheduler.Never
 }
 
-// firstOfMany is first for a job of several nodes.
-func (b *Book) firstOfMany(j scheduler.JobView, cores int32, length, before time.Duration) (nodes []int32, step int) {
-	for i := range b.Steps {
-		if b.Steps[i].At >= before {
-			break
-		}
-		b.lowest = append(b.lowest[:0], b.Steps[i].free...)
-		end := Until(b.Steps[i].At, length)
-		for k := i + 1; k < len(b.Steps) && b.Steps[k].At < end; k++ {
-			b.looked++
-			for v, r := range b.Steps[k].free {
-				b.lowest[v] = leastOf(b.lowest[v], r)
-			}
-		}
-		if nodes, ok := j.FitsIn(b.lowest, cores, nil); ok {
-			return nodes, i
-		}
-	}
-	return nil, -1
+// oneNode reports whether a job runs on one node, whatever is free.
+func oneNode(j scheduler.JobView, need scheduler.Room, count int) bool {
+	return count == 1 && need.Parts == nil && !j.Job().Divided
 }
 
 // startDue starts the jobs whose time has come, and reports whether there were some. A
@@ -319,8 +266,8 @@ func (b *Book) startDue(v scheduler.View, start func(job, cores int32, nodes []i
 		case k.state != reserved || k.at != t.At:
 			continue
 		case !waits(j) || j.Request() != k.cores:
-			b.change(j, k, now, k.end, false)
-			b.freed, k.state = max(b.freed, k.end), none
+			b.release(j, k, now)
+			k.state = none
 			if waits(j) {
 				b.fresh = append(b.fresh, t.Of)
 			}
@@ -338,11 +285,10 @@ func (b *Book) startDue(v scheduler.View, start func(job, cores int32, nodes []i
 		some = true
 	}
 	for _, job := range late {
-		b.split(now + 1)
 		b.reserve(v, v.Job(job))
 	}
 	b.enter(v)
-	return some || b.freed > now, nil
+	return some || b.freed.some, nil
 }
 
 // begin turns a reservation into the booking of a running job.
@@ -356,135 +302,83 @@ func (b *Book) begin(j scheduler.JobView, k *booking, now time.Duration) {
 	b.running = append(b.running, j.Number())
 }
 
-// compress moves reservations earlier, in the policy's order, until none can be.
+// release takes back what a booking has from an instant on, and notes that it has become free.
+func (b *Book) release(j scheduler.JobView, k *booking, from time.Duration) {
+	b.change(j, k, from, k.end, false)
+	for _, on := range k.nodes {
+		b.freed.add(&b.nodes[on], on, stretch{from, k.end})
+		b.freed.some = true
+	}
+}
+
+// anywhere is a gap that any job may use.
+func (b *Book) anywhere(now time.Duration) gap {
+	g := gap{some: true, on: make([]bool, len(b.nodes))}
+	for i := range g.of {
+		g.of[i] = hole{stretch{now, scheduler.Never}, scheduler.Never}
+	}
+	for i := range g.on {
+		g.on[i] = true
+	}
+	return g
+}
+
+// compress moves reservations earlier, in the policy's order, until none can be. A job that could not be moved when it was
+// looked at last can be only by what has become free since.
 func (b *Book) compress(v scheduler.View) {
-	waiting := v.Waiting()
-	if b.behind {
-		b.freed = scheduler.Never
-	}
-	b.behind = false
-	for b.freed > 0 {
-		within := queue.Limit{Free: b.mostFree(v.Now(), b.freed), Window: scheduler.Never}
-		b.freed = 0
-		for job := waiting.Peek(queue.Front, within); job != queue.Nobody; job = waiting.Peek(waiting.KeyOf(job), within) {
-			if b.looked > mostLooked {
-				b.freed, b.behind = 0, true
-				b.startable(v)
-				return
-			}
-			if end := b.earlier(v.Job(job), v.Now(), scheduler.Never); end > 0 {
-				b.freed = max(b.freed, end)
-				within.Free = max(within.Free, b.mostFree(v.Now(), end))
-			}
-		}
-	}
-}
-
-// startable moves the reservations of jobs that can start at once, in the policy's order, until none can.
-func (b *Book) startable(v scheduler.View) {
-	for again := true; again; {
-		again = false
-		next := b.candidates(v)
-		for job := next(queue.Front); job != queue.Nobody; job = next(v.Waiting().KeyOf(job)) {
-			if j := v.Job(job); b.mayStart(j) && b.earlier(j, v.Now(), v.Now()+1) > 0 {
-				next, again = b.candidates(v), true
-			}
-		}
-	}
-}
-
-// candidates finds the frontier, and lists the waiting jobs that may start within it, after a place
-// in the policy's order: those that would end before no core is free any more, and those whose
-// reservations begin before that, and leave room for themselves from there on.
-func (b *Book) candidates(v scheduler.View) (next func(after queue.Key) int32) {
-	b.frontier = frontierOf(&b.Plan, b.frontier)
-	waiting, now := v.Waiting(), v.Now()
-	within, last := b.frontier.limit(now)
-	soon := b.dueBy(waiting, last)
-	return func(after queue.Key) int32 {
-		for len(soon) > 0 && !after.Less(soon[0]) {
-			soon = soon[1:]
-		}
-		job := waiting.Peek(after, within)
-		if len(soon) > 0 && (job == queue.Nobody || soon[0].Less(waiting.KeyOf(job))) {
-			return soon[0].Job
-		}
-		return job
-	}
-}
-
-// dueBy returns the places of the waiting jobs whose reservations begin until an instant, in the
-// policy's order.
-func (b *Book) dueBy(waiting scheduler.WaitingJobs, last time.Duration) []queue.Key {
-	b.soon = b.soon[:0]
-	b.starts.Until(last, func(t queue.Timer) {
-		if k := &b.bookings[t.Of]; k.state == reserved && k.at == t.At {
-			b.soon = append(b.soon, waiting.KeyOf(t.Of))
-		}
-	})
-	slices.SortFunc(b.soon, queue.Key.Compare)
-	b.soon = slices.Compact(b.soon)
-	return b.soon
-}
-
-// mayStart reports whether there could be room for a job of one node from now on, if its
-// own reservation did not count; of other jobs it is not known.
-func (b *Book) mayStart(j scheduler.JobView) bool {
-	k := &b.bookings[j.Number()]
-	need, count := j.Needs(k.cores)
-	if count > 1 || k.state != reserved {
-		return k.state == reserved
-	}
-	end := Until(b.Steps[0].At, j.Length(k.cores))
-	for v := range b.frontier {
-		until := end
-		if k.nodes[0] == int32(v) {
-			until = min(until, k.at) // from there on it has room, its own
-		}
-		if b.frontier[v].until(need) >= until {
-			return true
-		}
-	}
-	return false
-}
-
-// earlier moves a reservation to an earlier start, before an instant, if there is room for
-// it. It returns the end of what that makes free; 0 when it stays.
-func (b *Book) earlier(j scheduler.JobView, now, before time.Duration) (freed time.Duration) {
-	k := b.bookings[j.Number()]
-	if k.state != reserved || k.at <= now {
-		return 0
-	}
-	b.change(j, &k, k.at, k.end, false)
-	length := j.Length(k.cores)
-	nodes, step := b.first(j, k.cores, length, min(k.at, before))
-	if step < 0 {
-		b.change(j, &k, k.at, k.end, true)
-		return 0
-	}
-	at := b.Steps[step].At
-	b.put(j, booking{at: at, end: Until(at, length), cores: k.cores, state: reserved, nodes: nodes})
-	return k.end
-}
-
-// mostFree returns the most cores that are free on a node at some instant of a stretch.
-func (b *Book) mostFree(from, to time.Duration) (most int32) {
-	for _, s := range b.Steps {
-		b.looked++
-		if s.At >= to {
-			break
-		}
-		for _, r := range s.free {
-			most = max(most, r.Cores)
-		}
-	}
-	return most
-}
-
-// tidy joins steps between which nothing changes, when there are many.
-func (b *Book) tidy() {
-	if len(b.Steps) < 64 || len(b.Steps) < 4*(len(b.running)+len(b.starts)) {
+	if !b.freed.some {
 		return
 	}
-	b.Steps = slices.CompactFunc(b.Steps, func(x, y Step) bool { return slices.Equal(x.free, y.free) })
+	b.order = v.Waiting().First(b.order[:0])
+	for before := b.freed; before.some; before = b.freed {
+		b.freed = gap{on: make([]bool, len(b.nodes))}
+		for _, job := range b.order {
+			if k := &b.bookings[job]; k.state == reserved {
+				b.earlier(v, v.Job(job), k, &before)
+			}
+		}
+	}
+}
+
+// earlier moves a reservation to an earlier start, if there is room for it that has become free before, or since.
+func (b *Book) earlier(v scheduler.View, j scheduler.JobView, k *booking, before *gap) {
+	need, count := j.Needs(k.cores)
+	length := j.Length(k.cores)
+	within, ok := before.mayTake(&b.freed, k, need.Cores, length)
+	if !ok || k.at <= v.Now() {
+		return
+	}
+	within.from = max(within.from, v.Now())
+	was, nodes, at := *k, []int32(nil), scheduler.Never
+	if oneNode(j, need, count) {
+		for i := range b.nodes {
+			if !before.on[i] && !b.freed.on[i] {
+				continue
+			}
+			own := stretch{}
+			if int32(i) == was.nodes[0] {
+				own = stretch{was.at, was.end}
+				b.nodes[i].split(was.at)
+				b.nodes[i].split(was.end)
+			}
+			if t := b.nodes[i].first(need, length, within, own); t < within.to {
+				nodes, at, within.to = []int32{int32(i)}, t, t
+			}
+		}
+		if at == scheduler.Never {
+			return
+		}
+		b.change(j, &was, was.at, was.end, false)
+	} else {
+		b.change(j, &was, was.at, was.end, false)
+		if nodes, at = b.first(v, j, was.cores, length, within.to); at == scheduler.Never {
+			b.change(j, &was, was.at, was.end, true)
+			return
+		}
+	}
+	b.put(j, booking{at: at, end: Until(at, length), cores: was.cores, state: reserved, nodes: nodes})
+	for _, on := range was.nodes {
+		b.freed.add(&b.nodes[on], on, stretch{was.at, was.end})
+		b.freed.some = true
+	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/plan"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -121,7 +120,7 @@ func firsts(free []room, k *task) (nodes []int) {
 // calendar is what is free of each node in each second.
 type calendar [][]room
 
-const horizon = 600
+const horizon = 2400
 
 func newCalendar(nodes []room) calendar {
 	c := make(calendar, horizon)
@@ -160,25 +159,24 @@ func (c calendar) gap(k *task, from int) (start int, at []int) {
 }
 
 // conservative books jobs second by second: ends, after which reservations move earlier in the order, until none can
-// if one was early; then arrivals, which take the earliest gap. Where all is false, only those move that can start at
-// once, whenever a job has ended or comes.
-func conservative(nodes []room, tasks []*task, order func(a, b *task) int, all bool) {
+// if one was early; then arrivals, which take the earliest gap.
+func conservative(nodes []room, tasks []*task, order func(a, b *task) int) {
 	c := newCalendar(nodes)
 	var waiting []*task
 	running := map[*task]bool{}
 	for now := range horizon / 2 {
-		early, some := false, false
+		early := false
 		for _, k := range tasks {
 			if running[k] && k.start+k.took == now {
 				delete(running, k)
 				c.change(k, now, k.start+k.predicted, 1)
-				early, some = early || k.took < k.predicted, true
+				early = early || k.took < k.predicted
 			}
 		}
 		move := func() (again bool) {
 			for _, k := range waiting {
 				c.change(k, k.start, k.start+k.predicted, 1)
-				if s, at := c.gap(k, now); s < k.start && (all || s == now) {
+				if s, at := c.gap(k, now); s < k.start {
 					k.start, k.at, again = s, at, true
 				}
 				c.change(k, k.start, k.start+k.predicted, -1)
@@ -188,10 +186,10 @@ func conservative(nodes []room, tasks []*task, order func(a, b *task) int, all b
 		var fresh []*task
 		for _, k := range tasks {
 			if k.arrival == now {
-				fresh, some = append(fresh, k), true
+				fresh = append(fresh, k)
 			}
 		}
-		for again := early || some && !all; again; {
+		for again := early; again; {
 			again = move()
 		}
 		slices.SortStableFunc(fresh, order)
@@ -221,7 +219,7 @@ func TestReservationsOfManyNodes(t *testing.T) {
 		nodes, tasks := drawTasks(random, 0)
 		for order, compare := range orders {
 			got := execute(t, policy.Policy{Order: order, Backfill: policy.Conservative}, nodes, tasks)
-			conservative(nodes, tasks, compare, true)
+			conservative(nodes, tasks, compare)
 			for i, k := range tasks {
 				if got[i] != k.start || got[i] > k.promise {
 					t.Fatalf("round %d, %s: job %d starts at %d s, want %d s, promised %d s", round, order, i, got[i],
@@ -232,15 +230,22 @@ func TestReservationsOfManyNodes(t *testing.T) {
 	}
 }
 
-// TestReservationsOfALongQueue: where a dispatch has no time to look for earlier reservations, those jobs move that can
-// start at once.
+// TestReservationsOfALongQueue: the same with more jobs than a block of steps has, which ask for up to ten times their
+// run time.
 func TestReservationsOfALongQueue(t *testing.T) {
-	defer plan.SetMostLooked(plan.SetMostLooked(-1))
 	random := rand.New(rand.NewPCG(32, 1))
-	for round := range 150 {
-		nodes, tasks := drawTasks(random, 0)
+	for round := range 5 {
+		var tasks []*task
+		for i := range 90 {
+			took := 1 + random.IntN(4)
+			tasks = append(tasks, &task{
+				arrival: i / 6, predicted: min(took*(1+random.IntN(10)), 25), took: took, nodes: 1,
+				need: room{1 << random.IntN(5), 0, 0},
+			})
+		}
+		nodes := []room{{16 + 16*(round%2), 0, 0}}
 		got := execute(t, policy.Policy{Backfill: policy.Conservative}, nodes, tasks)
-		conservative(nodes, tasks, func(a, b *task) int { return a.arrival - b.arrival }, false)
+		conservative(nodes, tasks, func(a, b *task) int { return a.arrival - b.arrival })
 		for i, k := range tasks {
 			if got[i] != k.start || got[i] > k.promise {
 				t.Fatalf("round %d: job %d starts at %d s, want %d s, promised %d s", round, i, got[i], k.start, k.promise)

@@ -5,14 +5,12 @@ import "github.com/tfexp/tfexp/scheduler"
 // AlwaysAttend gives a job what is free, up to its request.
 const AlwaysAttend Allocation = "always_attend"
 
-func init() {
-	RegisterAllocation(AllocationChoice{
-		Choice: Choice{
-			Name: string(AlwaysAttend), Title: "Always attend", Doc: "what is free, up to its request", Place: 2,
-		},
-		Partial: true, Allot: whatIsFree,
-	})
-}
+var _ = RegisterAllocation(AllocationChoice{
+	Choice: Choice{
+		Name: AlwaysAttend, Title: "Always attend", Doc: "what is free, up to its request", Place: 2,
+	},
+	Partial: true, Allot: whatIsFree,
+})
 
 // whatIsFree gives a job its request on the first node that has it, or else what
 // the node with the most has free.

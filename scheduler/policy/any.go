@@ -7,12 +7,10 @@ import (
 // Any is placement.Any.
 const Any Nodes = "any"
 
-func init() {
-	RegisterNodes(rule(NodesChoice{
-		Choice: Choice{
-			Name: string(Any), Title: "Any nodes", Place: 4,
-			Doc: "on any, wherever something is free: the first node first",
-		},
-		Place: scheduler.PlaceAny,
-	}))
-}
+var _ = RegisterNodes(rule(NodesChoice{
+	Choice: Choice{
+		Name: Any, Title: "Any nodes", Place: 4,
+		Doc: "on any, wherever something is free: the first node first",
+	},
+	Place: scheduler.PlaceAny,
+}))

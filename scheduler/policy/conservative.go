@@ -13,27 +13,25 @@ import (
 // predictions.
 const Conservative Backfill = "conservative"
 
-func init() {
-	RegisterBackfill(BackfillChoice{
-		Choice: Choice{
-			Name: string(Conservative), Title: "Conservative backfill", Doc: "those that delay nobody",
-			Place: 4, Version: 3, Estimates: true,
-		},
-		Passes: true, Reserves: true, Promises: true,
-		HeldBack: func(scheduler.View, *plan.Reservation) string { return "would delay a job before it" },
-		New: func(s Setup) scheduler.Admitter {
-			if keepsPromises(s) {
-				return &promised{desk: desk{Setup: s}, book: plan.NewBook(len(s.Run.Jobs))}
-			}
-			return &planned{desk{Setup: s}}
-		},
-	})
-}
+var _ = RegisterBackfill(BackfillChoice{
+	Choice: Choice{
+		Name: Conservative, Title: "Conservative backfill", Doc: "those that delay nobody",
+		Place: 4, Version: 4, Estimates: true,
+	},
+	Passes: true, Reserves: true, Promises: true,
+	HeldBack: func(scheduler.View, *plan.Reservation) string { return "would delay a job before it" },
+	New: func(s Setup) scheduler.Admitter {
+		if keepsPromises(s) {
+			return &promised{desk: desk{Setup: s}, book: plan.NewBook(len(s.Run.Jobs))}
+		}
+		return &planned{desk{Setup: s}}
+	},
+})
 
 // keepsPromises reports whether reservations can be kept in a run: where jobs have one way
 // to run and get their requests, nobody is paused or takes turns, and the cluster stays.
 func keepsPromises(s Setup) bool {
-	order := orders.find(string(s.Policy.Order))
+	order := orders.find(s.Policy.Order)
 	return !s.Pauses && !order.Turns && !s.Allocation.Partial && !s.Placement.Settled && !s.Run.Cluster.Changes() &&
 		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives())+len(j.Roles()) > 0 })
 }

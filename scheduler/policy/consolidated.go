@@ -7,13 +7,11 @@ import (
 // Consolidated is placement.Consolidated.
 const Consolidated Nodes = "consolidated"
 
-func init() {
-	RegisterNodes(rule(NodesChoice{
-		Choice: Choice{
-			Name: string(Consolidated), Title: "Consolidated", Place: 2,
-			Doc: "on as few as would do if nothing ran, waiting for these; on nodes of one rack rather than of several; " +
-				"first where the most is free, and the rest, once one node has room for it, where the least is left free",
-		},
-		Place: scheduler.PlaceConsolidated,
-	}))
-}
+var _ = RegisterNodes(rule(NodesChoice{
+	Choice: Choice{
+		Name: Consolidated, Title: "Consolidated", Place: 2,
+		Doc: "on as few as would do if nothing ran, waiting for these; on nodes of one rack rather than of several; " +
+			"first where the most is free, and the rest, once one node has room for it, where the least is left free",
+	},
+	Place: scheduler.PlaceConsolidated,
+}))

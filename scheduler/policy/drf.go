@@ -9,13 +9,11 @@ import (
 // the greatest part of the cluster's cores, GPUs or memory that the user holds.
 const DRF Order = "drf"
 
-func init() {
-	registerShared(Choice{
-		Name: string(DRF), Title: "DRF", Place: 12,
-		Doc: "the first job of the user with the least dominant share, the greatest part of the cluster's cores, GPUs or " +
-			"memory that the user's running jobs hold (A. Ghodsi and others, NSDI 2011)",
-	}, func(s *userShares) scheduler.Ranker { return &dominantShares{s} })
-}
+var _ = registerShared(Choice{
+	Name: DRF, Title: "DRF", Place: 12,
+	Doc: "the first job of the user with the least dominant share, the greatest part of the cluster's cores, GPUs or " +
+		"memory that the user's running jobs hold (A. Ghodsi and others, NSDI 2011)",
+}, func(s *userShares) scheduler.Ranker { return &dominantShares{s} })
 
 type dominantShares struct{ *userShares }
 

@@ -17,14 +17,12 @@ var gpuCores = schema.Arg{
 	Example: `20`,
 }
 
-func init() {
-	registerShared(Choice{
-		Name: string(DRFExchange), Title: "DRF with exchange", Place: 12, Estimates: true,
-		Doc: "as `drf_sjf`, but cores and GPUs are one resource, of which a GPU is `gpu_cores`: a user's share is the " +
-			"greater of the parts of that and of the memory",
-		Settings: []schema.Arg{gpuCores},
-	}, func(s *userShares) scheduler.Ranker { return &exchanged{s, s.settings.Number(gpuCores.Name)} })
-}
+var _ = registerShared(Choice{
+	Name: DRFExchange, Title: "DRF with exchange", Place: 12, Estimates: true,
+	Doc: "as `drf_sjf`, but cores and GPUs are one resource, of which a GPU is `gpu_cores`: a user's share is the " +
+		"greater of the parts of that and of the memory",
+	Settings: []schema.Arg{gpuCores},
+}, func(s *userShares) scheduler.Ranker { return &exchanged{s, s.settings.Number(gpuCores.Name)} })
 
 type exchanged struct {
 	*userShares

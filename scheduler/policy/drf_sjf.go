@@ -9,13 +9,11 @@ import (
 // DRFS, beside DRFF, which is DRF here).
 const DRFSJF Order = "drf_sjf"
 
-func init() {
-	registerShared(Choice{
-		Name: string(DRFSJF), Title: "DRF with SJF", Place: 12, Estimates: true,
-		Doc: "as `drf`, but of a user's jobs the shortest: of its pairs of a job and an alternative for which there is " +
-			"room the one with the least predicted time",
-	}, func(s *userShares) scheduler.Ranker { return &dominantShortest{s} })
-}
+var _ = registerShared(Choice{
+	Name: DRFSJF, Title: "DRF with SJF", Place: 12, Estimates: true,
+	Doc: "as `drf`, but of a user's jobs the shortest: of its pairs of a job and an alternative for which there is " +
+		"room the one with the least predicted time",
+}, func(s *userShares) scheduler.Ranker { return &dominantShortest{s} })
 
 type dominantShortest struct{ *userShares }
 

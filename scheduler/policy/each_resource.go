@@ -9,13 +9,11 @@ import (
 // others, EuroSys 2020).
 const EachResource Order = "each_resource"
 
-func init() {
-	registerShared(Choice{
-		Name: string(EachResource), Title: "Equal share of each resource", Place: 13, Estimates: true,
-		Doc: "resource by resource: GPUs go to the user who holds the fewest, for the user's job that is shortest on " +
-			"them, then cores in the same way; nothing stays free for a user without jobs",
-	}, func(s *userShares) scheduler.Ranker { return &eachResource{s} })
-}
+var _ = registerShared(Choice{
+	Name: EachResource, Title: "Equal share of each resource", Place: 13, Estimates: true,
+	Doc: "resource by resource: GPUs go to the user who holds the fewest, for the user's job that is shortest on " +
+		"them, then cores in the same way; nothing stays free for a user without jobs",
+}, func(s *userShares) scheduler.Ranker { return &eachResource{s} })
 
 type eachResource struct{ *userShares }
 

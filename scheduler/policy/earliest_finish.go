@@ -6,25 +6,23 @@ import "time"
 // earliest predicted finish.
 const EarliestFinish Placement = "earliest_finish"
 
-func init() {
-	RegisterPlacement(PlacementChoice{
-		Choice: Choice{
-			Name: string(EarliestFinish), Title: "Earliest finish", Place: 2, Estimates: true,
-			Doc: "the one by which it ends earliest, by the estimates, also if that means to wait for a faster resource: " +
-				"this plans all waiting jobs, so it implies `backfill = \"conservative\"`",
-			Wants: []Want{
-				{
-					Of: BackfillOf, Name: string(Conservative), Implied: true,
-					Detail: "The placement \"earliest_finish\" plans all waiting jobs, " +
-						"which implies backfill = \"conservative\".",
-				},
-				{
-					Of: AllocationOf, Name: string(Strict),
-					Detail: "The placement \"earliest_finish\" wants the allocation \"strict\".",
-				},
+var _ = RegisterPlacement(PlacementChoice{
+	Choice: Choice{
+		Name: EarliestFinish, Title: "Earliest finish", Place: 2, Estimates: true,
+		Doc: "the one by which it ends earliest, by the estimates, also if that means to wait for a faster resource: " +
+			"this plans all waiting jobs, so it implies `backfill = \"conservative\"`",
+		Wants: []Want{
+			{
+				Of: BackfillOf, Name: Conservative, Implied: true,
+				Detail: "The placement \"earliest_finish\" plans all waiting jobs, " +
+					"which implies backfill = \"conservative\".",
+			},
+			{
+				Of: AllocationOf, Name: Strict,
+				Detail: "The placement \"earliest_finish\" wants the allocation \"strict\".",
 			},
 		},
-		Measure: func(_, finish time.Duration) time.Duration { return finish },
-		Settled: true,
-	})
-}
+	},
+	Measure: func(_, finish time.Duration) time.Duration { return finish },
+	Settled: true,
+})

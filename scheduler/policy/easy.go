@@ -11,15 +11,13 @@ import (
 // of the first blocked job, or leave it enough beside them.
 const EASY Backfill = "easy"
 
-func init() {
-	RegisterBackfill(BackfillChoice{
-		Choice: Choice{
-			Name: string(EASY), Title: "EASY backfill", Doc: "those that do not delay the first blocked job",
-			Place: 3, Estimates: true,
-		},
-		Passes: true, Reserves: true, New: newPass,
-		HeldBack: func(v scheduler.View, r *plan.Reservation) string {
-			return fmt.Sprintf("would delay %q, which is to start at %s", v.Job(r.Job).Job().Name, r.At)
-		},
-	})
-}
+var _ = RegisterBackfill(BackfillChoice{
+	Choice: Choice{
+		Name: EASY, Title: "EASY backfill", Doc: "those that do not delay the first blocked job",
+		Place: 3, Estimates: true,
+	},
+	Passes: true, Reserves: true, New: newPass,
+	HeldBack: func(v scheduler.View, r *plan.Reservation) string {
+		return fmt.Sprintf("would delay %q, which is to start at %s", v.Job(r.Job).Job().Name, r.At)
+	},
+})

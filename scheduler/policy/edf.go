@@ -5,12 +5,10 @@ import "github.com/tfexp/tfexp/scheduler"
 // EDF is earliest deadline first; jobs without a deadline come last.
 const EDF Order = "edf"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{Name: string(EDF), Title: "EDF", Doc: "the earliest deadline", Place: 7},
-		New:    func(Setup) scheduler.Ranker { return deadlines{} },
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{Name: EDF, Title: "EDF", Doc: "the earliest deadline", Place: 7},
+	New:    func(Setup) scheduler.Ranker { return deadlines{} },
+})
 
 type deadlines struct{}
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/division"
 	"github.com/tfexp/tfexp/scheduler/queue"
@@ -25,23 +24,23 @@ type decider interface {
 }
 
 // register adds an order.
-func registerElastic(c Choice, make func(Setup) decider, largestFirst bool) {
+func registerElastic(c Choice, make func(Setup) decider, largestFirst bool) OrderChoice {
 	c.DividesGPUs = true
-	c.Settings = append([]schema.Arg{Length}, c.Settings...)
+	c.Settings = append(described[roundLength](), c.Settings...)
 	detail := func(q Question) string {
 		return fmt.Sprintf("The order %q decides by itself what runs in each round, and where: %s has no place beside it.",
 			c.Name, q)
 	}
 	for q, name := range map[Question]string{
-		BackfillOf: string(NoBackfill), AllocationOf: string(Strict),
-		PreemptionOf: string(NoPreemption), PlacementOf: string(PlaceFirst),
+		BackfillOf: NoBackfill, AllocationOf: Strict,
+		PreemptionOf: NoPreemption, PlacementOf: PlaceFirst,
 	} {
 		c.Wants = append(c.Wants, Want{Of: q, Name: name, Detail: detail(q)})
 	}
 	slices.SortFunc(c.Wants, func(a, b Want) int {
 		return slices.Index(Questions, a.Of) - slices.Index(Questions, b.Of)
 	})
-	RegisterOrder(OrderChoice{Choice: c, New: func(s Setup) scheduler.Ranker {
+	return RegisterOrder(OrderChoice{Choice: c, New: func(s Setup) scheduler.Ranker {
 		p := &planner{Setup: s, decider: make(s), at: division.Division(nil), largestFirst: largestFirst}
 		p.at = append(p.at, slices.Repeat([][]int{nil}, len(s.Run.Jobs))...)
 		p.capacity, p.cores = sizes(s.Run.Cluster)
@@ -101,7 +100,7 @@ func (p *planner) Rank(scheduler.JobView) int64 { return 0 }
 
 // Rounds implements policy.Rounded.
 func (p *planner) Rounds() (time.Duration, bool) {
-	return p.Policy.Settings.Duration(Length.Name), false
+	return p.Policy.Settings.Duration("rounds"), false
 }
 
 // Clocked implements policy.Clocked.

@@ -7,13 +7,11 @@ import (
 // EqualShare gives each user of the workload the same part of the cluster, used or not.
 const EqualShare Order = "equal_share"
 
-func init() {
-	registerShared(Choice{
-		Name: string(EqualShare), Title: "Equal share", Place: 13,
-		Doc: "each user's first, within a static part of the cluster: with n users in the workload, a user's running jobs " +
-			"hold at most 1/n of its cores, GPUs and memory; a job that is larger than that runs alone among its user's",
-	}, func(s *userShares) scheduler.Ranker { return &parted{s} })
-}
+var _ = registerShared(Choice{
+	Name: EqualShare, Title: "Equal share", Place: 13,
+	Doc: "each user's first, within a static part of the cluster: with n users in the workload, a user's running jobs " +
+		"hold at most 1/n of its cores, GPUs and memory; a job that is larger than that runs alone among its user's",
+}, func(s *userShares) scheduler.Ranker { return &parted{s} })
 
 type parted struct{ *userShares }
 

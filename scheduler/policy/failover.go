@@ -2,16 +2,14 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-func init() {
-	registerStrategy(ProvisioningChoice{
-		Choice: Choice{
-			Name: "failover", Title: "Failover", Place: 6,
-			Doc: "a spot server in the first of the regions that has one, else one on demand; what a job has it keeps " +
-				"until it is taken away",
-		},
-		Strategy: RentalFunc(Failover), Spot: true, OnDemand: true,
-	})
-}
+var _ = registerStrategy(ProvisioningChoice{
+	Choice: Choice{
+		Name: "failover", Title: "Failover", Place: 6,
+		Doc: "a spot server in the first of the regions that has one, else one on demand; what a job has it keeps " +
+			"until it is taken away",
+	},
+	Strategy: RentalFunc(Failover), Spot: true, OnDemand: true,
+})
 
 // Failover keeps the server that it has. Without one it takes a spot server wherever
 // there is one, region after region, and else one on demand. It looks at no deadline.

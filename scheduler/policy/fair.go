@@ -11,16 +11,14 @@ import (
 // attained service of the job's user, then the job's own, then number.
 const Fair Order = "fair"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(Fair), Title: "Fair sharing", Doc: "the user, then job, that had least", Place: 8,
-			Settings: []schema.Arg{quantum},
-		},
-		Turns: true, Drifts: true,
-		New: func(s Setup) scheduler.Ranker { return &fair{newAccounts(s.Run.Jobs)} },
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: Fair, Title: "Fair sharing", Doc: "the user, then job, that had least", Place: 8,
+		Settings: []schema.Arg{quantum},
+	},
+	Turns: true, Drifts: true,
+	New: func(s Setup) scheduler.Ranker { return &fair{newAccounts(s.Run.Jobs)} },
+})
 
 type fair struct{ accounts }
 

@@ -5,12 +5,10 @@ import "github.com/tfexp/tfexp/scheduler"
 // FCFS is first come, first served.
 const FCFS Order = "fcfs"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{Name: string(FCFS), Title: "FCFS", Doc: "by arrival", Place: 1},
-		New:    func(Setup) scheduler.Ranker { return arrival{} },
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{Name: FCFS, Title: "FCFS", Doc: "by arrival", Place: 1},
+	New:    func(Setup) scheduler.Ranker { return arrival{} },
+})
 
 // arrival ranks jobs by their arrival.
 type arrival struct{}

@@ -8,12 +8,10 @@ import (
 // room.
 const PlaceFirst Placement = "first"
 
-func init() {
-	RegisterPlacement(PlacementChoice{
-		Choice: Choice{
-			Name: string(PlaceFirst), Title: "First that has room", Doc: "the first that has room", Place: 1,
-		},
-		Measure: func(start, _ time.Duration) time.Duration { return start },
-		Replan:  replanInOrder,
-	})
-}
+var _ = RegisterPlacement(PlacementChoice{
+	Choice: Choice{
+		Name: PlaceFirst, Title: "First that has room", Doc: "the first that has room", Place: 1,
+	},
+	Measure: func(start, _ time.Duration) time.Duration { return start },
+	Replan:  replanInOrder,
+})

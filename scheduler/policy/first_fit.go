@@ -3,9 +3,7 @@ package policy
 // FirstFit lets any job that fits pass one that cannot start.
 const FirstFit Backfill = "first_fit"
 
-func init() {
-	RegisterBackfill(BackfillChoice{
-		Choice: Choice{Name: string(FirstFit), Title: "First fit", Doc: "any that fits", Place: 2},
-		Passes: true, New: newPass,
-	})
-}
+var _ = RegisterBackfill(BackfillChoice{
+	Choice: Choice{Name: FirstFit, Title: "First fit", Doc: "any that fits", Place: 2},
+	Passes: true, New: newPass,
+})

@@ -119,7 +119,7 @@ var as = map[string]string{
 
 func policyOf(name string) policy.Policy {
 	plain, knows := strings.CutSuffix(name, "_perf")
-	p := policy.Policy{Order: policy.Order(as[plain]), Settings: policy.Settings{
+	p := policy.Policy{Order: as[plain], Settings: policy.Settings{
 		"rounds": 360 * time.Second, "recompute": 1920 * time.Second,
 	}}
 	if !knows {

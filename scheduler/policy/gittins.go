@@ -14,40 +14,51 @@ import (
 // implies preemption, and is looked at again at the end of each quantum of a running job.
 const Gittins Order = "gittins"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(Gittins), Title: "Gittins index", Place: 11, Estimates: true,
-			Doc: "the job that is the likeliest to end for the service that it takes, by what it has attained and how " +
-				"the predicted service of all jobs of the workload is distributed",
-			Settings: []schema.Arg{quantum}, Wants: []Want{impliesPause(Gittins)},
-		},
-		New: func(s Setup) scheduler.Ranker { return newGittins(s.Run.Jobs) },
-	})
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: Gittins, Title: "Gittins index", Place: 11, Estimates: true,
+		Doc: "the job that is the likeliest to end for the service that it takes, by what it has attained and how " +
+			"the predicted service of all jobs of the workload is distributed",
+		Settings: []schema.Arg{quantum}, Wants: []Want{impliesPause(Gittins)},
+	},
+	New: func(s Setup) scheduler.Ranker { return newGittins(s.Run.Jobs) },
+})
+
+// gittins has the distribution of service: ascending, all equally likely. The least quotient of the index is the tangent
+// from a point to the lower convex hull of (k, height of k) for all k from some point on.
+type gittins struct {
+	service []float64
+	before  []float64 // before[k] is the sum of the service of the points before k
+	height  []float64 // height[k] is the sum of min(S, service[k]) over all points S
+	next    []int     // next[k] is the second point of the hull that begins with k
 }
-
-// gittins has the distribution of service: ascending, all equally likely.
-type gittins struct{ service []float64 }
-
-// mostPoints bounds the distribution: larger workloads are represented by as many quantiles.
-const mostPoints = 256
 
 func newGittins(jobs []scheduler.Job) *gittins {
-	var all []float64
+	g := &gittins{}
 	for i := range jobs {
 		if j := &jobs[i]; j.Predicted > 0 {
-			all = append(all, float64(j.Predicted)*float64(deviceCount(j)))
+			g.service = append(g.service, float64(j.Predicted)*float64(deviceCount(j)))
 		}
 	}
-	slices.Sort(all)
-	if n := len(all); n > mostPoints {
-		for i := range mostPoints {
-			all[i] = all[(2*i+1)*n/(2*mostPoints)]
-		}
-		all = all[:mostPoints]
+	slices.Sort(g.service)
+	n, sum := len(g.service), 0.0
+	g.before, g.height, g.next = make([]float64, n), make([]float64, n), make([]int, n)
+	for k, s := range g.service {
+		g.before[k], g.height[k] = sum, sum+s*float64(n-k)
+		sum += s
 	}
-	return &gittins{all}
+	for k := n - 1; k >= 0; k-- {
+		to := k + 1
+		for to < n && g.next[to] < n && g.slope(k, g.height[k], g.next[to]) <= g.slope(k, g.height[k], to) {
+			to = g.next[to]
+		}
+		g.next[k] = to
+	}
+	return g
 }
+
+// slope is that from a point to a point of the hull behind it.
+func (g *gittins) slope(x int, y float64, k int) float64 { return (g.height[k] - y) / float64(k-x) }
 
 // Rank returns the inverse of the Gittins index after what the job has attained, in nanoseconds.
 func (g *gittins) Rank(j scheduler.JobView) int64 {
@@ -59,15 +70,19 @@ func (g *gittins) Rank(j scheduler.JobView) int64 {
 // that has attained more than all others come to is last.
 func (g *gittins) after(a float64) int64 {
 	first, _ := slices.BinarySearch(g.service, math.Nextafter(a, math.Inf(1)))
-	best, sum := float64(math.MaxInt64), 0.0
-	for k := first; k < len(g.service); k++ {
-		rest := g.service[k] - a
-		sum += rest
-		ended, going := float64(k-first+1), float64(len(g.service)-k-1)
-		best = min(best, (sum+rest*going)/ended)
-	}
-	if best >= math.MaxInt64 {
+	n := len(g.service)
+	if first == n {
 		return math.MaxInt64
+	}
+	// The sum of min(S−a, service[k]−a) is height[k] less what has been attained.
+	attained := g.before[first] + a*float64(n-first)
+	best := g.slope(first-1, attained, first)
+	for k := g.next[first]; k < n; k = g.next[k] {
+		quotient := g.slope(first-1, attained, k)
+		if quotient > best {
+			break
+		}
+		best = quotient
 	}
 	return int64(math.Round(best))
 }

@@ -2,10 +2,8 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-func init() {
-	byDeadline("greedy", "Greedy", "spot servers while there are any, and none as long as the deadline allows it", 4,
-		Greedy)
-}
+var _ = byDeadline("greedy", "Greedy", "spot servers while there are any, and none as long as the deadline allows it", 4,
+	Greedy)
 
 // Greedy takes spot servers while it can, and waits without one as long as the deadline
 // allows (Z. Wu and others, Can't Be Late, 2024).

@@ -60,7 +60,7 @@ func TestStrategiesInTheKernel(t *testing.T) {
 		for i := range jobs { // a job may lose a server that is on its way to one before it in the queue: a start more
 			length := seconds("length", 100, 20000)
 			saves[i] = &simulated.Checkpoint{Every: every, Cost: cost, Restore: restore}
-			whole := length + time.Duration(length/every)*cost
+			whole := length + length/every*cost
 			arrival := seconds("arrival", 0, 3000)
 			jobs[i] = scheduler.Job{
 				Number: i, Name: fmt.Sprint("j", i), Threads: 1, Predicted: whole, Special: &scheduler.Special{Changeover: changeover}, Arrival: arrival,

@@ -175,24 +175,13 @@ func EstimatingOrders() string {
 }
 
 func estimating(q Question) []string {
-	var names []string
-	for _, c := range q.Choices() {
-		if c.Estimates {
-			names = append(names, c.Name)
-		}
-	}
-	return names
+	return answers[q].Names(func(c *Choice) bool { return c.Estimates })
 }
 
 // WholeAllocations names the allocations that give full requests only.
 func WholeAllocations() string {
-	var names []string
-	for _, a := range allocations.list {
-		if !a.Partial {
-			names = append(names, a.Name)
-		}
-	}
-	return list(names, strconv.Quote, "or")
+	whole := func(c *Choice) bool { return !allocations.find(c.Name).Partial }
+	return list(answers[AllocationOf].Names(whole), strconv.Quote, "or")
 }
 
 func inCode(names []string, word string) string {

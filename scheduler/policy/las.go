@@ -10,15 +10,13 @@ import (
 // running job.
 const LAS Order = "las"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(LAS), Title: "LAS", Doc: "the least attained service", Place: 6,
-			Settings: []schema.Arg{quantum}, Wants: []Want{impliesPause(LAS)},
-		},
-		New: func(Setup) scheduler.Ranker { return leastAttained{} },
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: LAS, Title: "LAS", Doc: "the least attained service", Place: 6,
+		Settings: []schema.Arg{quantum}, Wants: []Want{impliesPause(LAS)},
+	},
+	New: func(Setup) scheduler.Ranker { return leastAttained{} },
+})
 
 type leastAttained struct{}
 

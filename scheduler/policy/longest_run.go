@@ -6,11 +6,9 @@ import "github.com/tfexp/tfexp/scheduler"
 // smaller request.
 const LongestRun VictimRule = "longest_run"
 
-func init() {
-	RegisterVictims(VictimChoice{
-		Choice: Choice{
-			Name: string(LongestRun), Title: "Longest run first", Doc: "those that have run for longest", Place: 1,
-		},
-		Key: func(j scheduler.JobView) (began, cores int64) { return int64(j.Times().Began), int64(j.Request()) },
-	})
-}
+var _ = RegisterVictims(VictimChoice{
+	Choice: Choice{
+		Name: LongestRun, Title: "Longest run first", Doc: "those that have run for longest", Place: 1,
+	},
+	Key: func(j scheduler.JobView) (began, cores int64) { return int64(j.Times().Began), int64(j.Request()) },
+})

@@ -18,16 +18,14 @@ import (
 // waiting ones start.
 const MaxProp Allocation = "max_prop"
 
-func init() {
-	RegisterAllocation(AllocationChoice{
-		Choice: Choice{
-			Name: string(MaxProp), Title: "Proportional shares", Doc: "a share in proportion to its request", Place: 3,
-			Version: 2, // running jobs grow to their shares when those are applied
-		},
-		Partial:   true,
-		Admission: func(s Setup) scheduler.Admitter { return &sharer{desk: desk{Setup: s}} },
-	})
-}
+var _ = RegisterAllocation(AllocationChoice{
+	Choice: Choice{
+		Name: MaxProp, Title: "Proportional shares", Doc: "a share in proportion to its request", Place: 3,
+		Version: 2, // running jobs grow to their shares when those are applied
+	},
+	Partial:   true,
+	Admission: func(s Setup) scheduler.Admitter { return &sharer{desk: desk{Setup: s}} },
+})
 
 // sharing is the division of one dispatch under max_prop. Each node shares
 // its own cores: running jobs stay where they are, and a waiting job joins

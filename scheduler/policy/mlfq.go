@@ -21,22 +21,20 @@ var quanta = schema.Arg{
 	Doc: "The quantum of each queue but the last one, in which jobs run to their ends, by arrival in it.",
 }
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(MLFQ), Title: "Multi-level feedback queues", Place: 12,
-			Doc: "queues by how long jobs have run, each with its quantum, in turns; a better queue pauses jobs of a " +
-				"worse one",
-			Settings: []schema.Arg{quanta}, Wants: []Want{impliesPause(MLFQ)},
-			Check: func(s Settings) (string, error) { _, err := quantaOf(s); return quanta.Name, err },
-		},
-		Turns: true, Levels: true,
-		New: func(s Setup) scheduler.Ranker {
-			ends, _ := quantaOf(s.Policy.Settings)
-			return &feedbackQueues{ends: ends, inQueue: newInQueue(s)}
-		},
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: MLFQ, Title: "Multi-level feedback queues", Place: 12,
+		Doc: "queues by how long jobs have run, each with its quantum, in turns; a better queue pauses jobs of a " +
+			"worse one",
+		Settings: []schema.Arg{quanta}, Wants: []Want{impliesPause(MLFQ)},
+		Check: func(s Settings) (string, error) { _, err := quantaOf(s); return quanta.Name, err },
+	},
+	Turns: true, Levels: true,
+	New: func(s Setup) scheduler.Ranker {
+		ends, _ := quantaOf(s.Policy.Settings)
+		return &feedbackQueues{ends: ends, inQueue: newInQueue(s)}
+	},
+})
 
 // quantaOf returns after how much running time jobs leave each queue but the last.
 func quantaOf(s Settings) (ends []time.Duration, err error) {

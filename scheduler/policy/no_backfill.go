@@ -3,9 +3,7 @@ package policy
 // NoBackfill lets nobody pass a job that cannot start.
 const NoBackfill Backfill = "none"
 
-func init() {
-	RegisterBackfill(BackfillChoice{
-		Choice: Choice{Name: string(NoBackfill), Title: "No backfill", Doc: "never", Place: 1},
-		New:    newPass,
-	})
-}
+var _ = RegisterBackfill(BackfillChoice{
+	Choice: Choice{Name: NoBackfill, Title: "No backfill", Doc: "never", Place: 1},
+	New:    newPass,
+})

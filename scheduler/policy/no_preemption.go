@@ -3,8 +3,6 @@ package policy
 // NoPreemption lets no job pause another one for being better in the order.
 const NoPreemption Preemption = "none"
 
-func init() {
-	RegisterPreemption(PreemptionChoice{
-		Choice: Choice{Name: string(NoPreemption), Title: "No preemption", Doc: "never", Place: 1},
-	})
-}
+var _ = RegisterPreemption(PreemptionChoice{
+	Choice: Choice{Name: NoPreemption, Title: "No preemption", Doc: "never", Place: 1},
+})

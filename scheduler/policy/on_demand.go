@@ -2,14 +2,12 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-func init() {
-	registerStrategy(ProvisioningChoice{
-		Choice: Choice{
-			Name: "on_demand", Title: "On demand", Place: 2, Doc: "servers on demand, from the first tick to the last",
-		},
-		Strategy: RentalFunc(Always), OnDemand: true,
-	})
-}
+var _ = registerStrategy(ProvisioningChoice{
+	Choice: Choice{
+		Name: "on_demand", Title: "On demand", Place: 2, Doc: "servers on demand, from the first tick to the last",
+	},
+	Strategy: RentalFunc(Always), OnDemand: true,
+})
 
 // Always is on demand from the first tick to the last.
 func Always(scheduler.RentalView) scheduler.RentalMarket { return scheduler.OnDemand }

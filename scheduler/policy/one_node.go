@@ -3,8 +3,6 @@ package policy
 // OneNode puts each job on one node: the first that has room.
 const OneNode Nodes = "one"
 
-func init() {
-	RegisterNodes(NodesChoice{
-		Choice: Choice{Name: string(OneNode), Title: "One node", Doc: "on one, the first that has room", Place: 1},
-	})
-}
+var _ = RegisterNodes(NodesChoice{
+	Choice: Choice{Name: OneNode, Title: "One node", Doc: "on one, the first that has room", Place: 1},
+})

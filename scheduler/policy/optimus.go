@@ -7,14 +7,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler/division"
 )
 
-func init() {
-	registerElastic(Choice{
-		Name: "optimus", Title: "Optimus",
-		Doc: "one GPU for each job, and the others one after the other where they save most of the time that is left, " +
-			"which is known (Y. Peng and others, EuroSys 2018, with true remaining times); " + onCoresDoc,
-		Place: 41, Version: 2, Trains: true,
-	}, func(Setup) decider { return optimus{} }, true)
-}
+var _ = registerElastic(Choice{
+	Name: "optimus", Title: "Optimus",
+	Doc: "one GPU for each job, and the others one after the other where they save most of the time that is left, " +
+		"which is known (Y. Peng and others, EuroSys 2018, with true remaining times); " + onCoresDoc,
+	Place: 41, Version: 2, Trains: true,
+}, func(Setup) decider { return optimus{} }, true)
 
 // optimus keeps nothing between rounds.
 type optimus struct{}

@@ -80,26 +80,6 @@ func TestGittinsByItsDefinition(t *testing.T) {
 	}
 }
 
-// Of many jobs the distribution keeps its middle quantiles.
-func TestGittinsOfManyJobs(t *testing.T) {
-	jobs := make([]scheduler.Job, 4*mostPoints)
-	for i := range jobs {
-		jobs[i] = scheduler.Job{Threads: 1, Predicted: time.Duration(len(jobs) - i)} // 4n … 1
-	}
-	g := newGittins(append(jobs, make([]scheduler.Job, mostPoints)...)) // and some of which nothing is predicted
-	if len(g.service) != mostPoints {
-		t.Fatalf("%d points", len(g.service))
-	}
-	for i, v := range g.service {
-		if want := float64(4*i + 3); v != want { // the third of each four
-			t.Fatalf("point %d is %g, want %g", i, v, want)
-		}
-	}
-	if n := len(newGittins(jobs[:mostPoints]).service); n != mostPoints {
-		t.Errorf("%d points of as many jobs as are kept", n)
-	}
-}
-
 // A user's share is that of cores and GPUs together at their rate, or that of the memory, whichever is greater; memory
 // counts where all nodes have some.
 func TestShareOfExchanged(t *testing.T) {

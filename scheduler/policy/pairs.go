@@ -15,25 +15,23 @@ import (
 // the job with this alternative, and starts the first pair that has room.
 const Pairs Placement = "pairs"
 
-func init() {
-	RegisterPlacement(PlacementChoice{
-		Choice: Choice{
-			Name: string(Pairs), Title: "Pairs", Place: 3, Version: 2, Weighs: true,
-			Doc: "the order ranks each job with each of its alternatives, and the first of these pairs that has room starts: " +
-				"under `sjf` and `srtf` the job and free resource with the least predicted time; a job that was paused can go on " +
-				"with another one",
-			Wants: []Want{
-				{Of: BackfillOf, Name: string(FirstFit), Implied: true,
-					Detail: "The placement \"pairs\" starts whatever pair has room, which implies backfill = \"first_fit\"."},
-				{Of: AllocationOf, Name: string(Strict),
-					Detail: "The placement \"pairs\" wants the allocation \"strict\"."},
-			},
+var _ = RegisterPlacement(PlacementChoice{
+	Choice: Choice{
+		Name: Pairs, Title: "Pairs", Place: 3, Version: 2, Weighs: true,
+		Doc: "the order ranks each job with each of its alternatives, and the first of these pairs that has room starts: " +
+			"under `sjf` and `srtf` the job and free resource with the least predicted time; a job that was paused can go on " +
+			"with another one",
+		Wants: []Want{
+			{Of: BackfillOf, Name: FirstFit, Implied: true,
+				Detail: "The placement \"pairs\" starts whatever pair has room, which implies backfill = \"first_fit\"."},
+			{Of: AllocationOf, Name: Strict,
+				Detail: "The placement \"pairs\" wants the allocation \"strict\"."},
 		},
-		Measure:   func(start, _ time.Duration) time.Duration { return start },
-		Admission: newPairDesk,
-		Replan:    replanByPairs,
-	})
-}
+	},
+	Measure:   func(start, _ time.Duration) time.Duration { return start },
+	Admission: newPairDesk,
+	Replan:    replanByPairs,
+})
 
 // pair is a waiting job with one of its alternatives.
 type packedPair struct {

@@ -93,7 +93,7 @@ func TestPairsSchedules(t *testing.T) {
 	for _, order := range []string{"fcfs", "sjf", "srtf", "priority", "edf"} {
 		for _, pre := range []string{"none", "pause"} {
 			c := schedulertest.Combination{Order: order, Allocation: "strict", Backfill: "first_fit", Preemption: pre,
-				Placement: string(policy.Pairs)}
+				Placement: policy.Pairs}
 			if pre == "pause" {
 				c.Victims = "longest_run"
 			}

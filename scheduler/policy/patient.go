@@ -2,10 +2,8 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-func init() {
-	byDeadline("patient", "Patient", "as `uniform_progress`, but it goes on demand later and comes back to spot servers "+
-		"sooner", 7, Patient)
-}
+var _ = byDeadline("patient", "Patient", "as `uniform_progress`, but it goes on demand later and comes back to spot servers "+
+	"sooner", 7, Patient)
 
 // patience is the part of the slack, the deadline less the work, by which a job may be
 // behind even progress at its beginning.

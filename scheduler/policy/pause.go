@@ -8,12 +8,10 @@ import "github.com/tfexp/tfexp/experiments/schema"
 // this.
 const PausePreemption Preemption = "pause"
 
-func init() {
-	RegisterPreemption(PreemptionChoice{
-		Choice: Choice{
-			Name: string(PausePreemption), Title: "Preemption", Doc: "they are paused, and go on later", Place: 2,
-			Settings: []schema.Arg{replanning},
-		},
-		Pauses: true,
-	})
-}
+var _ = RegisterPreemption(PreemptionChoice{
+	Choice: Choice{
+		Name: PausePreemption, Title: "Preemption", Doc: "they are paused, and go on later", Place: 2,
+		Settings: []schema.Arg{replanning},
+	},
+	Pauses: true,
+})

@@ -109,28 +109,28 @@ import (
 )
 
 // Order says which waiting job is next.
-type Order string
+type Order = string
 
 // Backfill says whether a job that cannot start lets later ones pass.
-type Backfill string
+type Backfill = string
 
 // Allocation says how many cores a job gets.
-type Allocation string
+type Allocation = string
 
 // Preemption says whether running jobs can be made to give way.
-type Preemption string
+type Preemption = string
 
 // VictimRule says which running jobs are paused first.
-type VictimRule string
+type VictimRule = string
 
 // Placement says which of its alternatives a job starts with.
-type Placement string
+type Placement = string
 
 // Nodes says on which nodes a job runs that does not ask for a number of them.
-type Nodes string
+type Nodes = string
 
 // Provisioning says from which market the servers of jobs come.
-type Provisioning string
+type Provisioning = string
 
 // Policy is its choices, by name, with their settings. It implements
 // scheduler.RuleMaker. Empty choices stand for the first of their question.
@@ -148,48 +148,32 @@ type Policy struct {
 	Settings Settings
 }
 
-// Get returns the answer to a question; empty when it is left to the default.
-func (p *Policy) Get(q Question) string {
+// at is where the answer to a question stands.
+func (p *Policy) at(q Question) *string {
 	switch q {
 	case OrderOf:
-		return string(p.Order)
+		return &p.Order
 	case AllocationOf:
-		return string(p.Allocation)
+		return &p.Allocation
 	case BackfillOf:
-		return string(p.Backfill)
+		return &p.Backfill
 	case PreemptionOf:
-		return string(p.Preemption)
+		return &p.Preemption
 	case VictimsOf:
-		return string(p.Victims)
+		return &p.Victims
 	case ProvisioningOf:
-		return string(p.Provisioning)
+		return &p.Provisioning
 	case NodesOf:
-		return string(p.Nodes)
+		return &p.Nodes
 	}
-	return string(p.Placement)
+	return &p.Placement
 }
 
+// Get returns the answer to a question; empty when it is left to the default.
+func (p *Policy) Get(q Question) string { return *p.at(q) }
+
 // Set answers a question.
-func (p *Policy) Set(q Question, name string) {
-	switch q {
-	case OrderOf:
-		p.Order = Order(name)
-	case AllocationOf:
-		p.Allocation = Allocation(name)
-	case BackfillOf:
-		p.Backfill = Backfill(name)
-	case PreemptionOf:
-		p.Preemption = Preemption(name)
-	case VictimsOf:
-		p.Victims = VictimRule(name)
-	case ProvisioningOf:
-		p.Provisioning = Provisioning(name)
-	case NodesOf:
-		p.Nodes = Nodes(name)
-	default:
-		p.Placement = Placement(name)
-	}
-}
+func (p *Policy) Set(q Question, name string) { *p.at(q) = name }
 
 // Complete returns the policy with what its choices imply, the defaults of the
 // others, and the settings that its choices read.
@@ -217,7 +201,7 @@ func (p Policy) answered() Policy {
 		return p
 	}
 	if open(OrderOf) {
-		p.Order = Order(OrderOf.Default())
+		p.Order = OrderOf.Default()
 	}
 	for again := true; again; { // what is implied may imply more
 		again = false
@@ -365,7 +349,7 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 		}
 	}
 	all = append(all, p.replanProblems()...)
-	if pre := preemptions.find(string(p.Preemption)); pre != nil && !pre.Pauses && isSet(string(VictimsOf)) {
+	if pre := preemptions.find(p.Preemption); pre != nil && !pre.Pauses && isSet(string(VictimsOf)) {
 		all = append(all, Problem{
 			Arg: string(VictimsOf), Of: PreemptionOf, Unread: true, Detail: "victims is read only by policies with preemption.",
 		})
@@ -377,14 +361,14 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 // the policy's order.
 func (p Policy) Pauses() bool {
 	p = p.answered()
-	pre, order := preemptions.find(string(p.Preemption)), orders.find(string(p.Order))
+	pre, order := preemptions.find(p.Preemption), orders.find(p.Order)
 	return pre != nil && order != nil && pre.Pauses && (!order.Turns || order.Levels)
 }
 
 // OrderPauses reports whether the order itself takes cores from running jobs,
 // whatever the preemption.
 func (p Policy) OrderPauses() bool {
-	order := orders.find(string(p.Order))
+	order := orders.find(p.Order)
 	return order != nil && (order.Turns || slices.ContainsFunc(order.Wants, func(w Want) bool {
 		pre := preemptions.find(w.Name)
 		return w.Of == PreemptionOf && w.Implied && pre != nil && pre.Pauses
@@ -393,19 +377,19 @@ func (p Policy) OrderPauses() bool {
 
 // Partial reports whether a job may be given less than its request.
 func (p Policy) Partial() bool {
-	a := allocations.find(string(p.answered().Allocation))
+	a := allocations.find(p.answered().Allocation)
 	return a != nil && a.Partial
 }
 
 // Promises reports whether the policy tells each job when it starts at the latest.
 func (p Policy) Promises() bool {
-	b := backfills.find(string(p.answered().Backfill))
+	b := backfills.find(p.answered().Backfill)
 	return b != nil && b.Promises
 }
 
 // Divides reports whether jobs that do not ask for a number of nodes are divided over nodes.
 func (p Policy) Divides() bool {
-	c := nodeRules.find(string(p.answered().Nodes))
+	c := nodeRules.find(p.answered().Nodes)
 	return c != nil && c.Place != nil
 }
 
@@ -418,6 +402,16 @@ const Packing = "packing"
 // Estimates reports whether decisions depend on predicted run times.
 func (p Policy) Estimates() bool {
 	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Estimates })
+}
+
+// Program returns what Choice.Program says.
+func (p Policy) Program() Program {
+	for _, c := range p.answered().Choices() {
+		if c.Program != nil {
+			return c.Program(p.Settings)
+		}
+	}
+	return Program{}
 }
 
 // Trains reports whether the policy needs elastic jobs, and Batches whether it lets them choose
@@ -441,8 +435,8 @@ func (p Policy) Batches() bool {
 // are reserved.
 func (p Policy) FollowsProgress() bool {
 	p = p.answered()
-	order, backfill := orders.find(string(p.Order)), backfills.find(string(p.Backfill))
-	return order != nil && order.Estimates && p.Pauses() || backfill != nil && backfill.Estimates
+	order, backfill := orders.find(p.Order), backfills.find(p.Backfill)
+	return order != nil && order.Estimates && (p.Pauses() || order.Program != nil) || backfill != nil && backfill.Estimates
 }
 
 // Title names the policy's provisioning for people, if it has one, or else its order, at
@@ -451,7 +445,7 @@ func (p Policy) Title() string {
 	if c := p.Provisioned(); c != nil {
 		return c.Title
 	}
-	if order := orders.find(string(p.answered().Order)); order != nil {
+	if order := orders.find(p.answered().Order); order != nil {
 		return order.Title
 	}
 	return ""
@@ -460,28 +454,28 @@ func (p Policy) Title() string {
 // String sums the policy up in a line: "round_robin, quantum 500ms, strict".
 func (p Policy) String() string {
 	p = p.answered()
-	parts := []string{string(p.Order)}
+	parts := []string{p.Order}
 	for _, a := range p.arguments() {
 		usual, _ := parse(a, a.Default)
 		if text := format(p.setting(a)); text != "" && text != format(usual) {
 			parts = append(parts, a.Name+" "+text)
 		}
 	}
-	if p.Backfill != Backfill(BackfillOf.Default()) {
-		parts = append(parts, string(p.Backfill)+" backfill")
+	if p.Backfill != BackfillOf.Default() {
+		parts = append(parts, p.Backfill+" backfill")
 	}
-	if p.Placement != Placement(PlacementOf.Default()) {
-		parts = append(parts, strings.ReplaceAll(string(p.Placement), "_", " "))
+	if p.Placement != PlacementOf.Default() {
+		parts = append(parts, strings.ReplaceAll(p.Placement, "_", " "))
 	}
 	if p.Divides() {
-		parts = append(parts, string(p.Nodes))
+		parts = append(parts, p.Nodes)
 	}
 	if p.Provisioned() != nil {
-		parts = append(parts, strings.ReplaceAll(string(p.Provisioning), "_", " ")+" servers")
+		parts = append(parts, strings.ReplaceAll(p.Provisioning, "_", " ")+" servers")
 	}
-	parts = append(parts, string(p.Allocation))
-	if pre := preemptions.find(string(p.Preemption)); pre != nil && pre.Pauses {
-		parts = append(parts, string(p.Preemption)+" "+string(p.Victims)+" first")
+	parts = append(parts, p.Allocation)
+	if pre := preemptions.find(p.Preemption); pre != nil && pre.Pauses {
+		parts = append(parts, p.Preemption+" "+p.Victims+" first")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -495,7 +489,7 @@ func (p Policy) KeyLines() []schema.Line {
 	for _, q := range Questions {
 		switch name := p.Get(q); {
 		case q == VictimsOf:
-			if pre := preemptions.find(string(p.Preemption)); pre != nil && pre.Pauses {
+			if pre := preemptions.find(p.Preemption); pre != nil && pre.Pauses {
 				add(string(q), name)
 			}
 		case q != PlacementOf && q != ProvisioningOf && q != NodesOf:
@@ -524,19 +518,19 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		return scheduler.Rules{}, err
 	}
 	p = p.Complete()
-	order, backfill := orders.find(string(p.Order)), backfills.find(string(p.Backfill))
+	order, backfill := orders.find(p.Order), backfills.find(p.Backfill)
 	s := Setup{
 		Policy: p, Run: &r, Pauses: p.Pauses(), Backfill: backfill,
-		Allocation: allocations.find(string(p.Allocation)), Placement: placements.find(string(p.Placement)),
+		Allocation: allocations.find(p.Allocation), Placement: placements.find(p.Placement),
 	}
 	rules := scheduler.Rules{
 		Order: order.New(s), Partial: s.Allocation.Partial, Ends: backfill.Reserves,
 		Quantum: p.Settings.Duration(quantum.Name), Turns: order.Turns, Drifts: order.Drifts,
 		Feedback: p.Settings.Duration(feedback.Name), Predicted: order.Estimates,
-		Rental: p.rental(), Place: nodeRules.find(string(p.Nodes)).Place,
+		Rental: p.rental(), Place: nodeRules.find(p.Nodes).Place,
 	}
 	if s.Pauses {
-		victims := victimRules.find(string(p.Victims))
+		victims := victimRules.find(p.Victims)
 		rules.Victims, rules.LastFirst = victims.Key, victims.Last
 	}
 	if o, ok := rules.Order.(Rounded); ok {

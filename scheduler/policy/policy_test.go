@@ -70,7 +70,7 @@ func TestNamesAreRegisteredOnce(t *testing.T) {
 		}
 	}()
 	policy.RegisterOrder(policy.OrderChoice{
-		Choice: policy.Choice{Name: string(policy.FCFS)},
+		Choice: policy.Choice{Name: policy.FCFS},
 		New:    func(policy.Setup) scheduler.Ranker { return nil },
 	})
 }
@@ -153,7 +153,7 @@ func TestMeaning(t *testing.T) {
 		fmt.Fprintf(&b, "%s | %s |%s | %s | %s | %s\n", p, p.Title(), does, strings.Join(key, ", "), strings.Join(problems, "; "), valid)
 	}
 	for _, order := range policy.OrderOf.Choices() {
-		p := policy.Policy{Order: policy.Order(order.Name)}
+		p := policy.Policy{Order: order.Name}
 		write(p, "")
 		p.Settings = policy.Settings{"quantum": time.Second, "feedback": 2 * time.Second, "quanta": []string{"1s", "3s"}, "alpha": 0.5}
 		write(p, "quantum")

@@ -15,15 +15,13 @@ var restartDelay = schema.Arg{
 		"another one worth.",
 }
 
-func init() {
-	registerElastic(Choice{
-		Name: "pollux", Title: "Pollux",
-		Doc: "GPUs and batch sizes by goodput: the division with the greatest mean (of power -1) of the " +
-			"jobs' speed-ups " +
-			"over their fair shares (A. Qiao and others, OSDI 2021); " + onCoresDoc,
-		Place: 42, Version: 2, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay},
-	}, newPollux, false)
-}
+var _ = registerElastic(Choice{
+	Name: "pollux", Title: "Pollux",
+	Doc: "GPUs and batch sizes by goodput: the division with the greatest mean (of power -1) of the " +
+		"jobs' speed-ups " +
+		"over their fair shares (A. Qiao and others, OSDI 2021); " + onCoresDoc,
+	Place: 42, Version: 2, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay},
+}, newPollux, false)
 
 // pollux is the state of the order.
 type pollux struct {

@@ -24,7 +24,7 @@ func TestBadPrices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = scheduler.Run{Policy: policy.Policy{Order: policy.Order(k.Name), Settings: policy.Settings{
+			_, err = scheduler.Run{Policy: policy.Policy{Order: k.Name, Settings: policy.Settings{
 				"rounds": time.Second, "prices": []string{text},
 			}}, Cluster: clusterOf(1), Jobs: jobs, Engine: engine}.Execute(t.Context())
 			if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "is not the price of a type of device") {

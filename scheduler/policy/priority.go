@@ -10,15 +10,13 @@ import (
 // keeps that level while it runs, and returns to its own when it is paused.
 const Priority Order = "priority"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(Priority), Title: "Priority order", Doc: "by level", Place: 3,
-			Settings: []schema.Arg{feedback},
-		},
-		New: func(Setup) scheduler.Ranker { return levels{} },
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: Priority, Title: "Priority order", Doc: "by level", Place: 3,
+		Settings: []schema.Arg{feedback},
+	},
+	New: func(Setup) scheduler.Ranker { return levels{} },
+})
 
 type levels struct{}
 

@@ -8,18 +8,16 @@ import (
 // PriorityTurns orders by effective level, and lets jobs of one level take turns.
 const PriorityTurns Order = "priority_round_robin"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(PriorityTurns), Title: "Priority in turns", Place: 13,
-			Doc: "the best level, in turns of a quantum within it; with preemption a better level pauses jobs of a " +
-				"worse one",
-			Settings: []schema.Arg{quantum, feedback},
-		},
-		Turns: true, Levels: true,
-		New: func(s Setup) scheduler.Ranker { return &levelTurns{newInQueue(s)} },
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: PriorityTurns, Title: "Priority in turns", Place: 13,
+		Doc: "the best level, in turns of a quantum within it; with preemption a better level pauses jobs of a " +
+			"worse one",
+		Settings: []schema.Arg{quantum, feedback},
+	},
+	Turns: true, Levels: true,
+	New: func(s Setup) scheduler.Ranker { return &levelTurns{newInQueue(s)} },
+})
 
 type levelTurns struct{ inQueue }
 

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"slices"
-	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
@@ -11,16 +10,14 @@ import (
 // FixedServers leaves it to the node blocks when servers are rented, and where.
 const FixedServers Provisioning = "fixed"
 
-func init() {
-	RegisterProvisioning(ProvisioningChoice{Choice: Choice{
-		Name: string(FixedServers), Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever becomes of jobs",
-	}})
-}
+var _ = RegisterProvisioning(ProvisioningChoice{Choice: Choice{
+	Name: FixedServers, Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever becomes of jobs",
+}})
 
 // Provisioned returns the provisioning of a policy; nil for one that leaves it to the
 // nodes.
 func (p Policy) Provisioned() *ProvisioningChoice {
-	if c := provisionings.find(string(p.answered().Provisioning)); c != nil && c.Strategy != nil {
+	if c := provisionings.find(p.answered().Provisioning); c != nil && c.Strategy != nil {
 		return c
 	}
 	return nil
@@ -50,11 +47,11 @@ func (p Policy) rental() *scheduler.RentalTerms {
 	if c == nil {
 		return nil
 	}
-	terms := &scheduler.RentalTerms{
-		Strategy: c.Strategy, Tick: p.Settings.Duration("tick"), Changeover: -1, Regions: p.Regions(),
-	}
-	if d, ok := p.Settings["changeover"].(time.Duration); ok {
-		terms.Changeover = d
+	var set rentalSettings
+	p.Settings.fill(&set)
+	terms := &scheduler.RentalTerms{Strategy: c.Strategy, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
+	if set.Changeover != nil {
+		terms.Changeover = *set.Changeover
 	}
 	return terms
 }

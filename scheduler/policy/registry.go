@@ -1,9 +1,7 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -36,12 +34,22 @@ type Choice struct {
 	// Trains says that it needs elastic jobs, whose speed is known by their GPUs; Batches that
 	// it lets these choose their batch sizes themselves.
 	Trains, Batches bool
+	// Program returns that of a choice which asks one; it is nil for others.
+	Program func(Settings) Program
 	// DividesGPUs says that it decides about GPUs, so that each job needs some where there are any.
 	DividesGPUs bool
 	// Wants are what it needs the other choices to be.
 	Wants []Want
 	// Check returns what is wrong with the settings, and with which; it may be nil.
 	Check func(Settings) (arg string, err error)
+}
+
+// Program is a program that a policy asks.
+type Program struct {
+	// Command is empty for a policy without one. Files are what it depends on besides those that the command names.
+	Command, Files []string
+	// Learns says that it begins with what it knew at the end of the replicate before, Random that it draws at random.
+	Learns, Random bool
 }
 
 // Want is what a choice needs another choice of the policy to be.
@@ -178,44 +186,30 @@ type ProvisioningChoice struct {
 	Spot, OnDemand bool
 }
 
-// choices are the registered answers to one question.
+// answers are the registered answers to each question.
+var answers = map[Question]*schema.Registry[*Choice]{}
+
+// choices are those to one question, by name.
 type choices[T any] struct {
 	question Question
 	choice   func(*T) *Choice
-	list     []*T
-	plain    []*Choice // of the list
+	byName   map[string]*T
 }
 
 func newChoices[T any](q Question, choice func(*T) *Choice) choices[T] {
-	return choices[T]{question: q, choice: choice}
+	answers[q] = schema.NewRegistry("policy: "+string(q), func(c *Choice) string { return c.Name },
+		func(c *Choice) int { return c.Place })
+	return choices[T]{question: q, choice: choice, byName: map[string]*T{}}
 }
 
-func (r *choices[T]) register(t T) {
-	c := r.choice(&t)
-	if c.Name == "" || r.find(c.Name) != nil {
-		panic(fmt.Sprintf("policy: %s %q is registered twice, or has no name", r.question, c.Name))
-	}
-	r.list = append(r.list, &t)
-	slices.SortFunc(r.list, func(a, b *T) int {
-		x, y := r.choice(a), r.choice(b)
-		return cmp.Or(cmp.Compare(uint(x.Place-1), uint(y.Place-1)), cmp.Compare(x.Name, y.Name))
-	})
-	r.plain = nil
-	for _, t := range r.list {
-		r.plain = append(r.plain, r.choice(t))
-	}
+func (r *choices[T]) register(t T) T {
+	r.byName[answers[r.question].Add(r.choice(&t)).Name] = &t
 	settings.own = nil
+	return t
 }
 
 // find returns the choice of that name, or nil.
-func (r *choices[T]) find(name string) *T {
-	for _, t := range r.list {
-		if r.choice(t).Name == name {
-			return t
-		}
-	}
-	return nil
-}
+func (r *choices[T]) find(name string) *T { return r.byName[name] }
 
 var (
 	orders      = newChoices(OrderOf, func(c *OrderChoice) *Choice { return &c.Choice })
@@ -229,46 +223,45 @@ var (
 	provisionings = newChoices(ProvisioningOf, func(c *ProvisioningChoice) *Choice { return &c.Choice })
 )
 
-// RegisterOrder and its like make a choice known; they are called by init
-// functions, and panic when the name is taken.
-func RegisterOrder(c OrderChoice) { orders.register(c) }
+// RegisterOrder and its like make a choice known. They panic when the name is taken.
+func RegisterOrder(c OrderChoice) OrderChoice { return orders.register(c) }
 
 // RegisterAllocation makes an allocation known.
-func RegisterAllocation(c AllocationChoice) { allocations.register(c) }
+func RegisterAllocation(c AllocationChoice) AllocationChoice { return allocations.register(c) }
 
 // RegisterBackfill makes a backfill known.
-func RegisterBackfill(c BackfillChoice) { backfills.register(c) }
+func RegisterBackfill(c BackfillChoice) BackfillChoice { return backfills.register(c) }
 
 // RegisterPreemption makes a preemption known.
-func RegisterPreemption(c PreemptionChoice) { preemptions.register(c) }
+func RegisterPreemption(c PreemptionChoice) PreemptionChoice { return preemptions.register(c) }
 
 // RegisterVictims makes a victim rule known.
-func RegisterVictims(c VictimChoice) { victimRules.register(c) }
+func RegisterVictims(c VictimChoice) VictimChoice { return victimRules.register(c) }
 
 // RegisterPlacement makes a placement known.
-func RegisterPlacement(c PlacementChoice) { placements.register(c) }
+func RegisterPlacement(c PlacementChoice) PlacementChoice { return placements.register(c) }
 
 // RegisterNodes makes a rule for nodes known.
-func RegisterNodes(c NodesChoice) { nodeRules.register(c) }
+func RegisterNodes(c NodesChoice) NodesChoice { return nodeRules.register(c) }
 
 // RegisterProvisioning makes a provisioning known. One that decides something wants each
 // job to be looked at on its own, and to get what it asks for.
-func RegisterProvisioning(c ProvisioningChoice) {
+func RegisterProvisioning(c ProvisioningChoice) ProvisioningChoice {
 	if c.Strategy != nil {
 		c.Wants = append(c.Wants, Want{
-			Of: BackfillOf, Name: string(FirstFit), Implied: true,
+			Of: BackfillOf, Name: FirstFit, Implied: true,
 			Detail: fmt.Sprintf("The provisioning %q rents servers for each job on its own, which implies backfill = %q.",
 				c.Name, FirstFit),
 		}, Want{
-			Of: AllocationOf, Name: string(Strict),
+			Of: AllocationOf, Name: Strict,
 			Detail: fmt.Sprintf("The provisioning %q wants the allocation %q.", c.Name, Strict),
 		}, Want{
-			Of: PreemptionOf, Name: string(NoPreemption),
+			Of: PreemptionOf, Name: NoPreemption,
 			Detail: fmt.Sprintf("The provisioning %q rents servers for each job on its own: no job gives way to another.",
 				c.Name),
 		})
 	}
-	provisionings.register(c)
+	return provisionings.register(c)
 }
 
 // Question is what a choice answers, by its argument in the policy block.
@@ -292,44 +285,16 @@ var Questions = []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, Vict
 	ProvisioningOf}
 
 // Choices returns the registered answers to a question, in order.
-func (q Question) Choices() []*Choice {
-	switch q {
-	case OrderOf:
-		return orders.plain
-	case AllocationOf:
-		return allocations.plain
-	case BackfillOf:
-		return backfills.plain
-	case PreemptionOf:
-		return preemptions.plain
-	case VictimsOf:
-		return victimRules.plain
-	case ProvisioningOf:
-		return provisionings.plain
-	case NodesOf:
-		return nodeRules.plain
-	}
-	return placements.plain
-}
+func (q Question) Choices() []*Choice { return answers[q].All() }
 
 // Names returns the names of the registered answers to a question.
-func (q Question) Names() []string {
-	var names []string
-	for _, c := range q.Choices() {
-		names = append(names, c.Name)
-	}
-	return names
-}
+func (q Question) Names() []string { return answers[q].Names(nil) }
 
 // Default returns the answer to a question where a policy has none: the first.
 func (q Question) Default() string { return q.Choices()[0].Name }
 
 // find returns the registered answer of that name, or nil.
 func (q Question) find(name string) *Choice {
-	for _, c := range q.Choices() {
-		if c.Name == name {
-			return c
-		}
-	}
-	return nil
+	c, _ := answers[q].Find(name)
+	return c
 }

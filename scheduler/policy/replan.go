@@ -17,11 +17,11 @@ var replanning = schema.Arg{
 
 // replanWants are what it needs the other choices to be.
 var replanWants = []Want{
-	{Of: BackfillOf, Name: string(FirstFit), Detail: "With replan, jobs that do not fit are passed over, " +
+	{Of: BackfillOf, Name: FirstFit, Detail: "With replan, jobs that do not fit are passed over, " +
 		"which is backfill = \"first_fit\"."},
-	{Of: AllocationOf, Name: string(Strict), Detail: "With replan, jobs are given what they ask for: allocation = " +
+	{Of: AllocationOf, Name: Strict, Detail: "With replan, jobs are given what they ask for: allocation = " +
 		"\"strict\"."},
-	{Of: NodesOf, Name: string(OneNode), Detail: "With replan, a job that is larger than a node asks for whole nodes " +
+	{Of: NodesOf, Name: OneNode, Detail: "With replan, a job that is larger than a node asks for whole nodes " +
 		"(its argument " +
 		"nodes): nodes = \"one\"."},
 }
@@ -39,7 +39,7 @@ func (p *Policy) replanProblems() []Problem {
 	}
 	var all []Problem
 	add := func(detail string) { all = append(all, Problem{Arg: replanning.Name, Detail: detail}) }
-	if order := orders.find(string(p.Order)); order != nil && order.Turns {
+	if order := orders.find(p.Order); order != nil && order.Turns {
 		add(fmt.Sprintf("With replan, all jobs are placed by the order; under the order %q jobs take turns.", p.Order))
 	}
 	for _, w := range replanWants {
@@ -47,7 +47,7 @@ func (p *Policy) replanProblems() []Problem {
 			add(w.Detail)
 		}
 	}
-	if c := placements.find(string(p.Placement)); c != nil && c.Replan == nil {
+	if c := placements.find(p.Placement); c != nil && c.Replan == nil {
 		add(fmt.Sprintf("With replan, jobs are placed as if nothing ran, and there is no plan of when resources will be "+
 			"free, as the placement %q wants.", p.Placement))
 	}

@@ -9,16 +9,14 @@ import (
 // the tail of a queue.
 const RoundRobin Order = "round_robin"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(RoundRobin), Title: "Round robin", Doc: "in turns of a quantum", Place: 2,
-			Settings: []schema.Arg{quantum},
-		},
-		Turns: true,
-		New:   func(Setup) scheduler.Ranker { return turns{} },
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: RoundRobin, Title: "Round robin", Doc: "in turns of a quantum", Place: 2,
+		Settings: []schema.Arg{quantum},
+	},
+	Turns: true,
+	New:   func(Setup) scheduler.Ranker { return turns{} },
+})
 
 type turns struct{}
 

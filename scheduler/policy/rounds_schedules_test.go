@@ -44,7 +44,7 @@ func TestRoundsSchedules(t *testing.T) {
 				t.Fatal(err)
 			}
 			check := validate.New(c, jobs, nil)
-			out, err := scheduler.Run{Policy: policy.Policy{Order: policy.Order(k.Name), Settings: settings}, Cluster: c, Jobs: jobs, Engine: engine,
+			out, err := scheduler.Run{Policy: policy.Policy{Order: k.Name, Settings: settings}, Cluster: c, Jobs: jobs, Engine: engine,
 				Recorder: check, EventsOnly: true, Until: time.Hour}.Execute(t.Context())
 			if err != nil {
 				t.Fatalf("%s %d: %v", k.Name, n, err)
@@ -133,7 +133,7 @@ func TestRoundsNoJobOfAnyMemoryStarves(t *testing.T) {
 				t.Fatal(err)
 			}
 			check := validate.New(c, jobs, nil)
-			out, err := scheduler.Run{Policy: policy.Policy{Order: policy.Order(k.Name), Settings: settings}, Cluster: c, Jobs: jobs,
+			out, err := scheduler.Run{Policy: policy.Policy{Order: k.Name, Settings: settings}, Cluster: c, Jobs: jobs,
 				Engine: engine, Recorder: check, EventsOnly: true, Until: 2 * time.Hour}.Execute(t.Context())
 			if err != nil {
 				t.Errorf("%s %d: %v", k.Name, n, err)

@@ -35,7 +35,7 @@ func TestOtherSchedules(t *testing.T) {
 func TestUsersSchedules(t *testing.T) {
 	var all []schedulertest.Combination
 	for _, order := range []policy.Order{policy.DRF, policy.DRFSJF, policy.DRFExchange, policy.EachResource, policy.EqualShare} {
-		c := schedulertest.Combination{Order: string(order), Allocation: "strict", Backfill: "first_fit", Preemption: "none",
+		c := schedulertest.Combination{Order: order, Allocation: "strict", Backfill: "first_fit", Preemption: "none",
 			Placement: "first"}
 		if order == policy.DRFExchange {
 			c.Settings = policy.Settings{"gpu_cores": 4.0}

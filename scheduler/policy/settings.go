@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"embed"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -11,7 +12,7 @@ import (
 )
 
 // Settings are the values of the arguments that the choices of a policy have of
-// their own, by name: a time.Duration, a float64, an int, a string, a []string or a bool.
+// their own, by name: a time.Duration, a float64, an int, a string, a []string, a []schema.Setting or a bool.
 type Settings map[string]any
 
 // Duration returns a setting that is a duration; 0 when it is not set.
@@ -20,20 +21,38 @@ func (s Settings) Duration(name string) time.Duration { d, _ := s[name].(time.Du
 // Number returns a setting that is a number; 0 when it is not set.
 func (s Settings) Number(name string) float64 { v, _ := s[name].(float64); return v }
 
+// fill fills a struct whose fields have tags of arguments.
+func (s Settings) fill(into any) { schema.Fill(into, s) }
+
+//go:embed allox.go profiling.go provision.go rounds.go settings.go sia.go tiresias.go
+var source embed.FS
+
+// described are the arguments that fill a struct.
+func described[T any]() []schema.Arg { return schema.Described[T](source) }
+
+type quantumSetting struct {
+	// How long a job runs before the order is looked at again; at least 1ms.
+	//
+	//	quantum = "1s"
+	Quantum time.Duration `arg:"quantum,required,positive" least:"1ms"`
+}
+
+type feedbackSetting struct {
+	// A waiting job's level improves by one each time it has waited this long.
+	//
+	// Default: off.
+	//
+	//	feedback = "10s"
+	Feedback time.Duration `arg:"feedback,positive"`
+}
+
 // leastQuantum is the shortest quantum: it bounds how often an order is looked at.
 const leastQuantum = time.Millisecond
 
 // The settings that several orders share, or the scheduler carries out.
 var (
-	quantum = schema.Arg{
-		Name: "quantum", Type: schema.Duration, Required: true, Positive: true,
-		Least: leastQuantum,
-		Doc:   "How long a job runs before the order is looked at again; at least 1ms.", Example: `"1s"`,
-	}
-	feedback = schema.Arg{
-		Name: "feedback", Type: schema.Duration, Positive: true, DefaultDoc: "off",
-		Doc: "A waiting job's level improves by one each time it has waited this long.", Example: `"10s"`,
-	}
+	quantum  = described[quantumSetting]()[0]
+	feedback = described[feedbackSetting]()[0]
 	profiled = ProfilingSettings // of orders that go by predicted run times
 	// lone refuses settings of profiling that have no effect.
 	lone = func(s Settings) (string, error) { return CheckProfiling(s) }
@@ -58,6 +77,13 @@ func parse(a schema.Arg, text string) (any, error) {
 		return strconv.ParseBool(text)
 	case schema.Strings:
 		return strings.Split(text, listed), nil
+	case schema.StringMap:
+		var all []schema.Setting
+		for _, one := range strings.Split(text, listed) {
+			name, value, _ := strings.Cut(one, " = ")
+			all = append(all, schema.Setting{Name: name, Value: value})
+		}
+		return all, nil
 	}
 	return text, nil
 }
@@ -71,6 +97,12 @@ func format(v any) string {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case []string:
 		return strings.Join(v, listed)
+	case []schema.Setting:
+		all := make([]string, len(v))
+		for i, s := range v {
+			all[i] = s.Name + " = " + s.Value
+		}
+		return strings.Join(all, listed)
 	}
 	return fmt.Sprint(v)
 }
@@ -93,6 +125,8 @@ func check(a schema.Arg, v any) error {
 		return mismatch(a, v, a.Type == schema.Bool)
 	case []string:
 		return mismatch(a, v, a.Type == schema.Strings)
+	case []schema.Setting:
+		return mismatch(a, v, a.Type == schema.StringMap)
 	}
 	if a.Positive && !(n > 0) || a.Min != nil && !(n >= *a.Min) || a.Max != nil && !(n <= *a.Max) {
 		return fmt.Errorf("%s of %s is out of range", a.Name, format(v))

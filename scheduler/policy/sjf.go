@@ -6,15 +6,13 @@ import "github.com/tfexp/tfexp/scheduler"
 // prediction counts as longer than all others.
 const SJF Order = "sjf"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(SJF), Title: "SJF", Doc: "the shortest predicted run time", Place: 4, Estimates: true, ByTime: true,
-			Settings: profiled, Check: lone,
-		},
-		New: func(Setup) scheduler.Ranker { return shortest{} },
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: SJF, Title: "SJF", Doc: "the shortest predicted run time", Place: 4, Estimates: true, ByTime: true,
+		Settings: profiled, Check: lone,
+	},
+	New: func(Setup) scheduler.Ranker { return shortest{} },
+})
 
 type shortest struct{}
 

@@ -6,12 +6,10 @@ import "github.com/tfexp/tfexp/scheduler"
 // the longer run.
 const SmallestRequest VictimRule = "smallest_request"
 
-func init() {
-	RegisterVictims(VictimChoice{
-		Choice: Choice{
-			Name: string(SmallestRequest), Title: "Smallest request first", Doc: "those that ask for the fewest cores",
-			Place: 2,
-		},
-		Key: func(j scheduler.JobView) (cores, began int64) { return int64(j.Request()), int64(j.Times().Began) },
-	})
-}
+var _ = RegisterVictims(VictimChoice{
+	Choice: Choice{
+		Name: SmallestRequest, Title: "Smallest request first", Doc: "those that ask for the fewest cores",
+		Place: 2,
+	},
+	Key: func(j scheduler.JobView) (cores, began int64) { return int64(j.Request()), int64(j.Times().Began) },
+})

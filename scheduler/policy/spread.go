@@ -7,12 +7,10 @@ import (
 // Spread is placement.Spread.
 const Spread Nodes = "spread"
 
-func init() {
-	RegisterNodes(rule(NodesChoice{
-		Choice: Choice{
-			Name: string(Spread), Title: "Spread", Place: 3,
-			Doc: "spread: each unit on the node with the most room",
-		},
-		Place: scheduler.PlaceSpread,
-	}))
-}
+var _ = RegisterNodes(rule(NodesChoice{
+	Choice: Choice{
+		Name: Spread, Title: "Spread", Place: 3,
+		Doc: "spread: each unit on the node with the most room",
+	},
+	Place: scheduler.PlaceSpread,
+}))

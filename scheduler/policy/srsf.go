@@ -11,17 +11,15 @@ import (
 // NSDI 2019). It implies preemption.
 const SRSF Order = "srsf"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(SRSF), Title: "SRSF", Place: 10, Estimates: true,
-			Version: 2, // the service that is left does not change with a new request
-			Doc:     "the shortest predicted remaining service: remaining time × GPUs, or × threads for a job without GPUs",
-			Wants:   []Want{impliesPause(SRSF)}, Settings: profiled, Check: lone,
-		},
-		New: func(Setup) scheduler.Ranker { return leastService{} },
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: SRSF, Title: "SRSF", Place: 10, Estimates: true,
+		Version: 2, // the service that is left does not change with a new request
+		Doc:     "the shortest predicted remaining service: remaining time × GPUs, or × threads for a job without GPUs",
+		Wants:   []Want{impliesPause(SRSF)}, Settings: profiled, Check: lone,
+	},
+	New: func(Setup) scheduler.Ranker { return leastService{} },
+})
 
 type leastService struct{}
 

@@ -6,22 +6,20 @@ import "github.com/tfexp/tfexp/scheduler"
 // It implies preemption.
 const SRTF Order = "srtf"
 
-func init() {
-	RegisterOrder(OrderChoice{
-		Choice: Choice{
-			Name: string(SRTF), Title: "SRTF", Doc: "the shortest predicted remaining time", Place: 5, Estimates: true, ByTime: true,
-			Settings: profiled, Check: lone,
-			Wants: []Want{impliesPause(SRTF)},
-		},
-		New: func(Setup) scheduler.Ranker { return leastLeft{} },
-	})
-}
+var _ = RegisterOrder(OrderChoice{
+	Choice: Choice{
+		Name: SRTF, Title: "SRTF", Doc: "the shortest predicted remaining time", Place: 5, Estimates: true, ByTime: true,
+		Settings: profiled, Check: lone,
+		Wants: []Want{impliesPause(SRTF)},
+	},
+	New: func(Setup) scheduler.Ranker { return leastLeft{} },
+})
 
 // impliesPause is what an order wants that is about running jobs as well.
 func impliesPause(o Order) Want {
 	return Want{
-		Of: PreemptionOf, Name: string(PausePreemption), Implied: true,
-		Detail: "The order \"" + string(o) + "\" implies preemption.",
+		Of: PreemptionOf, Name: PausePreemption, Implied: true,
+		Detail: "The order \"" + o + "\" implies preemption.",
 	}
 }
 

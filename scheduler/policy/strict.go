@@ -3,8 +3,6 @@ package policy
 // Strict gives a job its full request or nothing.
 const Strict Allocation = "strict"
 
-func init() {
-	RegisterAllocation(AllocationChoice{
-		Choice: Choice{Name: string(Strict), Title: "Full requests", Doc: "its full request or nothing", Place: 1},
-	})
-}
+var _ = RegisterAllocation(AllocationChoice{
+	Choice: Choice{Name: Strict, Title: "Full requests", Doc: "its full request or nothing", Place: 1},
+})

@@ -2,10 +2,8 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-func init() {
-	byDeadline("uniform_progress", "Uniform progress", "spot servers, and servers on demand where a job is behind even "+
-		"progress to its deadline", 5, UniformProgress)
-}
+var _ = byDeadline("uniform_progress", "Uniform progress", "spot servers, and servers on demand where a job is behind even "+
+	"progress to its deadline", 5, UniformProgress)
 
 // UniformProgress goes on demand where the job is behind even progress to the deadline
 // and there is no spot server, and stays there until it is ahead by two starts (Z. Wu

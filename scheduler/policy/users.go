@@ -16,17 +16,17 @@ import (
 )
 
 // register adds an order that admits jobs itself: whole, and one user beside the other.
-func registerShared(c Choice, make func(*userShares) scheduler.Ranker) {
+func registerShared(c Choice, make func(*userShares) scheduler.Ranker) OrderChoice {
 	c.Wants = append(c.Wants,
-		Want{Of: BackfillOf, Name: string(FirstFit), Implied: true, Detail: fmt.Sprintf(
+		Want{Of: BackfillOf, Name: FirstFit, Implied: true, Detail: fmt.Sprintf(
 			"Under the order %q a user who cannot go on lets others, which implies backfill = %q.", c.Name, FirstFit)},
-		Want{Of: AllocationOf, Name: string(Strict), Detail: fmt.Sprintf(
+		Want{Of: AllocationOf, Name: Strict, Detail: fmt.Sprintf(
 			"Under the order %q jobs are given what they ask for: allocation = %q.", c.Name, Strict)},
-		Want{Of: PlacementOf, Name: string(PlaceFirst), Detail: fmt.Sprintf(
+		Want{Of: PlacementOf, Name: PlaceFirst, Detail: fmt.Sprintf(
 			"The order %q chooses among the alternatives of jobs by itself: placement has no place beside it.", c.Name)},
-		Want{Of: PreemptionOf, Name: string(NoPreemption), Detail: fmt.Sprintf(
+		Want{Of: PreemptionOf, Name: NoPreemption, Detail: fmt.Sprintf(
 			"Under the order %q no job gives way to another: preemption = %q.", c.Name, NoPreemption)})
-	RegisterOrder(OrderChoice{Choice: c, New: func(s Setup) scheduler.Ranker {
+	return RegisterOrder(OrderChoice{Choice: c, New: func(s Setup) scheduler.Ranker {
 		return make(newSharing(s))
 	}})
 }

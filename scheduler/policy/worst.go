@@ -6,11 +6,9 @@ import "github.com/tfexp/tfexp/scheduler"
 // ties go to the later arrival.
 const Worst VictimRule = "worst"
 
-func init() {
-	RegisterVictims(VictimChoice{
-		Choice: Choice{
-			Name: string(Worst), Title: "Worst first", Doc: "those that come last in the order", Place: 3,
-		},
-		Key: func(scheduler.JobView) (first, second int64) { return 0, 0 }, Last: true,
-	})
-}
+var _ = RegisterVictims(VictimChoice{
+	Choice: Choice{
+		Name: Worst, Title: "Worst first", Doc: "those that come last in the order", Place: 3,
+	},
+	Key: func(scheduler.JobView) (first, second int64) { return 0, 0 }, Last: true,
+})

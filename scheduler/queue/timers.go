@@ -62,17 +62,6 @@ func (h *Timers) Pop() {
 	s[i] = last
 }
 
-// Until calls f with each timer at or before an instant, in no particular order.
-func (h Timers) Until(at time.Duration, f func(Timer)) { h.until(0, at, f) }
-
-func (h Timers) until(i int, at time.Duration, f func(Timer)) {
-	if i < len(h) && h[i].At <= at {
-		f(h[i])
-		h.until(2*i+1, at, f)
-		h.until(2*i+2, at, f)
-	}
-}
-
 // CompareTimers orders timers as Before does.
 func CompareTimers(a, b Timer) int {
 	switch {

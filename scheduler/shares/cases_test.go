@@ -148,8 +148,8 @@ func TestKindsAreRegisteredOnce(t *testing.T) {
 			Register(Kind{Name: name})
 		}()
 	}
-	before := slices.Clone(kinds)
-	defer func() { kinds = before }()
+	before := *kinds
+	defer func() { *kinds = before }()
 	for _, k := range []Kind{{Name: "y"}, {Name: "x"}, {Name: "z", Place: 1}} {
 		Register(k)
 	}

@@ -2,15 +2,13 @@ package shares
 
 import "github.com/tfexp/tfexp/scheduler/lp"
 
-func init() {
-	Register(Kind{
-		Name: "finish_time_fairness", Title: "Finish-time fairness", Place: 3,
-		Doc: "the greatest ratio of the time in which a job ends to the time in which it would end with an even part " +
-			"of each type of device to itself (`isolated`) is as small as it can be (Themis: K. Mahajan and others, " +
-			"NSDI 2020)",
-		New: func(Options) Divider { return &finishTime{alone: map[int32]apart{}} },
-	})
-}
+var _ = Register(Kind{
+	Name: "finish_time_fairness", Title: "Finish-time fairness", Place: 3,
+	Doc: "the greatest ratio of the time in which a job ends to the time in which it would end with an even part " +
+		"of each type of device to itself (`isolated`) is as small as it can be (Themis: K. Mahajan and others, " +
+		"NSDI 2020)",
+	New: func(Options) Divider { return &finishTime{alone: map[int32]apart{}} },
+})
 
 // apart is what is known of a job as if it had run by itself.
 type apart struct {

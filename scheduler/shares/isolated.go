@@ -2,14 +2,12 @@ package shares
 
 import "slices"
 
-func init() {
-	Register(Kind{
-		Name: "isolated", Title: "Isolated", Place: 8,
-		Doc: "each job has the same part of the devices of each type to itself: the nth of n jobs, less for jobs with " +
-			"several devices, and all in proportion where a job would run more than all of the time",
-		New: func(Options) Divider { return isolated{} },
-	})
-}
+var _ = Register(Kind{
+	Name: "isolated", Title: "Isolated", Place: 8,
+	Doc: "each job has the same part of the devices of each type to itself: the nth of n jobs, less for jobs with " +
+		"several devices, and all in proportion where a job would run more than all of the time",
+	New: func(Options) Divider { return isolated{} },
+})
 
 type isolated struct{}
 

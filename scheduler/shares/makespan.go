@@ -6,14 +6,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler/lp"
 )
 
-func init() {
-	Register(Kind{
-		Name: "makespan", Title: "Least makespan", Place: 4, Tolerance: true,
-		Doc: "the jobs that are there end as early as they can all end; with 1/T in the place of the makespan T this is " +
-			"one linear program, and exact",
-		New: func(o Options) Divider { return makespan{o.Tolerance} },
-	})
-}
+var _ = Register(Kind{
+	Name: "makespan", Title: "Least makespan", Place: 4, Tolerance: true,
+	Doc: "the jobs that are there end as early as they can all end; with 1/T in the place of the makespan T this is " +
+		"one linear program, and exact",
+	New: func(o Options) Divider { return makespan{o.Tolerance} },
+})
 
 // makespan has the part by which it may be above the least; 0 for the least.
 type makespan struct{ tolerance float64 }

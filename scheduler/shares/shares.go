@@ -9,11 +9,9 @@
 package shares
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/lp"
 )
 
@@ -77,30 +75,19 @@ type Kind struct {
 	New       func(Options) Divider
 }
 
-var kinds []*Kind
+var kinds = schema.NewRegistry("shares: kind", func(k *Kind) string { return k.Name },
+	func(k *Kind) int { return k.Place })
 
-// Register makes a kind known; it is called by init functions.
-func Register(k Kind) {
-	if k.Name == "" || Find(k.Name) != nil {
-		panic(fmt.Sprintf("shares: %q is registered twice, or has no name", k.Name))
-	}
-	kinds = append(kinds, &k)
-	slices.SortFunc(kinds, func(a, b *Kind) int {
-		return cmp.Or(cmp.Compare(uint(a.Place-1), uint(b.Place-1)), strings.Compare(a.Name, b.Name))
-	})
-}
+// Register makes a kind known. It panics when the name is taken.
+func Register(k Kind) *Kind { return kinds.Add(&k) }
 
 // All returns the kinds in the order of lists.
-func All() []*Kind { return kinds }
+func All() []*Kind { return kinds.All() }
 
 // Find returns the kind of that name, or nil.
 func Find(name string) *Kind {
-	for _, k := range kinds {
-		if k.Name == name {
-			return k
-		}
-	}
-	return nil
+	k, _ := kinds.Find(name)
+	return k
 }
 
 // Blind returns the problem as it is for who takes all types to be as fast as one of them. Jobs

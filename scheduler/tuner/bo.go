@@ -6,17 +6,15 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-func init() {
-	Register(Method{
-		Name: "bo", Title: "Bayesian optimisation", Inputs: true,
-		Doc: "is Bayesian optimisation: a Gaussian process (Matérn 5/2, a length-scale for each setting, fitted) and " +
-			"the expected improvement over the best value seen, times the probability that the constraints hold; with " +
-			"`context` blocks it also chooses how large a part of the whole tells most for its cost",
-		Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
-			return p.model(trials, surrogate.Matern52, nil)
-		},
-	})
-}
+var _ = Register(Method{
+	Name: "bo", Title: "Bayesian optimisation", Inputs: true,
+	Doc: "is Bayesian optimisation: a Gaussian process (Matérn 5/2, a length-scale for each setting, fitted) and " +
+		"the expected improvement over the best value seen, times the probability that the constraints hold; with " +
+		"`context` blocks it also chooses how large a part of the whole tells most for its cost",
+	Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
+		return p.model(trials, surrogate.Matern52, nil)
+	},
+})
 
 // model asks the surrogate.
 func (p *Problem) model(trials []surrogate.Trial, kernel surrogate.Kernel, fixed *surrogate.Hyper) (Suggestion, error) {

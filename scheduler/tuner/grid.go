@@ -2,18 +2,16 @@ package tuner
 
 import "github.com/tfexp/tfexp/estimator/surrogate"
 
-func init() {
-	Register(Method{
-		Name: "grid", Title: "grid search", NeedsGrid: true,
-		Doc: "tries all combinations in the order of the file, the last setting first to change",
-		Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
-			seen := tried(trials)
-			for _, at := range p.points() {
-				if !seen[tunerKey(at)] {
-					return Suggestion{At: at}, nil
-				}
+var _ = Register(Method{
+	Name: "grid", Title: "grid search", NeedsGrid: true,
+	Doc: "tries all combinations in the order of the file, the last setting first to change",
+	Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
+		seen := tried(trials)
+		for _, at := range p.points() {
+			if !seen[tunerKey(at)] {
+				return Suggestion{At: at}, nil
 			}
-			return Suggestion{}, ErrDone
-		},
-	})
-}
+		}
+		return Suggestion{}, ErrDone
+	},
+})

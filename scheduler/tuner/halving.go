@@ -7,14 +7,12 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-func init() {
-	Register(Method{
-		Name: "halving", Title: "successive halving", NeedsContext: true,
-		Doc: "is successive halving without waiting (ASHA): settings are drawn at random and tried in the cheapest " +
-			"`context`, and the best third of those that were tried there goes on to the next, up to the one that counts",
-		Suggest: halving,
-	})
-}
+var _ = Register(Method{
+	Name: "halving", Title: "successive halving", NeedsContext: true,
+	Doc: "is successive halving without waiting (ASHA): settings are drawn at random and tried in the cheapest " +
+		"`context`, and the best third of those that were tried there goes on to the next, up to the one that counts",
+	Suggest: halving,
+})
 
 // reduction is which part of the settings goes on: the best of so many (η in L. Li and
 // others, A System for Massively Parallel Hyperparameter Tuning, 2020).

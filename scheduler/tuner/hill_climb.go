@@ -8,14 +8,12 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-func init() {
-	Register(Method{
-		Name: "hill_climb", Title: "hill climbing",
-		Doc: "begins with the initial settings, changes one setting by one step, and keeps what is better; where no " +
-			"step helps, it begins again at random",
-		Suggest: hillClimb,
-	})
-}
+var _ = Register(Method{
+	Name: "hill_climb", Title: "hill climbing",
+	Doc: "begins with the initial settings, changes one setting by one step, and keeps what is better; where no " +
+		"step helps, it begins again at random",
+	Suggest: hillClimb,
+})
 
 // climbStep is a step along a continuous setting, on the unit interval.
 const climbStep = 0.1

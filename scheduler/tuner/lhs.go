@@ -6,21 +6,19 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-func init() {
-	Register(Method{
-		Name: "lhs", Title: "Latin hypercube",
-		Doc: "spreads all trials over the space beforehand, as a centred Latin hypercube",
-		Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
-			seen := tried(trials)
-			design := p.Space.LatinHypercube(max(p.Trials, 1), rand.New(rand.NewPCG(p.Seed, 0)))
-			if len(trials) >= len(design) {
-				return Suggestion{}, ErrDone
-			}
-			at, ok := p.nearest(p.Space.ToGoal(design[len(trials)]), seen)
-			if !ok {
-				return Suggestion{}, ErrDone
-			}
-			return Suggestion{At: at}, nil
-		},
-	})
-}
+var _ = Register(Method{
+	Name: "lhs", Title: "Latin hypercube",
+	Doc: "spreads all trials over the space beforehand, as a centred Latin hypercube",
+	Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
+		seen := tried(trials)
+		design := p.Space.LatinHypercube(max(p.Trials, 1), rand.New(rand.NewPCG(p.Seed, 0)))
+		if len(trials) >= len(design) {
+			return Suggestion{}, ErrDone
+		}
+		at, ok := p.nearest(p.Space.ToGoal(design[len(trials)]), seen)
+		if !ok {
+			return Suggestion{}, ErrDone
+		}
+		return Suggestion{At: at}, nil
+	},
+})

@@ -2,15 +2,13 @@ package tuner
 
 import "github.com/tfexp/tfexp/estimator/surrogate"
 
-func init() {
-	Register(Method{
-		Name: "random", Title: "random search", Doc: "draws settings at random, none twice",
-		Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
-			at, ok := p.random(tried(trials), p.draws(trials))
-			if !ok {
-				return Suggestion{}, ErrDone
-			}
-			return Suggestion{At: at}, nil
-		},
-	})
-}
+var _ = Register(Method{
+	Name: "random", Title: "random search", Doc: "draws settings at random, none twice",
+	Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
+		at, ok := p.random(tried(trials), p.draws(trials))
+		if !ok {
+			return Suggestion{}, ErrDone
+		}
+		return Suggestion{At: at}, nil
+	},
+})

@@ -24,18 +24,16 @@ const Version = 3
 // key is where Options stand among those of the registry.
 const retuneKey = "options"
 
-func init() {
-	scheduler.RegisterController(scheduler.ControllerChoice{
-		Name: Name,
-		New: func(o scheduler.ControllerOptions) (scheduler.Controller, error) {
-			own, ok := o.Values[retuneKey].(Options)
-			if !ok {
-				return nil, errors.New("it needs a tune block")
-			}
-			return New(own), nil
-		},
-	})
-}
+var _ = scheduler.RegisterController(scheduler.ControllerChoice{
+	Name: Name,
+	New: func(o scheduler.ControllerOptions) (scheduler.Controller, error) {
+		own, ok := o.Values[retuneKey].(Options)
+		if !ok {
+			return nil, errors.New("it needs a tune block")
+		}
+		return New(own), nil
+	},
+})
 
 // Given returns options as those of the registry.
 func Given(o Options) scheduler.ControllerOptions {

@@ -6,19 +6,17 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-func init() {
-	Register(Method{
-		Name: "selftf", Title: "SelfTF's variant",
-		Doc: "is the variant of SelfTF (arXiv 1810.02935), for comparison: the kernel exp(−‖Δ‖/ℓ) with ℓ = 1, never fitted",
-		Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
-			h := &surrogate.Hyper{Signal: 1, Noise: math.Sqrt(selfTFNoise)}
-			for range p.Space {
-				h.Length = append(h.Length, 1)
-			}
-			return p.model(trials, surrogate.Exponential, h)
-		},
-	})
-}
+var _ = Register(Method{
+	Name: "selftf", Title: "SelfTF's variant",
+	Doc: "is the variant of SelfTF (arXiv 1810.02935), for comparison: the kernel exp(−‖Δ‖/ℓ) with ℓ = 1, never fitted",
+	Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
+		h := &surrogate.Hyper{Signal: 1, Noise: math.Sqrt(selfTFNoise)}
+		for range p.Space {
+			h.Length = append(h.Length, 1)
+		}
+		return p.model(trials, surrogate.Exponential, h)
+	},
+})
 
 // selfTFNoise is the variance of noise on standardized objectives.
 const selfTFNoise = 1e-4

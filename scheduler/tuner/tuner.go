@@ -5,7 +5,6 @@
 package tuner
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Problem is what is searched: smaller objectives are better.
@@ -71,38 +71,19 @@ type Method struct {
 	Suggest func(p *Problem, trials []surrogate.Trial) (Suggestion, error)
 }
 
-var registry []Method
+var methods = schema.NewRegistry("tuner: method", func(m Method) string { return m.Name }, schema.Unranked)
 
-// Register adds a method. It is called from init functions, and panics when the
-// name is taken.
-func Register(m Method) {
-	if _, ok := Find(m.Name); ok {
-		panic(fmt.Sprintf("tuner: two methods are called %q", m.Name))
-	}
-	registry = append(registry, m)
-	slices.SortFunc(registry, func(a, b Method) int { return cmp.Compare(a.Name, b.Name) })
-}
+// Register adds a method. It panics when the name is taken.
+func Register(m Method) Method { return methods.Add(m) }
 
 // Find returns the method of a name.
-func Find(name string) (Method, bool) {
-	i := slices.IndexFunc(registry, func(m Method) bool { return m.Name == name })
-	if i < 0 {
-		return Method{}, false
-	}
-	return registry[i], true
-}
+func Find(name string) (Method, bool) { return methods.Find(name) }
 
 // All lists the methods by their names.
-func All() []Method { return slices.Clone(registry) }
+func All() []Method { return methods.All() }
 
 // Names lists the names of the methods.
-func Names() []string {
-	var names []string
-	for _, m := range registry {
-		names = append(names, m.Name)
-	}
-	return names
-}
+func Names() []string { return methods.Names(nil) }
 
 // mostPoints bounds a space that is listed point by point.
 const mostPoints = 100_000

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -17,29 +16,9 @@ import (
 // AdaptationAccuracy is the name of this kind of picture.
 const AdaptationAccuracy = "adaptation_accuracy"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 133, Name: AdaptationAccuracy, Section: "adaptation",
-			Doc: "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
-		},
-		Draw: adaptationAccuracy,
-	})
-}
-
-func adaptationAccuracy(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := deepeningStudies(d)
-	if err != nil {
-		return nil, err
-	}
-	var out []pictures.Figure
-	for _, s := range all {
-		for _, scenario := range s.scenarios {
-			out = append(out, s.accuracies(scenario))
-		}
-	}
-	return out, nil
-}
+var _ = picture(133, AdaptationAccuracy, "the distribution of accuracy over all sequences of deepening, with the chosen ones marked", func(s deepeningStudy) ([]pictures.Figure, error) {
+	return figures(s.scenarios, s.accuracies), nil
+})
 
 func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 	var values []float64
@@ -74,7 +53,7 @@ func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 		Picture: pictures.Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy,
 			Title: title,
 			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers "+
-				"chose (first seed).%s Further right is better.", len(h.values), real) + someOf(mostLines, len(groups),
+				"chose (first seed).%s Further right is better.", len(h.values), real) + pictures.SomeOf(mostLines, len(groups),
 				"chosen sequence")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 190,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },

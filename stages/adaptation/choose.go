@@ -12,15 +12,13 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "choose",
-		Reads:  []stages.Artifact{tablesTrained, agentsLearned},
-		Writes: []stages.Artifact{trainingsChosen},
-		Files:  []string{TrainingsDir},
-		Run:    choose,
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "choose",
+	Reads:  []stages.Artifact{tablesTrained, agentsLearned},
+	Writes: []stages.Artifact{trainingsChosen},
+	Files:  []string{TrainingsDir},
+	Run:    choose,
+})
 
 // choose lets every controller of an adaptation with a job decide in real training.
 func choose(ctx context.Context, r *stages.Run) error {

@@ -35,18 +35,16 @@ const (
 	agentsLearned   stages.Artifact = "agents"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "deepen",
-		Reads:  []stages.Artifact{stages.Cells},
-		Writes: []stages.Artifact{tablesTrained},
-		Files:  []string{TrainingsDir, TableFile},
-		Left:   leftTables,
-		Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier",
-			List: listTrainings, Find: findTrainings},
-		Run: exhaust,
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "deepen",
+	Reads:  []stages.Artifact{stages.Cells},
+	Writes: []stages.Artifact{tablesTrained},
+	Files:  []string{TrainingsDir, TableFile},
+	Left:   leftTables,
+	Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier",
+		List: listTrainings, Find: findTrainings},
+	Run: exhaust,
+})
 
 // leftTables describes the tables by their content.
 func leftTables(r *stages.Run) ([]stages.Line, error) {

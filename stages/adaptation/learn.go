@@ -23,19 +23,17 @@ import (
 
 const learnStage = "learn"
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   learnStage,
-		Reads:  []stages.Artifact{tablesTrained},
-		Writes: []stages.Artifact{agentsLearned},
-		Files:  []string{AgentsDir},
-		Left:   leftAgents,
-		Pieces: &stages.Pieces{
-			Title: "agents", Noun: "agent training", Earlier: "trained earlier", List: listAgents, Find: findAgent,
-		},
-		Run: learnAll,
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   learnStage,
+	Reads:  []stages.Artifact{tablesTrained},
+	Writes: []stages.Artifact{agentsLearned},
+	Files:  []string{AgentsDir},
+	Left:   leftAgents,
+	Pieces: &stages.Pieces{
+		Title: "agents", Noun: "agent training", Earlier: "trained earlier", List: listAgents, Find: findAgent,
+	},
+	Run: learnAll,
+})
 
 // The files of a training, in a folder that its key names.
 const (

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -14,15 +13,14 @@ import (
 // AdaptationObjective is the name of this kind of picture.
 const AdaptationObjective = "adaptation_objective"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 131, Name: AdaptationObjective, Section: "adaptation",
-			Doc: "the mean reward of agents by episode, a panel an agent",
-		},
-		Draw: adaptationObjective,
-	})
-}
+var _ = picture(131, AdaptationObjective, "the mean reward of agents by episode, a panel an agent", func(s deepeningStudy) (out []pictures.Figure, _ error) {
+	for _, name := range s.controllers {
+		if curves := s.curves(name); len(curves) > 0 {
+			out = append(out, objectiveFigure(s.name, name, curves))
+		}
+	}
+	return out, nil
+})
 
 // learningCurve has the rewards of one agent's seeds.
 type learningCurve struct {
@@ -30,22 +28,6 @@ type learningCurve struct {
 	seeds []path
 	// lessons are where a lesson after the first begins.
 	lessons []float64
-}
-
-func adaptationObjective(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := deepeningStudies(d)
-	if err != nil {
-		return nil, err
-	}
-	var out []pictures.Figure
-	for _, s := range all {
-		for _, name := range s.controllers {
-			if curves := s.curves(name); len(curves) > 0 {
-				out = append(out, objectiveFigure(s.name, name, curves))
-			}
-		}
-	}
-	return out, nil
 }
 
 // curves are those of a controller, by what it learned on.
@@ -114,7 +96,7 @@ func objectiveFigure(study, controller string, curves []learningCurve) pictures.
 			Caption: "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, a line a seed; the colour " +
 				"says on which scenarios it learns. Where it learns several in turn, a vertical line is the " +
 				"beginning of the next." +
-				someOf(len(shown), len(curves), "training")},
+				pictures.SomeOf(len(shown), len(curves), "training")},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 210,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
 	}

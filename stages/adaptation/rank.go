@@ -14,25 +14,23 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "rank",
-		Reads:  []stages.Artifact{agentsLearned, trainingsChosen},
-		Writes: []stages.Artifact{stages.Findings},
-		Files: []string{Ranking.File, Choices.File, Sequences.File, Lessons.File,
-			Courses.File},
-		Left: leftRankings,
-		Run: func(_ context.Context, r *stages.Run) error {
-			var out Tables
-			for _, s := range studies(r.Dir, r.Experiment) {
-				if err := study(r.Dir, s, &out); err != nil {
-					return err
-				}
+var _ = stages.Register(&stages.Stage{
+	Name:   "rank",
+	Reads:  []stages.Artifact{agentsLearned, trainingsChosen},
+	Writes: []stages.Artifact{stages.Findings},
+	Files: []string{Ranking.File, Choices.File, Sequences.File, Lessons.File,
+		Courses.File},
+	Left: leftRankings,
+	Run: func(_ context.Context, r *stages.Run) error {
+		var out Tables
+		for _, s := range studies(r.Dir, r.Experiment) {
+			if err := study(r.Dir, s, &out); err != nil {
+				return err
 			}
-			return out.Write(r.Dir)
-		},
-	})
-}
+		}
+		return out.Write(r.Dir)
+	},
+})
 
 // leftRankings describes the tables: what they were made from beside the agents.
 func leftRankings(r *stages.Run) ([]stages.Line, error) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -449,7 +450,7 @@ func kept(courses []CourseRow) string {
 		slices.Sort(over)
 		slices.Sort(steps)
 		text = fmt.Sprintf("In %s programs stopped %s the end of their budget in the median, and %s it at the "+
-			"latest; a step takes %s in the median of the trainings, and %s in the slowest.", tell.Plural(len(over),
+			"latest; a step takes %s in the median of the trainings, and %s in the slowest.", schema.Plural(len(over),
 			"real training"),
 			around(stats.Quantile(over, 0.5)), around(over[len(over)-1]), millis(stats.Quantile(steps, 0.5)),
 			millis(steps[len(steps)-1]))
@@ -461,7 +462,7 @@ func kept(courses []CourseRow) string {
 		}
 		text += fmt.Sprintf("At %s, the time left of the budget as the program has it differs from that of the "+
 			"scheduler by %s in the median, %s at 95%%, and %s at most: the way of the report is part of it.",
-			tell.Plural(len(told), "report"),
+			schema.Plural(len(told), "report"),
 			millis(stats.Quantile(told, 0.5)), millis(stats.Quantile(told, 0.95)), millis(told[len(told)-1]))
 	}
 	return text

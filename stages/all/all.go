@@ -14,6 +14,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"
 	_ "github.com/tfexp/tfexp/stages/estimate"
 	_ "github.com/tfexp/tfexp/stages/execute"
+	_ "github.com/tfexp/tfexp/stages/external"
 	_ "github.com/tfexp/tfexp/stages/plot"
 	_ "github.com/tfexp/tfexp/stages/profile"
 	_ "github.com/tfexp/tfexp/stages/reference"

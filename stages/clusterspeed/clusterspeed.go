@@ -15,20 +15,18 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "clusterspeed",
-		Reads:  []stages.Artifact{stages.Cells}, // its key has the whole plan: no cells are added later
-		Writes: []stages.Artifact{stages.Findings, stages.Sections},
-		Files:  []string{ClusterSpeeds.File},
-		Key: func(*stages.Run) ([]stages.Line, error) {
-			return []stages.Line{{Label: "clusterspeed", Value: version}}, nil
-		},
-		Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
-		Always: true,
-		Run:    func(_ context.Context, r *stages.Run) error { return write(r.Dir, Asked.Of(r.Plan)) },
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "clusterspeed",
+	Reads:  []stages.Artifact{stages.Cells}, // its key has the whole plan: no cells are added later
+	Writes: []stages.Artifact{stages.Findings, stages.Sections},
+	Files:  []string{ClusterSpeeds.File},
+	Key: func(*stages.Run) ([]stages.Line, error) {
+		return []stages.Line{{Label: "clusterspeed", Value: version}}, nil
+	},
+	Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
+	Always: true,
+	Run:    func(_ context.Context, r *stages.Run) error { return write(r.Dir, Asked.Of(r.Plan)) },
+})
 
 const (
 	// version is part of the key: raise it when the table is written differently.

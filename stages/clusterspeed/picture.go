@@ -15,17 +15,15 @@ import (
 // ClusterSpeed is the name of this kind of picture.
 const ClusterSpeed = "cluster_speed"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 110, Name: ClusterSpeed,
-			Doc: "the speed of measured clusters against their workers, for each number of parameter servers, with " +
-				"the fitted law",
-			Section: "estimates",
-		},
-		Draw: clusterSpeed,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 110, Name: ClusterSpeed,
+		Doc: "the speed of measured clusters against their workers, for each number of parameter servers, with " +
+			"the fitted law",
+		Section: "estimates",
+	},
+	Draw: clusterSpeed,
+})
 
 // clusterSpeed draws, for each table, a panel for each model and device, with a line for each number of parameter
 // servers.

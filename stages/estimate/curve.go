@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Timings are run times of one program by threads, all else the same.
@@ -30,19 +30,19 @@ var threadColumns = []string{"threads", "cores", "coresperc", "numthreads", "cpu
 
 // ReadTimings reads a table with a column of threads (or cores) and one of seconds.
 // Rows that differ in another column belong to another group. Malformed lines are
-// *LineError, all of them joined.
+// *workload.LineError, joined.
 func ReadTimings(r io.Reader, file string) ([]Timings, error) {
-	in, header, err := openTable(r, file)
-	if err != nil {
-		return nil, err
-	}
-	threads, at := pick(header, threadColumns), pick(header, timeColumns)
-	if threads < 0 || at < 0 {
-		return nil, fmt.Errorf("read %s: there is no column of threads (threads, cores) or of seconds (seconds, time) "+
-			"among %s", file, strings.Join(header, ", "))
-	}
 	var groups []Timings
-	bad, err := eachRow(in, file, header, func(_ int, record []string) error {
+	var header []string
+	var threads, at int
+	_, err := workload.EachRow(file, r, false, func(columns []string) error {
+		header, threads, at = slices.Clone(columns), pick(columns, threadColumns), pick(columns, timeColumns)
+		if threads < 0 || at < 0 {
+			return fmt.Errorf("there is no column of threads (threads, cores) or of seconds (seconds, time) among %s",
+				strings.Join(header, ", "))
+		}
+		return nil
+	}, func(_ int, record []string) error {
 		n, err := strconv.Atoi(strings.TrimSpace(record[threads]))
 		if err != nil || n < 1 {
 			return fmt.Errorf("%s %q is not a whole number of at least 1", header[threads], record[threads])
@@ -67,9 +67,6 @@ func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 	})
 	if err != nil {
 		return nil, err
-	}
-	if len(bad) > 0 {
-		return nil, errors.Join(bad...)
 	}
 	for _, g := range groups {
 		slices.SortStableFunc(g.Points, func(a, b Timing) int { return a.Threads - b.Threads })

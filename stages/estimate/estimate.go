@@ -119,23 +119,21 @@ func addRuns(runs *[]estimator.Run, c stages.PastCell) {
 	})
 }
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "estimate",
-		Reads:  []stages.Artifact{stages.Samples},
-		Writes: []stages.Artifact{stages.Estimates},
-		Left: func(r *stages.Run) ([]stages.Line, error) {
-			var lines []stages.Line
-			rows, _ := r.Estimates()
-			for _, row := range rows {
-				lines = append(lines, stages.Line{Label: "estimate." + row.Job, Value: fmt.Sprintf("%+v", row)})
-			}
-			return lines, nil
-		},
-		Recall: recall,
-		Run:    run,
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "estimate",
+	Reads:  []stages.Artifact{stages.Samples},
+	Writes: []stages.Artifact{stages.Estimates},
+	Left: func(r *stages.Run) ([]stages.Line, error) {
+		var lines []stages.Line
+		rows, _ := r.Estimates()
+		for _, row := range rows {
+			lines = append(lines, stages.Line{Label: "estimate." + row.Job, Value: fmt.Sprintf("%+v", row)})
+		}
+		return lines, nil
+	},
+	Recall: recall,
+	Run:    run,
+})
 
 // run fits the samples and writes estimates.csv and samples.csv.
 func run(_ context.Context, r *stages.Run) error {

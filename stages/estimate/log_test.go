@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // shape is the names of runs and their marks, as "a 0@0 10@5".
@@ -62,11 +63,11 @@ func TestReadLogRefuses(t *testing.T) {
 		{"no time", "Step,Loss\n1,2\n", "no column of times"},
 		{"prose", "hello\nworld\n", "must be CSV"},
 		{"a broken time-writer line", "<TIME_WRITTER_OUTPUT>[1, x, 2]</TIME_WRITTER_OUTPUT>\n", "log: line 1"},
-		{"a quote", "Step,Time\n1,\"2\n", "log line 2"},
-		{"a quote in the first column", "Step,Time\n\"0,0\n1,10\n", "log line 2"},
-		{"later than any clock", "Step,Time\n0,0\n1,1e308\n", `log line 3: Time "1e308" is not a time`},
-		{"below zero", "Step,Time\n-1,2\n", `log line 2: Step "-1" is not a whole number of at least 0`},
-		{"not finite", "Step,Time\n1,NaN\n", `log line 2: Time "NaN" is not a time`},
+		{"a quote", "Step,Time\n1,\"2\n", "log:2"},
+		{"a quote in the first column", "Step,Time\n\"0,0\n1,10\n", "log:2"},
+		{"later than any clock", "Step,Time\n0,0\n1,1e308\n", `log:3: Time "1e308" is not a time`},
+		{"below zero", "Step,Time\n-1,2\n", `log:2: Step "-1" is not a whole number of at least 0`},
+		{"not finite", "Step,Time\n1,NaN\n", `log:2: Time "NaN" is not a time`},
 	} {
 		_, _, err := ReadLog(strings.NewReader(test.log), "log", false)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
@@ -74,14 +75,18 @@ func TestReadLogRefuses(t *testing.T) {
 		}
 	}
 	_, _, err := ReadLog(strings.NewReader("Step,Time\n1\n2,x\n"), "log", false)
-	var line *LineError
+	var line *workload.LineError
 	if !errors.As(err, &line) || line.Line != 2 || line.File != "log" {
 		t.Errorf("%v does not name the line", err)
 	}
 	many := "Step,Time\n" + strings.Repeat("x,1\n", 50)
 	_, _, err = ReadLog(strings.NewReader(many), "log", false)
-	if err == nil || !strings.Contains(err.Error(), "30 more malformed lines") {
+	if err == nil || strings.Count(err.Error(), "\n") != workload.MaxErrors-1 {
 		t.Errorf("50 malformed lines are reported as %v", err)
+	}
+	_, warnings, err := ReadLog(strings.NewReader(many+"1,1\n"), "log", true)
+	if n := len(warnings); err != nil || n != workload.MaxErrors+1 || warnings[n-1] != "log: 30 more malformed lines (skipped)" {
+		t.Errorf("50 malformed lines are skipped with %q, %v", warnings, err)
 	}
 	runs, warnings, err := ReadLog(strings.NewReader("Step,Time\n0,1\nx,1\n5,3\n"), "log", true)
 	if err != nil || len(runs) != 1 || len(runs[0].Marks) != 2 || len(warnings) != 1 {

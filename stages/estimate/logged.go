@@ -3,7 +3,6 @@ package estimate
 import (
 	"bufio"
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -323,23 +322,9 @@ func (r LoggedRun) Last() int {
 	return len(r.Units)
 }
 
-// LineError is a malformed line of a log.
-type LineError struct {
-	File string
-	Line int
-	Err  error
-}
-
-func (e *LineError) Error() string { return fmt.Sprintf("%s line %d: %v", e.File, e.Line, e.Err) }
-
-func (e *LineError) Unwrap() error { return e.Err }
-
 // mostSeconds is the latest time that a log may have: clocks count from 1970 at
 // the earliest, some in milliseconds. Beyond it sums of times lose their seconds.
 const mostSeconds = 1e15
-
-// mostLines bounds the malformed lines that are reported for one log.
-const mostLines = 20
 
 // The names of columns, in lower case without spaces and underscores.
 var (
@@ -359,7 +344,7 @@ func columnName(s string) string {
 
 // ReadLog reads the runs of a training log: CSV with a header, or the output of a
 // program that speaks the job contract (progress lines, time-writer line). Malformed
-// lines are *LineError, all of them joined, or, with lenient, skipped and returned as
+// lines are *workload.LineError, joined, or, with lenient, skipped and returned as
 // warnings; a log without steps and times is an error.
 func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -416,7 +401,6 @@ type csvRow struct {
 // csvLog collects the rows of a log by run.
 type csvLog struct {
 	file     string
-	header   []string
 	step, at int   // the columns of steps and times
 	by       []int // the columns whose values name a run
 
@@ -430,24 +414,21 @@ type csvLog struct {
 }
 
 func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
-	r, header, err := openTable(in, file)
-	if err != nil {
-		return nil, nil, err
-	}
-	l := &csvLog{
-		file: file, header: header, step: pick(header, stepColumns), at: pick(header, timeColumns),
-		rows: map[string][]csvRow{}, again: map[string]int{}, until: map[string]float64{},
-	}
-	if l.at < 0 {
-		return nil, nil, fmt.Errorf("read %s: there is no column of times (wall_time, time, elapsed_s, seconds) among %s",
-			file, strings.Join(header, ", "))
-	}
-	for i, h := range header {
-		if i != l.step && i != l.at && slices.Contains(runColumns, columnName(h)) {
-			l.by = append(l.by, i)
+	l := &csvLog{file: file, rows: map[string][]csvRow{}, again: map[string]int{}, until: map[string]float64{}}
+	var header []string
+	l.bad, err = workload.EachRow(file, in, lenient, func(columns []string) error {
+		header, l.step, l.at = slices.Clone(columns), pick(columns, stepColumns), pick(columns, timeColumns)
+		if l.at < 0 {
+			return fmt.Errorf("there is no column of times (wall_time, time, elapsed_s, seconds) among %s",
+				strings.Join(header, ", "))
 		}
-	}
-	l.bad, err = eachRow(r, file, header, func(line int, record []string) error {
+		for i, h := range header {
+			if i != l.step && i != l.at && slices.Contains(runColumns, columnName(h)) {
+				l.by = append(l.by, i)
+			}
+		}
+		return nil
+	}, func(line int, record []string) error {
 		row, err := readRow(record, l.step, l.at, header)
 		if err == nil {
 			l.add(line, record, row)
@@ -457,64 +438,10 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(l.bad) > 0 && !lenient {
-		return nil, nil, errors.Join(l.bad...)
-	}
 	if runs = l.runs(); len(runs) == 0 {
 		return nil, nil, fmt.Errorf("read %s: there are no rows below the header", file)
 	}
 	return runs, l.warnings(), nil
-}
-
-// openTable begins to read a table, and returns its header.
-func openTable(r io.Reader, file string) (*csv.Reader, []string, error) {
-	in := csv.NewReader(workload.BoundRows(r))
-	in.FieldsPerRecord = -1
-	header, err := in.Read()
-	if errors.Is(err, io.EOF) {
-		err = errors.New("the table is empty")
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", file, err)
-	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff")
-	return in, header, nil
-}
-
-// eachRow calls take for each row below the header, and returns the first mostLines malformed lines: *LineError, and how
-// many others there are.
-func eachRow(in *csv.Reader, file string, header []string, take func(line int, record []string) error) ([]error, error) {
-	var bad []error
-	many := 0
-	for {
-		record, err := in.Read()
-		if err == io.EOF {
-			break
-		}
-		line := 0
-		var parse *csv.ParseError
-		switch {
-		case errors.As(err, &parse):
-			line, err = parse.StartLine, parse.Err
-		case err != nil:
-			return nil, fmt.Errorf("read %s: %w", file, err)
-		case len(record) != len(header):
-			line, _ = in.FieldPos(0)
-			err = fmt.Errorf("%d fields instead of %d", len(record), len(header))
-		default:
-			line, _ = in.FieldPos(0)
-			err = take(line, record)
-		}
-		if err != nil {
-			if many++; many <= mostLines {
-				bad = append(bad, &LineError{file, line, err})
-			}
-		}
-	}
-	if many > len(bad) {
-		bad = append(bad, fmt.Errorf("%s: %d more malformed lines", file, many-len(bad)))
-	}
-	return bad, nil
 }
 
 // add appends a row to its run.
@@ -562,11 +489,14 @@ func (l *csvLog) runs() []LoggedRun {
 // warnings returns what is wrong with the log but does not keep it from being used.
 func (l *csvLog) warnings() []string {
 	var warnings []string
-	for _, e := range l.bad {
+	for _, e := range l.bad[:min(len(l.bad), workload.MaxErrors)] {
 		warnings = append(warnings, e.Error()+" (skipped)")
 	}
+	if more := len(l.bad) - workload.MaxErrors; more > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s: %d more malformed lines (skipped)", l.file, more))
+	}
 	if len(l.back) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s line %d: the time decreases while the steps increase "+
+		warnings = append(warnings, fmt.Sprintf("%s:%d: the time decreases while the steps increase "+
 			"(%d such lines): rows are sorted by time", l.file, l.back[0], len(l.back)))
 	}
 	return warnings

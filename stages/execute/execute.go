@@ -44,9 +44,9 @@ type hooks struct {
 }
 
 // loop is the scheduler's loop over the task's cell on an engine.
-func loop(t stages.Task, on scheduler.Engine, to scheduler.Recorder) scheduler.Run {
+func loop(t stages.Task, by stages.Decider, on scheduler.Engine, to scheduler.Recorder) scheduler.Run {
 	return scheduler.Run{
-		Policy: t.Policy, Cluster: t.Setup.Cluster, Jobs: t.Setup.Jobs, Resizes: t.Resizes,
+		Policy: by, Cluster: t.Setup.Cluster, Jobs: t.Setup.Jobs, Resizes: t.Resizes,
 		Engine: on, Online: online(t.Online), Outlook: bySpeed(t.Speeds), Recorder: to,
 		EventsOnly: t.Records == record.MetricsOnly, Until: t.Until,
 	}
@@ -87,7 +87,8 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	if h.begun != nil {
 		all = append(all, &opening{call: h.begun})
 	}
-	run := loop(c, on, nil)
+	by := c.Decider(ctx)
+	run := loop(c, by, on, nil)
 	run.Streamed = true
 	steering, decided, err := steer(&c, on)
 	if err != nil {
@@ -104,10 +105,10 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	}
 	outcome, err := run.Execute(ctx)
 	recorded()
-	if ctx.Err() != nil {
+	out := record.Cell{Seconds: time.Since(began).Seconds(), Busy: -1}
+	if by.Close(&out); ctx.Err() != nil {
 		return record.Cell{}, ctx.Err()
 	}
-	out := record.Cell{Seconds: time.Since(began).Seconds(), Busy: -1}
 	if err != nil {
 		out.Error = err.Error()
 	} else if validator.Close(&outcome); validator.Count() > 0 {

@@ -12,16 +12,14 @@ import (
 )
 
 // The stage fidelity simulates every finished real cell from the fitted estimates, so that the report can compare the two.
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "fidelity",
-		Reads:  []stages.Artifact{stages.Cells, stages.Estimates},
-		Writes: []stages.Artifact{stages.Twins},
-		Left:   leftTwins,
-		Always: true,
-		Run:    runTwins,
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "fidelity",
+	Reads:  []stages.Artifact{stages.Cells, stages.Estimates},
+	Writes: []stages.Artifact{stages.Twins},
+	Left:   leftTwins,
+	Always: true,
+	Run:    runTwins,
+})
 
 // runTwins simulates the finished real cells with the same policy, arrivals and
 // scheduler code, each into a folder within the cell's own. A twin that was made

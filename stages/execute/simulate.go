@@ -43,7 +43,9 @@ func Outcome(ctx context.Context, t stages.Task) (scheduler.Outcome, error) {
 	if err != nil {
 		return scheduler.Outcome{}, err
 	}
-	run := loop(t, on, nil)
+	by := t.Decider(ctx)
+	defer by.Close(nil)
+	run := loop(t, by, on, nil)
 	run.EventsOnly = false
 	return run.Execute(ctx)
 }

@@ -17,16 +17,14 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:    stage,
-		Reads:   []stages.Artifact{stages.Samples, stages.Estimates},
-		Writes:  []stages.Artifact{stages.Cells},
-		Left:    left,
-		Predict: Outcome,
-		Run:     run,
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:    stage,
+	Reads:   []stages.Artifact{stages.Samples, stages.Estimates},
+	Writes:  []stages.Artifact{stages.Cells},
+	Left:    left,
+	Predict: Outcome,
+	Run:     run,
+})
 
 const stage = "execute"
 
@@ -138,16 +136,42 @@ func (e *execution) sideBySide(ctx context.Context, cells []int) error {
 		limit = runtime.GOMAXPROCS(0) + 1 // one of them may wait for the disk
 	}
 	g.SetLimit(limit)
-	for _, i := range cells {
+	for _, chain := range e.chains(cells) {
 		if within.Err() != nil {
 			break
 		}
-		g.Go(func() error { return e.cell(within, i) })
+		g.Go(func() error {
+			for _, i := range chain {
+				if err := e.cell(within, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
 	return ctx.Err()
+}
+
+// chains divides cells into those that run one after the other: the replicates of a policy that learns.
+func (e *execution) chains(cells []int) (chains [][]int) {
+	learns, at := map[string]bool{}, map[string]int{}
+	for _, c := range e.File().Cells {
+		learns[c.Policy.Name] = c.Policy.Program().Learns
+	}
+	for _, i := range cells {
+		c := e.Plan.Cells[i]
+		family := c.Workload + " " + c.Hardware + " " + c.Variant()
+		k, begun := at[family]
+		if !begun || !learns[c.Policy] {
+			k, at[family] = len(chains), len(chains)
+			chains = append(chains, nil)
+		}
+		chains[k] = append(chains[k], i)
+	}
+	return chains
 }
 
 // cell runs one cell and has it recorded.

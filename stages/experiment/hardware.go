@@ -3,12 +3,12 @@ package experiment
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/market"
+	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -64,7 +64,7 @@ type Hardware struct {
 	Cluster scheduler.Cluster
 	// Overheads, Contention and Noise are for simulated hardware. Without Overheads
 	// those apply that were measured with the samples of the jobs.
-	Overheads *Overheads
+	Overheads *simulated.Overheads
 	// Contention slows jobs down by what their neighbours hold; nil for none.
 	Contention *Contention
 	// Noise is the relative standard deviation of run times (lognormal).
@@ -80,11 +80,4 @@ type Hardware struct {
 	Lacks []string
 	// At has the source range of each argument that the file sets.
 	At map[string]experiments.Range
-}
-
-// Overheads are times that an action costs the job it is done to.
-type Overheads struct {
-	Start, Pause, Resume, Resize time.Duration
-	// Migrate is the cost of going on on another node, in the place of Resume.
-	Migrate time.Duration
 }

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -13,15 +14,13 @@ import (
 // Accuracy is the name of this kind of picture.
 const Accuracy = "accuracy"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 45, Name: Accuracy,
-			Doc: "the accuracy that jobs reported, over the time since their start",
-		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.accuracies() },
-	})
-}
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 45, Name: Accuracy,
+		Doc: "the accuracy that jobs reported, over the time since their start",
+	},
+	Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.accuracies() },
+})
 
 // mostTrained bounds the jobs of a variant whose curves are drawn.
 const mostTrained = 60
@@ -59,8 +58,8 @@ func (d *Data) accuracies() ([]Figure, error) {
 			noun = "policy"
 		}
 		caption := fmt.Sprintf("Thin: the accuracy that each job reported (%s). Thick: the mean of those that finished, as "+
-			"long as half of them train; one that has ended keeps its last.", Plural(jobs, "job")) +
-			someOf(mostLines, len(all), noun)
+			"long as half of them train; one that has ended keeps its last.", schema.Plural(jobs, "job")) +
+			SomeOf(mostLines, len(all), noun)
 		if most > mostTrained {
 			caption += fmt.Sprintf(" Of each line, the first %d jobs have a curve.", mostTrained)
 		}

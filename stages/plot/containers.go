@@ -19,16 +19,14 @@ import (
 // Containers is the name of this kind of picture.
 const Containers = "containers"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 90, Name: Containers,
-			Doc:     "what containers used over time",
-			OfCells: "pictures of what containers used",
-		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.containers(a.MaxCells) },
-	})
-}
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 90, Name: Containers,
+		Doc:     "what containers used over time",
+		OfCells: "pictures of what containers used",
+	},
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.containers(a.MaxCells) },
+})
 
 // containers draws what the containers of each cell used over time: CPU and
 // memory, and the cores that they held. Experiments without containers get no
@@ -57,7 +55,7 @@ func (d *Data) containers(most int) ([]Figure, error) {
 	}
 	if cells > most {
 		for i := range out {
-			out[i].Caption += someOf(most, cells, "cell")
+			out[i].Caption += SomeOf(most, cells, "cell")
 		}
 	}
 	return out, nil

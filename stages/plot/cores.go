@@ -30,38 +30,37 @@ type overTime struct {
 	most func(record.Cell) int
 }
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 50, Name: Cores,
-			Doc: "cores in use",
-		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) {
-			return d.overTime(overTime{
-				kind: Cores, title: "Cores in use over time", caption: "Filled: cores held by running jobs. Dashed line: all " +
-					"cores.",
-				of:   func(o *measure.Occupancy) float64 { return float64(o.CoresHeld) },
-				most: func(c record.Cell) int { return c.Cores },
-			})
-		},
-	})
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 52, Name: Queue,
-			Doc:       "how many jobs wait, queued or paused",
-			OnRequest: "since few experiments are about the queue",
-		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) {
-			return d.overTime(overTime{
-				kind: Queue, title: "Length of the queue over time",
-				caption: "Filled: jobs that wait, queued or paused. A queue that only grows says that jobs arrive faster than " +
-					"they can be done.",
-				of:   func(o *measure.Occupancy) float64 { return float64(o.Queued + o.Paused) },
-				most: func(record.Cell) int { return 0 },
-			})
-		},
-	})
-}
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 50, Name: Cores,
+		Doc: "cores in use",
+	},
+	Draw: func(d *Data, _ Ask) ([]Figure, error) {
+		return d.overTime(overTime{
+			kind: Cores, title: "Cores in use over time", caption: "Filled: cores held by running jobs. Dashed line: all " +
+				"cores.",
+			of:   func(o *measure.Occupancy) float64 { return float64(o.CoresHeld) },
+			most: func(c record.Cell) int { return c.Cores },
+		})
+	},
+})
+
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 52, Name: Queue,
+		Doc:       "how many jobs wait, queued or paused",
+		OnRequest: "since few experiments are about the queue",
+	},
+	Draw: func(d *Data, _ Ask) ([]Figure, error) {
+		return d.overTime(overTime{
+			kind: Queue, title: "Length of the queue over time",
+			caption: "Filled: jobs that wait, queued or paused. A queue that only grows says that jobs arrive faster than " +
+				"they can be done.",
+			of:   func(o *measure.Occupancy) float64 { return float64(o.Queued + o.Paused) },
+			most: func(record.Cell) int { return 0 },
+		})
+	},
+})
 
 // mostPanels bounds the variants of one picture of cores.
 const mostPanels = 8
@@ -97,7 +96,7 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 			continue
 		}
 		caption := w.caption +
-			someOf(mostPanels, len(s.variants), "policy variant")
+			SomeOf(mostPanels, len(s.variants), "policy variant")
 		out = append(out, coresFigure(w.kind, name, t, caption, panels))
 	}
 	if len(out) == 0 {

@@ -227,18 +227,10 @@ func index(list []string, s string) int {
 	return -1
 }
 
-// Plural writes a count with its noun: "1 job", "2 jobs".
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 func known(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// someOf says that only the first n of all are shown; "" when all are.
-func someOf(n, all int, noun string) string {
+// SomeOf says that only the first n of all are shown; "" when all are.
+func SomeOf(n, all int, noun string) string {
 	if n >= all {
 		return ""
 	}

@@ -23,18 +23,16 @@ import (
 // JCT is the name of this kind of picture.
 const JCT = "jct"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 20, Name: JCT,
-			Doc: "the distribution of completion times",
-			Args: []schema.Arg{
-				{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
-			},
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 20, Name: JCT,
+		Doc: "the distribution of completion times",
+		Args: []schema.Arg{
+			{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.distributions(a.By) },
-	})
-}
+	},
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.distributions(a.By) },
+})
 
 // mostLines is the number of variants that one picture tells apart.
 const mostLines = 7
@@ -87,8 +85,8 @@ func (d *Data) distributions(by string) ([]Figure, error) {
 		}
 		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates%s (%s). "+
 			"Further left is shorter.",
-			completion, over, Plural(jobs, "job")) + someOf(mostLines, len(all), noun) +
-			someOf(mostDistributions, groups, "group") + d.Sampled()
+			completion, over, schema.Plural(jobs, "job")) + SomeOf(mostLines, len(all), noun) +
+			SomeOf(mostDistributions, groups, "group") + d.Sampled()
 		out = append(out, ecdf(name, t, caption, panels))
 	}
 	if len(out) == 0 {

@@ -16,16 +16,14 @@ import (
 // Fidelity is the name of this kind of picture.
 const Fidelity = "fidelity"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 70, Name: Fidelity,
-			Doc:     "real cells above their simulation",
-			Section: "fidelity", OfCells: "schedules", AllCells: true,
-		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return fidelity(d, a.MaxCells) },
-	})
-}
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 70, Name: Fidelity,
+		Doc:     "real cells above their simulation",
+		Section: "fidelity", OfCells: "schedules", AllCells: true,
+	},
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return fidelity(d, a.MaxCells) },
+})
 
 // fidelity draws, for the first replicate of each variant, the schedule of the
 // real cell above that of its simulation, on the same time axis. Where no cell

@@ -15,16 +15,14 @@ import (
 // Gantt is the name of this kind of picture.
 const Gantt = "gantt"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 10, Name: Gantt,
-			Doc:     "cores over time with a colour for each job",
-			OfCells: "schedules", Schedule: true,
-		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.gantts(a.MaxCells) },
-	})
-}
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 10, Name: Gantt,
+		Doc:     "cores over time with a colour for each job",
+		OfCells: "schedules", Schedule: true,
+	},
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.gantts(a.MaxCells) },
+})
 
 // mostShared is how many times as long as a cell the longest of its replicate may be for them to share a time axis.
 const mostShared = 2

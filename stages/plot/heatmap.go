@@ -18,20 +18,18 @@ import (
 // Heatmap is the name of this kind of picture.
 const Heatmap = "heatmap"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 80, Name: Heatmap,
-			Doc: "a metric over two axes of the matrix as tiles",
-			Args: []schema.Arg{
-				{Name: "metric", Type: schema.String, DefaultDoc: "`mean_jct`", Example: `"mean_waiting"`},
-				{Name: "x", Type: schema.String, DefaultDoc: "the first two axes whose values are numbers", Example: `"quantum"`},
-				{Name: "y", Type: schema.String, DefaultDoc: "the next such axis", Example: `"intra"`},
-			},
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 80, Name: Heatmap,
+		Doc: "a metric over two axes of the matrix as tiles",
+		Args: []schema.Arg{
+			{Name: "metric", Type: schema.String, DefaultDoc: "`mean_jct`", Example: `"mean_waiting"`},
+			{Name: "x", Type: schema.String, DefaultDoc: "the first two axes whose values are numbers", Example: `"quantum"`},
+			{Name: "y", Type: schema.String, DefaultDoc: "the next such axis", Example: `"intra"`},
 		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.heatmaps(a.Metric, a.X, a.Y) },
-	})
-}
+	},
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.heatmaps(a.Metric, a.X, a.Y) },
+})
 
 // mostTiles bounds the values of each axis of a heat map.
 const mostTiles = 24
@@ -66,7 +64,7 @@ func (d *Data) heatmaps(metric, across, up string) ([]Figure, error) {
 		all := heats(s, x, y, m)
 		drawn := heatmap{x: x, y: y, metric: m, heats: all[:min(len(all), mostFacets)]}
 		out = append(out, drawn.figure("heatmap-"+m.Name+"-"+x.name+"-"+y.name+d.suffix(s),
-			capital(axisTitle(m))+" by "+x.name+" and "+y.name+d.place(s), someOf(mostFacets, len(all), "panel")))
+			capital(axisTitle(m))+" by "+x.name+" and "+y.name+d.place(s), SomeOf(mostFacets, len(all), "panel")))
 	}
 	return out, nil
 }

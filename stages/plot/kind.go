@@ -26,7 +26,7 @@ type Ask struct {
 var draws = map[string]func(*Data, Ask) ([]Figure, error){}
 
 // Register adds a kind of picture. It panics when one of that name exists.
-func Register(k Kind) {
-	tell.RegisterPicture(k.PictureKind)
+func Register(k Kind) tell.PictureKind {
 	draws[k.Name] = k.Draw
+	return tell.RegisterPicture(k.PictureKind)
 }

@@ -21,20 +21,18 @@ import (
 // Metrics is the name of this kind of picture.
 const Metrics = "metrics"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 30, Name: Metrics,
-			Doc: "metrics with their intervals",
-			Args: []schema.Arg{
-				{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones",
-					Example: `"mean_waiting"`},
-				{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
-			},
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 30, Name: Metrics,
+		Doc: "metrics with their intervals",
+		Args: []schema.Arg{
+			{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones",
+				Example: `"mean_waiting"`},
+			{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.metrics(a.Metric, a.By) },
-	})
-}
+	},
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.metrics(a.Metric, a.By) },
+})
 
 // mostRows bounds the variants of one picture of metrics.
 const mostRows = 12
@@ -107,7 +105,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			caption += fmt.Sprintf(" The best %d of %d policy variants by %s%s, the best first.", len(shown),
 				len(s.variants), rank.Title, of)
 		}
-		caption += someOf(mostFacets, len(groups), "group")
+		caption += SomeOf(mostFacets, len(groups), "group")
 		axis := ""
 		if by != "" {
 			axis = axisTitle(metrics[0])

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -16,16 +17,14 @@ import (
 // Predicted is the name of this kind of picture.
 const Predicted = "predicted"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 60, Name: Predicted,
-			Doc:     "predicted against actual run times",
-			Section: "estimates",
-		},
-		Draw: func(d *Data, _ Ask) ([]Figure, error) { return predicted(d) },
-	})
-}
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 60, Name: Predicted,
+		Doc:     "predicted against actual run times",
+		Section: "estimates",
+	},
+	Draw: func(d *Data, _ Ask) ([]Figure, error) { return predicted(d) },
+})
 
 // mostPoints bounds the points of a scatter plot.
 const mostPoints = 2000
@@ -64,7 +63,7 @@ func predicted(d *Data) ([]Figure, error) {
 	}
 	caption := fmt.Sprintf("Each point is a job that held its full request throughout; the line is a perfect estimate, "+
 		"the band an error of 10%% of the actual time. %d of %s (%.0f%%) are within it.",
-		within, Plural(all, "job"), 100*float64(within)/float64(all))
+		within, schema.Plural(all, "job"), 100*float64(within)/float64(all))
 	caption += d.Sampled()
 	if len(points) > mostPoints {
 		caption += fmt.Sprintf(" %d of them are drawn.", mostPoints)

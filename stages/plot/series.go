@@ -23,22 +23,20 @@ import (
 // Series is the name of this kind of picture.
 const Series = "series"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 40, Name: Series,
-			Doc: "metrics against a numeric axis of the matrix, a line a policy",
-			Args: []schema.Arg{
-				{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones",
-					Example: `"mean_waiting"`},
-				{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations",
-					Example: `"quantum"`},
-				{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
-			},
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 40, Name: Series,
+		Doc: "metrics against a numeric axis of the matrix, a line a policy",
+		Args: []schema.Arg{
+			{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones",
+				Example: `"mean_waiting"`},
+			{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations",
+				Example: `"quantum"`},
+			{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(a.Metric, a.X, a.By) },
-	})
-}
+	},
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(a.Metric, a.X, a.By) },
+})
 
 // mostFacets bounds the panels of one picture of series.
 const mostFacets = 12
@@ -127,7 +125,7 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 				ordinate: axisTitle(m),
 			}
 			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+over,
-				chosen+someOf(mostFacets, len(all), "panel")))
+				chosen+SomeOf(mostFacets, len(all), "panel")))
 		}
 	}
 	return out, nil

@@ -23,22 +23,20 @@ import (
 // Speedup is the name of this kind of picture.
 const Speedup = "speedup"
 
-func init() {
-	Register(Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 100, Name: Speedup,
-			Doc: "how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the " +
-				"universal scalability law fitted to it",
-			Args: []schema.Arg{
-				{Name: "metric", Type: schema.String, DefaultDoc: "`mean_service`", Example: `"mean_waiting"`},
-				{Name: "x", Type: schema.String, Required: true,
-					Doc: "the axis along which jobs get faster, such as that of their threads"},
-			},
-			OnRequest: "which has to be told its axis",
+var _ = Register(Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 100, Name: Speedup,
+		Doc: "how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the " +
+			"universal scalability law fitted to it",
+		Args: []schema.Arg{
+			{Name: "metric", Type: schema.String, DefaultDoc: "`mean_service`", Example: `"mean_waiting"`},
+			{Name: "x", Type: schema.String, Required: true,
+				Doc: "the axis along which jobs get faster, such as that of their threads"},
 		},
-		Draw: func(d *Data, a Ask) ([]Figure, error) { return d.speedups(a.Metric, a.X) },
-	})
-}
+		OnRequest: "which has to be told its axis",
+	},
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.speedups(a.Metric, a.X) },
+})
 
 // climb is how one variant gets faster along the axis.
 type climb struct {
@@ -77,7 +75,7 @@ func (d *Data) speedups(metric, axis string) ([]Figure, error) {
 			continue
 		}
 		few := speedup{x: x, panels: all[:min(len(all), mostFacets)]}
-		out = append(out, few.figure(name, title, m, someOf(mostFacets, len(all), "panel")))
+		out = append(out, few.figure(name, title, m, SomeOf(mostFacets, len(all), "panel")))
 	}
 	return out, nil
 }
@@ -222,7 +220,7 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) Figur
 			Caption: fmt.Sprintf("How many times shorter %s is than at %s = %s: means over the replicates with 95%% "+
 				"confidence intervals (t), paired by replicate. Lines are fitted: n / (1 + σ(n−1) + κn(n−1)), Amdahl's law, "+
 				"or with κ the universal scalability law where it tells the points better.%s%s",
-				m.Title, s.x.name, s.x.labels[0], note, someOf(mostLines, all, "line"))},
+				m.Title, s.x.name, s.x.labels[0], note, SomeOf(mostLines, all, "line"))},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)

@@ -9,21 +9,19 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "plot",
-		Reads:  []stages.Artifact{stages.Tables, stages.Cells, stages.Findings},
-		Writes: []stages.Artifact{stages.Pictures},
-		Files:  []string{record.PlotsDir},
-		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "plot", Value: version}}, nil },
-		Always: true,
-		Run: func(ctx context.Context, r *stages.Run) error {
-			pictures, err := Redraw(ctx, r.Dir)
-			r.Made(len(pictures))
-			return err
-		},
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "plot",
+	Reads:  []stages.Artifact{stages.Tables, stages.Cells, stages.Findings},
+	Writes: []stages.Artifact{stages.Pictures},
+	Files:  []string{record.PlotsDir},
+	Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "plot", Value: version}}, nil },
+	Always: true,
+	Run: func(ctx context.Context, r *stages.Run) error {
+		pictures, err := Redraw(ctx, r.Dir)
+		r.Made(len(pictures))
+		return err
+	},
+})
 
 // version is part of the key: raise it when pictures are drawn differently.
 const version = "1"

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
@@ -19,7 +20,6 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/stages"
 )
 
 // Run is one sample to take: a launch whose environment asks for Length units
@@ -206,9 +206,9 @@ func read(s *estimator.Sample, report contract.Report, run Run) {
 	}
 }
 
-func epochs(n int) string { return stages.Plural(n, "epoch") }
+func epochs(n int) string { return schema.Plural(n, "epoch") }
 
-func threads(n int) string { return stages.Plural(n, "thread") }
+func threads(n int) string { return schema.Plural(n, "thread") }
 
 // takeBeside runs a job and its copies side by side, each on its own cores, until all have ended. The sample has the
 // means of their times. It errs as take does; load may be nil.

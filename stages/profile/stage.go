@@ -7,23 +7,22 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   stage,
-		Writes: []stages.Artifact{stages.Samples},
-		Files:  []string{samplesDir},
-		Pieces: &stages.Pieces{
-			Title: "profiling", Noun: "profiling sample", Earlier: "sampled earlier", List: list, Find: find,
-		},
-		Recall: recall,
-		Run:    run,
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   stage,
+	Writes: []stages.Artifact{stages.Samples},
+	Files:  []string{samplesDir},
+	Pieces: &stages.Pieces{
+		Title: "profiling", Noun: "profiling sample", Earlier: "sampled earlier", List: list, Find: find,
+	},
+	Recall: recall,
+	Run:    run,
+})
 
 const stage = "profile"
 
@@ -60,7 +59,7 @@ func text(u *stages.Unit) string {
 	}
 	s := "on " + threads(u.Threads) + ": samples of " + strings.Join(parts, " and ") + " " + u.LengthUnit()
 	if u.Repeats > 1 {
-		s += ", " + stages.Plural(u.Repeats, "time") + " each"
+		s += ", " + schema.Plural(u.Repeats, "time") + " each"
 	}
 	return s
 }

@@ -21,20 +21,18 @@ import (
 // Asked are the numbers of others of an experiment.
 var Asked = stages.Ask("references", 50, func(x stages.Asking) []experiment.Reference { return x.References })
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "reference",
-		Reads:  []stages.Artifact{stages.Cells, stages.Tables},
-		Writes: []stages.Artifact{stages.Findings, stages.Sections},
-		Files:  []string{References.File},
-		Key: func(*stages.Run) ([]stages.Line, error) {
-			return []stages.Line{{Label: "reference", Value: version}}, nil
-		},
-		Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
-		Always: true,
-		Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "reference",
+	Reads:  []stages.Artifact{stages.Cells, stages.Tables},
+	Writes: []stages.Artifact{stages.Findings, stages.Sections},
+	Files:  []string{References.File},
+	Key: func(*stages.Run) ([]stages.Line, error) {
+		return []stages.Line{{Label: "reference", Value: version}}, nil
+	},
+	Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
+	Always: true,
+	Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
+})
 
 const (
 	// version is part of the key: raise it when the table is written differently.

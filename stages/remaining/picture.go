@@ -13,16 +13,14 @@ import (
 // Picture is the name of this kind of picture.
 const Picture = "remaining"
 
-func init() {
-	plot.Register(plot.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 65, Name: Picture,
-			Doc:     "predicted against actual time to the target loss",
-			Section: "estimates",
-		},
-		Draw: func(d *plot.Data, _ plot.Ask) ([]plot.Figure, error) { return remaining(d) },
-	})
-}
+var _ = plot.Register(plot.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 65, Name: Picture,
+		Doc:     "predicted against actual time to the target loss",
+		Section: "estimates",
+	},
+	Draw: func(d *plot.Data, _ plot.Ask) ([]plot.Figure, error) { return remaining(d) },
+})
 
 // remainingPart is the part of the runs after which the drawn predictions were made.
 const remainingPart = 0.4

@@ -14,20 +14,18 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "remaining",
-		Reads:  []stages.Artifact{stages.Cells, stages.Ending},
-		Writes: []stages.Artifact{stages.Findings},
-		Files:  []string{Remaining.File},
-		Key: func(*stages.Run) ([]stages.Line, error) {
-			return []stages.Line{{Label: "remaining", Value: version}}, nil
-		},
-		Idle:   func(r *stages.Run) bool { return len(Targets.Of(r.Plan)) == 0 },
-		Always: true,
-		Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "remaining",
+	Reads:  []stages.Artifact{stages.Cells, stages.Ending},
+	Writes: []stages.Artifact{stages.Findings},
+	Files:  []string{Remaining.File},
+	Key: func(*stages.Run) ([]stages.Line, error) {
+		return []stages.Line{{Label: "remaining", Value: version}}, nil
+	},
+	Idle:   func(r *stages.Run) bool { return len(Targets.Of(r.Plan)) == 0 },
+	Always: true,
+	Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
+})
 
 // version is part of the key: raise it when the table is written differently.
 const version = "2"

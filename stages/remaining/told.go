@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -106,8 +107,8 @@ func Sentence(all []Summary) string {
 	best, c := shown[0], covered[shown[0].Model]
 	text := fmt.Sprintf("The time to the target loss was predicted best by %s: after %s of the run it was off by %s%% on "+
 		"average (%s), and %s of %s after 10%% to 60%% of the run had the true time in their %s interval.",
-		best.Model, tell.Share(best.Part), tell.Number(best.MeanAbs), tell.Plural(best.Runs, "run"), tell.Share(c.Covered),
-		tell.Plural(c.Runs, "prediction"), tell.Share(c.Level))
+		best.Model, tell.Share(best.Part), tell.Number(best.MeanAbs), schema.Plural(best.Runs, "run"), tell.Share(c.Covered),
+		schema.Plural(c.Runs, "prediction"), tell.Share(c.Level))
 	var others []string
 	for _, s := range shown[1:] {
 		others = append(others, fmt.Sprintf("%s%% (%s)", tell.Number(s.MeanAbs), s.Model))

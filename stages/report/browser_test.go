@@ -48,6 +48,9 @@ func TestPageInABrowser(t *testing.T) {
 			turnsOff(t, p, c.dark)
 			pointsAndZooms(t, p)
 			prints(t, p)
+			if all := p.Troubles(); len(all) > 0 {
+				t.Errorf("the console says: %q", all)
+			}
 		})
 	}
 }

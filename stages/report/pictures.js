@@ -26,11 +26,6 @@
     for (const a of node.attributes) {
       if (attributes.has(a.name)) out.setAttribute(a.name, a.value);
       if (looks.has(a.name)) set(a.name, a.value);
-      if (a.name !== "style") continue;
-      for (const one of a.value.split(";")) {
-        const at = one.indexOf(":");
-        if (at > 0 && looks.has(one.slice(0, at).trim())) set(one.slice(0, at).trim(), one.slice(at + 1).trim());
-      }
     }
     for (const child of node.childNodes) {
       const made = copy(child, swap);
@@ -43,7 +38,8 @@
     const kind = "data:image/svg+xml;base64,";
     if (!image.src.startsWith(kind)) return null;
     const bytes = Uint8Array.from(atob(image.src.slice(kind.length)), (c) => c.charCodeAt(0));
-    const root = new DOMParser().parseFromString(new TextDecoder().decode(bytes), "image/svg+xml").documentElement;
+    const text = new TextDecoder().decode(bytes).replace(/<style>[^<]*<\/style>/, ""); // the page's policy forbids it
+    const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
     return root.localName === "svg" ? root : null;
   };
 

@@ -7,20 +7,18 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "report",
-		Reads:  []stages.Artifact{stages.Tables, stages.Pictures, stages.Findings, stages.Sections},
-		Writes: []stages.Artifact{stages.Report},
-		Files:  []string{record.ReportFile},
-		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "report", Value: version}}, nil },
-		Always: true,
-		Run: func(ctx context.Context, r *stages.Run) error {
-			_, err := Rewrite(ctx, r.Dir)
-			return err
-		},
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "report",
+	Reads:  []stages.Artifact{stages.Tables, stages.Pictures, stages.Findings, stages.Sections},
+	Writes: []stages.Artifact{stages.Report},
+	Files:  []string{record.ReportFile},
+	Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "report", Value: version}}, nil },
+	Always: true,
+	Run: func(ctx context.Context, r *stages.Run) error {
+		_, err := Rewrite(ctx, r.Dir)
+		return err
+	},
+})
 
 // version is part of the key: raise it when the report is written differently.
 const version = "1"

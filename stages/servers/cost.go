@@ -21,15 +21,13 @@ import (
 // CostTime is the name of this kind of picture.
 const CostTime = "cost_time"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 112, Name: CostTime,
-			Doc: "what configurations cost against the time that they take, with those that no other beats in both",
-		},
-		Draw: costTime,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 112, Name: CostTime,
+		Doc: "what configurations cost against the time that they take, with those that no other beats in both",
+	},
+	Draw: costTime,
+})
 
 // option is a configuration with its means.
 type option struct {

@@ -21,20 +21,18 @@ import (
 // Intervals is the name of this kind of picture.
 const Intervals = "intervals"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 118, Name: Intervals,
-			Doc: "how long jobs that lose their servers take, by the interval between their checkpoints, with those of " +
-				"Young and Daly",
-			Args: []schema.Arg{
-				{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations",
-					Example: `"interval_s"`},
-			},
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 118, Name: Intervals,
+		Doc: "how long jobs that lose their servers take, by the interval between their checkpoints, with those of " +
+			"Young and Daly",
+		Args: []schema.Arg{
+			{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations",
+				Example: `"interval_s"`},
 		},
-		Draw: func(d *pictures.Data, a pictures.Ask) ([]pictures.Figure, error) { return intervals(d, a.X), nil },
-	})
-}
+	},
+	Draw: func(d *pictures.Data, a pictures.Ask) ([]pictures.Figure, error) { return intervals(d, a.X), nil },
+})
 
 // intervals draws, for each job that saves its work, the mean JCT against the axis of intervals, in seconds. There is
 // nothing to draw, nor to explain, where no job saves its work after intervals that differ.

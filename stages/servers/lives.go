@@ -18,15 +18,13 @@ import (
 // Lifetimes is the name of this kind of picture.
 const Lifetimes = "lifetimes"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 114, Name: Lifetimes,
-			Doc: "how long servers live: the laws or measured curves of their nodes, and the lives that they came to",
-		},
-		Draw: lifetimes,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 114, Name: Lifetimes,
+		Doc: "how long servers live: the laws or measured curves of their nodes, and the lives that they came to",
+	},
+	Draw: lifetimes,
+})
 
 // lifetimes draws a panel for each life-time curve of the plan, with the lives of its servers. There is nothing to
 // draw, nor to explain, where no server has a life of its own.

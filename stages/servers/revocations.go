@@ -20,15 +20,13 @@ import (
 // Revocations is the name of this kind of picture.
 const Revocations = "revocations"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 116, Name: Revocations,
-			Doc: "which servers of each run were taken away, and how soon: a column a run, a tile a server",
-		},
-		Draw: revocations,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 116, Name: Revocations,
+		Doc: "which servers of each run were taken away, and how soon: a column a run, a tile a server",
+	},
+	Draw: revocations,
+})
 
 // life is how much of its run a server lived.
 type life struct {

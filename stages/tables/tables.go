@@ -10,22 +10,20 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-func init() {
-	stages.Register(&stages.Stage{
-		Name:   "tables",
-		Reads:  []stages.Artifact{stages.Cells, stages.Twins, stages.Estimates, stages.Ending},
-		Writes: []stages.Artifact{stages.Tables},
-		Files: []string{
-			record.Jobs.File, record.Metrics.File, record.Servers.File, record.Comparisons.File,
-			record.Fidelity.File, record.FidelityJobs.File, record.FidelityDecisions.File,
-			record.Accuracy.File, record.Profiling.File,
-		},
-		More:   analysis.AddedTables,
-		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "tables", Value: version}}, nil },
-		Always: true,
-		Run:    func(_ context.Context, r *stages.Run) error { return analysis.WriteTables(r.Dir) },
-	})
-}
+var _ = stages.Register(&stages.Stage{
+	Name:   "tables",
+	Reads:  []stages.Artifact{stages.Cells, stages.Twins, stages.Estimates, stages.Ending},
+	Writes: []stages.Artifact{stages.Tables},
+	Files: []string{
+		record.Jobs.File, record.Metrics.File, record.Servers.File, record.Comparisons.File,
+		record.Fidelity.File, record.FidelityJobs.File, record.FidelityDecisions.File,
+		record.Accuracy.File, record.Profiling.File,
+	},
+	More:   analysis.AddedTables,
+	Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "tables", Value: version}}, nil },
+	Always: true,
+	Run:    func(_ context.Context, r *stages.Run) error { return analysis.WriteTables(r.Dir) },
+})
 
 // version is part of the key: raise it when the tables are written differently.
 const version = "1"

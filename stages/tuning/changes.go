@@ -20,15 +20,13 @@ import (
 // Changes is the name of this kind of picture.
 const Changes = "changes"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 142, Name: Changes,
-			Doc: "the loss of a job over time, with the changes of its settings while it trained",
-		},
-		Draw: changes,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 142, Name: Changes,
+		Doc: "the loss of a job over time, with the changes of its settings while it trained",
+	},
+	Draw: changes,
+})
 
 // changed is a job that was changed while it trained.
 type changed struct {

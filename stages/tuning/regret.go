@@ -19,15 +19,13 @@ import (
 // Regret is the name of this kind of picture.
 const Regret = "regret"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 140, Name: Regret,
-			Doc: "how far the best settings so far are behind the best there are, by trial, with intervals over replicates",
-		},
-		Draw: regret,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 140, Name: Regret,
+		Doc: "how far the best settings so far are behind the best there are, by trial, with intervals over replicates",
+	},
+	Draw: regret,
+})
 
 // mostRegret is the regret in percent that a search has, in pictures, before it has
 // found anything feasible, or something worse.

@@ -23,15 +23,13 @@ import (
 // Surrogate is the name of this kind of picture.
 const Surrogate = "surrogate"
 
-func init() {
-	pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{
-			Rank: 141, Name: Surrogate,
-			Doc: "what a model of the trials expects of the objective along each setting, and over the two that matter most",
-		},
-		Draw: surrogates,
-	})
-}
+var _ = pictures.Register(pictures.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 141, Name: Surrogate,
+		Doc: "what a model of the trials expects of the objective along each setting, and over the two that matter most",
+	},
+	Draw: surrogates,
+})
 
 // landscape is the model of one replicate's trials.
 type landscape struct {

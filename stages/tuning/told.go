@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -59,7 +60,7 @@ func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 				titleOf(r.Method),
 				strings.ReplaceAll(t.Objective, "_", " "), strings.TrimSpace(significant(r.Found)+" "+
 					""+results.FindObjective(t.Objective).Unit),
-				tell.Plural(r.Runs, "run")))
+				schema.Plural(r.Runs, "run")))
 			continue
 		}
 		said = append(said, tuningSentence(e, r))

@@ -52,3 +52,20 @@ func TestInABrowser(t *testing.T) {
 		t.Errorf("the page did what it may not: %q", all)
 	}
 }
+
+// A cell that keeps its metrics alone has no events: the page shows what there is.
+func TestCellWithoutEventsInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	run := live.BeginRun(t)
+	run.Start("p-r1")
+	server := httptest.NewServer(live.WindowHandler(live.NewWatch(run.Results), live.WindowOptions{Every: 20 * time.Millisecond}))
+	defer server.Close()
+	defer server.CloseClientConnections()
+	p := resultstest.Open(t, server.URL+"/#/study/p-r1", 1280, 900, false)
+	p.Until("the cell is shown", text+`.includes("0 of 0 jobs that have arrived done")`)
+	if all := p.Troubles(); len(all) > 0 {
+		t.Errorf("the console says: %q", all)
+	}
+}

@@ -385,7 +385,8 @@ func (c *following) show(state string) *Cell {
 	n := c.ledger.Counts()
 	out := &Cell{
 		CellRef: c.ref, State: state, At: c.last, Done: n.Finished, Running: n.Running, Waiting: n.Waiting(),
-		Failed: n.Failed + n.Stopped, Names: slices.Clone(c.names), Spans: slices.Clone(c.spans), Cut: c.cut, Use: slices.Clone(c.use),
+		Failed: n.Failed + n.Stopped, Names: append([]string{}, c.names...), Spans: append([]WatchSpan{}, c.spans...), Cut: c.cut,
+		Use: append([]Use{}, c.use...), // the page reads lists, empty ones too
 	}
 	out.HeldCores, out.HeldGPUs = c.held()
 	if info := c.events.at; state == running && !c.ref.Simulated && info != nil && len(c.use) > 0 {

@@ -69,7 +69,7 @@ func WindowHandler(results *Folder, o WindowOptions) http.Handler {
 	w := &window{results: results, options: o, streams: make(chan struct{}, mostStreams)}
 	mux := http.NewServeMux()
 	for address, file := range map[string]string{
-		"/{$}": "index.html", "/app.js": "app.js", "/draw.js": "draw.js", "/app.css": "app.css",
+		"/{$}": "index.html", "/app.js": "app.js", "/draw.js": "draw.js", "/app.css": "app.css", "/icon.svg": "icon.svg",
 	} {
 		mux.HandleFunc("GET "+address, func(rw http.ResponseWriter, r *http.Request) {
 			rw.Header().Set("Content-Security-Policy", pagePolicy)
@@ -175,9 +175,9 @@ const mostRows = 1000
 
 func (w *window) experiment(name string) (shown, error) {
 	x, rows, journal, err := w.results.Experiment(name)
-	s := shown{Experiment: x, List: rows, Journal: journal}
+	s := shown{Experiment: x, List: append([]Row{}, rows...), Journal: append([]store.JournalEntry{}, journal...)}
 	if len(rows) > mostRows {
-		s.List, s.More = rows[:mostRows], len(rows)-mostRows
+		s.List, s.More = s.List[:mostRows], len(rows)-mostRows
 	}
 	return s, err
 }

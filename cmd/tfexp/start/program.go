@@ -9,9 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"text/template"
 
-	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
@@ -145,90 +143,13 @@ func (p Program) Doubts() []string {
 	return out
 }
 
-var programExperiment = template.Must(template.New("experiment").Funcs(template.FuncMap{
-	"list": func(items []string) string {
-		quoted := make([]string, len(items))
-		for i, item := range items {
-			quoted[i] = eval.Literal(item)
-		}
-		return strings.Join(quoted, ", ")
-	},
-	"join": func(items []string) string { return strings.Join(items, " and ") },
-}).Parse(`# {{.Program.File}} under three policies{{with .Program.Frameworks}}: it uses {{join .}}{{end}}.
-#
-#   tfexp plan FILE    shows what would run, and how long it takes
-#   tfexp run FILE     runs it, and says which policy was better
-{{range .Program.Doubts}}#
-# {{.}}
-{{end}}
-experiment "{{.Name}}" {
-  description = "Which order makes my training jobs finish sooner: by arrival, by remaining time, or by service so far?"
-  seed        = 1 # the same seed gives the same arrivals
-  replicates  = 3 # each cell runs this often; comparisons need at least 3
-}
-
-# The work of the program, and a shorter one.
-job "long" {
-  command = [{{list .Program.Command}}]
-  files   = [{{list .Files}}] # when one changes, its cells run again; add the data that it reads
-  epochs  = {{.Program.Epochs}}
-  threads = 1
-}
-
-job "short" {
-  command = [{{list .Program.Command}}]
-  files   = [{{list .Files}}]
-  epochs  = {{.Short}}
-  threads = 1
-}
-
-workload "mixed" {
-  submit {
-    job   = job.long
-    count = 1
-  }
-  submit {
-    job          = job.short
-    count        = 3
-    interarrival = exponential("1s")
-  }
-}
-
-# One core of this machine, so that the jobs have something to wait for.
-hardware "this_machine" {
-  engine  = "process"
-  threads = 1
-}
-
-policy "fcfs" { order = "fcfs" }
-
-# By the remaining time, which is predicted from short samples of the jobs.
-policy "srtf" { order = "srtf" }
-
-# By the service that a job has had: nothing is predicted.
-policy "las" {
-  order   = "las"
-  quantum = "1s"
-}
-
-compare "mean_jct" {
-  baseline = policy.fcfs
-  metrics  = ["mean_waiting"]
-}
-
-compare "mean_jct" {
-  baseline = policy.fcfs
-  by       = "class"
-}
-`))
-
 // Experiment writes an experiment of that name with the program. It errs for a program whose path no experiment can name.
 func (p Program) Experiment(name string) ([]byte, error) {
 	if !schema.Printable(p.File) {
 		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the program", p.File)
 	}
 	var b bytes.Buffer
-	err := programExperiment.Execute(&b, map[string]any{
+	err := experiments.ExecuteTemplate(&b, "program.hcl.tmpl", map[string]any{
 		"Program": p, "Name": name, "Files": []string{p.File}, "Short": max(2, p.Epochs/5),
 	})
 	return b.Bytes(), err

@@ -97,7 +97,7 @@ func InspectLog(path, shown string) (Log, error) {
 		return l, fmt.Errorf("read %s: %w", shown, err)
 	}
 	l.choose(heading(strings.Split(string(head), "\n")))
-	args := map[string]any{formats.ColumnsArg.Name: l.Columns}
+	args := map[string]any{"columns": l.Columns}
 	if l.Separator != "" {
 		args["separator"] = l.Separator
 	}
@@ -247,7 +247,7 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 	if l.Requested {
 		estimates = "requested"
 	}
-	err := logExperiment.Execute(&b, map[string]any{
+	err := experiments.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
 		"Log": l, "Name": name, "Arguments": l.arguments(), "Unit": unit, "Size": size,
 		"More": wider(size), "Estimates": estimates, "Long": l.Days >= 5,
 		"Days": fmt.Sprintf("%.3g", l.Days), "Doubts": doubts,

@@ -43,9 +43,9 @@ func (c Combination) String() string {
 // policy returns the policy of a combination, with the settings of a workload.
 func (c Combination) policy(w goldenWorkload) policy.Policy {
 	p := policy.Policy{
-		Order: policy.Order(c.Order), Allocation: policy.Allocation(c.Allocation), Backfill: policy.Backfill(c.Backfill),
-		Preemption: policy.Preemption(c.Preemption), Victims: policy.VictimRule(c.Victims),
-		Placement: policy.Placement(c.Placement), Settings: policy.Settings{},
+		Order: c.Order, Allocation: c.Allocation, Backfill: c.Backfill,
+		Preemption: c.Preemption, Victims: c.Victims,
+		Placement: c.Placement, Settings: policy.Settings{},
 	}
 	switch c.Order {
 	case "round_robin", "las", "fair", "priority_round_robin", "gittins":

@@ -36,7 +36,7 @@ func validAlternative(name string) bool {
 func (t *table) checkAlternatives() error {
 	for _, name := range t.alternatives {
 		if _, ok := t.at[name+"_"+factRunTime]; !ok {
-			return &ArgError{ColumnsArg.Name, fmt.Errorf("no column has the run times of the alternative %q: add %s_%s = \"…\"",
+			return &ArgError{columnsArg, fmt.Errorf("no column has the run times of the alternative %q: add %s_%s = \"…\"",
 				name, name, factRunTime)}
 		}
 		if _, ok := t.at[name+"_"+factThreads]; !ok {
@@ -119,7 +119,7 @@ func (t *table) alternative(j *scheduler.Job, name string, fields []string) (wor
 		return a, err
 	}
 	if text, ok := t.text(fields, name+"_"+factMemory); ok {
-		if a.Memory, _, err = workload.ParseMemory(text, Option(t.o, memoryUnitArg.Name, int64(1<<20))); err != nil {
+		if a.Memory, _, err = workload.ParseMemory(text, t.args.MemoryUnit); err != nil {
 			return a, err
 		}
 	}

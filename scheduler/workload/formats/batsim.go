@@ -17,14 +17,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-func init() {
-	Register(&Format{
-		Name: "batsim", Rank: 4, Endings: []string{".json"}, Holds: RunTimes | RequestedTimes, NeedsRunTimes: true,
-		Doc:    "A workload of the simulator Batsim in JSON, with profiles of the type delay. A job's class is its profile.",
-		Args:   []schema.Arg{UnitArg},
-		Reader: readBatsim, Writer: writeBatsim,
-	})
-}
+var _ = Register(&Format{
+	Name: "batsim", Rank: 4, Endings: []string{".json"}, Holds: RunTimes | RequestedTimes, NeedsRunTimes: true,
+	Doc:    "A workload of the simulator Batsim in JSON, with profiles of the type delay. A job's class is its profile.",
+	Args:   []schema.Arg{UnitArg},
+	Reader: readBatsim, Writer: writeBatsim,
+})
 
 // mostBatsim is how long a file may be, in bytes: it is in memory as a whole. A million jobs take 100 MB.
 var mostBatsim = 256 << 20

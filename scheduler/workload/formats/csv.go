@@ -22,7 +22,7 @@ var CSV = &Format{
 	Reader: readCSV, Writer: WriteCSV,
 }
 
-func init() { Register(CSV) }
+var _ = Register(CSV)
 
 // columns of the table. Times are seconds with nine decimals, which is exact; no
 // deadline, no prediction and no run time are empty fields. Resizes are instants

@@ -5,7 +5,6 @@
 package formats
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -90,20 +89,16 @@ var UnitArg = schema.Arg{
 // unit returns the value of UnitArg.
 func (o Options) unit() time.Duration { return Option(o, UnitArg.Name, time.Second) }
 
-// registry has the formats in the order of lists.
-var registry []*Format
+var registry = schema.NewRegistry("formats: format", func(f *Format) string { return f.Name },
+	func(f *Format) int { return f.Rank })
 
-// Register adds a format, and is called from an init function. It panics when
-// the name or an ending is taken, or an argument differs from another format's
+// Register adds a format. It panics when the name or an ending is taken, or an argument differs from another format's
 // argument of that name.
-func Register(f *Format) {
-	if f.Name == "" || f.Doc == "" || f.Reader == nil {
-		panic(fmt.Sprintf("formats: %q needs a name, a documentation and a reader", f.Name))
+func Register(f *Format) *Format {
+	if f.Doc == "" || f.Reader == nil {
+		panic(fmt.Sprintf("formats: %q needs a documentation and a reader", f.Name))
 	}
-	for _, other := range registry {
-		if other.Name == f.Name {
-			panic(fmt.Sprintf("formats: %q is registered twice", f.Name))
-		}
+	for _, other := range registry.All() {
 		for _, ending := range f.Endings {
 			if slices.Contains(other.Endings, ending) {
 				panic(fmt.Sprintf("formats: %q and %q have the ending %s", other.Name, f.Name, ending))
@@ -115,17 +110,11 @@ func Register(f *Format) {
 			}
 		}
 	}
-	registry = append(registry, f)
-	slices.SortFunc(registry, func(a, b *Format) int {
-		if (a.Rank == 0) != (b.Rank == 0) {
-			return cmp.Compare(b.Rank, a.Rank)
-		}
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), strings.Compare(a.Name, b.Name))
-	})
+	return registry.Add(f)
 }
 
 // All returns the formats in the order of lists.
-func All() []*Format { return slices.Clone(registry) }
+func All() []*Format { return registry.All() }
 
 // Names returns the names of formats.
 func Names(list []*Format) []string {
@@ -143,22 +132,20 @@ func Writable() []*Format {
 
 // Find returns the format of that name, or nil.
 func Find(name string) *Format {
-	i := slices.IndexFunc(registry, func(f *Format) bool { return f.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return registry[i]
+	f, _ := registry.Find(name)
+	return f
 }
 
 // Of recognises the format of a file by its name, which may end in .gz. It
 // returns nil when the name does not show the format.
 func Of(file string) *Format {
 	ending := filepath.Ext(strings.TrimSuffix(strings.ToLower(file), ".gz"))
-	i := slices.IndexFunc(registry, func(f *Format) bool { return slices.Contains(f.Endings, ending) })
-	if i < 0 {
-		return nil
+	for _, f := range registry.All() {
+		if slices.Contains(f.Endings, ending) {
+			return f
+		}
 	}
-	return registry[i]
+	return nil
 }
 
 // String returns the name.
@@ -179,7 +166,7 @@ type Arg struct {
 // Args returns the arguments of all formats, each once.
 func Args() []Arg {
 	var args []Arg
-	for _, f := range registry {
+	for _, f := range registry.All() {
 		for _, a := range f.Args {
 			i := slices.IndexFunc(args, func(b Arg) bool { return b.Name == a.Name })
 			if i < 0 {

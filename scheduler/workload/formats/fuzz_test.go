@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -66,10 +67,10 @@ func FuzzColumns(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text, mapping, unit string) {
-		columns := map[string]string{}
+		var columns []schema.Setting
 		for pair := range strings.SplitSeq(mapping, ",") {
 			fact, column, _ := strings.Cut(pair, "=")
-			columns[fact] = column
+			columns = append(columns, schema.Setting{Name: fact, Value: column})
 		}
 		length, err := time.ParseDuration(unit)
 		if err != nil || length <= 0 {
@@ -77,7 +78,7 @@ func FuzzColumns(f *testing.F) {
 		}
 		for _, lenient := range []bool{false, true} {
 			tr, err := Find("table").Read("f", strings.NewReader(text), Options{Lenient: lenient,
-				Args: map[string]any{ColumnsArg.Name: columns, UnitArg.Name: length}})
+				Args: map[string]any{"columns": columns, UnitArg.Name: length}})
 			if err != nil {
 				continue
 			}

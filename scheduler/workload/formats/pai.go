@@ -15,7 +15,7 @@ func init() {
 			"of `inst_num` like instances, whose `plan_gpu` and `plan_cpu` are hundredths of a device; their sums are " +
 			"rounded up. Its class is the name of the task. The table has no times of submission: jobs arrive when they " +
 			"started.",
-		Args: tableArgs(),
+		Args: describedTable(),
 		Reader: (&layout{
 			columns: columns, gpuScale: 0.01, cpuScale: 0.01, times: "inst_num", repeats: true,
 			names: []string{

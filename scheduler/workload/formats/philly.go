@@ -11,25 +11,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // The log of Microsoft's Philly (M. Jeon and others, "Analysis of Large-Scale Multi-Tenant GPU
 // Clusters for DNN Training Workloads", ATC 2019).
-func init() {
-	Register(&Format{
-		Name: "philly", Rank: 12, Holds: tableHolds,
-		Doc: "The log of Microsoft's Philly: `cluster_job_log`, a list of jobs in JSON, or a CSV file derived from it " +
-			"(columns such as `jobid`, `submitted_time`, `duration` or `run_time`, `gpus` or `num_gpus`, `vc`, `user`). A " +
-			"job's GPUs are those of its last attempt, on as many nodes if each has the same number; its run time is the " +
-			"sum of all attempts; its class is its virtual cluster. Jobs without an attempt that began and ended never " +
-			"ran.",
-		Args:   tableArgs(),
-		Reader: readPhilly,
-	})
-}
+var _ = Register(&Format{
+	Name: "philly", Rank: 12, Holds: tableHolds,
+	Doc: "The log of Microsoft's Philly: `cluster_job_log`, a list of jobs in JSON, or a CSV file derived from it " +
+		"(columns such as `jobid`, `submitted_time`, `duration` or `run_time`, `gpus` or `num_gpus`, `vc`, `user`). A " +
+		"job's GPUs are those of its last attempt, on as many nodes if each has the same number; its run time is the " +
+		"sum of all attempts; its class is its virtual cluster. Jobs without an attempt that began and ended never " +
+		"ran.",
+	Args:   describedTable(),
+	Reader: readPhilly,
+})
 
 // phillyTable is the layout of CSV files derived from the log.
 var phillyTable = layout{columns: map[string][]string{
@@ -111,7 +108,7 @@ func readPhilly(file string, r io.Reader, o Options) (workload.Trace, error) {
 	}
 	lines := &lineCounter{Reader: in}
 	decoder := json.NewDecoder(lines)
-	t := table{layout: &phillyTable, o: o}
+	t := table{layout: &phillyTable, o: o, args: o.tableArgs()}
 	var found []error
 	fail := func(err error) {
 		found = append(found, &workload.LineError{File: file, Line: lines.at(decoder.InputOffset()), Err: err})
@@ -157,7 +154,7 @@ func readPhilly(file string, r io.Reader, o Options) (workload.Trace, error) {
 
 // philly adds a job of the list.
 func (t *table) philly(line int, p *phillyJob) error {
-	for _, w := range Option[[]schema.Setting](t.o, WhereArg.Name, nil) {
+	for _, w := range t.args.Where {
 		value, ok := map[string]string{"status": p.Status, "vc": p.VC, "user": p.User}[w.Name]
 		if !ok {
 			return fmt.Errorf("where selects by status, vc and user, not by %q", w.Name)
@@ -171,7 +168,7 @@ func (t *table) philly(line int, p *phillyJob) error {
 		Name: p.ID, User: t.Share(p.User), Class: t.Share(p.VC), Deadline: scheduler.Never, Priority: -1, Threads: 1,
 	}
 	if j.Class == "" {
-		j.Class = t.o.class()
+		j.Class = t.args.Class
 	}
 	if p.ID == "" {
 		return errors.New("it has no jobid")
@@ -206,13 +203,13 @@ func (t *table) philly(line int, p *phillyJob) error {
 	if j.GPUs == 0 {
 		return errors.New("it had no GPUs")
 	}
-	if most := Option(t.o, gpusPerNodeArg.Name, 0); most > 0 && j.GPUs > most*nodes {
+	if most := t.args.GPUsPerNode; most > 0 && j.GPUs > most*nodes {
 		return fmt.Errorf("it had %d GPUs on %d nodes, more than %d on one", j.GPUs, nodes, most)
 	}
 	for nodes > 1 && j.GPUs%nodes != 0 { // uneven parts: as even as can be
 		nodes++
 	}
-	j.Threads = max(j.GPUs*Option(t.o, threadsPerGPUArg.Name, 1), 1)
+	j.Threads = max(j.GPUs*t.args.ThreadsPerGPU, 1)
 	if nodes > 1 {
 		j.Nodes = nodes
 	}

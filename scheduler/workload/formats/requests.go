@@ -21,16 +21,14 @@ import (
 //
 // where wait is the time to the next line. Empty lines and lines that begin
 // with # are comments.
-func init() {
-	Register(&Format{
-		Name: "requests", Rank: 1, Endings: []string{".requests", ".req"},
-		Holds: Priorities | Resizes, FromJobBlocks: Memory | GPUs | Nodes | Sizes,
-		Doc: "A line is `execution|update,<instance>,<image or job>,<threads>,<wait s>[,<priority>]`. The wait is the time " +
-			"to the next line; an update changes the request of an instance. A job's class is its image or job.",
-		Args:   []schema.Arg{UnitArg},
-		Reader: readRequests, Writer: writeRequests,
-	})
-}
+var _ = Register(&Format{
+	Name: "requests", Rank: 1, Endings: []string{".requests", ".req"},
+	Holds: Priorities | Resizes, FromJobBlocks: Memory | GPUs | Nodes | Sizes,
+	Doc: "A line is `execution|update,<instance>,<image or job>,<threads>,<wait s>[,<priority>]`. The wait is the time " +
+		"to the next line; an update changes the request of an instance. A job's class is its image or job.",
+	Args:   []schema.Arg{UnitArg},
+	Reader: readRequests, Writer: writeRequests,
+})
 
 // request is a line of a request file.
 type request struct {

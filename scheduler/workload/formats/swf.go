@@ -16,23 +16,21 @@ import (
 // The Standard Workload Format has 18 fields a line, and header lines that begin
 // with a semicolon (S. J. Chapin et al., 1999; version 2.2,
 // https://www.cs.huji.ac.il/labs/parallel/workload/swf.html).
-func init() {
-	Register(&Format{
-		Name: "swf", Rank: 2, Endings: []string{".swf"},
-		Holds: RunTimes | RequestedTimes | Memory | Users, NeedsRunTimes: true,
-		Doc: "The Standard Workload Format. A job requests the processors in the field for requested processors, or else " +
-			"the allocated ones. Its class is `job`, its user `user-<number>`, its memory the requested or else the used " +
-			"memory of each processor. Lines of partial executions (status 2 to 4) and of jobs that were cancelled before " +
-			"they ran (status 5) are left out.",
-		Args: []schema.Arg{UnitArg, {
-			Name: "memory", Type: schema.Bool, Default: `true`,
-			Doc: "Whether jobs request the memory in the file; with `false` they request that of their job block. Only " +
-				"nodes with a `memory` account for it.",
-			Example: `false`,
-		}},
-		Reader: readSWF, Writer: writeSWF,
-	})
-}
+var _ = Register(&Format{
+	Name: "swf", Rank: 2, Endings: []string{".swf"},
+	Holds: RunTimes | RequestedTimes | Memory | Users, NeedsRunTimes: true,
+	Doc: "The Standard Workload Format. A job requests the processors in the field for requested processors, or else " +
+		"the allocated ones. Its class is `job`, its user `user-<number>`, its memory the requested or else the used " +
+		"memory of each processor. Lines of partial executions (status 2 to 4) and of jobs that were cancelled before " +
+		"they ran (status 5) are left out.",
+	Args: []schema.Arg{UnitArg, {
+		Name: "memory", Type: schema.Bool, Default: `true`,
+		Doc: "Whether jobs request the memory in the file; with `false` they request that of their job block. Only " +
+			"nodes with a `memory` account for it.",
+		Example: `false`,
+	}},
+	Reader: readSWF, Writer: writeSWF,
+})
 
 // readSWF reads a log.
 //

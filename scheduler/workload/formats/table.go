@@ -2,6 +2,7 @@ package formats
 
 import (
 	"cmp"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -16,82 +17,97 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// The arguments of tables of jobs.
-var (
-	// ColumnsArg maps facts to columns.
-	ColumnsArg = schema.Arg{
-		Name: "columns", Type: schema.StringMap, DefaultDoc: "those of the format",
-		Doc: "The columns of the file, by what they say of a job: `arrival`, `run_time` (or `start` and `end`), " +
-			"`requested_time`, `threads`, `gpus`, `nodes`, `memory`, `batch_size`, `job` (its name), `class`, `user`, " +
-			"`priority`. What a column says takes the place of what the format knows. A job can have alternatives: " +
-			"`cpu_run_time` is its run time on the CPU alone, and the column of any other `<type>_run_time` that on " +
-			"GPUs of the type. `<name>_requested_time`, `<name>_threads`, `<name>_gpus` and `<name>_memory` are those of the " +
-			"alternative; what it lacks is as in the job. An empty run time says that the job does not have it.",
-		Example: `{ arrival = "submit_time", run_time = "duration", gpus = "gpu_num" }`,
-	}
-	// WhereArg selects rows.
-	WhereArg = schema.Arg{
-		Name: "where", Type: schema.StringMap, DefaultDoc: "all",
-		Doc: "Selects rows: those with these texts in these columns; several texts for one column are separated " +
-			"by `|`. The others are left out and counted.",
-		Example: `{ state = "COMPLETED|FAILED" }`,
-	}
-	classArg = schema.Arg{
-		Name: "class", Type: schema.String, Default: `"job"`,
-		Doc: "The class of jobs where no column has it.", Example: `"training"`,
-	}
-	separatorArg = schema.Arg{
-		Name: "separator", Type: schema.String, DefaultDoc: "that of the format; a comma for `table`",
-		Doc: "The character between two fields.", Example: `";"`,
-	}
-	gpusPerNodeArg = schema.Arg{
-		Name: "gpus_per_node", Type: schema.Integer, Min: schema.Limit(1), Max: schema.Limit(1024), DefaultDoc: "any number",
-		Doc: "A job with more GPUs than this is divided over nodes: over as few as give each the same number of GPUs, " +
-			"at most this many.",
-		Example: `8`,
-	}
-	threadsPerGPUArg = schema.Arg{
-		Name: "threads_per_gpu", Type: schema.Integer, Default: `1`, Min: schema.Limit(1), Max: schema.Limit(1024),
-		Doc:     "The threads of a job beside each of its GPUs, where no column has its threads. Without GPUs it has one.",
-		Example: `4`,
-	}
-	datesArg = schema.Arg{
-		Name: "dates", Type: schema.String, Allowed: []string{"day_first", "month_first"},
-		DefaultDoc: "as the first of the file shows that has a number above 12",
-		Doc: "What dates that end with the year begin with: whether 03/04/2024 is the third of April or the fourth of " +
-			"March.",
-		Example: `"day_first"`,
-	}
-	memoryUnitArg = schema.Arg{
-		Name: "memory_unit", Type: schema.Size, DefaultDoc: "`1MiB`",
-		Doc: "The unit of amounts of memory that have none in the file.", Example: `"1GiB"`,
-	}
-)
+//go:embed table.go
+var source embed.FS
 
-func tableArgs(more ...schema.Arg) []schema.Arg {
-	return append([]schema.Arg{
-		ColumnsArg, WhereArg, classArg, separatorArg, UnitArg, datesArg, gpusPerNodeArg, threadsPerGPUArg, memoryUnitArg,
-	}, more...)
+// tableArgs are the arguments of tables of jobs.
+type tableArgs struct {
+	// The columns of the file, by what they say of a job: `arrival`, `run_time` (or `start` and `end`), `requested_time`,
+	// `threads`, `gpus`, `nodes`, `memory`, `batch_size`, `job` (its name), `class`, `user`, `priority`. What a column
+	// says takes the place of what the format knows. A job can have alternatives: `cpu_run_time` is its run time on the CPU
+	// alone, and the column of any other `<type>_run_time` that on GPUs of the type. `<name>_requested_time`,
+	// `<name>_threads`, `<name>_gpus` and `<name>_memory` are those of the alternative; what it lacks is as in the job. An
+	// empty run time says that the job does not have it.
+	//
+	// Default: those of the format.
+	//
+	//	columns = { arrival = "submit_time", run_time = "duration", gpus = "gpu_num" }
+	Columns []schema.Setting `arg:"columns"`
+	// Selects rows: those with these texts in these columns; several texts for one column are separated by `|`. The others
+	// are left out and counted.
+	//
+	// Default: all.
+	//
+	//	where = { state = "COMPLETED|FAILED" }
+	Where []schema.Setting `arg:"where"`
+	// The class of jobs where no column has it.
+	//
+	//	class = "training"
+	Class string `arg:"class" default:"job"`
+	// The character between two fields.
+	//
+	// Default: that of the format; a comma for `table`.
+	//
+	//	separator = ";"
+	Separator string `arg:"separator"`
+	// What dates that end with the year begin with: whether 03/04/2024 is the third of April or the fourth of March.
+	//
+	// Default: as the first of the file shows that has a number above 12.
+	//
+	//	dates = "day_first"
+	Dates string `arg:"dates" allowed:"day_first month_first"`
+	// A job with more GPUs than this is divided over nodes: over as few as give each the same number of GPUs, at most this
+	// many.
+	//
+	// Default: any number.
+	//
+	//	gpus_per_node = 8
+	GPUsPerNode int `arg:"gpus_per_node" min:"1" max:"1024"`
+	// The threads of a job beside each of its GPUs, where no column has its threads. Without GPUs it has one.
+	//
+	//	threads_per_gpu = 4
+	ThreadsPerGPU int `arg:"threads_per_gpu" default:"1" min:"1" max:"1024"`
+	// The unit of amounts of memory that have none in the file.
+	//
+	// Default: `1MiB`.
+	//
+	//	memory_unit = "1GiB"
+	MemoryUnit int64 `arg:"memory_unit"`
 }
+
+// describedTable are these arguments, with the unit of times.
+func describedTable() []schema.Arg {
+	return slices.Insert(schema.Described[tableArgs](source), 4, UnitArg)
+}
+
+// tableArgs are their values, or defaults.
+func (o Options) tableArgs() tableArgs {
+	a := tableArgs{Class: "job", ThreadsPerGPU: 1, MemoryUnit: 1 << 20}
+	schema.Fill(&a, o.Args)
+	return a
+}
+
+// columnsArg is the argument for columns, and dayOrders are the values of dates.
+const columnsArg = "columns"
+
+var dayOrders = []string{"day_first", "month_first"}
 
 // tableHolds is what tables of jobs can say.
 const tableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Priorities | Users | Batches | Alternatives
 
-func init() {
-	Register(&Format{
-		Name: "table", Rank: 10, Holds: tableHolds,
-		Doc: "Any CSV file with a line that names its columns, in UTF-8 or UTF-16: `columns` says which are which, " +
-			"and only `arrival` is needed. Lines that begin with `#` are left out, and so are titles: up to 20 lines " +
-			"before the first that has all names of `columns`. Instants are numbers of `unit` or dates; dates, and " +
-			"numbers of more than 10⁸ s, count from the first arrival. Dates are like `2024-03-12 10:03:01`, `12 Mar " +
-			"2024 10:03`, `Mar 12 10:03:01 2024` or `12/03/2024 10:03`. Times are numbers of `unit`, like " +
-			"`1-02:03:04`, or with units like `1h30m`, `90 min` and `PT1H30M`. Numbers of threads, GPUs and nodes " +
-			"may be like `1,024` or `150%`, and GPUs a list of those that were used, like `0,1,2`. A column like " +
-			"`cpu=4,mem=16G,gres/gpu:a100=2` can be that of threads, GPUs, memory and nodes at once.",
-		Args:   tableArgs(),
-		Reader: (&layout{}).read,
-	})
-}
+var _ = Register(&Format{
+	Name: "table", Rank: 10, Holds: tableHolds,
+	Doc: "Any CSV file with a line that names its columns, in UTF-8 or UTF-16: `columns` says which are which, " +
+		"and only `arrival` is needed. Lines that begin with `#` are left out, and so are titles: up to 20 lines " +
+		"before the first that has all names of `columns`. Instants are numbers of `unit` or dates; dates, and " +
+		"numbers of more than 10⁸ s, count from the first arrival. Dates are like `2024-03-12 10:03:01`, `12 Mar " +
+		"2024 10:03`, `Mar 12 10:03:01 2024` or `12/03/2024 10:03`. Times are numbers of `unit`, like " +
+		"`1-02:03:04`, or with units like `1h30m`, `90 min` and `PT1H30M`. Numbers of threads, GPUs and nodes " +
+		"may be like `1,024` or `150%`, and GPUs a list of those that were used, like `0,1,2`. A column like " +
+		"`cpu=4,mem=16G,gres/gpu:a100=2` can be that of threads, GPUs, memory and nodes at once.",
+	Args:   describedTable(),
+	Reader: (&layout{}).read,
+})
 
 // The facts of a job that a column can have.
 const (
@@ -153,6 +169,7 @@ type table struct {
 	whereI []int
 	timesI int
 	o      Options
+	args   tableArgs
 	latest time.Duration // of all instants
 	first  time.Duration
 	dated  bool
@@ -170,22 +187,23 @@ type table struct {
 
 func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
 	t := table{
-		layout: l, file: file, o: o, at: map[string]int{}, named: map[string]string{}, first: math.MaxInt64, timesI: -1,
+		layout: l, file: file, o: o, args: o.tableArgs(), at: map[string]int{}, named: map[string]string{},
+		first: math.MaxInt64, timesI: -1,
 	}
 	form := workload.Table{Separator: l.separator, Names: l.names, Loose: l.loose, Remarks: true}
-	if text := Option(o, separatorArg.Name, ""); text != "" {
+	if text := t.args.Separator; text != "" {
 		runes := []rune(text)
 		if len(runes) != 1 || strings.ContainsRune("\"\r\n\uFFFD", runes[0]) {
-			return workload.Trace{}, &ArgError{separatorArg.Name, fmt.Errorf("the separator %q is not one character", text)}
+			return workload.Trace{}, &ArgError{"separator", fmt.Errorf("the separator %q is not one character", text)}
 		}
 		form.Separator = runes[0]
 	}
 	t.commas = form.Separator == 0 || form.Separator == ','
-	t.where = Option[[]schema.Setting](o, WhereArg.Name, nil)
-	if mapped := Option[[]schema.Setting](o, ColumnsArg.Name, nil); len(mapped) > 0 {
+	t.where = t.args.Where
+	if mapped := t.args.Columns; len(mapped) > 0 {
 		form.Heads = func(columns []string) bool { return hasAll(columns, mapped) }
 	}
-	t.order = workload.DayOrder(1 + slices.Index(datesArg.Allowed, Option(o, datesArg.Name, "")))
+	t.order = workload.DayOrder(1 + slices.Index(dayOrders, t.args.Dates))
 	skipped, err := form.EachRow(file, r, o.Lenient, t.head, t.row)
 	t.release()
 	if err != nil || len(t.late) > 0 && !o.Lenient {
@@ -200,9 +218,8 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 	}
 	t.Assumed = slices.Concat(l.assumed, t.Assumed)
 	if _, ok := t.at[factThreads]; !ok {
-		n := Option(o, threadsPerGPUArg.Name, 1)
 		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no threads: a job has %d beside each GPU, or 1 without one",
-			n))
+			t.args.ThreadsPerGPU))
 	}
 	if t.arrays > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that stand for several tasks of an array are one job each, of which "+
@@ -234,7 +251,7 @@ func (t *table) head(columns []string) error {
 	missing := func(name string) error {
 		err := fmt.Errorf("there is no column %q; there are %s", name, workload.Names(columns))
 		if at := strings.IndexAny(columns[0], ";|\t"); at >= 0 && len(columns) == 1 {
-			return fmt.Errorf("%w: perhaps the file has another separator: %s = %q", err, separatorArg.Name,
+			return fmt.Errorf("%w: perhaps the file has another separator: separator = %q", err,
 				columns[0][at:at+1])
 		}
 		return err
@@ -247,19 +264,19 @@ func (t *table) head(columns []string) error {
 			}
 		}
 	}
-	for _, c := range Option[[]schema.Setting](t.o, ColumnsArg.Name, nil) {
+	for _, c := range t.args.Columns {
 		name, alternative := alternativeFact(c.Name)
 		switch {
 		case slices.Contains(tableFacts, c.Name):
 		case !alternative:
-			return &ArgError{ColumnsArg.Name, fmt.Errorf("%q is nothing that a job has; it has %s, and cpu_run_time and the "+
+			return &ArgError{columnsArg, fmt.Errorf("%q is nothing that a job has; it has %s, and cpu_run_time and the "+
 				"like for alternatives", c.Name, strings.Join(tableFacts, ", "))}
 		case !slices.Contains(t.alternatives, name):
 			t.alternatives = append(t.alternatives, name)
 		}
 		i := find(c.Value)
 		if i < 0 {
-			return &ArgError{ColumnsArg.Name, missing(c.Value)}
+			return &ArgError{columnsArg, missing(c.Value)}
 		}
 		t.at[c.Name], t.named[c.Name] = i, c.Value
 		if c.Name == factStart || c.Name == factEnd { // these, and not what the format knows
@@ -270,12 +287,12 @@ func (t *table) head(columns []string) error {
 		if names := t.columns[factArrival]; len(names) > 0 {
 			return missing(names[0])
 		}
-		return &ArgError{ColumnsArg.Name, errors.New(`no column has the arrivals: add arrival = "…" to columns`)}
+		return &ArgError{columnsArg, errors.New(`no column has the arrivals: add arrival = "…" to columns`)}
 	}
 	for _, w := range t.where {
 		i := find(w.Name)
 		if i < 0 {
-			return &ArgError{WhereArg.Name, missing(w.Name)}
+			return &ArgError{"where", missing(w.Name)}
 		}
 		t.whereI = append(t.whereI, i)
 	}
@@ -337,7 +354,7 @@ func (t *table) add(line int, fields []string) error {
 	if t.slurm && strings.Contains(name, "[") {
 		t.arrays++
 	}
-	j := scheduler.Job{Class: t.o.class(), Deadline: scheduler.Never, Priority: -1}
+	j := scheduler.Job{Class: t.args.Class, Deadline: scheduler.Never, Priority: -1}
 	if class, ok := t.text(fields, factClass); ok {
 		j.Class = t.Share(class)
 	}
@@ -369,8 +386,6 @@ func (t *table) add(line int, fields []string) error {
 	t.AddAlternatives(all)
 	return nil
 }
-
-func (o Options) class() string { return Option(o, classArg.Name, "job") }
 
 // timesOf reads when a job arrives and how long it runs; a run time below 0 is not known.
 func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, err error) {
@@ -455,7 +470,7 @@ func (t *table) instant(fields []string, fact string) (time.Duration, error) {
 	switch shown, ends := workload.OrderOf(text); {
 	case err != nil && ends && t.order == workload.NoOrder:
 		return 0, fmt.Errorf("%s: %q may begin with the day or the month: say which with %s = %q or %q", t.named[fact], text,
-			datesArg.Name, datesArg.Allowed[0], datesArg.Allowed[1])
+			"dates", dayOrders[0], dayOrders[1])
 	case err != nil && ends && shown != t.order && shown != workload.NoOrder:
 		return 0, fmt.Errorf("%s: %q does not begin with what other dates begin with", t.named[fact], text)
 	case err != nil:
@@ -494,9 +509,9 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 		return err
 	}
 	if threads == 0 {
-		threads = max(gpus*Option(t.o, threadsPerGPUArg.Name, 1), 1)
+		threads = max(gpus*t.args.ThreadsPerGPU, 1)
 	}
-	if most := Option(t.o, gpusPerNodeArg.Name, 0); most > 0 && gpus > most*max(nodes, 1) {
+	if most := t.args.GPUsPerNode; most > 0 && gpus > most*max(nodes, 1) {
 		for nodes = (gpus + most - 1) / most; gpus%nodes != 0; {
 			nodes++
 		}
@@ -510,7 +525,7 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 		j.Threads = (threads + nodes - 1) / nodes * nodes
 	}
 	if text, ok := t.text(fields, factMemory); ok {
-		bytes, each, err := workload.ParseMemory(text, Option(t.o, memoryUnitArg.Name, int64(1<<20)))
+		bytes, each, err := workload.ParseMemory(text, t.args.MemoryUnit)
 		if err != nil {
 			return err
 		}

@@ -92,15 +92,18 @@ func darkNames(pairs []recolor) string {
 	return strings.Join(words, ";")
 }
 
+// lightStyle is the style of an SVG on its own.
+const lightStyle = "svg{background:#FFFFFF;max-width:100%;height:auto}"
+
 // darkStyle is the style by which an SVG is dark where readers ask for that. Attributes say the colours; rules about
 // them outweigh these.
 func darkStyle(pairs []recolor) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "svg{background:#FFFFFF}@media (prefers-color-scheme:dark){svg{background:#%02X%02X%02X}", darkPaper.R,
+	fmt.Fprintf(&b, "%s@media (prefers-color-scheme:dark){svg{background:#%02X%02X%02X}", lightStyle, darkPaper.R,
 		darkPaper.G, darkPaper.B)
 	for _, pair := range pairs {
 		for _, what := range []string{"fill", "stroke"} {
-			fmt.Fprintf(&b, `[style*="%s:%s"]{%s:%s!important}`, what, pair.from, what, pair.to)
+			fmt.Fprintf(&b, `[%s="%s"]{%s:%s}`, what, pair.from, what, pair.to)
 		}
 	}
 	b.WriteString("}")

@@ -96,6 +96,7 @@ var (
 	svgFamily = regexp.MustCompile(`font-family:[^;"]*`)
 	svgText   = regexp.MustCompile(`<text ([^>]*)>([^<]*)</text>`)
 	svgPoints = regexp.MustCompile(`font-size:([0-9.]+)px`)
+	svgStyle  = regexp.MustCompile(` style="([^"]*)"`)
 )
 
 // shortText is the number of letters below which a text needs no measure.
@@ -122,6 +123,19 @@ func fitted(body []byte) []byte {
 	})
 }
 
+// attributes turns styles into attributes, which a page's policy allows where it forbids styles.
+func attributes(body []byte) []byte {
+	return svgStyle.ReplaceAllFunc(body, func(style []byte) []byte {
+		var b bytes.Buffer
+		for rule := range bytes.SplitSeq(svgStyle.FindSubmatch(style)[1], []byte(";")) {
+			if name, value, ok := bytes.Cut(rule, []byte(":")); ok {
+				fmt.Fprintf(&b, ` %s="%s"`, name, value)
+			}
+		}
+		return b.Bytes()
+	})
+}
+
 // shrink makes gonum's SVG smaller: it says the defaults, breaks lines, and
 // names a font that few machines have. Liberation Sans has the metrics of Arial.
 func shrink(raw []byte, box, title, caption string, plain bool) []byte {
@@ -131,11 +145,10 @@ func shrink(raw []byte, box, title, caption string, plain bool) []byte {
 		body = bytes.ReplaceAll(body, []byte(s), nil)
 	}
 	body = svgBlank.ReplaceAll(body, []byte("\n"))
-	body = fitted(ungroup(bytes.ReplaceAll(body, []byte("\nstyle="), []byte(" style="))))
+	body = attributes(fitted(ungroup(bytes.ReplaceAll(body, []byte("\nstyle="), []byte(" style=")))))
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" %s role="img" aria-label="%s" style="max-width:100%%;height:auto"`,
-		box, html.EscapeString(title))
-	look := "svg{background:#FFFFFF}"
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" %s role="img" aria-label="%s"`, box, html.EscapeString(title))
+	look := lightStyle
 	if plain {
 		b.WriteByte('>')
 	} else {

@@ -1,0 +1,60 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Registry has what was registered under a name: engines, policies, metrics, pictures.
+type Registry[T any] struct {
+	what string // in messages
+	name func(T) string
+	rank func(T) int
+	list []T
+}
+
+// NewRegistry returns an empty registry. What has a lower rank is listed first, what has none (0) last, and equals by
+// their names.
+func NewRegistry[T any](what string, name func(T) string, rank func(T) int) *Registry[T] {
+	return &Registry[T]{what: what, name: name, rank: rank}
+}
+
+// Unranked is the rank of what is listed by name alone.
+func Unranked[T any](T) int { return 0 }
+
+// Add registers t, and returns it. It panics when its name is empty or taken.
+func (r *Registry[T]) Add(t T) T {
+	if _, taken := r.Find(r.name(t)); taken || r.name(t) == "" {
+		panic(fmt.Sprintf("%s %q is registered twice, or has no name", r.what, r.name(t)))
+	}
+	r.list = append(slices.Clone(r.list), t)
+	slices.SortFunc(r.list, func(a, b T) int {
+		return cmp.Or(cmp.Compare(uint(r.rank(a)-1), uint(r.rank(b)-1)), cmp.Compare(r.name(a), r.name(b)))
+	})
+	return t
+}
+
+// Find returns what has a name.
+func (r *Registry[T]) Find(name string) (t T, ok bool) {
+	for _, t := range r.list {
+		if r.name(t) == name {
+			return t, true
+		}
+	}
+	return t, false
+}
+
+// All lists everything in its order.
+func (r *Registry[T]) All() []T { return slices.Clone(r.list) }
+
+// Names lists the names of all for which is holds; of everything if it is nil.
+func (r *Registry[T]) Names(is func(T) bool) []string {
+	var names []string
+	for _, t := range r.list {
+		if is == nil || is(t) {
+			names = append(names, r.name(t))
+		}
+	}
+	return names
+}

@@ -1,0 +1,67 @@
+//go:build !unix
+
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// Companion is a program that tfexp talks to over its standard input and output while something else goes on. It ends
+// with tfexp: it is in a job object that nobody else holds.
+type Companion struct {
+	// In is its standard input, Out its standard output, Err its standard error, which the caller reads to its end and closes.
+	In, Out, Err *os.File
+
+	cmd  *exec.Cmd
+	cage *cage
+	once sync.Once
+	end  string
+}
+
+// StartCompanion starts a program in a folder, with variables ("k=v") beside those of tfexp. The caller must call Wait.
+func StartCompanion(argv []string, dir string, env []string) (*Companion, error) {
+	c := &Companion{cmd: exec.Command(argv[0], argv[1:]...)}
+	c.cmd.Dir, c.cmd.Env = dir, append(os.Environ(), env...)
+	in, theirs, err1 := os.Pipe()
+	out, outTheirs, err2 := os.Pipe()
+	errs, errTheirs, err3 := os.Pipe()
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	c.In, c.Out, c.Err = theirs, out, errs
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = in, outTheirs, errTheirs
+	err := c.cmd.Start()
+	errors.Join(in.Close(), outTheirs.Close(), errTheirs.Close())
+	if err == nil {
+		c.cage, err = enclose(c.cmd.Process)
+	}
+	if err != nil {
+		errors.Join(c.In.Close(), c.Out.Close(), c.Err.Close())
+		return nil, fmt.Errorf("program %q: %w", argv[0], err)
+	}
+	return c, nil
+}
+
+// Kill ends the program and all that it has started.
+func (c *Companion) Kill() { c.cage.kill(c.cmd.Process) }
+
+// Wait closes the program's input, waits until it has exited, ends it after a time, and kills what it leaves behind. It
+// returns how the program ended: "exit status 1", or "" for success.
+func (c *Companion) Wait(patience time.Duration) string {
+	c.once.Do(func() {
+		c.In.Close()
+		late := time.AfterFunc(patience, c.Kill)
+		if err := c.cmd.Wait(); err != nil {
+			c.end = err.Error()
+		}
+		late.Stop()
+		c.Kill()
+		c.Out.Close()
+	})
+	return c.end
+}

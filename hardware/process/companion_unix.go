@@ -1,0 +1,111 @@
+//go:build unix
+
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/launch"
+)
+
+// Companion is a program that tfexp talks to over its standard input and output while something else goes on. It is
+// caged as a job is: a session and, where there are any, a control group of its own, watched by the guardian.
+type Companion struct {
+	// In is its standard input, Out its standard output, Err its standard error, which the caller reads to its end and closes.
+	In, Out, Err *os.File
+
+	p    *program
+	once sync.Once
+	end  string
+}
+
+var (
+	companions     atomic.Int64 // started so far; part of the mark
+	companionForks = sync.OnceValue(newForkThread)
+)
+
+// StartCompanion starts a program in a folder, with variables ("k=v") beside those of tfexp. The program must have called
+// Main first. The caller must call Wait.
+func StartCompanion(argv []string, dir string, env []string) (*Companion, error) {
+	run, err := guard.ensure()
+	if err != nil {
+		return nil, err
+	}
+	becomeReaper()
+	p := &program{mark: fmt.Sprintf("%s.c%d", run, companions.Add(1))}
+	env = launch.Merge(launch.Inherited(os.Environ()), env, []string{runEnv + "=" + p.mark})
+	path, err := find(argv[0], dir, env)
+	if err != nil {
+		return nil, err
+	}
+	var theirs, ours [3]*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+	}()
+	for i := range theirs {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		theirs[i], ours[i] = w, r
+		if i == 0 {
+			theirs[i], ours[i] = r, w
+		}
+	}
+	c := &Companion{In: ours[0], Out: ours[1], Err: ours[2], p: p}
+	var files []uintptr
+	for _, f := range theirs {
+		files = append(files, f.Fd()) // which lets it block, as programs expect
+	}
+	how := fork{CPUs: hardware.AllowedCPUs(), Program: path, Dir: dir, Argv: argv, Env: env}
+	pid, group, err := newGroup(p.mark).startIn(func(group int) (int, error) {
+		return how.start(companionForks(), files, group)
+	})
+	if err != nil {
+		errors.Join(c.In.Close(), c.Out.Close(), c.Err.Close())
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errors.New("the interpreter that its first line names was not found")
+		}
+		return nil, fmt.Errorf("program %q: %w", argv[0], err)
+	}
+	o, _ := readProc(pid)
+	p.group, p.id = group, ident{pid, o.start}
+	guard.watch(p.id)
+	return c, nil
+}
+
+// Kill ends the program and all that it has started.
+func (c *Companion) Kill() { c.p.reach(func() error { return c.p.signal(syscall.SIGKILL) }) }
+
+// Wait closes the program's input, waits until it has exited, ends it after a time, and kills what it leaves behind. It
+// returns how the program ended: "exit status 1", or "" for success.
+func (c *Companion) Wait(patience time.Duration) string {
+	c.once.Do(func() {
+		c.In.Close()
+		late := time.AfterFunc(patience, c.Kill)
+		children.await(c.p.id.pid)
+		late.Stop()
+		c.p.life.Lock()
+		status, _ := children.reap(c.p.id.pid)
+		c.p.reaped = true
+		c.p.life.Unlock()
+		now := time.Now()
+		c.p.clear(func() time.Time { return now }, clearLimit)
+		guard.forget(c.p.id)
+		c.Out.Close()
+		if !status.Exited() || status.ExitStatus() != 0 {
+			c.end = ending(status)
+		}
+	})
+	return c.end
+}

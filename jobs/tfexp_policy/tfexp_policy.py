@@ -1,0 +1,919 @@
+"""Write a scheduling policy for tfexp in Python.
+
+    from tfexp_policy import policy, run
+
+    @policy
+    def decide(now, waiting, running, cluster):
+        for job in sorted(waiting, key=lambda j: j.requested_time):
+            if cluster.free >= job.cores:
+                yield job.start()
+
+    run()
+
+tfexp starts the program beside each cell of ``policy "mine" { order = "external" ... }`` and asks it when something has
+happened; docs/external.md has the protocol. The library keeps the state: ``waiting`` and ``running`` have the jobs,
+``cluster`` what is free. What a job's methods decide (``start``, ``pause``, ``resize``, ``migrate``) counts at once: a
+later look at ``cluster.free`` sees it. They return the decision, so that a function can ``yield`` it, or return a list.
+
+A policy with a state of its own is a class:
+
+    class Mine(Policy):
+        def decide(self, now, waiting, running, cluster): ...
+
+    run(Mine)
+
+Times are seconds since the start of the cell, as floats; attributes that end in ``_ns`` have them in whole nanoseconds,
+of which sums are exact. ``python3 my_policy.py --replay results/.../policy.jsonl`` decides again what was decided in a
+cell, without tfexp. Python 3.9 or newer; nothing else is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import math
+import os
+import random as _random
+import re
+import sys
+from bisect import bisect_right
+from operator import attrgetter
+from typing import Any, Callable, Dict, IO, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+
+__all__ = ["Cluster", "Job", "Node", "Policy", "PolicyError", "Rooms", "decisions", "policy", "run", "seconds"]
+
+PROTOCOL = 1
+"""The version of the protocol."""
+
+_NS = 1_000_000_000
+_quote = json.dumps
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+class PolicyError(Exception):
+    """A decision that cannot be carried out; the text names the job and the rule."""
+
+
+def seconds(text: Union[str, float]) -> float:
+    """Read a duration as tfexp writes it: "1m30s" is 90.0."""
+    if not isinstance(text, str):
+        return float(text)
+    parts = re.findall(r"([0-9.]+)\s*(ns|us|µs|ms|s|m|h|d)", text)
+    if not parts or "".join(n + u for n, u in parts) != text.replace(" ", ""):
+        raise ValueError(f"{text!r} is no duration such as \"1.5s\"")
+    return sum(float(n) * _UNITS[u] for n, u in parts)
+
+
+def _value(text: str) -> Union[str, int, float, bool]:
+    """The value of a setting: a number or a truth where it is one."""
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _spans(text: str) -> Iterator[Tuple[int, int]]:
+    """The first and the last of each span of "0-3,7"."""
+    for part in text.split(","):
+        low, _, high = part.partition("-")
+        yield int(low), int(high or low)
+
+
+class Node:
+    """A machine of the cluster. ``free``, ``free_gpus`` and ``free_memory`` change."""
+
+    __slots__ = ("name", "number", "cores", "gpus", "gpu", "memory", "rack", "up", "free", "free_gpus", "free_memory",
+                 "leaves")
+
+    def __init__(self, number: int, told: Dict[str, Any]) -> None:
+        self.name: str = told["name"]
+        self.number = number
+        self.cores: int = told["cores"]
+        self.gpus: int = told.get("gpus", 0)
+        self.gpu: str = told.get("gpu", "")
+        self.memory: float = told.get("memory", 0) or math.inf
+        self.rack: str = told.get("rack", "")
+        self.up: bool = told.get("up", True)
+        self.leaves = math.inf
+        """When it will be taken away, in seconds."""
+        self.free, self.free_gpus, self.free_memory = self.cores, self.gpus, self.memory
+
+    def __repr__(self) -> str:
+        return f"<node {self.name}: {self.free} of {self.cores} cores free>"
+
+
+class Rooms:
+    """What is free on each node, now or in a plan: a copy that can be changed."""
+
+    __slots__ = ("rooms", "nodes", "moves")
+
+    def __init__(self, nodes: Sequence[Node], moves: bool) -> None:
+        self.nodes, self.moves = nodes, moves
+        self.rooms: List[List[float]] = [
+            [n.free, n.free_gpus, n.free_memory] if n.up else [-1, -1, -1] for n in nodes]
+
+    def fits(self, job: Job, cores: Optional[int] = None) -> Optional[List[Node]]:
+        """The nodes on which a job would start: the first that have room; None without room."""
+        count, each, gpus, memory = job._needs(cores)
+        home = job._home
+        if home:
+            if all(self.rooms[n.number][0] >= each and self.rooms[n.number][1] >= gpus for n in home):
+                return home
+            if not self.moves:
+                return None
+        found = []
+        for n in self.nodes:
+            room = self.rooms[n.number]
+            if room[0] >= each and room[1] >= gpus and room[2] >= memory and (not job.gpu or job.gpu == n.gpu):
+                found.append(n)
+                if len(found) == count:
+                    return found
+        return None
+
+    def take(self, job: Job, nodes: Sequence[Node], cores: Optional[int] = None, sign: int = 1) -> None:
+        """Take what a job needs on nodes."""
+        _, each, gpus, memory = job._needs(cores)
+        for n in nodes:
+            room = self.rooms[n.number]
+            room[0] -= sign * each
+            room[1] -= sign * gpus
+            if n not in job._home:
+                room[2] -= sign * memory
+
+    def put_back(self, job: Job, nodes: Sequence[Node], cores: Optional[int] = None) -> None:
+        """Undo take."""
+        self.take(job, nodes, cores, -1)
+
+    def release(self, job: Job, ended: bool = True) -> None:
+        """Give back what a running job holds, when it has ended, or was paused."""
+        for n, cores, gpus in job._held:
+            room = self.rooms[n.number]
+            room[0] += cores
+            room[1] += gpus
+            if ended:
+                room[2] += job._memory
+
+
+class Cluster:
+    """The machines, and what is free of them."""
+
+    def __init__(self, told: List[Dict[str, Any]], moves: bool) -> None:
+        self.nodes: List[Node] = [Node(i, n) for i, n in enumerate(told)]
+        self.cores: int = sum(n.cores for n in self.nodes)
+        """All cores, of all nodes."""
+        self.gpus: int = sum(n.gpus for n in self.nodes)
+        self.now_ns = 0
+        self.now = 0.0
+        self._moves = moves
+        self._by_name = {n.name: n for n in self.nodes}
+        self._core_bounds, self._gpu_bounds = [0], [0]
+        for n in self.nodes:
+            self._core_bounds.append(self._core_bounds[-1] + n.cores)
+            self._gpu_bounds.append(self._gpu_bounds[-1] + n.gpus)
+        self._only = self.nodes[0] if len(self.nodes) == 1 else None
+        self._call_at: Optional[int] = None
+
+    @property
+    def free(self) -> int:
+        """The most cores that are free on one node: what a job of one node can be given."""
+        if self._only is not None:
+            return self._only.free if self._only.up else 0
+        return max((n.free for n in self.nodes if n.up), default=0)
+
+    @property
+    def total_free(self) -> int:
+        """The cores that are free, of all nodes."""
+        return sum(n.free for n in self.nodes if n.up)
+
+    def rooms(self) -> Rooms:
+        """What is free on each node, to plan with."""
+        return Rooms(self.nodes, self._moves)
+
+    def fits(self, job: Job, cores: Optional[int] = None) -> Optional[List[Node]]:
+        """The nodes on which a waiting job would start now; None without room."""
+        if self._only is not None and job._plain:
+            node = self._only
+            return self.nodes if node.up and node.free >= (cores or job.cores) else None
+        return self.rooms().fits(job, cores)
+
+    def call_at(self, at: float) -> None:
+        """Have the policy asked at an instant, in seconds, whatever happens until then. The last call before the answer
+        counts, and only until the policy is asked again."""
+        self.call_at_ns(round(at * _NS))
+
+    def call_at_ns(self, at: int) -> None:
+        """call_at in whole nanoseconds."""
+        if at <= self.now_ns:
+            raise PolicyError(f"call_at: {at / _NS} s is not after now, {self.now} s")
+        self._call_at = at if self._call_at is None else min(at, self._call_at)
+
+    def _where(self, bounds: List[int], text: str) -> Dict[int, int]:
+        """How many of the numbers in a text are of each node."""
+        if self._only is not None:
+            return {0: sum(high - low + 1 for low, high in _spans(text))}
+        counts: Dict[int, int] = {}
+        for low, high in _spans(text):
+            while low <= high:
+                node = bisect_right(bounds, low) - 1
+                end = min(high, bounds[node + 1] - 1)
+                counts[node] = counts.get(node, 0) + end - low + 1
+                low = end + 1
+        return counts
+
+
+class Job:
+    """A job. ``name``, ``number`` (its place in the workload), ``class_name``, ``user``, ``cores`` (its request), ``gpus``,
+    ``memory`` (bytes), ``nodes`` (how many), ``malleable``, ``min_cores``, ``max_cores``, ``priority`` (0 is best),
+    ``deadline`` and ``arrival`` (seconds), ``requested_time`` (the run time on its request that the policy is told, in
+    seconds; infinite where there is none) and ``requested_ns`` (None there), ``alternatives``; and what changes:
+    ``state`` ("waiting", "paused", "running", "over"), ``held`` (cores), ``on`` (which), ``done`` and ``total`` (epochs or
+    steps, as far as it reports them), ``preemptions``. ``data`` is the policy's own."""
+
+    __slots__ = ("name", "number", "class_name", "user", "cores", "gpus", "gpu", "memory", "nodes", "malleable",
+                 "min_cores", "max_cores", "priority", "deadline", "arrival", "arrival_ns", "requested_time",
+                 "requested_ns", "alternatives", "state", "held", "on", "done", "total", "preemptions", "data", "waiting",
+                 "weight", "_cluster", "_session", "_json", "_plain", "_checked", "_held", "_home", "_memory", "_since",
+                 "_service", "_core_time", "_lost", "_left", "_listed", "_key", "_said", "started_ns")
+
+    def __init__(self, session: _Session, told: Dict[str, Any]) -> None:
+        get = told.get
+        self._session, self._cluster = session, session.cluster
+        self.name: str = told["job"]
+        self._json = _quote(self.name)
+        self.number: int = told["number"]
+        self.class_name: str = get("class", "")
+        self.user: str = get("user", "")
+        self.cores: int = told["cores"]
+        self.gpus: int = get("gpus", 0)
+        self.gpu: str = ""
+        self.memory: int = get("memory", 0)
+        self.nodes: int = get("nodes", 1)
+        self.malleable: bool = get("malleable", False)
+        self.min_cores: int = max(get("min_cores", 0), 1)
+        self.max_cores: int = get("max_cores", 0) or self.cores
+        self.priority: int = get("priority", 0)
+        self.weight: float = get("weight_ppm", 1_000_000) / 1e6
+        deadline = get("deadline_ns")
+        self.deadline: float = math.inf if deadline is None else deadline / _NS
+        self.arrival_ns: int = told["at_ns"]
+        self.arrival = self.arrival_ns / _NS
+        requested = get("requested_ns")
+        self.requested_ns: Optional[int] = requested
+        self.requested_time: float = math.inf if requested is None else requested / _NS
+        self.alternatives: List[Dict[str, Any]] = get("alternatives", [])
+        self._checked = not (self.alternatives or "roles" in told or get("divided"))
+        self._plain = self._checked and not self.gpus and not self.memory and self.nodes == 1
+        self._memory = -(-self.memory // self.nodes)
+        self.state = "waiting"
+        self.waiting = False
+        self.held = 0
+        self.on = ""
+        self.done = self.total = self.preemptions = 0
+        self.data: Any = None
+        self.started_ns: Optional[int] = None
+        self._held: List[Tuple[Node, int, int]] = []
+        self._home: List[Node] = []
+        self._since = self._service = self._core_time = self._lost = 0
+        self._said = 0  # decisions that tfexp has not confirmed yet
+        self._left: Optional[Tuple[int, int]] = None
+        self._listed = False
+        self._key = (self.arrival_ns, self.number)
+
+    def __repr__(self) -> str:
+        return f"<job {self.name}: {self.state}, {self.held or self.cores} cores>"
+
+    def _needs(self, cores: Optional[int]) -> Tuple[int, int, int, int]:
+        n = self.nodes
+        return n, (cores or self.cores) // n, self.gpus // n, 0 if self._home and not self._session.moves else self._memory
+
+    # What it has had.
+
+    @property
+    def running(self) -> bool:
+        """Whether it runs."""
+        return self.state == "running"
+
+    @property
+    def paused(self) -> bool:
+        """Whether it was paused, and waits to go on."""
+        return self.state == "paused"
+
+    @property
+    def placed(self) -> List[Node]:
+        """The nodes on which it runs, or was paused."""
+        return self._home
+
+    @property
+    def attained_ns(self) -> int:
+        """Its attained service: core time, in nanoseconds."""
+        if self.state != "running":
+            return self._core_time
+        return self._core_time + (self._cluster.now_ns - self._since) * self.held
+
+    @property
+    def attained(self) -> float:
+        """Its attained service: core-seconds."""
+        return self.attained_ns / _NS
+
+    @property
+    def service_ns(self) -> int:
+        """How long it has run, in nanoseconds."""
+        return self._service + (self._cluster.now_ns - self._since if self.state == "running" else 0)
+
+    @property
+    def service(self) -> float:
+        """How long it has run, in seconds."""
+        return self.service_ns / _NS
+
+    @property
+    def since_ns(self) -> int:
+        """When it began to run, or to wait, the last time."""
+        return self._since
+
+    @property
+    def remaining_ns(self) -> Optional[int]:
+        """The run time that is left on its request, by what the policy is told; None where that is unknown."""
+        if self.requested_ns is None:
+            return None
+        attained = self.attained_ns
+        if self._left is not None:
+            left, then = self._left
+            return max(left - (attained - then) // self.cores, 0)
+        return max(self.requested_ns - (attained - self._lost) // self.cores, 0)
+
+    @property
+    def remaining(self) -> float:
+        """remaining_ns in seconds; infinite where it is unknown."""
+        left = self.remaining_ns
+        return math.inf if left is None else left / _NS
+
+    def length_ns(self, cores: Optional[int] = None) -> Optional[int]:
+        """How long it goes on with so many cores, if its speed is in proportion to them; None where that is unknown."""
+        left = self.remaining_ns
+        if left is None or not cores or cores == self.cores:
+            return left
+        return left * self.cores // cores
+
+    @property
+    def ends_ns(self) -> Optional[int]:
+        """When a running job is expected to end; None where that is unknown."""
+        left = self.length_ns(self.held)
+        return None if left is None else self._cluster.now_ns + left
+
+    # Decisions.
+
+    def start(self, cores: Optional[int] = None, nodes: Optional[Sequence[Union[str, Node]]] = None,
+              on: Union[str, Sequence[int], None] = None, alternative: str = "", why: str = "") -> Job:
+        """Start the job, or let it go on: on its request, and on the first nodes with room, unless they are named. ``on``
+        names its cores, "0-3,7" or [0, 1, 2, 3, 7]."""
+        if self.state not in ("waiting", "paused"):
+            raise PolicyError(f"start of job {self.name}: it is {self.state}: only jobs that wait start")
+        self._begin("start", cores, nodes, on, alternative, why)
+        return self
+
+    resume = start
+
+    def pause(self, why: str = "") -> Job:
+        """Pause the job: it keeps its memory and its progress, and waits."""
+        self._must_run("pause", "pause")
+        self._session.say('{"pause":' + self._json, why)
+        self._said += 1
+        self._session.paused(self)
+        return self
+
+    def resize(self, cores: int, why: str = "") -> Job:
+        """Give a running malleable job more or fewer cores. The policy says sizes=True."""
+        self._must_run("resize", "resize")
+        if not self._session.policy.sizes:
+            raise PolicyError(f"resize of job {self.name}: a policy that sizes jobs says sizes=True")
+        if not self.malleable:
+            raise PolicyError(f"resize of job {self.name}: it is rigid")
+        if not self.min_cores <= cores <= max(self.max_cores, self.cores):
+            raise PolicyError(f"resize of job {self.name}: it runs on {self.min_cores} to {self.max_cores} cores, not {cores}")
+        if cores == self.held:
+            return self
+        node = self._held[0][0]
+        if cores - self.held > node.free:
+            raise PolicyError(f"resize of job {self.name}: it needs {cores - self.held} cores more, {node.free} are free")
+        self._session.say('{"resize":%s,"cores":%d' % (self._json, cores), why)
+        self._said += 1
+        self._session.resized(self, cores)
+        return self
+
+    def migrate(self, nodes: Sequence[Union[str, Node]], why: str = "") -> Job:
+        """Let a running job go on on other nodes."""
+        self._must_run("migrate", "migrate")
+        self._session.paused(self, quietly=True)
+        self._begin("migrate", None, nodes, None, "", why)
+        return self
+
+    def wait(self, why: str) -> None:
+        """Say why the job waits, for `tfexp explain`."""
+        self._session.waits[self.name] = why
+
+    def _must_run(self, verb: str, power: str) -> None:
+        if self.state != "running":
+            raise PolicyError(f"{verb} of job {self.name}: it is {self.state}: only jobs that run can be")
+        if not self._session.capabilities.get(power, True):
+            raise PolicyError(f"{verb} of job {self.name}: the engine cannot {power} jobs")
+
+    def _begin(self, verb: str, cores: Optional[int], nodes: Optional[Sequence[Union[str, Node]]],
+               on: Union[str, Sequence[int], None], alternative: str, why: str) -> None:
+        c = self._cluster
+        text = '{"%s":%s' % (verb, self._json)
+        if cores is not None and cores != self.cores:
+            if not self._session.policy.sizes:
+                raise PolicyError(f"{verb} of job {self.name} on {cores} cores: a policy that sizes jobs says sizes=True")
+            text += ',"cores":%d' % cores
+        if nodes is not None:
+            where = [n if isinstance(n, Node) else c._by_name[n] for n in nodes]
+            text += ',"nodes":' + _quote([n.name for n in where])
+        elif on is not None:
+            on = on if isinstance(on, str) else ",".join(map(str, on))
+            where = [c.nodes[i] for i in c._where(c._core_bounds, on)]
+            text += ',"on":' + _quote(on)
+        else:
+            where = c.fits(self, cores) or []
+            if not where and self._checked:
+                raise PolicyError(f"{verb} of job {self.name}: there is no room: it needs {cores or self.cores} cores" +
+                                  (f" and {self.gpus} GPUs" if self.gpus else "") + f", {c.free} are free on one node")
+        if alternative:
+            text += ',"alternative":' + _quote(alternative)
+        self._session.say(text, why)
+        self._said += 2 if verb == "migrate" else 1
+        self._session.started(self, cores or self.cores, where)
+
+
+class _Jobs(Sequence):
+    """Jobs in order. What changes while somebody iterates does not disturb that."""
+
+    def __getitem__(self, i):  # type: ignore[no-untyped-def]
+        return list(self)[i]
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+class Waiting(_Jobs):
+    """The jobs that wait, by arrival and number. Those that have started stay in the list, as dead, for a time."""
+
+    def __init__(self) -> None:
+        self._jobs: List[Job] = []
+        self._head = self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Job]:
+        return filter(attrgetter("waiting"), map(self._jobs.__getitem__, range(self._head, len(self._jobs))))
+
+    def _add(self, job: Job) -> None:
+        self._count += 1
+        job.waiting = True
+        if job._listed:
+            self._head = 0
+            return
+        job._listed = True
+        jobs = self._jobs
+        if not jobs or jobs[-1]._key <= job._key:
+            jobs.append(job)
+            return
+        low, high = 0, len(jobs)
+        while low < high:
+            middle = (low + high) // 2
+            if jobs[middle]._key < job._key:
+                low = middle + 1
+            else:
+                high = middle
+        self._jobs = jobs[:low] + [job] + jobs[low:]
+        self._head = 0
+
+    def _remove(self, job: Job) -> None:
+        self._count -= 1
+        job.waiting = False
+
+    def _tidy(self) -> None:
+        jobs, head = self._jobs, self._head
+        while head < len(jobs) and not jobs[head].waiting:
+            head += 1
+        self._head = head
+        if head > 64 and head > len(jobs) // 2 or len(jobs) > 2 * self._count + 64:
+            for job in jobs:
+                job._listed = job.waiting
+            self._jobs = [job for job in jobs if job.waiting]
+            self._head = 0
+
+
+class Running(_Jobs):
+    """The jobs that run, in the order in which they last started."""
+
+    def __init__(self) -> None:
+        self._jobs: Dict[Job, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def __iter__(self) -> Iterator[Job]:
+        return iter(tuple(self._jobs))
+
+
+class Policy:
+    """A policy with a state of its own: a subclass with ``decide``. The other methods may be left as they are."""
+
+    ask = "always"
+    """When it is asked: "always", or "waiting", only while jobs wait, which is faster."""
+    sizes = False
+    """Whether it decides how many cores jobs get; else each gets its request."""
+    settings: Dict[str, Any]
+    """Those of the policy block."""
+    seed: int
+    random: _random.Random
+    """A stream of random numbers from the cell's seed."""
+    state: Any
+    """What ``end`` returned at the end of the replicate before (learns = true); None at first."""
+    cluster: Cluster
+    hello: Dict[str, Any]
+    """The first message: cell, workload, replicate, capabilities and others."""
+
+    def begin(self) -> None:
+        """The cell begins; settings, random, state and cluster are there."""
+
+    def decide(self, now: float, waiting: Waiting, running: Running, cluster: Cluster) -> Optional[Iterable[Any]]:
+        """Decide what is done now, by the methods of jobs."""
+        raise NotImplementedError("a policy has a method decide")
+
+    def arrived(self, job: Job) -> None:
+        """A job has arrived."""
+
+    def ended(self, job: Job) -> None:
+        """A job has ended, or its attempt."""
+
+    def progressed(self, job: Job) -> None:
+        """A job has reported job.done of job.total."""
+
+    def end(self) -> Any:
+        """The cell is over. What it returns, of lists, dicts, texts and numbers, is the state of the next replicate."""
+
+
+_registered: Optional[Policy] = None
+
+
+def policy(made: Any = None, *, sizes: bool = False, ask: str = "always") -> Any:
+    """Make a function or a class the policy of this program: ``@policy``, or ``@policy(sizes=True)``."""
+    if made is None:
+        return lambda later: policy(later, sizes=sizes, ask=ask)
+    global _registered
+    if isinstance(made, type):
+        _registered = made()
+    else:
+        _registered = Policy()
+        _registered.sizes, _registered.ask = sizes, ask
+        _registered.decide = made  # type: ignore[method-assign]
+    return made
+
+
+class _Session:
+    """A cell: what the policy sees of it, by the messages."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.jobs: Dict[str, Job] = {}
+        self.waiting, self.running = Waiting(), Running()
+        self.parts: List[str] = []
+        self.waits: Dict[str, str] = {}
+        self.later: List[Job] = []
+        self.deciding = False
+        self.hear = {
+            "arrive": self.on_arrive, "start": self.on_start, "end": self.on_end, "pause": self.on_pause,
+            "resize": self.on_resize, "request": self.on_request, "progress": self.on_progress, "again": self.on_again,
+            "node_up": self.on_node_up, "node_warned": self.on_node_warned, "node_down": self.on_node_down,
+            "timer": lambda _: None,
+        }
+
+    def answer(self, line: Union[str, bytes]) -> Optional[str]:
+        """The answer to a message; None when nothing more is to come."""
+        message = json.loads(line)
+        kind = message["type"]
+        if kind == "events":
+            return self.decide(message)
+        if kind == "hello":
+            return self.greet(message)
+        if kind == "end":
+            return _quote({"type": "bye", "state": self.policy.end()})
+        raise PolicyError(f"a message of the type {kind!r} is not of version {PROTOCOL} of the protocol")
+
+    def greet(self, hello: Dict[str, Any]) -> str:
+        p = self.policy
+        self.capabilities: Dict[str, bool] = hello.get("capabilities", {})
+        self.moves = self.capabilities.get("migrate", False)
+        self.cluster = Cluster(hello["cluster"]["nodes"], self.moves)
+        p.hello, p.cluster, p.state = hello, self.cluster, hello.get("state")
+        p.settings = {name: _value(text) for name, text in hello.get("settings", {}).items()}
+        p.seed = hello.get("seed", 0)
+        p.random = _random.Random(p.seed)
+        p.begin()
+        return _quote({"type": "ready", "protocol": PROTOCOL, "name": type(p).__name__, "ask": p.ask, "sizes": p.sizes})
+
+    def decide(self, message: Dict[str, Any]) -> str:
+        cluster, hear = self.cluster, self.hear
+        for event in message["events"]:
+            hear[event["event"]](event)
+        now = message["now_ns"]
+        cluster.now_ns, cluster.now, cluster._call_at = now, now / _NS, None
+        self.parts.clear()
+        self.waits.clear()
+        self.waiting._tidy()
+        self.deciding = True
+        decided = self.policy.decide(cluster.now, self.waiting, self.running, cluster)
+        if decided is not None:
+            for _ in decided:
+                pass
+        self.deciding = False
+        for job in self.later:
+            if job.state == "paused" and not job.waiting:
+                self.waiting._add(job)
+        self.later.clear()
+        if not self.parts and cluster._call_at is None and not self.waits:
+            return "{}"
+        text = '{"do":[' + ",".join(self.parts) + "]"
+        if cluster._call_at is not None:
+            text += ',"call_at_ns":%d' % cluster._call_at
+        if self.waits:
+            text += ',"waits":' + _quote(self.waits)
+        return text + "}"
+
+    def say(self, text: str, why: str) -> None:
+        self.parts.append(text + (',"why":' + _quote(why) + "}" if why else "}"))
+
+    # What changes, by a decision or by what tfexp says.
+
+    def started(self, job: Job, cores: int, nodes: List[Node], gpus: Optional[int] = None) -> None:
+        now = self.cluster.now_ns
+        if job.waiting:
+            self.waiting._remove(job)
+        if nodes:
+            each, of = cores // len(nodes), (job.gpus if gpus is None else gpus) // len(nodes)
+            for n in nodes:
+                n.free -= each
+                n.free_gpus -= of
+                if n not in job._home:
+                    n.free_memory -= job._memory
+            for n in job._home:
+                if n not in nodes:
+                    n.free_memory += job._memory
+            job._held = [(n, each, of) for n in nodes]
+            job._home = nodes
+        job.state, job.held, job._since = "running", cores, now
+        if job.started_ns is None:
+            job.started_ns = now
+        self.running._jobs[job] = None
+
+    def settle(self, job: Job, at: int) -> None:
+        job._service += at - job._since
+        job._core_time += (at - job._since) * job.held
+        job._since = at
+
+    def release(self, job: Job, ended: bool) -> None:
+        for n, cores, gpus in job._held:
+            n.free += cores
+            n.free_gpus += gpus
+        job._held = []
+        if ended:
+            for n in job._home:
+                n.free_memory += job._memory
+            job._home = []
+        job.held = 0
+        self.running._jobs.pop(job, None)
+
+    def paused(self, job: Job, at: Optional[int] = None, quietly: bool = False) -> None:
+        self.settle(job, self.cluster.now_ns if at is None else at)
+        self.release(job, False)
+        job.state = "paused"
+        job.preemptions += 1
+        if quietly:
+            return
+        if self.deciding:
+            self.later.append(job)
+        else:
+            self.waiting._add(job)
+
+    def resized(self, job: Job, cores: int, at: Optional[int] = None) -> None:
+        self.settle(job, self.cluster.now_ns if at is None else at)
+        node, before, gpus = job._held[0]
+        node.free += before - cores
+        job._held[0] = (node, cores, gpus)
+        job.held = cores
+
+    # What tfexp says.
+
+    def on_arrive(self, event: Dict[str, Any]) -> None:
+        job = Job(self, event)
+        job._since = event["at_ns"]
+        self.jobs[job.name] = job
+        self.waiting._add(job)
+        self.policy.arrived(job)
+
+    def on_start(self, event: Dict[str, Any]) -> None:
+        job, cores, on = self.jobs[event["job"]], event["cores"], event["on"]
+        job.on = on
+        if job._said:
+            job._said -= 1
+            if job._said:
+                return
+        if job.state == "running" and job.held == cores:
+            job._since = event["at_ns"]  # on a real clock later than it was decided
+            if self.cluster._only is not None:
+                return
+            held = {n.number: c for n, c, _ in job._held}
+            if held == self.cluster._where(self.cluster._core_bounds, on):
+                return
+        if job.state == "running":
+            self.release(job, True)
+        nodes = [self.cluster.nodes[i] for i in self.cluster._where(self.cluster._core_bounds, on)]
+        gpus = event.get("gpus")
+        self.started(job, cores, nodes, sum(h - l + 1 for l, h in _spans(gpus)) if gpus else 0)
+        job._since = event["at_ns"]
+
+    def on_end(self, event: Dict[str, Any]) -> None:
+        job = self.jobs.pop(event["job"])
+        self.off(job, event["at_ns"], True)
+        job.state = "over"
+        self.policy.ended(job)
+
+    def off(self, job: Job, at: int, ended: bool) -> None:
+        if job.state == "running":
+            self.settle(job, at)
+            self.release(job, ended)
+            return
+        if job.waiting:
+            self.waiting._remove(job)
+        if ended:
+            self.release(job, True)
+
+    def on_again(self, event: Dict[str, Any]) -> None:
+        job = self.jobs[event["job"]]
+        self.off(job, event["at_ns"], True)
+        job.cores = event.get("cores", job.cores)
+        job.state, job._since, job._lost, job._left = "waiting", event["at_ns"], job._core_time, None
+        self.waiting._add(job)
+        self.policy.ended(job)
+
+    def on_pause(self, event: Dict[str, Any]) -> None:
+        job = self.jobs[event["job"]]
+        if job._said:
+            job._said -= 1
+        elif job.state == "running":
+            self.paused(job, event["at_ns"])
+
+    def on_resize(self, event: Dict[str, Any]) -> None:
+        job = self.jobs[event["job"]]
+        job.on = event["on"]
+        if job._said:
+            job._said -= 1
+        elif job.held != event["cores"]:
+            self.resized(job, event["cores"], event["at_ns"])
+
+    def on_request(self, event: Dict[str, Any]) -> None:
+        self.jobs[event["job"]].cores = event["cores"]
+
+    def on_progress(self, event: Dict[str, Any]) -> None:
+        job = self.jobs[event["job"]]
+        job.done, job.total = event["done"], event["total"]
+        if "left_ns" in event:
+            then = job._core_time + ((event["at_ns"] - job._since) * job.held if job.state == "running" else 0)
+            job._left = (event["left_ns"], then)
+            job.requested_ns = job.requested_ns or event["left_ns"]
+        self.policy.progressed(job)
+
+    def on_node_up(self, event: Dict[str, Any]) -> None:
+        node = self.cluster.nodes[event["node"]]
+        node.up, node.leaves = True, math.inf
+        node.free, node.free_gpus, node.free_memory = node.cores, node.gpus, node.memory
+
+    def on_node_warned(self, event: Dict[str, Any]) -> None:
+        node = self.cluster.nodes[event["node"]]
+        node.up, node.leaves = False, event["until_ns"] / _NS
+
+    def on_node_down(self, event: Dict[str, Any]) -> None:
+        self.cluster.nodes[event["node"]].up = False
+
+
+def _serve(session: _Session) -> int:
+    """Answer tfexp. What the policy prints goes to the error output, which tfexp keeps."""
+    out = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    gc.set_threshold(50_000, 20, 50)
+    answer, write = session.answer, out.write
+    for line in sys.stdin.buffer:
+        text = answer(line)
+        write((text or "{}").encode() + b"\n")
+    return 0
+
+
+def _replay(session: _Session, path: str, at: Optional[float], shown: int) -> int:
+    """Decide again what was decided in a cell, and show where that differs; with ``at``, show what was seen then."""
+    if os.path.isdir(path):
+        path = os.path.join(path, "policy.jsonl")
+    elif os.path.basename(path) == "events.jsonl":
+        path = os.path.join(os.path.dirname(path), "policy.jsonl")
+    asked = differ = 0
+    if at is not None:
+        with open(path, encoding="utf-8") as lines:
+            asks = [json.loads(line)["now_ns"] / _NS for line in lines if line.startswith('{"type":"events"')]
+        at = max((now for now in asks if now <= at), default=None)
+    with open(path, encoding="utf-8") as lines:
+        while True:
+            message, was = lines.readline(), lines.readline().strip()
+            if not message.endswith("\n"):
+                break
+            told = json.loads(message)
+            now = told.get("now_ns", 0) / _NS
+            look = told["type"] == "events" and now == at
+            answer = session.answer(message) or "{}"
+            asked += told["type"] == "events"
+            if look:
+                print(f"at {now} s")
+                for event in told["events"]:
+                    print("  event   ", json.dumps(event))
+                print("  decided ", answer)
+                for name, jobs in ("waiting", session.waiting), ("running", session.running):
+                    for job in jobs:
+                        print(f"  {name} {job.name}: {job.cores} cores, {job.requested_time} s, has had {job.attained} core-s")
+                print("  free    ", ", ".join(f"{n.name}: {n.free}" for n in session.cluster.nodes))
+            if was and told["type"] == "events" and json.loads(answer) != json.loads(was):
+                differ += 1
+                if differ <= shown:
+                    print(f"at {now} s\n  was {was}\n  is  {answer}")
+    print(f"{asked} decisions, {differ} of them other than recorded")
+    return 1 if differ else 0
+
+
+def run(made: Any = None) -> None:
+    """Be the policy that was made with ``policy``, or this one: a Policy, a class of one, or a function. It does nothing
+    in a module that is imported, as by a test."""
+    if made is not None:
+        policy(made if isinstance(made, type) or not isinstance(made, Policy) else lambda *a: made.decide(*a))
+        if isinstance(made, Policy):
+            global _registered
+            _registered = made
+    if sys._getframe(1).f_globals.get("__name__") != "__main__":
+        return
+    parser = argparse.ArgumentParser(description="A scheduling policy. tfexp starts it, for a policy block with "
+                                     "order = \"external\" that has it as its command.")
+    parser.add_argument("--replay", metavar="FILE", help="decide again what was decided in a cell: its policy.jsonl, or "
+                        "the events.jsonl beside that")
+    parser.add_argument("--at", type=float, metavar="SECONDS", help="with --replay: show what was seen and decided "
+                        "then, the last time before")
+    parser.add_argument("--most", type=int, default=10, help="with --replay: how many differences are shown")
+    options = parser.parse_args()
+    if _registered is None:
+        parser.error("there is no policy: mark one with @policy, or pass it to run")
+    session = _Session(_registered)
+    try:
+        if options.replay:
+            sys.exit(_replay(session, options.replay, options.at, options.most))
+        if sys.stdin.isatty():
+            parser.error("tfexp starts this program, and talks to it; to look into a cell: --replay FILE")
+        sys.exit(_serve(session))
+    except BrokenPipeError:
+        sys.exit(1)  # tfexp is gone, or has ended the cell
+
+
+def decisions(made: Any, waiting: Sequence[Dict[str, Any]], running: Sequence[Dict[str, Any]] = (), cores: int = 4,
+              now: float = 0.0, nodes: Optional[List[Dict[str, Any]]] = None,
+              settings: Optional[Dict[str, str]] = None) -> List[Dict[str, Any]]:
+    """What a policy decides in a situation, for tests: the jobs that wait and that run, as dicts with ``job`` (a name),
+    ``cores``, ``requested_time``, ``arrival`` and what else an arriving job has; running ones began at ``start``."""
+    p = made() if isinstance(made, type) else made
+    if not isinstance(p, Policy):
+        p, p.decide = Policy(), p  # type: ignore[method-assign]
+        p.sizes = True
+    session = _Session(p)
+    session.answer(json.dumps({
+        "type": "hello", "cluster": {"nodes": nodes or [{"name": "node", "cores": cores}]}, "settings": settings or {},
+        "capabilities": {"pause": True, "resize": True, "migrate": True, "memory": True, "gpus": True}}))
+    decide, p.decide = p.decide, lambda *a: None  # type: ignore[method-assign]
+    events: List[Dict[str, Any]] = []
+    first = 0
+    for number, told in enumerate([*running, *waiting]):
+        event = {"event": "arrive", "number": number, "at_ns": round(told.get("arrival", 0) * _NS), **told}
+        if "requested_time" in told:
+            event["requested_ns"] = round(told["requested_time"] * _NS)
+        events.append(event)
+    for told in running:
+        events.append({"event": "start", "job": told["job"], "cores": told["cores"],
+                       "at_ns": round(told.get("start", 0) * _NS), "on": f"{first}-{first + told['cores'] - 1}"})
+        first += told["cores"]
+    session.answer(json.dumps({"type": "events", "events": events, "now_ns": round(now * _NS)}))
+    p.decide = decide  # type: ignore[method-assign]
+    answer = session.answer(json.dumps({"type": "events", "events": [], "now_ns": round(now * _NS)}))
+    return list(json.loads(answer or "{}").get("do", []))

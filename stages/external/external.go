@@ -1,0 +1,162 @@
+// Package external has policies that are programs, in any language: the order "external". A program is asked at each
+// dispatch, in JSON lines over its standard input and output (docs/external.md), and answers with what is to be done.
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// External is the order of policies that are programs.
+const External policy.Order = "external"
+
+// The settings of a policy that is a program.
+const (
+	command  = "command"
+	files    = "files"
+	settings = "settings"
+	limit    = "limit"
+	learns   = "learns"
+	random   = "random"
+	protocol = "protocol"
+)
+
+// The protocols.
+const (
+	ownProtocol    = "tfexp"
+	batsimProtocol = "batsim"
+)
+
+func init() {
+	var wants []policy.Want
+	for _, w := range []policy.Want{
+		{Of: policy.BackfillOf, Name: string(policy.NoBackfill)}, {Of: policy.AllocationOf, Name: string(policy.Strict)},
+		{Of: policy.PreemptionOf, Name: string(policy.NoPreemption)}, {Of: policy.PlacementOf, Name: string(policy.PlaceFirst)},
+	} {
+		w.Detail = fmt.Sprintf("The program of the order %q decides that itself: leave %s out.", External, w.Of)
+		wants = append(wants, w)
+	}
+	policy.RegisterOrder(policy.OrderChoice{
+		Choice: policy.Choice{
+			Name: string(External), Title: "external", Estimates: true, Wants: wants,
+			Doc: "a program of yours, in any language, that is asked at each decision (docs/external.md)",
+			Settings: []schema.Arg{
+				{Name: command, Type: schema.Strings, Required: true, Example: `["python3", "my_policy.py"]`,
+					Doc: "The program that decides, and its arguments. It runs in the folder of this file. Its files, and arguments " +
+						"that name files, are part of the cells' keys."},
+				{Name: files, Type: schema.Strings, DefaultDoc: "none", Example: `["helpers.py"]`,
+					Doc: "More files and folders that the program reads: when one changes, the cells run again."},
+				{Name: settings, Type: schema.StringMap, DefaultDoc: "none", Example: `{ quantum = "1s" }`,
+					Doc: "What the program is told in its first message."},
+				{Name: limit, Type: schema.Duration, Default: `"30s"`, Positive: true, Example: `"1m"`,
+					Doc: "How long the program may take for an answer. A cell whose program takes longer fails."},
+				{Name: protocol, Type: schema.String, Default: `"tfexp"`, Allowed: []string{ownProtocol, batsimProtocol},
+					Example: `"batsim"`, Doc: "What the program speaks: tfexp's own protocol, or that of the simulator Batsim, as the " +
+						"schedulers of pybatsim do."},
+				{Name: random, Type: schema.Bool, Default: "false", Example: "true",
+					Doc: "The program draws at random, from the seed that it is told: replicates in which nothing else is drawn, as " +
+						"those of a log, are then not alike."},
+				{Name: learns, Type: schema.Bool, Default: "false", Example: "true",
+					Doc: "The program begins each replicate with the state that it had at the end of the one before. Replicates " +
+						"then run one after the other."},
+			},
+			Check: check,
+			Program: func(s policy.Settings) (p policy.Program) {
+				p.Command, _ = s[command].([]string)
+				p.Files, _ = s[files].([]string)
+				p.Learns, _ = s[learns].(bool)
+				p.Random, _ = s[random].(bool)
+				return p
+			},
+		},
+		New: func(policy.Setup) scheduler.Ranker { return byArrival{} },
+	})
+	stages.RegisterDecider(string(External), func(ctx context.Context, t stages.Task) stages.Decider {
+		return &decider{ctx: ctx, task: t}
+	})
+}
+
+// DecisionTime is how long the program of a policy takes for a decision.
+var DecisionTime = measure.Register(measure.Metric{
+	Rank: 900, Name: "decision_us", Title: "time per decision", Unit: "µs", Rare: true,
+	Doc:     "mean time that the program of an external policy takes for an answer",
+	Compute: func(*measure.Totals) float64 { return math.NaN() }, // Close sets it
+})
+
+func check(s policy.Settings) (string, error) {
+	argv, set := s[command].([]string)
+	if set && (len(argv) == 0 || argv[0] == "") {
+		return command, errors.New("The command names no program, as [\"python3\", \"my_policy.py\"] does")
+	}
+	if again, _ := s[learns].(bool); again && s[protocol] == batsimProtocol {
+		return learns, errors.New("Batsim's protocol has no state that goes from replicate to replicate")
+	}
+	return "", nil
+}
+
+// byArrival is the order in which waiting jobs are listed to the kernel.
+type byArrival struct{}
+
+func (byArrival) Rank(j scheduler.JobView) int64 { return int64(j.Job().Arrival) }
+
+// decider makes the rules of one cell: it starts the program, and asks it.
+type decider struct {
+	ctx  context.Context
+	task stages.Task
+	desk *desk // nil before the program is started
+}
+
+func (d *decider) String() string { return d.task.Policy.String() }
+
+// Rules starts the program.
+func (d *decider) Rules(r scheduler.Run) (scheduler.Rules, error) {
+	rules, err := d.task.Policy.Rules(r)
+	if err != nil {
+		return rules, err
+	}
+	if d.desk, err = open(d.ctx, &d.task, r); err != nil {
+		return rules, err
+	}
+	rules.Admission, rules.Hears = d.desk, d.desk.speaks.hear
+	rules.Anew, rules.Sizes, rules.Partial = d.desk.ready.Ask != askWaiting, d.desk.ready.Sizes, d.desk.ready.Sizes
+	return rules, nil
+}
+
+// Close ends the program.
+func (d *decider) Close(out *record.Cell) {
+	if d.desk == nil {
+		return
+	}
+	kept := out != nil
+	if !kept {
+		out = &record.Cell{}
+	}
+	if d.desk.close(out); kept && d.ctx.Err() == nil && out.Error == "" {
+		if text := d.desk.again(d.ctx, &d.task); text != "" {
+			out.Warnings = append(out.Warnings, record.Warning{
+				Code: "undetermined_policy", Cell: d.task.Setup.Cell.Cell, Text: text,
+			})
+		}
+	}
+}
+
+// spent is how long the program has taken for its answers.
+type spent struct {
+	asked int
+	sum   time.Duration
+}
+
+func (s *spent) add(d time.Duration) { s.asked, s.sum = s.asked+1, s.sum+d }
+
+// mean is that for an answer, in microseconds.
+func (s *spent) mean() float64 { return float64(s.sum.Nanoseconds()) / 1e3 / float64(max(s.asked, 1)) }

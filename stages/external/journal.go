@@ -1,0 +1,154 @@
+package external
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// The files that a program leaves in the folder of its cell.
+const (
+	journalFile = "policy.jsonl"
+	stateFile   = "policy_state.json"
+	stderrFile  = "policy.log"
+)
+
+// Bounds on what is kept of a conversation: in the file, and for the second look.
+const (
+	maxJournal  = 256 << 20
+	maxExamined = 4 << 20
+)
+
+// journal keeps what was said: in a file, for who looks into a decision, and the beginning of it, for a second look.
+type journal struct {
+	dir    string
+	file   *folder.File // nil where nothing is kept
+	to     *bufio.Writer
+	size   int
+	heard  [][2][]byte // messages and answers
+	length int
+	err    error
+}
+
+func newJournal(t *stages.Task) *journal {
+	j := &journal{dir: t.Dir}
+	if t.Dir != "" && t.Records == record.AllRecords {
+		if j.file, j.err = folder.Create(filepath.Join(t.Dir, journalFile)); j.err == nil {
+			j.to = bufio.NewWriterSize(j.file, 1<<16)
+		}
+	}
+	return j
+}
+
+// add keeps a message and its answer.
+func (j *journal) add(message, answer []byte) {
+	if n := len(message) + len(answer) + 2; j.length+n <= maxExamined {
+		j.heard = append(j.heard, [2][]byte{bytes.Clone(message), bytes.Clone(answer)})
+		j.length += n
+	} else {
+		j.length = maxExamined // a later one would not follow the last
+	}
+	if j.to == nil || j.size > maxJournal {
+		return
+	}
+	for _, line := range [][]byte{message, answer} {
+		j.size += len(line) + 1
+		j.to.Write(line)
+		j.to.WriteByte('\n')
+	}
+}
+
+// close completes the files of the cell.
+func (j *journal) close(d *desk, out *record.Cell) {
+	if j.to != nil {
+		j.err = errors.Join(j.err, j.to.Flush(), j.file.Close())
+		out.Files = append(out.Files, record.File{Name: journalFile, Size: int64(j.size)})
+	}
+	if text := d.talk.said.last(1 << 30); j.dir != "" && text != "" {
+		j.write(out, stderrFile, []byte(text+"\n"))
+	}
+	if j.dir != "" && len(d.state) > 0 && string(d.state) != "null" {
+		j.write(out, stateFile, d.state)
+	}
+	if j.err != nil && out.Error == "" {
+		out.Error = fmt.Sprintf("policy %q: keep what it said: %v", d.cell.Policy, j.err)
+	}
+}
+
+func (j *journal) write(out *record.Cell, name string, raw []byte) {
+	if err := folder.Write(filepath.Join(j.dir, name), raw, 0o644); err != nil {
+		j.err = errors.Join(j.err, err)
+		return
+	}
+	out.Files = append(out.Files, record.File{Name: name, Size: int64(len(raw))})
+}
+
+// stateBefore is the state that the program left at the end of the replicate before; nil for none.
+func stateBefore(t *stages.Task) (json.RawMessage, error) {
+	c := &t.Setup.Cell
+	if !t.Policy.Program().Learns || c.Replicate < 2 || t.Dir == "" {
+		return nil, nil
+	}
+	name := strings.TrimSuffix(c.Cell, "/"+record.TwinDir)
+	dir := filepath.Dir(t.Dir)
+	if name != c.Cell {
+		dir = filepath.Dir(dir)
+	}
+	own := fmt.Sprint(c.Replicate)
+	before := strings.TrimSuffix(name, own) + fmt.Sprint(c.Replicate-1)
+	raw, err := folder.ReadFile(filepath.Join(dir, before), stateFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("it learns, and the replicate before, %s, left no state: run that first", before)
+	}
+	if err == nil && !json.Valid(raw) {
+		err = errors.New("it is damaged")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the state that %s left: %w", before, err)
+	}
+	return raw, nil
+}
+
+// examined are the programs that were looked at a second time, by command and settings.
+var examined sync.Map
+
+// again tells a second process of the program the same, once for each program, and returns in words where it answers
+// differently; "" where it does not.
+func (d *desk) again(ctx context.Context, t *stages.Task) string {
+	if _, before := examined.LoadOrStore(fmt.Sprint(t.Base, t.Policy.Settings), true); before || len(d.journal.heard) == 0 {
+		return ""
+	}
+	k, err := start(ctx, t)
+	if err != nil {
+		return fmt.Sprintf("its program was asked the same a second time: %v", err)
+	}
+	defer func() {
+		k.kill("")
+		k.end(farewell)
+	}()
+	for i, said := range d.journal.heard {
+		answer, err := k.ask(said[0])
+		switch {
+		case ctx.Err() != nil:
+			return ""
+		case err != nil:
+			return fmt.Sprintf("its program was asked the same a second time: %v", err)
+		case !bytes.Equal(answer, said[1]):
+			return fmt.Sprintf("its program answers differently to the same events: message %d had the answer %s, and a second "+
+				"time %s; draw at random from the seed that it is told, and go by nothing but the messages", i+1,
+				shown(said[1]), shown(answer))
+		}
+	}
+	return ""
+}
