@@ -71,7 +71,7 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 		return nil, err
 	}
 	if err := r.open(ctx); err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.closeSites())
 	}
 	defer r.close()
 
