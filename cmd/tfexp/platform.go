@@ -30,7 +30,8 @@ Exit status: 0; 2 when there is no such hardware; 3 when the experiment is inval
 		ValidArgsFunction: CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(names, format) {
-				return Usagef(DidYouMean(format, names, "the formats are "+strings.Join(names, " and ")), "unknown format %q", format)
+				return Usagef(DidYouMean(format, names, "the formats are "+strings.Join(names, " and ")),
+					"unknown format %q", format)
 			}
 			spec, err := a.Load(args[0], &vars, false, false)
 			if err != nil {
@@ -43,11 +44,12 @@ Exit status: 0; 2 when there is no such hardware; 3 when the experiment is inval
 					found = c.Hardware
 				}
 			}
+			list := strings.Join(known, ", ")
 			switch {
 			case found == nil:
-				return Usagef(DidYouMean(name, known, "the hardware is "+strings.Join(known, ", ")), "no cell has a hardware %q", name)
+				return Usagef(DidYouMean(name, known, "the hardware is "+list), "no cell has a hardware %q", name)
 			case name == "" && len(known) > 1:
-				return Usagef("the hardware is "+strings.Join(known, ", "), "there are %d: name one with --hardware", len(known))
+				return Usagef("the hardware is "+list, "there are %d: name one with --hardware", len(known))
 			}
 			return a.WriteTo(out, func(to io.Writer) error {
 				if format == "simgrid" {

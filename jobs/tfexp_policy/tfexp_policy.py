@@ -39,7 +39,7 @@ import re
 import sys
 from bisect import bisect_right
 from operator import attrgetter
-from typing import Any, Callable, Dict, IO, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 __all__ = ["Cluster", "Job", "Node", "Policy", "PolicyError", "Rooms", "decisions", "policy", "run", "seconds"]
 
@@ -449,10 +449,10 @@ class Job:
         self._session.started(self, cores or self.cores, where)
 
 
-class _Jobs(Sequence):
+class _Jobs(Sequence[Job]):
     """Jobs in order. What changes while somebody iterates does not disturb that."""
 
-    def __getitem__(self, i):  # type: ignore[no-untyped-def]
+    def __getitem__(self, i: Any) -> Any:
         return list(self)[i]
 
     def __bool__(self) -> bool:
@@ -591,11 +591,10 @@ class _Session:
         self.waits: Dict[str, str] = {}
         self.later: List[Job] = []
         self.deciding = False
-        self.hear = {
+        self.hear: Dict[str, Callable[[Dict[str, Any]], None]] = {
             "arrive": self.on_arrive, "start": self.on_start, "end": self.on_end, "pause": self.on_pause,
             "resize": self.on_resize, "request": self.on_request, "progress": self.on_progress, "again": self.on_again,
             "node_up": self.on_node_up, "node_warned": self.on_node_warned, "node_down": self.on_node_down,
-            "timer": lambda _: None,
         }
 
     def answer(self, line: Union[str, bytes]) -> Optional[str]:
@@ -625,7 +624,9 @@ class _Session:
     def decide(self, message: Dict[str, Any]) -> str:
         cluster, hear = self.cluster, self.hear
         for event in message["events"]:
-            hear[event["event"]](event)
+            on = hear.get(event["event"])  # there may be new kinds
+            if on is not None:
+                on(event)
         now = message["now_ns"]
         cluster.now_ns, cluster.now, cluster._call_at = now, now / _NS, None
         self.parts.clear()
@@ -860,11 +861,11 @@ def _replay(session: _Session, path: str, at: Optional[float], shown: int) -> in
 def run(made: Any = None) -> None:
     """Be the policy that was made with ``policy``, or this one: a Policy, a class of one, or a function. It does nothing
     in a module that is imported, as by a test."""
-    if made is not None:
-        policy(made if isinstance(made, type) or not isinstance(made, Policy) else lambda *a: made.decide(*a))
-        if isinstance(made, Policy):
-            global _registered
-            _registered = made
+    if isinstance(made, Policy):
+        global _registered
+        _registered = made
+    elif made is not None:
+        policy(made)
     if sys._getframe(1).f_globals.get("__name__") != "__main__":
         return
     parser = argparse.ArgumentParser(description="A scheduling policy. tfexp starts it, for a policy block with "
@@ -895,8 +896,8 @@ def decisions(made: Any, waiting: Sequence[Dict[str, Any]], running: Sequence[Di
     ``cores``, ``requested_time``, ``arrival`` and what else an arriving job has; running ones began at ``start``."""
     p = made() if isinstance(made, type) else made
     if not isinstance(p, Policy):
-        p, p.decide = Policy(), p  # type: ignore[method-assign]
-        p.sizes = True
+        p = Policy()
+        p.decide, p.sizes = made, True  # type: ignore[method-assign]
     session = _Session(p)
     session.answer(json.dumps({
         "type": "hello", "cluster": {"nodes": nodes or [{"name": "node", "cores": cores}]}, "settings": settings or {},

@@ -96,10 +96,10 @@ var DecisionTime = measure.Register(measure.Metric{
 func check(s policy.Settings) (string, error) {
 	argv, set := s[command].([]string)
 	if set && (len(argv) == 0 || argv[0] == "") {
-		return command, errors.New("The command names no program, as [\"python3\", \"my_policy.py\"] does")
+		return command, errors.New(`command names no program, as ["python3", "my_policy.py"] does`)
 	}
 	if again, _ := s[learns].(bool); again && s[protocol] == batsimProtocol {
-		return learns, errors.New("Batsim's protocol has no state that goes from replicate to replicate")
+		return learns, errors.New("learns has no effect: Batsim's protocol has no state that goes from replicate to replicate")
 	}
 	return "", nil
 }
