@@ -28,7 +28,8 @@ func Export(a *App) *cobra.Command {
 		runs = append(runs, exportRunsCommand(a, f))
 	}
 	cmd := &cobra.Command{
-		Use:   "export workload FILE | export platform FILE | export table NAME | export statistics | export tensorboard DIR | export mlflow DIR",
+		Use: "export workload FILE | export platform FILE | export table NAME | export statistics | " +
+			"export tensorboard DIR | export mlflow DIR",
 		Short: "Write workloads and results in other formats",
 		Long: `Write the workloads and clusters of an experiment in the formats of other simulators,
 the tables of its results as CSV, JSON, LaTeX and others, the epochs of its jobs as

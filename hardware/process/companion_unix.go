@@ -3,10 +3,13 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -19,7 +22,7 @@ import (
 // Companion is a program that tfexp talks to over its standard input and output while something else goes on. It is
 // caged as a job is: a session and, where there are any, a control group of its own, watched by the guardian.
 type Companion struct {
-	// In is its standard input, Out its standard output, Err its standard error, which the caller reads to its end and closes.
+	// In is its standard input, Out its standard output. The caller reads Err, its standard error, to its end and closes it.
 	In, Out, Err *os.File
 
 	p    *program
@@ -29,11 +32,12 @@ type Companion struct {
 
 var (
 	companions     atomic.Int64 // started so far; part of the mark
+	talking        atomic.Int64 // of them live
 	companionForks = sync.OnceValue(newForkThread)
 )
 
-// StartCompanion starts a program in a folder, with variables ("k=v") beside those of tfexp. The program must have called
-// Main first. The caller must call Wait.
+// StartCompanion starts a program in a folder, with variables ("k=v") beside those of tfexp, which must have called Main
+// first. The caller must call Wait.
 func StartCompanion(argv []string, dir string, env []string) (*Companion, error) {
 	run, err := guard.ensure()
 	if err != nil {
@@ -81,7 +85,39 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 	o, _ := readProc(pid)
 	p.group, p.id = group, ident{pid, o.start}
 	guard.watch(p.id)
+	talking.Add(1)
 	return c, nil
+}
+
+// mostSpin is how long Read looks for an answer before it sleeps, where there are cores to spare: to be woken takes as long.
+const mostSpin = 40 * time.Microsecond
+
+// Read reads from Out.
+func (c *Companion) Read(b []byte) (n int, err error) {
+	if 2*int(talking.Load()) > runtime.GOMAXPROCS(0) {
+		return c.Out.Read(b)
+	}
+	raw, err := c.Out.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	wait := raw.Read(func(fd uintptr) bool {
+		for began := time.Now(); ; {
+			if n, err = syscall.Read(int(fd), b); err != syscall.EAGAIN && err != syscall.EINTR {
+				return true
+			}
+			if time.Since(began) > mostSpin {
+				return false
+			}
+		}
+	})
+	switch err = cmp.Or(err, wait); {
+	case err != nil:
+		return 0, err
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
 }
 
 // Kill ends the program and all that it has started.
@@ -102,6 +138,7 @@ func (c *Companion) Wait(patience time.Duration) string {
 		now := time.Now()
 		c.p.clear(func() time.Time { return now }, clearLimit)
 		guard.forget(c.p.id)
+		talking.Add(-1)
 		c.Out.Close()
 		if !status.Exited() || status.ExitStatus() != 0 {
 			c.end = ending(status)

@@ -40,15 +40,15 @@ const (
 func init() {
 	var wants []policy.Want
 	for _, w := range []policy.Want{
-		{Of: policy.BackfillOf, Name: string(policy.NoBackfill)}, {Of: policy.AllocationOf, Name: string(policy.Strict)},
-		{Of: policy.PreemptionOf, Name: string(policy.NoPreemption)}, {Of: policy.PlacementOf, Name: string(policy.PlaceFirst)},
+		{Of: policy.BackfillOf, Name: policy.NoBackfill}, {Of: policy.AllocationOf, Name: policy.Strict},
+		{Of: policy.PreemptionOf, Name: policy.NoPreemption}, {Of: policy.PlacementOf, Name: policy.PlaceFirst},
 	} {
 		w.Detail = fmt.Sprintf("The program of the order %q decides that itself: leave %s out.", External, w.Of)
 		wants = append(wants, w)
 	}
 	policy.RegisterOrder(policy.OrderChoice{
 		Choice: policy.Choice{
-			Name: string(External), Title: "external", Estimates: true, Wants: wants,
+			Name: External, Title: "external", Estimates: true, Wants: wants,
 			Doc: "a program of yours, in any language, that is asked at each decision (docs/external.md)",
 			Settings: []schema.Arg{
 				{Name: command, Type: schema.Strings, Required: true, Example: `["python3", "my_policy.py"]`,
@@ -61,8 +61,8 @@ func init() {
 				{Name: limit, Type: schema.Duration, Default: `"30s"`, Positive: true, Example: `"1m"`,
 					Doc: "How long the program may take for an answer. A cell whose program takes longer fails."},
 				{Name: protocol, Type: schema.String, Default: `"tfexp"`, Allowed: []string{ownProtocol, batsimProtocol},
-					Example: `"batsim"`, Doc: "What the program speaks: tfexp's own protocol, or that of the simulator Batsim, as the " +
-						"schedulers of pybatsim do."},
+					Example: `"batsim"`, Doc: "What the program speaks: tfexp's own protocol, or that of the simulator Batsim, " +
+						"as the schedulers of pybatsim do."},
 				{Name: random, Type: schema.Bool, Default: "false", Example: "true",
 					Doc: "The program draws at random, from the seed that it is told: replicates in which nothing else is drawn, as " +
 						"those of a log, are then not alike."},
@@ -81,7 +81,7 @@ func init() {
 		},
 		New: func(policy.Setup) scheduler.Ranker { return byArrival{} },
 	})
-	stages.RegisterDecider(string(External), func(ctx context.Context, t stages.Task) stages.Decider {
+	stages.RegisterDecider(External, func(ctx context.Context, t stages.Task) stages.Decider {
 		return &decider{ctx: ctx, task: t}
 	})
 }
@@ -99,7 +99,7 @@ func check(s policy.Settings) (string, error) {
 		return command, errors.New(`command names no program, as ["python3", "my_policy.py"] does`)
 	}
 	if again, _ := s[learns].(bool); again && s[protocol] == batsimProtocol {
-		return learns, errors.New("learns has no effect: Batsim's protocol has no state that goes from replicate to replicate")
+		return learns, errors.New("learns has no effect: in Batsim's protocol no state goes from replicate to replicate")
 	}
 	return "", nil
 }

@@ -69,7 +69,7 @@ func start(ctx context.Context, t *stages.Task) (*talk, error) {
 		return nil, fmt.Errorf("policy %q: %w", t.Setup.Cell.Policy, err)
 	}
 	k := &talk{
-		program: p, wire: &lines{p.In, bufio.NewReaderSize(p.Out, 1<<16)}, limit: t.Policy.Settings.Duration(limit),
+		program: p, wire: &lines{p.In, bufio.NewReaderSize(p, 1<<16)}, limit: t.Policy.Settings.Duration(limit),
 		said: &tail{}, drained: make(chan struct{}),
 	}
 	if dialled != nil {
@@ -79,7 +79,9 @@ func start(ctx context.Context, t *stages.Task) (*talk, error) {
 			io.Copy(k.said, p.Out)
 		}()
 	}
-	k.late = time.AfterFunc(time.Hour, func() { k.kill(fmt.Sprintf("it took longer than %s for an answer (limit)", k.limit)) })
+	k.late = time.AfterFunc(time.Hour, func() {
+		k.kill(fmt.Sprintf("it took longer than %s for an answer (limit)", k.limit))
+	})
 	k.late.Stop()
 	k.release = context.AfterFunc(ctx, func() { k.kill("tfexp was interrupted") })
 	go func() {
