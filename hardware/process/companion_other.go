@@ -47,6 +47,9 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 	return c, nil
 }
 
+// Spin is how long each side may look for what the other says before it sleeps.
+func Spin() time.Duration { return 0 }
+
 // Read reads from Out.
 func (c *Companion) Read(b []byte) (int, error) { return c.Out.Read(b) }
 

@@ -28,6 +28,8 @@ type Companion struct {
 	p    *program
 	once sync.Once
 	end  string
+
+	sleeps, patience int // reads that do not spin, and how many they were the last time
 }
 
 var (
@@ -90,13 +92,27 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 }
 
 // mostSpin is how long Read looks for an answer before it sleeps, where there are cores to spare: to be woken takes as long.
-const mostSpin = 40 * time.Microsecond
+// After times in which there is none it sleeps at once, for up to maxPatience answers.
+const (
+	mostSpin    = 40 * time.Microsecond
+	maxPatience = 1024
+)
+
+// Spin is how long each side may look for what the other says before it sleeps: 0 where that takes cores from others.
+func Spin() time.Duration {
+	if 2*int(talking.Load()) > runtime.GOMAXPROCS(0) {
+		return 0
+	}
+	return mostSpin
+}
 
 // Read reads from Out.
 func (c *Companion) Read(b []byte) (n int, err error) {
-	if 2*int(talking.Load()) > runtime.GOMAXPROCS(0) {
+	spin := Spin()
+	if c.sleeps--; spin == 0 || c.sleeps > 0 {
 		return c.Out.Read(b)
 	}
+	c.patience /= 2
 	raw, err := c.Out.SyscallConn()
 	if err != nil {
 		return 0, err
@@ -106,7 +122,9 @@ func (c *Companion) Read(b []byte) (n int, err error) {
 			if n, err = syscall.Read(int(fd), b); err != syscall.EAGAIN && err != syscall.EINTR {
 				return true
 			}
-			if time.Since(began) > mostSpin {
+			if time.Since(began) > spin { // the program takes longer, or others want the core
+				c.patience = min(max(4*c.patience, 16), maxPatience)
+				c.sleeps, spin = c.patience, 0
 				return false
 			}
 		}

@@ -36,7 +36,9 @@ import math
 import os
 import random as _random
 import re
+import select
 import sys
+import time
 from bisect import bisect_right
 from operator import attrgetter
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
@@ -807,6 +809,42 @@ class _Session:
         self.cluster.nodes[event["node"]].up = False
 
 
+def _messages(spin: float) -> Iterator[bytes]:
+    """The lines of the input. The next is looked for again and again for so many microseconds before the process sleeps:
+    to be woken takes as long. After times in which that was in vain it sleeps at once, for up to 1024 messages."""
+    if spin <= 0:
+        yield from sys.stdin.buffer
+        return
+    os.set_blocking(0, False)
+    read, clock, text = os.read, time.perf_counter, b""
+    sleeps = patience = 0
+    while True:
+        until = 0.0
+        sleeps -= 1
+        if sleeps > 0:
+            select.select([0], [], [])
+        else:
+            patience //= 2
+        while True:
+            try:
+                got = read(0, 1 << 20)
+                break
+            except BlockingIOError:
+                now = clock()
+                if not until:
+                    until = now + spin / 1e6
+                elif now > until:
+                    patience = min(max(4 * patience, 16), 1024)
+                    sleeps = patience
+                    select.select([0], [], [])
+        if not got:
+            return
+        text += got
+        if got.endswith(b"\n"):  # there is one message at a time
+            yield text
+            text = b""
+
+
 def _serve(session: _Session) -> int:
     """Answer tfexp. What the policy prints goes to the error output, which tfexp keeps."""
     out = os.fdopen(os.dup(1), "wb", buffering=0)
@@ -814,7 +852,7 @@ def _serve(session: _Session) -> int:
     sys.stdout = sys.stderr
     gc.set_threshold(50_000, 20, 50)
     answer, write = session.answer, out.write
-    for line in sys.stdin.buffer:
+    for line in _messages(float(os.environ.get("TFEXP_POLICY_SPIN", "0"))):
         text = answer(line)
         write((text or "{}").encode() + b"\n")
     return 0

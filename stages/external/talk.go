@@ -49,7 +49,10 @@ type wire interface {
 // start starts the program of a task.
 func start(ctx context.Context, t *stages.Task) (*talk, error) {
 	argv := t.Policy.Program().Command
-	env := []string{"PYTHONHASHSEED=0"} // sets of texts are in the same order each time
+	env := []string{
+		"PYTHONHASHSEED=0", // sets of texts are in the same order each time
+		fmt.Sprintf("TFEXP_POLICY_SPIN=%d", process.Spin().Microseconds()),
+	}
 	if dir, err := libraryFolder(); err == nil {
 		path := []string{dir}
 		if own := os.Getenv("PYTHONPATH"); own != "" {
