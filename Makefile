@@ -4,7 +4,7 @@ GO          ?= go
 PYTHON      ?= python3
 BIN         := bin/tfexp
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
-SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
+SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
 .PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage mutate bench bench-large docs papers python-jobs clean fuzz

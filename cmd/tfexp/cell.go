@@ -23,13 +23,8 @@ func (a *app) cellCommand() *cobra.Command {
 		Use:    "cell FILE | --task DIR NUMBER",
 		Hidden: true,
 		Short:  "Run one cell that another tfexp has written down",
-		Long: `Run the cell that another tfexp process has written to FILE, into its folder of
-results. The next "tfexp run" of the experiment finds it there. With --task, run the
-cells of a task of a batch system in the experiment's folder DIR, by its number.
-
-Exit status: 0; 1 when the file cannot be read or the records cannot be written; 4
-when the cell failed.`,
-		Args: Between(1, 2, "the file of a cell, or a folder and the number of a task"),
+		Long:   help("cell"),
+		Args:   Between(1, 2, "the file of a cell, or a folder and the number of a task"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if task {
 				return runTask(args)

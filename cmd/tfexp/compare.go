@@ -28,17 +28,7 @@ func (a *app) compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare DIR_A DIR_B [--metric NAME]... [--by class|user|size] [--json]",
 		Short: "Compare two folders of results",
-		Long: `Compare the results of one experiment in two folders, such as those before and after
-a change of code, of tfexp or of the machine: each variant of DIR_B with the same
-variant of DIR_A. Replicates that had the same seed and the same jobs are compared in
-pairs; others as two independent sets, which takes larger differences to be seen.
-
-The metrics are those that the experiment in DIR_B compares, unless --metric names
-others. Within one experiment, policies and other axes are compared by its compare
-blocks.
-
-Exit status: 0, whatever the differences; 2 when there are no results, or nothing to
-compare.`,
+		Long:  help("compare"),
 		Example: `  tfexp compare before/fcfs_vs_rr after/fcfs_vs_rr
   tfexp compare old new --metric mean_waiting --metric makespan --by class`,
 		Args:              Between(2, 2, "a second folder"),

@@ -9,15 +9,9 @@ import (
 func (a *app) completionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
-		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Print a script that completes commands, files, cells and jobs",
-		Long: `Print a script that makes a shell complete tfexp's commands, flags, experiment
-files, and the cells and jobs of results. Load it from the shell's start-up file:
-
-  bash        source <(tfexp completion bash)
-  zsh         source <(tfexp completion zsh)
-  fish        tfexp completion fish | source
-  powershell  tfexp completion powershell | Out-String | Invoke-Expression`,
+		Use:       "completion bash|zsh|fish|powershell",
+		Short:     "Print a script that completes commands, files, cells and jobs",
+		Long:      help("completion"),
 		Args:      Between(1, 1, "the shell"),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,16 +21,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [--out DIR] [--json]",
 		Short: "Check that this machine can run experiments",
-		Long: `Check what experiments need on this machine: CPU cores, and whether jobs can be
-bound to them; memory; free disk space for results; NVIDIA GPUs and their driver;
-and the CPU load of other programs. Then check what each engine needs: for
-experiments in containers, whether a Docker daemon answers, and whether a killed run
-left containers behind. Each problem comes with a hint.
-
-GPUs are found through the driver's files and nvidia-smi; a binary built with
-"make build-nvml" uses NVIDIA's library. Experiments that use no GPUs need no driver.
-
-Exit status: 0, also with warnings; 6 when something essential is missing.`,
+		Long:  help("doctor"),
 		Example: `  tfexp doctor
   tfexp doctor --out /scratch/results --json`,
 		Args: Between(0, 0, ""),

@@ -2,8 +2,9 @@ package main
 
 import (
 	"fmt"
-	"github.com/tfexp/tfexp/hardware"
 	"strings"
+
+	"github.com/tfexp/tfexp/hardware"
 
 	"github.com/spf13/pflag"
 

@@ -38,48 +38,7 @@ func (a *app) estimateCommand() *cobra.Command {
   tfexp estimate --from-log FILE... [--fraction F] [--total STEPS] [--history FILE...] [--model MODEL]
   tfexp estimate --curve FILE... [--threads N,...] [--half]`,
 		Short: "Predict run times from logs, or show the estimates of an experiment",
-		Long: `Predict the run times of training runs from their first steps.
-
-With --from-log, the run time of each run in a training log is predicted from its
-first rows, up to --fraction of its length, and compared with its actual run time
-if the log has it. A log is one of these:
-
-  CSV     with a header: a column of steps (step, global_step, iteration, epoch)
-          and a column of times in seconds (Wall Time, wall_time, time, elapsed_s,
-          seconds), as TensorBoard exports it. Rows with the same values in columns
-          such as Run, trial, zone or host belong to one run.
-  output  of a program that follows tfexp's job contract: progress lines in JSON,
-          or the time-writer line.
-
-A run's time is measured from its first row to the first row with all steps. Rows
-up to 2% past the fraction are used too. The rest of a run is never read, and
-neither is the rest of the other runs in the log, unless --history names its file.
-The first rows of the other runs are used too, unless --alone is given. A coarse
-clock (times are recorded once a minute, say) is detected and allowed for.
-
-With --history, predictions use whole runs of the same job that began alike. The log
-itself may be given: a run is never its own history. If several logs are also given
-as history, each serves only the runs in it.
-
-Models (--model):
-  auto      the model with the least error on what is known
-  linear    a fixed time and a time for each step; for logs, the speed so far
-  fraction  the run time so far, divided by the fraction that is done
-  pooled    the speed of the run and of the runs beside it, for a coarse clock
-  history   whole earlier runs that began alike
-  scaling   speed by number of threads, for samples with several numbers of threads
-
-With --curve, a curve is fitted to run times by number of threads (a table with a
-column threads or cores and a column seconds): Amdahl's law, the universal
-scalability law, or Amdahl's law up to a limit. Other columns divide the rows into
-groups, each with its own curve. --half fits every second number of threads and
-predicts the others.
-
-Without these flags, the estimates of the experiments in DIR (` + DefaultOut + ` by
-default) are shown.
-
-Exit status: 0; 1 when files cannot be read; 2 when the command line is wrong or
-there is nothing to show; 3 when a log is malformed.`,
+		Long:  help("estimate"),
 		Example: `  tfexp estimate --from-log train_data.csv --fraction 0.0625
   tfexp estimate --from-log train_data.csv --fraction 0.125 --history train_data.csv --json
   tfexp estimate --from-log job.log --total 60 --model linear

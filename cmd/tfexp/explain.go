@@ -24,12 +24,7 @@ func (a *app) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [DIR] CELL [--job JOB] [--json]",
 		Short: "Explain why a cell ran, and what was decided about a job",
-		Long: `Explain why a cell ran or was reused, and what its results depend on: the text
-whose hash is its key in the cache. With --job, explain what the scheduler decided
-about a job, when and why, which jobs were passed over, and when and why the job
-itself waited. DIR is a folder of results (` + DefaultOut + ` by default) or one experiment's folder.
-
-Exit status: 0; 2 when there is no such cell or job.`,
+		Long:  help("explain"),
 		Example: `  tfexp explain mixed-this_machine-rr-r1
   tfexp explain mixed-this_machine-rr-r1 --job short-3`,
 		Args:              Between(1, 2, "CELL"),

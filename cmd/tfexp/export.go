@@ -31,9 +31,7 @@ func Export(a *App) *cobra.Command {
 		Use: "export workload FILE | export platform FILE | export table NAME | export statistics | " +
 			"export tensorboard DIR | export mlflow DIR",
 		Short: "Write workloads and results in other formats",
-		Long: `Write the workloads and clusters of an experiment in the formats of other simulators,
-the tables of its results as CSV, JSON, LaTeX and others, the epochs of its jobs as
-statistics, or its cells as runs of TensorBoard or MLflow.`,
+		Long:  help("export"),
 		Example: `  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
   tfexp export table metrics --dir results/fcfs_vs_rr
   tfexp export tensorboard results/fcfs_vs_rr`,
@@ -68,22 +66,7 @@ func exportWorkloadCommand(a *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workload FILE [--workload NAME] [--replicate N] [--axis name=value] [--format NAME | --json] [-o FILE]",
 		Short: "Write the jobs of a workload as CSV, or for other simulators",
-		Long: `Write the jobs of a workload in one replicate as CSV: their arrivals, requests,
-priorities, deadlines and resizes, and their run times where these are known.
-
---format writes another trace format instead: ` + strings.Join(names, ", ") + `.
-Only ` + formats.CSV.Name + ` holds everything; if the workload has something that the format
-cannot hold, that is an error. A trace block replays the file:
-
-  workload "replayed" {
-    trace { file = "mixed.csv" }
-  }
-
-and writing the replayed workload gives the same file, byte for byte. --json writes
-the rows of the CSV file as JSON objects.
-
-Exit status: 0; 2 when there is no such workload or replicate, or the format
-cannot hold the workload; 3 when the experiment is invalid.`,
+		Long:  help("export_workload", "{formats}", strings.Join(names, ", "), "{csv}", formats.CSV.Name),
 		Example: `  tfexp export workload experiment.hcl
   tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
   tfexp export workload experiment.hcl --format swf -o mixed.swf`,

@@ -21,13 +21,7 @@ func (a *app) fmtCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt [FILE...|-] [--check] [--diff] [--json]",
 		Short: "Rewrite experiments in the canonical style",
-		Long: `Rewrite experiments in the canonical style: indentation, aligned equals signs,
-spacing. Meaning and comments do not change. Without FILE, all experiments in the
-current folder (*.hcl, *.hcl.json) are formatted; "-" formats standard input to
-standard output. The names of the changed files are printed.
-
-Exit status: 0; 3 when a file has a syntax error, or, with --check, when a file is
-not in the canonical style.`,
+		Long:  help("fmt"),
 		Example: `  tfexp fmt
   tfexp fmt --check experiments/*.hcl
   tfexp fmt - < draft.hcl`,

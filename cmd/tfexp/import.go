@@ -60,27 +60,7 @@ func importRunsCommand(a *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs DIR [--steps N] [--worker-price USD] [--out DIR]",
 		Short: "Turn tables of recorded training runs into results",
-		Long: `Turn the tables that a study of training runs has left into the results of an
-experiment. Each folder in DIR that has tables is a configuration, and so is DIR
-itself; each of its runs is a cell, of the policy with the configuration's name.
-
-Tables are CSV files; what is in one is told by its columns: of checkpoints (time,
-step, run), of servers (server, uptime, revoked), of costs (run, cost). Others are
-skipped. --column names the columns that are called otherwise, as FACT=NAME:
-
-` + facts.String() + `
-A run takes the time from its row of step 0 to its first row at or above --steps.
-Servers belong to the run whose name theirs has in it (zone-run3), or that the
-columns of their table name. With prices, a run costs
-
-  the sum over its workers of price × (duration, or uptime if it was revoked)
-  + parameter servers × their price × duration
-
---workers, --parameter-servers and the prices are for all configurations, or for
-one as CONFIGURATION=VALUE, which wins.
-
-Exit status: 0; 1 when files cannot be written; 2 when there are no tables, or they
-cannot be read.`,
+		Long:  help("import_runs", "{facts}", facts.String()),
 		Example: `  tfexp import runs measurements --steps 64000 --parameter-servers 1 --worker-price 0.2556
   tfexp import runs measurements --column time=when --column step=iteration
   tfexp import runs measurements --workers 4-demand=4 --worker-price 4-demand=0.723`,

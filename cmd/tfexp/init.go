@@ -40,20 +40,7 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [NAME|FILE] [--template NAME | --from FILE] [--force] [--json]",
 		Short: "Write an experiment to start from",
-		Long: `Write a commented experiment that runs as it is, in about a minute, and needs
-nothing else installed. NAME becomes the experiment's name and NAME.hcl its file;
-FILE is a path that ends in .hcl. An existing file is not changed.
-
-With --template, an experiment of another kind, with the files that it needs:
-` + templateList() + `
-With --from, an experiment with a training program of yours. How it is started and
-how long it trains is taken from its source, where that says so. Or one that replays
-the log of your cluster: a table with a line of column names (.csv, .tsv), what
-sacct --parsable2 prints (.txt), or the Standard Workload Format (.swf), any of them
-packed by gzip. Columns are found by their names. Comments in the experiment say
-what was assumed, and what is left to fill in.
-
-Exit status: 0; 2 when a file already exists or the name is not valid.`,
+		Long:  help("init", "{templates}", templateList()),
 		Example: `  tfexp init                          experiment.hcl
   tfexp init spot_training            spot_training.hcl
   tfexp init --template log-replay    experiment.hcl and log.swf

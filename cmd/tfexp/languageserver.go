@@ -13,11 +13,9 @@ import (
 
 func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print a JSON schema of experiments in JSON syntax",
-		Long: `Print a JSON schema (draft 2020-12) of experiment files in JSON syntax (*.hcl.json).
-Editors that know it complete and check such files; others can be told with
-"$schema" in the file. For HCL files there is "tfexp language-server".`,
+		Use:     "schema",
+		Short:   "Print a JSON schema of experiments in JSON syntax",
+		Long:    help("schema"),
 		Example: `  tfexp schema >tfexp.schema.json`,
 		Args:    Between(0, 0, ""),
 		RunE:    func(*cobra.Command, []string) error { return a.PrintJSON(editor.JSONSchema(decode.Language())) },
@@ -29,15 +27,8 @@ func (a *app) languageServerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "language-server",
 		Short: "Help an editor with experiments (LSP on standard input and output)",
-		Long: `Help an editor to write experiments: diagnostics while you type, completion, what
-names mean, where they are defined, and formatting, by the Language Server Protocol
-on standard input and output. Editors start it themselves:
-
-  VS Code   experiments/editor/vscode is an extension (see its README.md)
-  Neovim    vim.lsp.start({ name = "tfexp", cmd = { "tfexp", "language-server" } })
-  Helix     [language-server.tfexp] command = "tfexp", args = ["language-server"]
-  Emacs     (add-to-list 'eglot-server-programs '(hcl-mode "tfexp" "language-server"))`,
-		Args: Between(0, 0, ""),
+		Long:  help("language-server"),
+		Args:  Between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			host := HostFacts()
 			check := func(path string, src []byte) experiments.Diagnostics {

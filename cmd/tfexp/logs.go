@@ -23,13 +23,7 @@ func (a *app) logsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs [DIR] [CELL [JOB]] [-f] [--json]",
 		Short: "Print what a job wrote",
-		Long: `Print what a job wrote to standard output and standard error. Without JOB, list the
-logs of the cell; without CELL, list the cells. The CELL "samples" has the short
-runs by which jobs are profiled. DIR is a folder of results
-(` + DefaultOut + ` by default) or one experiment's folder. Control characters are
-printed as \x1b, \r and so on, unless --raw says otherwise.
-
-Exit status: 0; 2 when there is no such cell or job.`,
+		Long:  help("logs"),
 		Example: `  tfexp logs
   tfexp logs mixed-this_machine-rr-r1
   tfexp logs mixed-this_machine-rr-r1 long-2 -f

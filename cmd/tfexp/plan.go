@@ -16,15 +16,7 @@ func (a *app) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan FILE [--out DIR] [-var name=value] [--lenient] [--cells] [--json]",
 		Short: "Show what a run would do, why, and how long it would take",
-		Long: `Show what "tfexp run" with the same arguments would do: which cells would run and
-which would be reused, which jobs would be profiled, and how long it would take. For
-the time, each real cell is simulated, with run times from earlier samples or else
-from the jobs' runtime blocks. Cells are shown by variant, with what changed since
-they last ran; --cells lists every cell in the order in which they run. Nothing runs
-and nothing is written.
-
-Exit status: 0; 3 when the experiment is invalid; 6 when it needs hardware that this
-machine does not have.`,
+		Long:  help("plan"),
 		Example: `  tfexp plan experiment.hcl
   tfexp plan experiment.hcl -var quantum=500ms --cells`,
 		Args:              NeedFile,

@@ -37,18 +37,7 @@ func (a *app) plotCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plot [DIR] [--format LIST] [--width LENGTH] [--font-size POINTS] [--style STYLE]",
 		Short: "Draw the pictures of results again",
-		Long: `Draw the pictures of all experiments in DIR (` + DefaultOut + ` by default, or one
-experiment's folder) from the files in it, as SVG and PNG. This needs no cache, and
-works on a copy of the results and while a run is writing them.
-
-The flags draw them for other places: in these formats, as wide as a column of a
-paper, with text of this size there. The styles are screen (dark for readers who
-ask for that), paper (without titles, which captions have, and with PNGs of 300 dots
-per inch) and dark (for slides). Such pictures go into the folder ` + figuresDir + ` of the
-experiment, or that of -o; those of the report stay as they are.
-
-Exit status: 0; 1 when files cannot be read or written; 2 when there are no results,
-or a flag is wrong.`,
+		Long:  help("plot", "{figures}", figuresDir),
 		Example: `  tfexp plot results/fcfs_vs_rr
   tfexp plot results/fcfs_vs_rr --format pdf --width 84mm --font-size 8 --style paper`,
 		Args:              Between(0, 1, ""),

@@ -12,14 +12,9 @@ import (
 func (a *app) reportCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "report [DIR] [--json]",
-		Short: "Write the report of results again",
-		Long: `Write ` + record.ReportFile + ` of all experiments in DIR (` + DefaultOut + ` by default, or one
-experiment's folder) from the files in it. This needs no cache, and works on a copy
-of the results. While a run is writing them, the report has the cells that have
-finished so far.
-
-Exit status: 0; 1 when files cannot be read or written; 2 when there are no results.`,
+		Use:               "report [DIR] [--json]",
+		Short:             "Write the report of results again",
+		Long:              help("report", "{report}", record.ReportFile),
 		Example:           "  tfexp report results/fcfs_vs_rr",
 		Args:              Between(0, 1, ""),
 		ValidArgsFunction: CompleteDir,

@@ -14,13 +14,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume [DIR]",
 		Short: "Continue an interrupted run",
-		Long: `Continue a run that was interrupted or killed. DIR is an experiment's folder, or a
-folder of results (` + DefaultOut + ` by default), whose newest unfinished run is continued.
-The experiment and its variables are as they were when the run started, even if
-the file has been edited since. Finished cells are reused; an interrupted cell
-runs again from its start.
-
-Exit status: that of "tfexp run"; 0 when there is nothing left to do.`,
+		Long:  help("resume"),
 		Example: `  tfexp resume
   tfexp resume results/fcfs_vs_rr`,
 		Args:              Between(0, 1, ""),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"embed"
 	"io"
 	"strings"
 
@@ -126,4 +127,17 @@ func firstWord(args []string) string {
 		}
 	}
 	return ""
+}
+
+//go:embed help
+var helpTexts embed.FS
+
+// help returns the long help of a command, help/NAME.txt, with the words in braces replaced by values.
+func help(name string, values ...string) string {
+	text, err := helpTexts.ReadFile("help/" + name + ".txt")
+	if err != nil {
+		panic(err) // it is a part of the program
+	}
+	words := strings.NewReplacer(append(values, "{out}", DefaultOut, "{exit}", ExitHelp)...)
+	return words.Replace(strings.TrimSuffix(string(text), "\n"))
 }

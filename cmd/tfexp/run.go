@@ -44,29 +44,7 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run FILE [--out DIR] [-var name=value] [-var-file FILE] [--lenient] [--fresh]",
 		Short: "Run an experiment",
-		Long: `Run an experiment: exactly what "tfexp plan" shows. The jobs are profiled, every cell
-of the matrix that has no results yet is run, and tables, pictures and a report are
-written to DIR/<experiment>. Finished work is kept: a second run reuses it, and after
-an edit only the cells that it affects run again.
-
-A malformed line of a trace is an error; --lenient leaves such lines out, with a
-warning in run.json and in the report.
-
-Cells that run jobs for real run one at a time, in an order that mixes the
-policies; simulated cells run side by side. Each finished real cell is then
-simulated too, from the estimates, and the report shows how far the two differ.
-
-With --on slurm cells are tasks of an array on a Slurm cluster: simulated ones in
-batches, real ones each on a node of its own. The folder of results must be one that
-the nodes see. --detach leaves once they are submitted (docs/slurm.md).
-
-"tfexp serve" and "tfexp top", in another terminal, show more of a run than its own
-lines do.
-
-Ctrl-C stops the running jobs; "tfexp resume" continues the run. A second Ctrl-C
-kills the jobs at once. Results go to standard output, progress to standard error.
-
-` + ExitHelp,
+		Long:  help("run"),
 		Example: `  tfexp run experiment.hcl
   tfexp run experiment.hcl -var quantum=500ms --out /tmp/results
   tfexp run experiment.hcl --json | jq .variants`,

@@ -24,20 +24,7 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [DIR] [--port N] [--open]",
 		Short: "Show runs in the browser while they go on",
-		Long: `Serve a web page on this machine that shows the experiments in DIR (` + DefaultOut + `
-by default, or one experiment's folder; it need not be there yet): how far a run is
-and how long it will take, the schedule of the running cell as it grows, loss and
-accuracy of its jobs, cores and GPUs in use, why jobs wait, logs, and the report.
-
-Start it in a second terminal, before or while "tfexp run" works: it follows the
-files that runs leave, and changes nothing. Of a simulated cell that takes longer than
-a moment it shows how many jobs are done, and the schedule when it has ended.
-
-Only browsers on this machine reach the page, whoever is logged in to it; for a run on another machine,
-forward the port: ssh -L ` + fmt.Sprint(defaultPort) + `:localhost:` + fmt.Sprint(defaultPort) + ` MACHINE. It loads nothing from elsewhere.
-/metrics has the same figures for Prometheus.
-
-Ctrl-C ends it. Exit status: 0; 1 when the port cannot be opened; 2 for wrong usage.`,
+		Long:  help("serve", "{port}", fmt.Sprint(defaultPort)),
 		Example: `  tfexp serve --open
   tfexp serve /tmp/results --port 0`,
 		Args:              Between(0, 1, ""),

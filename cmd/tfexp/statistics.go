@@ -19,16 +19,7 @@ func exportStatisticsCommand(a *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "statistics [--dir DIR] [--cell CELL] [-o FILE]",
 		Short: "Write the epochs of real jobs as SelfTF's statistics",
-		Long: `Write what the programs of real cells reported of each epoch, with the settings that
-they had then, as SelfTF's job_statistic.csv: the columns ` + strings.Join(tuning.StatisticsColumns, ", ") + `.
-
-Numbers of parameter servers, workers and threads are those of the settings and axes that
-are called ps, workers, intra and inter (or as the columns are), and follow what a controller
-changed. --n-ps and the other flags give those that the experiment does not vary; a column
-that is known from neither is empty.
-
-Exit status: 0; 2 when DIR does not hold the results of one experiment, or no job of
-it reported an epoch.`,
+		Long:  help("export_statistics", "{columns}", strings.Join(tuning.StatisticsColumns, ", ")),
 		Example: `  tfexp export statistics --dir results/tuning_real -o job_statistic.csv
   tfexp export statistics --dir results/digits --n-ps 0 --n-worker 1`,
 		Args: Between(0, 0, ""),

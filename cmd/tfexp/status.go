@@ -24,15 +24,7 @@ func (a *app) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [DIR] [--watch] [--json]",
 		Short: "Show the progress of experiments, and what failed",
-		Long: `Show each experiment in DIR (` + DefaultOut + ` by default, or one experiment's folder),
-those that run first: how many cells have finished, failed and are left, how long these
-will take, and the last lines of its journal. This only reads files; it does not disturb
-a run.
-
---watch shows it again and again until no run goes on; Ctrl-C ends it. "tfexp top"
-and "tfexp serve" show more of a run.
-
-Exit status: 0, whatever the state; 2 when there are no results.`,
+		Long:  help("status"),
 		Example: `  tfexp status
   tfexp status --watch
   tfexp status results/fcfs_vs_rr --json`,

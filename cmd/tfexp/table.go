@@ -55,21 +55,8 @@ func exportTableCommand(a *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "table NAME [--format FORMAT] [--metric NAME]... [--cell CELL] [--dir DIR] [-o FILE]",
 		Short: "Write a table of results as JSON, LaTeX, Markdown, Parquet or CSV",
-		Long: `Write a table of an experiment's results in another format. The columns are those
-of the CSV file, in their order. The tables are
-
-` + show.Paragraph(ofExperiment) + `
-
-and, of a cell that --cell names, ` + strings.Join(ofCells, ", ") + `.
-summary has the means of each policy with their 95% intervals. The formats are
-
-` + strings.Join(docs, "\n") + `
-
-The tables for people, latex and markdown, show summary and comparisons as the
-report does: with units and intervals.
-
-Exit status: 0; 2 when there is no such table or format, or DIR does not hold the
-results of one experiment.`,
+		Long: help("export_table", "{tables}", show.Paragraph(ofExperiment), "{of cells}", strings.Join(ofCells, ", "),
+			"{formats}", strings.Join(docs, "\n")),
 		Example: `  tfexp export table metrics
   tfexp export table summary --format latex --metric mean_jct --metric makespan -o summary.tex
   tfexp export table jobs --dir results/fcfs_vs_rr --format parquet -o jobs.parquet`,

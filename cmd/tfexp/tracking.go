@@ -26,17 +26,8 @@ func exportRunsCommand(a *App, f tracking.Format) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   f.Name + " [DIR] [-o FOLDER] [--json]",
 		Short: "Write the cells of results as runs of " + f.Title,
-		Long: `Write the cells of all experiments in DIR (` + DefaultOut + ` by default, or one experiment's
-folder) as runs that ` + f.Title + ` reads, into FOLDER (` + f.Folder + ` by default).
-
-` + f.Doc + `
-
-What was exported before of the same experiment is replaced; nothing else in FOLDER is
-touched. To look at it:
-
-  ` + fmt.Sprintf(f.Open, f.Folder) + `
-
-Exit status: 0; 1 when files cannot be read or written; 2 when there are no results.`,
+		Long: help("export_runs", "{title}", f.Title, "{folder}", f.Folder, "{doc}", f.Doc,
+			"{open}", fmt.Sprintf(f.Open, f.Folder)),
 		Example:           "  tfexp export " + f.Name + " results/fcfs_vs_rr",
 		Args:              Between(0, 1, ""),
 		ValidArgsFunction: CompleteDir,

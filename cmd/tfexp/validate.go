@@ -19,12 +19,7 @@ func (a *app) validateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate FILE... [-var name=value] [--lenient] [--json]",
 		Short: "Check experiments and show every mistake",
-		Long: `Check experiments without running anything. All mistakes are shown at once, with
-their lines and, where a similar name exists, a suggestion. The traces of workloads
-are checked too, line by line; --lenient leaves out malformed lines, and counts them.
-
-Exit status: 0 when all files are valid; 3 when one is not; 6 when a file only needs
-hardware that this machine lacks, such as GPUs.`,
+		Long:  help("validate"),
 		Example: `  tfexp validate experiment.hcl
   tfexp validate -var quantum=2s experiments/*.hcl`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -39,7 +39,7 @@ func (tr *trainer) cursor() Cursor {
 	s, perPass := tr.state, tr.train.Len()
 	c := Cursor{
 		Steps: s.Steps, Pass: s.Pass, At: s.At, Given: s.Pass*perPass + s.At, Open: s.Tickets,
-		Loss: Real(s.Loss), EpochImages: s.Images, Tickets: s.Steps + len(s.Tickets),
+		Loss: s.Loss, EpochImages: s.Images, Tickets: s.Steps + len(s.Tickets),
 	}
 	c.Images = c.Given
 	for _, t := range s.Tickets {

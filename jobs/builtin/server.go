@@ -412,7 +412,7 @@ func (s *server) push(p *peer, q Request, g []float64) {
 }
 
 // count adds an applied batch to the present epoch, which it may end.
-func (s *server) count(images int, loss Real) {
+func (s *server) count(images int, loss float64) {
 	before := s.c.Images / s.PerEpoch
 	s.c.Images += images
 	s.c.EpochImages += images

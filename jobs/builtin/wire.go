@@ -7,151 +7,100 @@ package builtin
 import (
 	"bufio"
 	"encoding/binary"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
-	"strconv"
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/builtin/network"
 )
 
-// The parts of a job speak in frames over TCP, a request and its reply at a
-// time: a mark, the length of a header and the number of values (4 bytes each,
-// little endian), the header as JSON, the values as float64.
+// The parts of a job speak over TCP, a request and its reply at a time: a header and the bytes of values, in the form of
+// encoding/gob.
 const (
-	frameMark  = 0x74667331
-	maxHeader  = 1 << 20                   // bytes
-	MaxValues  = 3*network.MaxParams + 256 // weights and the optimizer's two
-	frameBytes = 12
+	MaxValues = 3*network.MaxParams + 256 // weights and the optimizer's two
 	// answerWithin bounds the time for a greeting, from a peer that may be anybody.
 	answerWithin = 10 * time.Second
 )
 
-// errGarbled is returned for a frame that is not one.
+// errGarbled is returned for a message that is not one.
 var errGarbled = errors.New("what arrived is not of this program")
 
 // Link is one end of a connection. It is used by one goroutine at a time.
 type Link struct {
 	net.Conn
-	in    *bufio.Reader
-	buf   []byte    // of the frame that is sent or received
-	space []float64 // of the values that were received last
+	out   *bufio.Writer
+	enc   *gob.Encoder // into out
+	dec   *gob.Decoder
+	buf   []byte    // of the values that are sent or received
+	space []float64 // the values that were received last
 }
 
 // NewLink returns one end of a connection.
-func NewLink(c net.Conn) *Link { return &Link{Conn: c, in: bufio.NewReaderSize(c, 64<<10)} }
+func NewLink(c net.Conn) *Link {
+	out := bufio.NewWriter(c)
+	return &Link{Conn: c, out: out, enc: gob.NewEncoder(out), dec: gob.NewDecoder(c)}
+}
 
-// Send sends a frame of a header and values, in several pieces.
-func (l *Link) Send(header any, values ...[]float64) error {
-	h, err := json.Marshal(header)
-	if err != nil {
-		return fmt.Errorf("encode header: %w", err)
-	}
-	count := 0
-	for _, v := range values {
-		count += len(v)
-	}
-	b := l.buf[:0]
-	b = binary.LittleEndian.AppendUint32(b, frameMark)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(h)))
-	b = binary.LittleEndian.AppendUint32(b, uint32(count))
-	b = append(b, h...)
+// Send sends a header and values, in several pieces.
+func (l *Link) Send(header any, values ...[]float64) (err error) {
+	l.buf = l.buf[:0]
 	for _, part := range values {
-		for _, v := range part {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		if l.buf, err = binary.Append(l.buf, binary.LittleEndian, part); err != nil {
+			return err
 		}
 	}
-	l.buf = b
-	_, err = l.Write(b)
-	return err
+	return errors.Join(l.enc.Encode(header), l.enc.Encode(l.buf), l.out.Flush())
 }
 
-// Receive reads a frame of at most so many values. They are valid until the
-// next call.
+// Receive receives a header and at most so many values. They are valid until the next call.
 func (l *Link) Receive(header any, most int) ([]float64, error) {
-	var fixed [frameBytes]byte
-	if _, err := io.ReadFull(l.in, fixed[:]); err != nil {
-		return nil, err
+	err := l.dec.Decode(header)
+	if err == nil {
+		err = l.dec.Decode(&l.buf)
 	}
-	size, count := int(binary.LittleEndian.Uint32(fixed[4:])), int(binary.LittleEndian.Uint32(fixed[8:]))
-	if binary.LittleEndian.Uint32(fixed[:]) != frameMark || size > maxHeader || count > most {
+	var broken net.Error
+	switch {
+	case err == nil && len(l.buf) > 8*most:
 		return nil, errGarbled
-	}
-	l.buf = resized(l.buf, size)
-	if _, err := io.ReadFull(l.in, l.buf); err != nil {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken):
 		return nil, err
-	}
-	if err := json.Unmarshal(l.buf, header); err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errGarbled, err)
 	}
-	l.buf = resized(l.buf, 8*count)
-	if _, err := io.ReadFull(l.in, l.buf); err != nil {
-		return nil, err
-	}
-	l.space = resized(l.space, count)
-	for i := range l.space {
-		l.space[i] = math.Float64frombits(binary.LittleEndian.Uint64(l.buf[8*i:]))
-	}
-	return l.space, nil
-}
-
-// resized returns s with so many elements, whose content does not matter.
-func resized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
-
-// Real is a number that JSON can carry even where it is not finite: the loss of
-// a training that has diverged.
-type Real float64
-
-// MarshalJSON implements json.Marshaler.
-func (r Real) MarshalJSON() ([]byte, error) {
-	return strconv.AppendQuote(nil, strconv.FormatFloat(float64(r), 'g', -1, 64)), nil
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (r *Real) UnmarshalJSON(text []byte) error {
-	s, err := strconv.Unquote(string(text))
-	if err != nil {
-		return err
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	*r = Real(f)
-	return err
+	l.space = slices.Grow(l.space[:0], len(l.buf)/8)[:len(l.buf)/8]
+	_, err = binary.Decode(l.buf, binary.LittleEndian, l.space)
+	return l.space, err
 }
 
 // Request is what a worker or the chief asks of a parameter server.
 type Request struct {
-	Op string `json:"op"`
+	Op string
 	// hello: who speaks, and what it is made for.
-	Program string `json:"program,omitempty"` // digest of the configuration
-	Role    string `json:"role,omitempty"`
-	Task    int    `json:"task,omitempty"`
-	Chief   bool   `json:"chief,omitempty"`
-	Server  int    `json:"server,omitempty"` // the task that it believes to speak to
-	Servers int    `json:"servers,omitempty"`
+	Program string // digest of the configuration
+	Role    string
+	Task    int
+	Chief   bool
+	Server  int // the task that it believes to speak to
+	Servers int
 	// start: the state to start from; the values are weights, m and v.
-	Start *Start `json:"start,omitempty"`
+	Start *Start
 	// push: the ticket whose gradient the values are, the summed loss, the
 	// number of images, and the generation of the weights.
-	Ticket     int  `json:"ticket,omitempty"`
-	Generation int  `json:"generation,omitempty"`
-	Loss       Real `json:"loss,omitempty"`
-	Images     int  `json:"images,omitempty"`
+	Ticket     int
+	Generation int
+	Loss       float64
+	Images     int
 	// dump: hold the weights as they are until the next start.
-	Hold bool `json:"hold,omitempty"`
+	Hold bool
 	// change
-	Batch int     `json:"batch,omitempty"`
-	Rate  float64 `json:"rate,omitempty"`
+	Batch int
+	Rate  float64
 	// finish: the training was stopped, not finished.
-	Stopped bool `json:"stopped,omitempty"`
+	Stopped bool
 }
 
 // The operations.
@@ -191,7 +140,7 @@ type Cursor struct {
 	Tickets       int      // given so far
 	Given         int      // images of these
 	Open          []Ticket // given, but not done
-	Loss          Real     // of the present epoch
+	Loss          float64  // of the present epoch
 	EpochImages   int
 }
 
@@ -202,21 +151,21 @@ type Ticket struct{ N, Pass, Lo, Hi int }
 // is left over at the end.
 type epochEnd struct {
 	Epoch, Steps, Images int
-	Loss                 Real
+	Loss                 float64
 }
 
 // Reply is the answer of a parameter server.
 type Reply struct {
-	Error string `json:"error,omitempty"`
+	Error string
 	// Ready is false before the start.
-	Ready      bool       `json:"ready"`
-	Generation int        `json:"generation,omitempty"`
-	Steps      int        `json:"steps,omitempty"`
-	Epochs     int        `json:"epochs,omitempty"` // ended, and not yet asked for
-	Finished   bool       `json:"finished,omitempty"`
-	Stopped    bool       `json:"stopped,omitempty"`
-	Ticket     *Ticket    `json:"ticket,omitempty"`
-	Blocks     []int      `json:"blocks,omitempty"` // where the generation is another
-	Ends       []epochEnd `json:"ends,omitempty"`
-	Cursor     *Cursor    `json:"cursor,omitempty"`
+	Ready      bool
+	Generation int
+	Steps      int
+	Epochs     int // ended, and not yet asked for
+	Finished   bool
+	Stopped    bool
+	Ticket     *Ticket
+	Blocks     []int // where the generation is another
+	Ends       []epochEnd
+	Cursor     *Cursor
 }

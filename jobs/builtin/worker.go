@@ -162,7 +162,7 @@ func (c *cluster) exchange(p *pushed) (Reply, error) {
 			return q, nil
 		}
 		lo, hi := c.part(i, n)
-		q.Op, q.Ticket, q.Loss, q.Images = OpPush, p.ticket.N, Real(p.loss), p.ticket.Hi-p.ticket.Lo
+		q.Op, q.Ticket, q.Loss, q.Images = OpPush, p.ticket.N, p.loss, p.ticket.Hi-p.ticket.Lo
 		return q, [][]float64{p.gradient[lo:hi]}
 	})
 	if err != nil {

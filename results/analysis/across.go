@@ -20,16 +20,18 @@ func Across(before, after *record.Experiment, metrics []measure.Metric, by strin
 	var rows []record.ComparisonRow
 	for _, m := range metrics {
 		from := len(rows)
+		var tests []test
 		for _, v := range Variants(after) {
 			base, ok := sameVariant(v, old)
 			if !ok {
 				continue
 			}
 			for _, g := range base.groups(by) {
-				rows = append(rows, across(base, v, value{m, by, g}, level, jobs))
+				row, run := across(base, v, value{m, by, g}, level, jobs)
+				rows, tests = append(rows, row), append(tests, run)
 			}
 		}
-		adjust(rows[from:], m)
+		adjust(rows[from:], tests, m)
 	}
 	return rows
 }
@@ -54,7 +56,7 @@ func sameVariant(v Variant, all []Variant) (Variant, bool) {
 }
 
 // across compares a variant with the same of another folder.
-func across(base, v Variant, of value, level float64, jobs [2]map[string]string) record.ComparisonRow {
+func across(base, v Variant, of value, level float64, jobs [2]map[string]string) (record.ComparisonRow, test) {
 	paired := len(base.Cells) > 0 && len(v.Cells) > 0
 	for _, x := range base.Cells {
 		for _, y := range v.Cells {
@@ -69,18 +71,18 @@ func across(base, v Variant, of value, level float64, jobs [2]map[string]string)
 		Baseline: base.Label, Candidate: v.Label, BaselinePolicy: base.Policy, CandidatePolicy: v.Policy,
 		BaselineAxes: base.Axes, CandidateAxes: v.Axes, BaselineHardware: base.Hardware, BaselineWorkload: base.Workload,
 	}
-	var r stats.Paired
-	switch b, c, doubtful := pairs(base, v, of); {
+	b, c, lost := pairs(base, v, of)
+	var run test
+	switch {
 	case paired && base.fixed() && v.fixed() && len(b) > 0:
-		r, row.Doubtful = stats.ComparePairs(b[:1], c[:1], level, ""), doubtful
-		r.Method = record.OneRun
+		run, row.Doubtful, row.Dropped = oneRun(b, c), lost.doubtful, lost.dropped
 	case paired:
-		r, row.Doubtful = stats.ComparePairs(b, c, level, "across/"+of.stream(base, v)), doubtful
+		run, row.Doubtful, row.Dropped = lost.test(b, c), lost.doubtful, lost.dropped
 	default:
-		r = stats.CompareMeans(of.known(base), of.known(v), level)
+		run = func(level float64) stats.Paired { return stats.CompareMeans(of.known(base), of.known(v), level) }
 	}
-	fill(&row, r, level)
-	return row
+	fill(&row, run(level), level)
+	return row, run
 }
 
 // known are the values of a variant's cells, as far as they are known.

@@ -40,7 +40,7 @@ func TestAcross(t *testing.T) {
 		jobs   string // of the second folder
 		want   string
 	}{
-		{"paired", func(_, _ *record.Experiment) {}, "a", "fcfs: paired t, 3 pairs, 6 → 3, 0 doubtful"},
+		{"paired", func(_, _ *record.Experiment) {}, "a", "fcfs: skewness-corrected paired t, 3 pairs, 6 → 3, 0 doubtful"},
 		{"other jobs", func(_, _ *record.Experiment) {}, "b", "fcfs: Welch's t, 0 pairs, 6 → 3, 0 doubtful"},
 		{"unknown jobs", func(_, after *record.Experiment) {
 			if err := os.RemoveAll(filepath.Join(after.Dir, record.CellsDir)); err != nil {
@@ -53,7 +53,7 @@ func TestAcross(t *testing.T) {
 			for i := range 3 {
 				before.Cells[i].Seed, after.Cells[i].Seed = int64(i), int64(i)
 			}
-		}, "a", "fcfs: paired t, 3 pairs, 6 → 3, 0 doubtful"},
+		}, "a", "fcfs: skewness-corrected paired t, 3 pairs, 6 → 3, 0 doubtful"},
 		{"a value that is not known", func(_, after *record.Experiment) {
 			after.Cells[0].Seed = 9
 			after.Cells[2].Metrics.Set(waiting, math.NaN())
@@ -73,10 +73,10 @@ func TestAcross(t *testing.T) {
 			for i := range 3 {
 				before.Cells[i].Fixed = true
 			}
-		}, "a", "fcfs: paired t, 3 pairs, 6 → 3, 0 doubtful"},
+		}, "a", "fcfs: skewness-corrected paired t, 3 pairs, 6 → 3, 0 doubtful"},
 		{"a disturbed cell", func(before, _ *record.Experiment) {
 			before.Cells[1].Warnings = []record.Warning{{Code: record.Disturbed}}
-		}, "a", "fcfs: paired t, 3 pairs, 6 → 3, 1 doubtful"},
+		}, "a", "fcfs: skewness-corrected paired t, 3 pairs, 6 → 3, 1 doubtful"},
 	} {
 		before, after := &record.Experiment{}, &record.Experiment{}
 		variant(before, "w", "fcfs", nil, 4, 6, 8)

@@ -47,7 +47,7 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 	group := func(r record.ComparisonRow) string {
 		switch {
 		case r.Verdict == record.NotEnoughReplicates:
-			return strings.Join([]string{r.Metric, r.Verdict, fmt.Sprint(r.Pairs)}, "\n")
+			return strings.Join([]string{r.Metric, r.Verdict, tooFew(r)}, "\n")
 		case r.By != "":
 			return strings.Join([]string{r.Metric, r.Workload, r.Hardware, r.Candidate, r.Baseline, r.By}, "\n")
 		case len(rows) <= mostSentences:
@@ -84,8 +84,8 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 		case len(g) == 1:
 			a.Text = Comparison(p, g[0])
 		case a.Verdict == record.NotEnoughReplicates:
-			a.Text = fmt.Sprintf("Too few replicates to compare %s: %s in each of %d comparisons; a verdict needs at least %d.",
-				metricTitle(g[0].Metric), schema.Plural(g[0].Pairs, "pair"), len(g), stats.MinPairs)
+			a.Text = fmt.Sprintf("Too few replicates to compare %s, in each of %d comparisons: %s.", metricTitle(g[0].Metric),
+				len(g), tooFew(g[0]))
 		case g[0].By != "":
 			a.Text = byGroup(p, g)
 		default:

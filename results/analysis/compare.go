@@ -68,9 +68,9 @@ func (v Variant) Values(m measure.Metric) []float64 {
 // every quantum. A baseline that is at values of axes is compared with the variants that differ from it in these,
 // and in nothing else.
 //
-// Cells are paired by replicate, and a pair counts when the same jobs finished in both cells: otherwise the metrics
-// are over different jobs. Cells in which nothing is drawn count once. Holm's correction is over the comparisons
-// with one baseline.
+// Cells are paired by replicate. A pair counts when the same jobs finished in both cells, since otherwise the metrics are
+// over different jobs; numbers of jobs need no such thing. Cells in which nothing is drawn count once. Holm's correction
+// is over the comparisons with one baseline, and intervals are as wide as it asks for.
 func Comparisons(e *record.Experiment) ([]record.ComparisonRow, error) {
 	variants := Variants(e)
 	var rows []record.ComparisonRow
@@ -183,59 +183,93 @@ func compareWith(
 		c.Level = DefaultLevel
 	}
 	var rows []record.ComparisonRow
+	var tests []test
 	for _, v := range variants {
 		for _, g := range base.groups(c.By) {
-			row, err := compare(e, base, v, value{m, c.By, g}, c)
+			row, run, err := compare(e, base, v, value{m, c.By, g}, c)
 			if err != nil {
 				return nil, err
 			}
-			rows = append(rows, row)
+			rows, tests = append(rows, row), append(tests, run)
 		}
 	}
-	adjust(rows, m)
+	adjust(rows, tests, m)
 	return rows, nil
 }
 
-// adjust gives the rows of one baseline their verdicts, after Holm's correction.
-func adjust(rows []record.ComparisonRow, m measure.Metric) {
+// test compares the values of a row at a level.
+type test func(level float64) stats.Paired
+
+// adjust gives the rows of one baseline their verdicts, after Holm's correction, and intervals that say the same: their
+// tails are narrower by as much as the correction raises the p-value.
+func adjust(rows []record.ComparisonRow, tests []test, m measure.Metric) {
 	var p []float64
 	for _, r := range rows {
 		p = append(p, r.RawP)
 	}
 	for i, adjusted := range stats.Holm(p) {
-		rows[i].PValue, rows[i].Candidates = adjusted, len(rows)
-		rows[i].Verdict = verdict(rows[i], m)
+		row := &rows[i]
+		row.PValue, row.Candidates = adjusted, len(rows)
+		if row.RawP < adjusted && row.RawP < 1-row.Level {
+			by := min(adjusted/row.RawP, float64(len(rows)))
+			fill(row, tests[i](1-(1-row.Level)/by), row.Level)
+			row.RawP = p[i]
+		}
+		row.Verdict = verdict(*row, m)
 	}
 }
 
 // compare compares two variants on a value of their cells; the row has no verdict yet.
-func compare(e *record.Experiment, base, v Variant, of value, asked record.Compare) (record.ComparisonRow, error) {
-	b, c, doubtful := pairs(base, v, of)
-	var r stats.Paired
+func compare(e *record.Experiment, base, v Variant, of value, asked record.Compare) (record.ComparisonRow, test, error) {
+	b, c, lost := pairs(base, v, of)
+	run := lost.test(b, c)
 	blocks := 0
 	if len(b) > 0 && base.fixed() && v.fixed() { // one pair, however often it was repeated
-		r = stats.ComparePairs(b[:1], c[:1], asked.Level, "")
-		r.Method = record.OneRun
+		run = oneRun(b, c)
 		if asked.Block > 0 {
 			resampled, err := resample(e, base, v, of, asked)
 			if err != nil {
-				return record.ComparisonRow{}, err
+				return record.ComparisonRow{}, nil, err
 			}
 			if blocks = len(resampled); blocks >= stats.MinBlocks {
-				r = stats.CompareBlocks(resampled, asked.Level, of.stream(base, v))
+				run = func(level float64) stats.Paired { return stats.CompareBlocks(resampled, level, of.stream(base, v)) }
 			}
 		}
-	} else {
-		r = stats.ComparePairs(b, c, asked.Level, of.stream(base, v))
 	}
 	row := record.ComparisonRow{
 		Metric: of.metric.Name, Workload: v.Workload, Hardware: v.Hardware, By: of.by, Group: of.group,
 		Baseline: base.labelFrom(v), Candidate: v.labelFrom(base),
 		BaselinePolicy: base.Policy, CandidatePolicy: v.Policy, BaselineAxes: base.Axes, CandidateAxes: v.Axes,
-		BaselineHardware: base.Hardware, BaselineWorkload: base.Workload, Blocks: blocks, Doubtful: doubtful,
+		BaselineHardware: base.Hardware, BaselineWorkload: base.Workload, Blocks: blocks,
+		Doubtful: lost.doubtful, Dropped: lost.dropped,
 	}
-	fill(&row, r, asked.Level)
-	return row, nil
+	fill(&row, run(asked.Level), asked.Level)
+	return row, run, nil
+}
+
+// oneRun compares two runs in which nothing is drawn.
+func oneRun(b, c []float64) test {
+	return func(level float64) stats.Paired {
+		r := stats.ComparePairs(b[:1], c[:1], level)
+		r.Method = record.OneRun
+		return r
+	}
+}
+
+// losses are the pairs that were left out since different jobs finished in their cells, and those of which a cell was
+// disturbed.
+type losses struct{ dropped, doubtful int }
+
+// test compares pairs. Where most were left out, those that remain say nothing of the others: there is no test.
+func (l losses) test(b, c []float64) test {
+	return func(level float64) stats.Paired {
+		r := stats.ComparePairs(b, c, level)
+		if l.dropped > len(b) {
+			nan := math.NaN()
+			r.P, r.DifferenceLow, r.DifferenceHigh, r.RatioLow, r.RatioHigh = nan, nan, nan, nan, nan
+		}
+		return r
+	}
 }
 
 // fill puts the outcome of a comparison into its row.
@@ -311,30 +345,9 @@ func (v *Variant) groups(by string) []string {
 	return names
 }
 
-// fixed reports whether the replicates of a variant are alike: nothing is drawn in them, or nothing that changed
-// any metric.
+// fixed reports whether nothing is drawn in the replicates of a variant.
 func (v *Variant) fixed() bool {
-	flagged := true
-	for i := range v.Cells {
-		flagged = flagged && v.Cells[i].Fixed
-	}
-	return flagged || len(v.Cells) > 1 && v.identical()
-}
-
-// identical reports whether all cells of a simulated variant came to the same metrics.
-func (v *Variant) identical() bool {
-	for i := range v.Cells {
-		if v.Cells[i].Measured() {
-			return false
-		}
-		for _, m := range measure.AllMetrics() {
-			a, b := m.Of(&v.Cells[0].Metrics), m.Of(&v.Cells[i].Metrics)
-			if a != b && !(math.IsNaN(a) && math.IsNaN(b)) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.Cells, func(c record.Cell) bool { return !c.Fixed })
 }
 
 func verdict(r record.ComparisonRow, m measure.Metric) string {
@@ -366,30 +379,33 @@ func agree(a, b []record.Setting) bool {
 	return true
 }
 
-// pairs lists a value in both variants, one pair a replicate that both have, and
-// counts those with a cell that was disturbed.
-func pairs(base, candidate Variant, of value) (b, c []float64, doubtful int) {
+// pairs lists a value in both variants, one pair a replicate that both have.
+func pairs(base, candidate Variant, of value) (b, c []float64, lost losses) {
 	for i := range base.Cells {
 		for j := range candidate.Cells {
 			x, y := &base.Cells[i], &candidate.Cells[j]
-			if x.Replicate != y.Replicate || !sameJobs(x, y) {
+			if x.Replicate != y.Replicate {
+				continue
+			}
+			if !of.metric.OfAllJobs && !sameJobs(x, y) || x.Error != "" || y.Error != "" {
+				lost.dropped++
 				continue
 			}
 			if u, v := of.of(x), of.of(y); stats.Finite(u) && stats.Finite(v) {
 				b, c = append(b, u), append(c, v)
 				if x.Troubled() || y.Troubled() {
-					doubtful++
+					lost.doubtful++
 				}
 			}
 		}
 	}
-	return b, c, doubtful
+	return b, c, lost
 }
 
 // sameJobs reports whether the same jobs finished in two cells. Beyond
 // MaxFailures their names are not known, and then they are not the same.
 func sameJobs(a, b *record.Cell) bool {
-	if measure.Finished.CountOf(&a.Metrics) != measure.Finished.CountOf(&b.Metrics) || a.Error != "" || b.Error != "" {
+	if measure.Finished.CountOf(&a.Metrics) != measure.Finished.CountOf(&b.Metrics) {
 		return false
 	}
 	failed := func(c *record.Cell) []string {

@@ -174,14 +174,14 @@ func TestComparisonsByClass(t *testing.T) {
 	for _, r := range comparisons(t, e) {
 		got = append(got, fmt.Sprintf("%s %s: %s of %d, %s", r.By, r.Group, r.Method, r.Candidates, r.Verdict))
 	}
-	want := []string{"class long: paired t of 2, worse", "class short: paired t of 2, better"}
+	want := []string{"class long: " + stats.PairedT + " of 2, worse", "class short: " + stats.PairedT + " of 2, better"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 }
 
-// TestReplicatesThatAreAlike: replicates in which nothing is drawn are one, however many there are; so are
-// simulated ones that came to the same in every metric. Those of measured cells count.
+// TestReplicatesThatAreAlike: replicates in which nothing is drawn are one, however many there are. Others count, and a
+// few that came to the same by chance are no proof.
 func TestReplicatesThatAreAlike(t *testing.T) {
 	for _, c := range []struct {
 		name             string
@@ -193,10 +193,11 @@ func TestReplicatesThatAreAlike(t *testing.T) {
 		{"one replay", true, true, []float64{2}, record.OneRun, record.Better, 1},
 		{"replays", true, true, []float64{2, 2, 2}, record.OneRun, record.Better, 1},
 		{"same replays", true, true, []float64{4, 4, 4}, record.OneRun, record.NoDifference, 1},
-		{"identical", false, true, []float64{2, 2, 2}, record.OneRun, record.Better, 1},
+		{"identical", false, true, []float64{2, 2, 2}, stats.SignFlips, record.NotEnoughReplicates, 3},
+		{"many identical", false, true, []float64{2, 2, 2, 2, 2, 2}, stats.SignFlips, record.Better, 6},
 		{"one of many", false, true, []float64{2}, "", record.NotEnoughReplicates, 1},
-		{"drawn", false, true, []float64{2, 2.5, 2}, "paired t", record.Better, 3},
-		{"measured", false, false, []float64{2, 2, 2}, "exact", record.Better, 3},
+		{"drawn", false, true, []float64{2, 2.1, 2}, stats.PairedT, record.Better, 3},
+		{"measured", false, false, []float64{2, 2, 2}, stats.SignFlips, record.NotEnoughReplicates, 3},
 	} {
 		e := &record.Experiment{}
 		e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Baseline: "fcfs"}}

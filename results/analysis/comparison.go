@@ -30,8 +30,7 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 	}
 	switch {
 	case r.Verdict == record.NotEnoughReplicates:
-		return fmt.Sprintf("Too few replicates to compare %s under %s and %s%s: %s; a verdict needs at least %d.",
-			metric, candidate, baseline, where, schema.Plural(r.Pairs, "pair"), stats.MinPairs)
+		return fmt.Sprintf("Too few replicates to compare %s under %s and %s%s: %s.", metric, candidate, baseline, where, tooFew(r))
 	case r.Verdict == record.NoDifference && r.Method == record.OneRun:
 		return upper(fmt.Sprintf("%s%s is the same under %s and %s%s, %s (%s).", begin, metric, candidate, baseline, where,
 			tell.WithUnit(r.BaselineMean, unit), evidence(p, r, unit)))
@@ -53,6 +52,20 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 	}
 	return fmt.Sprintf("%s%s %s %s %s %s%s, from %s to %s (%s).", begin, candidate, verb, metric, change, baseline, where,
 		tell.WithUnit(r.BaselineMean, unit), tell.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
+}
+
+// tooFew says why a comparison has no verdict.
+func tooFew(r record.ComparisonRow) string {
+	switch pairs := schema.Plural(r.Pairs, "pair"); {
+	case r.Dropped > r.Pairs:
+		return fmt.Sprintf("different jobs finished in %d of %s, so their metrics are over different jobs", r.Dropped,
+			schema.Plural(r.Pairs+r.Dropped, "pair"))
+	case r.Method == stats.SignFlips:
+		return fmt.Sprintf("%s with the same difference can be chance; a verdict needs at least %d", pairs,
+			stats.FewestAlike(r.Level))
+	default:
+		return fmt.Sprintf("%s; a verdict needs at least %d", pairs, stats.MinPairs)
+	}
 }
 
 // alone reports whether a row compares two runs of one set of jobs, and not several replicates.
@@ -143,6 +156,9 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	if r.Doubtful > 0 {
 		pairs += fmt.Sprintf(" (%d disturbed from outside)", r.Doubtful)
 	}
+	if r.Dropped > 0 {
+		pairs += fmt.Sprintf(" (%d more left out: different jobs finished)", r.Dropped)
+	}
 	switch {
 	case r.Method == record.OneRun && r.Blocks > 0:
 		return fmt.Sprintf("one log of %s, no interval: that needs at least %d; a shorter block makes more",
@@ -156,9 +172,9 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	case r.Blocks > 0:
 		pairs = stretches(r.Blocks) + " of one log"
 	}
-	if r.Method == "exact" {
+	if r.Method == stats.SignFlips {
 		if differs(r) {
-			return pairs + ", all with the same difference"
+			return pairs + ", all with the same difference, " + tell.PValue(r.PValue)
 		}
 		return pairs + ", all equal"
 	}
@@ -202,7 +218,7 @@ func Said(r record.ComparisonRow) string {
 
 // differs reports whether the two sides of a comparison differ in any pair.
 func differs(r record.ComparisonRow) bool {
-	return r.Method != "exact" && Said(r) != same || r.Difference != 0
+	return r.Method != stats.SignFlips && Said(r) != same || r.Difference != 0
 }
 
 // stretches counts the stretches of a log.
@@ -226,9 +242,8 @@ func Change(p record.Plan, r record.ComparisonRow) string {
 	subject := fmt.Sprintf("%s: %s%s", VariantOf(p, r), metricTitle(r.Metric), ofJobs(r))
 	switch r.Verdict {
 	case record.NotEnoughReplicates:
-		return fmt.Sprintf("%s was %s and is %s; too few replicates for a verdict, which needs at least %d on both sides.",
-			subject,
-			tell.WithUnit(r.BaselineMean, unit), tell.WithUnit(r.CandidateMean, unit), stats.MinPairs)
+		return fmt.Sprintf("%s was %s and is %s; too few replicates for a verdict: %s.", subject,
+			tell.WithUnit(r.BaselineMean, unit), tell.WithUnit(r.CandidateMean, unit), tooFew(r))
 	case record.NoDifference:
 		if r.Method == record.OneRun {
 			return fmt.Sprintf("%s is the same, %s (%s).", subject, tell.WithUnit(r.BaselineMean, unit), evidence(p, r, unit))

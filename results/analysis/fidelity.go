@@ -171,7 +171,7 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 			if p[at] == nil {
 				places = append(places, at)
 			}
-			r := stats.ComparePairs(x, y, DefaultLevel, "fidelity/"+f.Metric+"/"+a[j].Label+"/"+a[i].Label)
+			r := stats.ComparePairs(x, y, DefaultLevel)
 			p[at] = append(p[at], r.P)
 			same[at] = append(same[at], cmp.Compare(r.CandidateMean, r.BaselineMean) == cmp.Compare(stat.Mean(v, nil),
 				stat.Mean(u, nil)))

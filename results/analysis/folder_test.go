@@ -63,7 +63,7 @@ func TestTables(t *testing.T) {
 	if got := strings.Join(comparisons[0][:13], ","); got != want || len(comparisons) != 4 {
 		t.Errorf("comparisons.csv has %d rows and the header %s", len(comparisons), got)
 	}
-	for i, verdict := range []string{record.Better, record.Better, record.Worse} {
+	for i, verdict := range []string{record.NoDifference, record.NoDifference, record.Worse} {
 		if comparisons[i+1][12] != verdict || comparisons[i+1][5] != "5" {
 			t.Errorf("comparison %v", comparisons[i+1])
 		}

@@ -29,12 +29,12 @@ func TestLeaders(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Baseline: "fcfs", Level: 0.95}}
 	variant(e, "w", "fcfs", nil, 4, 5, 6, 5)
-	variant(e, "w", "sjf", axis("sigma", "0"), 2, 3, 4, 3)
-	variant(e, "w", "sjf", axis("sigma", "1"), 6, 8, 7, 9)
+	variant(e, "w", "sjf", axis("sigma", "0"), 2, 3, 4, 3.1)
+	variant(e, "w", "sjf", axis("sigma", "1"), 7, 8.1, 9, 8)
 	variant(e, "w", "rr", axis("sigma", "0", "quantum", "1s"), 2.1, 3, 3.9, 3.2)
-	variant(e, "w", "rr", axis("sigma", "1", "quantum", "1s"), 9, 8, 9, 10)
+	variant(e, "w", "rr", axis("sigma", "1", "quantum", "1s"), 7.1, 8, 9.1, 8)
 	want := []string{
-		"w [{sigma 0}]: sjf 3, alike [rr quantum=1s]",
+		"w [{sigma 0}]: sjf 3.025, alike [rr quantum=1s]",
 		"w [{sigma 1}]: fcfs 5, alike []",
 	}
 	if diff := cmp.Diff(want, leaders(t, e)); diff != "" {
@@ -43,7 +43,7 @@ func TestLeaders(t *testing.T) {
 	e.Plan.Compares[0].Metric = "utilization" // of which the greatest is the best
 	want = []string{
 		"w [{sigma 0}]: fcfs 0.5, alike []",
-		"w [{sigma 1}]: rr quantum=1s 0.9, alike [sjf]",
+		"w [{sigma 1}]: rr quantum=1s 0.805, alike [sjf]",
 	}
 	if diff := cmp.Diff(want, leaders(t, e)); diff != "" {
 		t.Error(diff)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
 )
 
 func TestLeaders(t *testing.T) {
@@ -83,7 +84,7 @@ func TestConclusions(t *testing.T) {
 	for i := range 5 {
 		for _, metric := range []string{"mean_jct_s", "utilization"} {
 			r := record.ComparisonRow{Metric: metric, Verdict: record.Worse, Ratio: 2 - float64(i)/10, Pairs: 3,
-				PValue: 0.01, Level: 0.95, Method: "paired t"}
+				PValue: 0.01, Level: 0.95, Method: stats.PairedT}
 			rows = append(rows, between(r, "fcfs", fmt.Sprintf("p%d", i)))
 		}
 	}
@@ -111,12 +112,12 @@ func TestConclusionsThatTellComeFirst(t *testing.T) {
 		rows = append(rows, between(r, "fcfs", candidate))
 	}
 	for i := range 4 {
-		add(fmt.Sprintf("equal%d", i), "exact", record.NoDifference, 1)
+		add(fmt.Sprintf("equal%d", i), stats.SignFlips, record.NoDifference, 1)
 	}
 	add("one", record.OneRun, record.NoDifference, 1)
-	add("worse", "paired t", record.Worse, 1.5)
-	add("shifted", "exact", record.Worse, 1.2)
-	add("better", "paired t", record.Better, 0.5)
+	add("worse", stats.PairedT, record.Worse, 1.5)
+	add("shifted", stats.SignFlips, record.Worse, 1.2)
+	add("better", stats.PairedT, record.Better, 0.5)
 	answers, more, err := Conclusions(e, rows, 3)
 	if err != nil || more != 5 {
 		t.Fatalf("%d more, %v", more, err)

@@ -96,7 +96,7 @@ func TestSentence(t *testing.T) {
 			Summary: "las, strict"},
 	}}
 	sentence := func(baseline, candidate []float64, metric string, change func(*record.ComparisonRow)) string {
-		r := stats.ComparePairs(baseline, candidate, 0.95, "x")
+		r := stats.ComparePairs(baseline, candidate, 0.95)
 		row := record.ComparisonRow{
 			Metric: metric, Workload: "w", Hardware: "h", Baseline: "fcfs", Candidate: "rr", Pairs: r.Pairs,
 			BaselineMean: r.BaselineMean, CandidateMean: r.CandidateMean, Ratio: r.Ratio, CILow: r.RatioLow, CIHigh: r.RatioHigh,
@@ -114,37 +114,37 @@ func TestSentence(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{
 			sentence(base, []float64{1.8, 2.0, 1.9, 2.3, 1.7}, "mean_waiting_s", as(record.Better)),
-			"rr cut mean waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95% interval 41–45%, 5 pairs, p < 0.0001).",
+			"rr cut mean waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95% interval 39–46%, 5 pairs, p = 0.0003).",
 		},
 		{
 			sentence(base, []float64{3.2, 3.5, 3.5, 3.8, 3.1}, "makespan_s", as(record.NoDifference)),
-			"No difference in makespan was detected between rr and fcfs (95% interval of the change −3.1% to +5.2%, 5 pairs, p " +
-				"= 0.70).",
+			"No difference in makespan was detected between rr and fcfs (95% interval of the change −7.7% to +7.3%, 5 pairs, p " +
+				"= 1.00).",
 		},
 		{
 			sentence(base, []float64{13.2, 15.5, 13.5, 16.8, 12.1}, "mean_slowdown",
 				func(r *record.ComparisonRow) { r.Candidates = 3 }),
-			"rr raised mean slowdown to 4.18 times that of fcfs, from 3.40 to 14.2 (95% interval 3.96–4.37 times, 5 pairs, p < " +
-				"0.0001 after Holm's correction for 3 candidates).",
+			"rr raised mean slowdown to 4.18 times that of fcfs, from 3.40 to 14.2 (95% interval 3.87–4.61 times, 5 pairs, p = " +
+				"0.0003 after Holm's correction for 3 candidates).",
 		},
 		{
 			sentence([]float64{0, 0, 0, 0}, []float64{17, 18, 16, 17}, "preemptions", as(record.Worse)),
-			"rr raised preemptions against fcfs, from 0 to 17 (95% interval of the difference 15.7 to 18.3, 4 pairs, p < " +
+			"rr raised preemptions against fcfs, from 0 to 17 (95% interval of the difference 14.8 to 19.2, 4 pairs, p = " +
 				"0.0001).",
 		},
 		{
-			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {
+			sentence([]float64{4, 4, 4, 4, 4, 4}, []float64{2, 2, 2, 2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {
 				*r = between(*r, "fcfs", "fast quantum=1s")
 				r.Verdict = record.Better
 			}),
-			"fast quantum=1s cut mean JCT by 50% against fcfs, from 4 s to 2 s (3 pairs, all with the same difference).",
+			"fast quantum=1s cut mean JCT by 50% against fcfs, from 4 s to 2 s (6 pairs, all with the same difference, p = 0.031).",
 		},
 		{
-			sentence([]float64{4, 4, 4}, []float64{2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {
+			sentence([]float64{4, 4, 4, 4, 4, 4}, []float64{2, 2, 2, 2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {
 				*r = between(*r, "fcfs jobs=8 kind=fixed", "rr jobs=8 kind=fixed")
 				r.Verdict = record.Better
 			}),
-			"rr cut mean JCT by 50% against fcfs at jobs=8 kind=fixed, from 4 s to 2 s (3 pairs, all with the same difference).",
+			"rr cut mean JCT by 50% against fcfs at jobs=8 kind=fixed, from 4 s to 2 s (6 pairs, all with the same difference, p = 0.031).",
 		},
 		{
 			sentence(base, base, "mean_jct_s", as(record.NoDifference)),
@@ -214,8 +214,8 @@ func TestAnswers(t *testing.T) {
 		rows []record.ComparisonRow
 		want []string
 	}{
-		{few(record.NotEnoughReplicates), []string{"Too few replicates to compare mean JCT: 1 pair in each of 2 " +
-			"comparisons; a verdict needs at least 3."}},
+		{few(record.NotEnoughReplicates), []string{"Too few replicates to compare mean JCT, in each of 2 " +
+			"comparisons: 1 pair; a verdict needs at least 3."}},
 		{many, []string{
 			"rr against fcfs, mean JCT: better at load 1 and 2 (−20% to −10%), worse at 4 (+10%), no difference detected at 3.",
 			"las against fcfs, mean JCT: worse at all 4 values of load (2 to 5 times).",
@@ -289,11 +289,11 @@ func TestSummaryTable(t *testing.T) {
 			t.Error("a metric that is known nowhere has a column")
 		}
 	}
-	// fcfs: sd 0.8165, t(3, 97.5%) = 3.1824, half-width 1.2992; rr: 2 and 3, half-width 12.706·0.5.
-	if r := got.Rows[0]; r[0] != "fcfs" || r[1] != "4, 1 failed" || r[4] != "5.0 ± 1.3" {
+	// fcfs: sd 0.8165, t(3, 1 − 2.5%/4) = 5.392, half-width 2.2; rr: 2 and 3, t(1, 1 − 2.5%/4) = 50.92, half-width 25.
+	if r := got.Rows[0]; r[0] != "fcfs" || r[1] != "4, 1 failed" || r[4] != "5.0 ± 2.2" {
 		t.Errorf("%q of %q", r, got.Header())
 	}
-	if r := got.Rows[1]; r[0] != "rr quantum=1s" || r[1] != "2 of 4" || r[4] != "2.5 ± 6.4" {
+	if r := got.Rows[1]; r[0] != "rr quantum=1s" || r[1] != "2 of 4" || r[4] != "2 ± 25" {
 		t.Errorf("%q of %q", r, got.Header())
 	}
 }

@@ -70,7 +70,7 @@ func compared(change func(r *record.ComparisonRow)) record.ComparisonRow {
 	r := record.ComparisonRow{Metric: "mean_jct_s", Workload: "w", Hardware: "h", BaselineWorkload: "w",
 		BaselineHardware: "h", Baseline: "fcfs", Candidate: "rr", BaselinePolicy: "fcfs", CandidatePolicy: "rr", Pairs: 5,
 		BaselineMean: 4, CandidateMean: 3, Difference: -1, DifferenceLow: -1.5, DifferenceHigh: -0.5, Ratio: 0.75,
-		CILow: 0.6, CIHigh: 0.9, PValue: 0.012, RawP: 0.012, Level: 0.95, Candidates: 1, Method: "paired t",
+		CILow: 0.6, CIHigh: 0.9, PValue: 0.012, RawP: 0.012, Level: 0.95, Candidates: 1, Method: stats.PairedT,
 		Verdict: record.Better}
 	change(&r)
 	return r
@@ -143,8 +143,8 @@ func comparisonSentences(s *plottest.Sentences) {
 		{"one run of a log", log, alone},
 		{"one run of a log, the same", log, then(alone, equal)},
 		{"stretches of a log", log, func(r *record.ComparisonRow) { r.Method, r.Blocks, r.Pairs = "block bootstrap", 12, 1 }},
-		{"exact", one, func(r *record.ComparisonRow) { r.Method = "exact" }},
-		{"exact, the same", one, then(equal, func(r *record.ComparisonRow) { r.Method = "exact" })},
+		{"exact", one, func(r *record.ComparisonRow) { r.Method = stats.SignFlips }},
+		{"exact, the same", one, then(equal, func(r *record.ComparisonRow) { r.Method = stats.SignFlips })},
 		{"not paired", one, func(r *record.ComparisonRow) { r.Method, r.Pairs = "Welch's t", 0 }},
 		{"disturbed", one, func(r *record.ComparisonRow) { r.Doubtful = 2 }},
 		{"several candidates", one, func(r *record.ComparisonRow) { r.Candidates = 2 }},

@@ -11,7 +11,7 @@ import (
 // What became of the deadlines of jobs.
 var (
 	MissedDeadlines = Register(Metric{
-		Rank: 351, Name: "missed_deadlines", Title: "missed deadlines",
+		Rank: 351, Name: "missed_deadlines", Title: "missed deadlines", OfAllJobs: true,
 		Doc: "jobs that had not finished by their deadline: they finished later, failed, or were not done when the cell " +
 			"ended after it; empty where no job has one",
 		Compute: func(t *Totals) float64 { missed, _ := t.collector.deadlines(); return missed },

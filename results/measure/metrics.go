@@ -31,6 +31,9 @@ type Metric struct {
 	Most float64
 	// Count reports that its values are whole numbers.
 	Count bool
+	// OfAllJobs reports that it is over all jobs, whether they finished or not: cells in which different jobs failed can be
+	// compared by it.
+	OfAllJobs bool
 	// Rare metrics have a column only in tables in which they are known of some cell.
 	Rare bool
 	// Shown is where it appears without being asked for.

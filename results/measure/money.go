@@ -46,7 +46,7 @@ var (
 		},
 	})
 	Revocations = Register(Metric{
-		Rank: 230, Name: "revocations", Title: "revocations",
+		Rank: 230, Name: "revocations", Title: "revocations", OfAllJobs: true,
 		Shown: Shown{Cells: 11, Summary: 10},
 		Doc:   "servers that were revoked while jobs held them; empty where that is not known",
 		Compute: func(t *Totals) float64 {

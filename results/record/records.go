@@ -138,7 +138,7 @@ type ComparisonRow struct {
 	RawP       float64 `csv:"p_raw,precise"`
 	Candidates int     `csv:"candidates"`
 	Level      float64 `csv:"level"`  // of the intervals
-	Method     string  `csv:"method"` // "paired t", "paired bootstrap", "exact", "block bootstrap", "Welch's t", OneRun
+	Method     string  `csv:"method"` // stats.PairedT, stats.SignFlips, "block bootstrap", "Welch's t", OneRun
 	// By and Group are the jobs that are compared; empty for all.
 	By    string `csv:"by"`
 	Group string `csv:"group"`
@@ -146,6 +146,8 @@ type ComparisonRow struct {
 	Blocks int `csv:"blocks"`
 	// Doubtful counts the pairs of which something outside of the experiment disturbed a cell; see Cell.Troubled.
 	Doubtful int `csv:"disturbed_pairs"`
+	// Dropped counts the pairs that were left out since different jobs finished in their cells, or one ended in an error.
+	Dropped int `csv:"dropped_pairs"`
 	// The policies of both and their axes, which comparisons.csv has in the labels.
 	BaselinePolicy  string
 	CandidatePolicy string

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/combin"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -20,29 +21,26 @@ type Paired struct {
 	Method                                    string
 }
 
-// The numbers of pairs from which a comparison is made at all, and from which
-// it is made by the bootstrap.
+// MinPairs is the number of pairs from which a comparison is made at all.
+const MinPairs = 3
+
+// The methods of ComparePairs.
 const (
-	MinPairs       = 3
-	BootstrapPairs = 10
+	PairedT   = "skewness-corrected paired t"
+	SignFlips = "sign flips"
 )
 
-const resamples = 10_000
-
-// ComparePairs compares candidate[i] with baseline[i] for all i, at a level
-// such as 0.95. Up to nine pairs it uses the paired t test; the interval of
-// the ratio of means is Fieller's (E. C. Fieller, "Some Problems in Interval
-// Estimation", JRSS B 16(2), 1954), which leaves out 1 exactly when the test
-// rejects. From ten pairs on it uses a paired bootstrap seeded by name, with
-// the expanded percentile interval (T. Hesterberg, "What Teachers Should Know
-// About the Bootstrap", The American Statistician 69(4), 2015), whose levels
-// are widened for small samples; the p-value inverts it. Differences that are
-// all the same, as of deterministic simulations, are decided exactly.
+// ComparePairs compares candidate[i] with baseline[i] for all i, at a level such as 0.95, by the mean of the
+// differences as MeanInterval does. The interval of the ratio r of the means has all r for which the mean of
+// candidate − r·baseline may be 0 (E. C. Fieller, "Some Problems in Interval Estimation", JRSS B 16(2), 1954), so that
+// it leaves out 1 exactly when the test rejects.
 //
-// What cannot be known is NaN: everything but the means below MinPairs; the
-// ratio when the baseline's mean is 0; its interval when the baseline's mean
-// is not clearly different from 0.
-func ComparePairs(baseline, candidate []float64, level float64, name string) Paired {
+// Differences that are all the same say nothing of their spread. Their signs could be the other way in one of two
+// assignments out of 2^n: the p-value is 2^(1−n), and NaN, as all bounds, where so few pairs cannot reject.
+//
+// What cannot be known is NaN: everything but the means below MinPairs; the ratio when the baseline's mean is 0; its
+// interval when the baseline's mean is not clearly different from 0.
+func ComparePairs(baseline, candidate []float64, level float64) Paired {
 	n := len(baseline)
 	nan := math.NaN()
 	p := Paired{
@@ -63,76 +61,100 @@ func ComparePairs(baseline, candidate []float64, level float64, name string) Pai
 	if p.BaselineMean != 0 {
 		p.Ratio = p.CandidateMean / p.BaselineMean
 	}
-	if n < MinPairs {
-		return p
-	}
 	// Below this, spread is rounding.
 	constant := slices.Max(diff)-slices.Min(diff) <= 1e-9*scale
+	same := constant && math.Abs(p.Difference) <= 1e-9*scale
 	switch {
+	case n < MinPairs:
+	case same:
+		p.Method, p.P = SignFlips, 1
+		p.Difference, p.DifferenceLow, p.DifferenceHigh = 0, 0, 0
+		if p.BaselineMean != 0 {
+			p.Ratio, p.RatioLow, p.RatioHigh = 1, 1, 1
+		}
 	case constant:
-		p.Method = "exact"
-		p.decideExactly(baseline, candidate, scale, level)
-	case n < BootstrapPairs:
-		p.Method = "paired t"
-		p.byT(baseline, candidate, diff, level)
+		p.Method = SignFlips
+		if n >= FewestAlike(level) {
+			p.P = math.Ldexp(1, 1-n)
+			p.DifferenceLow, p.DifferenceHigh = p.Difference, p.Difference
+			p.RatioLow, p.RatioHigh = ratioBounds(baseline, candidate, newMeanTest(diff), level)
+		}
 	default:
-		p.Method = "paired bootstrap"
-		p.byBootstrap(baseline, candidate, level, name)
+		p.Method = PairedT
+		t := newMeanTest(diff)
+		p.P = t.p(0)
+		p.DifferenceLow, p.DifferenceHigh = t.bounds(level)
+		p.RatioLow, p.RatioHigh = ratioBounds(baseline, candidate, t, level)
 	}
 	return p
 }
 
-func (p *Paired) decideExactly(baseline, candidate []float64, scale, level float64) {
-	p.P = 0
-	if math.Abs(p.Difference) <= 1e-9*scale {
-		p.P, p.Difference = 1, 0
-		if p.BaselineMean != 0 {
-			p.Ratio = 1
-		}
+// FewestAlike is the number of pairs from which differences that are all the same can be told from chance.
+func FewestAlike(level float64) int {
+	n := MinPairs
+	for math.Ldexp(1, 1-n) >= 1-level {
+		n++
 	}
-	p.DifferenceLow, p.DifferenceHigh = p.Difference, p.Difference
-	p.RatioLow, p.RatioHigh = fieller(baseline, candidate, level)
-	if p.P == 1 {
-		p.RatioLow, p.RatioHigh = p.Ratio, p.Ratio
-	}
+	return n
 }
 
-func (p *Paired) byT(baseline, candidate, diff []float64, level float64) {
-	n := len(diff)
-	se := stat.StdDev(diff, nil) / math.Sqrt(float64(n))
-	half := tQuantile(n-1, level) * se
-	p.DifferenceLow, p.DifferenceHigh = p.Difference-half, p.Difference+half
-	p.P = tTail(p.Difference/se, n-1)
-	p.RatioLow, p.RatioHigh = fieller(baseline, candidate, level)
-}
-
-// fieller is the interval of the ratio r of the means of pairs (b, c): all r
-// for which the paired t test does not reject mean(c − r·b) = 0. That is a
-// quadratic inequality in r; it bounds r only when the mean of b is clearly
-// different from 0, otherwise the bounds are NaN.
-func fieller(b, c []float64, level float64) (low, high float64) {
-	n := float64(len(b))
-	t := tQuantile(len(b)-1, level)
+// ratioBounds is the interval of the ratio r of the means of pairs (b, c): all r for which a test of mean(c − r·b) = 0
+// does not reject, which is as much wider than Student's as that of the differences is. That is a quadratic inequality
+// in r; it bounds r only when the mean of b is clearly different from 0, otherwise the bounds are NaN.
+func ratioBounds(b, c []float64, of meanTest, level float64) (low, high float64) {
 	mb, mc := stat.Mean(b, nil), stat.Mean(c, nil)
-	k := t * t / n
-	// A·r² − 2B·r + C ≤ 0
-	A := mb*mb - k*stat.Variance(b, nil)
-	B := mb*mc - k*stat.Covariance(b, c, nil)
-	C := mc*mc - k*stat.Variance(c, nil)
-	if !(A > 1e-12*mb*mb) {
-		return math.NaN(), math.NaN()
+	bound := func(side, sign float64) float64 {
+		q := side * of.quantile(level)
+		k := q * q / float64(len(b))
+		// A·r² − 2B·r + C ≤ 0
+		A := mb*mb - k*stat.Variance(b, nil)
+		B := mb*mc - k*stat.Covariance(b, c, nil)
+		C := mc*mc - k*stat.Variance(c, nil)
+		if !(A > 1e-12*mb*mb) {
+			return math.NaN()
+		}
+		return (B + sign*math.Sqrt(max(0, B*B-A*C))) / A
 	}
-	root := math.Sqrt(max(0, B*B-A*C))
-	return (B - root) / A, (B + root) / A
+	return bound(of.below, -1), bound(of.above, 1)
 }
 
-func (p *Paired) byBootstrap(baseline, candidate []float64, level float64, name string) {
-	blocks := make([]Block, len(baseline))
-	for i := range blocks {
-		blocks[i] = Block{1, baseline[i], candidate[i]}
+// Block is a stretch of a log: the number of its jobs, and what a value adds up to over them, in the baseline and
+// in the candidate.
+type Block struct {
+	N                   int
+	Baseline, Candidate float64
+}
+
+// MinBlocks is the number of blocks from which a log is resampled.
+const MinBlocks = 10
+
+// CompareBlocks compares the means over the jobs of one log, at a level such as 0.95, by a bootstrap of its
+// stretches that do not overlap (E. Carlstein, "The Use of Subseries Values for Estimating the Variance of a
+// General Statistic from a Stationary Sequence", The Annals of Statistics 14(3), 1986), seeded by name. Jobs that
+// wait for each other are so kept together, as far as a stretch is long enough. The interval is the expanded percentile
+// interval (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69(4), 2015), whose
+// tails are widened for few blocks; the p-value inverts it.
+func CompareBlocks(blocks []Block, level float64, name string) Paired {
+	nan := math.NaN()
+	p := Paired{Pairs: 1, Ratio: nan, RatioLow: nan, RatioHigh: nan, Method: "block bootstrap"}
+	var n, b, c float64
+	for _, k := range blocks {
+		n, b, c = n+float64(k.N), b+k.Baseline, c+k.Candidate
+	}
+	p.BaselineMean, p.CandidateMean, p.Difference = b/n, c/n, (c-b)/n
+	if b != 0 {
+		p.Ratio = c / b
+	}
+	if b == c && !slices.ContainsFunc(blocks, func(k Block) bool { return k.Baseline != k.Candidate }) {
+		p.P = 1
+		p.RatioLow, p.RatioHigh = p.Ratio, p.Ratio
+		return p
 	}
 	p.resample(blocks, level, name)
+	return p
 }
+
+const resamples = 10_000
 
 // resample draws as many blocks as there are, with replacement.
 func (p *Paired) resample(blocks []Block, level float64, name string) {
@@ -164,41 +186,6 @@ func (p *Paired) resample(blocks []Block, level float64, name string) {
 		p.RatioLow, p.RatioHigh = Quantile(ratios, tail), Quantile(ratios, 1-tail)
 	}
 	p.P = tTail(bootstrapZ(diffs, p.Difference)/stretch, n-1)
-}
-
-// Block is a stretch of a log: the number of its jobs, and what a value adds up to over them, in the baseline and
-// in the candidate.
-type Block struct {
-	N                   int
-	Baseline, Candidate float64
-}
-
-// MinBlocks is the number of blocks from which a log is resampled.
-const MinBlocks = 10
-
-// CompareBlocks compares the means over the jobs of one log, at a level such as 0.95, by a bootstrap of its
-// stretches that do not overlap (E. Carlstein, "The Use of Subseries Values for Estimating the Variance of a
-// General Statistic from a Stationary Sequence", The Annals of Statistics 14(3), 1986), seeded by name. Jobs that
-// wait for each other are so kept together, as far as a stretch is long enough. The interval and the p-value are
-// made as those of ComparePairs.
-func CompareBlocks(blocks []Block, level float64, name string) Paired {
-	nan := math.NaN()
-	p := Paired{Pairs: 1, Ratio: nan, RatioLow: nan, RatioHigh: nan, Method: "block bootstrap"}
-	var n, b, c float64
-	for _, k := range blocks {
-		n, b, c = n+float64(k.N), b+k.Baseline, c+k.Candidate
-	}
-	p.BaselineMean, p.CandidateMean, p.Difference = b/n, c/n, (c-b)/n
-	if b != 0 {
-		p.Ratio = c / b
-	}
-	if b == c && !slices.ContainsFunc(blocks, func(k Block) bool { return k.Baseline != k.Candidate }) {
-		p.P = 1
-		p.RatioLow, p.RatioHigh = p.Ratio, p.Ratio
-		return p
-	}
-	p.resample(blocks, level, name)
-	return p
 }
 
 // bootstrapZ says how far out among the sorted resampled differences 0 lies,
@@ -257,10 +244,10 @@ func CompareMeans(baseline, candidate []float64, level float64) Paired {
 	p.Method = "Welch's t"
 	n, m := float64(len(baseline)), float64(len(candidate))
 	b, c := stat.Variance(baseline, nil)/n, stat.Variance(candidate, nil)/m
-	if b+c == 0 { // no spread at all
-		p.DifferenceLow, p.DifferenceHigh, p.P = p.Difference, p.Difference, 0
-		if p.Difference == 0 {
-			p.P = 1
+	if b+c == 0 { // no spread at all: one of two divisions of all values in which a side has the lesser ones
+		p.DifferenceLow, p.DifferenceHigh, p.P = p.Difference, p.Difference, 1
+		if p.Difference != 0 {
+			p.P = 2 / combin.GeneralizedBinomial(n+m, n)
 		}
 		return p
 	}

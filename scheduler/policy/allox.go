@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
@@ -17,21 +16,20 @@ import (
 // documentation.
 const AlloX Order = "allox"
 
-// alpha is the part of the users whose jobs are matched.
-var alpha = schema.Arg{
-	Name: "alpha", Type: schema.Number, Default: `1`, Min: schema.Limit(0.001), Max: schema.Limit(1),
-	Doc: "The part of the users with waiting jobs, those with the least progress, whose jobs are matched: " +
-		"1 is for the least mean JCT, less for fairness. Users without a name own one job each.",
-	Example: `0.3`,
-}
-
-// starvation is the time-out of jobs that wait.
-var starvation = schema.Arg{
-	Name: "starvation", Type: schema.Duration, Positive: true, DefaultDoc: "off",
-	Doc: "A job that has waited longer than this goes before all matchings: it starts with the fastest of its " +
-		"alternatives that has room, and until one has, no other job starts. It is looked at whenever a job arrives or " +
-		"ends.",
-	Example: `"4h"`,
+type alloxSettings struct {
+	// The part of the users with waiting jobs, those with the least progress, whose jobs are matched: 1 is for the
+	// least mean JCT, less for fairness. Users without a name own one job each.
+	//
+	//	alpha = 0.3
+	Alpha float64 `arg:"alpha" default:"1" min:"0.001" max:"1"`
+	// A job that has waited longer than this goes before all matchings: it starts with the fastest of its
+	// alternatives that has room, and until one has, no other job starts. It is looked at whenever a job arrives or
+	// ends.
+	//
+	// Default: off.
+	//
+	//	starvation = "4h"
+	Starvation time.Duration `arg:"starvation,positive"`
 }
 
 var _ = RegisterOrder(OrderChoice{
@@ -39,7 +37,7 @@ var _ = RegisterOrder(OrderChoice{
 		Name: AlloX, Title: "AlloX",
 		Doc: "AlloX's matching of jobs to resources and positions that makes the mean JCT least " +
 			"(T. N. Le and others, EuroSys 2020)",
-		Place: 9, Estimates: true, Settings: append([]schema.Arg{alpha, starvation}, profiled...), Check: lone,
+		Place: 9, Estimates: true, Settings: append(described[alloxSettings](), profiled...), Check: lone,
 		Wants: []Want{
 			byItself(BackfillOf, NoBackfill), byItself(AllocationOf, Strict),
 			byItself(PreemptionOf, NoPreemption), byItself(PlacementOf, PlaceFirst),
@@ -161,7 +159,7 @@ func (m *matcher) Admit(v scheduler.View, h scheduler.Hands) error {
 // is no room for one.
 func (m *matcher) startStarved() error {
 	m.starved = nobody
-	limit := m.Policy.Settings.Duration(starvation.Name)
+	limit := m.Policy.Settings.Duration("starvation")
 	all := m.Waiting()
 	for j := all.Peek(queue.Front, queue.Anyone); limit > 0 && j != nobody; j = all.Peek(queue.Front, queue.Anyone) {
 		view := m.Job(j)
@@ -194,7 +192,7 @@ func (m *matcher) startStarved() error {
 // left free for the sake of fairness alone.
 func (m *matcher) matchUsers() (started bool, err error) {
 	users, waiting := m.byProgress()
-	n := int(math.Ceil(m.Policy.Settings.Number(alpha.Name)*float64(len(users)) - 1e-9))
+	n := int(math.Ceil(m.Policy.Settings.Number("alpha")*float64(len(users)) - 1e-9))
 	for n = max(n, 1); ; n = min(2*n, len(users)) {
 		chosen := map[int32]bool{}
 		for _, u := range users[:n] {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/division"
 	"github.com/tfexp/tfexp/scheduler/queue"
@@ -27,7 +26,7 @@ type decider interface {
 // register adds an order.
 func registerElastic(c Choice, make func(Setup) decider, largestFirst bool) OrderChoice {
 	c.DividesGPUs = true
-	c.Settings = append([]schema.Arg{Length}, c.Settings...)
+	c.Settings = append(described[roundLength](), c.Settings...)
 	detail := func(q Question) string {
 		return fmt.Sprintf("The order %q decides by itself what runs in each round, and where: %s has no place beside it.",
 			c.Name, q)
@@ -101,7 +100,7 @@ func (p *planner) Rank(scheduler.JobView) int64 { return 0 }
 
 // Rounds implements policy.Rounded.
 func (p *planner) Rounds() (time.Duration, bool) {
-	return p.Policy.Settings.Duration(Length.Name), false
+	return p.Policy.Settings.Duration("rounds"), false
 }
 
 // Clocked implements policy.Clocked.

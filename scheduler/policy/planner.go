@@ -38,6 +38,7 @@ type member struct {
 // planner is the state of an order.
 type roundPlanner struct {
 	Setup
+	set     roundSettings
 	kinds   []kind
 	members []member
 	divider shares.Divider
@@ -59,29 +60,25 @@ type roundPlanner struct {
 }
 
 func newRoundPlanner(k *shares.Kind, s Setup) *roundPlanner {
-	set := s.Policy.Settings
-	like, _ := set[blind.Name].(string)
-	number, _ := set[seed.Name].(int)
-	within, _ := set[tolerance.Name].(float64)
+	var set roundSettings
+	s.Policy.Settings.fill(&set)
 	p := &roundPlanner{
-		Setup: s, members: make([]member, len(s.Run.Jobs)), like: -1,
-		divider: k.New(shares.Options{Blind: like != "", Seed: uint32(number), Tolerance: within}),
-		mech:    shares.Mechanism{Round: set.Duration(Length.Name).Seconds(), Idle: k.Idle},
+		Setup: s, set: set, members: make([]member, len(s.Run.Jobs)), like: -1,
+		divider: k.New(shares.Options{Blind: set.Blind != "", Seed: uint32(set.Seed), Tolerance: set.Tolerance}),
+		mech:    shares.Mechanism{Round: set.Length.Seconds(), Idle: k.Idle, Global: set.Global},
 	}
 	p.findKinds(s.Run)
-	if like != "" {
-		p.shuffle = shares.NewChance(uint32(number) + 5)
-		p.like = slices.IndexFunc(p.kinds, func(k kind) bool { return k.Name == like })
+	if set.Blind != "" {
+		p.shuffle = shares.NewChance(uint32(set.Seed) + 5)
+		p.like = slices.IndexFunc(p.kinds, func(k kind) bool { return k.Name == set.Blind })
 		if p.like < 0 {
-			p.failed = fmt.Errorf("policy: blind = %q is no type of device of the hardware", like)
+			p.failed = fmt.Errorf("policy: blind = %q is no type of device of the hardware", set.Blind)
 		}
 	}
 	_, p.mech.Eager = p.Rounds()
-	p.mech.Global, _ = set[global.Name].(bool)
 	p.packs = s.Policy.Packs()
 	if k.Prices {
-		texts, _ := set[prices.Name].([]string)
-		p.failed = cmp.Or(p.failed, p.setPrices(texts))
+		p.failed = cmp.Or(p.failed, p.setPrices(set.Prices))
 	}
 	needs := func(a scheduler.Alternative) bool { return a.Memory > 0 }
 	for i := range p.members {
@@ -201,7 +198,7 @@ func (p *roundPlanner) Ended(j int32) {
 }
 
 // least is the least time between two divisions, in seconds.
-func (p *roundPlanner) least() float64 { return p.Policy.Settings.Duration(recompute.Name).Seconds() }
+func (p *roundPlanner) least() float64 { return p.set.Recompute.Seconds() }
 
 // Served implements scheduler.Follower.
 func (p *roundPlanner) Served(int32) {}

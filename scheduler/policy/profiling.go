@@ -11,34 +11,37 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// The arguments of policies that decide by predicted run times.
-var (
-	part = schema.Arg{
-		Name: "profiling", Type: schema.Number, Positive: true, Max: schema.Limit(1), DefaultDoc: "off", Example: `0.03`,
-		Doc: "The part of its work that each job runs as a sample, with one of its alternatives after the other, before " +
-			"the policy knows how long it takes. Samples hold cores and GPUs of the cluster; they go before all other jobs, " +
-			"in the order of arrivals, as soon as there is room, and nothing of what they did is kept: they cost the start " +
-			"and this part of the run time. In simulations only. Without it, samples cost no simulated time.",
-	}
-	by = schema.Arg{
-		Name: "profiled_by", Type: schema.String, DefaultDoc: `"job"`, Allowed: []string{"job", "class"}, Example: `"class"`,
-		Doc: "What one profiling tells of, under `profiling`: that `job` alone, or all jobs of its `class`, the others of " +
-			"which wait until the first is profiled.",
-	}
-)
+// profilingSettings are the arguments of policies that decide by predicted run times.
+type profilingSettings struct {
+	// The part of its work that each job runs as a sample, with one of its alternatives after the other, before the
+	// policy knows how long it takes. Samples hold cores and GPUs of the cluster; they go before all other jobs, in
+	// the order of arrivals, as soon as there is room, and nothing of what they did is kept: they cost the start and
+	// this part of the run time. In simulations only. Without it, samples cost no simulated time.
+	//
+	// Default: off.
+	//
+	//	profiling = 0.03
+	Part float64 `arg:"profiling,positive" max:"1"`
+	// What one profiling tells of, under `profiling`: that `job` alone, or all jobs of its `class`, the others of
+	// which wait until the first is profiled.
+	//
+	// Default: "job".
+	//
+	//	profiled_by = "class"
+	By string `arg:"profiled_by" allowed:"job class"`
+}
 
-// Settings are these arguments.
-var ProfilingSettings = []schema.Arg{part, by}
+// ProfilingSettings are these arguments.
+var ProfilingSettings = described[profilingSettings]()
 
 // Check returns what is wrong with the settings of a policy, and with which.
 func CheckProfiling(settings map[string]any) (arg string, err error) {
-	if _, set := settings[by.Name]; set && ProfilingOf(settings) == nil {
-		return by.Name, errors.New("profiled_by says of what one profiling tells, and without profiling there is none")
+	if _, set := settings["profiled_by"]; set && ProfilingOf(settings) == nil {
+		return "profiled_by", errors.New("profiled_by says of what one profiling tells, and without profiling there is none")
 	}
 	return "", nil
 }
@@ -53,11 +56,11 @@ type ProfilingTerms struct {
 
 // Of reads the terms from the settings of a policy; nil for one that knows all jobs.
 func ProfilingOf(settings map[string]any) *ProfilingTerms {
-	p, ok := settings[part.Name].(float64)
+	p, ok := settings["profiling"].(float64)
 	if !ok {
 		return nil
 	}
-	return &ProfilingTerms{Part: p, ByClass: settings[by.Name] == "class"}
+	return &ProfilingTerms{Part: p, ByClass: settings["profiled_by"] == "class"}
 }
 
 // Set has a policy's rules take samples of the jobs of a run before they know them. The engine must be a

@@ -9,7 +9,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -50,31 +49,32 @@ func inTime(v scheduler.RentalView, choice scheduler.RentalMarket) scheduler.Ren
 	return choice
 }
 
-// The arguments that strategies share.
-var (
-	tick = schema.Arg{
-		Name: "tick", Type: schema.Duration, Positive: true, Least: time.Millisecond, Default: `"10m"`,
-		Doc: "How often the strategy decides, from the arrival of each job on; at least 1ms. It decides at once as well when a job has " +
-			"lost its server. Where servers come and go by a record, its step is the natural tick.",
-		Example: `"5m"`,
-	}
-	changeover = schema.Arg{
-		Name: "changeover", Type: schema.Duration,
-		DefaultDoc: "the `startup` of nodes, `start` of `overheads`, and `restore` of `checkpoint` with the work that " +
-			"a loss costs at most, together",
-		Doc: "What the strategy takes each start on another server to cost the job.", Example: `"12m"`,
-	}
-	regions = schema.Arg{
-		Name: "regions", Type: schema.Strings, DefaultDoc: "all, in the order of the node blocks",
-		Doc: "The regions in which servers are rented, those to try first at the beginning. A region that has just " +
-			"taken a server away is tried last.",
-		Example: `["us-west-2a", "us-west-2b"]`,
-	}
-)
+// rentalSettings are the arguments that strategies share.
+type rentalSettings struct {
+	// How often the strategy decides, from the arrival of each job on; at least 1ms. It decides at once as well when
+	// a job has lost its server. Where servers come and go by a record, its step is the natural tick.
+	//
+	//	tick = "5m"
+	Tick time.Duration `arg:"tick,positive" least:"1ms" default:"10m"`
+	// What the strategy takes each start on another server to cost the job.
+	//
+	// Default: the `startup` of nodes, `start` of `overheads`, and `restore` of `checkpoint` with the work that a
+	// loss costs at most, together.
+	//
+	//	changeover = "12m"
+	Changeover *time.Duration `arg:"changeover"`
+	// The regions in which servers are rented, those to try first at the beginning. A region that has just taken a
+	// server away is tried last.
+	//
+	// Default: all, in the order of the node blocks.
+	//
+	//	regions = ["us-west-2a", "us-west-2b"]
+	Regions []string `arg:"regions"`
+}
 
 // register makes a strategy known.
 func registerStrategy(c ProvisioningChoice) ProvisioningChoice {
-	c.Settings = []schema.Arg{tick, changeover, regions}
+	c.Settings = described[rentalSettings]()
 	return RegisterProvisioning(c)
 }
 

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"slices"
-	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
@@ -48,11 +47,11 @@ func (p Policy) rental() *scheduler.RentalTerms {
 	if c == nil {
 		return nil
 	}
-	terms := &scheduler.RentalTerms{
-		Strategy: c.Strategy, Tick: p.Settings.Duration("tick"), Changeover: -1, Regions: p.Regions(),
-	}
-	if d, ok := p.Settings["changeover"].(time.Duration); ok {
-		terms.Changeover = d
+	var set rentalSettings
+	p.Settings.fill(&set)
+	terms := &scheduler.RentalTerms{Strategy: c.Strategy, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
+	if set.Changeover != nil {
+		terms.Changeover = *set.Changeover
 	}
 	return terms
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"embed"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -20,20 +21,38 @@ func (s Settings) Duration(name string) time.Duration { d, _ := s[name].(time.Du
 // Number returns a setting that is a number; 0 when it is not set.
 func (s Settings) Number(name string) float64 { v, _ := s[name].(float64); return v }
 
+// fill fills a struct whose fields have tags of arguments.
+func (s Settings) fill(into any) { schema.Fill(into, s) }
+
+//go:embed allox.go profiling.go provision.go rounds.go settings.go sia.go tiresias.go
+var source embed.FS
+
+// described are the arguments that fill a struct.
+func described[T any]() []schema.Arg { return schema.Described[T](source) }
+
+type quantumSetting struct {
+	// How long a job runs before the order is looked at again; at least 1ms.
+	//
+	//	quantum = "1s"
+	Quantum time.Duration `arg:"quantum,required,positive" least:"1ms"`
+}
+
+type feedbackSetting struct {
+	// A waiting job's level improves by one each time it has waited this long.
+	//
+	// Default: off.
+	//
+	//	feedback = "10s"
+	Feedback time.Duration `arg:"feedback,positive"`
+}
+
 // leastQuantum is the shortest quantum: it bounds how often an order is looked at.
 const leastQuantum = time.Millisecond
 
 // The settings that several orders share, or the scheduler carries out.
 var (
-	quantum = schema.Arg{
-		Name: "quantum", Type: schema.Duration, Required: true, Positive: true,
-		Least: leastQuantum,
-		Doc:   "How long a job runs before the order is looked at again; at least 1ms.", Example: `"1s"`,
-	}
-	feedback = schema.Arg{
-		Name: "feedback", Type: schema.Duration, Positive: true, DefaultDoc: "off",
-		Doc: "A waiting job's level improves by one each time it has waited this long.", Example: `"10s"`,
-	}
+	quantum  = described[quantumSetting]()[0]
+	feedback = described[feedbackSetting]()[0]
 	profiled = ProfilingSettings // of orders that go by predicted run times
 	// lone refuses settings of profiling that have no effect.
 	lone = func(s Settings) (string, error) { return CheckProfiling(s) }

@@ -10,31 +10,31 @@ import (
 	"github.com/tfexp/tfexp/scheduler/division"
 )
 
-var (
-	fairness = schema.Arg{
-		Name: "fairness", Type: schema.Number, Default: `-0.5`, Min: schema.Limit(-10), Max: schema.Limit(-0.01), Example: `-1`,
-		Doc: "The power of the jobs' gains in the sum that is made least: the less, the more do the slowest count.",
-	}
-	unserved = schema.Arg{
-		Name: "unserved", Type: schema.Number, Default: `1.1`, Min: schema.Limit(0.01), Max: schema.Limit(1000), Example: `2`,
-		Doc: "What a job without GPUs adds to that sum; one with its slowest configuration adds 1.",
-	}
-)
+type siaSettings struct {
+	// The power of the jobs' gains in the sum that is made least: the less, the more do the slowest count.
+	//
+	//	fairness = -1
+	Fairness float64 `arg:"fairness" default:"-0.5" min:"-10" max:"-0.01"`
+	// What a job without GPUs adds to that sum; one with its slowest configuration adds 1.
+	//
+	//	unserved = 2
+	Unserved float64 `arg:"unserved" default:"1.1" min:"0.01" max:"1000"`
+}
 
 var _ = registerElastic(Choice{
 	Name: "sia", Title: "Sia",
 	Doc: "each job gets one type of GPU, and 1, 2, 4 … of a node or whole nodes, such that the sum of " +
 		"the powers of " +
 		"all gains in goodput is least, exactly (S. Jayaram Subramanya and others, SOSP 2023); " + onCoresDoc,
-	Place: 43, Version: 2, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay, fairness, unserved},
+	Place: 43, Version: 2, Trains: true, Batches: true, Settings: append([]schema.Arg{restartDelay}, described[siaSettings]()...),
 }, newSia, false)
 
 // sia is the state of the order.
 type sia struct {
-	delay           time.Duration
-	power, unserved float64
-	restarts        []int // by job; -1 before it has run
-	types           []deviceType
+	siaSettings
+	delay    time.Duration
+	restarts []int // by job; -1 before it has run
+	types    []deviceType
 }
 
 // deviceType is the nodes with one type of GPU.
@@ -46,12 +46,10 @@ type deviceType struct {
 }
 
 func newSia(s Setup) decider {
-	power, _ := s.Policy.Settings[fairness.Name].(float64)
-	none, _ := s.Policy.Settings[unserved.Name].(float64)
 	p := &sia{
-		delay: s.Policy.Settings.Duration(restartDelay.Name), power: power, unserved: none,
-		restarts: slices.Repeat([]int{-1}, len(s.Run.Jobs)),
+		delay: s.Policy.Settings.Duration(restartDelay.Name), restarts: slices.Repeat([]int{-1}, len(s.Run.Jobs)),
 	}
+	s.Policy.Settings.fill(&p.siaSettings)
 	capacity, _ := sizes(s.Run.Cluster)
 	for v, n := range s.Run.Cluster.Nodes {
 		size := capacity[v]
@@ -85,7 +83,7 @@ func (l *sia) decide(p *planner, v scheduler.View, jobs []int32) (division.Divis
 	for _, t := range l.types {
 		gpus = append(gpus, t.gpus)
 	}
-	chosen, _, err := division.Choose(options, gpus, l.unserved)
+	chosen, _, err := division.Choose(options, gpus, l.Unserved)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +178,7 @@ func (l *sia) options(run scheduler.Training, held division.Configuration, kept 
 		if held.GPUs > 0 && list[i] != held {
 			gain *= max(kept, leastKept)
 		}
-		list[i].Cost = math.Pow(gain, l.power)
+		list[i].Cost = math.Pow(gain, l.Fairness)
 	}
 	return list
 }

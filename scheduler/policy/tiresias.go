@@ -4,37 +4,35 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/division"
 )
 
-var (
-	demotion = schema.Arg{
-		Name: "demotion", Type: schema.Duration, Default: `"3250s"`, Positive: true, Example: `"57600s"`,
-		Doc: "The GPU time (time in GPUs times their number) with which a job goes to the second queue.",
-	}
-	promotion = schema.Arg{
-		Name: "promotion", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(1e6), Example: `8`,
-		Doc: "A job of the second queue goes back to the first when it has waited this many times as long as it has run, " +
-			"both since it last came to the first; the time before it ran does not count as waiting. 0 for never.",
-	}
-)
+type tiresiasSettings struct {
+	// The GPU time (time in GPUs times their number) with which a job goes to the second queue.
+	//
+	//	demotion = "57600s"
+	Demotion time.Duration `arg:"demotion,positive" default:"3250s"`
+	// A job of the second queue goes back to the first when it has waited this many times as long as it has run,
+	// both since it last came to the first; the time before it ran does not count as waiting. 0 for never.
+	//
+	//	promotion = 8
+	Promotion float64 `arg:"promotion" default:"0" min:"0" max:"1e6"`
+}
 
 var _ = registerElastic(Choice{
 	Name: "tiresias", Title: "Tiresias",
 	Doc: "two queues by the GPU time that jobs have had, the first before the second, in the order in which jobs came " +
 		"to them; whoever fits runs, and later jobs pass those that do not (J. Gu and others, NSDI 2019); on hardware " +
 		"without GPUs it is core time",
-	Place: 40, Settings: []schema.Arg{demotion, promotion}, Version: 3,
+	Place: 40, Settings: described[tiresiasSettings](), Version: 3,
 }, newTiresias, true)
 
 // tiresias is the state of the order: two-dimensional least attained service in two queues.
 type tiresias struct {
-	demotion  time.Duration
-	promotion float64
-	queues    [2][]int32
-	lives     []attained
+	tiresiasSettings
+	queues [2][]int32
+	lives  []attained
 }
 
 // attained is what a job has had since it last came to the first queue. It waits only once it has run.
@@ -46,10 +44,9 @@ type attained struct {
 }
 
 func newTiresias(s Setup) decider {
-	ratio, _ := s.Policy.Settings[promotion.Name].(float64)
-	return &tiresias{
-		demotion: s.Policy.Settings.Duration(demotion.Name), promotion: ratio, lives: make([]attained, len(s.Run.Jobs)),
-	}
+	t := &tiresias{lives: make([]attained, len(s.Run.Jobs))}
+	s.Policy.Settings.fill(&t.tiresiasSettings)
+	return t
 }
 
 func (t *tiresias) ended(j int32) {
@@ -105,12 +102,12 @@ func (t *tiresias) count(j int32, now time.Duration, gpus int, held bool) {
 		t.queues[0] = append(t.queues[0], j)
 	case a.runs:
 		a.ran += passed
-		if !a.second && scheduler.CoreTime(a.ran, gpus) >= t.demotion {
+		if !a.second && scheduler.CoreTime(a.ran, gpus) >= t.Demotion {
 			t.move(j, a, 1)
 		}
 	case a.ran > 0:
 		a.waited += passed
-		if a.second && t.promotion > 0 && float64(a.waited) >= t.promotion*float64(a.ran) {
+		if a.second && t.Promotion > 0 && float64(a.waited) >= t.Promotion*float64(a.ran) {
 			a.ran, a.waited = 0, 0
 			t.move(j, a, 0)
 		}

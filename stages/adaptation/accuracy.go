@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -17,27 +16,9 @@ import (
 // AdaptationAccuracy is the name of this kind of picture.
 const AdaptationAccuracy = "adaptation_accuracy"
 
-var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
-		Rank: 133, Name: AdaptationAccuracy, Section: "adaptation",
-		Doc: "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
-	},
-	Draw: adaptationAccuracy,
+var _ = picture(133, AdaptationAccuracy, "the distribution of accuracy over all sequences of deepening, with the chosen ones marked", func(s deepeningStudy) ([]pictures.Figure, error) {
+	return figures(s.scenarios, s.accuracies), nil
 })
-
-func adaptationAccuracy(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := deepeningStudies(d)
-	if err != nil {
-		return nil, err
-	}
-	var out []pictures.Figure
-	for _, s := range all {
-		for _, scenario := range s.scenarios {
-			out = append(out, s.accuracies(scenario))
-		}
-	}
-	return out, nil
-}
 
 func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 	var values []float64

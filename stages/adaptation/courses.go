@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -19,34 +18,10 @@ import (
 // AdaptationCourses is the name of this kind of picture.
 const AdaptationCourses = "adaptation_courses"
 
-var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
-		Rank: 129, Name: AdaptationCourses, Section: "adaptation",
-		Doc: "accuracy over time in real trainings, a line a training, with those that controllers decided in " +
-			"and their actions marked",
-	},
-	Draw: adaptationCourses,
+var _ = picture(129, AdaptationCourses, "accuracy over time in real trainings, a line a training, with those that "+
+	"controllers decided in and their actions marked", func(s deepeningStudy) ([]pictures.Figure, error) {
+	return figures(column(s.Courses, func(r CourseRow) string { return r.Scenario }), s.coursesIn), nil
 })
-
-func adaptationCourses(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := deepeningStudies(d)
-	if err != nil {
-		return nil, err
-	}
-	var out []pictures.Figure
-	for _, s := range all {
-		var scenarios []string
-		for _, r := range s.Courses {
-			if !slices.Contains(scenarios, r.Scenario) {
-				scenarios = append(scenarios, r.Scenario)
-			}
-		}
-		for _, scenario := range scenarios {
-			out = append(out, s.coursesIn(scenario))
-		}
-	}
-	return out, nil
-}
 
 // coursesIn are the trainings of a scenario.
 func (s deepeningStudy) coursesIn(scenario string) pictures.Figure {

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -14,12 +13,13 @@ import (
 // AdaptationObjective is the name of this kind of picture.
 const AdaptationObjective = "adaptation_objective"
 
-var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
-		Rank: 131, Name: AdaptationObjective, Section: "adaptation",
-		Doc: "the mean reward of agents by episode, a panel an agent",
-	},
-	Draw: adaptationObjective,
+var _ = picture(131, AdaptationObjective, "the mean reward of agents by episode, a panel an agent", func(s deepeningStudy) (out []pictures.Figure, _ error) {
+	for _, name := range s.controllers {
+		if curves := s.curves(name); len(curves) > 0 {
+			out = append(out, objectiveFigure(s.name, name, curves))
+		}
+	}
+	return out, nil
 })
 
 // learningCurve has the rewards of one agent's seeds.
@@ -28,22 +28,6 @@ type learningCurve struct {
 	seeds []path
 	// lessons are where a lesson after the first begins.
 	lessons []float64
-}
-
-func adaptationObjective(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := deepeningStudies(d)
-	if err != nil {
-		return nil, err
-	}
-	var out []pictures.Figure
-	for _, s := range all {
-		for _, name := range s.controllers {
-			if curves := s.curves(name); len(curves) > 0 {
-				out = append(out, objectiveFigure(s.name, name, curves))
-			}
-		}
-	}
-	return out, nil
 }
 
 // curves are those of a controller, by what it learned on.

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -16,25 +15,8 @@ import (
 // AdaptationPaths is the name of this kind of picture.
 const AdaptationPaths = "adaptation_paths"
 
-var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
-		Rank: 130, Name: AdaptationPaths, Section: "adaptation",
-		Doc: "accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked",
-	},
-	Draw: adaptationPaths,
-})
-
-func nrgba(c color.Color) color.NRGBA { return color.NRGBAModel.Convert(c).(color.NRGBA) }
-
-// adaptationPaths draws, for each scenario, the final accuracy that is to be
-// expected as decisions are made.
-func adaptationPaths(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := deepeningStudies(d)
-	if err != nil {
-		return nil, err
-	}
-	var out []pictures.Figure
-	for _, s := range all {
+var _ = picture(130, AdaptationPaths, "accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked", // For each scenario the final accuracy that is to be expected as decisions are made.
+	func(s deepeningStudy) (out []pictures.Figure, err error) {
 		for _, scenario := range s.scenarios {
 			f, err := s.paths(scenario)
 			if err != nil {
@@ -42,9 +24,10 @@ func adaptationPaths(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error
 			}
 			out = append(out, f)
 		}
-	}
-	return out, nil
-}
+		return out, nil
+	})
+
+func nrgba(c color.Color) color.NRGBA { return color.NRGBAModel.Convert(c).(color.NRGBA) }
 
 func (s deepeningStudy) paths(scenario string) (pictures.Figure, error) {
 	rows := s.of(scenario)

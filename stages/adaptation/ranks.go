@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -18,30 +17,15 @@ import (
 // AdaptationRanks is the name of this kind of picture.
 const AdaptationRanks = "adaptation_ranks"
 
-var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
-		Rank: 132, Name: AdaptationRanks, Section: "adaptation",
-		Doc: "ranks of controllers that deepen networks, a tile a controller and scenario",
-	},
-	Draw: adaptationRanks,
-})
-
-func adaptationRanks(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := deepeningStudies(d)
-	if err != nil {
-		return nil, err
+var _ = picture(132, AdaptationRanks, "ranks of controllers that deepen networks, a tile a controller and scenario", func(s deepeningStudy) (out []pictures.Figure, _ error) {
+	if len(s.Ranking) > 0 {
+		out = append(out, ranks(s.name, "", s.Ranking))
 	}
-	var out []pictures.Figure
-	for _, s := range all {
-		if len(s.Ranking) > 0 {
-			out = append(out, ranks(s.name, "", s.Ranking))
-		}
-		if len(s.RealRanking) > 0 {
-			out = append(out, ranks(s.name, " in real training", s.RealRanking))
-		}
+	if len(s.RealRanking) > 0 {
+		out = append(out, ranks(s.name, " in real training", s.RealRanking))
 	}
 	return out, nil
-}
+})
 
 // ranks has the rows of a ranking, on a table or, as where says, in real training.
 func ranks(study, where string, ranking []RankingRow) pictures.Figure {

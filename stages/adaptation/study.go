@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -28,14 +29,33 @@ type deepeningStudy struct {
 	Tables
 }
 
-// studies groups the tables by their blocks, in the order of the file; none where
-// the experiment has no such block.
-func deepeningStudies(d *pictures.Data) ([]deepeningStudy, error) {
-	all, err := ReadTables(d.Dir)
-	if err != nil {
-		return nil, err
+// picture registers a kind of picture, which draw makes of each block.
+func picture(rank int, name, doc string, draw func(deepeningStudy) ([]pictures.Figure, error)) tell.PictureKind {
+	return pictures.Register(pictures.Kind{
+		PictureKind: tell.PictureKind{Rank: rank, Name: name, Section: "adaptation", Doc: doc},
+		Draw: func(d *pictures.Data, _ pictures.Ask) (out []pictures.Figure, err error) {
+			all, err := ReadTables(d.Dir)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range all.blocks() {
+				drawn, err := draw(s)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, drawn...)
+			}
+			return out, nil
+		},
+	})
+}
+
+// figures draws one for each name.
+func figures(names []string, draw func(string) pictures.Figure) (out []pictures.Figure) {
+	for _, name := range names {
+		out = append(out, draw(name))
 	}
-	return all.blocks(), nil
+	return out
 }
 
 // blocks divides the tables by their blocks.

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -19,40 +18,27 @@ import (
 // AdaptationTime is the name of this kind of picture.
 const AdaptationTime = "adaptation_time"
 
-var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
-		Rank: 134, Name: AdaptationTime, Section: "adaptation",
-		Doc: "how long controllers take for a decision on when to deepen a network",
-	},
-	Draw: adaptationTime,
-})
+var _ = picture(134, AdaptationTime, "how long controllers take for a decision on when to deepen a network", decisionTimes)
 
-func adaptationTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
-	all, err := deepeningStudies(d)
-	if err != nil {
-		return nil, err
+func decisionTimes(s deepeningStudy) (out []pictures.Figure, _ error) {
+	bars := timeBars{names: s.controllers, seconds: make([][]float64, len(s.controllers))}
+	for _, r := range s.Trainings {
+		if i := slices.Index(s.controllers, r.Controller); i >= 0 && r.Deciding > 0 {
+			bars.seconds[i] = append(bars.seconds[i], r.Deciding)
+		}
 	}
-	var out []pictures.Figure
-	for _, s := range all {
-		bars := timeBars{names: s.controllers, seconds: make([][]float64, len(s.controllers))}
-		for _, r := range s.Trainings {
-			if i := slices.Index(s.controllers, r.Controller); i >= 0 && r.Deciding > 0 {
-				bars.seconds[i] = append(bars.seconds[i], r.Deciding)
-			}
-		}
-		if len(s.controllers) > 0 {
-			out = append(out, bars.figure(AdaptationTime+"-"+s.name, "Time of a decision – "+s.name,
-				"time of a decision",
-				"A dot a scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. Of "+
-					"a controller that searches it is a share of the whole search, without the trainings that it asks for."))
-		}
-		if bars = s.deepening(); len(bars.names) > 0 {
-			out = append(out, bars.figure(AdaptationTime+"-"+s.name+"-real", "Time to add a layer – "+s.name,
-				"time to add a layer",
-				"How long programs took in real training to add a layer, and to evaluate the network before and "+
-					"after: a dot a layer, a line at the mean, on a logarithmic scale. The first row has the trainings by sequences "+
-					"of the table."))
-		}
+	if len(s.controllers) > 0 {
+		out = append(out, bars.figure(AdaptationTime+"-"+s.name, "Time of a decision – "+s.name,
+			"time of a decision",
+			"A dot a scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. Of "+
+				"a controller that searches it is a share of the whole search, without the trainings that it asks for."))
+	}
+	if bars = s.deepening(); len(bars.names) > 0 {
+		out = append(out, bars.figure(AdaptationTime+"-"+s.name+"-real", "Time to add a layer – "+s.name,
+			"time to add a layer",
+			"How long programs took in real training to add a layer, and to evaluate the network before and "+
+				"after: a dot a layer, a line at the mean, on a logarithmic scale. The first row has the trainings by sequences "+
+				"of the table."))
 	}
 	return out, nil
 }

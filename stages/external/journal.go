@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -34,7 +33,7 @@ const (
 // journal keeps what was said: in a file, for who looks into a decision, and the beginning of it, for a second look.
 type journal struct {
 	dir    string
-	file   *os.File // nil where nothing is kept
+	file   *folder.File // nil where nothing is kept
 	to     *bufio.Writer
 	size   int
 	heard  [][2][]byte // messages and answers
@@ -45,7 +44,7 @@ type journal struct {
 func newJournal(t *stages.Task) *journal {
 	j := &journal{dir: t.Dir}
 	if t.Dir != "" && t.Records == record.AllRecords {
-		if j.file, j.err = os.Create(filepath.Join(t.Dir, journalFile)); j.err == nil {
+		if j.file, j.err = folder.Create(filepath.Join(t.Dir, journalFile)); j.err == nil {
 			j.to = bufio.NewWriterSize(j.file, 1<<16)
 		}
 	}

@@ -59,7 +59,7 @@ time.sleep(1000)
 	}
 	var pids []string
 	for begun := time.Now(); len(pids) == 0; time.Sleep(10 * time.Millisecond) {
-		raw, _ := os.ReadFile(filepath.Join(dir, "pids"))
+		raw, _ := folder.ReadSystem(filepath.Join(dir, "pids"))
 		if pids = strings.Fields(string(raw)); time.Since(begun) > time.Minute {
 			t.Fatal("the program was not started")
 		}

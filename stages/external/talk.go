@@ -103,10 +103,10 @@ var libraryFolder = sync.OnceValues(func() (string, error) {
 	}
 	dir := filepath.Join(home, "tfexp", "python-"+library.Version)
 	path := filepath.Join(dir, library.Name)
-	if raw, err := os.ReadFile(path); err == nil && bytes.Equal(raw, library.Source) {
+	if raw, err := folder.ReadSystem(path); err == nil && bytes.Equal(raw, library.Source) {
 		return dir, nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
 	return dir, folder.Write(path, library.Source, 0o644)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -47,7 +47,7 @@ func newEndpoint(argv []string, s policy.Settings) (*zmtp, []string, error) {
 		l.Close()
 	} else {
 		var err error
-		if z.folder, err = os.MkdirTemp("", "tfexp-"); err != nil {
+		if z.folder, err = folder.MkdirTemp("", "tfexp-"); err != nil {
 			return nil, nil, fmt.Errorf("make a folder for a socket: %w", err)
 		}
 		z.address = filepath.Join(z.folder, "batsim")
@@ -84,7 +84,7 @@ func (z *zmtp) close() {
 		z.conn.Close()
 	}
 	if z.folder != "" {
-		os.RemoveAll(z.folder)
+		folder.RemoveAll(z.folder)
 	}
 }
 

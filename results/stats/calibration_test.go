@@ -1,0 +1,108 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// A kind of value that experiments compare: a pair of it without a difference, and its mean.
+type kind struct {
+	name string
+	draw func(*rand.Rand) float64
+	mean float64
+}
+
+var kinds = []kind{
+	{"normal", (*rand.Rand).NormFloat64, 0},
+	{"exponential", (*rand.Rand).ExpFloat64, 1},
+	{"log-normal", func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) }, math.Exp(0.5)},
+	{"of two", func(r *rand.Rand) float64 { return float64(r.IntN(2)) }, 0.5},
+	{"count", func(r *rand.Rand) float64 { return float64(r.IntN(4) + r.IntN(4)) }, 3},
+	{"price", func(r *rand.Rand) float64 { return 0.25 * math.Ceil(4*r.ExpFloat64()) }, 0.25 / (1 - math.Exp(-0.25))},
+}
+
+// TestIntervalsHoldMeans: of values that are drawn from normal, exponential and log-normal distributions, at least 93% of
+// the intervals at 95% hold the mean.
+func TestIntervalsHoldMeans(t *testing.T) {
+	const trials = 3000
+	for _, k := range kinds[:3] {
+		for _, n := range []int{3, 4, 5, 7, 10, 15, 20, 30, 50} {
+			rng := rand.New(rand.NewPCG(11, uint64(n)))
+			held, x := 0, make([]float64, n)
+			for range trials {
+				for i := range x {
+					x[i] = k.draw(rng)
+				}
+				if iv := MeanInterval(x, 0.95); iv.Low <= k.mean && k.mean <= iv.High {
+					held++
+				}
+			}
+			share := float64(held) / trials
+			t.Logf("%2d %s values: %.1f%%", n, k.name, 100*share)
+			if share < 0.93 {
+				t.Errorf("%.1f%% of the intervals of %d %s values hold the mean, want 93%%", 100*share, n, k.name)
+			}
+		}
+	}
+}
+
+// TestNothingToFind: of pairs of each kind that do not differ, alone and in families of comparisons with one baseline, at
+// most 5% are taken to differ, within four standard errors.
+func TestNothingToFind(t *testing.T) {
+	const trials = 800
+	for _, k := range kinds {
+		for _, n := range []int{3, 4, 5, 6, 8, 10, 20, 50} {
+			for _, family := range []int{1, 4} {
+				rng := rand.New(rand.NewPCG(uint64(family), uint64(n)))
+				claims := 0
+				for range trials {
+					p := make([]float64, family)
+					base := make([]float64, n)
+					for i := range base {
+						base[i] = k.draw(rng)
+					}
+					for f := range p {
+						other := make([]float64, n)
+						for i := range other {
+							other[i] = k.draw(rng)
+						}
+						p[f] = ComparePairs(base, other, 0.95).P
+					}
+					for _, adjusted := range Holm(p) {
+						if adjusted < 0.05 {
+							claims++
+							break
+						}
+					}
+				}
+				if share := float64(claims) / trials; share > 0.05+4*math.Sqrt(0.05*0.95/trials) {
+					t.Errorf("%.1f%% of %d %s pairs, %d candidates, are taken to differ", 100*share, n, k.name, family)
+				}
+			}
+		}
+	}
+}
+
+// TestRatiosHold: the interval of a ratio of means holds it in at least 93% of cases.
+func TestRatiosHold(t *testing.T) {
+	for _, n := range []int{5, 10, 20} {
+		const trials = 400
+		rng := rand.New(rand.NewPCG(1, uint64(n)))
+		held := 0
+		for range trials {
+			b, c := make([]float64, n), make([]float64, n)
+			for i := range n {
+				common := rng.NormFloat64()
+				b[i] = 10 + common + 0.5*rng.NormFloat64()
+				c[i] = 6 + 0.7*common + 0.5*rng.ExpFloat64() - 0.5
+			}
+			if p := ComparePairs(b, c, 0.95); p.RatioLow <= 0.6 && 0.6 <= p.RatioHigh {
+				held++
+			}
+		}
+		if share := float64(held) / trials; share < 0.93 {
+			t.Errorf("%.1f%% of the ratios of %d pairs are held", 100*share, n)
+		}
+	}
+}
