@@ -48,7 +48,8 @@ type wire interface {
 
 // start starts the program of a task.
 func start(ctx context.Context, t *stages.Task) (*talk, error) {
-	argv := t.Policy.Program().Command
+	set := of(t.Policy.Settings)
+	argv := set.Command
 	env := []string{
 		"PYTHONHASHSEED=0", // sets of texts are in the same order each time
 		fmt.Sprintf("TFEXP_POLICY_SPIN=%d", process.Spin().Microseconds()),
@@ -61,9 +62,9 @@ func start(ctx context.Context, t *stages.Task) (*talk, error) {
 		env = append(env, "PYTHONPATH="+strings.Join(path, string(os.PathListSeparator)))
 	}
 	var dialled *zmtp
-	if t.Policy.Settings[protocol] == batsimProtocol {
+	if set.Protocol == batsimProtocol {
 		var err error
-		if dialled, argv, err = newEndpoint(argv, t.Policy.Settings); err != nil {
+		if dialled, argv, err = newEndpoint(argv, set.Settings); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +73,7 @@ func start(ctx context.Context, t *stages.Task) (*talk, error) {
 		return nil, fmt.Errorf("policy %q: %w", t.Setup.Cell.Policy, err)
 	}
 	k := &talk{
-		program: p, wire: &lines{p.In, bufio.NewReaderSize(p, 1<<16)}, limit: t.Policy.Settings.Duration(limit),
+		program: p, wire: &lines{p.In, bufio.NewReaderSize(p, 1<<16)}, limit: set.Limit,
 		said: &tail{}, drained: make(chan struct{}),
 	}
 	if dialled != nil {
