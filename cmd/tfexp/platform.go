@@ -19,11 +19,7 @@ func exportPlatformCommand(a *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "platform FILE [--hardware NAME] [--format batsim|simgrid] [-o FILE]",
 		Short: "Write a cluster for the simulator Batsim",
-		Long: `Write the cores of a hardware as resources of the simulator Batsim: in JSON, as
-Batsim tells its schedulers, or (--format simgrid) as the platform file that it reads.
-The jobs are what  tfexp export workload --format batsim  writes.
-
-Exit status: 0; 2 when there is no such hardware; 3 when the experiment is invalid.`,
+		Long:  help("export_platform"),
 		Example: `  tfexp export platform experiment.hcl -o platform.json
   tfexp export platform experiment.hcl --hardware cluster --format simgrid -o platform.xml`,
 		Args:              NeedFile,
