@@ -28,7 +28,8 @@ func Export(a *App) *cobra.Command {
 		runs = append(runs, exportRunsCommand(a, f))
 	}
 	cmd := &cobra.Command{
-		Use:   "export workload FILE | export platform FILE | export table NAME | export statistics | export tensorboard DIR | export mlflow DIR",
+		Use: "export workload FILE | export platform FILE | export table NAME | export statistics | " +
+			"export tensorboard DIR | export mlflow DIR",
 		Short: "Write workloads and results in other formats",
 		Long:  help("export"),
 		Example: `  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv

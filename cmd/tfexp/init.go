@@ -96,7 +96,8 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 				strings.Join(templateNames(), ", ")), "there is no template %q", o.template)
 		}
 		files, err = experiments.Templates()[i].Files(file, name)
-		if slices.ContainsFunc(files, func(f experiments.File) bool { return bytes.Contains(f.Source, []byte(" tfexp_policy ")) }) {
+		imports := func(f experiments.File) bool { return bytes.Contains(f.Source, []byte(" tfexp_policy ")) }
+		if slices.ContainsFunc(files, imports) {
 			files = append(files, experiments.File{Name: library.Name, Source: library.Source}) // to run tests without tfexp
 		}
 		return files, nil, err

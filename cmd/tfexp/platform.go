@@ -19,18 +19,15 @@ func exportPlatformCommand(a *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "platform FILE [--hardware NAME] [--format batsim|simgrid] [-o FILE]",
 		Short: "Write a cluster for the simulator Batsim",
-		Long: `Write the cores of a hardware as resources of the simulator Batsim: in JSON, as
-Batsim tells its schedulers, or (--format simgrid) as the platform file that it reads.
-The jobs are what  tfexp export workload --format batsim  writes.
-
-Exit status: 0; 2 when there is no such hardware; 3 when the experiment is invalid.`,
+		Long:  help("export_platform"),
 		Example: `  tfexp export platform experiment.hcl -o platform.json
   tfexp export platform experiment.hcl --hardware cluster --format simgrid -o platform.xml`,
 		Args:              NeedFile,
 		ValidArgsFunction: CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(names, format) {
-				return Usagef(DidYouMean(format, names, "the formats are "+strings.Join(names, " and ")), "unknown format %q", format)
+				return Usagef(DidYouMean(format, names, "the formats are "+strings.Join(names, " and ")),
+					"unknown format %q", format)
 			}
 			spec, err := a.Load(args[0], &vars, false, false)
 			if err != nil {
@@ -43,11 +40,12 @@ Exit status: 0; 2 when there is no such hardware; 3 when the experiment is inval
 					found = c.Hardware
 				}
 			}
+			list := strings.Join(known, ", ")
 			switch {
 			case found == nil:
-				return Usagef(DidYouMean(name, known, "the hardware is "+strings.Join(known, ", ")), "no cell has a hardware %q", name)
+				return Usagef(DidYouMean(name, known, "the hardware is "+list), "no cell has a hardware %q", name)
 			case name == "" && len(known) > 1:
-				return Usagef("the hardware is "+strings.Join(known, ", "), "there are %d: name one with --hardware", len(known))
+				return Usagef("the hardware is "+list, "there are %d: name one with --hardware", len(known))
 			}
 			return a.WriteTo(out, func(to io.Writer) error {
 				if format == "simgrid" {

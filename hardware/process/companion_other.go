@@ -14,7 +14,7 @@ import (
 // Companion is a program that tfexp talks to over its standard input and output while something else goes on. It ends
 // with tfexp: it is in a job object that nobody else holds.
 type Companion struct {
-	// In is its standard input, Out its standard output, Err its standard error, which the caller reads to its end and closes.
+	// In is its standard input, Out its standard output. The caller reads Err, its standard error, to its end and closes it.
 	In, Out, Err *os.File
 
 	cmd  *exec.Cmd
@@ -46,6 +46,12 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 	}
 	return c, nil
 }
+
+// Spin is how long each side may look for what the other says before it sleeps.
+func Spin() time.Duration { return 0 }
+
+// Read reads from Out.
+func (c *Companion) Read(b []byte) (int, error) { return c.Out.Read(b) }
 
 // Kill ends the program and all that it has started.
 func (c *Companion) Kill() { c.cage.kill(c.cmd.Process) }

@@ -3,10 +3,13 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -19,21 +22,24 @@ import (
 // Companion is a program that tfexp talks to over its standard input and output while something else goes on. It is
 // caged as a job is: a session and, where there are any, a control group of its own, watched by the guardian.
 type Companion struct {
-	// In is its standard input, Out its standard output, Err its standard error, which the caller reads to its end and closes.
+	// In is its standard input, Out its standard output. The caller reads Err, its standard error, to its end and closes it.
 	In, Out, Err *os.File
 
 	p    *program
 	once sync.Once
 	end  string
+
+	sleeps, patience int // reads that do not spin, and how many they were the last time
 }
 
 var (
 	companions     atomic.Int64 // started so far; part of the mark
+	talking        atomic.Int64 // of them live
 	companionForks = sync.OnceValue(newForkThread)
 )
 
-// StartCompanion starts a program in a folder, with variables ("k=v") beside those of tfexp. The program must have called
-// Main first. The caller must call Wait.
+// StartCompanion starts a program in a folder, with variables ("k=v") beside those of tfexp, which must have called Main
+// first. The caller must call Wait.
 func StartCompanion(argv []string, dir string, env []string) (*Companion, error) {
 	run, err := guard.ensure()
 	if err != nil {
@@ -81,7 +87,55 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 	o, _ := readProc(pid)
 	p.group, p.id = group, ident{pid, o.start}
 	guard.watch(p.id)
+	talking.Add(1)
 	return c, nil
+}
+
+// mostSpin is how long Read looks for an answer before it sleeps, where there are cores to spare: to be woken takes as long.
+// After times in which there is none it sleeps at once, for up to maxPatience answers.
+const (
+	mostSpin    = 40 * time.Microsecond
+	maxPatience = 1024
+)
+
+// Spin is how long each side may look for what the other says before it sleeps: 0 where that takes cores from others.
+func Spin() time.Duration {
+	if 2*int(talking.Load()) > runtime.GOMAXPROCS(0) {
+		return 0
+	}
+	return mostSpin
+}
+
+// Read reads from Out.
+func (c *Companion) Read(b []byte) (n int, err error) {
+	spin := Spin()
+	if c.sleeps--; spin == 0 || c.sleeps > 0 {
+		return c.Out.Read(b)
+	}
+	c.patience /= 2
+	raw, err := c.Out.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	wait := raw.Read(func(fd uintptr) bool {
+		for began := time.Now(); ; {
+			if n, err = syscall.Read(int(fd), b); err != syscall.EAGAIN && err != syscall.EINTR {
+				return true
+			}
+			if time.Since(began) > spin { // the program takes longer, or others want the core
+				c.patience = min(max(4*c.patience, 16), maxPatience)
+				c.sleeps, spin = c.patience, 0
+				return false
+			}
+		}
+	})
+	switch err = cmp.Or(err, wait); {
+	case err != nil:
+		return 0, err
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
 }
 
 // Kill ends the program and all that it has started.
@@ -102,6 +156,7 @@ func (c *Companion) Wait(patience time.Duration) string {
 		now := time.Now()
 		c.p.clear(func() time.Time { return now }, clearLimit)
 		guard.forget(c.p.id)
+		talking.Add(-1)
 		c.Out.Close()
 		if !status.Exited() || status.ExitStatus() != 0 {
 			c.end = ending(status)

@@ -36,10 +36,12 @@ import math
 import os
 import random as _random
 import re
+import select
 import sys
+import time
 from bisect import bisect_right
 from operator import attrgetter
-from typing import Any, Callable, Dict, IO, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 __all__ = ["Cluster", "Job", "Node", "Policy", "PolicyError", "Rooms", "decisions", "policy", "run", "seconds"]
 
@@ -449,10 +451,10 @@ class Job:
         self._session.started(self, cores or self.cores, where)
 
 
-class _Jobs(Sequence):
+class _Jobs(Sequence[Job]):
     """Jobs in order. What changes while somebody iterates does not disturb that."""
 
-    def __getitem__(self, i):  # type: ignore[no-untyped-def]
+    def __getitem__(self, i: Any) -> Any:
         return list(self)[i]
 
     def __bool__(self) -> bool:
@@ -591,11 +593,10 @@ class _Session:
         self.waits: Dict[str, str] = {}
         self.later: List[Job] = []
         self.deciding = False
-        self.hear = {
+        self.hear: Dict[str, Callable[[Dict[str, Any]], None]] = {
             "arrive": self.on_arrive, "start": self.on_start, "end": self.on_end, "pause": self.on_pause,
             "resize": self.on_resize, "request": self.on_request, "progress": self.on_progress, "again": self.on_again,
             "node_up": self.on_node_up, "node_warned": self.on_node_warned, "node_down": self.on_node_down,
-            "timer": lambda _: None,
         }
 
     def answer(self, line: Union[str, bytes]) -> Optional[str]:
@@ -625,7 +626,9 @@ class _Session:
     def decide(self, message: Dict[str, Any]) -> str:
         cluster, hear = self.cluster, self.hear
         for event in message["events"]:
-            hear[event["event"]](event)
+            on = hear.get(event["event"])  # there may be new kinds
+            if on is not None:
+                on(event)
         now = message["now_ns"]
         cluster.now_ns, cluster.now, cluster._call_at = now, now / _NS, None
         self.parts.clear()
@@ -806,6 +809,42 @@ class _Session:
         self.cluster.nodes[event["node"]].up = False
 
 
+def _messages(spin: float) -> Iterator[bytes]:
+    """The lines of the input. The next is looked for again and again for so many microseconds before the process sleeps:
+    to be woken takes as long. After times in which that was in vain it sleeps at once, for up to 1024 messages."""
+    if spin <= 0:
+        yield from sys.stdin.buffer
+        return
+    os.set_blocking(0, False)
+    read, clock, text = os.read, time.perf_counter, b""
+    sleeps = patience = 0
+    while True:
+        until = 0.0
+        sleeps -= 1
+        if sleeps > 0:
+            select.select([0], [], [])
+        else:
+            patience //= 2
+        while True:
+            try:
+                got = read(0, 1 << 20)
+                break
+            except BlockingIOError:
+                now = clock()
+                if not until:
+                    until = now + spin / 1e6
+                elif now > until:
+                    patience = min(max(4 * patience, 16), 1024)
+                    sleeps = patience
+                    select.select([0], [], [])
+        if not got:
+            return
+        text += got
+        if got.endswith(b"\n"):  # there is one message at a time
+            yield text
+            text = b""
+
+
 def _serve(session: _Session) -> int:
     """Answer tfexp. What the policy prints goes to the error output, which tfexp keeps."""
     out = os.fdopen(os.dup(1), "wb", buffering=0)
@@ -813,7 +852,7 @@ def _serve(session: _Session) -> int:
     sys.stdout = sys.stderr
     gc.set_threshold(50_000, 20, 50)
     answer, write = session.answer, out.write
-    for line in sys.stdin.buffer:
+    for line in _messages(float(os.environ.get("TFEXP_POLICY_SPIN", "0"))):
         text = answer(line)
         write((text or "{}").encode() + b"\n")
     return 0
@@ -860,11 +899,11 @@ def _replay(session: _Session, path: str, at: Optional[float], shown: int) -> in
 def run(made: Any = None) -> None:
     """Be the policy that was made with ``policy``, or this one: a Policy, a class of one, or a function. It does nothing
     in a module that is imported, as by a test."""
-    if made is not None:
-        policy(made if isinstance(made, type) or not isinstance(made, Policy) else lambda *a: made.decide(*a))
-        if isinstance(made, Policy):
-            global _registered
-            _registered = made
+    if isinstance(made, Policy):
+        global _registered
+        _registered = made
+    elif made is not None:
+        policy(made)
     if sys._getframe(1).f_globals.get("__name__") != "__main__":
         return
     parser = argparse.ArgumentParser(description="A scheduling policy. tfexp starts it, for a policy block with "
@@ -895,8 +934,8 @@ def decisions(made: Any, waiting: Sequence[Dict[str, Any]], running: Sequence[Di
     ``cores``, ``requested_time``, ``arrival`` and what else an arriving job has; running ones began at ``start``."""
     p = made() if isinstance(made, type) else made
     if not isinstance(p, Policy):
-        p, p.decide = Policy(), p  # type: ignore[method-assign]
-        p.sizes = True
+        p = Policy()
+        p.decide, p.sizes = made, True  # type: ignore[method-assign]
     session = _Session(p)
     session.answer(json.dumps({
         "type": "hello", "cluster": {"nodes": nodes or [{"name": "node", "cores": cores}]}, "settings": settings or {},

@@ -95,6 +95,7 @@ func (o *decision) what() (verb, job string, err error) {
 // Rules that the kernel has for the states of jobs.
 var (
 	errWaiting = errors.New("only jobs that wait start")
+	errSizes   = errors.New(`a program that sizes jobs says "sizes": true in its first answer`)
 	errRunning = errors.New("only jobs that run can be paused, resized or migrated")
 )
 
@@ -192,8 +193,7 @@ func (d *desk) size(j scheduler.JobView, o *decision) (int32, error) {
 		return j.Request(), nil
 	}
 	if !d.ready.Sizes {
-		return 0, fmt.Errorf("it asks for %d cores, not %d: a program that sizes jobs says \"sizes\": true in its first answer",
-			j.Request(), cores)
+		return 0, fmt.Errorf("it asks for %d cores, not %d: %w", j.Request(), cores, errSizes)
 	}
 	if j.Sized() {
 		return 0, fmt.Errorf("it keeps its %d cores: it is a gang, has parts, or is rigid and has started", j.Request())
@@ -204,7 +204,8 @@ func (d *desk) size(j scheduler.JobView, o *decision) (int32, error) {
 // bounded refuses a size that a job may not have.
 func bounded(j scheduler.JobView, cores int32) error {
 	job := j.Job()
-	if least, most := int32(max(job.MinThreads, 1)), max(int32(job.MaxThreads), j.Request()); cores < least || cores > most {
+	least, most := int32(max(job.MinThreads, 1)), max(int32(job.MaxThreads), j.Request())
+	if cores < least || cores > most {
 		return fmt.Errorf("it runs on %d to %d cores, not on %d", least, most, cores)
 	}
 	return nil
@@ -292,7 +293,7 @@ func (d *desk) resize(j scheduler.JobView, o *decision) error {
 	case !d.can.Resize:
 		return errors.New("the engine cannot resize jobs (capabilities.resize)")
 	case !d.ready.Sizes:
-		return errors.New(`a program that sizes jobs says "sizes": true in its first answer`)
+		return errSizes
 	case !j.Job().Malleable || j.Job().Nodes > 1:
 		return errors.New("it is rigid: it keeps the cores that it started with")
 	case o.Cores == 0:

@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// batsim is the protocol of the simulator Batsim (batsim.readthedocs.io, protocol), version 3, as pybatsim speaks it. Each
-// core is a resource. A job has the id "w0!NUMBER".
+// batsim is version 3 of the protocol of the simulator Batsim (batsim.readthedocs.io, protocol), as pybatsim speaks it.
+// Each core is a resource. A job has the id "w0!NUMBER".
 type batsim struct {
 	*desk
 	events  []batsimEvent // of the next message

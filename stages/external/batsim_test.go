@@ -49,7 +49,7 @@ func TestPybatsim(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := task(t.TempDir(), "", policy.Settings{protocol: batsimProtocol}, program, test.scheduler, "-t", "0", "-v", "warning")
+				c := task(t.TempDir(), "", policy.Settings{"protocol": batsimProtocol}, program, test.scheduler, "-t", "0", "-v", "warning")
 				c.Base = t.TempDir() // it leaves files behind
 				by := c.Decider(t.Context())
 				got, err := l.starts(t, by)

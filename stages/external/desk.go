@@ -93,7 +93,7 @@ func open(ctx context.Context, t *stages.Task, r scheduler.Run) (d *desk, err er
 		d.cores += n.Threads
 	}
 	d.speaks = own{d}
-	if t.Policy.Settings[protocol] == batsimProtocol {
+	if of(t.Policy.Settings).Protocol == batsimProtocol {
 		d.speaks = &batsim{desk: d}
 	}
 	hello, err := d.speaks.hello(t)

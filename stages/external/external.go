@@ -4,6 +4,7 @@ package external
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"math"
@@ -20,68 +21,84 @@ import (
 // External is the order of policies that are programs.
 const External policy.Order = "external"
 
-// The settings of a policy that is a program.
-const (
-	command  = "command"
-	files    = "files"
-	settings = "settings"
-	limit    = "limit"
-	learns   = "learns"
-	random   = "random"
-	protocol = "protocol"
-)
+// asked are the arguments of a policy that is a program.
+type asked struct {
+	// The program that decides, and its arguments. It runs in the folder of this file. Its files, and arguments that name
+	// files, are part of the cells' keys.
+	//
+	//	command = ["python3", "my_policy.py"]
+	Command []string `arg:"command,required"`
+	// More files and folders that the program reads: when one changes, the cells run again.
+	//
+	// Default: none.
+	//
+	//	files = ["helpers.py"]
+	Files []string `arg:"files"`
+	// What the program is told in its first message.
+	//
+	// Default: none.
+	//
+	//	settings = { quantum = "1s" }
+	Settings []schema.Setting `arg:"settings"`
+	// How long the program may take for an answer. A cell whose program takes longer fails.
+	//
+	//	limit = "1m"
+	Limit time.Duration `arg:"limit,positive" default:"30s"`
+	// What the program speaks: tfexp's own protocol, or that of the simulator Batsim, as the schedulers of pybatsim do.
+	//
+	//	protocol = "batsim"
+	Protocol string `arg:"protocol" default:"tfexp" allowed:"tfexp batsim"`
+	// The program draws at random, from the seed that it is told: replicates in which nothing else is drawn, as those of
+	// a log, are then not alike.
+	//
+	//	random = true
+	Random bool `arg:"random" default:"false"`
+	// The program begins each replicate with the state that it had at the end of the one before. Replicates then run one
+	// after the other.
+	//
+	//	learns = true
+	Learns bool `arg:"learns" default:"false"`
+}
 
-// The protocols.
-const (
-	ownProtocol    = "tfexp"
-	batsimProtocol = "batsim"
-)
+//go:embed external.go
+var source embed.FS
+
+// of returns the arguments of a policy.
+func of(s policy.Settings) (a asked) {
+	schema.Fill(&a, s)
+	return a
+}
+
+// batsimProtocol is the name of Batsim's protocol.
+const batsimProtocol = "batsim"
 
 func init() {
 	var wants []policy.Want
 	for _, w := range []policy.Want{
-		{Of: policy.BackfillOf, Name: string(policy.NoBackfill)}, {Of: policy.AllocationOf, Name: string(policy.Strict)},
-		{Of: policy.PreemptionOf, Name: string(policy.NoPreemption)}, {Of: policy.PlacementOf, Name: string(policy.PlaceFirst)},
+		{Of: policy.BackfillOf, Name: policy.NoBackfill}, {Of: policy.AllocationOf, Name: policy.Strict},
+		{Of: policy.PreemptionOf, Name: policy.NoPreemption}, {Of: policy.PlacementOf, Name: policy.PlaceFirst},
 	} {
 		w.Detail = fmt.Sprintf("The program of the order %q decides that itself: leave %s out.", External, w.Of)
 		wants = append(wants, w)
 	}
 	policy.RegisterOrder(policy.OrderChoice{
 		Choice: policy.Choice{
-			Name: string(External), Title: "external", Estimates: true, Wants: wants,
+			Name: External, Title: "external", Estimates: true, Wants: wants, Settings: schema.Described[asked](source),
 			Doc: "a program of yours, in any language, that is asked at each decision (docs/external.md)",
-			Settings: []schema.Arg{
-				{Name: command, Type: schema.Strings, Required: true, Example: `["python3", "my_policy.py"]`,
-					Doc: "The program that decides, and its arguments. It runs in the folder of this file. Its files, and arguments " +
-						"that name files, are part of the cells' keys."},
-				{Name: files, Type: schema.Strings, DefaultDoc: "none", Example: `["helpers.py"]`,
-					Doc: "More files and folders that the program reads: when one changes, the cells run again."},
-				{Name: settings, Type: schema.StringMap, DefaultDoc: "none", Example: `{ quantum = "1s" }`,
-					Doc: "What the program is told in its first message."},
-				{Name: limit, Type: schema.Duration, Default: `"30s"`, Positive: true, Example: `"1m"`,
-					Doc: "How long the program may take for an answer. A cell whose program takes longer fails."},
-				{Name: protocol, Type: schema.String, Default: `"tfexp"`, Allowed: []string{ownProtocol, batsimProtocol},
-					Example: `"batsim"`, Doc: "What the program speaks: tfexp's own protocol, or that of the simulator Batsim, as the " +
-						"schedulers of pybatsim do."},
-				{Name: random, Type: schema.Bool, Default: "false", Example: "true",
-					Doc: "The program draws at random, from the seed that it is told: replicates in which nothing else is drawn, as " +
-						"those of a log, are then not alike."},
-				{Name: learns, Type: schema.Bool, Default: "false", Example: "true",
-					Doc: "The program begins each replicate with the state that it had at the end of the one before. Replicates " +
-						"then run one after the other."},
+			Check: func(s policy.Settings) (string, error) {
+				if a := of(s); a.Learns && a.Protocol == batsimProtocol {
+					return "learns", errors.New("learns has no effect: in Batsim's protocol no state goes from replicate to replicate")
+				}
+				return "", nil
 			},
-			Check: check,
-			Program: func(s policy.Settings) (p policy.Program) {
-				p.Command, _ = s[command].([]string)
-				p.Files, _ = s[files].([]string)
-				p.Learns, _ = s[learns].(bool)
-				p.Random, _ = s[random].(bool)
-				return p
+			Program: func(s policy.Settings) policy.Program {
+				a := of(s)
+				return policy.Program{Command: a.Command, Files: a.Files, Learns: a.Learns, Random: a.Random}
 			},
 		},
 		New: func(policy.Setup) scheduler.Ranker { return byArrival{} },
 	})
-	stages.RegisterDecider(string(External), func(ctx context.Context, t stages.Task) stages.Decider {
+	stages.RegisterDecider(External, func(ctx context.Context, t stages.Task) stages.Decider {
 		return &decider{ctx: ctx, task: t}
 	})
 }
@@ -92,17 +109,6 @@ var DecisionTime = measure.Register(measure.Metric{
 	Doc:     "mean time that the program of an external policy takes for an answer",
 	Compute: func(*measure.Totals) float64 { return math.NaN() }, // Close sets it
 })
-
-func check(s policy.Settings) (string, error) {
-	argv, set := s[command].([]string)
-	if set && (len(argv) == 0 || argv[0] == "") {
-		return command, errors.New("The command names no program, as [\"python3\", \"my_policy.py\"] does")
-	}
-	if again, _ := s[learns].(bool); again && s[protocol] == batsimProtocol {
-		return learns, errors.New("Batsim's protocol has no state that goes from replicate to replicate")
-	}
-	return "", nil
-}
 
 // byArrival is the order in which waiting jobs are listed to the kernel.
 type byArrival struct{}

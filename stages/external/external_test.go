@@ -116,7 +116,7 @@ func (l *lot) play(t testing.TB, by scheduler.RuleMaker) (events []string, err e
 
 // task is a cell with a policy that is a program.
 func task(dir, base string, set policy.Settings, argv ...string) stages.Task {
-	p := policy.Policy{Order: External, Settings: policy.Settings{command: argv, limit: 20 * time.Second}}
+	p := policy.Policy{Order: External, Settings: policy.Settings{"command": argv, "limit": 20 * time.Second}}
 	for name, v := range set {
 		p.Settings[name] = v
 	}
@@ -158,7 +158,7 @@ func TestSchedulesOfExamples(t *testing.T) {
 		{"sjf.py", policy.Policy{Order: policy.SJF}, nil},
 		{"easy.py", policy.Policy{Order: policy.FCFS, Backfill: policy.EASY}, nil},
 		{"las.py", policy.Policy{Order: policy.LAS, Settings: policy.Settings{"quantum": quantum}},
-			policy.Settings{settings: []schema.Setting{{Name: "quantum", Value: quantum.String()}}}},
+			policy.Settings{"settings": []schema.Setting{{Name: "quantum", Value: quantum.String()}}}},
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			t.Parallel()

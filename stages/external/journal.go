@@ -126,7 +126,8 @@ var examined sync.Map
 // again tells a second process of the program the same, once for each program, and returns in words where it answers
 // differently; "" where it does not.
 func (d *desk) again(ctx context.Context, t *stages.Task) string {
-	if _, before := examined.LoadOrStore(fmt.Sprint(t.Base, t.Policy.Settings), true); before || len(d.journal.heard) == 0 {
+	_, before := examined.LoadOrStore(fmt.Sprint(t.Base, t.Policy.Settings), true)
+	if before || len(d.journal.heard) == 0 {
 		return ""
 	}
 	k, err := start(ctx, t)

@@ -27,7 +27,7 @@ func host(program string) {
 		jobs: []scheduler.Job{{Name: "a", Threads: 1}}, work: []simulated.Scaling{simulated.FullRequest(time.Second, 1)}}
 	on, _ := simulated.New(l.jobs, l.work, simulated.Options{Cluster: l.cluster})
 	c := task("", filepath.Dir(program), nil, "python3", program)
-	c.Policy.Settings[limit] = time.Hour
+	c.Policy.Settings["limit"] = time.Hour
 	_, err := scheduler.Run{Policy: c.Decider(context.Background()), Cluster: l.cluster, Jobs: l.jobs, Engine: on}.
 		Execute(context.Background())
 	fmt.Println(err)
@@ -69,6 +69,7 @@ time.sleep(1000)
 	for _, text := range pids {
 		pid, _ := strconv.Atoi(text)
 		for begun := time.Now(); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
+			syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // dead, it may have come to this process
 			if time.Since(begun) > time.Minute {
 				t.Fatalf("process %d lives", pid)
 			}

@@ -166,7 +166,7 @@ fine(); say({})`, want: ""},
 			for _, j := range l.jobs {
 				l.work = append(l.work, simulated.FullRequest(time.Second, j.Threads))
 			}
-			c := task(t.TempDir(), "", policy.Settings{limit: 2 * time.Second}, python, file)
+			c := task(t.TempDir(), "", policy.Settings{"limit": 2 * time.Second}, python, file)
 			by := c.Decider(t.Context())
 			on, err := simulated.New(l.jobs, l.work, simulated.Options{Cluster: l.cluster, Lacks: test.lacks})
 			if err != nil {

@@ -48,8 +48,12 @@ type wire interface {
 
 // start starts the program of a task.
 func start(ctx context.Context, t *stages.Task) (*talk, error) {
-	argv := t.Policy.Program().Command
-	env := []string{"PYTHONHASHSEED=0"} // sets of texts are in the same order each time
+	set := of(t.Policy.Settings)
+	argv := set.Command
+	env := []string{
+		"PYTHONHASHSEED=0", // sets of texts are in the same order each time
+		fmt.Sprintf("TFEXP_POLICY_SPIN=%d", process.Spin().Microseconds()),
+	}
 	if dir, err := libraryFolder(); err == nil {
 		path := []string{dir}
 		if own := os.Getenv("PYTHONPATH"); own != "" {
@@ -58,9 +62,9 @@ func start(ctx context.Context, t *stages.Task) (*talk, error) {
 		env = append(env, "PYTHONPATH="+strings.Join(path, string(os.PathListSeparator)))
 	}
 	var dialled *zmtp
-	if t.Policy.Settings[protocol] == batsimProtocol {
+	if set.Protocol == batsimProtocol {
 		var err error
-		if dialled, argv, err = newEndpoint(argv, t.Policy.Settings); err != nil {
+		if dialled, argv, err = newEndpoint(argv, set.Settings); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +73,7 @@ func start(ctx context.Context, t *stages.Task) (*talk, error) {
 		return nil, fmt.Errorf("policy %q: %w", t.Setup.Cell.Policy, err)
 	}
 	k := &talk{
-		program: p, wire: &lines{p.In, bufio.NewReaderSize(p.Out, 1<<16)}, limit: t.Policy.Settings.Duration(limit),
+		program: p, wire: &lines{p.In, bufio.NewReaderSize(p, 1<<16)}, limit: set.Limit,
 		said: &tail{}, drained: make(chan struct{}),
 	}
 	if dialled != nil {
@@ -79,7 +83,9 @@ func start(ctx context.Context, t *stages.Task) (*talk, error) {
 			io.Copy(k.said, p.Out)
 		}()
 	}
-	k.late = time.AfterFunc(time.Hour, func() { k.kill(fmt.Sprintf("it took longer than %s for an answer (limit)", k.limit)) })
+	k.late = time.AfterFunc(time.Hour, func() {
+		k.kill(fmt.Sprintf("it took longer than %s for an answer (limit)", k.limit))
+	})
 	k.late.Stop()
 	k.release = context.AfterFunc(ctx, func() { k.kill("tfexp was interrupted") })
 	go func() {

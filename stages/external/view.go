@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -60,8 +59,7 @@ func (d own) hello(t *stages.Task) ([]byte, error) {
 		Settings: map[string]string{}, Capabilities: capabilities(struct{ Pause, Resize, Migrate, Memory, GPUs bool }{
 			d.can.Pause, d.can.Resize, d.can.Migrate, d.can.Memory, d.can.GPUs}),
 	}
-	all, _ := t.Policy.Settings[settings].([]schema.Setting)
-	for _, s := range all {
+	for _, s := range of(t.Policy.Settings).Settings {
 		m.Settings[s.Name] = s.Value
 	}
 	for i, n := range d.run.Cluster.Nodes {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // endpointWord stands in the command of a program that speaks Batsim's protocol for where it listens. Without it, the
@@ -34,7 +33,7 @@ type zmtp struct {
 }
 
 // newEndpoint chooses where the program of a command listens, and returns the command with that.
-func newEndpoint(argv []string, s policy.Settings) (*zmtp, []string, error) {
+func newEndpoint(argv []string, all []schema.Setting) (*zmtp, []string, error) {
 	z := &zmtp{network: "unix"}
 	endpoint := ""
 	if runtime.GOOS == "windows" {
@@ -62,7 +61,7 @@ func newEndpoint(argv []string, s policy.Settings) (*zmtp, []string, error) {
 	if !told {
 		argv = append(argv, "--socket-endpoint="+endpoint)
 	}
-	if all, _ := s[settings].([]schema.Setting); len(all) > 0 {
+	if len(all) > 0 {
 		options := map[string]any{}
 		for _, one := range all {
 			options[one.Name] = one.Value
