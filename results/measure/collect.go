@@ -339,15 +339,31 @@ func (c *Collector) SetResizeOverhead(job int, seconds float64) {
 	c.overheads[job] = seconds
 }
 
+// LeastAlone is the least run time alone of a job with a slowdown: a job of no length would have any.
+const LeastAlone = time.Millisecond
+
 // slowdowns are the slowdown and the bounded slowdown of a finished job; NaN
-// when its run time alone is not known.
+// when its run time alone is not known, the slowdown also when that is below LeastAlone.
 func (c *Collector) slowdowns(job int) (plain, bounded float64) {
 	alone := c.setup.alone(job)
 	if alone <= 0 {
 		return math.NaN(), math.NaN()
 	}
 	jct := (tell.ToMicros(c.jobs.Job(job).End()) - tell.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
-	return jct / alone.Seconds(), max(1, jct/max(alone, c.setup.BoundedFloor).Seconds())
+	if plain = jct / alone.Seconds(); alone < LeastAlone {
+		plain = math.NaN()
+	}
+	return plain, max(1, jct/max(alone, c.setup.BoundedFloor).Seconds())
+}
+
+// NoLength counts the finished jobs that are too short for a slowdown.
+func (c *Collector) NoLength() (n int) {
+	for job := range c.accounts {
+		if alone := c.setup.alone(job); alone > 0 && alone < LeastAlone && c.jobs.Job(job).State() == scheduler.Finished {
+			n++
+		}
+	}
+	return n
 }
 
 // capacity is the number of cores and GPUs of a cluster.

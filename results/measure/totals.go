@@ -84,8 +84,11 @@ func (t *Totals) add(job int) {
 	t.Waiting.Add((end - arrival - a.service).Seconds())
 	t.FirstRunDelay.Add((tell.ToMicros(j.FirstStart) - arrival).Seconds())
 	t.Service.Add(a.service.Seconds())
-	if plain, bounded := c.slowdowns(job); !math.IsNaN(plain) {
+	plain, bounded := c.slowdowns(job)
+	if !math.IsNaN(plain) {
 		t.Slowdown.Add(plain)
+	}
+	if !math.IsNaN(bounded) {
 		t.BoundedSlowdown.Add(bounded)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -119,6 +120,10 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	}
 	if err := addOverheads(w, c); err != nil {
 		return record.Cell{}, err
+	}
+	if n := w.NoLength(); n > 0 {
+		out.Warnings = append(out.Warnings, record.Warning{Code: "no_length", Cell: c.Setup.Cell.Cell, Text: fmt.Sprintf("%s ran for less than %s: "+
+			"their slowdowns are left out, since the quotient says nothing", schema.Plural(n, "finished job"), measure.LeastAlone)})
 	}
 	if outcome.Closed > 0 {
 		out.Closed = outcome.Closed.Seconds()
