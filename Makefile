@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage mutate bench bench-large docs papers python-jobs clean fuzz
+.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage chaos mutate bench bench-large docs papers python-jobs clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,7 +76,12 @@ torture: ## kill tfexp at random moments (KILLS of them): nothing is lost, repea
 	$(GO) test ./cmd/tfexp -count=1 -timeout 60m -run TestTorture -v -args -kills $(KILLS) -docker=$(shell docker version >/dev/null 2>&1 && echo true || echo false) -kills-seed $$(date +%s)
 
 damage: ## damage each file of results in each way, and look that every command bears it (minutes)
-	$(GO) test ./cmd/tfexp -count=1 -timeout 120m -run TestDamagedResults -v -args -damages 0
+	$(GO) test ./cmd/tfexp -count=1 -timeout 120m -run "TestDamagedResults|TestHostileFolder" -v -args -damages 0
+
+SEEDS ?= 10000
+
+chaos: ## let SEEDS seeds decide what befalls runs, and make each operation on files fail: nothing is lost, repeated or left
+	$(GO) test ./pipeline -count=1 -timeout 600m -run "TestChaos|TestFaults|TestModel" -v -args -seeds $(SEEDS) -each-fault 1
 
 PKG   ?= scheduler
 LEAST ?= 0

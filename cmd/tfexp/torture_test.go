@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -64,7 +66,12 @@ plot "jct" {}
 // torturedFile is the experiment for an engine; token is in the arguments of all its processes.
 func torturedFile(engine, token string) string {
 	short := fmt.Sprintf(`command = ["sh", "-c", "sleep 0.$TFEXP_EPOCHS; : %s"]`, token)
-	forks := fmt.Sprintf(`command = ["sh", "-c", "(sleep 0.2; : %[1]s) & sh -c 'sleep 0.$TFEXP_EPOCHS; : %[1]s'; wait"]`, token)
+	// It starts a process that leaves its session, has no environment, and loses its parent.
+	away := fmt.Sprintf(`(env -i setsid sh -c 'sleep 1000; : away %s' &) ; `, token)
+	if engine == "docker" {
+		away = ""
+	}
+	forks := fmt.Sprintf(`command = ["sh", "-c", "%[2]s(sleep 0.2; : %[1]s) & sh -c 'sleep 0.$TFEXP_EPOCHS; : %[1]s'; wait"]`, token, away)
 	if engine == "docker" {
 		const image = "\n  image   = \"tfexp/builtin:latest\""
 		short, forks = short+image, forks+image
@@ -100,10 +107,17 @@ func TestTorture(t *testing.T) {
 		if *killsInDocker && folder%3 == 2 {
 			engine = "docker"
 		}
-		x := &torture{T: t, engine: engine, dir: t.TempDir(), token: fmt.Sprintf("tortured-%d-%d", os.Getpid(), folder)}
+		x := &torture{T: t, engine: engine, dir: t.TempDir(), nobody: engine == "process" && os.Getuid() == 0 && folder%4 != 3, token: fmt.Sprintf("tortured-%d-%d", os.Getpid(), folder)}
 		if err := os.WriteFile(filepath.Join(x.dir, "tortured.hcl"), []byte(torturedFile(engine, x.token)),
 			0o644); err != nil {
 			t.Fatal(err)
+		}
+		if x.nobody {
+			if err := errors.Join(os.Chmod(filepath.Dir(x.dir), 0o755), os.Chown(x.dir, 65534, 65534),
+				need.Copy("/proc/self/exe", filepath.Join(x.dir, "tfexp"))); err != nil {
+				t.Fatal(err)
+			}
+			engine += " as nobody"
 		}
 		for killed := true; killed && done < *kills; {
 			m := moments[random.IntN(len(moments))]
@@ -125,6 +139,7 @@ func TestTorture(t *testing.T) {
 type torture struct {
 	*testing.T
 	engine, dir, token string
+	nobody             bool            // run by a user without rights, and so without control groups
 	finished           map[string]bool // units that the journal says have finished, before the last start
 }
 
@@ -142,7 +157,7 @@ func (x *torture) journal() string {
 // whether it was still running.
 func (x *torture) kill(begun func(dir, journal string) bool, wait time.Duration, both bool) bool {
 	before := len(x.journal())
-	s := command(x.dir, "run", "tortured.hcl", "--quiet")
+	s := x.command()
 	if err := s.Start(); err != nil {
 		x.Fatal(err)
 	}
@@ -170,11 +185,29 @@ func (x *torture) kill(begun func(dir, journal string) bool, wait time.Duration,
 		}
 	}
 	<-ended
+	if both { // what had left its job a moment before is not known to anybody
+		for _, path := range x.running() {
+			if pid, err := strconv.Atoi(filepath.Base(strings.Fields(path)[0])); err == nil && strings.Contains(path, ": away ") {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
 	if !both && x.engine == "process" {
 		x.nothingRuns()
 	}
 	x.check(before)
 	return true
+}
+
+// command is the run.
+func (x *torture) command() *started {
+	s := command(x.dir, "run", "tortured.hcl", "--quiet")
+	if x.nobody {
+		s.Path = filepath.Join(x.dir, "tfexp")
+		s.Env = append(os.Environ(), "HOME="+x.dir, "PATH=/usr/local/bin:/usr/bin:/bin")
+		s.SysProcAttr = &syscall.SysProcAttr{Credential: need.Nobody}
+	}
+	return s
 }
 
 // childrenNamed returns the children of a process with a name.
@@ -247,7 +280,7 @@ func (x *torture) check(before int) {
 func (x *torture) finish() {
 	x.Helper()
 	before := len(x.journal())
-	s := command(x.dir, "run", "tortured.hcl", "--quiet")
+	s := x.command()
 	if code := s.status(x.T); code != ExitOK {
 		x.Fatalf("the last run ended with %d: %s", code, s.stderr.String())
 	}

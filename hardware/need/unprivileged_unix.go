@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"testing"
 )
 
 // envOther is set in tests that run a second time, as another user.
@@ -21,7 +22,7 @@ var Nobody = &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: false}
 
 // Unprivileged runs the tests of this program (TestMain calls it) as a user without rights, who can write no control
 // group either, if they run as root; what it returns is the exit status. The caller runs them as root then.
-func Unprivileged() (code int) {
+func Unprivileged(*testing.M) (code int) {
 	if os.Getuid() != 0 || os.Getenv(envOther) != "" {
 		return 0
 	}

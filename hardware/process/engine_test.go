@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(victimEnv); dir != "" {
 		victim(dir)
 	}
-	if code := need.Unprivileged(); code != 0 {
+	if code := need.Unprivileged(m); code != 0 {
 		os.Exit(code)
 	}
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/tfexp/tfexp/hardware/process.(*link).listen"))

@@ -28,7 +28,7 @@ func openSite(run engine.Run) (engine.Site, []string, error) {
 		}
 		err = nil
 	}
-	if !adopts() && run.Warn != nil {
+	if !adopts() && run.Warn != nil && len(run.Hardware) > 0 {
 		run.Warn(mayEscape)
 	}
 	return s, killed, err

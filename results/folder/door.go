@@ -23,6 +23,9 @@ import (
 // error that it returns.
 var Fault func(op, path string) error
 
+// Arrow stands between the two paths of a rename or link that Fault is asked about.
+const Arrow = " -> "
+
 // ErrTorn is what Fault returns for a write of which the first half reaches the file.
 var ErrTorn = errors.New("the write was torn")
 
@@ -92,7 +95,12 @@ func enclosure(path string) (dir, rest string) {
 
 // within calls do on the disk that a path is on, with its name there.
 func within(op, path string, do func(d disk, name string) error) error {
-	if err := Try(op, path); err != nil {
+	return withinAs(op, path, path, do)
+}
+
+// withinAs is within for an operation that Fault knows by more than its path.
+func withinAs(op, what, path string, do func(d disk, name string) error) error {
+	if err := Try(op, what); err != nil {
 		return &fs.PathError{Op: op, Path: path, Err: err}
 	}
 	dir, rest := enclosure(path)
@@ -252,7 +260,7 @@ func Rename(from, to string) error { return pair("rename", from, to, disk.Rename
 func Link(from, to string) error { return pair("link", from, to, disk.Link) }
 
 func pair(op, from, to string, do func(d disk, from, to string) error) error {
-	return within(op, to, func(d disk, name string) error {
+	return withinAs(op, from+Arrow+to, to, func(d disk, name string) error {
 		old := from
 		if d != (disk)(anywhere{}) {
 			dir, rest := enclosure(from)

@@ -1,6 +1,6 @@
-// Package folder reads what is below one folder, and nothing beside it. A folder
-// of results may come from somebody else: a name in one of its files, or a link in it,
-// must not lead to another place, and a pipe must not make a reader wait.
+// Package folder is tfexp's door to the file system: nothing else opens, makes, changes or removes files. It keeps
+// to what is below one folder. A folder of results may come from somebody else: a name in one of its files, or a link
+// in it, must not lead to another place, and a pipe must not make a reader wait.
 package folder
 
 import (

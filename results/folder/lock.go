@@ -20,7 +20,11 @@ func TryLock(path string, flag int, shared bool) (*File, error) {
 		err = ErrNotRegular
 	}
 	if err == nil {
-		err = Try("lock", path)
+		op := "lock"
+		if shared {
+			op = "look"
+		}
+		err = Try(op, path)
 	}
 	ok := false
 	if err == nil {

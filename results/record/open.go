@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
@@ -66,6 +67,8 @@ func Open(dir string) (*Experiment, error) {
 			c, err = readCell(dir, ref.Cell, ref)
 		}
 		switch {
+		case !ok && unread(err):
+			return nil, fmt.Errorf("open results: %w", err)
 		case !ok && err != nil:
 			e.Missing = append(e.Missing, ref)
 		case ref.Trial != nil:
@@ -111,6 +114,14 @@ var (
 	errOtherPlan = errors.New("cell belongs to another plan")
 	errTorn      = errors.New("files of the cell are missing, or not as long as they were")
 )
+
+// unread reports whether an error says that the system could not read a file, whatever it holds: the disk is at fault, or
+// there are too many open files.
+func unread(err error) bool {
+	var number syscall.Errno
+	return errors.As(err, &number) && !slices.Contains([]syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.EISDIR,
+		syscall.EACCES, syscall.EPERM, syscall.ELOOP, syscall.ENAMETOOLONG}, number)
+}
 
 // readCell reads the cell, or the simulation of a cell, in a folder below cells.
 func readCell(dir, at string, ref CellRef) (Cell, error) {

@@ -116,3 +116,15 @@ func TestTextAmongNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Cells that a spreadsheet would take for formulas are text; numbers stay numbers.
+func TestNoFormulas(t *testing.T) {
+	for cell, want := range map[string]string{
+		"=1+1": "'=1+1", `=HYPERLINK("x")`: `'=HYPERLINK("x")`, "@SUM(A1)": "'@SUM(A1)", "-2+3": "'-2+3", "+cmd": "'+cmd",
+		"\t=1": "'\t=1", "\r=1": "'\r=1", "-3.5": "-3.5", "+1e9": "+1e9", "-Inf": "-Inf", "-": "-", "": "", "a=b": "a=b",
+	} {
+		if got := inert(cell); got != want {
+			t.Errorf("%q is written as %q, want %q", cell, got, want)
+		}
+	}
+}

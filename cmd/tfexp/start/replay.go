@@ -123,7 +123,7 @@ func (l *Log) choose(head string) {
 		l.Format, l.Given = formats.Find("sacct"), true
 	case l.Format == nil && strings.HasPrefix(head, ";"):
 		l.Format, l.Given = formats.Find("swf"), true
-	case l.Format == nil || l.Format.Name == "csv" && !slices.Contains(names, "arrival_s"):
+	case l.Format == nil || l.Format.Name == "csv" && !strings.HasPrefix(head, "job,class,arrival_s,threads"):
 		l.Format, l.Given = formats.Find("table"), true
 		l.guess(head)
 	}

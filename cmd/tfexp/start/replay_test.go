@@ -90,6 +90,26 @@ func TestInspectFails(t *testing.T) {
 	}
 }
 
+// A size that cannot be is not passed on.
+func TestImpossibleSizes(t *testing.T) {
+	const job = " 0 0 10 4 -1 -1 4 10 -1 1 1 1 -1 1 -1 -1 -1\n"
+	for text, said := range map[string]bool{
+		"; MaxProcs: 4000000000000000000\n1" + job: false, // no cluster has so many
+		"; MaxProcs: 1048576\n1" + job:             false, // the experiment looks at a larger one, too
+		"; MaxProcs: 3\n1" + job:                   false, // the job asks for 4
+		"; MaxProcs: 64\n1" + job:                  true,
+	} {
+		l, err := inspect(t, "a.swf", text)
+		if err != nil || l.Said != said || (l.Cluster.Cores == 64) != said || (l.Unbelieved > 0) == said {
+			t.Errorf("%q: %+v, %v", text, l.Cluster, err)
+		}
+	}
+	nodes := "submitted,duration,nodes,cpus\n" + strings.Repeat("0,3600,90000,90000\n", 2)
+	if _, err := inspect(t, "a.csv", nodes); err == nil || !strings.Contains(err.Error(), "a cluster can have") {
+		t.Error(err)
+	}
+}
+
 func TestMeaning(t *testing.T) {
 	for column, want := range map[string]string{
 		"Submit Time (s)": "arrival 1s", "submitTime": "arrival 0s", "elapsed_h": "run_time 1h0m0s", "gpu_num": "gpus 0s",

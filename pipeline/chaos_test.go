@@ -1,0 +1,556 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+var (
+	seeds     = flag.Int("seeds", 0, "how many seeds TestChaos tries; 0: some")
+	firstSeed = flag.Int("first-seed", 1, "the first seed of TestChaos")
+	eachFault = flag.Int("each-fault", 0, "TestFaults makes every operation with this distance fail; 0: some")
+)
+
+// What befalls a run.
+const (
+	nothing  = iota
+	failure  // an operation fails once
+	torn     // of a write the first half reaches the file
+	noDisk   // all operations fail from then on
+	signal   // the user interrupts the run
+	kill     // tfexp is killed, and its guardian ends the jobs
+	killBoth // the guardian is killed as well
+	powerCut // what was not synced may be lost, whole or in part; nothing runs any more
+	befalls
+)
+
+var errKilled = errors.New("tfexp was killed")
+
+// A world is the disk and the processes that runs in one folder of results see.
+type world struct {
+	random *rand.Rand
+	out    string
+
+	mu       sync.Mutex // guards what follows
+	what, at int        // what befalls the run at which operation on files, from 1 on
+	n        int        // operations so far
+	dead     error      // why all others fail
+	stop     func()
+	unsynced map[string]int64  // files that were written → how many bytes are on the disk for certain
+	renames  []rename          // that are not on the disk for certain
+	live     map[string]func() // processes, and what kills them
+	hit      string            // the operation at which it happened
+	trace    []string          // of the model
+	early    []string          // what was recorded before it was on the disk
+}
+
+type rename struct {
+	to  string
+	old []byte // what was there; nil: nothing
+}
+
+// present is the world whose disk the door leads to.
+var present atomic.Pointer[world]
+
+func enterWorld(w *world) {
+	present.Store(w)
+	folder.Fault = func(op, path string) error {
+		if w := present.Load(); w != nil && strings.Contains(path, w.out) || w != nil && (op == "fork" || op == "exec") {
+			return w.asked(op, path)
+		}
+		return nil
+	}
+}
+
+// asked is asked before each operation on files.
+func (w *world) asked(op, path string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dead != nil {
+		return w.dead
+	}
+	if w.n++; w.n == w.at {
+		w.hit = op + " " + path
+		switch w.what {
+		case failure:
+			return []error{syscall.EIO, syscall.ENOSPC, syscall.EMFILE}[w.n%3]
+		case torn:
+			if op == "write" {
+				w.wrote(path)
+				return errors.Join(folder.ErrTorn, syscall.ENOSPC)
+			}
+			return syscall.EIO
+		case noDisk:
+			w.dead = syscall.ENOSPC
+		case signal:
+			w.stop()
+		case kill, killBoth, powerCut:
+			w.dead = errKilled
+			w.stop()
+		}
+		if w.dead != nil {
+			return w.dead
+		}
+	}
+	w.traced(op, path)
+	switch from, to, _ := strings.Cut(path, folder.Arrow); op {
+	case "write", "truncate":
+		w.wrote(path)
+	case "sync":
+		delete(w.unsynced, path)
+		w.renames = slices.DeleteFunc(w.renames, func(r rename) bool { return filepath.Dir(r.to) == path })
+	case "rename":
+		r := rename{to: to}
+		if raw, err := os.ReadFile(to); err == nil {
+			r.old = append([]byte{}, raw...)
+		}
+		w.renames = append(w.renames, r)
+		delete(w.unsynced, to)
+		if size, ok := w.unsynced[from]; ok {
+			w.unsynced[to] = size
+			delete(w.unsynced, from)
+		}
+	case "commit":
+		w.committed()
+	}
+	return nil
+}
+
+func (w *world) wrote(path string) {
+	if _, ok := w.unsynced[path]; !ok {
+		info, err := os.Stat(path)
+		w.unsynced[path] = 0
+		if err == nil {
+			w.unsynced[path] = info.Size()
+		}
+	}
+}
+
+// committed looks, when finished work is about to be recorded, whether the files of real cells are on the disk. The cells
+// that are simulated, which can be made again, are in the cache themselves, or known by the sizes of their files.
+func (w *world) committed() {
+	for path := range w.unsynced {
+		name := filepath.Base(path)
+		cell := filepath.Dir(path)
+		if _, err := os.Stat(filepath.Join(cell, record.CellFile)); err == nil && strings.Contains(cell, "-dice-") &&
+			name != store.KeyFile && strings.HasSuffix(filepath.Dir(cell), record.CellsDir) {
+			w.early = append(w.early, path)
+		}
+	}
+}
+
+// loses what a power cut takes: any part of what was not synced.
+func (w *world) losePower() {
+	for _, path := range slices.Sorted(maps.Keys(w.unsynced)) {
+		if info, err := os.Stat(path); err == nil && w.random.IntN(4) > 0 && info.Size() > w.unsynced[path] {
+			_ = os.Truncate(path, w.unsynced[path]+w.random.Int64N(info.Size()-w.unsynced[path]+1)*w.random.Int64N(2))
+		}
+	}
+	for _, r := range slices.Backward(w.renames) {
+		if w.random.IntN(2) == 0 {
+			continue
+		}
+		if _ = os.Remove(r.to); r.old != nil {
+			_ = os.WriteFile(r.to, r.old, 0o644)
+		}
+	}
+}
+
+// run runs an experiment until it is over, or something befalls it at an operation.
+func (w *world) run(t *testing.T, source string, what, at int) error {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	w.mu.Lock()
+	w.what, w.at, w.n, w.dead, w.stop = what, at, 0, nil, stop
+	w.mu.Unlock()
+	p, err := New(loadSmall(t, source), Options{Out: w.out, Parallel: 1})
+	if err == nil {
+		_, err = p.Run(ctx)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.n < at || w.dead == nil {
+		return err
+	}
+	if what != killBoth {
+		for _, end := range w.live { // as the guardian does
+			end()
+		}
+		clear(w.live)
+	}
+	if what == powerCut {
+		w.losePower()
+	}
+	clear(w.unsynced)
+	w.renames = nil
+	return err
+}
+
+func newWorld(t *testing.T, out string, seed uint64) *world {
+	w := &world{random: rand.New(rand.NewPCG(seed, 0)), out: out, unsynced: map[string]int64{}, live: map[string]func(){}}
+	enterWorld(w)
+	return w
+}
+
+// tables are those of an experiment that say what came out.
+func tables(t *testing.T, dir string, exact bool) string {
+	t.Helper()
+	var b strings.Builder
+	for _, name := range []string{"jobs.csv", "metrics.csv", "comparisons.csv"} {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			if fields := strings.Split(line, ","); !exact { // times of real jobs differ
+				line = strings.Join(fields[:min(4, len(fields))], ",") + strings.Repeat(" finished", strings.Count(line, "finished")) + "\n"
+			}
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// began counts how often each cell has begun and ended, by the journal.
+func began(dir string) (starts, ends map[string]int) {
+	starts, ends = map[string]int{}, map[string]int{}
+	entries, _ := store.ReadJournal(dir)
+	for _, e := range entries {
+		switch {
+		case e.Event == "cell_start":
+			starts[e.Unit]++
+		case e.Event == "cell_end" && e.State == record.CellFinished:
+			ends[e.Unit]++
+		}
+	}
+	return starts, ends
+}
+
+const chaosFile = `
+experiment "chaos" {
+  seed       = 3
+  replicates = 2
+}
+job "a" {
+  command = ["a"]
+  epochs  = 4
+}
+job "b" {
+  command = ["b"]
+  epochs  = 2
+}
+workload "w" {
+  submit {
+    job   = job.a
+    count = 2
+  }
+  submit { job = job.b }
+}
+hardware "dice" {
+  engine  = "dice"
+  threads = 2
+}
+policy "fcfs" { order = "fcfs" }
+compare "mean_jct" { baseline = policy.fcfs }
+policy "sjf" { order = "sjf" }
+`
+
+// dice is an engine whose processes are those of the present world: they run in virtual time, and each epoch of a
+// program takes a second.
+var dice = &engine.Kind{
+	Name: "dice", Rank: 91, Doc: "has processes of a world of tests", Real: true,
+	Capabilities: func(*engine.Hardware) scheduler.Capabilities {
+		return scheduler.Capabilities{Pause: true, Resize: true, Memory: true}
+	},
+	Open: func(r engine.Run) (engine.Site, []string, error) {
+		if len(r.Hardware) == 0 {
+			return nil, nil, nil
+		}
+		s := diceSite{present.Load(), filepath.Join(r.Dir, "dice.txt")}
+		raw, err := engine.ReadNote(filepath.Split(s.note))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, err
+		}
+		s.w.mu.Lock()
+		defer s.w.mu.Unlock()
+		for name := range strings.Lines(string(raw)) { // what a run that was killed has left
+			if end := s.w.live[strings.TrimSpace(name)]; end != nil {
+				end()
+				delete(s.w.live, strings.TrimSpace(name))
+			}
+		}
+		s.w.trace = append(s.w.trace, evSweep)
+		return s, nil, nil
+	},
+}
+
+type diceSite struct {
+	w    *world
+	note string
+}
+
+func (s diceSite) Local(*engine.Hardware) bool { return true }
+func (s diceSite) Close() error                { return nil }
+func (s diceSite) Engine(_ context.Context, task engine.Task) (engine.Engine, error) {
+	h := &diceHands{site: s}
+	h.jobs = launch.NewJobs(task.Jobs, launch.ProgramHands[*die](h), launch.JobsOptions{Closed: errors.New("closed"),
+		Report: task.Report, Warn: task.Warn, Suspends: task.Suspends})
+	return diceEngine{h.jobs}, nil
+}
+
+type diceEngine struct{ *launch.Jobs[*die] }
+
+func (e diceEngine) Capabilities() scheduler.Capabilities { return dice.Capabilities(nil) }
+func (e diceEngine) Close() error                         { e.Jobs.Close(); return nil }
+
+// die is a process.
+type die struct {
+	launch.JobState
+	name string
+	out  *launch.Log
+	over chan struct{}
+	end  func()
+}
+
+type diceHands struct {
+	site diceSite
+	jobs *launch.Jobs[*die]
+}
+
+var dieNumber atomic.Int64
+
+func (h *diceHands) Begin(s launch.JobState, _ scheduler.Part, again bool, seen func([]byte), fail func(string)) (*die, error) {
+	p := &die{JobState: s, name: fmt.Sprint("process ", dieNumber.Add(1)), over: make(chan struct{})}
+	p.end = sync.OnceFunc(func() { close(p.over) })
+	var err error
+	if p.out, err = launch.OpenLog(s.Job.LogPath, 1<<20, again, fail, seen); err != nil {
+		return nil, err
+	}
+	if err := p.Job.Prepare(1, p.Before); err != nil {
+		p.out.Close("")
+		return nil, err
+	}
+	if err := folder.Try("fork", p.name); err != nil {
+		p.out.Close("")
+		return nil, err
+	}
+	// The note is there before the process is.
+	f, err := folder.OpenFile(h.site.note, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = f.WriteString(p.name + "\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		p.out.Close("")
+		return nil, err
+	}
+	h.site.w.mu.Lock()
+	h.site.w.live[p.name] = p.end
+	h.site.w.trace = append(h.site.w.trace, evFork)
+	h.site.w.mu.Unlock()
+	return p, nil
+}
+
+func (h *diceHands) Attend(p *die) {
+	finished := true
+	for epoch := range p.epochs() {
+		select {
+		case <-time.After(time.Second):
+			p.out.Write(fmt.Appendf(nil, "{\"tfexp\":{\"epoch\":%d,\"seconds\":1}}\n", epoch+1))
+			continue
+		case <-p.over:
+			finished = false
+		}
+		break
+	}
+	h.site.w.mu.Lock()
+	killed := h.site.w.dead == errKilled // nobody attends any more
+	if !killed {
+		delete(h.site.w.live, p.name)
+		h.site.w.trace = append(h.site.w.trace, evExit)
+	}
+	h.site.w.mu.Unlock()
+	h.jobs.Exited(p, time.Now(), finished)
+	h.jobs.Ended(p, launch.Fate{Finished: finished, Why: "killed", Output: p.out.Err()}, p.out.Close)
+}
+
+func (h *diceHands) Discard(p *die) { p.end(); p.out.Close("discarded") }
+func (h *diceHands) Addresses([]scheduler.Part) (contract.Cluster, error) {
+	return nil, nil
+}
+func (h *diceHands) Hold([]*die) error                          { return nil }
+func (h *diceHands) GoOn([]*die) error                          { return nil }
+func (h *diceHands) Bind(*die, scheduler.Part) error            { return nil }
+func (h *diceHands) Write(p *die, b []byte, at time.Time) error { return p.Job.ReplaceControl(b, at) }
+func (h *diceHands) Ask(all []*die, _ bool)                     { h.Kill(all) }
+func (h *diceHands) Kill(all []*die) {
+	for _, p := range all {
+		p.end()
+	}
+}
+
+// epochs are those that a program is asked for.
+func (p *die) epochs() (n int) {
+	for _, entry := range p.Job.Env {
+		if text, ok := strings.CutPrefix(entry, contract.EnvEpochs+"="); ok {
+			fmt.Sscan(text, &n)
+		}
+	}
+	return n
+}
+
+// memory returns a folder in memory, where there is one: syncing takes no time there.
+func memory(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "chaos-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// quiet ends what TestChaos and TestFaults have changed for all tests.
+func quiet(t *testing.T) {
+	t.Cleanup(func() { folder.Fault = nil; present.Store(nil) })
+}
+
+// Each operation on files, fork and exec of a small run fails, once or with all that follow, tears a write, or is where
+// tfexp is killed, or the power is cut: a run afterwards gives the same tables, and nothing was recorded before it was on
+// the disk.
+func TestFaults(t *testing.T) {
+	quiet(t)
+	if engine.Find(dice.Name) == nil {
+		engine.Register(dice)
+	}
+	for name, c := range map[string]struct {
+		source, folder string
+		exact          bool
+		every          int
+	}{
+		"simulated": {strings.Replace(simulatedFile, "replicates = 4", "replicates = 1", 1), "small", true, 19},
+		"shards":    {strings.Replace(simulatedFile, "replicates = 4", "replicates = 1\n  records = \"metrics\"", 1), "small", true, 23},
+		"real":      {realFile, "real", false, 47},
+	} {
+		t.Run(name, func(t *testing.T) {
+			top := memory(t)
+			w := newWorld(t, filepath.Join(top, "reference"), 1)
+			if err := w.run(t, c.source, nothing, 0); err != nil {
+				t.Fatal(err)
+			}
+			points, tried := w.n, 0
+			want := tables(t, filepath.Join(w.out, c.folder), c.exact)
+			every := cmp.Or(*eachFault, c.every)
+			for at := 1; at <= points; at += every {
+				for _, what := range []int{failure, torn, noDisk, kill, powerCut} {
+					w := newWorld(t, filepath.Join(top, "out"), uint64(at))
+					first := w.run(t, c.source, what, at)
+					err := w.run(t, c.source, nothing, 0)
+					got := tables(t, filepath.Join(w.out, c.folder), c.exact)
+					if err != nil || got != want || len(w.early) > 0 {
+						t.Errorf("operation %d, %s, what %d (%v): %v, recorded early: %v\n%s", at, w.hit, what, first, err, w.early, got)
+					}
+					tried++
+					if err := os.RemoveAll(w.out); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			t.Logf("%d operations, %d faults", points, tried)
+		})
+	}
+}
+
+// One seed decides what befalls the runs of an experiment, and at which operations. In the end the tables are those of a
+// run that nothing befalls; no cell that had finished has run again, unless its files were damaged; no process is left.
+func TestChaos(t *testing.T) {
+	quiet(t)
+	if engine.Find(dice.Name) == nil {
+		engine.Register(dice)
+	}
+	top := memory(t)
+	var want string
+	points := 0
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, filepath.Join(top, "reference"), 1)
+		if err := w.run(t, chaosFile, nothing, 0); err != nil {
+			t.Fatal(err)
+		}
+		want, points = tables(t, filepath.Join(w.out, "chaos"), true), w.n
+	})
+	if strings.Count(want, "finished") < 12 {
+		t.Fatal(want)
+	}
+	n, began := *seeds, time.Now()
+	if n == 0 {
+		n = 20
+	}
+	at := map[int]int{}
+	for seed := *firstSeed; seed < *firstSeed+n; seed++ {
+		synctest.Test(t, func(t *testing.T) { chaos(t, filepath.Join(top, "out"), uint64(seed), points, want, at) })
+	}
+	t.Logf("%d seeds in %.0f s, of runs with %d operations: 0 lost, 0 repeated, 0 left; of each kind: %v", n,
+		time.Since(began).Seconds(), points, at)
+}
+
+func chaos(t *testing.T, out string, seed uint64, points int, want string, tried map[int]int) {
+	w := newWorld(t, out, seed)
+	defer os.RemoveAll(out)
+	defer func() {
+		if t.Failed() {
+			t.Logf("seed %d failed: go test ./pipeline -run TestChaos -args -first-seed %d -seeds 1", seed, seed)
+		}
+	}()
+	dir := filepath.Join(out, "chaos")
+	sound := true // nothing has damaged what was there
+	for range 1 + w.random.IntN(4) {
+		what := 1 + w.random.IntN(befalls-1)
+		sound = sound && slices.Contains([]int{signal, kill, killBoth}, what)
+		tried[what]++
+		_ = w.run(t, chaosFile, what, 1+w.random.IntN(points))
+	}
+	before, ended := began(dir)
+	if err := w.run(t, chaosFile, nothing, 0); err != nil {
+		t.Errorf("the last run: %v", err)
+	}
+	starts, _ := began(dir)
+	for cell := range ended {
+		if sound && starts[cell] > before[cell] {
+			t.Errorf("%s had finished, and has run again", cell)
+		}
+	}
+	if got := tables(t, dir, true); got != want {
+		t.Errorf("the tables are\n%s\nwant\n%s", got, want)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.live) > 0 {
+		t.Errorf("%d processes are left", len(w.live))
+	}
+}
