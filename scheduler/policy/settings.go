@@ -46,9 +46,6 @@ type feedbackSetting struct {
 	Feedback time.Duration `arg:"feedback,positive"`
 }
 
-// leastQuantum is the shortest quantum: it bounds how often an order is looked at.
-const leastQuantum = time.Millisecond
-
 // The settings that several orders share, or the scheduler carries out.
 var (
 	quantum  = described[quantumSetting]()[0]
