@@ -83,7 +83,7 @@ func init() {
 	}
 	policy.RegisterOrder(policy.OrderChoice{
 		Choice: policy.Choice{
-			Name: External, Title: "external", Estimates: true, Wants: wants, Settings: schema.Described[asked](source),
+			Name: External, Title: "external", Place: 14, Estimates: true, Wants: wants, Settings: schema.Described[asked](source),
 			Doc: "a program of yours, in any language, that is asked at each decision (docs/external.md)",
 			Check: func(s policy.Settings) (string, error) {
 				if a := of(s); a.Learns && a.Protocol == batsimProtocol {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -183,6 +184,41 @@ type table struct {
 	order workload.DayOrder // of dates that end with the year
 	held  []heldRow         // rows from the first on with such a date, until one shows their order
 	late  []error           // what was wrong with these
+	line  int               // that is read at present
+	// Lines of the first number, date with a zone and date without one that are instants; 0 for none.
+	numbers, zoned, zoneless int
+}
+
+// hasZone matches dates with a zone.
+var hasZone = regexp.MustCompile(`\d ?(Z|[+-]\d\d:?\d\d)$| (UTC|GMT)\b`)
+
+// noteForm notes how a file writes an instant. Numbers and dates cannot be set against each other.
+func (t *table) noteForm(text string) error {
+	first := func(at *int) {
+		if *at == 0 {
+			*at = t.line
+		}
+	}
+	switch {
+	case !workload.IsDate(text):
+		first(&t.numbers)
+	case hasZone.MatchString(text):
+		first(&t.zoned)
+	default:
+		first(&t.zoneless)
+	}
+	dates := max(t.zoned, t.zoneless)
+	if t.zoned > 0 && t.zoneless > 0 {
+		dates = min(t.zoned, t.zoneless)
+	}
+	switch isDate := workload.IsDate(text); {
+	case t.numbers == 0 || dates == 0:
+	case isDate && t.numbers < dates:
+		return fmt.Errorf("%q is a date, where line %d has a number", text, t.numbers)
+	case !isDate && dates <= t.numbers:
+		return fmt.Errorf("%q is a number, where line %d has a date", text, dates)
+	}
+	return nil
 }
 
 func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
@@ -220,6 +256,10 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 	if _, ok := t.at[factThreads]; !ok {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no threads: a job has %d beside each GPU, or 1 without one",
 			t.args.ThreadsPerGPU))
+	}
+	if t.zoned > 0 && t.zoneless > 0 {
+		t.Assumed = append(t.Assumed, fmt.Sprintf("dates without a zone, as in line %d, are of UTC, beside dates with one, as "+
+			"in line %d", t.zoneless, t.zoned))
 	}
 	if t.arrays > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that stand for several tasks of an array are one job each, of which "+
@@ -296,6 +336,11 @@ func (t *table) head(columns []string) error {
 		}
 		t.whereI = append(t.whereI, i)
 	}
+	for _, name := range t.named {
+		if i := find(name); slices.Contains(columns[i+1:], name) {
+			return fmt.Errorf("the column %q is there twice: which of both counts?", name)
+		}
+	}
 	t.timesI = find(t.times)
 	return t.checkAlternatives()
 }
@@ -339,6 +384,7 @@ func (t *table) selected(field, texts string) bool {
 
 // add adds the job of a row.
 func (t *table) add(line int, fields []string) error {
+	t.line = line
 	for i, w := range t.where {
 		if !t.selected(fields[t.whereI[i]], w.Value) {
 			t.Ignored++
@@ -478,6 +524,9 @@ func (t *table) instant(fields []string, fact string) (time.Duration, error) {
 	}
 	if at < 0 {
 		return 0, fmt.Errorf("%s %q is before the start", t.named[fact], text)
+	}
+	if err := t.noteForm(text); err != nil {
+		return 0, fmt.Errorf("%s: %w", t.named[fact], err)
 	}
 	if fact == factArrival && workload.IsDate(text) {
 		t.dated = true
