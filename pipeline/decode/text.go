@@ -8,6 +8,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // lookedAt is how much of the beginning of a file is looked at before it is read as text.
@@ -21,7 +23,7 @@ var packings = []struct{ name, begins string }{
 	{"zstd", "\x28\xb5\x2f\xfd"},
 }
 
-// text returns a reader of a file's text, or an error that says what the file is instead.
+// text returns a reader of a file's text, as UTF-8, or an error that says what the file is instead.
 func text(name string, r io.Reader) (io.Reader, error) {
 	if isArchive(name) {
 		return r, nil
@@ -37,7 +39,7 @@ func text(name string, r io.Reader) (io.Reader, error) {
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		return nil, errors.New("it is packed with gzip: let its name end in .gz")
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return nil, errors.New("it is written in UTF-16: save it as UTF-8")
+		return workload.Unmarked(in), nil // UTF-16
 	case at >= 0:
 		return nil, fmt.Errorf("it is no text: byte %d is a NUL character", at+1)
 	}
