@@ -155,6 +155,9 @@ i=0; until grep -q http "$2/out" || [ $i = 100 ]; do sleep 0.1; i=$((i+1)); done
 
 // A terminal that says that it is giant costs no memory.
 func TestTopInAGiantWindow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks at the memory of a program, of which the race detector needs more")
+	}
 	s := inSandbox(t, hostileFile)
 	s.run()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
