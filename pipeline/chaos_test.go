@@ -445,6 +445,9 @@ func quiet(t *testing.T) {
 // tfexp is killed, or the power is cut: a run afterwards gives the same tables, and nothing was recorded before it was on
 // the disk.
 func TestFaults(t *testing.T) {
+	if testing.Short() && *eachFault == 0 {
+		t.Skip("hundreds of runs")
+	}
 	quiet(t)
 	if engine.Find(dice.Name) == nil {
 		engine.Register(dice)
@@ -490,6 +493,9 @@ func TestFaults(t *testing.T) {
 // One seed decides what befalls the runs of an experiment, and at which operations. In the end the tables are those of a
 // run that nothing befalls; no cell that had finished has run again, unless its files were damaged; no process is left.
 func TestChaos(t *testing.T) {
+	if testing.Short() && *seeds == 0 {
+		t.Skip("hundreds of runs")
+	}
 	quiet(t)
 	if engine.Find(dice.Name) == nil {
 		engine.Register(dice)
