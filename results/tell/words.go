@@ -50,8 +50,8 @@ func fixed(v float64, decimals int) string {
 	return sign + whole
 }
 
-// Interval writes "12.35 ± 0.42", with the digits that the interval warrants;
-// the mean alone when there is no interval, "–" when there is nothing.
+// Interval writes "12.35 ± 0.42", with the digits that the interval warrants, or "3.5 (2.9 to 9.7)" where it reaches
+// further to one side; the mean alone when there is no interval, "–" when there is nothing.
 func Interval(i stats.Interval) string {
 	half := (i.High - i.Low) / 2
 	if !stats.Finite(i.Mean) || !stats.Finite(half) {
@@ -61,7 +61,11 @@ func Interval(i stats.Interval) string {
 		return Number(i.Mean) + " ± 0"
 	}
 	decimals := min(max(1-int(math.Floor(math.Log10(half))), 0), 3)
-	return fixed(i.Mean, decimals) + " ± " + fixed(half, decimals)
+	mean := fixed(i.Mean, decimals)
+	if skew := i.High + i.Low - 2*i.Mean; math.Abs(skew) > 0.1*half {
+		return mean + " (" + fixed(i.Low, decimals) + " to " + fixed(i.High, decimals) + ")"
+	}
+	return mean + " ± " + fixed(half, decimals)
 }
 
 // PValue writes a p-value in a sentence: "p = 0.012", "p < 0.0001".

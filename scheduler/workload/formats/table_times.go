@@ -1,0 +1,151 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// hasZone matches dates with a zone.
+var hasZone = regexp.MustCompile(`\d ?(Z|[+-]\d\d:?\d\d)$| (UTC|GMT)\b`)
+
+// noteForm notes how a file writes an instant. Numbers and dates cannot be set against each other.
+func (t *table) noteForm(text string) error {
+	first := func(at *int) {
+		if *at == 0 {
+			*at = t.line
+		}
+	}
+	switch {
+	case !workload.IsDate(text):
+		first(&t.numbers)
+	case hasZone.MatchString(text):
+		first(&t.zoned)
+	default:
+		first(&t.zoneless)
+	}
+	dates := max(t.zoned, t.zoneless)
+	if t.zoned > 0 && t.zoneless > 0 {
+		dates = min(t.zoned, t.zoneless)
+	}
+	switch isDate := workload.IsDate(text); {
+	case t.numbers == 0 || dates == 0:
+	case isDate && t.numbers < dates:
+		return fmt.Errorf("%q is a date, where line %d has a number", text, t.numbers)
+	case !isDate && dates <= t.numbers:
+		return fmt.Errorf("%q is a number, where line %d has a date", text, dates)
+	}
+	return nil
+}
+
+// isTime reports whether a fact is an instant or a length of time.
+func isTime(fact string) bool {
+	return fact == factArrival || fact == factStart || fact == factEnd ||
+		strings.HasSuffix(fact, factRunTime) || strings.HasSuffix(fact, factRequested)
+}
+
+// timesOf reads when a job arrives and how long it runs; a run time below 0 is not known.
+func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, err error) {
+	arrival, err := t.instant(fields, factArrival)
+	if err != nil {
+		return 0, err
+	}
+	j.Arrival = arrival
+	if run, err = t.runTime(fields); err != nil {
+		return 0, err
+	}
+	if text, ok := t.text(fields, factRequested); ok {
+		d, err := workload.ParseSpan(text, t.unitOfRequests())
+		if err != nil || d < 0 {
+			return 0, fmt.Errorf("%s %q is not a time", t.named[factRequested], text)
+		}
+		j.Predicted = max(d, 1)
+	}
+	t.first, t.latest = min(t.first, arrival), max(t.latest, arrival)
+	return run, nil
+}
+
+// unitOfRequests is the unit of requested times.
+func (t *table) unitOfRequests() time.Duration {
+	if t.requestedUnit == 0 {
+		return t.o.unit()
+	}
+	return t.requestedUnit
+}
+
+// runTime reads a run time: -1 if the file has none at all.
+func (t *table) runTime(fields []string) (time.Duration, error) {
+	if _, ok := t.at[factStart]; ok && t.began {
+		if _, ok := t.text(fields, factStart); !ok {
+			return 0, errors.New("it never started")
+		}
+	}
+	if _, ok := t.at[factRunTime]; ok {
+		text, ok := t.text(fields, factRunTime)
+		if !ok && len(t.alternatives) > 0 {
+			return -1, nil
+		}
+		if !ok {
+			return 0, errors.New("it has no run time")
+		}
+		run, err := workload.ParseSpan(text, t.o.unit())
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", t.named[factRunTime], err)
+		}
+		if run < 0 {
+			return 0, fmt.Errorf("%s is %s", t.named[factRunTime], text)
+		}
+		return run, nil
+	}
+	_, begins := t.at[factStart]
+	if _, ends := t.at[factEnd]; !begins || !ends {
+		return -1, nil
+	}
+	if _, ok := t.text(fields, factStart); !ok {
+		return 0, errors.New("it never started")
+	}
+	if _, ok := t.text(fields, factEnd); !ok {
+		return 0, errors.New("it has no end")
+	}
+	start, err := t.instant(fields, factStart)
+	if err != nil {
+		return 0, err
+	}
+	end, err := t.instant(fields, factEnd)
+	if err == nil && end < start {
+		err = errors.New("it ends before it starts")
+	}
+	return end - start, err
+}
+
+func (t *table) instant(fields []string, fact string) (time.Duration, error) {
+	text, ok := t.text(fields, fact)
+	if !ok {
+		return 0, fmt.Errorf("it has no %s", strings.ReplaceAll(fact, "_", " "))
+	}
+	at, err := workload.ParseInstant(t.order.In(text), t.o.unit())
+	switch shown, ends := workload.OrderOf(text); {
+	case err != nil && ends && t.order == workload.NoOrder:
+		return 0, fmt.Errorf("%s: %q may begin with the day or the month: say which with %s = %q or %q", t.named[fact], text,
+			"dates", dayOrders[0], dayOrders[1])
+	case err != nil && ends && shown != t.order && shown != workload.NoOrder:
+		return 0, fmt.Errorf("%s: %q does not begin with what other dates begin with", t.named[fact], text)
+	case err != nil:
+		return 0, fmt.Errorf("%s: %w", t.named[fact], err)
+	}
+	if at < 0 {
+		return 0, fmt.Errorf("%s %q is before the start", t.named[fact], text)
+	}
+	if err := t.noteForm(text); err != nil {
+		return 0, fmt.Errorf("%s: %w", t.named[fact], err)
+	}
+	if fact == factArrival && workload.IsDate(text) {
+		t.dated = true
+	}
+	return at, nil
+}
