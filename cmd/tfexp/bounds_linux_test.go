@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -160,25 +159,12 @@ func TestTopInAGiantWindow(t *testing.T) {
 	}
 	s := inSandbox(t, hostileFile)
 	s.run()
-	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skipf("needs pseudo terminals: %v", err)
-	}
-	defer screen.Close()
-	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
-	if err := errors.Join(err, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0),
-		unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 65535, Col: 65535})); err != nil {
-		t.Skipf("needs pseudo terminals: %v", err)
-	}
-	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("needs pseudo terminals: %v", err)
-	}
+	screen, tty := terminal(t, unix.Winsize{Row: 65535, Col: 65535})
 	cmd := exec.Command(asTfexp(t), "top", s.out)
 	cmd.Env = append(os.Environ(), noRaceSleep, "TERM=xterm-256color")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	err = cmd.Start()
+	err := cmd.Start()
 	tty.Close()
 	if err != nil {
 		t.Fatal(err)

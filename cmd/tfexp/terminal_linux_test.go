@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -16,35 +16,12 @@ import (
 // TestNoCommandAsksTheTerminal: a terminal that answers nothing (script, a container with -t, a CI system) sees what a
 // command prints and no questions, as for its colours: whoever asks has to wait for an answer.
 func TestNoCommandAsksTheTerminal(t *testing.T) {
-	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skipf("needs pseudo terminals: %v", err)
-	}
-	defer screen.Close()
-	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err != nil {
-		t.Skipf("needs pseudo terminals: %v", err)
-	}
-	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("needs pseudo terminals: %v", err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := filepath.Join(t.TempDir(), "tfexp")
-	if err := os.Symlink(self, command); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(command, "version")
+	screen, tty := terminal(t, unix.Winsize{})
+	cmd := exec.Command(asTfexp(t), "version")
 	cmd.Env = append(os.Environ(), noRaceSleep, "TERM=xterm-256color")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	err = cmd.Start()
+	err := cmd.Start()
 	tty.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -56,4 +33,24 @@ func TestNoCommandAsksTheTerminal(t *testing.T) {
 	if !bytes.HasPrefix(out, []byte("tfexp ")) || bytes.ContainsRune(out, '\x1b') {
 		t.Errorf("the terminal was sent %q", out)
 	}
+}
+
+// terminal opens a pseudo terminal of a size: what is seen and typed, and what a program has. The test is skipped where
+// there are none.
+func terminal(t *testing.T, size unix.Winsize) (screen, tty *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("needs pseudo terminals: %v", err)
+	}
+	t.Cleanup(func() { screen.Close() })
+	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	if err := errors.Join(err, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0),
+		unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &size)); err != nil {
+		t.Skipf("needs pseudo terminals: %v", err)
+	}
+	if tty, err = os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+		t.Skipf("needs pseudo terminals: %v", err)
+	}
+	return screen, tty
 }

@@ -220,7 +220,9 @@ func adjust(rows []record.ComparisonRow, tests []test, m measure.Metric) {
 }
 
 // compare compares two variants on a value of their cells; the row has no verdict yet.
-func compare(e *record.Experiment, base, v Variant, of value, asked record.Compare) (record.ComparisonRow, test, error) {
+func compare(
+	e *record.Experiment, base, v Variant, of value, asked record.Compare,
+) (record.ComparisonRow, test, error) {
 	b, c, lost := pairs(base, v, of)
 	run := lost.test(b, c)
 	blocks := 0

@@ -30,7 +30,8 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 	}
 	switch {
 	case r.Verdict == record.NotEnoughReplicates:
-		return fmt.Sprintf("Too few replicates to compare %s under %s and %s%s: %s.", metric, candidate, baseline, where, tooFew(r))
+		return fmt.Sprintf("Too few replicates to compare %s under %s and %s%s: %s.",
+			metric, candidate, baseline, where, tooFew(r))
 	case r.Verdict == record.NoDifference && r.Method == record.OneRun:
 		return upper(fmt.Sprintf("%s%s is the same under %s and %s%s, %s (%s).", begin, metric, candidate, baseline, where,
 			tell.WithUnit(r.BaselineMean, unit), evidence(p, r, unit)))

@@ -222,7 +222,9 @@ func (b *Book) change(j scheduler.JobView, k *booking, from, to time.Duration, t
 
 // first finds the first instant from which on there is room for a job, before another one, and the nodes; Never where
 // there is none.
-func (b *Book) first(v scheduler.View, j scheduler.JobView, cores int32, length, before time.Duration) ([]int32, time.Duration) {
+func (b *Book) first(
+	v scheduler.View, j scheduler.JobView, cores int32, length, before time.Duration,
+) (nodes []int32, at time.Duration) {
 	need, count := j.Needs(cores)
 	if oneNode(j, need, count) {
 		on, at := int32(0), scheduler.Never

@@ -16,9 +16,10 @@ import (
 // AdaptationAccuracy is the name of this kind of picture.
 const AdaptationAccuracy = "adaptation_accuracy"
 
-var _ = picture(133, AdaptationAccuracy, "the distribution of accuracy over all sequences of deepening, with the chosen ones marked", func(s deepeningStudy) ([]pictures.Figure, error) {
-	return figures(s.scenarios, s.accuracies), nil
-})
+var _ = picture(133, AdaptationAccuracy, "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
+	func(s deepeningStudy) ([]pictures.Figure, error) {
+		return figures(s.scenarios, s.accuracies), nil
+	})
 
 func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 	var values []float64

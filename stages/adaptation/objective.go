@@ -13,14 +13,15 @@ import (
 // AdaptationObjective is the name of this kind of picture.
 const AdaptationObjective = "adaptation_objective"
 
-var _ = picture(131, AdaptationObjective, "the mean reward of agents by episode, a panel an agent", func(s deepeningStudy) (out []pictures.Figure, _ error) {
-	for _, name := range s.controllers {
-		if curves := s.curves(name); len(curves) > 0 {
-			out = append(out, objectiveFigure(s.name, name, curves))
+var _ = picture(131, AdaptationObjective, "the mean reward of agents by episode, a panel an agent",
+	func(s deepeningStudy) (out []pictures.Figure, _ error) {
+		for _, name := range s.controllers {
+			if curves := s.curves(name); len(curves) > 0 {
+				out = append(out, objectiveFigure(s.name, name, curves))
+			}
 		}
-	}
-	return out, nil
-})
+		return out, nil
+	})
 
 // learningCurve has the rewards of one agent's seeds.
 type learningCurve struct {

@@ -15,7 +15,9 @@ import (
 // AdaptationPaths is the name of this kind of picture.
 const AdaptationPaths = "adaptation_paths"
 
-var _ = picture(130, AdaptationPaths, "accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked", // For each scenario the final accuracy that is to be expected as decisions are made.
+// For each scenario the final accuracy that is to be expected as decisions are made.
+var _ = picture(130, AdaptationPaths,
+	"accuracy over time, a line a sequence of deepening, with the chosen ones and their actions marked",
 	func(s deepeningStudy) (out []pictures.Figure, err error) {
 		for _, scenario := range s.scenarios {
 			f, err := s.paths(scenario)

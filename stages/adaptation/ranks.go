@@ -17,15 +17,16 @@ import (
 // AdaptationRanks is the name of this kind of picture.
 const AdaptationRanks = "adaptation_ranks"
 
-var _ = picture(132, AdaptationRanks, "ranks of controllers that deepen networks, a tile a controller and scenario", func(s deepeningStudy) (out []pictures.Figure, _ error) {
-	if len(s.Ranking) > 0 {
-		out = append(out, ranks(s.name, "", s.Ranking))
-	}
-	if len(s.RealRanking) > 0 {
-		out = append(out, ranks(s.name, " in real training", s.RealRanking))
-	}
-	return out, nil
-})
+var _ = picture(132, AdaptationRanks, "ranks of controllers that deepen networks, a tile a controller and scenario",
+	func(s deepeningStudy) (out []pictures.Figure, _ error) {
+		if len(s.Ranking) > 0 {
+			out = append(out, ranks(s.name, "", s.Ranking))
+		}
+		if len(s.RealRanking) > 0 {
+			out = append(out, ranks(s.name, " in real training", s.RealRanking))
+		}
+		return out, nil
+	})
 
 // ranks has the rows of a ranking, on a table or, as where says, in real training.
 func ranks(study, where string, ranking []RankingRow) pictures.Figure {

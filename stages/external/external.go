@@ -34,7 +34,7 @@ type asked struct {
 	//
 	//	files = ["helpers.py"]
 	Files []string `arg:"files"`
-	// What the program is told in its first message.
+	// Settings for the program, which are in its first message.
 	//
 	// Default: none.
 	//
@@ -44,12 +44,12 @@ type asked struct {
 	//
 	//	limit = "1m"
 	Limit time.Duration `arg:"limit,positive" default:"30s"`
-	// What the program speaks: tfexp's own protocol, or that of the simulator Batsim, as the schedulers of pybatsim do.
+	// The protocol of the program: tfexp's own protocol, or that of the simulator Batsim, as the schedulers of pybatsim do.
 	//
 	//	protocol = "batsim"
 	Protocol string `arg:"protocol" default:"tfexp" allowed:"tfexp batsim"`
-	// The program draws at random, from the seed that it is told: replicates in which nothing else is drawn, as those of
-	// a log, are then not alike.
+	// The program draws at random, from the seed in its first message: replicates of a log, in which nothing else is drawn,
+	// then differ.
 	//
 	//	random = true
 	Random bool `arg:"random" default:"false"`

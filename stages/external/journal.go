@@ -147,7 +147,7 @@ func (d *desk) again(ctx context.Context, t *stages.Task) string {
 			return fmt.Sprintf("its program was asked the same a second time: %v", err)
 		case !bytes.Equal(answer, said[1]):
 			return fmt.Sprintf("its program answers differently to the same events: message %d had the answer %s, and a second "+
-				"time %s; draw at random from the seed that it is told, and go by nothing but the messages", i+1,
+				"time %s; draw random numbers from the seed in its first message, and use nothing but the messages", i+1,
 				shown(said[1]), shown(answer))
 		}
 	}

@@ -53,7 +53,7 @@ func TestInABrowser(t *testing.T) {
 	}
 }
 
-// A cell that keeps its metrics alone has no events: the page shows what there is.
+// A cell with records = "metrics" has no events: the page shows its counts.
 func TestCellWithoutEventsInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")

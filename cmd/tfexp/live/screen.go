@@ -39,7 +39,7 @@ func ShowScreen(ctx context.Context, out io.Writer, results *Folder, color bool)
 			return message
 		})}
 	if size := sizeOf(out); size != nil {
-		if width, height := size(); width > mostWidth || height > mostHeight { // of which the library would ask anew
+		if width, height := size(); width > mostWidth || height > mostHeight { // a plain writer: the library cannot ask for its size
 			options = append(options, tea.WithOutput(struct{ io.Writer }{out}),
 				tea.WithWindowSize(min(width, mostWidth), min(height, mostHeight)))
 		}

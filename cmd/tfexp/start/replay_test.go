@@ -94,7 +94,7 @@ func TestInspectFails(t *testing.T) {
 func TestImpossibleSizes(t *testing.T) {
 	const job = " 0 0 10 4 -1 -1 4 10 -1 1 1 1 -1 1 -1 -1 -1\n"
 	for text, said := range map[string]bool{
-		"; MaxProcs: 4000000000000000000\n1" + job: false, // no cluster has so many
+		"; MaxProcs: 4000000000000000000\n1" + job: false, // more processors than any cluster has
 		"; MaxProcs: 1048576\n1" + job:             false, // the experiment looks at a larger one, too
 		"; MaxProcs: 3\n1" + job:                   false, // the job asks for 4
 		"; MaxProcs: 64\n1" + job:                  true,

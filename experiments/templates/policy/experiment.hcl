@@ -9,7 +9,7 @@
 experiment "policy" {
   description = "Does my policy finish jobs sooner than first come, first served, and than shortest job first?"
   seed        = 1 # the same seed gives the same arrivals
-  replicates  = 5
+  replicates  = var.engine == "simulated" ? 20 : 5
 }
 
 variable "engine" {
