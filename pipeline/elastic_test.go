@@ -83,6 +83,16 @@ func TestElasticJobsOfAFile(t *testing.T) {
 	}
 }
 
+// TestEndsJustAfterARound: each of two jobs takes 60.02 s on the only GPU, which is rounded to 60 s. The first has not
+// ended when the round at 60 s is decided about, so the second starts at 70 s and ends at 130 s.
+func TestEndsJustAfterARound(t *testing.T) {
+	file := strings.NewReplacer("epochs  = 2", "epochs  = 1", "samples           = 8000", "samples = 6002\nresolution = \"1s\"",
+		"{ job = job.train }", "{\n job = job.train\n count = 2\n}", "    gpus    = 4", "    gpus    = 1").Replace(elasticFile)
+	if got := meanJCTs(t, file)["tiresias"]; math.Abs(got-95) > 1e-6 {
+		t.Errorf("mean JCT %v s, want 95", got)
+	}
+}
+
 // TestSiaTakesTheFasterType: before the job has run, all types are alike to Sia, and it has one of the
 // slow GPUs for 10 s. Then it has the two fast ones: (160 - 10) / 8 = 18.75 s more.
 func TestSiaTakesTheFasterType(t *testing.T) {

@@ -208,7 +208,7 @@ func (e *Engine) Left() float64 {
 			t = e.look(i)
 		}
 		if c := e.course(i); c != nil {
-			sum += c.Remaining(max(c.Left()-t.scaled, 0)).Seconds()
+			sum += c.Remaining(max(c.Left(later(e.now, t.lead))-t.scaled, 0)).Seconds()
 			continue
 		}
 		_, _, rate := e.workOf(i).Times()
@@ -554,8 +554,8 @@ func (e *Engine) stale(x end) bool {
 type Course interface {
 	// Hold says what the job runs with from now on.
 	Hold(g scheduler.Grant)
-	// Left returns how long the present stage still takes with that.
-	Left() time.Duration
+	// Left returns how long the present stage still takes with that, if it goes on at an instant.
+	Left(at time.Duration) time.Duration
 	// Remaining returns what is left of all stages when so much time of the present one has passed: a measure in seconds
 	// that is the same whatever the job holds.
 	Remaining(passed time.Duration) time.Duration
@@ -600,7 +600,7 @@ func (e *Engine) Training(job int) scheduler.Training {
 func (e *Engine) follow(job int, t *task, g scheduler.Grant) {
 	if c := e.course(job); c != nil {
 		c.Hold(g)
-		t.scaled, t.rate = c.Left(), 1
+		t.scaled, t.rate = c.Left(later(e.now, t.lead)), 1
 	}
 }
 
@@ -610,7 +610,7 @@ func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
 	if c == nil || !c.Next() {
 		return false
 	}
-	t.lead, t.scaled, t.since = 0, c.Left(), at
+	t.lead, t.scaled, t.since = 0, c.Left(at), at
 	t.end = later(at, t.scaled)
 	e.ends.push(end{t.end, int32(job)})
 	return true

@@ -129,8 +129,8 @@ type stages struct {
 	advance time.Duration
 }
 
-func (s *stages) Hold(g scheduler.Grant) { s.cores = g.Cores.Count() }
-func (s *stages) Left() time.Duration    { return s.left[0] / time.Duration(s.cores) }
+func (s *stages) Hold(g scheduler.Grant)           { s.cores = g.Cores.Count() }
+func (s *stages) Left(time.Duration) time.Duration { return s.left[0] / time.Duration(s.cores) }
 func (s *stages) Remaining(passed time.Duration) time.Duration {
 	sum := -passed * time.Duration(s.cores)
 	for _, d := range s.left {

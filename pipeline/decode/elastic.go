@@ -87,7 +87,8 @@ type elasticArgs struct {
 	//
 	//	max_gpus = 8
 	MaxGPUs int `arg:"max_gpus" min:"1" max:"threads"`
-	// The ends of epochs are rounded to multiples of this, as in simulators that go on in steps.
+	// The ends of epochs are rounded to multiples of this, as in simulators that proceed in steps. An epoch that ends just
+	// after the start of a round has not ended when the policy decides about that round.
 	//
 	// Default: 1ns.
 	//
@@ -220,7 +221,7 @@ func (d *Decoder) elasticRuntime(
 		a.Fail(a.At("batch"), "Value out of range", "A batch of %d is larger than the greatest, %d.", out.Batch, most)
 		return nil, false
 	}
-	out.Source += fmt.Sprintf(", batch %d, at most %d GPUs, epochs end on %s", out.Batch, out.MostGPUs, out.Resolution)
+	out.Source += fmt.Sprintf(", batch %d, at most %d GPUs, ends of epochs are rounded to %s", out.Batch, out.MostGPUs, out.Resolution)
 	if rates := around.GPURate; len(rates) > 0 {
 		out.Rates = map[string]float64{}
 		for _, r := range rates {

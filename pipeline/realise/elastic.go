@@ -20,8 +20,10 @@ type Elastic struct {
 	// type; nil where all are alike. Cluster then has the types of the nodes.
 	Rates   map[string]float64
 	Cluster scheduler.Cluster
-	// Tick is what epochs end on multiples of; 0 for anything.
+	// Epochs end on multiples of Tick; 0 for any instant.
 	Tick time.Duration
+	// Round is the length of the policy's rounds, which start at its multiples; 0 for none.
+	Round time.Duration
 }
 
 // Begin returns a run of the job at its beginning, which is also a scheduler.Training.
@@ -60,13 +62,20 @@ func (t *ElasticRun) speed(g *scheduler.Grant) float64 {
 	return slowest
 }
 
-// Left implements simulated.Course.
-func (t *ElasticRun) Left() time.Duration {
+// Left implements simulated.Course. Where an end is rounded back onto the start of a round, the epoch has not ended when
+// the policy decides about that round: it ends a nanosecond later, and the job holds its GPUs through the round.
+func (t *ElasticRun) Left(at time.Duration) time.Duration {
 	s := t.run.Left()
-	if tick := t.spec.Tick.Seconds(); tick > 0 {
-		s = math.RoundToEven(s/tick) * tick
+	tick := t.spec.Tick
+	if tick == 0 {
+		return time.Duration(math.Round(s * 1e9))
 	}
-	return time.Duration(math.Round(s * 1e9))
+	ticks := math.RoundToEven(s / tick.Seconds())
+	end := at.Truncate(tick) + time.Duration(ticks)*tick
+	if t.spec.Round > 0 && end%t.spec.Round == 0 && ticks*tick.Seconds() < s {
+		end++
+	}
+	return max(end-at, 0)
 }
 
 // Remaining implements simulated.Course: as if it took its first batch on one GPU.

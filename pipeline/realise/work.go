@@ -253,6 +253,9 @@ func (c *Cell) onGPUs(r *realised, job int) simulated.Scaling {
 	if c.Policy.Policy.Batches() {
 		s.Batch = e.Batch
 	}
+	if c.Policy.Policy.DividesGPUs() {
+		s.Round = c.Policy.Policy.Settings.Duration("rounds")
+	}
 	w := givenWork(block, r.Epoch(job))
 	w.Special = &simulated.Special{Begin: s.Begin}
 	return w

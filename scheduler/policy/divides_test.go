@@ -39,7 +39,7 @@ func (a *amdahl) Hold(g scheduler.Grant) {
 	a.most = max(a.most, a.gpus)
 }
 
-func (a *amdahl) Left() time.Duration {
+func (a *amdahl) Left(time.Duration) time.Duration {
 	return time.Duration(math.Ceil(a.work / a.rate(a.typ, a.gpus) * 1e9))
 }
 func (a *amdahl) Remaining(passed time.Duration) time.Duration {

@@ -18,7 +18,7 @@ type Elastic struct {
 	Batch int
 	// MostGPUs bounds what the job can use; 0 for what its batch allows.
 	MostGPUs int
-	// Resolution is what epochs end on multiples of; 0 for anything.
+	// Epochs end on multiples of Resolution; 0 for any instant.
 	Resolution time.Duration
 	// Rates are how many times as fast as on the GPUs that were measured a gradient is on
 	// each type; nil where all are alike.
