@@ -228,9 +228,15 @@ func tables(t *testing.T, dir string, exact bool) string {
 		if err != nil {
 			t.Fatal(err)
 		}
+		header, _, _ := strings.Cut(string(raw), "\n")
+		disturbed := slices.Index(strings.Split(header, ","), "disturbed_pairs")
 		for line := range strings.Lines(string(raw)) {
-			if fields := strings.Split(line, ","); !exact { // times of real jobs differ
+			fields := strings.Split(line, ",")
+			switch {
+			case !exact: // times of real jobs differ
 				line = strings.Join(fields[:min(4, len(fields))], ",") + strings.Repeat(" finished", strings.Count(line, "finished")) + "\n"
+			case disturbed >= 0: // this machine's clocks have no part in the world
+				line = strings.Join(slices.Delete(fields, disturbed, disturbed+1), ",")
 			}
 			b.WriteString(line)
 		}
