@@ -36,7 +36,7 @@ type note struct {
 // site is the engine in a run.
 type site struct {
 	run   engine.Run
-	forks *forker
+	forks forker
 
 	mu    sync.Mutex // guards what follows
 	pools map[string]*pool
@@ -45,7 +45,7 @@ type site struct {
 
 // openSite cancels the allocations that a run which was killed left behind.
 func openSite(run engine.Run) (engine.Site, []string, error) {
-	s := &site{run: run, forks: newForker(), pools: map[string]*pool{}}
+	s := &site{run: run, pools: map[string]*pool{}}
 	left, _ := filepath.Glob(filepath.Join(run.Dir, folderPrefix+"*")) // the pattern is right
 	for _, dir := range left {
 		if err := folder.RemoveAll(dir); err != nil {
@@ -179,14 +179,14 @@ func (s *site) Close() error {
 const interrupt, hangUp = syscall.SIGTERM, syscall.SIGHUP
 
 // forker starts the commands that must not outlive tfexp: the kernel tells them when the thread ends that has started
-// them, so one thread starts all, and lives as long as they may.
+// them, so one thread starts all, and lives as long as they may. The first command starts it.
 type forker struct {
-	work chan func()
-	done sync.Once
+	begin, end sync.Once
+	work       chan func()
 }
 
-func newForker() *forker {
-	f := &forker{work: make(chan func())}
+func (f *forker) run() {
+	f.work = make(chan func())
 	go func() {
 		runtime.LockOSThread()
 		for do := range f.work {
@@ -194,11 +194,11 @@ func newForker() *forker {
 		}
 		runtime.UnlockOSThread()
 	}()
-	return f
 }
 
 // start starts a command that is asked to end when tfexp is gone.
 func (f *forker) start(cmd *exec.Cmd, signal syscall.Signal) (err error) {
+	f.begin.Do(f.run)
 	cmd.SysProcAttr = dieWithParent(signal)
 	done := make(chan struct{})
 	f.work <- func() {
@@ -209,7 +209,13 @@ func (f *forker) start(cmd *exec.Cmd, signal syscall.Signal) (err error) {
 	return err
 }
 
-func (f *forker) close() { f.done.Do(func() { close(f.work) }) }
+func (f *forker) close() {
+	f.end.Do(func() {
+		if f.work != nil {
+			close(f.work)
+		}
+	})
+}
 
 // stepPrefix begins the names of all steps.
 const stepPrefix = "tfexp."
