@@ -60,6 +60,46 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
+			// Both hold nothing: ann, who came first, has A. Bob's B does not fit, so ann's C has to wait too.
+			name: "drf: the first job that does not fit ends the pass", policy: Policy{Order: DRF, Backfill: NoBackfill}, on: one(4),
+			jobs: []Job{of("ann", at(0, 3, 2)), of("bob", at(0, 2, 1)), of("ann", at(0, 1, 1))},
+			want: `
+			A |33|
+			B |..2|
+			C |..1|
+			`,
+		},
+		{
+			// Bob's shortest is C. It needs four cores while ann's A has one, so D, which fits, has to wait.
+			name: "drf_sjf: only a user's shortest job is tried", policy: Policy{Order: DRFSJF, Backfill: NoBackfill}, on: one(4),
+			jobs: []Job{of("ann", at(0, 1, 2)), of("bob", at(0, 4, 1)), of("bob", at(0, 1, 3))},
+			want: `
+			A |11|
+			B |..4|
+			C |...111|
+			`,
+		},
+		{
+			// One GPU with a core, two cores, all of them ann's. Of her pairs on the GPU B is the shortest; of those on cores, C,
+			// and then A, although the GPU would be faster for it from 2 on.
+			name: "equal share by pairs", policy: Policy{Order: EqualShare, Placement: Pairs}, on: twoKinds,
+			jobs: []Job{of("ann", onGPU(4, at(0, 2, 9))), of("ann", onGPU(2, at(0, 2, 5))), of("ann", at(0, 2, 1))},
+			want: `
+			A |.222222222|
+			B |11|
+			C |2|
+			`,
+		},
+		{
+			// At 2 A needs 2 s more and B 3 s, but A is the longer job.
+			name: "srtf by whole run times", policy: Policy{Order: SRTF, Settings: Settings{"rank_by": "whole"}}, on: one(1),
+			jobs: []Job{at(0, 1, 4), at(2, 1, 3)},
+			want: `
+			A |11...11|
+			B |  111|
+			`,
+		},
+		{
 			// Each has two of the four cores; bob's are free until he comes. C is larger than ann's
 			// part, and runs when nothing of hers does.
 			name: "equal share: the part of a user stays free", policy: Policy{Order: EqualShare}, on: one(4),

@@ -9,7 +9,7 @@ import (
 // the greatest part of the cluster's cores, GPUs or memory that the user holds.
 const DRF Order = "drf"
 
-var _ = registerShared(Choice{
+var _ = registerDominant(Choice{
 	Name: DRF, Title: "DRF", Place: 12,
 	Doc: "the first job of the user with the least dominant share, the greatest part of the cluster's cores, GPUs or " +
 		"memory that the user's running jobs hold (A. Ghodsi and others, NSDI 2011)",
@@ -22,8 +22,8 @@ func (d *dominantShares) HeldBack(scheduler.View, int32) string {
 	return "comes after another job of its user"
 }
 
-// Admit implements scheduler.Admitter: a user whose first job has no room is left out until
-// something has changed.
+// Admit implements scheduler.Admitter: a user whose first job has no room is left out until something has changed, or
+// ends the pass.
 func (d *dominantShares) Admit(v scheduler.View, h scheduler.Hands) error {
 	d.look(v, h)
 	return d.inTurn(d.dominant, func(user int) (bool, error) {

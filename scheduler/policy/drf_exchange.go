@@ -17,7 +17,7 @@ var gpuCores = schema.Arg{
 	Example: `20`,
 }
 
-var _ = registerShared(Choice{
+var _ = registerDominant(Choice{
 	Name: DRFExchange, Title: "DRF with exchange", Place: 12, Estimates: true,
 	Doc: "as `drf_sjf`, but cores and GPUs are one resource, of which a GPU is `gpu_cores`: a user's share is the " +
 		"greater of the parts of that and of the memory",

@@ -9,7 +9,7 @@ import (
 // DRFS, beside DRFF, which is DRF here).
 const DRFSJF Order = "drf_sjf"
 
-var _ = registerShared(Choice{
+var _ = registerDominant(Choice{
 	Name: DRFSJF, Title: "DRF with SJF", Place: 12, Estimates: true,
 	Doc: "as `drf`, but of a user's jobs the shortest: of its pairs of a job and an alternative for which there is " +
 		"room the one with the least predicted time",

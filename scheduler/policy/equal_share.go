@@ -8,10 +8,12 @@ import (
 const EqualShare Order = "equal_share"
 
 var _ = registerShared(Choice{
-	Name: EqualShare, Title: "Equal share", Place: 13,
+	Name: EqualShare, Title: "Equal share", Place: 13, PairEstimates: true,
 	Doc: "each user's first, within a static part of the cluster: with n users in the workload, a user's running jobs " +
-		"hold at most 1/n of its cores, GPUs and memory; a job that is larger than that runs alone among its user's",
-}, func(s *userShares) scheduler.Ranker { return &parted{s} })
+		"hold at most 1/n of its cores, GPUs and memory; a job that is larger than that runs alone among its user's; under the placement `pairs` a " +
+		"user's jobs start by predicted run time instead of arrival, first those on GPUs, then those on cores (as in the " +
+		"simulator of AlloX's authors)",
+}, Pairs, func(s *userShares) scheduler.Ranker { return &parted{s} })
 
 type parted struct{ *userShares }
 
@@ -20,10 +22,16 @@ func (e *parted) HeldBack(scheduler.View, int32) string {
 	return "its user's part of the cluster is used up"
 }
 
-// Admit implements scheduler.Admitter: the jobs of each user start in the order of arrival.
+// Admit implements scheduler.Admitter: the jobs of each user start in the order of arrival, or the shortest first.
 func (e *parted) Admit(v scheduler.View, h scheduler.Hands) error {
 	e.look(v, h)
 	for user := range e.lists {
+		if e.byLength {
+			if err := e.startPairs(v, h, user); err != nil {
+				return err
+			}
+			continue
+		}
 		for len(e.lists[user]) > 0 {
 			started, err := e.start(v, h, e.lists[user][0], func(need amounts) bool { return e.within(user, need) },
 				"its user's part has room")
@@ -32,6 +40,20 @@ func (e *parted) Admit(v scheduler.View, h scheduler.Hands) error {
 			}
 			if !started {
 				break
+			}
+		}
+	}
+	return nil
+}
+
+// startPairs starts a user's pairs of a job and an alternative: on GPUs, then on cores, the shortest first.
+func (e *parted) startPairs(v scheduler.View, h scheduler.Hands, user int) error {
+	for _, onGPUs := range []bool{true, false} {
+		allowed := func(need amounts) bool { return need[1] > 0 == onGPUs && e.within(user, need) }
+		for started := true; started; {
+			var err error
+			if started, err = e.startShortest(v, h, user, allowed, "the shortest for which its user's part has room"); err != nil {
+				return err
 			}
 		}
 	}

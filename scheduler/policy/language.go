@@ -156,6 +156,9 @@ func EstimateReaders() string {
 		if names := estimating(q); len(names) > 0 {
 			parts = append(parts, readers(q, names))
 		}
+		for _, name := range answers[q].Names(func(c *Choice) bool { return c.PairEstimates }) {
+			parts = append(parts, readers(q, []string{name})+fmt.Sprintf(" with placement = %q", Pairs))
+		}
 	}
 	return list(parts, func(s string) string { return s }, "and")
 }

@@ -325,7 +325,7 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 			continue
 		}
 		for _, w := range c.Wants {
-			if p.Get(w.Of) != w.Name && isSet(string(w.Of)) {
+			if p.Get(w.Of) != w.Name && !slices.Contains(w.Or, p.Get(w.Of)) && isSet(string(w.Of)) {
 				all = append(all, Problem{Arg: string(w.Of), Of: q, Detail: w.Detail})
 			}
 		}
@@ -401,7 +401,13 @@ const Packing = "packing"
 
 // Estimates reports whether decisions depend on predicted run times.
 func (p Policy) Estimates() bool {
-	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Estimates })
+	p = p.answered()
+	return slices.ContainsFunc(p.Choices(), p.estimates)
+}
+
+// estimates reports whether a choice of the policy, which is complete, reads predicted run times.
+func (p *Policy) estimates(c *Choice) bool {
+	return c.Estimates || c.PairEstimates && p.Placement == Pairs
 }
 
 // Program returns what Choice.Program says.
@@ -526,7 +532,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	rules := scheduler.Rules{
 		Order: order.New(s), Partial: s.Allocation.Partial, Ends: backfill.Reserves,
 		Quantum: p.Settings.Duration(quantum.Name), Turns: order.Turns, Drifts: order.Drifts,
-		Feedback: p.Settings.Duration(feedback.Name), Predicted: order.Estimates,
+		Feedback: p.Settings.Duration(feedback.Name), Predicted: p.estimates(&order.Choice),
 		Rental: p.rental(), Place: nodeRules.find(p.Nodes).Place,
 	}
 	if s.Pauses {

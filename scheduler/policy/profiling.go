@@ -69,7 +69,7 @@ func (t ProfilingTerms) Set(rules *scheduler.Rules, r *scheduler.Run) error {
 	if _, ok := r.Engine.(scheduler.Simulator); !ok {
 		return errors.New("profiling: the engine cannot run samples of jobs")
 	}
-	if _, promises := rules.Admission.(scheduler.Waiter); promises {
+	if _, promises := rules.Admission.(*promised); promises {
 		return errors.New("profiling: samples would break the promises of reservations")
 	}
 	d := newProfilingDesk(t, rules, r)
@@ -87,8 +87,11 @@ type profilingDesk struct {
 	scheduler.Admitter
 	order  scheduler.Ranker
 	terms  ProfilingTerms
-	anew   bool    // it decides about the running jobs too (scheduler.Rules.Anew)
-	of     []int32 // by job: the group with which it is profiled
+	anew   bool             // it decides about the running jobs too (scheduler.Rules.Anew)
+	waiter scheduler.Waiter // the policy, if it keeps the waiting jobs itself
+	later  []int32          // those that it is given when they are known
+	listed []bool           // by job: it is one of them
+	of     []int32          // by job: the group with which it is profiled
 	groups []group
 }
 
@@ -101,6 +104,9 @@ type group struct {
 
 func newProfilingDesk(t ProfilingTerms, rules *scheduler.Rules, r *scheduler.Run) *profilingDesk {
 	d := &profilingDesk{Admitter: rules.Admission, order: rules.Order, terms: t, anew: rules.Anew, of: make([]int32, len(r.Jobs))}
+	if d.waiter, _ = rules.Admission.(scheduler.Waiter); d.waiter != nil {
+		d.listed = make([]bool, len(r.Jobs))
+	}
 	groups := map[string]int32{}
 	for i := range r.Jobs {
 		key := like(&r.Jobs[i])
@@ -185,10 +191,30 @@ func (d *profilingDesk) Admit(v scheduler.View, h scheduler.Hands) error {
 		}
 		j = waiting.Next(at, queue.Anyone)
 	}
+	d.later = slices.DeleteFunc(d.later, func(job int32) bool {
+		switch v.Job(job).State() {
+		case scheduler.Running:
+			return false
+		case scheduler.Queued, scheduler.Paused:
+			if !d.known(job) {
+				return false
+			}
+			d.waiter.Waits(job)
+		}
+		d.listed[job] = false
+		return true
+	})
 	if v = (knowing{v}); v.Waiting().Len() == 0 && !d.anew {
 		return nil
 	}
 	return d.Admitter.Admit(v, h)
+}
+
+// Waits implements scheduler.Waiter.
+func (d *profilingDesk) Waits(job int32) {
+	if d.waiter != nil && !d.listed[job] {
+		d.later, d.listed[job] = append(d.later, job), true
+	}
 }
 
 // sample starts a sample of a job with the first of its alternatives that has room, or lets one go on.

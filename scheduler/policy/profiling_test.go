@@ -103,6 +103,11 @@ func TestProfilingOnTheCluster(t *testing.T) {
 			B |   ...1....11|
 			C |   ....2222..22222222|
 			`},
+		// B's sample is before A. When it is known, nobody holds anything: A came first, and B has no room.
+		{"users", Policy{Order: DRFSJF, Backfill: NoBackfill}, 0.5, "job", one(2), []Job{profilingAt(0, 1, 4), profilingAt(0, 2, 2)}, `
+			A |11.1111|
+			B |..2....22|
+			`},
 		// A and B are of one class, but what A is found to take on cores and GPU says nothing of B, which has cores alone. At 3
 		// A is known, and has the GPU, while B's sample runs on the cores.
 		{"one of a class with the same alternatives", Policy{Order: SJF}, 0.5, "class", twoKinds,
@@ -158,7 +163,8 @@ func TestAnyProfilingIsValid(t *testing.T) {
 		policies := []Policy{
 			{Order: SJF}, {Order: SJF, Placement: Pairs}, {Order: SJF, Backfill: FirstFit}, {Order: AlloX},
 			{Order: SRTF}, {Order: SRTF, Placement: Pairs}, {Order: SRSF, Backfill: EASY},
-			{Order: SRTF, Settings: Settings{"replan": true}},
+			{Order: DRF}, {Order: DRFSJF}, {Order: DRFSJF, Backfill: NoBackfill}, {Order: EachResource},
+			{Order: EqualShare, Placement: Pairs}, {Order: SRTF, Settings: Settings{"replan": true}},
 			{Order: SRTF, Placement: Pairs, Settings: Settings{"replan": true}},
 		}
 		p := rapid.SampledFrom(policies).Draw(t, "policy")

@@ -27,8 +27,8 @@ type Choice struct {
 	Version int
 	// Settings are the choice's own arguments in a policy block.
 	Settings []schema.Arg
-	// Estimates says that it reads predicted run times.
-	Estimates bool
+	// Estimates says that it reads predicted run times, and PairEstimates that it does under the placement pairs.
+	Estimates, PairEstimates bool
 	// ByTime says that it goes by predicted run times alone, which also weigh the alternatives of a job.
 	ByTime bool
 	// Trains says that it needs elastic jobs, whose speed is known by their GPUs; Batches that
@@ -56,8 +56,9 @@ type Program struct {
 type Want struct {
 	// Of is the question that the other choice answers.
 	Of Question
-	// Name is the only answer that goes with it.
+	// Name is the answer that goes with it, and Or others.
 	Name string
+	Or   []string
 	// Implied makes it the answer where the file does not set one.
 	Implied bool
 	// Detail is a sentence for people who have set another one.

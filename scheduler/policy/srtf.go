@@ -1,6 +1,9 @@
 package policy
 
-import "github.com/tfexp/tfexp/scheduler"
+import (
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+)
 
 // SRTF is shortest remaining time first: by the predicted run time that is left.
 // It implies preemption.
@@ -9,11 +12,22 @@ const SRTF Order = "srtf"
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
 		Name: SRTF, Title: "SRTF", Doc: "the shortest predicted remaining time", Place: 5, Estimates: true, ByTime: true,
-		Settings: profiled, Check: lone,
+		Settings: append([]schema.Arg{rankBy}, profiled...), Check: lone,
 		Wants: []Want{impliesPause(SRTF)},
 	},
-	New: func(Setup) scheduler.Ranker { return leastLeft{} },
+	New: func(s Setup) scheduler.Ranker {
+		if s.Policy.Settings[rankBy.Name] == "whole" {
+			return shortest{}
+		}
+		return leastLeft{}
+	},
 })
+
+var rankBy = schema.Arg{
+	Name: "rank_by", Type: schema.String, DefaultDoc: "`remaining`", Allowed: []string{"remaining", "whole"}, Example: `"whole"`,
+	Doc: "The times that jobs are ranked by: what is predicted to be `remaining`, or the `whole` predicted run time, " +
+		"whatever a job has done of it, as the simulator of AlloX's authors has SRPT.",
+}
 
 // impliesPause is what an order wants that is about running jobs as well.
 func impliesPause(o Order) Want {

@@ -15,15 +15,31 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// register adds an order that admits jobs itself: whole, and one user beside the other.
-func registerShared(c Choice, make func(*userShares) scheduler.Ranker) OrderChoice {
+// registerDominant adds an order of dominant resource fairness. Under backfill = "none" the first job that does not fit ends
+// the pass, as in the simulator of AlloX's authors.
+func registerDominant(c Choice, make func(*userShares) scheduler.Ranker) OrderChoice {
+	c.Wants = append(c.Wants, Want{Of: BackfillOf, Name: FirstFit, Or: []string{NoBackfill}, Implied: true, Detail: fmt.Sprintf(
+		"Under the order %q either a user whose job does not fit lets others pass (backfill = %q, which is implied), or the "+
+			"first job that does not fit ends the pass (%q).", c.Name, FirstFit, NoBackfill)})
+	return registerUsers(c, PlaceFirst, make)
+}
+
+// registerShared adds an order under which users who have no room let others pass.
+func registerShared(c Choice, placement Placement, make func(*userShares) scheduler.Ranker) OrderChoice {
+	c.Wants = append(c.Wants, Want{Of: BackfillOf, Name: FirstFit, Implied: true, Detail: fmt.Sprintf(
+		"Under the order %q a user whose job does not fit lets others pass, which implies backfill = %q.", c.Name, FirstFit)})
+	return registerUsers(c, placement, make)
+}
+
+// registerUsers adds an order that admits jobs itself: whole, and one user beside the other. It allows a placement besides
+// the first.
+func registerUsers(c Choice, placement Placement, make func(*userShares) scheduler.Ranker) OrderChoice {
+	c.Settings, c.Check = append(c.Settings, profiled...), lone
 	c.Wants = append(c.Wants,
-		Want{Of: BackfillOf, Name: FirstFit, Implied: true, Detail: fmt.Sprintf(
-			"Under the order %q a user who cannot go on lets others, which implies backfill = %q.", c.Name, FirstFit)},
 		Want{Of: AllocationOf, Name: Strict, Detail: fmt.Sprintf(
 			"Under the order %q jobs are given what they ask for: allocation = %q.", c.Name, Strict)},
-		Want{Of: PlacementOf, Name: PlaceFirst, Detail: fmt.Sprintf(
-			"The order %q chooses among the alternatives of jobs by itself: placement has no place beside it.", c.Name)},
+		Want{Of: PlacementOf, Name: PlaceFirst, Or: []string{placement}, Detail: fmt.Sprintf(
+			"The order %q chooses among the alternatives of jobs by itself: it allows no such placement.", c.Name)},
 		Want{Of: PreemptionOf, Name: NoPreemption, Detail: fmt.Sprintf(
 			"Under the order %q no job gives way to another: preemption = %q.", c.Name, NoPreemption)})
 	return RegisterOrder(OrderChoice{Choice: c, New: func(s Setup) scheduler.Ranker {
@@ -53,6 +69,7 @@ type userShares struct {
 	waiting  int                  // jobs in the lists
 	lists    [][]int32            // the other waiting jobs of each user, in the order of arrival
 	byLength bool                 // pairs are kept
+	stops    bool                 // the first job that does not fit ends the pass
 	pairs    [][]userPair         // of the jobs in the lists, by user: the shortest first
 	of       map[int32][]userPair // by job
 	plain    bool                 // all jobs ask for cores of one node and nothing else
@@ -92,7 +109,8 @@ func newSharing(s Setup) *userShares {
 	jobs := len(s.Run.Jobs)
 	p := &userShares{
 		owner: make([]int32, jobs), arrival: make([]time.Duration, jobs), settings: s.Policy.Settings,
-		of: map[int32][]userPair{}, plain: true,
+		of: map[int32][]userPair{}, plain: true, stops: s.Policy.Backfill == NoBackfill,
+		byLength: s.Policy.Placement == Pairs,
 	}
 	known := map[string]int32{}
 	for i := range s.Run.Jobs {
@@ -233,6 +251,9 @@ func (p *userShares) startShortest(
 		most = v.Machine().MostFree()
 	}
 	for _, k := range p.pairs[user] {
+		if p.stops && k.job != p.pairs[user][0].job {
+			continue
+		}
 		j := v.Job(k.job)
 		if j.Request() > most {
 			continue
@@ -254,7 +275,7 @@ func (p *userShares) startShortest(
 func anything(amounts) bool { return true }
 
 // inTurn has the user with waiting jobs who holds least by a measure start one, again and again. A user who cannot is
-// left out until something has changed.
+// left out until something has changed, or ends the pass.
 func (p *userShares) inTurn(
 	measure func(user int) float64, start func(user int) (bool, error),
 ) error {
@@ -268,9 +289,11 @@ func (p *userShares) inTurn(
 	for claims := p.claims; len(claims) > 0; {
 		user := int(claims[0].user)
 		claims = claims[1:]
-		if started, err := start(user); err != nil {
+		started, err := start(user)
+		if err != nil || !started && p.stops {
 			return err
-		} else if list := p.lists[user]; started && len(list) > 0 {
+		}
+		if list := p.lists[user]; started && len(list) > 0 {
 			claims = queue.InsertSorted(claims, claim{measure(user), list[0], int32(user)}, compareClaims)
 		}
 	}
