@@ -126,6 +126,9 @@ func fileFunction(name string, settings ...string) function.Function {
 					return cty.NilVal, function.NewArgErrorf(i+1, "%s are a map from columns to texts",
 						[]string{"the rows that count", "the names of columns"}[i])
 				}
+				if !list.IsWhollyKnown() { // such as each.zone before the cells are made
+					return cty.UnknownVal(modelType), nil
+				}
 				for it := list.ElementIterator(); it.Next(); {
 					k, v := it.Element() // in the order of the keys
 					s := schema.Setting{Name: k.AsString(), Value: Display(v)}

@@ -85,6 +85,20 @@ func TestAvailability(t *testing.T) {
 	}
 }
 
+// TestAvailabilityOfEach: a column's value may be that of an axis.
+func TestAvailabilityOfEach(t *testing.T) {
+	source := strings.Replace(cloud, "NODE", `lifetime = availability("t.csv", { zone = each.zone })`, 1) + "matrix { zone = [\"a\", \"b\"] }\n"
+	spec, text := decodetest.Beside(t, source, map[string]string{"t.csv": "zone,time_s,servers\na,0,4\nb,0,7\n"})
+	if spec == nil {
+		t.Fatal(text)
+	}
+	for i, want := range []string{"0:4", "0:7"} {
+		if got := recordText(spec.Cells[i].Hardware.Terms[0].Availability); got != want {
+			t.Errorf("cell %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
 // Lives and prices that tables say.
 func TestTablesOfServers(t *testing.T) {
 	curve := func(life market.Life) string {

@@ -79,6 +79,11 @@ type traceArgs struct {
 	//
 	//	start = "0s"
 	Start time.Duration `arg:"start"`
+	// A factor for the run times of the jobs of the file, and for the times that they requested. Only for formats with run
+	// times.
+	//
+	//	runtime_scale = 1.2
+	RuntimeScale float64 `arg:"runtime_scale" default:"1" min:"1e-09" max:"epochs"`
 	// The least run time, and the least estimate, of the jobs of the file. Only for formats with run times.
 	//
 	//	min_runtime = "1s"
@@ -241,7 +246,8 @@ func traceFormat(a *eval.Args, v *traceArgs) *formats.Format {
 // unreadBy returns the arguments of a trace block that have no meaning for a
 // format.
 func unreadBy(f *formats.Format) map[string]bool {
-	unread := map[string]bool{"min_runtime": f.Holds&(formats.RunTimes|formats.RequestedTimes) == 0}
+	untimed := f.Holds&(formats.RunTimes|formats.RequestedTimes) == 0
+	unread := map[string]bool{"min_runtime": untimed, "runtime_scale": untimed}
 	for _, arg := range formats.Args() {
 		unread[arg.Name] = !slices.Contains(arg.Formats, f)
 	}
@@ -275,7 +281,7 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile 
 	}
 	shape := workload.Shape{
 		Limit: v.Limit, Scale: v.TimeScale, Resolution: v.Resolution, Start: v.Start, Shifted: a.IsSet("start"),
-		MinRunTime: v.MinRuntime, ThreadsPerProcessor: v.ThreadsPerProcessor,
+		RunTimeScale: v.RuntimeScale, MinRunTime: v.MinRuntime, ThreadsPerProcessor: v.ThreadsPerProcessor,
 	}
 	if err := shape.Apply(&f.trace); err != nil {
 		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace out of range", "%s: %v.", t.Shown, err)

@@ -6,7 +6,9 @@
 package policy
 
 import (
+	"cmp"
 	"math"
+	"math/bits"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
@@ -25,6 +27,14 @@ func left(v scheduler.RentalView) time.Duration { return v.Work - v.Done }
 // progresses evenly has done t·Work/Deadline by then.
 func behind(v scheduler.RentalView, t time.Duration) float64 {
 	return float64(t)*float64(v.Work)/float64(v.Deadline) - float64(v.Done)
+}
+
+// pace compares the progress of the job with uniform progress at an instant, exactly: -1 for a job that is behind, 0 for
+// even progress, 1 for a job that is ahead.
+func pace(v scheduler.RentalView, t time.Duration) int {
+	evenHigh, evenLow := bits.Mul64(uint64(max(t, 0)), uint64(v.Work))
+	high, low := bits.Mul64(uint64(v.Done), uint64(v.Deadline))
+	return cmp.Or(cmp.Compare(high, evenHigh), cmp.Compare(low, evenLow))
 }
 
 // short reports whether the ticks that a length takes are as many as those that are
@@ -82,7 +92,7 @@ func registerStrategy(c ProvisioningChoice) ProvisioningChoice {
 // predicted to have left.
 func byDeadline(name, title, doc string, place int, f RentalFunc) ProvisioningChoice {
 	return registerStrategy(ProvisioningChoice{
-		Choice:   Choice{Name: name, Title: title, Doc: doc, Place: place, Estimates: true},
+		Choice:   Choice{Name: name, Title: title, Doc: doc, Place: place, Version: 2, Estimates: true},
 		Strategy: f, Deadline: true, Moves: true, Spot: true, OnDemand: true,
 	})
 }

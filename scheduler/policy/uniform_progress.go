@@ -10,11 +10,11 @@ var _ = byDeadline("uniform_progress", "Uniform progress", "spot servers, and se
 // and others, Can't Be Late, 2024).
 func UniformProgress(v scheduler.RentalView) scheduler.RentalMarket {
 	choice := SpotOnly(v)
-	if behind(v, v.Now) > 0 && !v.Available {
+	if pace(v, v.Now) < 0 && !v.Available {
 		choice = scheduler.OnDemand
 	}
 	if v.Held == scheduler.OnDemand {
-		if !v.Available || behind(v, v.Now+2*v.Overhead) >= 0 {
+		if !v.Available || pace(v, v.Now+2*v.Overhead) <= 0 {
 			choice = scheduler.OnDemand
 		}
 	}

@@ -235,6 +235,11 @@ func TestShapeOfRequests(t *testing.T) {
 		j.Deadline != scheduler.Never || tr.RunTimes[0] != time.Second || tr.Resizes[0].Threads != 8 {
 		t.Errorf("%+v", tr)
 	}
+	longer := Trace{Jobs: []scheduler.Job{{Deadline: scheduler.Never, Predicted: 3 * time.Second}}, RunTimes: []time.Duration{2 * time.Second}}
+	if err := (Shape{RunTimeScale: 1.5}).Apply(&longer); err != nil || longer.RunTimes[0] != 3*time.Second ||
+		longer.Jobs[0].Predicted != 4500*time.Millisecond {
+		t.Errorf("run times half as long again: %v, %+v", err, longer)
+	}
 	late := Trace{Jobs: []scheduler.Job{{Arrival: 1 << 62, Deadline: scheduler.Never}}}
 	if err := (Shape{Scale: 2}).Apply(&late); err == nil {
 		t.Error("an arrival out of range")

@@ -20,8 +20,9 @@ type Shape struct {
 	// Start moves all instants so that the first job arrives then, if Shifted.
 	Start   time.Duration
 	Shifted bool
-	// MinRunTime is the least run time, and the least prediction.
-	MinRunTime time.Duration
+	// RunTimeScale multiplies the run times and predictions; 0 means 1. MinRunTime is the least that they are then.
+	RunTimeScale float64
+	MinRunTime   time.Duration
 	// ThreadsPerProcessor multiplies the requests; 0 means 1.
 	ThreadsPerProcessor int
 }
@@ -55,19 +56,19 @@ func (s Shape) Apply(t *Trace) error {
 		j.Arrival = at
 		j.Threads, j.MinThreads, j.MaxThreads = j.Threads*per, j.MinThreads*per, j.MaxThreads*per
 		if j.Predicted > 0 {
-			j.Predicted = max(j.Predicted, s.MinRunTime)
+			j.Predicted = max(s.runTime(j.Predicted), 1)
 		}
 		if t.RunTimes != nil && t.RunTimes[i] >= 0 {
-			t.RunTimes[i] = max(t.RunTimes[i], s.MinRunTime)
+			t.RunTimes[i] = s.runTime(t.RunTimes[i])
 		}
 		for k := range t.AlternativesOf(i) {
 			a := &t.Alternatives[i][k]
 			a.Threads *= per
 			if a.Predicted > 0 {
-				a.Predicted = max(a.Predicted, s.MinRunTime)
+				a.Predicted = max(s.runTime(a.Predicted), 1)
 			}
 			if a.RunTime >= 0 {
-				a.RunTime = max(a.RunTime, s.MinRunTime)
+				a.RunTime = s.runTime(a.RunTime)
 			}
 		}
 	}
@@ -80,6 +81,14 @@ func (s Shape) Apply(t *Trace) error {
 		z.At, z.Threads = at, z.Threads*per
 	}
 	return nil
+}
+
+// runTime returns the new value of a run time, or a prediction of one.
+func (s Shape) runTime(d time.Duration) time.Duration {
+	if s.RunTimeScale != 0 && s.RunTimeScale != 1 {
+		d = time.Duration(min(math.Round(float64(d)*s.RunTimeScale), float64(scheduler.Never/2)))
+	}
+	return max(d, s.MinRunTime)
 }
 
 var errLate = errors.New("an arrival is out of range")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,9 @@ var _ = Register(&Format{
 	Doc: "The traces of Gavel: a job a line, with the fields job type, command, working directory, name of the steps " +
 		"argument, whether it needs a data directory, steps, workers, priority weight, SLO and arrival in seconds, " +
 		"separated by tabs. A job's class is its type; it requests one thread and one GPU for each worker. Its deadline " +
-		"is the SLO, in seconds after its arrival; below 0 for none. The run times follow from `throughputs`.",
+		"is the SLO, in seconds after its arrival; below 0 for none. The run times follow from `throughputs`. Lines with 12 " +
+		"fields, as the simulator of Shockwave has them, say after the workers how the batch size changes, which has to be " +
+		"`static`, and before the arrival how long the job takes, which is not read.",
 	Reader: readGavel,
 })
 
@@ -53,8 +56,14 @@ func readGavel(file string, r io.Reader, o Options) (workload.Trace, error) {
 }
 
 func gavelJob(b *workload.Builder, line int, f []string) error {
+	if len(f) == gavelFields+2 {
+		if mode := strings.TrimSpace(f[gavelWorkers+1]); mode != "static" {
+			return fmt.Errorf("the batch size changes as %q says, which is not modelled: it has to be static", mode)
+		}
+		f = slices.Concat(f[:gavelWorkers+1], f[gavelWorkers+2:gavelArrival+1], f[gavelArrival+2:])
+	}
 	if len(f) != gavelFields {
-		return fmt.Errorf("%d fields instead of %d, separated by tabs", len(f), gavelFields)
+		return fmt.Errorf("%d fields instead of %d (or %d), separated by tabs", len(f), gavelFields, gavelFields+2)
 	}
 	if strings.TrimSpace(f[gavelType]) == "" {
 		return fmt.Errorf("the job has no type")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 func TestGavel(t *testing.T) {
@@ -24,6 +25,24 @@ func TestGavel(t *testing.T) {
 	}
 	if trace.RunTimes != nil {
 		t.Errorf("the run times are %v, but the file has none", trace.RunTimes)
+	}
+}
+
+// TestGavelOfTwelveFields: the mode and the duration stand among the others.
+func TestGavelOfTwelveFields(t *testing.T) {
+	read := func(mode string) (workload.Trace, error) {
+		text := strings.Join([]string{"LM", "c", "d", "-n", "0", "100", "2", mode, "5", "60", "777", "12.5"}, "\t")
+		return Find("gavel").Read("twelve.trace", strings.NewReader(text), Options{})
+	}
+	trace, err := read("static")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := trace.Jobs[0]; j.GPUs != 2 || j.Weight() != 5 || j.Arrival != 12500*time.Millisecond || j.Deadline != 72500*time.Millisecond {
+		t.Errorf("%+v", j)
+	}
+	if _, err := read("accordion"); err == nil || !strings.Contains(err.Error(), "has to be static") {
+		t.Errorf("a batch size that changes: %v", err)
 	}
 }
 
