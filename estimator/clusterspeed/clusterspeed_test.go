@@ -3,7 +3,9 @@ package clusterspeed
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -160,6 +162,46 @@ func TestFitFindsALaw(t *testing.T) {
 			math.Abs(got.Rates[1].StepsPerSecond-15) > 0.3 {
 			t.Errorf("%s: %+v", form, got)
 		}
+	}
+}
+
+// TestModelsOfTheirOwn: two models that a second parameter server hardly helps leave the predictions of others alone.
+func TestModelsOfTheirOwn(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var usual, odd []Sample
+	for m := range 6 {
+		l := Law{Form: Queued, Rates: []Rate{{"V100", 12 + 3*float64(m)}}, Limit: 30 + 5*float64(m),
+			Exponent: 0.85 + 0.02*float64(m), Sharpness: 4}
+		into := &usual
+		if m >= 4 {
+			l.Exponent, into = 0.1, &odd
+		}
+		for _, r := range l.Rates {
+			for servers := 1; servers <= 2; servers++ {
+				for workers := 1; workers <= 8; workers++ {
+					*into = append(*into, Sample{Model: fmt.Sprint("m", m), Device: r.Device, Servers: servers, Workers: workers,
+						StepsPerSecond: l.Speed(Alike(r.Device, workers), servers) * (1 + 0.02*random.NormFloat64())})
+				}
+			}
+		}
+	}
+	miss := func(samples []Sample) float64 {
+		predictions, err := LeaveOut(samples, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, n := 0.0, 0.0
+		for _, p := range predictions {
+			if p.LeftOut && p.Model < "m4" {
+				sum, n = sum+100*p.Error(p.Queued), n+1
+			}
+		}
+		return sum / n
+	}
+	alone, together := miss(usual), miss(append(usual, odd...))
+	t.Logf("errors: %.2f%% alone, %.2f%% beside two other models", alone, together)
+	if together > 1.3*alone {
+		t.Error("the others spoil them")
 	}
 }
 

@@ -20,13 +20,14 @@ type Sample struct {
 
 // Model is what was fitted to one model.
 type Model struct {
-	Name  string
-	Rates []Rate
-	Limit float64
+	Name     string
+	Rates    []Rate
+	Limit    float64
+	Exponent float64
 }
 
-// Fitted is laws for several models, which share the exponent and the sharpness: these belong to the parameter servers'
-// machines and program, not to what is trained.
+// Fitted is laws for several models, which share the sharpness: it belongs to the parameter servers' machines and program,
+// not to what is trained. Each model's exponent is drawn toward Exponent, the common one.
 type Fitted struct {
 	Form                Form
 	Models              []Model
@@ -45,6 +46,7 @@ const (
 	heavy = 1.0
 
 	priorExponent, sdExponent   = 0.8, 0.3 // servers help a little less than in proportion
+	sdOwnExponent               = 0.1      // of a model's around the common one; some are far off, as some samples are
 	priorSharpness, sdSharpness = 4.0, 0.7 // the logarithm has this deviation
 	priorLimit, sdLimit         = 6.0, 1.0 // workers that a parameter server serves; the logarithm's deviation
 )
@@ -80,7 +82,7 @@ func Fit(samples []Sample, form Form) (Fitted, error) {
 func (f Fitted) Law(model string) (Law, bool) {
 	for _, m := range f.Models {
 		if m.Name == model {
-			return Law{Form: f.Form, Rates: m.Rates, Limit: m.Limit, Exponent: f.Exponent, Sharpness: f.Sharpness}, true
+			return Law{Form: f.Form, Rates: m.Rates, Limit: m.Limit, Exponent: m.Exponent, Sharpness: f.Sharpness}, true
 		}
 	}
 	return Law{}, false
@@ -96,8 +98,8 @@ func (f Fitted) Predict(s Sample) float64 {
 	return law.Speed(Alike(s.Device, s.Workers), s.Servers)
 }
 
-// problem is what is minimised. Its variables are the logarithms of all rates, then of all limits, the exponent,
-// and the logarithm of the sharpness.
+// problem is what is minimised. Its variables are the logarithms of all rates, then of all limits, the exponents of all
+// models less the common one, that one, and the logarithm of the sharpness.
 type problem struct {
 	form    Form
 	samples []Sample
@@ -125,9 +127,17 @@ func newProblem(samples []Sample, form Form) *problem {
 	return p
 }
 
+// own returns how many exponents of models there are: a model alone has the common one.
+func (p *problem) own() int {
+	if len(p.models) == 1 {
+		return 0
+	}
+	return len(p.models)
+}
+
 // start takes the best speed of a worker as its rate, and as the limit a number of times the highest speed.
 func (p *problem) start(reach float64) []float64 {
-	at := make([]float64, len(p.rates)+len(p.models)+2)
+	at := make([]float64, len(p.rates)+len(p.models)+p.own()+2)
 	rates, top := make([]float64, len(p.rates)), make([]float64, len(p.models))
 	for i, s := range p.samples {
 		r := p.rateOf[i]
@@ -155,7 +165,7 @@ func (f Fitted) rounded() Fitted {
 		for k := range m.Rates {
 			m.Rates[k].StepsPerSecond = six(m.Rates[k].StepsPerSecond)
 		}
-		m.Limit = six(m.Limit)
+		m.Limit, m.Exponent = six(m.Limit), six(m.Exponent)
 	}
 	f.Exponent, f.Sharpness = six(f.Exponent), six(f.Sharpness)
 	return f
@@ -164,7 +174,11 @@ func (f Fitted) rounded() Fitted {
 func (p *problem) fitted(at []float64) Fitted {
 	f := Fitted{Form: p.form, Exponent: at[len(at)-2], Sharpness: math.Exp(at[len(at)-1])}
 	for i, name := range p.models {
-		f.Models = append(f.Models, Model{Name: name, Limit: math.Exp(at[len(p.rates)+i])})
+		m := Model{Name: name, Limit: math.Exp(at[len(p.rates)+i]), Exponent: f.Exponent}
+		if p.own() > 0 {
+			m.Exponent += at[len(p.rates)+len(p.models)+i]
+		}
+		f.Models = append(f.Models, m)
 	}
 	for i, r := range p.rates {
 		m := &f.Models[p.modelOf[i]]
@@ -176,10 +190,12 @@ func (p *problem) fitted(at []float64) Fitted {
 // residuals are what is squared and summed: one for each sample, then those of the priors.
 func (p *problem) residuals(at []float64) []float64 {
 	f := p.fitted(at)
-	out := make([]float64, 0, len(p.samples)+len(p.models)+2)
+	out := make([]float64, 0, len(p.samples)+2*len(p.models)+2)
 	for _, s := range p.samples {
-		e := math.Log(s.StepsPerSecond/f.Predict(s)) / (noise * heavy)
-		out = append(out, heavy*math.Copysign(math.Sqrt(2*(math.Sqrt(1+e*e)-1)), e))
+		out = append(out, heavy*damped(math.Log(s.StepsPerSecond/f.Predict(s))/(noise*heavy)))
+	}
+	for _, own := range at[len(p.rates)+len(p.models) : len(at)-2] {
+		out = append(out, damped(own/sdOwnExponent))
 	}
 	out = append(out, (f.Exponent-priorExponent)/sdExponent,
 		(math.Log(f.Sharpness)-math.Log(priorSharpness))/sdSharpness)
@@ -195,6 +211,9 @@ func (p *problem) residuals(at []float64) []float64 {
 	}
 	return out
 }
+
+// damped grows as a residual does near 0, and as its square root far from it.
+func damped(e float64) float64 { return math.Copysign(math.Sqrt(2*(math.Sqrt(1+e*e)-1)), e) }
 
 // mostSteps bounds the steps of a descent, which takes some tens.
 const mostSteps = 300
@@ -220,11 +239,11 @@ func (p *problem) descend(at []float64) ([]float64, float64) {
 		gradient.MulVec(slopes.T(), mat.NewVecDense(len(r), r))
 		better := false
 		for tries := 0; tries < 12 && !better; tries++ {
-			damped := mat.DenseCopyOf(&normal)
+			with := mat.DenseCopyOf(&normal)
 			for j := range n {
-				damped.Set(j, j, normal.At(j, j)*(1+damping)+1e-9)
+				with.Set(j, j, normal.At(j, j)*(1+damping)+1e-9)
 			}
-			if err := step.SolveVec(damped, &gradient); err != nil {
+			if err := step.SolveVec(with, &gradient); err != nil {
 				damping *= 10
 				continue
 			}

@@ -221,14 +221,14 @@ func describe(s *tell.Item, t *tell.Table, file string, measured []MeasuredClust
 	}
 	s.Sentences = append(s.Sentences,
 		fmt.Sprintf("The law fitted to all %d clusters of %s misses their speed by %s%% on average: "+
-			"n parameter servers serve c·n^%s steps/s, with a sharpness of %s.", len(measured), file, whole.fitted,
-			tell.Number(fitted.Exponent), tell.Number(fitted.Sharpness)))
+			"n parameter servers serve c·n^e steps/s, with a sharpness of %s.", len(measured), file, whole.fitted,
+			tell.Number(fitted.Sharpness)))
 	for _, m := range fitted.Models {
 		name := m.Name
 		if name == "" {
 			name = "The model"
 		}
-		text := fmt.Sprintf("%s: c = %s steps/s;", name, tell.Number(m.Limit))
+		text := fmt.Sprintf("%s: c = %s steps/s, e = %s;", name, tell.Number(m.Limit), tell.Number(m.Exponent))
 		for i, r := range m.Rates {
 			if i > 0 {
 				text += ","
