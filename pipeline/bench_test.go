@@ -3,6 +3,9 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/pipeline/decode"
@@ -55,6 +58,48 @@ func BenchmarkPlan10000(b *testing.B) {
 	for b.Loop() {
 		p := plan(b, matrixFile, out)
 		if len(p.Cells) != 10_000 {
+			b.Fatalf("%d cells", len(p.Cells))
+		}
+	}
+}
+
+const spotFile = `
+experiment "spot" { replicates = 2 }
+job "a" {
+  command = ["train"]
+  epochs  = 10
+  runtime { epoch = "10m" }
+  checkpoint { every = "10m" }
+}
+workload "w" {
+  submit { job = job.a }
+}
+hardware "h" {
+  engine = "simulated"
+  node "spot" {
+    count    = 10000
+    threads  = 1
+    market   = "spot"
+    lifetime = survival("lives.csv")
+  }
+}
+policy "fcfs" { order = "fcfs" }
+`
+
+// BenchmarkPlanSpotNodes is reading and planning a file of 10,000 spot nodes whose lives were measured (aim: 1 s).
+func BenchmarkPlanSpotNodes(b *testing.B) {
+	var lives strings.Builder
+	lives.WriteString("lifetime_s,revoked\n")
+	for i := range 500 {
+		fmt.Fprintf(&lives, "%d,%d\n", 60+i*i, i%2)
+	}
+	out := b.TempDir()
+	if err := os.WriteFile(filepath.Join(out, "lives.csv"), []byte(lives.String()), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	source := strings.Replace(spotFile, "lives.csv", filepath.Join(out, "lives.csv"), 1)
+	for b.Loop() {
+		if p := plan(b, source, filepath.Join(out, "results")); len(p.Cells) != 2 {
 			b.Fatalf("%d cells", len(p.Cells))
 		}
 	}

@@ -4,9 +4,11 @@ import "time"
 
 // Curve is a life-time curve for pictures: how many servers of a node live longer than some times.
 type Curve struct {
-	// Of is the type of device, or the node, whose servers live so; Law is the distribution in the form of the language.
-	Of  string `json:"of"`
-	Law string `json:"law"`
+	// Of is the type of device, or the node, whose servers live so, or the first and the last of several Nodes; Law is the
+	// distribution in the form of the language.
+	Of    string   `json:"of"`
+	Nodes []string `json:"nodes,omitempty"`
+	Law   string   `json:"law"`
 	// Measured says that the points are those of a measured curve, which stays level between them.
 	Measured bool `json:"measured,omitempty"`
 	// Seconds and Survival are the points, Survival from 1 down.

@@ -251,12 +251,16 @@ func (f *Fleet) Between(nodes []int) time.Duration {
 
 // Between is Fleet.Between for nodes of these terms, nil for one that stands.
 func Between(terms []*Terms) time.Duration {
-	rate := 0.0
-	for _, t := range terms {
-		if t != nil {
-			if mean := t.MeanLife(); mean < Forever {
-				rate += 1 / float64(mean)
-			}
+	rate, mean := 0.0, time.Duration(0)
+	for i, t := range terms {
+		if t == nil {
+			continue
+		}
+		if i == 0 || t != terms[i-1] { // the nodes of a block have the same terms
+			mean = t.MeanLife()
+		}
+		if mean < Forever {
+			rate += 1 / float64(mean)
 		}
 	}
 	return duration(1 / rate)

@@ -1,6 +1,7 @@
 package realise
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"time"
@@ -156,18 +157,14 @@ func (c *Cell) interval(j *experiment.Job) string {
 // serverLines are the key lines of how servers are rented.
 func serverLines(h *experiment.Hardware) []string {
 	var k store.Key
+	life := "none"
 	for i, t := range h.Terms {
 		if t == nil {
 			continue
 		}
 		n := h.Cluster.Nodes[i]
-		life := "none"
-		switch l := t.Life.(type) {
-		case nil:
-		case *market.Measured:
-			life = fmt.Sprintf("measured %v %v", l.Times, l.Survivals)
-		default:
-			life = l.String()
+		if i == 0 || t != h.Terms[i-1] { // the nodes of a block have the same terms
+			life = lifeText(t.Life)
 		}
 		if a := t.Availability; a != nil {
 			life = fmt.Sprintf("available, place %d", t.Slot)
@@ -179,6 +176,16 @@ func serverLines(h *experiment.Hardware) []string {
 			t.Warning, t.Replace, t.Delay, t.Limit)
 	}
 	return k.Lines()
+}
+
+func lifeText(l market.Life) string {
+	switch l := l.(type) {
+	case nil:
+		return "none"
+	case *market.Measured:
+		return fmt.Sprintf("measured sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%v %v", l.Times, l.Survivals)))
+	}
+	return l.String()
 }
 
 // availabilityLines are the key lines of the records by which servers come and go.

@@ -7,6 +7,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 var (
@@ -63,24 +64,44 @@ func checkpointings(x stages.Asking) []Checkpointing {
 	return out
 }
 
-// lives are the life-time curves of all hardware, each once.
+// lives are the life-time curves of all hardware, each once: one for each law and type of device, or nodes without devices.
 func lives(x stages.Asking) []market.Curve {
+	type kind struct{ gpu, law string }
 	var out []market.Curve
+	at := map[kind]int{}
+	named := map[string]bool{}
+	seen := map[*experiment.Hardware]bool{}
 	for _, c := range x.Cells {
+		if seen[c.Hardware] {
+			continue
+		}
+		seen[c.Hardware] = true
 		for i, t := range c.Hardware.Terms {
 			if t == nil || t.Life == nil {
 				continue
 			}
-			of := c.Hardware.Cluster.Nodes[i].GPU
-			if of == "" {
-				of = c.Hardware.Cluster.Nodes[i].Name
-			}
-			law := tell.PlainDurations(t.Life.String())
-			if !slices.ContainsFunc(out, func(o market.Curve) bool { return o.Of == of && o.Law == law }) {
-				curve := market.CurveOf(of, t.Life, t.MaxLife)
-				curve.Law = law
+			node := &c.Hardware.Cluster.Nodes[i]
+			k := kind{node.GPU, tell.PlainDurations(t.Life.String())}
+			n, ok := at[k]
+			if !ok {
+				n, at[k] = len(out), len(out)
+				curve := market.CurveOf(node.GPU, t.Life, t.MaxLife)
+				curve.Law = k.law
 				out = append(out, curve)
 			}
+			if node.GPU == "" && !named[node.Name+k.law] {
+				named[node.Name+k.law] = true
+				out[n].Nodes = append(out[n].Nodes, node.Name)
+			}
+		}
+	}
+	for i := range out {
+		switch c := &out[i]; len(c.Nodes) {
+		case 0:
+		case 1:
+			c.Of, c.Nodes = c.Nodes[0], nil
+		default:
+			c.Of = c.Nodes[0] + " … " + c.Nodes[len(c.Nodes)-1]
 		}
 	}
 	return out

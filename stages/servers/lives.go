@@ -91,9 +91,13 @@ func lifePanel(c market.Curve, servers []record.ServerRow) canvas.Panel {
 		p.Lines = append(p.Lines, canvas.Line{X: scaled(c.Seconds), Y: c.Fitted,
 			Style: draw.LineStyle{Color: canvas.Hue(2), Width: 1.2, Dashes: canvas.Dashes(1)}})
 	}
+	nodes := map[string]bool{c.Of: true}
+	for _, name := range c.Nodes {
+		nodes[name] = true
+	}
 	var seen []market.Observation
 	for _, s := range servers {
-		if (s.Device == c.Of || s.Device == "" && s.Node == c.Of) && s.Market == market.Spot && s.Up >= 0 && s.Down > s.Up {
+		if (s.Device == c.Of || s.Device == "" && nodes[s.Node]) && s.Market == market.Spot && s.Up >= 0 && s.Down > s.Up {
 			seen = append(seen, market.Observation{Time: time.Duration((s.Down - s.Up) * 1e9), Taken: s.Revoked > 0})
 		}
 	}
