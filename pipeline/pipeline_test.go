@@ -339,6 +339,12 @@ func TestRunOrderInterleavesPolicies(t *testing.T) {
 			t.Errorf("place %d has replicate %d, want %d: replicate after replicate", k, p.Cells[i].Replicate, want)
 		}
 	}
+	for first := 0; first < 8; first += 4 {
+		a, b, c, d := p.Cells[p.RunOrder[first]], p.Cells[p.RunOrder[first+1]], p.Cells[p.RunOrder[first+2]], p.Cells[p.RunOrder[first+3]]
+		if a.Policy != d.Policy || b.Policy != c.Policy || a.Policy == b.Policy {
+			t.Errorf("%s, %s, %s, %s: not there and back", a.Policy, b.Policy, c.Policy, d.Policy)
+		}
+	}
 }
 
 // Two workloads that have the same jobs draw differently only if they are

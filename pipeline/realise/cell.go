@@ -1,6 +1,7 @@
 package realise
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -101,9 +102,10 @@ func replicateSeed(seed int64, replicate int) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
 }
 
-// RunOrder is a randomised block design: replicate after replicate, and
-// within each the cells in a random order of their own, so that a machine
-// that drifts harms no policy more than another. It returns indexes into refs.
+// RunOrder runs replicate after replicate, each pair of them there and back: ABBA. Within an odd replicate the workloads
+// on their hardware come in a random order, and next to each other the cells that are compared, in a random order of their
+// own; the replicate after it has the reverse order. So a machine that drifts evenly harms no policy more than another.
+// It returns indexes into refs.
 func RunOrder(seed int64, refs []record.CellRef) []int {
 	byReplicate := map[int][]int{}
 	last := 0
@@ -114,8 +116,20 @@ func RunOrder(seed int64, refs []record.CellRef) []int {
 	order := make([]int, 0, len(refs))
 	for r := 1; r <= last; r++ {
 		block := byReplicate[r]
-		rng := workload.Stream(seed, "order", fmt.Sprint(r))
-		rng.Shuffle(len(block), func(i, j int) { block[i], block[j] = block[j], block[i] })
+		random := workload.Stream(seed, "order", fmt.Sprint((r+1)/2))
+		random.Shuffle(len(block), func(i, j int) { block[i], block[j] = block[j], block[i] })
+		place := map[[2]string]int{}
+		for _, i := range block {
+			if on := [2]string{refs[i].Workload, refs[i].Hardware}; place[on] == 0 {
+				place[on] = len(place) + 1
+			}
+		}
+		slices.SortStableFunc(block, func(a, b int) int {
+			return cmp.Compare(place[[2]string{refs[a].Workload, refs[a].Hardware}], place[[2]string{refs[b].Workload, refs[b].Hardware}])
+		})
+		if r%2 == 0 {
+			slices.Reverse(block)
+		}
 		order = append(order, block...)
 	}
 	return order
