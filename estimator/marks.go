@@ -79,7 +79,8 @@ func longestMarks(samples []Sample) []Mark {
 const fewMarks = "two rows are too few to detect the log's clock: it is assumed to be exact"
 
 // assumedClock is the doubt about a pace whose clock is not known.
-const assumedClock = "too few rows to detect the log's clock: a tick of one minute is assumed (--tick sets another)"
+const assumedClock = "the rows do not show the log's clock: a tick of one minute is assumed, or of their usual distance if " +
+	"that is less (--tick sets another)"
 
 // span is the work and the seconds between the first and the last mark.
 func span(marks []Mark) (length, seconds float64) {
@@ -99,7 +100,9 @@ const (
 
 // clockOf is the tick of the runs' clock, or 0 where it is fine. Where the marks do
 // not show it (few gaps, or gaps all alike, longer than the usual tick), that one is
-// assumed: too wide an interval is the lesser harm.
+// assumed: too wide an interval is the lesser harm. So it is where most gaps are the
+// same to the digit, which a fine clock would not show: the tick may then be as long
+// as the gap.
 func clockOf(runs [][]Mark) (tick float64, assumed bool) {
 	if tick = FindTick(runs); tick > 0 {
 		return tick, false
@@ -111,6 +114,14 @@ func clockOf(runs [][]Mark) (tick float64, assumed bool) {
 	least, most := slices.Min(gaps), slices.Max(gaps)
 	if least > usualTick && (len(gaps) < leastGaps || most-least < alikeWithin) {
 		return usualTick, true
+	}
+	slices.Sort(gaps)
+	if middle := gaps[len(gaps)/2]; len(gaps) >= leastGaps && middle > 0 {
+		from, _ := slices.BinarySearch(gaps, middle)
+		to, _ := slices.BinarySearch(gaps, math.Nextafter(middle, math.Inf(1)))
+		if 2*(to-from) > len(gaps) {
+			return math.Min(middle, usualTick), true
+		}
 	}
 	return 0, false
 }

@@ -409,6 +409,9 @@ type csvLog struct {
 	again map[string]int     // how often the run of a name began again
 	until map[string]float64 // the latest row of a run
 	back  []int              // lines with an earlier time than a lower step of their run
+	// In the pauses nothing was trained; how many, and how many seconds they take.
+	pauses int
+	paused float64
 
 	bad []error // malformed lines
 }
@@ -478,12 +481,34 @@ func (l *csvLog) runs() []LoggedRun {
 		v := l.rows[name]
 		slices.SortStableFunc(v, func(a, b csvRow) int { return cmp.Compare(a.at, b.at) })
 		run := LoggedRun{File: l.file, Name: name, First: v[0].step}
-		for _, x := range v {
-			run.Marks = append(run.Marks, estimator.Mark{Done: x.step - run.First, At: x.at - v[0].at})
+		longest, paused := longestGap(v), 0.0
+		for i, x := range v {
+			if i > 0 && x.step == v[i-1].step && x.at-v[i-1].at > pauseGaps*longest && longest > 0 {
+				paused += x.at - v[i-1].at
+				l.pauses++
+				continue
+			}
+			run.Marks = append(run.Marks, estimator.Mark{Done: x.step - run.First, At: x.at - v[0].at - paused})
 		}
+		l.paused += paused
 		runs = append(runs, run)
 	}
 	return runs
+}
+
+// pauseGaps is how many times as long as between any two rows with progress it takes until a step is written again after a
+// pause. Watchers that look at a slow program write a step again sooner.
+const pauseGaps = 2
+
+// longestGap returns the longest time between rows of which the later has more steps.
+func longestGap(rows []csvRow) float64 {
+	longest := 0.0
+	for i := 1; i < len(rows); i++ {
+		if rows[i].step > rows[i-1].step {
+			longest = max(longest, rows[i].at-rows[i-1].at)
+		}
+	}
+	return longest
 }
 
 // warnings returns what is wrong with the log but does not keep it from being used.
@@ -494,6 +519,10 @@ func (l *csvLog) warnings() []string {
 	}
 	if more := len(l.bad) - workload.MaxErrors; more > 0 {
 		warnings = append(warnings, fmt.Sprintf("%s: %d more malformed lines (skipped)", l.file, more))
+	}
+	if l.pauses > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s: a step is written again after a pause (%d times): the %.0f s of the pauses "+
+			"do not count", l.file, l.pauses, l.paused))
 	}
 	if len(l.back) > 0 {
 		warnings = append(warnings, fmt.Sprintf("%s:%d: the time decreases while the steps increase "+

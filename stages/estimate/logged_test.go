@@ -161,6 +161,27 @@ func TestSummarizeLogs(t *testing.T) {
 }
 
 // The output of a program is a log of one run: its epochs, and what comes before and after them.
+// TestPauseOfALoggedRun: a step that is written again after 1,000 s is no training; one that a watcher sees twice is.
+func TestPauseOfALoggedRun(t *testing.T) {
+	for _, c := range []struct {
+		rows string
+		want float64
+		warn int
+	}{
+		{"step,time\n0,0\n100,10\n200,20\n200,1020\n300,1030\n400,1040\n", 40, 1},
+		{"step,time\n0,0\n100,60\n100,120\n200,180\n200,240\n300,300\n", 300, 0},
+	} {
+		runs, warnings, err := ReadLog(strings.NewReader(c.rows), "log.csv", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks := runs[0].Marks
+		if got := marks[len(marks)-1].At; got != c.want || len(warnings) != c.warn {
+			t.Errorf("%q: %g s of training, want %g; %v", c.rows, got, c.want, warnings)
+		}
+	}
+}
+
 func TestReadLogOfAProgram(t *testing.T) {
 	runs, warnings, err := ReadLog(strings.NewReader("loading, please wait\n"+
 		"<TIME_WRITTER_OUTPUT>[0.5, 1, 2, 0.25]</TIME_WRITTER_OUTPUT>\n"), "log", false)
