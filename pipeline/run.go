@@ -47,7 +47,7 @@ type run struct {
 // Run executes the plan. It returns *store.InUseError when another process works in
 // the folder, *engine.Unavailable when an engine is not available, and ErrInterrupted
 // when ctx was cancelled; the outcome then holds what was done.
-func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
+func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 	if err := p.ready(); err != nil {
 		return nil, err
 	}
@@ -70,6 +70,18 @@ func (p *Plan) Run(ctx context.Context) (*Outcome, error) {
 	if err := p.alike(p.names()); err != nil {
 		return nil, err
 	}
+	sums, err := record.BeginSums(p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { // when all files are written
+		if errors.Is(err, ErrGone) {
+			return
+		}
+		if failed := sums.Close(); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}()
 	if err := r.open(ctx); err != nil {
 		return nil, errors.Join(err, r.closeSites())
 	}

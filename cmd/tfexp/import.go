@@ -120,10 +120,14 @@ func writeRuns(a *App, dir string, o *importRuns) error {
 		return err
 	}
 	ctx := context.Background()
-	if _, err := plot.Redraw(ctx, out); err != nil {
-		return err
-	}
-	if _, err := report.Rewrite(ctx, out); err != nil {
+	_, err = summed(out, func() ([]string, error) {
+		if _, err := plot.Redraw(ctx, out); err != nil {
+			return nil, err
+		}
+		path, err := report.Rewrite(ctx, out)
+		return []string{path}, err
+	})
+	if err != nil {
 		return err
 	}
 	return a.Printer().Imported(out)

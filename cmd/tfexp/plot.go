@@ -172,7 +172,7 @@ func (a *app) redraw(ctx context.Context, stage string, args []string, asJSON bo
 		view := live.NewRunProgress(a.Screen, a.ErrColor)
 		began := time.Now()
 		view.Observe(pipeline.Progress{Kind: stages.StageStart, Stage: stage})
-		paths, err := draw(ctx, dir)
+		paths, err := summed(dir, func() ([]string, error) { return draw(ctx, dir) })
 		view.Observe(pipeline.Progress{Kind: stages.StageEnd, Stage: stage, Elapsed: time.Since(began), Err: err})
 		view.Close()
 		if err != nil {
@@ -190,4 +190,17 @@ func (a *app) redraw(ctx context.Context, stage string, args []string, asJSON bo
 		errs = append(errs, a.PrintJSON(made))
 	}
 	return errors.Join(errs...)
+}
+
+// summed makes views in an experiment's folder, and brings its SHA256SUMS up to date; a run that goes on does that itself.
+func summed(dir string, draw func() ([]string, error)) ([]string, error) {
+	if _, err := folder.Stat(dir, record.SumsFile); err != nil {
+		return draw()
+	}
+	sums, err := record.BeginSums(dir)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := draw()
+	return paths, errors.Join(err, sums.Close())
 }

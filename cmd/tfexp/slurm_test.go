@@ -191,7 +191,7 @@ func same(t *testing.T, one, other string) {
 			}
 			name, err := filepath.Rel(dir, path)
 			switch filepath.Base(name) {
-			case "cell.json", "cache.db", "journal.jsonl", "run.json", "timings.csv", "lock", "report.html":
+			case "cell.json", "cache.db", "journal.jsonl", "run.json", "timings.csv", "lock", "SHA256SUMS", "report.html":
 			default:
 				names = append(names, name)
 			}

@@ -91,33 +91,43 @@ func Unpack(dir string, packed []byte) error {
 		return fmt.Errorf("unpack cell: %w", err)
 	}
 	var last []byte
-	for t := tar.NewReader(io.LimitReader(s2.NewReader(bytes.NewReader(packed)), maxUnpacked)); ; {
-		h, err := t.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("unpack cell: %w", err)
-		}
-		if !filepath.IsLocal(h.Name) {
-			return fmt.Errorf("unpack cell: %q is outside of its folder", h.Name)
-		}
-		raw, err := io.ReadAll(t)
-		if err != nil {
-			return fmt.Errorf("unpack cell: %w", err)
-		}
-		if h.Name == record.CellFile {
+	err := EachPacked(packed, func(name string, raw []byte) error {
+		if name == record.CellFile {
 			last = raw
-			continue
+			return nil
 		}
-		if err := writeNew(filepath.Join(dir, filepath.FromSlash(h.Name)), raw); err != nil {
-			return err
-		}
+		return writeNew(filepath.Join(dir, filepath.FromSlash(name)), raw)
+	})
+	if err != nil {
+		return fmt.Errorf("unpack cell: %w", err)
 	}
 	if last == nil {
 		return fmt.Errorf("unpack cell: %s is missing", record.CellFile)
 	}
 	return writeNew(filepath.Join(dir, record.CellFile), last)
+}
+
+// EachPacked calls visit for the files of a packed folder, by their names with slashes.
+func EachPacked(packed []byte, visit func(name string, raw []byte) error) error {
+	for t := tar.NewReader(io.LimitReader(s2.NewReader(bytes.NewReader(packed)), maxUnpacked)); ; {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !filepath.IsLocal(h.Name) {
+			return fmt.Errorf("%q is outside of its folder", h.Name)
+		}
+		raw, err := io.ReadAll(t)
+		if err == nil {
+			err = visit(h.Name, raw)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 func writeNew(path string, raw []byte) error {

@@ -61,7 +61,7 @@ var comparedMetrics = []measure.Metric{measure.Makespan, measure.Cost, measure.F
 
 // WriteStudy writes the folder of results, with its tables. Recorded runs that are there
 // already are replaced; results of an experiment that was run are left as they are.
-func WriteStudy(dir string, s Study) error {
+func WriteStudy(dir string, s Study) (err error) {
 	if e, err := record.Open(dir); err == nil {
 		for _, c := range e.Plan.Cells {
 			if c.Engine != importedEngine {
@@ -77,6 +77,11 @@ func WriteStudy(dir string, s Study) error {
 	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("write %s: %w", dir, err)
 	}
+	sums, err := record.BeginSums(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sums.Close()) }()
 	plan := s.plan()
 	at := 0
 	failed := 0

@@ -1,0 +1,333 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/results/check"
+)
+
+// checkedExperiment is an experiment with most of what a simulated cell has: pauses, resizes, failures that are made up for, users'
+// classes, deadlines and several replicates.
+const checkedExperiment = `
+experiment "checked" {
+  seed       = 3
+  replicates = 8
+}
+job "wide" {
+  command   = ["train"]
+  epochs    = 10
+  threads   = 4
+  malleable = true
+  runtime {
+    epoch   = normal("3s", "1s")
+    speedup = amdahl(0.1)
+  }
+}
+job "narrow" {
+  command = ["train"]
+  epochs  = 4
+  threads = 1
+  runtime { epoch = normal("2s", "0.5s") }
+}
+workload "mixed" {
+  submit {
+    job          = job.wide
+    count        = 6
+    interarrival = exponential("8s")
+  }
+  submit {
+    job          = job.narrow
+    count        = 10
+    interarrival = exponential("4s")
+  }
+}
+hardware "machine" {
+  engine  = "simulated"
+  threads = 6
+}
+policy "fcfs" { order = "fcfs" }
+policy "rr" {
+  order   = "round_robin"
+  quantum = "3s"
+}
+policy "share" {
+  order      = "fcfs"
+  allocation = "max_prop"
+}
+compare "mean_jct" { baseline = policy.fcfs }
+compare "preemptions" { baseline = policy.fcfs }
+compare "mean_waiting" {
+  baseline = policy.fcfs
+  by       = "class"
+}
+`
+
+const checkedForReal = `
+experiment "real" { replicates = 3 }
+job "train" {
+  builtin "softmax" { passes = 2 }
+  epochs = 12
+}
+workload "three" {
+  submit {
+    job   = job.train
+    count = 3
+  }
+}
+hardware "here" {
+  engine  = "process"
+  threads = 1
+}
+policy "fcfs" { order = "fcfs" }
+policy "rr" {
+  order   = "round_robin"
+  quantum = "20ms"
+}
+`
+
+// checkedResults runs both experiments, and returns their folders.
+func checkedResults(t *testing.T) (simulated, real string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs real jobs")
+	}
+	s := inSandbox(t, checkedExperiment)
+	run := func() {
+		if out, err := exec.Command("tfexp", "run", "--out", s.out, s.file).CombinedOutput(); err != nil { // in TestMain's path
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	run()
+	s.write("e.hcl", checkedForReal)
+	run()
+	return filepath.Join(s.out, "checked"), filepath.Join(s.out, "real")
+}
+
+// findings are those of a check of a folder, by the files that they name.
+func findings(t *testing.T, dir string) map[string][]check.Difference {
+	t.Helper()
+	var reports []check.Report
+	code, out, errs := inProcess("check", dir, "--json")
+	if json.Unmarshal([]byte(out), &reports) != nil { // a file that is damaged ends the check
+		return map[string][]check.Difference{errs: {{File: errs}}}
+	}
+	found := map[string][]check.Difference{}
+	for _, d := range reports[0].Differences {
+		found[d.File] = append(found[d.File], d)
+	}
+	if (code == ExitCellsFailed) != (len(found) > 0) {
+		t.Fatalf("exit status %d with %d differences", code, len(found))
+	}
+	return found
+}
+
+// TestCheckFindsNothing: nothing differs after a run, and after what writes parts of its folder again.
+func TestCheckFindsNothing(t *testing.T) {
+	simulated, real := checkedResults(t)
+	for _, dir := range []string{simulated, real} {
+		for _, command := range []string{"status", "plot", "report", "run"} {
+			args := []string{command, dir}
+			if command == "run" {
+				args = []string{command, "--out", filepath.Dir(dir), filepath.Join(dir, "experiment.hcl")}
+			}
+			if out, err := exec.Command("tfexp", args...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			for file, d := range findings(t, dir) {
+				t.Errorf("after %s: %s: %v", command, file, d)
+			}
+		}
+	}
+	// What was changed before another command wrote into the folder is still found after it.
+	plant(t, filepath.Join(simulated, "comparisons.csv"), regexp.MustCompile(`[1-9]`), rand.New(rand.NewPCG(1, 1)))
+	outputOf(t, "plot", simulated)
+	if findings(t, simulated)["comparisons.csv"] == nil {
+		t.Error("plot hid what had been changed before")
+	}
+}
+
+// TestCheckFindsPlantedChanges changes a digit in files of each kind, drawn by a seed: each change is found, in its file.
+func TestCheckFindsPlantedChanges(t *testing.T) {
+	simulated, real := checkedResults(t)
+	rng := rand.New(rand.NewPCG(28, 40))
+	kinds := map[string][]string{} // files by their names without what tells them from others of their kind
+	var order []string
+	for _, dir := range []string{simulated, real} {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			name := e.Name()
+			if err != nil || e.IsDir() || slices.Contains([]string{"cache.db", "lock"}, name) || strings.HasPrefix(name, ".") {
+				return err
+			}
+			if raw, _ := os.ReadFile(path); !digit.Match(raw) {
+				return nil
+			}
+			kind := filepath.Base(dir) + " " + name
+			if strings.Contains(path, "/plots/") || strings.HasSuffix(name, ".log") || strings.Contains(path, "/profile/") {
+				kind = filepath.Base(dir) + " " + filepath.Base(filepath.Dir(path)) + filepath.Ext(path)
+			}
+			if kinds[kind] == nil {
+				order = append(order, kind)
+			}
+			kinds[kind] = append(kinds[kind], path)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	planted := 0
+	for len(order) > 0 && planted < max(40, len(order)) {
+		for _, kind := range order {
+			path := kinds[kind][rng.IntN(len(kinds[kind]))]
+			dir := simulated
+			if strings.HasPrefix(path, real) {
+				dir = real
+			}
+			file, _ := filepath.Rel(dir, path)
+			was, undo := plant(t, path, digit, rng)
+			found := findings(t, dir)
+			undo()
+			planted++
+			if len(found[file]) == 0 && (len(found) == 0 || !strings.HasSuffix(file, "SHA256SUMS") && !names(found, file)) {
+				t.Errorf("%s: %s: not found; found %v", file, was, found)
+			}
+		}
+	}
+	t.Logf("%d changes in %d kinds of files: %q", planted, len(order), order)
+}
+
+// names reports whether a finding speaks of a file.
+func names(found map[string][]check.Difference, file string) bool {
+	for at := range found {
+		if strings.Contains(at, filepath.Base(file)) {
+			return true
+		}
+	}
+	return false
+}
+
+var digit = regexp.MustCompile(`[0-9]`)
+
+// plant changes one of the places in a file that match, to another digit; it returns the line and what undoes it.
+func plant(t *testing.T, path string, at *regexp.Regexp, rng *rand.Rand) (string, func()) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := at.FindAllIndex(raw, -1)
+	i := all[rng.IntN(len(all))][0]
+	changed := slices.Clone(raw)
+	changed[i] = '0' + (raw[i]-'0'+1+byte(rng.IntN(9)))%10
+	if err := os.WriteFile(path, changed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	line := string(raw[strings.LastIndexByte(string(raw[:i]), '\n')+1 : i+1])
+	return line, func() {
+		if err := os.WriteFile(path, raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-time.Hour)
+		_ = os.Chtimes(path, old, old)
+	}
+}
+
+// TestCheckRecomputes changes a number in the tables that are recomputed, without SHA256SUMS and the cache: events and
+// arithmetic alone find it, and name its column.
+func TestCheckRecomputes(t *testing.T) {
+	simulated, real := checkedResults(t)
+	rng := rand.New(rand.NewPCG(28, 41))
+	for _, dir := range []string{simulated, real} {
+		for _, name := range []string{"SHA256SUMS", "cache.db"} {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if found := findings(t, dir); len(found) > 0 {
+			t.Fatal(found)
+		}
+	}
+	planted := map[string]int{}
+	for range 8 {
+		for _, name := range []string{"metrics.csv", "jobs.csv", "comparisons.csv", "timings.csv", "cells/*/jobs.csv",
+			"cells/*/occupancy.csv", "fidelity.csv", "fidelity_jobs.csv", "estimates.csv", "accuracy.csv"} {
+			files, _ := filepath.Glob(filepath.Join(simulated, name))
+			dir := simulated
+			if more, _ := filepath.Glob(filepath.Join(real, name)); len(files) == 0 || rng.IntN(2) == 0 {
+				files, dir = more, real
+			}
+			if len(files) == 0 {
+				t.Fatalf("no %s", name)
+			}
+			path := files[rng.IntN(len(files))]
+			file, _ := filepath.Rel(dir, path)
+			column, undo := plantInTable(t, path, rng)
+			found := findings(t, dir)
+			undo()
+			named := len(found[file]) > 0
+			for _, d := range found["jobs.csv"] { // what a cell has no other source of is compared with the whole table
+				named = named || d.Column == column
+			}
+			if planted[name]++; !named {
+				t.Errorf("%s, column %s: not found; found %v", file, column, found)
+			}
+		}
+	}
+	t.Log(planted)
+}
+
+// Columns that are not recomputed: what estimates are made from and by, and how well resources were chosen.
+var notRecomputed = regexp.MustCompile(`^(samples|sample_fraction|slope_s|intercept_s|predicted_s|low_s|high_s|level|sigma|kappa|` +
+	`sampling_s|threads|gpus|choices|best_rank|regret_pct|least_error_pct)$`)
+
+// plantInTable changes a digit of a number of a table, the last one where it can, and returns its column.
+func plantInTable(t *testing.T, path string, rng *rand.Rand) (column string, undo func()) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(raw))).ReadAll()
+	if err != nil || len(rows) < 2 {
+		t.Fatal(path, err)
+	}
+	estimates := strings.Contains(path, "estimates") || strings.Contains(path, "accuracy")
+	for {
+		r, k := 1+rng.IntN(len(rows)-1), rng.IntN(len(rows[0]))
+		f := rows[r][k]
+		if !regexp.MustCompile(`^-?[0-9.]+$`).MatchString(f) || estimates && notRecomputed.MatchString(rows[0][k]) {
+			continue
+		}
+		if strings.Contains(path, "cells/") && slices.Contains([]string{"threads_requested", "gpus"}, rows[0][k]) {
+			continue // inputs of the cell; the whole jobs.csv has them too
+		}
+		at := len(f) - 1
+		if estimates { // of errors in percent of short runs the last digits are lost in rounding
+			at = strings.IndexAny(f, "123456789")
+		}
+		if at < 0 {
+			continue
+		}
+		rows[r][k] = f[:at] + string('0'+(f[at]-'0'+1+byte(rng.IntN(9)))%10) + f[at+1:]
+		var out strings.Builder
+		w := csv.NewWriter(&out)
+		if err := w.WriteAll(rows); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return rows[0][k], func() { _ = os.WriteFile(path, raw, 0o644) }
+	}
+}

@@ -1,0 +1,177 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfexp/tfexp/results/folder"
+)
+
+// SumsFile lists the SHA-256 of the files in an experiment's folder, as sha256sum writes and checks it.
+const SumsFile = "SHA256SUMS"
+
+// sumsBegun is the list while a command writes into the folder: the sums of before. Its time is when the first such
+// command began that has not ended yet, or was killed.
+const sumsBegun = "." + SumsFile + ".tmp"
+
+// Sums brings SHA256SUMS up to date when a command has written into an experiment's folder. A file that is older than
+// the command keeps its sum, also when it no longer has it: what others changed stays visible. After a command that was
+// killed the next one takes the files as they are that were written since that one began.
+type Sums struct {
+	dir   string
+	began time.Time
+	known map[string]string // sums of before, by path with slashes
+}
+
+// BeginSums is called before a command writes into the folder dir. Between it and Close there is no SHA256SUMS.
+func BeginSums(dir string) (*Sums, error) {
+	s, err := beginSums(dir)
+	if err != nil {
+		return nil, fmt.Errorf("begin %s: %w", SumsFile, err)
+	}
+	return s, nil
+}
+
+func beginSums(dir string) (*Sums, error) {
+	s := &Sums{dir: dir}
+	raw, err := folder.ReadFile(dir, SumsFile)
+	switch {
+	case err == nil:
+		if err := folder.Write(filepath.Join(dir, sumsBegun), raw, 0o644); err != nil {
+			return nil, err
+		}
+		if err := folder.Remove(filepath.Join(dir, SumsFile)); err != nil {
+			return nil, err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	default:
+		if raw, err = folder.ReadFile(dir, sumsBegun); errors.Is(err, fs.ErrNotExist) {
+			err = folder.Write(filepath.Join(dir, sumsBegun), nil, 0o644)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	info, err := folder.Stat(dir, sumsBegun)
+	if err != nil {
+		return nil, err
+	}
+	s.began = info.ModTime()
+	s.known = ParseSums(raw)
+	return s, nil
+}
+
+// ParseSums reads a SHA256SUMS: the sums by path.
+func ParseSums(raw []byte) map[string]string {
+	sums := map[string]string{}
+	for in := bufio.NewScanner(bytes.NewReader(raw)); in.Scan(); {
+		if sum, path, ok := strings.Cut(in.Text(), "  "); ok {
+			sums[path] = sum
+		}
+	}
+	return sums
+}
+
+// Close writes SHA256SUMS.
+func (s *Sums) Close() error {
+	if err := s.close(); err != nil {
+		return fmt.Errorf("write %s: %w", SumsFile, err)
+	}
+	return nil
+}
+
+func (s *Sums) close() error {
+	var out bytes.Buffer
+	var mu sync.Mutex
+	sums := map[string]string{}
+	var paths []string
+	work := errgroup.Group{}
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	err := EachSummed(s.dir, func(path string, info fs.FileInfo) {
+		paths = append(paths, path)
+		if sum, ok := s.known[path]; ok && info.ModTime().Before(s.began) {
+			mu.Lock()
+			defer mu.Unlock()
+			sums[path] = sum
+			return
+		}
+		work.Go(func() error {
+			sum, err := SumOf(s.dir, path)
+			mu.Lock()
+			defer mu.Unlock()
+			sums[path] = sum
+			return err
+		})
+	})
+	if err = errors.Join(err, work.Wait()); err != nil {
+		return err
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		fmt.Fprintf(&out, "%s  %s\n", sums[path], path)
+	}
+	if err := folder.Write(filepath.Join(s.dir, SumsFile), out.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return folder.Remove(filepath.Join(s.dir, sumsBegun))
+}
+
+// EachSummed calls visit for the files of a folder that SHA256SUMS lists, by path with slashes: all but the cache, the
+// lock, and hidden ones, which are about to be written.
+func EachSummed(dir string, visit func(path string, info fs.FileInfo)) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) && path != dir { // it was removed meanwhile
+				return nil
+			}
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		switch {
+		case err != nil || name == ".":
+			return err
+		case strings.HasPrefix(d.Name(), ".") && d.IsDir():
+			return fs.SkipDir
+		case !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") || strings.Contains(name, "\n") ||
+			slices.Contains([]string{CacheFile, LockFile, SumsFile}, name):
+			return nil
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			visit(filepath.ToSlash(name), info)
+		}
+		return err
+	})
+}
+
+// SumOf is the SHA-256 of a file below dir, in hex.
+func SumOf(dir, path string) (string, error) {
+	f, err := folder.Open(dir, filepath.FromSlash(path))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
