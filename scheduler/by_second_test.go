@@ -28,7 +28,7 @@ type secondJob struct {
 	since                  int // its quantum began
 	ran                    int
 	running, done, started bool
-	on                     []int // cores that it has, or had last
+	on                     []int    // cores that it has, or had last
 	life                   []string // "start@3"
 }
 
