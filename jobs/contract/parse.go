@@ -107,6 +107,8 @@ type parser struct {
 	times   []float64
 	seconds []float64 // of epochs, from progress lines
 	steps   []float64 // of lines that count steps alone
+	epoch   int       // of the last progress line; 0 none since the program began or resumed
+	stride  int       // how many epochs lie between two lines; 0 not known yet
 }
 
 func (p *parser) add(chunk []byte) {
@@ -209,10 +211,15 @@ func (p *parser) progressLine(line []byte) {
 		p.warn("progress line: %s", problem)
 		return
 	}
-	if u.News() {
+	news := u.News()
+	if said := u.leaveOut(); said != "" {
+		p.warn("progress line: %s", said)
+	}
+	if news {
 		p.news(*u)
 		return
 	}
+	p.follows(u.Epoch)
 	p.report.Updates++
 	p.report.Progress = *u
 	if u.Loss != nil {
@@ -229,6 +236,24 @@ func (p *parser) progressLine(line []byte) {
 		p.seconds = append(p.seconds, *u.Seconds)
 	default:
 		p.steps = append(p.steps, *u.Seconds)
+	}
+}
+
+// follows warns of an epoch that does not follow the one before: a program reports each, or every so many of them, and
+// begins again at the first or after it has resumed.
+func (p *parser) follows(epoch int) {
+	last := p.epoch
+	if epoch == 0 {
+		return
+	}
+	stride := epoch - last
+	switch p.epoch = epoch; {
+	case last == 0 || epoch <= 1 || stride == 0:
+		p.stride = 0
+	case p.stride == 0 && stride > 0:
+		p.stride = stride
+	case stride != p.stride:
+		p.warn("progress line: epoch %d follows epoch %d", epoch, last)
 	}
 }
 
@@ -267,6 +292,7 @@ func (p *parser) news(u Progress) {
 	case u.Checkpoint != nil:
 		keep(&r.Checkpoints, *u.Checkpoint)
 	case u.Resumed != nil:
+		p.epoch = 0
 		keep(&r.Resumed, *u.Resumed)
 	case u.Changed != nil:
 		keep(&r.Changed, *u.Changed)

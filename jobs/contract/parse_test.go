@@ -236,3 +236,34 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// What a program cannot have meant is said, with its line: accuracies that are no parts of 1, and epochs that jump.
+func TestImpossibleProgress(t *testing.T) {
+	line := func(fields string) string { return `{"tfexp":{` + fields + "}}\n" }
+	for text, want := range map[string][]string{
+		line(`"epoch":1,"accuracy":93,"loss":0.5`):                                {"line 1: progress line: the accuracy 93 is left out"},
+		line(`"epoch":1,"seconds":-3`):                                            {"line 1: progress line: a negative count or time"},
+		line(`"final_accuracy":101`):                                              {"line 1: progress line: the accuracy 101 is left out"},
+		line(`"epoch":1`) + line(`"epoch":2`) + line(`"epoch":7`):                 {"line 3: progress line: epoch 7 follows epoch 2"},
+		line(`"epoch":2`) + line(`"epoch":3`) + line(`"epoch":2`):                 {"line 3: progress line: epoch 2 follows epoch 3"},
+		line(`"epoch":5`) + line(`"epoch":10`) + line(`"epoch":15`):               nil, // each fifth has a line
+		line(`"epoch":3`) + line(`"epoch":4`) + line(`"epoch":1`):                 nil, // it began again
+		line(`"epoch":3`) + line(`"resumed":{"step":2}`) + line(`"epoch":2`):      nil,
+		line(`"epoch":1,"step":5`) + line(`"step":10`) + line(`"epoch":2`):        nil,
+		line(`"epoch":1,"accuracy":0`) + line(`"epoch":2,"accuracy":1,"loss":-1`): nil,
+	} {
+		r, err := Parse(strings.NewReader(text), Last)
+		if err != nil || len(r.Warnings) != len(want) {
+			t.Errorf("%s: warnings %q, %v, want %q", text, r.Warnings, err, want)
+			continue
+		}
+		for i, w := range want {
+			if !strings.Contains(r.Warnings[i], w) {
+				t.Errorf("%s: warning %q, want %q", text, r.Warnings[i], w)
+			}
+		}
+		if r.Accuracy != nil && (*r.Accuracy < 0 || *r.Accuracy > 1) {
+			t.Errorf("%s: accuracy %g", text, *r.Accuracy)
+		}
+	}
+}

@@ -90,6 +90,17 @@ func (p *Progress) problem() string {
 	return ""
 }
 
+// leaveOut leaves out accuracies that are none, and says so; "" if there are none.
+func (p *Progress) leaveOut() (said string) {
+	for _, a := range []**float64{&p.Accuracy, &p.FinalAccuracy} {
+		if *a != nil && !(**a >= 0 && **a <= 1) {
+			said = fmt.Sprintf("the accuracy %g is left out: it is a part of 1, 0.93 for 93%%", **a)
+			*a = nil
+		}
+	}
+	return said
+}
+
 // Checkpoint is a checkpoint after so many steps of the whole job (and so many
 // whole epochs, where the program counts them), and how long it took to write:
 // in these seconds the program did not train.

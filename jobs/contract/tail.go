@@ -42,10 +42,11 @@ func (t *Tail) Add(piece []byte, each func(Progress)) {
 			switch err := json.Unmarshal(t.line, &p); {
 			case err != nil || p.Tfexp == nil || p.Tfexp.problem() != "":
 			case p.Tfexp.News():
-				if t.News != nil {
+				if p.Tfexp.leaveOut(); t.News != nil && p.Tfexp.News() {
 					t.News(*p.Tfexp)
 				}
 			case p.Tfexp.Epoch > 0 || p.Tfexp.Step > 0:
+				p.Tfexp.leaveOut()
 				each(*p.Tfexp)
 			}
 		}

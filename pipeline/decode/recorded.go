@@ -198,6 +198,10 @@ func (d *Decoder) outcome(n *eval.Node, e *eval.Env, t *measured, rows [][]strin
 			return out, false
 		case name == "loss":
 			out.Loss = mean
+		case name == "accuracy" && mean != nil && !(*mean >= 0 && *mean <= 1):
+			d.Errorf(attr.Expr.Range(), "Value out of range", "accuracy is %v in a row of %s: it is a part of 1. "+
+				"Where the table has percent, divide by 100.", *mean, t.Shown)
+			return out, false
 		case name == "accuracy":
 			out.Accuracy = mean
 		case name == "cost":

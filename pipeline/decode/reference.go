@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -99,6 +100,7 @@ type referenceTable struct {
 	where   []schema.Setting
 	chosen  []int // columns of where
 	rows    []experiment.ReferenceRow
+	lines   map[string]int // of the number at a place
 }
 
 // places are what a row can be about beside the axes.
@@ -144,7 +146,7 @@ func (t *referenceTable) head(columns []string) (err error) {
 	return nil
 }
 
-func (t *referenceTable) row(_ int, fields []string) error {
+func (t *referenceTable) row(line int, fields []string) error {
 	var r experiment.ReferenceRow
 	for i, text := range fields {
 		text = strings.TrimSpace(text)
@@ -157,6 +159,13 @@ func (t *referenceTable) row(_ int, fields []string) error {
 			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("%s %q is not a number", t.metrics[i], text)
 			}
+			most := math.Inf(1)
+			if m, ok := measure.MetricByName(t.metrics[i]); ok && m.Most > 0 || m.Name == measure.FinalAccuracy.Name {
+				most = 1
+			}
+			if v > most || v < 0 && t.metrics[i] != measure.FinalLoss.Name {
+				return fmt.Errorf("the %s cannot be %s: %s", t.metrics[i], text, possible(most))
+			}
 			r.Values = append(r.Values, experiment.ReferenceValue{Metric: t.metrics[i], Value: v})
 		}
 	}
@@ -168,8 +177,26 @@ func (t *referenceTable) row(_ int, fields []string) error {
 	if !t.planned(r) {
 		return fmt.Errorf("no cell of the experiment is at %s", record.AxesLabel(r.At))
 	}
+	for _, v := range r.Values {
+		at := record.AxesLabel(append(slices.Clone(r.At), record.Setting{Name: "metric", Value: v.Metric}))
+		if before, ok := t.lines[at]; ok {
+			return fmt.Errorf("the %s has a number there already, on line %d", v.Metric, before)
+		}
+		if t.lines == nil {
+			t.lines = map[string]int{}
+		}
+		t.lines[at] = line
+	}
 	t.rows = append(t.rows, r)
 	return nil
+}
+
+// possible says what a metric can be.
+func possible(most float64) string {
+	if math.IsInf(most, 1) {
+		return "it is never below 0"
+	}
+	return "it is between 0 and 1, 0.93 for 93%"
 }
 
 // planned reports whether some cell of the experiment is where a row is.

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -153,11 +154,18 @@ type reader struct {
 	RunsOptions
 	runs  []*RecordedRun
 	byKey map[string]*RecordedRun
-	costs map[string]float64
+	costs map[string]paid
 	all   []serverRow
 	marks bool // the server table says which were revoked
 	seen  []string
-	files int // tables of checkpoints
+	files int    // tables of checkpoints
+	path  string // the name of the table that is read
+}
+
+// paid is what a run cost, by a line of a table.
+type paid struct {
+	usd  float64
+	line string
 }
 
 type serverRow struct {
@@ -176,7 +184,7 @@ func ReadRuns(dir string, o RunsOptions) (list []RecordedRun, warnings []string,
 	if err != nil {
 		return nil, nil, fmt.Errorf("read recorded runs: %w", err)
 	}
-	r := &reader{RunsOptions: o, byKey: map[string]*RecordedRun{}, costs: map[string]float64{}}
+	r := &reader{RunsOptions: o, byKey: map[string]*RecordedRun{}, costs: map[string]paid{}}
 	for _, e := range entries {
 		if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".csv") {
 			if err := r.file(filepath.Join(dir, e.Name())); err != nil {
@@ -210,10 +218,16 @@ func (r *reader) file(path string) error {
 		return fmt.Errorf("read recorded runs: %w", err)
 	}
 	defer f.Close()
+	r.path = filepath.Base(path)
 	var at map[string]int
 	var row func(line int, fields []string) error
 	_, err = EachRow(path, f, false, func(header []string) error {
 		at = r.places(header)
+		for i, name := range header {
+			if k := slices.Index(header, name); k < i && slices.Contains(slices.Collect(maps.Values(at)), k) {
+				return fmt.Errorf("the column %q is there twice", name)
+			}
+		}
 		r.seen = append(r.seen, fmt.Sprintf("%s with the columns %s", filepath.Base(path), Names(header)))
 		has := func(facts ...string) bool {
 			return !slices.ContainsFunc(facts, func(f string) bool { _, ok := at[f]; return !ok })
@@ -304,9 +318,15 @@ func (r *reader) checkpoint(_ int, v []string) error {
 	if err != nil {
 		return err
 	}
+	if step != math.Trunc(step) {
+		return fmt.Errorf("the step is %q, which is no whole number", v[factStep])
+	}
 	accuracy, err := optional("accuracy", v[factAccuracy])
 	if err != nil {
 		return err
+	}
+	if accuracy < 0 || accuracy > 1 {
+		return fmt.Errorf("the accuracy is %q: it is a part of 1, such as 0.93 for 93%%", v[factAccuracy])
 	}
 	loss, err := optional("loss", v[factLoss])
 	if err != nil {
@@ -345,12 +365,17 @@ func (r *reader) server(line int, v []string) error {
 	return nil
 }
 
-func (r *reader) cost(_ int, v []string) error {
+func (r *reader) cost(line int, v []string) error {
 	usd, err := number("cost", v[factCost], 0)
-	if err == nil {
-		r.costs[v[factGroup]+"\x00"+v[factRun]] = usd
+	if err != nil {
+		return err
 	}
-	return err
+	run := v[factGroup] + "\x00" + v[factRun]
+	if before, ok := r.costs[run]; ok {
+		return fmt.Errorf("run %s has a cost already, on %s", (&RecordedRun{Group: v[factGroup], ID: v[factRun]}).Name(), before.line)
+	}
+	r.costs[run] = paid{usd, fmt.Sprintf("line %d of %s", line, r.path)}
+	return nil
 }
 
 // finish puts the runs together, and returns what is doubtful.
@@ -478,7 +503,7 @@ func byTime(a, b RunPoint) int { return cmp.Compare(a.At, b.At) }
 func (r *reader) price(run *RecordedRun) float64 {
 	if r.WorkerPrice == 0 && r.ParameterServerPrice == 0 {
 		if usd, ok := r.costs[run.Group+"\x00"+run.ID]; ok {
-			return usd
+			return usd.usd
 		}
 		return math.NaN()
 	}

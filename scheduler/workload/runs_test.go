@@ -126,6 +126,12 @@ func TestBadTables(t *testing.T) {
 		"time,step,run\n1,4,\n":             "a.csv:2: it names no run",
 		"time,step,run,accuracy\n1,4,1,x\n": `a.csv:2: the accuracy is "x"`,
 		"server,uptime\na,-1\n":             `a.csv:2: the uptime is "-1"`,
+
+		"time,step,run\n1,2.5,1\n":                      `a.csv:2: the step is "2.5"`,
+		"time,step,run,accuracy\n1,4,1,0.9\n2,8,1,93\n": `a.csv:3: the accuracy is "93": it is a part of 1`,
+		"time,step,run,accuracy\n1,4,1,93%\n":           `a.csv:2: the accuracy is "93%"`,
+		"time,step,run,step\n1,4,1,5\n":                 `the column "step" is there twice`,
+		"run,cost\n1,2\n2,3\n1,2\n":                     `a.csv:4: run run1 has a cost already, on line 2 of a.csv`,
 	} {
 		if _, _, err := workload.ReadRuns(folder(t, map[string]string{"a.csv": text}), workload.RunsOptions{}); err == nil ||
 			!strings.Contains(err.Error(), want) {

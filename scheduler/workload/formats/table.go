@@ -186,6 +186,8 @@ type table struct {
 	line  int               // that is read at present
 	// Lines of the first number, date with a zone and date without one that are instants; 0 for none.
 	numbers, zoned, zoneless int
+	// percent has, of facts that may have it, the lines of the first plain number and of the first in percent.
+	percent map[string]*[2]int
 }
 
 func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
@@ -227,6 +229,12 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 	if t.zoned > 0 && t.zoneless > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("dates without a zone, as in line %d, are of UTC, beside dates with one, as "+
 			"in line %d", t.zoneless, t.zoned))
+	}
+	for _, fact := range []string{factThreads, factGPUs, factNodes} {
+		if at := t.percent[fact]; at != nil && at[0] > 0 && at[1] > 0 {
+			t.Assumed = append(t.Assumed, fmt.Sprintf("%s has percent, as in line %d, beside plain numbers, as in line %d, which are "+
+				"taken as they are", t.named[fact], at[1], at[0]))
+		}
 	}
 	if t.arrays > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that stand for several tasks of an array are one job each, of which "+
@@ -469,11 +477,32 @@ func (t *table) whole(fields []string, fact string, none int, scale float64) (in
 	if fact == factNodes && t.slurm { // "1-4" until it is known: the least
 		number, _, _ = strings.Cut(text, "-")
 	}
-	x, err := count(number)
+	x, err := t.amount(fact, number)
 	if err != nil || !(x >= 0) || x*scale > workload.MaxThreads {
 		return 0, fmt.Errorf("%s %q is not a number from 0", t.named[fact], text)
 	}
 	return int(math.Ceil(x*scale - 1e-9)), nil
+}
+
+// amount reads a number of things, and notes how it is written.
+func (t *table) amount(fact, text string) (float64, error) {
+	x, err := count(text)
+	if err == nil && x > 0 {
+		if t.percent == nil {
+			t.percent = map[string]*[2]int{}
+		}
+		if t.percent[fact] == nil {
+			t.percent[fact] = &[2]int{}
+		}
+		first := &t.percent[fact][0]
+		if strings.HasSuffix(text, "%") {
+			first = &t.percent[fact][1]
+		}
+		if *first == 0 {
+			*first = t.line
+		}
+	}
+	return x, err
 }
 
 // gpus reads a number of GPUs, or a list of resources with one ("cpu=4,gres/gpu:a100=2",
@@ -487,7 +516,7 @@ func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
 	if t.gpuScale > 0 {
 		scale *= t.gpuScale
 	}
-	x, err := count(text)
+	x, err := t.amount(factGPUs, text)
 	if err != nil {
 		if n, ok := distinct(text); ok && n <= workload.MaxThreads {
 			if !t.commas && decimalComma.MatchString(text) {

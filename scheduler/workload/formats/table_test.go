@@ -334,3 +334,18 @@ func FuzzLogs(f *testing.F) {
 		}
 	})
 }
+
+// Percent and plain numbers in one column are read as they stand, and said: those without a sign may be percent too.
+func TestPercentBesideNumbers(t *testing.T) {
+	for text, want := range map[string]bool{
+		"submit,run,gpus\n0,5,50%\n1,5,0\n2,5,100%\n3,5,2\n": true,
+		"submit,run,gpus\n0,5,50%\n1,5,0\n2,5,100%\n":        false,
+		"submit,run,gpus\n0,5,1\n1,5,0\n2,5,3\n":             false,
+	} {
+		_, trace := readJobs(t, "table", text, map[string]any{"columns": columnsOf("arrival", "submit", "run_time", "run", "gpus", "gpus")})
+		said := strings.Contains(strings.Join(trace.Assumed, "\n"), "gpus has percent, as in line 2, beside plain numbers, as in line 5")
+		if said != want || len(trace.Skipped) > 0 {
+			t.Errorf("%q: said %v, left out %v", text, trace.Assumed, trace.Skipped)
+		}
+	}
+}
