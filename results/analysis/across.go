@@ -31,7 +31,7 @@ func Across(before, after *record.Experiment, metrics []measure.Metric, by strin
 				rows, tests = append(rows, row), append(tests, run)
 			}
 		}
-		adjust(rows[from:], tests, m)
+		adjust(rows[from:], tests, m, 0)
 	}
 	return rows
 }

@@ -87,7 +87,7 @@ func Comparisons(e *record.Experiment) ([]record.ComparisonRow, error) {
 			if c.At == nil {
 				others = candidates
 			}
-			more, err := compareWith(e, base, others(base, variants, c.At), m, c)
+			more, err := compareWith(e, base, others(base, variants, c.At), m, c, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -175,9 +175,10 @@ func elsewhere(base Variant, variants []Variant, axes []record.Setting) []Varian
 	})
 }
 
-// compareWith compares a baseline with its candidates, in each group of jobs if the comparison is by one.
+// compareWith compares a baseline with its candidates, in each group of jobs if the comparison is by one. Holm's correction
+// counts unseen further comparisons.
 func compareWith(
-	e *record.Experiment, base Variant, variants []Variant, m measure.Metric, c record.Compare,
+	e *record.Experiment, base Variant, variants []Variant, m measure.Metric, c record.Compare, unseen int,
 ) ([]record.ComparisonRow, error) {
 	if !(c.Level > 0 && c.Level < 1) {
 		c.Level = DefaultLevel
@@ -193,7 +194,7 @@ func compareWith(
 			rows, tests = append(rows, row), append(tests, run)
 		}
 	}
-	adjust(rows, tests, m)
+	adjust(rows, tests, m, unseen)
 	return rows, nil
 }
 
@@ -201,17 +202,17 @@ func compareWith(
 type test func(level float64) stats.Paired
 
 // adjust gives the rows of one baseline their verdicts, after Holm's correction, and intervals that say the same: their
-// tails are narrower by as much as the correction raises the p-value.
-func adjust(rows []record.ComparisonRow, tests []test, m measure.Metric) {
+// tails are narrower by as much as the correction raises the p-value. It counts unseen comparisons more than there are.
+func adjust(rows []record.ComparisonRow, tests []test, m measure.Metric, unseen int) {
 	var p []float64
 	for _, r := range rows {
 		p = append(p, r.RawP)
 	}
-	for i, adjusted := range stats.Holm(p) {
+	for i, adjusted := range stats.Holm(append(p, slices.Repeat([]float64{1}, unseen)...))[:len(p)] {
 		row := &rows[i]
 		row.PValue, row.Candidates = adjusted, len(rows)
 		if row.RawP < adjusted && row.RawP < 1-row.Level {
-			by := min(adjusted/row.RawP, float64(len(rows)))
+			by := min(adjusted/row.RawP, float64(len(rows)+unseen))
 			fill(row, tests[i](1-(1-row.Level)/by), row.Level)
 			row.RawP = p[i]
 		}

@@ -24,7 +24,7 @@ type Leader struct {
 	Name string
 	Mean float64
 	// Alike are those from which no difference was detected, by the test of ComparePairs of each with the best and
-	// Holm's correction. The best is chosen by the same data, so the test finds a difference somewhat too often.
+	// Holm's correction for all pairs, since the best is chosen by the same data.
 	Alike []string
 	// Method is OneRun where nothing is drawn at random: then Alike are those with the same value.
 	Method string
@@ -176,7 +176,8 @@ func (f Field) leader(e *record.Experiment, m measure.Metric, c record.Compare) 
 	for _, i := range order[1:] {
 		others = append(others, f.Variants[i])
 	}
-	rows, err := compareWith(e, best, others, m, c)
+	n := len(others) // the best is chosen by the same data: any other pair might have been compared
+	rows, err := compareWith(e, best, others, m, c, n*(n-1)/2)
 	if err != nil {
 		return l, false, err
 	}

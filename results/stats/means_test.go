@@ -120,11 +120,27 @@ func TestBlocksOfUnlikeSizes(t *testing.T) {
 // which is 0.061.
 func TestBootstrapOfFewBlocks(t *testing.T) {
 	var blocks []Block
-	for i := range 5 {
-		blocks = append(blocks, Block{N: 1, Candidate: float64(i) - 0.3})
+	for _, d := range []float64{2, 4, 0, 3, 1} { // neighbors are not alike
+		blocks = append(blocks, Block{N: 1, Candidate: d - 0.3})
 	}
 	p := CompareBlocks(blocks, 0.95, "x")
 	near(t, "low", p.DifferenceLow, -0.1, 1e-9)
 	near(t, "high", p.DifferenceHigh, 24.0/5-1.3, 1e-9)
 	near(t, "p", p.P, 0.061, 0.012) // of 10,000 resamples, 19 lie below, give or take 4 by chance
+}
+
+// Neighboring stretches that are alike make the interval wider: six of ten in a row are worth less than as many apart.
+func TestBlocksThatAreAlike(t *testing.T) {
+	width := func(differences ...float64) float64 {
+		var blocks []Block
+		for _, d := range differences {
+			blocks = append(blocks, Block{N: 1, Baseline: 5, Candidate: 5 + d})
+		}
+		p := CompareBlocks(blocks, 0.95, "x")
+		return p.DifferenceHigh - p.DifferenceLow
+	}
+	apart, alike := width(1, 0, 1, 0, 1, 0, 1, 0, 1, 0), width(1, 1, 1, 1, 1, 0, 0, 0, 0, 0)
+	if !(alike > 2*apart) {
+		t.Errorf("the interval is %g wide, %g of unlike neighbors", alike, apart)
+	}
 }

@@ -129,9 +129,10 @@ type Block struct {
 const MinBlocks = 10
 
 // CompareBlocks compares the means over the jobs of one log, at a level such as 0.95, by a bootstrap of its
-// stretches that do not overlap (E. Carlstein, "The Use of Subseries Values for Estimating the Variance of a
+// stretches in the order of time, which do not overlap (E. Carlstein, "The Use of Subseries Values for Estimating the Variance of a
 // General Statistic from a Stationary Sequence", The Annals of Statistics 14(3), 1986), seeded by name. Jobs that
-// wait for each other are so kept together, as far as a stretch is long enough. The interval is the expanded percentile
+// wait for each other are so kept together, as far as a stretch is long enough; where differences of neighboring
+// stretches are alike, it is not, and the interval is wider by their correlation (see inflation). The interval is the expanded percentile
 // interval (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69(4), 2015), whose
 // tails are widened for few blocks; the p-value inverts it.
 func CompareBlocks(blocks []Block, level float64, name string) Paired {
@@ -180,13 +181,44 @@ func (p *Paired) resample(blocks []Block, level float64, name string) {
 	// The bootstrap's spread is too small by √((n−1)/n) and it takes the
 	// normal's tails for Student's: both are made good by the tail probability.
 	stretch := math.Sqrt(float64(n) / float64(n-1))
-	tail := distuv.UnitNormal.CDF(-stretch * tQuantile(n-1, level))
-	p.DifferenceLow, p.DifferenceHigh = Quantile(diffs, tail), Quantile(diffs, 1-tail)
-	if len(ratios) == resamples {
-		p.RatioLow, p.RatioHigh = Quantile(ratios, tail), Quantile(ratios, 1-tail)
+	wider, df := inflation(blocks, p.Difference)
+	tail := distuv.UnitNormal.CDF(-stretch * tQuantile(df, level))
+	bounds := func(sorted []float64, middle float64) (low, high float64) {
+		return middle - wider*(middle-Quantile(sorted, tail)), middle + wider*(Quantile(sorted, 1-tail)-middle)
 	}
-	p.P = tTail(bootstrapZ(diffs, p.Difference)/stretch, n-1)
+	p.DifferenceLow, p.DifferenceHigh = bounds(diffs, p.Difference)
+	if len(ratios) == resamples {
+		p.RatioLow, p.RatioHigh = bounds(ratios, p.Ratio)
+	}
+	p.P = tTail(bootstrapZ(diffs, p.Difference)/stretch/wider, df)
 }
+
+// inflation is by how much a mean over stretches spreads more than if they were independent, and the degrees of freedom that
+// are left: neighbors are taken for a first-order autoregression, whose correlation r makes n of them worth n·(1−r)/(1+r)
+// (G. S. Fishman, "Grouping Observations in Digital Simulation", Management Science 24(5), 1978). The estimate of r is
+// corrected for its bias, about −(1+4r)/n (M. G. Kendall, "Note on Bias in the Estimation of Autocorrelation", Biometrika 41,
+// 1954).
+func inflation(blocks []Block, mean float64) (wider float64, df int) {
+	n := float64(len(blocks))
+	var before, square, product float64
+	for i, b := range blocks {
+		off := b.Candidate - b.Baseline - mean*float64(b.N)
+		square += off * off
+		if i > 0 {
+			product += before * off
+		}
+		before = off
+	}
+	r := 0.0
+	if square > 0 {
+		r = min(max((product/square+1/n)/(1-4/n), 0), mostAlike)
+	}
+	worth := (1 - r) / (1 + r)
+	return 1 / math.Sqrt(worth), max(2, int(n*worth)-1)
+}
+
+// mostAlike bounds the correlation of neighboring stretches.
+const mostAlike = 0.95
 
 // bootstrapZ says how far out among the sorted resampled differences 0 lies,
 // as a normal deviate. Beyond the last resample the tail is taken to be normal
