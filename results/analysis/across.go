@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -70,6 +71,7 @@ func across(base, v Variant, of value, level float64, jobs [2]map[string]string)
 		Metric: of.metric.Name, Workload: v.Workload, Hardware: v.Hardware, By: of.by, Group: of.group,
 		Baseline: base.Label, Candidate: v.Label, BaselinePolicy: base.Policy, CandidatePolicy: v.Policy,
 		BaselineAxes: base.Axes, CandidateAxes: v.Axes, BaselineHardware: base.Hardware, BaselineWorkload: base.Workload,
+		Skewness: math.NaN(),
 	}
 	b, c, lost := pairs(base, v, of)
 	var run test
@@ -78,10 +80,12 @@ func across(base, v Variant, of value, level float64, jobs [2]map[string]string)
 		run, row.Doubtful, row.Dropped = oneRun(b, c), lost.doubtful, lost.dropped
 	case paired:
 		run, row.Doubtful, row.Dropped = lost.test(b, c), lost.doubtful, lost.dropped
+		row.NoLength = lost.noLength
 	default:
 		run = func(level float64) stats.Paired { return stats.CompareMeans(of.known(base), of.known(v), level) }
 	}
 	fill(&row, run(level), level)
+	row.Skewness = skewness(b, c, row.Method)
 	return row, run
 }
 

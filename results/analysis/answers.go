@@ -239,6 +239,7 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 	case r.Blocks > 0:
 		end = "; intervals over stretches of the log"
 	}
+	end += doubtfulOf(rows)
 	return fmt.Sprintf("%s against %s%s, %s: %s%s.", candidate, baseline, place(p, r), metricTitle(r.Metric),
 		strings.Join(parts, ", "), end)
 }
@@ -293,7 +294,7 @@ func byGroup(p record.Plan, rows []record.ComparisonRow) string {
 	if n := len(rows) - len(parts); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	said := schema.Plural(rows[0].Pairs, "pair")
+	said := schema.Plural(rows[0].Pairs, "pair") + doubtfulOf(rows)
 	switch {
 	case rows[0].Method == record.OneRun:
 		said = evidence(p, rows[0], unit)

@@ -244,9 +244,12 @@ func compare(
 		Baseline: base.labelFrom(v), Candidate: v.labelFrom(base),
 		BaselinePolicy: base.Policy, CandidatePolicy: v.Policy, BaselineAxes: base.Axes, CandidateAxes: v.Axes,
 		BaselineHardware: base.Hardware, BaselineWorkload: base.Workload, Blocks: blocks,
-		Doubtful: lost.doubtful, Dropped: lost.dropped,
+		Doubtful: lost.doubtful, Dropped: lost.dropped, NoLength: lost.noLength, Skewness: math.NaN(),
 	}
-	fill(&row, run(asked.Level), asked.Level)
+	if fill(&row, run(asked.Level), asked.Level); row.Method != record.OneRun && blocks == 0 {
+		row.Skewness = skewness(b, c, row.Method)
+		row.Missing = max(0, min(base.Planned, v.Planned)-len(b)-lost.dropped-lost.unknown)
+	}
 	return row, run, nil
 }
 
@@ -259,9 +262,9 @@ func oneRun(b, c []float64) test {
 	}
 }
 
-// losses are the pairs that were left out since different jobs finished in their cells, and those of which a cell was
-// disturbed.
-type losses struct{ dropped, doubtful int }
+// losses are the pairs that were left out since different jobs finished in their cells, or the value is not known, and
+// those that remain of which a cell was disturbed, or whose jobs of no length are left out of the value.
+type losses struct{ dropped, unknown, doubtful, noLength int }
 
 // test compares pairs. Where most were left out, those that remain say nothing of the others: there is no test.
 func (l losses) test(b, c []float64) test {
@@ -399,6 +402,11 @@ func pairs(base, candidate Variant, of value) (b, c []float64, lost losses) {
 				if x.Troubled() || y.Troubled() {
 					lost.doubtful++
 				}
+				if slices.Contains(ofSlowdowns, of.metric.Name) && (warned(x, record.NoLength) || warned(y, record.NoLength)) {
+					lost.noLength++
+				}
+			} else {
+				lost.unknown++
 			}
 		}
 	}

@@ -153,13 +153,7 @@ func upper(s string) string {
 
 // evidence is what stands behind a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
 func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
-	pairs := schema.Plural(r.Pairs, "pair")
-	if r.Doubtful > 0 {
-		pairs += fmt.Sprintf(" (%d disturbed from outside)", r.Doubtful)
-	}
-	if r.Dropped > 0 {
-		pairs += fmt.Sprintf(" (%d more left out: different jobs finished)", r.Dropped)
-	}
+	pairs := pairsOf(r, schema.Plural(r.Pairs, "pair"))
 	switch {
 	case r.Method == record.OneRun && r.Blocks > 0:
 		return fmt.Sprintf("one log of %s, no interval: that needs at least %d; a shorter block makes more",

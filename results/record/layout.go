@@ -261,6 +261,9 @@ const Refused = "refused"
 // FewReplicates is the code of the warning that no comparison can have a verdict.
 const FewReplicates = "few_replicates"
 
+// NoLength is the code of the warning that jobs of a cell have no slowdown, since they take no time.
+const NoLength = "no_length"
+
 // Warning is a doubt about a result that every view shows.
 type Warning struct {
 	Code string `json:"code"` // busy_machine, few_replicates, …

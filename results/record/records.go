@@ -146,8 +146,14 @@ type ComparisonRow struct {
 	Blocks int `csv:"blocks"`
 	// Doubtful counts the pairs of which something outside of the experiment disturbed a cell; see Cell.Troubled.
 	Doubtful int `csv:"disturbed_pairs"`
-	// Dropped counts the pairs that were left out since different jobs finished in their cells, or one ended in an error.
+	// Dropped counts the pairs that were left out since different jobs finished in their cells, or one ended in an error;
+	// Missing those of which a cell is not complete.
 	Dropped int `csv:"dropped_pairs"`
+	Missing int `csv:"missing_pairs"`
+	// NoLength counts the pairs with a cell whose jobs of no length are left out of the metric.
+	NoLength int `csv:"no_length_pairs"`
+	// Skewness is that of the differences of the pairs.
+	Skewness float64 `csv:"skewness"`
 	// The policies of both and their axes, which comparisons.csv has in the labels.
 	BaselinePolicy  string
 	CandidatePolicy string

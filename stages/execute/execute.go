@@ -122,7 +122,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 		return record.Cell{}, err
 	}
 	if n := w.NoLength(); n > 0 {
-		out.Warnings = append(out.Warnings, record.Warning{Code: "no_length", Cell: c.Setup.Cell.Cell, Text: fmt.Sprintf(
+		out.Warnings = append(out.Warnings, record.Warning{Code: record.NoLength, Cell: c.Setup.Cell.Cell, Text: fmt.Sprintf(
 			"%s ran for less than %s: they have no slowdown", schema.Plural(n, "finished job"), measure.LeastAlone)})
 	}
 	if outcome.Closed > 0 {
