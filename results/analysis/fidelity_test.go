@@ -83,11 +83,16 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 		t.Errorf("%d lines, the first %q", len(lines), lines[0])
 	}
 	var quiet, all []float64 // the sizes of the errors of makespan, by the table
+	sums := map[bool][2]float64{}
 	for _, line := range lines[1:] {
 		fields := strings.Split(line, ",")
 		if fields[1] != "makespan_s" {
 			continue
 		}
+		real, _ := strconv.ParseFloat(fields[2], 64)
+		simulated, _ := strconv.ParseFloat(fields[3], 64)
+		sum := sums[strings.Contains(fields[0], "-fcfs-")]
+		sums[strings.Contains(fields[0], "-fcfs-")] = [2]float64{sum[0] + real, sum[1] + simulated}
 		pct, err := strconv.ParseFloat(fields[4], 64)
 		if err != nil {
 			t.Fatal(err)
@@ -100,6 +105,13 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 	if m := f.Metrics[0]; math.Abs(m.MeanAbsPct-stat.Mean(all, nil)) > 1e-6 ||
 		math.Abs(m.QuietAbsPct-stat.Mean(quiet, nil)) > 1e-6 {
 		t.Errorf("%+v, want means of %v and without the busy ones %v", m, all, quiet)
+	}
+	rr, fcfs := sums[false], sums[true]
+	if want := 100 * math.Abs(rr[0]/fcfs[0]-rr[1]/fcfs[1]); math.Abs(f.Metrics[0].DifferencePoints-want) > 1e-4 {
+		t.Errorf("the difference is off by %g points, want %g", f.Metrics[0].DifferencePoints, want)
+	}
+	if s := analysis.FidelityDifferences(f); !strings.HasSuffix(s, " points in mean JCT, on average over 1 pair.") {
+		t.Error(s)
 	}
 	for _, m := range f.Metrics {
 		if m.Pairs != 1 {
