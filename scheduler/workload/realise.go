@@ -49,9 +49,10 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 			jobs = append(jobs, b.Job)
 			j := &jobs[len(jobs)-1]
 			j.Number = len(jobs) - 1
-			if names.Cap()-names.Len() < 1024 { // a builder that grows would leave its copies to the names
+			// A builder that grows would leave its copies to the names.
+			if most := len(j.Class) + 1 + len(digits); names.Cap()-names.Len() < most {
 				names = strings.Builder{}
-				names.Grow(namesTogether)
+				names.Grow(min(most*(total-j.Number), max(namesTogether, most)))
 			}
 			from := names.Len()
 			for {
@@ -76,7 +77,7 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 	return jobs, nil
 }
 
-// namesTogether is how many bytes of names lie in one allocation.
+// namesTogether is how many bytes of names lie in one allocation, or fewer where there are few jobs.
 const namesTogether = 1 << 16
 
 // NextName returns the next name of a class, which is not taken, and counts it.
