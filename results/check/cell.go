@@ -145,6 +145,7 @@ func (c *checker) cell(ref *cellRef) error {
 // folder checks the cell in a folder. Only a cell of the plan is one that the plan describes.
 func (c *checker) folder(ref *cellRef, name string) (*cell, error) {
 	k := &cell{}
+	c.in("cells/"+name+"/cell.json", "")
 	if err := c.json(k, "cells", name, "cell.json"); err != nil {
 		return nil, err
 	}

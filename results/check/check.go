@@ -78,23 +78,30 @@ func Folder(dir string) (*Report, error) {
 	if err := c.json(&c.plan, "plan.json"); err != nil {
 		return nil, err
 	}
-	var errs []error
 	for i := range c.plan.Cells {
-		errs = append(errs, c.cell(&c.plan.Cells[i]))
+		c.read(c.cell(&c.plan.Cells[i]))
 	}
-	errs = append(errs, c.shards())
+	c.read(c.shards())
 	ended, err := c.ended()
-	if err != nil || !ended {
+	c.read(err)
+	if !ended {
 		c.unchecked("the run has not ended: tables are not compared")
-		return c.Report, errors.Join(append(errs, err)...)
+		return c.Report, nil
 	}
 	for _, table := range []func() error{c.metrics, c.timings, c.jobs, c.comparisons, c.estimates, c.profiling, c.fidelity,
 		c.fidelityJobs, c.fidelityDecisions, c.sums} {
-		errs = append(errs, table())
+		c.read(table())
 	}
 	c.name("trials.csv", "tunings.csv", "remaining.csv", "references.csv", "cluster_speed.csv", "ranking.csv", "choices.csv",
 		"sequences.csv", "objectives.csv", "training.csv", "courses.csv", "samples.csv")
-	return c.Report, errors.Join(errs...)
+	return c.Report, nil
+}
+
+// read notes that a file, the one that is compared, cannot be read or is not what it should be.
+func (c *checker) read(err error) {
+	if err != nil {
+		c.differs("", err.Error(), "readable")
+	}
 }
 
 // ended reports whether the tables are over the cells that are there.
