@@ -114,6 +114,9 @@ func (c *checker) ended() (bool, error) {
 		Reported bool   `json:"reported"`
 	}
 	err := c.json(&run, "run.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
 	return run.Reported && run.State != "running", err
 }
 

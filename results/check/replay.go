@@ -156,7 +156,7 @@ func (r *replay) event(e *event, at int64) {
 		l = &life{first: -1, end: -1, arrival: -1}
 		r.lives[e.Job], r.order = l, append(r.order, l)
 	}
-	if l.over() || l.state == "" && e.Kind != "arrive" && e.Kind != "stop" {
+	if l.over() || l.state == "" && e.Kind != "arrive" && e.Kind != "stop" && e.Kind != "request" {
 		r.broken("job %s is %s", e.Job, orEmpty(l.state))
 		return
 	}
