@@ -71,8 +71,9 @@ func copies(dir string, r *check.Report) error {
 	var errs []error
 	cache.View(func(v store.View) {
 		for _, c := range plan.Cells {
+			var now record.Cell
 			packed, ok := v.Output(c.Key)
-			if !ok || !store.Complete(path.Join(dir, record.CellsDir, c.Cell), c.Key) {
+			if !ok || record.ReadCellFile(path.Join(dir, record.CellsDir, c.Cell), &now) != nil || now.Key != c.Key {
 				continue
 			}
 			err := store.EachPacked(packed, func(name string, kept []byte) error {

@@ -168,7 +168,8 @@ func (c *checker) folder(ref *cellRef, name string) (*cell, error) {
 	c.in(at+"cell.json", "")
 	for _, f := range k.Files {
 		if info, err := folder.Stat(c.Dir, "cells", name, f.Name); err == nil {
-			c.text("size of "+f.Name, strconv.FormatInt(f.Size, 10), strconv.FormatInt(info.Size(), 10))
+			c.in(at+f.Name, "")
+			c.text("size in bytes", strconv.FormatInt(info.Size(), 10), strconv.FormatInt(f.Size, 10))
 		}
 	}
 	if _, err := folder.Stat(c.Dir, "cells", name, "events.jsonl"); errors.Is(err, fs.ErrNotExist) {
