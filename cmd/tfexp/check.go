@@ -104,8 +104,8 @@ func (a *app) printCheck(r *check.Report) {
 	if r.Count > 0 {
 		found = schema.Plural(r.Count, "difference")
 	}
-	fmt.Fprintf(a.Out, "%s: %s (%s recomputed, %s compared, %s with their sums)\n", r.Dir, found, schema.Plural(r.Cells, "cell"),
-		schema.Plural(r.Values, "value"), schema.Plural(r.Files, "file"))
+	fmt.Fprintf(a.Out, "%s: %s (%s recomputed, %s compared, %s with their sums)\n", r.Dir, found,
+		schema.Plural(r.Cells, "cell"), schema.Plural(r.Values, "value"), schema.Plural(r.Files, "file"))
 	for _, u := range r.Unchecked {
 		fmt.Fprintf(a.Out, "  not recomputed: %s\n", u)
 	}

@@ -231,8 +231,10 @@ func (c *checker) recompute(k *cell, name, at string) error {
 	}
 	if !k.Recorded { // whose servers cost more than their part of a run
 		sum.servers = []float64{}
-		_, err = c.each(func(s row) error { sum.servers = append(sum.servers, s.value("cost_usd")); return nil }, "cells", name,
-			"servers.csv")
+		_, err = c.each(func(s row) error {
+			sum.servers = append(sum.servers, s.value("cost_usd"))
+			return nil
+		}, "cells", name, "servers.csv")
 	}
 	c.in(at+"cell.json", "metrics")
 	metrics := sum.metrics(r, k)

@@ -193,8 +193,8 @@ func (c *checker) family(rows []*comparison) {
 	}
 	adjusted := holm(raw)
 	for i, x := range rows {
-		c.in("comparisons.csv", fmt.Sprintf("line %d (%s of %s against %s)", x.line, x.fields["metric"], x.fields["candidate"],
-			x.fields["baseline"]))
+		c.in("comparisons.csv", fmt.Sprintf("line %d (%s of %s against %s)", x.line, x.fields["metric"],
+			x.fields["candidate"], x.fields["baseline"]))
 		if !x.known {
 			c.differs("candidate", x.fields["candidate"], "a policy of the plan")
 			continue

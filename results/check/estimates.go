@@ -50,14 +50,21 @@ func (e *errorsOf) add(predicted, low, high, took float64) {
 	}
 }
 
+// whole reports whether a job finished, and had its full request all the time.
+func whole(o row) bool {
+	return o.get("state") == "finished" && o.get("resizes") == "0" &&
+		o.value("threads_mean") == o.value("threads_requested")
+}
+
 // shown reports whether a job of a cell shows how long the job of an estimate takes.
 func (e *estimate) shown(o row, k *cell) bool {
-	if o.get("state") != "finished" || o.get("resizes") != "0" || o.value("threads_mean") != o.value("threads_requested") ||
-		o.get("class") != e.job || k.Hardware != e.hardware || o.get("threads_requested") != e.threads || o.get("gpus") != e.gpus {
+	if !whole(o) || o.get("class") != e.job || k.Hardware != e.hardware || o.get("threads_requested") != e.threads ||
+		o.get("gpus") != e.gpus {
 		return false
 	}
 	for _, want := range strings.Fields(e.axes) {
-		if !slices.ContainsFunc(k.Axes, func(a setting) bool { return a.Name+"="+strings.ReplaceAll(a.Value, " ", "") == want }) {
+		is := func(a setting) bool { return a.Name+"="+strings.ReplaceAll(a.Value, " ", "") == want }
+		if !slices.ContainsFunc(k.Axes, is) {
 			return false
 		}
 	}
@@ -127,7 +134,7 @@ func (c *checker) compareEstimates(k *cell, all []*estimate, early []string) err
 	twin := map[string]float64{} // service times in the simulation, of jobs with their full request
 	if real {
 		_, err := c.each(func(o row) error {
-			if o.get("state") == "finished" && o.get("resizes") == "0" && o.value("threads_mean") == o.value("threads_requested") {
+			if whole(o) {
 				twin[strings.Clone(o.get("job"))] = o.value("service_s")
 			}
 			return nil

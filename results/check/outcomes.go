@@ -51,7 +51,8 @@ func (c *checker) outcomes(k *cell, r *replay, sum *totals, name, at string) err
 		if !(alone > 0) || l.resource != "" {
 			sum.unknown = true
 		}
-		work = append(work, asked{micros(o.value("arrival_s")), alone * o.value("threads_requested"), alone * o.value("gpus")})
+		work = append(work, asked{micros(o.value("arrival_s")), alone * o.value("threads_requested"),
+			alone * o.value("gpus")})
 		sum.add(o, l)
 		for by, name := range map[string]string{"class": o.get("class"), "user": o.get("user"), "size": size(o)} {
 			g := sum.groups[by][name]
@@ -74,14 +75,15 @@ func (c *checker) outcomes(k *cell, r *replay, sum *totals, name, at string) err
 			sum.offered, sum.offeredGPU = sum.offered+w.cores, sum.offeredGPU+w.gpuTime
 		}
 	}
-	if n := len(work); n > 1 && !sum.unknown && sum.arrivals[n-1] > sum.arrivals[0] && k.Cores > 0 && k.Load["offered_load"] != nil {
+	if n := len(work); n > 1 && !sum.unknown && sum.arrivals[n-1] > sum.arrivals[0] && k.Cores > 0 &&
+		k.Load["offered_load"] != nil {
 		span := float64(sum.arrivals[n-1]-sum.arrivals[0]) / 1e6
 		load := sum.offered / float64(k.Cores) / span
 		if k.GPUs > 0 {
 			load = max(load, sum.offeredGPU/float64(k.GPUs)/span)
 		}
 		c.in(at+"cell.json", "load")
-		c.about("offered_load", strconv.FormatFloat(parse(field(k.Load, "offered_load")), 'f', 6, 64), load, 1e-5*max(1, load))
+		c.about("offered_load", printed(parse(field(k.Load, "offered_load"))), load, 1e-5*max(1, load))
 	}
 	return err
 }
@@ -141,7 +143,8 @@ func (c *checker) outcome(o row, l *life, r *replay) {
 	}
 	c.text("resource or first start", fmt.Sprint(o.get("resource") != ""), fmt.Sprint(l.first >= 0))
 	c.bounded(o, seconds(jct))
-	whole := !l.split && !slices.ContainsFunc(l.sizes, func(n int) bool { return strconv.Itoa(n) != o.get("threads_requested") })
+	other := func(n int) bool { return strconv.Itoa(n) != o.get("threads_requested") }
+	whole := !l.split && !slices.ContainsFunc(l.sizes, other)
 	predicted := o.value("predicted_s")
 	if state == "finished" && whole && predicted > 0 && service > 0 {
 		c.number("prediction_error_pct", o.get("prediction_error_pct"), 100*(predicted-seconds(service))/seconds(service))
@@ -157,7 +160,7 @@ func (c *checker) outcome(o row, l *life, r *replay) {
 // floor is the least run time in a bounded slowdown, in seconds.
 const floor = 10
 
-// bounded checks the bounded slowdown: max(1, JCT / max(run time alone, floor)), where JCT / run time alone is the slowdown.
+// bounded checks the bounded slowdown: max(1, JCT / max(run time alone, floor)). The slowdown is JCT / run time alone.
 func (c *checker) bounded(o row, jct float64) {
 	if o.get("state") != "finished" || o.get("bounded_slowdown") == "" {
 		c.text("bounded_slowdown", o.get("bounded_slowdown"), "")

@@ -70,8 +70,9 @@ type replay struct {
 	sharedSince        int64
 	said               map[uint64]int // how often each event occurred, by key
 	failed             []string
-	arrives            bool // at the last instant
-	waiting            int  // after the last arrival
+	arrives            bool // the instant of the last arrival, arrived, is not over
+	arrived            int64
+	waiting            int // after the last arrival
 	broken             func(format string, args ...any)
 }
 
@@ -139,7 +140,7 @@ func (r *replay) read(raw []byte) error {
 	if len(r.steps) > 0 && r.steps[len(r.steps)-1].at != at || len(r.steps) == 0 {
 		r.steps = append(r.steps, step{at: at})
 	}
-	if r.arrives && at > r.last { // who waits when the instant of an arrival is over
+	if r.arrives && at > r.arrived { // who waits when the instant of an arrival is over
 		r.waiting, r.arrives = r.now.queued+r.now.paused, false
 	}
 	r.last = at
@@ -175,7 +176,7 @@ func (r *replay) event(e *event, at int64) {
 		if r.first < 0 {
 			r.first = at
 		}
-		r.waiting, r.arrives = 0, true
+		r.waiting, r.arrives, r.arrived = 0, true, at
 		r.move(l, "queued", at)
 	case "start", "resume":
 		r.move(l, "running", at)

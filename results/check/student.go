@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// test is the test of the mean of n differences: Student's interval, longer on the side of the long tail by the skewness of
-// the differences, with narrower tails below 10 of them.
+// test is the test of the mean of n differences: Student's interval, longer on the side of the long tail by their
+// skewness, with narrower tails below 10 of them.
 type test struct {
 	n            int
 	mean, se     float64
@@ -22,7 +22,8 @@ func newTest(x []float64) test {
 		second += (v - m) * (v - m)
 		third += (v - m) * (v - m) * (v - m)
 	}
-	t := test{n: len(x), mean: m, se: math.Sqrt(second / (n - 1) / n), below: 1, above: 1, tails: min(max((n-2)/8, 0.25), 1)}
+	t := test{n: len(x), mean: m, se: math.Sqrt(second / (n - 1) / n), below: 1, above: 1,
+		tails: min(max((n-2)/8, 0.25), 1)}
 	if sd := math.Sqrt(second / (n - 1)); sd > 0 && n > 2 {
 		// G1, the adjusted Fisher–Pearson coefficient.
 		skewness := n / ((n - 1) * (n - 2)) * third / (sd * sd * sd)
@@ -61,8 +62,8 @@ func (t test) p() float64 {
 // reach is by how many standard errors the interval at a level reaches to each side, before it is lengthened.
 func (t test) reach(level float64) float64 { return critical((1-level)*t.tails, float64(t.n-1)) }
 
-// ratio is the interval of the ratio of the means of c and b: all r for which b and c do not refute that the mean of c − r·b
-// is 0.
+// ratio is the interval of the ratio of the means of c and b: all r for which b and c do not refute that the mean of
+// c − r·b is 0.
 func (t test) ratio(b, c []float64, level float64) (low, high float64) {
 	n := float64(len(b))
 	mb, mc := mean(b), mean(c)

@@ -184,11 +184,15 @@ func (c *checker) fidelityDecisions() error {
 // profiling compares profiling.csv with samples.csv and the metrics of the cells.
 func (c *checker) profiling() error {
 	cost := 0.0
-	if _, err := c.each(func(o row) error { cost += max(0, parse("0"+o.get("sampling_s"))); return nil }, "samples.csv"); err != nil {
+	_, err := c.each(func(o row) error {
+		cost += max(0, parse("0"+o.get("sampling_s")))
+		return nil
+	}, "samples.csv")
+	if err != nil {
 		return err
 	}
 	cells := c.complete()
-	_, err := c.each(func(o row) error {
+	_, err = c.each(func(o row) error {
 		c.in("profiling.csv", fmt.Sprintf("line %d", o.line))
 		var makespan, jct []float64
 		for _, b := range cells {

@@ -372,7 +372,8 @@ func (r *reader) cost(line int, v []string) error {
 	}
 	run := v[factGroup] + "\x00" + v[factRun]
 	if before, ok := r.costs[run]; ok {
-		return fmt.Errorf("run %s has a cost already, on %s", (&RecordedRun{Group: v[factGroup], ID: v[factRun]}).Name(), before.line)
+		twice := RecordedRun{Group: v[factGroup], ID: v[factRun]}
+		return fmt.Errorf("run %s has a cost already, on %s", twice.Name(), before.line)
 	}
 	r.costs[run] = paid{usd, fmt.Sprintf("line %d of %s", line, r.path)}
 	return nil
