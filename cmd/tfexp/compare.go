@@ -78,8 +78,9 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 		if r.By != "" {
 			variant += ", " + r.By + " " + analysis.GroupName(r.By, r.Group)
 		}
-		t.Add(variant, m.Label(), tell.Number(r.BaselineMean), tell.Number(r.CandidateMean), tell.Percent(r.Ratio-1),
-			analysis.Said(r))
+		unit := tell.UnitFor(m.Unit, r.BaselineMean, r.CandidateMean)
+		t.Add(variant, unit.Label(m.Title), unit.Number(r.BaselineMean), unit.Number(r.CandidateMean),
+			tell.Percent(r.Ratio-1), analysis.Said(r))
 	}
 	out := a.Printer().Out
 	if columns, ok := show.Columns(a.Out); ok && t.Width() > columns { // paths are long

@@ -370,16 +370,16 @@ func AccuracySentence(r record.AccuracyRow) string {
 func ProfilingSentence(r record.ProfilingRow) string {
 	change := func(gain float64) string {
 		if gain >= 0 {
-			return tell.Number(gain) + " s shorter"
+			return tell.WithUnit(gain, "s") + " shorter"
 		}
-		return tell.Number(-gain) + " s longer"
+		return tell.WithUnit(-gain, "s") + " longer"
 	}
-	s := fmt.Sprintf("Profiling took %s s. With its estimates, the makespan under %s was %s and the mean JCT %s than "+
+	s := fmt.Sprintf("Profiling took %s. With its estimates, the makespan under %s was %s and the mean JCT %s than "+
 		"under %s, on average over %s; "+
 		"in makespan alone, profiling ",
-		tell.Number(r.Cost), r.Policy, change(r.Makespan), change(r.JCT), r.Baseline, schema.Plural(r.Pairs, "pair"))
+		tell.WithUnit(r.Cost, "s"), r.Policy, change(r.Makespan), change(r.JCT), r.Baseline, schema.Plural(r.Pairs, "pair"))
 	if r.Net >= 0 {
-		return s + fmt.Sprintf("saved %s s more than it cost.", tell.Number(r.Net))
+		return s + fmt.Sprintf("saved %s more than it cost.", tell.WithUnit(r.Net, "s"))
 	}
-	return s + fmt.Sprintf("cost %s s more than it saved.", tell.Number(-r.Net))
+	return s + fmt.Sprintf("cost %s more than it saved.", tell.WithUnit(-r.Net, "s"))
 }

@@ -25,6 +25,8 @@ type Answer struct {
 	Merit  float64
 	// Equal tells that in all its comparisons both sides are equal in each pair.
 	Equal bool
+	// Alone tells that nothing stands behind it but one run of each.
+	Alone bool
 }
 
 // Joined reports whether it joins comparisons, each of which has its own interval.
@@ -70,7 +72,8 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 	}
 	var out []Answer
 	for _, g := range groups {
-		a := Answer{Verdict: Said(g[0]), Rows: len(g), Metric: g[0].Metric, Equal: !slices.ContainsFunc(g, differs)}
+		a := Answer{Verdict: Said(g[0]), Rows: len(g), Metric: g[0].Metric, Equal: !slices.ContainsFunc(g, differs),
+			Alone: !slices.ContainsFunc(g, func(r record.ComparisonRow) bool { return r.Method != record.OneRun })}
 		for _, r := range g {
 			if Said(r) != a.Verdict {
 				a.Verdict = Mixed
@@ -107,6 +110,18 @@ func Conclusions(e *record.Experiment, rows []record.ComparisonRow, most int) (o
 	answers := Answers(e.Plan, rows)
 	shown := foremost(answers, max(0, most-len(out)))
 	return append(out, shown...), len(answers) - len(shown), nil
+}
+
+// Foremost puts those of answers first that are told before others: of each metric its share of so many, of these the
+// best candidates, the best first.
+func Foremost(answers []Answer, most int) []Answer {
+	out := foremost(answers, most)
+	for _, a := range answers {
+		if !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // foremost are so many answers at most, in their order: where there are more, of each metric its share, and of these

@@ -186,7 +186,7 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	case known:
 		s += tell.PercentRange(1-r.CIHigh, 1-r.CILow)
 	default:
-		s += fmt.Sprintf("of the difference %s to %s", tell.Number(r.DifferenceLow), tell.WithUnit(r.DifferenceHigh, unit))
+		s += fmt.Sprintf("of the difference %s", tell.Between(r.DifferenceLow, r.DifferenceHigh, unit))
 	}
 	s += ", " + pairs + ", " + tell.PValue(r.PValue)
 	if r.Candidates > 1 {
@@ -282,17 +282,15 @@ func ComparisonTable(p record.Plan, rows []record.ComparisonRow) tell.Table {
 // comparisonRow is a row of the table of comparisons; with its workload and hardware, and the jobs that it is of, where
 // the table has columns for them.
 func comparisonRow(r record.ComparisonRow, places, groups bool) []string {
-	metric := r.Metric
-	if m, ok := measure.MetricByName(r.Metric); ok {
-		metric = m.Label()
-	}
-	interval := func(low, high float64) string {
-		if tell.Number(low) == "–" || tell.Number(high) == "–" {
+	m, _ := measure.MetricByName(r.Metric)
+	unit, plain := tell.UnitFor(m.Unit, r.BaselineMean, r.CandidateMean), tell.Unit{Per: 1}
+	interval := func(u tell.Unit, low, high float64) string {
+		if u.Number(low) == "–" || u.Number(high) == "–" {
 			return "–"
 		}
-		return tell.Number(low) + " to " + tell.Number(high)
+		return u.Number(low) + " to " + u.With(high)
 	}
-	row := []string{metric, r.Candidate, r.Baseline, Said(r)}
+	row := []string{metricTitle(r.Metric), r.Candidate, r.Baseline, Said(r)}
 	if groups {
 		jobs := "all"
 		if r.By != "" {
@@ -304,7 +302,7 @@ func comparisonRow(r record.ComparisonRow, places, groups bool) []string {
 		row = append(row, r.Workload, r.Hardware)
 	}
 	return append(row,
-		tell.Number(r.Ratio), interval(r.CILow,
-			r.CIHigh), tell.P(r.PValue), fmt.Sprint(r.Pairs), tell.Number(r.CandidateMean),
-		tell.Number(r.BaselineMean), tell.Number(r.Difference), interval(r.DifferenceLow, r.DifferenceHigh), r.Method)
+		tell.Number(r.Ratio), interval(plain, r.CILow, r.CIHigh), tell.P(r.PValue), fmt.Sprint(r.Pairs),
+		unit.With(r.CandidateMean), unit.With(r.BaselineMean), unit.With(r.Difference),
+		interval(unit, r.DifferenceLow, r.DifferenceHigh), r.Method)
 }

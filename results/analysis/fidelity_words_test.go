@@ -81,7 +81,7 @@ func TestPlacesOfComparisons(t *testing.T) {
 			slices.Contains(table.Rows[0], "w") != c.places || table.Left() != map[bool]int{false: 4, true: 6}[c.places] {
 			t.Errorf("%+v: %q", c, table)
 		}
-		if name := table.Rows[0][0]; name != measure.Makespan.Label() || name == row.Metric {
+		if name := table.Rows[0][0]; name != measure.Makespan.Title || name == row.Metric {
 			t.Errorf("the metric is called %q", name)
 		}
 		if text := strings.Join(table.Rows[0], " | "); !strings.Contains(text, "0.500 | – | 0.50") || !strings.Contains(text, "−2 to −1") {

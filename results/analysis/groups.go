@@ -23,8 +23,8 @@ type GroupRow struct {
 
 // GroupMetrics are those that tables of groups show.
 func GroupMetrics() []measure.Metric {
-	return []measure.Metric{measure.Jobs, measure.MeanJCT, measure.P95JCT, measure.MeanWaiting, measure.MeanService,
-		measure.MeanBoundedSlowdown}
+	return []measure.Metric{measure.Jobs, measure.MeanJCT, measure.P95JCT, measure.MeanWaiting, measure.P95Waiting,
+		measure.MeanService, measure.MeanBoundedSlowdown}
 }
 
 // Groups has a row for each group of a way to divide jobs, of each variant: the variants of a group stand together.
@@ -37,7 +37,8 @@ func Groups(e *record.Experiment, by string) []GroupRow {
 				Policy: v.Policy, Axes: v.Axes}
 			known := false
 			for _, m := range GroupMetrics() {
-				i := stats.MeanInterval(v.GroupValues(m, by, name), DefaultLevel)
+				values := v.GroupValues(m, by, name)
+				i := above(stats.MeanInterval(values, DefaultLevel), values)
 				known = known || i.N > 0
 				row.Metrics = append(row.Metrics, SummaryMetric{m.Name, i})
 			}
@@ -57,10 +58,11 @@ func groupTable(p record.Plan, by string, rows []GroupRow) tell.Table {
 	for _, r := range rows {
 		t.Variants = append(t.Variants, tell.Variant{Policy: r.Policy, Axes: r.Axes})
 		line := append([]string{GroupName(by, r.Group), r.Variant}, placeCells(p, r.Workload, r.Hardware)...)
-		for _, k := range shown {
-			text := tell.Interval(r.Metrics[k].Interval)
-			if r.Metrics[k].Metric == measure.Jobs.Name {
-				text = tell.Number(r.Metrics[k].Interval.Mean)
+		for _, c := range shown {
+			i := r.Metrics[c.metric].Interval
+			text := c.unit.Interval(i)
+			if r.Metrics[c.metric].Metric == measure.Jobs.Name {
+				text = tell.Number(i.Mean)
 			}
 			line = append(line, text)
 		}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -40,7 +41,8 @@ func Leaders(e *record.Experiment) ([]Leader, error) {
 	var out []Leader
 	for _, c := range e.Plan.Compares {
 		m, ok := measure.MetricByName(c.Metric)
-		if !ok || c.By != "" {
+		several := slices.ContainsFunc(c.At, func(s record.Setting) bool { return s.Name == "workload" })
+		if !ok || c.By != "" || several { // of one among several sets of jobs nobody has a choice
 			continue
 		}
 		c.Block = 0
@@ -71,10 +73,7 @@ func fields(variants []Variant, c record.Compare) (out []Field) {
 	for _, s := range c.At {
 		named = append(named, s.Name)
 	}
-	switch {
-	case slices.Contains(named, "workload"): // of one among several sets of jobs nobody has a choice
-		return nil
-	case c.At == nil:
+	if c.At == nil {
 		for _, f := range Fields(variants, nil) {
 			if slices.ContainsFunc(f.Variants, func(v Variant) bool { return v.Policy == c.Baseline }) {
 				out = append(out, f)
@@ -217,6 +216,9 @@ func (f Field) name(v Variant) string {
 	if slices.Contains(f.axes, "hardware") {
 		parts = append(parts, v.Hardware)
 	}
+	if slices.Contains(f.axes, "workload") {
+		parts = append(parts, v.Workload)
+	}
 	if len(parts) == 0 {
 		return v.Policy
 	}
@@ -252,7 +254,8 @@ func leaderAnswers(p record.Plan, leaders []Leader) (out []Answer) {
 		default:
 			text = bestByNumber(g)
 		}
-		out = append(out, Answer{Text: extreme(g[0]) + text + ".", Rows: len(g), Metric: g[0].Metric.Name})
+		out = append(out, Answer{Text: extreme(g[0]) + text + ".", Rows: len(g), Metric: g[0].Metric.Name,
+			Merit: math.Inf(-1)}) // the headline has said it
 	}
 	return out
 }
@@ -283,8 +286,7 @@ func everywhereBest(p record.Plan, g []Leader) string {
 	for _, l := range g {
 		low, high = min(low, l.Mean), max(high, l.Mean)
 	}
-	return fmt.Sprintf("%s: %s, %s to %s%s", all, g[0].Name, tell.Number(low), tell.WithUnit(high, g[0].Metric.Unit),
-		untested(g[0]))
+	return fmt.Sprintf("%s: %s, %s%s", all, g[0].Name, tell.Between(low, high, g[0].Metric.Unit), untested(g[0]))
 }
 
 // bestOfEach is " at load 0.7: sia, 1,722 s (no difference detected from pollux); at 1: sia, 2,033 s".

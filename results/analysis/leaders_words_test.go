@@ -48,9 +48,9 @@ func TestLeaders(t *testing.T) {
 			"Lowest mean JCT: srtf, 1.20 s (no difference detected from las, a, b and 2 more).",
 			"Highest utilization: rr, 0.900."}},
 		{[]Leader{leader("0.7", "sia", 1722, "pollux"), leader("1", "sia", 2033)}, []string{
-			"Lowest mean JCT at load 0.7: sia, 1,722 s (no difference detected from pollux); at 1: sia, 2,033 s."}},
+			"Lowest mean JCT at load 0.7: sia, 28.7 min (no difference detected from pollux); at 1: sia, 33.9 min."}},
 		{[]Leader{leader("0.7", "sia", 1722), leader("1", "sia", 2033)}, []string{
-			"Lowest mean JCT at both values of load: sia, 1,722 to 2,033 s."}},
+			"Lowest mean JCT at both values of load: sia, 28.7 to 33.9 min."}},
 		{[]Leader{once(leader("1", "a", 2, "b", "c")), once(leader("2", "b", 3))}, []string{
 			"Lowest mean JCT at load 1: a, 2 s (the same as b and c; one run, no interval); at 2: b, 3 s (one run, no " +
 				"interval)."}},

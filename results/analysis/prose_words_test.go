@@ -293,7 +293,7 @@ func TestSummaryTable(t *testing.T) {
 	if r := got.Rows[0]; r[0] != "fcfs" || r[1] != "4, 1 failed" || r[4] != "5.0 ± 2.2" {
 		t.Errorf("%q of %q", r, got.Header())
 	}
-	if r := got.Rows[1]; r[0] != "rr quantum=1s" || r[1] != "2 of 4" || r[4] != "2 ± 25" {
+	if r := got.Rows[1]; r[0] != "rr quantum=1s" || r[1] != "2 of 4" || r[4] != "2 (0 to 28)" {
 		t.Errorf("%q of %q", r, got.Header())
 	}
 }

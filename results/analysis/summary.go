@@ -34,10 +34,10 @@ type SummaryMetric struct {
 	Interval stats.Interval `json:"value"`
 }
 
-// SummaryMetrics are those that summaries show: some of every experiment, and those that it compares.
+// SummaryMetrics are those that summaries show: those that the experiment compares, and some of every experiment.
 func SummaryMetrics(p record.Plan) []measure.Metric {
-	list := measure.ShownIn(measure.InSummary)
-	for _, m := range Compared(p) {
+	list := Compared(p)
+	for _, m := range measure.ShownIn(measure.InSummary) {
 		if !slices.ContainsFunc(list, func(o measure.Metric) bool { return o.Name == m.Name }) {
 			list = append(list, m)
 		}
@@ -74,7 +74,8 @@ func SummaryOf(p record.Plan, variants []Variant) []SummaryRow {
 			}
 		}
 		for _, m := range metrics {
-			row.Metrics = append(row.Metrics, SummaryMetric{m.Name, stats.MeanInterval(v.Values(m), DefaultLevel)})
+			row.Metrics = append(row.Metrics, SummaryMetric{m.Name,
+				above(stats.MeanInterval(v.Values(m), DefaultLevel), v.Values(m))})
 		}
 		rows = append(rows, row)
 	}
@@ -199,16 +200,15 @@ func summary(e *record.Experiment, rows []SummaryRow) tell.Table {
 	for _, m := range Compared(e.Plan) {
 		t.Kept = append(t.Kept, m.Name)
 	}
-	shown := addMetrics(&t, SummaryMetrics(e.Plan), len(rows), func(i,
-		k int) float64 {
+	shown := addMetrics(&t, SummaryMetrics(e.Plan), len(rows), func(i, k int) float64 {
 		return rows[i].Metrics[k].Interval.Mean
 	})
 	for _, r := range rows {
 		t.Variants = append(t.Variants, tell.Variant{Policy: r.Policy, Axes: r.Axes})
 		line := append([]string{r.Variant}, placeCells(e.Plan, r.Workload, r.Hardware)...)
 		line = append(line, cells(r))
-		for _, k := range shown {
-			line = append(line, tell.Interval(r.Metrics[k].Interval))
+		for _, c := range shown {
+			line = append(line, c.unit.Interval(r.Metrics[c.metric].Interval))
 		}
 		t.Add(line...)
 	}
@@ -237,15 +237,27 @@ func placeCells(p record.Plan, workload, hardware string) (fields []string) {
 	return fields
 }
 
-// addMetrics adds columns for those of the metrics that are known in some row, and returns their places.
-func addMetrics(t *tell.Table, metrics []measure.Metric, rows int, value func(row, metric int) float64) (shown []int) {
+// shownMetric is the place of a metric that has a column, and the unit of that.
+type shownMetric struct {
+	metric int
+	unit   tell.Unit
+}
+
+// addMetrics adds columns for those of the metrics that are known in some row.
+func addMetrics(
+	t *tell.Table, metrics []measure.Metric, rows int, value func(row, metric int) float64,
+) (shown []shownMetric) {
 	for k, m := range metrics {
+		var known []float64
 		for i := range rows {
-			if stats.Finite(value(i, k)) {
-				shown = append(shown, k)
-				t.Columns = append(t.Columns, tell.Column{Name: m.Label(), Kind: tell.AsNumber, Metric: m.Name})
-				break
+			if v := value(i, k); stats.Finite(v) {
+				known = append(known, v)
 			}
+		}
+		if len(known) > 0 {
+			u := tell.UnitFor(m.Unit, known...)
+			shown = append(shown, shownMetric{k, u})
+			t.Columns = append(t.Columns, tell.Column{Name: u.Label(m.Title), Kind: tell.AsNumber, Metric: m.Name})
 		}
 	}
 	return shown

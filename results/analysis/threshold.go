@@ -141,19 +141,20 @@ func clause(p record.Plan, v Verdict) string {
 
 // bounded is a value with its bounds: " is 11.2 s (at most 12 s)".
 func bounded(v Verdict, unit string) string {
-	if unit != "" && unit != "%" {
-		unit = " " + unit
+	write := func(v float64) string { return tell.WithUnit(v, unit) }
+	if unit == "%" {
+		write = func(v float64) string { return tell.Number(v) + unit }
 	}
 	var bounds []string
 	if v.Min != nil {
-		bounds = append(bounds, "at least "+tell.Number(*v.Min)+unit)
+		bounds = append(bounds, "at least "+write(*v.Min))
 	}
 	if v.Max != nil {
-		bounds = append(bounds, "at most "+tell.Number(*v.Max)+unit)
+		bounds = append(bounds, "at most "+write(*v.Max))
 	}
 	asked := " (" + strings.Join(bounds, ", ") + ")"
 	if v.Value == nil {
 		return " is not known" + asked
 	}
-	return " is " + tell.Number(*v.Value) + unit + asked
+	return " is " + write(*v.Value) + asked
 }

@@ -7,7 +7,17 @@ var (
 		Shown:   Shown{Cells: 5, Summary: 3, Fidelity: 3, Panels: 2},
 		Doc:     "mean of the times in which jobs held no resources",
 		Grouped: true, OfJob: func(o *Outcome) float64 { return o.Waiting },
-		Compute: func(t *Totals) float64 { return t.Waiting.Value() },
+		Compute: func(t *Totals) float64 { return t.Waiting.Mean() },
+	})
+	P95Waiting = Register(Metric{
+		Rank: 102, Name: "p95_waiting_s", Title: "p95 waiting time", Unit: "s",
+		Doc: "95th percentile of the times in which jobs held no resources", Grouped: true,
+		Compute: func(t *Totals) float64 { return t.Waiting.Quantile(0.95) },
+	})
+	MaxWaiting = Register(Metric{
+		Rank: 104, Name: "max_waiting_s", Title: "longest waiting time", Unit: "s",
+		Doc: "the longest time in which a job held no resources", Grouped: true,
+		Compute: func(t *Totals) float64 { return t.Waiting.Quantile(1) },
 	})
 	MeanFirstRunDelay = Register(Metric{
 		Rank: 110, Name: "mean_first_run_delay_s", Title: "mean first-run delay", Unit: "s",

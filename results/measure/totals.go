@@ -21,9 +21,9 @@ type Totals struct {
 	// GPU-microseconds; Cores and GPUs the capacity.
 	CoreTime, GPUTime int64
 	Cores, GPUs       int
-	JCT               stats.Sample
-	// Waiting, FirstRunDelay and Service are sums over the finished jobs.
-	Waiting, FirstRunDelay, Service stats.Mean
+	JCT, Waiting      stats.Sample
+	// FirstRunDelay and Service are sums over the finished jobs.
+	FirstRunDelay, Service stats.Mean
 	// Slowdown and BoundedSlowdown are over the finished jobs whose run time alone
 	// is known.
 	Slowdown        stats.Sample
@@ -58,6 +58,7 @@ func (c *Collector) totals() *Totals {
 		t.GPUTime = -c.gpus.sharedTime // what two jobs hold counts once
 	}
 	t.JCT.Grow(n.Finished)
+	t.Waiting.Grow(n.Finished)
 	t.Slowdown.Grow(n.Finished)
 	first := tell.Micros(math.MaxInt64)
 	for i := range c.accounts {

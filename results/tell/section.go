@@ -6,10 +6,19 @@ type Section struct {
 	Answers []string
 	// Terminal and Report are what both show, in their order.
 	Terminal, Report []Item
+	// Headline answers the question of an experiment that compares nothing.
+	Headline Headline
 	// Members are those that it adds to what run --json prints.
 	Members map[string]any
 	// Whole reports whether an experiment without cells is about this alone.
 	Whole bool
+}
+
+// Headline answers the question of an experiment: a sentence, and a table of a few rows.
+type Headline struct {
+	Sentence string
+	Table    Table
+	Note     string // on the table
 }
 
 // Item is a piece of a section: sentences, a table with a note below it, or the section's pictures.

@@ -95,14 +95,6 @@ func P(p float64) string {
 	return strconv.FormatFloat(p, 'f', min(3, max(2, 1-int(math.Floor(math.Log10(p))))), 64)
 }
 
-// WithUnit writes a number with its unit, if it has one.
-func WithUnit(v float64, unit string) string {
-	if unit == "" {
-		return Number(v)
-	}
-	return Number(v) + " " + unit
-}
-
 // Share writes a share: "43%", and small ones with a decimal: "0.8%".
 func Share(share float64) string { return percentDigits(share) + "%" }
 
@@ -144,7 +136,7 @@ func Bound(text string) string {
 	return inOneLine.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") })
 }
 
-var inOneLine = regexp.MustCompile(`\d (?:s|ms|min|h|USD|[KMG]iB|jobs/h)\b|\bp [=<] \d`)
+var inOneLine = regexp.MustCompile(`\d (?:s|ms|min|h|d|USD|[KMG]iB|k jobs|jobs/h|k jobs/h)\b|\bp [=<] \d`)
 
 // Listed joins words: "a", "a and b", "a, b and c".
 func Listed(words []string) string {

@@ -28,7 +28,7 @@ func (v *view) failures(e *record.Experiment) error {
 			if err != nil {
 				return err
 			}
-			v.addFailure(failure{c.Cell, f.Job, tell.Number(f.At) + " s", f.Reason, log})
+			v.addFailure(failure{c.Cell, f.Job, tell.WithUnit(f.At, "s"), f.Reason, log})
 		}
 		v.MoreFailures += max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures))
 	}

@@ -105,7 +105,7 @@ func TestAdaptations(t *testing.T) {
 			t.Fatal(err)
 		}
 		v.sections(told)
-		said, below := len(v.Answers), len(v.Middle[0].Report[0].Sentences)
+		said, below := len(v.Answers)+len(v.Headline.Sentence), len(v.Middle[0].Report[0].Sentences)
 		if alone := cells == 0; v.NoCells != alone ||
 			(v.NoAnswer == "none") != alone || (said > 0) != alone || (below > 0) == alone {
 			t.Errorf("%d cells: %+v", cells, v)

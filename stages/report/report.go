@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html/template"
 	"path/filepath"
+	"strings"
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -53,11 +54,24 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"style":   func() template.CSS { return template.CSS(style) },
 	"script":  func() template.JS { return template.JS(script) },
 	"policy":  policy,
+	"cell":    cell,
 	"count":   func(rows [][]string) string { return tell.Number(float64(len(rows))) },
 	"long":    func(rows [][]string) bool { return len(rows) > mostPrinted },
 	"bound":   tell.Bound,
 	"printed": func() int { return printed },
 }).Parse(page))
+
+// cell returns the text of a cell, in which a line is broken before an interval, but not within it.
+func cell(text string) string {
+	if strings.ContainsAny(text, "±(") && len(text) < 60 {
+		value, interval, _ := strings.Cut(text, " (")
+		text = strings.ReplaceAll(value, " ", "\u00a0")
+		if interval != "" {
+			text += " (" + strings.ReplaceAll(interval, " ", "\u00a0")
+		}
+	}
+	return text
+}
 
 // Write writes report.html of an experiment into dir, from the experiment's
 // plain files alone, and returns its path. Pictures are taken from the list

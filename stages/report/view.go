@@ -23,7 +23,10 @@ type view struct {
 	Progress           string // "7 of 10 cells so far"; empty when complete
 	State              string
 	When               string
-	Answers            []answer
+	Contents           []heading
+	Headline           tell.Headline
+	Answers            []answer // those below the headline
+	Folded             []answer
 	MoreAnswers        int
 	Joined             bool // some answers stand for several comparisons
 	NoAnswer           string
@@ -52,6 +55,34 @@ type view struct {
 	SourceName, Source  string
 
 	spans int // of the charts so far
+}
+
+// heading is that of a section, with its name in links.
+type heading struct{ Name, Title string }
+
+// contents lists the sections of the page, as its template shows them.
+func (v *view) contents() {
+	add := func(there bool, name, title string) {
+		if there {
+			v.Contents = append(v.Contents, heading{name, title})
+		}
+	}
+	parts := func(list []*section) {
+		for _, s := range list {
+			add(s.Shown(), s.Name, s.Title)
+		}
+	}
+	add(true, "answer", "Answer")
+	parts(v.First)
+	add(!v.NoCells && v.Policies, "policies", "Policies")
+	add(len(v.Comparisons.Rows) > 0, "comparisons", "Comparisons")
+	add(len(v.Thresholds) > 0, "thresholds", "Thresholds")
+	parts(v.Middle)
+	add(!v.NoCells, "pictures", "Pictures")
+	parts(v.Last)
+	add(len(v.Failures) > 0, "failures", "What failed")
+	add(!v.NoCells, "cells", "Cells")
+	add(true, "repeat", "How to repeat it")
 }
 
 // answer is a comparison, or several, in a sentence. Tag is the verdict of one;
@@ -86,6 +117,7 @@ type shownPicture struct {
 // How much the page shows before it refers to the files.
 const (
 	mostAnswers  = 20
+	mostOpen     = 3 // answers below the headline; the others are folded
 	mostOfCells  = 8
 	mostFailures = 20
 	mostNames    = 6
@@ -125,6 +157,7 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	if v.Thresholds, err = analysis.Thresholds(e); err != nil {
 		return nil, err
 	}
+	v.contents()
 	if v.SourceName, v.Source, err = e.Source(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -174,16 +207,23 @@ func (v *view) answers(e *record.Experiment, told []analysis.Told) error {
 	}
 	said := len(v.Answers)
 	v.NoCells = analysis.Whole(e, told)
+	if v.Headline, err = analysis.HeadlineOf(e, rows, told); err != nil {
+		return err
+	}
 	answers, more, err := analysis.Conclusions(e, rows, mostAnswers)
 	if err != nil {
 		return err
 	}
-	for _, a := range answers {
+	for _, a := range analysis.Foremost(answers, mostOpen) {
 		tag := a.Verdict
-		if a.Rows > 1 {
+		if a.Rows > 1 || a.Alone {
 			tag = "" // the text has the numbers
 		}
-		v.Answers = append(v.Answers, answer{a.Text, tag, kind(a.Verdict)})
+		colour := kind(a.Verdict)
+		if a.Alone { // one run of each is no test
+			colour = kind("")
+		}
+		v.Answers = append(v.Answers, answer{a.Text, tag, colour})
 		v.Joined = v.Joined || a.Joined()
 	}
 	v.MoreAnswers = more
@@ -194,6 +234,10 @@ func (v *view) answers(e *record.Experiment, told []analysis.Told) error {
 		v.NoAnswer = "No cell is complete yet."
 	case len(rows) == 0:
 		v.NoAnswer = "There is nothing to compare: the experiment has one policy, or names no baseline."
+	}
+	v.Answers = slices.DeleteFunc(v.Answers, func(a answer) bool { return a.Text == v.Headline.Sentence })
+	if n := len(v.Answers); n > mostOpen {
+		v.Answers, v.Folded = v.Answers[:mostOpen], v.Answers[mostOpen:]
 	}
 	return nil
 }
@@ -246,8 +290,16 @@ func (v *view) cells(e *record.Experiment) {
 	metrics := slices.DeleteFunc(measure.ShownIn(measure.InCells), func(m measure.Metric) bool { // those known nowhere
 		return !slices.ContainsFunc(e.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })
 	})
+	var units []tell.Unit
 	for _, m := range metrics {
-		v.Cells.Columns = append(v.Cells.Columns, tell.Column{Name: m.Label(), Kind: tell.AsNumber, Metric: m.Name})
+		var values []float64
+		for _, c := range e.Cells {
+			values = append(values, m.Of(&c.Metrics))
+		}
+		u := tell.UnitFor(m.Unit, values...)
+		units = append(units, u)
+		v.Cells.Columns = append(v.Cells.Columns,
+			tell.Column{Name: u.Label(m.Title), Kind: tell.AsNumber, Metric: m.Name})
 	}
 	v.MoreCells = max(0, len(e.Plan.Cells)-mostCells)
 	done := map[string]record.Cell{}
@@ -260,10 +312,10 @@ func (v *view) cells(e *record.Experiment) {
 		if ok {
 			row[1] = c.State
 		}
-		for _, m := range metrics {
+		for i, m := range metrics {
 			text := ""
 			if ok {
-				text = tell.Number(m.Of(&c.Metrics))
+				text = units[i].Number(m.Of(&c.Metrics))
 			}
 			row = append(row, text)
 		}

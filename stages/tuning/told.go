@@ -248,7 +248,7 @@ var _ = analysis.Register(analysis.Part{
 	Tell: func(e *record.Experiment) (tell.Section, error) {
 		t, said := told(e)
 		return tell.Section{
-			Answers: said, Terminal: []tell.Item{{Sentences: said, Tight: true}}, Report: []tell.Item{{Table: t, Folded: true,
+			Answers: said, Terminal: []tell.Item{{Sentences: said}}, Report: []tell.Item{{Table: t, Folded: true,
 				Note: "All trials are in trials.csv. The intervals are of the median, by order statistics; a run that did not " +
 					"come within 10% of the best counts as one that takes for ever."}},
 		}, nil

@@ -99,8 +99,15 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		}
 		return p.JSON(summary)
 	}
+	headline, err := analysis.HeadlineOf(e, comparisons, told)
+	if err != nil {
+		return err
+	}
+	if err := p.Headline(e.Plan.Description, headline); err != nil {
+		return err
+	}
 	slices.SortStableFunc(told, func(a, b analysis.Told) int { return a.OnTerminal - b.OnTerminal })
-	if err := p.parts(told, 0, analysis.Policies); err != nil {
+	if err := p.parts(told, 0, analysis.Policies, headline.Sentence); err != nil {
 		return err
 	}
 	if analysis.Whole(e, told) {
@@ -108,22 +115,24 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		return nil
 	}
 	full, chosen := analysis.BestTable(e, mostRows)
-	if len(e.Plan.Cells) > 0 || len(full.Rows) > 0 { // a file that only tunes has no policies to show
+	switch {
+	case len(full.Rows) == 0 || len(full.Rows) == len(headline.Table.Rows): // it has these metrics
+	case len(full.Rows) > mostRows || chosen != "":
+		fmt.Fprintf(p.Out, "\nThe means of all variants are in the report and in %s.\n", record.Metrics.File)
+	default:
+		fmt.Fprintln(p.Out)
 		t := narrow(full, p.Out)
 		if err := t.Write(p.Out, "", p.Color); err != nil {
 			return fmt.Errorf("print summary: %w", err)
 		}
 	}
-	if chosen != "" {
-		fmt.Fprintln(p.Out, chosen)
-	}
-	if err := p.parts(told, analysis.Policies, analysis.Verdicts); err != nil {
+	if err := p.parts(told, analysis.Policies, analysis.Verdicts, headline.Sentence); err != nil {
 		return err
 	}
-	if err := p.answers(e, comparisons); err != nil {
+	if err := p.answers(e, comparisons, headline.Sentence); err != nil {
 		return err
 	}
-	if err := p.parts(told, analysis.Verdicts, math.MaxInt); err != nil {
+	if err := p.parts(told, analysis.Verdicts, math.MaxInt, headline.Sentence); err != nil {
 		return err
 	}
 	if len(thresholds) > 0 {
@@ -141,17 +150,42 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	return nil
 }
 
-// parts prints the registered parts that stand from a place on.
-func (p *Printer) parts(told []analysis.Told, from, below int) error {
+// Headline prints the question of an experiment, and its answer.
+func (p *Printer) Headline(question string, h tell.Headline) error {
+	if question != "" {
+		fmt.Fprintln(p.Out, p.Paint(tell.Dim, question))
+	}
+	if h.Sentence != "" {
+		fmt.Fprintln(p.Out, p.Paint(tell.Bold, h.Sentence))
+	}
+	if len(h.Table.Rows) > 0 {
+		fmt.Fprintln(p.Out)
+		t := narrow(h.Table, p.Out)
+		if err := t.Write(p.Out, "", p.Color); err != nil {
+			return fmt.Errorf("print headline: %w", err)
+		}
+	}
+	if h.Note != "" {
+		fmt.Fprintln(p.Out, h.Note)
+	}
+	return nil
+}
+
+// parts prints the registered parts that stand from a place on, without a sentence that is printed already.
+func (p *Printer) parts(told []analysis.Told, from, below int, printed string) error {
 	for _, t := range told {
 		if t.OnTerminal < from || t.OnTerminal >= below {
 			continue
 		}
 		for _, item := range t.Terminal {
+			sentences := slices.DeleteFunc(slices.Clone(item.Sentences), func(s string) bool { return s == printed })
+			if len(sentences) == 0 && len(item.Table.Rows) == 0 {
+				continue
+			}
 			if !item.Tight {
 				fmt.Fprintln(p.Out)
 			}
-			for _, text := range item.Sentences {
+			for _, text := range sentences {
 				fmt.Fprintln(p.Out, text)
 			}
 			if len(item.Table.Rows) > 0 {
@@ -166,8 +200,13 @@ func (p *Printer) parts(told []analysis.Told, from, below int) error {
 }
 
 // answers prints the results of the comparisons as sentences.
-func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow) error {
-	answers, more, err := analysis.Conclusions(e, rows, mostAnswers)
+func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow, printed string) error {
+	all, more, err := analysis.Conclusions(e, rows, len(rows)+mostAnswers)
+	all = slices.DeleteFunc(all, func(a analysis.Answer) bool { return a.Text == printed })
+	answers := analysis.Foremost(all, mostAnswers)
+	if len(answers) > mostAnswers {
+		answers, more = answers[:mostAnswers], more+len(answers)-mostAnswers
+	}
 	if err != nil || len(answers) == 0 {
 		return err
 	}
@@ -218,8 +257,8 @@ func cellsDone(o *pipeline.Outcome) string {
 
 // The most rows and sentences that a summary has; the files have all.
 const (
-	mostRows    = 40
-	mostAnswers = 20
+	mostRows    = 16
+	mostAnswers = 3
 )
 
 // fileWidth is the greatest width of a table that is not for a terminal.

@@ -1,0 +1,657 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// mostHeadlineRows bounds the table of a headline.
+const mostHeadlineRows = 8
+
+// HeadlineOf answers the question of an experiment in a sentence, with a small table. What is compared says it; without
+// comparisons a part does (tell.Section.Headline, or its first sentence), else the means.
+func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, told []Told) (tell.Headline, error) {
+	variants := Variants(e)
+	so := ""
+	if !e.Complete() {
+		so = fmt.Sprintf("So far, with %d of %d cells: ", len(e.Cells), len(e.Plan.Cells))
+	}
+	questions := questions(e, variants, rows)
+	if len(e.Cells) == 0 {
+		questions, variants = nil, nil
+	}
+	if len(questions) == 0 {
+		for _, t := range told {
+			if t.Headline.Sentence != "" {
+				return t.Headline, nil
+			}
+		}
+		if len(variants) > 0 && len(e.Plan.Compares) == 0 {
+			return tell.Headline{Sentence: so + firstSentence(e, variants, told), Table: means(e, variants)}, nil
+		}
+		return tell.Headline{Sentence: firstOf(e, told)}, nil
+	}
+	leaders, err := Leaders(e)
+	if err != nil {
+		return tell.Headline{}, err
+	}
+	var clauses []string
+	for i, q := range questions[:min(len(questions), mostClauses)] {
+		clause := q.clause(e.Plan, leaders, i == 0)
+		if i == 0 {
+			lost, err := q.losers(e)
+			if err != nil {
+				return tell.Headline{}, err
+			}
+			clause += lost
+		}
+		clauses = append(clauses, clause)
+	}
+	text := strings.Join(clauses, "; ") + "."
+	if so == "" && !slices.ContainsFunc(questions[0].entries, func(o entry) bool { return strings.HasPrefix(text, o.name) }) {
+		text = upper(text)
+	}
+	t, note := questions[0].table(e)
+	return tell.Headline{Sentence: so + text, Table: t, Note: note}, nil
+}
+
+// mostClauses is the number of questions that one sentence answers.
+const mostClauses = 3
+
+// firstOf is the first sentence that a part gives as the answer of an experiment without comparisons.
+func firstOf(e *record.Experiment, told []Told) string {
+	for _, t := range told {
+		if t.Whole && len(e.Plan.Cells) > 0 {
+			continue // it is about something else than the cells
+		}
+		if len(t.Answers) > 0 {
+			return t.Answers[0]
+		}
+		for _, item := range t.Report {
+			if item.Answer && len(item.Sentences) > 0 {
+				return item.Sentences[0]
+			}
+		}
+	}
+	return ""
+}
+
+// firstSentence is firstOf, or the range of the means where no part has an answer.
+func firstSentence(e *record.Experiment, variants []Variant, told []Told) string {
+	if text := firstOf(e, told); text != "" {
+		return text
+	}
+	m := ranking(e.Plan)
+	best, worst := math.NaN(), math.NaN()
+	var first, last string
+	for _, i := range ranked(meansOf(variants, m), m) {
+		if v := meansOf(variants, m)[i]; stats.Finite(v) {
+			if math.IsNaN(best) {
+				best, first = v, variants[i].Label+placed(e.Plan, variants[i].Workload, variants[i].Hardware)
+			}
+			worst, last = v, variants[i].Label+placed(e.Plan, variants[i].Workload, variants[i].Hardware)
+		}
+	}
+	switch {
+	case first == "":
+		return "No job finished."
+	case first == last:
+		return fmt.Sprintf("%s: %s %s.", first, m.Title, tell.WithUnit(best, m.Unit))
+	}
+	return fmt.Sprintf("%s was from %s (%s) to %s (%s); no comparison is asked for.", upper(m.Title),
+		tell.WithUnit(best, m.Unit), first, tell.WithUnit(worst, m.Unit), last)
+}
+
+// means is the table of an experiment that compares nothing.
+func means(e *record.Experiment, variants []Variant) tell.Table {
+	best, _ := Best(e.Plan, variants, mostHeadlineRows)
+	return summary(e, SummaryOf(e.Plan, best))
+}
+
+func meansOf(variants []Variant, m measure.Metric) []float64 {
+	out := make([]float64, len(variants))
+	for i, v := range variants {
+		out[i] = stats.MeanInterval(v.Values(m), DefaultLevel).Mean
+	}
+	return out
+}
+
+// question is what compare blocks with one baseline ask: which of the others is better, in each setting.
+type question struct {
+	record.Compare
+	metric  measure.Metric
+	others  []measure.Metric // that are compared, too
+	fields  []Field
+	entries []entry // the best first
+}
+
+// entry is one of the things that are compared: a policy, or the value of an axis. It has a place for each field.
+type entry struct {
+	name  string
+	base  bool
+	at    []*Variant               // nil where it is not in the field
+	rows  []*record.ComparisonRow  // of the metric, against the baseline; nil where there is none
+	other [][]record.ComparisonRow // of the other metrics
+	mean  []stats.Interval
+	score float64
+}
+
+// questions are those of the compare blocks, in their order.
+func questions(e *record.Experiment, variants []Variant, rows []record.ComparisonRow) (out []question) {
+	for _, c := range e.Plan.Compares {
+		m, ok := measure.MetricByName(c.Metric)
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(out, func(q question) bool {
+			return q.Baseline == c.Baseline && slices.Equal(q.At, c.At)
+		})
+		if i < 0 {
+			c.By = ""
+			q := question{Compare: c, metric: m, fields: fields(variants, c)}
+			out = append(out, q)
+		} else if q := &out[i]; m.Name != q.metric.Name {
+			q.others = append(q.others, m)
+		}
+	}
+	known := map[string][]record.ComparisonRow{}
+	for _, r := range rows {
+		if r.By == "" {
+			k := pairKey(r.CandidatePolicy, r.CandidateAxes, r.Workload, r.Hardware, r.BaselinePolicy, r.BaselineAxes,
+				cmp.Or(r.BaselineWorkload, r.Workload), cmp.Or(r.BaselineHardware, r.Hardware))
+			known[k] = append(known[k], r)
+		}
+	}
+	for i := range out {
+		out[i].enter(known)
+	}
+	return slices.DeleteFunc(out, func(q question) bool { return len(q.entries) < 2 })
+}
+
+func pairKey(policy string, axes []record.Setting, workload, hardware string, base string, at []record.Setting,
+	baseWorkload, baseHardware string,
+) string {
+	return strings.Join([]string{policy, record.AxesLabel(axes), workload, hardware, base, record.AxesLabel(at),
+		baseWorkload, baseHardware}, "\n")
+}
+
+// enter fills in the entries from the fields and the comparisons.
+func (q *question) enter(known map[string][]record.ComparisonRow) {
+	n := len(q.fields)
+	for i, f := range q.fields {
+		at := slices.IndexFunc(f.Variants, q.isBase)
+		if at < 0 {
+			continue
+		}
+		base := f.Variants[at]
+		for k := range f.Variants {
+			v := &f.Variants[k]
+			name := f.name(*v)
+			j := slices.IndexFunc(q.entries, func(o entry) bool { return o.name == name })
+			if j < 0 {
+				j = len(q.entries)
+				q.entries = append(q.entries, entry{name: name, base: q.isBase(*v), at: make([]*Variant, n),
+					rows: make([]*record.ComparisonRow, n), other: make([][]record.ComparisonRow, n),
+					mean: slices.Repeat([]stats.Interval{{Mean: math.NaN()}}, n)})
+			}
+			o := &q.entries[j]
+			values := v.Values(q.metric)
+			o.at[i], o.mean[i] = v, above(stats.MeanInterval(values, DefaultLevel), values)
+			for _, r := range known[pairKey(v.Policy, v.Axes, v.Workload, v.Hardware, base.Policy, base.Axes, base.Workload,
+				base.Hardware)] {
+				switch {
+				case r.Metric == q.metric.Name && o.rows[i] == nil:
+					o.rows[i] = &r
+				case r.Metric != q.metric.Name:
+					o.other[i] = append(o.other[i], r)
+				}
+			}
+		}
+	}
+	q.rank()
+}
+
+func (q *question) isBase(v Variant) bool {
+	if q.At == nil {
+		return v.Policy == q.Baseline
+	}
+	return v.at(q.At) && (q.Baseline == "" || v.Policy == q.Baseline)
+}
+
+// rank puts the best entries first: those with the best mean, where each field counts as much as any other.
+func (q *question) rank() {
+	sums := make([]stats.Mean, len(q.entries))
+	for i := range q.fields {
+		most := 0.0
+		for _, o := range q.entries {
+			if v := o.mean[i].Mean; stats.Finite(v) {
+				most = max(most, math.Abs(v))
+			}
+		}
+		for k, o := range q.entries {
+			if v := o.mean[i].Mean; stats.Finite(v) && most > 0 {
+				sums[k].Add(v / most)
+			}
+		}
+	}
+	for k := range q.entries {
+		q.entries[k].score = sums[k].Value()
+	}
+	slices.SortStableFunc(q.entries, func(a, b entry) int {
+		x, y := a.score, b.score
+		if math.IsNaN(x) || math.IsNaN(y) || q.metric.HigherBetter {
+			return cmp.Compare(y, x) // NaN is below all numbers
+		}
+		return cmp.Compare(x, y)
+	})
+}
+
+// base is the entry of the baseline.
+func (q *question) base() *entry {
+	return &q.entries[max(0, slices.IndexFunc(q.entries, func(o entry) bool { return o.base }))]
+}
+
+// candidates are the other entries.
+func (q *question) candidates() (out []entry) {
+	for _, o := range q.entries {
+		if !o.base {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// verdicts counts the fields in which an entry has each verdict, and those in which it is compared.
+func (o *entry) verdicts() (times map[string]int, of int) {
+	times = map[string]int{}
+	for _, r := range o.rows {
+		if r != nil {
+			times[r.Verdict]++
+			of++
+		}
+	}
+	return times, of
+}
+
+// alone reports whether nothing stands behind the answer but one run of each.
+func (q *question) alone() bool {
+	for _, o := range q.entries {
+		for _, r := range o.rows {
+			if r != nil && r.Method != record.OneRun {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// onThis is what an answer without replicates holds for: "on this log".
+func (q *question) onThis(p record.Plan) string {
+	if len(q.fields) > 0 && isLog(p, q.fields[0].Variants[0].Workload) {
+		return "on this log"
+	}
+	return "in one run each"
+}
+
+// clause answers the question in a clause. The first one has figures.
+func (q *question) clause(p record.Plan, leaders []Leader, first bool) string {
+	candidates := q.candidates()
+	here := slices.DeleteFunc(slices.Clone(leaders), func(l Leader) bool {
+		return l.Metric.Name != q.metric.Name || !slices.Equal(l.Axes, q.fields[0].axes)
+	})
+	begin := ""
+	if q.alone() {
+		begin = q.onThis(p) + ", "
+	}
+	few := 0
+	for _, o := range candidates {
+		times, of := o.verdicts()
+		if of > 0 && times[record.NotEnoughReplicates] < of {
+			few++
+		}
+	}
+	switch {
+	case few == 0:
+		return q.undecided(candidates)
+	case len(candidates) == 1 && len(q.fields) == 1 && candidates[0].rows[0] != nil:
+		text := strings.TrimSuffix(Comparison(p, *candidates[0].rows[0]), ".")
+		if !first && text != "" { // inside of a sentence
+			return strings.ToLower(text[:1]) + text[1:]
+		}
+		return text
+	case len(here) > 0 && len(here) == len(q.fields) && len(q.fields) <= mostSettings && (first || len(q.fields) == 1):
+		return begin + q.best(p, here)
+	case len(candidates) <= mostClauses:
+		return begin + q.counts(p, candidates)
+	}
+	return begin + q.extremes(p, candidates)
+}
+
+// undecided says what was seen where there are too few replicates for a verdict.
+func (q *question) undecided(candidates []entry) string {
+	best, base := q.entries[0], q.base()
+	why := "too few replicates"
+	for _, o := range candidates {
+		for _, r := range o.rows {
+			if r != nil {
+				why = tooFew(*r)
+			}
+		}
+	}
+	text := fmt.Sprintf("no verdict on %s (%s)", q.metric.Title, why)
+	if len(q.fields) == 1 && stats.Finite(best.mean[0].Mean) {
+		text += fmt.Sprintf(": seen were %s under %s", tell.WithUnit(best.mean[0].Mean, q.metric.Unit), best.name)
+		if !best.base {
+			text += fmt.Sprintf(" and %s under %s", tell.WithUnit(base.mean[0].Mean, q.metric.Unit), base.name)
+		}
+	}
+	return text
+}
+
+// best says which entries were the best in a few settings: "srtf had the lowest mean JCT, 3.1 min, −34% against fcfs",
+// "a had the lowest mean JCT at load 0.5 and 0.7, b at 0.9". Those come first that are the best, or not measurably worse,
+// in the most settings.
+func (q *question) best(p record.Plan, here []Leader) string {
+	extreme := strings.Replace(strings.ToLower(extreme(here[0])), strings.ToLower(q.metric.Title), q.metric.Title, 1)
+	axis := soleSetting(p, here)
+	left := here
+	var parts []string
+	for len(left) > 0 {
+		var name string
+		var won []Leader
+		for _, o := range q.entries {
+			if w := wonBy(o.name, left); len(w) > len(won) {
+				name, won = o.name, w
+			}
+		}
+		if len(won) == 0 { // a name that is no entry
+			name, won = left[0].Name, left[:1]
+		}
+		left = slices.DeleteFunc(slices.Clone(left), func(l Leader) bool { return slices.Contains(wonNames(l), name) })
+		part := name
+		if len(parts) == 0 {
+			part += " had the " + extreme
+		}
+		part += q.winnings(p, name, won, here, axis, len(parts) == 0)
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// wonNames are the best of a setting and those from which it did not differ.
+func wonNames(l Leader) []string { return append([]string{l.Name}, l.Alike...) }
+
+// wonBy are the settings in which an entry was among the best.
+func wonBy(name string, leaders []Leader) (won []Leader) {
+	for _, l := range leaders {
+		if slices.Contains(wonNames(l), name) {
+			won = append(won, l)
+		}
+	}
+	return won
+}
+
+// winnings says where an entry was the best, what it reached, and which others were as good in all of these settings.
+func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis string, first bool) string {
+	var where []string
+	for _, l := range won {
+		if axis != "" {
+			where = append(where, l.Setting[0].Value)
+		} else if s := strings.TrimSpace(settingOf(p, l)); s != "" {
+			where = append(where, s)
+		}
+	}
+	text := ""
+	switch {
+	case len(all) == 1:
+	case len(won) == len(all) && axis != "":
+		text = fmt.Sprintf(" at all %d values of %s", len(all), axis)
+	case len(won) == len(all):
+		text = fmt.Sprintf(" in all %d settings", len(all))
+	case axis != "" && first:
+		text = " at " + axis + " " + tell.Listed(where)
+	case axis != "":
+		text = " at " + tell.Listed(where)
+	case len(where) > 0:
+		text = " " + tell.Listed(where)
+	}
+	i := slices.IndexFunc(q.entries, func(o entry) bool { return o.name == name })
+	if i < 0 {
+		return text
+	}
+	o := q.entries[i]
+	low, high := math.Inf(1), math.Inf(-1)
+	var rows []*record.ComparisonRow
+	for k, f := range q.fields {
+		if slices.ContainsFunc(won, func(l Leader) bool { return l.in(f) }) {
+			low, high = min(low, o.mean[k].Mean), max(high, o.mean[k].Mean)
+			rows = append(rows, o.rows[k])
+		}
+	}
+	var notes []string
+	if stats.Finite(low) {
+		notes = append(notes, tell.Between(low, high, q.metric.Unit))
+	}
+	if o.base {
+		notes = append(notes, "the baseline")
+	} else if change := changeOf(rows); change != "" {
+		notes = append(notes, change+" against "+q.base().name)
+	}
+	var alike []string
+	for _, other := range q.entries {
+		if other.name != name && len(wonBy(other.name, won)) == len(won) {
+			alike = append(alike, other.name)
+		}
+	}
+	if len(alike) > 0 {
+		said := "no difference detected from "
+		if won[0].Method == record.OneRun {
+			said = "the same as "
+		}
+		notes = append(notes, said+someNames(alike))
+	} else if slices.ContainsFunc(won, func(l Leader) bool { return l.Name != name }) {
+		notes = append(notes, "in some not measurably better than others")
+	}
+	return text + " (" + strings.Join(notes, "; ") + ")"
+}
+
+// in reports whether a leader is that of a field.
+func (l *Leader) in(f Field) bool {
+	v := f.Variants[0]
+	return slices.Equal(l.Setting, f.Setting) && (l.Workload == v.Workload || slices.Contains(f.axes, "workload")) &&
+		(l.Hardware == "" || l.Hardware == v.Hardware) && (l.Policy == "" || l.Policy == v.Policy)
+}
+
+// changeOf is the range of the changes of comparisons in which a difference was detected.
+func changeOf(rows []*record.ComparisonRow) string {
+	low, high, n := math.Inf(1), math.Inf(-1), 0
+	for _, r := range rows {
+		if r != nil && (r.Verdict == record.Better || r.Verdict == record.Worse) && stats.Finite(r.Ratio) {
+			low, high, n = min(low, r.Ratio), max(high, r.Ratio), n+1
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return changes(low, high)
+}
+
+// counts says in how many settings each of a few entries was better and worse than the baseline.
+func (q *question) counts(p record.Plan, candidates []entry) string {
+	var parts []string
+	for _, o := range candidates {
+		text := o.name + " was " + verdictsOf(&o, q.alone())
+		if change := changeOf(o.rows); change != "" {
+			text += " (" + change + ")"
+		}
+		parts = append(parts, text)
+	}
+	return fmt.Sprintf("against %s, in %s: %s", q.base().name, q.metric.Title, strings.Join(parts, ", "))
+}
+
+// verdictsOf is "better in 7 of 9 settings, worse in 1", or the verdict where there is one setting.
+func verdictsOf(o *entry, alone bool) string {
+	times, of := o.verdicts()
+	if of == 1 {
+		for _, r := range o.rows {
+			if r != nil {
+				return Said(*r)
+			}
+		}
+	}
+	var parts []string
+	for _, v := range []string{record.Better, record.Worse} {
+		if n := times[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s in %d", v, n))
+		}
+	}
+	if len(parts) == 0 {
+		if alone {
+			return fmt.Sprintf("the same in all %d settings", of)
+		}
+		return fmt.Sprintf("not measurably different in any of %d settings", of)
+	}
+	parts[0] += fmt.Sprintf(" of %d settings", of)
+	return strings.Join(parts, ", ")
+}
+
+// extremes says how far the best and the worst of many comparisons are from the baseline.
+func (q *question) extremes(p record.Plan, candidates []entry) string {
+	var best, worst *record.ComparisonRow
+	of, differ := 0, 0
+	for _, o := range candidates {
+		for _, r := range o.rows {
+			if r == nil {
+				continue
+			}
+			of++
+			if r.Verdict != record.Better && r.Verdict != record.Worse || !stats.Finite(r.Ratio) {
+				continue
+			}
+			differ++
+			if r.Verdict == record.Better && (best == nil || (r.Ratio > best.Ratio) == q.metric.HigherBetter) {
+				best = r
+			}
+			if r.Verdict == record.Worse && (worst == nil || (r.Ratio < worst.Ratio) == q.metric.HigherBetter) {
+				worst = r
+			}
+		}
+	}
+	text := fmt.Sprintf("against %s, %s differed in %d of %s", q.base().name, q.metric.Title, differ,
+		schema.Plural(of, "comparison"))
+	var parts []string
+	for _, x := range []struct {
+		r    *record.ComparisonRow
+		word string
+	}{{best, "best"}, {worst, "worst"}} {
+		if x.r != nil {
+			candidate, _, where := names(p, *x.r)
+			parts = append(parts, fmt.Sprintf("%s with %s%s (%s)", x.word, candidate, where, changes(x.r.Ratio, x.r.Ratio)))
+		}
+	}
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	return text
+}
+
+// losers names who is worse off under the best candidate than under the baseline: other metrics that are compared, and
+// groups of jobs. It looks at no groups where there are many settings.
+func (q *question) losers(e *record.Experiment) (string, error) {
+	candidates := q.candidates()
+	if len(candidates) == 0 {
+		return "", nil
+	}
+	best, text := candidates[0], ""
+	for _, m := range q.others {
+		low, high, n := math.Inf(1), math.Inf(-1), 0
+		for _, rows := range best.other {
+			for _, r := range rows {
+				if r.Metric == m.Name && r.Verdict == record.Worse && stats.Finite(r.Ratio) {
+					low, high, n = min(low, r.Ratio), max(high, r.Ratio), n+1
+				}
+			}
+		}
+		if n > 0 {
+			text += fmt.Sprintf("; but %s of %s %s", m.Title, best.name, changes(low, high))
+		}
+	}
+	times, _ := best.verdicts()
+	if !q.metric.Grouped || len(q.fields) > mostSettings || times[record.Better] == 0 {
+		return text, nil
+	}
+	groups, err := q.byGroups(e, best)
+	return text + groups, err
+}
+
+// byGroups says in how many groups of jobs an entry is better than the baseline, and where it is worse the most: of the
+// way to divide jobs in which a group is worse by the most.
+func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
+	text, most := "", 0.0
+	for _, g := range measure.Groupings() {
+		var names []string
+		better, worse := map[string]int{}, map[string]int{}
+		worst, where := map[string]float64{}, map[string]string{}
+		for i, f := range q.fields {
+			at := slices.IndexFunc(f.Variants, q.isBase)
+			if at < 0 || best.at[i] == nil {
+				continue
+			}
+			c := q.Compare
+			c.By, c.Block = g.Name, 0
+			rows, err := compareWith(e, f.Variants[at], []Variant{*best.at[i]}, q.metric, c)
+			if err != nil {
+				return "", err
+			}
+			for _, r := range rows {
+				names = include(names, r.Group)
+				switch r.Verdict {
+				case record.Better:
+					better[r.Group]++
+				case record.Worse:
+					worse[r.Group]++
+					if loss := math.Abs(r.Ratio - 1); stats.Finite(loss) && loss > worst[r.Group] {
+						worst[r.Group], where[r.Group] = loss, ""
+						if len(q.fields) > 1 {
+							where[r.Group] = " " + q.where(e.Plan, f)
+						}
+					}
+				}
+			}
+		}
+		loser, wins := "", 0
+		for _, name := range names {
+			if worst[name] > worst[loser] {
+				loser = name
+			}
+			if better[name] > worse[name] {
+				wins++
+			}
+		}
+		if loss := worst[loser]; loss > max(most, leastLoss) {
+			most = loss
+			sign := 1.0
+			if q.metric.HigherBetter {
+				sign = -1
+			}
+			text = fmt.Sprintf("; by %s better for %d of %d, worse for %s (%s%s)", g.Name, wins, len(names),
+				GroupName(g.Name, loser), tell.Signed(sign*loss), where[loser])
+			if others := len(worst) - 1; others > 0 {
+				text = strings.TrimSuffix(text, ")") + fmt.Sprintf("; %d more)", others)
+			}
+		}
+	}
+	return text, nil
+}
+
+// leastLoss is the least share by which a group has to be worse off to be named.
+const leastLoss = 0.005
