@@ -222,10 +222,7 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 		}
 		switch {
 		case len(points) == len(rows):
-			all := fmt.Sprintf("all %d", len(rows))
-			if len(rows) == 2 {
-				all = "both"
-			}
+			all := allOf(len(rows))
 			part += " in " + all + " comparisons"
 			if axis != "" {
 				part = strings.Replace(part, " in "+all+" comparisons", " at "+all+" values of "+axis, 1)

@@ -309,7 +309,7 @@ func (q *question) clause(p record.Plan, leaders []Leader, first bool) string {
 		return l.Metric.Name != q.metric.Name || !slices.Equal(l.Axes, q.fields[0].axes)
 	})
 	begin := ""
-	if q.alone() {
+	if first && q.alone() {
 		begin = q.onThis(p) + ", "
 	}
 	few := 0
@@ -414,9 +414,9 @@ func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis 
 	switch {
 	case len(all) == 1:
 	case len(won) == len(all) && axis != "":
-		text = fmt.Sprintf(" at all %d values of %s", len(all), axis)
+		text = fmt.Sprintf(" at %s values of %s", allOf(len(all)), axis)
 	case len(won) == len(all):
-		text = fmt.Sprintf(" in all %d settings", len(all))
+		text = fmt.Sprintf(" in %s settings", allOf(len(all)))
 	case axis != "" && first:
 		text = " at " + axis + " " + tell.Listed(where)
 	case axis != "":
@@ -462,6 +462,14 @@ func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis 
 		notes = append(notes, "in some not measurably better than others")
 	}
 	return text + " (" + strings.Join(notes, "; ") + ")"
+}
+
+// allOf is "both" or "all 3".
+func allOf(n int) string {
+	if n == 2 {
+		return "both"
+	}
+	return fmt.Sprintf("all %d", n)
 }
 
 // in reports whether a leader is that of a field.
@@ -571,18 +579,20 @@ func (q *question) losers(e *record.Experiment) (string, error) {
 	if len(candidates) == 0 {
 		return "", nil
 	}
+	if q.entries[0].base {
+		return q.priceOfBase(candidates), nil
+	}
 	best, text := candidates[0], ""
+	var price []string
 	for _, m := range q.others {
-		low, high, n := math.Inf(1), math.Inf(-1), 0
-		for _, rows := range best.other {
-			for _, r := range rows {
-				if r.Metric == m.Name && r.Verdict == record.Worse && stats.Finite(r.Ratio) {
-					low, high, n = min(low, r.Ratio), max(high, r.Ratio), n+1
-				}
-			}
+		if change := best.changeIn(m, record.Worse); change != "" {
+			price = append(price, m.Title+" "+change)
 		}
-		if n > 0 {
-			text += fmt.Sprintf("; but %s of %s %s", m.Title, best.name, changes(low, high))
+	}
+	if len(price) > 0 {
+		text = "; but " + tell.Listed(price)
+		if len(q.fields) > 1 {
+			text += " under " + best.name
 		}
 	}
 	times, _ := best.verdicts()
@@ -593,10 +603,43 @@ func (q *question) losers(e *record.Experiment) (string, error) {
 	return text + groups, err
 }
 
+// changeIn is the range of the changes in another metric where they have a verdict; "" where none has.
+func (o *entry) changeIn(m measure.Metric, verdict string) string {
+	var rows []*record.ComparisonRow
+	for _, list := range o.other {
+		for _, r := range list {
+			if r.Metric == m.Name && r.Verdict == verdict {
+				rows = append(rows, &r)
+			}
+		}
+	}
+	return changeOf(rows)
+}
+
+// priceOfBase names what is better elsewhere in other metrics, where the baseline is the best.
+func (q *question) priceOfBase(candidates []entry) string {
+	var price []string
+	for _, m := range q.others {
+		for _, o := range candidates {
+			if change := o.changeIn(m, record.Better); change != "" {
+				price = append(price, fmt.Sprintf("%s of %s is %s", m.Title, o.name, change))
+				break
+			}
+		}
+	}
+	if len(price) == 0 {
+		return ""
+	}
+	return "; but " + tell.Listed(price)
+}
+
 // byGroups says in how many groups of jobs an entry is better than the baseline, and where it is worse the most: of the
 // way to divide jobs in which a group is worse by the most.
 func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
-	text, most := "", 0.0
+	text, most, mostly := "", 0.0, ""
+	if len(q.fields) > 1 {
+		mostly = " in most settings"
+	}
 	for _, g := range measure.Groupings() {
 		var names []string
 		better, worse := map[string]int{}, map[string]int{}
@@ -643,7 +686,7 @@ func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 			if q.metric.HigherBetter {
 				sign = -1
 			}
-			text = fmt.Sprintf("; by %s better for %d of %d, worse for %s (%s%s)", g.Name, wins, len(names),
+			text = fmt.Sprintf("; by %s better for %d of %d%s, worse for %s (%s%s)", g.Name, wins, len(names), mostly,
 				GroupName(g.Name, loser), tell.Signed(sign*loss), where[loser])
 			if others := len(worst) - 1; others > 0 {
 				text = strings.TrimSuffix(text, ")") + fmt.Sprintf("; %d more)", others)
