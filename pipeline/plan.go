@@ -259,6 +259,14 @@ func (e *everything) Next(over func(string) (record.Cell, bool)) (cells []*reali
 	return append(cells, trials...), err
 }
 
+// Ahead implements stages.Pipeline.
+func (p *Plan) Ahead() int {
+	if e, ok := p.source.(*everything); ok {
+		return e.searches.ahead()
+	}
+	return 0
+}
+
 // over reads what a cell left that is complete.
 func (p *Plan) over(cell string) (c record.Cell, ok bool) {
 	if at, ok := p.sharded(cell); ok {

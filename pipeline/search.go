@@ -92,6 +92,24 @@ func (u *searches) Next(over func(string) (record.Cell, bool)) ([]*realise.Cell,
 	return cells, nil
 }
 
+// ahead counts the trials that may follow.
+func (u *searches) ahead() (n int) {
+	for _, s := range u.all {
+		if !s.over {
+			n += max(0, s.most()-s.made)
+		}
+	}
+	return n
+}
+
+// most is the number of trials that a search makes at most.
+func (s *search) most() int {
+	if s.t.Mode != "" {
+		return 1
+	}
+	return s.t.Trials
+}
+
 // hear takes in what the last trials came to.
 func (s *search) hear(over func(string) (record.Cell, bool)) error {
 	for _, w := range s.waits {
@@ -103,11 +121,7 @@ func (s *search) hear(over func(string) (record.Cell, bool)) error {
 		s.trials = append(s.trials, tuning.Trial(&s.t.Tuning, w.at, c.Outcome))
 	}
 	s.waits = nil
-	trials := s.t.Trials
-	if s.t.Mode != "" {
-		trials = 1
-	}
-	if s.made >= trials || s.t.LimitSeconds > 0 && s.spent >= s.t.LimitSeconds {
+	if s.made >= s.most() || s.t.LimitSeconds > 0 && s.spent >= s.t.LimitSeconds {
 		s.over = true
 	}
 	return nil

@@ -86,6 +86,8 @@ type Pipeline interface {
 	// Site returns the opened engine of a kind, by its name; nil for those that
 	// are not real.
 	Site(kind string) engine.Site
+	// Ahead counts the cells that may follow from the results so far.
+	Ahead() int
 	// Reused counts the cells that needed no work.
 	Reused() int
 	// Predicted is how long a real cell will take; 0 when that is not known.

@@ -209,6 +209,7 @@ func (m *memory) Description(i int) string { return m.cells[i].Key }
 func (m *memory) Sharded(i int) bool       { return m.cells[i].Simulated }
 func (m *memory) Look() error              { return nil }
 func (m *memory) Reused() int              { return 0 }
+func (m *memory) Ahead() int               { return 0 }
 func (m *memory) Observe(stages.Progress)  {}
 func (m *memory) Begin(i int) (string, error) {
 	if m.Sharded(i) {

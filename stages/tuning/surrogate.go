@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
@@ -50,7 +51,7 @@ const fewestTrials = 4
 func surrogates(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	var out []pictures.Figure
 	for i := range results.Asked.Of(&d.Plan) {
-		l, err := read(d, i)
+		l, err := read(d.Experiment, i)
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +67,7 @@ func surrogates(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 }
 
 // read fits a model to the trials of the first replicate; nil where they are too few.
-func read(d *pictures.Data, tuning int) (*landscape, error) {
+func read(d *record.Experiment, tuning int) (*landscape, error) {
 	t := &results.Asked.Of(&d.Plan)[tuning]
 	l := &landscape{t: t, name: t.Name, space: results.Problem(t, nil, 0).Space, scale: surrogate.Log}
 	if len(results.Asked.Of(&d.Plan)) > 1 {

@@ -3,6 +3,7 @@ package tuning
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -14,13 +15,21 @@ import (
 	"github.com/tfexp/tfexp/scheduler/tuner"
 )
 
-// told are the searches for settings as a table, and what they came to in
-// sentences; both are empty for an experiment without any.
-func told(e *record.Experiment) (t tell.Table, said []string) {
-	rows, err := Tunings.Read(e.Dir) // which has ranks, that take long to find
+// rowsOf are the rows of tunings.csv, which has ranks, that take long to find.
+func rowsOf(e *record.Experiment) []TuningRow {
+	rows, err := Tunings.Read(e.Dir)
 	if err != nil || len(rows) == 0 {
 		_, rows = Rows(e)
 	}
+	return rows
+}
+
+// mostShownTrials bounds the table of trials in the report.
+const mostShownTrials = 200
+
+// told are the searches for settings as a table, and what they came to in
+// sentences; both are empty for an experiment without any.
+func told(e *record.Experiment, rows []TuningRow) (t tell.Table, said []string) {
 	if len(rows) == 0 {
 		return tell.Table{}, nil
 	}
@@ -160,7 +169,7 @@ func tuningSentence(e *record.Experiment, r TuningRow) string {
 
 // costOf is what the trials until then cost, where that is known.
 func costOf(r TuningRow) string {
-	if math.IsNaN(r.CostToBest) {
+	if math.IsNaN(r.CostToBest) || r.CostToBest == 0 {
 		return ""
 	}
 	return ", which cost " + significant(r.CostToBest) + ","
@@ -246,11 +255,28 @@ func unsatisfied(e *record.Experiment, r TuningRow) string {
 var _ = analysis.Register(analysis.Part{
 	Name: "tunings", Title: "Tunings", InReport: 10, OnTerminal: 10,
 	Tell: func(e *record.Experiment) (tell.Section, error) {
-		t, said := told(e)
-		return tell.Section{
-			Answers: said, Terminal: []tell.Item{{Sentences: said}}, Report: []tell.Item{{Table: t, Folded: true,
+		rows := rowsOf(e)
+		t, said := told(e, rows)
+		s := tell.Section{
+			Headline: headline(e, rows, needsFewest(rows)),
+			Answers:  said, Terminal: []tell.Item{{Sentences: said}}, Report: []tell.Item{{Table: t, Folded: true,
 				Note: "All trials are in trials.csv. The intervals are of the median, by order statistics; a run that did not " +
 					"come within 10% of the best counts as one that takes for ever."}},
-		}, nil
+		}
+		for i, one := range results.Asked.Of(&e.Plan) {
+			if slices.ContainsFunc(results.Asked.Of(&e.Plan)[:i], func(o results.Tuning) bool { return o.Same(&one) }) {
+				continue // they search the same
+			}
+			if list := findings(e, &one); len(list) > mostTrialRows {
+				s.Report = append(s.Report, tell.Item{Table: trialsTable(&one, list[:min(len(list), mostShownTrials)]), Folded: true,
+					Note: "The trials of " + one.Name + ", the best first."})
+			}
+			if list := importances(e, &one); len(list) > 1 {
+				s.Report = append(s.Report, tell.Item{Table: importanceTable(list), Note: "Importance of the settings of " + one.Name +
+					": how much the predictions of a model of the trials of the first replicate change when the setting alone is " +
+					"permuted, as a part of the sum."})
+			}
+		}
+		return s, nil
 	},
 })

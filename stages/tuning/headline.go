@@ -1,0 +1,319 @@
+package tuning
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
+	results "github.com/tfexp/tfexp/results/tuning"
+)
+
+// found is a trial that counts, with its value of the objective.
+type found struct {
+	replicate int
+	record.TrialRef
+	outcome  *record.TrialOutcome
+	value    float64 // NaN where it is not known
+	feasible bool
+	missed   float64 // by how much its first constraint is missed, where it is not feasible
+}
+
+// findings are the trials of all searches of the same settings, the best first: feasible ones, then those that came
+// nearest to the first constraint.
+func findings(e *record.Experiment, t *results.Tuning) (list []found) {
+	for _, c := range e.Trials {
+		if c.Outcome == nil || !t.Same(&results.Asked.Of(&e.Plan)[c.Trial.Tuning]) || !t.Counts(c.Trial.Settings) {
+			continue
+		}
+		f := found{replicate: c.Replicate, TrialRef: *c.Trial, outcome: c.Outcome, value: math.NaN(), missed: math.Inf(1)}
+		if c.Outcome.Crashed == "" {
+			f.value, f.feasible = t.Value(c.Outcome), t.Feasible(c.Outcome)
+			if all := t.AllConstraints(); len(all) > 0 && !f.feasible {
+				f.missed = missedBy(all[0], c.Outcome)
+			}
+		}
+		list = append(list, f)
+	}
+	slices.SortStableFunc(list, func(a, b found) int {
+		switch {
+		case a.feasible != b.feasible:
+			return cmp.Compare(boolean(b.feasible), boolean(a.feasible))
+		case !a.feasible:
+			return cmp.Compare(a.missed, b.missed)
+		case t.Better(a.value, b.value):
+			return -1
+		case t.Better(b.value, a.value):
+			return 1
+		}
+		return 0
+	})
+	return list
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// missedBy is how far an outcome is from a bound; +Inf where it is not known.
+func missedBy(c record.Constraint, o *record.TrialOutcome) float64 {
+	v := o.Outcome(c.Outcome)
+	switch {
+	case math.IsNaN(v):
+		return math.Inf(1)
+	case c.Min != nil && v < *c.Min:
+		return *c.Min - v
+	case c.Max != nil && v > *c.Max:
+		return v - *c.Max
+	}
+	return 0
+}
+
+// objectiveOf is the objective in words, and written with its unit.
+func objectiveOf(t *results.Tuning, v float64) string {
+	return strings.ReplaceAll(t.Objective, "_", " ") + " " + tell.WithUnit(v, results.FindObjective(t.Objective).Unit)
+}
+
+// headline answers what a tuning asks: the best settings that were found, and how soon. Where several methods search
+// the same, compared is the sentence that compares them.
+func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tell.Headline) {
+	tunings := results.Asked.Of(&e.Plan)
+	if len(tunings) == 0 || len(rows) == 0 {
+		return h
+	}
+	t := &tunings[0]
+	list := findings(e, t)
+	if len(list) == 0 {
+		return h
+	}
+	best := list[0]
+	settings := strings.ReplaceAll(record.AxesLabel(best.Settings), " ", ", ")
+	switch {
+	case !best.feasible && best.outcome.Crashed != "":
+		h.Sentence = fmt.Sprintf("No trial of %s succeeded: %s of %d crashed.", t.Name, tell.Number(crashes(list)), len(list))
+		return h
+	case !best.feasible:
+		h.Sentence = fmt.Sprintf("No trial of %s %s; the nearest was %s with %s.", t.Name, unsatisfied(e, rows[0]),
+			nearest0(t, best.outcome), settings)
+	default:
+		h.Sentence = fmt.Sprintf("The best settings found for %s are %s, which reached %s", t.Name, settings,
+			objectiveOf(t, best.value))
+		if len(tunings) == 1 {
+			h.Sentence += soon(rows[0])
+		}
+		h.Sentence += "."
+	}
+	if len(compared) > 0 {
+		h.Sentence = compared[0] + " " + h.Sentence
+	}
+	if text := importanceSentence(e, t); text != "" {
+		h.Sentence += " " + text
+	}
+	if len(tunings) > 1 {
+		h.Table = methodsTable(rows)
+		return h
+	}
+	h.Table = trialsTable(t, list[:min(len(list), mostTrialRows)])
+	h.Note = fmt.Sprintf("The best of %s; all are in %s.", schema.Plural(len(list), "trial"), Trials.File)
+	return h
+}
+
+// mostTrialRows bounds the table of trials in a headline.
+const mostTrialRows = 8
+
+func crashes(list []found) (n float64) {
+	for _, f := range list {
+		if f.outcome.Crashed != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// nearest0 is what a trial reached of the first constraint: "an accuracy of 0.91".
+func nearest0(t *results.Tuning, o *record.TrialOutcome) string {
+	c := t.AllConstraints()[0]
+	return fmt.Sprintf("%s %s", c.Outcome, tell.Number(o.Outcome(c.Outcome)))
+}
+
+// soon is how many trials it took until one was within 10% of the best.
+func soon(r TuningRow) string {
+	switch {
+	case math.IsNaN(r.Median):
+		return ""
+	case r.Runs == 1:
+		return fmt.Sprintf("; trial %s of %d was the first within 10%% of it", tell.Number(r.Median), r.Trials)
+	}
+	return fmt.Sprintf("; %s to come within 10%% of it, at the median of %s", trialsOf(r), schema.Plural(r.Runs, "run"))
+}
+
+// trialsTable shows trials with their settings and outcomes.
+func trialsTable(t *results.Tuning, list []found) tell.Table {
+	unit := results.FindObjective(t.Objective).Unit
+	var values, times []float64
+	for _, f := range list {
+		values, times = append(values, f.value), append(times, f.outcome.Time)
+	}
+	u, clock := tell.UnitFor(unit, values...), tell.UnitFor("s", times...)
+	titles := []string{"trial"}
+	several := slices.ContainsFunc(list, func(f found) bool { return f.replicate > 1 })
+	if several {
+		titles = append(titles, "replicate")
+	}
+	for _, s := range t.Settings {
+		titles = append(titles, s.Name)
+	}
+	titles = append(titles, "state")
+	table := tell.NewTable(len(titles), append(titles, u.Label(strings.ReplaceAll(t.Objective, "_", " ")))...)
+	others := slices.DeleteFunc([]string{"loss", "accuracy", "cost", "time"}, func(name string) bool {
+		return name == t.Objective || !slices.ContainsFunc(list, func(f found) bool {
+			return !math.IsNaN(f.outcome.Outcome(name))
+		})
+	})
+	for _, name := range others {
+		if name == "time" {
+			name = clock.Label(name)
+		}
+		table.Columns = append(table.Columns, tell.Column{Name: name, Kind: tell.AsNumber})
+	}
+	for _, f := range list {
+		row := []string{fmt.Sprint(f.Number)}
+		if several {
+			row = append(row, fmt.Sprint(f.replicate))
+		}
+		for _, s := range t.Settings {
+			i := slices.IndexFunc(f.Settings, func(o record.Setting) bool { return o.Name == s.Name })
+			value := ""
+			if i >= 0 {
+				value = f.Settings[i].Value
+			}
+			row = append(row, value)
+		}
+		state := results.TrialDone
+		switch {
+		case f.outcome.Crashed != "":
+			state = results.TrialCrashed
+		case !f.feasible:
+			state = results.TrialInfeasible
+		}
+		row = append(row, state, u.Number(f.value))
+		for _, name := range others {
+			if name == "time" {
+				row = append(row, clock.Number(f.outcome.Time))
+			} else {
+				row = append(row, tell.Number(f.outcome.Outcome(name)))
+			}
+		}
+		table.Add(row...)
+	}
+	return table
+}
+
+// methodsTable compares several searches, those with the fewest trials first.
+func methodsTable(rows []TuningRow) tell.Table {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b TuningRow) int {
+		x, y := a.Median, b.Median
+		if math.IsNaN(x) != math.IsNaN(y) {
+			return boolean(math.IsNaN(x)) - boolean(math.IsNaN(y))
+		}
+		return cmp.Compare(x, y)
+	})
+	t := tell.NewTable(1, "search", "trials to within 10%", "runs that came there", "found", "behind the best")
+	for _, r := range rows[:min(len(rows), mostTrialRows)] {
+		t.Add(tuningLabel(r), trialsTo(r), fmt.Sprintf("%d of %d", r.Reached, r.Runs), significant(r.Found),
+			tell.Number(r.RegretPct)+"%")
+	}
+	return t
+}
+
+// importance is the part of a setting in what a model of the trials expects.
+type importance struct {
+	name string
+	part float64
+}
+
+// drawn is the number of points at which the importance of settings is measured.
+const drawn = 512
+
+// importances are those of the settings, the greatest first: how much the predictions of a Gaussian process of the
+// trials change when one setting is permuted among points of a Latin hypercube. It is the estimator of total effects of
+// M. Jansen, "Analysis of variance designs for model output" (Computer Physics Communications 117, 1999), as a part of
+// the sum over the settings. There is none where trials are fewer than two for each setting.
+func importances(e *record.Experiment, t *results.Tuning) (list []importance) {
+	for i := range results.Asked.Of(&e.Plan) {
+		if !t.Same(&results.Asked.Of(&e.Plan)[i]) {
+			continue
+		}
+		l, err := read(e, i)
+		if err != nil || l == nil || len(l.at) < 2*l.space.Settings() {
+			continue
+		}
+		r := rand.New(rand.NewPCG(uint64(e.Plan.Seed), uint64(i)))
+		points := l.space.LatinHypercube(drawn, r)
+		for k := range points {
+			points[k] = l.space.ToGoal(points[k])
+		}
+		mean, _ := l.process.Predict(points)
+		sum := 0.0
+		for d, s := range l.space {
+			if s.Context {
+				continue
+			}
+			changed, order := make([][]float64, len(points)), r.Perm(len(points))
+			for k := range points {
+				changed[k] = slices.Clone(points[k])
+				changed[k][d] = points[order[k]][d]
+			}
+			other, _ := l.process.Predict(changed)
+			effect := 0.0
+			for k := range mean {
+				effect += (mean[k] - other[k]) * (mean[k] - other[k])
+			}
+			list, sum = append(list, importance{s.Name, effect}), sum+effect
+		}
+		if sum == 0 {
+			return nil
+		}
+		for k := range list {
+			list[k].part /= sum
+		}
+		slices.SortStableFunc(list, func(a, b importance) int { return cmp.Compare(b.part, a.part) })
+		return list
+	}
+	return nil
+}
+
+// importanceSentence says which settings matter: "What mattered: lr 72%, batch 20%, layers 8%."
+func importanceSentence(e *record.Experiment, t *results.Tuning) string {
+	list := importances(e, t)
+	if len(list) < 2 {
+		return ""
+	}
+	var parts []string
+	for _, x := range list[:min(len(list), mostImportances)] {
+		parts = append(parts, x.name+" "+tell.Share(x.part))
+	}
+	return "Settings by importance: " + strings.Join(parts, ", ") + "."
+}
+
+// mostImportances is the number of settings that a sentence names.
+const mostImportances = 4
+
+// importanceTable is the table of the importance of settings.
+func importanceTable(list []importance) tell.Table {
+	t := tell.NewTable(1, "setting", "importance")
+	for _, x := range list {
+		t.Add(x.name, tell.Share(x.part))
+	}
+	return t
+}
+

@@ -1,0 +1,64 @@
+package tuning
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/record"
+	results "github.com/tfexp/tfexp/results/tuning"
+)
+
+// searched is an experiment with trials of two settings, of which lr alone decides the accuracy.
+func searched(t *testing.T, least float64) *record.Experiment {
+	t.Helper()
+	e := &record.Experiment{Dir: t.TempDir(), Plan: record.Plan{Replicates: 1, Seed: 1}}
+	one := results.Tuning{Name: "digits", Job: "digits", Hardware: "here", Method: "bo", Objective: "accuracy", Trials: 9,
+		Settings: []results.TunedSetting{
+			{Name: "lr", Values: []string{"0.1", "0.2", "0.3"}, Numeric: true},
+			{Name: "batch", Values: []string{"8", "16", "32"}, Numeric: true},
+		},
+		Constraints: []record.Constraint{{Outcome: "accuracy", Min: &least}},
+	}
+	results.Asked.Set(&e.Plan, []results.Tuning{one})
+	for i, lr := range one.Settings[0].Values {
+		for k, batch := range one.Settings[1].Values {
+			accuracy := []float64{0.5, 0.9, 0.7}[i]
+			ref := record.TrialRef{Number: 3*i + k + 1, Settings: []record.Setting{{Name: "lr", Value: lr}, {Name: "batch", Value: batch}}}
+			c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprint("c", i, k), Hardware: "here", Replicate: 1, Trial: &ref},
+				Outcome: &record.TrialOutcome{Time: 600, Accuracy: &accuracy}}
+			e.Trials = append(e.Trials, c)
+		}
+	}
+	return e
+}
+
+// The headline of a search has the best settings with what they reached, how soon, and which settings matter.
+func TestHeadline(t *testing.T) {
+	e := searched(t, 0.6)
+	_, rows := Rows(e)
+	h := headline(e, rows, nil)
+	want := "The best settings found for digits are lr=0.2, batch=8, which reached accuracy 0.900; trial 4 of 9 was the " +
+		"first within 10% of it. Settings by importance: lr "
+	if !strings.HasPrefix(h.Sentence, want) {
+		t.Errorf("%s\nwant %s", h.Sentence, want)
+	}
+	if list := importances(e, &results.Asked.Of(&e.Plan)[0]); len(list) != 2 || list[0].name != "lr" || list[0].part < 0.9 {
+		t.Errorf("importance: %+v", list)
+	}
+	if len(h.Table.Rows) != 8 || strings.Join(h.Table.Rows[0], " ") != "4 0.2 8 done 0.900 10" ||
+		h.Table.Columns[5].Name != "time (min)" {
+		t.Errorf("%+v", h.Table)
+	}
+}
+
+// Where nothing keeps the constraints, the headline has what came nearest.
+func TestHeadlineOfNothing(t *testing.T) {
+	e := searched(t, 0.95)
+	_, rows := Rows(e)
+	h := headline(e, rows, nil)
+	want := "No trial of digits reached accuracy of at least 0.95; the nearest was accuracy 0.900 with lr=0.2, batch=8."
+	if !strings.HasPrefix(h.Sentence, want) || h.Table.Rows[0][3] != results.TrialInfeasible {
+		t.Errorf("%s\n%+v", h.Sentence, h.Table.Rows[0])
+	}
+}
