@@ -74,7 +74,11 @@ func (a *app) initCommand() *cobra.Command {
 			for _, d := range doubts {
 				fmt.Fprintln(a.Err, d)
 			}
-			fmt.Fprintf(a.Out, "wrote %s\nread it, then:  tfexp run %s\n", strings.Join(names, ", "), file)
+			again := "tfexp run " + file
+			if slices.ContainsFunc(doubts, func(d string) bool { return strings.Contains(d, "--lenient") }) {
+				again += " --lenient"
+			}
+			fmt.Fprintf(a.Out, "wrote %s\nread it, then:  %s\n", strings.Join(names, ", "), again)
 			return nil
 		},
 	}

@@ -52,7 +52,7 @@ func TestTables(t *testing.T) {
 	}
 	metrics := table(t, filepath.Join(dir, record.Metrics.File))
 	want := "cell,workload,hardware,policy,replicate,engine,jobs,finished,failed,makespan_s,throughput_per_h,utilization," +
-		"mean_jct_s,median_jct_s,p95_jct_s,mean_waiting_s,p95_waiting_s,max_waiting_s,mean_first_run_delay_s,mean_service_s,mean_slowdown,p95_slowdown," +
+		"mean_jct_s,median_jct_s,p95_jct_s,mean_waiting_s,median_waiting_s,p95_waiting_s,max_waiting_s,mean_first_run_delay_s,mean_service_s,mean_slowdown,p95_slowdown," +
 		"jain_fairness,preemptions,resizes,mean_bounded_slowdown,gpu_utilization,gpu_fragments,gpu_fragmentation," +
 		"final_accuracy,final_loss,cost_usd,revocations,lost_work_s,checkpoint_s,reconfigurations,missed_deadlines,lateness_s,migrations,profiling_s,max_finish_time_ratio,mean_finish_time_ratio,jain_finish_time,state,offered_load,saturated,queued_at_last_arrival,quantum"
 	if got := strings.Join(metrics[0], ","); got != want || len(metrics) != 11 {

@@ -294,6 +294,18 @@ func (q *question) alone() bool {
 	return true
 }
 
+// ofLogs reports whether all that is compared are replays of logs.
+func (q *question) ofLogs(p record.Plan) bool {
+	for _, o := range q.entries {
+		for _, r := range o.rows {
+			if r != nil && !(alone(*r) && isLog(p, r.Workload)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // onThis is what an answer without replicates holds for: "on this log".
 func (q *question) onThis(p record.Plan) string {
 	if len(q.fields) > 0 && isLog(p, q.fields[0].Variants[0].Workload) {
@@ -309,7 +321,7 @@ func (q *question) clause(p record.Plan, leaders []Leader, first bool) string {
 		return l.Metric.Name != q.metric.Name || !slices.Equal(l.Axes, q.fields[0].axes)
 	})
 	begin := ""
-	if first && q.alone() {
+	if first && (q.alone() || q.ofLogs(p)) {
 		begin = q.onThis(p) + ", "
 	}
 	few := 0

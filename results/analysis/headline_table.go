@@ -14,7 +14,7 @@ import (
 )
 
 // mostFieldColumns is the number of settings up to which each has a column of its own.
-const mostFieldColumns = 3
+const mostFieldColumns = 4
 
 // table has the entries of a question, the best first and the baseline always. In one setting it shows the other
 // metrics of summaries, too.

@@ -70,7 +70,7 @@ func TestRowsByHand(t *testing.T) {
 	wantMetrics := map[string]float64{
 		// 9 of 10 core-seconds
 		"jobs": 2, "finished": 2, "failed": 0, "makespan_s": 5, "throughput_per_h": 1440, "utilization": 0.9,
-		"mean_jct_s": 3.5, "median_jct_s": 3.5, "p95_jct_s": 4.85, "mean_waiting_s": 1, "p95_waiting_s": 1, "max_waiting_s": 1, "mean_first_run_delay_s": 0.5, "mean_service_s": 2.5,
+		"mean_jct_s": 3.5, "median_jct_s": 3.5, "p95_jct_s": 4.85, "mean_waiting_s": 1, "median_waiting_s": 1, "p95_waiting_s": 1, "max_waiting_s": 1, "mean_first_run_delay_s": 0.5, "mean_service_s": 2.5,
 		"mean_slowdown": 1.625, "p95_slowdown": 1.9625, "jain_fairness": 3.25 * 3.25 / (2 * (1.25*1.25 + 4)),
 		"preemptions": 1, "resizes": 0, "mean_bounded_slowdown": 1, "final_accuracy": 0.75, "final_loss": 0.25, "cost_usd": 1.75, "revocations": 2,
 		"gpu_utilization": math.NaN(), // there are no GPUs

@@ -9,6 +9,11 @@ var (
 		Grouped: true, OfJob: func(o *Outcome) float64 { return o.Waiting },
 		Compute: func(t *Totals) float64 { return t.Waiting.Mean() },
 	})
+	MedianWaiting = Register(Metric{
+		Rank: 101, Name: "median_waiting_s", Title: "median waiting time", Unit: "s",
+		Doc:     "median of the times in which jobs held no resources",
+		Compute: func(t *Totals) float64 { return t.Waiting.Quantile(0.5) },
+	})
 	P95Waiting = Register(Metric{
 		Rank: 102, Name: "p95_waiting_s", Title: "p95 waiting time", Unit: "s",
 		Doc: "95th percentile of the times in which jobs held no resources", Grouped: true,

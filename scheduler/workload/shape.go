@@ -33,6 +33,9 @@ func (s Shape) Apply(t *Trace) error {
 	if s.Limit > 0 && s.Limit < len(t.Jobs) {
 		*t = t.Keep(func(i int) bool { return i < s.Limit })
 	}
+	if s.Scale != 0 && s.Scale != 1 { // waiting times of other arrivals
+		t.Waits = nil
+	}
 	first := scheduler.Never
 	for i := range t.Jobs {
 		first = min(first, t.Jobs[i].Arrival)
@@ -120,6 +123,7 @@ func (s Shape) instant(at, first time.Duration) (time.Duration, error) {
 func (t Trace) Keep(kept func(job int) bool) Trace {
 	out := t
 	out.Jobs, out.Lines, out.RunTimes, out.Alternatives, out.Resizes, out.ResizeLines = nil, nil, nil, nil, nil, nil
+	out.Waits = nil
 	numbers := map[int]int{}
 	for i, j := range t.Jobs {
 		if !kept(i) {
@@ -130,6 +134,9 @@ func (t Trace) Keep(kept func(job int) bool) Trace {
 		out.Jobs, out.Lines = append(out.Jobs, j), append(out.Lines, t.Lines[i])
 		if t.RunTimes != nil {
 			out.RunTimes = append(out.RunTimes, t.RunTimes[i])
+		}
+		if t.Waits != nil {
+			out.Waits = append(out.Waits, t.Waits[i])
 		}
 		if t.Alternatives != nil {
 			out.Alternatives = append(out.Alternatives, t.Alternatives[i])

@@ -51,6 +51,9 @@ type Trace struct {
 	// RunTimes are the true run times on the full request, one for each job;
 	// negative where the run time is unknown, nil where all of them are.
 	RunTimes []time.Duration
+	// Waits are how long the jobs waited in the log that the trace is; negative where that is not known, nil where it
+	// never is.
+	Waits []time.Duration `json:"-"`
 	// Alternatives are all ways in which a job can run, for each job that has several: the first is its own request,
 	// whose run time is in RunTimes. nil where no job has any.
 	Alternatives [][]Alternative `json:",omitempty"`
@@ -152,6 +155,14 @@ func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
 	return nil
 }
 
+// Waited says how long the job that was added last waited in the log.
+func (b *Builder) Waited(wait time.Duration) {
+	for len(b.Waits) < len(b.Jobs)-1 {
+		b.Waits = append(b.Waits, -1)
+	}
+	b.Waits = append(b.Waits, wait)
+}
+
 // Resize appends a change of a job's request.
 func (b *Builder) Resize(line int, z scheduler.Resize) {
 	b.Resizes, b.ResizeLines = append(b.Resizes, z), append(b.ResizeLines, int32(line))
@@ -173,6 +184,9 @@ func (b *Builder) Finish(skipped []error) Trace {
 	}
 	if b.Alternatives != nil {
 		b.Alternatives = append(b.Alternatives, make([][]Alternative, len(b.Jobs)-len(b.Alternatives))...)
+	}
+	for b.Waits != nil && len(b.Waits) < len(b.Jobs) {
+		b.Waits = append(b.Waits, -1)
 	}
 	b.Skipped = skipped
 	return b.Trace

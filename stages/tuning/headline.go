@@ -316,4 +316,3 @@ func importanceTable(list []importance) tell.Table {
 	}
 	return t
 }
-

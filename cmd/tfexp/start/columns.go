@@ -144,8 +144,7 @@ func (l *Log) guess(head string) {
 			units = append(units, unit)
 		}
 	}
-	if named["run_time"] != "" { // says it all
-		delete(named, "start")
+	if named["run_time"] != "" { // the start is left for how long jobs waited
 		delete(named, "end")
 	}
 	for _, f := range facts {

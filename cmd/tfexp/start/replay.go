@@ -2,11 +2,13 @@ package start
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -16,6 +18,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -35,10 +38,18 @@ type Log struct {
 	Unit      time.Duration
 	Unread    []string
 
+	// PerNode divides jobs with more GPUs than a node over nodes; 0 where the log says how.
+	PerNode int
+
+	// Left says which jobs are left out, in a phrase; Greatest is the greatest use at any time, where the log has starts.
+	Left     string
+	Greatest Use
+
 	// Jobs and Days say how much there is, and Malformed which lines are none, in a phrase.
 	Jobs      int
 	Days      float64
 	Malformed string
+	users     bool // jobs have any
 	// Requested reports whether jobs have requested times.
 	Requested bool
 	// Cluster is a cluster on which they can run; Said reports whether the log says how large it is.
@@ -53,6 +64,9 @@ type Cluster struct {
 	Cores                int // without GPUs
 	Nodes, Threads, GPUs int // nodes, and what each has
 }
+
+// Use is what jobs hold.
+type Use struct{ Cores, GPUs int }
 
 // endings are those of files that are logs.
 var endings = []string{".csv", ".tsv", ".txt", ".log", ".swf", ".json", ".trace", ".requests", ".req", ".psv"}
@@ -138,7 +152,12 @@ func (l *Log) measure(t *workload.Trace) error {
 	if l.Jobs == 0 {
 		return fmt.Errorf("there is no job in %s: %s", l.File, l.Malformed)
 	}
+	i := slices.IndexFunc(t.Assumed, func(s string) bool { return strings.HasSuffix(s, "are left out") })
+	if i >= 0 {
+		l.Left = t.Assumed[i]
+	}
 	var coreSeconds, gpuSeconds float64
+	divided := false
 	first, last := time.Duration(math.MaxInt64), time.Duration(0)
 	c, broadest, most := &l.Cluster, 1, 1
 	for i := range t.Jobs {
@@ -150,10 +169,28 @@ func (l *Log) measure(t *workload.Trace) error {
 		coreSeconds += run * float64(j.Threads)
 		gpuSeconds += run * float64(j.GPUs)
 		parts := max(j.Nodes, 1)
+		divided = divided || j.Nodes > 1
 		broadest, most = max(broadest, parts), max(most, j.Threads)
 		c.Threads, c.GPUs = max(c.Threads, j.Threads/parts), max(c.GPUs, j.GPUs/parts)
 		first, last = min(first, j.Arrival), max(last, j.Arrival+t.RunTimes[i])
+		l.users = l.users || j.User != t.Jobs[0].User
 		l.Requested = l.Requested || j.Predicted > 0 && j.Predicted != t.RunTimes[i]
+	}
+	l.Greatest = greatest(t)
+	if c.GPUs > usualGPUs && !divided { // a job of 64 GPUs is on no single node
+		c.GPUs, l.PerNode = usualGPUs, usualGPUs
+		for i := range t.Jobs {
+			j := &t.Jobs[i]
+			if j.GPUs > usualGPUs {
+				broadest = max(broadest, (j.GPUs+usualGPUs-1)/usualGPUs)
+			}
+		}
+		c.Threads = max(1, ceil(float64(most)/float64(broadest)))
+		for i := range t.Jobs {
+			if j := &t.Jobs[i]; j.GPUs <= usualGPUs {
+				c.Threads = max(c.Threads, j.Threads)
+			}
+		}
 	}
 	span := max((last-first).Seconds(), 1) * aimedLoad
 	l.Days = (last - first).Hours() / 24
@@ -166,12 +203,20 @@ func (l *Log) measure(t *workload.Trace) error {
 			l.Unbelieved = t.Processors
 			fallthrough
 		default:
-			c.Cores = max(ceil(coreSeconds/span), most)
+			c.Cores = max(l.Greatest.Cores, most)
+			if l.Greatest.Cores == 0 {
+				c.Cores = max(ceil(coreSeconds/span), most)
+			}
 		}
 	} else {
-		c.Nodes = max(broadest, ceil(coreSeconds/span/float64(max(c.Threads, 1))))
-		if c.GPUs > 0 {
-			c.Nodes = max(c.Nodes, ceil(gpuSeconds/span/float64(c.GPUs)))
+		use := l.Greatest
+		if use.Cores == 0 {
+			use = Use{ceil(coreSeconds / span), ceil(gpuSeconds / span)}
+		}
+		c.Nodes = max(broadest, ceil(float64(use.Cores)/float64(max(c.Threads, 1))))
+		if c.GPUs > 0 { // cores enough for the jobs of all GPUs
+			c.Nodes = max(broadest, ceil(float64(use.GPUs)/float64(c.GPUs)))
+			c.Threads = max(c.Threads, ceil(float64(use.Cores)/float64(c.Nodes)))
 		}
 	}
 	if wider(c.Cores) > schema.MaxThreads || wider(c.Nodes) > schema.MaxNodes || c.Threads > schema.MaxThreads ||
@@ -182,12 +227,62 @@ func (l *Log) measure(t *workload.Trace) error {
 	return nil
 }
 
+// usualGPUs is the number of GPUs of a node where the log does not say over how many nodes its larger jobs were spread.
+const usualGPUs = 8
+
+// greatest is the greatest use of cores and of GPUs at any time; zero where the log does not have the starts of most jobs.
+func greatest(t *workload.Trace) (most Use) {
+	type change struct {
+		at          time.Duration
+		cores, gpus int
+	}
+	var changes []change
+	for i := range t.Waits {
+		if t.Waits[i] < 0 || !t.Timed(i) {
+			continue
+		}
+		j := &t.Jobs[i]
+		start := j.Arrival + t.Waits[i]
+		changes = append(changes, change{start, j.Threads, j.GPUs}, change{start + t.RunTimes[i], -j.Threads, -j.GPUs})
+	}
+	if len(changes) < len(t.Jobs) {
+		return Use{}
+	}
+	slices.SortFunc(changes, func(a, b change) int { // what ends makes room for what starts
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.cores, b.cores))
+	})
+	var now Use
+	for _, c := range changes {
+		now.Cores, now.GPUs = now.Cores+c.cores, now.GPUs+c.gpus
+		most = Use{max(most.Cores, now.Cores), max(most.GPUs, now.GPUs)}
+	}
+	return most
+}
+
 // ceil rounds up; what is larger than any cluster stays that.
 func ceil(x float64) int { return int(math.Ceil(min(x, 1<<40))) }
 
-// wider is the other size of a cluster that the experiment compares: a fifth more.
-func wider(size int) int {
-	return max(int(math.Round(1.2*float64(min(size, 1<<40)))), min(size, 1<<40)+1)
+// wider is the largest size of a cluster that the experiment compares: half as much again.
+func wider(size int) int { return grown(size, larger[len(larger)-1]) }
+
+// larger are by what parts the larger clusters are larger.
+var larger = []float64{0.1, 0.2, 0.5}
+
+// grown is a size that is larger by a part, and at least by one.
+func grown(size int, by float64) int {
+	return max(int(math.Round((1+by)*float64(min(size, 1<<40)))), min(size, 1<<40)+1)
+}
+
+// sizes are those that are compared, with the change of each in percent: where nodes are few, 10% more is one more.
+func sizes(size int) (list []int, percents []string) {
+	list = []int{size}
+	for _, by := range larger {
+		if more := grown(size, by); !slices.Contains(list, more) {
+			list = append(list, more)
+			percents = append(percents, fmt.Sprintf("%.0f%%", 100*(float64(more)/float64(size)-1)))
+		}
+	}
+	return list, percents
 }
 
 // Doubts says what could not be found out, in sentences.
@@ -208,11 +303,27 @@ func (l *Log) Doubts() []string {
 		out = append(out, strings.ToUpper(l.Malformed[:1])+l.Malformed[1:]+
 			". Run it with --lenient, which leaves them out.")
 	}
+	if l.Left != "" {
+		out = append(out, strings.ToUpper(l.Left[:1])+l.Left[1:]+".")
+	}
+	if l.PerNode > 0 {
+		out = append(out, fmt.Sprintf("The log does not say over how many nodes jobs were spread: nodes of %d GPUs are assumed.",
+			l.PerNode))
+	}
 	if l.Unbelieved > 0 {
 		out = append(out, fmt.Sprintf("The log says that the cluster had %d cores. That cannot be: a job asks for more, or no "+
 			"cluster has so many.", l.Unbelieved))
 	}
-	if !l.Said {
+	switch {
+	case l.Said:
+	case l.Greatest.Cores > 0:
+		use := fmt.Sprintf("%d cores", l.Greatest.Cores)
+		if l.Greatest.GPUs > 0 {
+			use += fmt.Sprintf(" and %d GPUs", l.Greatest.GPUs)
+		}
+		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one is as large as the greatest use "+
+			"at any time, %s. Write the true size in its place.", use))
+	default:
 		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one would be busy for %.0f%% of "+
 			"the time. Write the true size in its place.", 100*aimedLoad))
 	}
@@ -243,17 +354,26 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 		}, text)
 		doubts = append(doubts, strings.Split(wordwrap.WrapString(text, widest), "\n"))
 	}
+	all, percents := sizes(size)
+	written := make([]string, len(all))
+	for i, n := range all {
+		written[i] = strconv.Itoa(n)
+	}
 	estimates := "oracle"
 	if l.Requested {
 		estimates = "requested"
 	}
 	err := experiments.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
 		"Log": l, "Name": name, "Arguments": l.arguments(), "Unit": unit, "Size": size,
-		"More": wider(size), "Estimates": estimates, "Long": l.Days >= 5,
+		"Sizes": strings.Join(written, ", "), "Percents": tell.Listed(percents), "Pauses": l.Jobs <= mostPaused, "Users": l.users,
+		"Estimates": estimates, "Long": l.Days >= 5,
 		"Days": fmt.Sprintf("%.3g", l.Days), "Doubts": doubts,
 	})
 	return b.Bytes(), err
 }
+
+// mostPaused is the number of jobs up to which a policy that pauses jobs is compared: it decides much more often.
+const mostPaused = 20_000
 
 // widest is how long the lines of comments are, in characters.
 const widest = 110
@@ -266,6 +386,9 @@ func (l *Log) arguments() []string {
 	}
 	if l.Separator != "" {
 		rows = append(rows, [2]string{"separator", eval.Literal(l.Separator)})
+	}
+	if l.PerNode > 0 {
+		rows = append(rows, [2]string{"gpus_per_node", strconv.Itoa(l.PerNode)})
 	}
 	if l.Unit > 0 {
 		rows = append(rows, [2]string{"unit", eval.Literal(l.Unit.String())})

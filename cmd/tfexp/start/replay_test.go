@@ -36,14 +36,13 @@ func TestInspect(t *testing.T) {
 			`file = "jobs.csv" | format = "table" | separator = ";" | columns = { | arrival = "Submitted" | ` +
 				`start = "Started" | end = "Finished" | requested_time = "Walltime limit" | threads = "CPUs" | ` +
 				`job = "Job ID" | user = "Owner" | }`,
-			// One job of 8 cores for an hour in an hour: 8 / 0.8.
-			Cluster{Cores: 10}, 0, true,
+			Cluster{Cores: 8}, 0, true, // the other job has not ended
 		},
 		"minutes, and a run time beside start and end": {
 			"jobs.tsv", "submit_time_min\tstart_min\tend_min\tdurationMin\tnum_gpus\n0\t1\t99\t60\t4\n30\t31\t99\t30\t2\n",
 			`file = "jobs.tsv" | format = "table" | separator = "\t" | unit = "1m0s" | columns = { | ` +
-				`arrival = "submit_time_min" | run_time = "durationMin" | gpus = "num_gpus" | }`,
-			// 5 GPU-hours in an hour, on nodes of 4 GPUs: 5 / 0.8 / 4, rounded up.
+				`arrival = "submit_time_min" | run_time = "durationMin" | start = "start_min" | gpus = "num_gpus" | }`,
+			// From 31 to 61 min 6 GPUs are in use, on nodes of 4.
 			Cluster{Nodes: 2, Threads: 4, GPUs: 4}, time.Minute, false,
 		},
 		"titles": {
@@ -54,7 +53,7 @@ func TestInspect(t *testing.T) {
 		"sacct": {
 			"dump.txt", "JobID|Submit|Start|End|TimelimitRaw|ReqCPUS|AllocTRES|NNodes\n" +
 				"1|2024-03-04T08:00:00|2024-03-04T08:00:00|2024-03-04T09:00:00|90|16|cpu=16,gres/gpu=16|2\n",
-			`file = "dump.txt" | format = "sacct"`, Cluster{Nodes: 3, Threads: 8, GPUs: 8}, 0, true,
+			`file = "dump.txt" | format = "sacct"`, Cluster{Nodes: 2, Threads: 8, GPUs: 8}, 0, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

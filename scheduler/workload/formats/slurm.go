@@ -11,8 +11,7 @@ var _ = Register(&Format{
 	Doc: "What `sacct --parsable2` (or `--parsable`) prints of one's own cluster, with a line of column names; for " +
 		"example `sacct -a -X -P -o " +
 		"JobID,User,Partition,Submit,Start,End,TimelimitRaw,ReqCPUS,ReqMem,AllocTRES,NNodes,State`. The class of a " +
-		"job is its partition. Steps of jobs are left out and counted; jobs that never started, or have not ended, " +
-		"have no run time.",
+		"job is its partition. Steps of jobs are left out and counted; jobs that never started, or have not ended, too.",
 	Args: describedTable(),
 	Reader: (&layout{
 		separator: '|', loose: true, slurm: true, requestedUnit: time.Minute,

@@ -160,10 +160,14 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) (known bool, e
 	if f[swfUser] != "-1" {
 		user = b.Share("user-" + f[swfUser])
 	}
-	return !unknown, b.Add(line, scheduler.Job{
+	err = b.Add(line, scheduler.Job{
 		Name: "job-" + f[swfJobNumber], Class: "job", Arrival: submit, Threads: processors,
 		Memory: memory, Priority: -1, Deadline: scheduler.Never, User: user, Predicted: asked,
 	}, run)
+	if wait, unreadable := workload.ParseTime(f[swfWait], o.unit()); err == nil && unreadable == nil && wait >= 0 {
+		b.Waited(wait)
+	}
+	return !unknown, err
 }
 
 // swfMemory is the memory of a job in bytes; 0 when the log has none.

@@ -176,6 +176,8 @@ type table struct {
 	count  int
 	// alternatives are the names of those that columns describe.
 	alternatives []string
+	never        int  // rows of jobs that never started
+	running      int  // rows of jobs that have not ended
 	arrays       int  // rows that stand for several tasks
 	commas       bool // separate fields
 
@@ -236,6 +238,10 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 				"taken as they are", t.named[fact], at[1], at[0]))
 		}
 	}
+	if t.never+t.running > 0 {
+		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that never started (%d) or have not ended (%d) are left out", t.never,
+			t.running))
+	}
 	if t.arrays > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that stand for several tasks of an array are one job each, of which "+
 			"there are %d: squeue -r lists the tasks", t.arrays))
@@ -294,7 +300,8 @@ func (t *table) head(columns []string) error {
 			return &ArgError{columnsArg, missing(c.Value)}
 		}
 		t.at[c.Name], t.named[c.Name] = i, c.Value
-		if c.Name == factStart || c.Name == factEnd { // these, and not what the format knows
+		mapped := slices.ContainsFunc(t.args.Columns, func(o schema.Setting) bool { return o.Name == factRunTime })
+		if (c.Name == factStart || c.Name == factEnd) && !mapped { // these, and not what the format knows
 			delete(t.at, factRunTime)
 		}
 	}
@@ -383,7 +390,16 @@ func (t *table) add(line int, fields []string) error {
 		j.User = t.Share(user)
 	}
 	run, err := t.timesOf(&j, fields)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNeverStarted):
+		t.never++
+		t.Ignored++
+		return nil
+	case errors.Is(err, errNotEnded):
+		t.running++
+		t.Ignored++
+		return nil
+	case err != nil:
 		return err
 	}
 	if err := t.requests(&j, fields); err != nil {
@@ -399,6 +415,9 @@ func (t *table) add(line int, fields []string) error {
 		return err
 	}
 	t.AddAlternatives(all)
+	if wait := t.waited(&j, fields); wait >= 0 {
+		t.Waited(wait)
+	}
 	return nil
 }
 

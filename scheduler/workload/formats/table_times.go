@@ -49,6 +49,24 @@ func isTime(fact string) bool {
 		strings.HasSuffix(fact, factRunTime) || strings.HasSuffix(fact, factRequested)
 }
 
+// Jobs that nothing can be learned from: they are left out, and counted.
+var (
+	errNeverStarted = errors.New("it never started")
+	errNotEnded     = errors.New("it has not ended")
+)
+
+// waited is how long a job waited by its start; negative where the file does not say.
+func (t *table) waited(j *scheduler.Job, fields []string) time.Duration {
+	if _, ok := t.text(fields, factStart); !ok {
+		return -1
+	}
+	start, err := t.instant(fields, factStart)
+	if err != nil || start < j.Arrival {
+		return -1
+	}
+	return start - j.Arrival
+}
+
 // timesOf reads when a job arrives and how long it runs; a run time below 0 is not known.
 func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, err error) {
 	arrival, err := t.instant(fields, factArrival)
@@ -82,7 +100,12 @@ func (t *table) unitOfRequests() time.Duration {
 func (t *table) runTime(fields []string) (time.Duration, error) {
 	if _, ok := t.at[factStart]; ok && t.began {
 		if _, ok := t.text(fields, factStart); !ok {
-			return 0, errors.New("it never started")
+			return 0, errNeverStarted
+		}
+		if _, ends := t.at[factEnd]; ends {
+			if _, ok := t.text(fields, factEnd); !ok {
+				return 0, errNotEnded
+			}
 		}
 	}
 	if _, ok := t.at[factRunTime]; ok {
@@ -107,10 +130,10 @@ func (t *table) runTime(fields []string) (time.Duration, error) {
 		return -1, nil
 	}
 	if _, ok := t.text(fields, factStart); !ok {
-		return 0, errors.New("it never started")
+		return 0, errNeverStarted
 	}
 	if _, ok := t.text(fields, factEnd); !ok {
-		return 0, errors.New("it has no end")
+		return 0, errNotEnded
 	}
 	start, err := t.instant(fields, factStart)
 	if err != nil {

@@ -1,0 +1,127 @@
+package reference
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// recorded is how long the jobs of a workload waited in its log, in seconds.
+type recorded struct {
+	Workload string  `json:"workload"`
+	Jobs     int     `json:"jobs"`
+	Known    int     `json:"known"` // jobs of which the log has the start
+	Mean     float64 `json:"mean_s"`
+	Median   float64 `json:"median_s"`
+	P95      float64 `json:"p95_s"`
+	Longest  float64 `json:"max_s"`
+}
+
+// waits are those of the logs of an experiment.
+var waits = stages.Ask("recorded_waits", 51, func(x stages.Asking) (all []recorded) {
+	for _, c := range x.Cells {
+		w := c.Workload
+		if w == nil || w.Trace == nil || w.Trace.Waits == nil {
+			continue
+		}
+		if slices.ContainsFunc(all, func(o recorded) bool { return o.Workload == w.Name }) {
+			continue
+		}
+		var s stats.Sample
+		for _, wait := range w.Trace.Waits {
+			if wait >= 0 {
+				s.Add(wait.Seconds())
+			}
+		}
+		all = append(all, recorded{Workload: w.Name, Jobs: len(w.Trace.Jobs), Known: s.Len(), Mean: s.Mean(), Median: s.Quantile(0.5),
+			P95: s.Quantile(0.95), Longest: s.Quantile(1)})
+	}
+	return all
+})
+
+// mostReplays bounds the variants that stand beside a log.
+const mostReplays = 8
+
+var _ = analysis.Register(analysis.Part{
+	Name: "recorded", Title: "Recorded and replayed", InReport: 20, OnTerminal: 20,
+	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+		for _, r := range waits.Of(&e.Plan) {
+			variants := slices.DeleteFunc(analysis.Variants(e), func(v analysis.Variant) bool {
+				return v.Workload != r.Workload || len(v.Cells) == 0
+			})
+			if len(variants) == 0 {
+				continue
+			}
+			item := tell.Item{Plain: true, Sentences: []string{r.sentence(variants[0])}, Table: r.table(variants)}
+			s.Terminal, s.Report = append(s.Terminal, item), append(s.Report, item)
+		}
+		return s, nil
+	},
+})
+
+// shown are the metrics that a log has as well.
+var shown = []measure.Metric{measure.MeanWaiting, measure.MedianWaiting, measure.P95Waiting, measure.MaxWaiting}
+
+// table has the log first, and below it the variants that replay it.
+func (r recorded) table(variants []analysis.Variant) tell.Table {
+	rows := [][]float64{{r.Mean, r.Median, r.P95, r.Longest}}
+	names := []string{"recorded in the log"}
+	for _, v := range variants[:min(len(variants), mostReplays)] {
+		var row []float64
+		for _, m := range shown {
+			row = append(row, stats.MeanInterval(v.Values(m), analysis.DefaultLevel).Mean)
+		}
+		names, rows = append(names, "replayed: "+v.Label), append(rows, row)
+	}
+	t := tell.NewTable(1, "waiting time")
+	var units []tell.Unit
+	for k, m := range shown {
+		var column []float64
+		for _, row := range rows {
+			column = append(column, row[k])
+		}
+		u := tell.UnitFor(m.Unit, column...)
+		units = append(units, u)
+		title := strings.TrimSuffix(strings.TrimSuffix(m.Title, " time"), " waiting")
+		t.Columns = append(t.Columns, tell.Column{Name: u.Label(title), Kind: tell.AsNumber, Metric: m.Name})
+	}
+	for i, row := range rows {
+		line := []string{names[i]}
+		for k, v := range row {
+			line = append(line, units[k].Number(v))
+		}
+		t.Add(line...)
+	}
+	return t
+}
+
+// sentence says how far the first variant is from the log.
+func (r recorded) sentence(v analysis.Variant) string {
+	replayed := stats.MeanInterval(v.Values(measure.MeanWaiting), analysis.DefaultLevel).Mean
+	text := fmt.Sprintf("In the log, jobs waited %s on average; replayed under %s they wait %s", tell.WithUnit(r.Mean, "s"),
+		v.Label, tell.WithUnit(replayed, "s"))
+	if r.Mean > 0 && stats.Finite(replayed) {
+		change := replayed/r.Mean - 1
+		far := ""
+		if math.Abs(change) > farOff {
+			far = ": the replay is far from the log, so policy or size differ from those of the cluster"
+		}
+		text += " (" + tell.Signed(change) + ")" + far
+	}
+	if r.Known < r.Jobs {
+		text += fmt.Sprintf(". The log has the start of %d of %s", r.Known, schema.Plural(r.Jobs, "job"))
+	}
+	return text + "."
+}
+
+// farOff is the share from which on a replay is said to be far from its log.
+const farOff = 0.25
