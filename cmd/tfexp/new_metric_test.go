@@ -108,7 +108,7 @@ func TestNewMetricAndPicture(t *testing.T) {
 	for name, texts := range map[string][]string{
 		"metrics.csv":     {"," + longestWait.Name + ","},
 		"comparisons.csv": {longestWait.Name + ",w,sim,fcfs,las,3,"},
-		"report.html":     {"Bars, one a cell: longest wait.", "longest wait (s)", "longest wait of fcfs is "},
+		"report.html":     {"Bars, one a cell: longest wait.", "longest wait (", "longest wait of fcfs is "},
 		"plots/bars-" + longestWait.Name + ".svg": {"<svg"},
 	} {
 		s.holds(name, texts...)

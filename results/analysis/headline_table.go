@@ -155,6 +155,25 @@ func (q *question) rest(p record.Plan, shown []entry, t *tell.Table) [][]string 
 			metrics = append(metrics, m)
 		}
 	}
+	out := make([][]string, len(shown))
+	var counts []string // of cells, where some failed or are missing
+	for _, o := range shown {
+		if o.at[0] == nil {
+			counts = append(counts, "–")
+			continue
+		}
+		row := SummaryOf(p, []Variant{*o.at[0]})[0]
+		counts = append(counts, cells(row))
+		if row.Failed > 0 || row.Complete < row.Planned {
+			out[0] = []string{}
+		}
+	}
+	if out[0] != nil {
+		t.Columns = append(t.Columns, tell.Column{Name: "cells", Kind: tell.AsNumber})
+		for i := range out {
+			out[i] = []string{counts[i]}
+		}
+	}
 	values := make([][]stats.Interval, len(shown))
 	for i, o := range shown {
 		for _, m := range metrics {
@@ -167,7 +186,6 @@ func (q *question) rest(p record.Plan, shown []entry, t *tell.Table) [][]string 
 		}
 	}
 	columns := addMetrics(t, metrics, len(shown), func(i, k int) float64 { return values[i][k].Mean })
-	out := make([][]string, len(shown))
 	for i := range shown {
 		for _, c := range columns {
 			out[i] = append(out[i], c.unit.Interval(values[i][c.metric]))
