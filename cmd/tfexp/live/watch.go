@@ -18,6 +18,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -73,6 +74,8 @@ type Experiment struct {
 	Report   bool     `json:"report"`
 	Pictures []string `json:"pictures,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+	// Answer is what the results so far say; nil where that is not known.
+	Answer *WatchAnswer `json:"answer,omitempty"`
 }
 
 // WatchStanding is how a running cell stands.
@@ -122,6 +125,7 @@ type experiment struct {
 	stands  map[string]*stands   // of cells that run
 	cells   map[string]*following
 	used    []string // the names in cells, the latest last
+	answers answering
 }
 
 // ended is what is kept of a complete cell.
@@ -351,9 +355,11 @@ func (x *experiment) summary() (Experiment, error) {
 	_, err := folder.Stat(x.dir, record.ReportFile)
 	s.Report = err == nil
 	s.Pictures = x.pictures()
-	for _, w := range x.run.Warnings {
-		s.Warnings = append(s.Warnings, w.Text)
+	for _, d := range analysis.Doubts(x.run.Warnings, mostNamed) {
+		s.Warnings = append(s.Warnings, d.String())
 	}
+	x.ask(s.Finished + s.Failed)
+	s.Answer = x.answers.answer
 	return s, nil
 }
 
@@ -368,35 +374,6 @@ func (x *experiment) doing(left int) string {
 		return "profiling the jobs"
 	}
 	return "between cells"
-}
-
-// left is how long the cells will still take: by the estimates where all have one, else by what the run has
-// done so far.
-func (x *experiment) left() *float64 {
-	sum, open, predicted := 0.0, 0, true
-	for _, c := range x.plan.Cells {
-		if x.complete(c) {
-			continue
-		}
-		open++
-		predicted = predicted && c.PredictedSeconds > 0 && c.Real()
-		spent := 0.0
-		if since, runs := x.now[c.Cell]; runs {
-			spent = time.Since(since).Seconds()
-		}
-		sum += max(c.PredictedSeconds-spent, 0)
-	}
-	switch {
-	case open == 0:
-		return nil
-	case predicted:
-	case x.ran > 0:
-		sum = time.Since(x.first).Seconds() / float64(x.ran) * float64(open)
-	default:
-		return nil
-	}
-	sum = max(1, math.Ceil(sum))
-	return &sum
 }
 
 // latest is the cell to show where nobody asks for one.

@@ -54,6 +54,7 @@ function timing(x) {
 function card(x) {
   return make("a", { class: "card", href: to(x.name) },
     make("strong", {}, x.name), " ", make("span", { class: "state " + x.state }, x.state),
+    x.answer && x.answer.sentence ? make("p", {}, x.answer.sentence) : null,
     make("p", {}, summary(x)), bar(x), timing(x) ? make("p", { class: "faint" }, timing(x)) : null,
     x.description ? make("p", { class: "faint" }, x.description) : null);
 }
@@ -104,10 +105,18 @@ function experimentView(name, cell) {
     out.push(make("p", {}, make("span", { class: "state " + x.state }, x.state), " · " + summary(x)), bar(x),
       make("p", { class: "faint" }, timing(x) || "", x.holder ? " · by " + x.holder : ""), files);
     if (x.description) out.push(make("p", {}, x.description));
+    if (x.answer && x.answer.sentence) out.push(...answer(x.answer));
   }
   if (cell === "samples") out.push(...samples(name));
   else out.push(...cellView(name, cell));
   if (!cell) out.push(cells(name, x), journal(x), ...warnings(x));
+  return out;
+}
+
+// answer shows what the results so far say.
+function answer(a) {
+  const out = [make("p", { id: "answer" }, a.sentence)];
+  if (a.rows && a.rows.length) out.push(table(a.columns.map((title, i) => ({ title, n: i > 0 })), a.rows, "means"));
   return out;
 }
 

@@ -1,0 +1,76 @@
+package live
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// WatchAnswer is what the results so far say: the headline of the report.
+type WatchAnswer struct {
+	Sentence string     `json:"sentence"`
+	Columns  []string   `json:"columns"`
+	Rows     [][]string `json:"rows"`
+}
+
+// answering is what is known of the answer of an experiment.
+type answering struct {
+	answer *WatchAnswer // nil: not known yet
+	cells  int          // complete ones that it is of
+	busy   bool         // it is being found
+	at     time.Time    // when that was begun last
+	took   time.Duration
+}
+
+// rest is how many times longer than it takes to find an answer nobody looks for the next.
+const rest = 20
+
+// one bounds the answers that are found at a time.
+var one = make(chan struct{}, 1)
+
+// ask finds the answer anew, beside what else is done, where cells were added. The caller holds x.mu.
+func (x *experiment) ask(cells int) {
+	a := &x.answers
+	if cells == 0 || a.busy || cells == a.cells && a.answer != nil || time.Since(a.at) < rest*a.took {
+		return
+	}
+	a.busy, a.at = true, time.Now()
+	go func() {
+		one <- struct{}{}
+		began := time.Now()
+		answer := answerOf(x.dir)
+		took := time.Since(began)
+		<-one
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.answers = answering{answer: answer, cells: cells, at: x.answers.at, took: took}
+	}()
+}
+
+// answerOf is the headline of a folder of results; an empty one where it cannot be read yet.
+func answerOf(dir string) *WatchAnswer {
+	h, err := headlineOf(dir)
+	if err != nil {
+		return &WatchAnswer{}
+	}
+	w := &WatchAnswer{Sentence: h.Sentence, Columns: h.Table.Header(), Rows: h.Table.Rows}
+	return w
+}
+
+func headlineOf(dir string) (h tell.Headline, err error) {
+	e, err := record.Open(dir)
+	if err != nil {
+		return h, err
+	}
+	rows, err := analysis.Comparisons(e)
+	if err != nil {
+		return h, err
+	}
+	told, err := analysis.Parts(e)
+	if err != nil {
+		return h, err
+	}
+	return analysis.HeadlineOf(e, rows, told)
+}

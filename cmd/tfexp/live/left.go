@@ -1,0 +1,74 @@
+package live
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// mostNamed is the number of cells that a warning names.
+const mostNamed = 2
+
+// left is how long the cells will still take. A cell takes as long as the cells of its variant did, else as its
+// estimate says, corrected by how far off those of other cells were, else as all cells did on average.
+func (x *experiment) left() *float64 {
+	type sum struct{ seconds, predicted, n float64 }
+	var all sum
+	variants := map[string]sum{}
+	place := func(c record.CellRef) string { return c.Workload + "/" + c.Hardware + "/" + c.Variant() }
+	for _, c := range x.plan.Cells {
+		if e := x.done[c.Cell]; x.complete(c) && e.seconds > 0 {
+			v := variants[place(c)]
+			variants[place(c)] = sum{v.seconds + e.seconds, 0, v.n + 1}
+			all.seconds, all.n = all.seconds+e.seconds, all.n+1
+			if c.PredictedSeconds > 0 {
+				all.predicted += c.PredictedSeconds
+			}
+		}
+	}
+	off := 1.0
+	if all.predicted > 0 {
+		off = all.seconds / all.predicted
+	}
+	total, open := 0.0, 0
+	for _, c := range x.plan.Cells {
+		if x.complete(c) {
+			continue
+		}
+		open++
+		expected := 0.0
+		switch v := variants[place(c)]; {
+		case v.n > 0:
+			expected = v.seconds / v.n
+		case c.PredictedSeconds > 0 && c.Real():
+			expected = c.PredictedSeconds * off
+		case all.n > 0:
+			expected = all.seconds / all.n
+		default:
+			return nil
+		}
+		if since, runs := x.now[c.Cell]; runs {
+			expected = max(0, expected-time.Since(since).Seconds())
+		}
+		total += expected
+	}
+	if open == 0 {
+		return nil
+	}
+	if side := x.sideBySide(); side > 1 {
+		total /= side
+	}
+	total = max(1, math.Ceil(total))
+	return &total
+}
+
+// sideBySide is how many cells have run at a time, on average over this run.
+func (x *experiment) sideBySide() float64 {
+	real := slices.ContainsFunc(x.plan.Cells, func(c record.CellRef) bool { return c.Real() })
+	if real || x.first.IsZero() || x.ran == 0 {
+		return 1
+	}
+	return max(1, float64(len(x.now)))
+}
