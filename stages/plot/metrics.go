@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -77,13 +78,16 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			groups = analysis.GroupNames(shown, by)
 		}
 		for _, m := range metrics {
+			u := unitOf(m, shown)
 			for _, g := range groups[:min(len(groups), mostFacets)] {
 				if p, ok := newPanel(m, by, g, shown); ok {
 					p.inks = inks
+					p.in(u)
 					panels = append(panels, p)
 				}
 			}
 		}
+		panels, same := constant(panels, by)
 		name, t := file+d.suffix(s), title+d.place(s)
 		if len(panels) == 0 {
 			reason := "the metrics are not known in any cell"
@@ -105,10 +109,10 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			caption += fmt.Sprintf(" The best %d of %d policy variants by %s%s, the best first.", len(shown),
 				len(s.variants), rank.Title, of)
 		}
-		caption += SomeOf(mostFacets, len(groups), "group")
+		caption += SomeOf(mostFacets, len(groups), "group") + same
 		axis := ""
 		if by != "" {
-			axis = axisTitle(metrics[0])
+			axis = unitOf(metrics[0], shown).Label(metrics[0].Title)
 		}
 		out = append(out, d.metricsFigure(name, t, caption, axis, shown, panels))
 	}
@@ -182,6 +186,37 @@ func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (
 		}
 	}
 	return p, p.hi >= p.lo
+}
+
+// in shows a panel in a unit.
+func (p *panel) in(u tell.Unit) {
+	if p.Unit != "" {
+		p.Unit = u.Name
+	}
+	p.lo, p.hi = p.lo/u.Per, p.hi/u.Per
+	for i, values := range p.values {
+		p.intervals[i] = inUnit(p.intervals[i], u)
+		p.values[i] = slices.Clone(values)
+		for k := range values {
+			p.values[i][k] /= u.Per
+		}
+	}
+}
+
+// constant leaves out the panels of metrics that are the same in all cells, and names them, where others remain.
+func constant(panels []panel, by string) (differ []panel, same string) {
+	var names []string
+	for _, p := range panels {
+		if by == "" && p.hi == p.lo && len(p.names) > 1 {
+			names = append(names, strings.TrimSpace(p.Title+" "+tell.Number(p.lo)+" "+p.Unit))
+		} else {
+			differ = append(differ, p)
+		}
+	}
+	if len(differ) == 0 || len(names) == 0 {
+		return panels, ""
+	}
+	return differ, " The same in all cells: " + tell.Listed(names) + "."
 }
 
 // valuesOf are the values of a metric in the cells of a variant, of a group of jobs or of all.

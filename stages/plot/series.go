@@ -105,7 +105,9 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 			one := multiples{x: x, policies: best, columns: d.columns(min(2, len(metrics)))}
 			for i, m := range metrics {
 				f := panels[i][0]
-				f.title = axisTitle(m)
+				u := unitOf(m, s.variants)
+				f.in(u)
+				f.title = u.Label(m.Title)
 				one.facets = append(one.facets, f)
 			}
 			if metric != "" {
@@ -119,16 +121,43 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 			continue
 		}
 		for i, m := range metrics {
-			all := panels[i]
+			all, u := panels[i], unitOf(m, s.variants)
+			for k := range all {
+				all[k].in(u)
+			}
 			many := multiples{
 				x: x, policies: best, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
-				ordinate: axisTitle(m),
+				ordinate: u.Label(m.Title),
 			}
-			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(axisTitle(m))+over,
+			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(u.Label(m.Title))+over,
 				chosen+SomeOf(mostFacets, len(all), "panel")))
 		}
 	}
 	return out, nil
+}
+
+// unitOf is the unit in which a picture shows a metric of variants.
+func unitOf(m measure.Metric, variants []analysis.Variant) tell.Unit {
+	var means []float64
+	for _, v := range variants {
+		means = append(means, stats.MeanInterval(v.Values(m), analysis.DefaultLevel).Mean)
+	}
+	return tell.UnitFor(m.Unit, means...)
+}
+
+// inUnit is an interval in a unit.
+func inUnit(i stats.Interval, u tell.Unit) stats.Interval {
+	i.Mean, i.Low, i.High = i.Mean/u.Per, i.Low/u.Per, i.High/u.Per
+	return i
+}
+
+// in shows a facet in a unit.
+func (f *facet) in(u tell.Unit) {
+	for _, l := range f.lines {
+		for k, i := range l.intervals {
+			l.intervals[k] = inUnit(i, u)
+		}
+	}
 }
 
 func axisTitle(m measure.Metric) string {
