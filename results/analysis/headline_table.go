@@ -16,6 +16,9 @@ import (
 // mostFieldColumns is the number of settings up to which each has a column of its own.
 const mostFieldColumns = 4
 
+// mostOthers is the number of metrics in a headline beside the compared one, unless more are compared.
+const mostOthers = 4
+
 // table has the entries of a question, the best first and the baseline always. In one setting it shows the other
 // metrics of summaries, too.
 func (q *question) table(e *record.Experiment) (t tell.Table, note string) {
@@ -174,6 +177,7 @@ func (q *question) rest(p record.Plan, shown []entry, t *tell.Table) [][]string 
 			out[i] = []string{counts[i]}
 		}
 	}
+	metrics = metrics[:min(len(metrics), max(mostOthers, len(q.others)))]
 	values := make([][]stats.Interval, len(shown))
 	for i, o := range shown {
 		for _, m := range metrics {
