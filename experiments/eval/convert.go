@@ -60,6 +60,15 @@ func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 	case schema.Estimates:
 		return a.estimates(arg, at, v)
 	case schema.Strings:
+		if v.Type() == cty.String && v.IsKnown() && !v.IsNull() { // a command line, as a shell takes it
+			words := strings.Fields(v.AsString())
+			for i, w := range words {
+				words[i] = Literal(w)
+			}
+			written := "[" + strings.Join(words, ", ") + "]"
+			return a.Wrong(at, "", "Wrong type", "%s must be a list of strings, such as %s; this is %s.", arg.Name, written,
+				Describe(v))
+		}
 		return list[string](a, arg, expr, v, a.text)
 	case schema.Integers:
 		return list[int](a, arg, expr, v, a.Integer)

@@ -253,7 +253,7 @@ func TestHowJobsEnd(t *testing.T) {
 		{"no interpreter", launch.Job{Argv: []string{"./script"}, Dir: dir},
 			`program "./script": the interpreter that its first line names was not found`},
 		{"no file", launch.Job{Argv: []string{"./nothing"}, Dir: dir}, `program "./nothing" not found`},
-		{"not executable", launch.Job{Argv: []string{plain}}, fmt.Sprintf(`program %q: permission denied`, plain)},
+		{"not executable", launch.Job{Argv: []string{plain}}, fmt.Sprintf(`program %q: permission denied: chmod +x makes it executable`, plain)},
 		{"no directory", launch.Job{Argv: []string{"true"}, Dir: dir + "/gone"},
 			fmt.Sprintf("working directory %q: no such file or directory", dir+"/gone")},
 		{"a file for a directory", launch.Job{Argv: []string{"true"}, Dir: plain},

@@ -243,6 +243,9 @@ func notRunnable(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("program %q not found", name)
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("program %q: %w: chmod +x makes it executable", name, launch.Underlying(err))
+	}
 	return fmt.Errorf("program %q: %w", name, launch.Underlying(err))
 }
 

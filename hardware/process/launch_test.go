@@ -83,7 +83,7 @@ func TestLookup(t *testing.T) {
 	for _, test := range []struct{ name, dir, path, want string }{
 		{"tool", "", dir + "/plain:" + dir + "/bin:" + dir + "/other", dir + "/bin/tool"},
 		{"tool", dir, "other", dir + "/other/tool"},
-		{"tool", "", dir + "/plain", `program "tool": permission denied`},
+		{"tool", "", dir + "/plain", `program "tool": permission denied: chmod +x makes it executable`},
 		{"tool", "", "", `program "tool" not found`},
 		{"./tool", dir + "/bin", "", dir + "/bin/tool"},
 		{"bin", "", dir, `program "bin" not found`},

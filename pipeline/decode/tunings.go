@@ -123,8 +123,9 @@ func (x *expander) bind(t *tuned, job *eval.Node, e *eval.Env) *eval.Node {
 				known = append(known, schema.Names(builtin.Args)...)
 			}
 			x.Suggest(s.LabelAt, schema.Nearest(s.Label, known), "Setting that the job does not have",
-				"Neither %s nor a hardware reads each.%s, and %s has no argument %q: the setting would change nothing.",
-				job.Title(), s.Label, job.Title(), s.Label)
+				"Neither %s nor a hardware reads each.%s, and %s has no argument %q: the setting would change nothing. A program "+
+					"takes it from its command line: command = [\u2026, \"--%s\", each.%s].",
+				job.Title(), s.Label, job.Title(), s.Label, s.Label, s.Label)
 		}
 	}
 	x.know(&bound, len(x.List))

@@ -91,7 +91,9 @@ func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 			}
 			c := q.Compare
 			c.By, c.Block = g.Name, 0
-			rows, err := compareWith(e, f.Variants[at], []Variant{*best.at[i]}, q.metric, c)
+			// The best was chosen among all candidates.
+			unseen := len(f.Variants[at].groups(g.Name)) * (len(q.entries) - 2)
+			rows, err := compareWith(e, f.Variants[at], []Variant{*best.at[i]}, q.metric, c, max(unseen, 0))
 			if err != nil {
 				return "", err
 			}
