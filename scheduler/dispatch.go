@@ -45,6 +45,11 @@ func (l *loop) admit() error {
 	if l.queue.Len() == 0 && !l.rules.Anew {
 		return nil
 	}
+	if l.reranker != nil && l.reranker.Rerank(l.now) {
+		for _, j := range l.queue.First(l.queue.Len(), nil) {
+			l.moved(j)
+		}
+	}
 	return l.rules.Admission.Admit(l, l)
 }
 

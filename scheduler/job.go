@@ -432,6 +432,32 @@ type Special struct {
 	// first is the request of the job, so that a job with alternatives has at least
 	// one. Such a job is rigid.
 	Alternatives []Alternative
+
+	// Submission is what the job says to a batch system; nil where it says nothing.
+	Submission *Submission `json:",omitempty"`
+}
+
+// Submission is what a job says to a batch system, beside its size: for policies with partitions, qualities of service
+// and accounts.
+type Submission struct {
+	Account, Partition, QOS string
+	// Limit is the run time after which the job is ended; 0 leaves it to the partition.
+	Limit time.Duration
+	// Nice lowers the priority of the job.
+	Nice int
+	// MinNodes and MaxNodes bound the number of nodes over which the job is divided; 0 for no bound.
+	MinNodes, MaxNodes int
+	// Features are what each of its nodes must have.
+	Features []string
+	// After are the jobs, by name, that must be over before this one is eligible; Begin is the earliest instant, since the
+	// start of the cell.
+	After []string
+	Begin time.Duration
+	// Array is the name of the array that the job is an element of.
+	Array string
+	// Exclusive jobs share their nodes with no other. Stays says that the job is ended, and not started again, when it has
+	// to give way.
+	Exclusive, Stays bool
 }
 
 // special returns what a job has of its own, or what a job without anything special has.
@@ -471,6 +497,9 @@ func (j *Job) Units() float64 { return j.special().Units }
 
 // Weight returns Special.Weight.
 func (j *Job) Weight() float64 { return j.special().Weight }
+
+// Submission returns Special.Submission.
+func (j *Job) Submission() *Submission { return j.special().Submission }
 
 // Alternatives returns Special.Alternatives.
 func (j *Job) Alternatives() []Alternative { return j.special().Alternatives }

@@ -40,6 +40,7 @@ type loop struct {
 	ends         []queue.Timer  // expected ends of running jobs, ascending; kept for reservations only
 	turns        cluster.Turns  // are over while others wait
 	second       SecondRanker   // the order, if it is one; nil otherwise
+	reranker     Reranker       // the order, if it is one
 	follower     Follower       // the order, if it is one
 	quanta       Quanta         // the order, if it is one
 	explainer    Explainer      // the admission, if it is one
@@ -110,6 +111,7 @@ func newLoop(r Run, rules Rules) *loop {
 		l.turns.Owners = cluster.NewOwners(l.machine)
 	}
 	l.second, _ = rules.Order.(SecondRanker)
+	l.reranker, _ = rules.Order.(Reranker)
 	l.follower, _ = rules.Order.(Follower)
 	l.quanta, _ = rules.Order.(Quanta)
 	l.explainer, _ = rules.Admission.(Explainer)

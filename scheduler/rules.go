@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
@@ -76,6 +77,12 @@ type Ranker interface {
 // SecondRanker is a Ranker that breaks ties by something else than the arrival.
 type SecondRanker interface {
 	Second(JobView) int64
+}
+
+// Reranker is a Ranker whose ranks change with time: at instants of its own.
+type Reranker interface {
+	// Rerank reports whether ranks have changed since it was asked last. It is asked before each dispatch.
+	Rerank(now time.Duration) bool
 }
 
 // Quanta is a Ranker with a quantum for each job, in the place of Rules.Quantum.
@@ -164,6 +171,10 @@ type Hands interface {
 	Share(job, with int32, nodes []int32, why string) error
 	// Pause pauses a running job, which waits again.
 	Pause(job int32, why string) error
+	// Requeue ends the attempt of a running job, which waits again with all of its work before it. Cancel ends a job that
+	// runs, or waits for its first start.
+	Requeue(job int32, why string) error
+	Cancel(job int32, why string) error
 	// Choose sets the alternative with which a waiting job is looked at, and
 	// would start. A running job must be looked at with its own when Choose is done.
 	Choose(job, alternative int32)
@@ -216,6 +227,33 @@ func (l *loop) MakeRoom(job int32) (worse, made bool, err error) { return l.make
 
 // Pause implements Hands.
 func (l *loop) Pause(job int32, why string) error { return l.pause(job, why) }
+
+// Requeue implements Hands.
+func (l *loop) Requeue(job int32, why string) error {
+	engine, ok := l.Engine.(interface{ Revoke(job int) (Attempt, error) })
+	if !ok {
+		return fmt.Errorf("requeue job %q: the engine cannot end an attempt of it", l.Jobs[job].Name)
+	}
+	attempt, err := l.cut(job, engine.Revoke)
+	if err != nil {
+		return fmt.Errorf("requeue job %q: %w", l.Jobs[job].Name, err)
+	}
+	l.result(job).Revocations++
+	l.anew(job, &attempt, Event{Kind: Revoke, Job: int(job), Node: int(nobody), Reason: why, Attempt: &attempt})
+	return nil
+}
+
+// Cancel implements Hands.
+func (l *loop) Cancel(job int32, why string) error {
+	if l.begun(job) {
+		return l.Engine.Stop(int(job))
+	}
+	l.settleTime(job)
+	l.queue.Remove(job)
+	l.life(job).state = Stopped
+	l.close(job, Stop, why)
+	return nil
+}
 
 // Choose implements Hands.
 func (l *loop) Choose(job, alternative int32) { l.adopt(job, alternative) }

@@ -31,7 +31,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 	j := &experiment.Job{}
 	a := d.Decode(n, e, j)
 	j.Name, j.Range, j.At = n.Label, eval.RangeOf(n.Header), a.Ranges()
-	j.Properties = d.properties(n, e)
+	j.Properties = d.brought(n, e)
 	d.container(a, j)
 	if a.Lacks("threads") {
 		j.Threads = experiment.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(n.Header)}

@@ -12,7 +12,7 @@ import (
 )
 
 func policyBlock() *schema.Block {
-	return &schema.Block{
+	b := &schema.Block{
 		Name: "policy", Label: "name, read as `policy.<name>`", Unique: true,
 		Doc: "How jobs are scheduled: who is next (`order`, `backfill`), how much it gets (`allocation`), and whether " +
 			"running jobs give way (`preemption`), and where servers are rented (`provisioning`). An argument that the " +
@@ -32,6 +32,10 @@ policy "urgent" {
 }`,
 		Args: append(policy.Arguments(), estimatesArg()),
 	}
+	for _, p := range schema.AllBrought(b.Name) {
+		b.Blocks = append(b.Blocks, p.Block)
+	}
+	return b
 }
 
 // estimatesArg is which run times the policy is told.
@@ -76,6 +80,7 @@ func (d *Decoder) Policy(n *eval.Node, e *eval.Env) (*experiment.Policy, bool) {
 		}
 	}
 	p.Policy = p.Complete()
+	p.Blocks = d.brought(n, e)
 	for _, problem := range p.Problems(a.IsSet) {
 		switch {
 		case problem.Missing && !a.Lacks(problem.Arg):

@@ -21,9 +21,9 @@ func (d *Decoder) stages() map[string][]schema.Settings {
 	return all
 }
 
-// properties decodes the blocks of a job that features bring.
-func (d *Decoder) properties(n *eval.Node, e *eval.Env) (all []schema.Settings) {
-	for _, b := range schema.AllBrought("job") {
+// brought decodes the blocks within a block that features bring.
+func (d *Decoder) brought(n *eval.Node, e *eval.Env) (all []schema.Settings) {
+	for _, b := range schema.AllBrought(n.Schema.Name) {
 		for _, p := range n.All(b.Block.Name) {
 			all = append(all, d.values(p, e, true))
 		}

@@ -146,6 +146,8 @@ type Policy struct {
 	Provisioning Provisioning
 	// Settings are those of the choices, such as the quantum.
 	Settings Settings
+	// Blocks are the values of the blocks that choices bring to policies, in the order of the file.
+	Blocks []schema.Settings
 }
 
 // at is where the answer to a question stands.
@@ -512,10 +514,31 @@ func (p Policy) KeyLines() []schema.Line {
 			add(a.Name, text)
 		}
 	}
+	for i, b := range p.Blocks {
+		lines = append(lines, b.Lines(fmt.Sprintf("policy.%d.", i+1))...)
+	}
 	if p.replans() {
 		add(replanning.Name+".version", "2") // all jobs are placed anew also when none waits
 	}
 	return lines
+}
+
+// hears returns what tells events to those of an order and an admission that hear them; nil for none.
+func hears(all ...any) func(*scheduler.Event) {
+	var list []func(*scheduler.Event)
+	for _, one := range all {
+		if h, ok := one.(interface{ Hears(*scheduler.Event) }); ok {
+			list = append(list, h.Hears)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return func(e *scheduler.Event) {
+		for _, f := range list {
+			f(e)
+		}
+	}
 }
 
 // Rules implements scheduler.RuleMaker.
@@ -535,6 +558,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		Feedback: p.Settings.Duration(feedback.Name), Predicted: p.estimates(&order.Choice),
 		Rental: p.rental(), Place: nodeRules.find(p.Nodes).Place,
 	}
+	s.Order = rules.Order
 	if s.Pauses {
 		victims := victimRules.find(p.Victims)
 		rules.Victims, rules.LastFirst = victims.Key, victims.Last
@@ -556,6 +580,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	default:
 		rules.Admission = backfill.New(s)
 	}
+	rules.Hears = hears(rules.Order, rules.Admission)
 	if terms := ProfilingOf(p.Settings); terms != nil {
 		return rules, terms.Set(&rules, &r)
 	}

@@ -77,6 +77,8 @@ type Setup struct {
 	Allocation *AllocationChoice
 	Backfill   *BackfillChoice
 	Placement  *PlacementChoice
+	// Order is that of the run; nil while it is made.
+	Order scheduler.Ranker
 }
 
 // OrderChoice is an order: who is next.

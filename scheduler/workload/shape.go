@@ -185,5 +185,8 @@ func Template(j, template scheduler.Job) scheduler.Job {
 	if j.Batch() > 0 {
 		template.Own().Batch = j.Batch()
 	}
+	if s := j.Submission(); s != nil {
+		template.Own().Submission = s
+	}
 	return template
 }

@@ -1,0 +1,293 @@
+package batch
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// window is a stretch of time in which some nodes are not reserved.
+type window struct {
+	from, to time.Duration
+	free     bitmap
+}
+
+// backfill is a round: each job is given the earliest time at which there is room beside the running jobs, by their
+// limits, and the reservations before it; who can start now does. Reservations take whole nodes, as in Slurm's plugin
+// sched/backfill.
+func (p *periodic) backfill() error {
+	now := p.Now()
+	all := newBitmap(len(p.bounds))
+	all.fill(len(p.bounds))
+	p.windows = append(p.windows[:0], window{now, now + p.Window, all})
+	waiting := p.View.Waiting()
+	users, partitions := map[string]int{}, map[*Partition]int{}
+	starts := 0
+	after := queue.Front
+	for n := 0; n < p.Jobs; {
+		job := waiting.Next(after, queue.Anyone)
+		if job == queue.Nobody {
+			return nil
+		}
+		after = waiting.KeyOf(job)
+		j := &p.run.Jobs[job]
+		m := p.of(j)
+		if m.eligible > now || m.reason != "" || p.count.holds(m, j) != "" {
+			continue
+		}
+		n++
+		if p.PerPartition > 0 && partitions[m.partition] >= p.PerPartition || p.PerUser > 0 && users[j.User] >= p.PerUser {
+			continue
+		}
+		users[j.User]++
+		partitions[m.partition]++
+		started, err := p.plan(job, m)
+		if err != nil {
+			return err
+		}
+		if started {
+			if starts++; p.Starts > 0 && starts >= p.Starts {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// plan starts a job now, or reserves its earliest start.
+func (p *periodic) plan(job int32, m *member) (started bool, err error) {
+	now := p.Now()
+	from := now
+	for {
+		end, later := from+m.limit, time.Duration(0)
+		p.mask.copy(m.partition.nodes)
+		for _, w := range p.windows {
+			if w.to > from && w.to < now+p.Window && later == 0 {
+				later = w.to
+			}
+			if w.to > from && w.from <= end {
+				p.mask.and(w.free)
+			}
+		}
+		at, shares, ok, gives := p.earliest(job, p.mask)
+		if gives {
+			return false, p.preempt(job, p.mask)
+		}
+		if ok && at <= now && from <= now {
+			return true, p.begin(job, shares, "delays no reservation")
+		}
+		at = max(at, from)
+		if !ok || later > 0 && at > later {
+			if later == 0 {
+				return false, nil
+			}
+			from = later
+			continue
+		}
+		if at > now+p.Window {
+			return false, nil
+		}
+		on := newBitmap(len(p.bounds))
+		for _, s := range shares {
+			on.set(int(s.node))
+		}
+		if p.reserved(on, at, at+m.limit) {
+			if later == 0 || at <= from { // the next instant at which a reservation ends
+				if later = p.nextEnd(max(at, from)); later == 0 {
+					return false, nil
+				}
+				from = later
+				continue
+			}
+			from = at
+			continue
+		}
+		p.reserve(on, at/p.Resolution*p.Resolution, (at+m.limit)/p.Resolution*p.Resolution)
+		return false, nil
+	}
+}
+
+// nextEnd returns the end of the window in which an instant is; 0 for the last.
+func (p *periodic) nextEnd(at time.Duration) time.Duration {
+	for i, w := range p.windows {
+		if w.to > at && i < len(p.windows)-1 {
+			return w.to
+		}
+	}
+	return 0
+}
+
+// reserved reports whether one of the nodes is reserved at some time of a stretch.
+func (p *periodic) reserved(on bitmap, from, to time.Duration) bool {
+	for _, w := range p.windows {
+		if w.to > from && w.from < to && !on.within(w.free) {
+			return true
+		}
+	}
+	return false
+}
+
+// reserve takes nodes out of the windows of a stretch.
+func (p *periodic) reserve(on bitmap, from, to time.Duration) {
+	p.cut(from)
+	p.cut(to)
+	for i := range p.windows {
+		if w := &p.windows[i]; w.from >= from && w.to <= to {
+			w.free.minus(on)
+		}
+	}
+}
+
+// cut divides the window in which an instant is.
+func (p *periodic) cut(at time.Duration) {
+	for i, w := range p.windows {
+		if w.from < at && at < w.to {
+			p.windows[i].to = at
+			p.windows = slices.Insert(p.windows, i+1, window{at, w.to, slices.Clone(w.free)})
+			return
+		}
+	}
+}
+
+// earliest finds out when there is room for a job on some nodes as running jobs end: they do in groups, whose ends are
+// close together. It reports whether there is room now if others give way.
+func (p *periodic) earliest(job int32, on bitmap) (at time.Duration, shares []share, ok, gives bool) {
+	now := p.Now()
+	if shares, ok = p.fit(job, p.Machine().Free(), on); ok {
+		return now, shares, true, false
+	}
+	p.rooms = append(p.rooms[:0], p.Machine().Free()...)
+	if p.PreemptionBy != "none" {
+		for _, k := range p.victims(job) {
+			p.View.Job(k).GiveBack(p.rooms, false)
+			gives = true
+		}
+		if gives {
+			if shares, ok = p.fit(job, p.rooms, on); ok {
+				return now, shares, true, true
+			}
+			p.rooms = append(p.rooms[:0], p.Machine().Free()...)
+		}
+	}
+	grouping, first, last := p.Grouping, time.Duration(-1), time.Duration(0)
+	for i, r := range p.running {
+		if !p.held[r.job].on.overlaps(on) {
+			continue
+		}
+		if first < 0 {
+			first = r.end
+		}
+		last = r.end
+		p.View.Job(r.job).GiveBack(p.rooms, false)
+		if i+1 < len(p.running) && p.running[i+1].end <= first+grouping {
+			continue
+		}
+		if shares, ok = p.fit(job, p.rooms, on); ok {
+			return max(last, now+time.Second), shares, true, false
+		}
+		first = -1
+		grouping *= 2
+	}
+	if first >= 0 { // the last of them were followed by others on other nodes
+		if shares, ok = p.fit(job, p.rooms, on); ok {
+			return max(last, now+time.Second), shares, true, false
+		}
+	}
+	return 0, nil, false, false
+}
+
+// victims returns the running jobs that give way to a waiting one, the first to do so first: those of the least
+// priority, and of these the one that was started last.
+func (p *periodic) victims(job int32) []int32 {
+	m := p.of(&p.run.Jobs[job])
+	var list []int32
+	for _, r := range p.running {
+		k := p.of(&p.run.Jobs[r.job])
+		switch {
+		case p.modeOf(k) == "off" || p.Now() < p.held[r.job].since+k.qos.Exempt:
+		case slices.ContainsFunc(p.giving, func(g giving) bool { return g.job == r.job && g.mode != "limit" }):
+		case p.PreemptionBy == "qos" && slices.Contains(m.qos.Preempts, k.qos.Name),
+			p.PreemptionBy == "partition" && k.partition.Tier < m.partition.Tier:
+			list = append(list, r.job)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int32) int {
+		if p.order != nil && p.order.priority[a] != p.order.priority[b] {
+			return int(max(min(p.order.priority[a]-p.order.priority[b], 1), -1))
+		}
+		return int(b - a)
+	})
+	return list
+}
+
+// modeOf is what becomes of a job that gives way.
+func (p *periodic) modeOf(k *member) string {
+	own := k.qos.PreemptMode
+	if p.PreemptionBy == "partition" {
+		own = k.partition.PreemptMode
+	}
+	if own != "" {
+		return own
+	}
+	return p.PreemptMode
+}
+
+// preempt has jobs give way to a waiting one, if that lets it start: few of them, those that hold most of what it needs
+// first. It starts when they have gone.
+func (p *periodic) preempt(job int32, on bitmap) error {
+	list := p.victims(job)
+	var nodes bitmap
+	for pass := 0; ; pass++ {
+		p.rooms = append(p.rooms[:0], p.Machine().Free()...)
+		last := -1
+		for i, k := range list {
+			p.View.Job(k).GiveBack(p.rooms, false)
+			if shares, ok := p.fit(job, p.rooms, on); ok {
+				last, nodes = i, newBitmap(len(p.bounds))
+				for _, s := range shares {
+					nodes.set(int(s.node))
+				}
+				break
+			}
+		}
+		if last < 0 {
+			return nil
+		}
+		if pass > 1 || len(list) < 2 {
+			list = list[:last+1]
+			break
+		}
+		needed := list[last]
+		overlap := func(k int32) int {
+			if k == needed {
+				return len(p.bounds) + 1
+			}
+			both := slices.Clone(nodes)
+			both.and(p.held[k].on)
+			return both.count()
+		}
+		slices.SortStableFunc(list, func(a, b int32) int { return overlap(b) - overlap(a) })
+	}
+	for _, k := range list {
+		if !p.held[k].on.overlaps(nodes) {
+			continue
+		}
+		m := p.of(&p.run.Jobs[k])
+		grace, mode := m.qos.Grace, p.modeOf(m)
+		if p.PreemptionBy == "partition" {
+			grace = m.partition.Grace
+		}
+		if grace > 0 {
+			p.give(giving{p.Now() + grace, k, mode})
+			continue
+		}
+		if err := p.evict(k, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var _ scheduler.Waker = (*periodic)(nil)

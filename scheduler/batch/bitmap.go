@@ -1,0 +1,57 @@
+package batch
+
+import "math/bits"
+
+// bitmap is a set of nodes.
+type bitmap []uint64
+
+func newBitmap(n int) bitmap { return make(bitmap, (n+63)/64) }
+
+func (b bitmap) set(i int)      { b[i/64] |= 1 << (i % 64) }
+func (b bitmap) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
+
+func (b bitmap) fill(n int) {
+	for i := range n {
+		b.set(i)
+	}
+}
+
+func (b bitmap) copy(o bitmap) { copy(b, o) }
+
+func (b bitmap) and(o bitmap) {
+	for i := range b {
+		b[i] &= o[i]
+	}
+}
+
+func (b bitmap) minus(o bitmap) {
+	for i := range b {
+		b[i] &^= o[i]
+	}
+}
+
+func (b bitmap) overlaps(o bitmap) bool {
+	for i := range b {
+		if b[i]&o[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether all of the set are in another one.
+func (b bitmap) within(o bitmap) bool {
+	for i := range b {
+		if b[i]&^o[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (b bitmap) count() (n int) {
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}

@@ -1,0 +1,135 @@
+package batch
+
+import (
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// usage counts what jobs hold that a limit is about, and how many there are.
+type usage struct{ cores, nodes, gpus, jobs, submitted int }
+
+func (u *usage) add(o usage, sign int) {
+	u.cores += sign * o.cores
+	u.nodes += sign * o.nodes
+	u.gpus += sign * o.gpus
+	u.jobs += sign * o.jobs
+	u.submitted += sign * o.submitted
+}
+
+// counters has the usage under each limit of a site.
+type counters struct {
+	assoc map[*association]*usage
+	qos   map[*QOS]*usage
+	users map[userOf]*usage
+}
+
+// userOf is a user in a quality of service.
+type userOf struct {
+	qos  *QOS
+	user string
+}
+
+func newCounters() *counters {
+	return &counters{map[*association]*usage{}, map[*QOS]*usage{}, map[userOf]*usage{}}
+}
+
+// at returns a counter, which begins with nothing.
+func at[K comparable](of map[K]*usage, key K) *usage {
+	u := of[key]
+	if u == nil {
+		u = &usage{}
+		of[key] = u
+	}
+	return u
+}
+
+// count adds what a job holds, or takes it away.
+func (c *counters) count(m *member, user string, what usage, sign int) {
+	for a := m.assoc; a != nil; a = a.parent {
+		at(c.assoc, a).add(what, sign)
+	}
+	for _, q := range m.rules() {
+		at(c.qos, q).add(what, sign)
+		at(c.users, userOf{q, user}).add(what, sign)
+	}
+}
+
+// rules are the qualities of service whose limits hold for a job: that of its partition, and its own.
+func (m *member) rules() []*QOS {
+	if m.over == nil || m.over == m.qos {
+		return []*QOS{m.qos}
+	}
+	return []*QOS{m.over, m.qos}
+}
+
+// inherited is the first value above zero of a user and the accounts above.
+func inherited(a *association, of func(*Limits) int) int {
+	for ; a != nil; a = a.parent {
+		if v := of(&a.Limits); v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+func over(value, limit int) bool { return limit > 0 && value > limit }
+
+// refuses says which limit a job exceeds when it is submitted; empty for none.
+func (c *counters) refuses(m *member, user string) string {
+	for _, q := range m.rules() {
+		if over(at(c.qos, q).submitted+1, q.GroupSubmit) || over(at(c.users, userOf{q, user}).submitted+1, q.MaxSubmit) {
+			return "more jobs than the qos " + q.Name + " takes"
+		}
+	}
+	for a := m.assoc; a != nil; a = a.parent {
+		if over(at(c.assoc, a).submitted+1, a.GroupSubmit) {
+			return "more jobs than the account " + a.Name + " may submit"
+		}
+	}
+	if over(at(c.assoc, m.assoc).submitted+1, inherited(m.assoc, func(l *Limits) int { return l.MaxSubmit })) {
+		return "more jobs than the user may submit"
+	}
+	return ""
+}
+
+// holds says which limit keeps a job from running now; empty for none.
+func (c *counters) holds(m *member, j *scheduler.Job) string {
+	least := max(m.sub.MinNodes, j.Nodes, 1)
+	for _, q := range m.rules() {
+		all, mine := at(c.qos, q), at(c.users, userOf{q, j.User})
+		switch {
+		case over(j.Threads, q.MaxCores) || over(least, q.MaxNodes) || q.MaxWall > 0 && m.limit > q.MaxWall:
+			return "is larger or longer than a job of the qos " + q.Name
+		case over(all.cores+j.Threads, q.GroupCores), over(all.nodes+least, q.GroupNodes), over(all.gpus+j.GPUs, q.GroupGPUs),
+			over(all.jobs+1, q.GroupJobs):
+			return "the limit of the qos " + q.Name
+		case over(mine.jobs+1, q.MaxJobs), over(mine.cores+j.Threads, q.MaxCoresPerUser):
+			return "the limit of the user in the qos " + q.Name
+		}
+	}
+	for a := m.assoc; a != nil; a = a.parent {
+		all := at(c.assoc, a)
+		if over(all.cores+j.Threads, a.GroupCores) || over(all.nodes+least, a.GroupNodes) ||
+			over(all.gpus+j.GPUs, a.GroupGPUs) || over(all.jobs+1, a.GroupJobs) {
+			return "the limit of the account " + a.Name
+		}
+	}
+	mine := at(c.assoc, m.assoc)
+	most := func(of func(*Limits) int) int { return inherited(m.assoc, of) }
+	switch {
+	case over(mine.jobs+1, most(func(l *Limits) int { return l.MaxJobs })),
+		over(mine.cores+j.Threads, most(func(l *Limits) int { return l.MaxCoresPerUser })):
+		return "the limit of the user"
+	case over(j.Threads, most(func(l *Limits) int { return l.MaxCores })),
+		over(least, most(func(l *Limits) int { return l.MaxNodes })):
+		return "is larger than the account allows"
+	}
+	for a := m.assoc; a != nil; a = a.parent {
+		if a.MaxWall > 0 {
+			if m.limit > a.MaxWall {
+				return "is longer than the account allows"
+			}
+			break
+		}
+	}
+	return ""
+}

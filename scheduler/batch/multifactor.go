@@ -1,0 +1,324 @@
+package batch
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// Multifactor orders jobs by the weighted sum of several factors.
+const Multifactor policy.Order = "multifactor"
+
+// factors are the arguments of the order.
+type factors struct {
+	// The weight of a job's age: its time in the queue as a part of `max_age`. A factor is between 0 and 1, and the
+	// priority of a job is the sum of the weighted factors.
+	//
+	//	weight_age = 1000
+	Age float64 `arg:"weight_age" default:"0" min:"0" max:"1e12"`
+	// The age beyond which a job gets no older.
+	//
+	//	max_age = "24h"
+	MaxAge time.Duration `arg:"max_age,positive" default:"168h"`
+	// The weight of the fair share of the job's user, by Fair Tree over the `account` blocks.
+	//
+	//	weight_fair_share = 10000
+	Fair float64 `arg:"weight_fair_share" default:"0" min:"0" max:"1e12"`
+	// The time in which past usage loses half of its weight; `0s` keeps it for ever.
+	//
+	//	half_life = "24h"
+	HalfLife time.Duration `arg:"half_life" default:"168h"`
+	// How often usage, and the priorities of waiting jobs, are brought up to date.
+	//
+	//	recalculate = "1m"
+	Period time.Duration `arg:"recalculate,positive" least:"1s" default:"5m"`
+	// The weight of the job's size: the mean of its parts of the nodes and of the cores.
+	//
+	//	weight_size = 500
+	Size float64 `arg:"weight_size" default:"0" min:"0" max:"1e12"`
+	// Small jobs have the greater factor of size.
+	//
+	//	favor_small = true
+	Small bool `arg:"favor_small" default:"false"`
+	// The weight of the factor of the job's partition.
+	//
+	//	weight_partition = 1000
+	Partition float64 `arg:"weight_partition" default:"0" min:"0" max:"1e12"`
+	// The weight of the priority of the job's quality of service.
+	//
+	//	weight_qos = 1000
+	QOS float64 `arg:"weight_qos" default:"0" min:"0" max:"1e12"`
+	// The weight of the priority of the job's user, or account.
+	//
+	//	weight_association = 1000
+	Association float64 `arg:"weight_association" default:"0" min:"0" max:"1e12"`
+	// Weights of what the job asks for, as a part of what its partition has: `cpu`, `node`, `mem` and `gpu`.
+	//
+	// Default: none.
+	//
+	//	weights_resources = { cpu = "1000", gpu = "5000" }
+	Resources []schema.Setting `arg:"weights_resources"`
+	// When the batch system was started, counted from the first arrival; what it does periodically is counted from there.
+	//
+	//	phase = "-12s"
+	Phase string `arg:"phase" default:"0s"`
+}
+
+func init() {
+	policy.RegisterOrder(policy.OrderChoice{
+		Choice: policy.Choice{
+			Name: Multifactor, Title: "Multifactor priority", Place: 15, Settings: schema.Described[factors](source),
+			Doc: "partitions of a higher tier, then the highest priority: the weighted sum of age, fair share, size and others, " +
+				"brought up to date periodically",
+			Check: func(s policy.Settings) (string, error) { return "phase", checkPhase(s) },
+		},
+		New: func(s policy.Setup) scheduler.Ranker { return newMultifactor(s) },
+	})
+}
+
+func checkPhase(s policy.Settings) error {
+	var f factors
+	schema.Fill(&f, s)
+	_, err := time.ParseDuration(f.Phase)
+	return err
+}
+
+// multifactor is the order in a run.
+type multifactor struct {
+	factors
+	*site
+	wrong     error
+	first     time.Duration // when the system was started
+	next      time.Duration // when priorities are brought up to date
+	last      time.Duration // when they were
+	round     int
+	seen      []int   // by job, the round of its priority
+	priority  []int64 // by job
+	cores     float64 // of the cluster
+	running   []stretch
+	slot      []int32 // in running, by job; -1 for none
+	over      []stretch
+	preempter bool
+}
+
+// stretch is a time in which a job held cores.
+type stretch struct {
+	job      int32
+	cores    int
+	from, to time.Duration
+}
+
+func newMultifactor(s policy.Setup) *multifactor {
+	m := &multifactor{seen: make([]int, len(s.Run.Jobs)), priority: make([]int64, len(s.Run.Jobs)),
+		slot: make([]int32, len(s.Run.Jobs)), round: 1}
+	schema.Fill(&m.factors, s.Policy.Settings)
+	m.site, m.wrong = newSite(s.Run, s.Policy.Blocks)
+	m.first, _ = time.ParseDuration(m.Phase)
+	m.next, m.last = m.first+m.Period, m.first
+	for i := range m.slot {
+		m.slot[i] = -1
+	}
+	for _, n := range s.Run.Cluster.Nodes {
+		m.cores += float64(n.Threads)
+	}
+	var t terms
+	schema.Fill(&t, s.Policy.Settings)
+	m.preempter = t.PreemptionBy == "qos"
+	if m.wrong == nil {
+		for i := range s.Run.Jobs { // all associations are there before any is ranked
+			m.of(&s.Run.Jobs[i])
+		}
+		m.rankTree()
+	}
+	return m
+}
+
+// Rank implements scheduler.Ranker.
+func (m *multifactor) Rank(j scheduler.JobView) int64 {
+	n := j.Number()
+	if m.seen[n] != m.round {
+		m.seen[n] = m.round
+		age := time.Duration(0)
+		if m.priority[n] > 0 {
+			age = m.last - m.of(j.Job()).eligible
+		}
+		m.priority[n] = m.priorityOf(j.Job(), max(age, 0))
+	}
+	k := m.of(j.Job())
+	tier := int64(k.partition.Tier)
+	if m.preempter && len(k.qos.Preempts) > 0 {
+		tier += 1 << 17
+	}
+	return -(tier<<40 + m.priority[n])
+}
+
+// priorityOf is the priority of a job of an age: at least 1.
+func (m *multifactor) priorityOf(j *scheduler.Job, age time.Duration) int64 {
+	sum := 0.0
+	for _, x := range m.partsOf(j, age) {
+		sum += x.Value
+	}
+	return max(int64(sum), 1)
+}
+
+// Part is a weighted factor of a priority.
+type Part struct {
+	Name  string
+	Value float64
+}
+
+// partsOf are the weighted factors of a job, and its nice value.
+func (m *multifactor) partsOf(j *scheduler.Job, age time.Duration) [8]Part {
+	k := m.of(j)
+	relative := func(value, most int) float64 {
+		if most == 0 {
+			return 0
+		}
+		return float64(value) / float64(most)
+	}
+	nodes := float64(len(m.run.Cluster.Nodes))
+	least := float64(max(k.sub.MinNodes, j.Nodes, 1))
+	size := (least/nodes + float64(j.Threads)/m.cores) / 2
+	if m.Small {
+		size = ((nodes-least)/nodes + (m.cores-float64(j.Threads))/m.cores) / 2
+	}
+	resources := 0.0
+	for _, w := range m.Resources {
+		weight, _ := strconv.ParseFloat(w.Value, 64)
+		resources += weight * m.partOf(k.partition, j, w.Name)
+	}
+	priority := k.assoc.Priority
+	if priority == 0 {
+		priority = k.assoc.parent.Priority
+	}
+	return [8]Part{
+		{"age", m.Age * min(age.Seconds()/m.MaxAge.Seconds(), 1)},
+		{"fair share", m.Fair * k.assoc.factor},
+		{"size", m.Size * size},
+		{"partition", m.Partition * relative(k.partition.Factor, m.mostFactor)},
+		{"qos", m.QOS * relative(k.qos.Priority, m.mostQOS)},
+		{"association", m.Association * relative(priority, m.mostPriority)},
+		{"resources", resources},
+		{"nice", -float64(k.sub.Nice)},
+	}
+}
+
+// partOf is what a job asks for of a resource, as a part of what the partition has of it.
+func (m *multifactor) partOf(p *Partition, j *scheduler.Job, resource string) float64 {
+	has, asks := 0.0, 0.0
+	for i, n := range m.run.Cluster.Nodes {
+		if !p.nodes.has(i) {
+			continue
+		}
+		switch strings.ToLower(resource) {
+		case "cpu":
+			has += float64(n.Threads)
+		case "node":
+			has++
+		case "mem":
+			has += float64(n.Memory)
+		case "gpu", "gres/gpu":
+			has += float64(n.GPUs)
+		}
+	}
+	switch strings.ToLower(resource) {
+	case "cpu":
+		asks = float64(j.Threads)
+	case "node":
+		asks = float64(max(m.of(j).sub.MinNodes, j.Nodes, 1))
+	case "mem":
+		asks = float64(j.Memory)
+	case "gpu", "gres/gpu":
+		asks = float64(j.GPUs)
+	}
+	if has == 0 {
+		return 0
+	}
+	return asks / has
+}
+
+// Rerank implements scheduler.Reranker.
+func (m *multifactor) Rerank(now time.Duration) bool {
+	changed := false
+	for m.next <= now {
+		if m.Fair > 0 {
+			m.account(m.next)
+			m.rankTree()
+		}
+		m.last, changed = m.next, true
+		m.next += m.Period
+		if m.Fair == 0 && m.next < now { // nothing is added up
+			m.next += (now - m.next) / m.Period * m.Period
+		}
+	}
+	if changed {
+		m.round++
+	}
+	return changed
+}
+
+// account lets past usage decay, and adds what jobs have used since the last time. What is added decays as well, by the
+// whole of its length, as it does in Slurm.
+func (m *multifactor) account(now time.Duration) {
+	decay := func(d time.Duration) float64 {
+		if m.HalfLife <= 0 {
+			return 1
+		}
+		return math.Pow(1-0.693/m.HalfLife.Seconds(), d.Seconds())
+	}
+	m.decay(m.root, decay(now-m.last))
+	add := func(r stretch) {
+		d := min(r.to, now) - max(r.from, m.last)
+		if d <= 0 {
+			return
+		}
+		k := m.of(&m.run.Jobs[r.job])
+		used := d.Seconds() * decay(d) * float64(r.cores) * k.qos.UsageFactor
+		for a := k.assoc; a != nil; a = a.parent {
+			a.raw += used
+		}
+	}
+	for _, r := range m.running {
+		add(r)
+	}
+	for _, r := range m.over {
+		add(r)
+	}
+	m.over = slices.DeleteFunc(m.over, func(r stretch) bool { return r.to <= now })
+}
+
+func (m *multifactor) decay(a *association, by float64) {
+	a.raw *= by
+	for _, c := range a.children {
+		m.decay(c, by)
+	}
+}
+
+// Hears is told the events of a run.
+func (m *multifactor) Hears(e *scheduler.Event) {
+	if m.Fair == 0 || e.Job < 0 {
+		return
+	}
+	if at := m.slot[e.Job]; at >= 0 && !slices.Contains(uneventful, e.Kind) {
+		r := m.running[at]
+		r.to = e.At
+		m.over = append(m.over, r)
+		last := m.running[len(m.running)-1]
+		m.running[at], m.slot[last.job] = last, at
+		m.running, m.slot[e.Job] = m.running[:len(m.running)-1], -1
+	}
+	if e.Kind == scheduler.Start || e.Kind == scheduler.Resume {
+		m.slot[e.Job] = int32(len(m.running))
+		m.running = append(m.running, stretch{int32(e.Job), e.Cores.Count(), e.At, scheduler.Never})
+	}
+}
+
+// uneventful are events that leave a job what it holds.
+var uneventful = []scheduler.EventKind{scheduler.Arrive, scheduler.Request, scheduler.Level, scheduler.Predict,
+	scheduler.Decided}

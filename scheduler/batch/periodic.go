@@ -1,0 +1,623 @@
+package batch
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// Periodic is the backfill with two schedulers.
+const Periodic policy.Backfill = "periodic"
+
+// terms are the arguments of the backfill.
+type terms struct {
+	// How many jobs are looked at when jobs come or end.
+	//
+	//	queue_depth = 50
+	Depth int `arg:"queue_depth" default:"100" min:"0" max:"jobs"`
+	// How often all waiting jobs are looked at.
+	//
+	//	queue_interval = "20s"
+	Interval time.Duration `arg:"queue_interval,positive" least:"1s" default:"1m"`
+	// The least time between two looks at the queue for jobs that have come. A job that comes with the highest priority is
+	// tried at once.
+	//
+	//	submit_delay = "1s"
+	Delay time.Duration `arg:"submit_delay" default:"3s"`
+	// The time between two rounds of backfill. Each makes reservations for all jobs that it looks at, in their order, and
+	// forgets those of the round before.
+	//
+	//	backfill_interval = "5s"
+	Round time.Duration `arg:"backfill_interval,positive" least:"1s" default:"30s"`
+	// How far a round of backfill looks ahead.
+	//
+	//	backfill_window = "48h"
+	Window time.Duration `arg:"backfill_window,positive" default:"24h"`
+	// The instants of reservations are multiples of this.
+	//
+	//	backfill_resolution = "5m"
+	Resolution time.Duration `arg:"backfill_resolution,positive" least:"1s" default:"1m"`
+	// How many jobs a round of backfill looks at.
+	//
+	//	backfill_depth = 1000
+	Jobs int `arg:"backfill_depth" default:"500" min:"1" max:"jobs"`
+	// How many of each partition; `0` for no bound.
+	//
+	//	backfill_depth_partition = 200
+	PerPartition int `arg:"backfill_depth_partition" default:"0" min:"0" max:"jobs"`
+	// How many of each user; `0` for no bound.
+	//
+	//	backfill_depth_user = 20
+	PerUser int `arg:"backfill_depth_user" default:"0" min:"0" max:"jobs"`
+	// How many jobs a round starts; `0` for no bound.
+	//
+	//	backfill_starts = 50
+	Starts int `arg:"backfill_starts" default:"0" min:"0" max:"jobs"`
+	// Running jobs end together for a reservation when their ends are no further apart than this; it doubles with each
+	// group.
+	//
+	//	backfill_grouping = "30s"
+	Grouping time.Duration `arg:"backfill_grouping,positive" default:"30s"`
+	// Which running jobs give way to a job that cannot start: those of a `qos` that its own preempts, or those of a
+	// `partition` of a lower tier.
+	//
+	//	preemption_by = "qos"
+	PreemptionBy string `arg:"preemption_by" default:"none" allowed:"none qos partition"`
+	// What becomes of jobs that give way: they wait again with all of their work, end, or are paused.
+	//
+	//	preempt_mode = "cancel"
+	PreemptMode string `arg:"preempt_mode" default:"requeue" allowed:"off requeue cancel suspend"`
+	// How long a job that was put back waits at least.
+	//
+	//	requeue_delay = "1m"
+	RequeueDelay time.Duration `arg:"requeue_delay" default:"2m"`
+	// How long beyond its time limit a job runs before it is ended.
+	//
+	//	over_limit = "5m"
+	OverLimit time.Duration `arg:"over_limit" default:"30s"`
+	// A limit that holds a job back also holds back those behind it in its partition.
+	//
+	//	limits_block = true
+	LimitsBlock bool `arg:"limits_block" default:"false"`
+}
+
+func init() {
+	var wants []policy.Want
+	for _, w := range []policy.Want{
+		{Of: policy.NodesOf, Name: Filled, Implied: true}, {Of: policy.AllocationOf, Name: policy.Strict},
+		{Of: policy.PreemptionOf, Name: policy.NoPreemption}, {Of: policy.PlacementOf, Name: policy.PlaceFirst},
+	} {
+		w.Detail = fmt.Sprintf("The backfill %q decides that itself: leave %s out.", Periodic, w.Of)
+		wants = append(wants, w)
+	}
+	policy.RegisterBackfill(policy.BackfillChoice{
+		Choice: policy.Choice{
+			Name: Periodic, Title: "Periodic backfill", Place: 6, Estimates: true, Wants: wants,
+			Settings: schema.Described[terms](source),
+			Doc: "first those that come first, up to one that cannot start, at each event; then those that delay no " +
+				"reservation, in rounds",
+		},
+		Passes: true,
+		New:    func(s policy.Setup) scheduler.Admitter { return newPeriodic(s) },
+	})
+}
+
+// never is later than any instant of a run, and can be added to.
+const never = scheduler.Never / 4
+
+// periodic is the admission of a run.
+type periodic struct {
+	scheduler.View
+	scheduler.Hands
+	terms
+	*site
+	order *multifactor // nil for another order
+	wrong error
+	first time.Duration // when the system was started
+	count *counters
+
+	running  []runner // by expected end
+	held     []held   // by job
+	waiting  int
+	fresh    []int32 // that have come, and were not looked at
+	after    map[string][]int32
+	finished map[string]bool
+	owed     []int // by job, how many jobs it waits for
+
+	asked, ended  bool // for a look at the queue
+	stale         bool // something has changed since the last round of backfill
+	queued        bool // and since the last look at the whole queue
+	lastLook      time.Duration
+	lastWhole     time.Duration
+	lastRound     time.Duration
+	round         int             // of the order's priorities
+	later         []time.Duration // instants at which jobs become eligible
+	giving        []giving
+	packer        packer
+	blocked, mask bitmap
+	rooms         []scheduler.Room
+	shares        []share
+	nodes         []int32
+	bounds        []int32
+	windows       []window
+	why           map[int32]string
+}
+
+// runner is a running job and when it ends by its limit.
+type runner struct {
+	end time.Duration
+	job int32
+}
+
+// held is what a running job holds.
+type held struct {
+	on    bitmap // nil when it does not run
+	end   time.Duration
+	since time.Duration
+	use   usage
+}
+
+// giving is a running job that gives way at an instant, or exceeds its limit.
+type giving struct {
+	at   time.Duration
+	job  int32
+	mode string
+}
+
+func newPeriodic(s policy.Setup) *periodic {
+	n := len(s.Run.Cluster.Nodes)
+	p := &periodic{
+		count: newCounters(), held: make([]held, len(s.Run.Jobs)), owed: make([]int, len(s.Run.Jobs)),
+		after: map[string][]int32{}, finished: map[string]bool{}, blocked: newBitmap(n), mask: newBitmap(n),
+		packer: packer{units: make([]int32, n)}, why: map[int32]string{}, lastLook: -never,
+	}
+	schema.Fill(&p.terms, s.Policy.Settings)
+	var f factors
+	schema.Fill(&f, s.Policy.Settings)
+	p.first, _ = time.ParseDuration(f.Phase)
+	if m, ok := s.Order.(*multifactor); ok {
+		p.order, p.site, p.wrong = m, m.site, m.wrong
+	} else {
+		p.site, p.wrong = newSite(s.Run, s.Policy.Blocks)
+	}
+	p.lastWhole, p.lastRound = p.first, p.first
+	for v := range s.Run.Cluster.Nodes {
+		p.bounds = append(p.bounds, int32(s.Run.Cluster.Nodes[v].Threads))
+	}
+	if p.wrong == nil && slices.Max(p.weight) != slices.Min(p.weight) {
+		p.packer.weights = p.weight
+	}
+	return p
+}
+
+// Hears is told each event of the run.
+func (p *periodic) Hears(e *scheduler.Event) {
+	if p.wrong != nil || e.Job < 0 {
+		return
+	}
+	job := int32(e.Job)
+	j := &p.run.Jobs[job]
+	switch e.Kind {
+	case scheduler.Arrive:
+		p.fresh, p.waiting = append(p.fresh, job), p.waiting+1
+		p.count.count(p.of(j), j.User, usage{submitted: 1}, 1)
+		p.await(job, e.At)
+		p.change()
+	case scheduler.Start, scheduler.Resume:
+		p.waiting--
+		m := p.of(j)
+		h := &p.held[job]
+		*h = held{on: p.nodesOf(e.Cores), end: e.At + m.limit, since: e.At}
+		h.use = usage{cores: e.Cores.Count(), nodes: h.on.count(), gpus: e.GPUs.Count(), jobs: 1}
+		p.count.count(m, j.User, h.use, 1)
+		i, _ := slices.BinarySearchFunc(p.running, runner{h.end, job}, byEnd)
+		p.running = slices.Insert(p.running, i, runner{h.end, job})
+		delete(p.why, job)
+		p.give(giving{h.end + p.OverLimit, job, "limit"})
+		p.stale = true
+	case scheduler.Finish, scheduler.Fail, scheduler.Stop, scheduler.Revoke, scheduler.Retry, scheduler.Pause:
+		p.leave(e)
+	}
+}
+
+func byEnd(a, b runner) int {
+	if a.end != b.end {
+		return int(max(min(a.end-b.end, 1), -1))
+	}
+	return int(a.job - b.job)
+}
+
+// leave takes the end of a job's attempt, or of one that waits.
+func (p *periodic) leave(e *scheduler.Event) {
+	job := int32(e.Job)
+	j, h := &p.run.Jobs[job], &p.held[job]
+	m := p.of(j)
+	_, final := e.Kind, e.Kind == scheduler.Finish || e.Kind == scheduler.Fail || e.Kind == scheduler.Stop
+	if h.on != nil {
+		p.count.count(m, j.User, h.use, -1)
+		i, found := slices.BinarySearchFunc(p.running, runner{h.end, job}, byEnd)
+		if found {
+			p.running = slices.Delete(p.running, i, i+1)
+		}
+		p.giving = slices.DeleteFunc(p.giving, func(g giving) bool { return g.job == job })
+		h.on = nil
+		p.ended = true
+		if !final {
+			p.waiting++
+		}
+	} else if final {
+		p.waiting--
+	}
+	if final {
+		p.count.count(m, j.User, usage{submitted: 1}, -1)
+		p.release(j.Name, e.At)
+	}
+	p.change()
+}
+
+// change notes that something has changed which a look may act on.
+func (p *periodic) change() { p.stale, p.queued = true, true }
+
+// await makes a job that waits for others, or for an instant, ineligible until then.
+func (p *periodic) await(job int32, now time.Duration) {
+	m := p.of(&p.run.Jobs[job])
+	m.eligible = max(now, m.sub.Begin)
+	for _, name := range m.sub.After {
+		if !p.finished[name] {
+			p.owed[job]++
+			p.after[name] = append(p.after[name], job)
+		}
+	}
+	if p.owed[job] > 0 {
+		m.eligible = never
+	} else if m.eligible > now {
+		p.later = append(p.later, m.eligible)
+	}
+}
+
+// release makes jobs eligible that have waited for the last of the jobs before them.
+func (p *periodic) release(name string, now time.Duration) {
+	p.finished[name] = true
+	for _, job := range p.after[name] {
+		if p.owed[job]--; p.owed[job] == 0 {
+			m := p.of(&p.run.Jobs[job])
+			m.eligible = max(now, m.sub.Begin)
+			p.later = append(p.later, m.eligible)
+		}
+	}
+	delete(p.after, name)
+}
+
+// nodesOf returns the nodes of some cores.
+func (p *periodic) nodesOf(cores scheduler.CoreSet) bitmap {
+	on := newBitmap(len(p.bounds))
+	v, lo := 0, int32(0)
+	for _, s := range cores {
+		for ; v < len(p.bounds) && lo < s.Hi; v++ {
+			if lo+p.bounds[v] > s.Lo {
+				on.set(v)
+				if lo+p.bounds[v] >= s.Hi {
+					break
+				}
+			}
+			lo += p.bounds[v]
+		}
+	}
+	return on
+}
+
+// give notes that a job is to give way at an instant.
+func (p *periodic) give(g giving) {
+	i, _ := slices.BinarySearchFunc(p.giving, g, func(a, b giving) int { return int(max(min(a.at-b.at, 1), -1)) })
+	p.giving = slices.Insert(p.giving, i, g)
+}
+
+// Wakes implements scheduler.Waker.
+func (p *periodic) Wakes() time.Duration {
+	at := scheduler.Never
+	if len(p.giving) > 0 {
+		at = p.giving[0].at
+	}
+	if p.waiting == 0 {
+		return at
+	}
+	for _, l := range p.later {
+		at = min(at, l)
+	}
+	if p.order != nil && (p.order.Age > 0 || p.order.Fair > 0) && len(p.running) > 0 {
+		at = min(at, p.order.next)
+	}
+	if p.asked || p.ended {
+		at = min(at, p.lastLook+p.Delay)
+	}
+	if p.queued {
+		at = min(at, p.lastWhole+p.Interval)
+	}
+	if p.stale {
+		at = min(at, p.lastRound+p.Round)
+	}
+	return at
+}
+
+// Woke implements scheduler.Waker. What is due is found out by the clock.
+func (p *periodic) Woke() {}
+
+// HeldBack implements scheduler.Admitter.
+func (p *periodic) HeldBack(v scheduler.View, job int32) string { return p.Why(v, job) }
+
+// Why implements scheduler.Explainer.
+func (p *periodic) Why(_ scheduler.View, job int32) string {
+	if p.wrong == nil {
+		if m := p.of(&p.run.Jobs[job]); m.reason != "" {
+			return m.reason
+		}
+	}
+	if why := p.why[job]; why != "" {
+		return why
+	}
+	return "comes after jobs that cannot start"
+}
+
+// Admit implements scheduler.Admitter.
+func (p *periodic) Admit(v scheduler.View, h scheduler.Hands) error {
+	if p.wrong != nil {
+		return p.wrong
+	}
+	p.View, p.Hands = v, h
+	now := v.Now()
+	if p.order != nil && p.order.round != p.round {
+		p.round = p.order.round
+		p.change()
+	}
+	for i := 0; i < len(p.later); i++ {
+		if p.later[i] <= now {
+			p.later = slices.Delete(p.later, i, i+1)
+			p.change()
+			p.asked = true
+			i--
+		}
+	}
+	if err := p.giveWay(now); err != nil {
+		return err
+	}
+	if err := p.receive(); err != nil {
+		return err
+	}
+	depth := -1
+	switch {
+	case p.ended:
+		depth = p.Depth
+	case p.queued && now >= p.lastWhole+p.Interval:
+		p.lastWhole += (now - p.lastWhole) / p.Interval * p.Interval
+		p.queued, depth = false, len(p.run.Jobs)
+	case p.asked && now >= p.lastLook+p.Delay:
+		depth = p.Depth
+	}
+	if depth >= 0 {
+		p.ended, p.asked, p.lastLook = false, false, now
+		if err := p.look(depth); err != nil {
+			return err
+		}
+	}
+	if p.stale && now >= p.lastRound+p.Round {
+		p.lastRound, p.stale = now, false
+		return p.backfill()
+	}
+	return nil
+}
+
+// giveWay ends what runs beyond its limit, or has had its grace.
+func (p *periodic) giveWay(now time.Duration) error {
+	for len(p.giving) > 0 && p.giving[0].at <= now {
+		g := p.giving[0]
+		p.giving = p.giving[1:]
+		if p.held[g.job].on == nil {
+			continue
+		}
+		if err := p.evict(g.job, g.mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evict has a running job give way.
+func (p *periodic) evict(job int32, mode string) error {
+	switch mode {
+	case "limit":
+		return p.Cancel(job, "its time limit is over")
+	case "cancel":
+		return p.Cancel(job, "it gives way")
+	case "suspend":
+		return p.Pause(job, "it gives way")
+	}
+	m := p.of(&p.run.Jobs[job])
+	if m.sub.Stays {
+		return p.Cancel(job, "it gives way")
+	}
+	m.eligible = p.Now() + p.RequeueDelay
+	p.later = append(p.later, m.eligible)
+	return p.Requeue(job, "it gives way")
+}
+
+// receive takes the jobs that have come: it refuses those beyond a limit, and tries to start one that is first in the
+// order at once.
+func (p *periodic) receive() error {
+	for len(p.fresh) > 0 {
+		job := p.fresh[0]
+		p.fresh = p.fresh[1:]
+		j := p.View.Job(job)
+		if j.State() != scheduler.Queued {
+			continue
+		}
+		m := p.of(j.Job())
+		p.count.count(m, j.Job().User, usage{submitted: 1}, -1)
+		refused := p.count.refuses(m, j.Job().User)
+		p.count.count(m, j.Job().User, usage{submitted: 1}, 1)
+		if refused != "" {
+			if err := p.Cancel(job, refused); err != nil {
+				return err
+			}
+			continue
+		}
+		p.asked = true
+		if m.eligible > p.Now() || !p.isFirst(job) {
+			continue
+		}
+		if _, err := p.try(job, m.partition.nodes, "first when it came"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFirst reports whether no other job that could run is before one on the nodes of its partition.
+func (p *periodic) isFirst(job int32) bool {
+	mine := p.of(&p.run.Jobs[job]).partition.nodes
+	waiting := p.View.Waiting()
+	for after := queue.Front; ; {
+		k := waiting.Next(after, queue.Anyone)
+		if k == queue.Nobody || k == job {
+			return true
+		}
+		after = waiting.KeyOf(k)
+		j := &p.run.Jobs[k]
+		m := p.of(j)
+		if m.eligible <= p.Now() && m.reason == "" && p.count.holds(m, j) == "" && m.partition.nodes.overlaps(mine) {
+			return false
+		}
+	}
+}
+
+// look tries to start jobs in their order, up to a number of them. In a partition with a job that cannot start nobody
+// behind it does, nor elsewhere on its nodes.
+func (p *periodic) look(depth int) error {
+	clear(p.blocked)
+	waiting := p.View.Waiting()
+	full := map[*Partition]bool{}
+	after := queue.Front
+	for n := 0; ; {
+		job := waiting.Next(after, queue.Anyone)
+		if job == queue.Nobody {
+			return nil
+		}
+		after = waiting.KeyOf(job)
+		j := &p.run.Jobs[job]
+		m := p.of(j)
+		if m.eligible > p.Now() || m.reason != "" {
+			continue
+		}
+		if n++; n > depth {
+			return nil
+		}
+		if full[m.partition] {
+			continue
+		}
+		if why := p.count.holds(m, j); why != "" {
+			p.why[job] = why
+			if p.LimitsBlock {
+				full[m.partition] = true
+				p.block(m.partition)
+			}
+			continue
+		}
+		p.mask.copy(m.partition.nodes)
+		p.mask.minus(p.blocked)
+		started, err := p.try(job, p.mask, "first in the order")
+		if err != nil {
+			return err
+		}
+		if started {
+			continue
+		}
+		if len(full)+1 == len(p.partitions) {
+			return nil
+		}
+		full[m.partition] = true
+		p.block(m.partition)
+	}
+}
+
+func (p *periodic) block(of *Partition) {
+	for i := range p.blocked {
+		p.blocked[i] |= of.nodes[i]
+	}
+}
+
+// try starts a job on some nodes if there is room, or has others give way to it.
+func (p *periodic) try(job int32, on bitmap, why string) (started bool, err error) {
+	m := p.of(&p.run.Jobs[job])
+	if m.reason != "" || p.count.holds(m, &p.run.Jobs[job]) != "" {
+		return false, nil
+	}
+	shares, ok := p.fit(job, p.Machine().Free(), on)
+	if ok {
+		return true, p.begin(job, shares, why)
+	}
+	if p.PreemptionBy != "none" {
+		return false, p.preempt(job, on)
+	}
+	return false, nil
+}
+
+// begin starts a job.
+func (p *periodic) begin(job int32, shares []share, why string) error {
+	p.nodes = p.nodes[:0]
+	for _, s := range shares {
+		for range s.units {
+			p.nodes = append(p.nodes, s.node)
+		}
+	}
+	j := p.View.Job(job)
+	return p.Start(job, j.Request(), p.nodes, why)
+}
+
+// fit finds nodes for a job where so much is free, among some of them.
+func (p *periodic) fit(job int32, rooms []scheduler.Room, on bitmap) ([]share, bool) {
+	v := p.View.Job(job)
+	j := v.Job()
+	m := p.of(j)
+	need, count := v.Needs(v.Request())
+	for i := range rooms {
+		p.packer.units[i] = 0
+		if !on.has(i) || !p.suits(i, m) {
+			continue
+		}
+		if m.sub.Exclusive && rooms[i].Cores < p.bounds[i] {
+			continue
+		}
+		n := int32(rooms[i].Times(need))
+		if !j.Divided {
+			n = min(n, 1)
+		}
+		p.packer.units[i] = n
+	}
+	least, most := max(m.sub.MinNodes, 1), m.maxNodes
+	if !j.Divided {
+		least, most = count, count
+	}
+	if least > count {
+		least = count
+	}
+	var ok bool
+	shares, ok := p.packer.place(int32(count), least, most, p.shares[:0])
+	if ok {
+		p.shares = shares
+	}
+	return shares, ok
+}
+
+// suits reports whether a node has what a job asks for by name.
+func (p *periodic) suits(node int, m *member) bool {
+	for _, f := range m.sub.Features {
+		if !p.features[node][f] {
+			return false
+		}
+	}
+	return true
+}

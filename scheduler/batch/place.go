@@ -1,0 +1,168 @@
+package batch
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// Filled is the rule for nodes of batch systems.
+const Filled policy.Nodes = "filled"
+
+func init() {
+	policy.RegisterNodes(policy.NodesChoice{
+		Choice: policy.Choice{
+			Name: Filled, Title: "filled", Place: 5,
+			Doc: "divided over nodes that follow each other, one filled after the other: those of the smallest run of nodes " +
+				"with room for it, or else of the largest",
+		},
+		Place: func(s scheduler.PlacementSite, unit scheduler.Room, units int, nodes []int32) ([]int32, bool) {
+			p := packer{units: make([]int32, len(s.Free))}
+			for v := range s.Free {
+				p.units[v] = int32(s.Free[v].Times(unit))
+			}
+			on, ok := p.place(int32(units), 1, 0, nil)
+			for _, x := range on {
+				for range x.units {
+					nodes = append(nodes, x.node)
+				}
+			}
+			return nodes, ok
+		},
+	})
+}
+
+// share is how many units of a job are on a node.
+type share struct{ node, units int32 }
+
+// packer divides jobs over nodes.
+type packer struct {
+	units   []int32 // that a node has room for
+	weights []int   // of nodes; nil for all alike
+	least   bool    // loaded nodes are taken first
+}
+
+// place chooses nodes for so many units: from least to most of them (0 for no bound), as in select/cons_tres. Nodes of
+// less weight are tried first, and others only beside them.
+func (p *packer) place(units int32, least, most int, into []share) ([]share, bool) {
+	total, nodes := int64(0), 0
+	for _, u := range p.units {
+		if u > 0 {
+			total += int64(u)
+			nodes++
+		}
+	}
+	if total < int64(units) || nodes < least {
+		return nil, false
+	}
+	if most == 0 {
+		most = len(p.units)
+	}
+	if p.weights != nil {
+		if on, ok := p.lightest(units, least, most, into); ok {
+			return on, true
+		}
+	}
+	floor := int32(1)
+	for { // nodes with little room are left out where others leave room for all
+		on, ok := p.choose(units, least, most, floor, into[:0])
+		if ok {
+			return on, true
+		}
+		next := int32(0)
+		for _, u := range p.units {
+			if u > floor && (next == 0 || u < next) {
+				next = u
+			}
+		}
+		if next == 0 {
+			return nil, false
+		}
+		floor = next
+	}
+}
+
+// lightest places a job on as many nodes of the least weights as it needs.
+func (p *packer) lightest(units int32, least, most int, into []share) ([]share, bool) {
+	levels := slices.Compact(slices.Sorted(slices.Values(p.weights)))
+	if len(levels) == 1 {
+		return nil, false
+	}
+	light := packer{units: make([]int32, len(p.units))}
+	for _, w := range levels {
+		for v := range p.units {
+			if p.weights[v] <= w {
+				light.units[v] = p.units[v]
+			}
+		}
+		if on, ok := light.place(units, least, most, into); ok {
+			return on, true
+		}
+	}
+	return nil, false
+}
+
+// run is nodes that follow each other and have room.
+type run struct {
+	from, to int // the last one included
+	units    int32
+	used     bool
+}
+
+// choose is place on nodes with room for at least so many units.
+func (p *packer) choose(units int32, least, most int, floor int32, on []share) ([]share, bool) {
+	var runs []run
+	for v, u := range p.units {
+		switch {
+		case u < floor:
+		case len(runs) > 0 && runs[len(runs)-1].to == v-1:
+			runs[len(runs)-1].to = v
+			runs[len(runs)-1].units += u
+		default:
+			runs = append(runs, run{from: v, to: v, units: u})
+		}
+	}
+	for units > 0 || len(on) < least {
+		best, enough := -1, false
+		for i := range runs {
+			r := &runs[i]
+			if r.used {
+				continue
+			}
+			fits := r.units >= units && r.to-r.from+1 >= least-len(on)
+			if best < 0 || fits && !enough || fits && r.units < runs[best].units ||
+				!fits && !enough && r.units > runs[best].units {
+				best, enough = i, fits
+			}
+		}
+		if best < 0 || len(on) >= most {
+			return nil, false
+		}
+		r := &runs[best]
+		r.used = true
+		first, last := r.from, r.to
+		if least-len(on) <= 1 { // the fullest node that has room for all
+			one := -1
+			for v := r.from; v <= r.to; v++ {
+				if p.units[v] >= units && (one < 0 || p.units[v] < p.units[one]) {
+					one = v
+				}
+			}
+			if one >= 0 {
+				first, last = one, one
+			}
+		}
+		for v := first; v <= last && len(on) < most && (units > 0 || len(on) < least); v++ {
+			if p.units[v] < floor {
+				continue
+			}
+			more := int32(max(least-len(on)-1, 0)) // each of the others has one at least
+			n := min(p.units[v], units-more)
+			on = append(on, share{int32(v), n})
+			units -= n
+		}
+	}
+	slices.SortFunc(on, func(a, b share) int { return int(a.node - b.node) })
+	return on, true
+}

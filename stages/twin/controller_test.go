@@ -1,0 +1,148 @@
+package twin_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/results/folder"
+)
+
+// sacctFields are the columns of the accounting that a recording has.
+const sacctFields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,TimelimitRaw,ReqCPUS,ReqNodes,ReqMem," +
+	"AllocCPUS,NNodes,State,NodeList,Constraints,Priority"
+
+// submitted is a job that a recording submits.
+type submitted struct {
+	at       time.Duration
+	args     []string
+	sleep    int
+	describe string
+}
+
+// drawn draws the jobs of a recording of a configuration.
+func drawn(config string, jobs int, seed uint64) []submitted {
+	r := rand.New(rand.NewPCG(seed, uint64(len(config))))
+	accounts := map[string]string{"games": "physics", "news": "physics", "mail": "biology", "backup": "biology",
+		"irc": "chemistry"}
+	users := []string{"games", "games", "games", "news", "mail", "mail", "backup", "irc"}
+	var list []submitted
+	at := time.Duration(0)
+	for range jobs {
+		at += time.Duration(r.ExpFloat64() * 1.15 * float64(time.Second))
+		sleep := 2 + r.IntN(39)
+		limit := 1 + r.IntN(4)
+		cores := []int{1, 2, 4, 8, 12, 16, 16, 24, 32, 48, 64, 100}[r.IntN(12)]
+		user := users[r.IntN(len(users))]
+		args := []string{"--uid=" + user, "--account=" + accounts[user], "-n", strconv.Itoa(cores)}
+		if cores >= 16 && r.IntN(4) == 0 {
+			args = append(args, "-N", strconv.Itoa((cores+15)/16))
+		}
+		switch config {
+		case "preempt":
+			qos := []string{"low", "low", "low", "normal", "normal", "high"}[r.IntN(6)]
+			args = append(args, "--qos="+qos)
+			if r.IntN(2) == 0 {
+				args = append(args, "--requeue")
+			}
+		case "overlap":
+			if r.IntN(2) == 0 {
+				limit = 1 + r.IntN(2)
+				if cores > 64 {
+					cores = 48
+					args[3] = "48"
+				}
+				args = append(args, "--partition=short")
+			}
+		}
+		args = append(args, "-t", fmt.Sprint(limit))
+		list = append(list, submitted{at: at, sleep: sleep, args: args})
+	}
+	return list
+}
+
+// command runs a client of Slurm, and returns what it prints.
+func command(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	c := exec.Command(name, args...)
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, errs.String())
+	}
+	return out.String()
+}
+
+// record submits jobs to the controller of a configuration, which it starts and stops, and keeps what that printed in a
+// folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, and at instants sprio and sshare.
+func record(t *testing.T, config string, jobs int, seed uint64, dir string) {
+	t.Helper()
+	script, err := filepath.Abs("../../.ci/twin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := command(t, script, "start", config)
+	t.Cleanup(func() { command(t, script, "stop") })
+	conf := strings.TrimPrefix(strings.TrimSpace(out), "export SLURM_CONF=")
+	t.Setenv("SLURM_CONF", conf)
+	keep := func(name, text string) {
+		if err := folder.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep("slurm.conf", string(text))
+	keep("sacctmgr.txt", command(t, "sacctmgr", "-P", "show", "assoc"))
+	keep("qos.txt", command(t, "sacctmgr", "-P", "show", "qos"))
+	began := time.Now()
+	var shots strings.Builder
+	next := 20 * time.Second
+	shot := func() {
+		next += 20 * time.Second
+		fmt.Fprintf(&shots, "== sprio %d\n%s", time.Now().Unix(), command(t, "sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%T"))
+		fmt.Fprintf(&shots, "== sshare %d\n%s", time.Now().Unix(), command(t, "sshare", "-a", "-l", "-P"))
+		fmt.Fprintf(&shots, "== squeue %d\n%s", time.Now().Unix(), command(t, "squeue", "-h", "-o", "%i|%T|%r|%S|%Q"))
+	}
+	for _, j := range drawn(config, jobs, seed) {
+		for time.Since(began) < j.at {
+			if time.Since(began) > next {
+				shot()
+			}
+			time.Sleep(min(j.at-time.Since(began), 200*time.Millisecond))
+		}
+		command(t, "sbatch", append(append([]string{"--parsable", "-D", "/tmp", "-o", "/dev/null"}, j.args...),
+			"--wrap", fmt.Sprintf("sleep %d", j.sleep))...)
+	}
+	for strings.TrimSpace(command(t, "squeue", "-h")) != "" {
+		if time.Since(began) > next {
+			shot()
+		}
+		time.Sleep(time.Second)
+	}
+	time.Sleep(6 * time.Second) // until the accounting has the last ends
+	keep("instants.txt", shots.String())
+	keep("sacct.txt", command(t, "sacct", "-a", "-X", "-D", "-P", "-o", sacctFields, "-S", began.Add(-time.Hour).Format("2006-01-02T15:04:05")))
+}
+
+// TestRecord records the configurations that TFEXP_TWIN_RECORD names, as DIR:CONFIG:JOBS:SEED.
+func TestRecord(t *testing.T) {
+	what := strings.Split(os.Getenv("TFEXP_TWIN_RECORD"), ":")
+	if len(what) != 4 {
+		t.Skip("TFEXP_TWIN_RECORD=DIR:CONFIG:JOBS:SEED records a controller")
+	}
+	_ = need.This
+	jobs, _ := strconv.Atoi(what[2])
+	seed, _ := strconv.Atoi(what[3])
+	record(t, what[1], jobs, uint64(seed), what[0])
+}
