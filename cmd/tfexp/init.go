@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/start"
 	"github.com/tfexp/tfexp/experiments"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
+	"github.com/tfexp/tfexp/stages/twin"
 )
 
 // experimentName matches the names that the language accepts.
@@ -24,6 +25,8 @@ var experimentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 type initOptions struct {
 	force, asJSON  bool
 	template, from string
+	slurm          string
+	others         []string
 }
 
 // initialized is what was written, the experiment first, and what could not be found out.
@@ -38,16 +41,26 @@ const mostInspected = 1 << 20
 func (a *app) initCommand() *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
-		Use:   "init [NAME|FILE] [--template NAME | --from FILE] [--force] [--json]",
+		Use:   "init [NAME|FILE] [--template NAME | --from FILE | --from-slurm CONF [TABLE…]] [--force] [--json]",
 		Short: "Write an experiment to start from",
 		Long:  help("init", "{templates}", templateList()),
 		Example: `  tfexp init                          experiment.hcl
   tfexp init spot_training            spot_training.hcl
   tfexp init --template log-replay    experiment.hcl and log.swf
   tfexp init --from train.py          experiment.hcl, which runs train.py
-  tfexp init what_if --from jobs.csv  what_if.hcl, which replays the jobs of a log`,
-		Args: Between(0, 1, ""),
+  tfexp init what_if --from jobs.csv  what_if.hcl, which replays the jobs of a log
+  tfexp init twin --from-slurm slurm.conf sacct.txt sacctmgr.txt
+                                      twin.hcl, which works by the rules of a cluster`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.slurm != "" {
+				return nil
+			}
+			return Between(0, 1, "")(cmd, args)
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if o.slurm != "" && len(args) > 1 {
+				o.others, args = args[1:], args[:1]
+			}
 			file := "experiment.hcl"
 			if len(args) == 1 {
 				file = strings.TrimSuffix(args[0], ".hcl") + ".hcl"
@@ -86,7 +99,10 @@ func (a *app) initCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.template, "template", "", "what to begin with: "+strings.Join(templateNames(), ", "))
 	cmd.Flags().StringVar(&o.from, "from", "", "a `FILE` of yours: a training program, or the log of a cluster")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print what was written as JSON")
+	cmd.Flags().StringVar(&o.slurm, "from-slurm", "", "the `slurm.conf` of a cluster; behind NAME, tables of sacct and sacctmgr")
 	Exclude(cmd, "template", "from")
+	Exclude(cmd, "template", "from-slurm")
+	Exclude(cmd, "from", "from-slurm")
 	return cmd
 }
 
@@ -105,6 +121,13 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 			files = append(files, experiments.File{Name: library.Name, Source: library.Source}) // to run tests without tfexp
 		}
 		return files, nil, err
+	case o.slurm != "":
+		t, err := twin.Read(o.slurm, o.others)
+		if err != nil {
+			return nil, nil, Usagef("what is wrong is said by line; change a copy of the files, and name that", "%v", err)
+		}
+		source, err := t.Experiment(name, filepath.Dir(file))
+		return []experiments.File{{Name: file, Source: source}}, t.Doubts(), err
 	case o.from != "":
 		return o.fromFile(file, name)
 	}

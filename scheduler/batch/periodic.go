@@ -129,6 +129,7 @@ type periodic struct {
 	finished map[string]bool
 	owed     []int // by job, how many jobs it waits for
 
+	woken         bool // since the last dispatch
 	asked, ended  bool // for a look at the queue
 	stale         bool // something has changed since the last round of backfill
 	queued        bool // and since the last look at the whole queue
@@ -320,6 +321,9 @@ func (p *periodic) give(g giving) {
 // Wakes implements scheduler.Waker.
 func (p *periodic) Wakes() time.Duration {
 	at := scheduler.Never
+	if p.woken {
+		return at
+	}
 	if len(p.giving) > 0 {
 		at = p.giving[0].at
 	}
@@ -345,7 +349,10 @@ func (p *periodic) Wakes() time.Duration {
 }
 
 // Woke implements scheduler.Waker. What is due is found out by the clock.
-func (p *periodic) Woke() {}
+func (p *periodic) Woke() { p.woken = true }
+
+// AsksAlways has the admission asked also when no job waits: jobs may have reached their limits.
+func (p *periodic) AsksAlways() {}
 
 // HeldBack implements scheduler.Admitter.
 func (p *periodic) HeldBack(v scheduler.View, job int32) string { return p.Why(v, job) }
@@ -368,7 +375,7 @@ func (p *periodic) Admit(v scheduler.View, h scheduler.Hands) error {
 	if p.wrong != nil {
 		return p.wrong
 	}
-	p.View, p.Hands = v, h
+	p.View, p.Hands, p.woken = v, h, false
 	now := v.Now()
 	if p.order != nil && p.order.round != p.round {
 		p.round = p.order.round

@@ -24,7 +24,12 @@ import (
 //	  max_time = "2m"
 //	}
 type Partition struct {
-	Name string
+	// The name, where it cannot be a label.
+	//
+	// Default: the label.
+	//
+	//	name = "2nd.floor"
+	Name string `arg:"name"`
 	// The nodes, by name; `n[1-16,20]` names several.
 	//
 	// Default: all.
@@ -160,7 +165,12 @@ type Limits struct {
 //	  preempts = ["low"]
 //	}
 type QOS struct {
-	Name string
+	// The name, where it cannot be a label.
+	//
+	// Default: the label.
+	//
+	//	name = "2nd.floor"
+	Name string `arg:"name"`
 	// What it is worth in priorities: its factor is this value, as a part of the greatest of all.
 	//
 	//	priority = 100
@@ -202,7 +212,12 @@ type QOS struct {
 //	  user "ada" { shares = 3 }
 //	}
 type Account struct {
-	Name string
+	// The name, where it cannot be a label.
+	//
+	// Default: the label.
+	//
+	//	name = "2nd.floor"
+	Name string `arg:"name"`
 	// Its part of what its parent has, relative to its siblings.
 	//
 	//	shares = 50
@@ -230,11 +245,16 @@ type Account struct {
 //
 // What batch systems know of nodes beside their size.
 //
-//	nodes "n[1-4]" {
+//	nodes "fast" {
+//	  names    = ["n[1-4]"]
 //	  weight   = 10
 //	  features = ["ib"]
 //	}
 type NodeSet struct {
+	// The nodes, by name; `n[1-16,20]` names several.
+	//
+	//	names = ["n[1-4]"]
+	Names []string `arg:"names,required"`
 	// Nodes with less weight are taken first.
 	//
 	//	weight = 10
@@ -260,7 +280,7 @@ func init() {
 	account.Blocks = []*schema.Block{user}
 	for _, b := range []*schema.Block{
 		schema.Of[Partition](schema.Block{Name: "partition", Label: "name"}), schema.Of[QOS](schema.Block{Name: "qos", Label: "name"}),
-		account, schema.Of[NodeSet](schema.Block{Name: "nodes", Label: "names of nodes"}),
+		account, schema.Of[NodeSet](schema.Block{Name: "nodes", Label: "name"}),
 	} {
 		schema.BringInto("policy", b.Name, b)
 	}
@@ -330,7 +350,7 @@ func newSite(r *scheduler.Run, blocks []schema.Settings) (*site, error) {
 		case "qos":
 			q := &QOS{Name: b.Label}
 			schema.Fill(q, b.Args)
-			s.qos[b.Label], s.mostQOS = q, max(s.mostQOS, q.Priority)
+			s.qos[q.Name], s.mostQOS = q, max(s.mostQOS, q.Priority)
 		case "account":
 			s.addAccount(b)
 		case "nodes":
@@ -392,9 +412,13 @@ func (s *site) addPartition(b schema.Settings, names map[string]int) error {
 func (s *site) addNodes(b schema.Settings, names map[string]int) error {
 	var set NodeSet
 	schema.Fill(&set, b.Args)
-	list, err := Hosts(b.Label)
-	if err != nil {
-		return fmt.Errorf("policy: nodes %q: %w", b.Label, err)
+	var list []string
+	for _, text := range set.Names {
+		some, err := Hosts(text)
+		if err != nil {
+			return fmt.Errorf("policy: nodes %q: %w", b.Label, err)
+		}
+		list = append(list, some...)
 	}
 	for _, name := range list {
 		i, ok := names[name]
@@ -410,20 +434,21 @@ func (s *site) addNodes(b schema.Settings, names map[string]int) error {
 }
 
 func (s *site) addAccount(b schema.Settings) {
-	a := s.accounts[b.Label]
+	own := Account{Name: b.Label, Shares: 1}
+	schema.Fill(&own, b.Args)
+	a := s.accounts[own.Name]
 	if a == nil {
 		a = &association{}
-		s.accounts[b.Label] = a
+		s.accounts[own.Name] = a
 	}
-	a.Account = Account{Name: b.Label, Shares: 1}
-	schema.Fill(&a.Account, b.Args)
+	a.Account = own
 	s.mostPriority = max(s.mostPriority, a.Priority)
 	for _, u := range b.Blocks {
 		user := &association{Account: Account{Name: u.Label, Shares: 1}, user: true, parent: a}
 		schema.Fill(&user.Account, u.Args)
 		s.mostPriority = max(s.mostPriority, user.Priority)
 		a.children = append(a.children, user)
-		s.users[[2]string{b.Label, u.Label}] = user
+		s.users[[2]string{own.Name, user.Name}] = user
 	}
 }
 

@@ -580,6 +580,9 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	default:
 		rules.Admission = backfill.New(s)
 	}
+	if _, always := rules.Admission.(interface{ AsksAlways() }); always {
+		rules.Anew = true
+	}
 	rules.Hears = hears(rules.Order, rules.Admission)
 	if terms := ProfilingOf(p.Settings); terms != nil {
 		return rules, terms.Set(&rules, &r)

@@ -9,6 +9,7 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/recorded"
 	_ "github.com/tfexp/tfexp/hardware/simulated"
 	_ "github.com/tfexp/tfexp/hardware/slurm"
+	_ "github.com/tfexp/tfexp/scheduler/batch"
 	_ "github.com/tfexp/tfexp/scheduler/policy"
 	_ "github.com/tfexp/tfexp/stages/adaptation"
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"
@@ -23,4 +24,5 @@ import (
 	_ "github.com/tfexp/tfexp/stages/servers"
 	_ "github.com/tfexp/tfexp/stages/tables"
 	_ "github.com/tfexp/tfexp/stages/tuning"
+	_ "github.com/tfexp/tfexp/stages/twin"
 )

@@ -41,6 +41,9 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 		sleep := 2 + r.IntN(39)
 		limit := 1 + r.IntN(4)
 		cores := []int{1, 2, 4, 8, 12, 16, 16, 24, 32, 48, 64, 100}[r.IntN(12)]
+		if config == "overlap" { // no more than an account, and a partition, may have
+			cores = min(cores, 64)
+		}
 		user := users[r.IntN(len(users))]
 		args := []string{"--uid=" + user, "--account=" + accounts[user], "-n", strconv.Itoa(cores)}
 		if cores >= 16 && r.IntN(4) == 0 {
@@ -56,10 +59,6 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 		case "overlap":
 			if r.IntN(2) == 0 {
 				limit = 1 + r.IntN(2)
-				if cores > 64 {
-					cores = 48
-					args[3] = "48"
-				}
 				args = append(args, "--partition=short")
 			}
 		}
@@ -110,7 +109,9 @@ func record(t *testing.T, config string, jobs int, seed uint64, dir string) {
 	next := 20 * time.Second
 	shot := func() {
 		next += 20 * time.Second
-		fmt.Fprintf(&shots, "== sprio %d\n%s", time.Now().Unix(), command(t, "sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%T"))
+		if config != "plain" {
+			fmt.Fprintf(&shots, "== sprio %d\n%s", time.Now().Unix(), command(t, "sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%T"))
+		}
 		fmt.Fprintf(&shots, "== sshare %d\n%s", time.Now().Unix(), command(t, "sshare", "-a", "-l", "-P"))
 		fmt.Fprintf(&shots, "== squeue %d\n%s", time.Now().Unix(), command(t, "squeue", "-h", "-o", "%i|%T|%r|%S|%Q"))
 	}

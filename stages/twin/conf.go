@@ -1,0 +1,263 @@
+package twin
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/batch"
+)
+
+// Problem is what is wrong with a line of a file, with what to do.
+type Problem struct {
+	File string
+	Line int
+	Text string
+}
+
+func (p *Problem) Error() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
+
+// setting is a name with a value, and where it stands.
+type setting struct {
+	name, value string
+	file        string
+	line        int
+}
+
+// line is a line of a configuration: settings of one thing.
+type line []setting
+
+// get returns the value of a name, whatever its case; empty for none.
+func (l line) get(name string) string {
+	for _, s := range l {
+		if strings.EqualFold(s.name, name) {
+			return s.value
+		}
+	}
+	return ""
+}
+
+// Conf is a slurm.conf, with what it includes.
+type Conf struct {
+	settings                 line
+	nodes, partitions        []line
+	nodeDefault, partDefault line
+	// Problems are mistakes; the configuration is not used when there are any.
+	Problems []error
+	// Unmodeled are the settings that the twin does not model, with what they may change.
+	Unmodeled []string
+	said      map[string]bool
+}
+
+// mostIncludes bounds how deep files include each other.
+const mostIncludes = 16
+
+// ReadConf reads a slurm.conf.
+func ReadConf(path string) (*Conf, error) {
+	c := &Conf{said: map[string]bool{}}
+	if err := c.read(path, 0); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Conf) problem(s setting, format string, args ...any) {
+	c.Problems = append(c.Problems, &Problem{s.file, s.line, fmt.Sprintf(format, args...)})
+}
+
+func (c *Conf) read(path string, depth int) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewScanner(io.LimitReader(f, 64<<20))
+	in.Buffer(nil, 1<<20)
+	text, first := "", 0
+	for n := 1; in.Scan(); n++ {
+		one := in.Text()
+		if i := comment(one); i >= 0 {
+			one = one[:i]
+		}
+		if first == 0 {
+			first = n
+		}
+		if whole, more := strings.CutSuffix(strings.TrimRight(one, " \t\r"), `\`); more {
+			text += whole + " "
+			continue
+		}
+		text += one
+		here := setting{file: path, line: first}
+		words := strings.Fields(text)
+		text, first = "", 0
+		if len(words) == 0 {
+			continue
+		}
+		if strings.EqualFold(words[0], "include") && len(words) == 2 {
+			other := words[1]
+			if !filepath.IsAbs(other) {
+				other = filepath.Join(filepath.Dir(path), other)
+			}
+			if depth >= mostIncludes {
+				c.problem(here, "files include each other more than %d deep: remove an include", mostIncludes)
+			} else if err := c.read(other, depth+1); err != nil {
+				c.problem(here, "the included file cannot be read: %v", err)
+			}
+			continue
+		}
+		c.add(here, words)
+	}
+	return in.Err()
+}
+
+// comment returns where a comment begins; -1 for none. An escaped # begins none.
+func comment(text string) int {
+	for i := range len(text) {
+		if text[i] == '#' && (i == 0 || text[i-1] != '\\') {
+			return i
+		}
+	}
+	return -1
+}
+
+// add takes a line.
+func (c *Conf) add(here setting, words []string) {
+	var l line
+	for _, w := range words {
+		name, value, ok := strings.Cut(w, "=")
+		if !ok {
+			c.problem(here, "%q is not NAME=VALUE", w)
+			continue
+		}
+		l = append(l, setting{name, value, here.file, here.line})
+	}
+	if len(l) == 0 {
+		return
+	}
+	with := func(defaults line) line { return append(l, defaults...) }
+	switch strings.ToLower(l[0].name) {
+	case "nodename":
+		if strings.EqualFold(l[0].value, "DEFAULT") {
+			c.nodeDefault = append(l[1:], c.nodeDefault...)
+			return
+		}
+		c.nodes = append(c.nodes, with(c.nodeDefault))
+	case "partitionname":
+		if strings.EqualFold(l[0].value, "DEFAULT") {
+			c.partDefault = append(l[1:], c.partDefault...)
+			return
+		}
+		for _, p := range c.partitions {
+			if p[0].value == l[0].value {
+				c.problem(l[0], "the partition %q stands in line %d as well: which of both counts? Remove one", l[0].value, p[0].line)
+			}
+		}
+		c.partitions = append(c.partitions, with(c.partDefault))
+	case "nodeset":
+		c.unmodeled(l[0], "NodeSet: the nodes of partitions that name it are missing")
+	default:
+		for _, s := range l {
+			if earlier := c.find(s.name); earlier != nil && earlier.value != s.value {
+				c.problem(s, "%s is %s here and %s in line %d: remove one", s.name, s.value, earlier.value, earlier.line)
+			}
+			c.settings = append(c.settings, s)
+		}
+	}
+}
+
+func (c *Conf) find(name string) *setting {
+	for i := range c.settings {
+		if strings.EqualFold(c.settings[i].name, name) {
+			return &c.settings[i]
+		}
+	}
+	return nil
+}
+
+// get returns a setting of the controller, or its default.
+func (c *Conf) get(name, standard string) string {
+	if s := c.find(name); s != nil {
+		return s.value
+	}
+	return standard
+}
+
+// unmodeled notes what the twin does not model, once.
+func (c *Conf) unmodeled(s setting, text string) {
+	if key := strings.ToLower(s.name) + text; !c.said[key] {
+		c.said[key] = true
+		c.Unmodeled = append(c.Unmodeled, fmt.Sprintf("%s:%d: %s", filepath.Base(s.file), s.line, text))
+	}
+}
+
+// whole reads a number of a line.
+func (c *Conf) whole(l line, name string, standard int) int {
+	text := l.get(name)
+	if text == "" || strings.EqualFold(text, "UNLIMITED") || strings.EqualFold(text, "INFINITE") {
+		return standard
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		i := slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, name) })
+		c.problem(l[i], "%s=%s is no whole number", name, text)
+		return standard
+	}
+	return n
+}
+
+// span reads a time: minutes, minutes:seconds, hours:minutes:seconds, days-hours and so on; 0 for no limit.
+func span(text string) (time.Duration, error) {
+	if text == "" || strings.EqualFold(text, "UNLIMITED") || strings.EqualFold(text, "INFINITE") || text == "-1" {
+		return 0, nil
+	}
+	days, rest, dashed := strings.Cut(text, "-")
+	if !dashed {
+		days, rest = "0", text
+	}
+	d, err := strconv.Atoi(days)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no time such as 1-12:00:00", text)
+	}
+	total := time.Duration(d) * 24 * time.Hour
+	parts := strings.Split(rest, ":")
+	units := []time.Duration{time.Hour, time.Minute, time.Second}
+	if !dashed && len(parts) < 3 {
+		units = units[1:]
+	}
+	if len(parts) > len(units) {
+		return 0, fmt.Errorf("%q is no time such as 1-12:00:00", text)
+	}
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 {
+			return 0, fmt.Errorf("%q is no time such as 1-12:00:00", text)
+		}
+		total += time.Duration(n) * units[i]
+	}
+	return total, nil
+}
+
+// time reads a time of a line.
+func (c *Conf) time(l line, name string) time.Duration {
+	d, err := span(l.get(name))
+	if err != nil {
+		i := slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, name) })
+		c.problem(l[i], "%s: %v", name, err)
+	}
+	return d
+}
+
+// hosts expands the names of nodes of a line.
+func (c *Conf) hosts(s setting, text string) []string {
+	list, err := batch.Hosts(text)
+	if err != nil {
+		c.problem(s, "%v", err)
+	}
+	return list
+}

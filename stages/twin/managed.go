@@ -1,0 +1,255 @@
+package twin
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// tables are what sacctmgr prints: qualities of service, and accounts with their users.
+type tables struct {
+	qos      []block
+	accounts []*accountBlock
+	byName   map[string]*accountBlock
+	users    map[string]bool // "account/user"
+	names    map[string]bool // of qualities of service
+}
+
+// accountBlock is an account while it is read.
+type accountBlock struct {
+	block
+	parent string
+	at     setting
+}
+
+// table is a file of sacctmgr -P, with a line of column names before each table in it.
+type table struct {
+	*model
+	*tables
+	head []string
+	kind string
+	at   setting
+}
+
+// readTables reads what sacctmgr -P prints, of `show assoc`, `show qos` or both after each other.
+func readTables(m *model, t *tables, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewScanner(io.LimitReader(f, 256<<20))
+	in.Buffer(nil, 1<<20)
+	r := table{model: m, tables: t}
+	var above []string // accounts by the depth of their indentation
+	for n := 1; in.Scan(); n++ {
+		text := in.Text()
+		fields := strings.Split(text, "|")
+		r.at = setting{name: "", file: path, line: n}
+		switch {
+		case strings.TrimSpace(text) == "":
+		case strings.HasPrefix(text, "Cluster|Account|"), strings.HasPrefix(text, "Account|"):
+			r.kind, r.head = "assoc", fields
+		case strings.HasPrefix(text, "Name|Priority|"):
+			r.kind, r.head = "qos", fields
+		case r.kind == "assoc":
+			above = r.assoc(fields, above)
+		case r.kind == "qos":
+			r.addQOS(fields)
+		default:
+			m.problem(r.at, "this is no table of sacctmgr: print it with  sacctmgr -P show assoc; sacctmgr -P show qos")
+			return nil
+		}
+	}
+	return in.Err()
+}
+
+// get returns the field of a column.
+func (t *table) get(fields []string, names ...string) string {
+	for i, h := range t.head {
+		for _, name := range names {
+			if h == name && i < len(fields) {
+				return strings.TrimSpace(fields[i])
+			}
+		}
+	}
+	return ""
+}
+
+// limits reads the limits of a row, by the names of their columns.
+func (t *table) limits(b *block, fields []string, columns [][2]string) {
+	for _, c := range columns {
+		text := t.get(fields, c[0])
+		if text == "" || text == "-1" {
+			continue
+		}
+		if c[1] == "max_wall" {
+			d, err := span(text)
+			if err != nil {
+				t.problem(t.at, "%s: %v", c[0], err)
+			} else if d > 0 {
+				b.Args = append(b.Args, pair{c[1], duration(d)})
+			}
+			continue
+		}
+		if !strings.Contains(text, "=") {
+			b.Args = append(b.Args, pair{c[1], text})
+			continue
+		}
+		for _, one := range strings.Split(text, ",") {
+			name, value, _ := strings.Cut(one, "=")
+			arg := map[string]string{"GrpTRES cpu": "group_cores", "GrpTRES node": "group_nodes", "GrpTRES gres/gpu": "group_gpus",
+				"MaxTRES cpu": "max_cores", "MaxTRES node": "max_nodes", "MaxTRESPU cpu": "max_cores_per_user"}[c[0]+" "+name]
+			if _, err := strconv.Atoi(value); arg == "" || err != nil {
+				t.unmodeled(t.at, fmt.Sprintf("%s=%s of %s %s: this limit keeps no job back", c[0], one, b.Kind, b.Label))
+				continue
+			}
+			b.Args = append(b.Args, pair{arg, value})
+		}
+	}
+}
+
+// left lists the columns that a twin does not model, where a row has a value.
+func (t *table) left(b *block, fields []string, columns ...string) {
+	for _, c := range columns {
+		if text := t.get(fields, c); text != "" {
+			t.unmodeled(t.at, fmt.Sprintf("%s=%s of %s %s: it has no effect", c, text, b.Kind, b.Label))
+		}
+	}
+}
+
+// named returns a block of a kind with a name.
+func named(kind, name string) block {
+	b := block{Kind: kind, Label: label(name)}
+	if b.Label != name {
+		b.Args = append(b.Args, pair{"name", quoted(name)})
+	}
+	return b
+}
+
+func (t *table) addQOS(fields []string) {
+	name := t.get(fields, "Name")
+	if t.names[name] {
+		t.problem(t.at, "the qos %q is there twice: remove one of the lines", name)
+	}
+	t.names[name] = true
+	b := named("qos", name)
+	add := func(name, value string) { b.Args = append(b.Args, pair{name, value}) }
+	if p := t.get(fields, "Priority"); p != "" && p != "0" {
+		add("priority", p)
+	}
+	if list := t.get(fields, "Preempt"); list != "" {
+		var all []string
+		for _, q := range strings.Split(list, ",") {
+			all = append(all, quoted(q))
+		}
+		add("preempts", "["+strings.Join(all, ", ")+"]")
+	}
+	if mode := t.get(fields, "PreemptMode"); mode != "" && mode != "cluster" {
+		add("preempt_mode", quoted(strings.ToLower(mode)))
+	}
+	for _, c := range [][2]string{{"GraceTime", "grace"}, {"PreemptExemptTime", "exempt"}} {
+		if d, err := span(t.get(fields, c[0])); err != nil {
+			t.problem(t.at, "%s: %v", c[0], err)
+		} else if d > 0 {
+			add(c[1], duration(d))
+		}
+	}
+	if f := t.get(fields, "UsageFactor"); f != "" {
+		if v, err := strconv.ParseFloat(f, 64); err == nil && v != 1 {
+			add("usage_factor", strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	}
+	t.limits(&b, fields, [][2]string{{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"},
+		{"MaxTRES", ""}, {"MaxWall", "max_wall"}, {"MaxTRESPU", ""}, {"MaxJobsPU", "max_jobs"}, {"MaxSubmitPU", "max_submit"}})
+	t.left(&b, fields, "Flags", "UsageThres", "GrpTRESMins", "GrpTRESRunMins", "GrpWall", "MaxTRESPerNode", "MaxTRESMins",
+		"MaxTRESPA", "MaxJobsPA", "MaxSubmitPA", "MinTRES")
+	t.qos = append(t.qos, b)
+}
+
+// assoc reads an account, or a user of one. Accounts are indented below their parents.
+func (t *table) assoc(fields []string, above []string) []string {
+	account, user := t.get(fields, "Account"), t.get(fields, "User")
+	raw := ""
+	for i, h := range t.head {
+		if h == "Account" && i < len(fields) {
+			raw = fields[i]
+		}
+	}
+	depth := len(raw) - len(strings.TrimLeft(raw, " "))
+	if account == "" {
+		t.problem(t.at, "an association has no account: print the table with  sacctmgr -P show assoc")
+		return above
+	}
+	parent := t.get(fields, "ParentName", "Par Name")
+	if parent == "" && user == "" && depth > 0 && depth <= len(above) {
+		parent = above[depth-1]
+	}
+	kind, name := "account", account
+	if user != "" {
+		kind, name = "user", user
+	}
+	b := named(kind, name)
+	if s := t.get(fields, "Share"); s != "" && s != "1" && s != "parent" {
+		b.Args = append(b.Args, pair{"shares", s})
+	} else if s == "parent" {
+		t.unmodeled(t.at, fmt.Sprintf("Share=parent of %s %s: it counts as 1", kind, name))
+	}
+	if p := t.get(fields, "Priority"); p != "" && p != "0" {
+		b.Args = append(b.Args, pair{"priority", p})
+	}
+	if q := t.get(fields, "Def QOS"); q != "" {
+		b.Args = append(b.Args, pair{"default_qos", quoted(q)})
+	}
+	t.limits(&b, fields, [][2]string{{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"},
+		{"MaxTRES", ""}, {"MaxJobs", "max_jobs"}, {"MaxSubmit", "max_submit"}, {"MaxWall", "max_wall"}})
+	t.left(&b, fields, "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxTRESPerNode", "MaxTRESMins")
+	if p := t.get(fields, "Partition"); p != "" {
+		t.unmodeled(t.at, fmt.Sprintf("the association of %s %s with the partition %s: it holds in all partitions", kind, name, p))
+	}
+	if user == "" {
+		if t.byName[account] != nil {
+			t.problem(t.at, "the account %q is there twice: print the table of one cluster with  sacctmgr -P show assoc cluster=NAME",
+				account)
+			return above
+		}
+		a := &accountBlock{block: b, parent: parent, at: t.at}
+		if parent != "" && parent != "root" {
+			a.Args = append(a.Args, pair{"parent", quoted(parent)})
+		}
+		t.accounts, t.byName[account] = append(t.accounts, a), a
+		return append(above[:min(depth, len(above))], account)
+	}
+	a := t.byName[account]
+	if a == nil {
+		t.problem(t.at, "the user %q is in the account %q, which no line before describes: print all associations with  "+
+			"sacctmgr -P show assoc", user, account)
+		return above
+	}
+	if key := account + "/" + user; !t.users[key] {
+		t.users[key] = true
+		a.Blocks = append(a.Blocks, b)
+	}
+	return above
+}
+
+// check finds accounts without users, and those whose parents are missing.
+func (t *tables) check(m *model) {
+	used := map[string]bool{}
+	for _, a := range t.accounts {
+		if a.parent != "" {
+			used[a.parent] = true
+			if t.byName[a.parent] == nil {
+				m.problem(a.at, "the account %q is below %q, which the table does not have: print all associations", a.Label, a.parent)
+			}
+		}
+	}
+	for name, a := range t.byName {
+		if len(a.Blocks) == 0 && !used[name] && name != "root" {
+			m.unmodeled(a.at, fmt.Sprintf("the account %s has no users: no job can be in it", name))
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package twin
+
+import (
+	"bufio"
+	"bytes"
+	"embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+)
+
+//go:embed twin.hcl.tmpl
+var templates embed.FS
+
+var experiment = template.Must(template.ParseFS(templates, "twin.hcl.tmpl"))
+
+// Twin is what was found out about a cluster.
+type Twin struct {
+	*model
+	tables *tables
+	log    string // of sacct; empty without one
+	trace  workload.Trace
+}
+
+// Read reads the configuration of a controller, and tables of sacct and sacctmgr, in any order. The error joins
+// everything that is wrong, by file and line.
+func Read(conf string, others []string) (*Twin, error) {
+	c, err := ReadConf(conf)
+	if err != nil {
+		return nil, err
+	}
+	t := &Twin{model: convert(c), tables: &tables{byName: map[string]*accountBlock{}, users: map[string]bool{},
+		names: map[string]bool{}}}
+	for _, path := range others {
+		head, err := firstLine(path)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(strings.Split(head, "|"), "JobID") {
+			if err := readTables(t.model, t.tables, path); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if t.log != "" {
+			return nil, fmt.Errorf("%s and %s are both logs of sacct: give one", t.log, path)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		t.trace, err = formats.Find("accounting").Read(path, f, formats.Options{})
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+		t.log = path
+	}
+	t.tables.check(t.model)
+	t.fits()
+	return t, join(t.Problems)
+}
+
+// mostShown bounds the mistakes that are listed.
+const mostShown = 20
+
+func join(problems []error) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	for i, p := range problems {
+		if i == mostShown {
+			fmt.Fprintf(&b, "\nand %d more", len(problems)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(p.Error())
+	}
+	return fmt.Errorf("%s", b.String())
+}
+
+func firstLine(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(f).ReadString('\n')
+	if line == "" {
+		return "", fmt.Errorf("%s is empty: %v", path, err)
+	}
+	return strings.TrimSpace(line), nil
+}
+
+// fits finds jobs of the log that the configuration cannot run: the log is of another cluster, or of another time.
+func (t *Twin) fits() {
+	partitions := map[string]bool{}
+	for _, p := range t.Conf.partitions {
+		partitions[p[0].value] = true
+	}
+	cores := 0
+	for _, g := range t.groups {
+		for _, a := range g.Args {
+			if a.Name == "threads" {
+				n := 0
+				_, _ = fmt.Sscan(a.Value, &n)
+				cores += n * len(g.hosts)
+			}
+		}
+	}
+	wrong := 0
+	for i := range t.trace.Jobs {
+		j := &t.trace.Jobs[i]
+		s, what := j.Submission(), ""
+		switch {
+		case s.Partition != "" && !partitions[s.Partition]:
+			what = fmt.Sprintf("job %s ran in the partition %q, which the configuration does not have", j.Name, s.Partition)
+		case j.Threads > cores:
+			what = fmt.Sprintf("job %s had %d CPUs, and the configuration has %d", j.Name, j.Threads, cores)
+		case len(t.tables.accounts) > 0 && s.Account != "" && t.tables.byName[s.Account] == nil:
+			what = fmt.Sprintf("job %s was in the account %q, which the associations do not have", j.Name, s.Account)
+		default:
+			continue
+		}
+		if wrong++; wrong <= 5 {
+			t.problem(setting{file: t.log, line: int(t.trace.Lines[i])}, "%s: take the configuration of the time of the log, "+
+				"or leave such jobs out of it", what)
+		}
+	}
+	if wrong > 5 {
+		t.Problems = append(t.Problems, fmt.Errorf("%s: %d jobs do not fit the configuration", t.log, wrong))
+	}
+}
+
+// Experiment writes an experiment of a name, for a file in a folder.
+func (t *Twin) Experiment(name, dir string) ([]byte, error) {
+	type log struct {
+		File string
+		Jobs int
+		Days string
+	}
+	blocks := slices.Clone(t.partitions)
+	for i, g := range t.groups {
+		if g.Weight != 1 || len(g.Feature) > 0 {
+			b := block{Kind: "nodes", Label: fmt.Sprintf("set_%d", i+1), Args: []pair{{"names", list(ranges(g.names()))}}}
+			if g.Weight != 1 {
+				b.Args = append(b.Args, pair{"weight", fmt.Sprint(g.Weight)})
+			}
+			if len(g.Feature) > 0 {
+				b.Args = append(b.Args, pair{"features", list(g.Feature)})
+			}
+			blocks = append(blocks, b)
+		}
+	}
+	blocks = append(blocks, t.tables.qos...)
+	for _, a := range t.tables.accounts {
+		blocks = append(blocks, a.block)
+	}
+	fill := struct {
+		Name, Cluster string
+		Unmodeled     []string
+		Log           *log
+		Groups        []group
+		Policy        []pair
+		Blocks        []block
+	}{name, t.get("ClusterName", "cluster"), t.Unmodeled, nil, t.groups, t.policy, blocks}
+	if t.log != "" {
+		shown := t.log
+		if rel, err := filepath.Rel(dir, shown); err == nil {
+			shown = filepath.ToSlash(rel)
+		}
+		last := t.trace.Jobs[len(t.trace.Jobs)-1].Arrival
+		fill.Log = &log{quoted(shown), len(t.trace.Jobs), fmt.Sprintf("%.1f", last.Hours()/24)}
+	}
+	var b bytes.Buffer
+	if err := experiment.Execute(&b, fill); err != nil {
+		return nil, err
+	}
+	return hclwrite.Format(b.Bytes()), nil
+}
+
+// Doubts are what the twin does not model.
+func (t *Twin) Doubts() []string {
+	var out []string
+	for _, u := range t.Unmodeled {
+		out = append(out, "not modeled: "+u)
+	}
+	return out
+}
