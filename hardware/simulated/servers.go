@@ -76,7 +76,10 @@ func (e *Engine) Revoke(job int) (scheduler.Attempt, error) {
 	default:
 		return scheduler.Attempt{}, fmt.Errorf("revoke job %d: it has not started, or is over", job)
 	}
-	a := *e.attempt(job)
+	var a scheduler.Attempt
+	if known := e.attempt(job); known != nil {
+		a = *known
+	}
 	e.leave(job)
 	e.apart(job)
 	t.phase = idle

@@ -24,8 +24,7 @@ type terms struct {
 	//
 	//	queue_interval = "20s"
 	Interval time.Duration `arg:"queue_interval,positive" least:"1s" default:"1m"`
-	// The least time between two looks at the queue for jobs that have come. A job that comes with the highest priority is
-	// tried at once.
+	// The least time between two looks at the queue for jobs that have come.
 	//
 	//	submit_delay = "1s"
 	Delay time.Duration `arg:"submit_delay" default:"3s"`
@@ -129,24 +128,24 @@ type periodic struct {
 	finished map[string]bool
 	owed     []int // by job, how many jobs it waits for
 
-	woken         bool // since the last dispatch
-	asked, ended  bool // for a look at the queue
-	stale         bool // something has changed since the last round of backfill
-	queued        bool // and since the last look at the whole queue
-	lastLook      time.Duration
-	lastWhole     time.Duration
-	lastRound     time.Duration
-	round         int             // of the order's priorities
-	later         []time.Duration // instants at which jobs become eligible
-	giving        []giving
-	packer        packer
-	blocked, mask bitmap
-	rooms         []scheduler.Room
-	shares        []share
-	nodes         []int32
-	bounds        []int32
-	windows       []window
-	why           map[int32]string
+	woken                       bool // since the last dispatch
+	asked, ended                bool // for a look at the queue
+	stale                       bool // something has changed since the last round of backfill
+	queued                      bool // and since the last look at the whole queue
+	lastLook                    time.Duration
+	lastWhole                   time.Duration
+	lastRound, staleAt, askedAt time.Duration
+	round                       int             // of the order's priorities
+	later                       []time.Duration // instants at which jobs become eligible
+	giving                      []giving
+	packer                      packer
+	blocked, mask               bitmap
+	rooms                       []scheduler.Room
+	shares                      []share
+	nodes                       []int32
+	bounds                      []int32
+	windows                     []window
+	why                         map[int32]string
 }
 
 // runner is a running job and when it ends by its limit.
@@ -186,7 +185,7 @@ func newPeriodic(s policy.Setup) *periodic {
 	} else {
 		p.site, p.wrong = newSite(s.Run, s.Policy.Blocks)
 	}
-	p.lastWhole, p.lastRound = p.first, p.first
+	p.lastLook, p.lastWhole, p.lastRound = p.first, p.first, p.first
 	for v := range s.Run.Cluster.Nodes {
 		p.bounds = append(p.bounds, int32(s.Run.Cluster.Nodes[v].Threads))
 	}
@@ -208,7 +207,7 @@ func (p *periodic) Hears(e *scheduler.Event) {
 		p.fresh, p.waiting = append(p.fresh, job), p.waiting+1
 		p.count.count(p.of(j), j.User, usage{submitted: 1}, 1)
 		p.await(job, e.At)
-		p.change()
+		p.change(e.At)
 	case scheduler.Start, scheduler.Resume:
 		p.waiting--
 		m := p.of(j)
@@ -220,7 +219,7 @@ func (p *periodic) Hears(e *scheduler.Event) {
 		p.running = slices.Insert(p.running, i, runner{h.end, job})
 		delete(p.why, job)
 		p.give(giving{h.end + p.OverLimit, job, "limit"})
-		p.stale = true
+		p.change(e.At)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop, scheduler.Revoke, scheduler.Retry, scheduler.Pause:
 		p.leave(e)
 	}
@@ -258,11 +257,49 @@ func (p *periodic) leave(e *scheduler.Event) {
 		p.count.count(m, j.User, usage{submitted: 1}, -1)
 		p.release(j.Name, e.At)
 	}
-	p.change()
+	p.change(e.At)
 }
 
-// change notes that something has changed which a look may act on.
-func (p *periodic) change() { p.stale, p.queued = true, true }
+// change notes that something has changed which a look may act on. A round that was due before had nothing to do.
+func (p *periodic) change(now time.Duration) {
+	p.queued = true
+	if due := p.dueRound(); p.stale && due < now {
+		p.lastRound, p.stale = due, false
+	}
+	if !p.stale {
+		p.stale, p.staleAt = true, now
+	}
+}
+
+// dueLook returns when the queue is looked at for jobs that have come: the delay after the last time, or at the first tick
+// after one has.
+func (p *periodic) dueLook() time.Duration {
+	at := p.lastLook + p.Delay
+	if p.askedAt > at {
+		at += (p.askedAt - at + tick - 1) / tick * tick
+	}
+	return at
+}
+
+// ask asks for a look at the queue.
+func (p *periodic) ask(now time.Duration) {
+	if !p.asked {
+		p.asked, p.askedAt = true, now
+	}
+}
+
+// tick is how often the batch system looks whether something is due.
+const tick = time.Second
+
+// dueRound returns when the next round of backfill is due, once something has changed: after the interval, or at the
+// first tick after the change.
+func (p *periodic) dueRound() time.Duration {
+	at := p.lastRound + p.Round
+	if p.staleAt > at {
+		at += (p.staleAt - at + tick - 1) / tick * tick
+	}
+	return at
+}
 
 // await makes a job that waits for others, or for an instant, ineligible until then.
 func (p *periodic) await(job int32, now time.Duration) {
@@ -336,14 +373,17 @@ func (p *periodic) Wakes() time.Duration {
 	if p.order != nil && (p.order.Age > 0 || p.order.Fair > 0) && len(p.running) > 0 {
 		at = min(at, p.order.next)
 	}
-	if p.asked || p.ended {
-		at = min(at, p.lastLook+p.Delay)
+	if p.ended {
+		return 0
+	}
+	if p.asked {
+		at = min(at, p.dueLook())
 	}
 	if p.queued {
 		at = min(at, p.lastWhole+p.Interval)
 	}
 	if p.stale {
-		at = min(at, p.lastRound+p.Round)
+		at = min(at, p.dueRound())
 	}
 	return at
 }
@@ -379,13 +419,13 @@ func (p *periodic) Admit(v scheduler.View, h scheduler.Hands) error {
 	now := v.Now()
 	if p.order != nil && p.order.round != p.round {
 		p.round = p.order.round
-		p.change()
+		p.change(now)
 	}
 	for i := 0; i < len(p.later); i++ {
 		if p.later[i] <= now {
 			p.later = slices.Delete(p.later, i, i+1)
-			p.change()
-			p.asked = true
+			p.change(now)
+			p.ask(now)
 			i--
 		}
 	}
@@ -402,17 +442,20 @@ func (p *periodic) Admit(v scheduler.View, h scheduler.Hands) error {
 	case p.queued && now >= p.lastWhole+p.Interval:
 		p.lastWhole += (now - p.lastWhole) / p.Interval * p.Interval
 		p.queued, depth = false, len(p.run.Jobs)
-	case p.asked && now >= p.lastLook+p.Delay:
+	case p.asked && now >= p.dueLook():
 		depth = p.Depth
 	}
 	if depth >= 0 {
-		p.ended, p.asked, p.lastLook = false, false, now
+		if !p.ended {
+			p.asked, p.lastLook = false, p.dueLook()
+		}
+		p.ended = false
 		if err := p.look(depth); err != nil {
 			return err
 		}
 	}
-	if p.stale && now >= p.lastRound+p.Round {
-		p.lastRound, p.stale = now, false
+	if p.stale && now >= p.dueRound() {
+		p.lastRound, p.stale = p.dueRound(), false
 		return p.backfill()
 	}
 	return nil
@@ -452,8 +495,7 @@ func (p *periodic) evict(job int32, mode string) error {
 	return p.Requeue(job, "it gives way")
 }
 
-// receive takes the jobs that have come: it refuses those beyond a limit, and tries to start one that is first in the
-// order at once.
+// receive takes the jobs that have come, and refuses those beyond a limit.
 func (p *periodic) receive() error {
 	for len(p.fresh) > 0 {
 		job := p.fresh[0]
@@ -472,33 +514,9 @@ func (p *periodic) receive() error {
 			}
 			continue
 		}
-		p.asked = true
-		if m.eligible > p.Now() || !p.isFirst(job) {
-			continue
-		}
-		if _, err := p.try(job, m.partition.nodes, "first when it came"); err != nil {
-			return err
-		}
+		p.ask(p.Now())
 	}
 	return nil
-}
-
-// isFirst reports whether no other job that could run is before one on the nodes of its partition.
-func (p *periodic) isFirst(job int32) bool {
-	mine := p.of(&p.run.Jobs[job]).partition.nodes
-	waiting := p.View.Waiting()
-	for after := queue.Front; ; {
-		k := waiting.Next(after, queue.Anyone)
-		if k == queue.Nobody || k == job {
-			return true
-		}
-		after = waiting.KeyOf(k)
-		j := &p.run.Jobs[k]
-		m := p.of(j)
-		if m.eligible <= p.Now() && m.reason == "" && p.count.holds(m, j) == "" && m.partition.nodes.overlaps(mine) {
-			return false
-		}
-	}
 }
 
 // look tries to start jobs in their order, up to a number of them. In a partition with a job that cannot start nobody

@@ -105,7 +105,7 @@ func record(t *testing.T, config string, jobs int, seed uint64, dir string) {
 	keep("sacctmgr.txt", command(t, "sacctmgr", "-P", "show", "assoc"))
 	keep("qos.txt", command(t, "sacctmgr", "-P", "show", "qos"))
 	began := time.Now()
-	var shots strings.Builder
+	var shots, instants strings.Builder
 	next := 20 * time.Second
 	shot := func() {
 		next += 20 * time.Second
@@ -122,9 +122,12 @@ func record(t *testing.T, config string, jobs int, seed uint64, dir string) {
 			}
 			time.Sleep(min(j.at-time.Since(began), 200*time.Millisecond))
 		}
-		command(t, "sbatch", append(append([]string{"--parsable", "-D", "/tmp", "-o", "/dev/null"}, j.args...),
+		id := command(t, "sbatch", append(append([]string{"--parsable", "-D", "/tmp", "-o", "/dev/null"}, j.args...),
 			"--wrap", fmt.Sprintf("sleep %d", j.sleep))...)
+		fmt.Fprintf(&instants, "%s|%.3f\n", strings.TrimSpace(id), float64(time.Now().UnixMilli())/1e3)
 	}
+	keep("submitted.txt", instants.String())
+	keep("config.txt", command(t, "scontrol", "show", "config"))
 	for strings.TrimSpace(command(t, "squeue", "-h")) != "" {
 		if time.Since(began) > next {
 			shot()
