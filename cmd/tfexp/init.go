@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/start"
 	"github.com/tfexp/tfexp/experiments"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
-	"github.com/tfexp/tfexp/stages/twin"
+	"github.com/tfexp/tfexp/cmd/tfexp/start/slurm"
 )
 
 // experimentName matches the names that the language accepts.
@@ -122,7 +122,7 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 		}
 		return files, nil, err
 	case o.slurm != "":
-		t, err := twin.Read(o.slurm, o.others)
+		t, err := slurm.Read(o.slurm, o.others)
 		if err != nil {
 			return nil, nil, Usagef("what is wrong is said by line; change a copy of the files, and name that", "%v", err)
 		}

@@ -1,4 +1,3 @@
-// Package twin makes the twin of a cluster: an experiment that works by the rules of a Slurm controller, from its
-// configuration (slurm.conf), its accounting (sacct) and its accounts (sacctmgr). The rules themselves are those of
-// package batch, which any experiment can use.
+// Package twin sets simulations beside what was recorded: it reads the accounting of a Slurm cluster, and compares the
+// waiting times of its jobs with those of the cells.
 package twin

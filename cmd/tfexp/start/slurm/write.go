@@ -1,4 +1,4 @@
-package twin
+package slurm
 
 import (
 	"bufio"
@@ -11,10 +11,11 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/hashicorp/hcl/v2/hclwrite"
-
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+
+	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 //go:embed twin.hcl.tmpl
@@ -53,7 +54,7 @@ func Read(conf string, others []string) (*Twin, error) {
 		if t.log != "" {
 			return nil, fmt.Errorf("%s and %s are both logs of sacct: give one", t.log, path)
 		}
-		f, err := os.Open(path)
+		f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +92,7 @@ func join(problems []error) error {
 }
 
 func firstLine(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return "", err
 	}
@@ -187,7 +188,11 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 	if err := experiment.Execute(&b, fill); err != nil {
 		return nil, err
 	}
-	return hclwrite.Format(b.Bytes()), nil
+	source, problems := decode.Format(name, b.Bytes())
+	if source == nil {
+		return nil, fmt.Errorf("write the experiment: %s", problems[0].Detail)
+	}
+	return source, nil
 }
 
 // Doubts are what the twin does not model.

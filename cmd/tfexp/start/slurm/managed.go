@@ -1,4 +1,4 @@
-package twin
+package slurm
 
 import (
 	"bufio"
@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // tables are what sacctmgr prints: qualities of service, and accounts with their users.
@@ -36,7 +38,7 @@ type table struct {
 
 // readTables reads what sacctmgr -P prints, of `show assoc`, `show qos` or both after each other.
 func readTables(m *model, t *tables, path string) error {
-	f, err := os.Open(path)
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package twin
+package slurm
 
 import (
 	_ "embed"
@@ -209,11 +209,7 @@ func (m *model) gres(l line, g *group) {
 }
 
 // duration writes a time for the language.
-func duration(d time.Duration) string {
-	text := strings.Replace(d.String(), "m0s", "m", 1)
-	text = strings.Replace(text, "h0m", "h", 1)
-	return quoted(text)
-}
+func duration(d time.Duration) string { return quoted(schema.FormatDuration(d)) }
 
 func (m *model) set(name, value string) { m.policy = append(m.policy, pair{name, value}) }
 

@@ -1,4 +1,7 @@
-package twin
+// Package slurm writes the twin of a cluster: an experiment that works by the rules of a Slurm controller, from its
+// configuration (slurm.conf), its accounting (sacct) and its accounts (sacctmgr). The rules themselves are those of
+// package scheduler/batch, which any experiment can use.
+package slurm
 
 import (
 	"bufio"
@@ -12,6 +15,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/batch"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Problem is what is wrong with a line of a file, with what to do.
@@ -72,7 +77,7 @@ func (c *Conf) problem(s setting, format string, args ...any) {
 }
 
 func (c *Conf) read(path string, depth int) error {
-	f, err := os.Open(path)
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

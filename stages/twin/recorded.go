@@ -1,0 +1,177 @@
+package twin
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// Waits are the waiting times, in seconds, of the jobs of a group of a workload.
+type Waits struct {
+	Workload string  `json:"workload" csv:"workload"`
+	By       string  `json:"by" csv:"by"`
+	Group    string  `json:"group" csv:"group"`
+	Jobs     int     `json:"jobs" csv:"jobs"`
+	Mean     float64 `json:"mean_s" csv:"recorded_mean_s"`
+	Median   float64 `json:"median_s" csv:"recorded_median_s"`
+	P90      float64 `json:"p90_s" csv:"recorded_p90_s"`
+}
+
+// mostGroups bounds the groups of each kind that are compared: those with the most jobs.
+const mostGroups = 20
+
+// sizes are the groups of jobs by cores: up to each of these, and more.
+var sizes = []int{1, 16, 64, 256, 1024}
+
+func sizeOf(cores int) string {
+	for _, n := range sizes {
+		if cores <= n {
+			return "up to " + strconv.Itoa(n) + " cores"
+		}
+	}
+	return "more"
+}
+
+// collected are waiting times by group.
+type collected map[[2]string][]float64
+
+func (c collected) add(partition, user string, cores int, wait float64) {
+	for _, k := range [][2]string{{"all", "all"}, {"partition", partition}, {"user", user}, {"cores", sizeOf(cores)}} {
+		c[k] = append(c[k], wait)
+	}
+}
+
+// summarize sums the waiting times up: those of all jobs first, then by kind, the groups with most jobs first.
+func (c collected) summarize(workload string) []Waits {
+	var list []Waits
+	for k, waits := range c {
+		slices.Sort(waits)
+		sum := 0.0
+		for _, w := range waits {
+			sum += w
+		}
+		list = append(list, Waits{workload, k[0], k[1], len(waits), sum / float64(len(waits)), stats.Quantile(waits, 0.5),
+			stats.Quantile(waits, 0.9)})
+	}
+	slices.SortFunc(list, func(a, b Waits) int {
+		return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Group, b.Group))
+	})
+	seen := map[string]int{}
+	return slices.DeleteFunc(list, func(w Waits) bool { seen[w.By]++; return seen[w.By] > mostGroups })
+}
+
+// asked are the recorded waiting times of the workloads whose traces have them.
+var asked = stages.Ask("recorded_waits", 70, func(x stages.Asking) (all []Waits) {
+	seen := map[string]bool{}
+	for _, c := range x.Cells {
+		t := c.Workload.Trace
+		if t == nil || seen[c.Workload.Name] {
+			continue
+		}
+		seen[c.Workload.Name] = true
+		by := collected{}
+		for i := range t.Jobs {
+			j := &t.Jobs[i]
+			if s := j.Submission(); s != nil && s.Started != nil {
+				by.add(j.Class, j.User, j.Threads, (*s.Started - j.Arrival).Seconds())
+			}
+		}
+		all = append(all, by.summarize(c.Workload.Name)...)
+	}
+	return all
+})
+
+// Row is a row of recorded.csv: what was recorded of a group, and what the cell of a policy simulated of it.
+type Row struct {
+	Cell   string `csv:"cell"`
+	Policy string `csv:"policy"`
+	Waits
+	Mean2   float64 `csv:"twin_mean_s"`
+	Median2 float64 `csv:"twin_median_s"`
+	P902    float64 `csv:"twin_p90_s"`
+}
+
+// Recorded is there only where a trace has the starts of its jobs.
+var Recorded = tell.Register[Row]("recorded.csv", nil)
+
+func init() {
+	stages.Register(&stages.Stage{
+		Name: "recorded_waits", Reads: []stages.Artifact{stages.Tables},
+		Writes: []stages.Artifact{stages.Findings, stages.Sections},
+		Files:  []string{Recorded.File}, Always: true,
+		Idle: func(r *stages.Run) bool { return len(asked.Of(r.Plan)) == 0 },
+		Key: func(*stages.Run) ([]stages.Line, error) {
+			return []stages.Line{{Label: "recorded_waits", Value: "1"}}, nil
+		},
+		Run: func(_ context.Context, r *stages.Run) error {
+			if len(asked.Of(r.Plan)) == 0 {
+				return Recorded.Replace(r.Dir, nil)
+			}
+			e, err := record.Open(r.Dir)
+			if err != nil {
+				return err
+			}
+			rows, err := besideRecorded(e)
+			if err != nil {
+				return err
+			}
+			return Recorded.Replace(r.Dir, rows)
+		},
+	})
+}
+
+// besideRecorded sets the waiting times of each cell beside those that were recorded: those before the first start.
+func besideRecorded(e *record.Experiment) (rows []Row, err error) {
+	for _, c := range e.Cells {
+		by := collected{}
+		columns := []string{"class", "user", "threads_requested", "first_run_delay_s"}
+		if err := e.EachJob(c.CellRef, columns, 1, func(j *record.JobRow) bool {
+			by.add(j.Class, j.User, j.ThreadsRequested, j.FirstRunDelay)
+			return true
+		}); err != nil {
+			return nil, err
+		}
+		simulated := by.summarize(c.Workload)
+		for _, w := range asked.Of(&e.Plan) {
+			i := slices.IndexFunc(simulated, func(s Waits) bool { return s.By == w.By && s.Group == w.Group })
+			if w.Workload == c.Workload && i >= 0 {
+				s := simulated[i]
+				rows = append(rows, Row{c.Cell, c.Policy, w, s.Mean, s.Median, s.P90})
+			}
+		}
+	}
+	return rows, nil
+}
+
+var _ = analysis.Register(analysis.Part{
+	Name: "recorded_waits", Title: "Recorded against twin", InReport: analysis.Policies - 50,
+	OnTerminal: analysis.Policies - 50,
+	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+		rows, err := Recorded.Read(e.Dir)
+		if err != nil || len(rows) == 0 {
+			return s, err
+		}
+		said := tell.Item{Plain: true}
+		t := tell.NewTable(3, "cell", "by", "group", "jobs", "recorded mean (s)", "twin mean (s)", "recorded median (s)",
+			"twin median (s)", "recorded 90% (s)", "twin 90% (s)")
+		for _, r := range rows {
+			t.Add(r.Cell, r.By, r.Group, strconv.Itoa(r.Jobs), tell.Number(r.Mean), tell.Number(r.Mean2), tell.Number(r.Median),
+				tell.Number(r.Median2), tell.Number(r.P90), tell.Number(r.P902))
+			if r.By == "all" {
+				said.Sentences = append(said.Sentences, fmt.Sprintf("Jobs waited %s s on average where they were recorded, and %s s "+
+					"under %q: median %s and %s s.", tell.Number(r.Mean), tell.Number(r.Mean2), r.Policy, tell.Number(r.Median),
+					tell.Number(r.Median2)))
+			}
+		}
+		s.Terminal, s.Report = []tell.Item{said}, []tell.Item{said, {Table: t}}
+		return s, nil
+	},
+})

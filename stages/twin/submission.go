@@ -1,0 +1,98 @@
+package twin
+
+import (
+	"embed"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// submission is what a job block says to a batch system.
+//
+// What the jobs say to a batch system, for policies with partitions and accounts.
+//
+//	submission {
+//	  account = "physics"
+//	  limit   = "10m"
+//	}
+type submission struct {
+	// The account that pays for them.
+	//
+	// Default: none.
+	//
+	//	account = "physics"
+	Account string `arg:"account"`
+	// The partition.
+	//
+	// Default: the first with `default`.
+	//
+	//	partition = "short"
+	Partition string `arg:"partition"`
+	// The quality of service.
+	//
+	// Default: that of the account.
+	//
+	//	qos = "high"
+	QOS string `arg:"qos"`
+	// The run time after which they are ended.
+	//
+	// Default: the run time that the policy is told.
+	//
+	//	limit = "10m"
+	Limit time.Duration `arg:"limit,positive"`
+	// What is taken from their priorities.
+	//
+	//	nice = 100
+	Nice int `arg:"nice" default:"0" min:"-2147483645" max:"2147483645"`
+	// The least and the most nodes over which they are divided.
+	//
+	// Default: no bound.
+	//
+	//	min_nodes = 2
+	MinNodes int `arg:"min_nodes" min:"1" max:"nodes"`
+	// The most nodes over which they are divided.
+	//
+	// Default: no bound.
+	//
+	//	max_nodes = 2
+	MaxNodes int `arg:"max_nodes" min:"1" max:"nodes"`
+	// What their nodes must have, by the names in `nodes` blocks.
+	//
+	// Default: none.
+	//
+	//	features = ["ib"]
+	Features []string `arg:"features"`
+	// Jobs, by name, that must be over before them.
+	//
+	// Default: none.
+	//
+	//	after = ["prepare-1"]
+	After []string `arg:"after"`
+	// They have their nodes for themselves.
+	//
+	//	exclusive = true
+	Exclusive bool `arg:"exclusive" default:"false"`
+	// They may be started again when they have to give way; others end then.
+	//
+	//	requeue = false
+	Requeue bool `arg:"requeue" default:"true"`
+}
+
+//go:embed submission.go
+var source embed.FS
+
+var _ = schema.Document("twin", source)
+
+var _ = stages.RegisterProperty(stages.Property{
+	Block: schema.Of[submission](schema.Block{Name: "submission", Single: true}),
+	Request: func(v schema.Settings, j *scheduler.Job) {
+		var s submission
+		schema.Fill(&s, v.Args)
+		j.Own().Submission = &scheduler.Submission{
+			Account: s.Account, Partition: s.Partition, QOS: s.QOS, Limit: s.Limit, Nice: s.Nice, MinNodes: s.MinNodes,
+			MaxNodes: s.MaxNodes, Features: s.Features, After: s.After, Exclusive: s.Exclusive, Stays: !s.Requeue,
+		}
+	},
+})
