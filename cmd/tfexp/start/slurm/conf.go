@@ -94,7 +94,7 @@ func (c *Conf) read(path string, depth int) error {
 			first = n
 		}
 		if whole, more := strings.CutSuffix(strings.TrimRight(one, " \t\r"), `\`); more {
-			text += whole + " "
+			text += whole
 			continue
 		}
 		text += one

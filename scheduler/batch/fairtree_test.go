@@ -1,0 +1,49 @@
+package batch
+
+import (
+	"math"
+	"testing"
+)
+
+// tree makes an account of users and accounts.
+func tree(name string, shares int, raw float64, children ...*association) *association {
+	a := &association{Account: Account{Name: name, Shares: shares}, raw: raw, user: len(children) == 0, children: children}
+	return a
+}
+
+func TestFairTree(t *testing.T) {
+	tests := []struct {
+		name string
+		root *association
+		want map[string]float64
+	}{
+		{"nobody has used anything", tree("root", 1, 0, tree("r", 1, 0), tree("a", 2, 0, tree("x", 1, 0), tree("y", 3, 0))),
+			map[string]float64{"r": 1, "x": 1, "y": 1}},
+		{"by accounts before users", tree("root", 1, 100,
+			tree("a", 1, 80, tree("x", 1, 0), tree("y", 1, 80)), tree("b", 1, 20, tree("z", 1, 20))),
+			map[string]float64{"z": 1, "x": 2. / 3, "y": 1. / 3}},
+		{"shares weigh usage", tree("root", 1, 100, tree("x", 3, 60), tree("y", 1, 40)),
+			map[string]float64{"x": 1, "y": 1. / 2}},
+		{"accounts that are alike are one", tree("root", 1, 100,
+			tree("a", 1, 50, tree("x", 1, 40), tree("y", 1, 10)), tree("b", 1, 50, tree("z", 1, 50))),
+			map[string]float64{"y": 1, "z": 2. / 3, "x": 1. / 3}},
+		{"no shares come last", tree("root", 1, 10, tree("x", 0, 0), tree("y", 1, 10)),
+			map[string]float64{"y": 1, "x": 1. / 2}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := &site{root: test.root}
+			s.rankTree()
+			var visit func(a *association)
+			visit = func(a *association) {
+				for _, c := range a.children {
+					if want, ok := test.want[c.Name]; ok && math.Abs(c.factor-want) > 1e-12 {
+						t.Errorf("the factor of %s is %v, want %v", c.Name, c.factor, want)
+					}
+					visit(c)
+				}
+			}
+			visit(test.root)
+		})
+	}
+}
