@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/start"
+	"github.com/tfexp/tfexp/cmd/tfexp/start/slurm"
 	"github.com/tfexp/tfexp/experiments"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
-	"github.com/tfexp/tfexp/cmd/tfexp/start/slurm"
 )
 
 // experimentName matches the names that the language accepts.

@@ -322,3 +322,31 @@ func (m *multifactor) Hears(e *scheduler.Event) {
 // uneventful are events that leave a job what it holds.
 var uneventful = []scheduler.EventKind{scheduler.Arrive, scheduler.Request, scheduler.Level, scheduler.Predict,
 	scheduler.Decided}
+
+// Priorities are those of the jobs of a run, which are told its events.
+type Priorities = multifactor
+
+// NewPriorities returns the priorities of a run of a policy with the order multifactor. The error says what is wrong with
+// the blocks of the policy.
+func NewPriorities(s policy.Setup) (*Priorities, error) {
+	m := newMultifactor(s)
+	return m, m.wrong
+}
+
+// Of returns the weighted factors of a waiting job, as they were brought up to date last, and its nice value.
+func (m *multifactor) Of(j *scheduler.Job) [8]Part {
+	return m.partsOf(j, max(m.last-m.of(j).eligible, 0))
+}
+
+// Usage returns the decayed core seconds and the fair-share factor of a user in an account; of the account itself where
+// the user is empty.
+func (m *multifactor) Usage(account, user string) (coreSeconds, factor float64, ok bool) {
+	a := m.accounts[account]
+	if user != "" {
+		a = m.users[[2]string{account, user}]
+	}
+	if a == nil {
+		return 0, 0, false
+	}
+	return a.raw, a.factor, true
+}

@@ -1,12 +1,14 @@
-package twin_test
+package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,8 +70,8 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 	return list
 }
 
-// command runs a client of Slurm, and returns what it prints.
-func command(t *testing.T, name string, args ...string) string {
+// slurmClient runs a client of Slurm, and returns what it prints.
+func slurmClient(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	c := exec.Command(name, args...)
@@ -80,16 +82,16 @@ func command(t *testing.T, name string, args ...string) string {
 	return out.String()
 }
 
-// record submits jobs to the controller of a configuration, which it starts and stops, and keeps what that printed in a
+// recordController submits jobs to the controller of a configuration, which it starts and stops, and keeps what that printed in a
 // folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, and at instants sprio and sshare.
-func record(t *testing.T, config string, jobs int, seed uint64, dir string) {
+func recordController(t *testing.T, config string, jobs int, seed uint64, dir string) {
 	t.Helper()
 	script, err := filepath.Abs("../../.ci/twin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := command(t, script, "start", config)
-	t.Cleanup(func() { command(t, script, "stop") })
+	out := slurmClient(t, script, "start", config)
+	t.Cleanup(func() { slurmClient(t, script, "stop") })
 	conf := strings.TrimPrefix(strings.TrimSpace(out), "export SLURM_CONF=")
 	t.Setenv("SLURM_CONF", conf)
 	keep := func(name, text string) {
@@ -102,18 +104,18 @@ func record(t *testing.T, config string, jobs int, seed uint64, dir string) {
 		t.Fatal(err)
 	}
 	keep("slurm.conf", string(text))
-	keep("sacctmgr.txt", command(t, "sacctmgr", "-P", "show", "assoc"))
-	keep("qos.txt", command(t, "sacctmgr", "-P", "show", "qos"))
+	keep("sacctmgr.txt", slurmClient(t, "sacctmgr", "-P", "show", "assoc"))
+	keep("qos.txt", slurmClient(t, "sacctmgr", "-P", "show", "qos"))
 	began := time.Now()
 	var shots, instants strings.Builder
 	next := 20 * time.Second
 	shot := func() {
 		next += 20 * time.Second
 		if config != "plain" {
-			fmt.Fprintf(&shots, "== sprio %d\n%s", time.Now().Unix(), command(t, "sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%T"))
+			fmt.Fprintf(&shots, "== sprio %d\n%s", time.Now().Unix(), slurmClient(t, "sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%T"))
 		}
-		fmt.Fprintf(&shots, "== sshare %d\n%s", time.Now().Unix(), command(t, "sshare", "-a", "-l", "-P"))
-		fmt.Fprintf(&shots, "== squeue %d\n%s", time.Now().Unix(), command(t, "squeue", "-h", "-o", "%i|%T|%r|%S|%Q"))
+		fmt.Fprintf(&shots, "== sshare %d\n%s", time.Now().Unix(), slurmClient(t, "sshare", "-a", "-l", "-P"))
+		fmt.Fprintf(&shots, "== squeue %d\n%s", time.Now().Unix(), slurmClient(t, "squeue", "-h", "-o", "%i|%T|%r|%S|%Q"))
 	}
 	for _, j := range drawn(config, jobs, seed) {
 		for time.Since(began) < j.at {
@@ -122,13 +124,13 @@ func record(t *testing.T, config string, jobs int, seed uint64, dir string) {
 			}
 			time.Sleep(min(j.at-time.Since(began), 200*time.Millisecond))
 		}
-		id := command(t, "sbatch", append(append([]string{"--parsable", "-D", "/tmp", "-o", "/dev/null"}, j.args...),
+		id := slurmClient(t, "sbatch", append(append([]string{"--parsable", "-D", "/tmp", "-o", "/dev/null"}, j.args...),
 			"--wrap", fmt.Sprintf("sleep %d", j.sleep))...)
 		fmt.Fprintf(&instants, "%s|%.3f\n", strings.TrimSpace(id), float64(time.Now().UnixMilli())/1e3)
 	}
 	keep("submitted.txt", instants.String())
-	keep("config.txt", command(t, "scontrol", "show", "config"))
-	for strings.TrimSpace(command(t, "squeue", "-h")) != "" {
+	keep("config.txt", slurmClient(t, "scontrol", "show", "config"))
+	for strings.TrimSpace(slurmClient(t, "squeue", "-h")) != "" {
 		if time.Since(began) > next {
 			shot()
 		}
@@ -136,17 +138,39 @@ func record(t *testing.T, config string, jobs int, seed uint64, dir string) {
 	}
 	time.Sleep(6 * time.Second) // until the accounting has the last ends
 	keep("instants.txt", shots.String())
-	keep("sacct.txt", command(t, "sacct", "-a", "-X", "-D", "-P", "-o", sacctFields, "-S", began.Add(-time.Hour).Format("2006-01-02T15:04:05")))
+	keep("sacct.txt", slurmClient(t, "sacct", "-a", "-X", "-D", "-P", "-o", sacctFields, "-S", began.Add(-time.Hour).Format("2006-01-02T15:04:05")))
 }
 
-// TestRecord records the configurations that TFEXP_TWIN_RECORD names, as DIR:CONFIG:JOBS:SEED.
-func TestRecord(t *testing.T) {
-	what := strings.Split(os.Getenv("TFEXP_TWIN_RECORD"), ":")
-	if len(what) != 4 {
-		t.Skip("TFEXP_TWIN_RECORD=DIR:CONFIG:JOBS:SEED records a controller")
+// TestTwinAgainstController starts a controller in each configuration that TFEXP_TWIN names ("ages,overlap"; or "plain:300"
+// for 300 jobs), submits short jobs to it, and compares what it did with its twin. Without it, two of them are taken where
+// TFEXP_REQUIRE asks for a controller. TFEXP_TWIN_KEEP is a folder that keeps the recordings.
+func TestTwinAgainstController(t *testing.T) {
+	what := os.Getenv("TFEXP_TWIN")
+	if what == "" {
+		if !slices.Contains(strings.Split(os.Getenv(need.EnvRequire), ","), "twin") {
+			t.Skip("a controller takes minutes: TFEXP_REQUIRE=twin, or TFEXP_TWIN=plain,ages,fairshare,preempt,overlap")
+		}
+		what = "ages:40,overlap:40"
 	}
-	_ = need.This
-	jobs, _ := strconv.Atoi(what[2])
-	seed, _ := strconv.Atoi(what[3])
-	record(t, what[1], jobs, uint64(seed), what[0])
+	if os.Geteuid() != 0 {
+		need.This(t, "twin", errors.New("the controller needs root"), ".ci/twin start plain")
+	}
+	for _, one := range strings.Split(what, ",") {
+		config, count, _ := strings.Cut(one, ":")
+		jobs, err := strconv.Atoi(count)
+		if err != nil {
+			jobs = 60
+		}
+		t.Run(config, func(t *testing.T) {
+			dir := t.TempDir()
+			if keep := os.Getenv("TFEXP_TWIN_KEEP"); keep != "" {
+				dir = filepath.Join(keep, config)
+				if err := os.MkdirAll(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			recordController(t, config, jobs, 7, dir)
+			againstRecording(t, dir)
+		})
+	}
 }

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/start/slurm"
+	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/batch"
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// recording is what a controller has left: see recordController.
+type recording struct {
+	dir   string
+	rows  []map[string]string // of sacct.txt
+	first float64             // the first submission, in Unix seconds
+	phase time.Duration       // when the controller was started, from then
+	file  string              // the experiment of its twin
+}
+
+// second reads an instant of sacct.
+func second(t *testing.T, text string) float64 {
+	t.Helper()
+	at, err := time.ParseInLocation("2006-01-02T15:04:05", text, time.Local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(at.Unix())
+}
+
+// readRecording reads a recording, and writes the experiment of its twin into a new folder. Instants of submission are
+// taken to the millisecond, as they were when the jobs were submitted; sacct has them in seconds.
+func readRecording(t *testing.T, dir string) *recording {
+	t.Helper()
+	read := func(name string) string {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	r := &recording{dir: t.TempDir(), first: math.Inf(1)}
+	exact := map[string]float64{}
+	for _, l := range strings.Fields(read("submitted.txt")) {
+		id, at, _ := strings.Cut(l, "|")
+		exact[id], _ = strconv.ParseFloat(at, 64)
+	}
+	in := csv.NewReader(strings.NewReader(read("sacct.txt")))
+	in.Comma, in.LazyQuotes = '|', true
+	all, err := in.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, fields := range all[1:] {
+		row := map[string]string{}
+		for i, name := range all[0] {
+			row[name] = fields[i]
+		}
+		if id := row["JobID"]; !seen[id] {
+			seen[id] = true
+			submit := second(t, row["Submit"])
+			at := min(max(exact[id], submit), submit+0.999)
+			r.first = min(r.first, at)
+			fields[slices.Index(all[0], "Submit")] = time.UnixMilli(int64(at * 1000)).Format("2006-01-02T15:04:05.000")
+		}
+		fields[slices.Index(all[0], "Eligible")] = ""
+		r.rows = append(r.rows, row)
+	}
+	var log strings.Builder
+	for _, fields := range all {
+		log.WriteString(strings.Join(fields, "|") + "\n")
+	}
+	write := func(name, text string) string {
+		path := filepath.Join(r.dir, name)
+		if err := folder.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	boot := regexp.MustCompile(`BOOT_TIME\s*=\s*(\S+)`).FindStringSubmatch(read("config.txt"))
+	r.phase = time.Duration((second(t, boot[1]) + 1 - r.first) * 1e9) // its threads begin a second later
+	tw, err := slurm.Read(write("slurm.conf", read("slurm.conf")), []string{write("sacct.txt", log.String()),
+		write("tables.txt", read("sacctmgr.txt")+read("qos.txt"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := tw.Experiment("twin", r.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A job's nodes are released a second after its end, on a machine that is as loaded as that of the recordings.
+	text := strings.Replace(string(source), `backfill `, fmt.Sprintf("phase = %q\n  backfill ", r.phase), 1)
+	text = strings.Replace(text, `engine = "simulated"`, "engine = \"simulated\"\n  overheads { start = \"1s\" }", 1)
+	r.file = write("twin.hcl", text)
+	return r
+}
+
+// compare runs the twin of a recording, and returns how many pairs of jobs start in the recorded order, in percent, and
+// the mean waiting times before the first start, in seconds.
+func (r *recording) compare(t *testing.T) (order, recorded, twin float64) {
+	t.Helper()
+	var out, errs strings.Builder
+	if code := Main([]string{"run", r.file, "--out", filepath.Join(r.dir, "results")}, &out, &errs); code != 0 {
+		t.Fatalf("exit status %d: %s", code, errs.String())
+	}
+	files, _ := filepath.Glob(filepath.Join(r.dir, "results", "twin", "cells", "*", "jobs.csv"))
+	if len(files) != 1 {
+		t.Fatalf("there are %d cells", len(files))
+	}
+	raw, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := csv.NewReader(strings.NewReader(string(raw))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) int { return slices.Index(table[0], name) }
+	type start struct{ recorded, twin float64 }
+	var starts []start
+	for _, row := range table[1:] {
+		i := slices.IndexFunc(r.rows, func(x map[string]string) bool { return x["JobID"] == row[at("job")] })
+		simulated, _ := strconv.ParseFloat(row[at("first_start_s")], 64)
+		arrival, _ := strconv.ParseFloat(row[at("arrival_s")], 64)
+		s := start{second(t, r.rows[i]["Start"]) - r.first, simulated}
+		starts = append(starts, s)
+		recorded, twin = recorded+s.recorded-arrival, twin+s.twin-arrival
+	}
+	pairs, same := 0, 0
+	for i, a := range starts {
+		for _, b := range starts[:i] {
+			if a.recorded != b.recorded {
+				pairs++
+				if cmp.Compare(a.recorded, b.recorded)*cmp.Compare(a.twin, b.twin) >= 0 {
+					same++
+				}
+			}
+		}
+	}
+	n := float64(len(starts))
+	return 100 * float64(same) / float64(pairs), recorded / n, twin / n
+}
+
+// priorities compares the priorities and the usage that the controller printed at instants with those of the twin, which
+// is told the recorded starts and ends.
+func (r *recording) priorities(t *testing.T, text string) (instants int) {
+	t.Helper()
+	spec, problems := decode.File(r.file, decode.Options{})
+	if spec == nil {
+		t.Fatal(problems)
+	}
+	cell := spec.Cells[0]
+	jobs := cell.Workload.Trace.Jobs
+	run := scheduler.Run{Cluster: cell.Hardware.Cluster, Jobs: jobs}
+	p, err := batch.NewPriorities(policy.Setup{Policy: cell.Policy.Complete(), Run: &run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := map[string]int{}
+	for i := range jobs {
+		number[jobs[i].Name] = i
+	}
+	clock := func(unix float64) time.Duration { return time.Duration((unix - r.first) * 1e9) }
+	var events []scheduler.Event
+	for _, row := range r.rows {
+		j := number[row["JobID"]]
+		cores := scheduler.CoreSet{{Lo: 0, Hi: int32(jobs[j].Threads)}}
+		events = append(events, scheduler.Event{At: clock(second(t, row["Start"])), Kind: scheduler.Start, Job: j, Cores: cores},
+			scheduler.Event{At: clock(second(t, row["End"])), Kind: scheduler.Finish, Job: j})
+	}
+	slices.SortStableFunc(events, func(a, b scheduler.Event) int { return cmp.Compare(a.At, b.At) })
+	for _, part := range strings.Split(text, "== ")[1:] {
+		head, body, _ := strings.Cut(part, "\n")
+		kind, when, _ := strings.Cut(head, " ")
+		instant, _ := strconv.ParseFloat(when, 64)
+		now := clock(instant)
+		for len(events) > 0 && events[0].At <= now {
+			p.Hears(&events[0])
+			events = events[1:]
+		}
+		p.Rerank(now)
+		switch kind {
+		case "sprio":
+			instants++
+			for _, l := range strings.Fields(body) {
+				f := strings.Split(l, "|") // number, all, age, fair share, size, partition, qos, nice
+				j, ok := number[f[0]]
+				if !ok {
+					continue
+				}
+				parts := p.Of(&jobs[j])
+				for i, name := range []string{"age", "fair share", "size", "partition", "qos"} {
+					want, err := strconv.ParseFloat(f[i+2], 64)
+					slack := 1.5
+					if name == "age" { // a second of the greatest age
+						slack += 2 * r.weightOfSecond(cell.Policy.Settings)
+					}
+					if got := parts[i].Value; err == nil && math.Abs(got-want) > slack {
+						t.Errorf("at %s: %s of job %s is %.1f, and sprio says %s", now, name, f[0], got, f[i+2])
+					}
+				}
+			}
+		case "sshare":
+			for _, l := range strings.Split(strings.TrimSpace(body), "\n")[1:] {
+				f := strings.Split(l, "|") // account, user, shares, …, usage, …, factor
+				got, factor, ok := p.Usage(strings.TrimSpace(f[0]), f[1])
+				want, _ := strconv.ParseFloat(f[4], 64)
+				if ok && f[1] != "" && weighed(cell.Policy.Settings) && math.Abs(got-want) > 5+0.03*want {
+					t.Errorf("at %s: the usage of %s is %.0f, and sshare says %s", now, f[1], got, f[4])
+				}
+				if share, err := strconv.ParseFloat(f[7], 64); ok && err == nil && weighed(cell.Policy.Settings) &&
+					math.Abs(share-factor) > 1e-5 {
+					t.Errorf("at %s: the share of %s is %.6f, and sshare says %s", now, f[1], factor, f[7])
+				}
+			}
+		}
+	}
+	return instants
+}
+
+// weighed reports whether the fair share counts: usage is added up only then.
+func weighed(s policy.Settings) bool { return s.Number("weight_fair_share") > 0 }
+
+func (r *recording) weightOfSecond(s policy.Settings) float64 {
+	return s.Number("weight_age") / s.Duration("max_age").Seconds()
+}
+
+// TestTwinOfRecordings compares twins with what was recorded of real controllers of five configurations.
+func TestTwinOfRecordings(t *testing.T) {
+	dirs, _ := filepath.Glob("testdata/twin/*")
+	if dir := os.Getenv("TFEXP_TWIN_COMPARE"); dir != "" {
+		dirs, _ = filepath.Glob(filepath.Join(dir, "*", "sacct.txt"))
+		for i := range dirs {
+			dirs[i] = filepath.Dir(dirs[i])
+		}
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) { againstRecording(t, dir) })
+	}
+}
+
+// againstRecording compares a recording with its twin: the order of starts, which a second more or less changes for all
+// that follow, the mean waiting time (within 1.7%, or a round of backfill of 5 s) and the priorities.
+func againstRecording(t *testing.T, dir string) {
+	r := readRecording(t, dir)
+	order, recorded, twin := r.compare(t)
+	text := fmt.Sprintf("%.1f%% of the pairs of jobs start in the recorded order; mean wait %.1f s, twin %.1f s", order, recorded, twin)
+	if t.Log(text); order < 90 || math.Abs(twin-recorded) > max(0.017*recorded, 5) {
+		t.Error(text)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "instants.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("priorities are equal at %d instants", r.priorities(t, string(raw)))
+}
