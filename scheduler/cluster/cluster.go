@@ -171,12 +171,19 @@ func (d Demand) fitsDivided(c Cluster) bool {
 	units := Units(d.Threads, d.GPUs)
 	n := int64(units)
 	unit := Room{Cores: int32(d.Threads / units), GPUs: int32(d.GPUs / units), Memory: (d.Memory + n - 1) / n}
-	m := NewMachine(c)
-	unit.Kind = m.KindOf(d.GPU)
-	for _, r := range m.Whole {
-		units -= r.Times(unit)
+	for _, node := range c.Nodes {
+		r := Room{Cores: int32(node.Threads), GPUs: int32(node.GPUs), Memory: node.Memory}
+		if node.Memory == 0 {
+			r.Memory = unlimited
+		}
+		if d.GPU != "" && node.GPU != d.GPU {
+			continue
+		}
+		if units -= r.Times(unit); units <= 0 {
+			return true
+		}
 	}
-	return units <= 0
+	return false
 }
 
 // String lists what is asked for: "4 threads, 2 GPUs, 2GiB, over 2 nodes".
