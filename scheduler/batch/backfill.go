@@ -171,31 +171,63 @@ func (p *periodic) earliest(job int32, on bitmap) (at time.Duration, shares []sh
 			p.rooms = append(p.rooms[:0], p.Machine().Free()...)
 		}
 	}
+	// Most groups are passed over by their cores alone, which are fewer than the job asks for.
+	cores, need, given := int32(0), p.View.Job(job).Request(), 0
+	for v := range p.rooms {
+		if on.has(v) {
+			cores += p.rooms[v].Cores
+		}
+	}
+	test := func(upTo int) bool {
+		if cores < need {
+			return false
+		}
+		for ; given < upTo; given++ {
+			p.giveBack(p.running[given].job)
+		}
+		shares, ok = p.fit(job, p.rooms, on)
+		return ok
+	}
 	grouping, first, last := p.Grouping, time.Duration(-1), time.Duration(0)
 	for i, r := range p.running {
-		if !p.held[r.job].on.overlaps(on) {
+		some := false
+		for _, s := range p.held[r.job].shares {
+			if on.has(int(s.node)) {
+				some, cores = true, cores+s.units
+			}
+		}
+		if !some {
 			continue
 		}
 		if first < 0 {
 			first = r.end
 		}
 		last = r.end
-		p.View.Job(r.job).GiveBack(p.rooms, false)
 		if i+1 < len(p.running) && p.running[i+1].end <= first+grouping {
 			continue
 		}
-		if shares, ok = p.fit(job, p.rooms, on); ok {
+		if test(i + 1) {
 			return max(last, now+time.Second), shares, true, false
 		}
 		first = -1
 		grouping *= 2
 	}
-	if first >= 0 { // the last of them were followed by others on other nodes
-		if shares, ok = p.fit(job, p.rooms, on); ok {
-			return max(last, now+time.Second), shares, true, false
-		}
+	if first >= 0 && test(len(p.running)) { // the last of them were followed by others on other nodes
+		return max(last, now+time.Second), shares, true, false
 	}
 	return 0, nil, false, false
+}
+
+// giveBack adds what a running job holds to the rooms that are looked at.
+func (p *periodic) giveBack(job int32) {
+	h := &p.held[job]
+	if h.use.gpus > 0 || p.run.Jobs[job].Memory > 0 {
+		p.View.Job(job).GiveBack(p.rooms, false)
+		return
+	}
+	for _, s := range h.shares {
+		p.rooms[s.node].Cores += s.units
+	}
 }
 
 // victims returns the running jobs that give way to a waiting one, the first to do so first: those of the least

@@ -49,7 +49,7 @@ var days = 20
 
 func BenchmarkTwentyDaysOfThousandNodes(b *testing.B) {
 	for range b.N {
-		c, jobs, work := cluster(1000, 64, days, 0.98)
+		c, jobs, work := cluster(1000, 64, days, 0.9)
 		var waited time.Duration
 		p := policy.Policy{Order: batch.Multifactor, Backfill: batch.Periodic, Settings: policy.Settings{
 			"weight_age": 1000.0, "weight_fair_share": 10000.0, "weight_size": 500.0, "half_life": 24 * time.Hour,

@@ -143,7 +143,7 @@ type periodic struct {
 	rooms                       []scheduler.Room
 	shares                      []share
 	nodes                       []int32
-	bounds                      []int32
+	bounds, starts              []int32 // cores by node, and the first of them
 	windows                     []window
 	why                         map[int32]string
 }
@@ -156,10 +156,11 @@ type runner struct {
 
 // held is what a running job holds.
 type held struct {
-	on    bitmap // nil when it does not run
-	end   time.Duration
-	since time.Duration
-	use   usage
+	on     bitmap  // nil when it does not run
+	shares []share // of cores, by node
+	end    time.Duration
+	since  time.Duration
+	use    usage
 }
 
 // giving is a running job that gives way at an instant, or exceeds its limit.
@@ -186,8 +187,11 @@ func newPeriodic(s policy.Setup) *periodic {
 		p.site, p.wrong = newSite(s.Run, s.Policy.Blocks)
 	}
 	p.lastLook, p.lastWhole, p.lastRound = p.first, p.first, p.first
+	cores := int32(0)
 	for v := range s.Run.Cluster.Nodes {
+		p.starts = append(p.starts, cores)
 		p.bounds = append(p.bounds, int32(s.Run.Cluster.Nodes[v].Threads))
+		cores += p.bounds[v]
 	}
 	if p.wrong == nil && slices.Max(p.weight) != slices.Min(p.weight) {
 		p.packer.weights = p.weight
@@ -212,7 +216,8 @@ func (p *periodic) Hears(e *scheduler.Event) {
 		p.waiting--
 		m := p.of(j)
 		h := &p.held[job]
-		*h = held{on: p.nodesOf(e.Cores), end: e.At + m.limit, since: e.At}
+		on, shares := p.nodesOf(e.Cores)
+		*h = held{on: on, shares: shares, end: e.At + m.limit, since: e.At}
 		h.use = usage{cores: e.Cores.Count(), nodes: h.on.count(), gpus: e.GPUs.Count(), jobs: 1}
 		p.count.count(m, j.User, h.use, 1)
 		i, _ := slices.BinarySearchFunc(p.running, runner{h.end, job}, byEnd)
@@ -331,22 +336,26 @@ func (p *periodic) release(name string, now time.Duration) {
 	delete(p.after, name)
 }
 
-// nodesOf returns the nodes of some cores.
-func (p *periodic) nodesOf(cores scheduler.CoreSet) bitmap {
-	on := newBitmap(len(p.bounds))
-	v, lo := 0, int32(0)
+// nodesOf returns the nodes of some cores, and how many are on each.
+func (p *periodic) nodesOf(cores scheduler.CoreSet) (bitmap, []share) {
+	on, shares := newBitmap(len(p.starts)), []share(nil)
 	for _, s := range cores {
-		for ; v < len(p.bounds) && lo < s.Hi; v++ {
-			if lo+p.bounds[v] > s.Lo {
-				on.set(v)
-				if lo+p.bounds[v] >= s.Hi {
-					break
-				}
+		v, found := slices.BinarySearch(p.starts, s.Lo)
+		if !found {
+			v--
+		}
+		for lo := s.Lo; lo < s.Hi; v++ {
+			hi := min(s.Hi, p.starts[v]+p.bounds[v])
+			if n := len(shares); n > 0 && shares[n-1].node == int32(v) {
+				shares[n-1].units += hi - lo
+			} else if hi > lo {
+				shares = append(shares, share{int32(v), hi - lo})
 			}
-			lo += p.bounds[v]
+			on.set(v)
+			lo = hi
 		}
 	}
-	return on
+	return on, shares
 }
 
 // give notes that a job is to give way at an instant.
