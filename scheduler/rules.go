@@ -230,7 +230,9 @@ func (l *loop) Pause(job int32, why string) error { return l.pause(job, why) }
 
 // Requeue implements Hands.
 func (l *loop) Requeue(job int32, why string) error {
-	engine, ok := l.Engine.(interface{ Revoke(job int) (Attempt, error) })
+	engine, ok := l.Engine.(interface {
+		Revoke(job int) (Attempt, error)
+	})
 	if !ok {
 		return fmt.Errorf("requeue job %q: the engine cannot end an attempt of it", l.Jobs[job].Name)
 	}

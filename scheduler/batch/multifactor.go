@@ -103,15 +103,15 @@ type multifactor struct {
 	cores     float64 // of the cluster
 	running   []stretch
 	slot      []int32 // in running, by job; -1 for none
-	over      []stretch
+	changed   bool    // since Rerank was asked last
 	preempter bool
 }
 
-// stretch is a time in which a job held cores.
+// stretch is a running job, and since when it holds how many cores.
 type stretch struct {
-	job      int32
-	cores    int
-	from, to time.Duration
+	job   int32
+	cores int
+	from  time.Duration
 }
 
 func newMultifactor(s policy.Setup) *multifactor {
@@ -245,52 +245,56 @@ func (m *multifactor) partOf(p *Partition, j *scheduler.Job, resource string) fl
 
 // Rerank implements scheduler.Reranker.
 func (m *multifactor) Rerank(now time.Duration) bool {
-	changed := false
+	m.catchUp(now)
+	changed := m.changed
+	m.changed = false
+	return changed
+}
+
+// catchUp brings usage and priorities up to date at all instants at which that was due.
+func (m *multifactor) catchUp(now time.Duration) {
 	for m.next <= now {
 		if m.Fair > 0 {
 			m.account(m.next)
 			m.rankTree()
 		}
-		m.last, changed = m.next, true
+		m.last, m.changed = m.next, true
+		m.round++
 		m.next += m.Period
 		if m.Fair == 0 && m.next < now { // nothing is added up
 			m.next += (now - m.next) / m.Period * m.Period
 		}
 	}
-	if changed {
-		m.round++
-	}
-	return changed
 }
 
-// account lets past usage decay, and adds what jobs have used since the last time. What is added decays as well, by the
-// whole of its length, as it does in Slurm.
+// decayIn is what usage is worth after a time.
+func (m *multifactor) decayIn(d time.Duration) float64 {
+	if m.HalfLife <= 0 {
+		return 1
+	}
+	return math.Pow(1-0.693/m.HalfLife.Seconds(), d.Seconds())
+}
+
+// account adds what running jobs have used since the last time, and lets all usage decay. What a job has used when it ends
+// is added at once, and has decayed by its own length. So it was measured of Slurm.
 func (m *multifactor) account(now time.Duration) {
-	decay := func(d time.Duration) float64 {
-		if m.HalfLife <= 0 {
-			return 1
-		}
-		return math.Pow(1-0.693/m.HalfLife.Seconds(), d.Seconds())
-	}
-	m.decay(m.root, decay(now-m.last))
-	add := func(r stretch) {
-		d := min(r.to, now) - max(r.from, m.last)
-		if d <= 0 {
-			return
-		}
-		k := m.of(&m.run.Jobs[r.job])
-		used := d.Seconds() * decay(d) * float64(r.cores) * k.qos.UsageFactor
-		for a := k.assoc; a != nil; a = a.parent {
-			a.raw += used
-		}
-	}
 	for _, r := range m.running {
-		add(r)
+		m.use(r, now, 1)
 	}
-	for _, r := range m.over {
-		add(r)
+	m.decay(m.root, m.decayIn(now-m.last))
+}
+
+// use adds what a job has used since usage was brought up to date, up to an instant, at what it is worth.
+func (m *multifactor) use(r stretch, to time.Duration, worth float64) {
+	d := to - max(r.from, m.last)
+	if d <= 0 {
+		return
 	}
-	m.over = slices.DeleteFunc(m.over, func(r stretch) bool { return r.to <= now })
+	k := m.of(&m.run.Jobs[r.job])
+	used := d.Seconds() * worth * float64(r.cores) * k.qos.UsageFactor
+	for a := k.assoc; a != nil; a = a.parent {
+		a.raw += used
+	}
 }
 
 func (m *multifactor) decay(a *association, by float64) {
@@ -306,16 +310,15 @@ func (m *multifactor) Hears(e *scheduler.Event) {
 		return
 	}
 	if at := m.slot[e.Job]; at >= 0 && !slices.Contains(uneventful, e.Kind) {
-		r := m.running[at]
-		r.to = e.At
-		m.over = append(m.over, r)
+		m.catchUp(e.At)
+		m.use(m.running[at], e.At, m.decayIn(e.At-max(m.running[at].from, m.last)))
 		last := m.running[len(m.running)-1]
 		m.running[at], m.slot[last.job] = last, at
 		m.running, m.slot[e.Job] = m.running[:len(m.running)-1], -1
 	}
 	if e.Kind == scheduler.Start || e.Kind == scheduler.Resume {
 		m.slot[e.Job] = int32(len(m.running))
-		m.running = append(m.running, stretch{int32(e.Job), e.Cores.Count(), e.At, scheduler.Never})
+		m.running = append(m.running, stretch{int32(e.Job), e.Cores.Count(), e.At})
 	}
 }
 
