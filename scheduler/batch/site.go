@@ -307,10 +307,8 @@ type association struct {
 	user     bool
 	parent   *association
 	children []*association
-	used     usage
-	by       map[string]*usage // usage of users, by name, in a quality of service
-	raw      float64           // decayed core seconds
-	level    float64           // fairness among siblings: greater is first
+	raw      float64 // decayed core seconds
+	level    float64 // fairness among siblings: greater is first
 	factor   float64
 }
 
