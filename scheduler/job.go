@@ -458,8 +458,6 @@ type Submission struct {
 	// Exclusive jobs share their nodes with no other. Stays says that the job is ended, and not started again, when it has
 	// to give way.
 	Exclusive, Stays bool
-	// Started is when the job started where it was recorded; nil where that is not known.
-	Started *time.Duration
 }
 
 // special returns what a job has of its own, or what a job without anything special has.

@@ -67,12 +67,11 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		} else {
 			e.sub.Begin = 0
 		}
-		started := e.start - first
-		e.sub.Started = &started
 		e.job.Own().Submission = &e.sub
 		if err := a.Add(e.line, e.job, e.run); err != nil {
 			return workload.Trace{}, &workload.LineError{File: file, Line: e.line, Err: err}
 		}
+		a.Waited(e.start - first - e.job.Arrival)
 	}
 	a.Ignored = a.waited
 	return a.Finish(skipped), nil

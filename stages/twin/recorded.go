@@ -3,7 +3,6 @@ package twin
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -69,19 +68,19 @@ func (c collected) summarize(workload string) []Waits {
 }
 
 // asked are the recorded waiting times of the workloads whose traces have them.
-var asked = stages.Ask("recorded_waits", 70, func(x stages.Asking) (all []Waits) {
+var asked = stages.Ask("recorded_groups", 70, func(x stages.Asking) (all []Waits) {
 	seen := map[string]bool{}
 	for _, c := range x.Cells {
 		t := c.Workload.Trace
-		if t == nil || seen[c.Workload.Name] {
+		if t == nil || t.Waits == nil || seen[c.Workload.Name] {
 			continue
 		}
 		seen[c.Workload.Name] = true
 		by := collected{}
 		for i := range t.Jobs {
 			j := &t.Jobs[i]
-			if s := j.Submission(); s != nil && s.Started != nil {
-				by.add(j.Class, j.User, j.Threads, (*s.Started - j.Arrival).Seconds())
+			if j.Submission() != nil && t.Waits[i] >= 0 {
+				by.add(j.Class, j.User, j.Threads, t.Waits[i].Seconds())
 			}
 		}
 		all = append(all, by.summarize(c.Workload.Name)...)
@@ -104,12 +103,12 @@ var Recorded = tell.Register[Row]("recorded.csv", nil)
 
 func init() {
 	stages.Register(&stages.Stage{
-		Name: "recorded_waits", Reads: []stages.Artifact{stages.Tables},
+		Name: "recorded_groups", Reads: []stages.Artifact{stages.Tables},
 		Writes: []stages.Artifact{stages.Findings, stages.Sections},
 		Files:  []string{Recorded.File}, Always: true,
 		Idle: func(r *stages.Run) bool { return len(asked.Of(r.Plan)) == 0 },
 		Key: func(*stages.Run) ([]stages.Line, error) {
-			return []stages.Line{{Label: "recorded_waits", Value: "1"}}, nil
+			return []stages.Line{{Label: "recorded_groups", Value: "1"}}, nil
 		},
 		Run: func(_ context.Context, r *stages.Run) error {
 			if len(asked.Of(r.Plan)) == 0 {
@@ -152,26 +151,19 @@ func besideRecorded(e *record.Experiment) (rows []Row, err error) {
 }
 
 var _ = analysis.Register(analysis.Part{
-	Name: "recorded_waits", Title: "Recorded against twin", InReport: analysis.Policies - 50,
-	OnTerminal: analysis.Policies - 50,
+	Name: "recorded_groups", Title: "Recorded against twin, by group", InReport: analysis.Policies - 50,
 	Tell: func(e *record.Experiment) (s tell.Section, err error) {
 		rows, err := Recorded.Read(e.Dir)
 		if err != nil || len(rows) == 0 {
 			return s, err
 		}
-		said := tell.Item{Plain: true}
 		t := tell.NewTable(3, "cell", "by", "group", "jobs", "recorded mean (s)", "twin mean (s)", "recorded median (s)",
 			"twin median (s)", "recorded 90% (s)", "twin 90% (s)")
 		for _, r := range rows {
 			t.Add(r.Cell, r.By, r.Group, strconv.Itoa(r.Jobs), tell.Number(r.Mean), tell.Number(r.Mean2), tell.Number(r.Median),
 				tell.Number(r.Median2), tell.Number(r.P90), tell.Number(r.P902))
-			if r.By == "all" {
-				said.Sentences = append(said.Sentences, fmt.Sprintf("Jobs waited %s s on average where they were recorded, and %s s "+
-					"under %q: median %s and %s s.", tell.Number(r.Mean), tell.Number(r.Mean2), r.Policy, tell.Number(r.Median),
-					tell.Number(r.Median2)))
-			}
 		}
-		s.Terminal, s.Report = []tell.Item{said}, []tell.Item{said, {Table: t}}
+		s.Report = []tell.Item{{Table: t}}
 		return s, nil
 	},
 })
