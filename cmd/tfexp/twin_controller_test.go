@@ -24,10 +24,9 @@ const sacctFields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,
 
 // submitted is a job that a recording submits.
 type submitted struct {
-	at       time.Duration
-	args     []string
-	sleep    int
-	describe string
+	at    time.Duration
+	args  []string
+	sleep int
 }
 
 // drawn draws the jobs of a recording of a configuration.

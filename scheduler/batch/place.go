@@ -40,7 +40,6 @@ type share struct{ node, units int32 }
 type packer struct {
 	units   []int32 // that a node has room for
 	weights []int   // of nodes; nil for all alike
-	least   bool    // loaded nodes are taken first
 }
 
 // place chooses nodes for so many units: from least to most of them (0 for no bound), as in select/cons_tres. Nodes of

@@ -196,7 +196,7 @@ func (a *accounting) row(line int, fields []string) error {
 		s.Limit = time.Duration(minutes) * time.Minute
 	} else if text := a.text(fields, "Timelimit"); text != "" {
 		if s.Limit, err = workload.ParseSpan(text, time.Minute); err != nil {
-			return fmt.Errorf("Timelimit: %w", err)
+			return fmt.Errorf("the column Timelimit: %w", err)
 		}
 	}
 	j.Predicted = s.Limit

@@ -73,7 +73,6 @@ type model struct {
 	name       map[string]string // of nodes in the experiment, by host
 	policy     []pair
 	partitions []block
-	cores      bool // requests are in cores of several threads
 }
 
 // convert finds out what of a configuration the twin models.
