@@ -129,7 +129,7 @@ func TestGPUsOfACell(t *testing.T) {
 	busy := slices.ContainsFunc(cell.Warnings, func(w record.Warning) bool {
 		return w.Code == execute.BusyGPU && strings.Contains(w.Text, "GPU 1 was in use") && w.Cell == cell.Cell
 	})
-	if !busy || len(cell.Warnings) > 2 { // the machine itself may be busy
+	if !busy || len(cell.Warnings) > 3 { // the machine itself may be busy, and the jobs shorter than a millisecond
 		t.Errorf("%+v", cell.Warnings)
 	}
 	if !slices.ContainsFunc(cell.Files, func(f record.File) bool { return f.Name == record.GPUs.File }) ||

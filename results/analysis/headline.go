@@ -381,14 +381,15 @@ func (q *question) best(p record.Plan, here []Leader) string {
 		var name string
 		var won []Leader
 		for _, o := range q.entries {
-			if w := wonBy(o.name, left); len(w) > len(won) {
+			if w := q.wonBy(o.name, left); len(w) > len(won) {
 				name, won = o.name, w
 			}
 		}
 		if len(won) == 0 { // a name that is no entry
 			name, won = left[0].Name, left[:1]
+			left = left[1:]
 		}
-		left = slices.DeleteFunc(slices.Clone(left), func(l Leader) bool { return slices.Contains(wonNames(l), name) })
+		left = slices.DeleteFunc(slices.Clone(left), func(l Leader) bool { return q.among(l, name) })
 		part := name
 		if len(parts) == 0 {
 			part += " had the " + extreme
@@ -399,13 +400,39 @@ func (q *question) best(p record.Plan, here []Leader) string {
 	return strings.Join(parts, ", ")
 }
 
-// wonNames are the best of a setting and those from which it did not differ.
-func wonNames(l Leader) []string { return append([]string{l.Name}, l.Alike...) }
+// among reports whether an entry was the best of a setting, or as good. The comparisons with the baseline, which are fewer,
+// may have detected differences that the ranking did not: where the best is better than the baseline, those that are not
+// are not as good, and neither is who is worse than it.
+func (q *question) among(l Leader, name string) bool {
+	if name == l.Name {
+		return true
+	}
+	if !slices.Contains(l.Alike, name) {
+		return false
+	}
+	for k, f := range q.fields {
+		if l.in(f) && (q.verdict(name, k) == record.Worse ||
+			q.verdict(l.Name, k) == record.Better && q.verdict(name, k) != record.Better) {
+			return false
+		}
+	}
+	return true
+}
+
+// verdict is that of an entry against the baseline in a field; empty where it was not compared.
+func (q *question) verdict(name string, field int) string {
+	for _, o := range q.entries {
+		if r := o.rows[field]; o.name == name && r != nil {
+			return r.Verdict
+		}
+	}
+	return ""
+}
 
 // wonBy are the settings in which an entry was among the best.
-func wonBy(name string, leaders []Leader) (won []Leader) {
+func (q *question) wonBy(name string, leaders []Leader) (won []Leader) {
 	for _, l := range leaders {
-		if slices.Contains(wonNames(l), name) {
+		if q.among(l, name) {
 			won = append(won, l)
 		}
 	}
@@ -460,7 +487,7 @@ func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis 
 	}
 	var alike []string
 	for _, other := range q.entries {
-		if other.name != name && len(wonBy(other.name, won)) == len(won) {
+		if other.name != name && len(q.wonBy(other.name, won)) == len(won) {
 			alike = append(alike, other.name)
 		}
 	}

@@ -18,10 +18,14 @@ import (
 // the partition that it names, or to the first with `default`. Read by the order `multifactor` and the backfill
 // `periodic`.
 //
-//	partition "short" {
-//	  nodes    = ["n[9-16]"]
-//	  tier     = 2
-//	  max_time = "2m"
+//	policy "slurm" {
+//	  order    = "multifactor"
+//	  backfill = "periodic"
+//	  partition "short" {
+//	    nodes    = ["n[9-16]"]
+//	    tier     = 2
+//	    max_time = "2m"
+//	  }
 //	}
 type Partition struct {
 	// The name, where it cannot be a label.
@@ -160,9 +164,13 @@ type Limits struct {
 //
 // A quality of service that jobs ask for. Limits without `group_` hold for each user, or job.
 //
-//	qos "high" {
-//	  priority = 100
-//	  preempts = ["low"]
+//	policy "slurm" {
+//	  order    = "multifactor"
+//	  backfill = "periodic"
+//	  qos "high" {
+//	    priority = 100
+//	    preempts = ["low"]
+//	  }
 //	}
 type QOS struct {
 	// The name, where it cannot be a label.
@@ -206,10 +214,14 @@ type QOS struct {
 //
 // An account, with its part of the machine, its users and their limits. Accounts may have a parent.
 //
-//	account "physics" {
-//	  shares      = 50
-//	  group_cores = 96
-//	  user "ada" { shares = 3 }
+//	policy "slurm" {
+//	  order    = "multifactor"
+//	  backfill = "periodic"
+//	  account "physics" {
+//	    shares      = 50
+//	    group_cores = 96
+//	    user "ada" { shares = 3 }
+//	  }
 //	}
 type Account struct {
 	// The name, where it cannot be a label.
@@ -245,10 +257,14 @@ type Account struct {
 //
 // What batch systems know of nodes beside their size.
 //
-//	nodes "fast" {
-//	  names    = ["n[1-4]"]
-//	  weight   = 10
-//	  features = ["ib"]
+//	policy "slurm" {
+//	  order    = "multifactor"
+//	  backfill = "periodic"
+//	  node_set "fast" {
+//	    names    = ["n[1-4]"]
+//	    weight   = 10
+//	    features = ["ib"]
+//	  }
 //	}
 type NodeSet struct {
 	// The nodes, by name; `n[1-16,20]` names several.
@@ -273,14 +289,13 @@ var source embed.FS
 func init() {
 	schema.Document("batch", source)
 	account := schema.Of[Account](schema.Block{Name: "account", Label: "name"})
-	user := schema.Of[Account](schema.Block{Name: "user", Label: "name", Doc: "A user of the account.",
-		Example: `user "ada" { shares = 3 }`})
+	user := schema.Of[Account](schema.Block{Name: "user", Label: "name"})
 	user.Example, user.Doc = "", "A user of the account, with the limits of this user in it."
 	user.Args = slices.DeleteFunc(user.Args, func(a schema.Arg) bool { return a.Name == "parent" })
 	account.Blocks = []*schema.Block{user}
 	for _, b := range []*schema.Block{
 		schema.Of[Partition](schema.Block{Name: "partition", Label: "name"}), schema.Of[QOS](schema.Block{Name: "qos", Label: "name"}),
-		account, schema.Of[NodeSet](schema.Block{Name: "nodes", Label: "name"}),
+		account, schema.Of[NodeSet](schema.Block{Name: "node_set", Label: "name"}),
 	} {
 		schema.BringInto("policy", b.Name, b)
 	}
@@ -351,7 +366,7 @@ func newSite(r *scheduler.Run, blocks []schema.Settings) (*site, error) {
 			s.qos[q.Name], s.mostQOS = q, max(s.mostQOS, q.Priority)
 		case "account":
 			s.addAccount(b)
-		case "nodes":
+		case "node_set":
 			err = s.addNodes(b, names)
 		}
 		if err != nil {

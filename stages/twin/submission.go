@@ -13,9 +13,13 @@ import (
 //
 // What the jobs say to a batch system, for policies with partitions and accounts.
 //
-//	submission {
-//	  account = "physics"
-//	  limit   = "10m"
+//	job "train" {
+//	  command = ["python3", "train.py"]
+//	  epochs  = 10
+//	  submission {
+//	    account = "physics"
+//	    limit   = "10m"
+//	  }
 //	}
 type submission struct {
 	// The account that pays for them.
@@ -58,7 +62,7 @@ type submission struct {
 	//
 	//	max_nodes = 2
 	MaxNodes int `arg:"max_nodes" min:"1" max:"nodes"`
-	// What their nodes must have, by the names in `nodes` blocks.
+	// What their nodes must have, by the names in `node_set` blocks.
 	//
 	// Default: none.
 	//

@@ -154,7 +154,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 	blocks := slices.Clone(t.partitions)
 	for i, g := range t.groups {
 		if g.Weight != 1 || len(g.Feature) > 0 {
-			b := block{Kind: "nodes", Label: fmt.Sprintf("set_%d", i+1), Args: []pair{{"names", list(ranges(g.names()))}}}
+			b := block{Kind: "node_set", Label: fmt.Sprintf("set_%d", i+1), Args: []pair{{"names", list(ranges(g.names()))}}}
 			if g.Weight != 1 {
 				b.Args = append(b.Args, pair{"weight", fmt.Sprint(g.Weight)})
 			}
