@@ -2,7 +2,7 @@
 #
 #   tfexp run FILE
 #
-# train.py stands for your program: it takes its settings as arguments, and prints its accuracy after each epoch. Each
+# trial.py stands for your program: it takes its settings as arguments, and prints its accuracy after each epoch. Each
 # trial is one run of it; a model of the trials so far chooses the next settings.
 
 experiment "tune" {
@@ -12,8 +12,8 @@ experiment "tune" {
 }
 
 job "train" {
-  command = ["python3", "train.py", "--lr", each.lr, "--batch", each.batch]
-  files   = ["train.py"] # when it changes, its trials run again
+  command = ["python3", "trial.py", "--lr", each.lr, "--batch", each.batch]
+  files   = ["trial.py"] # when it changes, its trials run again
   epochs  = 6
 }
 
