@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage chaos mutate bench bench-large docs papers python-jobs clean fuzz
+.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage chaos mutate bench bench-large docs papers images python-jobs clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,6 +108,12 @@ docs: ## write docs/language.md anew from what the decoder uses
 
 papers: ## run the experiments on papers, and write docs/papers.md anew
 	TFEXP_PAPERS=1 $(GO) test ./cmd/tfexp -run "^TestPapersTable$$" -count=1
+
+images: $(BIN) ## draw the pictures of the README from a run of the first experiment (needs chromium)
+	rm -rf dist/images
+	$(BIN) run experiments/fcfs_vs_rr.hcl --out dist/images
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1680 \
+	  --screenshot=docs/images/report.png file://$(CURDIR)/dist/images/fcfs_vs_rr/report.html
 
 python-jobs: .venv/ready ## install what the training programs in Python need, into .venv
 	@/usr/bin/python3 -c 'import torch' 2>/dev/null || echo "For jobs/pytorch install PyTorch too: sudo apt-get install --no-install-recommends python3-torch"

@@ -142,7 +142,7 @@ func TestServeOnIPv6(t *testing.T) {
 	const without4 = `ip link set lo up; ip address del 127.0.0.1/8 dev lo; `
 	s := inSandbox(t, hostileFile)
 	out, err := inNamespaces(t, "--net", without4+`cd "$2"; timeout 60 "$1" serve --port 0 . >out 2>&1 &
-i=0; until grep -q http "$2/out" || [ $i = 100 ]; do sleep 0.1; i=$((i+1)); done; kill $!; cat "$2/out"`, asTfexp(t), s.dir).CombinedOutput()
+i=0; until grep -qs http "$2/out" || [ $i = 100 ]; do sleep 0.1; i=$((i+1)); done; kill $!; cat "$2/out"`, asTfexp(t), s.dir).CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "http://[::1]:") {
 		t.Errorf("%v\n%s", err, out)
 	}
