@@ -4,13 +4,21 @@ package hardware
 
 import (
 	"math"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// ownSeconds returns the CPU seconds of this process and of the children that it has
-// waited for, NaN where they are not told.
+// adopted are the CPU nanoseconds of programs of this process that another process has waited for.
+var adopted atomic.Int64
+
+// CountOwn counts what a program of this process has used, which another process has waited for, as this process's own.
+func CountOwn(u syscall.Rusage) { adopted.Add(u.Utime.Nano() + u.Stime.Nano()) }
+
+// ownSeconds returns the CPU seconds of this process, of the children that it has waited for, and of CountOwn; NaN where
+// they are unknown.
 func ownSeconds() (own float64) {
+	own = time.Duration(adopted.Load()).Seconds()
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
 		if err := syscall.Getrusage(who, &u); err != nil {

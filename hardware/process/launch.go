@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/folder"
@@ -380,6 +381,7 @@ func (c *childSet) reap(pid int) (status syscall.WaitStatus, used syscall.Rusage
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			delete(c.pids, pid)
+			hardware.CountOwn(a.Usage)
 			return a.Status, a.Usage
 		}
 	}
