@@ -113,7 +113,7 @@ images: $(BIN) ## draw the pictures of the README from a run of the first experi
 	rm -rf dist/images
 	$(BIN) run experiments/fcfs_vs_rr.hcl --out dist/images
 	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1680 \
-	  --screenshot=docs/images/report.png file://$(CURDIR)/dist/images/fcfs_vs_rr/report.html
+	  --screenshot=docs/images/report.png file://$(CURDIR)/dist/images/fcfs_vs_rr/report.html 2>/dev/null
 
 python-jobs: .venv/ready ## install what the training programs in Python need, into .venv
 	@/usr/bin/python3 -c 'import torch' 2>/dev/null || echo "For jobs/pytorch install PyTorch too: sudo apt-get install --no-install-recommends python3-torch"

@@ -159,7 +159,8 @@ func questions(e *record.Experiment, variants []Variant, rows []record.Compariso
 			c.By = ""
 			q := question{Compare: c, metric: m, fields: fields(variants, c)}
 			out = append(out, q)
-		} else if q := &out[i]; m.Name != q.metric.Name {
+		} else if q := &out[i]; m.Name != q.metric.Name &&
+			!slices.ContainsFunc(q.others, func(o measure.Metric) bool { return o.Name == m.Name }) {
 			q.others = append(q.others, m)
 		}
 	}
