@@ -168,8 +168,8 @@ func TestFractionPaysForTheStartAgain(t *testing.T) {
 	}
 }
 
-// TestEqualFirstIntervals: where a watcher's clock shows the same first interval in all runs, their number makes the pace no
-// more certain.
+// TestEqualFirstIntervals: where a watcher's clock shows the same first interval in all runs, their number makes the
+// pace no more certain.
 func TestEqualFirstIntervals(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, period := range []float64{60, 10} {

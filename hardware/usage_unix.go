@@ -15,8 +15,8 @@ var adopted atomic.Int64
 // CountOwn counts what a program of this process has used, which another process has waited for, as this process's own.
 func CountOwn(u syscall.Rusage) { adopted.Add(u.Utime.Nano() + u.Stime.Nano()) }
 
-// ownSeconds returns the CPU seconds of this process, of the children that it has waited for, and of CountOwn; NaN where
-// they are unknown.
+// ownSeconds returns the CPU seconds of this process, of the children that it has waited for, and of CountOwn; NaN
+// where they are unknown.
 func ownSeconds() (own float64) {
 	own = time.Duration(adopted.Load()).Seconds()
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {

@@ -150,8 +150,9 @@ func (w *world) wrote(path string) {
 	}
 }
 
-// committed looks, when finished work is about to be recorded, whether the files of real cells are on the disk. The cells
-// that are simulated, which can be made again, are in the cache themselves, or known by the sizes of their files.
+// committed looks, when finished work is about to be recorded, whether the files of real cells are on the disk. The
+// cells that are simulated, which can be made again, are in the cache themselves, or known by the sizes of their
+// files.
 func (w *world) committed() {
 	for path := range w.unsynced {
 		name := filepath.Base(path)
@@ -447,9 +448,9 @@ func quiet(t *testing.T) {
 	t.Cleanup(func() { folder.Fault = nil; present.Store(nil) })
 }
 
-// Each operation on files, fork and exec of a small run fails, once or with all that follow, tears a write, or is where
-// tfexp is killed, or the power is cut: a run afterwards gives the same tables, and nothing was recorded before it was on
-// the disk.
+// Each operation on files, fork and exec of a small run fails, once or with all that follow, tears a write, or is
+// where tfexp is killed, or the power is cut: a run afterwards gives the same tables, and nothing was recorded before
+// it was on the disk.
 func TestFaults(t *testing.T) {
 	if testing.Short() && *eachFault == 0 {
 		t.Skip("hundreds of runs")
@@ -496,8 +497,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// One seed decides what befalls the runs of an experiment, and at which operations. In the end the tables are those of a
-// run that nothing befalls; no cell that had finished has run again, unless its files were damaged; no process is left.
+// One seed decides what befalls the runs of an experiment, and at which operations. In the end the tables are those
+// of a run that nothing befalls; no cell that had finished has run again, unless its files were damaged; no process
+// is left.
 func TestChaos(t *testing.T) {
 	if testing.Short() && *seeds == 0 {
 		t.Skip("hundreds of runs")

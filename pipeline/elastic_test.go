@@ -128,8 +128,8 @@ func meanJCTs(t *testing.T, source string) map[string]float64 {
 	return jct
 }
 
-// TestOptimusDividesCores: jobs of 160, 40, 60, 100 and 60 core-seconds on two nodes of two cores, rounds of 10 s. Optimus
-// gives each job a core and the others to those that save most time:
+// TestOptimusDividesCores: jobs of 160, 40, 60, 100 and 60 core-seconds on two nodes of two cores, rounds of 10 s.
+// Optimus gives each job a core and the others to those that save most time:
 //
 //	 0  A has 2 of a
 //	10  B and C have 1 of b each, A has most left and keeps 2

@@ -105,8 +105,8 @@ func same(t *testing.T, what string, got, want map[string]string) {
 	}
 }
 
-// TestMetamorphic: a log whose times are all ten times as long, whose lines stand in another order, whose jobs have other
-// names, or on hardware with a node that no job fits on, has the same answers, as they must be.
+// TestMetamorphic: a log whose times are all ten times as long, whose lines stand in another order, whose jobs have
+// other names, or on hardware with a node that no job fits on, has the same answers, as they must be.
 func TestMetamorphic(t *testing.T) {
 	const machine = "threads = 8"
 	jobs := drawLog(60)

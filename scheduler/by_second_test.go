@@ -13,8 +13,8 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// secondly runs rigid jobs on one node, a second at a time, under a policy that pauses jobs: round robin, or the shortest
-// remaining time first. It is written from their definitions in docs/language.md.
+// secondly runs rigid jobs on one node, a second at a time, under a policy that pauses jobs: round robin, or the
+// shortest remaining time first. It is written from their definitions in docs/language.md.
 type secondly struct {
 	cores, quantum int
 	start, resume  int // seconds for which a job holds its cores before it does anything
@@ -97,8 +97,8 @@ func (s *secondly) begin(i, now int) {
 	s.note(i, "start", now)
 }
 
-// turns is an instant of round robin: those whose quantum is over go to the tail if somebody waits, then the first of the
-// queue start while they fit. One that gets the same cores back at once has not been paused.
+// turns is an instant of round robin: those whose quantum is over go to the tail if somebody waits, then the first of
+// the queue start while they fit. One that gets the same cores back at once has not been paused.
 func (s *secondly) turns(now int) {
 	var left []int
 	for i := range s.jobs {
@@ -130,8 +130,9 @@ func (s *secondly) turns(now int) {
 	}
 }
 
-// shortest is an instant of the shortest remaining time first: the waiting jobs start in this order, and one that does not
-// fit pauses jobs with more left, those first that have run for longest, if that makes room; else no other starts.
+// shortest is an instant of the shortest remaining time first: the waiting jobs start in this order, and one that
+// does not fit pauses jobs with more left, those first that have run for longest, if that makes room; else no other
+// starts.
 func (s *secondly) shortest(now int) {
 	for {
 		slices.SortFunc(s.queue, func(a, b int) int {

@@ -170,8 +170,8 @@ func (j *Job) Surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
 	return keep, drop
 }
 
-// Missing returns the parts that a running job lacks, in the order of its roles: of each as many as it has too few, with
-// the lowest numbers that are free.
+// Missing returns the parts that a running job lacks, in the order of its roles: of each as many as it has too few,
+// with the lowest numbers that are free.
 func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
 	for _, role := range j.Roles() {
 		has := map[int]bool{}

@@ -61,8 +61,8 @@ type Rules struct {
 	Rental *RentalTerms
 	// Hears is told each event of the trace when it happens; it may be nil. The event holds during the call.
 	Hears func(*Event)
-	// Sizes says that the policy alone gives running jobs more or fewer cores: what they ask for, and what is free, changes
-	// nothing of them by itself.
+	// Sizes says that the policy alone gives running jobs more or fewer cores: what they ask for, and what is free,
+	// changes nothing of them by itself.
 	Sizes bool
 }
 
@@ -117,8 +117,8 @@ type Admitter interface {
 // Waiter is an Admitter that is told which jobs begin to wait.
 type Waiter interface{ Waits(job int32) }
 
-// Profiler is an Admitter that is told when a sample of a job has ended (Hands.Sample), and with which alternative it ran,
-// before the job waits again.
+// Profiler is an Admitter that is told when a sample of a job has ended (Hands.Sample), and with which alternative it
+// ran, before the job waits again.
 type Profiler interface{ Sampled(job, alternative int32) }
 
 // Explainer is an Admitter that says itself why a waiting job does not start,

@@ -80,8 +80,8 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// One GPU with a core, two cores, all of them ann's. Of her pairs on the GPU B is the shortest; of those on cores, C,
-			// and then A, although the GPU would be faster for it from 2 on.
+			// One GPU with a core, two cores, all of them ann's. Of her pairs on the GPU B is the shortest; of those on cores,
+			// C, and then A, although the GPU would be faster for it from 2 on.
 			name: "equal share by pairs", policy: Policy{Order: EqualShare, Placement: Pairs}, on: twoKinds,
 			jobs: []Job{of("ann", onGPU(4, at(0, 2, 9))), of("ann", onGPU(2, at(0, 2, 5))), of("ann", at(0, 2, 1))},
 			want: `

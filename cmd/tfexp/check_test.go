@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/results/check"
 )
 
-// checkedExperiment is an experiment with most of what a simulated cell has: pauses, resizes, failures that are made up for, users'
-// classes, deadlines and several replicates.
+// checkedExperiment has pauses, resizes, retries, users, classes, deadlines and several replicates: most of what a
+// simulated cell can have.
 const checkedExperiment = `
 experiment "checked" {
   seed       = 3
@@ -157,11 +157,12 @@ func TestCheckFindsNothing(t *testing.T) {
 	}
 }
 
-// TestCheckFindsPlantedChanges changes a digit in files of each kind, drawn by a seed: each change is found, in its file.
+// TestCheckFindsPlantedChanges changes a digit in files of each kind, drawn by a seed: each change is found, in its
+// file.
 func TestCheckFindsPlantedChanges(t *testing.T) {
 	simulated, real := checkedResults(t)
 	rng := rand.New(rand.NewPCG(28, 40))
-	kinds := map[string][]string{} // files by their names without what tells them from others of their kind
+	kinds := map[string][]string{} // files of each kind
 	var order []string
 	for _, dir := range []string{simulated, real} {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -276,7 +277,7 @@ func TestCheckRecomputes(t *testing.T) {
 			found := findings(t, dir)
 			undo()
 			named := len(found[file]) > 0
-			for _, d := range found["jobs.csv"] { // what a cell has no other source of is compared with the whole table
+			for _, d := range found["jobs.csv"] { // columns that no event has are compared with the experiment's table
 				named = named || d.Column == column
 			}
 			if planted[name]++; !named {

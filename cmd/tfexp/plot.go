@@ -192,7 +192,8 @@ func (a *app) redraw(ctx context.Context, stage string, args []string, asJSON bo
 	return errors.Join(errs...)
 }
 
-// summed makes views in an experiment's folder, and brings its SHA256SUMS up to date; a run that goes on does that itself.
+// summed draws views in an experiment's folder and updates its SHA256SUMS. While a run writes into the folder, the run
+// updates them at its end.
 func summed(dir string, draw func() ([]string, error)) ([]string, error) {
 	if _, err := folder.Stat(dir, record.SumsFile); err != nil {
 		return draw()

@@ -35,8 +35,8 @@ func TestNoCommandAsksTheTerminal(t *testing.T) {
 	}
 }
 
-// terminal opens a pseudo terminal of a size: what is seen and typed, and what a program has. The test is skipped where
-// there are none.
+// terminal opens a pseudo terminal of a size: the user's side and the program's side. The test is skipped where the
+// system has none.
 func terminal(t *testing.T, size unix.Winsize) (screen, tty *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

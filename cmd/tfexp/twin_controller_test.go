@@ -81,8 +81,8 @@ func slurmClient(t *testing.T, name string, args ...string) string {
 	return out.String()
 }
 
-// recordController submits jobs to the controller of a configuration, which it starts and stops, and keeps what that printed in a
-// folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, and at instants sprio and sshare.
+// recordController submits jobs to the controller of a configuration, which it starts and stops, and keeps what that
+// printed in a folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, and at instants sprio and sshare.
 func recordController(t *testing.T, config string, jobs int, seed uint64, dir string) {
 	t.Helper()
 	script, err := filepath.Abs("../../.ci/twin")
@@ -140,9 +140,10 @@ func recordController(t *testing.T, config string, jobs int, seed uint64, dir st
 	keep("sacct.txt", slurmClient(t, "sacct", "-a", "-X", "-D", "-P", "-o", sacctFields, "-S", began.Add(-time.Hour).Format("2006-01-02T15:04:05")))
 }
 
-// TestTwinAgainstController starts a controller in each configuration that TFEXP_TWIN names ("ages,overlap"; or "plain:300"
-// for 300 jobs), submits short jobs to it, and compares what it did with its twin. Without it, two of them are taken where
-// TFEXP_REQUIRE asks for a controller. TFEXP_TWIN_KEEP is a folder that keeps the recordings.
+// TestTwinAgainstController starts a controller in each configuration that TFEXP_TWIN names ("ages,overlap"; or
+// "plain:300" for 300 jobs), submits short jobs to it, and compares the recorded schedule with the twin's. Without
+// TFEXP_TWIN it runs two configurations where TFEXP_REQUIRE asks for a controller, and none elsewhere. TFEXP_TWIN_KEEP
+// is a folder that keeps the recordings.
 func TestTwinAgainstController(t *testing.T) {
 	what := os.Getenv("TFEXP_TWIN")
 	if what == "" {

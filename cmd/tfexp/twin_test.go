@@ -155,8 +155,8 @@ func (r *recording) compare(t *testing.T) (order, recorded, twin float64) {
 	return 100 * float64(same) / float64(pairs), recorded / n, twin / n
 }
 
-// priorities compares the priorities and the usage that the controller printed at instants with those of the twin, which
-// is told the recorded starts and ends.
+// priorities compares the priorities and the usage that the controller printed at instants with those of the twin. The
+// twin's jobs start and end when the recorded ones did.
 func (r *recording) priorities(t *testing.T, text string) (instants int) {
 	t.Helper()
 	spec, problems := decode.File(r.file, decode.Options{})

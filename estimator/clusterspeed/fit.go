@@ -26,8 +26,8 @@ type Model struct {
 	Exponent float64
 }
 
-// Fitted is laws for several models, which share the sharpness: it belongs to the parameter servers' machines and program,
-// not to what is trained. Each model's exponent is drawn toward Exponent, the common one.
+// Fitted is laws for several models, which share the sharpness: it belongs to the parameter servers' machines and
+// program, not to what is trained. Each model's exponent is drawn toward Exponent, the common one.
 type Fitted struct {
 	Form                Form
 	Models              []Model

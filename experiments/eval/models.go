@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Model is what a function of the language makes: a distribution, estimates with an error, a speed-up, a life or a price.
-// It has the parameters, which have been checked, or the file that has them.
+// Model is what a function of the language makes: a distribution, estimates with an error, a speed-up, a life or a
+// price. It has the parameters, which have been checked, or the file that has them.
 type Model struct {
 	// Name is the function.
 	Name    string

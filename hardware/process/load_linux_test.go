@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 )
 
-// TestJobsAreNoOtherPrograms: what a job uses is not taken for the load of other programs. What tfexp and its jobs have used
-// is all that was used, less that of others.
+// TestJobsAreNoOtherPrograms: what a job uses is not taken for the load of other programs. What tfexp and its jobs
+// have used is all that was used, less that of others.
 func TestJobsAreNoOtherPrograms(t *testing.T) {
 	used := func() (seconds float64) {
 		times, err := cpu.Times(true)

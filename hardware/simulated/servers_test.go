@@ -28,8 +28,8 @@ func (s *script) Take(now time.Duration, news []scheduler.Notice) []scheduler.No
 	return news
 }
 
-// TestWarnedPartsHaveTheJobSave at once, where there is time for it and something to save; with the part that speaks for
-// the job its attempt is over.
+// TestWarnedPartsHaveTheJobSave at once, where there is time for it and something to save; with the part that speaks
+// for the job its attempt is over.
 func TestWarnedPartsHaveTheJobSave(t *testing.T) {
 	roles := []scheduler.Role{{Name: "chief", Count: 1, Threads: 1}, {Name: "worker", Count: 1, Threads: 1, Elastic: true}}
 	core := func(n int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: n, Hi: n + 1}} }
@@ -149,8 +149,8 @@ func (s *stages) Next() bool {
 	return len(s.left) > 0
 }
 
-// TestCourses go on stage by stage under what they hold, through pauses and resizes, and go with nothing that they do not
-// know of.
+// TestCourses go on stage by stage under what they hold, through pauses and resizes, and go with nothing that they do
+// not know of.
 func TestCourses(t *testing.T) {
 	course := &stages{left: []time.Duration{4 * second, 6 * second, 10 * second}}
 	begin := FullRequest(time.Hour, 1)

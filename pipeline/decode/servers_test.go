@@ -104,7 +104,8 @@ func TestTablesOfServers(t *testing.T) {
 	curve := func(life market.Life) string {
 		return fmt.Sprintf("%.3g %.3g %.3g", life.Survival(time.Second), life.Survival(2*time.Second), life.Survival(5*time.Second))
 	}
-	// Of four servers one was taken after 2 s, one given back after 4 s, and one of the two that were left taken after 5 s.
+	// Of four servers one was taken after 2 s, one given back after 4 s, and one of the two that were left taken after 5
+	// s.
 	const by = "3/4 of them outlive 2 s, and half of these 5 s"
 	for _, table := range []string{
 		"lifetime_s,revoked\n2,1\n4,0\n5,TRUE\n9,0\n", "lifetime_s,revoked\n2,true\n4,false\n5,1\n9,no\n",

@@ -102,10 +102,10 @@ func replicateSeed(seed int64, replicate int) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
 }
 
-// RunOrder runs replicate after replicate, each pair of them there and back: ABBA. Within an odd replicate the workloads
-// on their hardware come in a random order, and next to each other the cells that are compared, in a random order of their
-// own; the replicate after it has the reverse order. So a machine that drifts evenly harms no policy more than another.
-// It returns indexes into refs.
+// RunOrder runs replicate after replicate, each pair of them there and back: ABBA. Within an odd replicate the
+// workloads on their hardware come in a random order, and next to each other the cells that are compared, in a random
+// order of their own; the replicate after it has the reverse order. So a machine that drifts evenly harms no policy
+// more than another. It returns indexes into refs.
 func RunOrder(seed int64, refs []record.CellRef) []int {
 	byReplicate := map[int][]int{}
 	last := 0
@@ -118,15 +118,14 @@ func RunOrder(seed int64, refs []record.CellRef) []int {
 		block := byReplicate[r]
 		random := workload.Stream(seed, "order", fmt.Sprint((r+1)/2))
 		random.Shuffle(len(block), func(i, j int) { block[i], block[j] = block[j], block[i] })
+		on := func(i int) [2]string { return [2]string{refs[i].Workload, refs[i].Hardware} }
 		place := map[[2]string]int{}
 		for _, i := range block {
-			if on := [2]string{refs[i].Workload, refs[i].Hardware}; place[on] == 0 {
-				place[on] = len(place) + 1
+			if place[on(i)] == 0 {
+				place[on(i)] = len(place) + 1
 			}
 		}
-		slices.SortStableFunc(block, func(a, b int) int {
-			return cmp.Compare(place[[2]string{refs[a].Workload, refs[a].Hardware}], place[[2]string{refs[b].Workload, refs[b].Hardware}])
-		})
+		slices.SortStableFunc(block, func(a, b int) int { return cmp.Compare(place[on(a)], place[on(b)]) })
 		if r%2 == 0 {
 			slices.Reverse(block)
 		}

@@ -62,8 +62,8 @@ func (t *ElasticRun) speed(g *scheduler.Grant) float64 {
 	return slowest
 }
 
-// Left implements simulated.Course. Where an end is rounded back onto the start of a round, the epoch has not ended when
-// the policy decides about that round: it ends a nanosecond later, and the job holds its GPUs through the round.
+// Left implements simulated.Course. Where an end is rounded back onto the start of a round, the epoch has not ended
+// when the policy decides about that round: it ends a nanosecond later, and the job holds its GPUs through the round.
 func (t *ElasticRun) Left(at time.Duration) time.Duration {
 	s := t.run.Left()
 	tick := t.spec.Tick

@@ -68,9 +68,9 @@ func (v Variant) Values(m measure.Metric) []float64 {
 // every quantum. A baseline that is at values of axes is compared with the variants that differ from it in these,
 // and in nothing else.
 //
-// Cells are paired by replicate. A pair counts when the same jobs finished in both cells, since otherwise the metrics are
-// over different jobs; numbers of jobs need no such thing. Cells in which nothing is drawn count once. Holm's correction
-// is over the comparisons with one baseline, and intervals are as wide as it asks for.
+// Cells are paired by replicate. A pair counts when the same jobs finished in both cells, since otherwise the metrics
+// are over different jobs; numbers of jobs need no such thing. Cells in which nothing is drawn count once. Holm's
+// correction is over the comparisons with one baseline, and intervals are as wide as it asks for.
 func Comparisons(e *record.Experiment) ([]record.ComparisonRow, error) {
 	variants := Variants(e)
 	var rows []record.ComparisonRow
@@ -175,8 +175,8 @@ func elsewhere(base Variant, variants []Variant, axes []record.Setting) []Varian
 	})
 }
 
-// compareWith compares a baseline with its candidates, in each group of jobs if the comparison is by one. Holm's correction
-// counts unseen further comparisons.
+// compareWith compares a baseline with its candidates, in each group of jobs if the comparison is by one. Holm's
+// correction counts unseen further comparisons.
 func compareWith(
 	e *record.Experiment, base Variant, variants []Variant, m measure.Metric, c record.Compare, unseen int,
 ) ([]record.ComparisonRow, error) {

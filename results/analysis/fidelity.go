@@ -325,16 +325,16 @@ func FidelityRanks(f Fidelity) string {
 		sum.Significant)
 }
 
-// FidelityDifferences is a line on how far the differences of variants are apart, which what slows the whole machine down
-// does not touch; empty when there is but one variant.
+// FidelityDifferences is a line on how far the differences of variants are apart, which what slows the whole machine
+// down does not touch; empty when there is but one variant.
 func FidelityDifferences(f Fidelity) string {
 	makespan, ok := fidelityOf(f, measure.Makespan)
 	jct, known := fidelityOf(f, measure.MeanJCT)
 	if !ok || !known || jct.Pairs == 0 || makespan.Pairs == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Simulated differences between two variants are off by %s points in makespan and %s points in mean JCT, "+
-		"on average over %s.", tell.Number(makespan.DifferencePoints), tell.Number(jct.DifferencePoints),
+	return fmt.Sprintf("Simulated differences between two variants are off by %s points in makespan and %s points in mean "+
+		"JCT, on average over %s.", tell.Number(makespan.DifferencePoints), tell.Number(jct.DifferencePoints),
 		schema.Plural(jct.Pairs, "pair"))
 }
 
@@ -415,6 +415,11 @@ func fidelityTable(f Fidelity) tell.Table {
 	return t
 }
 
+// present returns the texts that are not empty.
+func present(texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" })
+}
+
 func points(m FidelityMetric) string {
 	if m.Pairs == 0 {
 		return "–"
@@ -445,9 +450,11 @@ var _ = Register(Part{
 		if err != nil {
 			return s, err
 		}
-		said := []string{FidelitySentence(f), FidelityDifferences(f), FidelityRanks(f), FidelityOfJobs(jobs), fidelityOfDecisions(decisions)}
+		said := []string{
+			FidelitySentence(f), FidelityDifferences(f), FidelityRanks(f), FidelityOfJobs(jobs), fidelityOfDecisions(decisions),
+		}
 		if said[0] != "" {
-			s.Terminal = []tell.Item{{Sentences: slices.DeleteFunc(slices.Clone(said[:2]), func(text string) bool { return text == "" })}}
+			s.Terminal = []tell.Item{{Sentences: present(said[:2])}}
 		}
 		t := fidelityTable(f)
 		if len(t.Rows) == 0 {
@@ -456,7 +463,7 @@ var _ = Register(Part{
 		s.Report = []tell.Item{
 			{Plain: true, Sentences: []string{"Each finished real cell was simulated as well: the same policy, arrivals and " +
 				"scheduler code, with run times from the estimates and the cost of pausing and resuming from profiling."}},
-			{Sentences: slices.DeleteFunc(slices.Clone(said), func(text string) bool { return text == "" })},
+			{Sentences: present(said)},
 			{Table: t, Note: "Errors are (simulated − real) / real: above 0, the simulated value is too high. All pairs of " +
 				"variants are compared by their means; a real difference is significant at 95%, after Holm’s correction over the " +
 				"pairs of one workload and hardware."},

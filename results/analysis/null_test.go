@@ -12,7 +12,8 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// trials is how many experiments of each kind the tests below draw: go test ./results/analysis -run Nothing -args -trials 3000
+// trials is how many experiments of each kind the tests below draw: go test ./results/analysis -run Nothing -args
+// -trials 3000
 var trials = flag.Int("trials", 250, "experiments without a difference, of each kind")
 
 // drawnMetric is a kind of metric: what the cells of a replicate share, and what each has of its own.

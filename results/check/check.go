@@ -1,5 +1,6 @@
-// Package check recomputes the results of an experiment from its events, by the definitions of docs/results.md, and says
-// where its files differ. It shares no code with what wrote them: it parses them itself and has its own arithmetic.
+// Package check recomputes the results of an experiment from its events, by the definitions of docs/results.md, and
+// says where its files differ. It shares no code with what wrote them: it parses them itself and has its own
+// arithmetic.
 package check
 
 import (

@@ -155,8 +155,8 @@ func incompleteBeta(a, b, x float64) float64 {
 	return math.Exp(gab-ga-gb+a*math.Log(x)+b*math.Log1p(-x)) * fraction / a
 }
 
-// holm multiplies the smallest of n p-values by n, the next one by n − 1 and so on; none becomes smaller than one before
-// it. NaN stays.
+// holm multiplies the smallest of n p-values by n, the next one by n − 1 and so on; none becomes smaller than one
+// before it. NaN stays.
 func holm(p []float64) []float64 {
 	order := []int{}
 	for i := range p {

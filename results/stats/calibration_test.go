@@ -23,8 +23,8 @@ var kinds = []kind{
 	{"price", func(r *rand.Rand) float64 { return 0.25 * math.Ceil(4*r.ExpFloat64()) }, 0.25 / (1 - math.Exp(-0.25))},
 }
 
-// TestIntervalsHoldMeans: of values that are drawn from normal, exponential and log-normal distributions, and of regrets of which many are 0, at least 93% of
-// the intervals at 95% hold the mean.
+// TestIntervalsHoldMeans: of values that are drawn from normal, exponential and log-normal distributions, and of
+// regrets of which many are 0, at least 93% of the intervals at 95% hold the mean.
 func TestIntervalsHoldMeans(t *testing.T) {
 	const trials = 3000
 	for _, k := range kinds[:4] {
@@ -51,8 +51,8 @@ func TestIntervalsHoldMeans(t *testing.T) {
 	}
 }
 
-// TestNothingToFind: of pairs of each kind that do not differ, alone and in families of comparisons with one baseline, at
-// most 5% are taken to differ, within four standard errors.
+// TestNothingToFind: of pairs of each kind that do not differ, alone and in families of comparisons with one
+// baseline, at most 5% are taken to differ, within four standard errors.
 func TestNothingToFind(t *testing.T) {
 	const trials = 800
 	for _, k := range kinds {

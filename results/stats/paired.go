@@ -128,13 +128,13 @@ type Block struct {
 // MinBlocks is the number of blocks from which a log is resampled.
 const MinBlocks = 10
 
-// CompareBlocks compares the means over the jobs of one log, at a level such as 0.95, by a bootstrap of its stretches in
-// the order of time, which do not overlap (E. Carlstein, "The Use of Subseries Values for Estimating the Variance of a
-// General Statistic from a Stationary Sequence", The Annals of Statistics 14(3), 1986), seeded by name. Jobs that
-// wait for each other are so kept together, as far as a stretch is long enough; where differences of neighboring
+// CompareBlocks compares the means over the jobs of one log, at a level such as 0.95, by a bootstrap of its stretches
+// in the order of time, which do not overlap (E. Carlstein, "The Use of Subseries Values for Estimating the Variance
+// of a General Statistic from a Stationary Sequence", The Annals of Statistics 14(3), 1986), seeded by name. Jobs
+// that wait for each other are so kept together, as far as a stretch is long enough; where differences of neighboring
 // stretches are alike, it is not, and the interval is wider by their correlation (see inflation). The interval is the
-// expanded percentile interval (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69(4), 2015), whose
-// tails are widened for few blocks; the p-value inverts it.
+// expanded percentile interval (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American
+// Statistician 69(4), 2015), whose tails are widened for few blocks; the p-value inverts it.
 func CompareBlocks(blocks []Block, level float64, name string) Paired {
 	nan := math.NaN()
 	p := Paired{Pairs: 1, Ratio: nan, RatioLow: nan, RatioHigh: nan, Method: "block bootstrap"}
@@ -193,11 +193,11 @@ func (p *Paired) resample(blocks []Block, level float64, name string) {
 	p.P = tTail(bootstrapZ(diffs, p.Difference)/stretch/wider, df)
 }
 
-// inflation is by how much a mean over stretches spreads more than if they were independent, and the degrees of freedom
-// that are left: neighbors are taken for a first-order autoregression, whose correlation r makes n of them worth n·(1−r)/(1+r)
-// (G. S. Fishman, "Grouping Observations in Digital Simulation", Management Science 24(5), 1978). The estimate of r is
-// corrected for its bias, about −(1+4r)/n (M. G. Kendall, "Note on Bias in the Estimation of Autocorrelation", Biometrika 41,
-// 1954).
+// inflation is by how much a mean over stretches spreads more than if they were independent, and the degrees of
+// freedom that are left: neighbors are taken for a first-order autoregression, whose correlation r makes n of them
+// worth n·(1−r)/(1+r) (G. S. Fishman, "Grouping Observations in Digital Simulation", Management Science 24(5), 1978).
+// The estimate of r is corrected for its bias, about −(1+4r)/n (M. G. Kendall, "Note on Bias in the Estimation of
+// Autocorrelation", Biometrika 41, 1954).
 func inflation(blocks []Block, mean float64) (wider float64, df int) {
 	n := float64(len(blocks))
 	var before, square, product float64

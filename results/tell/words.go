@@ -152,7 +152,8 @@ var (
 	emptyMinutes = regexp.MustCompile(`\b(\d+h)0m\b`)
 )
 
-// PlainDurations writes the durations of a text as people do. Keys have them as they are: other results would be other keys.
+// PlainDurations writes the durations of a text as people do. Keys have them as they are: other results would be
+// other keys.
 func PlainDurations(text string) string {
 	return emptyMinutes.ReplaceAllString(emptySeconds.ReplaceAllString(text, "$1"), "$1")
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// cluster makes a cluster, jobs of a load for some days, and how long they take. Users ask for twice as much as they need
-// or more; one job in five for half of a day.
+// cluster makes a cluster, jobs of a load for some days, and how long they take. Users ask for twice as much as they
+// need or more; one job in five for half of a day.
 func cluster(nodes, cores, days int, load float64) (c scheduler.Cluster, jobs []scheduler.Job, work []simulated.Scaling) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range nodes {

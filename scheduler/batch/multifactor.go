@@ -275,8 +275,8 @@ func (m *multifactor) decayIn(d time.Duration) float64 {
 	return math.Pow(1-0.693/m.HalfLife.Seconds(), d.Seconds())
 }
 
-// account adds what running jobs have used since the last time, and lets all usage decay. What a job has used when it ends
-// is added at once, and has decayed by its own length. So it was measured of Slurm.
+// account adds what running jobs have used since the last time, and lets all usage decay. What a job has used when it
+// ends is added at once, and has decayed by its own length. So it was measured of Slurm.
 func (m *multifactor) account(now time.Duration) {
 	for _, r := range m.running {
 		m.use(r, now, 1)
@@ -329,8 +329,8 @@ var uneventful = []scheduler.EventKind{scheduler.Arrive, scheduler.Request, sche
 // Priorities are those of the jobs of a run, which are told its events.
 type Priorities = multifactor
 
-// NewPriorities returns the priorities of a run of a policy with the order multifactor. The error says what is wrong with
-// the blocks of the policy.
+// NewPriorities returns the priorities of a run of a policy with the order multifactor. The error says what is wrong
+// with the blocks of the policy.
 func NewPriorities(s policy.Setup) (*Priorities, error) {
 	m := newMultifactor(s)
 	return m, m.wrong

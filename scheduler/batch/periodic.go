@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,101 +9,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
-
-// Periodic is the backfill with two schedulers.
-const Periodic policy.Backfill = "periodic"
-
-// terms are the arguments of the backfill.
-type terms struct {
-	// How many jobs are looked at when jobs come or end.
-	//
-	//	queue_depth = 50
-	Depth int `arg:"queue_depth" default:"100" min:"0" max:"jobs"`
-	// How often all waiting jobs are looked at.
-	//
-	//	queue_interval = "20s"
-	Interval time.Duration `arg:"queue_interval,positive" least:"1s" default:"1m"`
-	// The least time between two looks at the queue for jobs that have come.
-	//
-	//	submit_delay = "1s"
-	Delay time.Duration `arg:"submit_delay" default:"3s"`
-	// The time between two rounds of backfill. Each makes reservations for all jobs that it looks at, in their order, and
-	// forgets those of the round before.
-	//
-	//	backfill_interval = "5s"
-	Round time.Duration `arg:"backfill_interval,positive" least:"1s" default:"30s"`
-	// How far a round of backfill looks ahead.
-	//
-	//	backfill_window = "48h"
-	Window time.Duration `arg:"backfill_window,positive" default:"24h"`
-	// The instants of reservations are multiples of this.
-	//
-	//	backfill_resolution = "5m"
-	Resolution time.Duration `arg:"backfill_resolution,positive" least:"1s" default:"1m"`
-	// How many jobs a round of backfill looks at.
-	//
-	//	backfill_depth = 1000
-	Jobs int `arg:"backfill_depth" default:"500" min:"1" max:"jobs"`
-	// How many of each partition; `0` for no bound.
-	//
-	//	backfill_depth_partition = 200
-	PerPartition int `arg:"backfill_depth_partition" default:"0" min:"0" max:"jobs"`
-	// How many of each user; `0` for no bound.
-	//
-	//	backfill_depth_user = 20
-	PerUser int `arg:"backfill_depth_user" default:"0" min:"0" max:"jobs"`
-	// How many jobs a round starts; `0` for no bound.
-	//
-	//	backfill_starts = 50
-	Starts int `arg:"backfill_starts" default:"0" min:"0" max:"jobs"`
-	// Running jobs end together for a reservation when their ends are no further apart than this; it doubles with each
-	// group.
-	//
-	//	backfill_grouping = "30s"
-	Grouping time.Duration `arg:"backfill_grouping,positive" default:"30s"`
-	// Which running jobs give way to a job that cannot start: those of a `qos` that its own preempts, or those of a
-	// `partition` of a lower tier.
-	//
-	//	preemption_by = "qos"
-	PreemptionBy string `arg:"preemption_by" default:"none" allowed:"none qos partition"`
-	// What becomes of jobs that give way: they wait again with all of their work, end, or are paused.
-	//
-	//	preempt_mode = "cancel"
-	PreemptMode string `arg:"preempt_mode" default:"requeue" allowed:"off requeue cancel suspend"`
-	// How long a job that was put back waits at least.
-	//
-	//	requeue_delay = "1m"
-	RequeueDelay time.Duration `arg:"requeue_delay" default:"2m"`
-	// How long beyond its time limit a job runs before it is ended.
-	//
-	//	over_limit = "5m"
-	OverLimit time.Duration `arg:"over_limit" default:"30s"`
-	// A limit that holds a job back also holds back those behind it in its partition.
-	//
-	//	limits_block = true
-	LimitsBlock bool `arg:"limits_block" default:"false"`
-}
-
-func init() {
-	var wants []policy.Want
-	for _, w := range []policy.Want{
-		{Of: policy.NodesOf, Name: Filled, Implied: true}, {Of: policy.AllocationOf, Name: policy.Strict},
-		{Of: policy.PreemptionOf, Name: policy.NoPreemption}, {Of: policy.PlacementOf, Name: policy.PlaceFirst},
-	} {
-		w.Detail = fmt.Sprintf("The backfill %q decides that itself: leave %s out.", Periodic, w.Of)
-		wants = append(wants, w)
-	}
-	policy.RegisterBackfill(policy.BackfillChoice{
-		Choice: policy.Choice{
-			Name: Periodic, Title: "Periodic backfill", Place: 6, Estimates: true, Wants: wants,
-			Settings: schema.Described[terms](source),
-			Doc: "first those that come first, up to one that cannot start, at each event; then those that delay no " +
-				"reservation, in rounds",
-		},
-		Passes: true,
-		New:    func(s policy.Setup) scheduler.Admitter { return newPeriodic(s) },
-	})
-}
 
 // never is later than any instant of a run, and can be added to.
 const never = scheduler.Never / 4
@@ -276,8 +180,8 @@ func (p *periodic) change(now time.Duration) {
 	}
 }
 
-// dueLook returns when the queue is looked at for jobs that have come: the delay after the last time, or at the first tick
-// after one has.
+// dueLook returns when the queue is looked at for jobs that have come: the delay after the last time, or at the first
+// tick after one has.
 func (p *periodic) dueLook() time.Duration {
 	at := p.lastLook + p.Delay
 	if p.askedAt > at {

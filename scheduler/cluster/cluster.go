@@ -99,8 +99,8 @@ func (m View) MostFree() int32 { return m.m.MostFree() }
 // particular, -1 for one that no node has.
 func (m View) Kind(gpu string) int32 { return m.m.KindOf(gpu) }
 
-// On returns the grant of these cores, and the lowest free GPUs that a job with a need has beside them on their one node.
-// It is false where a core is not free, or they are of several nodes.
+// On returns the grant of these cores, and the lowest free GPUs that a job with a need has beside them on their one
+// node. It is false where a core is not free, or they are of several nodes.
 func (m View) On(cores CoreSet, need Room) (g Grant, node int32, ok bool) {
 	nodes := m.m.NodesOf(cores, nil)
 	if len(nodes) != 1 || !m.m.Cores.AllFree(cores) || m.m.Free[nodes[0]].GPUs < need.GPUs {

@@ -325,8 +325,8 @@ func (b *Book) anywhere(now time.Duration) gap {
 	return g
 }
 
-// compress moves reservations earlier, in the policy's order, until none can be. A job that could not be moved when it was
-// looked at last can be only by what has become free since.
+// compress moves reservations earlier, in the policy's order, until none can be. A job that could not be moved when
+// it was looked at last can be only by what has become free since.
 func (b *Book) compress(v scheduler.View) {
 	if !b.freed.some {
 		return

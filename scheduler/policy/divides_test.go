@@ -129,8 +129,8 @@ func gpus(each ...int) (nodes []scheduler.Node) {
 	return nodes
 }
 
-// TestOptimusGivesWhereItSavesMost: of any jobs that come at once, each has one GPU, in the order of their arrival, and each
-// further one goes to who saves most of what is left.
+// TestOptimusGivesWhereItSavesMost: of any jobs that come at once, each has one GPU, in the order of their arrival,
+// and each further one goes to who saves most of what is left.
 func TestOptimusGivesWhereItSavesMost(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 5))
 	for range 60 {
@@ -169,9 +169,9 @@ func TestOptimusGivesWhereItSavesMost(t *testing.T) {
 	}
 }
 
-// TestRoundsOfOneTraining, which needs 160 s on one GPU and is n times as fast on n, by hand: Optimus gives it all four at
-// once, Pollux and Sia twice as many as it has had, round by round. A restart that is expected to cost more than it can
-// save in the first rounds keeps it on fewer for longer.
+// TestRoundsOfOneTraining, which needs 160 s on one GPU and is n times as fast on n, by hand: Optimus gives it all
+// four at once, Pollux and Sia twice as many as it has had, round by round. A restart that is expected to cost more
+// than it can save in the first rounds keeps it on fewer for longer.
 func TestRoundsOfOneTraining(t *testing.T) {
 	for _, c := range []struct {
 		order policy.Order
@@ -203,8 +203,8 @@ func TestRoundsOfOneTraining(t *testing.T) {
 	}
 }
 
-// TestSiaChoosesTypes: a training that is three times as fast on one type and one that is not: each gets what it gains most
-// from, in the second round, when both know themselves.
+// TestSiaChoosesTypes: a training that is three times as fast on one type and one that is not: each gets what it
+// gains most from, in the second round, when both know themselves.
 func TestSiaChoosesTypes(t *testing.T) {
 	nodes := []scheduler.Node{{Name: "old", Threads: 2, GPUs: 2, GPU: "K80"}, {Name: "none", Threads: 1},
 		{Name: "new", Threads: 2, GPUs: 2, GPU: "V100"}}
@@ -222,10 +222,10 @@ func TestSiaChoosesTypes(t *testing.T) {
 	}
 }
 
-// TestSiaByHand: two trainings on two old GPUs and two new ones, which are twice as fast; on n of them A is n times as fast
-// as on one, and B 1/(0.4 + 0.6/n) times. A restart is taken to cost 20 s, so that before the first one another
-// configuration keeps k = a/(a + 20) of its gain at age a. A gain g costs g^-0.5; the least goodput of each has the gain 1.
-// Before they have run, all types are alike, and each gets one of the new GPUs, which is a gain of 2.
+// TestSiaByHand: two trainings on two old GPUs and two new ones, which are twice as fast; on n of them A is n times
+// as fast as on one, and B 1/(0.4 + 0.6/n) times. A restart is taken to cost 20 s, so that before the first one
+// another configuration keeps k = a/(a + 20) of its gain at age a. A gain g costs g^-0.5; the least goodput of each
+// has the gain 1. Before they have run, all types are alike, and each gets one of the new GPUs, which is a gain of 2.
 //
 //	A on 2 new, B on 2 old ones   (4k)^-0.5 + (1.4286k)^-0.5 = 1.3367 k^-0.5
 //	A on 2 old, B on 2 new ones   (2k)^-0.5 + (2.8571k)^-0.5 = 1.2987 k^-0.5

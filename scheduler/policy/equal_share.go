@@ -10,8 +10,8 @@ const EqualShare Order = "equal_share"
 var _ = registerShared(Choice{
 	Name: EqualShare, Title: "Equal share", Place: 13, PairEstimates: true,
 	Doc: "each user's first, within a static part of the cluster: with n users in the workload, a user's running jobs " +
-		"hold at most 1/n of its cores, GPUs and memory; a job that is larger than that runs alone among its user's; under the placement `pairs` a " +
-		"user's jobs start by predicted run time instead of arrival, first those on GPUs, then those on cores (as in the " +
+		"hold at most 1/n of its cores, GPUs and memory; a job that is larger than that runs alone among its user's; under " +
+		"the placement `pairs` a user's jobs start by predicted run time instead of arrival, first those on GPUs, then those on cores (as in the " +
 		"simulator of AlloX's authors)",
 }, Pairs, func(s *userShares) scheduler.Ranker { return &parted{s} })
 
@@ -52,7 +52,8 @@ func (e *parted) startPairs(v scheduler.View, h scheduler.Hands, user int) error
 		allowed := func(need amounts) bool { return need[1] > 0 == onGPUs && e.within(user, need) }
 		for started := true; started; {
 			var err error
-			if started, err = e.startShortest(v, h, user, allowed, "the shortest for which its user's part has room"); err != nil {
+			started, err = e.startShortest(v, h, user, allowed, "the shortest for which its user's part has room")
+			if err != nil {
 				return err
 			}
 		}

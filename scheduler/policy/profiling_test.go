@@ -108,8 +108,8 @@ func TestProfilingOnTheCluster(t *testing.T) {
 			A |11.1111|
 			B |..2....22|
 			`},
-		// A and B are of one class, but what A is found to take on cores and GPU says nothing of B, which has cores alone. At 3
-		// A is known, and has the GPU, while B's sample runs on the cores.
+		// A and B are of one class, but what A is found to take on cores and GPU says nothing of B, which has cores alone.
+		// At 3 A is known, and has the GPU, while B's sample runs on the cores.
 		{"one of a class with the same alternatives", Policy{Order: SJF}, 0.5, "class", twoKinds,
 			[]Job{either(0, 4, 2), profilingAt(0, 2, 6)}, `
 			A |22111|

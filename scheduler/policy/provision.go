@@ -29,8 +29,8 @@ func behind(v scheduler.RentalView, t time.Duration) float64 {
 	return float64(t)*float64(v.Work)/float64(v.Deadline) - float64(v.Done)
 }
 
-// pace compares the progress of the job with uniform progress at an instant, exactly: -1 for a job that is behind, 0 for
-// even progress, 1 for a job that is ahead.
+// pace compares the progress of the job with uniform progress at an instant, exactly: -1 for a job that is behind, 0
+// for even progress, 1 for a job that is ahead.
 func pace(v scheduler.RentalView, t time.Duration) int {
 	evenHigh, evenLow := bits.Mul64(uint64(max(t, 0)), uint64(v.Work))
 	high, low := bits.Mul64(uint64(v.Done), uint64(v.Deadline))

@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// registerDominant adds an order of dominant resource fairness. Under backfill = "none" the first job that does not fit ends
-// the pass, as in the simulator of AlloX's authors.
+// registerDominant adds an order of dominant resource fairness. Under backfill = "none" the first job that does not
+// fit ends the pass, as in the simulator of AlloX's authors.
 func registerDominant(c Choice, make func(*userShares) scheduler.Ranker) OrderChoice {
 	c.Wants = append(c.Wants, Want{Of: BackfillOf, Name: FirstFit, Or: []string{NoBackfill}, Implied: true, Detail: fmt.Sprintf(
 		"Under the order %q either a user whose job does not fit lets others pass (backfill = %q, which is implied), or the "+
@@ -31,8 +31,8 @@ func registerShared(c Choice, placement Placement, make func(*userShares) schedu
 	return registerUsers(c, placement, make)
 }
 
-// registerUsers adds an order that admits jobs itself: whole, and one user beside the other. It allows a placement besides
-// the first.
+// registerUsers adds an order that admits jobs itself: whole, and one user beside the other. It allows a placement
+// besides the first.
 func registerUsers(c Choice, placement Placement, make func(*userShares) scheduler.Ranker) OrderChoice {
 	c.Settings, c.Check = append(c.Settings, profiled...), lone
 	c.Wants = append(c.Wants,

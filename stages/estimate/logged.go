@@ -496,8 +496,8 @@ func (l *csvLog) runs() []LoggedRun {
 	return runs
 }
 
-// pauseGaps is how many times as long as between any two rows with progress it takes until a step is written again after a
-// pause. Watchers that look at a slow program write a step again sooner.
+// pauseGaps is how many times as long as between any two rows with progress it takes until a step is written again
+// after a pause. Watchers that look at a slow program write a step again sooner.
 const pauseGaps = 2
 
 // longestGap returns the longest time between rows of which the later has more steps.

@@ -44,12 +44,13 @@ type asked struct {
 	//
 	//	limit = "1m"
 	Limit time.Duration `arg:"limit,positive" default:"30s"`
-	// The protocol of the program: tfexp's own protocol, or that of the simulator Batsim, as the schedulers of pybatsim do.
+	// The protocol of the program: tfexp's own protocol, or that of the simulator Batsim, as the schedulers of pybatsim
+	// do.
 	//
 	//	protocol = "batsim"
 	Protocol string `arg:"protocol" default:"tfexp" allowed:"tfexp batsim"`
-	// The program draws at random, from the seed in its first message: replicates of a log, in which nothing else is drawn,
-	// then differ.
+	// The program draws at random, from the seed in its first message: replicates of a log, in which nothing else is
+	// drawn, then differ.
 	//
 	//	random = true
 	Random bool `arg:"random" default:"false"`

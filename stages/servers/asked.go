@@ -64,7 +64,8 @@ func checkpointings(x stages.Asking) []Checkpointing {
 	return out
 }
 
-// lives are the life-time curves of all hardware, each once: one for each law and type of device, or nodes without devices.
+// lives are the life-time curves of all hardware, each once: one for each law and type of device, or nodes without
+// devices.
 func lives(x stages.Asking) []market.Curve {
 	type kind struct{ gpu, law string }
 	var out []market.Curve

@@ -42,7 +42,7 @@ type submission struct {
 	QOS string `arg:"qos"`
 	// The run time after which they are ended.
 	//
-	// Default: the run time that the policy is told.
+	// Default: the predicted run time.
 	//
 	//	limit = "10m"
 	Limit time.Duration `arg:"limit,positive"`

@@ -8,14 +8,14 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// WatchAnswer is what the results so far say: the headline of the report.
+// WatchAnswer is the answer of the results so far: the headline of the report.
 type WatchAnswer struct {
 	Sentence string     `json:"sentence"`
 	Columns  []string   `json:"columns"`
 	Rows     [][]string `json:"rows"`
 }
 
-// answering is what is known of the answer of an experiment.
+// answering is the latest answer of an experiment, and when it was computed.
 type answering struct {
 	answer *WatchAnswer // nil: not known yet
 	cells  int          // complete ones that it is of
@@ -30,7 +30,7 @@ const rest = 20
 // one bounds the answers that are found at a time.
 var one = make(chan struct{}, 1)
 
-// ask finds the answer anew, beside what else is done, where cells were added. The caller holds x.mu.
+// ask computes the answer again in the background when cells were added. The caller holds x.mu.
 func (x *experiment) ask(cells int) {
 	a := &x.answers
 	if cells == 0 || a.busy || cells == a.cells && a.answer != nil || time.Since(a.at) < rest*a.took {

@@ -74,7 +74,7 @@ type Experiment struct {
 	Report   bool     `json:"report"`
 	Pictures []string `json:"pictures,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
-	// Answer is what the results so far say; nil where that is not known.
+	// Answer is the answer of the results so far; nil before the first cell has ended.
 	Answer *WatchAnswer `json:"answer,omitempty"`
 }
 

@@ -171,9 +171,9 @@ func (p *Printer) Headline(question string, h tell.Headline) error {
 	return nil
 }
 
-// parts prints the registered parts that stand from a place on, without a sentence that is printed already.
-func (p *Printer) parts(told []analysis.Told, from, below int, printed string) error {
-	for _, t := range told {
+// parts prints the registered parts between two places, without the sentence that is already printed.
+func (p *Printer) parts(all []analysis.Told, from, below int, printed string) error {
+	for _, t := range all {
 		if t.OnTerminal < from || t.OnTerminal >= below {
 			continue
 		}

@@ -84,8 +84,8 @@ func wordsOf(column string) []string {
 	return strings.Fields(b.String())
 }
 
-// meaning returns the fact that a column seems to have, and the unit of its numbers; nil if it is not known, and 0 for a
-// unit that the name does not say.
+// meaning returns the fact that a column seems to have, and the unit of its numbers; nil if it is not known, and 0
+// for a unit that the name does not say.
 func meaning(column string) (*fact, time.Duration) {
 	words := wordsOf(column)
 	find := func(words []string) *fact {

@@ -82,13 +82,14 @@ const aimedLoad = 0.8
 // mostHead is how much of a file is looked at for the line that names its columns, in bytes.
 const mostHead = 64 << 10
 
-// heading returns the line that seems to name the columns of a table: the first that has arrivals and something else, or
-// else the first of all.
+// heading returns the line that seems to name the columns of a table: the first that has arrivals and something else,
+// or else the first of all.
 func heading(lines []string) string {
 	first := strings.TrimRight(lines[0], "\r")
 	for _, line := range lines {
 		var l Log
-		if l.guess(strings.TrimRight(line, "\r")); !strings.HasPrefix(first, ";") && len(l.Columns) > 1 && l.Columns[0].Name == "arrival" {
+		l.guess(strings.TrimRight(line, "\r"))
+		if !strings.HasPrefix(first, ";") && len(l.Columns) > 1 && l.Columns[0].Name == "arrival" {
 			return strings.TrimRight(line, "\r")
 		}
 	}
@@ -230,7 +231,8 @@ func (l *Log) measure(t *workload.Trace) error {
 // usualGPUs is the number of GPUs of a node where the log does not say over how many nodes its larger jobs were spread.
 const usualGPUs = 8
 
-// greatest is the greatest use of cores and of GPUs at any time; zero where the log does not have the starts of most jobs.
+// greatest is the greatest use of cores and of GPUs at any time; zero where the log does not have the starts of most
+// jobs.
 func greatest(t *workload.Trace) (most Use) {
 	type change struct {
 		at          time.Duration
@@ -307,12 +309,12 @@ func (l *Log) Doubts() []string {
 		out = append(out, strings.ToUpper(l.Left[:1])+l.Left[1:]+".")
 	}
 	if l.PerNode > 0 {
-		out = append(out, fmt.Sprintf("The log does not say over how many nodes jobs were spread: nodes of %d GPUs are assumed.",
-			l.PerNode))
+		out = append(out, fmt.Sprintf("The log does not say over how many nodes jobs were spread: nodes of %d GPUs are "+
+			"assumed.", l.PerNode))
 	}
 	if l.Unbelieved > 0 {
-		out = append(out, fmt.Sprintf("The log says that the cluster had %d cores. That cannot be: a job asks for more, or no "+
-			"cluster has so many.", l.Unbelieved))
+		out = append(out, fmt.Sprintf("The log says that the cluster had %d cores. That cannot be: a job asks for more, or "+
+			"no cluster has so many.", l.Unbelieved))
 	}
 	switch {
 	case l.Said:
@@ -321,8 +323,8 @@ func (l *Log) Doubts() []string {
 		if l.Greatest.GPUs > 0 {
 			use += fmt.Sprintf(" and %d GPUs", l.Greatest.GPUs)
 		}
-		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one is as large as the greatest use "+
-			"at any time, %s. Write the true size in its place.", use))
+		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one is as large as the greatest "+
+			"use at any time, %s. Write the true size in its place.", use))
 	default:
 		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one would be busy for %.0f%% of "+
 			"the time. Write the true size in its place.", 100*aimedLoad))
@@ -365,7 +367,8 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 	}
 	err := experiments.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
 		"Log": l, "Name": name, "Arguments": l.arguments(), "Unit": unit, "Size": size,
-		"Sizes": strings.Join(written, ", "), "Percents": tell.Listed(percents), "Pauses": l.Jobs <= mostPaused, "Users": l.users,
+		"Sizes": strings.Join(written, ", "), "Percents": tell.Listed(percents), "Pauses": l.Jobs <= mostPaused,
+		"Users":     l.users,
 		"Estimates": estimates, "Long": l.Days >= 5,
 		"Days": fmt.Sprintf("%.3g", l.Days), "Doubts": doubts,
 	})

@@ -22,12 +22,12 @@ var source embed.FS
 
 // tableArgs are the arguments of tables of jobs.
 type tableArgs struct {
-	// The columns of the file, by what they say of a job: `arrival`, `run_time` (or `start` and `end`), `requested_time`,
-	// `threads`, `gpus`, `nodes`, `memory`, `batch_size`, `job` (its name), `class`, `user`, `priority`. What a column
-	// says takes the place of what the format knows. A job can have alternatives: `cpu_run_time` is its run time on the CPU
-	// alone, and the column of any other `<type>_run_time` that on GPUs of the type. `<name>_requested_time`,
-	// `<name>_threads`, `<name>_gpus` and `<name>_memory` are those of the alternative; what it lacks is as in the job. An
-	// empty run time says that the job does not have it.
+	// The columns of the file, by what they say of a job: `arrival`, `run_time` (or `start` and `end`),
+	// `requested_time`, `threads`, `gpus`, `nodes`, `memory`, `batch_size`, `job` (its name), `class`, `user`,
+	// `priority`. What a column says takes the place of what the format knows. A job can have alternatives:
+	// `cpu_run_time` is its run time on the CPU alone, and the column of any other `<type>_run_time` that on GPUs of the
+	// type. `<name>_requested_time`, `<name>_threads`, `<name>_gpus` and `<name>_memory` are those of the alternative;
+	// what it lacks is as in the job. An empty run time says that the job does not have it.
 	//
 	// Default: those of the format.
 	//

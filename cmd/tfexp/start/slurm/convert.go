@@ -2,6 +2,7 @@ package slurm
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,8 +15,8 @@ import (
 //go:embed parameters.txt
 var parameterList string
 
-// parameters are the names of those of slurm.conf in lower case, with why one that is not modelled matters; empty for the
-// others.
+// parameters are the names of those of slurm.conf in lower case, with why one that is not modelled matters; empty for
+// the others.
 var parameters, parameterNames = func() (map[string]string, []string) {
 	all, names := map[string]string{}, []string(nil)
 	for _, l := range strings.Split(parameterList, "\n") {
@@ -66,7 +67,7 @@ type block struct {
 	Blocks      []block
 }
 
-// model is what an experiment is written from.
+// model is a configuration in the terms of the language.
 type model struct {
 	*Conf
 	groups     []group
@@ -99,10 +100,12 @@ func convert(c *Conf) *model {
 		m.partition(p)
 	}
 	if len(c.nodes) == 0 {
-		c.Problems = append(c.Problems, fmt.Errorf("no line begins with NodeName=: is this the slurm.conf of the controller?"))
+		c.Problems = append(c.Problems, errors.New(
+			"no line begins with NodeName=: is this the slurm.conf of the controller?"))
 	}
 	if len(c.partitions) == 0 {
-		c.Problems = append(c.Problems, fmt.Errorf("no line begins with PartitionName=: is this the slurm.conf of the controller?"))
+		c.Problems = append(c.Problems, errors.New(
+			"no line begins with PartitionName=: is this the slurm.conf of the controller?"))
 	}
 	return m
 }
@@ -370,7 +373,8 @@ func (m *model) partition(l line) {
 	}
 	most, usual := m.time(l, "MaxTime"), m.time(l, "DefaultTime")
 	if most > 0 && usual > most {
-		m.problem(l[0], "the partition %s has DefaultTime=%s above MaxTime=%s: lower it", l[0].value, l.get("DefaultTime"), l.get("MaxTime"))
+		m.problem(l[0], "the partition %s has DefaultTime=%s above MaxTime=%s: lower it", l[0].value,
+			l.get("DefaultTime"), l.get("MaxTime"))
 	}
 	if least, n := m.whole(l, "MinNodes", 0), m.whole(l, "MaxNodes", 0); n > 0 && least > n {
 		m.problem(l[0], "the partition %s has MinNodes=%d above MaxNodes=%d: lower it", l[0].value, least, n)

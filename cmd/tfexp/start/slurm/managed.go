@@ -210,12 +210,13 @@ func (t *table) assoc(fields []string, above []string) []string {
 		{"MaxTRES", ""}, {"MaxJobs", "max_jobs"}, {"MaxSubmit", "max_submit"}, {"MaxWall", "max_wall"}})
 	t.left(&b, fields, "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxTRESPerNode", "MaxTRESMins")
 	if p := t.get(fields, "Partition"); p != "" {
-		t.unmodeled(t.at, fmt.Sprintf("the association of %s %s with the partition %s: it holds in all partitions", kind, name, p))
+		t.unmodeled(t.at, fmt.Sprintf("the association of %s %s with the partition %s: it holds in all partitions",
+			kind, name, p))
 	}
 	if user == "" {
 		if t.byName[account] != nil {
-			t.problem(t.at, "the account %q is there twice: print the table of one cluster with  sacctmgr -P show assoc cluster=NAME",
-				account)
+			t.problem(t.at, "the account %q is there twice: print the table of one cluster with  "+
+				"sacctmgr -P show assoc cluster=NAME", account)
 			return above
 		}
 		a := &accountBlock{block: b, parent: parent, at: t.at}

@@ -1,0 +1,298 @@
+package batch
+
+import (
+	"embed"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+// Partition is a set of nodes with rules for the jobs on them.
+//
+// A partition of the cluster: nodes, and what jobs on them may ask for. Partitions may share nodes. A job belongs to
+// the partition that it names, or to the first with `default`. Read by the order `multifactor` and the backfill
+// `periodic`.
+//
+//	policy "slurm" {
+//	  order    = "multifactor"
+//	  backfill = "periodic"
+//	  partition "short" {
+//	    nodes    = ["n[9-16]"]
+//	    tier     = 2
+//	    max_time = "2m"
+//	  }
+//	}
+type Partition struct {
+	// The name, where it cannot be a label.
+	//
+	// Default: the label.
+	//
+	//	name = "2nd.floor"
+	Name string `arg:"name"`
+	// The nodes, by name; `n[1-16,20]` names several.
+	//
+	// Default: all.
+	//
+	//	nodes = ["n[1-12]"]
+	Nodes []string `arg:"nodes"`
+	// Jobs that name no partition belong to this one.
+	//
+	//	default = true
+	Default bool `arg:"default" default:"false"`
+	// Jobs of a higher tier come before all of a lower one, whatever their priorities.
+	//
+	//	tier = 2
+	Tier int `arg:"tier" default:"1" min:"0" max:"65533"`
+	// What the partition is worth in priorities: its factor is this value, as a part of the greatest of all partitions.
+	//
+	//	factor = 10
+	Factor int `arg:"factor" default:"1" min:"0" max:"65533"`
+	// The time limit of jobs that have none, and the longest that a job may have. A job that asks for more waits for ever.
+	//
+	// Default: no limit.
+	//
+	//	max_time = "1h"
+	MaxTime time.Duration `arg:"max_time,positive"`
+	// The time limit of jobs that ask for none.
+	//
+	// Default: `max_time`.
+	//
+	//	default_time = "10m"
+	DefaultTime time.Duration `arg:"default_time,positive"`
+	// The most nodes that a job may have; more are never given to it.
+	//
+	// Default: no bound.
+	//
+	//	max_nodes = 4
+	MaxNodes int `arg:"max_nodes" min:"1" max:"nodes"`
+	// The quality of service whose limits hold for all jobs of the partition together.
+	//
+	// Default: none.
+	//
+	//	qos = "short"
+	QOS string `arg:"qos"`
+	// What becomes of jobs that give way to those of a higher tier (`preemption_by = "partition"`).
+	//
+	// Default: that of the policy.
+	//
+	//	preempt_mode = "requeue"
+	PreemptMode string `arg:"preempt_mode" allowed:"off requeue cancel suspend"`
+	// How long a job that has to give way goes on.
+	//
+	//	grace = "1m"
+	Grace time.Duration `arg:"grace" default:"0s"`
+
+	nodes bitmap
+}
+
+// Limits bound the jobs of a user, an account or a quality of service.
+type Limits struct {
+	// The most cores, nodes and running jobs of all together, and the most jobs that wait or run.
+	//
+	// Default: no bound.
+	//
+	//	group_cores = 96
+	GroupCores int `arg:"group_cores" min:"0" max:"1e9"`
+	// The most nodes of all running jobs together.
+	//
+	// Default: no bound.
+	//
+	//	group_nodes = 8
+	GroupNodes int `arg:"group_nodes" min:"0" max:"1e9"`
+	// The most GPUs of all running jobs together.
+	//
+	// Default: no bound.
+	//
+	//	group_gpus = 8
+	GroupGPUs int `arg:"group_gpus" min:"0" max:"1e9"`
+	// The most running jobs of all together.
+	//
+	// Default: no bound.
+	//
+	//	group_jobs = 20
+	GroupJobs int `arg:"group_jobs" min:"0" max:"1e9"`
+	// The most jobs of all together that wait or run; others are refused when they come.
+	//
+	// Default: no bound.
+	//
+	//	group_submit = 100
+	GroupSubmit int `arg:"group_submit" min:"0" max:"1e9"`
+	// The most cores of one job.
+	//
+	// Default: no bound.
+	//
+	//	max_cores = 64
+	MaxCores int `arg:"max_cores" min:"0" max:"1e9"`
+	// The most nodes of one job.
+	//
+	// Default: no bound.
+	//
+	//	max_nodes = 4
+	MaxNodes int `arg:"max_nodes" min:"0" max:"1e9"`
+	// The most running jobs of a user.
+	//
+	// Default: no bound.
+	//
+	//	max_jobs = 2
+	MaxJobs int `arg:"max_jobs" min:"0" max:"1e9"`
+	// The most jobs of a user that wait or run; others are refused when they come.
+	//
+	// Default: no bound.
+	//
+	//	max_submit = 50
+	MaxSubmit int `arg:"max_submit" min:"0" max:"1e9"`
+	// The most cores of all running jobs of a user.
+	//
+	// Default: no bound.
+	//
+	//	max_cores_per_user = 128
+	MaxCoresPerUser int `arg:"max_cores_per_user" min:"0" max:"1e9"`
+	// The longest time limit of a job.
+	//
+	// Default: no bound.
+	//
+	//	max_wall = "24h"
+	MaxWall time.Duration `arg:"max_wall,positive"`
+}
+
+// QOS is a quality of service.
+//
+// A quality of service that jobs ask for. Limits without `group_` hold for each user, or job.
+//
+//	policy "slurm" {
+//	  order    = "multifactor"
+//	  backfill = "periodic"
+//	  qos "high" {
+//	    priority = 100
+//	    preempts = ["low"]
+//	  }
+//	}
+type QOS struct {
+	// The name, where it cannot be a label.
+	//
+	// Default: the label.
+	//
+	//	name = "2nd.floor"
+	Name string `arg:"name"`
+	// What it is worth in priorities: its factor is this value, as a part of the greatest of all.
+	//
+	//	priority = 100
+	Priority int `arg:"priority" default:"0" min:"0" max:"1e9"`
+	// The qualities of service whose running jobs give way to jobs of this one (`preemption_by = "qos"`).
+	//
+	// Default: none.
+	//
+	//	preempts = ["low"]
+	Preempts []string `arg:"preempts"`
+	// What becomes of its jobs when they give way.
+	//
+	// Default: that of the policy.
+	//
+	//	preempt_mode = "cancel"
+	PreemptMode string `arg:"preempt_mode" allowed:"off requeue cancel suspend"`
+	// How long a job that has to give way goes on, and for how long after its start no job has to.
+	//
+	//	grace = "1m"
+	Grace time.Duration `arg:"grace" default:"0s"`
+	// For how long after its start a job need not give way.
+	//
+	//	exempt = "10m"
+	Exempt time.Duration `arg:"exempt" default:"0s"`
+	// What an hour counts for fair shares.
+	//
+	//	usage_factor = 0.5
+	UsageFactor float64 `arg:"usage_factor" default:"1" min:"0" max:"1e6"`
+	Limits
+}
+
+// Account is an account with users, or a user of one.
+//
+// An account, with its part of the machine, its users and their limits. Accounts may have a parent.
+//
+//	policy "slurm" {
+//	  order    = "multifactor"
+//	  backfill = "periodic"
+//	  account "physics" {
+//	    shares      = 50
+//	    group_cores = 96
+//	    user "ada" { shares = 3 }
+//	  }
+//	}
+type Account struct {
+	// The name, where it cannot be a label.
+	//
+	// Default: the label.
+	//
+	//	name = "2nd.floor"
+	Name string `arg:"name"`
+	// Its part of what its parent has, relative to its siblings.
+	//
+	//	shares = 50
+	Shares int `arg:"shares" default:"1" min:"0" max:"1e9"`
+	// The account above it.
+	//
+	// Default: the root of all accounts.
+	//
+	//	parent = "science"
+	Parent string `arg:"parent"`
+	// What its jobs have in priorities (`weight_association`), as a part of the greatest of all.
+	//
+	//	priority = 10
+	Priority int `arg:"priority" default:"0" min:"0" max:"1e9"`
+	// The quality of service of jobs that ask for none.
+	//
+	// Default: that of the account above, or `normal`.
+	//
+	//	default_qos = "low"
+	DefaultQOS string `arg:"default_qos"`
+	Limits
+}
+
+// NodeSet says more of nodes.
+//
+// What batch systems know of nodes beside their size.
+//
+//	policy "slurm" {
+//	  order    = "multifactor"
+//	  backfill = "periodic"
+//	  node_set "fast" {
+//	    names    = ["n[1-4]"]
+//	    weight   = 10
+//	    features = ["ib"]
+//	  }
+//	}
+type NodeSet struct {
+	// The nodes, by name; `n[1-16,20]` names several.
+	//
+	//	names = ["n[1-4]"]
+	Names []string `arg:"names,required"`
+	// Nodes with less weight are taken first.
+	//
+	//	weight = 10
+	Weight int `arg:"weight" default:"1" min:"0" max:"1e9"`
+	// What jobs may ask for by name.
+	//
+	// Default: none.
+	//
+	//	features = ["ib"]
+	Features []string `arg:"features"`
+}
+
+//go:embed *.go
+var source embed.FS
+
+func init() {
+	schema.Document("batch", source)
+	account := schema.Of[Account](schema.Block{Name: "account", Label: "name"})
+	user := schema.Of[Account](schema.Block{Name: "user", Label: "name"})
+	user.Example, user.Doc = "", "A user of the account, with the limits of this user in it."
+	user.Args = slices.DeleteFunc(user.Args, func(a schema.Arg) bool { return a.Name == "parent" })
+	account.Blocks = []*schema.Block{user}
+	for _, b := range []*schema.Block{
+		schema.Of[Partition](schema.Block{Name: "partition", Label: "name"}), schema.Of[QOS](schema.Block{Name: "qos", Label: "name"}),
+		account, schema.Of[NodeSet](schema.Block{Name: "node_set", Label: "name"}),
+	} {
+		schema.BringInto("policy", b.Name, b)
+	}
+}
