@@ -1,0 +1,176 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// best says which entries were the best in a few settings: "srtf had the lowest mean JCT, 3.1 min, −34% against
+// fcfs", "a had the lowest mean JCT at load 0.5 and 0.7, b at 0.9". Those come first that are the best, or not
+// measurably worse, in the most settings.
+func (q *question) best(p record.Plan, here []Leader) string {
+	extreme := strings.Replace(strings.ToLower(extreme(here[0])), strings.ToLower(q.metric.Title), q.metric.Title, 1)
+	axis := soleSetting(p, here)
+	left := here
+	var parts []string
+	for len(left) > 0 {
+		var name string
+		var won []Leader
+		for _, o := range q.entries {
+			if w := q.wonBy(o.name, left); len(w) > len(won) {
+				name, won = o.name, w
+			}
+		}
+		if len(won) == 0 { // a name that is no entry
+			name, won = left[0].Name, left[:1]
+			left = left[1:]
+		}
+		left = slices.DeleteFunc(slices.Clone(left), func(l Leader) bool { return q.among(l, name) })
+		part := name
+		if len(parts) == 0 {
+			part += " had the " + extreme
+		}
+		part += q.winnings(p, name, won, here, axis, len(parts) == 0)
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// among reports whether an entry was the best of a setting, or as good. The comparisons with the baseline, which are
+// fewer, may have detected differences that the ranking did not: where the best is better than the baseline, those
+// that are not are not as good, and neither is who is worse than it.
+func (q *question) among(l Leader, name string) bool {
+	if name == l.Name {
+		return true
+	}
+	if !slices.Contains(l.Alike, name) {
+		return false
+	}
+	for k, f := range q.fields {
+		if l.in(f) && (q.verdict(name, k) == record.Worse ||
+			q.verdict(l.Name, k) == record.Better && q.verdict(name, k) != record.Better) {
+			return false
+		}
+	}
+	return true
+}
+
+// verdict is that of an entry against the baseline in a field; empty where it was not compared.
+func (q *question) verdict(name string, field int) string {
+	for _, o := range q.entries {
+		if r := o.rows[field]; o.name == name && r != nil {
+			return r.Verdict
+		}
+	}
+	return ""
+}
+
+// wonBy are the settings in which an entry was among the best.
+func (q *question) wonBy(name string, leaders []Leader) (won []Leader) {
+	for _, l := range leaders {
+		if q.among(l, name) {
+			won = append(won, l)
+		}
+	}
+	return won
+}
+
+// winnings says where an entry was the best, what it reached, and which others were as good in all of these settings.
+func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis string, first bool) string {
+	var where []string
+	for _, l := range won {
+		if axis != "" {
+			where = append(where, l.Setting[0].Value)
+		} else if s := strings.TrimSpace(settingOf(p, l)); s != "" {
+			where = append(where, s)
+		}
+	}
+	text := ""
+	switch {
+	case len(all) == 1:
+	case len(won) == len(all) && axis != "":
+		text = fmt.Sprintf(" at %s values of %s", allOf(len(all)), axis)
+	case len(won) == len(all):
+		text = fmt.Sprintf(" in %s settings", allOf(len(all)))
+	case axis != "" && first:
+		text = " at " + axis + " " + tell.Listed(where)
+	case axis != "":
+		text = " at " + tell.Listed(where)
+	case len(where) > 0:
+		text = " " + tell.Listed(where)
+	}
+	i := slices.IndexFunc(q.entries, func(o entry) bool { return o.name == name })
+	if i < 0 {
+		return text
+	}
+	o := q.entries[i]
+	low, high := math.Inf(1), math.Inf(-1)
+	var rows []*record.ComparisonRow
+	for k, f := range q.fields {
+		if slices.ContainsFunc(won, func(l Leader) bool { return l.in(f) }) {
+			low, high = min(low, o.mean[k].Mean), max(high, o.mean[k].Mean)
+			rows = append(rows, o.rows[k])
+		}
+	}
+	var notes []string
+	if stats.Finite(low) {
+		notes = append(notes, tell.Between(low, high, q.metric.Unit))
+	}
+	if o.base {
+		notes = append(notes, "the baseline")
+	} else if change := changeOf(rows); change != "" {
+		notes = append(notes, change+" against "+q.base().name)
+	}
+	var alike []string
+	for _, other := range q.entries {
+		if other.name != name && len(q.wonBy(other.name, won)) == len(won) {
+			alike = append(alike, other.name)
+		}
+	}
+	if len(alike) > 0 {
+		said := "no difference detected from "
+		if won[0].Method == record.OneRun {
+			said = "the same as "
+		}
+		notes = append(notes, said+someNames(alike))
+	} else if slices.ContainsFunc(won, func(l Leader) bool { return l.Name != name }) {
+		notes = append(notes, "in some not measurably better than others")
+	}
+	return text + " (" + strings.Join(notes, "; ") + ")"
+}
+
+// allOf is "both" or "all 3".
+func allOf(n int) string {
+	if n == 2 {
+		return "both"
+	}
+	return fmt.Sprintf("all %d", n)
+}
+
+// in reports whether a leader is that of a field.
+func (l *Leader) in(f Field) bool {
+	v := f.Variants[0]
+	return slices.Equal(l.Setting, f.Setting) && (l.Workload == v.Workload || slices.Contains(f.axes, "workload")) &&
+		(l.Hardware == "" || l.Hardware == v.Hardware) && (l.Policy == "" || l.Policy == v.Policy)
+}
+
+// changeOf is the range of the changes of comparisons in which a difference was detected.
+func changeOf(rows []*record.ComparisonRow) string {
+	low, high, n := math.Inf(1), math.Inf(-1), 0
+	for _, r := range rows {
+		if r != nil && (r.Verdict == record.Better || r.Verdict == record.Worse) && stats.Finite(r.Ratio) {
+			low, high, n = min(low, r.Ratio), max(high, r.Ratio), n+1
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return changes(low, high)
+}
+
