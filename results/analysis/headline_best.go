@@ -173,4 +173,3 @@ func changeOf(rows []*record.ComparisonRow) string {
 	}
 	return changes(low, high)
 }
-
