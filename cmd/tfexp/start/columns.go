@@ -29,10 +29,10 @@ var facts = []fact{
 		"runtime", "runningtime", "duration", "jobduration", "elapsed", "elapsedraw", "elapsedtime", "wallclock",
 		"walltimeused", "servicetime", "executiontime",
 	}, true},
-	{"start", []string{"start", "started", "starttime", "startedat", "begin", "began", "begintime"}, true},
+	{"start", []string{"start", "started", "starttime", "startedat", "begin", "began", "begintime", "scheduledtime", "scheduledat"}, true},
 	{"end", []string{
 		"end", "ended", "endtime", "endedat", "finish", "finished", "finishtime", "finishedat", "completed",
-		"completedat", "completiontime", "stop", "stopped", "stoptime",
+		"completedat", "completiontime", "stop", "stopped", "stoptime", "deletiontime", "deletedat",
 	}, true},
 	{"requested_time", []string{
 		"requestedtime", "requestedwalltime", "requestedruntime", "reqtime", "reqwalltime", "timerequested", "timelimit",

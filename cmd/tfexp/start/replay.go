@@ -136,6 +136,8 @@ func (l *Log) choose(head string) {
 	case strings.Contains(head, "|") && slices.Contains(names, "Submit") &&
 		(slices.Contains(names, "JobID") || slices.Contains(names, "JobIDRaw")):
 		l.Format, l.Given = formats.Find("sacct"), true
+	case slices.Contains(names, "gpu_milli") && slices.Contains(names, "creation_time"):
+		l.Format, l.Given = formats.Find("openb"), true
 	case l.Format == nil && strings.HasPrefix(head, ";"):
 		l.Format, l.Given = formats.Find("swf"), true
 	case l.Format == nil || l.Format.Name == "csv" && !strings.HasPrefix(head, "job,class,arrival_s,threads"):

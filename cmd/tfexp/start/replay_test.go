@@ -50,6 +50,13 @@ func TestInspect(t *testing.T) {
 			`file = "jobs.csv" | format = "table" | columns = { | arrival = "Submitted" | run_time = "Elapsed" | ` +
 				`threads = "Cores" | }`, Cluster{Cores: 3}, 0, false,
 		},
+		"pods with parts of cores and GPUs": {
+			"pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time," +
+				"scheduled_time\na,11900,1024,1,230,,BE,Running,200000100,200000900,200000110\n" +
+				"b,64000,262144,8,1000,T4|P100,LS,Failed,200000200,200000800,200000200\n" +
+				"c,1000,1024,0,0,,LS,Pending,200000300,200000400,\n",
+			`file = "pods.csv" | format = "openb"`, Cluster{Nodes: 2, Threads: 64, GPUs: 8}, 0, false,
+		},
 		"sacct": {
 			"dump.txt", "JobID|Submit|Start|End|TimelimitRaw|ReqCPUS|AllocTRES|NNodes\n" +
 				"1|2024-03-04T08:00:00|2024-03-04T08:00:00|2024-03-04T09:00:00|90|16|cpu=16,gres/gpu=16|2\n",

@@ -151,6 +151,8 @@ type layout struct {
 	// times is the column of how many like parts a job has, which its threads and GPUs
 	// are multiplied by; empty for none.
 	times string
+	// part is the column of the part of one GPU that a job uses, in thousandths; empty for none.
+	part string
 	// slurm says that Slurm has printed the file.
 	slurm bool
 	// ignore reports whether a row stands for no job of its own.
@@ -168,6 +170,8 @@ type table struct {
 	where  []schema.Setting
 	whereI []int
 	timesI int
+	partI  int
+	parts  int // rows of jobs that use a part of a GPU
 	o      Options
 	args   tableArgs
 	latest time.Duration // of all instants
@@ -195,7 +199,7 @@ type table struct {
 func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
 	t := table{
 		layout: l, file: file, o: o, args: o.tableArgs(), at: map[string]int{}, named: map[string]string{},
-		first: math.MaxInt64, timesI: -1,
+		first: math.MaxInt64, timesI: -1, partI: -1,
 	}
 	form := workload.Table{Separator: l.separator, Names: l.names, Loose: l.loose, Remarks: true}
 	if text := t.args.Separator; text != "" {
@@ -241,6 +245,9 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 	if t.never+t.running > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that never started (%d) or have not ended (%d) are left out", t.never,
 			t.running))
+	}
+	if t.parts > 0 {
+		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that ask for a part of a GPU (%d) have the whole one", t.parts))
 	}
 	if t.arrays > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that stand for several tasks of an array are one job each, of which "+
@@ -323,7 +330,7 @@ func (t *table) head(columns []string) error {
 			return fmt.Errorf("the column %q is there twice: which of both counts?", name)
 		}
 	}
-	t.timesI = find(t.times)
+	t.timesI, t.partI = find(t.times), find(t.part)
 	return t.checkAlternatives()
 }
 
@@ -450,6 +457,11 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 	if most := t.args.GPUsPerNode; most > 0 && gpus > most*max(nodes, 1) {
 		for nodes = (gpus + most - 1) / most; gpus%nodes != 0; {
 			nodes++
+		}
+	}
+	if t.partI >= 0 && gpus == 1 {
+		if part, err := strconv.ParseFloat(strings.TrimSpace(fields[t.partI]), 64); err == nil && part < 1000 {
+			t.parts++
 		}
 	}
 	j.GPUs, j.Threads = gpus, threads

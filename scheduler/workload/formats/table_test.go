@@ -355,3 +355,19 @@ func TestPercentBesideNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Pods have thousandths of cores, which are rounded up, and parts of a GPU, which are whole ones; what was never
+// scheduled is left out.
+func TestOpenb(t *testing.T) {
+	text := "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n" +
+		"a,11900,1024,1,230,,BE,Running,100,900,110\nb,64000,262144,8,1000,T4|P100,LS,Failed,200,800,200\n" +
+		"c,1000,1024,0,0,,LS,Pending,300,400,\nd,500,100,0,0,,LS,Succeeded,400,400,400\n"
+	lines, trace := readJobs(t, "openb", text, nil)
+	check(t, lines, "a BE at 1m40s for 13m10s, asked 0s, 12 threads, 1 GPU, 1GiB",
+		"b LS at 3m20s for 10m0s, asked 0s, 64 threads, 8 GPUs, 256GiB", "d LS at 6m40s for 0s, asked 0s, 1 thread, 100MiB")
+	check(t, trace.Assumed, "jobs that never started (1) or have not ended (0) are left out",
+		"jobs that ask for a part of a GPU (1) have the whole one")
+	if got := trace.Waits; len(got) != 3 || got[0] != 10*time.Second {
+		t.Errorf("waits are %v", got)
+	}
+}
