@@ -245,6 +245,9 @@ func eachRow(folder fs.FS, name string, columns []string, row func(*fields) erro
 		if at < 0 {
 			return &RowError{name, 1, fmt.Errorf("there is no column %q; there are %s", c, strings.Join(head, ", "))}
 		}
+		if slices.Contains(head[at+1:], c) {
+			return &RowError{name, 1, fmt.Errorf("there are two columns %q: leave one out", c)}
+		}
 		f.at = append(f.at, at)
 	}
 	for count := 0; ; count++ {

@@ -287,9 +287,9 @@ type clusterTable struct {
 
 func (t *clusterTable) head(columns []string) error {
 	for i, name := range t.columns {
-		at := slices.Index(columns, name)
-		if needed := i >= 1 && i <= 3 || t.named[i]; at < 0 && needed {
-			return fmt.Errorf("there is no column %q; there are %s", name, workload.Names(columns))
+		at, err := workload.Column(columns, name)
+		if needed := i >= 1 && i <= 3 || t.named[i]; err != nil && (needed || slices.Contains(columns, name)) {
+			return err
 		}
 		t.at = append(t.at, at)
 	}

@@ -89,8 +89,9 @@ func (d *Decoder) columns(
 func placesOf(head, columns []string) ([]int, error) {
 	places := make([]int, len(columns))
 	for i, name := range columns {
-		if places[i] = slices.Index(head, name); places[i] < 0 {
-			return nil, fmt.Errorf("there is no column %q; there are %s", name, workload.Names(head))
+		var err error
+		if places[i], err = workload.Column(head, name); err != nil {
+			return nil, err
 		}
 	}
 	return places, nil

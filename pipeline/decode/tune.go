@@ -477,6 +477,9 @@ func (d *Decoder) warmStart(a *eval.Args, name string, t *Tune) {
 	column := map[string]int{}
 	if digest, ok := d.eachRow(a, at, from, nil, func(head []string) error {
 		for i, name := range head {
+			if _, twice := column[name]; twice && name != "" {
+				return fmt.Errorf("there are two columns %q: leave one out", name)
+			}
 			column[name] = i
 		}
 		for _, s := range t.Settings {
@@ -526,6 +529,9 @@ func importedTrial(t *Tune, column map[string]int, row []string) (tuning.Importe
 		v, err := strconv.ParseFloat(strings.TrimSpace(row[i]), 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("%s is %q, which is not a number", name, row[i])
+		}
+		if v < 0 && name != "loss" || v > 1 && name == "accuracy" {
+			return nil, fmt.Errorf("%s is %s: an accuracy is from 0 to 1, times, units and costs are not below 0", name, row[i])
 		}
 		return &v, nil
 	}

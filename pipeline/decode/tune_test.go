@@ -77,6 +77,10 @@ func TestImportedTrials(t *testing.T) {
 		{head + "16,sgd,0.01,NaN,0.5,,,,,\n", "", `time_s is "NaN", which is not a number`},
 		{head + "16,sgd,0.01,Inf,0.5,,,,,\n", "", `time_s is "Inf", which is not a number`},
 		{head + "16,sgd,0.01,1,low,,,,,\n", "", `loss is "low", which is not a number`},
+		{head + "16,sgd,0.01,-3,0.5,,,,,\n", "", "time_s is -3"},
+		{head + "16,sgd,0.01,1,0.5,93,,,,\n", "", "accuracy is 93"},
+		{head + "16,sgd,0.01,1,0.5,0.9,-1,,,\n", "", "cost is -1"},
+		{strings.Replace(head, "units", "time_s", 1) + "16,sgd,0.01,1,0.5,0.9,1,,2,\n", "", `two columns "time_s"`},
 		{head + "16,sgd,0.01,1,,,,,,\n", "initial = 0.2", "initial is 0.2, outside the range from 0.001 to 0.1"},
 		{head + "16,sgd,0.01,1,,,,,,\n", "initial = 0.0005", "initial is 0.0005, outside the range from 0.001 to 0.1"},
 	} {

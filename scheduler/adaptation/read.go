@@ -72,30 +72,20 @@ type run struct {
 }
 
 func (r *reader) head(head []string) error {
-	find := func(name string) (int, error) {
-		i := slices.Index(head, name)
-		if i < 0 {
-			return 0, fmt.Errorf("there is no column %q; there are %s", name, workload.Names(head))
-		}
-		if slices.Contains(head[i+1:], name) {
-			return 0, fmt.Errorf("there are two columns %q: leave one out", name)
-		}
-		return i, nil
-	}
 	r.scenario = slices.Index(head, r.columns.Scenario)
 	var err error
-	if r.total, err = find(r.columns.Total); err != nil {
+	if r.total, err = workload.Column(head, r.columns.Total); err != nil {
 		return err
 	}
-	if r.accuracy, err = find(r.columns.Accuracy); err != nil {
+	if r.accuracy, err = workload.Column(head, r.columns.Accuracy); err != nil {
 		return err
 	}
 	for d := range r.decisions {
-		a, err := find(r.columns.Action + strconv.Itoa(d+1))
+		a, err := workload.Column(head, r.columns.Action+strconv.Itoa(d+1))
 		if err != nil {
 			return err
 		}
-		left, err := find(r.columns.TimeLeft + strconv.Itoa(d+1))
+		left, err := workload.Column(head, r.columns.TimeLeft+strconv.Itoa(d+1))
 		if err != nil {
 			return err
 		}

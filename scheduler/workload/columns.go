@@ -28,17 +28,28 @@ func Names(columns []string) string {
 	return b.String()
 }
 
+// Column returns where a column stands in a line of names. A column that is absent or named twice is an error.
+func Column(head []string, name string) (int, error) {
+	is := func(other string) bool { return strings.TrimSpace(other) == name }
+	i := slices.IndexFunc(head, is)
+	switch {
+	case i < 0:
+		return -1, fmt.Errorf("there is no column %q; there are %s", name, Names(head))
+	case slices.ContainsFunc(head[i+1:], is):
+		return -1, fmt.Errorf("there are two columns %q: leave one out", name)
+	}
+	return i, nil
+}
+
 // ReadInstants reads the instants, in seconds, in one column of a CSV file
 // whose first line names the columns. They need not be in order. What is wrong
 // with a line is a LineError; a lenient reader skips such lines.
 func ReadInstants(file string, r io.Reader, column string, lenient bool) (instants []time.Duration, skipped []error,
 	err error) {
 	at := 0
-	skipped, err = EachRow(file, r, lenient, func(head []string) error {
-		if at = slices.Index(head, column); at < 0 {
-			return fmt.Errorf("there is no column %q", column)
-		}
-		return nil
+	skipped, err = EachRow(file, r, lenient, func(head []string) (err error) {
+		at, err = Column(head, column)
+		return err
 	}, func(_ int, row []string) error {
 		instant, err := ParseTime(strings.TrimSpace(row[at]), time.Second)
 		if err == nil && instant < 0 {

@@ -165,9 +165,9 @@ var columnNames = []string{"job_type", "device", "workers", "steps_per_s", "besi
 // head finds the columns of a CSV file.
 func (t *Throughputs) head(columns []string) error {
 	for i, name := range columnNames {
-		at := slices.IndexFunc(columns, func(c string) bool { return strings.TrimSpace(c) == name })
-		if at < 0 && i < len(columnNames)-1 {
-			return fmt.Errorf("there is no column %s; the table has job_type, device, workers and steps_per_s", name)
+		at, err := Column(columns, name)
+		if err != nil && (i < len(columnNames)-1 || slices.Contains(columns, name)) {
+			return fmt.Errorf("%w; the table has job_type, device, workers and steps_per_s", err)
 		}
 		t.at = append(t.at, at)
 	}

@@ -41,7 +41,7 @@ func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 			return fmt.Errorf("there is no column of threads (threads, cores) or of seconds (seconds, time) among %s",
 				strings.Join(header, ", "))
 		}
-		return nil
+		return once(header, threads, at)
 	}, func(_ int, record []string) error {
 		n, err := strconv.Atoi(strings.TrimSpace(record[threads]))
 		if err != nil || n < 1 {

@@ -27,6 +27,10 @@ func TestReadTimings(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
+	_, err = ReadTimings(strings.NewReader("threads,seconds,threads\n1,1,2\n"), "times")
+	if err == nil || !strings.Contains(err.Error(), `two columns "threads"`) {
+		t.Errorf("a column twice: %v", err)
+	}
 }
 
 // Amdahl's law with a tenth serial, every second number of threads held out.

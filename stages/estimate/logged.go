@@ -392,6 +392,19 @@ func pick(header, wanted []string) int {
 	return -1
 }
 
+// once returns an error where one of these columns has the name of another column.
+func once(header []string, columns ...int) error {
+	for _, i := range columns {
+		if i < 0 {
+			continue
+		}
+		if _, err := workload.Column(header, strings.TrimSpace(header[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // csvRow is a row of a log.
 type csvRow struct {
 	step int
@@ -430,7 +443,7 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 				l.by = append(l.by, i)
 			}
 		}
-		return nil
+		return once(header, l.step, l.at)
 	}, func(line int, record []string) error {
 		row, err := readRow(record, l.step, l.at, header)
 		if err == nil {
