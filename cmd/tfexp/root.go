@@ -61,7 +61,7 @@ func (a *app) command() *cobra.Command {
 		id       string
 		commands []*cobra.Command
 	}{
-		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand(), a.schemaCommand(),
+		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand(), a.policiesCommand(), a.schemaCommand(),
 			a.languageServerCommand()}},
 		{groupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
 		{groupLook, []*cobra.Command{a.statusCommand(), a.topCommand(), a.logsCommand(), a.explainCommand(),

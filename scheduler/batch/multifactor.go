@@ -74,8 +74,7 @@ func init() {
 	policy.RegisterOrder(policy.OrderChoice{
 		Choice: policy.Choice{
 			Name: Multifactor, Title: "Multifactor priority", Place: 15, Settings: schema.Described[factors](source),
-			Doc: "partitions of a higher tier, then the highest priority: the weighted sum of age, fair share, size and others, " +
-				"brought up to date periodically",
+			Doc:   "the highest weighted sum of age, fair share, size and others",
 			Check: func(s policy.Settings) (string, error) { return "phase", checkPhase(s) },
 		},
 		New: func(s policy.Setup) scheduler.Ranker { return newMultifactor(s) },

@@ -35,8 +35,7 @@ type alloxSettings struct {
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
 		Name: AlloX, Title: "AlloX",
-		Doc: "AlloX's matching of jobs to resources and positions that makes the mean JCT least " +
-			"(T. N. Le and others, EuroSys 2020)",
+		Doc:   "the matching of jobs to resources that makes the mean JCT least",
 		Place: 9, Estimates: true, Settings: append(described[alloxSettings](), profiled...), Check: lone,
 		Wants: []Want{
 			byItself(BackfillOf, NoBackfill), byItself(AllocationOf, Strict),

@@ -11,8 +11,7 @@ const DRF Order = "drf"
 
 var _ = registerDominant(Choice{
 	Name: DRF, Title: "DRF", Place: 12,
-	Doc: "the first job of the user with the least dominant share, the greatest part of the cluster's cores, GPUs or " +
-		"memory that the user's running jobs hold (A. Ghodsi and others, NSDI 2011)",
+	Doc: "the user with the least dominant share",
 }, func(s *userShares) scheduler.Ranker { return &dominantShares{s} })
 
 type dominantShares struct{ *userShares }

@@ -19,8 +19,7 @@ var gpuCores = schema.Arg{
 
 var _ = registerDominant(Choice{
 	Name: DRFExchange, Title: "DRF with exchange", Place: 12, Estimates: true,
-	Doc: "as `drf_sjf`, but cores and GPUs are one resource, of which a GPU is `gpu_cores`: a user's share is the " +
-		"greater of the parts of that and of the memory",
+	Doc:      "as `drf_sjf`, with cores and GPUs as one resource",
 	Settings: []schema.Arg{gpuCores},
 }, func(s *userShares) scheduler.Ranker { return &exchanged{s, s.settings.Number(gpuCores.Name)} })
 

@@ -11,8 +11,7 @@ const DRFSJF Order = "drf_sjf"
 
 var _ = registerDominant(Choice{
 	Name: DRFSJF, Title: "DRF with SJF", Place: 12, Estimates: true,
-	Doc: "as `drf`, but of a user's jobs the shortest: of its pairs of a job and an alternative for which there is " +
-		"room the one with the least predicted time",
+	Doc: "as `drf`, the shortest of the user's jobs first",
 }, func(s *userShares) scheduler.Ranker { return &dominantShortest{s} })
 
 type dominantShortest struct{ *userShares }

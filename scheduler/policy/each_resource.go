@@ -11,8 +11,7 @@ const EachResource Order = "each_resource"
 
 var _ = registerShared(Choice{
 	Name: EachResource, Title: "Equal share of each resource", Place: 13, Estimates: true,
-	Doc: "resource by resource: GPUs go to the user who holds the fewest, for the user's job that is shortest on " +
-		"them, then cores in the same way; nothing stays free for a user without jobs",
+	Doc: "each resource shared among the users by itself",
 }, PlaceFirst, func(s *userShares) scheduler.Ranker { return &eachResource{s} })
 
 type eachResource struct{ *userShares }

@@ -9,10 +9,7 @@ const EqualShare Order = "equal_share"
 
 var _ = registerShared(Choice{
 	Name: EqualShare, Title: "Equal share", Place: 13, PairEstimates: true,
-	Doc: "each user's first, within a static part of the cluster: with n users in the workload, a user's running jobs " +
-		"hold at most 1/n of its cores, GPUs and memory; a job that is larger than that runs alone among its user's; under " +
-		"the placement `pairs` a user's jobs start by predicted run time instead of arrival, first those on GPUs, then those on cores (as in the " +
-		"simulator of AlloX's authors)",
+	Doc: "users with static parts of the cluster",
 }, Pairs, func(s *userShares) scheduler.Ranker { return &parted{s} })
 
 type parted struct{ *userShares }

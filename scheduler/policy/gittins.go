@@ -17,8 +17,7 @@ const Gittins Order = "gittins"
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
 		Name: Gittins, Title: "Gittins index", Place: 11, Estimates: true,
-		Doc: "the job that is the likeliest to end for the service that it takes, by what it has attained and how " +
-			"the predicted service of all jobs of the workload is distributed",
+		Doc:      "the likeliest to end for the service that it takes",
 		Settings: []schema.Arg{quantum}, Wants: []Want{impliesPause(Gittins)},
 	},
 	New: func(s Setup) scheduler.Ranker { return newGittins(s.Run.Jobs) },

@@ -13,7 +13,7 @@ import (
 // asked is what the reference of the language says of a question, around the
 // choices that answer it.
 var asked = map[Question]struct{ before, after, example string }{
-	OrderOf:      {"Who is next:", "", `"round_robin"`},
+	OrderOf:      {"", "", `"round_robin"`},
 	BackfillOf:   {"Whether a job that cannot start lets later ones pass:", "", `"easy"`},
 	AllocationOf: {"How many cores a job gets:", "", `"max_prop"`},
 	PreemptionOf: {
@@ -60,6 +60,7 @@ func (q Question) argument() schema.Arg {
 	}
 	a.Doc = text.before + " " + strings.Join(docs, "; ") + "." + text.after
 	if q == OrderOf {
+		a.Doc = "Who is next. docs/policies.md, and `tfexp policies NAME`, explain each order with an example."
 		a.Required = true
 		return a
 	}

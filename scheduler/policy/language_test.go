@@ -26,7 +26,7 @@ func TestWordsOfArguments(t *testing.T) {
 		}
 	}
 	for name, want := range map[string][4]string{
-		"order":      {"required", "", "", "Who is next: by arrival (`fcfs`); in turns of a quantum (`round_robin`); "},
+		"order":      {"required", "", "", "Who is next. "},
 		"preemption": {"", `"none"`, "`\"none\"`; `\"pause\"` under ", "Whether running jobs give way to a job that cannot start, "},
 		"victims":    {"", `"longest_run"`, "", "Which running jobs are paused first: "},
 		"quantum": {"", "", "required by `round_robin`, `las`, `fair`, `gittins` and `priority_round_robin`, an error on others",
@@ -48,7 +48,7 @@ func TestWordsOfArguments(t *testing.T) {
 			t.Errorf("%s:\n%q, want\n%q", name, got, want)
 		}
 	}
-	if !strings.HasSuffix(args["victims"][3], ". Only with preemption.") || !strings.HasSuffix(args["order"][3], "`).") {
+	if !strings.HasSuffix(args["victims"][3], ". Only with preemption.") || !strings.Contains(args["order"][3], "docs/policies.md") {
 		t.Errorf("%q, %q", args["victims"][3], args["order"][3])
 	}
 	if by := args["preemption"][2]; !strings.Contains(by, "`srtf`") || strings.Contains(by, "`fcfs`") {

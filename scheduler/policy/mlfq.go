@@ -24,8 +24,7 @@ var quanta = schema.Arg{
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
 		Name: MLFQ, Title: "Multi-level feedback queues", Place: 12,
-		Doc: "queues by how long jobs have run, each with its quantum, in turns; a better queue pauses jobs of a " +
-			"worse one",
+		Doc:      "queues by how long jobs have run",
 		Settings: []schema.Arg{quanta}, Wants: []Want{impliesPause(MLFQ)},
 		Check: func(s Settings) (string, error) { _, err := quantaOf(s); return quanta.Name, err },
 	},

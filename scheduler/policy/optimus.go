@@ -9,8 +9,7 @@ import (
 
 var _ = registerElastic(Choice{
 	Name: "optimus", Title: "Optimus",
-	Doc: "one GPU for each job, and the others one after the other where they save most of the time that is left, " +
-		"which is known (Y. Peng and others, EuroSys 2018, with true remaining times); " + onCoresDoc,
+	Doc:   "GPUs where they save most of the remaining time" + onCoresDoc,
 	Place: 41, Version: 2, Trains: true,
 }, func(Setup) decider { return optimus{} }, true)
 

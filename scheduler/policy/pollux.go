@@ -17,9 +17,7 @@ var restartDelay = schema.Arg{
 
 var _ = registerElastic(Choice{
 	Name: "pollux", Title: "Pollux",
-	Doc: "GPUs and batch sizes by goodput: the division with the greatest mean (of power -1) of the " +
-		"jobs' speed-ups " +
-		"over their fair shares (A. Qiao and others, OSDI 2021); " + onCoresDoc,
+	Doc:   "GPUs and batch sizes by goodput" + onCoresDoc,
 	Place: 42, Version: 2, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay},
 }, newPollux, false)
 

@@ -11,8 +11,7 @@ const PriorityTurns Order = "priority_round_robin"
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
 		Name: PriorityTurns, Title: "Priority in turns", Place: 13,
-		Doc: "the best level, in turns of a quantum within it; with preemption a better level pauses jobs of a " +
-			"worse one",
+		Doc:      "the best level, in turns within it",
 		Settings: []schema.Arg{quantum, feedback},
 	},
 	Turns: true, Levels: true,

@@ -23,9 +23,7 @@ type siaSettings struct {
 
 var _ = registerElastic(Choice{
 	Name: "sia", Title: "Sia",
-	Doc: "each job gets one type of GPU, and 1, 2, 4 … of a node or whole nodes, such that the sum of " +
-		"the powers of " +
-		"all gains in goodput is least, exactly (S. Jayaram Subramanya and others, SOSP 2023); " + onCoresDoc,
+	Doc:   "GPUs of several types by goodput, exactly" + onCoresDoc,
 	Place: 43, Version: 2, Trains: true, Batches: true, Settings: append([]schema.Arg{restartDelay}, described[siaSettings]()...),
 }, newSia, false)
 

@@ -15,7 +15,7 @@ var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
 		Name: SRSF, Title: "SRSF", Place: 10, Estimates: true,
 		Version: 2, // the service that is left does not change with a new request
-		Doc:     "the shortest predicted remaining service: remaining time × GPUs, or × threads for a job without GPUs",
+		Doc:     "the shortest predicted remaining time × devices",
 		Wants:   []Want{impliesPause(SRSF)}, Settings: profiled, Check: lone,
 	},
 	New: func(Setup) scheduler.Ranker { return leastService{} },

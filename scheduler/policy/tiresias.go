@@ -22,9 +22,7 @@ type tiresiasSettings struct {
 
 var _ = registerElastic(Choice{
 	Name: "tiresias", Title: "Tiresias",
-	Doc: "two queues by the GPU time that jobs have had, the first before the second, in the order in which jobs came " +
-		"to them; whoever fits runs, and later jobs pass those that do not (J. Gu and others, NSDI 2019); on hardware " +
-		"without GPUs it is core time",
+	Doc:   "two queues by attained GPU time",
 	Place: 40, Settings: described[tiresiasSettings](), Version: 3,
 }, newTiresias, true)
 

@@ -4,9 +4,7 @@ import "github.com/tfexp/tfexp/scheduler/lp"
 
 var _ = Register(Kind{
 	Name: "finish_time_fairness", Title: "Finish-time fairness", Place: 3,
-	Doc: "the greatest ratio of the time in which a job ends to the time in which it would end with an even part " +
-		"of each type of device to itself (`isolated`) is as small as it can be (Themis: K. Mahajan and others, " +
-		"NSDI 2020)",
+	Doc: "the least greatest ratio of finish times",
 	New: func(Options) Divider { return &finishTime{alone: map[int32]apart{}} },
 })
 

@@ -7,11 +7,7 @@ import (
 
 var _ = Register(Kind{
 	Name: "fifo", Title: "First in, first out", Place: 7, Idle: true,
-	Doc: "in the order of arrival each job has all of the time of the fastest devices for it that are left; the " +
-		"first for which none are left ends it. Blind to types, a job keeps the type that it was given, and each " +
-		"end lets the next job have its place; the others are given types as the authors' simulator does: the last " +
-		"one by name of a list from which one is struck by lot whenever a type is just full. One type can so be " +
-		"given to more jobs than it has devices, and these take turns",
+	Doc: "the fastest free devices by arrival",
 	New: func(o Options) Divider {
 		if o.Blind {
 			return &fifoBlind{chance: NewChance(o.Seed), on: map[int32]int{}}

@@ -4,8 +4,7 @@ import "slices"
 
 var _ = Register(Kind{
 	Name: "isolated", Title: "Isolated", Place: 8,
-	Doc: "each job has the same part of the devices of each type to itself: the nth of n jobs, less for jobs with " +
-		"several devices, and all in proportion where a job would run more than all of the time",
+	Doc: "an even part of each type of device for each job",
 	New: func(Options) Divider { return isolated{} },
 })
 

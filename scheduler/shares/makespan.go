@@ -8,8 +8,7 @@ import (
 
 var _ = Register(Kind{
 	Name: "makespan", Title: "Least makespan", Place: 4, Tolerance: true,
-	Doc: "the jobs that are there end as early as they can all end; with 1/T in the place of the makespan T this is " +
-		"one linear program, and exact",
+	Doc: "the earliest end of all jobs together",
 	New: func(o Options) Divider { return makespan{o.Tolerance} },
 })
 

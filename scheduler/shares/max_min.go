@@ -6,15 +6,14 @@ import (
 
 var _ = Register(Kind{
 	Name: "max_min", Title: "Max-min fairness", Place: 1,
-	Doc: "the least of the jobs' speeds, each in proportion to the job's weight and to its speed under an even " +
-		"share of all devices, is as great as it can be (least attained service, on devices of several types)",
+	Doc:   "the greatest least speed of a job",
 	Packs: true,
 	New:   func(Options) Divider { return maxMin{} },
 })
 
 var _ = Register(Kind{
 	Name: "water_filling", Title: "Water filling", Place: 2,
-	Doc: "`max_min`, and when no job at the least can have more, the least of the others is raised, and so on",
+	Doc: "as `max_min`, then the next slowest, and so on",
 	New: func(Options) Divider { return waterFilling{} },
 })
 

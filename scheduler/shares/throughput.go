@@ -8,14 +8,13 @@ import (
 
 var _ = Register(Kind{
 	Name: "max_throughput", Title: "Greatest throughput", Place: 5,
-	Doc: "the sum of the jobs' speeds, in units of work per second, is as great as it can be",
+	Doc: "the greatest sum of the jobs' speeds",
 	New: func(Options) Divider { return throughput{} },
 })
 
 var _ = Register(Kind{
 	Name: "min_cost", Title: "Least cost", Place: 6, Prices: true, Deadlines: true,
-	Doc: "the sum of the jobs' speeds, each by the price of the devices, is as great as it can be, while every job " +
-		"with a deadline is fast enough for it; when not all of them can be in time, deadlines do not count",
+	Doc: "the greatest sum of speeds for their price, with deadlines kept",
 	New: func(Options) Divider { return throughput{cost: true} },
 })
 
