@@ -69,15 +69,44 @@ func figuresOf(t *testing.T, experiment, file string) []*paperFigure {
 	return list
 }
 
+// The classes of figures by how near ours are.
+const (
+	within1     = "within 1%"
+	within2     = "within 2%"
+	within5     = "within 5%"
+	explained   = "more, explained"
+	unexplained = "more"
+)
+
+func nearness(f *paperFigure, why func(f *paperFigure) string) string {
+	switch off := math.Abs(f.ours - f.theirs); {
+	case off <= 0.01*math.Abs(f.theirs):
+		return within1
+	case off <= 0.02*math.Abs(f.theirs):
+		return within2
+	case off <= 0.05*math.Abs(f.theirs):
+		return within5
+	case why(f) != "":
+		return explained
+	}
+	return unexplained
+}
+
 // papersTable writes the table of figures.
 func papersTable(figures []*paperFigure, why func(f *paperFigure) string) string {
 	var b strings.Builder
-	b.WriteString("# Figures of papers\n\nWhat the experiments on published studies give, beside the published numbers " +
-		"(means over replicates).\n`make papers` runs them and writes this page; each is a file of `experiments/papers`, " +
-		"and its " +
-		"report has the\nsame numbers with their intervals.\n\n| experiment | figure | theirs | ours | difference | why " +
-		"they differ |\n" +
-		"|---|---|---|---|---|---|\n")
+	b.WriteString("# Figures of papers\n\nPublished numbers and those of the experiments on the same studies, as means over " +
+		"replicates.\n`make papers` runs the experiments and writes this page. Each is a file of `experiments/papers`; its " +
+		"report has the\nsame numbers with their intervals.\n\n| difference | figures |\n|---|---|\n")
+	within := map[string]int{}
+	for _, f := range figures {
+		within[nearness(f, why)]++
+	}
+	for _, class := range []string{within1, within2, within5, explained, unexplained} {
+		fmt.Fprintf(&b, "| %s | %d |\n", class, within[class])
+	}
+	fmt.Fprintf(&b, "| all | %d |\n\n| experiment | figure | theirs | ours | difference | why they differ |\n"+
+		"|---|---|---|---|---|---|\n", len(figures))
 	for _, f := range figures {
 		number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 		change := "–"
