@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
 var _ = stages.Register(&stages.Stage{
@@ -32,7 +33,7 @@ func choose(ctx context.Context, r *stages.Run) error {
 		if t.total == 0 {
 			continue
 		}
-		t.spare = t.total / oneIn
+		t.repeats = execute.Repeats{Bounded: true, Left: t.total / oneIn}
 		t.observe(stages.Progress{Kind: stages.StageStart})
 		err := t.choose(ctx)
 		if err == nil {

@@ -177,7 +177,7 @@ type trainer struct {
 	stage               string
 	done, total, reused int
 	began               time.Time
-	spare               int // further tries of trainings that were disturbed
+	repeats             execute.Repeats // of trainings that were disturbed
 }
 
 // oneIn of the trainings may be repeated because something disturbed it: more would take far longer than planned, on a
@@ -248,7 +248,7 @@ func (t *trainer) carryOut(ctx context.Context, unit, key string, task *stages.T
 	}
 	began := time.Now()
 	t.observe(stages.Progress{Kind: stages.UnitStart, Unit: unit})
-	on := execute.Machine{Site: t.Site(task.Hardware.Kind), GPUs: t.GPUs, Spare: &t.spare}
+	on := execute.Machine{Site: t.Site(task.Hardware.Kind), GPUs: t.GPUs, Repeats: &t.repeats}
 	cell, err := execute.Real(ctx, *task, on, nil)
 	if err != nil {
 		return fmt.Errorf("training %s: %w", unit, err)
@@ -317,7 +317,7 @@ func exhaust(ctx context.Context, r *stages.Run) error {
 	for _, t := range trainers(r, "deepen") {
 		if t.Real.Exhaustive {
 			t.total = t.Real.Sequences() * len(t.Real.Scenarios)
-			t.spare = t.total / oneIn
+			t.repeats = execute.Repeats{Bounded: true, Left: t.total / oneIn}
 			all = append(all, t)
 		}
 	}

@@ -55,10 +55,23 @@ func (d disturbance) hopeless(before disturbance) bool {
 	return !d.gaps.Any() && !before.gaps.Any() && d.busy > before.busy/2
 }
 
+// Repeats bounds how often the disturbed cells of an experiment run again. The zero value lets each run again.
+type Repeats struct {
+	// Bounded says that there are Left further runs in all.
+	Bounded bool
+	Left    int
+	// busy is the load beside which a cell ran again in vain: beside as much, no further cell does.
+	busy float64
+}
+
+// allows reports whether a cell that was so disturbed may run again.
+func (r *Repeats) allows(d disturbance) bool {
+	return (!r.Bounded || r.Left > 0) && !(r.busy > 0 && d.hopeless(disturbance{busy: r.busy}))
+}
+
 // undisturbed calls try, which runs the cell in dir, until it was not disturbed, but not too often. The least disturbed
-// run stays in dir. What was in dir before belongs to all of them; aside is a folder that is not there. spare, unless it
-// is nil, is how many further tries there may be, and is counted down.
-func undisturbed(dir, aside string, spare *int, try func() (record.Cell, disturbance, error)) (record.Cell, error) {
+// run stays in dir. What was in dir before belongs to all of them; aside is a folder that is not there.
+func undisturbed(dir, aside string, repeats *Repeats, try func() (record.Cell, disturbance, error)) (record.Cell, error) {
 	f, err := newTries(dir, aside)
 	if err != nil {
 		return record.Cell{}, err
@@ -69,10 +82,8 @@ func undisturbed(dir, aside string, spare *int, try func() (record.Cell, disturb
 		return best, err
 	}
 	tries := 1
-	for before := least; before.again(best) && tries < mostTries && (spare == nil || *spare > 0); {
-		if spare != nil {
-			*spare--
-		}
+	for before := least; before.again(best) && tries < mostTries && repeats.allows(before); {
+		repeats.Left--
 		if err := f.setAside(); err != nil {
 			return best, err
 		}
@@ -87,6 +98,7 @@ func undisturbed(dir, aside string, spare *int, try func() (record.Cell, disturb
 			return best, err
 		}
 		if d.hopeless(before) {
+			repeats.busy = d.busy
 			break
 		}
 		before = d

@@ -49,7 +49,7 @@ func TestDisturbedCellsRunAgain(t *testing.T) {
 			dir, aside := filepath.Join(t.TempDir(), "cell"), filepath.Join(t.TempDir(), "aside")
 			write(t, filepath.Join(dir, "key.txt"), "key")
 			ran := 0
-			cell, err := undisturbed(dir, aside, nil, func() (record.Cell, disturbance, error) {
+			cell, err := undisturbed(dir, aside, &Repeats{}, func() (record.Cell, disturbance, error) {
 				if _, err := os.Stat(filepath.Join(dir, record.CellFile)); err == nil {
 					t.Error("the run before has left its record")
 				}
@@ -91,7 +91,7 @@ func TestDisturbedCellsRunAgain(t *testing.T) {
 // Cells that share their further tries have no more of them.
 func TestDisturbedCellsShareWhatIsSpare(t *testing.T) {
 	t.Setenv(KeepDisturbed, "")
-	spare := 3
+	spare := Repeats{Bounded: true, Left: 3}
 	for i, want := range []int{3, 2, 1} {
 		ran := 0
 		dir := t.TempDir()
@@ -106,13 +106,33 @@ func TestDisturbedCellsShareWhatIsSpare(t *testing.T) {
 	}
 }
 
+// Beside a load that lasts, one cell runs again in vain, and the next ones only when the load has fallen by half.
+func TestDisturbedCellsBesideALastingLoad(t *testing.T) {
+	t.Setenv(KeepDisturbed, "")
+	var repeats Repeats
+	for i, c := range []struct {
+		busy float64
+		ran  int
+	}{{2, 2}, {2, 1}, {1.5, 1}, {0.9, 2}, {2, 1}} {
+		ran, dir := 0, t.TempDir()
+		_, err := undisturbed(dir, filepath.Join(t.TempDir(), "aside"), &repeats,
+			func() (record.Cell, disturbance, error) {
+				ran++
+				return record.Cell{}, disturbance{busy: c.busy}, record.Amend(dir, record.Cell{})
+			})
+		if err != nil || ran != c.ran {
+			t.Errorf("cell %d: %d runs, want %d; %v", i+1, ran, c.ran, err)
+		}
+	}
+}
+
 // A run that fails ends the cell.
 func TestDisturbedCellThatCannotRunAgain(t *testing.T) {
 	t.Setenv(KeepDisturbed, "")
 	dir, aside := filepath.Join(t.TempDir(), "cell"), filepath.Join(t.TempDir(), "aside")
 	gone := errors.New("gone")
 	ran := 0
-	_, err := undisturbed(dir, aside, nil, func() (record.Cell, disturbance, error) {
+	_, err := undisturbed(dir, aside, &Repeats{}, func() (record.Cell, disturbance, error) {
 		if ran++; ran == 2 {
 			return record.Cell{}, disturbance{}, gone
 		}

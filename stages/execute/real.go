@@ -31,8 +31,8 @@ type Machine struct {
 	// GPUs is where GPUs are found; nil means this machine's, as far as this process
 	// may use them.
 	GPUs gpu.Source
-	// Spare is how often cells may still be run again because they were disturbed; nil for as often as each is.
-	Spare *int
+	// Repeats bounds how often disturbed cells run again; nil for a cell of its own.
+	Repeats *Repeats
 	// Again, unless it is nil, is told why a cell runs again, before it does.
 	Again func(why string)
 }
@@ -46,7 +46,10 @@ type Machine struct {
 func Real(ctx context.Context, t stages.Task, on Machine, watch Watch) (record.Cell, error) {
 	var before disturbance
 	tries := 0
-	return undisturbed(t.Dir, t.Scratch+".aside", on.Spare, func() (cell record.Cell, by disturbance, err error) {
+	if on.Repeats == nil {
+		on.Repeats = &Repeats{}
+	}
+	return undisturbed(t.Dir, t.Scratch+".aside", on.Repeats, func() (cell record.Cell, by disturbance, err error) {
 		if tries++; tries > 1 && on.Again != nil {
 			on.Again(before.why())
 		}

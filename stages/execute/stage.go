@@ -56,7 +56,8 @@ func run(ctx context.Context, r *stages.Run) error {
 // execution is the execute stage of a run.
 type execution struct {
 	*stages.Run
-	began time.Time
+	began   time.Time
+	repeats Repeats // of cells that were disturbed
 
 	mu   sync.Mutex // guards what follows
 	done int
@@ -240,7 +241,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	again := func(why string) {
 		e.Observe(stages.Progress{Kind: stages.WarningSeen, Stage: stage, Unit: ref.Cell, Text: why + ": it runs again"})
 	}
-	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs, Again: again}, watch)
+	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs, Repeats: &e.repeats, Again: again}, watch)
 }
 
 // failure says why a cell failed.
