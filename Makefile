@@ -55,11 +55,13 @@ cross: ## go vet and build for every system that tfexp supports
 	  echo "vet and build for $$system"; $(GO) vet ./... && $(GO) build -o /dev/null ./cmd/tfexp || exit 1; \
 	done
 
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+
 release: ## write static programs for every system, with their checksums, to dist/
 	rm -rf dist && mkdir dist
 	@for system in $(SYSTEMS); do \
 	  export GOOS=$${system%/*} GOARCH=$${system#*/} CGO_ENABLED=0; \
-	  file=tfexp-$$GOOS-$$GOARCH; [ $$GOOS != windows ] || file=$$file.exe; \
+	  file=tfexp-$(VERSION)-$$GOOS-$$GOARCH; [ $$GOOS != windows ] || file=$$file.exe; \
 	  echo "dist/$$file"; $(GO) build -trimpath -ldflags '-s -w' -o dist/$$file ./cmd/tfexp || exit 1; \
 	done
 	cd dist && sha256sum tfexp-* >SHA256SUMS

@@ -50,9 +50,10 @@ func (d disturbance) less(o disturbance) bool {
 	return d.busy < o.busy
 }
 
-// hopeless reports whether another try would suffer as this one did: the machine is as busy as it was before.
+// hopeless reports whether another try would suffer as this one did: the machine is as busy as it was before. Gaps are
+// the load's then.
 func (d disturbance) hopeless(before disturbance) bool {
-	return !d.gaps.Any() && !before.gaps.Any() && d.busy > before.busy/2
+	return d.starved() && before.starved() && d.busy > before.busy/2
 }
 
 // Repeats bounds how often the disturbed cells of an experiment run again. The zero value lets each run again.
@@ -62,11 +63,21 @@ type Repeats struct {
 	Left    int
 	// busy is the load beside which a cell ran again in vain: beside as much, no further cell does.
 	busy float64
+	// first is how long the first runs of all cells took, further the others.
+	first, further time.Duration
 }
 
-// allows reports whether a cell that was so disturbed may run again.
-func (r *Repeats) allows(d disturbance) bool {
-	return (!r.Bounded || r.Left > 0) && !(r.busy > 0 && d.hopeless(disturbance{busy: r.busy}))
+// Where other programs use the machine, further runs take at most this part of the time of the first ones, or this long.
+const (
+	mostRepeats  = 0.25
+	shortRepeats = 30 * time.Second
+)
+
+// allows reports whether a cell that was so disturbed, and took so long, may run again.
+func (r *Repeats) allows(d disturbance, took time.Duration) bool {
+	most := max(shortRepeats, time.Duration(mostRepeats*float64(r.first)))
+	return (!r.Bounded || r.Left > 0) &&
+		(!d.starved() || r.further+took <= most && !d.hopeless(disturbance{busy: r.busy}))
 }
 
 // undisturbed calls try, which runs the cell in dir, until it was not disturbed, but not too often. The least disturbed
@@ -77,13 +88,17 @@ func undisturbed(dir, aside string, repeats *Repeats, try func() (record.Cell, d
 		return record.Cell{}, err
 	}
 	defer folder.RemoveAll(aside)
+	began := time.Now()
 	best, least, err := try()
+	took := time.Since(began)
+	repeats.first += took
 	if err != nil || os.Getenv(KeepDisturbed) != "" {
 		return best, err
 	}
 	tries := 1
-	for before := least; before.again(best) && tries < mostTries && repeats.allows(before); {
+	for before := least; before.again(best) && tries < mostTries && repeats.allows(before, took); {
 		repeats.Left--
+		repeats.further += took
 		if err := f.setAside(); err != nil {
 			return best, err
 		}

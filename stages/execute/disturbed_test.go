@@ -126,6 +126,27 @@ func TestDisturbedCellsBesideALastingLoad(t *testing.T) {
 	}
 }
 
+// Beside other programs, further runs take a quarter of the time at most, or 30 s; those after a gap alone do not count.
+func TestFurtherRunsAreBoundedByTime(t *testing.T) {
+	busy, gap := disturbance{busy: 1}, disturbance{gaps: hardware.Gaps{Suspended: time.Hour}, busy: hardware.UnknownLoad}
+	for _, c := range []struct {
+		repeats Repeats
+		by      disturbance
+		took    time.Duration
+		want    bool
+	}{
+		{Repeats{first: 29 * time.Second}, busy, 29 * time.Second, true},
+		{Repeats{first: 31 * time.Second}, busy, 31 * time.Second, false},
+		{Repeats{first: 31 * time.Second}, gap, 31 * time.Second, true},
+		{Repeats{first: time.Hour, further: 14 * time.Minute}, busy, time.Minute, true},
+		{Repeats{first: time.Hour, further: 14 * time.Minute}, busy, 2 * time.Minute, false},
+	} {
+		if got := c.repeats.allows(c.by, c.took); got != c.want {
+			t.Errorf("%+v after %v: %v", c.repeats, c.took, got)
+		}
+	}
+}
+
 // A run that fails ends the cell.
 func TestDisturbedCellThatCannotRunAgain(t *testing.T) {
 	t.Setenv(KeepDisturbed, "")
