@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage chaos mutate bench bench-large docs papers images python-jobs clean fuzz
+.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage chaos equal mutate bench bench-large docs papers images python-jobs clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,6 +92,11 @@ GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 
 mutate: ## change PKG (a folder) in one place at a time, and list the changes that no test notices (fails below LEAST percent)
 	$(GO) run $(GREMLINS) unleash ./$(PKG) --workers 1 --timeout-coefficient 20 --threshold-efficacy $(LEAST)
+
+RUNS ?= 200
+
+equal: ## run RUNS real experiments of two equal policies, quiet or busy: hardly any claims a difference (minutes)
+	$(GO) test ./cmd/tfexp -count=1 -timeout 300m -run TestEqualPoliciesForReal -v -args -equal-runs $(RUNS)
 
 FUZZTIME ?= 10m
 

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/tfexp/tfexp/stages/execute"
+)
+
+var equalRuns = flag.Int("equal-runs", 0, "how many real experiments TestEqualPoliciesForReal runs")
+
+// equal has two policies that decide the same: no metric differs.
+const equal = `
+experiment "equal" {
+  seed       = %d
+  replicates = 4
+}
+job "short" {
+  builtin "softmax" { passes = 6 }
+  epochs  = 3
+  threads = 1
+}
+workload "w" {
+  submit {
+    job          = job.short
+    count        = 4
+    interarrival = exponential("80ms")
+  }
+}
+hardware "h" {
+  engine  = "process"
+  threads = 2
+}
+policy "a" { order = "fcfs" }
+policy "b" { order = "priority" }
+matrix {
+  workload = [workload.w]
+  hardware = [hardware.h]
+  policy   = [policy.a, policy.b]
+}
+compare "mean_jct" {
+  baseline = policy.a
+  metrics  = ["makespan", "mean_waiting"]
+}
+`
+
+// Of real experiments without a difference, quiet or beside other programs, as few claim one as 95% intervals may.
+func TestEqualPoliciesForReal(t *testing.T) {
+	if *equalRuns == 0 {
+		t.Skip("minutes: make equal RUNS=200")
+	}
+	claims := map[string]int{}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(dir, "tfexp")); err != nil {
+		t.Fatal(err)
+	}
+	for seed := 1; seed <= *equalRuns; seed++ {
+		file, out := filepath.Join(dir, "equal.hcl"), filepath.Join(dir, "results")
+		write(t, file, fmt.Sprintf(equal, seed))
+		cmd := exec.Command(filepath.Join(dir, "tfexp"), "run", file, "--out", out)
+		cmd.Env = append(os.Environ(), noRaceSleep, execute.KeepDisturbed+"=")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		for _, row := range paperTable(t, filepath.Join(out, "equal", "comparisons.csv")) {
+			if row["verdict"] != "no difference detected" {
+				claims[row["metric"]]++
+				t.Logf("seed %d: %s of %s, p = %s", seed, row["verdict"], row["metric"], row["p_value"])
+			}
+		}
+		if err := os.RemoveAll(out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The most claims that 5% may give, but for one in a thousand.
+	most := 0
+	for b := (distuv.Binomial{N: float64(*equalRuns), P: 0.05}); b.CDF(float64(most)) < 0.999; most++ {
+	}
+	for metric, n := range claims {
+		if n > most {
+			t.Errorf("%d of %d experiments claim a difference of %s, at most %d may", n, *equalRuns, metric, most)
+		}
+	}
+	t.Logf("%d experiments, claims %v, at most %d each (%.3g%% on average)", *equalRuns, claims, most, 100*mean(claims)/math.Max(1, float64(*equalRuns)))
+}
+
+func mean(claims map[string]int) float64 {
+	sum := 0.0
+	for _, n := range claims {
+		sum += float64(n) / 3
+	}
+	return sum
+}
