@@ -269,17 +269,23 @@ func (s *site) associationOf(account, user string) *association {
 	if a := s.users[key]; a != nil {
 		return a
 	}
-	parent := s.accounts[account]
-	if parent == nil {
-		parent = s.root
-		if account != "" {
-			parent = &association{Account: Account{Name: account, Shares: 1}, parent: s.root}
-			s.accounts[account] = parent
-			s.root.children = append(s.root.children, parent)
-		}
-	}
+	parent := s.accountOf(account)
 	a := &association{Account: Account{Name: user, Shares: 1}, user: true, parent: parent}
 	parent.children = append(parent.children, a)
 	s.users[key] = a
+	return a
+}
+
+// accountOf returns an account, which is added below the root when nobody has described it.
+func (s *site) accountOf(name string) *association {
+	if name == "" {
+		return s.root
+	}
+	a := s.accounts[name]
+	if a == nil {
+		a = &association{Account: Account{Name: name, Shares: 1}, parent: s.root}
+		s.accounts[name] = a
+		s.root.children = append(s.root.children, a)
+	}
 	return a
 }
