@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"math/bits"
 	"slices"
 	"time"
 
@@ -60,6 +61,12 @@ func (p *periodic) backfill() error {
 func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 	now := p.Now()
 	from := now
+	var (
+		first     time.Duration
+		shares    []share
+		ok, gives bool
+	)
+	p.looked = p.looked[:0] // the nodes of the last search, on which alone its answer depends
 	for {
 		end, later := from+m.limit, time.Duration(0)
 		p.mask.copy(m.partition.nodes)
@@ -71,7 +78,11 @@ func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 				p.mask.and(w.free)
 			}
 		}
-		at, shares, ok, gives := p.earliest(job, p.mask)
+		if !slices.Equal(p.looked, p.mask) {
+			first, shares, ok, gives = p.earliest(job, p.mask)
+			p.looked = append(p.looked[:0], p.mask...)
+		}
+		at := first
 		if gives {
 			return false, p.preempt(job, p.mask)
 		}
@@ -155,8 +166,21 @@ func (p *periodic) cut(at time.Duration) {
 // close together. It reports whether there is room now if others give way.
 func (p *periodic) earliest(job int32, on bitmap) (at time.Duration, shares []share, ok, gives bool) {
 	now := p.Now()
-	if shares, ok = p.fit(job, p.Machine().Free(), on); ok {
-		return now, shares, true, false
+	free, need := p.Machine().Free(), p.View.Job(job).Request()
+	cores, most := int32(0), int32(0) // free now, and in all
+	for i, word := range on {
+		for ; word != 0; word &= word - 1 {
+			v := i*64 + bits.TrailingZeros64(word)
+			cores, most = cores+free[v].Cores, most+p.bounds[v]
+		}
+	}
+	if most < need {
+		return 0, nil, false, false
+	}
+	if cores >= need {
+		if shares, ok = p.fit(job, free, on); ok {
+			return now, shares, true, false
+		}
 	}
 	p.rooms = append(p.rooms[:0], p.Machine().Free()...)
 	if p.PreemptionBy != "none" {
@@ -171,15 +195,9 @@ func (p *periodic) earliest(job int32, on bitmap) (at time.Duration, shares []sh
 			p.rooms = append(p.rooms[:0], p.Machine().Free()...)
 		}
 	}
-	// Most groups are passed over by their cores alone, which are fewer than the job asks for.
-	cores, need, given := int32(0), p.View.Job(job).Request(), 0
-	for v := range p.rooms {
-		if on.has(v) {
-			cores += p.rooms[v].Cores
-		}
-	}
+	given := 0
 	test := func(upTo int) bool {
-		if cores < need {
+		if cores < need { // most groups are passed over by that
 			return false
 		}
 		for ; given < upTo; given++ {
@@ -190,14 +208,18 @@ func (p *periodic) earliest(job int32, on bitmap) (at time.Duration, shares []sh
 	}
 	grouping, first, last := p.Grouping, time.Duration(-1), time.Duration(0)
 	for i, r := range p.running {
-		some := false
-		for _, s := range p.held[r.job].shares {
-			if on.has(int(s.node)) {
-				some, cores = true, cores+s.units
-			}
-		}
-		if !some {
+		h := &p.held[r.job]
+		if !h.on.overlaps(on) {
 			continue
+		}
+		if h.on.within(on) {
+			cores += int32(h.use.cores)
+		} else {
+			for _, s := range h.shares {
+				if on.has(int(s.node)) {
+					cores += s.units
+				}
+			}
 		}
 		if first < 0 {
 			first = r.end

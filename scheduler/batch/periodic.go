@@ -43,7 +43,7 @@ type periodic struct {
 	later                       []time.Duration // instants at which jobs become eligible
 	giving                      []giving
 	packer                      packer
-	blocked, mask               bitmap
+	blocked, mask, looked       bitmap
 	rooms                       []scheduler.Room
 	shares                      []share
 	nodes                       []int32
