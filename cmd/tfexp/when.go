@@ -289,7 +289,7 @@ func (a *app) tellStarts(t *starts.Twin, q *starts.Queue, asked []int, list []st
 			Futures    int              `json:"futures"`
 			Calibrated bool             `json:"calibrated"`
 			Past       *starts.Backtest `json:"past,omitempty"`
-			Jobs       []startRow          `json:"jobs"`
+			Jobs       []startRow       `json:"jobs"`
 		}{clockOf(t, q.At), o.Horizon.Seconds(), o.Futures, past != nil, past, rows})
 	}
 	if past != nil {
