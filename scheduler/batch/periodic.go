@@ -88,7 +88,8 @@ func newPeriodic(s policy.Setup) *periodic {
 	if m, ok := s.Order.(*multifactor); ok {
 		p.order, p.site, p.wrong = m, m.site, m.wrong
 	} else {
-		p.site, p.wrong = newSite(s.Run, s.Policy.Blocks)
+		p.site = newSite(s.Run, s.Policy.Blocks)
+		p.wrong = p.problem()
 	}
 	p.lastLook, p.lastWhole, p.lastRound = p.first, p.first, p.first
 	cores := int32(0)
