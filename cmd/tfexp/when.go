@@ -18,6 +18,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	twin "github.com/tfexp/tfexp/cmd/tfexp/start/slurm"
 	"github.com/tfexp/tfexp/hardware/slurm"
+	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/starts"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
@@ -144,9 +145,17 @@ func (a *app) when(file string, jobs []string, o *whenOptions) error {
 	}
 	list, past, err := t.Predict(ctx, q, asked, o.Options)
 	if err != nil {
-		return err
+		return interrupted(err)
 	}
 	return a.tellStarts(t, &q, asked, list, past, o)
+}
+
+// interrupted is the error of a command that was told to end.
+func interrupted(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return pipeline.ErrInterrupted
+	}
+	return err
 }
 
 // queueOf returns the queue that the flags name.
@@ -325,7 +334,7 @@ func (a *app) backtest(ctx context.Context, t *starts.Twin, o *whenOptions) erro
 	if errors.Is(err, starts.ErrShort) {
 		return &Error{Code: ExitInvalid, Err: err, Hint: "give a longer log, or more --instants"}
 	} else if err != nil {
-		return err
+		return interrupted(err)
 	}
 	if o.asJSON {
 		return a.PrintJSON(b)

@@ -102,16 +102,22 @@ func (d *drawing) simulate(ctx context.Context, runs []time.Duration, later []sc
 	}
 	jobs := make([]scheduler.Job, 0, len(d.queue.Jobs)+len(later))
 	work := make([]simulated.Scaling, 0, cap(jobs))
-	names := map[string]bool{}
+	names := map[string][]string{} // jobs, and the elements of arrays
 	for i := range d.queue.Jobs {
-		names[d.queue.Jobs[i].Name] = true
+		j := &d.queue.Jobs[i]
+		names[j.Name] = append(names[j.Name], j.Name)
+		if s := j.Submission(); s != nil && s.Array != "" && s.Array != j.Name {
+			names[s.Array] = append(names[s.Array], j.Name)
+		}
 	}
 	add := func(j scheduler.Job, run time.Duration) {
 		j.Number, j.Arrival, j.Divided = len(jobs), j.Arrival-base, d.divides && j.Divisible()
 		if s := j.Submission(); s != nil && (s.Begin > 0 || len(s.After) > 0) {
 			own, sub := *j.Special, *s
-			sub.Begin = max(s.Begin-base, 0)
-			sub.After = slices.DeleteFunc(slices.Clone(s.After), func(name string) bool { return !names[name] })
+			sub.Begin, sub.After = max(s.Begin-base, 0), nil
+			for _, name := range s.After { // what is no longer there is over
+				sub.After = append(sub.After, names[name]...)
+			}
 			own.Submission, j.Special = &sub, &own
 		}
 		jobs, work = append(jobs, j), append(work, simulated.Scaling{Scaled: run, Threads: j.Threads})

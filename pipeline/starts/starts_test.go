@@ -96,6 +96,26 @@ func TestByHand(t *testing.T) {
 	}
 }
 
+// TestDependencies: a job that comes after an array waits for its elements, and for nothing that is over.
+func TestDependencies(t *testing.T) {
+	var log []logged
+	for i := range 10 {
+		at := time.Duration(i) * 10 * minute
+		log = append(log, job(i, "ada", "left", at, at, 10*minute, 10*minute, 1))
+	}
+	tw := twinOf(t, slurm, 4, log)
+	q := Queue{At: 100 * minute}
+	for i, start := range []time.Duration{95 * minute, 98 * minute, scheduler.Never} {
+		q.Jobs = append(q.Jobs, Queued{job(20+i, "ada", "left", 90*minute, 0, 0, 10*minute, 1).Job, start})
+		q.Jobs[i].Submission().Array = []string{"20", "20", ""}[i]
+	}
+	q.Jobs[2].Submission().After = []string{"20", "7"}
+	list, _, err := tw.Predict(context.Background(), q, []int{2}, Options{Futures: 20, Horizon: time.Hour, Seed: 1})
+	if err != nil || math.Abs(list[0].Seconds[2]-480) > 30 {
+		t.Errorf("it starts in %v s (%v), want 480", list, err)
+	}
+}
+
 // TestDraws: run times are drawn from the narrowest kind with enough of them, and are longer than what has passed.
 func TestDraws(t *testing.T) {
 	var log []logged
