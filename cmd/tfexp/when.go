@@ -316,7 +316,12 @@ func (a *app) tellStarts(t *starts.Twin, q *starts.Queue, asked []int, list []st
 	}
 	table := tell.NewTable(8, "job", "user", "cores", "starts in", "at", "half of the futures", "90% of the futures", "by requested times")
 	for _, r := range rows {
-		both := func(x [2]*float64) string { return wait(x[0]) + " to " + wait(x[1]) }
+		both := func(x [2]*float64) string {
+			if x[0] == nil {
+				return wait(nil)
+			}
+			return wait(x[0]) + " to " + wait(x[1])
+		}
 		table.Add(r.Job, r.User, fmt.Sprint(r.Cores), wait(r.Median), r.Start, both(r.Half), both(r.Nine), wait(r.Requested))
 	}
 	return table.Write(a.Out, "", a.OutColor)

@@ -50,7 +50,7 @@ var days = 20
 func BenchmarkTwentyDaysOfThousandNodes(b *testing.B) { benchmark(b, 1000, days, 0.9) }
 
 // BenchmarkDeepQueue has more jobs than there is room for: the queue grows to thousands.
-func BenchmarkDeepQueue(b *testing.B) { benchmark(b, 60, 1, 1.5) }
+func BenchmarkDeepQueue(b *testing.B) { benchmark(b, 100, 1, 1.5) }
 
 func benchmark(b *testing.B, nodes, days int, load float64) {
 	for range b.N {

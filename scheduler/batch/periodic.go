@@ -49,6 +49,7 @@ type periodic struct {
 	nodes                       []int32
 	bounds, starts              []int32 // cores by node, and the first of them
 	windows                     []window
+	slide                       slide
 	why                         map[int32]string
 }
 
