@@ -32,7 +32,7 @@ type whenOptions struct {
 	vars               Variables
 	queue, at, policy  string
 	live, back, asJSON bool
-	cores, nodes       int
+	cores              int
 	limit              time.Duration
 	user               string
 	sub                scheduler.Submission
