@@ -68,6 +68,7 @@ func (c *Checker) Cells() {
 			c.oracle(p, h)
 		}
 		if c.first(w, h, p) {
+			c.misfits(w, h, p)
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
 			c.lossCurves(w, p)

@@ -5,8 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -113,4 +116,45 @@ func (c *Checker) requested(p *experiment.Policy, w *experiment.Workload) {
 	c.fail(place(p.At, "estimates", p.Range), "Estimates that nobody has",
 		"The jobs of the workload %q come from a log without requested times. Take \"oracle\" or \"fitted\", name the "+
 			"column that has them, or give the job blocks a limit.", w.Name)
+}
+
+// misfits reports what the blocks of a policy say that does not fit the hardware or the jobs.
+func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
+	run := scheduler.Run{Cluster: h.Cluster}
+	var at []experiments.Range // of the jobs
+	if w.Trace != nil {
+		run.Jobs = w.Trace.Jobs
+	}
+	count := map[*experiment.Job]int{}
+	for _, s := range w.Submits {
+		j := s.Job.Template()
+		stages.EachProperty(s.Job, func(p *stages.Property, v schema.Settings) {
+			if p.Request != nil {
+				p.Request(v, &j)
+			}
+		})
+		if j.Submission() == nil {
+			continue
+		}
+		for range s.Count { // under the names that they get
+			count[s.Job]++
+			j.Number, j.Name = len(run.Jobs), fmt.Sprintf("%s-%d", s.Job.Name, count[s.Job])
+			run.Jobs, at = append(slices.Clip(run.Jobs), j), append(at, s.Job.Range)
+		}
+	}
+	seen := map[experiments.Range]bool{}
+	for _, x := range p.Misfits(&run) {
+		where, detail := p.Range, x.Err.Error()
+		if first := len(run.Jobs) - len(at); x.Block >= 0 && x.Block < len(p.BlocksAt) {
+			where = p.BlocksAt[x.Block]
+		} else if x.Job >= first {
+			where = at[x.Job-first]
+		} else if x.Job >= 0 {
+			where, detail = w.Trace.Range, fmt.Sprintf("%s line %d: %s", w.Trace.File, w.Trace.Lines[x.Job], detail)
+		}
+		if !seen[where] && c.first(w.Name, where) {
+			c.fail(where, "What does not fit together", "Under the policy %q on the hardware %q: %s.", p.Name, h.Name, detail)
+		}
+		seen[where] = true
+	}
 }

@@ -61,6 +61,8 @@ func TestSchemaExamples(t *testing.T) {
 				}
 			case "tune": // it has what it needs
 				src = example + "\n" + frame["experiment"]
+			case "policy": // some name nodes
+				src = strings.Replace(src, " threads = 64\n", " node \"n\" {\n count = 16\n threads = 4\n }\n", 1)
 			case "matrix":
 				src = strings.Replace(src, `quantum = "1s"`, `quantum = each.quantum`, 1)
 			}

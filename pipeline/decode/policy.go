@@ -81,6 +81,11 @@ func (d *Decoder) Policy(n *eval.Node, e *eval.Env) (*experiment.Policy, bool) {
 	}
 	p.Policy = p.Complete()
 	p.Blocks = d.brought(n, e)
+	for _, b := range schema.AllBrought(n.Schema.Name) {
+		for _, one := range n.All(b.Block.Name) {
+			p.BlocksAt = append(p.BlocksAt, eval.RangeOf(one.Header))
+		}
+	}
 	for _, problem := range p.Problems(a.IsSet) {
 		switch {
 		case problem.Missing && !a.Lacks(problem.Arg):

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"math/bits"
 	"slices"
 	"time"
 
@@ -60,18 +61,24 @@ func (p *periodic) backfill() error {
 func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 	now := p.Now()
 	from := now
+	var (
+		first     time.Duration
+		shares    []share
+		ok, gives bool
+	)
+	p.slide.begin(len(p.mask))
+	p.looked = p.looked[:0] // the nodes of the last search, on which alone its answer depends
 	for {
-		end, later := from+m.limit, time.Duration(0)
 		p.mask.copy(m.partition.nodes)
-		for _, w := range p.windows {
-			if w.to > from && w.to < now+p.Window && later == 0 {
-				later = w.to
-			}
-			if w.to > from && w.from <= end {
-				p.mask.and(w.free)
-			}
+		later := time.Duration(0)
+		if to := p.slide.move(p.windows, from, from+m.limit, p.mask); to < now+p.Window {
+			later = to
 		}
-		at, shares, ok, gives := p.earliest(job, p.mask)
+		if !slices.Equal(p.looked, p.mask) || ok && shares == nil && (later == 0 || first <= later) {
+			first, shares, ok, gives = p.earliest(job, p.mask, later)
+			p.looked = append(p.looked[:0], p.mask...)
+		}
+		at := first
 		if gives {
 			return false, p.preempt(job, p.mask)
 		}
@@ -107,6 +114,52 @@ func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 		p.reserve(on, at/p.Resolution*p.Resolution, (at+m.limit)/p.Resolution*p.Resolution)
 		return false, nil
 	}
+}
+
+// slide has the nodes that are free in all of some windows that follow each other, while these move on: those of the
+// windows up to mid, for each first one, and of those behind it.
+type slide struct {
+	first, mid, next int
+	upTo             []bitmap // by window, from it to mid
+	behind           bitmap
+}
+
+func (s *slide) begin(words int) {
+	s.first, s.mid, s.next = 0, 0, 0
+	if len(s.behind) != words {
+		s.behind, s.upTo = make(bitmap, words), nil
+	}
+	s.behind.reset()
+}
+
+// move takes the windows that overlap a stretch, which begins no earlier than the one before, and leaves of a set of
+// nodes those that are free in all of them. It returns the end of the first of the windows; never for none.
+func (s *slide) move(windows []window, from, end time.Duration, on bitmap) time.Duration {
+	for ; s.next < len(windows) && windows[s.next].from <= end; s.next++ {
+		s.behind.and(windows[s.next].free)
+	}
+	for s.first < s.next && windows[s.first].to <= from {
+		s.first++
+	}
+	if s.first >= s.mid { // those behind become the first
+		for len(s.upTo) < s.next {
+			s.upTo = append(s.upTo, make(bitmap, len(on)))
+		}
+		for i := s.next - 1; i >= s.first; i-- {
+			s.upTo[i].copy(windows[i].free)
+			if i+1 < s.next {
+				s.upTo[i].and(s.upTo[i+1])
+			}
+		}
+		s.mid = s.next
+		s.behind.reset()
+	}
+	on.and(s.behind)
+	if s.first >= s.mid {
+		return never
+	}
+	on.and(s.upTo[s.first])
+	return windows[s.first].to
 }
 
 // nextEnd returns the end of the window in which an instant is; 0 for the last.
@@ -152,11 +205,25 @@ func (p *periodic) cut(at time.Duration) {
 }
 
 // earliest finds out when there is room for a job on some nodes as running jobs end: they do in groups, whose ends are
-// close together. It reports whether there is room now if others give way.
-func (p *periodic) earliest(job int32, on bitmap) (at time.Duration, shares []share, ok, gives bool) {
+// close together. It reports whether there is room now if others give way. Where that is later than an instant that is
+// not 0, it may leave out on which nodes.
+func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.Duration, shares []share, ok, gives bool) {
 	now := p.Now()
-	if shares, ok = p.fit(job, p.Machine().Free(), on); ok {
-		return now, shares, true, false
+	free, need := p.Machine().Free(), p.View.Job(job).Request()
+	cores, most := int32(0), int32(0) // free now, and in all
+	for i, word := range on {
+		for ; word != 0; word &= word - 1 {
+			v := i*64 + bits.TrailingZeros64(word)
+			cores, most = cores+free[v].Cores, most+p.bounds[v]
+		}
+	}
+	if most < need {
+		return 0, nil, false, false
+	}
+	if cores >= need {
+		if shares, ok = p.fit(job, free, on); ok {
+			return now, shares, true, false
+		}
 	}
 	p.rooms = append(p.rooms[:0], p.Machine().Free()...)
 	if p.PreemptionBy != "none" {
@@ -171,16 +238,15 @@ func (p *periodic) earliest(job int32, on bitmap) (at time.Duration, shares []sh
 			p.rooms = append(p.rooms[:0], p.Machine().Free()...)
 		}
 	}
-	// Most groups are passed over by their cores alone, which are fewer than the job asks for.
-	cores, need, given := int32(0), p.View.Job(job).Request(), 0
-	for v := range p.rooms {
-		if on.has(v) {
-			cores += p.rooms[v].Cores
-		}
-	}
+	grouping, first, last := p.Grouping, time.Duration(-1), time.Duration(0)
+	given, anywhere := 0, until > 0 && p.anywhere(job)
 	test := func(upTo int) bool {
-		if cores < need {
+		if cores < need { // most groups are passed over by that
 			return false
+		}
+		if anywhere && max(last, now+time.Second) > until {
+			shares = nil
+			return true
 		}
 		for ; given < upTo; given++ {
 			p.giveBack(p.running[given].job)
@@ -188,16 +254,19 @@ func (p *periodic) earliest(job int32, on bitmap) (at time.Duration, shares []sh
 		shares, ok = p.fit(job, p.rooms, on)
 		return ok
 	}
-	grouping, first, last := p.Grouping, time.Duration(-1), time.Duration(0)
 	for i, r := range p.running {
-		some := false
-		for _, s := range p.held[r.job].shares {
-			if on.has(int(s.node)) {
-				some, cores = true, cores+s.units
-			}
-		}
-		if !some {
+		h := &p.held[r.job]
+		if !h.on.overlaps(on) {
 			continue
+		}
+		if h.on.within(on) {
+			cores += int32(h.use.cores)
+		} else {
+			for _, s := range h.shares {
+				if on.has(int(s.node)) {
+					cores += s.units
+				}
+			}
 		}
 		if first < 0 {
 			first = r.end
@@ -216,6 +285,13 @@ func (p *periodic) earliest(job int32, on bitmap) (at time.Duration, shares []sh
 		return max(last, now+time.Second), shares, true, false
 	}
 	return 0, nil, false, false
+}
+
+// anywhere reports whether a job can start wherever enough cores are free.
+func (p *periodic) anywhere(job int32) bool {
+	j, m := &p.run.Jobs[job], p.of(&p.run.Jobs[job])
+	return j.Divided && j.Memory == 0 && j.GPUs == 0 && m.sub.MinNodes <= 1 && m.maxNodes == 0 && !m.sub.Exclusive &&
+		len(m.sub.Features) == 0
 }
 
 // giveBack adds what a running job holds to the rooms that are looked at.

@@ -47,9 +47,14 @@ func cluster(nodes, cores, days int, load float64) (c scheduler.Cluster, jobs []
 
 var days = 20
 
-func BenchmarkTwentyDaysOfThousandNodes(b *testing.B) {
+func BenchmarkTwentyDaysOfThousandNodes(b *testing.B) { benchmark(b, 1000, days, 0.9) }
+
+// BenchmarkDeepQueue has more jobs than there is room for: the queue grows to thousands.
+func BenchmarkDeepQueue(b *testing.B) { benchmark(b, 100, 1, 1.5) }
+
+func benchmark(b *testing.B, nodes, days int, load float64) {
 	for range b.N {
-		c, jobs, work := cluster(1000, 64, days, 0.9)
+		c, jobs, work := cluster(nodes, 64, days, load)
 		var waited time.Duration
 		p := policy.Policy{Order: batch.Multifactor, Backfill: batch.Periodic, Settings: policy.Settings{
 			"weight_age": 1000.0, "weight_fair_share": 10000.0, "weight_size": 500.0, "half_life": 24 * time.Hour,

@@ -16,6 +16,13 @@ func (b bitmap) fill(n int) {
 	}
 }
 
+// reset makes it the set of all nodes.
+func (b bitmap) reset() {
+	for i := range b {
+		b[i] = ^uint64(0)
+	}
+}
+
 func (b bitmap) copy(o bitmap) { copy(b, o) }
 
 func (b bitmap) and(o bitmap) {

@@ -18,7 +18,7 @@ import (
 //	  order    = "multifactor"
 //	  backfill = "periodic"
 //	  partition "short" {
-//	    nodes    = ["n[9-16]"]
+//	    nodes    = ["n-[9-16]"]
 //	    tier     = 2
 //	    max_time = "2m"
 //	  }
@@ -30,11 +30,11 @@ type Partition struct {
 	//
 	//	name = "2nd.floor"
 	Name string `arg:"name"`
-	// The nodes, by name; `n[1-16,20]` names several.
+	// The nodes, by name; `n-[1-16,20]` names several.
 	//
 	// Default: all.
 	//
-	//	nodes = ["n[1-12]"]
+	//	nodes = ["n-[1-12]"]
 	Nodes []string `arg:"nodes"`
 	// Jobs that name no partition belong to this one.
 	//
@@ -163,6 +163,7 @@ type Limits struct {
 //	policy "slurm" {
 //	  order    = "multifactor"
 //	  backfill = "periodic"
+//	  qos "low" {}
 //	  qos "high" {
 //	    priority = 100
 //	    preempts = ["low"]
@@ -257,15 +258,15 @@ type Account struct {
 //	  order    = "multifactor"
 //	  backfill = "periodic"
 //	  node_set "fast" {
-//	    names    = ["n[1-4]"]
+//	    names    = ["n-[1-4]"]
 //	    weight   = 10
 //	    features = ["ib"]
 //	  }
 //	}
 type NodeSet struct {
-	// The nodes, by name; `n[1-16,20]` names several.
+	// The nodes, by name; `n-[1-16,20]` names several.
 	//
-	//	names = ["n[1-4]"]
+	//	names = ["n-[1-4]"]
 	Names []string `arg:"names,required"`
 	// Nodes with less weight are taken first.
 	//

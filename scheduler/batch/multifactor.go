@@ -76,6 +76,7 @@ func init() {
 			Name: Multifactor, Title: "Multifactor priority", Place: 15, Settings: schema.Described[factors](source),
 			Doc:   "the highest weighted sum of age, fair share, size and others",
 			Check: func(s policy.Settings) (string, error) { return "phase", checkPhase(s) },
+			Fits:  fits,
 		},
 		New: func(s policy.Setup) scheduler.Ranker { return newMultifactor(s) },
 	})
@@ -117,7 +118,8 @@ func newMultifactor(s policy.Setup) *multifactor {
 	m := &multifactor{seen: make([]int, len(s.Run.Jobs)), priority: make([]int64, len(s.Run.Jobs)),
 		slot: make([]int32, len(s.Run.Jobs)), round: 1}
 	schema.Fill(&m.factors, s.Policy.Settings)
-	m.site, m.wrong = newSite(s.Run, s.Policy.Blocks)
+	m.site = newSite(s.Run, s.Policy.Blocks)
+	m.wrong = m.problem()
 	m.first, _ = time.ParseDuration(m.Phase)
 	m.next, m.last = m.first+m.Period, m.first
 	for i := range m.slot {

@@ -43,12 +43,13 @@ type periodic struct {
 	later                       []time.Duration // instants at which jobs become eligible
 	giving                      []giving
 	packer                      packer
-	blocked, mask               bitmap
+	blocked, mask, looked       bitmap
 	rooms                       []scheduler.Room
 	shares                      []share
 	nodes                       []int32
 	bounds, starts              []int32 // cores by node, and the first of them
 	windows                     []window
+	slide                       slide
 	why                         map[int32]string
 }
 
@@ -88,7 +89,8 @@ func newPeriodic(s policy.Setup) *periodic {
 	if m, ok := s.Order.(*multifactor); ok {
 		p.order, p.site, p.wrong = m, m.site, m.wrong
 	} else {
-		p.site, p.wrong = newSite(s.Run, s.Policy.Blocks)
+		p.site = newSite(s.Run, s.Policy.Blocks)
+		p.wrong = p.problem()
 	}
 	p.lastLook, p.lastWhole, p.lastRound = p.first, p.first, p.first
 	cores := int32(0)

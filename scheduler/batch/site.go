@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // site is what the blocks of a policy say.
@@ -23,6 +25,7 @@ type site struct {
 	mostFactor, mostQOS, mostPriority int
 	members                           []*member // by job; nil before the first look at it
 	run                               *scheduler.Run
+	misfits                           []policy.Misfit // of the blocks
 }
 
 // association is an account, or a user in one.
@@ -49,7 +52,7 @@ type member struct {
 }
 
 // newSite reads the blocks of a policy for a run.
-func newSite(r *scheduler.Run, blocks []schema.Settings) (*site, error) {
+func newSite(r *scheduler.Run, blocks []schema.Settings) *site {
 	s := &site{
 		qos: map[string]*QOS{}, users: map[[2]string]*association{}, accounts: map[string]*association{}, run: r,
 		weight: make([]int, len(r.Cluster.Nodes)), features: make([]map[string]bool, len(r.Cluster.Nodes)),
@@ -64,102 +67,211 @@ func newSite(r *scheduler.Run, blocks []schema.Settings) (*site, error) {
 	for i, n := range r.Cluster.Nodes {
 		names[n.Name] = i
 	}
-	for _, b := range blocks {
-		var err error
+	for i, b := range blocks {
+		wrong := func(format string, args ...any) {
+			s.misfits = append(s.misfits, policy.Misfit{Block: i, Job: -1, Err: fmt.Errorf(format, args...)})
+		}
 		switch b.Name {
 		case "partition":
-			err = s.addPartition(b, names)
+			s.addPartition(b, names, wrong)
 		case "qos":
 			q := &QOS{Name: b.Label}
-			schema.Fill(q, b.Args)
+			if schema.Fill(q, b.Args); s.qos[q.Name] != nil {
+				wrong("the qos %q is there twice", q.Name)
+			}
 			s.qos[q.Name], s.mostQOS = q, max(s.mostQOS, q.Priority)
 		case "account":
-			s.addAccount(b)
+			s.addAccount(b, wrong)
 		case "node_set":
-			err = s.addNodes(b, names)
-		}
-		if err != nil {
-			return nil, err
+			s.addNodes(b, names, wrong)
 		}
 	}
 	if len(s.partitions) == 0 {
-		if err := s.addPartition(schema.Settings{Label: "all", Args: map[string]any{"factor": 1, "tier": 1}}, names); err != nil {
-			return nil, err
-		}
+		s.addPartition(schema.Settings{Label: "all", Args: map[string]any{"factor": 1, "tier": 1}}, names, nil)
 	}
 	for _, p := range s.partitions {
 		if p.Default && s.first == nil {
 			s.first = p
 		}
-		if p.QOS != "" && s.qos[p.QOS] == nil {
-			return nil, fmt.Errorf("policy: the partition %q has the qos %q, which no block describes", p.Name, p.QOS)
-		}
 	}
 	if s.first == nil {
 		s.first = s.partitions[0]
 	}
-	for _, of := range slices.Sorted(maps.Keys(s.qos)) {
-		q := s.qos[of]
-		for _, name := range q.Preempts {
-			if s.qos[name] == nil {
-				return nil, fmt.Errorf("policy: the qos %q preempts %q, which no block describes", q.Name, name)
+	s.join()
+	s.refer(blocks)
+	return s
+}
+
+// refer finds names in blocks that no block describes.
+func (s *site) refer(blocks []schema.Settings) {
+	for i, b := range blocks {
+		qos := func(what, name string) {
+			if name != "" && s.qos[name] == nil {
+				s.misfits = append(s.misfits, policy.Misfit{Block: i, Job: -1, Err: fmt.Errorf(
+					"the %s %q %s the qos %q, which no block describes", b.Name, nameOf(b), what, name)})
+			}
+		}
+		switch b.Name {
+		case "partition":
+			qos("has", schema.Get[string](b, "qos"))
+		case "qos":
+			for _, name := range schema.Get[[]string](b, "preempts") {
+				qos("preempts", name)
+			}
+		case "account":
+			above, steps := schema.Get[string](b, "parent"), 0
+			if above != "" && s.accounts[above] == nil {
+				s.misfits = append(s.misfits, policy.Misfit{Block: i, Job: -1, Err: fmt.Errorf(
+					"the account %q has the parent %q, which no block describes", nameOf(b), above)})
+			}
+			for a := s.accounts[nameOf(b)]; a != nil && a != s.root; a = a.parent {
+				if steps++; steps > len(s.accounts) {
+					s.misfits = append(s.misfits, policy.Misfit{Block: i, Job: -1,
+						Err: fmt.Errorf("the account %q is above itself", nameOf(b))})
+					break
+				}
 			}
 		}
 	}
-	return s, s.join()
 }
 
-func (s *site) addPartition(b schema.Settings, names map[string]int) error {
+// nameOf is the name of what a block describes.
+func nameOf(b schema.Settings) string { return cmp.Or(schema.Get[string](b, "name"), b.Label) }
+
+// problem is the first thing that is wrong with the blocks; nil for none.
+func (s *site) problem() error {
+	if len(s.misfits) == 0 {
+		return nil
+	}
+	return fmt.Errorf("policy: %w", s.misfits[0].Err)
+}
+
+// fits returns what of the blocks of a policy does not fit a run: what the blocks say of each other and of the nodes,
+// and jobs that wait for each other.
+func fits(p policy.Policy, r *scheduler.Run) []policy.Misfit {
+	s := newSite(r, p.Blocks)
+	if len(s.misfits) > 0 {
+		return s.misfits
+	}
+	number := map[string]int{}
+	for i := range r.Jobs {
+		sub := r.Jobs[i].Submission()
+		if sub == nil {
+			continue
+		}
+		if len(s.partitions) > 1 && sub.Partition != "" &&
+			!slices.ContainsFunc(s.partitions, func(p *Partition) bool { return p.Name == sub.Partition }) {
+			s.misfits = append(s.misfits, policy.Misfit{Block: -1, Job: i, Err: fmt.Errorf(
+				"the job %q names the partition %q, which no block describes", r.Jobs[i].Name, sub.Partition)})
+		}
+		if len(sub.After) > 0 && len(number) == 0 {
+			for k := range r.Jobs {
+				number[r.Jobs[k].Name] = k
+			}
+		}
+	}
+	if len(number) == 0 { // no job waits for another
+		return s.misfits
+	}
+	const fresh, open, done = 0, 1, 2
+	state := make([]int, len(r.Jobs))
+	var visit func(job int)
+	visit = func(job int) {
+		state[job] = open
+		if sub := r.Jobs[job].Submission(); sub != nil {
+			for _, name := range sub.After {
+				k, known := number[name]
+				wrong := policy.Misfit{Block: -1, Job: job}
+				switch {
+				case !known:
+					wrong.Err = fmt.Errorf("the job %q comes after %q, which is no job of the workload", r.Jobs[job].Name, name)
+				case state[k] == open:
+					wrong.Err = fmt.Errorf("the job %q comes after %q, which comes after it: neither can start", r.Jobs[job].Name, name)
+				case state[k] == fresh:
+					visit(k)
+				}
+				if wrong.Err != nil {
+					s.misfits = append(s.misfits, wrong)
+				}
+			}
+		}
+		state[job] = done
+	}
+	for i := range r.Jobs {
+		if state[i] == fresh {
+			visit(i)
+		}
+	}
+	return s.misfits
+}
+
+// report notes what is wrong with a block.
+type report func(format string, args ...any)
+
+func (s *site) addPartition(b schema.Settings, names map[string]int, wrong report) {
 	p := &Partition{Name: b.Label, nodes: newBitmap(len(names))}
 	schema.Fill(p, b.Args)
 	if len(p.Nodes) == 0 {
 		p.nodes.fill(len(s.run.Cluster.Nodes))
 	}
-	for _, text := range p.Nodes {
-		list, err := Hosts(text)
-		if err != nil {
-			return fmt.Errorf("policy: the partition %q: %w", p.Name, err)
+	for _, v := range s.named(p.Nodes, names, wrong) {
+		p.nodes.set(v)
+	}
+	for _, other := range s.partitions {
+		if other.Name == p.Name {
+			wrong("the partition %q is there twice", p.Name)
 		}
-		for _, name := range list {
-			i, ok := names[name]
-			if !ok {
-				return fmt.Errorf("policy: the partition %q has the node %q, which the hardware has not", p.Name, name)
-			}
-			p.nodes.set(i)
+		if other.Default && p.Default {
+			wrong("the partitions %q and %q are both the default", other.Name, p.Name)
 		}
+	}
+	if p.MaxTime > 0 && p.DefaultTime > p.MaxTime {
+		wrong("the partition %q has a default_time above its max_time", p.Name)
 	}
 	s.partitions, s.mostFactor = append(s.partitions, p), max(s.mostFactor, p.Factor)
-	return nil
 }
 
-func (s *site) addNodes(b schema.Settings, names map[string]int) error {
+// named returns the nodes of some names.
+func (s *site) named(texts []string, names map[string]int, wrong report) (nodes []int) {
+	for _, text := range texts {
+		list, err := Hosts(text)
+		if err != nil {
+			wrong("nodes: %w", err)
+		}
+		for _, name := range list {
+			if v, ok := names[name]; ok {
+				nodes = append(nodes, v)
+			} else {
+				wrong("the hardware has no node %q", name)
+				return nodes
+			}
+		}
+	}
+	return nodes
+}
+
+func (s *site) addNodes(b schema.Settings, names map[string]int, wrong report) {
 	var set NodeSet
 	schema.Fill(&set, b.Args)
-	var list []string
-	for _, text := range set.Names {
-		some, err := Hosts(text)
-		if err != nil {
-			return fmt.Errorf("policy: nodes %q: %w", b.Label, err)
+	for _, v := range s.named(set.Names, names, wrong) {
+		if s.features[v] != nil {
+			wrong("the node %q is in two blocks node_set", s.run.Cluster.Nodes[v].Name)
+			return
 		}
-		list = append(list, some...)
-	}
-	for _, name := range list {
-		i, ok := names[name]
-		if !ok {
-			return fmt.Errorf("policy: there is a block for the node %q, which the hardware has not", name)
-		}
-		s.weight[i], s.features[i] = set.Weight, map[string]bool{}
+		s.weight[v], s.features[v] = set.Weight, map[string]bool{}
 		for _, f := range set.Features {
-			s.features[i][f] = true
+			s.features[v][f] = true
 		}
 	}
-	return nil
 }
 
-func (s *site) addAccount(b schema.Settings) {
+func (s *site) addAccount(b schema.Settings, wrong report) {
 	own := Account{Name: b.Label, Shares: 1}
 	schema.Fill(&own, b.Args)
 	a := s.accounts[own.Name]
+	if a != nil && a != s.root {
+		wrong("the account %q is there twice", own.Name)
+	}
 	if a == nil {
 		a = &association{}
 		s.accounts[own.Name] = a
@@ -176,34 +288,17 @@ func (s *site) addAccount(b schema.Settings) {
 }
 
 // join makes the accounts a tree, in the order of their names.
-func (s *site) join() error {
-	var names []string
-	for name := range s.accounts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+func (s *site) join() {
+	for _, name := range slices.Sorted(maps.Keys(s.accounts)) {
 		a := s.accounts[name]
 		if a == s.root {
 			continue
 		}
-		a.parent = s.root
-		if a.Parent != "" {
-			if a.parent = s.accounts[a.Parent]; a.parent == nil {
-				return fmt.Errorf("policy: the account %q has the parent %q, which no block describes", name, a.Parent)
-			}
+		if a.parent = s.accounts[a.Parent]; a.parent == nil {
+			a.parent = s.root
 		}
 		a.parent.children = append(a.parent.children, a)
 	}
-	for _, name := range names {
-		steps := 0
-		for a := s.accounts[name]; a != nil; a = a.parent {
-			if steps++; steps > len(names) {
-				return fmt.Errorf("policy: the account %q is above itself", name)
-			}
-		}
-	}
-	return nil
 }
 
 // of returns what the site knows of a job.
@@ -269,17 +364,23 @@ func (s *site) associationOf(account, user string) *association {
 	if a := s.users[key]; a != nil {
 		return a
 	}
-	parent := s.accounts[account]
-	if parent == nil {
-		parent = s.root
-		if account != "" {
-			parent = &association{Account: Account{Name: account, Shares: 1}, parent: s.root}
-			s.accounts[account] = parent
-			s.root.children = append(s.root.children, parent)
-		}
-	}
+	parent := s.accountOf(account)
 	a := &association{Account: Account{Name: user, Shares: 1}, user: true, parent: parent}
 	parent.children = append(parent.children, a)
 	s.users[key] = a
+	return a
+}
+
+// accountOf returns an account, which is added below the root when nobody has described it.
+func (s *site) accountOf(name string) *association {
+	if name == "" {
+		return s.root
+	}
+	a := s.accounts[name]
+	if a == nil {
+		a = &association{Account: Account{Name: name, Shares: 1}, parent: s.root}
+		s.accounts[name] = a
+		s.root.children = append(s.root.children, a)
+	}
 	return a
 }

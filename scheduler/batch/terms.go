@@ -95,7 +95,7 @@ func init() {
 	policy.RegisterBackfill(policy.BackfillChoice{
 		Choice: policy.Choice{
 			Name: Periodic, Title: "Periodic backfill", Place: 6, Estimates: true, Wants: wants,
-			Settings: schema.Described[terms](source),
+			Settings: schema.Described[terms](source), Fits: fits,
 			Doc: "first those that come first, up to one that cannot start, at each event; then those that delay no " +
 				"reservation, in rounds",
 		},

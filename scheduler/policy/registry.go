@@ -42,6 +42,24 @@ type Choice struct {
 	Wants []Want
 	// Check returns what is wrong with the settings, and with which; it may be nil.
 	Check func(Settings) (arg string, err error)
+	// Fits returns what of the policy's blocks does not fit the cluster, or the jobs, of a run; it may be nil.
+	Fits func(Policy, *scheduler.Run) []Misfit
+}
+
+// Misfit is what is wrong with a block of a policy, or with a job: the other number is -1.
+type Misfit struct {
+	Block, Job int
+	Err        error
+}
+
+// Misfits returns what of the policy does not fit a run.
+func (p Policy) Misfits(r *scheduler.Run) (all []Misfit) {
+	for _, c := range p.answered().Choices() {
+		if c.Fits != nil && len(all) == 0 {
+			all = c.Fits(p, r)
+		}
+	}
+	return all
 }
 
 // Program is a program that a policy asks.

@@ -34,7 +34,7 @@ func (s Shape) Apply(t *Trace) error {
 		*t = t.Keep(func(i int) bool { return i < s.Limit })
 	}
 	if s.Scale != 0 && s.Scale != 1 { // waiting times of other arrivals
-		t.Waits = nil
+		t.Waits, t.Origin = nil, 0
 	}
 	first := scheduler.Never
 	for i := range t.Jobs {
@@ -42,6 +42,9 @@ func (s Shape) Apply(t *Trace) error {
 	}
 	if !s.Shifted {
 		first = 0
+	}
+	if t.Origin != 0 {
+		t.Origin += first - s.Start
 	}
 	per := max(s.ThreadsPerProcessor, 1)
 	for i := range t.Jobs {

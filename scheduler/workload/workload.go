@@ -54,6 +54,8 @@ type Trace struct {
 	// Waits are how long the jobs waited in the log that the trace is; negative where that is not known, nil where it
 	// never is.
 	Waits []time.Duration `json:"-"`
+	// Origin is the instant from which the times of the log count, since the beginning of 1970; 0 if it is not known.
+	Origin time.Duration `json:"-"`
 	// Alternatives are all ways in which a job can run, for each job that has several: the first is its own request,
 	// whose run time is in RunTimes. nil where no job has any.
 	Alternatives [][]Alternative `json:",omitempty"`

@@ -222,8 +222,9 @@ type Policy struct {
 	Estimates string
 	// Sigma is the standard deviation of the log error under noisy, and of the first estimates under online.
 	Sigma float64
-	// At has the source range of each argument that the file sets.
-	At map[string]experiments.Range
+	// At has the source range of each argument that the file sets, BlocksAt that of each of its Blocks.
+	At       map[string]experiments.Range
+	BlocksAt []experiments.Range `json:"-"`
 }
 
 // Corrected reports whether estimates are corrected by what jobs report while they

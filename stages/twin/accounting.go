@@ -73,7 +73,7 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		}
 		a.Waited(e.start - first - e.job.Arrival)
 	}
-	a.Ignored = a.waited
+	a.Ignored, a.Origin = a.waited, first
 	return a.Finish(skipped), nil
 }
 

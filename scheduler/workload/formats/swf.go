@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
@@ -80,15 +81,16 @@ func readSWF(file string, r io.Reader, o Options) (workload.Trace, error) {
 }
 
 func swfHeader(b *workload.Builder, line string) error {
-	name, value, ok := strings.Cut(line, ":")
-	if !ok || strings.TrimSpace(name) != "MaxProcs" {
-		return nil
+	name, value, _ := strings.Cut(line, ":")
+	value = strings.TrimSpace(value)
+	switch n, err := strconv.Atoi(value); strings.TrimSpace(name) {
+	case "UnixStartTime":
+		b.Origin = max(time.Duration(n), 0) * time.Second
+	case "MaxProcs":
+		if b.Processors = n; err != nil {
+			return fmt.Errorf("MaxProcs %q is not a number", value)
+		}
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(value))
-	if err != nil {
-		return fmt.Errorf("MaxProcs %q is not a number", strings.TrimSpace(value))
-	}
-	b.Processors = n
 	return nil
 }
 

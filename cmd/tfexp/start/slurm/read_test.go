@@ -4,11 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/scheduler/workload"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
@@ -119,5 +122,59 @@ func TestWrongInput(t *testing.T) {
 				t.Errorf("the error is %v, want %s", err, test.want)
 			}
 		})
+	}
+}
+
+// The same queue, as scontrol and as squeue print it.
+const (
+	shown = `JobId=7 JobName=a
+   UserId=ada(5) Account=physics QOS=normal JobState=RUNNING Reason=None Dependency=(null)
+   RunTime=00:05:00 TimeLimit=01:00:00 SubmitTime=2026-01-01T10:00:00 EligibleTime=2026-01-01T10:00:00
+   StartTime=2026-01-01T11:00:00 Partition=main NumNodes=2 NumCPUs=12 TRES=cpu=12,node=2,gres/gpu=2
+
+JobId=8 ArrayJobId=8 ArrayTaskId=1-2%4 UserId=bob(6) Account=biology QOS=normal JobState=PENDING Reason=Dependency Dependency=afterok:7(unfulfilled) TimeLimit=1-00:00:00 SubmitTime=2026-01-01T11:01:00 StartTime=Unknown Partition=main,long NumNodes=1-4 NumCPUs=4-4 Features=ib&big
+JobId=9 UserId=bob(6) JobState=PENDING Reason=JobHeldUser SubmitTime=2026-01-01T11:01:00 Partition=main NumCPUs=1
+JobId=6 UserId=bob(6) JobState=COMPLETED NumCPUs=1
+`
+	listed = `JOBID|USER|ACCOUNT|PARTITION|QOS|STATE|REASON|SUBMIT_TIME|START_TIME|TIME|TIME_LIMIT|CPUS|NODES|FEATURES|DEPENDENCY
+7|ada|physics|main|normal|RUNNING|None|2026-01-01T10:00:00|2026-01-01T11:00:00|5:00|1:00:00|12|2|(null)|(null)
+8_1|bob|biology|main,long|normal|PENDING|Dependency|2026-01-01T11:01:00|N/A|0:00|1-00:00:00|4|1-4|ib&big|afterok:7(unfulfilled)
+8_2|bob|biology|main,long|normal|PENDING|Dependency|2026-01-01T11:01:00|N/A|0:00|1-00:00:00|4|1-4|ib&big|afterok:7(unfulfilled)
+9|bob|biology|main|normal|PENDING|JobHeldUser|2026-01-01T11:01:00|N/A|0:00|1:00|1|1|(null)|(null)
+`
+)
+
+func TestReadQueue(t *testing.T) {
+	for name, text := range map[string]string{"scontrol": shown, "squeue": listed} {
+		q, notes, err := ReadQueue(name, strings.NewReader(text))
+		if err != nil || len(q.Jobs) != 3 {
+			t.Fatalf("%s: %d jobs, %v", name, len(q.Jobs), err)
+		}
+		at := func(text string) time.Duration {
+			d, _ := workload.ParseInstant(text, time.Second)
+			return d
+		}
+		if got := strings.Join(notes, "; "); !strings.Contains(got, "not in long") || !strings.Contains(got, "JobHeldUser: these jobs are left out: 1") {
+			t.Errorf("%s: the notes are %s", name, got)
+		}
+		a, b := q.Jobs[0], q.Jobs[2]
+		if q.At != at("2026-01-01T11:05:00") || a.Waits() || a.Start != at("2026-01-01T11:00:00") || a.Threads != 12 ||
+			a.User != "ada" || a.Predicted != time.Hour || a.Submission().MinNodes != 2 {
+			t.Errorf("%s: at %s %+v %+v", name, q.At, a, a.Submission())
+		}
+		if s := b.Submission(); !b.Waits() || b.Name != "8_2" || b.Threads != 4 || s.Partition != "main" || s.Limit != 24*time.Hour ||
+			!slices.Equal(s.After, []string{"7"}) || !slices.Equal(s.Features, []string{"ib", "big"}) {
+			t.Errorf("%s: %+v %+v", name, b, s)
+		}
+	}
+	for text, want := range map[string]string{
+		"hello\n": "queue.txt:1: this is no queue",
+		"JobId=1 JobState=PENDING SubmitTime=2026-01-01T10:00:00 NumCPUs=many\n": `queue.txt:1: the job 1 has "many" CPUs`,
+		"\nJobId=1 JobState=PENDING SubmitTime=soon NumCPUs=1\n":                 `queue.txt:2: "soon" is neither a number nor a date`,
+		"JobId=1 JobState=RUNNING SubmitTime=2026-01-01T10:00:00 NumCPUs=1\n":    "queue.txt:1: the job 1 runs, and has no StartTime",
+	} {
+		if _, _, err := ReadQueue("queue.txt", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %s", err, want)
+		}
 	}
 }

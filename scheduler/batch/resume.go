@@ -1,0 +1,41 @@
+package batch
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Resume lets the priorities of a run continue those of another one, which has heard what happened up to an instant:
+// with its usage, brought up to date when it would have been. The clock of this run is ahead of the other one's.
+func (m *multifactor) Resume(past *Priorities, ahead time.Duration) {
+	if m.wrong != nil {
+		return
+	}
+	m.first, m.last, m.next = past.first+ahead, past.last+ahead, past.next+ahead
+	for name, a := range past.accounts {
+		m.accountOf(name).raw = a.raw
+	}
+	for key, a := range past.users {
+		m.associationOf(key[0], key[1]).raw = a.raw
+	}
+	for i := range m.run.Jobs { // those that wait already are as old as they are
+		if m.run.Jobs[i].Arrival <= m.last {
+			m.priority[i] = 1
+		}
+	}
+	m.rankTree()
+}
+
+// Occupy starts a job that ran already when the run begins: where there is room in its partition, whatever the limits.
+func (p *periodic) Occupy(v scheduler.View, h scheduler.Hands, job int32) (started bool, err error) {
+	if p.wrong != nil {
+		return false, p.wrong
+	}
+	p.View, p.Hands = v, h
+	shares, ok := p.fit(job, v.Machine().Free(), p.of(&p.run.Jobs[job]).partition.nodes)
+	if !ok {
+		return false, nil
+	}
+	return true, p.begin(job, shares, "it runs already")
+}
