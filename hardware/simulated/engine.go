@@ -538,9 +538,7 @@ func (e *Engine) rescale(job int, t *task, rate float64) {
 }
 
 // rescale converts what is left to another rate.
-func (t *task) rescale(rate float64) {
-	t.scaled, t.rate = stretch(t.scaled, t.rate, rate), rate
-}
+func (t *task) rescale(rate float64) { t.scaled, t.rate = stretch(t.scaled, t.rate, rate), rate }
 
 // stale reports whether an end of a group was overtaken by a pause, a resize or a stop.
 func (e *Engine) stale(x end) bool {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -464,10 +465,7 @@ func (p *pool) close() error {
 	p.mu.Lock()
 	all := slices.Clone(p.allocs)
 	p.mu.Unlock()
-	var errs []error
-	for _, a := range all {
-		errs = append(errs, a.release())
-	}
+	errs := schema.Each(all, func(a *allocation) error { return a.release() })
 	p.jobs.Wait()
 	return errors.Join(errs...)
 }

@@ -139,10 +139,7 @@ func (d *Decoder) settings(n *eval.Node, e *eval.Env) ([]schema.Setting, bool) {
 		case float64:
 			text = strconv.FormatFloat(v, 'g', -1, 64)
 		case []int:
-			parts := make([]string, len(v))
-			for i, n := range v {
-				parts[i] = strconv.Itoa(n)
-			}
+			parts := schema.Each(v, strconv.Itoa)
 			text = strings.Join(parts, ",")
 		case nil:
 			if arg.Name != "learning_rate" || !a.Lacks(arg.Name) {

@@ -289,9 +289,5 @@ func (d *Decoder) RecordedSettings(job *eval.Node, e *eval.Env) []string {
 		return nil
 	}
 	_, v, _ := d.rowsOf(n, e)
-	var names []string
-	for _, s := range v.Settings {
-		names = append(names, s.Name)
-	}
-	return names
+	return schema.Each(v.Settings, func(s schema.Setting) string { return s.Name })
 }

@@ -264,10 +264,7 @@ func arrivalText(a workload.Arrivals) string {
 		if n := len(a.Times); n > maxInstants {
 			return fmt.Sprintf("at %d instants from %s to %s", n, slices.Min(a.Times), slices.Max(a.Times))
 		}
-		times := make([]string, len(a.Times))
-		for i, t := range a.Times {
-			times[i] = t.String()
-		}
+		times := schema.Each(a.Times, func(t time.Duration) string { return t.String() })
 		return "at " + strings.Join(times, ", ")
 	case workload.Every:
 		s = "every " + a.Mean.String()

@@ -1,11 +1,13 @@
 package realise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler/cluster"
@@ -87,11 +89,7 @@ func inParts(c *experiment.Cell) bool {
 
 // Nodes returns the node of each part of a job with roles where it is alone on its hardware, in the order of its roles.
 func (p *place) Nodes(j *experiment.Job) []int {
-	var nodes []int
-	for _, part := range partsOn(p.On, j) {
-		nodes = append(nodes, part.Node)
-	}
-	return nodes
+	return schema.Each(partsOn(p.On, j), func(part cluster.Part) int { return part.Node })
 }
 
 // partsOn returns the parts of a job with roles on the nodes on which it starts alone on a hardware; none when it does
@@ -123,9 +121,7 @@ func (x *Experiment) placeLines(p *place, j *experiment.Job) []string {
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	if p.contained() {
 		image := p.Image
-		if image == "" {
-			image = "not found"
-		}
+		image = cmp.Or(image, "not found")
 		k.Addf(label("image"), "%s %s", j.Container.Image, image)
 		if j.Container.Dir != "" {
 			k.Add(label("workdir"), j.Container.Dir)

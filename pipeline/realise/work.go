@@ -1,6 +1,7 @@
 package realise
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -201,9 +202,7 @@ func crewOn(c *experiment.ClusterSpeed, h *experiment.Hardware) *Crew {
 		if h.Terms != nil && h.Terms[i] != nil {
 			region = h.Terms[i].Region
 		}
-		if device == "" {
-			device = n.GPU
-		}
+		device = cmp.Or(device, n.GPU)
 		crew.Devices, crew.Regions = append(crew.Devices, device), append(crew.Regions, region)
 	}
 	for _, r := range c.Regions {

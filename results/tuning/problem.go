@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 )
@@ -34,10 +35,7 @@ func Problem(t *Tuning, candidates [][]string, seed uint64) *tuner.Problem {
 			p.Limits = append(p.Limits, surrogate.Limit{Bound: *c.Max, Scale: scale})
 		}
 	}
-	initial := make([]string, len(t.Settings))
-	for i, s := range t.Settings {
-		initial[i] = s.Initial
-	}
+	initial := schema.Each(t.Settings, func(s TunedSetting) string { return s.Initial })
 	p.Initial, _ = point(t, p.Space, initial)
 	if t.BestSettings != nil {
 		p.Best, _ = Point(t, t.BestSettings)

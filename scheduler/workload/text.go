@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"encoding/csv"
 	"errors"
@@ -292,9 +293,7 @@ func (r *Rows) Read(b []byte) (int, error) {
 
 // ParseTime reads a number of units. A unit of 0 means seconds.
 func ParseTime(text string, unit time.Duration) (time.Duration, error) {
-	if unit == 0 {
-		unit = time.Second
-	}
+	unit = cmp.Or(unit, time.Second)
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		if n > math.MaxInt64/int64(unit) || n < math.MinInt64/int64(unit) {
 			return 0, fmt.Errorf("time %q is out of range", text)
@@ -323,9 +322,7 @@ func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 
 // Units returns the time of x units. A unit of 0 means seconds.
 func Units(x float64, unit time.Duration) (time.Duration, error) {
-	if unit == 0 {
-		unit = time.Second
-	}
+	unit = cmp.Or(unit, time.Second)
 	d := math.Round(x * float64(unit))
 	if math.IsNaN(d) || math.Abs(d) >= math.MaxInt64 {
 		return 0, fmt.Errorf("time %v is out of range", x)

@@ -228,10 +228,7 @@ func (b *block) every(scenario string) (all []SequenceRow, nothing int) {
 
 // factorial analyses the sequences of a scenario: all combinations of actions.
 func factorial(all []SequenceRow) stats.Factorial {
-	var values []float64
-	for _, r := range all {
-		values = append(values, r.Accuracy)
-	}
+	values := schema.Each(all, func(r SequenceRow) float64 { return r.Accuracy })
 	decisions := len(all[0].Actions())
 	actions := int(math.Round(math.Pow(float64(len(all)), 1/float64(decisions))))
 	return stats.NewFactorial(values, actions, decisions)
@@ -282,10 +279,7 @@ func (b *block) regret(controller string) stats.Interval {
 		sums[p.Seed] += math.Max(0, best[p.Scenario]-p.Accuracy)
 		counts[p.Seed]++
 	}
-	var means []float64
-	for _, seed := range seeds {
-		means = append(means, sums[seed]/counts[seed])
-	}
+	means := schema.Each(seeds, func(seed int) float64 { return sums[seed] / counts[seed] })
 	i := stats.MeanInterval(means, adaptationLevel)
 	if stats.Finite(i.Low) {
 		i.Low = math.Max(0, i.Low)

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 	results "github.com/tfexp/tfexp/results/tuning"
@@ -101,10 +102,7 @@ func read(d *record.Experiment, tuning int) (*landscape, error) {
 	if l.best == nil {
 		l.best = l.space.ToGoal(l.at[0])
 	}
-	y := make([]float64, len(modelled))
-	for k, v := range modelled {
-		y[k] = l.scale.Modelled(v)
-	}
+	y := schema.Each(modelled, l.scale.Modelled)
 	var err error
 	l.process, err = surrogate.New(l.at, y, surrogate.Options{Categorical: l.space.Categorical()})
 	return l, err
