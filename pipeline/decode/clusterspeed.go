@@ -122,10 +122,6 @@ type clusterArgs struct {
 	Regions []experiment.GPURate `arg:"regions" type:"rates"`
 }
 
-func clusterBlock() *schema.Block {
-	return schema.Of[clusterArgs](schema.Block{Name: "cluster", Single: true})
-}
-
 // What a law has where neither the file nor a table says more.
 const (
 	defaultExponent  = 0.8

@@ -175,10 +175,6 @@ type elasticArgs struct {
 	Samples int `arg:"samples" min:"1" max:"1099511627776"`
 }
 
-func elasticBlock() *schema.Block {
-	return schema.Of[elasticArgs](schema.Block{Name: "elastic", Single: true})
-}
-
 // packed is an archive that was read, or could not be.
 type packed struct {
 	goodput.Archive

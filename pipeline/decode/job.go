@@ -16,7 +16,15 @@ func jobBlock() *schema.Block {
 	b := schema.Of[experiment.Job](schema.Block{
 		Name: "job", Label: "name, read as `job.<name>`; also the class of its jobs in the results", Unique: true,
 		Blocks: []*schema.Block{
-			builtinBlock(), progressBlock(), runtime, recordedBlock(), alternative, roleBlock(), checkpointBlock(),
+			builtinBlock(),
+			schema.Of[progressArgs](schema.Block{Name: "progress", Single: true}),
+			runtime,
+			schema.Of[recordedArgs](schema.Block{Name: "recorded", Single: true}),
+			alternative,
+			schema.Of[roleArgs](schema.Block{
+				Name: "role", Label: "`worker`, `ps`, `chief`, or another name that the program knows", Unique: true,
+			}),
+			schema.Of[checkpointArgs](schema.Block{Name: "checkpoint", Single: true}),
 		},
 	})
 	schema.Find(b.Args, "threads").Keys = threadKeys()

@@ -65,10 +65,6 @@ type recordedArgs struct {
 	Cost cty.Value `arg:"cost" type:"row"`
 }
 
-func recordedBlock() *schema.Block {
-	return schema.Of[recordedArgs](schema.Block{Name: "recorded", Single: true})
-}
-
 // measured is a table of measurements: the rows that a recorded block selects.
 type measured struct {
 	Input

@@ -107,17 +107,14 @@ func partsOn(h *experiment.Hardware, j *experiment.Job) []cluster.Part {
 }
 
 // settingsLines are the key lines of what an engine's settings are.
-func settingsLines(h *experiment.Hardware) []string {
-	var k store.Key
+func settingsLines(k *store.Key, h *experiment.Hardware) {
 	if h.Kind().Lines != nil {
 		k.AddAll(h.Kind().Lines(h.ForEngine()))
 	}
-	return k.Lines()
 }
 
 // placeLines are the key lines of where a job runs.
-func (x *Experiment) placeLines(p *place, j *experiment.Job) []string {
-	var k store.Key
+func (x *Experiment) placeLines(k *store.Key, p *place, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	if p.contained() {
 		image := p.Image
@@ -134,8 +131,7 @@ func (x *Experiment) placeLines(p *place, j *experiment.Job) []string {
 			k.Addf(label("mount."+m.Target), "%s %s", x.relative(m.Source), mode)
 		}
 	}
-	k.Append(settingsLines(p.On))
-	return k.Lines()
+	settingsLines(k, p.On)
 }
 
 // FindImages finds the images of jobs that run in containers, which are part of keys, in the order of the file; it

@@ -288,11 +288,5 @@ func finals(r realised) []measure.Final {
 	if !some {
 		return nil
 	}
-	out := make([]measure.Final, len(r.Jobs))
-	for i := range out {
-		if out[i] = measure.Unreported; r.Block[i] >= 0 {
-			out[i] = ofBlock[r.Block[i]]
-		}
-	}
-	return out
+	return perJob(&r, ofBlock, measure.Unreported)
 }
