@@ -205,7 +205,7 @@ func (k *crowd) settle(now time.Duration, stale func(end) bool) {
 			}
 			k.dropStale(id, stale)
 			if len(g.ends) > 0 {
-				g.due = later(now, stretch(max(g.ends[0].at-g.clock, 0), g.slow, 1))
+				g.due = scheduler.Plus(now, stretch(max(g.ends[0].at-g.clock, 0), g.slow, 1))
 				k.next.push(end{g.due, id})
 			}
 		}
@@ -259,12 +259,4 @@ func (k *crowd) dropStale(id int32, stale func(end) bool) {
 	for len(g.ends) > 0 && (k.of[g.ends[0].job] != id || stale(g.ends[0])) {
 		g.ends.pop()
 	}
-}
-
-// later adds a time to an instant, up to Never.
-func later(at, d time.Duration) time.Duration {
-	if d > scheduler.Never-at {
-		return scheduler.Never
-	}
-	return at + d
 }

@@ -208,7 +208,7 @@ func (e *Engine) Left() float64 {
 			t = e.look(i)
 		}
 		if c := e.course(i); c != nil {
-			sum += c.Remaining(max(c.Left(later(e.now, t.lead))-t.scaled, 0)).Seconds()
+			sum += c.Remaining(max(c.Left(scheduler.Plus(e.now, t.lead))-t.scaled, 0)).Seconds()
 			continue
 		}
 		_, _, rate := e.workOf(i).Times()
@@ -474,12 +474,12 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	t.phase, t.since = running, e.now
 	e.budgets.begin(job, e.now)
 	if e.crowd == nil {
-		t.end = later(t.since, later(t.lead, e.span(job, t.scaled)))
+		t.end = scheduler.Plus(t.since, scheduler.Plus(t.lead, e.span(job, t.scaled)))
 		e.ends.push(end{t.end, int32(job)})
 	} else {
 		g := e.crowd.enter(job, cores, e.now)
 		t.since = g.clock
-		t.end = later(t.since, later(t.lead, e.span(job, t.scaled)))
+		t.end = scheduler.Plus(t.since, scheduler.Plus(t.lead, e.span(job, t.scaled)))
 		g.ends.push(end{t.end, int32(job)})
 	}
 	e.expectMark(job, t)
@@ -506,7 +506,7 @@ func (e *Engine) halt(job int, t *task) {
 func (e *Engine) advance(job int, t *task) {
 	d := e.now - t.since
 	if e.crowd != nil {
-		d = min(e.crowd.clock(job, e.now)-t.since, later(t.lead, e.span(job, t.scaled))) // the clock is rounded
+		d = min(e.crowd.clock(job, e.now)-t.since, scheduler.Plus(t.lead, e.span(job, t.scaled))) // the clock is rounded
 	}
 	t.since += d
 	lead := min(d, t.lead)
@@ -598,7 +598,7 @@ func (e *Engine) Training(job int) scheduler.Training {
 func (e *Engine) follow(job int, t *task, g scheduler.Grant) {
 	if c := e.course(job); c != nil {
 		c.Hold(g)
-		t.scaled, t.rate = c.Left(later(e.now, t.lead)), 1
+		t.scaled, t.rate = c.Left(scheduler.Plus(e.now, t.lead)), 1
 	}
 }
 
@@ -609,7 +609,7 @@ func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
 		return false
 	}
 	t.lead, t.scaled, t.since = 0, c.Left(at), at
-	t.end = later(at, t.scaled)
+	t.end = scheduler.Plus(at, t.scaled)
 	e.ends.push(end{t.end, int32(job)})
 	return true
 }

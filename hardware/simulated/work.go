@@ -220,7 +220,7 @@ func (b *budgets) begin(job int, now time.Duration) {
 		return
 	}
 	a := &b.of[job]
-	a.since, a.end = now, later(now, a.left)
+	a.since, a.end = now, scheduler.Plus(now, a.left)
 	b.ends.push(end{a.end, int32(job)})
 }
 
@@ -310,7 +310,7 @@ func (e *Engine) expectMark(job int, t *task) {
 
 func (e *Engine) mark(job int, gap time.Duration) {
 	m := &e.marks.jobs[job]
-	m.at = later(e.now, gap)
+	m.at = scheduler.Plus(e.now, gap)
 	e.due.push(end{m.at, int32(job)})
 }
 

@@ -250,7 +250,7 @@ func (w *CellWriter) finishTables() ([]File, error) {
 		files = append(files, file)
 	}
 	if w.durable {
-		err = tell.SyncDir(w.dir)
+		err = folder.SyncDir(w.dir)
 	}
 	return files, err
 }

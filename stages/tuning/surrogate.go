@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -282,15 +283,7 @@ func (l *landscape) plane() (pictures.Figure, bool) {
 		return pictures.Figure{}, false
 	}
 	length := l.process.Hyper().Length
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case length[a] < length[b]:
-			return -1
-		case length[a] > length[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(length[a], length[b]) })
 	m := &tiles{l: l, across: order[0], up: order[1]}
 	m.x, m.xLabels = l.ticks(m.across, 24)
 	m.y, m.yLabels = l.ticks(m.up, 24)
