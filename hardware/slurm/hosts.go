@@ -47,16 +47,12 @@ func expand(pattern string) ([]string, error) {
 		return nil, err
 	}
 	var hosts []string
-	for _, piece := range strings.Split(pattern[open+1:closing], ",") {
-		from, to, isRange := strings.Cut(piece, "-")
-		if !isRange {
-			to = from
-		}
-		lo, err1 := strconv.Atoi(from)
-		hi, err2 := strconv.Atoi(to)
-		if err1 != nil || err2 != nil || hi < lo || hi-lo > 1<<20 {
+	for piece := range strings.SplitSeq(pattern[open+1:closing], ",") {
+		lo, hi, ok := span(piece)
+		if !ok {
 			return nil, fmt.Errorf("not a list of hosts: %q", pattern)
 		}
+		from, _, _ := strings.Cut(piece, "-")
 		for n := lo; n <= hi; n++ {
 			for _, r := range rest {
 				hosts = append(hosts, fmt.Sprintf("%s%0*d%s", pattern[:open], len(from), n, r))
@@ -66,17 +62,23 @@ func expand(pattern string) ([]string, error) {
 	return hosts, nil
 }
 
+// span reads a range of numbers, "3-7", or one number.
+func span(text string) (lo, hi int, ok bool) {
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		to = from
+	}
+	lo, err := strconv.Atoi(from)
+	hi, err2 := strconv.Atoi(to)
+	return lo, hi, err == nil && err2 == nil && hi >= lo && hi-lo <= 1<<20
+}
+
 // Numbers expands a list of numbers as the kernel and Slurm write it: "0-2,5".
 func Numbers(list string) ([]int, error) {
 	var numbers []int
-	for _, piece := range strings.FieldsFunc(strings.TrimSpace(list), func(c rune) bool { return c == ',' }) {
-		from, to, isRange := strings.Cut(piece, "-")
-		if !isRange {
-			to = from
-		}
-		lo, err1 := strconv.Atoi(from)
-		hi, err2 := strconv.Atoi(to)
-		if err1 != nil || err2 != nil || hi < lo || hi-lo > 1<<20 {
+	for piece := range strings.FieldsFuncSeq(strings.TrimSpace(list), func(c rune) bool { return c == ',' }) {
+		lo, hi, ok := span(piece)
+		if !ok {
 			return nil, fmt.Errorf("not a list of numbers: %q", list)
 		}
 		for n := lo; n <= hi; n++ {
