@@ -1,5 +1,7 @@
 package schema
 
+import "math"
+
 // Each returns what of makes of each element of a list; nil of an empty one.
 func Each[T, U any](list []T, of func(T) U) []U {
 	var all []U
@@ -11,3 +13,14 @@ func Each[T, U any](list []T, of func(T) U) []U {
 	}
 	return all
 }
+
+// Or returns what a pointer leads to, or something else where it leads nowhere.
+func Or[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// OrNaN is Or of what is not known otherwise.
+func OrNaN(p *float64) float64 { return Or(p, math.NaN()) }

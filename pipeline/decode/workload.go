@@ -261,9 +261,7 @@ func (d *Decoder) submit(n *eval.Node, e *eval.Env) (experiment.Submit, string, 
 		Count: 1, HasPriority: v.Priority != nil, Deadline: v.Deadline, User: v.User, Budget: v.Budget,
 		Range: eval.RangeOf(n.Header),
 	}
-	if v.Priority != nil {
-		s.Priority = *v.Priority
-	}
+	s.Priority = schema.Or(v.Priority, s.Priority)
 	times, by := v.At, "at"
 	if a.IsSet("at_file") {
 		by = "at_file"

@@ -112,9 +112,7 @@ func (c *Cell) simulatorOptions() simulated.Options {
 	if h.Terms != nil {
 		opts.Cluster = h.Cluster
 	}
-	if h.Overheads != nil {
-		opts.Overheads = *h.Overheads
-	}
+	opts.Overheads = schema.Or(h.Overheads, opts.Overheads)
 	return opts
 }
 
@@ -275,12 +273,8 @@ func finals(r realised) []measure.Final {
 			if n := j.Done(); n <= len(rt.Losses) && n > 0 {
 				loss = rt.Losses[n-1]
 			}
-			if rt.Loss != nil {
-				loss = *rt.Loss
-			}
-			if rt.Accuracy != nil {
-				accuracy = *rt.Accuracy
-			}
+			loss = schema.Or(rt.Loss, loss)
+			accuracy = schema.Or(rt.Accuracy, accuracy)
 			ofBlock[k] = measure.Final{Loss: loss, Accuracy: accuracy}
 			some = some || !math.IsNaN(loss) || !math.IsNaN(accuracy)
 		}

@@ -153,9 +153,7 @@ func Trial(t *Tuning, at []float64, o *record.TrialOutcome) surrogate.Trial {
 	}
 	out.Objective = Modelled(t, v)
 	out.Cost = o.Time
-	if o.Cost != nil {
-		out.Cost = *o.Cost
-	}
+	out.Cost = schema.Or(o.Cost, out.Cost)
 	for _, c := range t.AllConstraints() {
 		limited := o.Outcome(c.Outcome)
 		if math.IsNaN(limited) {
