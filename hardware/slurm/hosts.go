@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Hosts expands a list of hosts as Slurm writes it: "n[1-3,07],login" is n1, n2, n3, n07 and login.
@@ -98,32 +100,8 @@ func ParseTime(text string) (d time.Duration, ok bool) {
 	case "UNLIMITED", "NOT_SET", "INFINITE":
 		return Unlimited, true
 	}
-	days, clock, hasDays := strings.Cut(text, "-")
-	if !hasDays {
-		days, clock = "0", text
-	}
-	n, err := strconv.Atoi(days)
-	if err != nil {
-		return 0, false
-	}
-	d = time.Duration(n) * 24 * time.Hour
-	fields := strings.Split(clock, ":")
-	if len(fields) > 3 {
-		return 0, false
-	}
-	unit := time.Second
-	if hasDays && len(fields) < 3 { // "1-02" and "1-02:03" begin with hours
-		unit = []time.Duration{time.Hour, time.Minute}[len(fields)-1]
-	}
-	for i := len(fields) - 1; i >= 0; i-- {
-		n, err := strconv.Atoi(fields[i])
-		if err != nil {
-			return 0, false
-		}
-		d += time.Duration(n) * unit
-		unit *= 60
-	}
-	return d, true
+	d, err := workload.ParseSpan(text, time.Second)
+	return d, err == nil
 }
 
 // Limit writes a duration as Slurm reads time limits, in whole minutes, rounded up.
