@@ -387,13 +387,13 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		return e.now, nil, errNothing
 	}
 	if some {
-		at = min(at, first.at)
+		at = min(at, first.At)
 	}
 	e.now = max(e.now, at)
 	e.passMarks()
-	for some && first.at <= e.now {
-		e.ends.remove(int(first.job))
-		e.over(int(first.job), first.at)
+	for some && first.At <= e.now {
+		e.ends.remove(int(first.Of))
+		e.over(int(first.Of), first.At)
 		first, some = e.ends.first()
 	}
 	e.endSpent()
@@ -475,12 +475,12 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	e.budgets.begin(job, e.now)
 	if e.crowd == nil {
 		t.end = scheduler.Plus(t.since, scheduler.Plus(t.lead, e.span(job, t.scaled)))
-		e.ends.push(end{t.end, int32(job)})
+		e.ends.push(end{At: t.end, Of: int32(job)})
 	} else {
 		g := e.crowd.enter(job, cores, e.now)
 		t.since = g.clock
 		t.end = scheduler.Plus(t.since, scheduler.Plus(t.lead, e.span(job, t.scaled)))
-		g.ends.push(end{t.end, int32(job)})
+		g.ends.Push(end{At: t.end, Of: int32(job)})
 	}
 	e.expectMark(job, t)
 }
@@ -542,8 +542,8 @@ func (t *task) rescale(rate float64) { t.scaled, t.rate = stretch(t.scaled, t.ra
 
 // stale reports whether an end of a group was overtaken by a pause, a resize or a stop.
 func (e *Engine) stale(x end) bool {
-	t := e.at(int(x.job))
-	return t.phase != running || t.end != x.at
+	t := e.at(int(x.Of))
+	return t.phase != running || t.end != x.At
 }
 
 // Course is work whose speed changes as it goes on, such as epochs with a batch that follows
@@ -610,7 +610,7 @@ func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
 	}
 	t.lead, t.scaled, t.since = 0, c.Left(at), at
 	t.end = scheduler.Plus(at, t.scaled)
-	e.ends.push(end{t.end, int32(job)})
+	e.ends.push(end{At: t.end, Of: int32(job)})
 	return true
 }
 
