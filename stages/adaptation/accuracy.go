@@ -50,8 +50,9 @@ func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 	p.X.Label.Text, p.Y.Label.Text = "final accuracy", "sequences"
 	p.Add(h)
 	title := fmt.Sprintf("Accuracy of all sequences – %s, %s", s.name, scenario)
-	caption := fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers chose (first "+
-		"seed).%s Further right is better.", len(h.values), real) + pictures.SomeOf(mostLines, len(groups), "chosen sequence")
+	caption := fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers chose "+
+		"(first seed).%s Further right is better.", len(h.values), real) +
+		pictures.SomeOf(mostLines, len(groups), "chosen sequence")
 	return s.figure(AdaptationAccuracy, scenario, title, caption, keys, 190, p)
 }
 

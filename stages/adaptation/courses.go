@@ -67,10 +67,10 @@ func (s deepeningStudy) coursesIn(scenario string) pictures.Figure {
 	p.Y.Tick.Marker = above{p.Y.Tick.Marker, c.low}
 	p.X.Label.Text, p.Y.Label.Text = "service time (s)", "accuracy"
 	p.Add(c)
-	caption := "What programs reported at the end of each epoch, a thin line for each sequence of the table, a strong one for " +
-		"the training that a controller decided in (first seed). From the first decision on; what is below the scale is cut " +
-		"off. Below the curves, a row a controller: its decisions at the time when they were taken, with the number of the " +
-		"block that was deepened, the last number for nothing." + more
+	caption := "What programs reported at the end of each epoch, a thin line for each sequence of the table, a strong " +
+		"one for the training that a controller decided in (first seed). From the first decision on; what is below the " +
+		"scale is cut off. Below the curves, a row a controller: its decisions at the time when they were taken, with the " +
+		"number of the block that was deepened, the last number for nothing." + more
 	return s.figure(AdaptationCourses, scenario, title, caption, keys, curvesHeight+laneHeight*lanes+48, p)
 }
 

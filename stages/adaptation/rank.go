@@ -174,7 +174,8 @@ func decisions(s *adaptation.Study, c *adaptation.Controller, t *adaptation.Agen
 		after := before*t.Actions + action
 		rows = append(rows, ChoiceRow{
 			Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed, Decision: d + 1,
-			TimeLeft: (1 - state.Time) * s.Budget, State: layers(state.Layers), Probabilities: probabilities(choice.Probabilities[d]),
+			TimeLeft: (1 - state.Time) * s.Budget, State: layers(state.Layers),
+			Probabilities: probabilities(choice.Probabilities[d]),
 			Action: action, Before: math.NaN(), After: math.NaN(),
 			ExpectedBefore: adaptation.MeanFrom(t, d, before), ExpectedAfter: adaptation.MeanFrom(t, d+1, after),
 			Accuracy: t.Accuracy[choice.Sequence],

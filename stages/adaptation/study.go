@@ -51,7 +51,9 @@ func picture(rank int, name, doc string, draw func(deepeningStudy) ([]pictures.F
 }
 
 // figure is a plot of a study below its title and its keys.
-func (s deepeningStudy) figure(kind, of, title, caption string, keys []canvas.Key, height float64, p *plot.Plot) pictures.Figure {
+func (s deepeningStudy) figure(
+	kind, of, title, caption string, keys []canvas.Key, height float64, p *plot.Plot,
+) pictures.Figure {
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: kind + "-" + s.name + "-" + of, Kind: kind, Title: title, Caption: caption},
 		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + height,
