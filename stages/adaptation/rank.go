@@ -176,7 +176,7 @@ func decisions(s *adaptation.Study, c *adaptation.Controller, t *adaptation.Agen
 			Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed, Decision: d + 1,
 			TimeLeft: (1 - state.Time) * s.Budget, State: layers(state.Layers),
 			Probabilities: probabilities(choice.Probabilities[d]),
-			Action: action, Before: math.NaN(), After: math.NaN(),
+			Action:        action, Before: math.NaN(), After: math.NaN(),
 			ExpectedBefore: adaptation.MeanFrom(t, d, before), ExpectedAfter: adaptation.MeanFrom(t, d+1, after),
 			Accuracy: t.Accuracy[choice.Sequence],
 		})
