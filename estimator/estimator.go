@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Resource is what a job runs on, as far as its speed depends on it. A field
@@ -288,10 +290,7 @@ const largeSpread = 0.25
 // Learning in a Random World", 2005): of n absolute errors the ⌈(n+1)·level⌉th. Where
 // there are too few for the level, the largest is stretched in proportion.
 func (p Prediction) conformal(residuals []float64, level float64) Prediction {
-	sizes := make([]float64, len(residuals))
-	for i, r := range residuals {
-		sizes[i] = math.Abs(r)
-	}
+	sizes := schema.Each(residuals, math.Abs)
 	slices.Sort(sizes)
 	n := len(sizes)
 	rank := int(math.Ceil(float64(n+1)*level - 1e-9))
@@ -332,13 +331,7 @@ func same[T comparable](a, b T) bool {
 var models = []Model{Linear{}, Fraction{}, Scaling{}, Pooled{}, History{}, Auto{}}
 
 // Names lists the models.
-func Names() []string {
-	var names []string
-	for _, m := range models {
-		names = append(names, m.Name())
-	}
-	return names
-}
+func Names() []string { return schema.Each(models, func(m Model) string { return m.Name() }) }
 
 // ByName returns the model that the language calls name.
 func ByName(name string) (Model, error) {

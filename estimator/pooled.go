@@ -3,6 +3,8 @@ package estimator
 import (
 	"fmt"
 	"math"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Pooled predicts the pace of a run from its own marks and from those of like
@@ -107,10 +109,7 @@ func pool(runs [][]Mark, tick float64) Estimate {
 		e.SlopeSE = math.Min(g.noise(runs[0]), seconds) / math.Sqrt(6) / length
 		return e
 	}
-	likely := make([][][]float64, len(runs))
-	for i, marks := range runs {
-		likely[i] = g.likely(marks)
-	}
+	likely := schema.Each(runs, g.likely)
 	var lag float64
 	e.Slope, e.SlopeSE, lag = g.center(g.posterior(likely))
 	if g.tick > 0 {

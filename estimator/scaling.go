@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Scaling predicts the pace on one resource from samples on others: by threads,
@@ -57,10 +59,7 @@ func (Scaling) Fit(p Problem) (Estimate, error) {
 	e.CurveSE = math.Sqrt((priorDF*square(priorLawSD) + n*square(loo)) / (priorDF + n))
 	e.Curve = fit.curve(asked)
 	log, variance := fit.log(asked), square(e.CurveSE)
-	var intercepts []float64
-	for _, q := range points {
-		intercepts = append(intercepts, q.intercept)
-	}
+	intercepts := schema.Each(points, func(q point) float64 { return q.intercept })
 	e.Intercept = Median(intercepts)
 	_, isd := meanSD(intercepts)
 	e.InterceptSE = isd / math.Sqrt(n)
@@ -189,10 +188,7 @@ func (l law) fit(points []point) fitted {
 			f.interSerial = part(v)
 		}
 		f.beta = next(l.batch)
-		r := make([]float64, len(points))
-		for k, q := range points {
-			r[k] = q.log - f.log(q.at)
-		}
+		r := schema.Each(points, func(q point) float64 { return q.log - f.log(q.at) })
 		f.one = stat.Mean(r, nil)
 		return f
 	}

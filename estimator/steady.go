@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // A time is out of line beyond so many robust standard deviations from the
@@ -84,10 +86,7 @@ func steady(runs [][]float64) (kept [][]float64, warning string) {
 // are normal).
 func outOfLine(v []float64, deviations float64) float64 {
 	m := Median(v)
-	d := make([]float64, len(v))
-	for i, x := range v {
-		d[i] = math.Abs(x - m)
-	}
+	d := schema.Each(v, func(x float64) float64 { return math.Abs(x - m) })
 	return m + deviations*math.Max(1.4826*Median(d), leastSpread*m)
 }
 

@@ -38,9 +38,7 @@ func newLoadSampler(source func() (used, own float64)) *LoadSampler {
 // called when the jobs of the measured stretch have ended: the usage of a job
 // that lives counts as another process's. Below a few hundred milliseconds
 // the system's accounting, in ticks of 10 ms, is too coarse.
-func (s *LoadSampler) Others() float64 {
-	return s.others(time.Since(s.began))
-}
+func (s *LoadSampler) Others() float64 { return s.others(time.Since(s.began)) }
 
 func (s *LoadSampler) others(elapsed time.Duration) float64 {
 	used, own := s.source()

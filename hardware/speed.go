@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Speed is how fast the machine was at a moment: a fixed piece of work took Seconds on each of so many cores, all
@@ -85,10 +87,7 @@ func speedOf(times [][]float64) Speed {
 	variance := 0.0
 	for _, t := range times {
 		m := medianOf(t)
-		off := make([]float64, len(t))
-		for i, x := range t {
-			off[i] = math.Abs(x - m)
-		}
+		off := schema.Each(t, func(x float64) float64 { return math.Abs(x - m) })
 		s.Seconds += m / float64(len(times))
 		e := 1.2533 * medianOf(off) / 0.6745 / math.Sqrt(float64(len(t))) / float64(len(times))
 		variance += e * e

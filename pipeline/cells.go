@@ -377,9 +377,7 @@ func (p *Plan) WriteCell(i int, path string) error {
 }
 
 // PrepareCell empties the folder of a cell, but for the description of its key.
-func PrepareCell(dir, description string) error {
-	return prepare(dir, filepath.Base(dir), description)
-}
+func PrepareCell(dir, description string) error { return prepare(dir, filepath.Base(dir), description) }
 
 // CompleteCell reports whether the folder of a cell is complete, under the key with a description.
 func CompleteCell(dir, description string) bool {

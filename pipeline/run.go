@@ -187,10 +187,7 @@ func (r *run) open(ctx context.Context) error {
 
 // forget removes what is kept of the plan's cells and pieces.
 func (r *run) forget() error {
-	var hashes []string
-	for _, k := range r.keys {
-		hashes = append(hashes, k.Hash())
-	}
+	hashes := schema.Each(r.keys, func(k *store.Key) string { return k.Hash() })
 	dirs := []string{record.CellsDir}
 	for _, w := range r.Plan.Pieces {
 		hashes = append(hashes, w.hash)

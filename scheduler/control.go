@@ -84,16 +84,7 @@ type JobAllotment struct{ Threads, GPUs int }
 type Setting = schema.Setting
 
 // SettingsText lists settings: "batch=32 ps=1".
-func SettingsText(settings []Setting) string {
-	var b strings.Builder
-	for i, s := range settings {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(s.Name + "=" + s.Value)
-	}
-	return b.String()
-}
+func SettingsText(settings []Setting) string { return schema.SettingsText(settings, " ") }
 
 // With returns settings with some changed; those that are new come last.
 func With(settings, changes []Setting) []Setting {

@@ -367,9 +367,7 @@ func (l *loop) takeOff(j int32) {
 }
 
 // close makes a job final.
-func (l *loop) close(j int32, kind EventKind, reason string) {
-	l.end(j, kind, reason, nil)
-}
+func (l *loop) close(j int32, kind EventKind, reason string) { l.end(j, kind, reason, nil) }
 
 // end makes a job final by an event of a kind, at the end of an attempt if it is not nil.
 func (l *loop) end(j int32, kind EventKind, reason string, attempt *Attempt) {

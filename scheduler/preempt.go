@@ -85,9 +85,7 @@ func (l *loop) withdrawVictim(j int32) {
 }
 
 // addHeld adds what a running job would give back if it were paused.
-func (l *loop) addHeld(rooms []Room, j int32) {
-	l.machine.AddHeld(rooms, l.life(j).grant)
-}
+func (l *loop) addHeld(rooms []Room, j int32) { l.machine.AddHeld(rooms, l.life(j).grant) }
 
 // addAll adds what a running job would give back if it ended.
 func (l *loop) addAll(rooms []Room, j int32) {

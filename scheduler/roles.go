@@ -18,9 +18,7 @@ func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
 }
 
 // on is the parts on a node.
-func on(v int32) func(p *Part) bool {
-	return func(p *Part) bool { return p.Node == int(v) }
-}
+func on(v int32) func(p *Part) bool { return func(p *Part) bool { return p.Node == int(v) } }
 
 // shrink lets a job go on without its parts on a node that is lost, until there is room
 // for them again.

@@ -44,7 +44,7 @@ func (a *app) trainCommand() *cobra.Command {
 		DisableFlagParsing: true,
 		ValidArgs:          builtin.Names(),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return Silently(builtin.MainSince(builtin.Began(), args, a.Out, a.Err))
+			return Silently(builtin.Main(builtin.Began(), args, a.Out, a.Err))
 		},
 	}
 }

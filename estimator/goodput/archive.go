@@ -2,15 +2,13 @@ package goodput
 
 import (
 	"archive/tar"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
-	"time"
+	"testing/fstest"
 )
 
 // Bounds of what is unpacked.
@@ -61,7 +59,7 @@ func (a Archive) Programs() []string {
 
 // Program returns the folder with the measurements of a program, wherever in the archive it
 // is; nil for none.
-func (a Archive) Program(name string) Archive {
+func (a Archive) Program(name string) fstest.MapFS {
 	var folders []string
 	for file := range a {
 		if path.Base(file) == PlacementsFile && path.Base(path.Dir(file)) == name {
@@ -71,49 +69,11 @@ func (a Archive) Program(name string) Archive {
 	if len(folders) == 0 {
 		return nil
 	}
-	folder, out := slices.Min(folders), Archive{}
+	folder, out := slices.Min(folders), fstest.MapFS{}
 	for file, text := range a {
 		if rest, ok := strings.CutPrefix(file, folder); ok && !strings.Contains(rest, "/") {
-			out[rest] = text
+			out[rest] = &fstest.MapFile{Data: text}
 		}
 	}
 	return out
 }
-
-// Open implements fs.FS.
-func (a Archive) Open(name string) (fs.File, error) {
-	text, ok := a[name]
-	if !ok {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return &unpacked{bytes.NewReader(text), path.Base(name)}, nil
-}
-
-// Glob implements fs.GlobFS.
-func (a Archive) Glob(pattern string) (names []string, err error) {
-	for name := range a {
-		ok, err := path.Match(pattern, name)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
-// unpacked is a file of an archive, and what is known of it.
-type unpacked struct {
-	*bytes.Reader
-	name string
-}
-
-func (f *unpacked) Close() error               { return nil }
-func (f *unpacked) Stat() (fs.FileInfo, error) { return f, nil }
-func (f *unpacked) Name() string               { return f.name }
-func (f *unpacked) Mode() fs.FileMode          { return 0o444 }
-func (f *unpacked) ModTime() time.Time         { return time.Time{} }
-func (f *unpacked) IsDir() bool                { return false }
-func (f *unpacked) Sys() any                   { return nil }

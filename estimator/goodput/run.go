@@ -1,6 +1,7 @@
 package goodput
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -190,9 +191,7 @@ func (r *MeasuredRun) StepTime(placement []int) float64 {
 	}
 	l := r.Program.Limits
 	batch := r.Batch
-	if batch == 0 {
-		batch = l.First
-	}
+	batch = cmp.Or(batch, l.First)
 	c := FixedProgram(batch, len(placement), gpus, &l)
 	if gpus == 1 && c.Accumulation == 0 {
 		c.Accumulation = 1
@@ -233,8 +232,6 @@ func (r *MeasuredRun) Steps() float64 {
 		return 1
 	}
 	batch := r.Batch
-	if batch == 0 {
-		batch = r.Program.Limits.First
-	}
+	batch = cmp.Or(batch, r.Program.Limits.First)
 	return math.Max(r.Program.Iterations(batch, last)-r.Program.Iterations(batch, r.epoch), 1)
 }

@@ -6,6 +6,7 @@
 package surrogate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -81,9 +82,7 @@ func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 		}
 	}
 	p := &Process{x: x, shape: shape{kernel: o.Kernel, categorical: o.Categorical}}
-	if p.kernel == "" {
-		p.kernel = Matern52
-	}
+	p.kernel = cmp.Or(p.kernel, Matern52)
 	if p.categorical == nil {
 		p.categorical = make([]bool, len(x[0]))
 	}

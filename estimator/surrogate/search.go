@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/samplemv"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Scale says how an outcome is modelled.
@@ -346,11 +348,7 @@ func (s *Search) best(trials []Trial) [][]float64 {
 		}
 	}
 	slices.SortStableFunc(done, func(a, b Trial) int { return cmp.Compare(a.Objective, b.Objective) })
-	var points [][]float64
-	for _, t := range done[:min(3, len(done))] {
-		points = append(points, t.At)
-	}
-	return points
+	return schema.Each(done[:min(3, len(done))], func(t Trial) []float64 { return t.At })
 }
 
 // feasible reports whether a trial that is done counts, and keeps all limits.

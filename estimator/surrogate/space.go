@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Dimension is one setting of a search space: a range of numbers, or a list of
@@ -178,11 +180,7 @@ func (d Dimension) at(i int) float64 {
 
 // Categorical marks the dimensions without an order.
 func (s Space) Categorical() []bool {
-	marks := make([]bool, len(s))
-	for i, d := range s {
-		marks[i] = d.Categories > 0
-	}
-	return marks
+	return schema.Each(s, func(d Dimension) bool { return d.Categories > 0 })
 }
 
 // Settings returns how many of the dimensions are settings, and no context.
@@ -248,11 +246,7 @@ func (d Dimension) Cheapest() float64 {
 
 // Draw returns a point at random: each value of a list is as likely as the others.
 func (s Space) Draw(r *rand.Rand) []float64 {
-	p := make([]float64, len(s))
-	for i, d := range s {
-		p[i] = d.cell(r.Float64())
-	}
-	return p
+	return schema.Each(s, func(d Dimension) float64 { return d.cell(r.Float64()) })
 }
 
 // LatinHypercube returns n points of which each setting takes n different parts of

@@ -51,9 +51,5 @@ var functions = map[string]function.Function{
 
 // functionNames are for suggestions, in the order of the reference.
 var functionNames = func() []string {
-	names := make([]string, len(schema.Functions))
-	for i, f := range schema.Functions {
-		names[i] = f.Name
-	}
-	return names
+	return schema.Each(schema.Functions, func(f schema.Func) string { return f.Name })
 }()

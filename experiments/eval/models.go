@@ -41,10 +41,7 @@ func (m *Model) Option(name, otherwise string) string {
 
 // String writes the model as a file has it.
 func (m Model) String() string {
-	var parts []string
-	for _, n := range m.Numbers {
-		parts = append(parts, fmt.Sprintf("%g", n))
-	}
+	parts := schema.Each(m.Numbers, func(n float64) string { return fmt.Sprintf("%g", n) })
 	for _, d := range m.Spans {
 		parts = append(parts, schema.FormatDuration(d))
 	}

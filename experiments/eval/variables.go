@@ -153,10 +153,7 @@ type given struct {
 
 // variables evaluates all variables, in the order of the file.
 func (r *Reporter) variables(root *Node, from Outside) (map[string]cty.Value, []schema.Setting) {
-	var names []string
-	for _, n := range root.All("variable") {
-		names = append(names, n.Label)
-	}
+	names := schema.Each(root.All("variable"), func(n *Node) string { return n.Label })
 	outside := r.givenValues(names, from)
 
 	values := map[string]cty.Value{}

@@ -131,11 +131,7 @@ func Of[T any](b Block) *Block {
 
 // Args are the arguments that fill a struct.
 func Args[T any]() []Arg {
-	var args []Arg
-	for _, f := range Fields(reflect.TypeFor[T]()) {
-		args = append(args, f.Arg)
-	}
-	return args
+	return Each(Fields(reflect.TypeFor[T]()), func(f Field) Arg { return f.Arg })
 }
 
 // Described are the arguments that fill a struct, in whose Go file are its comments.

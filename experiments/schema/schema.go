@@ -179,22 +179,10 @@ func (b *Block) ArgsFor(label string) []Arg {
 }
 
 // Names returns the names of arguments, in the order of the table.
-func Names(args []Arg) []string {
-	names := make([]string, len(args))
-	for i, a := range args {
-		names[i] = a.Name
-	}
-	return names
-}
+func Names(args []Arg) []string { return Each(args, func(a Arg) string { return a.Name }) }
 
 // BlockNames returns the names of the nested blocks, in the order of the table.
-func (b *Block) BlockNames() []string {
-	names := make([]string, len(b.Blocks))
-	for i, n := range b.Blocks {
-		names[i] = n.Name
-	}
-	return names
-}
+func (b *Block) BlockNames() []string { return Each(b.Blocks, func(n *Block) string { return n.Name }) }
 
 // Find returns the argument of that name, or nil.
 func Find(args []Arg, name string) *Arg {

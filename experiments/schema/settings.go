@@ -3,12 +3,18 @@ package schema
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Setting is a name with a value in its canonical text form.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// SettingsText lists settings with a text between them: "batch=32 ps=1".
+func SettingsText(settings []Setting, between string) string {
+	return strings.Join(Each(settings, func(s Setting) string { return s.Name + "=" + s.Value }), between)
 }
 
 // Settings are the values of a block: those that the file gives, and the defaults.

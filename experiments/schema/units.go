@@ -54,9 +54,7 @@ func ParseDuration(text string) (time.Duration, error) {
 }
 
 // ParseSize reads a size in bytes with its unit: "4GiB", "512MB", "1.5TiB".
-func ParseSize(text string) (int64, error) {
-	return parseQuantity(text, sizeUnits, "GiB", false)
-}
+func ParseSize(text string) (int64, error) { return parseQuantity(text, sizeUnits, "GiB", false) }
 
 // longest is how many digits a number may have: quotients of the language have some 150.
 const longest = 400

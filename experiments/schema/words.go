@@ -34,10 +34,7 @@ func OneOf(names []string) string { return listed(names, "or") }
 func AllOf(names []string) string { return listed(names, "and") }
 
 func listed(names []string, last string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = fmt.Sprintf("%q", n)
-	}
+	quoted := Each(names, func(n string) string { return fmt.Sprintf("%q", n) })
 	if len(quoted) < 2 {
 		return strings.Join(quoted, "")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -240,10 +241,7 @@ func (e *Engine) limit(res *container.Resources, cpus []int) {
 
 // cpuset writes CPU numbers as the kernel does: "0,2".
 func cpuset(cpus []int) string {
-	text := make([]string, len(cpus))
-	for i, c := range cpus {
-		text[i] = strconv.Itoa(c)
-	}
+	text := schema.Each(cpus, strconv.Itoa)
 	return strings.Join(text, ",")
 }
 

@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Device is one GPU, or one part of a GPU that is divided (MIG).
@@ -96,11 +98,7 @@ func (d Device) is(entry string) bool {
 
 // IDs returns the names of devices for programs: see Device.ID.
 func IDs(devices []Device) []string {
-	ids := make([]string, len(devices))
-	for i, d := range devices {
-		ids[i] = d.ID
-	}
-	return ids
+	return schema.Each(devices, func(d Device) string { return d.ID })
 }
 
 // Models sums devices up in a phrase: "2 × NVIDIA A100-SXM4-40GB".

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -101,15 +102,9 @@ func (a *ProgressAttempt) tell(p contract.Progress, at, read time.Duration) {
 		b.listen(a.job, at, p)
 	}
 	if a.followed() {
-		value := func(v *float64) float64 {
-			if v == nil {
-				return math.NaN()
-			}
-			return *v
-		}
 		b.add(scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Progress: &scheduler.ReportedProgress{
-			Epoch: p.Epoch, Step: p.Step, Loss: value(p.Loss), Accuracy: value(p.Accuracy), Seconds: value(p.Seconds),
-			Took: a.took, Refused: a.refused,
+			Epoch: p.Epoch, Step: p.Step, Loss: schema.OrNaN(p.Loss), Accuracy: schema.OrNaN(p.Accuracy),
+			Seconds: schema.OrNaN(p.Seconds), Took: a.took, Refused: a.refused,
 		}}, true)
 		a.took, a.refused = nil, nil
 	}
@@ -123,10 +118,7 @@ func (a *ProgressAttempt) tell(p contract.Progress, at, read time.Duration) {
 	a.done = finished
 	n := scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Units: a.done}
 	if p.Loss != nil {
-		n.Losses = []scheduler.Loss{{Units: a.done, Loss: *p.Loss}}
-		if p.Rate != nil {
-			n.Losses[0].Rate = *p.Rate
-		}
+		n.Losses = []scheduler.Loss{{Units: a.done, Loss: *p.Loss, Rate: schema.Or(p.Rate, 0)}}
 	}
 	b.add(n, a.done >= a.next)
 	if a.done >= a.next {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -242,10 +243,7 @@ func (f *Fleet) Take(now time.Duration, news []scheduler.Notice) []scheduler.Not
 // Between returns the mean time between losses of a job that holds these nodes: one over
 // the sum of their rates, Forever when none of them is ever lost.
 func (f *Fleet) Between(nodes []int) time.Duration {
-	terms := make([]*Terms, len(nodes))
-	for i, v := range nodes {
-		terms[i] = f.nodes[v].terms
-	}
+	terms := schema.Each(nodes, func(v int) *Terms { return f.nodes[v].terms })
 	return Between(terms)
 }
 
@@ -283,8 +281,6 @@ func (t *Terms) MeanLife() time.Duration {
 		}
 	}
 	most := t.MaxLife
-	if most == 0 {
-		most = longest
-	}
+	most = cmp.Or(most, longest)
 	return Mean(t.Life, most)
 }

@@ -24,6 +24,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -266,10 +267,7 @@ func (g *guardian) tell(line string) error {
 func (g *guardian) fork(f fork, standard []uintptr, group int) (pid int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var files []int
-	for _, fd := range standard {
-		files = append(files, int(fd))
-	}
+	files := schema.Each(standard, func(fd uintptr) int { return int(fd) })
 	if group >= 0 {
 		files = append(files, group)
 	}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -106,10 +107,7 @@ func (h hands) Kill(programs []*program) { signalAll(programs, syscall.SIGKILL) 
 
 // signalAll sends sig to programs.
 func signalAll(programs []*program, sig syscall.Signal) error {
-	var errs []error
-	for _, p := range programs {
-		errs = append(errs, p.reach(func() error { return p.signal(sig) }))
-	}
+	errs := schema.Each(programs, func(p *program) error { return p.reach(func() error { return p.signal(sig) }) })
 	return errors.Join(errs...)
 }
 

@@ -61,9 +61,7 @@ func (p *program) members(all bool) []int {
 }
 
 // owns reports whether an orphan was once part of the program.
-func (p *program) owns(o proc) bool {
-	return o.session == p.id.pid || hasMark(o.pid, p.mark)
-}
+func (p *program) owns(o proc) bool { return o.session == p.id.pid || hasMark(o.pid, p.mark) }
 
 // signal sends sig to every process of the program, those that fork meanwhile
 // included. The program must not be gone.

@@ -62,7 +62,7 @@ func (s *saving) begin(c *Checkpoint, t *task, whole, between time.Duration) {
 
 // span returns how long so much work takes, with its checkpoints.
 func (s *saving) span(work, cost time.Duration) time.Duration {
-	d := later(s.writing, work)
+	d := scheduler.Plus(s.writing, work)
 	if work > s.left {
 		n := 1 + (work-s.left-1)/s.every
 		if n > 0 && cost > (scheduler.Never-d)/n {
@@ -82,7 +82,7 @@ func (s *saving) pass(d, cost time.Duration, t *task) {
 	}
 	d -= s.left
 	s.work(s.left, t)
-	if cycles := d / later(s.every, cost); cycles > 0 {
+	if cycles := d / scheduler.Plus(s.every, cost); cycles > 0 {
 		s.spent += cycles * cost
 		t.scaled -= cycles * s.every
 		s.kept = t.scaled + s.every

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // Contention is how jobs on one node slow each other down.
@@ -33,7 +34,7 @@ type crowd struct {
 	of       []int32           // the group of each job
 	changed  []int32           // nodes whose holdings have changed since the last settle
 	isNew    []bool            // whether a node is in changed
-	next     ends              // the next end in each group; stale where group.due differs
+	next     queue.Timers      // the next end in each group; stale where group.due differs
 	live     int               // groups that have jobs
 }
 
@@ -45,7 +46,7 @@ type group struct {
 	slow   float64
 	at     time.Duration // when clock was true
 	clock  time.Duration // work done by a job that has been here from the beginning, alone on its cores
-	ends   ends          // by the clock
+	ends   queue.Timers  // by the clock
 	due    time.Duration // when the next of them ends unless something changes
 }
 
@@ -205,17 +206,17 @@ func (k *crowd) settle(now time.Duration, stale func(end) bool) {
 			}
 			k.dropStale(id, stale)
 			if len(g.ends) > 0 {
-				g.due = later(now, stretch(max(g.ends[0].at-g.clock, 0), g.slow, 1))
-				k.next.push(end{g.due, id})
+				g.due = scheduler.Plus(now, stretch(max(g.ends[0].At-g.clock, 0), g.slow, 1))
+				k.next.Push(end{At: g.due, Of: id})
 			}
 		}
 	}
 	k.changed = k.changed[:0]
 	if len(k.next) > 64+8*k.live { // most are overtaken
-		kept := make(ends, 0, 2*k.live)
+		kept := make(queue.Timers, 0, 2*k.live)
 		for _, x := range k.next {
-			if k.groups[x.job].due == x.at {
-				kept.push(x)
+			if k.groups[x.Of].due == x.At {
+				kept.Push(x)
 			}
 		}
 		k.next = kept
@@ -224,30 +225,30 @@ func (k *crowd) settle(now time.Duration, stale func(end) bool) {
 
 // soonest returns when the next job ends; Never when none runs.
 func (k *crowd) soonest() time.Duration {
-	for len(k.next) > 0 && k.groups[k.next[0].job].due != k.next[0].at {
-		k.next.pop()
+	for len(k.next) > 0 && k.groups[k.next[0].Of].due != k.next[0].At {
+		k.next.Pop()
 	}
 	if len(k.next) == 0 {
 		return scheduler.Never
 	}
-	return k.next[0].at
+	return k.next[0].At
 }
 
 // finish calls over with each job that ends now.
 func (k *crowd) finish(now time.Duration, stale func(end) bool, over func(job int)) {
 	for k.soonest() <= now && len(k.next) > 0 {
-		id := k.next.pop().job
+		id := k.next.Pop().Of
 		g := &k.groups[id]
 		g.due = scheduler.Never
 		g.advance(now)
 		k.dropStale(id, stale)
 		if len(g.ends) > 0 {
-			g.clock = max(g.clock, g.ends[0].at) // they differ by rounding at most
+			g.clock = max(g.clock, g.ends[0].At) // they differ by rounding at most
 		}
-		for len(g.ends) > 0 && g.ends[0].at <= g.clock {
-			x := g.ends.pop()
-			over(int(x.job))
-			k.leave(int(x.job), now)
+		for len(g.ends) > 0 && g.ends[0].At <= g.clock {
+			x := g.ends.Pop()
+			over(int(x.Of))
+			k.leave(int(x.Of), now)
 			k.dropStale(id, stale)
 		}
 	}
@@ -256,15 +257,7 @@ func (k *crowd) finish(now time.Duration, stale func(end) bool, over func(job in
 // dropStale removes the ends that come first in a group but were overtaken.
 func (k *crowd) dropStale(id int32, stale func(end) bool) {
 	g := &k.groups[id]
-	for len(g.ends) > 0 && (k.of[g.ends[0].job] != id || stale(g.ends[0])) {
-		g.ends.pop()
+	for len(g.ends) > 0 && (k.of[g.ends[0].Of] != id || stale(g.ends[0])) {
+		g.ends.Pop()
 	}
-}
-
-// later adds a time to an instant, up to Never.
-func later(at, d time.Duration) time.Duration {
-	if d > scheduler.Never-at {
-		return scheduler.Never
-	}
-	return at + d
 }

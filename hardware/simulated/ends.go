@@ -1,50 +1,9 @@
 package simulated
 
-import "time"
+import "github.com/tfexp/tfexp/scheduler/queue"
 
 // end is an instant at which a job ends unless its speed changes before.
-type end struct {
-	at  time.Duration
-	job int32
-}
-
-func (a end) before(b end) bool { return a.at < b.at }
-
-// ends is a binary heap, earliest first. What ends at one instant is put into order by Engine.sorted.
-type ends []end
-
-func (h *ends) push(x end) {
-	s := append(*h, x)
-	*h = s
-	i := len(s) - 1
-	for i > 0 && x.before(s[(i-1)/2]) {
-		s[i] = s[(i-1)/2]
-		i = (i - 1) / 2
-	}
-	s[i] = x
-}
-
-func (h *ends) pop() end {
-	s := *h
-	first, last := s[0], s[len(s)-1]
-	s = s[:len(s)-1]
-	*h = s
-	i := 0
-	for child := 1; child < len(s); child = 2*i + 1 {
-		if child+1 < len(s) && s[child+1].before(s[child]) {
-			child++
-		}
-		if !s[child].before(last) {
-			break
-		}
-		s[i] = s[child]
-		i = child
-	}
-	if len(s) > 0 {
-		s[i] = last
-	}
-	return first
-}
+type end = queue.Timer
 
 // endings are the ends of the running jobs. Those that were added of late are put in order when the first is asked for;
 // where many jobs are paused and as many others go on between two questions, that takes constant time for each.
@@ -63,14 +22,14 @@ func newEndings(jobs int) endings { return endings{place: make([]int32, jobs)} }
 // set puts an end at an index.
 func (h *endings) set(i int, x end) {
 	h.ends[i] = x
-	if x.job != nobody {
-		h.place[x.job] = int32(i)
+	if x.Of != nobody {
+		h.place[x.Of] = int32(i)
 	}
 }
 
 // push adds the end of a job that has none.
 func (h *endings) push(x end) {
-	h.place[x.job] = int32(len(h.ends))
+	h.place[x.Of] = int32(len(h.ends))
 	h.ends = append(h.ends, x)
 }
 
@@ -78,7 +37,7 @@ func (h *endings) push(x end) {
 func (h *endings) remove(job int) {
 	i, last := int(h.place[job]), len(h.ends)-1
 	if i < h.heap {
-		h.ends[i].job = nobody
+		h.ends[i].Of = nobody
 		h.gone++
 		return
 	}
@@ -94,7 +53,7 @@ func (h *endings) first() (first end, some bool) {
 	for ; h.heap < len(h.ends); h.heap++ {
 		h.rise(h.heap)
 	}
-	for h.heap > 0 && h.ends[0].job == nobody {
+	for h.heap > 0 && h.ends[0].Of == nobody {
 		h.gone--
 		h.heap--
 		h.set(0, h.ends[h.heap])
@@ -111,8 +70,8 @@ func (h *endings) first() (first end, some bool) {
 func (h *endings) rebuild() {
 	kept := h.ends[:0]
 	for _, x := range h.ends {
-		if x.job != nobody {
-			h.place[x.job] = int32(len(kept))
+		if x.Of != nobody {
+			h.place[x.Of] = int32(len(kept))
 			kept = append(kept, x)
 		}
 	}
@@ -125,7 +84,7 @@ func (h *endings) rebuild() {
 // rise puts the end at an index before those above it that are later.
 func (h *endings) rise(i int) {
 	x := h.ends[i]
-	for i > 0 && x.before(h.ends[(i-1)/2]) {
+	for i > 0 && x.At < h.ends[(i-1)/2].At {
 		h.set(i, h.ends[(i-1)/2])
 		i = (i - 1) / 2
 	}
@@ -140,10 +99,10 @@ func (h *endings) sink(i int) {
 	}
 	x := s[i]
 	for child := 2*i + 1; child < len(s); child = 2*i + 1 {
-		if child+1 < len(s) && s[child+1].before(s[child]) {
+		if child+1 < len(s) && s[child+1].At < s[child].At {
 			child++
 		}
-		if !s[child].before(x) {
+		if s[child].At >= x.At {
 			break
 		}
 		h.set(i, s[child])

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // check compares the first of some endings with those that there are, and returns it.
@@ -15,7 +17,7 @@ func check(t *testing.T, e *endings, open []end) end {
 	if some != (len(open) > 0) || len(e.ends)-e.gone != len(open) || some && !slices.Contains(open, first) {
 		t.Fatalf("the first of %v is %v, of %v", e.ends, first, open)
 	}
-	if some && first.at != slices.MinFunc(open, func(a, b end) int { return cmp.Compare(a.at, b.at) }).at {
+	if some && first.At != slices.MinFunc(open, func(a, b end) int { return cmp.Compare(a.At, b.At) }).At {
 		t.Fatalf("the first of %v is %v", open, first)
 	}
 	return first
@@ -26,16 +28,16 @@ func TestEndsAreInOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 200 {
 		n := 1 + rng.IntN(100)
-		var h ends
+		var h queue.Timers
 		e, open := newEndings(n), []end{}
 		for job := range n {
-			x := end{time.Duration(rng.IntN(20)), int32(job)}
-			h.push(x)
+			x := end{At: time.Duration(rng.IntN(20)), Of: int32(job)}
+			h.Push(x)
 			e.push(x)
 			open = append(open, x)
 			if rng.IntN(3) == 0 {
 				i := rng.IntN(len(open))
-				e.remove(int(open[i].job))
+				e.remove(int(open[i].Of))
 				open = slices.Delete(open, i, i+1)
 			}
 			if rng.IntN(3) == 0 {
@@ -44,16 +46,16 @@ func TestEndsAreInOrder(t *testing.T) {
 		}
 		last := time.Duration(-1)
 		for range n {
-			x := h.pop()
-			if x.at < last {
-				t.Fatalf("%d comes out after %d", x.at, last)
+			x := h.Pop()
+			if x.At < last {
+				t.Fatalf("%d comes out after %d", x.At, last)
 			}
-			last = x.at
+			last = x.At
 		}
 		for range len(open) {
 			first := check(t, &e, open)
-			e.remove(int(first.job))
-			open = slices.DeleteFunc(open, func(x end) bool { return x.job == first.job })
+			e.remove(int(first.Of))
+			open = slices.DeleteFunc(open, func(x end) bool { return x.Of == first.Of })
 		}
 		check(t, &e, open)
 		if len(open) != 0 || len(h) != 0 {

@@ -208,7 +208,7 @@ func (e *Engine) Left() float64 {
 			t = e.look(i)
 		}
 		if c := e.course(i); c != nil {
-			sum += c.Remaining(max(c.Left(later(e.now, t.lead))-t.scaled, 0)).Seconds()
+			sum += c.Remaining(max(c.Left(scheduler.Plus(e.now, t.lead))-t.scaled, 0)).Seconds()
 			continue
 		}
 		_, _, rate := e.workOf(i).Times()
@@ -387,13 +387,13 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		return e.now, nil, errNothing
 	}
 	if some {
-		at = min(at, first.at)
+		at = min(at, first.At)
 	}
 	e.now = max(e.now, at)
 	e.passMarks()
-	for some && first.at <= e.now {
-		e.ends.remove(int(first.job))
-		e.over(int(first.job), first.at)
+	for some && first.At <= e.now {
+		e.ends.remove(int(first.Of))
+		e.over(int(first.Of), first.At)
 		first, some = e.ends.first()
 	}
 	e.endSpent()
@@ -474,13 +474,13 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	t.phase, t.since = running, e.now
 	e.budgets.begin(job, e.now)
 	if e.crowd == nil {
-		t.end = later(t.since, later(t.lead, e.span(job, t.scaled)))
-		e.ends.push(end{t.end, int32(job)})
+		t.end = scheduler.Plus(t.since, scheduler.Plus(t.lead, e.span(job, t.scaled)))
+		e.ends.push(end{At: t.end, Of: int32(job)})
 	} else {
 		g := e.crowd.enter(job, cores, e.now)
 		t.since = g.clock
-		t.end = later(t.since, later(t.lead, e.span(job, t.scaled)))
-		g.ends.push(end{t.end, int32(job)})
+		t.end = scheduler.Plus(t.since, scheduler.Plus(t.lead, e.span(job, t.scaled)))
+		g.ends.Push(end{At: t.end, Of: int32(job)})
 	}
 	e.expectMark(job, t)
 }
@@ -506,7 +506,7 @@ func (e *Engine) halt(job int, t *task) {
 func (e *Engine) advance(job int, t *task) {
 	d := e.now - t.since
 	if e.crowd != nil {
-		d = min(e.crowd.clock(job, e.now)-t.since, later(t.lead, e.span(job, t.scaled))) // the clock is rounded
+		d = min(e.crowd.clock(job, e.now)-t.since, scheduler.Plus(t.lead, e.span(job, t.scaled))) // the clock is rounded
 	}
 	t.since += d
 	lead := min(d, t.lead)
@@ -538,14 +538,12 @@ func (e *Engine) rescale(job int, t *task, rate float64) {
 }
 
 // rescale converts what is left to another rate.
-func (t *task) rescale(rate float64) {
-	t.scaled, t.rate = stretch(t.scaled, t.rate, rate), rate
-}
+func (t *task) rescale(rate float64) { t.scaled, t.rate = stretch(t.scaled, t.rate, rate), rate }
 
 // stale reports whether an end of a group was overtaken by a pause, a resize or a stop.
 func (e *Engine) stale(x end) bool {
-	t := e.at(int(x.job))
-	return t.phase != running || t.end != x.at
+	t := e.at(int(x.Of))
+	return t.phase != running || t.end != x.At
 }
 
 // Course is work whose speed changes as it goes on, such as epochs with a batch that follows
@@ -600,7 +598,7 @@ func (e *Engine) Training(job int) scheduler.Training {
 func (e *Engine) follow(job int, t *task, g scheduler.Grant) {
 	if c := e.course(job); c != nil {
 		c.Hold(g)
-		t.scaled, t.rate = c.Left(later(e.now, t.lead)), 1
+		t.scaled, t.rate = c.Left(scheduler.Plus(e.now, t.lead)), 1
 	}
 }
 
@@ -611,8 +609,8 @@ func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
 		return false
 	}
 	t.lead, t.scaled, t.since = 0, c.Left(at), at
-	t.end = later(at, t.scaled)
-	e.ends.push(end{t.end, int32(job)})
+	t.end = scheduler.Plus(at, t.scaled)
+	e.ends.push(end{At: t.end, Of: int32(job)})
 	return true
 }
 

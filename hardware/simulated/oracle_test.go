@@ -210,7 +210,7 @@ func TestStretchIsBounded(t *testing.T) {
 			t.Errorf("%d from %g to %g: %d, want %d", c.d, c.from, c.to, got, c.want)
 		}
 	}
-	if later(5, scheduler.Never-5) != scheduler.Never || later(6, scheduler.Never-5) != scheduler.Never || later(1, 2) != 3 {
+	if never := scheduler.Never; scheduler.Plus(5, never-5) != never || scheduler.Plus(6, never-5) != never || scheduler.Plus(1, 2) != 3 {
 		t.Error("later is not bounded by Never")
 	}
 }

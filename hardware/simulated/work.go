@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // Work is how long a job takes: first a fixed part, which no grant changes, then
@@ -187,8 +188,8 @@ func (w *Scaling) Check() error {
 // budgets ends jobs whose service time has reached their budget, whatever work is
 // left. The zero value is of jobs without any.
 type budgets struct {
-	of   []allowance // by job; nil when no job has a budget
-	ends ends        // when budgets are used up, if their jobs run on until then
+	of   []allowance  // by job; nil when no job has a budget
+	ends queue.Timers // when budgets are used up, if their jobs run on until then
 }
 
 // allowance is what is left of a budget.
@@ -220,8 +221,8 @@ func (b *budgets) begin(job int, now time.Duration) {
 		return
 	}
 	a := &b.of[job]
-	a.since, a.end = now, later(now, a.left)
-	b.ends.push(end{a.end, int32(job)})
+	a.since, a.end = now, scheduler.Plus(now, a.left)
+	b.ends.Push(end{At: a.end, Of: int32(job)})
 }
 
 func (b *budgets) rest(job int, now time.Duration) {
@@ -235,19 +236,19 @@ func (b *budgets) rest(job int, now time.Duration) {
 // next is the next instant at which a budget is used up.
 func (e *Engine) nextSpent() time.Duration {
 	b := &e.budgets
-	for len(b.ends) > 0 && b.of[b.ends[0].job].end != b.ends[0].at {
-		b.ends.pop() // the job has been paused, or is over
+	for len(b.ends) > 0 && b.of[b.ends[0].Of].end != b.ends[0].At {
+		b.ends.Pop() // the job has been paused, or is over
 	}
 	if len(b.ends) == 0 {
 		return scheduler.Never
 	}
-	return b.ends[0].at
+	return b.ends[0].At
 }
 
 // endSpent ends the jobs whose budgets are used up by now.
 func (e *Engine) endSpent() {
 	for e.nextSpent() <= e.now {
-		job := int(e.budgets.ends.pop().job)
+		job := int(e.budgets.ends.Pop().Of)
 		t := e.at(job)
 		e.halt(job, t)
 		e.leave(job)
@@ -274,9 +275,9 @@ func (b *budgets) within(job int, work float64, now time.Duration) float64 {
 // marks are the instants at which jobs report how far they have come: when
 // their finished units are 1, 2, 4, 8 and so on.
 type marks struct {
-	due   ends     // like ends, an entry counts only while its job's mark is at that instant
-	units []int    // by job; nil when nobody watches
-	jobs  []marked // by job
+	due   queue.Timers // like ends, an entry counts only while its job's mark is at that instant
+	units []int        // by job; nil when nobody watches
+	jobs  []marked     // by job
 }
 
 type marked struct {
@@ -310,8 +311,8 @@ func (e *Engine) expectMark(job int, t *task) {
 
 func (e *Engine) mark(job int, gap time.Duration) {
 	m := &e.marks.jobs[job]
-	m.at = later(e.now, gap)
-	e.due.push(end{m.at, int32(job)})
+	m.at = scheduler.Plus(e.now, gap)
+	e.due.Push(end{At: m.at, Of: int32(job)})
 }
 
 // untilMark is the work, as time alone on its cores, that a job has yet to do
@@ -330,36 +331,36 @@ func (e *Engine) untilMark(job int, t *task) (gap time.Duration, ok bool) {
 // nextMark is the instant of the next report.
 func (e *Engine) nextMark() time.Duration {
 	for len(e.due) > 0 && e.passed(e.due[0]) {
-		e.due.pop()
+		e.due.Pop()
 	}
 	if len(e.due) == 0 {
 		return scheduler.Never
 	}
-	return e.due[0].at
+	return e.due[0].At
 }
 
 // passed reports whether a mark does not count any more.
 func (e *Engine) passed(x end) bool {
-	return e.at(int(x.job)).phase != running || e.marks.jobs[x.job].at != x.at
+	return e.at(int(x.Of)).phase != running || e.marks.jobs[x.Of].at != x.At
 }
 
 // passMarks gives notice of the progress that is due by now.
 func (e *Engine) passMarks() {
 	for e.nextMark() <= e.now && len(e.due) > 0 {
-		x := e.due.pop()
-		m := &e.marks.jobs[x.job]
-		t := e.look(int(x.job))
+		x := e.due.Pop()
+		m := &e.marks.jobs[x.Of]
+		t := e.look(int(x.Of))
 		if e.crowd != nil {
 			// Its neighbours have changed its speed since. Where they let it go
 			// faster, notice comes a little late.
-			if gap, ok := e.untilMark(int(x.job), &t); ok && gap > clockError {
-				e.mark(int(x.job), stretch(gap, e.crowd.slow(int(x.job)), 1))
+			if gap, ok := e.untilMark(int(x.Of), &t); ok && gap > clockError {
+				e.mark(int(x.Of), stretch(gap, e.crowd.slow(int(x.Of)), 1))
 				continue
 			}
 		}
-		n := scheduler.Notice{Kind: scheduler.JobProgress, Job: int(x.job), At: x.at, Units: m.next}
-		if e.attended != nil && e.attended[x.job] {
-			said := e.say(int(x.job), m.next)
+		n := scheduler.Notice{Kind: scheduler.JobProgress, Job: int(x.Of), At: x.At, Units: m.next}
+		if e.attended != nil && e.attended[x.Of] {
+			said := e.say(int(x.Of), m.next)
 			n.Progress = &said
 			m.next++
 		} else {
@@ -367,7 +368,7 @@ func (e *Engine) passMarks() {
 		}
 		e.news = append(e.news, n)
 		m.at = scheduler.Never
-		e.expectMark(int(x.job), &t)
+		e.expectMark(int(x.Of), &t)
 	}
 }
 

@@ -171,14 +171,7 @@ func (p *pool) end(a *allocation, there bool) {
 	if !p.drop(a) {
 		return
 	}
-	p.mu.Lock()
-	var nodes []int
-	for v := range p.slots {
-		if p.slots[v].alloc == a {
-			nodes = append(nodes, v)
-		}
-	}
-	p.mu.Unlock()
+	nodes := p.nodes(func(s *slot) bool { return s.alloc == a })
 	p.lose(nodes)
 	p.mu.Lock()
 	for _, v := range nodes { // those that it had not yet

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/folder"
 )
@@ -376,10 +377,7 @@ func CheckClient(ctx context.Context, r Request) error {
 	}
 	i := slices.IndexFunc(all, func(p Partition) bool { return p.Name == r.Partition || r.Partition == "" && p.Default })
 	if i < 0 && !strings.Contains(r.Partition, ",") {
-		var names []string
-		for _, p := range all {
-			names = append(names, p.Name)
-		}
+		names := schema.Each(all, func(p Partition) string { return p.Name })
 		if r.Partition == "" {
 			return fmt.Errorf("default %w; there are %s", ErrNoPartition, strings.Join(names, ", "))
 		}

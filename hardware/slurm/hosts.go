@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Hosts expands a list of hosts as Slurm writes it: "n[1-3,07],login" is n1, n2, n3, n07 and login.
@@ -47,16 +49,12 @@ func expand(pattern string) ([]string, error) {
 		return nil, err
 	}
 	var hosts []string
-	for _, piece := range strings.Split(pattern[open+1:closing], ",") {
-		from, to, isRange := strings.Cut(piece, "-")
-		if !isRange {
-			to = from
-		}
-		lo, err1 := strconv.Atoi(from)
-		hi, err2 := strconv.Atoi(to)
-		if err1 != nil || err2 != nil || hi < lo || hi-lo > 1<<20 {
+	for piece := range strings.SplitSeq(pattern[open+1:closing], ",") {
+		lo, hi, ok := span(piece)
+		if !ok {
 			return nil, fmt.Errorf("not a list of hosts: %q", pattern)
 		}
+		from, _, _ := strings.Cut(piece, "-")
 		for n := lo; n <= hi; n++ {
 			for _, r := range rest {
 				hosts = append(hosts, fmt.Sprintf("%s%0*d%s", pattern[:open], len(from), n, r))
@@ -66,17 +64,23 @@ func expand(pattern string) ([]string, error) {
 	return hosts, nil
 }
 
+// span reads a range of numbers, "3-7", or one number.
+func span(text string) (lo, hi int, ok bool) {
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		to = from
+	}
+	lo, err := strconv.Atoi(from)
+	hi, err2 := strconv.Atoi(to)
+	return lo, hi, err == nil && err2 == nil && hi >= lo && hi-lo <= 1<<20
+}
+
 // Numbers expands a list of numbers as the kernel and Slurm write it: "0-2,5".
 func Numbers(list string) ([]int, error) {
 	var numbers []int
-	for _, piece := range strings.FieldsFunc(strings.TrimSpace(list), func(c rune) bool { return c == ',' }) {
-		from, to, isRange := strings.Cut(piece, "-")
-		if !isRange {
-			to = from
-		}
-		lo, err1 := strconv.Atoi(from)
-		hi, err2 := strconv.Atoi(to)
-		if err1 != nil || err2 != nil || hi < lo || hi-lo > 1<<20 {
+	for piece := range strings.FieldsFuncSeq(strings.TrimSpace(list), func(c rune) bool { return c == ',' }) {
+		lo, hi, ok := span(piece)
+		if !ok {
 			return nil, fmt.Errorf("not a list of numbers: %q", list)
 		}
 		for n := lo; n <= hi; n++ {
@@ -96,32 +100,8 @@ func ParseTime(text string) (d time.Duration, ok bool) {
 	case "UNLIMITED", "NOT_SET", "INFINITE":
 		return Unlimited, true
 	}
-	days, clock, hasDays := strings.Cut(text, "-")
-	if !hasDays {
-		days, clock = "0", text
-	}
-	n, err := strconv.Atoi(days)
-	if err != nil {
-		return 0, false
-	}
-	d = time.Duration(n) * 24 * time.Hour
-	fields := strings.Split(clock, ":")
-	if len(fields) > 3 {
-		return 0, false
-	}
-	unit := time.Second
-	if hasDays && len(fields) < 3 { // "1-02" and "1-02:03" begin with hours
-		unit = []time.Duration{time.Hour, time.Minute}[len(fields)-1]
-	}
-	for i := len(fields) - 1; i >= 0; i-- {
-		n, err := strconv.Atoi(fields[i])
-		if err != nil {
-			return 0, false
-		}
-		d += time.Duration(n) * unit
-		unit *= 60
-	}
-	return d, true
+	d, err := workload.ParseSpan(text, time.Second)
+	return d, err == nil
 }
 
 // Limit writes a duration as Slurm reads time limits, in whole minutes, rounded up.

@@ -6,6 +6,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/gob"
@@ -188,9 +189,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	if s.Watch > 0 && s.Watch < time.Second {
 		add("watch", "Value out of range", "The controller is asked once a second at most; this is %s.", s.Watch)
 	}
-	if s.Watch == 0 {
-		s.Watch = 30 * time.Second
-	}
+	s.Watch = cmp.Or(s.Watch, 30*time.Second)
 	for _, name := range slices.Sorted(maps.Keys(s.More)) {
 		switch own := map[string]string{"partition": "partition", "account": "account", "qos": "qos", "gres": "gres",
 			"constraint": "constraint", "nodes": "nodes", "time": "time", "cpus-per-task": "threads", "mem": "memory"}[name]; {

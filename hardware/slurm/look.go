@@ -165,15 +165,10 @@ func (a *allocation) lasts(left time.Duration) {
 
 // inspect finds the nodes that an allocation has lost, and how long it lasts.
 func (p *pool) inspect(a *allocation, s jobState) {
-	var gone []int
 	p.mu.Lock()
 	a.lasts(s.left)
 	p.tell(a)
-	for v := range p.slots {
-		if t := &p.slots[v]; t.alloc == a && (t.state == up || t.state == warned) && !slices.Contains(s.nodes, t.name) {
-			gone = append(gone, v)
-		}
-	}
+	gone := p.those(func(t *slot) bool { return t.alloc == a && t.here() && !slices.Contains(s.nodes, t.name) })
 	p.mu.Unlock()
 	if len(gone) > 0 {
 		p.lose(gone)
@@ -185,7 +180,7 @@ func (p *pool) drained(ctx context.Context) {
 	p.mu.Lock()
 	var names []string
 	for v := range p.slots {
-		if s := &p.slots[v]; s.state == up || s.state == warned {
+		if s := &p.slots[v]; s.here() {
 			names = append(names, s.name)
 		}
 	}
@@ -203,7 +198,7 @@ func (p *pool) drained(ctx context.Context) {
 		name, state, _ := strings.Cut(strings.TrimSpace(line), "|")
 		for v := range p.slots {
 			s := &p.slots[v]
-			if s.name != name || s.state != up && s.state != warned {
+			if s.name != name || !s.here() {
 				continue
 			}
 			switch {

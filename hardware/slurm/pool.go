@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -79,15 +80,7 @@ func (p *pool) ready(ctx context.Context) error {
 	for _, a := range old {
 		p.end(a, true)
 	}
-	p.mu.Lock()
-	var missing []int
-	for v := range p.slots {
-		if p.slots[v].state == absent {
-			missing = append(missing, v)
-		}
-	}
-	p.mu.Unlock()
-	if err := p.ask(ctx, missing); err != nil {
+	if err := p.ask(ctx, p.nodes(func(s *slot) bool { return s.state == absent })); err != nil {
 		return err
 	}
 	for {
@@ -173,11 +166,7 @@ func (p *pool) check(ctx context.Context) error {
 		}
 		return nil
 	}
-	all := make([]int, len(p.slots))
-	for v := range all {
-		all[v] = v
-	}
-	r := p.request(all)
+	r := p.request(p.nodes(func(*slot) bool { return true }))
 	err := CheckClient(ctx, r)
 	if err == nil {
 		err = CheckShared(ctx, r, p.site.run.Dir, "", SharedPatience)
@@ -246,7 +235,6 @@ func (p *pool) clock() {
 	now := time.Now()
 	p.mu.Lock()
 	var over []*allocation
-	var drained []int
 	for _, a := range p.allocs {
 		switch {
 		case a.gone || a.until.IsZero():
@@ -256,11 +244,7 @@ func (p *pool) clock() {
 			p.tell(a)
 		}
 	}
-	for v := range p.slots {
-		if d := p.slots[v].drains; !d.IsZero() && !now.Before(d) {
-			drained = append(drained, v)
-		}
-	}
+	drained := p.those(func(s *slot) bool { return !s.drains.IsZero() && !now.Before(s.drains) })
 	p.mu.Unlock()
 	for _, a := range over {
 		p.end(a, true)
@@ -330,7 +314,7 @@ func (p *pool) lose(nodes []int) {
 	p.mu.Lock()
 	user := p.user
 	nodes = slices.DeleteFunc(slices.Clone(nodes), func(v int) bool {
-		return p.slots[v].state != up && p.slots[v].state != warned
+		return !p.slots[v].here()
 	})
 	p.mu.Unlock()
 	if user != nil {
@@ -397,14 +381,7 @@ const gather = 200 * time.Millisecond
 
 // again submits an allocation for the nodes that are asked for and have none.
 func (p *pool) again() {
-	p.mu.Lock()
-	var nodes []int
-	for v := range p.slots {
-		if p.slots[v].state == asked && p.slots[v].alloc == nil {
-			nodes = append(nodes, v)
-		}
-	}
-	p.mu.Unlock()
+	nodes := p.nodes(func(s *slot) bool { return s.state == asked && s.alloc == nil })
 	if p.ctx.Err() != nil || len(nodes) == 0 {
 		return
 	}
@@ -436,16 +413,28 @@ func (p *pool) use(e *Engine) {
 
 // coming counts the nodes that are asked for, or are about to go.
 func (p *pool) coming() int {
+	return len(p.nodes(func(s *slot) bool { return s.state == asked || s.state == warned }))
+}
+
+// nodes are those for which is holds.
+func (p *pool) nodes(is func(*slot) bool) []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := 0
+	return p.those(is)
+}
+
+// those is nodes for who holds the lock.
+func (p *pool) those(is func(*slot) bool) (nodes []int) {
 	for v := range p.slots {
-		if s := p.slots[v].state; s == asked || s == warned {
-			n++
+		if is(&p.slots[v]) {
+			nodes = append(nodes, v)
 		}
 	}
-	return n
+	return nodes
 }
+
+// here reports whether the node can be used.
+func (s *slot) here() bool { return s.state == up || s.state == warned }
 
 // place returns where a node is; ok is false for one that is not there.
 func (p *pool) place(v int) (slot, bool) {
@@ -455,7 +444,7 @@ func (p *pool) place(v int) (slot, bool) {
 		return slot{}, false
 	}
 	s := p.slots[v]
-	return s, s.state == up || s.state == warned
+	return s, s.here()
 }
 
 // close ends all allocations that were submitted.
@@ -464,10 +453,7 @@ func (p *pool) close() error {
 	p.mu.Lock()
 	all := slices.Clone(p.allocs)
 	p.mu.Unlock()
-	var errs []error
-	for _, a := range all {
-		errs = append(errs, a.release())
-	}
+	errs := schema.Each(all, func(a *allocation) error { return a.release() })
 	p.jobs.Wait()
 	return errors.Join(errs...)
 }

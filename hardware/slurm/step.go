@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
@@ -156,10 +157,7 @@ func script(j *launch.Job, part scheduler.Part, cpus []int, gpus []string) []byt
 }
 
 func list(numbers []int) string {
-	texts := make([]string, len(numbers))
-	for i, n := range numbers {
-		texts[i] = strconv.Itoa(n)
-	}
+	texts := schema.Each(numbers, strconv.Itoa)
 	return strings.Join(texts, ",")
 }
 

@@ -56,13 +56,8 @@ type options struct {
 // process of its own would: it reads the environment of the job contract,
 // handles SIGTERM and sets the number of threads of the Go runtime. It returns
 // the exit status: 0, 1 for a failure, 2 for wrong arguments or environment,
-// contract.ExitStopped after a SIGTERM.
-func Main(args []string, stdout, stderr io.Writer) int {
-	return MainSince(time.Now(), args, stdout, stderr)
-}
-
-// MainSince is Main of a program that began at an instant: its budget is counted from there.
-func MainSince(begin time.Time, args []string, stdout, stderr io.Writer) int {
+// contract.ExitStopped after a SIGTERM. The program began at an instant, from which its budget is counted.
+func Main(begin time.Time, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

@@ -493,7 +493,7 @@ func TestClusterFollowsRequests(t *testing.T) {
 	dir := t.TempDir()
 	control := filepath.Join(dir, "control")
 	write := func(m contract.Message) {
-		if err := contract.WriteMessage(control, m); err != nil {
+		if err := writeMessage(control, m); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,7 +25,7 @@ const asProgram = "BUILTIN_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(Main(time.Now(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
 }
@@ -213,7 +214,7 @@ func TestUselessCheckpointsAreIgnored(t *testing.T) {
 
 func TestAllotmentIsFollowed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control")
-	if err := contract.WriteControl(path, contract.Allotment{Inter: 1, Intra: 1}); err != nil {
+	if err := replaceControl(path, []byte("1 1\n")); err != nil {
 		t.Fatal(err)
 	}
 	cmd := program([]string{"TFEXP_EPOCHS=1000000", "TFEXP_INTRA_THREADS=4", "TFEXP_CONTROL=" + path}, "mlp")
@@ -250,7 +251,7 @@ func TestAllotmentIsFollowed(t *testing.T) {
 	}
 	before := 1
 	for _, n := range []int{3, 2} {
-		if err := contract.WriteControl(path, contract.Allotment{Inter: 1, Intra: n}); err != nil {
+		if err := replaceControl(path, fmt.Appendf(nil, "1 %d\n", n)); err != nil {
 			t.Fatal(err)
 		}
 		got := threads()

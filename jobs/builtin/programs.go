@@ -10,6 +10,7 @@ import (
 
 	"github.com/agext/levenshtein"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/builtin/network"
 	"github.com/tfexp/tfexp/jobs/digits"
 )
@@ -71,13 +72,7 @@ func deepened(own ...Param) []Param {
 }
 
 // Names returns the names of the programs.
-func Names() []string {
-	var names []string
-	for _, p := range Programs() {
-		names = append(names, p.Name)
-	}
-	return names
-}
+func Names() []string { return schema.Each(Programs(), func(p Program) string { return p.Name }) }
 
 // find returns the program called name; the error has a suggestion.
 func find(name string) (Program, error) {

@@ -174,13 +174,13 @@ func TestBudgetIsServiceTime(t *testing.T) {
 // The time left is that of the control file, also where there was no budget.
 func TestTimeLeftIsTold(t *testing.T) {
 	control := filepath.Join(t.TempDir(), "control")
-	if err := contract.WriteMessage(control, contract.Message{Intra: 1}); err != nil {
+	if err := writeMessage(control, contract.Message{Intra: 1}); err != nil {
 		t.Fatal(err)
 	}
 	j := alone(t, []string{"TFEXP_EPOCHS=10000000", "TFEXP_CONTROL=" + control}, "softmax")
 	j.until(`"epoch":3,`)
 	told, begin := 0.5, time.Now()
-	if err := contract.WriteMessage(control, contract.Message{Intra: 1, TimeLeft: &told, Change: "up"}); err != nil {
+	if err := writeMessage(control, contract.Message{Intra: 1, TimeLeft: &told, Change: "up"}); err != nil {
 		t.Fatal(err)
 	}
 	j.ends(0, "worker 0")
@@ -198,7 +198,7 @@ func TestRequests(t *testing.T) {
 	control := filepath.Join(dir, "control")
 	write := func(m contract.Message) {
 		m.Intra = 1
-		if err := contract.WriteMessage(control, m); err != nil {
+		if err := writeMessage(control, m); err != nil {
 			t.Fatal(err)
 		}
 	}

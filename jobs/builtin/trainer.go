@@ -181,12 +181,6 @@ func (tr *trainer) reshape(blocks []int) {
 // imagesPerEpoch is the number of images that an epoch trains on.
 func (tr *trainer) imagesPerEpoch() int { return tr.train.Len() * tr.config.passes }
 
-// stepsPerEpoch is the number of steps in an epoch; the last one of a pass over
-// the data may be smaller.
-func (tr *trainer) stepsPerEpoch() int {
-	return ceil(tr.train.Len(), tr.config.batch) * tr.config.passes
-}
-
 // epochs is the number of finished epochs.
 func (s state) epochs(passes int) int { return s.Pass / passes }
 

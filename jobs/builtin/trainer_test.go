@@ -166,3 +166,8 @@ func BenchmarkEpoch(b *testing.B) {
 		}
 	}
 }
+
+// stepsPerEpoch is the number of steps in an epoch; the last one of a pass over the data may be smaller.
+func (tr *trainer) stepsPerEpoch() int {
+	return ceil(tr.train.Len(), tr.config.batch) * tr.config.passes
+}

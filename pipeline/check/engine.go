@@ -46,11 +46,7 @@ func (c *Checker) jobOnEngine(j *experiment.Job, h *experiment.Hardware, gpus in
 		Roles: len(j.Roles) > 0,
 	}, c.host())
 	c.problems(j.At, j.Range, problems)
-	var wrong []string
-	for _, p := range problems {
-		wrong = append(wrong, p.Arg)
-	}
-	return wrong
+	return schema.Each(problems, func(p engine.Problem) string { return p.Arg })
 }
 
 // problems reports problems with the arguments of a block.

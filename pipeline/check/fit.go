@@ -126,9 +126,7 @@ func partsAsk(j *experiment.Job) string {
 
 func needsGPUs(job string) string { return fmt.Sprintf("The job %q requests GPUs", job) }
 
-func needsMemory(job string) string {
-	return fmt.Sprintf("The job %q requests memory", job)
-}
+func needsMemory(job string) string { return fmt.Sprintf("The job %q requests memory", job) }
 
 // fitsSomehow checks that a hardware has room for a job with alternatives in at
 // least one of them, and that the job has a rate for all GPUs that it can get.

@@ -271,9 +271,7 @@ func (d *Decoder) learning(a *eval.Args, s *adaptation.Study, c *adaptation.Cont
 	l := &adaptation.Learning{
 		TrainOn: v.TrainOn, Curriculum: v.Curriculum, LeaveOut: v.LeaveOut, Next: v.NextEpisodes, Smooth: v.LeaveOut,
 	}
-	if v.Smooth != nil {
-		l.Smooth = *v.Smooth
-	}
+	l.Smooth = schema.Or(v.Smooth, l.Smooth)
 	c.Learn = l
 	from := v.TransferFrom
 	if from != "" {

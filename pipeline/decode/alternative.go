@@ -71,9 +71,7 @@ func (d *Decoder) alternatives(n *eval.Node, e *eval.Env, a *eval.Args, j *exper
 			other.Threads = experiment.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(an.Header)}
 		}
 		other.GPUs, other.GPU = v.GPUs, v.GPU
-		if v.Memory != nil {
-			other.Memory = *v.Memory
-		}
+		other.Memory = schema.Or(v.Memory, other.Memory)
 		rt := an.First("runtime")
 		if rt != nil {
 			var ok bool

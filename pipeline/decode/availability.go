@@ -52,11 +52,7 @@ func (d *Decoder) availability(na *eval.Args, m eval.Model, at hcl.Range) []*mar
 			return nil
 		}
 	}
-	var all []*market.Availability
-	for _, name := range names {
-		all = append(all, byName[name].done())
-	}
-	return all
+	return schema.Each(names, func(name string) *market.Availability { return byName[name].done() })
 }
 
 // step is the length of a tick, where the record is in ticks.

@@ -44,10 +44,6 @@ type checkpointArgs struct {
 	Restore time.Duration `arg:"restore" default:"0s"`
 }
 
-func checkpointBlock() *schema.Block {
-	return schema.Of[checkpointArgs](schema.Block{Name: "checkpoint", Single: true})
-}
-
 // checkpoint decodes a checkpoint block.
 func (d *Decoder) checkpoint(n *eval.Node, e *eval.Env, length int) (*experiment.Checkpoint, bool) {
 	var v checkpointArgs

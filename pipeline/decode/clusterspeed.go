@@ -122,10 +122,6 @@ type clusterArgs struct {
 	Regions []experiment.GPURate `arg:"regions" type:"rates"`
 }
 
-func clusterBlock() *schema.Block {
-	return schema.Of[clusterArgs](schema.Block{Name: "cluster", Single: true})
-}
-
 // What a law has where neither the file nor a table says more.
 const (
 	defaultExponent  = 0.8
@@ -203,11 +199,7 @@ func (d *Decoder) clusterLaw(a *eval.Args, v *clusterArgs, j *experiment.Job, c 
 
 // devices lists the types that a law has rates for.
 func devices(l clusterspeed.Law) []string {
-	var names []string
-	for _, r := range l.Rates {
-		names = append(names, r.Device)
-	}
-	return names
+	return schema.Each(l.Rates, func(r clusterspeed.Rate) string { return r.Device })
 }
 
 // clusterTable reads a table of measured clusters and fits the law to it.

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -174,10 +175,6 @@ type elasticArgs struct {
 	Samples int `arg:"samples" min:"1" max:"1099511627776"`
 }
 
-func elasticBlock() *schema.Block {
-	return schema.Of[elasticArgs](schema.Block{Name: "elastic", Single: true})
-}
-
 // packed is an archive that was read, or could not be.
 type packed struct {
 	goodput.Archive
@@ -279,9 +276,7 @@ func lawful(a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredS
 		l.Most = v.MaxBatch
 	}
 	l.Least = max(l.Least, 1)
-	if l.Greatest == 0 {
-		l.Greatest = l.Most
-	}
+	l.Greatest = cmp.Or(l.Greatest, l.Most)
 	var err error
 	if out.Program, err = goodput.ByLaw(j.Name, params, noise, v.Samples, s); err != nil {
 		a.Fail(a.Node.Header, "Arguments that do not fit together", "%s", sentence(err.Error()))

@@ -95,11 +95,7 @@ func (x *expander) know(n *eval.Node, before int) {
 }
 
 func (m *matrix) axisNames() []string {
-	names := make([]string, len(m.axes))
-	for i, a := range m.axes {
-		names[i] = a.name
-	}
-	return names
+	return schema.Each(m.axes, func(a *axis) string { return a.name })
 }
 
 // env returns what a block sees at a point; false when the point lacks a value.

@@ -4,14 +4,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/stages/experiment"
 )
-
-func experimentBlock() *schema.Block {
-	return schema.Of[experiment.Spec](schema.Block{
-		Name: "experiment", Label: "name of the experiment, and of its folder of results", Single: true, Required: true,
-	})
-}
 
 // variableArgs are the arguments of a variable block.
 //

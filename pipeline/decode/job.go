@@ -16,7 +16,15 @@ func jobBlock() *schema.Block {
 	b := schema.Of[experiment.Job](schema.Block{
 		Name: "job", Label: "name, read as `job.<name>`; also the class of its jobs in the results", Unique: true,
 		Blocks: []*schema.Block{
-			builtinBlock(), progressBlock(), runtime, recordedBlock(), alternative, roleBlock(), checkpointBlock(),
+			builtinBlock(),
+			schema.Of[progressArgs](schema.Block{Name: "progress", Single: true}),
+			runtime,
+			schema.Of[recordedArgs](schema.Block{Name: "recorded", Single: true}),
+			alternative,
+			schema.Of[roleArgs](schema.Block{
+				Name: "role", Label: "`worker`, `ps`, `chief`, or another name that the program knows", Unique: true,
+			}),
+			schema.Of[checkpointArgs](schema.Block{Name: "checkpoint", Single: true}),
 		},
 	})
 	schema.Find(b.Args, "threads").Keys = threadKeys()
@@ -139,10 +147,7 @@ func (d *Decoder) settings(n *eval.Node, e *eval.Env) ([]schema.Setting, bool) {
 		case float64:
 			text = strconv.FormatFloat(v, 'g', -1, 64)
 		case []int:
-			parts := make([]string, len(v))
-			for i, n := range v {
-				parts[i] = strconv.Itoa(n)
-			}
+			parts := schema.Each(v, strconv.Itoa)
 			text = strings.Join(parts, ",")
 		case nil:
 			if arg.Name != "learning_rate" || !a.Lacks(arg.Name) {

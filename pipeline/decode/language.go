@@ -4,6 +4,7 @@ import (
 	"embed"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // The comments of these files document blocks and their arguments.
@@ -21,9 +22,17 @@ var _ = schema.Document("decode", documented)
 func Language() *schema.Block {
 	file := &schema.Block{
 		Blocks: []*schema.Block{
-			experimentBlock(), variableBlock(), localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
-			policyBlock(), adaptationBlock(), matrixBlock(), tuneBlock(), profileBlock(), estimateBlock(),
-			compareBlock(), plotBlock(), thresholdBlock(), referenceBlock(),
+			schema.Of[experiment.Spec](schema.Block{
+				Name: "experiment", Label: "name of the experiment, and of its folder of results", Single: true, Required: true,
+			}),
+			variableBlock(), localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
+			policyBlock(), adaptationBlock(), matrixBlock(), tuneBlock(),
+			schema.Of[experiment.Profile](schema.Block{Name: "profile", Single: true}),
+			schema.Of[experiment.Estimate](schema.Block{Name: "estimate", Single: true}),
+			compareBlock(), plotBlock(), thresholdBlock(),
+			schema.Of[referenceArgs](schema.Block{
+				Name: "reference", Label: "name of the reference, for the report", Unique: true,
+			}),
 		},
 	}
 	for _, b := range schema.AllBrought("") {

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -15,11 +16,7 @@ func (d *Decoder) losses(a *eval.Args, v *runtimeArgs) []float64 {
 	if ok && len(rows) == 0 {
 		a.Fail(at, "Table without rows", "%s has no losses.", from.Shown)
 	}
-	losses := make([]float64, len(rows))
-	for i, row := range rows {
-		losses[i] = row[0]
-	}
-	return losses
+	return schema.Each(rows, func(row []float64) float64 { return row[0] })
 }
 
 // checkLosses reports recorded losses that a job does not use, or that are too few

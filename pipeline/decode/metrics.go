@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 )
 
@@ -41,11 +42,7 @@ func metricsWhere(is func(measure.Metric) bool) []string {
 
 // groupings are the ways to divide jobs.
 func groupings() []string {
-	var names []string
-	for _, g := range measure.Groupings() {
-		names = append(names, g.Name)
-	}
-	return names
+	return schema.Each(measure.Groupings(), func(g measure.Grouping) string { return g.Name })
 }
 
 func groupingsDoc() string {

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/experiments/eval"
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -45,10 +44,6 @@ type progressArgs struct {
 	//
 	//	counts = "epochs"
 	Counts string `arg:"counts" default:"steps" allowed:"steps epochs"`
-}
-
-func progressBlock() *schema.Block {
-	return schema.Of[progressArgs](schema.Block{Name: "progress", Single: true})
 }
 
 // progress decodes the event files by which a job's program reports how far it has come.

@@ -65,10 +65,6 @@ type recordedArgs struct {
 	Cost cty.Value `arg:"cost" type:"row"`
 }
 
-func recordedBlock() *schema.Block {
-	return schema.Of[recordedArgs](schema.Block{Name: "recorded", Single: true})
-}
-
 // measured is a table of measurements: the rows that a recorded block selects.
 type measured struct {
 	Input
@@ -289,9 +285,5 @@ func (d *Decoder) RecordedSettings(job *eval.Node, e *eval.Env) []string {
 		return nil
 	}
 	_, v, _ := d.rowsOf(n, e)
-	var names []string
-	for _, s := range v.Settings {
-		names = append(names, s.Name)
-	}
-	return names
+	return schema.Each(v.Settings, func(s schema.Setting) string { return s.Name })
 }

@@ -52,12 +52,6 @@ type referenceArgs struct {
 	Doc string `arg:"doc"`
 }
 
-func referenceBlock() *schema.Block {
-	return schema.Of[referenceArgs](schema.Block{
-		Name: "reference", Label: "name of the reference, for the report", Unique: true,
-	})
-}
-
 // references decodes the reference blocks.
 func (d *Decoder) references(s *experiment.Spec) []experiment.Reference {
 	var list []experiment.Reference

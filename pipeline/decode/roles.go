@@ -76,12 +76,6 @@ type roleArgs struct {
 	Max int `arg:"max" min:"1" max:"nodes"`
 }
 
-func roleBlock() *schema.Block {
-	return schema.Of[roleArgs](schema.Block{
-		Name: "role", Label: "`worker`, `ps`, `chief`, or another name that the program knows", Unique: true,
-	})
-}
-
 // The roles that built-in programs know.
 const roleServer, roleWorker, roleChief = "ps", "worker", "chief"
 

@@ -149,7 +149,10 @@ type runtimeArgs struct {
 
 func runtimeBlock() *schema.Block {
 	b := schema.Of[runtimeArgs](schema.Block{Name: "runtime", Single: true})
-	b.Blocks = []*schema.Block{clusterBlock(), elasticBlock()}
+	b.Blocks = []*schema.Block{
+		schema.Of[clusterArgs](schema.Block{Name: "cluster", Single: true}),
+		schema.Of[elasticArgs](schema.Block{Name: "elastic", Single: true}),
+	}
 	return b
 }
 

@@ -44,14 +44,6 @@ func (d *Decoder) estimate() experiment.Estimate {
 	return e
 }
 
-func profileBlock() *schema.Block {
-	return schema.Of[experiment.Profile](schema.Block{Name: "profile", Single: true})
-}
-
-func estimateBlock() *schema.Block {
-	return schema.Of[experiment.Estimate](schema.Block{Name: "estimate", Single: true})
-}
-
 // Models are the run-time models of package estimator that can be fitted to
 // samples, as a file names them.
 var Models = schema.Find(schema.Args[experiment.Estimate](), "model").Allowed

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -163,9 +164,7 @@ func (d *Decoder) catalogue(
 		return market.Fixed(0)
 	}
 	kind := node.GPU
-	if kind == "" {
-		kind = na.Node.Label
-	}
+	kind = cmp.Or(kind, na.Node.Label)
 	var regions []string
 	for _, r := range rows {
 		price, ok := d.numbers(na, m, r, "price")

@@ -99,11 +99,7 @@ func placesOf(head, columns []string) ([]int, error) {
 
 // namesOf are the names of settings.
 func namesOf(settings []schema.Setting) []string {
-	names := make([]string, len(settings))
-	for i, s := range settings {
-		names[i] = s.Name
-	}
-	return names
+	return schema.Each(settings, func(s schema.Setting) string { return s.Name })
 }
 
 // tableRow is a row of a table, with the texts of some columns.
@@ -153,11 +149,7 @@ func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 
 // called returns the names that columns have in a model's file.
 func called(m eval.Model, columns []string) []string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = m.Option(c, c)
-	}
-	return names
+	return schema.Each(columns, func(c string) string { return m.Option(c, c) })
 }
 
 // wrongLine reports an error at a line of a model's file.

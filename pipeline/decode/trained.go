@@ -107,9 +107,7 @@ func (d *Decoder) canDeepen(
 			"The network of the job %q has %s.", j.Name, schema.Plural(blocks, "block"))
 	}
 	r.Blocks = max(r.Blocks, blocks)
-	if j.Budget != nil {
-		r.Budget = *j.Budget
-	}
+	r.Budget = schema.Or(j.Budget, r.Budget)
 	return a.OK
 }
 

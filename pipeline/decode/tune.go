@@ -373,9 +373,7 @@ func (d *Decoder) setting(n *eval.Node, e *eval.Env, t *Tune) bool {
 	case ranged:
 		s.Min, s.Max, s.Numeric = *v.Min, *v.Max, true
 		s.Integer = whole(s.Min) && whole(s.Max)
-		if v.Integer != nil {
-			s.Integer = *v.Integer
-		}
+		s.Integer = schema.Or(v.Integer, s.Integer)
 		if s.Integer {
 			s.Min, s.Max = math.Ceil(s.Min), math.Floor(s.Max)
 		}

@@ -327,10 +327,7 @@ func inSpace(settings []tuning.TunedSetting, values []string) bool {
 // probe makes the trials at the ends of each setting, so that values that the job
 // refuses are found when the file is read.
 func (x *expander) probe(t *tuned, one *experiment.Tuning, all *trials) {
-	initial := make([]string, len(one.Settings))
-	for i, s := range one.Settings {
-		initial[i] = s.Initial
-	}
+	initial := schema.Each(one.Settings, func(s tuning.TunedSetting) string { return s.Initial })
 	for i, s := range one.Settings {
 		values := s.Values
 		if len(values) == 0 {

@@ -27,10 +27,7 @@ func (d *Decoder) fromResults(a *eval.Args, t *Tune, from Input) bool {
 		a.Fail(at, "Results that cannot be read", "%s is no folder of an experiment's results: %v.", from.Shown, err)
 		return true
 	}
-	names := make([]string, len(t.Settings))
-	for i, s := range t.Settings {
-		names[i] = s.Name
-	}
+	names := schema.Each(t.Settings, func(s tuning.TunedSetting) string { return s.Name })
 	others := 0
 	for _, c := range e.Trials {
 		if c.Outcome == nil || tuning.Asked.Of(&e.Plan)[c.Trial.Tuning].Mode != "" {

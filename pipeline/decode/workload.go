@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -53,9 +54,7 @@ func workloadBlock() *schema.Block {
 }
 
 // changesBlock changes what jobs are given while they train.
-func changesBlock() *schema.Block {
-	return schema.Of[experiment.Update](schema.Block{Name: "changes"})
-}
+func changesBlock() *schema.Block { return schema.Of[experiment.Update](schema.Block{Name: "changes"}) }
 
 // submitArgs are the arguments of a submit block.
 //
@@ -151,9 +150,7 @@ func (w *draft) With(jobs []*experiment.Job) *experiment.Workload {
 		if !s.HasPriority {
 			s.Priority = s.Job.Priority
 		}
-		if s.Deadline == 0 {
-			s.Deadline = s.Job.Deadline
-		}
+		s.Deadline = cmp.Or(s.Deadline, s.Job.Deadline)
 		if s.Budget == nil {
 			s.Budget = s.Job.Budget
 		}
@@ -264,9 +261,7 @@ func (d *Decoder) submit(n *eval.Node, e *eval.Env) (experiment.Submit, string, 
 		Count: 1, HasPriority: v.Priority != nil, Deadline: v.Deadline, User: v.User, Budget: v.Budget,
 		Range: eval.RangeOf(n.Header),
 	}
-	if v.Priority != nil {
-		s.Priority = *v.Priority
-	}
+	s.Priority = schema.Or(v.Priority, s.Priority)
 	times, by := v.At, "at"
 	if a.IsSet("at_file") {
 		by = "at_file"

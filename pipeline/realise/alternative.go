@@ -237,8 +237,7 @@ func launchAlternatives(h *experiment.Hardware, j *experiment.Job) []launch.Requ
 }
 
 // alternativeLines are the key lines of what a job's alternatives are on a hardware.
-func alternativeLines(h *experiment.Hardware, j *experiment.Job) []string {
-	var k store.Key
+func alternativeLines(k *store.Key, h *experiment.Hardware, j *experiment.Job) {
 	for _, w := range alternativesOn(h, j) {
 		text := w.job.AlternativeName()
 		if w.gpu != "" {
@@ -249,7 +248,6 @@ func alternativeLines(h *experiment.Hardware, j *experiment.Job) []string {
 		}
 		k.Add("job."+j.Name+".way."+strings.ReplaceAll(w.name, " ", "_"), text)
 	}
-	return k.Lines()
 }
 
 // blocks lists the job blocks of a cell's workload: those of its trace, then those

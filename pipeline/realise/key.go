@@ -31,22 +31,20 @@ func (c *Cell) Key() (*store.Key, error) {
 	for _, a := range c.Axes {
 		k.Add("axis."+a.Name, a.Value)
 	}
-	k.Append(c.trialLines())
-	k.Append(once(&x.known, linesOf{c.Policy}, func() []string { return x.policyLines(c.Policy) }))
-	k.Append(once(&x.known, linesOf{c.Hardware}, func() []string { return hardwareLines(c.Hardware) }))
-	k.Append(availabilityLines(c.terms()))
-	k.Append(once(&x.known, overheadLinesOf{c.Workload, c.Hardware}, c.overheadLines))
+	c.trialLines(k)
+	x.remembered(k, linesOf{c.Policy}, func(k *store.Key) { x.policyLines(k, c.Policy) })
+	x.remembered(k, linesOf{c.Hardware}, func(k *store.Key) { hardwareLines(k, c.Hardware) })
+	availabilityLines(k, c.terms())
+	x.remembered(k, overheadLinesOf{c.Workload, c.Hardware}, c.overheadLines)
 	if c.Hardware.Real() {
-		k.Append(x.hostLines())
+		x.hostLines(k)
 	}
-	k.Append(once(&x.known, linesOf{c.Workload}, func() []string { return workloadLines(c.Workload) }))
-	k.Append(once(&x.known, jobLinesOf{c.Workload, c.Hardware}, c.jobLines))
-	k.Append(neighbourLines(c.Policy, blocks(c.point)))
-	k.Append(c.estimateLines())
+	x.remembered(k, linesOf{c.Workload}, func(k *store.Key) { workloadLines(k, c.Workload) })
+	x.remembered(k, jobLinesOf{c.Workload, c.Hardware}, c.jobLines)
+	neighbourLines(k, c.Policy, blocks(c.point))
+	c.estimateLines(k)
 	k.Addf("records", "%s", x.Spec.Records)
-	if x.Spec.Until > 0 {
-		k.Addf("until", "%s", x.Spec.Until)
-	}
+	k.Given("until", x.Spec.Until)
 	k.Addf("replicate", "%d", c.Ref.Replicate)
 	k.Addf("experiment.seed", "%d", x.Spec.Seed)
 	k.Addf("seed", "%d", c.Ref.Seed)
@@ -55,6 +53,15 @@ func (c *Cell) Key() (*store.Key, error) {
 }
 
 // What key lines are worked out from once: a block; and a workload on a hardware, for those of jobs and of overheads.
+// remembered adds lines that are made once.
+func (x *Experiment) remembered(k *store.Key, id any, add func(*store.Key)) {
+	k.Append(once(&x.known, id, func() []string {
+		var own store.Key
+		add(&own)
+		return own.Lines()
+	}))
+}
+
 type (
 	linesOf    struct{ block any }
 	jobLinesOf struct {
@@ -66,36 +73,30 @@ type (
 
 // jobLines are the key lines of the cell's jobs, each once: the forms of a job
 // block have most lines in common.
-func (c *Cell) jobLines() []string {
-	var k store.Key
-	added := map[string]bool{}
-	add := func(lines []string) {
-		for i, l := range lines {
-			if !added[l] {
-				added[l] = true
-				k.Append(lines[i : i+1])
-			}
-		}
-	}
+func (c *Cell) jobLines(k *store.Key) {
+	var all store.Key
 	for _, j := range blocks(c.point) {
-		add(alternativeLines(c.Hardware, j))
+		alternativeLines(&all, c.Hardware, j)
 	}
 	for _, j := range jobsOf(c.point) {
-		lines := c.x.describe(j)
+		c.x.describe(&all, j)
 		if !c.Hardware.Real() {
-			lines = append(slices.Clone(lines), c.x.runtimeLines(c.Hardware, j)...)
+			c.x.runtimeLines(&all, c.Hardware, j)
 		}
-		add(lines)
 	}
-	return k.Lines()
+	added := map[string]bool{}
+	k.Append(slices.DeleteFunc(all.Lines(), func(line string) bool {
+		before := added[line]
+		added[line] = true
+		return before
+	}))
 }
 
 // overheadLines describe the overheads of a simulated machine.
-func (c *Cell) overheadLines() []string {
+func (c *Cell) overheadLines(k *store.Key) {
 	if c.Hardware.Real() {
-		return nil
+		return
 	}
-	var k store.Key
 	if o := c.Hardware.Overheads; o != nil {
 		k.Add("hardware.overheads", o.String())
 	} else if slices.ContainsFunc(jobsOf(c.point), func(j *experiment.Job) bool { return c.x.sampled(c.Hardware, j) }) {
@@ -103,12 +104,10 @@ func (c *Cell) overheadLines() []string {
 	} else {
 		k.Add("hardware.overheads", simulated.Overheads{}.String())
 	}
-	return k.Lines()
 }
 
 // runtimeLines describe where a simulated job's run time comes from.
-func (x *Experiment) runtimeLines(h *experiment.Hardware, j *experiment.Job) []string {
-	var k store.Key
+func (x *Experiment) runtimeLines(k *store.Key, h *experiment.Hardware, j *experiment.Job) {
 	if x.sampled(h, j) {
 		k.Add("job."+j.Name+".runtime", "fitted "+x.estimateLine(j))
 	} else if j.Open() {
@@ -121,22 +120,18 @@ func (x *Experiment) runtimeLines(h *experiment.Hardware, j *experiment.Job) []s
 	if cp := j.Checkpoint; cp != nil {
 		k.Addf("job."+j.Name+".checkpoint", "%+v", *cp)
 	}
-	return k.Lines()
 }
 
 // estimateLines describe the estimates that a policy decides by; policies that
 // use none do not depend on them.
-func (c *Cell) estimateLines() []string {
+func (c *Cell) estimateLines(k *store.Key) {
 	if !c.Policy.EstimatesOn(c.Hardware) {
-		return nil
+		return
 	}
-	var k store.Key
 	k.Add("policy.estimates", c.Policy.Estimates)
-	if c.Policy.Sigma > 0 {
-		k.Addf("policy.sigma", "%g", c.Policy.Sigma)
-	}
+	k.Given("policy.sigma", c.Policy.Sigma)
 	if c.Policy.Source().Asked {
-		return k.Lines()
+		return
 	}
 	for _, j := range jobsOf(c.point) {
 		if c.x.sampled(c.Hardware, j) {
@@ -146,7 +141,6 @@ func (c *Cell) estimateLines() []string {
 	if c.x.Spec.Estimate.Correct == experiment.CorrectPolicies && c.Hardware.Real() && c.x.decidesByEstimates(c.point) {
 		k.Add("estimates", "corrected by runs in earlier cells") // these are in no key, as past runs are not
 	}
-	return k.Lines()
 }
 
 // jobsOf lists the job blocks that a cell depends on, each once, in order. A
@@ -174,19 +168,16 @@ func jobsOf(c experiment.Cell) []*experiment.Job {
 }
 
 // policyLines are the key lines of a policy: its choices, and the files of its program.
-func (x *Experiment) policyLines(p *experiment.Policy) []string {
-	var k store.Key
+func (x *Experiment) policyLines(k *store.Key, p *experiment.Policy) {
 	k.AddAll(p.KeyLines())
 	program := p.Program()
 	for _, f := range inputs(x.base, program.Command, program.Files) {
 		k.Addf("policy.file."+filepath.Base(f), "%s %s", x.relative(f), x.digest(f))
 	}
-	return k.Lines()
 }
 
 // hardwareLines are the key lines of a machine: its engine and its nodes.
-func hardwareLines(h *experiment.Hardware) []string {
-	var k store.Key
+func hardwareLines(k *store.Key, h *experiment.Hardware) {
 	k.Add("hardware.engine", h.Engine)
 	for i, n := range h.Cluster.Nodes {
 		text := fmt.Sprintf("threads %d, gpus %d, memory %d", n.Threads, n.GPUs, n.Memory)
@@ -201,21 +192,19 @@ func hardwareLines(h *experiment.Hardware) []string {
 	if h.Suspends {
 		k.Add("hardware.pause", engine.Checkpointed)
 	}
-	k.Append(serverLines(h))
-	k.Append(settingsLines(h))
+	serverLines(k, h)
+	settingsLines(k, h)
 	if !h.Real() {
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))
 		if h.Contention != nil {
 			k.Add("hardware.contention", contentionText(h.Contention))
 		}
 	}
-	return k.Lines()
 }
 
 // workloadLines are the key lines of a workload as it is written; the jobs
 // that it came to are hashed beside them.
-func workloadLines(w *experiment.Workload) []string {
-	var k store.Key
+func workloadLines(k *store.Key, w *experiment.Workload) {
 	if t := w.Trace; t != nil {
 		k.Addf("workload.trace", "%s, %s, sha256:%s", filepath.Base(t.File), t.Format, t.Digest)
 		for _, s := range t.Settings {
@@ -249,7 +238,6 @@ func workloadLines(w *experiment.Workload) []string {
 	for i, r := range w.Resizes {
 		k.Addf(fmt.Sprintf("workload.resize.%d", i+1), "%s to %d threads at %s", r.Job, r.Threads, r.At)
 	}
-	return k.Lines()
 }
 
 // maxInstants bounds the instants that are listed; the key has the digest of
@@ -264,10 +252,7 @@ func arrivalText(a workload.Arrivals) string {
 		if n := len(a.Times); n > maxInstants {
 			return fmt.Sprintf("at %d instants from %s to %s", n, slices.Min(a.Times), slices.Max(a.Times))
 		}
-		times := make([]string, len(a.Times))
-		for i, t := range a.Times {
-			times[i] = t.String()
-		}
+		times := schema.Each(a.Times, func(t time.Duration) string { return t.String() })
 		return "at " + strings.Join(times, ", ")
 	case workload.Every:
 		s = "every " + a.Mean.String()
@@ -284,10 +269,9 @@ func arrivalText(a workload.Arrivals) string {
 
 // neighbourLines are the key lines of what jobs keep of their speed when they share GPUs; none
 // for a policy that lets them share none.
-func neighbourLines(p *experiment.Policy, jobs []*experiment.Job) []string {
-	var k store.Key
+func neighbourLines(k *store.Key, p *experiment.Policy, jobs []*experiment.Job) {
 	if !p.Packs() {
-		return nil
+		return
 	}
 	for _, j := range jobs {
 		if j.Runtime == nil {
@@ -297,7 +281,6 @@ func neighbourLines(p *experiment.Policy, jobs []*experiment.Job) []string {
 			k.Addf(strings.ReplaceAll("job."+j.Name+".beside."+n.Class+"."+n.GPU, " ", "_"), "%g", n.Keep)
 		}
 	}
-	return k.Lines()
 }
 
 // contentionText describes the contention of a machine, for keys.
@@ -407,7 +390,7 @@ func PastJob(key *store.Key, block string) (name, kind string, length int) {
 // identityOf is the identity of a job of the plan, as PastJob has it of past ones.
 func (x *Experiment) identityOf(j *experiment.Job) (name, kind string) {
 	var k store.Key
-	k.Append(x.describe(j))
+	x.describe(&k, j)
 	name, kind, _ = PastJob(&k, j.Name)
 	return name, kind
 }

@@ -1,11 +1,13 @@
 package realise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler/cluster"
@@ -87,11 +89,7 @@ func inParts(c *experiment.Cell) bool {
 
 // Nodes returns the node of each part of a job with roles where it is alone on its hardware, in the order of its roles.
 func (p *place) Nodes(j *experiment.Job) []int {
-	var nodes []int
-	for _, part := range partsOn(p.On, j) {
-		nodes = append(nodes, part.Node)
-	}
-	return nodes
+	return schema.Each(partsOn(p.On, j), func(part cluster.Part) int { return part.Node })
 }
 
 // partsOn returns the parts of a job with roles on the nodes on which it starts alone on a hardware; none when it does
@@ -109,23 +107,18 @@ func partsOn(h *experiment.Hardware, j *experiment.Job) []cluster.Part {
 }
 
 // settingsLines are the key lines of what an engine's settings are.
-func settingsLines(h *experiment.Hardware) []string {
-	var k store.Key
+func settingsLines(k *store.Key, h *experiment.Hardware) {
 	if h.Kind().Lines != nil {
 		k.AddAll(h.Kind().Lines(h.ForEngine()))
 	}
-	return k.Lines()
 }
 
 // placeLines are the key lines of where a job runs.
-func (x *Experiment) placeLines(p *place, j *experiment.Job) []string {
-	var k store.Key
+func (x *Experiment) placeLines(k *store.Key, p *place, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	if p.contained() {
 		image := p.Image
-		if image == "" {
-			image = "not found"
-		}
+		image = cmp.Or(image, "not found")
 		k.Addf(label("image"), "%s %s", j.Container.Image, image)
 		if j.Container.Dir != "" {
 			k.Add(label("workdir"), j.Container.Dir)
@@ -138,8 +131,7 @@ func (x *Experiment) placeLines(p *place, j *experiment.Job) []string {
 			k.Addf(label("mount."+m.Target), "%s %s", x.relative(m.Source), mode)
 		}
 	}
-	k.Append(settingsLines(p.On))
-	return k.Lines()
+	settingsLines(k, p.On)
 }
 
 // FindImages finds the images of jobs that run in containers, which are part of keys, in the order of the file; it

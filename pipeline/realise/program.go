@@ -24,56 +24,43 @@ import (
 )
 
 // describe returns the key lines of a job: its program and its length.
-func (x *Experiment) describe(j *experiment.Job) []string {
-	var k store.Key
-	k.Append(x.program(j))
+func (x *Experiment) describe(k *store.Key, j *experiment.Job) {
+	x.program(k, j)
 	if !j.Open() {
 		k.Add("job."+j.Name+"."+lengthUnit(j), strconv.Itoa(j.Length()))
 	}
-	if j.Budget != nil {
-		k.Add("job."+j.Name+".budget", j.Budget.String())
-	}
-	return k.Lines()
+	k.Given("job."+j.Name+".budget", j.Budget)
 }
 
 // program returns the key lines of what a job runs, at any length: its program
 // with the content of its files, and its request.
-func (x *Experiment) program(j *experiment.Job) []string {
-	var k store.Key
+func (x *Experiment) program(k *store.Key, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
-	k.Append(x.source(j))
-	k.Append(heldLines(j))
+	x.source(k, j)
+	heldLines(k, j)
 	if j.Malleable {
 		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
 	}
-	if j.TargetLoss > 0 {
-		k.Addf(label("target_loss"), "%g", j.TargetLoss)
-	}
-	if j.Limit > 0 {
-		k.Add(label("limit"), j.Limit.String())
-	}
+	k.Given(label("target_loss"), j.TargetLoss)
+	k.Given(label("limit"), j.Limit)
 	if ev := j.Events; ev != nil {
 		k.Addf(label("progress"), "%q loss %q accuracy %q epochs %t", ev.Below, ev.Loss, ev.Accuracy, ev.Epochs)
 	}
-	if j.Retries > 0 {
-		k.Add(label("retries"), strconv.Itoa(j.Retries))
-	}
+	k.Given(label("retries"), j.Retries)
 	for _, p := range j.Properties {
 		k.AddAll(p.Lines(label("")))
 	}
-	return k.Lines()
 }
 
 // source returns the key lines of a job's program alone: what it is, and the
 // content of its files.
-func (x *Experiment) source(j *experiment.Job) []string {
-	return once(&x.known, sourceOf{j}, func() []string { return x.sourceLines(j) })
+func (x *Experiment) source(k *store.Key, j *experiment.Job) {
+	x.remembered(k, sourceOf{j}, func(k *store.Key) { x.sourceLines(k, j) })
 }
 
 type sourceOf struct{ job *experiment.Job }
 
-func (x *Experiment) sourceLines(j *experiment.Job) []string {
-	var k store.Key
+func (x *Experiment) sourceLines(k *store.Key, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	switch {
 	case j.Recorded != nil:
@@ -98,22 +85,16 @@ func (x *Experiment) sourceLines(j *experiment.Job) []string {
 		}
 	}
 	if in := x.places[j]; in != nil {
-		k.Append(x.placeLines(in, j))
+		x.placeLines(k, in, j)
 	}
-	return k.Lines()
 }
 
 // heldLines returns the key lines of what a job holds while it runs.
-func heldLines(j *experiment.Job) []string {
-	var k store.Key
+func heldLines(k *store.Key, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
-	if j.GPUs > 0 {
-		k.Add(label("gpus"), strconv.Itoa(j.GPUs))
-	}
-	if j.Memory > 0 {
-		k.Add(label("memory"), strconv.FormatInt(j.Memory, 10))
-	}
+	k.Given(label("gpus"), j.GPUs)
+	k.Given(label("memory"), j.Memory)
 	if j.Nodes > 1 {
 		k.Add(label("nodes"), strconv.Itoa(j.Nodes))
 	}
@@ -131,7 +112,6 @@ func heldLines(j *experiment.Job) []string {
 		k.Addf(label("role."+r.Name), "%d parts, threads %d, gpus %d, elastic %t, min %d%s", r.Count, r.Threads, r.GPUs,
 			r.Elastic, r.Min, more)
 	}
-	return k.Lines()
 }
 
 // relative writes a path relative to the experiment's folder where it is below

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -36,7 +37,9 @@ func TestFoldersAreTracked(t *testing.T) {
 		x, err := New(&experiment.Spec{File: filepath.Join(base, "e.hcl")}, hardware.Machine{})
 		do(err)
 		j := &experiment.Job{Name: "j", Command: []string{"nothing"}, Dir: base, Files: []string{dir}}
-		return strings.Join(x.source(j), "\n")
+		var k store.Key
+		x.source(&k, j)
+		return k.Description()
 	}
 	write("data/a.txt", "one")
 	write("data/sub/b.txt", "two")

@@ -132,16 +132,14 @@ func (x *Experiment) gpuType(j *experiment.Job) string {
 // runs carry it.
 func (x *Experiment) HostPrint() string {
 	var k store.Key
-	k.Append(x.hostLines())
+	x.hostLines(&k)
 	return k.Hash()[:12]
 }
 
-func (x *Experiment) hostLines() []string {
-	var k store.Key
+func (x *Experiment) hostLines(k *store.Key) {
 	for _, s := range x.Host.Fingerprint() {
 		k.Add("host."+s.Name, s.Value)
 	}
-	return k.Lines()
 }
 
 // SampledUnits implements stages.Sampling.
@@ -177,18 +175,14 @@ func (x *Experiment) sampled(h *experiment.Hardware, j *experiment.Job) bool {
 // profileKey describes all that a job's samples depend on.
 func (x *Experiment) profileKey(j *experiment.Job) *store.Key {
 	k := store.NewKey(stages.Writer(stages.Samples))
-	k.Append(x.hostLines())
+	x.hostLines(k)
 	k.Add("profile.measures", "start-up, units, save, launch, pause, resume, resize, speed of the machine")
 	k.Addf("profile.lengths", "%v %s", sampleLengths(j.Length(), x.Spec.Profile), lengthUnit(j))
 	k.Addf("profile.repeats", "%d", x.Spec.Profile.Repeats)
-	if b := x.Spec.Profile.Budget; b > 0 {
-		k.Addf("profile.budget", "%g", b)
-	}
-	if d := x.Spec.Profile.Limit; d > 0 {
-		k.Addf("profile.limit", "%s", d)
-	}
-	k.Append(x.source(j))
-	k.Append(heldLines(j))
+	k.Given("profile.budget", x.Spec.Profile.Budget)
+	k.Given("profile.limit", x.Spec.Profile.Limit)
+	x.source(k, j)
+	heldLines(k, j)
 	if in := x.places[j]; in != nil && len(j.Roles) > 0 {
 		k.Addf("profile.nodes", "%v", in.Nodes(j))
 	}
@@ -202,7 +196,7 @@ func (x *Experiment) profileKey(j *experiment.Job) *store.Key {
 // program and the lengths, but not the threads.
 func (x *Experiment) family(j *experiment.Job) string {
 	var k store.Key
-	k.Append(x.source(j))
+	x.source(&k, j)
 	k.Addf("lengths", "%v %s, gpus %d, nodes %d", sampleLengths(j.Length(), x.Spec.Profile), lengthUnit(j), j.GPUs, j.Nodes)
 	return k.Description()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -67,10 +68,8 @@ func (c *Cell) unsaved(j *experiment.Job, length time.Duration) time.Duration {
 	switch {
 	case p.Units > 0:
 		most = time.Duration(float64(length) * float64(p.Units) / float64(j.Length()))
-	case p.Rule == "young":
-		most = estimator.YoungInterval(p.Cost, market.Between(c.Hardware.Terms))
-	case p.Rule == "daly":
-		most = estimator.DalyInterval(p.Cost, market.Between(c.Hardware.Terms))
+	case p.Rule != "":
+		most = intervals[p.Rule](p.Cost, market.Between(c.Hardware.Terms))
 	}
 	warning := scheduler.Never
 	for _, t := range c.Hardware.Terms {
@@ -93,28 +92,30 @@ func (c *Cell) checkpoints(r realised) []*simulated.Checkpoint {
 			continue
 		}
 		some = true
-		s := &simulated.Checkpoint{
+		ofBlock[k] = &simulated.Checkpoint{
 			Every: j.Checkpoint.Every, Share: float64(j.Checkpoint.Units) / float64(j.Length()),
-			Cost: j.Checkpoint.Cost, Restore: j.Checkpoint.Restore,
+			Cost: j.Checkpoint.Cost, Restore: j.Checkpoint.Restore, Rule: intervals[j.Checkpoint.Rule],
 		}
-		switch j.Checkpoint.Rule {
-		case "young":
-			s.Rule = estimator.YoungInterval
-		case "daly":
-			s.Rule = estimator.DalyInterval
-		}
-		ofBlock[k] = s
 	}
 	if !some {
 		return nil
 	}
-	all := make([]*simulated.Checkpoint, len(r.Jobs))
-	for i := range all {
-		if k := r.Block[i]; k >= 0 {
-			all[i] = ofBlock[k]
+	return perJob(&r, ofBlock, nil)
+}
+
+// intervals are the rules for the time between checkpoints.
+var intervals = map[string]func(cost, between time.Duration) time.Duration{
+	"young": estimator.YoungInterval, "daly": estimator.DalyInterval,
+}
+
+// perJob returns for each job what its block has; none for a job without a block.
+func perJob[T any](r *realised, ofBlock []T, none T) []T {
+	return schema.Each(r.Block, func(k int32) T {
+		if k < 0 {
+			return none
 		}
-	}
-	return all
+		return ofBlock[k]
+	})
 }
 
 // interval is how often the program of a real job writes a checkpoint, as the job contract says it; empty for
@@ -132,10 +133,6 @@ func (c *Cell) interval(j *experiment.Job) string {
 	case cp.Every > 0:
 		return contract.Interval{Time: cp.Every}.String()
 	}
-	rule := estimator.YoungInterval
-	if cp.Rule == "daly" {
-		rule = estimator.DalyInterval
-	}
 	terms := c.Hardware.Terms
 	if len(j.Roles) > 0 && terms != nil {
 		parts := partsOn(c.Hardware, j)
@@ -151,12 +148,11 @@ func (c *Cell) interval(j *experiment.Job) string {
 	if between == market.Forever {
 		return ""
 	}
-	return contract.Interval{Time: max(rule(cp.Cost, between), time.Millisecond)}.String()
+	return contract.Interval{Time: max(intervals[cp.Rule](cp.Cost, between), time.Millisecond)}.String()
 }
 
 // serverLines are the key lines of how servers are rented.
-func serverLines(h *experiment.Hardware) []string {
-	var k store.Key
+func serverLines(k *store.Key, h *experiment.Hardware) {
 	life := "none"
 	for i, t := range h.Terms {
 		if t == nil {
@@ -175,7 +171,6 @@ func serverLines(h *experiment.Hardware) []string {
 			n.Supply, n.Idle, t.Market, t.Region, t.Price, t.OnDemand, t.Billing, t.Startup, life, t.MaxLife,
 			t.Warning, t.Replace, t.Delay, t.Limit)
 	}
-	return k.Lines()
 }
 
 func lifeText(l market.Life) string {
@@ -189,12 +184,10 @@ func lifeText(l market.Life) string {
 }
 
 // availabilityLines are the key lines of the records by which servers come and go.
-func availabilityLines(terms []*market.Terms) []string {
-	var k store.Key
+func availabilityLines(k *store.Key, terms []*market.Terms) {
 	for i, t := range terms {
 		if t != nil && t.Availability != nil {
 			k.Addf(fmt.Sprintf("hardware.available.%d", i), "%v %v", t.Availability.Times, t.Availability.Servers)
 		}
 	}
-	return k.Lines()
 }

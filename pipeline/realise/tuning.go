@@ -53,8 +53,7 @@ func (x *Experiment) placeTrial(c *experiment.Cell) {
 }
 
 // trialLines are the key lines of a trial: which one of its tuning it is.
-func (c *Cell) trialLines() []string {
-	var k store.Key
+func (c *Cell) trialLines(k *store.Key) {
 	if t := c.Ref.Trial; t != nil {
 		for _, a := range c.Ref.Axes {
 			k.Add("tuning.axis."+a.Name, a.Value)
@@ -63,9 +62,8 @@ func (c *Cell) trialLines() []string {
 		if g := c.x.Spec.Tunings[t.Tuning].Target; g != nil {
 			k.Addf("tuning.target", "%s %g", c.x.Spec.Tunings[t.Tuning].Objective, *g)
 		}
-		k.Append(c.modeLines(c.x.Spec.Tunings[t.Tuning]))
+		c.modeLines(k, c.x.Spec.Tunings[t.Tuning])
 	}
-	return k.Lines()
 }
 
 // trial describes a trial to the stage that runs it; nil for other cells.
@@ -197,16 +195,14 @@ func (c *Cell) variant(t *experiment.Tuning, settings []scheduler.Setting, dirs 
 
 // modeLines are the key lines of a job that is changed while it trains: all that its
 // controller decides by.
-func (c *Cell) modeLines(t *experiment.Tuning) []string {
-	var k store.Key
+func (c *Cell) modeLines(k *store.Key, t *experiment.Tuning) {
 	if t.Mode == "" {
-		return nil
+		return
 	}
 	for _, line := range t.Described() {
 		k.Add("tuning.search", line)
 	}
 	k.Addf("tuning.controller", "version %d", tuner.Version)
-	return k.Lines()
 }
 
 // beyondAt is what a point beyond the matrix is of.

@@ -1,6 +1,7 @@
 package realise
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -111,9 +112,7 @@ func (c *Cell) simulatorOptions() simulated.Options {
 	if h.Terms != nil {
 		opts.Cluster = h.Cluster
 	}
-	if h.Overheads != nil {
-		opts.Overheads = *h.Overheads
-	}
+	opts.Overheads = schema.Or(h.Overheads, opts.Overheads)
 	return opts
 }
 
@@ -201,9 +200,7 @@ func crewOn(c *experiment.ClusterSpeed, h *experiment.Hardware) *Crew {
 		if h.Terms != nil && h.Terms[i] != nil {
 			region = h.Terms[i].Region
 		}
-		if device == "" {
-			device = n.GPU
-		}
+		device = cmp.Or(device, n.GPU)
 		crew.Devices, crew.Regions = append(crew.Devices, device), append(crew.Regions, region)
 	}
 	for _, r := range c.Regions {
@@ -276,12 +273,8 @@ func finals(r realised) []measure.Final {
 			if n := j.Done(); n <= len(rt.Losses) && n > 0 {
 				loss = rt.Losses[n-1]
 			}
-			if rt.Loss != nil {
-				loss = *rt.Loss
-			}
-			if rt.Accuracy != nil {
-				accuracy = *rt.Accuracy
-			}
+			loss = schema.Or(rt.Loss, loss)
+			accuracy = schema.Or(rt.Accuracy, accuracy)
 			ofBlock[k] = measure.Final{Loss: loss, Accuracy: accuracy}
 			some = some || !math.IsNaN(loss) || !math.IsNaN(accuracy)
 		}
@@ -289,11 +282,5 @@ func finals(r realised) []measure.Final {
 	if !some {
 		return nil
 	}
-	out := make([]measure.Final, len(r.Jobs))
-	for i := range out {
-		if out[i] = measure.Unreported; r.Block[i] >= 0 {
-			out[i] = ofBlock[r.Block[i]]
-		}
-	}
-	return out
+	return perJob(&r, ofBlock, measure.Unreported)
 }

@@ -281,9 +281,7 @@ type View struct {
 }
 
 // Has reports whether an output is there.
-func (v View) Has(hash string) bool {
-	return v.entries != nil && v.entries.Get([]byte(hash)) != nil
-}
+func (v View) Has(hash string) bool { return v.entries != nil && v.entries.Get([]byte(hash)) != nil }
 
 // Output returns a copy of an output. One that is not what was put in is not there.
 func (v View) Output(hash string) ([]byte, bool) {

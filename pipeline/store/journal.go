@@ -159,9 +159,7 @@ type InUseError struct {
 	Holder string // "process 4711 (tfexp run …, since 12:03:04)"
 }
 
-func (e *InUseError) Error() string {
-	return fmt.Sprintf("%s is in use by %s", e.Dir, e.Holder)
-}
+func (e *InUseError) Error() string { return fmt.Sprintf("%s is in use by %s", e.Dir, e.Holder) }
 
 // holder describes the process that holds a lock, as the lock file names it. The
 // content of the file is for people; what keeps others out is the lock on it,

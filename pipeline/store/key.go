@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -43,6 +44,13 @@ func (k *Key) Add(label, value string) {
 
 // Addf is Add with a format.
 func (k *Key) Addf(label, format string, args ...any) { k.Add(label, fmt.Sprintf(format, args...)) }
+
+// Given adds a value unless it is zero: what a file does not give changes no key.
+func (k *Key) Given(label string, value any) {
+	if !reflect.ValueOf(value).IsZero() {
+		k.Add(label, fmt.Sprint(value))
+	}
+}
 
 // AddAll adds labelled values.
 func (k *Key) AddAll(lines []schema.Line) {

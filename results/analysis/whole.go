@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
 )
 
 // early are what reports of the jobs of a class that they end before all of their epochs.
@@ -80,7 +80,7 @@ func WriteTables(dir string) error {
 			return err
 		}
 	}
-	return tell.SyncDir(dir)
+	return folder.SyncDir(dir)
 }
 
 // more are the tables that features write over the complete cells, beside those of every experiment.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/tell"
@@ -249,7 +250,7 @@ func (w *CellWriter) finishTables() ([]File, error) {
 		files = append(files, file)
 	}
 	if w.durable {
-		err = tell.SyncDir(w.dir)
+		err = folder.SyncDir(w.dir)
 	}
 	return files, err
 }
@@ -291,11 +292,7 @@ func WriteCell(dir string, s Setup, records Records, events []scheduler.Event, d
 }
 
 func axisNames(axes []Setting) []string {
-	var names []string
-	for _, a := range axes {
-		names = append(names, a.Name)
-	}
-	return names
+	return schema.Each(axes, func(a Setting) string { return a.Name })
 }
 
 // axisValues are the values of the named axes, empty for those that are not read.

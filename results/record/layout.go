@@ -6,8 +6,8 @@ package record
 import (
 	"math"
 	"path/filepath"
-	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/tell"
@@ -137,16 +137,7 @@ func (c CellRef) Variant() string {
 }
 
 // AxesLabel names axes with their values: "load=0.5 quantum=1s".
-func AxesLabel(axes []Setting) string {
-	var b strings.Builder
-	for i, a := range axes {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(a.Name + "=" + a.Value)
-	}
-	return b.String()
-}
+func AxesLabel(axes []Setting) string { return schema.SettingsText(axes, " ") }
 
 // Real reports whether the cell's jobs ran for real. Results of earlier versions do not say Simulated: the engine
 // of their simulated cells had the name that the folders of twins have.

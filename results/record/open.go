@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -174,9 +175,7 @@ func (e *Experiment) Warnings() []Warning {
 	}
 	for _, c := range e.Cells {
 		for _, w := range c.Warnings {
-			if w.Cell == "" {
-				w.Cell = c.Cell
-			}
+			w.Cell = cmp.Or(w.Cell, c.Cell)
 			add(w)
 		}
 	}

@@ -1,8 +1,9 @@
 package record
 
 import (
-	"math"
 	"strconv"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // TrialRef makes a cell a trial of a tuning.
@@ -97,10 +98,7 @@ func (o *TrialOutcome) Outcome(name string) float64 {
 	case "cost":
 		v = o.Cost
 	}
-	if v == nil {
-		return math.NaN()
-	}
-	return *v
+	return schema.OrNaN(v)
 }
 
 // Number is the text form of a number.

@@ -3,6 +3,7 @@
 package stats
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -139,15 +140,7 @@ func Holm(p []float64) []float64 {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case p[a] < p[b]:
-			return -1
-		case p[a] > p[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
 	out := slices.Clone(p)
 	least := 0.0
 	for rank, i := range order {

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // every has a field of each kind of column.
@@ -189,10 +191,10 @@ func TestPending(t *testing.T) {
 	if _, err := everyTable.Create(filepath.Join(dir, "none"), false, nil); err == nil {
 		t.Error("a table in no folder")
 	}
-	if err := errors.Join(SyncDir(dir), os.RemoveAll(filepath.Join(dir, "y"))); err != nil {
+	if err := errors.Join(folder.SyncDir(dir), os.RemoveAll(filepath.Join(dir, "y"))); err != nil {
 		t.Error(err)
 	}
-	if err := SyncDir(filepath.Join(dir, "none")); err == nil {
+	if err := folder.SyncDir(filepath.Join(dir, "none")); err == nil {
 		t.Error("no folder is on the disk")
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "full", "x.csv", "x"), 0o755); err != nil {

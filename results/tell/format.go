@@ -38,10 +38,7 @@ func Rows(from io.Reader, column func(name string) Column) ([]Column, iter.Seq2[
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, fmt.Errorf("read table: %w", err)
 	}
-	var columns []Column
-	for _, name := range head {
-		columns = append(columns, column(name))
-	}
+	columns := schema.Each(head, column)
 	in.ReuseRecord = true
 	return columns, func(yield func([]string, error) bool) {
 		for {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 var _ = formats.Add(Format{
@@ -15,10 +17,7 @@ var _ = formats.Add(Format{
 			return err
 		}
 		for _, row := range t.Rows {
-			safe := make([]string, len(row))
-			for i, cell := range row {
-				safe[i] = inert(cell)
-			}
+			safe := schema.Each(row, inert)
 			if err := out.Write(safe); err != nil {
 				return err
 			}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 var _ = formats.Add(Format{
@@ -17,10 +19,7 @@ var _ = formats.Add(Format{
 		}
 		fmt.Fprintf(out, "%% needs \\usepackage{booktabs}\n\\begin{tabular}{%s}\n\\toprule\n", columns)
 		line := func(cells []string) {
-			words := make([]string, len(cells))
-			for i, c := range cells {
-				words[i] = latex.Replace(c)
-			}
+			words := schema.Each(cells, latex.Replace)
 			fmt.Fprintf(out, "%s \\\\\n", strings.Join(words, " & "))
 		}
 		line(t.Header())

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/tfexp/tfexp/results/folder"
 )
@@ -90,18 +89,5 @@ func WriteWhole(path string, durable bool, raw []byte) error {
 	if _, err := p.Replace(); err != nil || !durable {
 		return err
 	}
-	return SyncDir(filepath.Dir(path))
-}
-
-// SyncDir makes renames in a folder durable. Windows has no way to ask for that.
-func SyncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := folder.OpenFile(dir, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return folder.SyncDir(filepath.Dir(path))
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 )
@@ -34,10 +35,7 @@ func Problem(t *Tuning, candidates [][]string, seed uint64) *tuner.Problem {
 			p.Limits = append(p.Limits, surrogate.Limit{Bound: *c.Max, Scale: scale})
 		}
 	}
-	initial := make([]string, len(t.Settings))
-	for i, s := range t.Settings {
-		initial[i] = s.Initial
-	}
+	initial := schema.Each(t.Settings, func(s TunedSetting) string { return s.Initial })
 	p.Initial, _ = point(t, p.Space, initial)
 	if t.BestSettings != nil {
 		p.Best, _ = Point(t, t.BestSettings)
@@ -155,9 +153,7 @@ func Trial(t *Tuning, at []float64, o *record.TrialOutcome) surrogate.Trial {
 	}
 	out.Objective = Modelled(t, v)
 	out.Cost = o.Time
-	if o.Cost != nil {
-		out.Cost = *o.Cost
-	}
+	out.Cost = schema.Or(o.Cost, out.Cost)
 	for _, c := range t.AllConstraints() {
 		limited := o.Outcome(c.Outcome)
 		if math.IsNaN(limited) {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -32,10 +33,7 @@ func Statistics(w io.Writer, e *record.Experiment, cell string, given map[string
 	if err := out.Write(StatisticsColumns); err != nil {
 		return 0, err
 	}
-	var refs []record.CellRef
-	for _, c := range e.Cells {
-		refs = append(refs, c.CellRef)
-	}
+	refs := schema.Each(e.Cells, func(c record.Cell) record.CellRef { return c.CellRef })
 	for _, c := range e.Trials {
 		refs = append(refs, c.CellRef)
 	}

@@ -29,9 +29,7 @@ type exchanged struct {
 }
 
 // HeldBack implements scheduler.Admitter.
-func (d *exchanged) HeldBack(scheduler.View, int32) string {
-	return "comes after another job"
-}
+func (d *exchanged) HeldBack(scheduler.View, int32) string { return "comes after another job" }
 
 // Admit implements scheduler.Admitter.
 func (d *exchanged) Admit(v scheduler.View, h scheduler.Hands) error {

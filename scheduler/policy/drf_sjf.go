@@ -17,9 +17,7 @@ var _ = registerDominant(Choice{
 type dominantShortest struct{ *userShares }
 
 // HeldBack implements scheduler.Admitter.
-func (d *dominantShortest) HeldBack(scheduler.View, int32) string {
-	return "comes after another job"
-}
+func (d *dominantShortest) HeldBack(scheduler.View, int32) string { return "comes after another job" }
 
 // Admit implements scheduler.Admitter.
 func (d *dominantShortest) Admit(v scheduler.View, h scheduler.Hands) error {

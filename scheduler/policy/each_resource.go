@@ -17,9 +17,7 @@ var _ = registerShared(Choice{
 type eachResource struct{ *userShares }
 
 // HeldBack implements scheduler.Admitter.
-func (e *eachResource) HeldBack(scheduler.View, int32) string {
-	return "comes after another job"
-}
+func (e *eachResource) HeldBack(scheduler.View, int32) string { return "comes after another job" }
 
 // Admit implements scheduler.Admitter.
 func (e *eachResource) Admit(v scheduler.View, h scheduler.Hands) error {

@@ -99,9 +99,7 @@ func (p *planner) devices(n int) string {
 func (p *planner) Rank(scheduler.JobView) int64 { return 0 }
 
 // Rounds implements policy.Rounded.
-func (p *planner) Rounds() (time.Duration, bool) {
-	return p.Policy.Settings.Duration("rounds"), false
-}
+func (p *planner) Rounds() (time.Duration, bool) { return p.Policy.Settings.Duration("rounds"), false }
 
 // Clocked implements policy.Clocked.
 func (p *planner) Clocked() {}

@@ -121,9 +121,7 @@ func (t onCores) Goodput(_ string, nodes, cores int) float64 {
 func (t onCores) MostGPUs() int { return t.Limit() }
 
 // Limit implements scheduler.Training.
-func (t onCores) Limit() int {
-	return max(min(max(t.Job().MaxThreads, t.Job().Threads), t.perNode), 1)
-}
+func (t onCores) Limit() int { return max(min(max(t.Job().MaxThreads, t.Job().Threads), t.perNode), 1) }
 
 // StepTime implements scheduler.Training.
 func (t onCores) StepTime(cores, _ int) float64 {

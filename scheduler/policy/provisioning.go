@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
@@ -50,8 +51,6 @@ func (p Policy) rental() *scheduler.RentalTerms {
 	var set rentalSettings
 	p.Settings.fill(&set)
 	terms := &scheduler.RentalTerms{Strategy: c.Strategy, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
-	if set.Changeover != nil {
-		terms.Changeover = *set.Changeover
-	}
+	terms.Changeover = schema.Or(set.Changeover, terms.Changeover)
 	return terms
 }

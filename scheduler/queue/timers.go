@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -24,32 +25,21 @@ func (h *Timers) Push(t Timer) {
 	*h = append(*h, t)
 	s := *h
 	i := len(s) - 1
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !t.Before(s[parent]) {
-			break
-		}
-		s[i] = s[parent]
-		i = parent
+	for i > 0 && t.Before(s[(i-1)/2]) {
+		s[i] = s[(i-1)/2]
+		i = (i - 1) / 2
 	}
 	s[i] = t
 }
 
-// Pop removes the first timer.
-func (h *Timers) Pop() {
+// Pop takes out the first timer.
+func (h *Timers) Pop() Timer {
 	s := *h
-	last := s[len(s)-1]
+	first, last := s[0], s[len(s)-1]
 	s = s[:len(s)-1]
 	*h = s
-	if len(s) == 0 {
-		return
-	}
 	i := 0
-	for {
-		child := 2*i + 1
-		if child >= len(s) {
-			break
-		}
+	for child := 1; child < len(s); child = 2*i + 1 {
 		if child+1 < len(s) && s[child+1].Before(s[child]) {
 			child++
 		}
@@ -59,19 +49,14 @@ func (h *Timers) Pop() {
 		s[i] = s[child]
 		i = child
 	}
-	s[i] = last
+	if len(s) > 0 {
+		s[i] = last
+	}
+	return first
 }
 
 // CompareTimers orders timers as Before does.
-func CompareTimers(a, b Timer) int {
-	switch {
-	case a.Before(b):
-		return -1
-	case b.Before(a):
-		return 1
-	}
-	return 0
-}
+func CompareTimers(a, b Timer) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Of, b.Of)) }
 
 // Alarms are timers of which many are given up before they come up. One that is set for the latest instant so far, as
 // all are when each job that goes on gets the same quantum, takes constant time.
@@ -127,9 +112,7 @@ func (a *Alarms) Take(counts func(Timer) bool) Timer {
 		a.Next(counts)
 	}
 	if a.head == len(a.row) || len(a.others) > 0 && a.others[0].Before(a.row[a.head]) {
-		t := a.others[0]
-		a.others.Pop()
-		return t
+		return a.others.Pop()
 	}
 	a.head++
 	return a.row[a.head-1]

@@ -55,9 +55,7 @@ type profiling struct {
 
 // Profiling says that jobs run as samples before they are scheduled: each on its own, or one for all of its class that
 // have the same alternatives. Without it, no sample may run.
-func (v *Validator) Profiling(byClass bool) {
-	v.profiling = &profiling{byClass, map[string][]int32{}}
-}
+func (v *Validator) Profiling(byClass bool) { v.profiling = &profiling{byClass, map[string][]int32{}} }
 
 // together names those with which a job is profiled.
 func (p *profiling) together(v *Validator, job int) string {

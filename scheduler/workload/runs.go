@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -134,10 +135,7 @@ func plain(name string) string {
 
 // CheckColumns reports names in Columns that are no facts.
 func (o *RunsOptions) CheckColumns() error {
-	var names []string
-	for _, f := range Facts {
-		names = append(names, f.Name)
-	}
+	names := schema.Each(Facts, func(f Fact) string { return f.Name })
 	for name := range o.Columns {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("there is no fact %q: the columns are those of %s", name, strings.Join(names, ", "))

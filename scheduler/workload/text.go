@@ -2,7 +2,7 @@ package workload
 
 import (
 	"bufio"
-	"encoding/binary"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // LineError is what is wrong with a line of a file.
@@ -36,63 +36,13 @@ const MaxErrors = 20
 func Unmarked(r io.Reader) io.Reader {
 	in := bufio.NewReader(r)
 	switch mark, _ := in.Peek(2); string(mark) {
-	case "\xff\xfe":
-		return &wide{in: in, order: binary.LittleEndian}
-	case "\xfe\xff":
-		return &wide{in: in, order: binary.BigEndian}
+	case "\xff\xfe", "\xfe\xff":
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(in)
 	}
 	if mark, _, err := in.ReadRune(); err == nil && mark != '\ufeff' {
 		_ = in.UnreadRune()
 	}
 	return in
-}
-
-// wide reads UTF-16 as UTF-8.
-type wide struct {
-	in    *bufio.Reader
-	order binary.ByteOrder
-	rest  []byte // of the last character, in UTF-8
-}
-
-// Read implements io.Reader.
-func (w *wide) Read(b []byte) (n int, err error) {
-	for n < len(b) {
-		if len(w.rest) == 0 {
-			r, err := w.next()
-			switch {
-			case err != nil && n > 0:
-				return n, nil // and again at the next call
-			case err != nil:
-				return 0, err
-			case r == '\ufeff':
-				continue
-			}
-			w.rest = utf8.AppendRune(w.rest[:0], r)
-		}
-		k := copy(b[n:], w.rest)
-		n, w.rest = n+k, w.rest[k:]
-	}
-	return n, nil
-}
-
-// next reads a character. What is none is U+FFFD.
-func (w *wide) next() (rune, error) {
-	unit, err := w.in.Peek(2)
-	if len(unit) < 2 {
-		return 0, err
-	}
-	r := rune(w.order.Uint16(unit))
-	_, _ = w.in.Discard(2)
-	if !utf16.IsSurrogate(r) {
-		return r, nil
-	}
-	if second, _ := w.in.Peek(2); len(second) == 2 {
-		if both := utf16.DecodeRune(r, rune(w.order.Uint16(second))); both != utf8.RuneError {
-			_, _ = w.in.Discard(2)
-			return both, nil
-		}
-	}
-	return utf8.RuneError, nil
 }
 
 // mostLine is how long a line of a file may be, in bytes.
@@ -292,9 +242,7 @@ func (r *Rows) Read(b []byte) (int, error) {
 
 // ParseTime reads a number of units. A unit of 0 means seconds.
 func ParseTime(text string, unit time.Duration) (time.Duration, error) {
-	if unit == 0 {
-		unit = time.Second
-	}
+	unit = cmp.Or(unit, time.Second)
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		if n > math.MaxInt64/int64(unit) || n < math.MinInt64/int64(unit) {
 			return 0, fmt.Errorf("time %q is out of range", text)
@@ -323,9 +271,7 @@ func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 
 // Units returns the time of x units. A unit of 0 means seconds.
 func Units(x float64, unit time.Duration) (time.Duration, error) {
-	if unit == 0 {
-		unit = time.Second
-	}
+	unit = cmp.Or(unit, time.Second)
 	d := math.Round(x * float64(unit))
 	if math.IsNaN(d) || math.Abs(d) >= math.MaxInt64 {
 		return 0, fmt.Errorf("time %v is out of range", x)

@@ -50,15 +50,10 @@ func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 	p.X.Label.Text, p.Y.Label.Text = "final accuracy", "sequences"
 	p.Add(h)
 	title := fmt.Sprintf("Accuracy of all sequences – %s, %s", s.name, scenario)
-	return pictures.Figure{
-		Picture: pictures.Picture{Name: AdaptationAccuracy + "-" + s.name + "-" + scenario, Kind: AdaptationAccuracy,
-			Title: title,
-			Caption: fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers "+
-				"chose (first seed).%s Further right is better.", len(h.values), real) + pictures.SomeOf(mostLines, len(groups),
-				"chosen sequence")},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 190,
-		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
-	}
+	caption := fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers chose "+
+		"(first seed).%s Further right is better.", len(h.values), real) +
+		pictures.SomeOf(mostLines, len(groups), "chosen sequence")
+	return s.figure(AdaptationAccuracy, scenario, title, caption, keys, 190, p)
 }
 
 // mark is a line at a value.

@@ -67,15 +67,11 @@ func (s deepeningStudy) coursesIn(scenario string) pictures.Figure {
 	p.Y.Tick.Marker = above{p.Y.Tick.Marker, c.low}
 	p.X.Label.Text, p.Y.Label.Text = "service time (s)", "accuracy"
 	p.Add(c)
-	return pictures.Figure{
-		Picture: pictures.Picture{Name: name, Kind: AdaptationCourses, Title: title,
-			Caption: "What programs reported at the end of each epoch, a thin line for each sequence of the table, a " +
-				"strong one for the training that a controller decided in (first seed). From the first decision on; " +
-				"what is below the scale is cut off. Below the curves, a row a controller: its decisions at the time " +
-				"when they were taken, with the number of the block that was deepened, the last number for nothing." + more},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + curvesHeight + laneHeight*lanes + 48,
-		Paint: func(in draw.Canvas) { p.Draw(draw.Crop(canvas.Head(in, title, keys), 0, -4, 4, 0)) },
-	}
+	caption := "What programs reported at the end of each epoch, a thin line for each sequence of the table, a strong " +
+		"one for the training that a controller decided in (first seed). From the first decision on; what is below the " +
+		"scale is cut off. Below the curves, a row a controller: its decisions at the time when they were taken, with the " +
+		"number of the block that was deepened, the last number for nothing." + more
+	return s.figure(AdaptationCourses, scenario, title, caption, keys, curvesHeight+laneHeight*lanes+48, p)
 }
 
 const curvesHeight, laneHeight = 230.0, 14.0

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
@@ -480,9 +481,7 @@ func said(dir string, out *adaptation.Trained) error {
 	for _, d := range report.Deepened {
 		out.Deepening = append(out.Deepening, d.Seconds)
 	}
-	if report.Trained != nil {
-		out.Trained = *report.Trained
-	}
+	out.Trained = schema.Or(report.Trained, out.Trained)
 	return nil
 }
 

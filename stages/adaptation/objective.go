@@ -17,7 +17,7 @@ var _ = picture(131, AdaptationObjective, "the mean reward of agents by episode,
 	func(s deepeningStudy) (out []pictures.Figure, _ error) {
 		for _, name := range s.controllers {
 			if curves := s.curves(name); len(curves) > 0 {
-				out = append(out, objectiveFigure(s.name, name, curves))
+				out = append(out, s.objective(name, curves))
 			}
 		}
 		return out, nil
@@ -62,7 +62,7 @@ func (s deepeningStudy) curves(controller string) []learningCurve {
 	return out
 }
 
-func objectiveFigure(study, controller string, curves []learningCurve) pictures.Figure {
+func (s deepeningStudy) objective(controller string, curves []learningCurve) pictures.Figure {
 	shown := curves[:min(len(curves), mostLines)]
 	var keys []canvas.Key
 	p := canvas.NewPlot()
@@ -90,15 +90,9 @@ func objectiveFigure(study, controller string, curves []learningCurve) pictures.
 		}})
 	}
 	p.X.Label.Text, p.Y.Label.Text = "episodes (thousands)", "mean reward"
-	title := fmt.Sprintf("Reward while the agent %q learns – %s", controller, study)
-	return pictures.Figure{
-		Picture: pictures.Picture{Name: AdaptationObjective + "-" + study + "-" + controller, Kind: AdaptationObjective,
-			Title: title,
-			Caption: "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, a line a seed; the colour " +
-				"says on which scenarios it learns. Where it learns several in turn, a vertical line is the " +
-				"beginning of the next." +
-				pictures.SomeOf(len(shown), len(curves), "training")},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 210,
-		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
-	}
+	title := fmt.Sprintf("Reward while the agent %q learns – %s", controller, s.name)
+	caption := "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, a line a seed; the colour says on " +
+		"which scenarios it learns. Where it learns several in turn, a vertical line is the beginning of the next." +
+		pictures.SomeOf(len(shown), len(curves), "training")
+	return s.figure(AdaptationObjective, controller, title, caption, keys, 210, p)
 }

@@ -89,17 +89,11 @@ func (s deepeningStudy) paths(scenario string) (pictures.Figure, error) {
 	p.X.Label.Text, p.Y.Label.Text = "time of the budget that is used, in the mean over all sequences",
 		"final accuracy to be expected"
 	title := fmt.Sprintf("Accuracy to be expected over time – %s, %s", s.name, scenario)
-	return pictures.Figure{
-		Picture: pictures.Picture{Name: AdaptationPaths + "-" + s.name + "-" + scenario, Kind: AdaptationPaths,
-			Title: title,
-			Caption: "A line a sequence of decisions. At a decision it is the mean final accuracy of all sequences " +
-				"that begin as it did until then; at the end, its own. Decisions stand at equal distances, whatever " +
-				"the time between them. Marks are the actions that were taken: the number of the block that was " +
-				"deepened, the last number for nothing. Controllers are shown with their first seed." +
-				pictures.SomeOf(mostLines, len(groups), "chosen sequence")},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 300,
-		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
-	}, nil
+	caption := "A line a sequence of decisions. At a decision it is the mean final accuracy of all sequences that begin as " +
+		"it did until then; at the end, its own. Decisions stand at equal distances, whatever the time between them. Marks " +
+		"are the actions that were taken: the number of the block that was deepened, the last number for nothing. " +
+		"Controllers are shown with their first seed." + pictures.SomeOf(mostLines, len(groups), "chosen sequence")
+	return s.figure(AdaptationPaths, scenario, title, caption, keys, 300, p), nil
 }
 
 // mostPaths is the number of sequences up to which each has a line.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
@@ -170,21 +171,23 @@ func decisions(s *adaptation.Study, c *adaptation.Controller, t *adaptation.Agen
 	before := 0
 	for d, action := range t.Sequence(choice.Sequence) {
 		state := t.State(d, before)
-		var probs []string
-		for _, p := range choice.Probabilities[d] {
-			probs = append(probs, strconv.FormatFloat(p, 'f', 4, 64))
-		}
 		after := before*t.Actions + action
 		rows = append(rows, ChoiceRow{
 			Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed, Decision: d + 1,
-			TimeLeft: (1 - state.Time) * s.Budget, State: layers(state.Layers), Probabilities: strings.Join(probs, " "),
-			Action: action, Before: math.NaN(), After: math.NaN(),
+			TimeLeft: (1 - state.Time) * s.Budget, State: layers(state.Layers),
+			Probabilities: probabilities(choice.Probabilities[d]),
+			Action:        action, Before: math.NaN(), After: math.NaN(),
 			ExpectedBefore: adaptation.MeanFrom(t, d, before), ExpectedAfter: adaptation.MeanFrom(t, d+1, after),
 			Accuracy: t.Accuracy[choice.Sequence],
 		})
 		before = after
 	}
 	return rows
+}
+
+// probabilities are those of the actions at a decision, for a column.
+func probabilities(of []float64) string {
+	return strings.Join(schema.Each(of, func(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }), " ")
 }
 
 // layers writes those of a network: "0 0+ 1 2" has one more in block 0.
@@ -346,14 +349,10 @@ func realDecisions(s *adaptation.Study, c *adaptation.Chosen) []ChoiceRow {
 	known := s.Scenario(c.Scenario)
 	before := 0
 	for d, one := range c.Decisions {
-		var probs []string
-		for _, p := range one.Probabilities {
-			probs = append(probs, strconv.FormatFloat(p, 'f', 4, 64))
-		}
 		after := before*dims.Actions + one.Action
 		row := ChoiceRow{
 			Adaptation: s.Name, Controller: c.Controller.Name, Scenario: c.Scenario, Seed: c.Seed, Decision: d + 1,
-			TimeLeft: one.TimeLeft, State: layers(dims.Layers(d, before)), Probabilities: strings.Join(probs, " "),
+			TimeLeft: one.TimeLeft, State: layers(dims.Layers(d, before)), Probabilities: probabilities(one.Probabilities),
 			Action: one.Action,
 			Before: one.Before, After: one.After, ExpectedBefore: math.NaN(), ExpectedAfter: math.NaN(),
 			Accuracy: c.Accuracy, Where: InTraining,

@@ -50,6 +50,17 @@ func picture(rank int, name, doc string, draw func(deepeningStudy) ([]pictures.F
 	})
 }
 
+// figure is a plot of a study below its title and its keys.
+func (s deepeningStudy) figure(
+	kind, of, title, caption string, keys []canvas.Key, height float64, p *plot.Plot,
+) pictures.Figure {
+	return pictures.Figure{
+		Picture: pictures.Picture{Name: kind + "-" + s.name + "-" + of, Kind: kind, Title: title, Caption: caption},
+		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + height,
+		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -4, 4, 0)) },
+	}
+}
+
 // figures draws one for each name.
 func figures(names []string, draw func(string) pictures.Figure) (out []pictures.Figure) {
 	for _, name := range names {

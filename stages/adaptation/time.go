@@ -1,6 +1,7 @@
 package adaptation
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -48,9 +49,7 @@ func (s deepeningStudy) deepening() timeBars {
 	var bars timeBars
 	for _, r := range s.Courses {
 		name := r.Controller
-		if name == "" {
-			name = "all sequences"
-		}
+		name = cmp.Or(name, "all sequences")
 		i := slices.Index(bars.names, name)
 		if i < 0 {
 			if len(r.Deepening) == 0 {

@@ -41,10 +41,7 @@ func Adaptations(all Tables) []Adaptation {
 		if len(s.Ranking)+len(s.RealRanking) == 0 {
 			continue
 		}
-		b := block{
-			name: s.name, rows: s.Ranking, real: s.RealRanking, sequences: s.Sequences, scenarios: s.scenarios,
-			controllers: s.controllers,
-		}
+		b := block{deepeningStudy: s}
 		for _, r := range s.Choices {
 			if r.Decision == 1 {
 				b.plays = append(b.plays, r)
@@ -76,27 +73,24 @@ func column[T any](rows []T, of func(T) string) []string {
 
 // block has the rows of one adaptation block.
 type block struct {
-	name                   string
-	rows, real             []RankingRow // on tables, and in real training
-	sequences              []SequenceRow
-	plays                  []ChoiceRow // the first decision of each training
-	scenarios, controllers []string
+	deepeningStudy
+	plays []ChoiceRow // the first decision of each training
 }
 
 // row finds what a controller came to in a scenario; nil if it was not there.
 func (b *block) row(controller, scenario string) *RankingRow {
-	i := slices.IndexFunc(b.rows, func(r RankingRow) bool {
+	i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {
 		return r.Controller == controller && r.Scenario == scenario
 	})
 	if i < 0 {
 		return nil
 	}
-	return &b.rows[i]
+	return &b.Ranking[i]
 }
 
 // of returns the first row of a controller.
 func (b *block) of(controller string) *RankingRow {
-	return &b.rows[slices.IndexFunc(b.rows, func(r RankingRow) bool { return r.Controller == controller })]
+	return &b.Ranking[slices.IndexFunc(b.Ranking, func(r RankingRow) bool { return r.Controller == controller })]
 }
 
 // tables have the controllers in all scenarios: their ranks, and their accuracies and
@@ -132,8 +126,8 @@ func (b *block) realTable() tell.Table {
 	t := tell.NewTable(2, "controller", "scenario", "sequence", "trainings", "accuracy", "same in the table",
 		"difference", "rank",
 		"regret", "runs")
-	for i := range b.real {
-		r := &b.real[i]
+	for i := range b.RealRanking {
+		r := &b.RealRanking[i]
 		rank := "–"
 		if stats.Finite(r.Rank) {
 			rank = fmt.Sprintf("%g", r.Rank)
@@ -156,7 +150,7 @@ func (b *block) realTable() tell.Table {
 func (b *block) fidelity() string {
 	var differences []float64
 	size := 0.0
-	for _, r := range b.real {
+	for _, r := range b.RealRanking {
 		if stats.Finite(r.Fidelity) {
 			differences = append(differences, r.Fidelity)
 			size += math.Abs(r.Fidelity)
@@ -181,7 +175,7 @@ func (b *block) scenarioTable() tell.Table {
 		"second best: regret",
 		"decisions explain", "noise", "regret by noise")
 	for _, s := range b.scenarios {
-		all, nothing := b.every(s)
+		all := b.deepeningStudy.of(s)
 		if len(all) == 0 {
 			continue
 		}
@@ -194,7 +188,8 @@ func (b *block) scenarioTable() tell.Table {
 		if stats.Finite(f.MainR2) {
 			explained = fmt.Sprintf("%.0f%%", 100*f.MainR2)
 		}
-		never, rank := fmt.Sprintf("%.4f", all[nothing].Accuracy), fmt.Sprint(all[nothing].Rank)
+		nothing := all[len(all)-1] // the last sequence
+		never, rank := fmt.Sprintf("%.4f", nothing.Accuracy), fmt.Sprint(nothing.Rank)
 		slices.SortStableFunc(all, func(a, b SequenceRow) int { return a.Rank - b.Rank })
 		second := "–"
 		if len(all) > 1 {
@@ -215,23 +210,9 @@ func known(v float64) string {
 	return fmt.Sprintf("%.4f", v)
 }
 
-// every lists the sequences of a scenario in their order, and the place of the one that
-// does nothing at each decision: the last.
-func (b *block) every(scenario string) (all []SequenceRow, nothing int) {
-	for _, r := range b.sequences {
-		if r.Scenario == scenario {
-			all = append(all, r)
-		}
-	}
-	return all, len(all) - 1
-}
-
 // factorial analyses the sequences of a scenario: all combinations of actions.
 func factorial(all []SequenceRow) stats.Factorial {
-	var values []float64
-	for _, r := range all {
-		values = append(values, r.Accuracy)
-	}
+	values := schema.Each(all, func(r SequenceRow) float64 { return r.Accuracy })
 	decisions := len(all[0].Actions())
 	actions := int(math.Round(math.Pow(float64(len(all)), 1/float64(decisions))))
 	return stats.NewFactorial(values, actions, decisions)
@@ -242,7 +223,7 @@ func factorial(all []SequenceRow) stats.Factorial {
 func (b *block) noise() string {
 	sum, low, high := 0.0, math.Inf(1), 0.0
 	for _, s := range b.scenarios {
-		all, _ := b.every(s)
+		all := b.deepeningStudy.of(s)
 		if len(all) == 0 {
 			return ""
 		}
@@ -268,7 +249,7 @@ func interval(r *RankingRow) stats.Interval {
 func (b *block) regret(controller string) stats.Interval {
 	sums, counts := map[int]float64{}, map[int]float64{}
 	best := map[string]float64{}
-	for _, r := range b.sequences {
+	for _, r := range b.Sequences {
 		best[r.Scenario] = max(best[r.Scenario], r.Accuracy)
 	}
 	var seeds []int
@@ -282,10 +263,7 @@ func (b *block) regret(controller string) stats.Interval {
 		sums[p.Seed] += math.Max(0, best[p.Scenario]-p.Accuracy)
 		counts[p.Seed]++
 	}
-	var means []float64
-	for _, seed := range seeds {
-		means = append(means, sums[seed]/counts[seed])
-	}
+	means := schema.Each(seeds, func(seed int) float64 { return sums[seed] / counts[seed] })
 	i := stats.MeanInterval(means, adaptationLevel)
 	if stats.Finite(i.Low) {
 		i.Low = math.Max(0, i.Low)
@@ -311,13 +289,13 @@ func regretText(i stats.Interval) string {
 // not learned where they decide, the one that is best over the others.
 func (b *block) answers() []string {
 	byKind := func(kind string) string {
-		i := slices.IndexFunc(b.rows, func(r RankingRow) bool {
+		i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {
 			return r.Kind == kind && (kind == bestConstant || !r.Knew)
 		})
 		if i < 0 {
 			return ""
 		}
-		return b.rows[i].Controller
+		return b.Ranking[i].Controller
 	}
 	best, elsewhere := byKind(bestConstant), byKind(bestElsewhere)
 	var out []string

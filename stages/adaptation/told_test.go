@@ -112,7 +112,9 @@ func TestNoiseOfSequences(t *testing.T) {
 		for i := range 8 {
 			decided := []string{fmt.Sprint(i >> 2), fmt.Sprint(i >> 1 & 1), fmt.Sprint(i & 1)}
 			together := float64(1-2*(i>>2)) * float64(1-2*(i>>1&1)) * float64(1-2*(i&1))
-			b.sequences = append(b.sequences, SequenceRow{Scenario: s, Sequence: strings.Join(decided, " "), Accuracy: .7 + size*together})
+			b.Sequences = append(b.Sequences, SequenceRow{
+				Scenario: s, Sequence: strings.Join(decided, " "), Accuracy: .7 + size*together,
+			})
 		}
 	}
 	text := b.noise()

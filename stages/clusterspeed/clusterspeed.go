@@ -3,6 +3,7 @@
 package clusterspeed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -225,9 +226,7 @@ func describe(s *tell.Item, t *tell.Table, file string, measured []MeasuredClust
 			tell.Number(fitted.Sharpness)))
 	for _, m := range fitted.Models {
 		name := m.Name
-		if name == "" {
-			name = "The model"
-		}
+		name = cmp.Or(name, "The model")
 		text := fmt.Sprintf("%s: c = %s steps/s, e = %s;", name, tell.Number(m.Limit), tell.Number(m.Exponent))
 		for i, r := range m.Rates {
 			if i > 0 {

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -462,10 +463,7 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 
 // add appends a row to its run.
 func (l *csvLog) add(line int, record []string, row csvRow) {
-	var id []string
-	for _, i := range l.by {
-		id = append(id, record[i])
-	}
+	id := schema.Each(l.by, func(i int) string { return record[i] })
 	name := strings.Join(id, "/")
 	key := name
 	if n := l.again[name]; n > 0 {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -133,12 +134,8 @@ func (p *pulse) report(job int, r contract.Progress) {
 		t = stages.Reported{Job: p.jobs[job].Name, Loss: math.NaN(), Accuracy: math.NaN()}
 	}
 	t.Epoch, t.Step = r.Epoch, r.Step
-	if r.Loss != nil {
-		t.Loss = *r.Loss
-	}
-	if r.Accuracy != nil {
-		t.Accuracy = *r.Accuracy
-	}
+	t.Loss = schema.Or(r.Loss, t.Loss)
+	t.Accuracy = schema.Or(r.Accuracy, t.Accuracy)
 	p.latest[job] = t
 	p.tell()
 }

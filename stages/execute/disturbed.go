@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -167,10 +168,7 @@ func names(dir string) ([]string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list the files of a cell: %w", err)
 	}
-	var all []string
-	for _, e := range entries {
-		all = append(all, e.Name())
-	}
+	all := schema.Each(entries, func(e fs.DirEntry) string { return e.Name() })
 	return all, nil
 }
 

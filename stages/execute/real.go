@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
@@ -203,15 +204,9 @@ func (l *live) say(code string, job int, text string) {
 
 // report returns what takes the progress lines of the jobs, and hands them on to beat, which may be nil.
 func (l *live) report(beat *pulse) launch.ProgressListener {
-	value := func(v *float64) float64 {
-		if v == nil {
-			return math.NaN()
-		}
-		return *v
-	}
 	return func(job int, at time.Duration, p contract.Progress) {
 		beat.report(job, p)
-		loss, accuracy := value(p.Loss), value(p.Accuracy)
+		loss, accuracy := schema.OrNaN(p.Loss), schema.OrNaN(p.Accuracy)
 		switch {
 		case p.FinalAccuracy != nil:
 			accuracy = *p.FinalAccuracy
@@ -240,8 +235,8 @@ func (l *live) report(beat *pulse) launch.ProgressListener {
 		}
 		l.progress.Add(record.ProgressRow{
 			At: at.Seconds(), Job: l.jobs[job].Name, Epoch: p.Epoch, Step: p.Step, Threads: p.Threads,
-			Loss: loss, Accuracy: accuracy, Seconds: value(p.Seconds), Used: used, Left: left, TimeLeft: value(p.TimeLeft),
-			Rate: value(p.Rate),
+			Loss: loss, Accuracy: accuracy, Seconds: schema.OrNaN(p.Seconds), Used: used, Left: left,
+			TimeLeft: schema.OrNaN(p.TimeLeft), Rate: schema.OrNaN(p.Rate),
 		})
 	}
 }

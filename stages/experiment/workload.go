@@ -272,10 +272,7 @@ func (t *Trace) Timed(i int) bool { return t.RunTimes != nil && t.RunTimes[i] >=
 
 // JobBlocks returns the job blocks that the workload's jobs are made from.
 func (w *Workload) JobBlocks() []*Job {
-	var jobs []*Job
-	for _, s := range w.Submits {
-		jobs = append(jobs, s.Job)
-	}
+	jobs := schema.Each(w.Submits, func(s Submit) *Job { return s.Job })
 	if w.Trace != nil {
 		for _, k := range w.Trace.Blocks {
 			jobs = append(jobs, k.Job)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
@@ -279,10 +280,7 @@ func (d *desk) room(j scheduler.JobView, cores int32, o *decision) (nodes []int3
 }
 
 func (d *desk) nodeNames(nodes []int32) string {
-	names := make([]string, len(nodes))
-	for i, v := range nodes {
-		names[i] = d.run.Cluster.Nodes[v].Name
-	}
+	names := schema.Each(nodes, func(v int32) string { return d.run.Cluster.Nodes[v].Name })
 	return strings.Join(names, ", ")
 }
 

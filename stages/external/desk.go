@@ -2,6 +2,7 @@ package external
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -121,9 +122,7 @@ func (d own) greeted(answer []byte) error {
 	if err := unpack(answer, &d.ready); err != nil {
 		return d.talk.quote(err.Error())
 	}
-	if d.ready.Ask == "" {
-		d.ready.Ask = askAlways
-	}
+	d.ready.Ask = cmp.Or(d.ready.Ask, askAlways)
 	switch r := &d.ready; {
 	case r.Type != "ready":
 		return fmt.Errorf("its first answer is %s, want {\"type\":\"ready\",\"protocol\":%d}", shown(answer), Version)

@@ -3,6 +3,7 @@ package external
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,9 +177,7 @@ func (k *talk) failed(err error) error {
 	if why := k.why.Load(); why != nil {
 		return k.quote(*why)
 	}
-	if end == "" {
-		end = "exit status 0"
-	}
+	end = cmp.Or(end, "exit status 0")
 	return k.quote("it ended before it answered: " + end)
 }
 

@@ -53,10 +53,7 @@ func text(u *stages.Unit) string {
 		return fmt.Sprintf("%d side by side on %s each: a sample of %d %s", u.Copies, threads(u.Threads), u.Lengths[0],
 			u.LengthUnit())
 	}
-	parts := make([]string, len(u.Lengths))
-	for i, n := range u.Lengths {
-		parts[i] = fmt.Sprint(n)
-	}
+	parts := schema.Each(u.Lengths, func(n int) string { return fmt.Sprint(n) })
 	s := "on " + threads(u.Threads) + ": samples of " + strings.Join(parts, " and ") + " " + u.LengthUnit()
 	if u.Repeats > 1 {
 		s += ", " + schema.Plural(u.Repeats, "time") + " each"

@@ -85,10 +85,7 @@ func (r recorded) table(variants []analysis.Variant) tell.Table {
 	t := tell.NewTable(1, "waiting time")
 	var units []tell.Unit
 	for k, m := range shown {
-		var column []float64
-		for _, row := range rows {
-			column = append(column, row[k])
-		}
+		column := schema.Each(rows, func(row []float64) float64 { return row[k] })
 		u := tell.UnitFor(m.Unit, column...)
 		units = append(units, u)
 		title := strings.TrimSuffix(strings.TrimSuffix(m.Title, " time"), " waiting")

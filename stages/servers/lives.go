@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
@@ -38,10 +39,7 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	}
 	const most = 8
 	curves := Lives.Of(&d.Plan)[:min(most, len(Lives.Of(&d.Plan)))]
-	var panels []canvas.Panel
-	for _, c := range curves {
-		panels = append(panels, lifePanel(c, servers))
-	}
+	panels := schema.Each(curves, func(c market.Curve) canvas.Panel { return lifePanel(c, servers) })
 	law := draw.LineStyle{Color: canvas.Hue(0), Width: 1.5}
 	drawn := draw.LineStyle{Color: canvas.Hue(1), Width: 1.3}
 	fitted := draw.LineStyle{Color: canvas.Hue(2), Width: 1.2, Dashes: canvas.Dashes(1)}
@@ -75,11 +73,7 @@ func lifePanel(c market.Curve, servers []record.ServerRow) canvas.Panel {
 	per, unit := canvas.TimeUnit(c.Seconds[len(c.Seconds)-1])
 	p := canvas.Panel{Title: c.Of + ": " + c.Law, X: "life (" + unit + ")", Y: "share alive", FromZero: true, TopY: 1.02}
 	scaled := func(seconds []float64) []float64 {
-		out := make([]float64, len(seconds))
-		for i, s := range seconds {
-			out[i] = s / per
-		}
-		return out
+		return schema.Each(seconds, func(s float64) float64 { return s / per })
 	}
 	law := canvas.Line{X: scaled(c.Seconds), Y: c.Survival, Style: draw.LineStyle{Color: canvas.Hue(0), Width: 1.5},
 		Steps: c.Measured}

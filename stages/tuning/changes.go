@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 	results "github.com/tfexp/tfexp/results/tuning"
@@ -119,10 +120,7 @@ func markLine(restart bool) draw.LineStyle {
 // so that those of changes soon after each other do not overlap.
 func (x changed) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
-	line := make([]vg.Point, len(x.loss))
-	for i, l := range x.loss {
-		line[i] = vg.Point{X: tx(l[0]), Y: ty(l[1])}
-	}
+	line := schema.Each(x.loss, func(l [2]float64) vg.Point { return vg.Point{X: tx(l[0]), Y: ty(l[1])} })
 	c.StrokeLines(lineOf(0), line)
 	const size, rows = 8.0, 8
 	for i, m := range x.marks {

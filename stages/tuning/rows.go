@@ -6,9 +6,12 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	results "github.com/tfexp/tfexp/results/tuning"
 )
+
+var orNaN = schema.OrNaN
 
 // near is how close to the best a search has to come to count as having reached
 // it, in percent.
@@ -182,13 +185,6 @@ func violated(t *results.Tuning, o *record.TrialOutcome) string {
 		}
 	}
 	return fmt.Sprintf("its %s is not known", t.Objective)
-}
-
-func orNaN(v *float64) float64 {
-	if v == nil {
-		return math.NaN()
-	}
-	return *v
 }
 
 // summary is what the runs of a tuning came to.

@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 	results "github.com/tfexp/tfexp/results/tuning"
@@ -101,10 +103,7 @@ func read(d *record.Experiment, tuning int) (*landscape, error) {
 	if l.best == nil {
 		l.best = l.space.ToGoal(l.at[0])
 	}
-	y := make([]float64, len(modelled))
-	for k, v := range modelled {
-		y[k] = l.scale.Modelled(v)
-	}
+	y := schema.Each(modelled, l.scale.Modelled)
 	var err error
 	l.process, err = surrogate.New(l.at, y, surrogate.Options{Categorical: l.space.Categorical()})
 	return l, err
@@ -284,15 +283,7 @@ func (l *landscape) plane() (pictures.Figure, bool) {
 		return pictures.Figure{}, false
 	}
 	length := l.process.Hyper().Length
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case length[a] < length[b]:
-			return -1
-		case length[a] > length[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(length[a], length[b]) })
 	m := &tiles{l: l, across: order[0], up: order[1]}
 	m.x, m.xLabels = l.ticks(m.across, 24)
 	m.y, m.yLabels = l.ticks(m.up, 24)

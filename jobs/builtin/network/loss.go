@@ -53,9 +53,7 @@ func hinge(scores []float64, labels []uint8, d []float64) float64 {
 }
 
 // RowOf returns the scores of image i.
-func RowOf(scores []float64, i int) []float64 {
-	return scores[i*digits.Classes : (i+1)*digits.Classes]
-}
+func RowOf(scores []float64, i int) []float64 { return scores[i*digits.Classes : (i+1)*digits.Classes] }
 
 // Argmax returns the index of the largest value, the first of equals.
 func Argmax(s []float64) int {

@@ -118,11 +118,7 @@ func All() []*Format { return registry.All() }
 
 // Names returns the names of formats.
 func Names(list []*Format) []string {
-	names := make([]string, len(list))
-	for i, f := range list {
-		names[i] = f.Name
-	}
-	return names
+	return schema.Each(list, func(f *Format) string { return f.Name })
 }
 
 // Writable returns the formats that can be written, in the order of lists.

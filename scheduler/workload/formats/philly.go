@@ -3,6 +3,7 @@ package formats
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -167,9 +168,7 @@ func (t *table) philly(line int, p *phillyJob) error {
 	j := scheduler.Job{
 		Name: p.ID, User: t.Share(p.User), Class: t.Share(p.VC), Deadline: scheduler.Never, Priority: -1, Threads: 1,
 	}
-	if j.Class == "" {
-		j.Class = t.args.Class
-	}
+	j.Class = cmp.Or(j.Class, t.args.Class)
 	if p.ID == "" {
 		return errors.New("it has no jobid")
 	}

@@ -529,9 +529,7 @@ func (t *table) amount(fact, text string) (float64, error) {
 		if strings.HasSuffix(text, "%") {
 			first = &t.percent[fact][1]
 		}
-		if *first == 0 {
-			*first = t.line
-		}
+		*first = cmp.Or(*first, t.line)
 	}
 	return x, err
 }

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -17,9 +18,7 @@ var hasZone = regexp.MustCompile(`\d ?(Z|[+-]\d\d:?\d\d)$| (UTC|GMT)\b`)
 // noteForm notes how a file writes an instant. Numbers and dates cannot be set against each other.
 func (t *table) noteForm(text string) error {
 	first := func(at *int) {
-		if *at == 0 {
-			*at = t.line
-		}
+		*at = cmp.Or(*at, t.line)
 	}
 	switch {
 	case !workload.IsDate(text):
