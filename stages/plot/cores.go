@@ -72,7 +72,7 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 	for _, s := range d.settings() {
 		var panels []canvas.Usage
 		replicate := s.variants[0].Cells[0].Replicate
-		for i, v := range s.variants[:min(len(s.variants), mostPanels)] {
+		for _, v := range s.variants[:min(len(s.variants), mostPanels)] {
 			var rows []canvas.Level
 			err := d.EachOccupancy(v.Cells[0].CellRef, sampleStep(v.Cells[0]), func(o *measure.Occupancy) bool {
 				rows = append(rows, canvas.Level{At: o.At, Held: w.of(o)})
@@ -87,7 +87,8 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 				if r := v.Cells[0].Replicate; r != replicate {
 					label += fmt.Sprintf(" (replicate %d)", r)
 				}
-				panels = append(panels, canvas.Usage{Label: label, Rows: rows, Cores: w.most(v.Cells[0]), Ink: canvas.Hue(i)})
+				panels = append(panels, canvas.Usage{Label: label, Rows: rows, Cores: w.most(v.Cells[0]),
+					Ink: canvas.Hue(d.look(v.Policy, v.Label).hue)})
 			}
 		}
 		name, t := w.kind+d.suffix(s), fmt.Sprintf("%s, replicate %d%s", w.title, replicate, d.place(s))

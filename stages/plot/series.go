@@ -102,7 +102,7 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 			chosen = fmt.Sprintf(" The best %d of %d policies by %s, the best first.", len(best), of, rank.Title)
 		}
 		if len(panels[0]) == 1 && by == "" {
-			one := multiples{x: x, policies: best, columns: d.columns(min(2, len(metrics)))}
+			one := multiples{x: x, policies: best, look: d.policyLook, columns: d.columns(min(2, len(metrics)))}
 			for i, m := range metrics {
 				f := panels[i][0]
 				u := unitOf(m, s.variants)
@@ -126,7 +126,7 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 				all[k].in(u)
 			}
 			many := multiples{
-				x: x, policies: best, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
+				x: x, policies: best, look: d.policyLook, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
 				ordinate: u.Label(m.Title),
 			}
 			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(u.Label(m.Title))+over,
@@ -158,13 +158,6 @@ func (f *facet) in(u tell.Unit) {
 			l.intervals[k] = inUnit(i, u)
 		}
 	}
-}
-
-func axisTitle(m measure.Metric) string {
-	if m.Unit == "" {
-		return m.Title
-	}
-	return m.Title + " (" + m.Unit + ")"
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -302,6 +295,7 @@ type multiples struct {
 	ordinate string
 	// policies may have a line, in this order
 	policies []string
+	look     func(policy string) look
 }
 
 func (m multiples) figure(name, title, note string) Figure {
@@ -315,14 +309,14 @@ func (m multiples) figure(name, title, note string) Figure {
 		})
 	})
 	var keys []canvas.Key
-	for i, p := range policies {
-		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(lineOf(i)), Series: p})
+	for _, p := range policies {
+		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(m.look(p).line()), Series: p})
 	}
 	rows := (len(m.facets) + m.columns - 1) / m.columns
 	return Figure{
 		Picture: Picture{Name: name, Kind: Series, Title: title,
 			Caption: m.caption() + coinciding(m.facets, policies) + note},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + axisName + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
 			if m.ordinate != "" {
@@ -341,8 +335,11 @@ func (m multiples) figure(name, title, note string) Figure {
 				high := c.Max.Y - vg.Length(tall)*vg.Length(i/m.columns)
 				m.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
 					Min: vg.Point{X: left, Y: high - vg.Length(tall)}, Max: vg.Point{X: left + wide - 4, Y: high},
-				}}, f, policies, top, i/m.columns == rows-1)
+				}}, f, policies, top)
 			}
+			st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
+			st.XAlign = -0.5
+			c.FillText(st, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: c.Min.Y + 2}, m.x.title())
 		},
 	}
 }
@@ -401,10 +398,6 @@ func (f facet) coincide(p, q string, policies []string) bool {
 		slices.EqualFunc(a, b, func(x, y stats.Interval) bool { return math.Abs(x.Mean-y.Mean) <= invisible*top })
 }
 
-func lineOf(i int) draw.LineStyle {
-	return draw.LineStyle{Color: canvas.Hue(i), Width: 1.5, Dashes: canvas.Dashes(i)}
-}
-
 // top is the largest value that is drawn of policies.
 func (f facet) top(policies []string) float64 {
 	top := 0.0
@@ -423,8 +416,16 @@ func (f facet) top(policies []string) float64 {
 	return top
 }
 
-// panel draws one facet; those of the lowest row name the abscissa.
-func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64, lowest bool) {
+// title names the abscissa.
+func (x abscissa) title() string {
+	if x.logarithmic() {
+		return x.name + " (logarithmic)"
+	}
+	return x.name
+}
+
+// panel draws one facet.
+func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64) {
 	st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 	st.YAlign = -1
 	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, canvas.Fit(f.title, c.Size().X.Points()-6, canvas.TickSize))
@@ -439,13 +440,7 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64,
 	p.X.Tick.Marker = m.x.ticks(c.Size().X.Points() - 40)
 	p.Y.Min, p.Y.Max = 0, max(top*1.05, 1e-9)
 	p.Y.Tick.Marker = canvas.Nice{Room: 150}
-	if lowest {
-		p.X.Label.Text = m.x.name
-		if m.x.logarithmic() {
-			p.X.Label.Text += " (logarithmic)"
-		}
-	}
-	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.values, f.lines, policies})
+	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.values, f.lines, policies, m.look})
 	p.Draw(draw.Crop(c, 0, -4, 0, -13))
 }
 
@@ -474,6 +469,7 @@ type seriesLines struct {
 	x        []float64
 	lines    []line
 	policies []string
+	look     func(policy string) look
 }
 
 // Plot implements plot.Plotter.
@@ -498,11 +494,15 @@ func (s seriesLines) line(c draw.Canvas, p *plot.Plot, l line, i int) {
 		}
 		at := vg.Point{X: x(s.x[k]) + aside, Y: y(iv.Mean)}
 		path = append(path, at)
-		if known(iv.Low) && known(iv.High) {
-			c.StrokeLine2(draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X,
-				y(iv.High))
-		}
-		c.DrawGlyph(draw.GlyphStyle{Color: canvas.Hue(i), Radius: 1.9, Shape: draw.CircleGlyph{}}, at)
 	}
-	c.StrokeLines(lineOf(i), path)
+	look := s.look(l.policy)
+	c.StrokeLines(look.line(), path)
+	for _, at := range path {
+		c.DrawGlyph(draw.GlyphStyle{Color: look.ink(), Radius: 2.2, Shape: draw.CircleGlyph{}}, at)
+	}
+	for k, iv := range l.intervals {
+		if known(iv.Low) && known(iv.High) {
+			canvas.Interval(c, look.ink(), x(s.x[k])+aside, y(max(iv.Low, 0)), y(iv.High))
+		}
+	}
 }

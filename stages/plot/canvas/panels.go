@@ -143,16 +143,13 @@ func (d drawing) Plot(c draw.Canvas, p *plot.Plot) {
 		if l.Style.Width > 0 {
 			c.StrokeLines(l.Style, c.ClipLinesXY(path)...)
 		}
-		if l.High != nil {
-			bar := draw.LineStyle{Color: Quiet, Width: 0.7}
-			for i := range l.X {
-				c.StrokeLine2(bar, x(l.X[i]), y(l.Low[i]), x(l.X[i]), y(l.High[i]))
-			}
-		}
-		if l.Radius > 0 {
-			for i := range l.X {
+		for i := range l.X {
+			if l.Radius > 0 {
 				c.DrawGlyph(draw.GlyphStyle{Color: l.Style.Color, Radius: l.Radius, Shape: draw.CircleGlyph{}},
 					vg.Point{X: x(l.X[i]), Y: y(l.Y[i])})
+			}
+			if l.High != nil {
+				Interval(c, Quiet, x(l.X[i]), y(l.Low[i]), y(l.High[i]))
 			}
 		}
 	}
