@@ -107,7 +107,7 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 }
 
 func coresFigure(kind, name, title, caption string, panels []canvas.Usage) Figure {
-	const tall = 62.0
+	const tall = 68.0
 	until, highest := 0.0, 1.0
 	for _, u := range panels {
 		until = max(until, u.Rows[len(u.Rows)-1].At)
@@ -130,7 +130,7 @@ func coresFigure(kind, name, title, caption string, panels []canvas.Usage) Figur
 				}
 				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 				st.YAlign = -1
-				c.FillText(st, vg.Point{X: c.Min.X + 22, Y: edge}, canvas.Fit(u.Label, canvas.Width-60, canvas.TickSize))
+				c.FillText(st, vg.Point{X: c.Min.X + 22, Y: edge - 4}, canvas.Fit(u.Label, canvas.Width-60, canvas.TickSize))
 				p := canvas.NewPlot()
 				p.X.Min, p.X.Max = 0, max(until/per, 1e-9)
 				top := float64(u.Cores)
@@ -147,7 +147,7 @@ func coresFigure(kind, name, title, caption string, panels []canvas.Usage) Figur
 				}
 				p.Add(canvas.Area{Usage: u, Per: per})
 				p.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: c.Min.X, Y: bottom}, Max: vg.Point{X: c.Max.X - 6, Y: edge - 11},
+					Min: vg.Point{X: c.Min.X, Y: bottom}, Max: vg.Point{X: c.Max.X - 6, Y: edge - 16},
 				}})
 			}
 		},

@@ -169,6 +169,7 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 			keys = append(keys, canvas.Key{Label: c.label, Swatch: canvas.Stroked(styles[i]), Series: c.label})
 		}
 	}
+	caption += coincidingCurves(panels)
 	panels = slices.DeleteFunc(panels, func(p distribution) bool {
 		return !slices.ContainsFunc(p.curves, func(c curve) bool { return len(c.values) > 0 })
 	})
@@ -184,6 +185,33 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 			}
 		},
 	}
+}
+
+// coincidingCurves names the lines that lie on each other in all panels.
+func coincidingCurves(panels []distribution) string {
+	var names []string
+	for _, c := range panels[0].curves {
+		names = append(names, c.label)
+	}
+	return lying(names, func(i, k int) bool {
+		return !slices.ContainsFunc(panels, func(p distribution) bool { return !p.curves[i].on(p.curves[k]) })
+	})
+}
+
+// on reports whether a curve cannot be told from another: at each share, times differ by less than half a percent.
+func (c curve) on(o curve) bool {
+	const shares = 50
+	for i := range shares + 1 {
+		share := float64(i) / shares
+		if len(c.values) == 0 || len(o.values) == 0 {
+			return false
+		}
+		a, b := stats.Quantile(c.values, share), stats.Quantile(o.values, share)
+		if math.Abs(a-b) > 0.005*max(a, b) {
+			return false
+		}
+	}
+	return true
 }
 
 // paint draws one panel.

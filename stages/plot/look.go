@@ -15,7 +15,9 @@ import (
 // variants of its policy, which are paler and have other dashes.
 type look struct{ hue, variant int }
 
-func (l look) ink() color.NRGBA { return canvas.Shade(canvas.Hue(l.hue), 0.2*float64(min(l.variant, 3))) }
+func (l look) ink() color.NRGBA {
+	return canvas.Shade(canvas.Hue(l.hue), 0.2*float64(min(l.variant, 3)))
+}
 
 func (l look) line() draw.LineStyle {
 	return draw.LineStyle{Color: l.ink(), Width: 1.6, Dashes: canvas.Dashes(l.hue + l.variant)}

@@ -49,6 +49,9 @@ func (ch *Chart) nodeTicks(core float64) []plot.Tick {
 // drawNodes draws the borders between nodes.
 func (b bars) drawNodes(c draw.Canvas, y func(float64) vg.Length) {
 	line := draw.LineStyle{Color: canvas.Quiet, Width: 0.7}
+	if len(b.Nodes) > 8 { // their borders would outweigh their jobs
+		line = draw.LineStyle{Color: canvas.Rule, Width: 0.5}
+	}
 	for _, p := range b.parts() {
 		if (p.high-p.low)*b.core < 1 {
 			continue // the borders of so many nodes would hide their jobs

@@ -366,11 +366,18 @@ func (m multiples) caption() string {
 
 // coinciding names the lines that lie on each other in every panel, and so cannot be told apart.
 func coinciding(facets []facet, policies []string) string {
+	return lying(policies, func(i, k int) bool {
+		return !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(policies[i], policies[k], policies) })
+	})
+}
+
+// lying says which lines lie on which before them.
+func lying(names []string, on func(i, k int) bool) string {
 	var same []string
-	for i, p := range policies {
-		for _, q := range policies[:i] {
-			if !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(p, q, policies) }) {
-				same = append(same, p+" lies on "+q)
+	for i := range names {
+		for k := range i {
+			if on(i, k) {
+				same = append(same, names[i]+" lies on "+names[k])
 				break
 			}
 		}
