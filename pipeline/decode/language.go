@@ -10,7 +10,7 @@ import (
 //
 //go:embed adaptation.go alternative.go builtin.go checkpoint.go clusterspeed.go compare.go elastic.go
 //go:embed engines.go experiment.go matrix.go progress.go recorded.go reference.go roles.go
-//go:embed runtime.go threads.go threshold.go trace.go tune.go workload.go
+//go:embed runtime.go size.go threads.go threshold.go trace.go tune.go workload.go
 var documented embed.FS
 
 var _ = schema.Document("decode", documented)
@@ -23,7 +23,7 @@ func Language() *schema.Block {
 		Blocks: []*schema.Block{
 			experimentBlock(), variableBlock(), localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
 			policyBlock(), adaptationBlock(), matrixBlock(), tuneBlock(), profileBlock(), estimateBlock(),
-			compareBlock(), plotBlock(), thresholdBlock(), referenceBlock(),
+			compareBlock(), plotBlock(), thresholdBlock(), referenceBlock(), sizeBlock(),
 		},
 	}
 	for _, b := range schema.AllBrought("") {

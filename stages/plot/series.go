@@ -35,7 +35,7 @@ var _ = Register(Kind{
 			{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 		},
 	},
-	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(a.Metric, a.X, a.By) },
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(Series, a.Metric, a.X, a.By, math.NaN()) },
 })
 
 // mostFacets bounds the panels of one picture of series.
@@ -61,11 +61,16 @@ type facet struct {
 	lines []line
 }
 
+// Bounded draws a metric against an axis, with a line at its bound.
+func (d *Data) Bounded(kind, metric, axis string, bound float64) ([]Figure, error) {
+	return d.series(kind, metric, axis, "", bound)
+}
+
 // series draws metrics against a numeric axis, a line a policy. Other axes
 // make small multiples: a picture a metric, a panel for each combination of
 // their values, and of each group of jobs if by names a way to divide them. Without either, each metric has a panel of
 // one picture.
-func (d *Data) series(metric, axis, by string) ([]Figure, error) {
+func (d *Data) series(kind, metric, axis, by string, bound float64) ([]Figure, error) {
 	others := d.chief(measure.InSeries)
 	if by != "" {
 		others = []measure.Metric{measure.MeanJCT}
@@ -79,7 +84,7 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 		x, ok := d.abscissa(s, axis)
 		if !ok {
 			if axis != "" {
-				out = append(out, Skipped(Series, "series-"+axis+d.suffix(s), "Metrics by "+axis+d.place(s),
+				out = append(out, Skipped(kind, kind+"-"+axis+d.suffix(s), "Metrics by "+axis+d.place(s),
 					"the axis has fewer than two values that are numbers")...)
 			}
 			continue // most experiments have no such axis, which is nothing to tell
@@ -88,11 +93,11 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 		for _, m := range metrics {
 			panels = append(panels, facets(s, x, m, by))
 		}
-		name, over := "series-"+x.name, " by "+x.name+d.place(s)
+		name, over := kind+"-"+x.name, " by "+x.name+d.place(s)
 		if by != "" {
 			name, over = name+"-"+by, " by "+x.name+" and "+by+d.place(s)
 			if len(panels[0]) == 0 {
-				out = append(out, Skipped(Series, name+d.suffix(s), capital(metrics[0].Title)+over, "all jobs are of one "+by)...)
+				out = append(out, Skipped(kind, name+d.suffix(s), capital(metrics[0].Title)+over, "all jobs are of one "+by)...)
 				continue
 			}
 		}
@@ -102,12 +107,12 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 			chosen = fmt.Sprintf(" The best %d of %d policies by %s, the best first.", len(best), of, rank.Title)
 		}
 		if len(panels[0]) == 1 && by == "" {
-			one := multiples{x: x, policies: best, look: d.policyLook, columns: d.columns(min(2, len(metrics)))}
+			one := multiples{kind: kind, x: x, policies: best, look: d.policyLook, columns: d.columns(min(2, len(metrics)))}
 			for i, m := range metrics {
 				f := panels[i][0]
 				u := unitOf(m, s.variants)
 				f.in(u)
-				f.title = u.Label(m.Title)
+				f.title, one.bound = u.Label(m.Title), bound/u.Per
 				one.facets = append(one.facets, f)
 			}
 			if metric != "" {
@@ -126,7 +131,7 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 				all[k].in(u)
 			}
 			many := multiples{
-				x: x, policies: best, look: d.policyLook, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
+				kind: kind, bound: bound / u.Per, x: x, policies: best, look: d.policyLook, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
 				ordinate: u.Label(m.Title),
 			}
 			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(u.Label(m.Title))+over,
@@ -176,7 +181,7 @@ func (d *Data) abscissa(s setting, axis string) (abscissa, bool) {
 			if !read {
 				continue
 			}
-			value, ok := numberIn(text)
+			value, ok := NumberIn(text)
 			numeric = numeric && ok
 			if ok && !slices.Contains(x.values, value) {
 				i, _ := slices.BinarySearch(x.values, value)
@@ -199,8 +204,8 @@ func valueOf(v analysis.Variant, axis string) (string, bool) {
 	return "", false
 }
 
-// numberIn reads the value of an axis: a number, or a duration in seconds.
-func numberIn(text string) (float64, bool) {
+// NumberIn reads the value of an axis: a number, or a duration in seconds.
+func NumberIn(text string) (float64, bool) {
 	if v, err := strconv.ParseFloat(text, 64); err == nil && known(v) {
 		return v, true
 	}
@@ -288,6 +293,8 @@ func columnsOf(all []facet) int {
 
 // multiples are panels over the same abscissa.
 type multiples struct {
+	kind    string
+	bound   float64 // NaN for none
 	x       abscissa
 	facets  []facet
 	columns int
@@ -312,9 +319,14 @@ func (m multiples) figure(name, title, note string) Figure {
 	for _, p := range policies {
 		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(m.look(p).line()), Series: p})
 	}
+	least := 0.0 // of the top of each panel
+	if known(m.bound) {
+		least = m.bound
+		keys = append(keys, canvas.Key{Label: "bound", Swatch: canvas.Stroked(boundLine)})
+	}
 	rows := (len(m.facets) + m.columns - 1) / m.columns
 	return Figure{
-		Picture: Picture{Name: name, Kind: Series, Title: title,
+		Picture: Picture{Name: name, Kind: m.kind, Title: title,
 			Caption: m.caption() + coinciding(m.facets, policies) + note},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + axisName + canvas.Margin,
 		Paint: func(c draw.Canvas) {
@@ -323,13 +335,13 @@ func (m multiples) figure(name, title, note string) Figure {
 				c = beside(c, m.ordinate)
 			}
 			wide := c.Size().X / vg.Length(m.columns)
-			top := 0.0
+			top := least
 			for _, f := range m.facets {
 				top = max(top, f.top(policies))
 			}
 			for i, f := range m.facets {
 				if m.ordinate == "" {
-					top = f.top(policies)
+					top = max(least, f.top(policies))
 				}
 				left := c.Min.X + wide*vg.Length(i%m.columns)
 				high := c.Max.Y - vg.Length(tall)*vg.Length(i/m.columns)
@@ -447,7 +459,7 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64)
 	p.X.Tick.Marker = m.x.ticks(c.Size().X.Points() - 40)
 	p.Y.Min, p.Y.Max = 0, max(top*1.05, 1e-9)
 	p.Y.Tick.Marker = canvas.Nice{Room: 150}
-	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.values, f.lines, policies, m.look})
+	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.values, f.lines, policies, m.look, m.bound})
 	p.Draw(draw.Crop(c, 0, -4, 0, -13))
 }
 
@@ -477,10 +489,16 @@ type seriesLines struct {
 	lines    []line
 	policies []string
 	look     func(policy string) look
+	bound    float64
 }
+
+var boundLine = draw.LineStyle{Color: canvas.Quiet, Width: 1, Dashes: []vg.Length{2, 2}}
 
 // Plot implements plot.Plotter.
 func (s seriesLines) Plot(c draw.Canvas, p *plot.Plot) {
+	if _, y := p.Transforms(&c); known(s.bound) {
+		c.StrokeLine2(boundLine, c.Min.X, y(s.bound), c.Max.X, y(s.bound))
+	}
 	for _, l := range s.lines {
 		i := index(s.policies, l.policy)
 		if i < 0 {
