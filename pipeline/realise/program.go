@@ -54,6 +54,9 @@ func (x *Experiment) program(j *experiment.Job) []string {
 	}
 	if ev := j.Events; ev != nil {
 		k.Addf(label("progress"), "%q loss %q accuracy %q epochs %t", ev.Below, ev.Loss, ev.Accuracy, ev.Epochs)
+		if ev.Lines != "" {
+			k.Add(label("progress_lines"), ev.Lines)
+		}
 	}
 	if j.Retries > 0 {
 		k.Add(label("retries"), strconv.Itoa(j.Retries))
