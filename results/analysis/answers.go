@@ -117,7 +117,8 @@ func Conclusions(e *record.Experiment, rows []record.ComparisonRow, most int) (o
 func Foremost(answers []Answer, most int) []Answer {
 	out := foremost(answers, most)
 	for _, a := range answers {
-		if !slices.Contains(out, a) {
+		// By their texts: a merit that is not known equals nothing, itself included.
+		if !slices.ContainsFunc(out, func(o Answer) bool { return o.Text == a.Text }) {
 			out = append(out, a)
 		}
 	}

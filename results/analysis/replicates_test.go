@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -24,5 +25,13 @@ func TestMoreReplicates(t *testing.T) {
 		if said := moreReplicates(rows); said != "" {
 			t.Errorf("%+v: %s", rows, said)
 		}
+	}
+}
+
+// An answer whose merit is not known is told once.
+func TestForemostOnce(t *testing.T) {
+	unknown := Answer{Text: "Too few replicates.", Merit: math.NaN()}
+	if got := Foremost([]Answer{unknown}, 3); len(got) != 1 {
+		t.Errorf("%d answers of one", len(got))
 	}
 }
