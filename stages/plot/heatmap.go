@@ -185,13 +185,8 @@ func (m heatmap) figure(name, title, note string) Figure {
 		Width: canvas.Width, Height: canvas.HeadHeight(nil) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, nil)
-			wide := c.Size().X / vg.Length(columns)
 			for i, h := range m.heats {
-				left := c.Min.X + wide*vg.Length(i%columns)
-				high := c.Max.Y - vg.Length(tall*float64(i/columns))
-				m.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: left, Y: high - vg.Length(tall)}, Max: vg.Point{X: left + wide - 8, Y: high},
-				}}, h, i%columns == 0)
+				m.panel(canvas.Tile(c, i, columns, tall, 8), h, i%columns == 0)
 			}
 		},
 	}

@@ -278,13 +278,8 @@ func (d *Data) metricsFigure(
 			st.XAlign = -0.5
 			middle := (c.Min.X + vg.Length(labels) + c.Max.X) / 2
 			c.FillText(st, vg.Point{X: middle, Y: c.Max.Y - vg.Length(float64(rows)*tall) - canvas.LabelSize/2}, axis)
-			each := (c.Size().X - vg.Length(labels)) / vg.Length(columns)
 			for i, p := range panels {
-				left := c.Min.X + vg.Length(labels) + each*vg.Length(i%columns)
-				top := c.Max.Y - vg.Length(float64(i/columns)*tall)
-				box := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: left + 6, Y: top - vg.Length(tall)}, Max: vg.Point{X: left + each - 6, Y: top},
-				}}
+				box := canvas.Tile(draw.Crop(c, vg.Length(labels)+6, 6, 0, 0), i, columns, tall, 12)
 				p.paint(box)
 				if i%columns == 0 {
 					rowLabels(c, names, labels, box)

@@ -334,7 +334,6 @@ func (m multiples) figure(name, title, note string) Figure {
 			if m.ordinate != "" {
 				c = beside(c, m.ordinate)
 			}
-			wide := c.Size().X / vg.Length(m.columns)
 			top := least
 			for _, f := range m.facets {
 				top = max(top, f.top(policies))
@@ -343,11 +342,7 @@ func (m multiples) figure(name, title, note string) Figure {
 				if m.ordinate == "" {
 					top = max(least, f.top(policies))
 				}
-				left := c.Min.X + wide*vg.Length(i%m.columns)
-				high := c.Max.Y - vg.Length(tall)*vg.Length(i/m.columns)
-				m.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: left, Y: high - vg.Length(tall)}, Max: vg.Point{X: left + wide - 4, Y: high},
-				}}, f, policies, top)
+				m.panel(canvas.Tile(c, i, m.columns, tall, 4), f, policies, top)
 			}
 			st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 			st.XAlign = -0.5

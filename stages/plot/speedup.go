@@ -224,13 +224,8 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) Figur
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
-			wide := c.Size().X / vg.Length(columns)
 			for i, p := range s.panels {
-				left := c.Min.X + wide*vg.Length(i%columns)
-				high := c.Max.Y - vg.Length(tall*float64(i/columns))
-				s.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: left, Y: high - tall}, Max: vg.Point{X: left + wide - 4, Y: high},
-				}}, p, labels, top)
+				s.panel(canvas.Tile(c, i, columns, tall, 4), p, labels, top)
 			}
 		},
 	}
