@@ -71,6 +71,10 @@ func (d *Decoder) sizes(s *experiment.Spec) (list []experiment.Size) {
 		list = append(list, experiment.Size{Axis: n.Label, Metric: metric, Min: bound(a, "min", metric),
 			Max: bound(a, "max", metric)})
 	}
+	drawn := slices.ContainsFunc(s.Plots, func(p experiment.Plot) bool { return p.Kind == "size" })
+	if len(list) > 0 && !drawn {
+		s.Plots = append(s.Plots, experiment.Plot{Kind: "size"})
+	}
 	return list
 }
 

@@ -27,7 +27,8 @@ var Asked = stages.Ask("sizes", 60, func(x stages.Asking) []experiment.Size { re
 var _ = plot.Register(plot.Kind{
 	PictureKind: tell.PictureKind{
 		Rank: 35, Name: Picture, Section: section,
-		Doc: "the curve of each `size` block with its bound",
+		Doc:       "the curve of each `size` block with its bound",
+		OnRequest: "which a `size` block makes",
 	},
 	Draw: func(d *plot.Data, _ plot.Ask) (all []plot.Figure, err error) {
 		for _, ask := range Asked.Of(&d.Plan) {
