@@ -19,6 +19,19 @@ type params struct {
 	Changes  []struct {
 		Text string `json:"text"`
 	} `json:"contentChanges"`
+	Context struct {
+		Diagnostics []told `json:"diagnostics"`
+	} `json:"context"`
+}
+
+// told is a diagnostic as the protocol has it.
+type told struct {
+	Range    span   `json:"range"`
+	Severity int    `json:"severity"`
+	Source   string `json:"source"`
+	Message  string `json:"message"`
+	// Data is what can be written in place of the range; empty for none.
+	Data string `json:"data,omitempty"`
 }
 
 // position is a place by its line and its UTF-16 code unit, both from 0.
@@ -97,25 +110,28 @@ func markdown(text string) any { return map[string]string{"kind": "markdown", "v
 // names are at its first line.
 func published(uri string, version int, text string, found experiments.Diagnostics) any {
 	l := newLines(text)
-	list := []any{}
+	list := []told{}
 	for _, d := range found {
-		severity := 1
+		one := told{Severity: 1, Source: "tfexp", Message: d.Summary + ": " + d.Detail}
 		if d.Severity == experiments.SeverityWarning {
-			severity = 2
+			one.Severity = 2
 		}
-		message, at := d.Summary+": "+d.Detail, span{}
 		if d.Detail == "" {
-			message = d.Summary
+			one.Message = d.Summary
 		}
-		if d.Range.File == pathOf(uri) {
-			at = l.span(editor.Range{Start: min(d.Range.Start.Byte, len(text)), End: min(d.Range.End.Byte, len(text))})
+		start, end := min(d.Range.Start.Byte, len(text)), min(d.Range.End.Byte, len(text))
+		if own := d.Range.File == pathOf(uri); own {
+			one.Range, one.Data = l.span(editor.Range{Start: start, End: end}), d.Suggestion
+			if strings.HasPrefix(text[start:end], `"`) && d.Suggestion != "" && !strings.HasPrefix(d.Suggestion, `"`) {
+				one.Data = `"` + d.Suggestion + `"`
+			}
 		} else if d.Range.File != "" {
-			message = d.Range.File + ": " + message
+			one.Message = d.Range.File + ": " + one.Message
 		}
 		if d.Suggestion != "" {
-			message += "\nDid you mean " + d.Suggestion + "?"
+			one.Message += "\nDid you mean " + d.Suggestion + "?"
 		}
-		list = append(list, map[string]any{"range": at, "severity": severity, "source": "tfexp", "message": message})
+		list = append(list, one)
 	}
 	return map[string]any{"uri": uri, "version": version, "diagnostics": list}
 }
@@ -140,4 +156,32 @@ func completions(found []editor.Completion, l *lines) any {
 		})
 	}
 	return map[string]any{"isIncomplete": false, "items": items}
+}
+
+// fixes are the edits that diagnostics suggest.
+func fixes(uri string, about []told) any {
+	actions := []any{}
+	for _, d := range about {
+		if d.Data != "" && d.Source == "tfexp" {
+			actions = append(actions, map[string]any{"title": "Write " + d.Data, "kind": "quickfix", "isPreferred": true,
+				"diagnostics": []told{d}, "edit": map[string]any{"changes": map[string]any{
+					uri: []any{map[string]any{"range": d.Range, "newText": d.Data}}}}})
+		}
+	}
+	return actions
+}
+
+// symbols are the names that a file defines.
+func symbols(found []editor.Definition, l *lines) any {
+	const constant, class = 14, 5 // the protocol's numbers of kinds
+	list := []any{}
+	for _, d := range found {
+		kind := class
+		if d.Kind == "var" || d.Kind == "local" || d.Kind == "each" {
+			kind = constant
+		}
+		at := l.span(d.At)
+		list = append(list, map[string]any{"name": d.Name, "detail": d.Kind, "kind": kind, "range": at, "selectionRange": at})
+	}
+	return list
 }

@@ -64,9 +64,9 @@ func (a *app) command() *cobra.Command {
 		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand(), a.policiesCommand(), a.schemaCommand(),
 			a.languageServerCommand()}},
 		{groupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
-		{groupLook, []*cobra.Command{a.statusCommand(), a.topCommand(), a.logsCommand(), a.explainCommand(),
-			a.estimateCommand(), a.whenCommand(),
-			a.serveCommand(), a.compareCommand(), a.checkCommand(), a.plotCommand(), a.reportCommand(), Export(a.App), Import(a.App)}},
+		{groupLook, []*cobra.Command{a.statusCommand(), a.resultsCommand(), a.topCommand(), a.logsCommand(),
+			a.explainCommand(), a.estimateCommand(), a.whenCommand(), a.serveCommand(), a.compareCommand(), a.checkCommand(),
+			a.plotCommand(), a.reportCommand(), Export(a.App), Import(a.App)}},
 		{groupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(),
 			a.trainCommand(), a.cellCommand()}},
 	} {

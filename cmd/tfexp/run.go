@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,12 +21,14 @@ type runOptions struct {
 	pipeline.Options
 	elsewhere
 	json, quiet bool
+	notify      string
 }
 
 func (o *runOptions) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Parallel, "parallel", 0, "number of simulated cells that run side by side; 0 means one for each core")
 	fs.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	fs.BoolVar(&o.quiet, "quiet", false, "show no progress")
+	fs.StringVar(&o.notify, "notify", "", "`COMMAND` of the shell that is started when the run has ended")
 	o.elsewhere.flags(fs)
 }
 
@@ -71,7 +74,7 @@ func (a *app) runCommand() *cobra.Command {
 }
 
 // carryOut makes a plan, runs it with progress shown, and prints a summary.
-func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.Plan, error)) error {
+func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.Plan, error)) (failure error) {
 	view := live.NewRunProgress(a.Screen, a.ErrColor)
 	if o.quiet {
 		view = live.QuietProgress(a.Screen)
@@ -92,12 +95,14 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 		view.Say(show.Headline(plan))
 	}
 	ctx, stop := interruptible(view)
+	began := time.Now()
 	outcome, err := plan.Run(ctx)
 	stop()
 	view.Close()
 	if errors.Is(err, pipeline.ErrDetached) {
 		return a.left(plan)
 	}
+	defer func() { a.ended(o.notify, plan.Dir, time.Since(began), failure) }()
 	if errors.Is(err, pipeline.ErrInterrupted) {
 		return &Error{Code: ExitInterrupted, Err: err, Hint: "resume with: tfexp resume " + plan.Dir}
 	}

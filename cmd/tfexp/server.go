@@ -120,7 +120,8 @@ func (s *server) handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	case "textDocument/didClose":
 		s.close(ctx, conn, p.TextDocument.URI)
 		return nil, nil
-	case "textDocument/completion", "textDocument/hover", "textDocument/definition", "textDocument/formatting":
+	case "textDocument/completion", "textDocument/hover", "textDocument/definition", "textDocument/formatting",
+		"textDocument/codeAction", "textDocument/documentSymbol", "textDocument/references":
 		return s.answer(req.Method, p)
 	}
 	if req.Notif || strings.HasPrefix(req.Method, "$/") {
@@ -138,6 +139,9 @@ func (s *server) abilities() any {
 			"completionProvider":         map[string]any{"triggerCharacters": []string{".", "\""}},
 			"hoverProvider":              true,
 			"definitionProvider":         true,
+			"referencesProvider":         true,
+			"documentSymbolProvider":     true,
+			"codeActionProvider":         true,
 			"documentFormattingProvider": true,
 		},
 	}
@@ -152,7 +156,10 @@ func (s *server) change(ctx context.Context, conn *jsonrpc2.Conn, uri, text stri
 	}
 	d := &document{text: text, version: version}
 	d.timer = time.AfterFunc(wait, func() {
-		found := s.check(pathOf(uri), []byte(text))
+		var found experiments.Diagnostics
+		if strings.HasSuffix(uri, ".json") || editor.IsExperiment([]byte(text)) {
+			found = s.check(pathOf(uri), []byte(text))
+		}
 		s.mu.Lock()
 		current := s.open[uri] == d
 		s.mu.Unlock()
@@ -186,6 +193,10 @@ func (s *server) answer(method string, p params) (any, error) {
 	src, lines := []byte(d.text), newLines(d.text)
 	native := !strings.HasSuffix(p.TextDocument.URI, ".json")
 	switch {
+	case method == "textDocument/codeAction":
+		return fixes(p.TextDocument.URI, p.Context.Diagnostics), nil
+	case native && !editor.IsExperiment(src):
+		return nil, nil
 	case method == "textDocument/formatting":
 		return format(p.TextDocument.URI, d.text, lines)
 	case !native:
@@ -198,6 +209,16 @@ func (s *server) answer(method string, p params) (any, error) {
 			return nil, nil
 		}
 		return map[string]any{"contents": markdown(doc), "range": lines.span(at)}, nil
+	}
+	if method == "textDocument/documentSymbol" {
+		return symbols(editor.Definitions(src), lines), nil
+	}
+	if method == "textDocument/references" {
+		list := []any{}
+		for _, at := range editor.References(src, lines.offset(p.Position)) {
+			list = append(list, map[string]any{"uri": p.TextDocument.URI, "range": lines.span(at)})
+		}
+		return list, nil
 	}
 	definition, ok := editor.Define(src, lines.offset(p.Position))
 	if !ok {

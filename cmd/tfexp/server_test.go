@@ -108,6 +108,9 @@ func TestASession(t *testing.T) {
 		{"textDocument/hover", languageserverPlace(2, 25), "What the others are compared with"},
 		{"textDocument/definition", languageserverPlace(2, 44), `"start":{"character":8,"line":1}`},
 		{"textDocument/definition", languageserverPlace(0, 3), "null"},
+		{"textDocument/references", languageserverPlace(1, 10), `"range":{"end":{"character":43,"line":2}`},
+		{"textDocument/documentSymbol", doc(m{}), `"detail":"policy","kind":5,"name":"fcfs"`},
+		{"textDocument/codeAction", doc(m{"context": m{"diagnostics": told["diagnostics"]}}), `"newText":"order"`},
 		{"textDocument/formatting", doc(m{}), "[]"},
 	} {
 		if got := c.ask(test.method, test.params); !strings.Contains(got, test.want) {
@@ -118,6 +121,10 @@ func TestASession(t *testing.T) {
 		"contentChanges": []m{{"text": "experiment \"e\" {\nseed=1\n}\n"}}})
 	if told := <-c.published; told["version"] != 2.0 {
 		t.Error(told)
+	}
+	c.tell("textDocument/didOpen", m{"textDocument": m{"uri": "file:///other.hcl", "text": "terraform {\n  oder = 1\n}\n", "version": 1}})
+	if told := <-c.published; len(told["diagnostics"].([]any)) != 0 {
+		t.Errorf("the file of another tool: %v", told)
 	}
 	if got := c.ask("textDocument/formatting", doc(m{})); !strings.Contains(got, `seed = 1`) {
 		t.Error(got)

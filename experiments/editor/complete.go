@@ -123,9 +123,26 @@ func (p *place) texts(b *schema.Block, args []schema.Arg) (found []Completion) {
 		return nil
 	}
 	for _, text := range a.Allowed {
-		found = append(found, Completion{Kind: Value, Label: text, Detail: a.Name, Insert: text})
+		found = append(found, Completion{Kind: Value, Label: text, Detail: a.Name, Doc: valueDoc(a.Doc, text), Insert: text})
 	}
 	return found
+}
+
+// valueDoc is what the documentation of an argument says of one of its values: the item of its list, or the sentence
+// that has it.
+func valueDoc(doc, value string) string {
+	quoted := "`" + value + "`"
+	for line := range strings.Lines(doc) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "- "+quoted); ok {
+			return strings.TrimLeft(text, ": ")
+		}
+	}
+	for sentence := range strings.SplitSeq(strings.ReplaceAll(doc, "\n", " "), ". ") {
+		if strings.Contains(sentence, quoted) {
+			return strings.TrimRight(strings.TrimSpace(sentence), ".") + "."
+		}
+	}
+	return ""
 }
 
 // expressions are what an expression may go on with.

@@ -277,6 +277,38 @@ func Define(src []byte, at int) (Definition, bool) {
 	return Definition{}, false
 }
 
+// References lists where a file says the name at a byte, which it defines: there first.
+func References(src []byte, at int) (all []Range) {
+	name, ok := Define(src, at)
+	for _, d := range Definitions(src) {
+		if d.At.Start <= at && at <= d.At.End {
+			name, ok = d, true
+		}
+	}
+	if !ok {
+		return nil
+	}
+	all = []Range{name.At}
+	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos)
+	for i := 2; i < len(tokens); i++ {
+		if kind, dot, word := tokens[i-2], tokens[i-1], tokens[i]; dot.Type == hclsyntax.TokenDot &&
+			string(kind.Bytes) == name.Kind && string(word.Bytes) == name.Name &&
+			(i < 3 || tokens[i-3].Type != hclsyntax.TokenDot) {
+			all = append(all, Range{word.Range.Start.Byte, word.Range.End.Byte})
+		}
+	}
+	return all
+}
+
+// IsExperiment reports whether a file defines what experiments are made of, or nothing yet: other tools' files end in
+// .hcl, too.
+func IsExperiment(src []byte) bool {
+	all := Definitions(src)
+	return len(all) == 0 && len(strings.TrimSpace(string(src))) == 0 || slices.ContainsFunc(all, func(d Definition) bool {
+		return slices.Contains([]string{"experiment", "workload", "hardware", "policy"}, d.Kind)
+	})
+}
+
 // first returns the first sentence of a text for people.
 func first(doc string) string {
 	if head, _, ok := strings.Cut(doc, ". "); ok {

@@ -3,6 +3,7 @@ package launch
 import (
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type ProgressAttempt struct {
 	units int    // of the job; 0 when nobody waits for them
 	tail  contract.Tail
 	files *eventFiles // nil without event files
+	lines *progressLines
 	stop  chan struct{}
 	read  sync.WaitGroup
 	// meeting is the look at the parts of the job; nil without.
@@ -44,8 +46,12 @@ func (b *ProgressBoard) Follow(job int, j *Job) *ProgressAttempt {
 	if job < len(b.units) {
 		a.units = b.units[job]
 	}
-	if a.wanted() && j.Events != nil {
-		a.files = b.eventFiles(job, j.Events)
+	switch from := j.Events; {
+	case !a.wanted() || from == nil:
+	case from.Lines != "":
+		a.lines = &progressLines{pattern: regexp.MustCompile(from.Lines), epochs: from.Epochs}
+	default:
+		a.files = b.eventFiles(job, from)
 	}
 	return a
 }
@@ -77,6 +83,10 @@ func (a *ProgressAttempt) Output() func(output []byte) {
 			now := a.board.now()
 			a.tell(p, max(now-a.age(&p), 0), now)
 		})
+		if a.lines != nil {
+			now := a.board.now()
+			a.lines.add(output, func(p contract.Progress) { a.tell(p, now, now) })
+		}
 	}
 }
 

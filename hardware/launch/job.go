@@ -64,7 +64,7 @@ type Job struct {
 	Alternatives []Request
 	// Steps reports whether the job's work is counted in steps, not in epochs.
 	Steps bool
-	// Events are the TensorBoard event files by which the program reports its progress; nil: none.
+	// Events are the event files or lines by which the program reports its progress; nil: none.
 	Events *EventFiles
 	// GPUs is the request in GPUs, which a sample is given.
 	GPUs int
@@ -86,13 +86,16 @@ type Request struct {
 	Memory                int64
 }
 
-// EventFiles are the event files that a program writes below a folder of its checkpoint folder.
+// EventFiles are what a program says of its progress in other words than tfexp's: the event files that it writes below
+// a folder of its checkpoint folder, or lines that it prints.
 type EventFiles struct {
+	// Lines is a pattern of lines (see LineGroups); empty: there are files.
+	Lines string `json:",omitempty"`
 	// Below is the folder as the file names it, relative to the checkpoint folder; Dir is the same on this machine.
 	Below, Dir string
 	// Loss and Accuracy are the tags of the scalars that count; empty: none.
 	Loss, Accuracy string
-	// Epochs reports whether the steps of the scalars count epochs.
+	// Epochs reports whether the steps of the scalars count epochs, or lines without a count are epochs.
 	Epochs bool
 }
 

@@ -52,6 +52,7 @@ func (d *Decoder) Views(s *experiment.Spec) {
 	s.Plots = d.plots(s.Axes)
 	s.Thresholds = d.thresholds(s.Cells)
 	s.References = d.references(s)
+	s.Sizes = d.sizes(s)
 }
 
 // sole returns the block of that kind, or one without arguments, which has

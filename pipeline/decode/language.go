@@ -11,7 +11,7 @@ import (
 //
 //go:embed adaptation.go alternative.go builtin.go checkpoint.go clusterspeed.go compare.go elastic.go
 //go:embed engines.go experiment.go matrix.go progress.go recorded.go reference.go roles.go
-//go:embed runtime.go threads.go threshold.go trace.go tune.go workload.go
+//go:embed runtime.go size.go threads.go threshold.go trace.go tune.go workload.go
 var documented embed.FS
 
 var _ = schema.Document("decode", documented)
@@ -33,6 +33,7 @@ func Language() *schema.Block {
 			schema.Of[referenceArgs](schema.Block{
 				Name: "reference", Label: "name of the reference, for the report", Unique: true,
 			}),
+			sizeBlock(),
 		},
 	}
 	for _, b := range schema.AllBrought("") {

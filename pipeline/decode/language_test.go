@@ -65,6 +65,8 @@ func TestSchemaExamples(t *testing.T) {
 				src = strings.Replace(src, " threads = 64\n", " node \"n\" {\n count = 16\n threads = 4\n }\n", 1)
 			case "matrix":
 				src = strings.Replace(src, `quantum = "1s"`, `quantum = each.quantum`, 1)
+			case "size": // it asks for an axis
+				src = strings.Replace(src, `quantum = "1s"`, `quantum = each.nodes`, 1) + "matrix { nodes = [\"1s\", \"2s\"] }\n"
 			}
 			// A piece of a file may warn that nothing uses it.
 			_, diags := decode.Source(filepath.Join("testdata", "example.hcl"), []byte(src), decode.Options{Host: decodetest.Host})

@@ -45,6 +45,9 @@ func (x *Experiment) program(k *store.Key, j *experiment.Job) {
 	k.Given(label("limit"), j.Limit)
 	if ev := j.Events; ev != nil {
 		k.Addf(label("progress"), "%q loss %q accuracy %q epochs %t", ev.Below, ev.Loss, ev.Accuracy, ev.Epochs)
+		if ev.Lines != "" {
+			k.Add(label("progress_lines"), ev.Lines)
+		}
 	}
 	k.Given(label("retries"), j.Retries)
 	for _, p := range j.Properties {

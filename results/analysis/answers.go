@@ -99,14 +99,14 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 	return out
 }
 
-// Conclusions are what the comparisons of an experiment say: which variants are the best, and then the answers, so many
-// in all at most. It returns how many answers are left out.
+// Conclusions are what the comparisons of an experiment say beside the headline: how often which variant is the best,
+// and then the answers, so many in all at most. It returns how many answers are left out.
 func Conclusions(e *record.Experiment, rows []record.ComparisonRow, most int) (out []Answer, more int, err error) {
 	leaders, err := Leaders(e)
 	if err != nil {
 		return nil, 0, err
 	}
-	out = leaderAnswers(e.Plan, leaders)
+	out = leaderAnswers(leaders)
 	answers := Answers(e.Plan, rows)
 	shown := foremost(answers, max(0, most-len(out)))
 	return append(out, shown...), len(answers) - len(shown), nil
@@ -117,7 +117,8 @@ func Conclusions(e *record.Experiment, rows []record.ComparisonRow, most int) (o
 func Foremost(answers []Answer, most int) []Answer {
 	out := foremost(answers, most)
 	for _, a := range answers {
-		if !slices.Contains(out, a) {
+		// By their texts: a merit that is not known equals nothing, itself included.
+		if !slices.ContainsFunc(out, func(o Answer) bool { return o.Text == a.Text }) {
 			out = append(out, a)
 		}
 	}

@@ -17,13 +17,32 @@ import (
 // mostHeadlineRows bounds the table of a headline.
 const mostHeadlineRows = 8
 
-// HeadlineOf answers the question of an experiment in a sentence, with a small table. What is compared says it; without
-// comparisons a part does (tell.Section.Headline, or its first sentence), else the means.
+// Headline is the headline of an experiment, from its files alone.
+func Headline(e *record.Experiment) (h tell.Headline, err error) {
+	rows, err := Comparisons(e)
+	if err != nil {
+		return h, err
+	}
+	told, err := Parts(e)
+	if err != nil {
+		return h, err
+	}
+	return HeadlineOf(e, rows, told)
+}
+
+// HeadlineOf answers the question of an experiment in a sentence, with a small table. A part that leads says it, or what
+// is compared; without comparisons a part does (tell.Section.Headline, or its first sentence), else the means.
 func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, told []Told) (tell.Headline, error) {
 	variants := Variants(e)
 	so := ""
 	if !e.Complete() {
 		so = fmt.Sprintf("So far, with %d of %d cells: ", len(e.Cells), len(e.Plan.Cells))
+	}
+	for _, t := range told {
+		if t.Headline.Leads {
+			t.Headline.Sentence = so + t.Headline.Sentence
+			return t.Headline, nil
+		}
 	}
 	questions := questions(e, variants, rows)
 	if len(e.Cells) == 0 {

@@ -231,31 +231,22 @@ const mostSettings = 6
 // mostAlike is the number of variants named beside the best.
 const mostAlike = 3
 
-// leaderAnswers says which variant was the best, in a sentence for each comparison: "Lowest mean JCT: srtf, 1.20 s (no
-// difference detected from las)."
-func leaderAnswers(p record.Plan, leaders []Leader) (out []Answer) {
-	var groups [][]Leader
-	for _, l := range leaders {
-		i := slices.IndexFunc(groups, func(g []Leader) bool {
-			return g[0].Metric.Name == l.Metric.Name && slices.Equal(g[0].Axes, l.Axes)
-		})
-		if i < 0 {
-			i, groups = len(groups), append(groups, nil)
+// leaderAnswers says of comparisons in more settings than a headline can name how often each variant was the best:
+// "Lowest mean JCT in 30 settings: preemptive in 18, priority in 12".
+func leaderAnswers(leaders []Leader) (out []Answer) {
+	for len(leaders) > 0 {
+		l := leaders[0]
+		same := func(o Leader) bool { return o.Metric.Name == l.Metric.Name && slices.Equal(o.Axes, l.Axes) }
+		var g []Leader
+		for _, o := range leaders {
+			if same(o) {
+				g = append(g, o)
+			}
 		}
-		groups[i] = append(groups[i], l)
-	}
-	for _, g := range groups {
-		text := ""
-		switch {
-		case everywhere(g):
-			text = everywhereBest(p, g)
-		case len(g) <= mostSettings:
-			text = bestOfEach(p, g)
-		default:
-			text = bestByNumber(g)
+		if leaders = slices.DeleteFunc(slices.Clone(leaders), same); len(g) > mostSettings {
+			out = append(out, Answer{Text: extreme(l) + bestByNumber(g) + ".", Rows: len(g), Metric: l.Metric.Name,
+				Merit: math.Inf(-1)})
 		}
-		out = append(out, Answer{Text: extreme(g[0]) + text + ".", Rows: len(g), Metric: g[0].Metric.Name,
-			Merit: math.Inf(-1)}) // the headline has said it
 	}
 	return out
 }
@@ -266,53 +257,6 @@ func extreme(l Leader) string {
 		return "Highest " + l.Metric.Title
 	}
 	return "Lowest " + l.Metric.Title
-}
-
-// everywhere reports whether one variant is the best in several settings, and no other is as good.
-func everywhere(g []Leader) bool {
-	return len(g) > 1 && !slices.ContainsFunc(g, func(l Leader) bool { return l.Name != g[0].Name || len(l.Alike) > 0 })
-}
-
-// everywhereBest is " at all 5 values of load: sia, 1,722 to 2,454 s".
-func everywhereBest(p record.Plan, g []Leader) string {
-	all := fmt.Sprintf(" in all %d settings", len(g))
-	if axis := soleSetting(p, g); axis != "" {
-		all = fmt.Sprintf(" at all %d values of %s", len(g), axis)
-		if len(g) == 2 {
-			all = " at both values of " + axis
-		}
-	}
-	low, high := g[0].Mean, g[0].Mean
-	for _, l := range g {
-		low, high = min(low, l.Mean), max(high, l.Mean)
-	}
-	return fmt.Sprintf("%s: %s, %s%s", all, g[0].Name, tell.Between(low, high, g[0].Metric.Unit), untested(g[0]))
-}
-
-// bestOfEach is " at load 0.7: sia, 1,722 s (no difference detected from pollux); at 1: sia, 2,033 s".
-func bestOfEach(p record.Plan, g []Leader) string {
-	var parts []string
-	axis := soleSetting(p, g)
-	for i, l := range g {
-		where := settingOf(p, l)
-		if axis != "" {
-			where = " at " + l.Setting[0].Value
-			if i == 0 {
-				where = " at " + axis + " " + l.Setting[0].Value
-			}
-		}
-		text := fmt.Sprintf("%s: %s, %s", where, l.Name, tell.WithUnit(l.Mean, l.Metric.Unit))
-		switch alike := someNames(l.Alike); {
-		case l.Method == record.OneRun && alike != "":
-			text += " (the same as " + alike + "; one run, no interval)"
-		case l.Method == record.OneRun:
-			text += " (one run, no interval)"
-		case alike != "":
-			text += " (no difference detected from " + alike + ")"
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, ";")
 }
 
 // bestByNumber is " in 30 settings: preemptive in 18, priority in 12".

@@ -20,7 +20,7 @@ import (
 type Schedule struct {
 	Jobs    []ScheduledJob
 	Servers []ServerLife // that came and went; none where all nodes stand
-	Classes []string     // of the jobs, in their order
+	Classes []string     // of the jobs, in their order; sizes, where there are many jobs of one class
 	// Cores and GPUs are how many there are; of GPUs, only as many as were held by some job.
 	Cores, GPUs int
 	From, Until float64
@@ -72,6 +72,8 @@ const (
 	// mostSpans is the number of stretches of running, over all jobs, beyond which each is thinner than a line can be: a
 	// quantum of a millisecond makes millions.
 	mostSpans = 200_000
+	// mostNamed is the number of jobs beyond which their names have no room.
+	mostNamed = 40
 	// mostHolders bounds the jobs that a wait names.
 	mostHolders = 3
 )
@@ -87,6 +89,27 @@ func Crowded(c record.Cell) string {
 		return fmt.Sprintf("%d stretches of running cannot be told apart; at most %d are drawn", spans, mostSpans)
 	}
 	return ""
+}
+
+// bySize makes classes of the sizes of jobs, where there are several: many jobs of one class are told apart by them.
+func (s *Schedule) bySize(c record.Cell) {
+	const by = "size"
+	var sizes []string
+	for _, g := range c.Groups {
+		if g.By == by {
+			sizes = append(sizes, g.Name)
+		}
+	}
+	if len(sizes) < 2 {
+		return
+	}
+	s.Classes = sizes
+	for i := range s.Jobs {
+		j := &s.Jobs[i].JobRow
+		if j.Class = measure.GroupOf(by, j.Class, j.User, j.ThreadsRequested, j.GPUs); !slices.Contains(sizes, j.Class) {
+			j.Class = measure.Others
+		}
+	}
 }
 
 // ReadSchedule reads the schedule of a cell; nil when the cell kept no events, or has too much in it (see Crowded).
@@ -108,9 +131,10 @@ func ReadSchedule(e *record.Experiment, c record.Cell, servers []record.ServerRo
 		s.Jobs[i].JobRow = row
 		r.at[row.Job] = i
 		s.From = min(s.From, row.Arrival)
-		if !slices.Contains(s.Classes, row.Class) {
-			s.Classes = append(s.Classes, row.Class)
-		}
+		s.Classes = union(s.Classes, []string{row.Class})
+	}
+	if len(s.Classes) == 1 && len(rows) > mostNamed {
+		s.bySize(c)
 	}
 	s.From = min(0, s.From)
 	r.servers(c, servers)

@@ -83,7 +83,8 @@ func SummaryOf(p record.Plan, variants []Variant) []SummaryRow {
 }
 
 // Best returns so many variants at most: all of them in their order, or where there are more the best, the best
-// first. They are ranked by the first metric that the experiment compares, which it returns too.
+// first, and always one of the baseline. They are ranked by the first metric that the experiment compares, which it
+// returns too.
 func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metric) {
 	by := ranking(p)
 	if len(variants) <= most {
@@ -93,11 +94,7 @@ func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metri
 	for i, v := range variants {
 		means[i] = stats.MeanInterval(v.Values(by), DefaultLevel).Mean
 	}
-	var best []Variant
-	for _, i := range ranked(means, by)[:most] {
-		best = append(best, variants[i])
-	}
-	return best, by
+	return first(ranked(means, by), most, variants, func(v Variant) bool { return baseline(p, v.Policy) }), by
 }
 
 // BestOfEach is Best of each field (see Fields), a field after the other, as long as there is room for two of each;
@@ -142,10 +139,29 @@ func BestPolicies(p record.Plan, variants []Variant, most int) (best []string, o
 	for i, name := range names {
 		means[i] = stats.MeanInterval(values[name], DefaultLevel).Mean
 	}
-	for _, i := range ranked(means, by)[:most] {
-		best = append(best, names[i])
-	}
+	best = first(ranked(means, by), most, names, func(name string) bool { return baseline(p, name) })
 	return best, len(names), by
+}
+
+// baseline reports whether others are compared with a policy.
+func baseline(p record.Plan, policy string) bool {
+	return slices.ContainsFunc(p.Compares, func(c record.Compare) bool { return c.Baseline == policy })
+}
+
+// first returns so many of a list in an order; the last of them is one to keep if none before is.
+func first[T any](order []int, most int, list []T, keep func(T) bool) (some []T) {
+	for _, i := range order[:most] {
+		some = append(some, list[i])
+	}
+	if !slices.ContainsFunc(some, keep) {
+		for _, i := range order[most:] {
+			if keep(list[i]) {
+				some[most-1] = list[i]
+				break
+			}
+		}
+	}
+	return some
 }
 
 // ranking is the metric by which the best of an experiment are chosen.

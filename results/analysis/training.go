@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -12,6 +13,7 @@ import (
 
 // Training is what a job reported of its accuracy while it trained.
 type Training struct {
+	Class    string
 	Points   []Accuracy
 	Finished bool
 }
@@ -46,9 +48,9 @@ func Trainings(e *record.Experiment, c record.Cell) ([]Training, error) {
 	if len(jobs) == 0 {
 		return nil, nil
 	}
-	err = e.EachJob(c.CellRef, []string{"job", "first_start_s", "state"}, 1, func(r *record.JobRow) bool {
+	err = e.EachJob(c.CellRef, []string{"job", "class", "first_start_s", "state"}, 1, func(r *record.JobRow) bool {
 		if i, ok := byJob[r.Job]; ok {
-			jobs[i].Finished = r.State == "finished"
+			jobs[i].Class, jobs[i].Finished = strings.Clone(r.Class), r.State == "finished"
 			for k := range jobs[i].Points {
 				jobs[i].Points[k].At -= max(r.FirstStart, 0)
 			}
@@ -61,10 +63,10 @@ func Trainings(e *record.Experiment, c record.Cell) ([]Training, error) {
 	return jobs, err
 }
 
-// MeanTraining is the mean accuracy of the jobs that finished at a number of
+// MedianTraining is the median accuracy of the jobs that finished at a number of
 // instants, from the one at which all have reported to the one at which half of them
-// have ended.
-func MeanTraining(all []Training) (mean []Accuracy) {
+// have ended; of one job, what it reported.
+func MedianTraining(all []Training) (median []Accuracy) {
 	var jobs []Training
 	var ends []float64
 	begin := 0.0
@@ -75,8 +77,11 @@ func MeanTraining(all []Training) (mean []Accuracy) {
 			ends = append(ends, j.Points[len(j.Points)-1].At)
 		}
 	}
-	if len(jobs) < 2 {
+	switch len(jobs) {
+	case 0:
 		return nil
+	case 1:
+		return jobs[0].Points
 	}
 	slices.Sort(ends)
 	end := ends[len(ends)/2]
@@ -86,13 +91,14 @@ func MeanTraining(all []Training) (mean []Accuracy) {
 	const instants = 80
 	for k := range instants + 1 {
 		at := begin + (end-begin)*float64(k)/instants
-		sum := 0.0
-		for _, j := range jobs {
-			sum += j.value(at)
+		values := make([]float64, len(jobs))
+		for i, j := range jobs {
+			values[i] = j.value(at)
 		}
-		mean = append(mean, Accuracy{at, sum / float64(len(jobs))})
+		slices.Sort(values)
+		median = append(median, Accuracy{at, stats.Quantile(values, 0.5)})
 	}
-	return mean
+	return median
 }
 
 // value is the accuracy at an instant, between reports on the line that joins them.

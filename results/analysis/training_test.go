@@ -10,23 +10,23 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-func TestMeanTraining(t *testing.T) {
-	of := func(finished bool, points ...Accuracy) Training { return Training{points, finished} }
+func TestMedianTraining(t *testing.T) {
+	of := func(finished bool, points ...Accuracy) Training { return Training{"", points, finished} }
 	jobs := []Training{
 		of(true, Accuracy{0, 0}, Accuracy{10, 1}),
 		of(true, Accuracy{0, 0.5}, Accuracy{10, 0.5}),
 		of(false, Accuracy{0, 0.1}), // counts for nothing
 	}
-	mean := MeanTraining(jobs)
-	if n := len(mean); n == 0 || mean[0] != (Accuracy{0, 0.25}) || mean[n-1] != (Accuracy{10, 0.75}) ||
-		math.Abs(mean[n/2].Value-0.5) > 0.01 {
-		t.Errorf("the mean is %v", mean)
+	median := MedianTraining(jobs)
+	if n := len(median); n == 0 || median[0] != (Accuracy{0, 0.25}) || median[n-1] != (Accuracy{10, 0.75}) ||
+		math.Abs(median[n/2].Value-0.5) > 0.01 {
+		t.Errorf("the median is %v", median)
 	}
-	if m := MeanTraining(jobs[:1]); m != nil {
-		t.Errorf("the mean of one job is %v", m)
+	if m := MedianTraining(jobs[:1]); !reflect.DeepEqual(m, jobs[0].Points) {
+		t.Errorf("the median of one job is %v", m)
 	}
 	late := []Training{of(true, Accuracy{0, 0}, Accuracy{4, 0.4}), of(true, Accuracy{0, 0}, Accuracy{2, 0.8})}
-	if m := MeanTraining(late); math.Abs(m[len(m)-1].Value-0.6) > 1e-9 || m[len(m)-1].At != 4 {
+	if m := MedianTraining(late); math.Abs(m[len(m)-1].Value-0.6) > 1e-9 || m[len(m)-1].At != 4 {
 		t.Errorf("a job that has ended keeps its last: %v", m[len(m)-1])
 	}
 }
@@ -59,11 +59,11 @@ func TestTrainings(t *testing.T) {
 	if jobs, err := Trainings(e, c); err != nil || !reflect.DeepEqual(jobs, want) {
 		t.Errorf("without a table of jobs: %v, %v", jobs, err)
 	}
-	table := "job,first_start_s,state\na,2,finished\nb,0,finished\nc,-1,failed\n"
+	table := "job,class,first_start_s,state\na,x,2,finished\nb,x,0,finished\nc,y,-1,failed\n"
 	if err := os.WriteFile(filepath.Join(dir, record.Jobs.File), []byte(table), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	want = []Training{{[]Accuracy{{1, 0.5}, {5, 0.75}}, true}, {[]Accuracy{{4, 0.1}}, false}}
+	want = []Training{{"x", []Accuracy{{1, 0.5}, {5, 0.75}}, true}, {"y", []Accuracy{{4, 0.1}}, false}}
 	if jobs, err := Trainings(e, c); err != nil || !reflect.DeepEqual(jobs, want) {
 		t.Errorf("%v, %v, want %v", jobs, err, want)
 	}
@@ -80,14 +80,14 @@ func TestAccuracyBetweenReports(t *testing.T) {
 	// All have reported at 2 s, and half of four have ended at 8 s.
 	var jobs []Training
 	for i := range 4 {
-		jobs = append(jobs, Training{[]Accuracy{{float64(i) - 1, 0.1}, {4 + 2*float64(i), 0.1}}, true})
+		jobs = append(jobs, Training{"", []Accuracy{{float64(i) - 1, 0.1}, {4 + 2*float64(i), 0.1}}, true})
 	}
-	mean := MeanTraining(jobs)
-	if n := len(mean); n != 81 || mean[0].At != 2 || mean[n-1].At != 8 {
-		t.Errorf("the mean is from %v to %v", mean[0], mean[len(mean)-1])
+	median := MedianTraining(jobs)
+	if n := len(median); n != 81 || median[0].At != 2 || median[n-1].At != 8 {
+		t.Errorf("the median is from %v to %v", median[0], median[len(median)-1])
 	}
 	jobs[0].Points[0].At, jobs[3].Points[0].At = 8, 8
-	if mean := MeanTraining(jobs); mean != nil {
-		t.Errorf("nothing lies between: %v", mean)
+	if median := MedianTraining(jobs); median != nil {
+		t.Errorf("nothing lies between: %v", median)
 	}
 }

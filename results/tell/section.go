@@ -6,7 +6,7 @@ type Section struct {
 	Answers []string
 	// Terminal and Report are what both show, in their order.
 	Terminal, Report []Item
-	// Headline answers the question of an experiment that compares nothing.
+	// Headline answers the question of an experiment that compares nothing, or all of one that asks for it.
 	Headline Headline
 	// Members are those that it adds to what run --json prints.
 	Members map[string]any
@@ -19,6 +19,8 @@ type Headline struct {
 	Sentence string
 	Table    Table
 	Note     string // on the table
+	// Leads reports whether it comes before comparisons: the experiment asks for it.
+	Leads bool
 }
 
 // Item is a piece of a section: sentences, a table with a note below it, or the section's pictures.

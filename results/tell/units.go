@@ -23,6 +23,7 @@ var larger = map[string][]struct {
 		{Unit{"d", 86400}, 14 * 86400}, {Unit{"h", 3600}, 2 * 3600}, {Unit{"min", 60}, 2 * 60}, {Unit{"s", 1}, 0.1},
 		{Unit{"ms", 1e-3}, 0},
 	},
+	"B":      {{Unit{"GB", 1e9}, 1e9}, {Unit{"MB", 1e6}, 1e6}, {Unit{"kB", 1e3}, 1e3}},
 	"jobs":   {{Unit{"k jobs", 1e3}, 1e4}},
 	"jobs/h": {{Unit{"k jobs/h", 1e3}, 1e4}},
 }

@@ -22,6 +22,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/remaining"
 	_ "github.com/tfexp/tfexp/stages/report"
 	_ "github.com/tfexp/tfexp/stages/servers"
+	_ "github.com/tfexp/tfexp/stages/size"
 	_ "github.com/tfexp/tfexp/stages/tables"
 	_ "github.com/tfexp/tfexp/stages/tuning"
 	_ "github.com/tfexp/tfexp/stages/twin"

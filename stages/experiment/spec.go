@@ -194,6 +194,8 @@ type Spec struct {
 	Plots      []Plot
 	// References are numbers of others, shown beside ours.
 	References []Reference `json:",omitempty"`
+	// Sizes are questions for the smallest value of an axis.
+	Sizes []Size `json:",omitempty"`
 	// Stages are the values of the blocks that stages bring, by stage.
 	Stages map[string][]schema.Settings `json:",omitempty"`
 

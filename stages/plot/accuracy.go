@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/plot/vg/draw"
 
@@ -22,63 +23,69 @@ var _ = Register(Kind{
 	Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.accuracies() },
 })
 
-// mostTrained bounds the jobs of a variant whose curves are drawn.
-const mostTrained = 60
-
-// accuracies draws, for each workload and hardware, the accuracy of jobs over the
-// time since their start, and its mean for each policy. Experiments whose jobs
-// report no accuracy get no such picture, which is nothing to tell.
+// accuracies draws, for each workload and hardware, the median accuracy of jobs over the time since their start: a panel
+// for each class of jobs, a line for each policy. Experiments whose jobs report no accuracy get no such picture, which
+// is nothing to tell.
 func (d *Data) accuracies() ([]Figure, error) {
 	var out []Figure
 	for _, s := range d.settings() {
-		all, pooled := s.lines()
-		var bundles []canvas.Bundle
-		jobs, most := 0, 0
-		for i, g := range all[:min(len(all), mostLines)] {
-			var trained []analysis.Training
+		all, _, chosen := d.lines(s)
+		jobs, until := 0, 0.0
+		var classes []string
+		medians := make([]map[string][]analysis.Accuracy, len(all)) // by class
+		for i, g := range all {
+			trained := map[string][]analysis.Training{}
 			for _, c := range g.cells {
 				found, err := analysis.Trainings(d.Experiment, c)
 				if err != nil {
 					return nil, err
 				}
-				trained = append(trained, found...)
+				for _, t := range found {
+					if trained[t.Class] == nil && index(classes, t.Class) < 0 {
+						classes = append(classes, t.Class)
+					}
+					trained[t.Class] = append(trained[t.Class], t)
+				}
+				jobs += len(found)
 			}
-			jobs, most = jobs+len(trained), max(most, len(trained))
-			bundle := canvas.Bundle{Label: g.label, Line: lineOf(i), Mean: curveOf(analysis.MeanTraining(trained))}
-			for _, t := range trained[:min(len(trained), mostTrained)] {
-				bundle.Curves = append(bundle.Curves, curveOf(t.Points))
+			medians[i] = map[string][]analysis.Accuracy{}
+			for class, of := range trained {
+				median := analysis.MedianTraining(of)
+				if medians[i][class] = median; len(median) > 0 {
+					until = max(until, median[len(median)-1].At)
+				}
 			}
-			bundles = append(bundles, bundle)
 		}
 		if jobs == 0 {
 			continue
 		}
-		noun := "policy variant"
-		if pooled {
-			noun = "policy"
+		slices.Sort(classes)
+		per, unit := canvas.TimeUnit(until)
+		var panels []canvas.Panel
+		var keys []canvas.Key
+		for k, class := range classes[:min(len(classes), mostFacets)] {
+			p := canvas.Panel{Title: class, X: "time since the job's start (" + unit + ")", Y: "accuracy"}
+			for i, g := range all {
+				line := canvas.Line{Style: g.look.line()}
+				for _, a := range medians[i][class] {
+					line.X, line.Y = append(line.X, a.At/per), append(line.Y, a.Value)
+				}
+				p.Lines = append(p.Lines, line)
+				if k == 0 {
+					keys = append(keys, canvas.Key{Label: g.label, Swatch: canvas.Stroked(g.look.line())})
+				}
+			}
+			panels = append(panels, p)
 		}
-		caption := fmt.Sprintf("Thin: the accuracy that each job reported (%s). Thick: the mean of those that finished, as "+
-			"long as half of them train; one that has ended keeps its last.", schema.Plural(jobs, "job")) +
-			SomeOf(mostLines, len(all), noun)
-		if most > mostTrained {
-			caption += fmt.Sprintf(" Of each line, the first %d jobs have a curve.", mostTrained)
-		}
-		title, keys := "Accuracy over time"+d.place(s), canvas.BundleKeys(bundles)
+		caption := fmt.Sprintf("The median accuracy that jobs reported (%s), as long as half of those that finished train; "+
+			"a job that has ended keeps its last.", schema.Plural(jobs, "job")) + chosen +
+			SomeOf(mostFacets, len(classes), "class")
+		title, columns := "Accuracy over time"+d.place(s), d.columns(min(canvas.PanelColumns, len(panels)))
 		out = append(out, Figure{
 			Picture: Picture{Name: "accuracy" + d.suffix(s), Kind: Accuracy, Title: title, Caption: caption},
-			Width:   canvas.Width, Height: canvas.HeadHeight(keys) + 240,
-			Paint: func(c draw.Canvas) {
-				canvas.Bundles(canvas.Head(c, title, keys), bundles, "time since the job's start", "accuracy")
-			},
+			Width:   canvas.Width, Height: canvas.HeadHeight(keys) + canvas.PanelsHeight(len(panels), columns) + canvas.Margin,
+			Paint: func(c draw.Canvas) { canvas.PaintPanels(canvas.Head(c, title, keys), panels, columns) },
 		})
 	}
 	return out, nil
-}
-
-func curveOf(points []analysis.Accuracy) canvas.Curve {
-	var c canvas.Curve
-	for _, p := range points {
-		c = append(c, canvas.Point{At: p.At, Value: p.Value})
-	}
-	return c
 }

@@ -24,7 +24,7 @@ import (
 type Lane struct {
 	analysis.ScheduledJob
 	Color color.NRGBA
-	class int // its place among the classes
+	class int // its place among the colors of the classes
 }
 
 // Chart is a Gantt chart of one cell. Its GPUs are drawn under the cores, its servers behind the jobs.
@@ -34,18 +34,22 @@ type Chart struct {
 	// Nodes have names and borders where there are several.
 	Nodes []record.NodeRef
 
+	hues    []int   // of the classes
 	gpuRows float64 // how many cores high a GPU is drawn
 }
 
 // New returns the chart of a schedule.
-func New(s *analysis.Schedule) *Chart {
+func New(s *analysis.Schedule, p *analysis.Palette) *Chart {
 	ch := &Chart{Schedule: s, Lanes: make([]Lane, len(s.Jobs)), gpuRows: 1}
+	for _, class := range s.Classes {
+		ch.hues = append(ch.hues, p.Class(class))
+	}
 	inClass := make([]int, len(s.Classes))
 	for i, j := range s.Jobs {
 		k := slices.Index(s.Classes, j.Class)
 		// Shades come back after four jobs: neighbours differ, and all stay readable.
-		ch.Lanes[i] = Lane{ScheduledJob: j, Color: canvas.Shade(canvas.Hue(k), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4]),
-			class: k}
+		ch.Lanes[i] = Lane{ScheduledJob: j, Color: canvas.Shade(canvas.Hue(ch.hues[k]), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4]),
+			class: ch.hues[k]}
 		inClass[k]++
 	}
 	return ch
@@ -117,7 +121,7 @@ const mostKeys = 14
 func (ch *Chart) Keys(lanes bool) []canvas.Key {
 	var keys []canvas.Key
 	for i, class := range ch.Classes {
-		keys = append(keys, canvas.Key{Label: class, Swatch: canvas.Hatched(i)})
+		keys = append(keys, canvas.Key{Label: class, Swatch: canvas.Hatched(ch.hues[i])})
 	}
 	if n := len(keys) - mostKeys; n > 0 {
 		keys = append(keys[:mostKeys], canvas.Key{Label: fmt.Sprintf("… and %d more", n),
@@ -176,12 +180,13 @@ func (ch *Chart) coreTicks(core float64) []plot.Tick {
 		step *= 2
 	}
 	var ticks []plot.Tick
-	for i := 0; i < ch.Cores; i += step {
-		ticks = append(ticks, plot.Tick{Value: (ch.under() + float64(i) + 0.5) * core, Label: "core " + strconv.Itoa(i)})
+	each := func(name string, n int, at func(low, high float64) stretch) {
+		for i := 0; i < n; i += step {
+			ticks = append(ticks, plot.Tick{Value: at(0, float64(i)+0.5).low * core, Label: name + " " + strconv.Itoa(i)})
+		}
 	}
-	for i := 0; i < ch.GPUs; i += step {
-		ticks = append(ticks, plot.Tick{Value: (float64(i) + 0.5) * ch.gpuRows * core, Label: "GPU " + strconv.Itoa(i)})
-	}
+	each("core", ch.Cores, ch.coresAt)
+	each("GPU", ch.GPUs, ch.gpusAt)
 	return ticks
 }
 

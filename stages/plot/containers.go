@@ -6,10 +6,6 @@ import (
 	"io/fs"
 	"math"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
@@ -61,14 +57,6 @@ func (d *Data) containers(most int) ([]Figure, error) {
 	return out, nil
 }
 
-// containersPanel is a panel of such a picture: levels over time, of which the
-// axis shows at least the capacity, the usage's cores.
-type containersPanel struct {
-	canvas.Usage
-	top   float64
-	ticks []plot.Tick
-}
-
 func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.Occupancy, title string) Figure {
 	all := float64(max(c.Cores, 1))
 	cpu := total(rows, func(r record.ContainerRow) float64 { return r.CPU / all })
@@ -77,62 +65,21 @@ func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.
 	for _, o := range held {
 		cores = append(cores, canvas.Level{At: o.At, Held: 100 * float64(o.CoresHeld) / all})
 	}
-	panel := func(label string, rows []canvas.Level, i int) containersPanel {
-		return containersPanel{canvas.Usage{Label: label, Rows: rows, Cores: 100, Ink: canvas.Hue(i)}, highest(rows, 100),
-			[]plot.Tick{{Value: 0, Label: "0%"}, {Value: 100, Label: "100%"}}}
+	panel := func(label string, rows []canvas.Level, i int) canvas.Usage {
+		return canvas.Usage{Label: label, Rows: rows, Cores: 100, Ink: canvas.Hue(i)}
 	}
-	panels := []containersPanel{
+	panels := []canvas.Usage{
 		panel("CPU used, of all cores", cpu, 0),
 		panel("memory used, of what each container may have, added up", memory, 1),
 	}
 	if len(cores) > 0 {
 		panels = append(panels, panel(fmt.Sprintf("cores held, of %d", c.Cores), canvas.Thin(cores, canvas.MostBins), 2))
 	}
-	until := 1e-9
-	for _, p := range panels {
-		if n := len(p.Rows); n > 0 {
-			until = max(until, p.Rows[n-1].At)
-		}
-	}
-	const tall = 62.0
-	return Figure{
-		Picture: Picture{Name: "containers-" + c.Cell, Kind: Containers, Cell: c.Cell, Title: title,
-			Caption: "Sampled about once a second, all containers together. Dashed line: all cores, or all of the memory that " +
-				"one container may have."},
-		Width: canvas.Width, Height: canvas.HeadHeight(nil) + tall*float64(len(panels)) + 32 + canvas.Margin,
-		Paint: func(c draw.Canvas) { paintContainers(canvas.Head(c, title, nil), panels, until, tall) },
-	}
-}
-
-func paintContainers(c draw.Canvas, panels []containersPanel, until, tall float64) {
-	per, unit := canvas.TimeUnit(until)
-	for i, p := range panels {
-		last := i == len(panels)-1
-		top := c.Max.Y - vg.Length(tall*float64(i))
-		bottom := top - vg.Length(tall)
-		if last {
-			bottom = c.Min.Y
-		}
-		st := canvas.Style(canvas.TickSize, canvas.Ink, false)
-		st.YAlign = -1
-		c.FillText(st, vg.Point{X: c.Min.X + 30, Y: top}, p.Label)
-		pl := canvas.NewPlot()
-		pl.X.Min, pl.X.Max = 0, until/per
-		pl.Y.Min, pl.Y.Max = 0, p.top*1.08
-		pl.Y.Tick.Marker = plot.ConstantTicks(p.ticks)
-		if last {
-			pl.X.Label.Text = "time since the cell's start (" + unit + ")"
-		} else {
-			pl.X.Tick.Marker = canvas.Blank{}
-			pl.X.Tick.Length = 0
-		}
-		if len(p.Rows) > 0 {
-			pl.Add(canvas.Area{Usage: p.Usage, Per: per})
-		}
-		pl.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-			Min: vg.Point{X: c.Min.X, Y: bottom}, Max: vg.Point{X: c.Max.X - 6, Y: top - 11},
-		}})
-	}
+	return coresFigure(Picture{Name: "containers-" + c.Cell, Kind: Containers, Cell: c.Cell, Title: title,
+		Caption: "Sampled about once a second, all containers together. Dashed line: all cores, or all of the memory that " +
+			"one container may have."}, panels, max(highest(cpu), highest(memory)), func(v float64) string {
+		return tell.Number(v) + "%"
+	})
 }
 
 // total adds up, for each second, what the containers used that were looked at
@@ -177,10 +124,10 @@ func total(rows []record.ContainerRow, value func(record.ContainerRow) float64) 
 	return canvas.Thin(out, canvas.MostBins)
 }
 
-// highest is the greatest level, at least least.
-func highest(rows []canvas.Level, least float64) float64 {
+// highest is the greatest level.
+func highest(rows []canvas.Level) (most float64) {
 	for _, r := range rows {
-		least = max(least, r.Held)
+		most = max(most, r.Held)
 	}
-	return least
+	return most
 }

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -72,7 +73,7 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 	for _, s := range d.settings() {
 		var panels []canvas.Usage
 		replicate := s.variants[0].Cells[0].Replicate
-		for i, v := range s.variants[:min(len(s.variants), mostPanels)] {
+		for _, v := range s.variants[:min(len(s.variants), mostPanels)] {
 			var rows []canvas.Level
 			err := d.EachOccupancy(v.Cells[0].CellRef, sampleStep(v.Cells[0]), func(o *measure.Occupancy) bool {
 				rows = append(rows, canvas.Level{At: o.At, Held: w.of(o)})
@@ -87,7 +88,8 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 				if r := v.Cells[0].Replicate; r != replicate {
 					label += fmt.Sprintf(" (replicate %d)", r)
 				}
-				panels = append(panels, canvas.Usage{Label: label, Rows: rows, Cores: w.most(v.Cells[0]), Ink: canvas.Hue(i)})
+				panels = append(panels, canvas.Usage{Label: label, Rows: rows, Cores: w.most(v.Cells[0]),
+					Ink: canvas.Hue(d.look(v.Policy, v.Label).hue)})
 			}
 		}
 		name, t := w.kind+d.suffix(s), fmt.Sprintf("%s, replicate %d%s", w.title, replicate, d.place(s))
@@ -97,7 +99,7 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 		}
 		caption := w.caption +
 			SomeOf(mostPanels, len(s.variants), "policy variant")
-		out = append(out, coresFigure(w.kind, name, t, caption, panels))
+		out = append(out, coresFigure(Picture{Name: name, Kind: w.kind, Title: t, Caption: caption}, panels, 0, canvas.Thousands))
 	}
 	if len(out) == 0 {
 		return Skipped(w.kind, w.kind, w.title, "no cell is complete yet"), nil
@@ -105,21 +107,21 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 	return out, nil
 }
 
-func coresFigure(kind, name, title, caption string, panels []canvas.Usage) Figure {
-	const tall = 62.0
-	until, highest := 0.0, 1.0
+// coresFigure draws panels over the same time below each other, and the axis of time below the last.
+func coresFigure(p Picture, panels []canvas.Usage, top float64, tick func(float64) string) Figure {
+	const tall = 68.0
+	until, highest := 1e-9, 1.0
 	for _, u := range panels {
-		until = max(until, u.Rows[len(u.Rows)-1].At)
 		for _, r := range u.Rows {
-			highest = max(highest, r.Held)
+			until, highest = max(until, r.At), max(highest, r.Held)
 		}
 	}
 	per, unit := canvas.TimeUnit(until)
 	return Figure{
-		Picture: Picture{Name: name, Kind: kind, Title: title, Caption: caption},
+		Picture: p,
 		Width:   canvas.Width, Height: canvas.HeadHeight(nil) + tall*float64(len(panels)) + 32 + canvas.Margin,
 		Paint: func(c draw.Canvas) {
-			c = canvas.Head(c, title, nil)
+			c = canvas.Head(c, p.Title, nil)
 			for i, u := range panels {
 				last := i == len(panels)-1
 				edge := c.Max.Y - vg.Length(tall*float64(i))
@@ -129,24 +131,23 @@ func coresFigure(kind, name, title, caption string, panels []canvas.Usage) Figur
 				}
 				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 				st.YAlign = -1
-				c.FillText(st, vg.Point{X: c.Min.X + 22, Y: edge}, canvas.Fit(u.Label, canvas.Width-60, canvas.TickSize))
-				p := canvas.NewPlot()
-				p.X.Min, p.X.Max = 0, max(until/per, 1e-9)
-				top := float64(u.Cores)
-				if top == 0 {
-					top = math.Ceil(highest)
-				}
-				p.Y.Min, p.Y.Max = 0, top*1.08
-				p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: top, Label: canvas.Thousands(top)}}
+				c.FillText(st, vg.Point{X: c.Min.X + 30, Y: edge - 4}, canvas.Fit(u.Label, canvas.Width-60, canvas.TickSize))
+				q := canvas.NewPlot()
+				q.X.Min, q.X.Max = 0, until/per
+				marked := cmp.Or(float64(u.Cores), math.Ceil(highest))
+				q.Y.Min, q.Y.Max = 0, max(marked, top)*1.08
+				q.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: tick(0)}, {Value: marked, Label: tick(marked)}}
 				if last {
-					p.X.Label.Text = "time since the cell's start (" + unit + ")"
+					q.X.Label.Text = "time since the cell's start (" + unit + ")"
 				} else {
-					p.X.Tick.Marker = canvas.Blank{}
-					p.X.Tick.Length = 0
+					q.X.Tick.Marker = canvas.Blank{}
+					q.X.Tick.Length = 0
 				}
-				p.Add(canvas.Area{Usage: u, Per: per})
-				p.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: c.Min.X, Y: bottom}, Max: vg.Point{X: c.Max.X - 6, Y: edge - 11},
+				if len(u.Rows) > 0 {
+					q.Add(canvas.Area{Usage: u, Per: per})
+				}
+				q.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+					Min: vg.Point{X: c.Min.X, Y: bottom}, Max: vg.Point{X: c.Max.X - 6, Y: edge - 16},
 				}})
 			}
 		},

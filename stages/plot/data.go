@@ -22,6 +22,7 @@ type Data struct {
 	*record.Experiment
 	// Variants are the policies with their axes, in the order of the plan.
 	Variants    []analysis.Variant
+	palette     analysis.Palette
 	width       float64            // for which pictures are laid out, in points
 	servers     []record.ServerRow // once they are read
 	serversRead bool
@@ -37,7 +38,8 @@ func newData(e *record.Experiment) *Data {
 	for _, c := range e.Cells {
 		all += jobsOf(c)
 	}
-	return &Data{Experiment: e, Variants: analysis.Variants(e), width: canvas.Width, overall: overallStep(all)}
+	return &Data{Experiment: e, Variants: analysis.Variants(e), palette: analysis.PaletteOf(e), width: canvas.Width,
+		overall: overallStep(all)}
 }
 
 // times are what distributions and scatter plots show of a cell's jobs, in

@@ -43,6 +43,7 @@ const completion = "job completion time (JCT)"
 // curve is a variant's distribution: sorted values.
 type curve struct {
 	label  string
+	look   look
 	values []float64
 }
 
@@ -66,8 +67,8 @@ func (d *Data) distributions(by string) ([]Figure, error) {
 		groups := len(panels)
 		panels = panels[:min(groups, mostDistributions)]
 		name, t := file+d.suffix(s), title+d.place(s)
-		all, pooled := s.lines()
-		jobs, err := d.distribute(panels, all[:min(len(all), mostLines)], by)
+		all, pooled, chosen := d.lines(s)
+		jobs, err := d.distribute(panels, all, by)
 		if err != nil {
 			return nil, err
 		}
@@ -79,13 +80,13 @@ func (d *Data) distributions(by string) ([]Figure, error) {
 			out = append(out, Skipped(JCT, name, t, reason)...)
 			continue
 		}
-		over, noun := "", "policy variant"
+		over := ""
 		if pooled {
-			over, noun = " and values of the axes", "policy"
+			over = " and values of the axes"
 		}
 		caption := fmt.Sprintf("The share of finished jobs whose %s is at most the time below, over all replicates%s (%s). "+
 			"Further left is shorter.",
-			completion, over, schema.Plural(jobs, "job")) + SomeOf(mostLines, len(all), noun) +
+			completion, over, schema.Plural(jobs, "job")) + chosen +
 			SomeOf(mostDistributions, groups, "group") + d.Sampled()
 		out = append(out, ecdf(name, t, caption, panels))
 	}
@@ -108,7 +109,7 @@ type distribution struct {
 func (d *Data) distribute(panels []distribution, lines []group, by string) (jobs int, err error) {
 	for _, line := range lines {
 		for i := range panels {
-			panels[i].curves = append(panels[i].curves, curve{label: line.label})
+			panels[i].curves = append(panels[i].curves, curve{label: line.label, look: line.look})
 		}
 		add := func(group string, finished bool, jct float64) {
 			at := slices.IndexFunc(panels, func(p distribution) bool { return p.group == group })
@@ -158,41 +159,17 @@ func (d *Data) eachGrouped(c record.Cell, by string, add func(group string, fini
 	return err
 }
 
-// group is the cells whose jobs one line is about.
-type group struct {
-	label string
-	cells []record.Cell
-}
-
-// lines has a group for each variant; where these are too many to be told
-// apart, for each policy with all values of its axes together (pooled).
-func (s setting) lines() (groups []group, pooled bool) {
-	pooled = len(s.variants) > mostLines
-	for _, v := range s.variants {
-		label := v.Label
-		if pooled {
-			label = v.Policy
-		}
-		i := slices.IndexFunc(groups, func(g group) bool { return g.label == label })
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, group{label: label})
-		}
-		groups[i].cells = append(groups[i].cells, v.Cells...)
-	}
-	return groups, pooled
-}
-
 // ecdf draws the panels one below the other, each over its own times.
 func ecdf(name, title, caption string, panels []distribution) Figure {
 	var keys []canvas.Key
 	styles := make([]draw.LineStyle, len(panels[0].curves))
 	for i, c := range panels[0].curves {
-		styles[i] = draw.LineStyle{Color: canvas.Hue(i), Width: 1.8, Dashes: canvas.Dashes(i)}
+		styles[i] = c.look.line()
 		if slices.ContainsFunc(panels, func(p distribution) bool { return len(p.curves[i].values) > 0 }) {
 			keys = append(keys, canvas.Key{Label: c.label, Swatch: canvas.Stroked(styles[i]), Series: c.label})
 		}
 	}
+	caption += coincidingCurves(panels)
 	panels = slices.DeleteFunc(panels, func(p distribution) bool {
 		return !slices.ContainsFunc(p.curves, func(c curve) bool { return len(c.values) > 0 })
 	})
@@ -208,6 +185,33 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 			}
 		},
 	}
+}
+
+// coincidingCurves names the lines that lie on each other in all panels.
+func coincidingCurves(panels []distribution) string {
+	var names []string
+	for _, c := range panels[0].curves {
+		names = append(names, c.label)
+	}
+	return lying(names, func(i, k int) bool {
+		return !slices.ContainsFunc(panels, func(p distribution) bool { return !p.curves[i].on(p.curves[k]) })
+	})
+}
+
+// on reports whether a curve cannot be told from another: at each share, times differ by less than half a percent.
+func (c curve) on(o curve) bool {
+	const shares = 50
+	for i := range shares + 1 {
+		share := float64(i) / shares
+		if len(c.values) == 0 || len(o.values) == 0 {
+			return false
+		}
+		a, b := stats.Quantile(c.values, share), stats.Quantile(o.values, share)
+		if math.Abs(a-b) > 0.005*max(a, b) {
+			return false
+		}
+	}
+	return true
 }
 
 // paint draws one panel.

@@ -108,7 +108,7 @@ func (d *Data) Chart(c record.Cell) (*Chart, error) {
 	if s == nil || err != nil {
 		return nil, err
 	}
-	return New(s), nil
+	return New(s, &d.palette), nil
 }
 
 // ganttFigure is the picture of a chart.

@@ -21,20 +21,31 @@ func (ch *Chart) under() float64 {
 // rows is the height of cores and GPUs together.
 func (ch *Chart) rows() float64 { return ch.under() + float64(ch.Cores) }
 
+// coresAt is where the cores from low to below high lie: core 0 is at the top.
+func (ch *Chart) coresAt(low, high float64) stretch {
+	top := ch.under() + float64(ch.Cores)
+	return stretch{top - high, top - low}
+}
+
+// gpusAt is where the GPUs from low to below high lie: GPU 0 is at their top.
+func (ch *Chart) gpusAt(low, high float64) stretch {
+	return stretch{(float64(ch.GPUs) - high) * ch.gpuRows, (float64(ch.GPUs) - low) * ch.gpuRows}
+}
+
 // stretches returns where the cores and GPUs of a span lie. A guest has the upper
 // half of the GPUs that it shares: it is drawn over the job that was there before.
 func (ch *Chart) stretches(h analysis.Span) []stretch {
 	out := make([]stretch, 0, len(h.Cores)+len(h.GPUs))
 	for _, s := range h.Cores {
-		out = append(out, stretch{ch.under() + float64(s.Lo), ch.under() + float64(s.Hi)})
+		out = append(out, ch.coresAt(float64(s.Lo), float64(s.Hi)))
 	}
 	for _, s := range h.GPUs {
 		if !h.Guest {
-			out = append(out, stretch{float64(s.Lo) * ch.gpuRows, float64(s.Hi) * ch.gpuRows})
+			out = append(out, ch.gpusAt(float64(s.Lo), float64(s.Hi)))
 			continue
 		}
 		for g := s.Lo; g < s.Hi; g++ {
-			out = append(out, stretch{(float64(g) + 0.5) * ch.gpuRows, float64(g+1) * ch.gpuRows})
+			out = append(out, ch.gpusAt(float64(g), float64(g)+0.5))
 		}
 	}
 	return out

@@ -24,7 +24,8 @@ func (b bars) drawServers(c draw.Canvas, at func(float64) vg.Length, y func(floa
 			down = b.Until
 		}
 		for _, span := range s.Cores {
-			low, high := y((b.under()+float64(span.Lo))*b.core), y((b.under()+float64(span.Hi))*b.core)
+			rows := b.coresAt(float64(span.Lo), float64(span.Hi))
+			low, high := y(rows.low*b.core), y(rows.high*b.core)
 			if up := s.Up; up > s.Created || up < 0 {
 				if up < 0 {
 					up = down
@@ -48,8 +49,8 @@ func (b bars) drawLosses(c draw.Canvas, at func(float64) vg.Length, y func(float
 			continue
 		}
 		for _, span := range s.Cores {
-			c.StrokeLine2(takenAway, at(s.Down), y((b.under()+float64(span.Lo))*b.core), at(s.Down),
-				y((b.under()+float64(span.Hi))*b.core))
+			rows := b.coresAt(float64(span.Lo), float64(span.Hi))
+			c.StrokeLine2(takenAway, at(s.Down), y(rows.low*b.core), at(s.Down), y(rows.high*b.core))
 		}
 	}
 }

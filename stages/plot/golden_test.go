@@ -45,7 +45,7 @@ func cluster() *Chart {
 	}, Servers: []analysis.ServerLife{
 		{Cores: cores(0, 4), Created: 0, Up: 1, Down: -1}, {Cores: cores(4, 8), Created: 0, Up: 0, Down: 9, Revoked: true},
 		{Cores: cores(4, 8), Created: 9.5, Up: -1, Down: -1},
-	}})
+	}}, &analysis.Palette{})
 	ch.Nodes = []record.NodeRef{{Name: "left", Cores: 4, GPUs: 1}, {Name: "right", Cores: 4, GPUs: 2}}
 	return ch
 }
@@ -64,7 +64,7 @@ func crowd() *Chart {
 		j.Epochs = []float64{from, from + 0.5}
 		s.Jobs = append(s.Jobs, j)
 	}
-	return New(s)
+	return New(s, &analysis.Palette{})
 }
 
 func TestTimelineGolden(t *testing.T) {
@@ -93,7 +93,7 @@ func TestSize(t *testing.T) {
 		{1, 0, 1, 34, 0, 13}, {4, 0, 20, 34, 0, 13}, {19, 0, 26, 10, 0, 10}, {190, 0, 1040, 1, 0, 0.25}, {400, 0, 1041, 1, 0, 0},
 		{4000, 0, 10, 0.1, 0, 13}, {3, 2, 1, 190 / 5.6, 1, 13}, {399, 1, 10, 400 / 400.6, 5 / (400 / 400.6), 13},
 	} {
-		ch := New(&analysis.Schedule{Cores: c.cores, GPUs: c.gpus, Jobs: make([]analysis.ScheduledJob, c.jobs), Classes: []string{""}})
+		ch := New(&analysis.Schedule{Cores: c.cores, GPUs: c.gpus, Jobs: make([]analysis.ScheduledJob, c.jobs), Classes: []string{""}}, &analysis.Palette{})
 		s := ch.Size()
 		near := func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 		if !near(s.core, c.core) || c.gpus > 0 && !near(ch.gpuRows, c.gpuRows) || !near(s.Row, c.row) {
@@ -108,7 +108,7 @@ func TestSize(t *testing.T) {
 
 // A cell without length still has an axis, and epochs that could not be told apart are left out.
 func TestLengthsOfNothing(t *testing.T) {
-	ch := New(&analysis.Schedule{Cores: 1, Classes: []string{"a"}, Jobs: []analysis.ScheduledJob{job("j", "a", 0, 0)}})
+	ch := New(&analysis.Schedule{Cores: 1, Classes: []string{"a"}, Jobs: []analysis.ScheduledJob{job("j", "a", 0, 0)}}, &analysis.Palette{})
 	p := canvas.Painting{Width: 300, Height: 200, Paint: func(c draw.Canvas) { ch.Paint(c, ch.Size()) }}
 	svg, err := p.SVG("", "")
 	if err != nil {
@@ -118,7 +118,7 @@ func TestLengthsOfNothing(t *testing.T) {
 	ch = New(&analysis.Schedule{Cores: 1, Until: canvas.Width, Classes: []string{"a"}, Jobs: []analysis.ScheduledJob{
 		job("apart", "a", 0, 9, analysis.Span{From: 3, To: 6}, analysis.Span{From: 6, To: 9}),
 		job("together", "a", 0, 9, analysis.Span{From: 3, To: 6}, analysis.Span{From: 6, To: 8.9}),
-	}})
+	}}, &analysis.Palette{})
 	for i := range ch.Lanes {
 		ch.Lanes[i].Epochs = []float64{6, 9}
 	}

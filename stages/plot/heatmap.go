@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -61,10 +60,10 @@ func (d *Data) heatmaps(metric, across, up string) ([]Figure, error) {
 			}
 			continue // most experiments have no such axes, which is nothing to tell
 		}
-		all := heats(s, x, y, m)
-		drawn := heatmap{x: x, y: y, metric: m, heats: all[:min(len(all), mostFacets)]}
+		all, u := heats(s, x, y, m), unitOf(m, s.variants)
+		drawn := heatmap{x: x, y: y, metric: m, unit: u, heats: all[:min(len(all), mostFacets)]}
 		out = append(out, drawn.figure("heatmap-"+m.Name+"-"+x.name+"-"+y.name+d.suffix(s),
-			capital(axisTitle(m))+" by "+x.name+" and "+y.name+d.place(s), SomeOf(mostFacets, len(all), "panel")))
+			capital(u.Label(m.Title))+" by "+x.name+" and "+y.name+d.place(s), SomeOf(mostFacets, len(all), "panel")))
 	}
 	return out, nil
 }
@@ -161,6 +160,7 @@ func meanOf(values []float64) float64 {
 type heatmap struct {
 	x, y   abscissa
 	metric measure.Metric
+	unit   tell.Unit
 	heats  []heat
 }
 
@@ -185,13 +185,8 @@ func (m heatmap) figure(name, title, note string) Figure {
 		Width: canvas.Width, Height: canvas.HeadHeight(nil) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, nil)
-			wide := c.Size().X / vg.Length(columns)
 			for i, h := range m.heats {
-				left := c.Min.X + wide*vg.Length(i%columns)
-				high := c.Max.Y - vg.Length(tall*float64(i/columns))
-				m.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: left, Y: high - vg.Length(tall)}, Max: vg.Point{X: left + wide - 8, Y: high},
-				}}, h, i%columns == 0)
+				m.panel(canvas.Tile(c, i, columns, tall, 8), h, i%columns == 0)
 			}
 		},
 	}
@@ -259,7 +254,7 @@ func (m heatmap) tile(c draw.Canvas, box vg.Rectangle, v, lo, hi float64, best b
 		if hi > lo {
 			part = (v - lo) / (hi - lo)
 		}
-		fill, label = canvas.Shade(canvas.Hue(0), 0.88*(1-part)), short(v)
+		fill, label = canvas.Shade(canvas.Hue(0), 0.88*(1-part)), m.unit.Number(v)
 	}
 	c.SetColor(fill)
 	c.Fill(outline)
@@ -273,17 +268,4 @@ func (m heatmap) tile(c draw.Canvas, box vg.Rectangle, v, lo, hi float64, best b
 	if room := box.Size().X.Points() - 2; canvas.TextWidth(label, canvas.TickSize) <= room {
 		c.FillText(st, center, label)
 	}
-}
-
-// short writes a number with three digits that count.
-func short(v float64) string {
-	switch a := math.Abs(v); {
-	case a >= 100 || v == 0:
-		return fmt.Sprintf("%.0f", v)
-	case a >= 10:
-		return fmt.Sprintf("%.1f", v)
-	case a >= 0.01:
-		return fmt.Sprintf("%.2f", v)
-	}
-	return fmt.Sprintf("%.1g", v)
 }

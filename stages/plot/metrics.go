@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -71,7 +72,10 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	var out []Figure
 	for _, s := range d.settings() {
 		shown, each, rank := analysis.BestOfEach(d.Plan, s.variants, mostRows)
-		inks := policyInks(s.variants, shown)
+		inks := make([]color.NRGBA, len(shown))
+		for i, v := range shown {
+			inks[i] = canvas.Hue(d.look(v.Policy, v.Label).hue)
+		}
 		var panels []panel
 		groups := []string{""}
 		if by != "" {
@@ -97,6 +101,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			out = append(out, Skipped(Metrics, name, t, reason)...)
 			continue
 		}
+		shareScales(panels)
 		caption := "Means over the replicates with 95% confidence intervals (t); each pale dot is one replicate."
 		if d.Plan.Replicates == 1 {
 			caption = "One replicate: a dot for each policy, without an interval."
@@ -120,27 +125,6 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 		return Skipped(Metrics, file, title, "no cell is complete yet"), nil
 	}
 	return out, nil
-}
-
-// policyInks returns the colours of the rows: that of the policy where there are several, so that a policy looks the
-// same
-// at each load; else one for each row. Policies are counted in the order of all variants.
-func policyInks(all, shown []analysis.Variant) []color.NRGBA {
-	var policies []string
-	for _, v := range all {
-		if !slices.Contains(policies, v.Policy) &&
-			slices.ContainsFunc(shown, func(o analysis.Variant) bool { return o.Policy == v.Policy }) {
-			policies = append(policies, v.Policy)
-		}
-	}
-	inks := make([]color.NRGBA, len(shown))
-	for i, v := range shown {
-		inks[i] = canvas.Hue(i)
-		if len(policies) > 1 {
-			inks[i] = canvas.Hue(slices.Index(policies, v.Policy))
-		}
-	}
-	return inks
 }
 
 // chief are the metrics of a picture that names none: those that the experiment compares, where they are known, and
@@ -219,6 +203,22 @@ func constant(panels []panel, by string) (differ []panel, same string) {
 	return differ, " The same in all cells: " + tell.Listed(names) + "."
 }
 
+// shareScales gives panels of the same unit the same scale, as long as each fills a quarter of it.
+func shareScales(panels []panel) {
+	order := make([]*panel, len(panels))
+	for i := range panels {
+		order[i] = &panels[i]
+	}
+	slices.SortStableFunc(order, func(a, b *panel) int { return cmp.Compare(b.hi, a.hi) })
+	most := map[string]float64{} // of the widest scale that is not too wide, by unit
+	for _, p := range order {
+		if p.hi < most[p.Unit]/4 || most[p.Unit] == 0 {
+			most[p.Unit] = p.hi
+		}
+		p.hi = max(p.hi, most[p.Unit])
+	}
+}
+
 // valuesOf are the values of a metric in the cells of a variant, of a group of jobs or of all.
 func valuesOf(v analysis.Variant, m measure.Metric, by, group string) []float64 {
 	if by == "" {
@@ -278,13 +278,8 @@ func (d *Data) metricsFigure(
 			st.XAlign = -0.5
 			middle := (c.Min.X + vg.Length(labels) + c.Max.X) / 2
 			c.FillText(st, vg.Point{X: middle, Y: c.Max.Y - vg.Length(float64(rows)*tall) - canvas.LabelSize/2}, axis)
-			each := (c.Size().X - vg.Length(labels)) / vg.Length(columns)
 			for i, p := range panels {
-				left := c.Min.X + vg.Length(labels) + each*vg.Length(i%columns)
-				top := c.Max.Y - vg.Length(float64(i/columns)*tall)
-				box := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: left + 6, Y: top - vg.Length(tall)}, Max: vg.Point{X: left + each - 6, Y: top},
-				}}
+				box := canvas.Tile(draw.Crop(c, vg.Length(labels)+6, 6, 0, 0), i, columns, tall, 12)
 				p.paint(box)
 				if i%columns == 0 {
 					rowLabels(c, names, labels, box)
@@ -363,7 +358,10 @@ func (p panel) paint(c draw.Canvas) {
 	tick.XAlign, tick.YAlign = -0.5, -1
 	for _, t := range ticks {
 		c.StrokeLine2(draw.LineStyle{Color: canvas.Rule, Width: 0.5}, x(t.Value), body.Min.Y, x(t.Value), body.Max.Y)
-		c.FillText(tick, vg.Point{X: x(t.Value), Y: body.Min.Y - 3}, t.Label)
+		// Labels at the ends stay within the panel: those of its neighbors are beside them.
+		half := vg.Length(canvas.TextWidth(t.Label, canvas.SmallSize+0.5) / 2)
+		at := max(body.Min.X-3+half, min(body.Max.X+3-half, x(t.Value)))
+		c.FillText(tick, vg.Point{X: at, Y: body.Min.Y - 3}, t.Label)
 	}
 	c.StrokeLine2(draw.LineStyle{Color: canvas.Quiet, Width: 0.7}, body.Min.X, body.Min.Y, body.Max.X, body.Min.Y)
 	for i, iv := range p.intervals {
@@ -384,15 +382,15 @@ func (p panel) row(c draw.Canvas, i int, iv stats.Interval, x func(float64) vg.L
 				vg.Point{X: x(v), Y: y - 5})
 		}
 	}
-	if known(iv.Low) && known(iv.High) {
-		line := draw.LineStyle{Color: ink, Width: 1.6}
-		lo, hi := x(max(iv.Low, math.Min(p.lo, 0))), x(iv.High)
-		c.StrokeLine2(line, lo, y+1, hi, y+1)
-		c.StrokeLine2(line, lo, y-1.5, lo, y+3.5)
-		c.StrokeLine2(line, hi, y-1.5, hi, y+3.5)
-	}
 	if known(iv.Mean) {
 		c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: 3, Shape: draw.CircleGlyph{}},
 			vg.Point{X: x(iv.Mean), Y: y + 1})
+	}
+	if known(iv.Low) && known(iv.High) {
+		line := draw.LineStyle{Color: canvas.Ink, Width: 0.9}
+		lo, hi := x(max(iv.Low, math.Min(p.lo, 0))), x(iv.High)
+		c.StrokeLine2(line, lo, y+1, hi, y+1)
+		c.StrokeLine2(line, lo, y-1, lo, y+3)
+		c.StrokeLine2(line, hi, y-1, hi, y+3)
 	}
 }

@@ -9,23 +9,31 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// A policy has one colour at all loads, and in whatever order the rows are; rows of one policy have one each.
-func TestColoursOfRows(t *testing.T) {
-	row := func(policy, load string) analysis.Variant {
-		return analysis.Variant{Policy: policy, Label: policy + " load=" + load}
+// A policy has one color in all pictures, whatever is shown of it; variants of one policy have one each.
+func TestLooks(t *testing.T) {
+	of := func(variants ...string) *Data {
+		d := &Data{Experiment: &record.Experiment{}}
+		for _, v := range variants {
+			policy, _, _ := strings.Cut(v, " ")
+			d.Variants = append(d.Variants, analysis.Variant{Policy: policy, Label: v})
+			if !slices.ContainsFunc(d.Plan.Policies, func(o record.Named) bool { return o.Name == policy }) {
+				d.Plan.Policies = append(d.Plan.Policies, record.Named{Name: policy})
+			}
+		}
+		d.palette = analysis.PaletteOf(d.Experiment)
+		return d
 	}
-	all := []analysis.Variant{row("fcfs", "1"), row("sjf", "1"), row("las", "1"), row("fcfs", "2"), row("sjf", "2"), row("las", "2")}
-	got := policyInks(all, []analysis.Variant{all[2], all[1], all[4], all[5]})
-	sjf, las := canvas.Hue(0), canvas.Hue(1) // fcfs is not shown
-	if !slices.Equal(got, append(got[:0:0], las, sjf, sjf, las)) {
-		t.Errorf("las, sjf, sjf, las are %v", got)
+	several := of("fcfs load=1", "sjf load=1", "fcfs load=2", "sjf load=2")
+	for label, want := range map[string]look{"sjf load=1": {1, 0}, "sjf load=2": {1, 1}, "sjf": {1, 0}} {
+		if got := several.look("sjf", label); got != want {
+			t.Errorf("%s: %v, want %v", label, got, want)
+		}
 	}
-	one := []analysis.Variant{row("rr", "1"), row("rr", "2")}
-	if got := policyInks(one, one); !slices.Equal(got, append(got[:0:0], canvas.Hue(0), canvas.Hue(1))) {
-		t.Errorf("two rows of one policy are %v", got)
+	one := of("rr quantum=1s", "rr quantum=2s")
+	if a, b := one.look("rr", "rr quantum=1s"), one.look("rr", "rr quantum=2s"); a.ink() == b.ink() {
+		t.Errorf("two variants of one policy are both %v", a.ink())
 	}
 }
 
@@ -36,9 +44,9 @@ func TestGuestsHaveTheUpperHalf(t *testing.T) {
 		{Held: []analysis.Span{{To: 2, Cores: set(0, 2), GPUs: set(1, 3)}}},
 		{Held: []analysis.Span{{From: 1, To: 2, Cores: set(2, 4), GPUs: set(1, 3), Guest: true}}},
 	}}
-	ch := New(s)
+	ch := New(s, &analysis.Palette{})
 	ch.gpuRows = 2
-	for i, want := range [][]stretch{{{2, 6}}, {{3, 4}, {5, 6}}} {
+	for i, want := range [][]stretch{{{0, 4}}, {{3, 4}, {1, 2}}} {
 		if got := ch.stretches(s.Jobs[i].Held[0])[1:]; !slices.Equal(got, want) {
 			t.Errorf("job %d has %v of the GPUs, want %v", i, got, want)
 		}
@@ -64,7 +72,7 @@ func TestDistributionsByClass(t *testing.T) {
 	}
 	d := newData(e)
 	panels := []distribution{{group: "long"}, {group: "short"}}
-	lines, _ := d.settings()[0].lines()
+	lines, _, _ := d.lines(d.settings()[0])
 	jobs, err := d.distribute(panels, lines, "class")
 	if err != nil || jobs != len(e.Cells)*(cfg.Long+cfg.Short) {
 		t.Fatalf("%d jobs in %d cells, %v", jobs, len(e.Cells), err)

@@ -19,10 +19,10 @@ func (ch *Chart) parts() []part {
 	var out []part
 	core, gpu := 0.0, 0.0
 	for _, n := range ch.Nodes {
-		out = append(out, part{stretch{ch.under() + core, ch.under() + core + float64(n.Cores)}, n.Name})
+		out = append(out, part{ch.coresAt(core, core+float64(n.Cores)), n.Name})
 		core += float64(n.Cores)
 		if n.GPUs > 0 && gpu+float64(n.GPUs) <= float64(ch.GPUs) {
-			out = append(out, part{stretch{gpu * ch.gpuRows, (gpu + float64(n.GPUs)) * ch.gpuRows}, n.Name + " GPUs"})
+			out = append(out, part{ch.gpusAt(gpu, gpu+float64(n.GPUs)), n.Name + " GPUs"})
 		}
 		gpu += float64(n.GPUs)
 	}
@@ -49,6 +49,9 @@ func (ch *Chart) nodeTicks(core float64) []plot.Tick {
 // drawNodes draws the borders between nodes.
 func (b bars) drawNodes(c draw.Canvas, y func(float64) vg.Length) {
 	line := draw.LineStyle{Color: canvas.Quiet, Width: 0.7}
+	if len(b.Nodes) > 8 { // their borders would outweigh their jobs
+		line = draw.LineStyle{Color: canvas.Rule, Width: 0.5}
+	}
 	for _, p := range b.parts() {
 		if (p.high-p.low)*b.core < 1 {
 			continue // the borders of so many nodes would hide their jobs

@@ -6,7 +6,6 @@ package plot
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
@@ -34,21 +33,15 @@ const mostPoints = 2000
 func predicted(d *Data) ([]Figure, error) {
 	const name, title = "predicted", "Predicted against actual run time"
 	drawn := sample{step: 1}
-	var kinds []string
 	within, exact := 0, 0
 	err := d.EachEstimated(func(class string, predicted, service float64) {
-		k := slices.Index(kinds, class)
-		if k < 0 {
-			k = len(kinds)
-			kinds = append(kinds, class)
-		}
 		if math.Abs(predicted-service) <= 0.1*service {
 			within++
 		}
 		if math.Abs(predicted-service) <= 1e-4*service {
 			exact++
 		}
-		drawn.add(canvas.Dot{Predicted: predicted, Actual: service, Class: k})
+		drawn.add(canvas.Dot{Predicted: predicted, Actual: service, Class: d.palette.Class(class)})
 	})
 	if err != nil {
 		return nil, err
@@ -73,12 +66,13 @@ func predicted(d *Data) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	bars := intervals(estimates, kinds)
+	classes := d.palette.Classes
+	bars := intervals(estimates, classes)
 	if len(bars) > 0 {
 		caption += fmt.Sprintf(" Bars are the %.3g%% intervals of the estimates, at the mean of their runs.",
 			100*estimates[0].Level)
 	}
-	figures := []Figure{Scatter(name, Predicted, title, caption, points, bars, kinds)}
+	figures := []Figure{Scatter(name, Predicted, title, caption, points, bars, classes)}
 	errs, err := errorBars(d, estimates)
 	return append(figures, errs...), err
 }
@@ -108,11 +102,11 @@ func every(points []canvas.Dot, n int) []canvas.Dot {
 }
 
 // intervals are those of the estimates that are used and have runs.
-func intervals(estimates []record.EstimateRow, kinds []string) []canvas.Bar {
+func intervals(estimates []record.EstimateRow, classes []string) []canvas.Bar {
 	var bars []canvas.Bar
 	for _, e := range estimates {
-		if e.Role != record.EstimateCompared && e.Low >= 0 && e.Actual > 0 && slices.Index(kinds, e.Job) >= 0 {
-			bars = append(bars, canvas.Bar{Low: e.Low, High: e.High, Actual: e.Actual, Class: slices.Index(kinds, e.Job)})
+		if e.Role != record.EstimateCompared && e.Low >= 0 && e.Actual > 0 && index(classes, e.Job) >= 0 {
+			bars = append(bars, canvas.Bar{Low: e.Low, High: e.High, Actual: e.Actual, Class: index(classes, e.Job)})
 		}
 	}
 	return bars

@@ -35,7 +35,7 @@ var _ = Register(Kind{
 			{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 		},
 	},
-	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(a.Metric, a.X, a.By) },
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(Series, a.Metric, a.X, a.By, math.NaN()) },
 })
 
 // mostFacets bounds the panels of one picture of series.
@@ -61,11 +61,16 @@ type facet struct {
 	lines []line
 }
 
+// Bounded draws a metric against an axis, with a line at its bound.
+func (d *Data) Bounded(kind, metric, axis string, bound float64) ([]Figure, error) {
+	return d.series(kind, metric, axis, "", bound)
+}
+
 // series draws metrics against a numeric axis, a line a policy. Other axes
 // make small multiples: a picture a metric, a panel for each combination of
 // their values, and of each group of jobs if by names a way to divide them. Without either, each metric has a panel of
 // one picture.
-func (d *Data) series(metric, axis, by string) ([]Figure, error) {
+func (d *Data) series(kind, metric, axis, by string, bound float64) ([]Figure, error) {
 	others := d.chief(measure.InSeries)
 	if by != "" {
 		others = []measure.Metric{measure.MeanJCT}
@@ -79,7 +84,7 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 		x, ok := d.abscissa(s, axis)
 		if !ok {
 			if axis != "" {
-				out = append(out, Skipped(Series, "series-"+axis+d.suffix(s), "Metrics by "+axis+d.place(s),
+				out = append(out, Skipped(kind, kind+"-"+axis+d.suffix(s), "Metrics by "+axis+d.place(s),
 					"the axis has fewer than two values that are numbers")...)
 			}
 			continue // most experiments have no such axis, which is nothing to tell
@@ -88,11 +93,11 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 		for _, m := range metrics {
 			panels = append(panels, facets(s, x, m, by))
 		}
-		name, over := "series-"+x.name, " by "+x.name+d.place(s)
+		name, over := kind+"-"+x.name, " by "+x.name+d.place(s)
 		if by != "" {
 			name, over = name+"-"+by, " by "+x.name+" and "+by+d.place(s)
 			if len(panels[0]) == 0 {
-				out = append(out, Skipped(Series, name+d.suffix(s), capital(metrics[0].Title)+over, "all jobs are of one "+by)...)
+				out = append(out, Skipped(kind, name+d.suffix(s), capital(metrics[0].Title)+over, "all jobs are of one "+by)...)
 				continue
 			}
 		}
@@ -102,12 +107,12 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 			chosen = fmt.Sprintf(" The best %d of %d policies by %s, the best first.", len(best), of, rank.Title)
 		}
 		if len(panels[0]) == 1 && by == "" {
-			one := multiples{x: x, policies: best, columns: d.columns(min(2, len(metrics)))}
+			one := multiples{kind: kind, x: x, policies: best, look: d.policyLook, columns: d.columns(min(2, len(metrics)))}
 			for i, m := range metrics {
 				f := panels[i][0]
 				u := unitOf(m, s.variants)
 				f.in(u)
-				f.title = u.Label(m.Title)
+				f.title, one.bound = u.Label(m.Title), bound/u.Per
 				one.facets = append(one.facets, f)
 			}
 			if metric != "" {
@@ -126,7 +131,7 @@ func (d *Data) series(metric, axis, by string) ([]Figure, error) {
 				all[k].in(u)
 			}
 			many := multiples{
-				x: x, policies: best, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
+				kind: kind, bound: bound / u.Per, x: x, policies: best, look: d.policyLook, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
 				ordinate: u.Label(m.Title),
 			}
 			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(u.Label(m.Title))+over,
@@ -160,13 +165,6 @@ func (f *facet) in(u tell.Unit) {
 	}
 }
 
-func axisTitle(m measure.Metric) string {
-	if m.Unit == "" {
-		return m.Title
-	}
-	return m.Title + " (" + m.Unit + ")"
-}
-
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // abscissa finds the axis, or the first one with at least two numbers; false
@@ -183,7 +181,7 @@ func (d *Data) abscissa(s setting, axis string) (abscissa, bool) {
 			if !read {
 				continue
 			}
-			value, ok := numberIn(text)
+			value, ok := NumberIn(text)
 			numeric = numeric && ok
 			if ok && !slices.Contains(x.values, value) {
 				i, _ := slices.BinarySearch(x.values, value)
@@ -206,8 +204,8 @@ func valueOf(v analysis.Variant, axis string) (string, bool) {
 	return "", false
 }
 
-// numberIn reads the value of an axis: a number, or a duration in seconds.
-func numberIn(text string) (float64, bool) {
+// NumberIn reads the value of an axis: a number, or a duration in seconds.
+func NumberIn(text string) (float64, bool) {
 	if v, err := strconv.ParseFloat(text, 64); err == nil && known(v) {
 		return v, true
 	}
@@ -295,6 +293,8 @@ func columnsOf(all []facet) int {
 
 // multiples are panels over the same abscissa.
 type multiples struct {
+	kind    string
+	bound   float64 // NaN for none
 	x       abscissa
 	facets  []facet
 	columns int
@@ -302,6 +302,7 @@ type multiples struct {
 	ordinate string
 	// policies may have a line, in this order
 	policies []string
+	look     func(policy string) look
 }
 
 func (m multiples) figure(name, title, note string) Figure {
@@ -315,34 +316,37 @@ func (m multiples) figure(name, title, note string) Figure {
 		})
 	})
 	var keys []canvas.Key
-	for i, p := range policies {
-		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(lineOf(i)), Series: p})
+	for _, p := range policies {
+		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(m.look(p).line()), Series: p})
+	}
+	least := 0.0 // of the top of each panel
+	if known(m.bound) {
+		least = m.bound
+		keys = append(keys, canvas.Key{Label: "bound", Swatch: canvas.Stroked(boundLine)})
 	}
 	rows := (len(m.facets) + m.columns - 1) / m.columns
 	return Figure{
-		Picture: Picture{Name: name, Kind: Series, Title: title,
+		Picture: Picture{Name: name, Kind: m.kind, Title: title,
 			Caption: m.caption() + coinciding(m.facets, policies) + note},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + axisName + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
 			if m.ordinate != "" {
 				c = beside(c, m.ordinate)
 			}
-			wide := c.Size().X / vg.Length(m.columns)
-			top := 0.0
+			top := least
 			for _, f := range m.facets {
 				top = max(top, f.top(policies))
 			}
 			for i, f := range m.facets {
 				if m.ordinate == "" {
-					top = f.top(policies)
+					top = max(least, f.top(policies))
 				}
-				left := c.Min.X + wide*vg.Length(i%m.columns)
-				high := c.Max.Y - vg.Length(tall)*vg.Length(i/m.columns)
-				m.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: left, Y: high - vg.Length(tall)}, Max: vg.Point{X: left + wide - 4, Y: high},
-				}}, f, policies, top, i/m.columns == rows-1)
+				m.panel(canvas.Tile(c, i, m.columns, tall, 4), f, policies, top)
 			}
+			st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
+			st.XAlign = -0.5
+			c.FillText(st, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: c.Min.Y + 2}, m.x.title())
 		},
 	}
 }
@@ -369,11 +373,18 @@ func (m multiples) caption() string {
 
 // coinciding names the lines that lie on each other in every panel, and so cannot be told apart.
 func coinciding(facets []facet, policies []string) string {
+	return lying(policies, func(i, k int) bool {
+		return !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(policies[i], policies[k], policies) })
+	})
+}
+
+// lying says which lines lie on which before them.
+func lying(names []string, on func(i, k int) bool) string {
 	var same []string
-	for i, p := range policies {
-		for _, q := range policies[:i] {
-			if !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(p, q, policies) }) {
-				same = append(same, p+" lies on "+q)
+	for i := range names {
+		for k := range i {
+			if on(i, k) {
+				same = append(same, names[i]+" lies on "+names[k])
 				break
 			}
 		}
@@ -401,10 +412,6 @@ func (f facet) coincide(p, q string, policies []string) bool {
 		slices.EqualFunc(a, b, func(x, y stats.Interval) bool { return math.Abs(x.Mean-y.Mean) <= invisible*top })
 }
 
-func lineOf(i int) draw.LineStyle {
-	return draw.LineStyle{Color: canvas.Hue(i), Width: 1.5, Dashes: canvas.Dashes(i)}
-}
-
 // top is the largest value that is drawn of policies.
 func (f facet) top(policies []string) float64 {
 	top := 0.0
@@ -423,8 +430,16 @@ func (f facet) top(policies []string) float64 {
 	return top
 }
 
-// panel draws one facet; those of the lowest row name the abscissa.
-func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64, lowest bool) {
+// title names the abscissa.
+func (x abscissa) title() string {
+	if x.logarithmic() {
+		return x.name + " (logarithmic)"
+	}
+	return x.name
+}
+
+// panel draws one facet.
+func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64) {
 	st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 	st.YAlign = -1
 	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, canvas.Fit(f.title, c.Size().X.Points()-6, canvas.TickSize))
@@ -439,13 +454,7 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64,
 	p.X.Tick.Marker = m.x.ticks(c.Size().X.Points() - 40)
 	p.Y.Min, p.Y.Max = 0, max(top*1.05, 1e-9)
 	p.Y.Tick.Marker = canvas.Nice{Room: 150}
-	if lowest {
-		p.X.Label.Text = m.x.name
-		if m.x.logarithmic() {
-			p.X.Label.Text += " (logarithmic)"
-		}
-	}
-	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.values, f.lines, policies})
+	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.values, f.lines, policies, m.look, m.bound})
 	p.Draw(draw.Crop(c, 0, -4, 0, -13))
 }
 
@@ -474,10 +483,17 @@ type seriesLines struct {
 	x        []float64
 	lines    []line
 	policies []string
+	look     func(policy string) look
+	bound    float64
 }
+
+var boundLine = draw.LineStyle{Color: canvas.Quiet, Width: 1, Dashes: []vg.Length{2, 2}}
 
 // Plot implements plot.Plotter.
 func (s seriesLines) Plot(c draw.Canvas, p *plot.Plot) {
+	if _, y := p.Transforms(&c); known(s.bound) {
+		c.StrokeLine2(boundLine, c.Min.X, y(s.bound), c.Max.X, y(s.bound))
+	}
 	for _, l := range s.lines {
 		i := index(s.policies, l.policy)
 		if i < 0 {
@@ -498,11 +514,15 @@ func (s seriesLines) line(c draw.Canvas, p *plot.Plot, l line, i int) {
 		}
 		at := vg.Point{X: x(s.x[k]) + aside, Y: y(iv.Mean)}
 		path = append(path, at)
-		if known(iv.Low) && known(iv.High) {
-			c.StrokeLine2(draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.35), Width: 0.9}, at.X, y(max(iv.Low, 0)), at.X,
-				y(iv.High))
-		}
-		c.DrawGlyph(draw.GlyphStyle{Color: canvas.Hue(i), Radius: 1.9, Shape: draw.CircleGlyph{}}, at)
 	}
-	c.StrokeLines(lineOf(i), path)
+	look := s.look(l.policy)
+	c.StrokeLines(look.line(), path)
+	for _, at := range path {
+		c.DrawGlyph(draw.GlyphStyle{Color: look.ink(), Radius: 2.2, Shape: draw.CircleGlyph{}}, at)
+	}
+	for k, iv := range l.intervals {
+		if known(iv.Low) && known(iv.High) {
+			canvas.Interval(c, look.ink(), x(s.x[k])+aside, y(max(iv.Low, 0)), y(iv.High))
+		}
+	}
 }

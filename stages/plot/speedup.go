@@ -224,13 +224,8 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) Figur
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
-			wide := c.Size().X / vg.Length(columns)
 			for i, p := range s.panels {
-				left := c.Min.X + wide*vg.Length(i%columns)
-				high := c.Max.Y - vg.Length(tall*float64(i/columns))
-				s.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-					Min: vg.Point{X: left, Y: high - tall}, Max: vg.Point{X: left + wide - 4, Y: high},
-				}}, p, labels, top)
+				s.panel(canvas.Tile(c, i, columns, tall, 4), p, labels, top)
 			}
 		},
 	}
@@ -291,7 +286,7 @@ func (cl climbing) Plot(c draw.Canvas, p *plot.Plot) {
 				n := lo + (hi-lo)*float64(k)/pieces
 				path = append(path, vg.Point{X: x(n), Y: y(math.Min(l.curve(n), p.Y.Max))})
 			}
-			c.StrokeLines(lineOf(i), path)
+			c.StrokeLines(look{hue: i}.line(), path)
 		}
 		aside := 1.6 * (vg.Length(i) - vg.Length(len(cl.labels)-1)/2) // so that intervals do not hide each other
 		for k, iv := range l.speedup {
@@ -299,11 +294,10 @@ func (cl climbing) Plot(c draw.Canvas, p *plot.Plot) {
 				continue
 			}
 			at := vg.Point{X: x(cl.x[k]) + aside, Y: y(iv.Mean)}
-			if known(iv.Low) && known(iv.High) {
-				pale := draw.LineStyle{Color: canvas.Shade(canvas.Hue(i), 0.35), Width: 0.9}
-				c.StrokeLine2(pale, at.X, y(max(iv.Low, 0)), at.X, y(min(iv.High, p.Y.Max)))
-			}
 			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Hue(i), Radius: 2.4, Shape: draw.CircleGlyph{}}, at)
+			if known(iv.Low) && known(iv.High) {
+				canvas.Interval(c, canvas.Hue(i), at.X, y(max(iv.Low, 0)), y(min(iv.High, p.Y.Max)))
+			}
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestChart(t *testing.T) {
 		{JobRow: record.JobRow{Outcome: measure.Outcome{Job: "b", Class: "x", FirstStart: -1, Waiting: math.NaN(),
 			Service: -1}}, End: math.Inf(1)},
 	}
-	got := chartOf(s)
+	got := chartOf(s, &analysis.Palette{})
 	number := func(v float64) *float64 { return &v }
 	want := &chart{From: 0, Until: 123456.8, Cores: 4, GPUs: 1, Classes: s.Classes, Colors: got.Colors, Jobs: []chartJob{
 		{Name: "a", Class: 1, State: "finished", Arrival: 1, Start: number(0), End: 1000.04, Waiting: number(2.5),

@@ -86,7 +86,8 @@ func (v *view) chart(e *record.Experiment, p record.Picture) (*chart, error) {
 	if err := s.Explain(e, c.CellRef); err != nil {
 		return nil, err
 	}
-	out := chartOf(s)
+	palette := analysis.PaletteOf(e)
+	out := chartOf(s, &palette)
 	for _, h := range e.Plan.Hardware {
 		if h.Name == c.Hardware {
 			out.Nodes = h.Nodes
@@ -95,10 +96,10 @@ func (v *view) chart(e *record.Experiment, p record.Picture) (*chart, error) {
 	return out, nil
 }
 
-func chartOf(s *analysis.Schedule) *chart {
+func chartOf(s *analysis.Schedule, p *analysis.Palette) *chart {
 	out := &chart{From: short(s.From), Until: short(s.Until), Cores: s.Cores, GPUs: s.GPUs, Classes: s.Classes}
-	for i := range s.Classes {
-		out.Colors = append(out.Colors, tell.HueCode(i))
+	for _, class := range s.Classes {
+		out.Colors = append(out.Colors, tell.HueCode(p.Class(class)))
 	}
 	for _, j := range s.Jobs {
 		one := chartJob{

@@ -221,7 +221,7 @@
     // nodes draws borders between nodes, and their names.
     nodes(g) {
       let core = 0, gpu = 0, last = -20;
-      g.strokeStyle = this.quiet;
+      g.strokeStyle = (this.data.nodes || []).length > 8 ? this.rule : this.quiet; // of many, borders would outweigh jobs
       g.fillStyle = this.ink;
       g.textAlign = "right";
       for (const n of this.data.nodes || []) {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
 )
 
 // WatchAnswer is the answer of the results so far: the headline of the report.
@@ -51,26 +50,13 @@ func (x *experiment) ask(cells int) {
 
 // answerOf is the headline of a folder of results; an empty one where it cannot be read yet.
 func answerOf(dir string) *WatchAnswer {
-	h, err := headlineOf(dir)
+	e, err := record.Open(dir)
 	if err != nil {
 		return &WatchAnswer{}
 	}
-	w := &WatchAnswer{Sentence: h.Sentence, Columns: h.Table.Header(), Rows: h.Table.Rows}
-	return w
-}
-
-func headlineOf(dir string) (h tell.Headline, err error) {
-	e, err := record.Open(dir)
+	h, err := analysis.Headline(e)
 	if err != nil {
-		return h, err
+		return &WatchAnswer{}
 	}
-	rows, err := analysis.Comparisons(e)
-	if err != nil {
-		return h, err
-	}
-	told, err := analysis.Parts(e)
-	if err != nil {
-		return h, err
-	}
-	return analysis.HeadlineOf(e, rows, told)
+	return &WatchAnswer{Sentence: h.Sentence, Columns: h.Table.Header(), Rows: h.Table.Rows}
 }

@@ -26,6 +26,8 @@ type Program struct {
 	Arguments []string
 	// FromTfexp reports whether it reads TFEXP_EPOCHS; Reports whether it prints what tfexp follows.
 	FromTfexp, Reports bool
+	// Lines is the pattern of other lines by which it prints its progress; empty where none was recognized.
+	Lines string
 	// Frameworks are those that it imports: "TensorFlow", "PyTorch".
 	Frameworks []string
 }
@@ -61,6 +63,9 @@ func InspectProgram(shown string, raw []byte) Program {
 	p := Program{File: filepath.ToSlash(shown), Epochs: defaultEpochs}
 	p.FromTfexp = bytes.Contains(raw, []byte("TFEXP_EPOCHS")) || bytes.Contains(raw, []byte("tfexp_job"))
 	p.Reports = reports.Match(raw)
+	if !p.Reports {
+		p.Lines = linesOf(raw)
+	}
 	if m := option.FindSubmatch(raw); m != nil {
 		p.Option = string(m[1])
 	}
@@ -101,7 +106,9 @@ func (p Program) command(raw []byte) []string {
 	first, _, _ := bytes.Cut(raw, []byte("\n"))
 	switch {
 	case filepath.Ext(p.File) == ".py":
-		start = []string{"python3", p.File}
+		if start = []string{"python3", p.File}; p.Lines != "" {
+			start = []string{"python3", "-u", p.File} // its lines come as it prints them
+		}
 	case filepath.Ext(p.File) == ".sh" && !bytes.HasPrefix(first, []byte("#!")):
 		start = []string{"sh", p.File}
 	}
@@ -136,9 +143,12 @@ func (p Program) Doubts() []string {
 		out = append(out, "No way to tell it how many epochs to train was found: have it read TFEXP_EPOCHS from its "+
 			"environment, or else its short samples take as long as the whole training.")
 	}
-	if !p.Reports {
+	if p.Lines != "" {
+		out = append(out, "Its progress is read from the lines that it prints: look whether the pattern of lines fits them.")
+	} else if !p.Reports {
 		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace "+
-			"known (jobs/README.md).")
+			"known (jobs/README.md); or print lines such as \"Epoch 3/30 - loss: 0.41\", and name their pattern in a progress "+
+			"block (Keras prints such lines with verbose=2).")
 	}
 	return out
 }

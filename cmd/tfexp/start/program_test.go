@@ -3,6 +3,7 @@ package start_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -68,6 +69,48 @@ func TestInspect(t *testing.T) {
 		}
 		if formatted := strings.Contains(string(source), "\t"); formatted {
 			t.Errorf("the experiment of %q has tabs", c.source)
+		}
+	}
+}
+
+// Lines of progress are recognized by what prints them.
+func TestRecognizedLines(t *testing.T) {
+	for source, printed := range map[string]string{
+		"print(f'Epoch {epoch + 1}/{n} - loss: {loss:.2f}')":                     "1 = epoch: Epoch 3/30 - loss: 0.41",
+		"for epoch in range(1, n + 1):\n  print(f\"epoch {epoch} loss={loss}\")": "1 = epoch: epoch 3 loss=0.5",
+		"for epoch in range(n):\n  print(f'Epoch: {epoch}, loss {loss}')":        "2 = epoch0: Epoch: 2, loss 0.5",
+		"print('epoch %d: loss %g' % (epoch, loss))":                             "1 = epoch: epoch 3: loss 0.5",
+		"import lightning as L\ntrainer.fit(model)":                              "2 = epoch0: Epoch 2: 100%|##| 9/9 [00:01, loss=0.5]",
+		"from transformers import Trainer\nt = Trainer(m)":                       "3 = epoch: {'loss': 0.5, 'lr': 1e-05, 'epoch': 3.0}",
+		"model.fit(x, y, epochs=3,\n  verbose=2)":                                "157/157 - 1s - accuracy: 0.9 - loss: 0.5",
+		"model.fit(x, y)": "", "print(loss)": "",
+	} {
+		p := start.InspectProgram("train.py", []byte(source))
+		_, line, _ := strings.Cut(printed, ": ")
+		if !strings.Contains(printed, " = ") {
+			line = printed
+		}
+		if (p.Lines == "") != (printed == "") {
+			t.Errorf("%s: the pattern is %q", source, p.Lines)
+			continue
+		}
+		if p.Lines == "" {
+			continue
+		}
+		re := regexp.MustCompile(p.Lines)
+		m := re.FindStringSubmatch(line)
+		if m == nil || m[re.SubexpIndex("loss")] == "" {
+			t.Errorf("%s: %q does not match %q: %q", source, p.Lines, line, m)
+		}
+		if _, group, counts := strings.Cut(strings.SplitN(printed, ":", 2)[0], " = "); counts && re.SubexpIndex(group) < 0 {
+			t.Errorf("%s: %q has no group %q", source, p.Lines, group)
+		}
+		if !strings.Contains(strings.Join(p.Command, " "), "python3 -u") {
+			t.Errorf("%s: %q does not flush its lines", source, p.Command)
+		}
+		text, err := p.Experiment("mine")
+		if err != nil || !strings.Contains(string(text), "progress {") {
+			t.Errorf("%v: %s", err, text)
 		}
 	}
 }

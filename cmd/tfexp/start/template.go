@@ -20,5 +20,6 @@ var experiments = template.Must(template.New("").Funcs(template.FuncMap{
 		}
 		return strings.Join(quoted, ", ")
 	},
-	"join": func(items []string) string { return strings.Join(items, " and ") },
+	"quote": eval.Literal,
+	"join":  func(items []string) string { return strings.Join(items, " and ") },
 }).ParseFS(templates, "*.hcl.tmpl"))

@@ -18,8 +18,12 @@ var darkPaper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
 // told apart.
 var onColor = color.NRGBA{0x22, 0x22, 0x23, 0xff}
 
+// lifted is how much white is mixed with the colors on a dark page, so that thin lines are seen there; for the same
+// reason, what is pale keeps more of its color than on white: its paleness times kept.
+const lifted, kept = 0.15, 0.85
+
 // darkened is a colour on a dark page: what is grey is turned round, what is pale becomes dark, and the colours
-// themselves stay.
+// themselves become a little lighter.
 func darkened(c color.NRGBA) color.NRGBA {
 	white := color.NRGBA{0xff, 0xff, 0xff, c.A}
 	switch {
@@ -31,8 +35,8 @@ func darkened(c color.NRGBA) color.NRGBA {
 	}
 	for i := range tell.Hues {
 		if share, ok := paleness(c, Hue(i)); ok {
-			hue := Hue(i)
-			return mixed(color.NRGBA{hue.R, hue.G, hue.B, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, share)
+			hue := Shade(Hue(i), lifted)
+			return mixed(color.NRGBA{hue.R, hue.G, hue.B, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, kept*share)
 		}
 	}
 	return c

@@ -32,14 +32,6 @@ func TestGolden(t *testing.T) {
 	for i := range 11 {
 		keys = append(keys, canvas.Key{Label: fmt.Sprint("a class with a name ", i), Swatch: canvas.Hatched(i), Series: fmt.Sprint("s", i%2)})
 	}
-	bundles := []canvas.Bundle{
-		{Label: "three", Line: draw.LineStyle{Color: canvas.Hue(0), Width: 1}, Curves: []canvas.Curve{
-			{{At: 0, Value: 0.1}, {At: 900, Value: 0.5}}, {{At: 0, Value: 0.2}, {At: 1000, Value: 0.7}}, {{At: 0, Value: 0.3}, {At: 800, Value: 0.6}},
-		}, Mean: canvas.Curve{{At: 0, Value: 0.2}, {At: 900, Value: 0.6}}},
-		{Label: "one", Line: draw.LineStyle{Color: canvas.Hue(1), Width: 1, Dashes: canvas.Dashes(1)}, Curves: []canvas.Curve{
-			{{At: 0, Value: 0.15}, {At: 1200, Value: 0.9}}}},
-		{Label: "none", Line: draw.LineStyle{Color: canvas.Hue(2), Width: 1}},
-	}
 	for name, p := range map[string]canvas.Painting{
 		"scatter": {Height: scatter, Paint: dots}, "decades": {Height: far, Paint: wide}, "errors": {Height: errors, Paint: rows},
 		"head": {Height: canvas.HeadHeight(keys) + 40, Paint: func(c draw.Canvas) {
@@ -49,9 +41,6 @@ func TestGolden(t *testing.T) {
 			for i := range 9 {
 				canvas.Hatch(c, i*8+1, canvas.Hue(i), c.Min.X+vg.Length(40*i), c.Min.Y+5, c.Min.X+vg.Length(40*i+30), c.Max.Y-5)
 			}
-		}},
-		"bundles": {Height: 150, Paint: func(c draw.Canvas) {
-			canvas.Bundles(canvas.Head(c, "Bundles", canvas.BundleKeys(bundles)), bundles, "service time", "accuracy")
 		}},
 		"area": {Height: 120, Paint: func(c draw.Canvas) {
 			p := canvas.NewPlot()

@@ -44,14 +44,18 @@ const PanelHeight = 190.0
 
 // PaintPanels draws panels in rows of columns.
 func PaintPanels(c draw.Canvas, panels []Panel, columns int) {
-	wide := c.Size().X / vg.Length(columns)
 	for i, p := range panels {
-		left := c.Min.X + wide*vg.Length(i%columns)
-		high := c.Max.Y - vg.Length(PanelHeight*float64(i/columns))
-		p.Paint(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-			Min: vg.Point{X: left, Y: high - PanelHeight}, Max: vg.Point{X: left + wide - 8, Y: high},
-		}})
+		p.Paint(Tile(c, i, columns, PanelHeight, 8))
 	}
+}
+
+// Tile is the place of the i-th of panels in rows of columns, from the top, with a gap at its right.
+func Tile(c draw.Canvas, i, columns int, height, gap float64) draw.Canvas {
+	wide := c.Size().X / vg.Length(columns)
+	left, high := c.Min.X+wide*vg.Length(i%columns), c.Max.Y-vg.Length(height*float64(i/columns))
+	return draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+		Min: vg.Point{X: left, Y: high - vg.Length(height)}, Max: vg.Point{X: left + wide - vg.Length(gap), Y: high},
+	}}
 }
 
 // PanelsHeight is that of all panels.
@@ -143,16 +147,13 @@ func (d drawing) Plot(c draw.Canvas, p *plot.Plot) {
 		if l.Style.Width > 0 {
 			c.StrokeLines(l.Style, c.ClipLinesXY(path)...)
 		}
-		if l.High != nil {
-			bar := draw.LineStyle{Color: Quiet, Width: 0.7}
-			for i := range l.X {
-				c.StrokeLine2(bar, x(l.X[i]), y(l.Low[i]), x(l.X[i]), y(l.High[i]))
-			}
-		}
-		if l.Radius > 0 {
-			for i := range l.X {
+		for i := range l.X {
+			if l.Radius > 0 {
 				c.DrawGlyph(draw.GlyphStyle{Color: l.Style.Color, Radius: l.Radius, Shape: draw.CircleGlyph{}},
 					vg.Point{X: x(l.X[i]), Y: y(l.Y[i])})
+			}
+			if l.High != nil {
+				Interval(c, Quiet, x(l.X[i]), y(l.Low[i]), y(l.High[i]))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package canvas
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -33,8 +34,10 @@ func Scatter(title string, dots []Dot, bars []Bar, classes []string) (height flo
 	}
 	per, unit := TimeUnit(hi)
 	var keys []Key
-	for i, k := range classes[:min(len(classes), 12)] {
-		keys = append(keys, Key{Label: k, Swatch: Marked(i)})
+	for i, k := range classes {
+		if len(keys) < 12 && slices.ContainsFunc(dots, func(d Dot) bool { return d.Class == i }) {
+			keys = append(keys, Key{Label: k, Swatch: Marked(i)})
+		}
 	}
 	keys = append(keys, Key{Label: "±10%", Swatch: Filled(Shade(Hue(6), 0.7))})
 	return HeadHeight(keys) + 300, func(c draw.Canvas) {

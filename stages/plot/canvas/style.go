@@ -201,6 +201,14 @@ func Dotted(fill color.Color) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
+// Interval draws an upright interval with its ends.
+func Interval(c draw.Canvas, ink color.Color, x, low, high vg.Length) {
+	line := draw.LineStyle{Color: ink, Width: 0.9}
+	c.StrokeLine2(line, x, low, x, high)
+	c.StrokeLine2(line, x-1.5, low, x+1.5, low)
+	c.StrokeLine2(line, x-1.5, high, x+1.5, high)
+}
+
 // Rectangle is the outline of the box from (x0, y0) to (x1, y1).
 func Rectangle(x0, y0, x1, y1 vg.Length) vg.Path {
 	var p vg.Path

@@ -246,7 +246,13 @@ function logView(name, cell, job) {
   const pre = make("pre", { id: "log", tabindex: "0" }, clean);
   if (below) requestAnimationFrame(() => { pre.scrollTop = pre.scrollHeight; });
   else { const at = old.scrollTop; requestAnimationFrame(() => { pre.scrollTop = at; }); }
-  return [make("h2", {}, `What ${job} wrote`), log.cut ? make("p", { class: "faint" }, "The end of a longer log.") : null,
+  const c = state.cell && state.cell.cell === cell && state.cell.curves ? { ...state.cell, curves: state.cell.curves.filter((k) => k.job === job) } : null;
+  const charts = make("div", { class: "charts" }), width = Math.max(320, main.clientWidth);
+  for (const what of c && c.curves.length ? ["loss", "accuracy"] : []) {
+    const svg = curves(c, what, width > 760 ? Math.floor((width - 24) / 2) : width);
+    if (svg) charts.append(make("figure", { id: what }, svg, make("figcaption", {}, what)));
+  }
+  return [make("h2", {}, `What ${job} wrote`), charts.childElementCount ? charts : null, log.cut ? make("p", { class: "faint" }, "The end of a longer log.") : null,
     log.trouble ? make("p", { class: "faint" }, log.trouble) : null, pre].filter(Boolean);
 }
 

@@ -1,7 +1,8 @@
 "use strict";
 // Pictures of a cell, as SVG elements. All text is set as text, never as markup.
 
-const palette = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#e58a2a", "#6c6f7d"];
+// The colors of all pictures of tfexp (results/tell).
+const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f"];
 
 function make(name, attributes, ...children) {
   const svg = ["svg", "rect", "line", "polyline", "path", "text", "title"].includes(name);
@@ -14,11 +15,12 @@ function make(name, attributes, ...children) {
   return e;
 }
 
-// The jobs of one block share a colour: "short-2" and "short-10".
+// The jobs of one block share a colour: "short-2" and "short-10". Blocks have colors in the order of their names, as in
+// the report.
 const kind = (job) => job.replace(/[-_.]?\d+$/, "") || job;
 
 function colours(names) {
-  const kinds = [...new Set(names.map(kind))];
+  const kinds = [...new Set(names.map(kind))].sort();
   return { kinds, of: (job) => palette[kinds.indexOf(kind(job)) % palette.length] };
 }
 

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+const (
+	// longRun is how long a run takes at least for its end to ring the bell of the terminal.
+	longRun = time.Minute
+	// notifying bounds the time of the command that a run notifies by.
+	notifying = time.Minute
+)
+
+// ended says that a run in a folder has ended: by the command of --notify, and after a long run by the bell.
+func (a *app) ended(command, dir string, took time.Duration, failure error) {
+	if f, ok := a.Screen.(*os.File); ok && took >= longRun && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprint(f, "\a")
+	}
+	if command == "" || dir == "" {
+		return
+	}
+	state, answer := "finished", ""
+	switch code, _ := Verdict(failure); code {
+	case ExitOK, ExitMissed:
+	case ExitInterrupted:
+		state = "interrupted"
+	default:
+		state = "failed"
+	}
+	if e, err := record.Open(dir); err == nil {
+		if h, err := analysis.Headline(e); err == nil {
+			answer = h.Sentence
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), notifying)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	if runtime.GOOS == "windows" {
+		cmd = exec.CommandContext(ctx, "cmd", "/C", command)
+	}
+	cmd.Env = append(os.Environ(), "TFEXP_STATE="+state, "TFEXP_DIR="+dir, "TFEXP_ANSWER="+answer)
+	cmd.Stdout, cmd.Stderr = a.Err, a.Err
+	if err := errors.Join(cmd.Run(), ctx.Err()); err != nil {
+		fmt.Fprintf(a.Err, "the command of --notify: %v\n", err)
+	}
+}

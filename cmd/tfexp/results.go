@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// kept is a folder of results.
+type kept struct {
+	Experiment string `json:"experiment"`
+	Dir        string `json:"dir"`
+	State      string `json:"state"`
+	Bytes      int64  `json:"bytes"`
+	Changed    string `json:"changed"` // when the last run began or ended
+	Verdict    string `json:"verdict"` // the first sentence of its report
+}
+
+func (a *app) resultsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "results [DIR] [--json]",
+		Short: "List folders of results, or remove some",
+		Long:  help("results"),
+		Example: `  tfexp results
+  tfexp results rm results/fcfs_vs_rr`,
+		Args:              Between(0, 1, ""),
+		ValidArgsFunction: CompleteDir,
+		RunE: func(_ *cobra.Command, args []string) error {
+			dirs, err := ExperimentsIn(DirArgument(args))
+			if err != nil {
+				return err
+			}
+			list := make([]kept, len(dirs))
+			for i, dir := range dirs {
+				if list[i], err = keptIn(dir); err != nil {
+					return fmt.Errorf("%s: %w", dir, err)
+				}
+			}
+			if asJSON {
+				return a.PrintJSON(list)
+			}
+			return a.printKept(list)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(&cobra.Command{
+		Use:                   "rm DIR...",
+		Short:                 "Remove folders of results",
+		Long:                  help("results"),
+		Args:                  Between(1, -1, "the folder of an experiment"),
+		DisableFlagsInUseLine: true,
+		ValidArgsFunction:     CompleteDir,
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, dir := range args {
+				if err := a.removeResults(dir); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+	return cmd
+}
+
+// keptIn describes the results in the folder of an experiment.
+func keptIn(dir string) (kept, error) {
+	s, err := show.StatusOf(dir)
+	if err != nil {
+		return kept{}, err
+	}
+	k := kept{Experiment: s.Experiment, Dir: dir, State: s.State, Changed: s.Started}
+	if s.Ended != "" {
+		k.Changed = s.Ended
+	}
+	if k.Bytes, err = sizeOf(dir); err != nil {
+		return k, err
+	}
+	if s.Finished == 0 {
+		return k, nil
+	}
+	e, err := record.Open(dir)
+	if err != nil {
+		return k, err
+	}
+	headline, err := analysis.Headline(e)
+	k.Verdict = headline.Sentence
+	return k, err
+}
+
+// sizeOf is how many bytes the files in a folder have.
+func sizeOf(dir string) (bytes int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	})
+	return bytes, err
+}
+
+func (a *app) printKept(list []kept) error {
+	t := tell.NewTable(2, "experiment", "state", "size", "age")
+	for _, k := range list {
+		age := "–"
+		if at, err := time.Parse(time.RFC3339, k.Changed); err == nil {
+			age = tell.WithUnit(max(0, time.Since(at).Truncate(time.Second).Seconds()), "s")
+		}
+		t.Add(k.Dir, k.State, tell.WithUnit(float64(k.Bytes), "B"), age)
+	}
+	if err := t.Write(a.Out, "", a.OutColor); err != nil {
+		return fmt.Errorf("print results: %w", err)
+	}
+	for _, k := range list {
+		if k.Verdict != "" {
+			fmt.Fprintf(a.Out, "\n%s: %s\n", k.Experiment, k.Verdict)
+		}
+	}
+	return nil
+}
+
+// removeResults removes the folder of one experiment, unless a run works in it.
+func (a *app) removeResults(dir string) error {
+	dirs, err := ExperimentsIn(dir)
+	switch {
+	case err != nil:
+		return err
+	case len(dirs) > 1 || filepath.Clean(dirs[0]) != filepath.Clean(dir):
+		return Usagef("give the folder of one of them: "+strings.Join(dirs, ", "), "%s holds folders of experiments", dir)
+	}
+	bytes, err := sizeOf(dir)
+	if err != nil {
+		return err
+	}
+	lock, err := store.LockFolder(dir, a.Args)
+	if err != nil {
+		return err
+	}
+	err = folder.RemoveAll(dir)
+	lock.Release()
+	if err != nil {
+		return fmt.Errorf("remove %s: %w", dir, err)
+	}
+	fmt.Fprintf(a.Out, "removed %s (%s)\n", dir, tell.WithUnit(float64(bytes), "B"))
+	return nil
+}

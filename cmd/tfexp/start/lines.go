@@ -1,0 +1,30 @@
+package start
+
+import "regexp"
+
+// number is a number in a line of progress.
+const number = `[0-9.eE+-]+`
+
+// printed are the ways in which programs print their progress: what in a source shows that they do, but for what shows
+// the contrary, and the pattern of the lines (see the argument lines of progress blocks). The first that fits counts.
+var printed = []struct{ by, unless, lines string }{
+	{`(?ms)^\s*(?:import|from)\s+transformers\b.*\bTrainer\(`, ``,
+		`'loss': '?(?P<loss>` + number + `).*'epoch': '?(?P<epoch>[0-9.]+)`},
+	{`(?m)^\s*(?:import|from)\s+(?:pytorch_lightning|lightning)\b`, ``,
+		`Epoch (?P<epoch0>[0-9]+): 100%.*loss[=:] ?(?P<loss>` + number + `)`},
+	{`(?s)\.fit\(.*\bverbose\s*=\s*2\b`, ``, `^[0-9]+/[0-9]+ - .*\bloss: (?P<loss>` + number + `)`},
+	{`(?i)print\w*\(.*epoch\W{0,4}\{`, `(?i)epoch\W{0,4}\{\s*\w+\s*\+\s*1|range\(\s*1\s*,`,
+		`[Ee]poch\W*(?P<epoch0>[0-9]+)(?:.*\bloss\W+(?P<loss>` + number + `))?`},
+	{`(?i)print\w*\(.*epoch\W{0,4}[{%]`, ``,
+		`[Ee]poch\W*(?P<epoch>[0-9]+)(?:.*\bloss\W+(?P<loss>` + number + `))?`},
+}
+
+// linesOf is the pattern of the lines by which a program prints its progress; empty where none is recognized.
+func linesOf(source []byte) string {
+	for _, p := range printed {
+		if regexp.MustCompile(p.by).Match(source) && (p.unless == "" || !regexp.MustCompile(p.unless).Match(source)) {
+			return p.lines
+		}
+	}
+	return ""
+}

@@ -1,0 +1,96 @@
+package decode
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// sizeArgs are the arguments of a size block.
+//
+// Asks how large the cluster has to be, or any other axis of the matrix whose values are numbers: the report
+// begins with the smallest value from which on the mean of a metric keeps a bound, for each policy, and has
+// the curve. Put the values that come into question into the matrix; simulated cells run side by side.
+//
+//	size "nodes" {
+//	  metric = "p95_waiting"
+//	  max    = "1h"
+//	}
+type sizeArgs struct {
+	// The metric that has to keep the bound: a column of metrics.csv, with or without its `_s`.
+	//
+	//	metric = "p95_waiting"
+	Metric string `arg:"metric,required"`
+	// The largest allowed value: a duration if the metric is a time, else a number.
+	//
+	//	max = "1h"
+	Max cty.Value `arg:"max" type:"bound"`
+	// The smallest allowed value.
+	//
+	//	min = 0.8
+	Min cty.Value `arg:"min" type:"bound"`
+}
+
+func sizeBlock() *schema.Block {
+	return schema.Of[sizeArgs](schema.Block{
+		Name: "size", Label: "axis of the matrix whose values are numbers, such as nodes",
+	})
+}
+
+// sizes decodes the size blocks.
+func (d *Decoder) sizes(s *experiment.Spec) (list []experiment.Size) {
+	for _, n := range d.root.All("size") {
+		var v sizeArgs
+		a := d.Decode(n, d.global, &v)
+		if !a.OK || d.Failed() {
+			continue
+		}
+		metric := d.metric(v.Metric, a.At("metric"))
+		if metric == "" {
+			continue
+		}
+		if a.Lacks("min") == a.Lacks("max") {
+			a.Fail(n.Header, "Size without a bound", "%s needs max or min, and one of them alone.", n.Title())
+			continue
+		}
+		if !slices.Contains(s.Axes, n.Label) {
+			d.Suggest(n.LabelAt, schema.Nearest(n.Label, s.Axes), "Unknown axis "+strconv.Quote(n.Label),
+				"%s asks for an axis of the matrix. The axes are %s.", n.Title(), schema.AllOf(s.Axes))
+			continue
+		}
+		if !numeric(s.Cells, n.Label) {
+			a.Fail(n.LabelAt, "Axis without an order", "%s needs an axis with at least two values, all of them numbers "+
+				"or durations.", n.Title())
+			continue
+		}
+		list = append(list, experiment.Size{Axis: n.Label, Metric: metric, Min: bound(a, "min", metric),
+			Max: bound(a, "max", metric)})
+	}
+	drawn := slices.ContainsFunc(s.Plots, func(p experiment.Plot) bool { return p.Kind == "size" })
+	if len(list) > 0 && !drawn {
+		s.Plots = append(s.Plots, experiment.Plot{Kind: "size"})
+	}
+	return list
+}
+
+// numeric reports whether an axis has several values, all of them numbers or durations.
+func numeric(cells []experiment.Cell, axis string) bool {
+	var values []string
+	for _, c := range cells {
+		for _, at := range c.Axes {
+			_, bad := strconv.ParseFloat(at.Value, 64)
+			if _, err := time.ParseDuration(at.Value); at.Name == axis && bad != nil && err != nil {
+				return false
+			}
+			if at.Name == axis {
+				values = include(values, at.Value)
+			}
+		}
+	}
+	return len(values) > 1
+}

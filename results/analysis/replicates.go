@@ -1,0 +1,63 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// What an experiment should detect: a difference of this part of the baseline's mean, with this probability.
+const (
+	worthKnowing = 0.1
+	sureness     = 0.8
+)
+
+var _ = Register(Part{
+	Name: "replicates", Title: "How many replicates", InReport: Verdicts + 5, OnTerminal: Verdicts + 5,
+	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+		rows, err := Comparisons(e)
+		if err != nil {
+			return s, err
+		}
+		if said := moreReplicates(rows); said != "" {
+			s.Report = []tell.Item{{Plain: true, Sentences: []string{said}}}
+			s.Terminal = s.Report
+		}
+		return s, nil
+	},
+})
+
+// moreReplicates says how many replicates would tell more, by the scatter of the comparisons of all jobs in which no
+// difference was detected; "" where all that is worth knowing is known.
+func moreReplicates(rows []record.ComparisonRow) string {
+	var needed []int
+	have, metric := 0, ""
+	for _, r := range rows {
+		if r.Verdict != record.NoDifference || r.Method != stats.PairedT || r.By != "" || metric != "" && r.Metric != metric {
+			continue
+		}
+		metric = r.Metric
+		half := (r.DifferenceHigh - r.DifferenceLow) / 2
+		n := stats.Needed(half, r.Pairs, r.Level, worthKnowing*math.Abs(r.BaselineMean), sureness)
+		if n > 0 {
+			needed, have = append(needed, n), r.Pairs
+		}
+	}
+	if len(needed) == 0 {
+		return ""
+	}
+	slices.Sort(needed)
+	n := needed[len(needed)/2]
+	if n <= have {
+		return ""
+	}
+	m, _ := measure.MetricByName(metric)
+	return fmt.Sprintf("By their scatter, %d replicates would detect a difference of %s in %s in at least %s of such "+
+		"experiments; "+
+		"there are %d.", n, tell.Share(worthKnowing), m.Title, tell.Share(sureness), have)
+}

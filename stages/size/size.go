@@ -1,0 +1,227 @@
+// Package size answers how large something has to be: the smallest value of an axis, such as a number of nodes, from
+// which on the mean of a metric keeps a bound.
+package size
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/plot"
+)
+
+// Picture is the name of the kind of picture.
+const Picture = "size"
+
+// Asked are the size blocks of an experiment.
+var Asked = stages.Ask("sizes", 60, func(x stages.Asking) []experiment.Size { return x.Sizes })
+
+var _ = plot.Register(plot.Kind{
+	PictureKind: tell.PictureKind{
+		Rank: 35, Name: Picture, Section: section,
+		Doc:       "the curve of each `size` block with its bound",
+		OnRequest: "which a `size` block makes",
+	},
+	Draw: func(d *plot.Data, _ plot.Ask) (all []plot.Figure, err error) {
+		for _, ask := range Asked.Of(&d.Plan) {
+			figures, err := d.Bounded(Picture, ask.Metric, ask.Axis, bound(ask))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, figures...)
+		}
+		return all, nil
+	},
+})
+
+const section = "section-size"
+
+var _ = analysis.Register(analysis.Part{
+	Name: section, Title: "How large it has to be", InReport: analysis.Verdicts - 5, OnTerminal: analysis.Verdicts - 5,
+	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+		var said []string
+		var table tell.Table
+		for _, ask := range Asked.Of(&e.Plan) {
+			answers := answersOf(e, ask)
+			if len(answers) == 0 {
+				continue
+			}
+			said = append(said, sentence(ask, answers))
+			table = tableOf(ask, answers)
+			table.Rows = table.Rows[:min(len(table.Rows), mostRows)]
+			if s.Headline.Sentence == "" {
+				s.Headline = tell.Headline{Sentence: said[0], Table: table, Leads: true}
+			}
+		}
+		if len(said) > 0 {
+			s.Report = []tell.Item{{Sentences: said, Plain: true}, {Pictures: true}}
+			s.Terminal = []tell.Item{{Sentences: said[1:], Plain: true}}
+		}
+		return s, nil
+	},
+})
+
+// mostRows bounds the table of a headline.
+const mostRows = 8
+
+// answer is the smallest value of a policy that keeps the bound, with the value below it.
+type answer struct {
+	name string // of the policy, with what else differs
+	// at is the value, missed the next smaller one; without a text there is none.
+	at, missed point
+}
+
+// point is a value of the axis with the mean there.
+type point struct {
+	text  string
+	value float64
+	mean  float64 // of the metric
+	kept  string  // how many replicates keep the bound: "3 of 5"
+}
+
+// answersOf has an answer for each policy, workload, hardware and value of the other axes, the smallest first. Those
+// that keep the bound nowhere come last.
+func answersOf(e *record.Experiment, ask experiment.Size) (list []answer) {
+	m, ok := measure.MetricByName(ask.Metric)
+	if !ok {
+		return nil
+	}
+	var names []string
+	curves := map[string][]point{}
+	for _, v := range analysis.Variants(e) {
+		i := slices.IndexFunc(v.Axes, func(s record.Setting) bool { return s.Name == ask.Axis })
+		values := v.Values(m)
+		mean := stats.MeanInterval(values, analysis.DefaultLevel).Mean
+		if i < 0 || !stats.Finite(mean) {
+			continue
+		}
+		value, ok := plot.NumberIn(v.Axes[i].Value)
+		if !ok {
+			continue
+		}
+		name := strings.TrimSpace(v.Policy + " " + record.AxesLabel(slices.Delete(slices.Clone(v.Axes), i, i+1)))
+		if len(e.Plan.Workloads) > 1 {
+			name += " of " + v.Workload
+		}
+		if len(e.Plan.Hardware) > 1 {
+			name += " on " + v.Hardware
+		}
+		if curves[name] == nil {
+			names = append(names, name)
+		}
+		kept := 0
+		for _, x := range values {
+			if keeps(ask, x) {
+				kept++
+			}
+		}
+		curves[name] = append(curves[name], point{v.Axes[i].Value, value, mean, fmt.Sprintf("%d of %d", kept, len(values))})
+	}
+	for _, name := range names {
+		points := curves[name]
+		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.value, b.value) })
+		k := len(points)
+		for k > 0 && keeps(ask, points[k-1].mean) {
+			k--
+		}
+		a := answer{name: name}
+		if k < len(points) {
+			a.at = points[k]
+		}
+		if k > 0 {
+			a.missed = points[k-1]
+		}
+		list = append(list, a)
+	}
+	slices.SortStableFunc(list, func(a, b answer) int {
+		if (a.at.text == "") != (b.at.text == "") {
+			return cmp.Compare(b.at.text, a.at.text)
+		}
+		return cmp.Compare(a.at.value, b.at.value)
+	})
+	return list
+}
+
+func keeps(ask experiment.Size, v float64) bool {
+	return (ask.Max == nil || v <= *ask.Max) && (ask.Min == nil || v >= *ask.Min)
+}
+
+// bound is the one bound of a question.
+func bound(ask experiment.Size) float64 {
+	if ask.Max != nil {
+		return *ask.Max
+	}
+	return *ask.Min
+}
+
+// asked is "p95 waiting time of at most 1 h".
+func asked(ask experiment.Size) string {
+	m, _ := measure.MetricByName(ask.Metric)
+	most := "most"
+	if ask.Max == nil {
+		most = "least"
+	}
+	return fmt.Sprintf("%s of at %s %s", m.Title, most, tell.WithUnit(bound(ask), m.Unit))
+}
+
+// sentence is "easy needs nodes = 24 for a p95 waiting time of at most 1 h (48 min there, 1.2 h at 20), fcfs 28 (…)."
+func sentence(ask experiment.Size, answers []answer) string {
+	m, _ := measure.MetricByName(ask.Metric)
+	var parts []string
+	for i, a := range answers[:min(len(answers), 3)] {
+		var text string
+		switch {
+		case a.at.text == "":
+			text = fmt.Sprintf("%s misses it at all values up to %s (%s there)", a.name, a.missed.text,
+				tell.WithUnit(a.missed.mean, m.Unit))
+			if i == 0 {
+				text = fmt.Sprintf("No value of %s gives a %s: ", ask.Axis, asked(ask)) + text
+			}
+		case i == 0:
+			text = fmt.Sprintf("%s needs %s = %s for a %s%s", a.name, ask.Axis, a.at.text, asked(ask), there(a, m))
+		default:
+			text = fmt.Sprintf("%s needs %s%s", a.name, a.at.text, there(a, m))
+		}
+		parts = append(parts, text)
+	}
+	if more := len(answers) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more are in the table", more))
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+// there is what an answer reaches, and what is missed below it.
+func there(a answer, m measure.Metric) string {
+	text := " (" + tell.WithUnit(a.at.mean, m.Unit) + " there"
+	if a.missed.text == "" {
+		return text + "; no smaller value was tried)"
+	}
+	return text + ", " + tell.WithUnit(a.missed.mean, m.Unit) + " at " + a.missed.text + ")"
+}
+
+// tableOf has a row for each answer.
+func tableOf(ask experiment.Size, answers []answer) tell.Table {
+	m, _ := measure.MetricByName(ask.Metric)
+	t := tell.NewTable(1, "policy", "smallest "+ask.Axis, m.Title+" there", "replicates that keep it", "next smaller",
+		m.Title+" there", "replicates that keep it")
+	for _, a := range answers {
+		row := []string{a.name}
+		for _, p := range []point{a.at, a.missed} {
+			if p.text == "" {
+				row = append(row, "–", "–", "–")
+			} else {
+				row = append(row, p.text, tell.WithUnit(p.mean, m.Unit), p.kept)
+			}
+		}
+		t.Add(row...)
+	}
+	return t
+}
