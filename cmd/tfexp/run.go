@@ -10,6 +10,8 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
@@ -87,12 +89,16 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	}
 	opts.Fetch = true
 	opts.Version, opts.Command, opts.Observe = ThisBuild().Version, a.Args, view.Observe
+	load := hardware.NewLoadSampler()
 	plan, err := planFor(opts)
 	if err != nil {
 		return err
 	}
 	if !o.quiet {
 		view.Say(show.Headline(plan))
+		if text := besideOthers(plan, load); text != "" {
+			view.Say(text)
+		}
 	}
 	ctx, stop := interruptible(view)
 	began := time.Now()
@@ -120,6 +126,25 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 		}
 	}
 	return missed(plan.Dir)
+}
+
+// besideOthers says what it means that other programs use the machine on which cells are to run for real; "" if they do
+// not.
+func besideOthers(plan *pipeline.Plan, load *hardware.LoadSampler) string {
+	here := false
+	for i, w := range plan.Work {
+		kind := engine.Find(plan.Cells[i].Engine)
+		here = here || !w.Reuse && kind != nil && kind.Here
+	}
+	if !here {
+		return ""
+	}
+	time.Sleep(300 * time.Millisecond) // the system counts in ticks
+	others := load.Others()
+	if others <= hardware.BusyCores {
+		return ""
+	}
+	return fmt.Sprintf("other programs use %.1f CPU cores: jobs take longer, and cells that suffer are marked as disturbed", others)
 }
 
 // missed returns an error when results miss a declared threshold.
