@@ -324,16 +324,16 @@ func within(axes string, have []record.Setting) bool {
 	return true
 }
 
-// AccuracySentence is a row of accuracy.csv in words: "The estimates of linear were off by
+// AccuracySentence is a row of accuracy.csv in words: "The model linear was off by
 // 4.1% on average (standard deviation 5.2%, bias +1.3%) over 24 real runs; 92% of
-// the runs fell inside the 90% interval. Runs of the same job differed: the best number for each, chosen afterwards,
-// would be off by 3.2%."
+// the runs fell inside the 90% interval. Runs of the same job differed: even the best constant for each job, chosen in
+// hindsight, errs by 3.2%."
 func AccuracySentence(r record.AccuracyRow) string {
 	whose := r.Model
 	if r.Made == record.MadeCorrected {
-		whose += ", corrected by the cells that ran before,"
+		whose += ", corrected by earlier cells,"
 	}
-	s := fmt.Sprintf("The estimates of %s were off by %s%% on average", whose, tell.Number(r.MeanAbs))
+	s := fmt.Sprintf("The model %s was off by %s%% on average", whose, tell.Number(r.MeanAbs))
 	if stats.Finite(r.SD) {
 		s += fmt.Sprintf(" (standard deviation %s%%, bias %s)", tell.Number(r.SD), tell.Signed(r.Bias/100))
 	}
@@ -359,7 +359,7 @@ func AccuracySentence(r record.AccuracyRow) string {
 	}
 	s += "."
 	if r.Made == record.MadeBefore && stats.Finite(r.Least) {
-		s += fmt.Sprintf(" Runs of the same job differed: the best number for each, chosen afterwards, would be off by %s%%.",
+		s += fmt.Sprintf(" Runs of the same job differed: even the best constant for each, chosen in hindsight, errs by %s%%.",
 			tell.Number(r.Least))
 	}
 	return s

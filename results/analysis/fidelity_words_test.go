@@ -29,7 +29,7 @@ func TestFidelityOfDecisions(t *testing.T) {
 func TestAccuracyInWords(t *testing.T) {
 	got := AccuracySentence(record.AccuracyRow{Model: "linear", Runs: 3, MeanAbs: 15, SD: 13.2, Bias: 15, Coverage: 2.0 / 3,
 		Level: 0.9})
-	const want = "The estimates of linear were off by 15% on average (standard deviation 13.2%, bias +15%) over 3 real " +
+	const want = "The model linear was off by 15% on average (standard deviation 13.2%, bias +15%) over 3 real " +
 		"runs; " +
 		"only 67% of the runs fell inside the 90% interval."
 	if got != want {
@@ -41,8 +41,8 @@ func TestAccuracyInWords(t *testing.T) {
 func TestAccuracyBesideTheLeast(t *testing.T) {
 	row := record.AccuracyRow{Model: "m", Runs: 8, MeanAbs: 15, SD: math.NaN(), Coverage: math.NaN(), Least: 12.34,
 		Made: record.MadeBefore}
-	const want = "The estimates of m were off by 15% on average over 8 real runs. Runs of the same job differed: the best " +
-		"number for each, chosen afterwards, would be off by 12.3%."
+	const want = "The model m was off by 15% on average over 8 real runs. Runs of the same job differed: even the best " +
+		"constant for each, chosen in hindsight, errs by 12.3%."
 	if got := AccuracySentence(row); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

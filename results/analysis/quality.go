@@ -28,7 +28,7 @@ func quality(r record.ComparisonRow) (doubts []string) {
 		doubts = append(doubts, fmt.Sprintf("%d not complete", r.Missing))
 	}
 	if r.Doubtful > 0 {
-		doubts = append(doubts, fmt.Sprintf("%d disturbed from outside", r.Doubtful))
+		doubts = append(doubts, fmt.Sprintf("%d disturbed by other programs", r.Doubtful))
 	}
 	if r.NoLength > 0 {
 		doubts = append(doubts, fmt.Sprintf("%d with jobs that take no time, which are left out", r.NoLength))

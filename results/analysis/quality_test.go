@@ -51,7 +51,7 @@ func TestQualityBesideVerdicts(t *testing.T) {
 				c.Cell = ""
 			}
 		}},
-		{"10 pairs (1 disturbed from outside; 2 with jobs that take no time, which are left out)",
+		{"10 pairs (1 disturbed by other programs; 2 with jobs that take no time, which are left out)",
 			func(r int, c *record.Cell, candidate bool) {
 				switch {
 				case r == 4 && candidate:

@@ -371,12 +371,12 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 	}
 	if sample.Lost > 0 {
 		s.Warn("disturbed_sample", "", fmt.Sprintf("%s: tfexp was stopped or the machine slept for %.1f s during profiling, "+
-			"in each of its tries: its estimate may be too long", name, sample.Lost))
+			"in each attempt: its estimate may be too long", name, sample.Lost))
 	}
 	if sample.Busy > hardware.BusyCores {
 		s.Warn("busy_sample", "",
-			fmt.Sprintf("%s: other programs used %.2g CPU cores during profiling, in each of its tries: its estimate may "+
-				"be too long", name, sample.Busy))
+			fmt.Sprintf("%s: other programs used %.2g CPU cores during profiling, in each attempt: its estimate may be "+
+				"too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
 		// The job is ended, and should not end before; but what is not asked for whole is not run whole.

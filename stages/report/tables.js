@@ -56,7 +56,7 @@
     const count = document.createElement("output");
     label.className = "filter";
     field.type = "search";
-    field.placeholder = "words that a row has";
+    field.placeholder = "Filter rows…";
     label.append("Filter ", field, " ", count);
     field.addEventListener("input", () => {
       const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);

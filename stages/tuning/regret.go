@@ -141,8 +141,8 @@ func regretFigure(name string, all []curve) pictures.Figure {
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: Regret + "-" + name, Kind: Regret, Title: title,
 			Caption: fmt.Sprintf("How far the best feasible settings after so many trials are behind the best there are: "+
-				"the median over replicates, and the interval that holds it with a confidence of 95%%. The scale is a root; "+
-				"%d%% stands for nothing feasible, or worse. The dashed line is 10%%. Lower is better.", mostRegret) + more},
+				"the median over replicates, and the interval that holds it with a confidence of 95%%. Square-root scale; "+
+				"%d%% = none feasible, or worse. The dashed line is 10%%. Lower is better.", mostRegret) + more},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 230,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -6, 4, 0)) },
 	}

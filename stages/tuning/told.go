@@ -261,7 +261,7 @@ var _ = analysis.Register(analysis.Part{
 			Headline: headline(e, rows, needsFewest(rows)),
 			Answers:  said, Terminal: []tell.Item{{Sentences: said}}, Report: []tell.Item{{Table: t, Folded: true,
 				Note: "All trials are in trials.csv. The intervals are of the median, by order statistics; a run that did not " +
-					"come within 10% of the best counts as one that takes for ever."}},
+					"come within 10% of the best counts as one that never reached it."}},
 		}
 		for i, one := range results.Asked.Of(&e.Plan) {
 			if slices.ContainsFunc(results.Asked.Of(&e.Plan)[:i], func(o results.Tuning) bool { return o.Same(&one) }) {
