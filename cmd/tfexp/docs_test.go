@@ -45,9 +45,10 @@ func TestDocumentedCommands(t *testing.T) {
 				continue
 			}
 			n++
-			cmd := exec.Command(filepath.Join(bin, "tfexp"), strings.Fields(command)...)
+			cmd := exec.Command("sh", "-c", "tfexp "+command)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), noRaceSleep, execute.KeepDisturbed+"=1")
+			cmd.Env = append(os.Environ(), noRaceSleep, execute.KeepDisturbed+"=1",
+				"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%s: tfexp %s: %v\n%s", name, command, err, out)
 			}

@@ -96,7 +96,7 @@ compare "mean_jct" { baseline = policy.fcfs }
 // its reference and its checks, the plan, the run and the report then know them.
 func TestNewPolicies(t *testing.T) {
 	documented(t,
-		"the longest predicted run time (`ljf`)",
+		"`ljf`",
 		"| `grain` | duration | `\"1s\"` | Differences below it do not count. Only under the order `ljf`.",
 		"half of its request (`half`)", "`isolated` or `ljf`",
 	)
