@@ -133,12 +133,27 @@ func filled(t *testing.T) (dir, path string, raw []byte, in map[string]string) {
 }
 
 // TestCacheWhoseFreePagesAreInUse: a cache that is found to be damaged only when it is written to begins anew, says so,
-// and has what was written.
+// and has what was written. Which pages are free differs from cache to cache: that of one may be of no use.
 func TestCacheWhoseFreePagesAreInUse(t *testing.T) {
+	told, listed := 0, 0
+	for range 5 {
+		if told > 0 {
+			break
+		}
+		l, n := freePagesInUse(t)
+		listed, told = listed+l, told+n
+	}
+	if listed == 0 || told == 0 {
+		t.Errorf("%d lists of free pages, %d caches that began anew", listed, told)
+	}
+}
+
+func freePagesInUse(t *testing.T) (listed, told int) {
+	t.Helper()
 	dir, path, good, _ := filled(t)
 	// A page begins with its number (8 bytes), its kind (2; 16 is the list of free pages), the count of its elements (2)
 	// and of the pages that follow it (4); the list has 8 bytes for each. Both meta pages may name one.
-	page, told, listed := os.Getpagesize(), 0, 0
+	page := os.Getpagesize()
 	for n := 2; n < len(good)/page; n++ {
 		list := good[n*page : (n+1)*page]
 		free := int(binary.LittleEndian.Uint16(list[10:]))
@@ -186,9 +201,7 @@ func TestCacheWhoseFreePagesAreInUse(t *testing.T) {
 			}
 		}
 	}
-	if listed == 0 || told == 0 {
-		t.Errorf("%d lists of free pages, %d caches that began anew", listed, told)
-	}
+	return listed, told
 }
 
 // TestCacheOfEndlessPages: a page that says that thousands of millions follow it is found when the cache is opened, and
