@@ -13,8 +13,9 @@ func (l *loop) movable(j int32) bool {
 	return l.migrates && f.booked && (f.plain || len(l.Jobs[j].Roles()) == 0)
 }
 
-// fitIn finds nodes for a waiting job on so many cores where so much is free: those that
-// it has been on, before others. It keeps its memory there until it goes on elsewhere.
+// fitIn finds nodes for a waiting job on the given number of cores, where rooms is free.
+// Its former nodes come first: it keeps its memory there until it resumes on other
+// nodes.
 func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok bool) {
 	if l.easy(j) {
 		return append(nodes, 0), cores <= rooms[0].Cores
@@ -61,8 +62,8 @@ func (l *loop) choose(rooms []Room, j int32, need Room, count int, home, nodes [
 	return l.rules.Place.Divided(site, need, count, home, nodes)
 }
 
-// eachNeed calls f with each of the nodes of a waiting job and what it needs there: no
-// memory where it has been before.
+// eachNeed calls f with each of the nodes of a waiting job and its need there: no
+// memory on its former nodes.
 func (l *loop) eachNeed(j, cores int32, nodes []int32, f func(node int32, need Room)) {
 	need, _ := l.needs(j, cores)
 	memory := need.Memory
@@ -83,7 +84,7 @@ func (l *loop) eachNeed(j, cores int32, nodes []int32, f func(node int32, need R
 	}
 }
 
-// heldOn returns what a job held last, if that was on these nodes.
+// heldOn returns the last grant of a job, if it was on these nodes.
 func (l *loop) heldOn(j int32, nodes []int32) Grant {
 	if l.movable(j) && !slices.Equal(l.home(j), nodes) {
 		return Grant{}
@@ -92,7 +93,7 @@ func (l *loop) heldOn(j int32, nodes []int32) Grant {
 }
 
 // elsewhere reports whether a grant is on other nodes than those on which a job was
-// paused, of other GPUs, or for another alternative, and its engine is one that is told.
+// paused, of other GPUs, or for another alternative, and the engine must know it.
 func (l *loop) elsewhere(j int32, g Grant) bool {
 	if l.easy(j) || !l.movable(j) {
 		return false

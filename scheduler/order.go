@@ -6,8 +6,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// rank returns what the policy orders a job by; less is better. For a running
-// job it says how it compares with waiting ones at this instant.
+// rank returns the policy's sort key of a job; less is better. For a running
+// job it is the key that compares it with waiting jobs now.
 func (l *loop) rank(j int32) int64 { return l.rules.Order.Rank(JobView{l, j}) }
 
 // place returns where a job that begins to wait stands in the queue.
@@ -84,7 +84,7 @@ func (l *loop) admitRound() error {
 	}
 	l.roundStarts = starts
 	err := l.rules.Admission.Admit(l, l)
-	l.roundStarts, l.gaveBack = false, false // what was given back is decided about
+	l.roundStarts, l.gaveBack = false, false // freed resources are decided about
 	if starts {
 		l.rounds.Begin(l.now)
 	}
@@ -120,7 +120,7 @@ func (l *loop) endTurn(j int32) error {
 	return nil
 }
 
-// goOn lets a job whose turn is over keep what it has, for a new quantum.
+// goOn lets a job whose turn is over keep its resources, for a new quantum.
 func (l *loop) goOn(j int32) {
 	f := l.life(j)
 	l.dropTurn(j)
@@ -141,7 +141,7 @@ func (l *loop) quantum(j int32) time.Duration {
 	return l.rules.Quantum
 }
 
-// clear pauses the jobs that still run on what a grant takes.
+// clear pauses the jobs that still run on resources of a grant.
 func (l *loop) clear(g Grant) error {
 	for len(l.turns.Jobs) > 0 {
 		owner, some := l.turns.Of(g)

@@ -25,14 +25,14 @@ const (
 	OnDemand
 )
 
-// View is what a strategy knows at the beginning of a tick.
+// View is a strategy's information at the beginning of a tick.
 type RentalView struct {
 	// Now is the time since the job arrived, which is to be done within Deadline; 0 for a
 	// job without one.
 	Now, Deadline time.Duration
-	// Work is the job's length on a server; Done is what is done of it.
+	// Work is the job's length on a server; Done is the finished part of it.
 	Work, Done time.Duration
-	// Overhead is what a start costs; Starting is what is left of the last one.
+	// Overhead is the time that a start takes; Starting is the rest of the last start.
 	Overhead, Starting time.Duration
 	// Tick is the time between decisions.
 	Tick time.Duration
@@ -44,18 +44,18 @@ type RentalView struct {
 }
 
 // Strategy chooses the market of the coming tick. It must not choose Spot where there
-// is none. Strategies are deterministic, and see no future.
+// is no spot server. Strategies are deterministic, and do not see the future.
 type RentalStrategy interface {
 	Choose(v RentalView) RentalMarket
 }
 
-// Terms are what a policy says of renting.
+// Terms are a policy's terms of renting.
 type RentalTerms struct {
 	Strategy RentalStrategy
 	// Tick is the time between decisions.
 	Tick time.Duration
-	// Changeover is what the strategy takes a start on another server to cost; below 0
-	// for what is known of the job.
+	// Changeover is the strategy's assumption about the cost of a start on another
+	// server; below 0 for the known cost of the job.
 	Changeover time.Duration
 	// Regions are those whose servers are taken, in turn; empty for all, in the order of
 	// the cluster's nodes.
@@ -71,8 +71,8 @@ const none = -1
 // maxOffers is how many markets and regions have a bit in a cluster.Room.
 const maxOffers = 30
 
-// Rental is the renting of a run. The zero value is that of a policy that leaves it to
-// the nodes.
+// Rental is the renting of a run. The zero value is for a policy that leaves renting
+// to the nodes.
 type Rental struct {
 	terms  RentalTerms
 	offers []offer
@@ -95,7 +95,7 @@ type tenant struct {
 	arrived time.Duration
 	tick    time.Duration // the next, or Never
 	choice  int8          // the offer that its servers come from, or none
-	lost    int8          // the offer of which it has just lost a server, or none
+	lost    int8          // the offer whose server it has just lost, or none
 	served  bool          // it has servers of its choice, or they are on their way
 	begun   time.Duration // since when
 	open    bool
@@ -217,7 +217,7 @@ func (r *Rental) Ring(now time.Duration) {
 	r.wind(j, now)
 }
 
-// Lost notes that a job has lost its servers on a node. Where it goes on is decided at once.
+// Lost records that a job has lost its servers on a node. Its next place is decided at once.
 func (r *Rental) Lost(j, node int32) {
 	if r.jobs == nil || r.ofNode[node] == none {
 		return
@@ -272,32 +272,32 @@ func (r *Rental) Bars(j int32) int32 {
 	return bars
 }
 
-// Keep notes what a job has of its work when an attempt has ended, and Kept returns it.
+// Keep records the work that a job keeps when an attempt has ended; Kept returns it.
 func (r *Rental) Keep(j int32, work time.Duration) {
 	if r.jobs != nil {
 		r.jobs[j].kept = work
 	}
 }
 
-// Kept returns what a job had done when its last attempt ended.
+// Kept returns the work that a job had done when its last attempt ended.
 func (r *Rental) Kept(j int32) time.Duration { return r.jobs[j].kept }
 
-// State is what a decision about a job needs to know beside what the rental keeps.
+// State has the inputs of a decision about a job that the rental itself does not keep.
 type RentalCase struct {
 	// Deadline is relative to the arrival; 0 for none.
 	Deadline time.Duration
-	// Work is the job's predicted length, 0 when nobody has estimated it, and Done what
-	// is done of it.
+	// Work is the job's predicted length, 0 if there is no estimate, and Done the
+	// finished part of it.
 	Work, Done time.Duration
-	// Changeover is what a start on another server is known to cost the job.
+	// Changeover is the known cost of a start of the job on another server.
 	Changeover time.Duration
 	// From returns the first instant from now on at which a server can be had for a
 	// node, Never for none.
 	From func(node int32) time.Duration
 }
 
-// Decide has the strategy choose for a job, and reports whether its servers are to come
-// from elsewhere than before: it is to leave what it holds. name says where from.
+// Decide has the strategy choose for a job, and reports whether the job must leave its
+// servers for servers of another source. name is that source.
 func (r *Rental) Decide(j int32, now time.Duration, s RentalCase) (leave bool, name string) {
 	t := &r.jobs[j]
 	v := RentalView{
@@ -347,8 +347,8 @@ func (r *Rental) held(t *tenant) RentalMarket {
 }
 
 // first returns the first region in which a market has a server now, or none, and the
-// first instant at which there is one. What the job holds comes first, and the region in
-// which it has just lost a server comes last.
+// earliest time at which a server is available. The job's present region comes first,
+// and the region in which it has just lost a server comes last.
 func (r *Rental) first(t *tenant, m RentalMarket, now time.Duration, from func(int32) time.Duration) (at int8,
 	soonest time.Duration) {
 	at, soonest = none, Never
@@ -414,8 +414,8 @@ func (l *loop) rent() error {
 	return nil
 }
 
-// doneOf returns what is done of a job, in run time on its full request: as the engine
-// knows it, or by the time that it has run, less the start of the attempt.
+// doneOf returns the finished work of a job, in run time on its full request. It comes
+// from the engine, or from the job's run time less the start of the attempt.
 func (l *loop) doneOf(j int32) time.Duration {
 	f := l.life(j)
 	if f.state != Running && f.state != Paused {
@@ -428,8 +428,8 @@ func (l *loop) doneOf(j int32) time.Duration {
 	return a.Done
 }
 
-// move ends the attempt of a job that is to go on elsewhere. It waits again, with what it
-// has done.
+// move ends the attempt of a job that is to continue on other servers. The job waits
+// again, and keeps its work.
 func (l *loop) move(j int32, where string) error {
 	done := l.doneOf(j)
 	attempt, err := l.cut(j, l.provider.Move)

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// survives reports whether a job goes on without some of its parts.
+// survives reports whether a job continues without some of its parts.
 func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
 	f := l.life(j)
 	if f.state != Running || f.yields || len(l.Jobs[j].Roles()) == 0 || l.stopping {
@@ -33,9 +33,10 @@ func (l *loop) without(j int32, gone func(p *Part) bool, why string) error {
 	return l.reshape(j, cluster.Together(left), cluster.Together(lost), why)
 }
 
-// partEnded takes the notice that a part of a job failed by itself. The job goes on without
-// it where it could spare it after the loss of a node, but it does not get it again in this
-// attempt: a program that fails would fail again. Otherwise the attempt fails.
+// partEnded handles the notice that a part of a job failed by itself. If the job could
+// spare the part after the loss of a node, it continues without it. It does not get the
+// part again in this attempt: a program that fails would fail again. Otherwise the attempt
+// fails.
 func (l *loop) partEnded(n *Notice) error {
 	if n.Job < 0 || n.Job >= len(l.Jobs) {
 		return fmt.Errorf("engine: end of a part of a job with number %d, which does not exist", n.Job)
@@ -59,7 +60,7 @@ func (l *loop) partEnded(n *Notice) error {
 // Rejoin keeps account of jobs with roles that are to have other parts than they hold: some
 // were lost with their nodes, failed by themselves, or another number was asked for.
 
-// Parts are what a run knows of such jobs. The zero value knows of none.
+// Parts are a run's records of such jobs. The zero value has no records.
 type LackingParts struct {
 	amiss  []int32                  // jobs that have started
 	asked  map[int32][]int          // by job, how many parts of each of its roles were asked for
@@ -79,8 +80,8 @@ func (p *LackingParts) Note(j int32, before func(a, b int32) int) {
 	p.amiss = slices.Insert(p.amiss, i, j)
 }
 
-// Settle calls try with each of the jobs, in their order, and forgets those of which it reports that
-// nothing is amiss any more. It ends at the first error.
+// Settle calls try with each of the jobs, in their order, and forgets those that try reports as
+// settled. It ends at the first error.
 func (p *LackingParts) Settle(try func(j int32) (settled bool, err error)) error {
 	keep := p.amiss[:0]
 	for _, j := range p.amiss {
@@ -111,7 +112,7 @@ func (p *LackingParts) Ask(j int32, counts []int) {
 	delete(p.failed, j)
 }
 
-// Withdraw forgets what was asked for a job.
+// Withdraw forgets the requested numbers of parts of a job.
 func (p *LackingParts) Withdraw(j int32) { delete(p.asked, j) }
 
 // Wanted returns how many parts of one of its roles a job is to have.
@@ -143,8 +144,7 @@ func (p *LackingParts) Failed(j int32, role string, task int) {
 // Started forgets which parts of a job failed: it starts whole.
 func (p *LackingParts) Started(j int32) { delete(p.failed, j) }
 
-// Lacks returns the parts that a running job is to have beside those that it holds. It has none in place of those that
-// failed.
+// Lacks returns the parts that a running job needs in addition to those that it holds. Failed parts are not replaced.
 func (p *LackingParts) Lacks(j int32, of *Job, held []cluster.Part) []cluster.Part {
 	return p.Whole(j, of).Missing(slices.Concat(held, p.failed[j]))
 }
@@ -164,17 +164,17 @@ func SortLacking(of *Job, parts []cluster.Part) {
 // whole returns a job with the numbers of parts that it is to have.
 func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, &l.Jobs[j]) }
 
-// askParts sets how many parts of an elastic role a job is to have from now on, from
-// Role.Min to Role.Most(). It is the one way to change the number of parts of a job: the
-// requests of the workload (Resize.Role) come here, and those of a controller that adds or
-// removes workers may: call it while the events of an instant are taken, before
-// dispatch. In dispatch, parts that are too many end at once, those with the highest
-// numbers first; further parts start as soon as there is room for them, before any waiting
-// job. Each change is an event of the trace, ResizeJob, with the layout that the job has from
-// then on, and reaches the engine through Migrator.Reshape. A job that waits, or that waits again
-// after a loss, starts with the numbers that were asked for last.
+// askParts sets how many parts of an elastic role a job is to have from now on, from Role.Min to
+// Role.Most(). It is the one way to change the number of parts of a job: the requests of the
+// workload (Resize.Role) come here, and the requests of a controller that adds or removes workers
+// may: call it while the events of an instant are taken, before dispatch. In dispatch, parts that
+// are too many end at once, those with the highest numbers first; further parts start as soon as
+// there is room for them, before any waiting job. Each change is an event of the trace,
+// ResizeJob, with the layout that the job has from then on, and reaches the engine through
+// Migrator.Reshape. A job that waits, or that waits again after a loss, starts with the numbers
+// that were asked for last.
 //
-// The error says why the job cannot have so many; nothing has changed then.
+// The error says why the job cannot have count parts; nothing has changed then.
 func (l *loop) askParts(j int32, role string, count int) error {
 	f := l.life(j)
 	if f.state == Finished || f.state == Failed || f.state == Stopped {
@@ -197,8 +197,8 @@ func (l *loop) askParts(j int32, role string, count int) error {
 	return nil
 }
 
-// reform brings the parts of running jobs to what they are to be, as far as there is
-// room: of all jobs, or only of those of which another number was asked for.
+// reform gives running jobs their wanted parts, as far as there is room. It does so
+// for all jobs, or only for jobs with a request for another number.
 func (l *loop) reform(all bool) error {
 	return l.parts.Settle(func(j int32) (settled bool, err error) {
 		f := l.life(j)
@@ -255,13 +255,13 @@ func (l *loop) lacks(j int32) []Part {
 	return l.parts.Lacks(j, &l.Jobs[j], l.life(j).grant.Layout.Parts)
 }
 
-// needOf returns what a part of a role of a job needs of its node.
+// needOf returns the need of one part of a job's role on its node.
 func (l *loop) needOf(j int32, name string) Room {
 	r := &l.Jobs[j].Roles()[RoleOf(&l.Jobs[j], name)]
 	return Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU), Market: l.rental.Bars(j)}
 }
 
-// reshape lets a running job go on with other parts. What it gains is taken already.
+// reshape lets a running job continue with other parts. Its gains are already taken.
 func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 	f := l.life(j)
 	l.settleTime(j)
@@ -295,7 +295,7 @@ func (l *loop) orderParts(rooms []Room) error {
 		for _, p := range l.lacks(j) {
 			need := l.needOf(j, p.Role)
 			if need.Cores == 0 && need.GPUs == 0 {
-				continue // it is beside another part
+				continue // another part is there too
 			}
 			if _, err := l.nodes.Serve(need, 1, nil, rooms); err != nil {
 				return err

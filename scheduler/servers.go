@@ -1,6 +1,6 @@
-// Servers keeps the nodes of a run that come and go: which have a server, which
-// are on their way, which will be taken away, what has started on each, and when one that
-// is idle is given back. It decides nothing about jobs.
+// Servers keeps the nodes of a run that come and go: which have a server, which are on
+// their way, which will be taken away, which jobs have started on each, and when an idle
+// one is given back. It decides nothing about jobs.
 
 package scheduler
 
@@ -26,8 +26,8 @@ type ServerSource interface {
 	From(node int, at time.Duration) time.Duration
 }
 
-// Nodes are the nodes of a run. The zero value is that of a cluster whose nodes all
-// stand. It closes and opens the nodes of its machine.
+// Nodes are the nodes of a run. The zero value is for a cluster whose nodes all
+// exist from the start. It closes and opens the nodes of its machine.
 type ServerNodes struct {
 	cluster cluster.Cluster
 	machine *cluster.Machine
@@ -306,9 +306,9 @@ func (n *ServerNodes) Orders() bool {
 	return n.absent > 0 || len(n.rested) > 0 || n.Ready != nil && n.coming > 0
 }
 
-// Rooms begins to ask for the nodes that waiting jobs need: it returns what is free, with
-// the nodes that are on their way, to be passed to Serve. The slice holds until the next
-// call.
+// Rooms begins to ask for the nodes that waiting jobs need: it returns the free
+// resources, including the nodes that are on their way, to be passed to Serve. The slice
+// is valid until the next call.
 func (n *ServerNodes) Rooms() []cluster.Room {
 	n.rooms = append(n.rooms[:0], n.machine.Free...)
 	for v := range n.all {

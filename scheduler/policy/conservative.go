@@ -36,8 +36,8 @@ func keepsPromises(s Setup) bool {
 		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives())+len(j.Roles()) > 0 })
 }
 
-// promised admits jobs by reservations that are kept: a job that begins to wait gets the
-// earliest stretch of time in which there is room for it beside all others.
+// promised admits jobs by permanent reservations: a job that begins to wait gets the
+// earliest time span that has room for it next to all others.
 type promised struct {
 	desk
 	book *plan.Book
@@ -58,9 +58,9 @@ func (p *promised) Admit(v scheduler.View, h scheduler.Hands) error {
 	})
 }
 
-// planned admits jobs by a plan: each job in the policy's order is given the
-// earliest stretch of time in which there is room for it beside the running jobs
-// and those before it, by the predicted run times. The plan is made anew at each
+// planned admits jobs by a plan: each job in the policy's order gets the
+// earliest time span that has room for it next to the running jobs and the jobs
+// before it, by the predicted run times. The plan is recomputed at each
 // dispatch, up to the last job that could start now.
 type planned struct{ desk }
 

@@ -38,7 +38,7 @@ func (h *frontier) put(x step) {
 	h.set(i, x)
 }
 
-// take removes the first step; there is none when ok is false.
+// take removes the first step; ok is false if there is no step.
 func (h *frontier) take() (first step, ok bool) {
 	n := len(h.steps) - 1
 	if n < 0 {

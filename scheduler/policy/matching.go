@@ -40,8 +40,8 @@ type AssignmentPosition struct{ Kind, Level int }
 // not machines. The last position is always empty.
 //
 // Seen from a job, the cost of a position is a straight line in its level: the
-// job's run time is the slope. The potential of a position is that of the jobs in
-// it, and no job has less to pay elsewhere, so the potentials are the lower
+// job's run time is the slope. The potential of a position is the potential of
+// the jobs in it, and no job pays less elsewhere, so the potentials are the lower
 // envelope of such lines: they are concave.
 type track struct {
 	jobs      [][]int32 // by position, those that are matched to it
@@ -99,7 +99,7 @@ func SolveAssignment(p Assignment) []AssignmentPosition {
 }
 
 // lengthen adds the next position of a kind. An empty position's potential is
-// what it costs to leave through it, so that those behind the last never
+// the cost to leave through it, so positions behind the last one never
 // matter.
 func (m *matching) lengthen(kind int) {
 	t := &m.tracks[kind]
@@ -107,7 +107,8 @@ func (m *matching) lengthen(kind int) {
 	t.distance, t.from, t.place = append(t.distance, far), append(t.from, -1), append(t.place, -1)
 }
 
-// leave is the reduced cost of one more job in a position, beside the job's own.
+// leave returns the reduced cost of one more job in a position, without the job's
+// own cost.
 func (m *matching) leave(at AssignmentPosition) (int64, bool) {
 	t, free := &m.tracks[at.Kind], m.Free[at.Kind]
 	n := len(t.jobs[at.Level])
@@ -157,8 +158,8 @@ func (m *matching) add(job int32) {
 	m.shift(job, end)
 }
 
-// lowest returns the position that is nearest to a job with such a run time.
-// What the job has to pay, less the potential, falls up to there and then rises.
+// lowest returns the position that is nearest to a job with the given run time.
+// The job's cost minus the potential falls up to there and then rises.
 func (t *track) lowest(time int64) int {
 	return sort.Search(len(t.potential)-1, func(k int) bool { return time >= t.potential[k+1]-t.potential[k] })
 }
@@ -185,8 +186,8 @@ func (m *matching) scan(job int32, distance int64) {
 	}
 }
 
-// reach notes what it costs a job to move to a position, and reports whether that
-// is within the bound. Nothing that is done can come nearer.
+// reach records the cost of moving a job to a position, and reports whether it is
+// within the bound. A finished position cannot become cheaper.
 func (m *matching) reach(at AssignmentPosition, job int32, cost int64) bool {
 	t := &m.tracks[at.Kind]
 	d := cost - t.potential[at.Level]

@@ -9,7 +9,7 @@ import (
 // nobody is the number of no job, and of no node.
 const nobody = queue.Nobody
 
-// desk is what the admissions have in common: the view and the hands of the
+// desk is the common part of the admissions: the view and the hands of the
 // present dispatch, and the choices that they ask.
 type desk struct {
 	scheduler.View
@@ -45,9 +45,9 @@ func (d *desk) makeRoom(j scheduler.JobView) (worse, made bool, err error) {
 	return worse, false, nil
 }
 
-// pass admits jobs one by one in the policy's order. What it does when one cannot
-// start is up to the backfill: it ends there, or looks at the later ones; and
-// where the backfill reserves, those must not delay the first that is blocked.
+// pass admits jobs one by one in the policy's order. When a job cannot start, the
+// backfill decides whether the pass ends or looks at later jobs. If the backfill
+// reserves, later jobs must not delay the first blocked job.
 type pass struct {
 	desk
 	held plan.Reservation

@@ -44,8 +44,8 @@ func short(v scheduler.RentalView, length time.Duration) bool {
 }
 
 // inTime changes a choice that would miss the deadline: without a spot server in time
-// for two more starts the job goes on demand, and with time for one it keeps only a
-// spot server that has started.
+// for two more starts the job moves to on-demand servers; with time for one it keeps
+// only a spot server that has started.
 func inTime(v scheduler.RentalView, choice scheduler.RentalMarket) scheduler.RentalMarket {
 	if short(v, left(v)+2*v.Overhead) && v.Held != scheduler.Spot {
 		choice = scheduler.OnDemand
@@ -88,8 +88,8 @@ func registerStrategy(c ProvisioningChoice) ProvisioningChoice {
 	return RegisterProvisioning(c)
 }
 
-// byDeadline registers a strategy that plans by the deadlines of jobs and what they are
-// predicted to have left.
+// byDeadline registers a strategy that plans by the deadlines and the predicted
+// remaining times of jobs.
 func byDeadline(name, title, doc string, place int, f RentalFunc) ProvisioningChoice {
 	return registerStrategy(ProvisioningChoice{
 		Choice:   Choice{Name: name, Title: title, Doc: doc, Place: place, Version: 2, Estimates: true},

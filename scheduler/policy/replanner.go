@@ -1,4 +1,4 @@
-// Replan has the admission that places all jobs anew at each dispatch.
+// Replan has the admission that places all jobs again at each dispatch.
 
 package policy
 
@@ -10,9 +10,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// planner admits jobs as if the cluster were empty: in the policy's order, running or
-// not, each on the first nodes that have room beside those before it. Then the running
-// jobs that are not placed, or elsewhere, are paused, and the others start or go on.
+// replanner admits jobs as if the cluster were empty: in the policy's order, running
+// or not, each on the first nodes that still have room for it. Then running jobs that
+// have no place or another place are paused, and the others start or continue.
 type replanner struct {
 	scheduler.View
 	scheduler.Hands

@@ -1,6 +1,6 @@
-// Users has the orders that share a cluster among users by what these hold, one file each:
-// dominant resource fairness and its variants, and shares of each resource. A job without a user is
-// a user of its own.
+// Users has the orders that share a cluster among users by their holdings, one file each: dominant
+// resource fairness and its variants, and shares of each resource. A job without a user counts as a
+// separate user.
 
 package policy
 
@@ -31,8 +31,8 @@ func registerShared(c Choice, placement Placement, make func(*userShares) schedu
 	return registerUsers(c, placement, make)
 }
 
-// registerUsers adds an order that admits jobs itself: whole, and one user beside the other. It allows a placement
-// besides the first.
+// registerUsers adds an order that admits jobs itself, with their full requests and fairly among users. It allows
+// one placement in addition to the first.
 func registerUsers(c Choice, placement Placement, make func(*userShares) scheduler.Ranker) OrderChoice {
 	c.Settings, c.Check = append(c.Settings, profiled...), lone
 	c.Wants = append(c.Wants,
@@ -47,7 +47,7 @@ func registerUsers(c Choice, placement Placement, make func(*userShares) schedul
 	}})
 }
 
-// amounts are those of cores, GPUs and memory, in this order.
+// amounts are numbers of cores, GPUs and memory, in this order.
 type amounts [3]float64
 
 func (a *amounts) add(b amounts) {
@@ -56,13 +56,13 @@ func (a *amounts) add(b amounts) {
 	}
 }
 
-// sharing is what all of these orders know: who owns which job, and what each user holds.
+// userShares is the state that all of these orders share: the owner of each job, and the holdings of each user.
 type userShares struct {
 	owner []int32 // by job
 	users int
-	total amounts // of the cluster; 0 for what is not accounted for
+	total amounts // of the cluster; 0 for a resource that is not counted
 	held  []amounts
-	// settings are those of the policy.
+	// settings are the settings of the policy.
 	settings Settings
 	arrival  []time.Duration      // of jobs
 	came     []int32              // jobs that wait, and are not in the lists yet
@@ -143,7 +143,7 @@ func (p *userShares) Rank(scheduler.JobView) int64 { return 0 }
 // Waits implements scheduler.Waiter.
 func (p *userShares) Waits(job int32) { p.came = append(p.came, job) }
 
-// look finds out what each user holds, and which jobs of each wait.
+// look finds the holdings and the waiting jobs of each user.
 func (p *userShares) look(v scheduler.View, h scheduler.Hands) {
 	for _, o := range p.holders {
 		p.held[o] = amounts{}
@@ -190,7 +190,7 @@ func (p *userShares) left(job int32) {
 	p.waiting--
 }
 
-// asks returns what a waiting job asks for as it is looked at.
+// asks returns the current request of a waiting job.
 func asks(j scheduler.JobView) amounts {
 	return amounts{float64(j.Request()), float64(j.Job().GPUs), float64(j.Job().Memory)}
 }
