@@ -13,18 +13,18 @@ import (
 // Decider decide. Its options have a Course.
 const Live = "deepening"
 
-// Course is what a Live controller goes by.
+// Course has the inputs of a Live controller.
 type Course struct {
 	Decider Decider
 	Real    *Real
-	// Scenario is that of Real in which the network trains.
+	// Scenario is the scenario of Real in which the network trains.
 	Scenario int
 }
 
 // courseOption is the name of the course among the options of the controller.
 const courseOption = "course"
 
-// Options are those of a Live controller.
+// Options returns the options of a Live controller.
 func (c *Course) Options() scheduler.ControllerOptions {
 	return scheduler.ControllerOptions{Values: map[string]any{courseOption: c}}
 }

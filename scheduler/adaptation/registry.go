@@ -13,11 +13,11 @@ type Kind struct {
 	Rank int
 	// Name is the label of its block: controller "agent" {}.
 	Name string
-	// Doc says what it decides by, as a sentence.
+	// Doc describes the basis of its decisions, as a sentence.
 	Doc string
 	// Args are its own arguments.
 	Args []schema.Arg
-	// Elsewhere says that it decides by what is recorded of other scenarios, so
+	// Elsewhere says that it decides by recorded runs of other scenarios, so
 	// that it needs a table with at least two.
 	Elsewhere bool
 	// Random says that it decides differently under each seed.
@@ -32,15 +32,15 @@ type Kind struct {
 	New func(World) Decider
 }
 
-// World is what a controller may read before it decides.
+// World is the information that a controller may read before it decides.
 type World struct {
-	// Table is the scenario in which it decides; Others are those beside it.
+	// Table is the scenario in which it decides; Others are the other scenarios.
 	Table  *AgentTable
 	Others []*AgentTable
 	// Controller has the settings.
 	Controller *Controller
 	Seed       uint64
-	// Weights are those of a trained agent, for the kinds that learn.
+	// Weights are the weights of a trained agent, for the kinds that learn.
 	Weights *Network
 	// Run trains a network by a sequence, and returns its accuracy. Runs are counted.
 	Run func(sequence int) float64

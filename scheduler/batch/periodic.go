@@ -59,7 +59,7 @@ type runner struct {
 	job int32
 }
 
-// held is what a running job holds.
+// held is the holdings of a running job.
 type held struct {
 	on     bitmap  // nil when it does not run
 	shares []share // of cores, by node
@@ -105,7 +105,7 @@ func newPeriodic(s policy.Setup) *periodic {
 	return p
 }
 
-// Hears is told each event of the run.
+// Hears receives each event of the run.
 func (p *periodic) Hears(e *scheduler.Event) {
 	if p.wrong != nil || e.Job < 0 {
 		return
@@ -303,7 +303,7 @@ func (p *periodic) Wakes() time.Duration {
 	return at
 }
 
-// Woke implements scheduler.Waker. What is due is found out by the clock.
+// Woke implements scheduler.Waker. The clock decides which work is due.
 func (p *periodic) Woke() { p.woken = true }
 
 // AsksAlways has the admission asked also when no job waits: jobs may have reached their limits.
@@ -552,7 +552,7 @@ func (p *periodic) fit(job int32, rooms []scheduler.Room, on bitmap) ([]share, b
 	return shares, ok
 }
 
-// suits reports whether a node has what a job asks for by name.
+// suits reports whether a node has everything that a job asks for by name.
 func (p *periodic) suits(node int, m *member) bool {
 	for _, f := range m.sub.Features {
 		if !p.features[node][f] {

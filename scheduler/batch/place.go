@@ -42,8 +42,8 @@ type packer struct {
 	weights []int   // of nodes; nil for all alike
 }
 
-// place chooses nodes for so many units: from least to most of them (0 for no bound), as in select/cons_tres. Nodes of
-// less weight are tried first, and others only beside them.
+// place chooses from least to most nodes (0 for no bound) for the units, as in select/cons_tres. Nodes of less weight
+// are tried first; others are only added to them.
 func (p *packer) place(units int32, least, most int, into []share) ([]share, bool) {
 	total, nodes := int64(0), 0
 	for _, u := range p.units {
@@ -109,7 +109,7 @@ type run struct {
 	used     bool
 }
 
-// choose is place on nodes with room for at least so many units.
+// choose is place on nodes with room for at least floor units.
 func (p *packer) choose(units int32, least, most int, floor int32, on []share) ([]share, bool) {
 	var runs []run
 	for v, u := range p.units {

@@ -92,7 +92,7 @@ func newSolver(p *Problem) *solver {
 	return s
 }
 
-// times calls f for each coefficient of the rows: that of variable j in row i.
+// times calls f for each coefficient of the rows: a is the coefficient of a variable in a row.
 func (s *solver) times(f func(row, variable int, a float64)) {
 	z := s.n - 1
 	for i := range s.p.Blocks {
@@ -168,8 +168,8 @@ func (s *solver) solve() (Solution, error) {
 	return Solution{}, fmt.Errorf("%w (to %.1g)", ErrNoOptimum, s.best.merit)
 }
 
-// good is what a point is taken for an optimum with, where rounding keeps the method from a
-// better one.
+// good is the tolerance that a point must meet as an optimum, if rounding keeps the method
+// from a better one.
 const good = 1e-6
 
 // best is the best point so far.
@@ -224,8 +224,8 @@ func (s *solver) muAfter(a float64) float64 {
 	return sum / float64(s.n+s.m)
 }
 
-// aim sets what the products are to change by: to the target and, corrected, without what
-// the last direction would add.
+// aim sets the wanted changes of the products: to the target and, if corrected, minus the
+// second-order term of the last direction.
 func (s *solver) aim(target float64, corrected bool) {
 	for j := range s.x {
 		s.rx[j] = target - s.x[j]*s.v[j]

@@ -1,5 +1,5 @@
-// Package plan says what is free when, by the predicted ends of running jobs, and keeps room
-// for jobs that wait.
+// Package plan predicts free resources over time, from the predicted ends of running jobs,
+// and reserves room for waiting jobs.
 package plan
 
 import (
@@ -10,12 +10,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Plan says what is free from each of its instants to the next.
+// Plan has the free resources from each of its instants to the next.
 type Plan struct {
 	Steps []Step
 }
 
-// Step is what is free on each node from an instant on.
+// Step is the free resources of each node from an instant on.
 type Step struct {
 	At   time.Duration
 	free []scheduler.Room
@@ -80,16 +80,16 @@ func (p *Plan) startable() queue.Limit {
 	return within
 }
 
-// Startable is a waiting job that could start now beside a plan, as far as its
-// least request tells.
+// Startable is a waiting job that could start now within a plan, by its
+// smallest request.
 type Startable struct {
 	Key queue.Key
 	Ask queue.Ask
 }
 
-// LookAhead reports whether there is such a job behind a place in the queue. What is
-// planned only takes room, so a job that could not start now will not later in the
-// same pass, and the one that was found before is looked at first.
+// LookAhead reports whether there is such a job behind a place in the queue.
+// Planning only takes room, so a job that cannot start now cannot start later in the
+// same pass. The job found last time is tried first.
 func (p *Plan) LookAhead(waiting scheduler.WaitingJobs, after queue.Key, found *Startable) bool {
 	if after.Less(found.Key) {
 		if p.couldStart(found.Ask) {
@@ -173,7 +173,7 @@ func (p *Plan) earliestOnOne(need scheduler.Room, length time.Duration) (nodes [
 	return nil, -1
 }
 
-// Book takes what a job needs out of the plan for its stretch.
+// Book takes a job's need out of the plan for its time span.
 func (p *Plan) Book(j scheduler.JobView, cores int32, nodes []int32, at time.Duration) {
 	end := Until(at, j.Length(cores))
 	for i := p.split(at); i < len(p.Steps) && p.Steps[i].At < end; i++ {

@@ -27,8 +27,8 @@ func (l *line) at(i uint32) *place { return &l.ring[i&uint32(len(l.ring)-1)] }
 // takes reports whether a job may be added at the end.
 func (l *line) takes(k Key) bool { return l.head == l.tail || l.at(l.tail-1).key.Less(k) }
 
-// add adds a job at the end. Its index in the ring is written to slots by job, as are those of the
-// others when they move.
+// add adds a job at the end. Its index in the ring is written to slots by job, and so are the
+// indexes of jobs that move.
 func (l *line) add(k Key, a Ask, slots []int32) {
 	if int(l.tail-l.head) == len(l.ring) {
 		l.grow(slots)

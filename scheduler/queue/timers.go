@@ -58,12 +58,12 @@ func (h *Timers) Pop() Timer {
 // CompareTimers orders timers as Before does.
 func CompareTimers(a, b Timer) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Of, b.Of)) }
 
-// Alarms are timers of which many are given up before they come up. One that is set for the latest instant so far, as
-// all are when each job that goes on gets the same quantum, takes constant time.
+// Alarms are timers, many of which are dropped before they expire. Setting one for the latest instant so far takes
+// constant time; this is the case for all of them when every job gets the same quantum.
 type Alarms struct {
 	row    []Timer // from head on by instant
 	head   int
-	sorted int    // of the row up to here, those of one instant are in order
+	sorted int    // up to this index, alarms of the same instant are in order
 	others Timers // that were set for an instant before the last of the row
 }
 

@@ -8,7 +8,7 @@ var _ = Register(Kind{
 	New: func(Options) Divider { return &finishTime{alone: map[int32]apart{}} },
 })
 
-// apart is what is known of a job as if it had run by itself.
+// apart is the state of a job as if it had run alone.
 type apart struct {
 	seconds float64 // for the work that it has done
 	left    float64 // at the last division

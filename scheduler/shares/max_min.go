@@ -19,8 +19,8 @@ var _ = Register(Kind{
 
 type maxMin struct{}
 
-// fairNeed is the speed that counts as 1 for max-min fairness: that of the job with an even
-// share of the time of all devices, for one device and by weight.
+// fairNeed returns the speed that counts as 1 for max-min fairness: the job's speed with an
+// even share of the time of all devices, for one device and by weight.
 func (p *Problem) fairNeed(j *Job) float64 {
 	need, devices := 0.0, p.devices()
 	for t, s := range j.Speed {

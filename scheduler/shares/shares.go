@@ -17,8 +17,8 @@ import (
 
 // Job is a job that has arrived and not ended, as a division sees it.
 type Job struct {
-	// Number identifies the job; jobs are given in the order of their numbers, which is
-	// that of their arrival.
+	// Number identifies the job; jobs are listed in the order of their numbers, which
+	// is the order of arrival.
 	Number int32
 	// Workers is how many devices it holds when it runs on each type.
 	Workers []float64
@@ -33,15 +33,15 @@ type Job struct {
 	Age, Due float64
 }
 
-// Devices are those of a type.
+// Devices are the devices of a type.
 type Devices struct {
 	Name  string
 	Count float64
-	// Price is that of one device per hour.
+	// Price is the price of one device per hour.
 	Price float64
 }
 
-// Problem is what is to be divided.
+// Problem is the division problem: jobs and devices.
 type Problem struct {
 	Jobs  []Job
 	Types []Devices
@@ -50,10 +50,10 @@ type Problem struct {
 }
 
 // Division has the fraction of time by job and type, and after the jobs by pair and type: the
-// time of a pair is that of both of its jobs together.
+// time of a pair is the time that both of its jobs run together.
 type Division [][]float64
 
-// Divider divides. It may keep what it has to know of earlier divisions of a run.
+// Divider divides. It may keep state of earlier divisions of a run.
 type Divider interface {
 	Divide(*Problem) (Division, error)
 }
@@ -63,8 +63,8 @@ type Kind struct {
 	// Name is what users write: "max_min".
 	Name, Title, Doc string
 	Place            int
-	// Idle keeps jobs from devices of which they were given no time, even if these would
-	// stand idle.
+	// Idle keeps jobs off devices on which the division gives them no time, even if
+	// these would stand idle.
 	Idle bool
 	// Prices and Deadlines say that it reads those.
 	Prices, Deadlines bool
@@ -147,8 +147,8 @@ func (p *Problem) program() lp.Problem {
 	return out
 }
 
-// margin is the part by which speeds that are demanded of a program are less than those that
-// another program gave: what is left of a program without it has no inner points to go through.
+// margin is the fraction by which the speeds demanded of a program are below the speeds that
+// another program found. Without it, the program has no interior points.
 const margin = 1e-6
 
 // needs adds the row Σ_j speed_ij x_ij ≥ need·z + fixed of a job, for its full speed being 1.
@@ -183,12 +183,13 @@ func (j *Job) throughput(x []float64) float64 {
 	return sum
 }
 
-// Options are what a divider is made with.
+// Options are the options for making a divider.
 type Options struct {
 	// Blind says that it takes all types to be as fast as one of them.
 	Blind bool
-	// Seed is that of what it draws.
+	// Seed is the seed of its random numbers.
 	Seed uint32
-	// Tolerance is by which part what it makes least may be above the least; 0 for nothing.
+	// Tolerance is the fraction by which the minimized value may exceed its minimum; 0 for
+	// none.
 	Tolerance float64
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// server is what the trace has said of the server of a node so far.
+// server is the state of a node's server, from the trace so far.
 type server struct {
 	stands, asked, up, warned bool
 	elsewhere                 bool          // others decide when it goes
@@ -118,7 +118,7 @@ func (v *Validator) attempt(e *scheduler.Event, t *traced) {
 	t.kept = a.Kept
 }
 
-// renting is what a policy that rents servers for its jobs may do.
+// renting is the permitted actions of a policy that rents servers for its jobs.
 type renting struct {
 	markets, regions []string
 	asked            bool // a server was rented at the present instant
@@ -196,8 +196,9 @@ func (v *Validator) onOneMarket(e *scheduler.Event, nodes []int) {
 	}
 }
 
-// roles checks what a job with roles holds from an event on: all parts of its roles, or
-// those that a loss has left; each on its node, with the threads and GPUs of its role.
+// roles checks the holdings of a job with roles from an event on. It must hold all
+// parts of its roles, or those that are left after a loss; each on its node, with the
+// threads and GPUs of its role.
 func (v *Validator) roles(e *scheduler.Event, t *traced) {
 	if e.Layout == nil {
 		v.report(e.At, e.Job, "job %q has roles, but no parts", v.name(e.Job))

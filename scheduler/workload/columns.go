@@ -42,8 +42,8 @@ func Column(head []string, name string) (int, error) {
 }
 
 // ReadInstants reads the instants, in seconds, in one column of a CSV file
-// whose first line names the columns. They need not be in order. What is wrong
-// with a line is a LineError; a lenient reader skips such lines.
+// whose first line names the columns. They need not be in order. A mistake in
+// a line is a LineError; a lenient reader skips such lines.
 func ReadInstants(file string, r io.Reader, column string, lenient bool) (instants []time.Duration, skipped []error,
 	err error) {
 	at := 0

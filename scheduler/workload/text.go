@@ -16,7 +16,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// LineError is what is wrong with a line of a file.
+// LineError is a mistake in a line of a file.
 type LineError struct {
 	File string
 	Line int
@@ -25,7 +25,7 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
 
-// Unwrap returns what is wrong, without the place.
+// Unwrap returns the error without the place.
 func (e *LineError) Unwrap() error { return e.Err }
 
 // MaxErrors is the number of malformed lines after which a reader gives up.
@@ -85,14 +85,14 @@ func EachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 type Table struct {
 	// Separator is between fields; 0 is a comma.
 	Separator rune
-	// Names are those of the columns of a file whose first line has values already.
+	// Names are the column names of a file whose first line has values already.
 	Names []string
 	// Remarks leaves out lines that begin with #.
 	Remarks bool
 	// Loose takes quotation marks within fields as they are.
 	Loose bool
-	// Heads reports whether a row names the columns; those before it, at most mostTitles, are titles and left out. Nil
-	// stands for the first row.
+	// Heads reports whether a row names the columns; the rows before it, at most mostTitles, are titles and left out.
+	// Nil means the first row.
 	Heads func(columns []string) bool
 }
 

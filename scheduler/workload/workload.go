@@ -67,9 +67,9 @@ type Trace struct {
 	ResizeLines []int32
 	// Processors is the size of the machine according to the file; 0 if unknown.
 	Processors int
-	// Ignored counts the lines that stand for no job of their own.
+	// Ignored counts the lines that are not separate jobs.
 	Ignored int
-	// Assumed is what the reader assumed where the file says nothing, in phrases.
+	// Assumed has the reader's assumptions about facts that the file lacks, in phrases.
 	Assumed []string `json:",omitempty"`
 	// Skipped are the malformed lines that a lenient reader left out.
 	Skipped []error
@@ -77,7 +77,7 @@ type Trace struct {
 
 // Alternative is a request with which a job of a trace can run.
 type Alternative struct {
-	// Alternative has its name and what it asks for. Its prediction is the run time that the user requested.
+	// Alternative has its name and its request. Its prediction is the run time that the user requested.
 	scheduler.Alternative
 	// RunTime is the true run time with it; negative where it is unknown.
 	RunTime time.Duration
@@ -105,8 +105,8 @@ func WriteRest(w io.Writer, jobs []scheduler.Job) {
 }
 
 // Stream returns the stream of random numbers that belongs to a seed and a
-// named path. Streams of different paths are independent, so what one part
-// draws never shifts what another one draws.
+// named path. Streams of different paths are independent, so the draws of
+// one part never shift the draws of another.
 func Stream(seed int64, path ...string) *rand.Rand {
 	h := sha256.New()
 	_ = binary.Write(h, binary.BigEndian, seed) // a hash does not fail
