@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// alike predicts the pace of a whole run from whole runs of the same job that
-// began like it: the weighted median of their paces, each adjusted to the run's
-// own beginning. How near a run's beginning must be to count, and how far to go
-// with the adjustment, is asked of the past runs, each told from the others: of all
-// settings the mean is taken, weighed by the inverse square of their errors. How
-// well this tells the past runs is the prediction's interval.
+// alike predicts the pace of a whole run from whole runs of the same job that began
+// like it: the weighted median of their paces, each adjusted to the run's own
+// beginning. The past runs, each predicted from the others, decide how similar a
+// beginning must be to count, and how strong the adjustment is. The result is the
+// mean over all settings, weighted by the inverse square of their errors. The
+// prediction errors for the past runs give the interval.
 //
 // ok is false when fewer than leastAlike past runs have marks as far as the
 // run's own.

@@ -28,9 +28,9 @@ type Contention struct {
 	Sharpness float64 `json:"sharpness"`
 }
 
-// Slowdown is how many times as long a job takes on own cores while its
-// neighbours hold others of the machine's total; at least 1. The neighbours are
-// taken to be jobs of its own size.
+// Slowdown returns the factor on a job's run time on own cores while its
+// neighbors hold others of the machine's total; at least 1. The neighbors are
+// assumed to be jobs of the same size.
 func (c Contention) Slowdown(own, others, total float64) float64 {
 	if c.Capacity <= 0 || c.Sharpness <= 0 || own <= 0 || others <= 0 || total <= 0 {
 		return 1

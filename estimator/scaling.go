@@ -14,13 +14,12 @@ import (
 // Scaling predicts the pace on one resource from samples on others: by threads,
 // by the split into inter-op and intra-op threads, and by batch size.
 //
-// The logarithm of the pace is that of one thread, less that of the speed-up,
-// less an exponent times that of the batch. The speed-up is Amdahl's law, the
-// universal scalability law, or Amdahl's law up to a limit, whichever predicted the
-// samples best, each resource's from the others'; the simpler law keeps its place
-// unless another errs less by a tenth. Where the samples vary inter-op and
-// intra-op threads, each pool has a serial part of its own, and the two speed-ups
-// multiply, as far as there are cores.
+// The logarithm of the pace is log(pace of one thread) − log(speed-up) − exponent ×
+// log(batch). The speed-up is Amdahl's law, the universal scalability law, or
+// Amdahl's law up to a limit, whichever predicts the samples of each resource best
+// from the others. The simpler law is kept unless another has an error smaller by a
+// tenth. Where the samples vary inter-op and intra-op threads, each pool has a
+// separate serial part, and the two speed-ups multiply, as far as there are cores.
 type Scaling struct{}
 
 // Name is "scaling".

@@ -93,7 +93,8 @@ func (l *loop) heldOn(j int32, nodes []int32) Grant {
 }
 
 // elsewhere reports whether a grant is on other nodes than those on which a job was
-// paused, of other GPUs, or for another alternative, and the engine must know it.
+// paused, of other GPUs, or for another alternative. It is false for jobs that
+// cannot move.
 func (l *loop) elsewhere(j int32, g Grant) bool {
 	if l.easy(j) || !l.movable(j) {
 		return false

@@ -38,7 +38,7 @@ type Options struct {
 	Categorical []bool
 	// Fixed hyper-parameters are used as they are; nil fits them.
 	Fixed *Hyper
-	// Start is where the fit begins, beside its own starts; may be nil.
+	// Start is an additional starting point of the fit; may be nil.
 	Start *Hyper
 	// Least is the least standard deviation that the outputs are taken to have; 0 for none.
 	Least float64

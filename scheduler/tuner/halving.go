@@ -14,8 +14,8 @@ var _ = Register(Method{
 	Suggest: halving,
 })
 
-// reduction is the factor by which each round reduces the settings to the best (η in
-// L. Li and others, A System for Massively Parallel Hyperparameter Tuning, 2020).
+// reduction is η: the best 1/η of the settings continue in the next context (L. Li and
+// others, A System for Massively Parallel Hyperparameter Tuning, 2020).
 const reduction = 3
 
 // halving promotes settings from the rung that is nearest to the goal, and else draws

@@ -308,7 +308,7 @@ func (t *table) head(columns []string) error {
 		}
 		t.at[c.Name], t.named[c.Name] = i, c.Value
 		mapped := slices.ContainsFunc(t.args.Columns, func(o schema.Setting) bool { return o.Name == factRunTime })
-		if (c.Name == factStart || c.Name == factEnd) && !mapped { // only mapped columns, not those that the format knows
+		if (c.Name == factStart || c.Name == factEnd) && !mapped { // only mapped columns, not the known ones
 			delete(t.at, factRunTime)
 		}
 	}
