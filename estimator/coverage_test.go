@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// machine draws runs as real machines give them: each run has a pace of its own
-// (the clock, neighbours), units follow each other with some memory, the first
+// machine draws runs like those of real machines: each run has a different pace
+// (the clock, neighbors), units follow each other with some memory, the first
 // ones warm up, and programs take a while to start.
 type machine struct {
 	r                        *rand.Rand
 	unit, paceSD, unitSD     float64
 	rho, startup, warmup     float64
 	moments                  float64 // spread of the machine's speed from moment to moment
-	rounded                  float64 // the program prints its units to so many seconds
+	rounded                  float64 // the resolution of the program's printed times, in seconds
 	disturbedRuns, disturbed float64 // how many runs a neighbour slows down, and by how much
 }
 
@@ -45,7 +45,7 @@ func (m machine) run(length int) Sample {
 	return s
 }
 
-// Short samples tell runs thirty times as long: the 90% interval holds 85 to 95%.
+// Short samples predict runs thirty times as long: the 90% interval holds 85 to 95%.
 func TestCoverageOfExtrapolation(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -137,7 +137,7 @@ func TestRegularSlowUnitsCount(t *testing.T) {
 	near(t, "slope", e.Slope, 1.2, 0.02)
 }
 
-// Several units of warm-up are told apart.
+// Several units of warm-up are detected.
 func TestLongWarmup(t *testing.T) {
 	units := func(n int) []float64 {
 		v := []float64{3, 2.2, 1.6, 1.2}

@@ -173,8 +173,8 @@ type Estimate struct {
 	PaceSD float64 `json:"pace_sd,omitempty"`
 	PaceDF float64 `json:"pace_df,omitempty"`
 	// MomentSD is the relative standard deviation of the machine's speed between moments, with MomentDF degrees of
-	// freedom, as measured by a probe; 0 without a probe. Probe is the time of the probe's piece of work at the moments
-	// of the samples (geometric mean), of which there were SampledMoments.
+	// freedom, as measured by a probe; 0 without a probe. Probe is the time of the probe's piece of work at the
+	// SampledMoments moments of the samples (geometric mean).
 	MomentSD       float64 `json:"moment_sd,omitempty"`
 	MomentDF       float64 `json:"moment_df,omitempty"`
 	Probe          float64 `json:"probe_s,omitempty"`

@@ -146,8 +146,8 @@ func fitUnits(samples []Sample) Estimate {
 
 // autocorrelation returns the correlation of units of one run with their
 // successors, pooled over runs, from 0 to 0.9. Short runs hide most of it and
-// show some where there is none: it is shrunk as if eight more pairs had shown
-// none.
+// show some where there is no correlation: it is shrunk as if eight more pairs
+// had shown 0.
 func autocorrelation(runs [][]float64) float64 {
 	var products, ss, pairs float64
 	for _, r := range runs {
