@@ -7,16 +7,16 @@ import (
 
 // Correction is the correction of a job's prediction from finished runs, relative to the prediction before all of them.
 type Correction struct {
-	// Factor is how many times as long as predicted the next run takes; Low and High bound it at a level.
+	// Factor is the ratio of the next run's time to its prediction; Low and High bound it at a level.
 	Factor, Low, High float64
-	// Runs is how many runs it was learned from.
+	// Runs is the number of runs it was learned from.
 	Runs int
 }
 
-// Corrections learn from the finished runs of jobs on a machine how far off their predictions are: the logarithm of how
-// many times as long as predicted a run takes is smoothed exponentially (Holt, 1957), in two parts. One is the same for
-// all jobs, as jobs are sampled at about the same time, and a machine that is slow is slow for all of them; the other is
-// the job's own. The zero value has learned nothing.
+// Corrections learn the errors of predictions from the finished runs of jobs on a machine. The logarithm of the ratio
+// of run time to prediction is smoothed exponentially (Holt, 1957), in two parts. One is the same for all jobs, as jobs
+// are sampled at about the same time, and a slow machine is slow for all of them. The other belongs to the job. The
+// zero value has learned nothing.
 type Corrections struct {
 	shared   float64
 	own      map[string]*ownCorrection
@@ -29,7 +29,7 @@ type ownCorrection struct {
 	cells int // in which it has run
 }
 
-// Ran are the runs of a job in a cell: the logarithms of how many times as long as predicted each took.
+// Ran are the runs of a job in a cell: the logarithms of their ratios of run time to prediction.
 type Ran struct {
 	Job    string
 	Longer []float64

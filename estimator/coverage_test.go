@@ -15,7 +15,7 @@ type machine struct {
 	rho, startup, warmup     float64
 	moments                  float64 // spread of the machine's speed from moment to moment
 	rounded                  float64 // the resolution of the program's printed times, in seconds
-	disturbedRuns, disturbed float64 // how many runs a neighbour slows down, and by how much
+	disturbedRuns, disturbed float64 // the fraction of runs that a neighbor slows down, and by how much
 }
 
 func (m machine) run(length int) Sample {
@@ -99,7 +99,7 @@ func TestCoverageOfExtrapolation(t *testing.T) {
 	}
 }
 
-// A neighbour that slows one of three samples to double does not reach the estimate.
+// A neighbor that slows one of three samples to double does not reach the estimate.
 func TestDisturbedSampleIsLeftOut(t *testing.T) {
 	m := machine{r: rand.New(rand.NewPCG(5, 6)), unit: 0.1, unitSD: 0.02, startup: 0.3}
 	p := Problem{Samples: []Sample{m.run(6), m.run(12)}}

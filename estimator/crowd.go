@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Slowed is how many times as long as alone a job took on Own cores while its neighbours held Others of Total.
+// Slowed is a measured slowdown: a job on Own cores took Times as long as alone while its neighbors held Others of
+// Total.
 type Slowed struct{ Own, Others, Total, Times float64 }
 
 // Prior for a machine before its jobs were measured side by side: means and standard deviations of the parameters

@@ -10,7 +10,8 @@ type Moment struct {
 	Seconds, Error float64
 }
 
-// momentLasts is for about how many seconds a machine keeps a speed: longer runs average over several.
+// momentLasts is the approximate time in seconds for which a machine keeps a speed: longer runs average over several
+// moments.
 const momentLasts = 3.0
 
 // Drift is how the speed of a machine on some number of cores differs from moment to moment.
@@ -112,7 +113,7 @@ func AtOneSpeed(samples []Sample) []Sample {
 const leastMoments = 3
 
 // Among returns the estimate with an interval that knows the speeds of the machine at these moments. The samples were
-// taken at some of them, so their own speeds say how far off they may be.
+// taken at some of them, so the speeds of these moments bound the samples' error.
 func (e Estimate) Among(moments []Moment, samples []Sample) Estimate {
 	cores := e.Resource.Threads
 	if d := DriftOn(moments, cores); d.Moments >= leastMoments {

@@ -29,14 +29,14 @@ type Resource struct {
 	// GPUs is a count, GPUType the device's name.
 	GPUs    int    `json:"gpus,omitempty"`
 	GPUType string `json:"gpu_type,omitempty"`
-	// Batch is how many examples the program takes at once.
+	// Batch is the number of examples that the program takes at once.
 	Batch int `json:"batch,omitempty"`
 }
 
 // Sample is one measured short run of a job, alone on the cores it asks for.
 // Times are seconds.
 type Sample struct {
-	// Length is how many units of work (epochs or steps) it ran.
+	// Length is the number of units of work (epochs or steps) that it ran.
 	Length  int `json:"length"`
 	Threads int `json:"threads"`
 	GPUs    int `json:"gpus,omitempty"`
@@ -51,7 +51,7 @@ type Sample struct {
 	// Units are the durations of its units as the program reported them; empty
 	// when it reported none.
 	Units []float64 `json:"units_s,omitempty"`
-	// Reported is how many units the program reported, where these are not Length; 0 where it reported none.
+	// Reported is the number of units that the program reported, if it differs from Length; 0 if it reported none.
 	Reported int `json:"reported,omitempty"`
 	// Marks are the known points of a run's progress, if nothing else is known of
 	// it; Length and Wall are the values of the last one.
@@ -74,8 +74,8 @@ type Sample struct {
 	Tries int     `json:"tries,omitempty"`
 	// Lost is the time of Wall in which tfexp could not run, or the machine slept: Wall may be that much too long.
 	Lost float64 `json:"lost_s,omitempty"`
-	// Probe is how long a fixed piece of work took just before it and after it on each of ProbeCores cores, all busy
-	// at once, and ProbeError the standard error of that; 0 where it was not measured.
+	// Probe is the time of a fixed piece of work just before and after the sample on each of ProbeCores cores, all
+	// busy at once, and ProbeError its standard error; 0 where it was not measured.
 	Probe      float64 `json:"probe_s,omitempty"`
 	ProbeCores int     `json:"probe_cores,omitempty"`
 	ProbeError float64 `json:"probe_error_s,omitempty"`
@@ -83,7 +83,7 @@ type Sample struct {
 	// by side. Its times are the means over the copies, and not the times of a job alone. It is 0 in other samples.
 	Others int `json:"others,omitempty"`
 	Total  int `json:"total,omitempty"`
-	// Cost is what taking it took in all.
+	// Cost is the total time of taking the sample.
 	Cost float64 `json:"cost_s,omitempty"`
 	// Warnings are doubts about the sample's output.
 	Warnings []string `json:"warnings,omitempty"`
@@ -105,9 +105,9 @@ type Mark struct {
 // under way.
 type Run struct {
 	// Job names what ran, with all that changes its work per unit; Kind says what
-	// sort of program it is. Runs of one job are alike in pace on one resource;
-	// runs of one kind are alike in how their pace changes from host to host,
-	// and in how it develops.
+	// sort of program it is. Runs of one job have a similar pace on one resource.
+	// For runs of one kind the pace changes similarly from host to host, and
+	// develops similarly.
 	Job, Kind string
 	Resource  Resource
 	// Length is in units of work, Seconds the wall time from launch to exit; 0 of
@@ -120,7 +120,7 @@ type Run struct {
 	Marks []Mark
 }
 
-// Problem is what a model fits: one job, and the data about it.
+// Problem is the input of a model: one job, and the data about it.
 type Problem struct {
 	Job, Kind string
 	// Samples may be of several resources. There must be at least one, except
@@ -257,8 +257,8 @@ func (e Estimate) Times(f float64) Estimate {
 	return e
 }
 
-// Slower is how many times as long a unit takes on threads as on the
-// estimate's resource; 1 where a number of threads is not known.
+// Slower returns the time of a unit on threads relative to its time on
+// the estimate's resource; 1 if a number of threads is unknown.
 func (e Estimate) Slower(threads int) float64 {
 	if threads <= 0 || e.Resource.Threads <= 0 || threads == e.Resource.Threads {
 		return 1

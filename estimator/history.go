@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// History improves what samples say by runs of the past.
+// History improves estimates from samples with past runs.
 //
 // Where there are enough whole runs of the same job on the resource, with marks that
 // show how they began, the run is predicted from those that began like it (see
@@ -45,8 +45,8 @@ func (b belief) and(mean, variance float64) belief {
 }
 
 // Fit needs a finished run in the history of the job or of a like job, and
-// for its own samples what linear needs; it can do without samples when the
-// history has the job.
+// the same samples as linear; it can do without samples when the history
+// has the job.
 func (History) Fit(p Problem) (Estimate, error) {
 	samples, asked := p.on()
 	var past []Run
@@ -112,8 +112,8 @@ func joined(own []Mark, p Problem, asked Resource) (e Estimate, ok bool) {
 	return pool(runs, p.Tick), true
 }
 
-// startup is what past runs of the job, or else of its kind, took beyond their
-// units, on average; 0 when unknown.
+// startup returns the mean time beyond their units of past runs of the job, or
+// else of its kind; 0 when unknown.
 func startup(p Problem, past []Run) float64 {
 	var job, kind []float64
 	for _, r := range past {

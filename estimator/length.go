@@ -20,7 +20,7 @@ const (
 )
 
 // A program whose start-up takes at least longStartup seconds, and longer than the work of its longest sample, needs a
-// longer sample, of at most partOfJob of the job: of so little work it is not known how long a unit takes.
+// longer sample, of at most partOfJob of the job: with so little work the time of a unit is unknown.
 const (
 	longStartup = 1.0
 	partOfJob   = 1.0 / 6

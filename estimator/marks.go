@@ -91,8 +91,8 @@ func span(marks []Mark) (length, seconds float64) {
 	return float64(last.Done - first.Done), last.At - first.At
 }
 
-// What watchers do where nobody says otherwise: look once a minute, at what takes
-// them about as long each time.
+// Assumed behavior of watchers: they look once a minute, and each look takes
+// about the same time.
 const (
 	usualTick   = 60
 	alikeWithin = 3
@@ -126,7 +126,7 @@ func clockOf(runs [][]Mark) (tick float64, assumed bool) {
 	return 0, false
 }
 
-// leastGaps are how many gaps it takes to show a tick.
+// leastGaps is the least number of gaps that show a tick.
 const leastGaps = 3
 
 // gapsOf are the seconds between marks that follow each other.

@@ -84,7 +84,7 @@ func TestPosteriorIsTheSum(t *testing.T) {
 				}
 			}
 		}
-		// Its centre, by plain sums.
+		// Its center, by plain sums.
 		var mean, sq, lag, below float64
 		for u := range want {
 			for at, w := range want[u] {

@@ -22,8 +22,8 @@ import (
 // The logarithms of the runs' paces are Student's t about the common one, with 3
 // degrees of freedom, since some runs are far slower than the rest. The posterior
 // of the run's own pace and first lag is summed over a grid of common paces,
-// spreads and common lags. The estimate is the median of the pace; what lags are
-// expected to add from the first mark to the last is its intercept.
+// spreads and common lags. The estimate is the median of the pace; its intercept
+// is the expected time that lags add from the first mark to the last.
 type Pooled struct{}
 
 // Name is "pooled".

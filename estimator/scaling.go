@@ -103,7 +103,7 @@ func paces(p Problem, asked Resource) (points []point, direct *Estimate, err err
 	return points, direct, nil
 }
 
-// law is a form of the speed-up, and what else the pace depends on.
+// law is a form of the speed-up, with the other inputs of the pace.
 type law struct {
 	usl, limit, split, batch bool
 }
@@ -246,7 +246,7 @@ func (f fitted) curve(at Resource) Curve {
 	return c
 }
 
-// used is how many threads a program on the resource can keep busy.
+// used returns the number of threads that a program on the resource can keep busy.
 func used(at Resource) float64 {
 	if pool := at.Inter * at.Intra; pool > 0 {
 		return float64(min(pool, at.Threads))

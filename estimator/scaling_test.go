@@ -31,7 +31,7 @@ func halves(t *testing.T, points [][2]float64, from int) (errs []float64, covere
 	return errs, covered
 }
 
-// Run times of containers by cores, for each number of neighbours: half of the
+// Run times of containers by cores, for each number of neighbors: half of the
 // core counts predicts the other half.
 func TestScalingOfContainers(t *testing.T) {
 	for from := range 2 {

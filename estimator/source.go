@@ -1,5 +1,5 @@
-// Source has the registry of where the run times come from that a policy
-// decides by: what users write after estimates =.
+// Source has the registry of the sources of a policy's run times: the
+// values of estimates =.
 
 package estimator
 
@@ -7,8 +7,8 @@ import "github.com/tfexp/tfexp/experiments/schema"
 
 // Source is one source of a policy's run times of jobs.
 type RunTimeSource struct {
-	// Name is what users write; Doc is its part of the sentence on estimates in the
-	// language reference, and Rank its place there.
+	// Name is the value that users write; Doc is its part of the sentence on
+	// estimates in the language reference, and Rank its place there.
 	Name, Doc string
 	Rank      int
 	// Call is set when users write it with the standard deviation of its errors
@@ -18,8 +18,8 @@ type RunTimeSource struct {
 	// the policy has a sigma. Asked is set when they are the users' requested
 	// times, and True when they are the actual run times.
 	Fitted, Asked, True bool
-	// Follows is set when what jobs report while they run corrects estimates; Losses
-	// when their losses do as well.
+	// Follows is set when reports of running jobs correct estimates; Losses when
+	// their losses do as well.
 	Follows, Losses bool
 }
 

@@ -55,7 +55,7 @@ func warmup(samples []Sample) int {
 	return max(1, longest/2)
 }
 
-// steady leaves out units that a neighbour disturbed: those far out of line, if
+// steady leaves out units that a neighbor disturbed: those far out of line, if
 // fewer than half of the samples have any. A delay that most samples have
 // belongs to the job (an occasional evaluation). The warning names the omitted
 // units.

@@ -25,7 +25,7 @@ type state struct {
 	memory int64 // memory on each of its nodes
 }
 
-// New finds out which alternatives a cluster can hold.
+// New determines which alternatives a cluster can hold.
 func NewAlternatives(jobs []Job, c cluster.Cluster) Alternatives {
 	if !slices.ContainsFunc(jobs, func(j Job) bool { return len(j.Alternatives()) > 0 }) {
 		return Alternatives{}
@@ -81,7 +81,7 @@ func (s *Alternatives) SetKind(j, kind int32) { s.of[j].kind = kind }
 // Ran returns the alternative with which a job ran last, of those with which it is looked at.
 func (s *Alternatives) Ran(j int32) int32 { return s.of[j].ran }
 
-// Runs notes with which alternative a job runs from now on.
+// Runs records the alternative with which a job runs from now on.
 func (s *Alternatives) Runs(j, alternative int32) {
 	if s.of != nil {
 		s.of[j].ran = alternative
@@ -97,7 +97,7 @@ func (s *Alternatives) Memory(j int32) (bytes int64, ok bool) {
 	return s.of[j].memory, true
 }
 
-// Takes notes how much memory a job has of each of its nodes from now on.
+// Takes records the memory that a job has on each of its nodes from now on.
 func (s *Alternatives) Takes(j int32, bytes int64) {
 	if s.of != nil {
 		s.of[j].memory = bytes
@@ -119,8 +119,8 @@ func ConvertRemaining(left, from, to time.Duration) time.Duration {
 	return time.Duration(math.Round(float64(left) / float64(from) * float64(to)))
 }
 
-// newAlternatives finds out which alternatives the machine can hold. The run's jobs are
-// copied, for each is to have the request of the alternative that is looked at.
+// newAlternatives determines which alternatives the machine can hold. The run's jobs
+// are copied, because each must have the request of its present alternative.
 func (l *loop) newAlternatives() {
 	if l.alternatives = NewAlternatives(l.Jobs, l.Cluster); !l.alternatives.Any() {
 		return
@@ -146,8 +146,8 @@ func (l *loop) choices(j int32) []int32 {
 // only is the choice of a job that has its request and no alternatives.
 var only = []int32{0}
 
-// choicesAnew is choices, and the alternatives with which a job that is paused, or could be, can go on, where its
-// engine can let it go on with another one.
+// choicesAnew returns choices, and the alternatives with which a paused (or pausable) job can resume, if its
+// engine can change alternatives.
 func (l *loop) choicesAnew(j int32) []int32 {
 	if _, sample := l.samples[j]; !sample && l.switches && l.movable(j) && !l.life(j).yields {
 		return l.alternatives.Possible(j)
@@ -186,8 +186,7 @@ func (l *loop) turned(j int32) bool {
 		l.alternatives.Ran(j) != f.alternative
 }
 
-// asRan returns what f says of a job as it ran last, in the terms of the alternative with which it
-// is looked at.
+// asRan returns f of a job with its last alternative, converted to its present alternative.
 func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
 	now, ran := l.life(j).alternative, l.alternatives.Ran(j)
 	l.adopt(j, ran)

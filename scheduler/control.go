@@ -18,7 +18,7 @@ import (
 
 // Choice is a controller that experiments can choose.
 type ControllerChoice struct {
-	// Name is what users write: controller "agent" {}.
+	// Name is the name that users write: controller "agent" {}.
 	Name string
 	// New makes the controller of one run of one cell.
 	New func(ControllerOptions) (Controller, error)

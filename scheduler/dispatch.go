@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// dispatch decides what runs from now on: resizes that were asked for, waiting
-// jobs in the policy's order, re-growth; again until nothing changes.
+// dispatch decides which jobs run from now on: resizes that were asked for,
+// waiting jobs in the policy's order, re-growth; again until nothing changes.
 func (l *loop) dispatch() error {
 	for rounds := 0; ; rounds++ {
 		if rounds > 8*len(l.Jobs)+64 {

@@ -34,7 +34,7 @@ type Capabilities struct {
 	Resize bool
 	Memory bool
 	GPUs   bool
-	// Migrate lets paused jobs go on on other nodes.
+	// Migrate lets paused jobs resume on other nodes.
 	Migrate bool
 }
 
@@ -59,10 +59,10 @@ type Provider interface {
 	Attempt(job int) Attempt
 }
 
-// Migrator is an engine that can let jobs that have started go on with other cores, GPUs and parts than they had. Jobs on
-// other engines are bound to the nodes on which they have started.
+// Migrator is an engine that can let started jobs continue with other cores, GPUs and parts. Jobs on other engines are
+// bound to the nodes on which they have started.
 type Migrator interface {
-	// Migrates reports whether paused jobs can go on on other nodes in this run, and with other alternatives.
+	// Migrates reports whether paused jobs can resume on other nodes in this run, and with other alternatives.
 	Migrates() (nodes, alternatives bool)
 	// Migrate is Resume with a grant on other nodes than those on which the job was
 	// paused, with other GPUs, or for another alternative.
@@ -86,16 +86,16 @@ type Watcher interface {
 
 // Simulator is an engine that knows the work of its jobs.
 type Simulator interface {
-	// Left returns the run time in seconds, on their full requests, that all
-	// jobs which have started and not ended have left together. Overheads that
-	// are charged to them count. A run in which no job gets nearer to its end is found out by it.
+	// Left returns the run time in seconds, on their full requests, that all jobs which have
+	// started and not ended have left together. Overheads that are charged to them count. It
+	// serves to detect a run in which no job gets nearer to its end.
 	Left() float64
 	// Training returns the known speed of an elastic job; nil if it has none.
 	Training(job int) Training
 	// Sample makes a job that has just started, with a grant, end after a part of its work. It can be started again
 	// then, and has all of its work before it.
 	Sample(job int, grant cluster.Grant, part float64) error
-	// Soon says which jobs will probably start or go on at this instant. Nothing need follow.
+	// Soon announces jobs that will probably start or resume at this instant. They need not.
 	Soon(jobs []int32)
 }
 

@@ -16,7 +16,7 @@ import (
 // Never is an instant later than every other.
 const Never = time.Duration(math.MaxInt64)
 
-// EventKind says what happened to a job.
+// EventKind is the kind of an event of a job.
 type EventKind string
 
 // The kinds of events of a trace.
@@ -37,7 +37,7 @@ const (
 	Revoke EventKind = "revoke"
 	// Profiled ends an attempt that was a sample of the job; it waits to be started.
 	Profiled EventKind = "profiled"
-	// Move ends an attempt because the job is to go on elsewhere; it waits again.
+	// Move ends an attempt because the job is to continue on other servers; it waits again.
 	Move EventKind = "move"
 	// Decided is a controller's decision about a job.
 	Decided EventKind = "control"
@@ -78,8 +78,8 @@ type Event struct {
 	// Migrated says that a paused job resumes on other nodes, or with other GPUs, than
 	// before its pause (Resume).
 	Migrated bool
-	// Reason says why a job or its attempt failed or was stopped, or is to go on
-	// elsewhere, for people (Fail, Stop, Retry, Revoke, Move).
+	// Reason says why a job or its attempt failed or was stopped, or is to
+	// continue on other servers, for people (Fail, Stop, Retry, Revoke, Move).
 	Reason string
 	// Request is the new request in cores (Request, Reconfigure), and Roles the new
 	// parts of a job that has several (Reconfigure).
@@ -94,7 +94,7 @@ type Event struct {
 	// Attempt is the progress of an ended attempt, if the engine knows it (Revoke,
 	// Move, Reconfigure, Finish, Fail, Stop).
 	Attempt *Attempt
-	// Result is what became of the job, where the outcome of the run does not have it (Finish, Fail, Stop). It holds
+	// Result is the result of the job, if the outcome of the run does not have it (Finish, Fail, Stop). It is valid
 	// during the call of the recorder.
 	Result *Result
 	// Node is the node's index in the cluster (events of nodes, Revoke).
@@ -110,8 +110,8 @@ type Event struct {
 // Levels is a change of a job's effective level; 0 is best.
 type Levels struct{ From, To int32 }
 
-// Prediction is how long a job is predicted to go on, after a report of the
-// units that it has finished.
+// Prediction is the predicted remaining time of a job, after a report of
+// its finished units.
 type Prediction struct {
 	// Done of Total units, epochs or steps, are finished.
 	Done, Total int

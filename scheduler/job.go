@@ -40,7 +40,7 @@ type Job struct {
 	Nodes int
 	// Malleable jobs can be resized while they run; the others are rigid.
 	Malleable bool
-	// Elastic jobs can go on with any number of GPUs, however many on each node, when a policy
+	// Elastic jobs can run on any number of GPUs, with any number on each node, when a policy
 	// divides the GPUs among all jobs.
 	Elastic bool `json:",omitempty"`
 	// Divided jobs, of one node by themselves, have their requests divided over nodes as the policy
@@ -62,7 +62,7 @@ type Job struct {
 	Special *Special `json:",omitempty"`
 }
 
-// Within returns how long after its arrival the job is to be done; 0 without a deadline.
+// Within returns the time after its arrival by which the job must be done; 0 without a deadline.
 func (j *Job) Within() time.Duration {
 	if j.Deadline <= 0 || j.Deadline == math.MaxInt64 {
 		return 0
@@ -87,16 +87,16 @@ type Role struct {
 	Threads, GPUs int
 	// GPU is the type of GPU that the node of each part must have; empty for any.
 	GPU string
-	// Elastic lets the job go on without a part of this role that is lost, while at
-	// least Min of them remain; the part starts again when there is room. The number of
-	// its parts can be changed while the job runs, up to Max (0 means Count).
+	// Elastic lets the job continue without a lost part of this role, while at least
+	// Min of them remain; the part starts again when there is room. The number of its
+	// parts can be changed while the job runs, up to Max (0 means Count).
 	Elastic  bool
 	Min, Max int
 	// Vital ends the attempt when a part of the role is lost, elastic or not.
 	Vital bool
 }
 
-// Most returns how many parts of the role the job can have.
+// Most returns the greatest number of parts of the role.
 func (r *Role) Most() int { return max(r.Count, r.Max) }
 
 // Survives reports whether the job continues without its parts on a node. They must all
@@ -215,8 +215,8 @@ func (j *Job) AskParts(role string, count int, on cluster.Cluster) (counts []int
 	return counts, nil
 }
 
-// Alternative is one of the requests with which a job can run, and how long it is
-// predicted to take with it.
+// Alternative is one of the requests with which a job can run, and its predicted
+// run time.
 type Alternative struct {
 	// Name distinguishes the alternatives of one job in results: "cpu", "gpu:V100".
 	Name string
@@ -351,7 +351,7 @@ func (j *Job) Divisible() bool {
 	return !j.Malleable && !j.Elastic && j.Nodes <= 1 && len(j.Roles()) == 0
 }
 
-// units returns into how many units the request of a divided job falls.
+// units returns the number of units in the request of a divided job.
 func (j *Job) units() int { return cluster.Units(j.Threads, j.GPUs) }
 
 // Demand returns the request of the job itself, without its alternatives.
@@ -406,14 +406,14 @@ func ByArrival(jobs []Job) []int32 {
 
 // Special has the rare properties of jobs. They are kept outside Job, as there may be millions of jobs without them.
 type Special struct {
-	// Batch is how many samples a step its user asked for; 0 leaves it to the program.
+	// Batch is the number of samples per step that its user asked for; 0 leaves it to the program.
 	Batch int `json:",omitempty"`
 	// Roles are the parts of a job that has several, each a program, on the same node
 	// or on different ones; Threads and GPUs are their sums. Such a job is rigid, and
 	// starts whole.
 	Roles []Role
-	// Budget is how long the job may train, in service time over all of its attempts;
-	// nil means that its work alone ends it.
+	// Budget is the greatest training time of the job, in service time over all of
+	// its attempts; nil means that its work alone ends it.
 	Budget *time.Duration
 	// Retries is how often a job that failed while it ran returns to the
 	// queue, to be restarted.

@@ -22,7 +22,7 @@ type JobTable[T any] struct {
 	jobs  int
 	first func(job int32, value *T)
 	gone  *page[T] // of all jobs of a page that was given back
-	read  T        // what Fetch read last
+	read  T        // the last value read by Fetch
 	spare []*page[T]
 }
 
@@ -105,7 +105,7 @@ func (t *JobTable[T]) All() iter.Seq2[int32, *T] {
 	}
 }
 
-// Fates are what becomes of the jobs of a run.
+// Fates are the results of the jobs of a run.
 type Fates struct {
 	counted map[int32]*Result // the open jobs with counts
 	last    Result            // of the job that ended last

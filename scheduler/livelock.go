@@ -22,14 +22,14 @@ type Guard struct {
 	left   float64 // the remaining work of the engine then
 	looked bool    // nothing but pauses and resumes has happened since
 	idle   int     // times in a row that the engine came back with nothing
-	starve int     // looks in a row at which nothing ran and nobody was to come
+	starve int     // consecutive looks at which nothing ran and no job was to arrive
 }
 
 // maxIdle is how often an engine may come back at the same instant with
 // nothing before it is taken to be broken.
 const maxIdle = 10_000
 
-// News starts the guard again: something happened that can change what follows.
+// News resets the guard: an event happened that can change the course of the run.
 func (g *Guard) News() { g.Pauses, g.looked = 0, false }
 
 // Stalls returns an error when the run makes no progress any more. Between two looks
@@ -67,8 +67,8 @@ func (g *Guard) Idles(now time.Duration, came bool) error {
 	return nil
 }
 
-// maxStarve is how often a policy may look at jobs that wait, while nothing runs and nobody is to come, and start none:
-// one that goes by how long they have waited may do so for long.
+// maxStarve is the number of times that a policy may look at waiting jobs and start none, while nothing runs and no job
+// is to arrive. A policy that decides by waiting times may do so for long.
 const maxStarve = 100_000
 
 // Starves reports whether the waiting jobs will never start. idle says that nothing runs and no job will arrive.

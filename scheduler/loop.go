@@ -50,7 +50,7 @@ type loop struct {
 	gaveBack     bool           // something was given back while dispatching
 	progress     []Notice       // of jobs, since the predictions were last looked at
 	seen         []Seen         // by job; nil without online predictions
-	done         OutlookAccount // what jobs have done
+	done         OutlookAccount // the progress of jobs
 	alternatives Alternatives
 	desk         *SteeringDesk // the controllers; nil without any
 	guard        Guard
@@ -60,8 +60,8 @@ type loop struct {
 	parts        LackingParts            // of jobs that are to have other parts than they hold
 	provider     Provider                // the engine, if nodes come and go
 	migrator     Migrator                // the engine, if it is one
-	migrates     bool                    // paused jobs may go on elsewhere
-	switches     bool                    // they may go on with another alternative
+	migrates     bool                    // paused jobs may resume elsewhere
+	switches     bool                    // they may resume with another alternative
 	rental       Rental                  // where jobs' servers come from, if the policy decides that
 	samples      map[int32]time.Duration // the predictions of whole jobs, for running samples
 	rounds       queue.Rounds            // for policies that decide at their starts

@@ -6,8 +6,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// movable reports whether a job that has started may go on on other nodes. Jobs with
-// roles stay: their parts know each other's places.
+// movable reports whether a started job may resume on other nodes. Jobs with roles
+// stay: their parts know each other's places.
 func (l *loop) movable(j int32) bool {
 	f := l.life(j)
 	return l.migrates && f.booked && (f.plain || len(l.Jobs[j].Roles()) == 0)
@@ -107,7 +107,7 @@ func (l *loop) elsewhere(j int32, g Grant) bool {
 	return !slices.Equal(l.scratch.from, l.scratch.to)
 }
 
-// goOnWith has the engine let a paused job go on with a grant.
+// goOnWith has the engine resume a paused job with a grant.
 func (l *loop) goOnWith(j int32, g Grant, moves bool) error {
 	if moves {
 		return l.migrator.Migrate(int(j), g)

@@ -42,7 +42,7 @@ func (l *loop) nodeNotice(e *Notice) error {
 	return l.lose(int32(e.Node))
 }
 
-// lose takes a node away, and what ran on it.
+// lose takes a node away, with the jobs on it.
 func (l *loop) lose(v int32) error {
 	for _, j := range l.nodes.Lose(v) {
 		take := l.revoke
@@ -187,8 +187,8 @@ func (l *loop) orderAs(j int32, rooms []Room) (bool, error) {
 	return l.nodes.Serve(need, count, l.home(j), rooms)
 }
 
-// giveUp fails the first job that waits to start when no server can be had for it any
-// more, and lets those after it have their turn.
+// giveUp fails the first job that waits to start when no server will be available for
+// it any more, and lets those after it have their turn.
 func (l *loop) giveUp() (bool, error) {
 	if !l.nodes.Change() {
 		return false, nil

@@ -37,7 +37,7 @@ type NoticeKind uint8
 // Notices of nodes come from an engine that is a Provider.
 const (
 	JobEnded    NoticeKind = iota + 1 // a job ended
-	NodeDown                          // a node is gone, and what ran on it
+	NodeDown                          // a node is gone, with the jobs on it
 	NodeWarned                        // a node will be taken away at Notice.Until
 	NodeUp                            // a node can be used from now on
 	PartEnded                         // a part of a job failed by itself
@@ -74,7 +74,7 @@ type Notice struct {
 	// job continues without the part, or Stop, and the job ends as failed by this reason.
 	Role string
 	Task int
-	// Units is how many units of its work the job has finished in all (JobProgress).
+	// Units is the total number of units that the job has finished (JobProgress).
 	Units int
 	// Losses are those that it has reported since the notice before, if any
 	// (JobProgress).
@@ -144,7 +144,7 @@ func (a Attempt) Share(at time.Duration) float64 {
 // Lost returns the work that must be repeated.
 func (a Attempt) Lost() time.Duration { return a.Done - a.Kept }
 
-// expect notes when a running job is expected to end.
+// expect records the expected end of a running job.
 func (l *loop) expect(j int32) {
 	if !l.rules.Ends {
 		return

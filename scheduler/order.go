@@ -10,7 +10,7 @@ import (
 // job it is the key that compares it with waiting jobs now.
 func (l *loop) rank(j int32) int64 { return l.rules.Order.Rank(JobView{l, j}) }
 
-// place returns where a job that begins to wait stands in the queue.
+// place returns the place in the queue of a job that begins to wait.
 func (l *loop) place(j int32) queue.Key {
 	k := queue.Key{Rank: l.rank(j), Second: int64(l.life(j).arrival), Job: j}
 	if l.second != nil {
@@ -75,7 +75,8 @@ func (l *loop) nextRound() time.Duration {
 	return l.rounds.Next(l.now, len(l.running) > 0, l.queue.Len() > 0)
 }
 
-// admitRound asks a policy of rounds what runs in the round that starts now, if one does.
+// admitRound asks a policy of rounds which jobs run in the round that starts now, if one
+// does.
 func (l *loop) admitRound() error {
 	runs, waits := len(l.running) > 0, l.queue.Len() > 0
 	starts := l.rounds.Starts(runs)

@@ -75,7 +75,8 @@ func PlaceSpread(s PlacementSite, unit cluster.Room, units int, nodes []int32) (
 }
 
 // Consolidated takes as few nodes as would do if nothing ran, and waits for them; of these, nodes
-// of one rack before others. What does not fill a node goes where the least is left free.
+// of one rack before others. Units that do not fill a node go to the node that then has the
+// fewest free.
 func PlaceConsolidated(s PlacementSite, unit cluster.Room, units int, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	most := fewest(s.Whole, unit, units)

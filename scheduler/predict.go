@@ -163,9 +163,9 @@ func (l *loop) foresee(j int32, p *Notice) {
 	}})
 }
 
-// Following has what predictions of run times need that follow the jobs while they run.
+// Following has the state of run time predictions that follow the jobs while they run.
 
-// Online lets predictions follow what jobs report while they run.
+// Online lets predictions follow the reports of running jobs.
 type Online struct {
 	// Units has the work of each job, in epochs or steps; 0 for a job that
 	// reports nothing.
@@ -191,7 +191,7 @@ type Held struct {
 	Cores int
 }
 
-// Seen is what online predictions know of a job.
+// Seen is the data of online predictions about a job.
 type Seen struct {
 	Predicted time.Duration // of the whole job, on its full request
 	Units     int           // finished

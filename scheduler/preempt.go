@@ -121,7 +121,7 @@ func (l *loop) heldUpAs(j int32) bool {
 type Victim struct {
 	First, Second int64
 	Job           int32  // Nobody once it was withdrawn
-	age           uint32 // of the list when rank was found out
+	age           uint32 // of the list when rank was determined
 	rank          int64
 }
 
@@ -150,11 +150,11 @@ type VictimList struct {
 
 	asked  int   // of the jobs behind the ordered ones, up to here it is known how they rank
 	most   int64 // how the worst of these ranks
-	passed int   // up to here nobody ranks worse than least
+	passed int   // up to here no job ranks worse than least
 	least  int64
 }
 
-// key is what jobs that were offered of late are put in order by, and where they are.
+// key is the sort key of recently offered jobs, with their positions.
 type key struct {
 	first int64
 	at    int32

@@ -39,7 +39,7 @@ type RentalView struct {
 	// Held is the market of the server that is held. A spot server that has been
 	// taken away is held no more.
 	Held RentalMarket
-	// Available says that a spot server can be had.
+	// Available says that a spot server is available.
 	Available bool
 }
 
@@ -62,13 +62,13 @@ type RentalTerms struct {
 	Regions []string
 }
 
-// Unknown is the work of a job that nobody has estimated: longer than any deadline.
+// Unknown is the work of a job without an estimate: longer than any deadline.
 const UnknownPrice = Never / 4
 
 // none is the index of no offer.
 const none = -1
 
-// maxOffers is how many markets and regions have a bit in a cluster.Room.
+// maxOffers is the number of markets and regions that have a bit in a cluster.Room.
 const maxOffers = 30
 
 // Rental is the renting of a run. The zero value is for a policy that leaves renting
@@ -80,7 +80,7 @@ type Rental struct {
 	jobs   []tenant
 	ticks  queue.Timers
 	due    []int32
-	claims []int // by offer, how many jobs have turned to it at this instant
+	claims []int // by offer, the number of jobs that chose it at this instant
 }
 
 // offer is the nodes of a market in a region.
@@ -141,7 +141,7 @@ func New(terms *RentalTerms, c cluster.Cluster, m *cluster.Machine, jobs int) (R
 		case r.ofNode[v] != none:
 			bit = 1 << r.ofNode[v]
 		case n.Supply == cluster.OnRequest:
-			bit = 1 << maxOffers // of no use to anybody
+			bit = 1 << maxOffers // of no use to any job
 		}
 		m.Whole[v].Market, m.Free[v].Market = bit, bit
 	}
@@ -178,7 +178,7 @@ func (r *Rental) Any(nodes []int32) bool {
 	return slices.ContainsFunc(nodes, func(v int32) bool { return r.ofNode[v] != none })
 }
 
-// Arrive notes that a job has arrived, whose first tick begins.
+// Arrive records that a job has arrived; its first tick begins.
 func (r *Rental) Arrive(j int32, now time.Duration) {
 	if r.jobs != nil {
 		r.jobs[j].arrived, r.jobs[j].open = now, true
@@ -209,7 +209,7 @@ func (r *Rental) Next() time.Duration {
 	return r.ticks[0].At
 }
 
-// Ring notes that the tick at Next has begun; now may be later, on a real clock.
+// Ring records that the tick at Next has begun; now may be later, on a real clock.
 func (r *Rental) Ring(now time.Duration) {
 	j := r.ticks[0].Of
 	r.ticks.Pop()
@@ -227,7 +227,7 @@ func (r *Rental) Lost(j, node int32) {
 	r.due = append(r.due, j)
 }
 
-// End notes that a job is over.
+// End records that a job is over.
 func (r *Rental) End(j int32) {
 	if r.jobs != nil {
 		r.jobs[j] = tenant{tick: Never, choice: none, lost: none}
@@ -246,7 +246,7 @@ func (r *Rental) Due() []int32 {
 	return due
 }
 
-// Served notes whether the servers of a waiting job's choice are there or on their way.
+// Served records whether the servers of a waiting job's choice are there or on their way.
 func (r *Rental) Served(j int32, served bool, now time.Duration) {
 	if r.jobs == nil {
 		return
@@ -291,8 +291,8 @@ type RentalCase struct {
 	Work, Done time.Duration
 	// Changeover is the known cost of a start of the job on another server.
 	Changeover time.Duration
-	// From returns the first instant from now on at which a server can be had for a
-	// node, Never for none.
+	// From returns the earliest time from now on at which a server is available for
+	// a node, Never if there is none.
 	From func(node int32) time.Duration
 }
 

@@ -20,14 +20,14 @@ func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
 // on is the parts on a node.
 func on(v int32) func(p *Part) bool { return func(p *Part) bool { return p.Node == int(v) } }
 
-// shrink lets a job go on without its parts on a node that is lost, until there is room
-// for them again.
+// shrink lets a job continue without its parts on a lost node, until there is room for
+// them again.
 func (l *loop) shrink(j, v int32) error {
 	l.parts.Note(j, l.byFirstStart)
 	return l.without(j, on(v), fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name))
 }
 
-// without lets a running job go on without some of its parts.
+// without lets a running job continue without some of its parts.
 func (l *loop) without(j int32, gone func(p *Part) bool, why string) error {
 	left, lost := cluster.Split(l.life(j).grant.Layout.Parts, gone)
 	return l.reshape(j, cluster.Together(left), cluster.Together(lost), why)
@@ -63,15 +63,15 @@ func (l *loop) partEnded(n *Notice) error {
 // Parts are a run's records of such jobs. The zero value has no records.
 type LackingParts struct {
 	amiss  []int32                  // jobs that have started
-	asked  map[int32][]int          // by job, how many parts of each of its roles were asked for
+	asked  map[int32][]int          // by job, the requested number of parts of each role
 	failed map[int32][]cluster.Part // by running job, the parts that failed by themselves, which it does not get again
 }
 
 // Amiss returns the jobs that were noted and not settled since, by first start, then number.
 func (p *LackingParts) Amiss() []int32 { return p.amiss }
 
-// Note notes that the parts of a job that has started are not those that it is to have. before
-// orders jobs by their first start.
+// Note records that a started job does not have its wanted parts. before orders jobs by their
+// first start.
 func (p *LackingParts) Note(j int32, before func(a, b int32) int) {
 	if slices.Contains(p.amiss, j) {
 		return
@@ -103,7 +103,7 @@ func (p *LackingParts) AskedAny() bool { return len(p.asked) > 0 }
 // Asked reports whether another number of parts was asked for.
 func (p *LackingParts) Asked(j int32) bool { return p.asked[j] != nil }
 
-// Ask notes how many parts of each of its roles a job is to have from now on.
+// Ask records the number of parts of each role that a job is to have from now on.
 func (p *LackingParts) Ask(j int32, counts []int) {
 	if p.asked == nil {
 		p.asked = map[int32][]int{}
@@ -115,7 +115,7 @@ func (p *LackingParts) Ask(j int32, counts []int) {
 // Withdraw forgets the requested numbers of parts of a job.
 func (p *LackingParts) Withdraw(j int32) { delete(p.asked, j) }
 
-// Wanted returns how many parts of one of its roles a job is to have.
+// Wanted returns the wanted number of parts of one role of a job.
 func (p *LackingParts) Wanted(j int32, role int, of *Job) int {
 	if n := p.asked[j]; n != nil {
 		return n[role]
@@ -133,7 +133,7 @@ func (p *LackingParts) Whole(j int32, of *Job) *Job {
 	return &with
 }
 
-// Failed notes that a part of a running job failed by itself.
+// Failed records that a part of a running job failed by itself.
 func (p *LackingParts) Failed(j int32, role string, task int) {
 	if p.failed == nil {
 		p.failed = map[int32][]cluster.Part{}
@@ -164,13 +164,13 @@ func SortLacking(of *Job, parts []cluster.Part) {
 // whole returns a job with the numbers of parts that it is to have.
 func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, &l.Jobs[j]) }
 
-// askParts sets how many parts of an elastic role a job is to have from now on, from Role.Min to
-// Role.Most(). It is the one way to change the number of parts of a job: the requests of the
-// workload (Resize.Role) come here, and the requests of a controller that adds or removes workers
-// may: call it while the events of an instant are taken, before dispatch. In dispatch, parts that
-// are too many end at once, those with the highest numbers first; further parts start as soon as
-// there is room for them, before any waiting job. Each change is an event of the trace,
-// ResizeJob, with the layout that the job has from then on, and reaches the engine through
+// askParts sets the number of parts of an elastic role that a job is to have from now on, from
+// Role.Min to Role.Most(). It is the one way to change the number of parts of a job: the requests
+// of the workload (Resize.Role) come here, and the requests of a controller that adds or removes
+// workers may: call it while the events of an instant are taken, before dispatch. In dispatch,
+// parts that are too many end at once, those with the highest numbers first; further parts start
+// as soon as there is room for them, before any waiting job. Each change is an event of the
+// trace, ResizeJob, with the layout that the job has from then on, and reaches the engine through
 // Migrator.Reshape. A job that waits, or that waits again after a loss, starts with the numbers
 // that were asked for last.
 //
@@ -285,8 +285,8 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 	return nil
 }
 
-// orderParts asks for nodes for the parts that running jobs lack. rooms is what waiting
-// jobs leave.
+// orderParts asks for nodes for the parts that running jobs lack. rooms are the
+// resources that waiting jobs leave.
 func (l *loop) orderParts(rooms []Room) error {
 	for _, j := range l.parts.Amiss() {
 		if !l.life(j).booked || l.life(j).state != Running {

@@ -23,15 +23,15 @@ type RuleMaker interface {
 type Rules struct {
 	Order     Ranker
 	Admission Admitter
-	// Victims returns what running jobs are paused by: those with the least first are paused first, ties
-	// go to the least second. It stays the same while a job runs and keeps its request. Nil when no job is
-	// paused for a better one.
+	// Victims returns the sort key by which running jobs are paused: smallest first value, then smallest
+	// second. It is constant while a job runs with the same request. Nil when no job is paused for a
+	// better one.
 	Victims func(JobView) (first, second int64)
 	// LastFirst pauses those first that are last in the order.
 	LastFirst bool
 	// Partial allows jobs to be given less than their request.
 	Partial bool
-	// Quantum is how long a job runs before dispatch looks at it again; 0 for none.
+	// Quantum is the time that a job runs before dispatch looks at it again; 0 for none.
 	Quantum time.Duration
 	// Round is the length of the rounds at whose starts alone the policy decides; 0 for none. A
 	// round in which nothing runs any more is over. The Admission is asked at the start of each,
@@ -92,7 +92,7 @@ type Quanta interface {
 	Quantum(JobView) time.Duration
 }
 
-// Follower is a Ranker that follows what jobs are given.
+// Follower is a Ranker that follows the grants of jobs.
 type Follower interface {
 	Arrived(job int32)
 	Ended(job int32)
@@ -270,7 +270,7 @@ type WaitingJobs struct {
 // Behind returns the waiting jobs behind a place in the queue.
 func (w WaitingJobs) Behind(k queue.Key) WaitingJobs { return WaitingJobs{w.l, k} }
 
-// Len returns how many there are.
+// Len returns the number of waiting jobs.
 func (w WaitingJobs) Len() int { return w.l.queue.Len() - w.l.queue.Before(w.from) }
 
 // Next returns the first job after a place that is within a limit, or Nobody.
@@ -346,7 +346,7 @@ func (j JobView) Turn() int64 { return j.l.arrivals }
 func (j JobView) Held() Grant { return j.life().grant }
 
 // Yields reports whether a running job's turn is over: its cores count as free,
-// and it stands in the queue.
+// and it is in the queue.
 func (j JobView) Yields() bool { return j.life().yields }
 
 // JobTimes are the service and waiting times of a job so far.
@@ -467,7 +467,7 @@ func (j JobView) HeldUp() bool { return j.l.heldUp(j.number) }
 // alone is left to one that has started.
 func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
 
-// ChoicesAnew is Choices, and the alternatives with which a job can go on that is paused, or would be.
+// ChoicesAnew is Choices, and the alternatives with which a paused (or pausable) job can resume.
 func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.number) }
 
 // Alternative returns the one with which the job is looked at, or has started.

@@ -88,7 +88,7 @@ type Outcome struct {
 	Closed time.Duration
 	// Undone counts the jobs that were stopped or never arrived.
 	Undone Undone
-	// Events and Instants count what happened: events of the trace, and
+	// Events and Instants count the events of the trace, and the
 	// instants at which the scheduler looked.
 	Events, Instants int
 }
@@ -106,10 +106,10 @@ func (u *Undone) Count(r *Result) {
 	}
 }
 
-// Sum returns how many they are.
+// Sum returns their total number.
 func (u Undone) Sum() int { return u.Started + u.Waited + u.Missing }
 
-// Result is what became of a job. Instants are since the start of the cell.
+// Result is the result of a job. Instants are since the start of the cell.
 type Result struct {
 	// State is final, unless the run was broken off.
 	State State

@@ -139,7 +139,7 @@ type Steering struct {
 	Helm Helm
 }
 
-// Helm carries out what controllers decide about programs, through the engine.
+// Helm carries out decisions of controllers about programs, through the engine.
 type Helm interface {
 	// Follow asks for a notice of every report (Notice.Progress) of the jobs for which
 	// it is true, each at a separate instant. It is called before the first job starts.
@@ -262,7 +262,7 @@ func (d *SteeringDesk) Ask(j int32, p *ReportedProgress) error {
 	return d.obey(j, r, a)
 }
 
-// report returns a report of a job as it stands.
+// report returns the present report of a job.
 func (d *SteeringDesk) report(j int32) Report {
 	r := d.kernel.Facts(j)
 	r.Loss, r.Accuracy, r.Seconds = math.NaN(), math.NaN(), math.NaN()
@@ -270,7 +270,7 @@ func (d *SteeringDesk) report(j int32) Report {
 	return r
 }
 
-// obey carries out an action, and records it before what follows from it.
+// obey carries out an action, and records it before its consequences.
 func (d *SteeringDesk) obey(j int32, r Report, a Action) error {
 	s, c := d.jobs[j], &Control{Report: r, Action: a, Settings: d.jobs[j].settings}
 	begun := d.kernel.Begun(j)

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Sample is the measured speed of a cluster whose workers are alike.
+// Sample is the measured speed of a cluster with equal workers.
 type Sample struct {
 	// Model is the trained model; it may be empty if all samples have the same one.
 	Model, Device    string
@@ -43,7 +43,8 @@ var ErrNoSamples = errors.New("there are no measured speeds")
 const (
 	// noise is the relative error of a sample.
 	noise = 0.03
-	// heavy is from how many times the noise on a sample counts less than its square: some are plainly off.
+	// heavy is the multiple of the noise beyond which a residual counts less than its square: some samples are
+	// outliers.
 	heavy = 1.0
 
 	priorExponent, sdExponent   = 0.8, 0.3 // servers help a little less than in proportion
@@ -54,7 +55,7 @@ const (
 
 // Fit fits a form of the law to samples. Each model and type of device has a rate, each model a limit.
 //
-// It minimises squared errors of the logarithm of the speed, with outliers damped (P. J. Huber, 1964, in the smooth
+// It minimizes squared errors of the logarithm of the speed, with outliers damped (P. J. Huber, 1964, in the smooth
 // form of P. Charbonnier, 1997), and of the priors, by the method of Levenberg and Marquardt (1963) from several
 // starts.
 func Fit(samples []Sample, form Form) (Fitted, error) {
@@ -128,7 +129,7 @@ func newProblem(samples []Sample, form Form) *problem {
 	return p
 }
 
-// own returns how many exponents of models there are: a model alone has the common one.
+// own returns the number of exponents of models: a model alone has the common one.
 func (p *problem) own() int {
 	if len(p.models) == 1 {
 		return 0

@@ -16,9 +16,9 @@ import (
 type Form string
 
 const (
-	// Queued counts the service at the parameter servers as a part of each worker's step, also when nobody waits for
-	// it: a worker of rate r alone with parameter servers that serve P steps/s makes 1/(1/r + 1/P) steps/s. These are the
-	// asymptotic bounds of Denning and Buzen, and the default.
+	// Queued counts the service at the parameter servers as a part of each worker's step, even when no worker waits for
+	// it: a worker of rate r alone with parameter servers that serve P steps/s makes 1/(1/r + 1/P) steps/s. These are
+	// the asymptotic bounds of Denning and Buzen, and the default.
 	Queued Form = "queued"
 	// Apart lets workers compute and be served at the same time: a worker makes r steps/s until the limit.
 	Apart Form = "apart"
@@ -46,7 +46,7 @@ type Worker struct {
 type Law struct {
 	Form  Form
 	Rates []Rate
-	// Limit is how many steps per second one parameter server serves; 0 or +Inf: no limit.
+	// Limit is the number of steps per second that one parameter server serves; 0 or +Inf: no limit.
 	Limit float64
 	// Exponent is how the limit grows: n parameter servers serve Limit·n^Exponent steps per second.
 	Exponent float64

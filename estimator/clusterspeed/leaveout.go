@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Prediction is what several predictors say of a measured speed.
+// Prediction is the predictions of several predictors for a measured speed.
 type Prediction struct {
 	Sample
 	// Fitted is the law that was fitted to all samples, the sample included.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Measurement is how long a job's steps took.
+// Measurement is the measured time of a job's steps.
 type Measurement struct {
 	Nodes, GPUs, Local int
 	// Gradient is the time of a gradient alone, and Step the time of a step including

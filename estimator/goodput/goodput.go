@@ -6,14 +6,14 @@ package goodput
 
 import "math"
 
-// Params describe how long a step takes. A gradient over b samples on one GPU takes
+// Params are the parameters of a step's time. A gradient over b samples on one GPU takes
 // AlphaC + BetaC·b; averaging it over GPUs takes AlphaR + BetaR·(GPUs-2) within a node, and
 // AlphaN + BetaN·(GPUs-2) across nodes. All are in seconds.
 type Params struct {
 	AlphaC, BetaC float64
 	AlphaN, BetaN float64
 	AlphaR, BetaR float64
-	// Gamma says how far the two overlap: 1 for not at all; the greater, the more. At
+	// Gamma is the overlap of the two: 1 for not at all; the greater, the more. At
 	// most 10.
 	Gamma float64
 }
@@ -42,7 +42,7 @@ func (c Config) Batch() int { return c.GPUs * c.Local * (c.Accumulation + 1) }
 // Gradient returns the time of a GPU for the gradient over local samples, in seconds.
 func (p *Params) Gradient(local int) float64 { return p.AlphaC + p.BetaC*float64(local) }
 
-// Network returns how long the average over GPUs takes, in seconds.
+// Network returns the time of the average over GPUs, in seconds.
 func (p *Params) Network(nodes, gpus int) float64 {
 	beyond := float64(max(gpus-2, 0))
 	switch {
@@ -54,7 +54,7 @@ func (p *Params) Network(nodes, gpus int) float64 {
 	return 0
 }
 
-// Step returns how long a step without accumulation takes, in seconds:
+// Step returns the time of a step without accumulation, in seconds:
 // (gradient^γ + network^γ)^(1/γ).
 func (p *Params) Step(nodes, gpus, local int) float64 {
 	return overlap(p.Gradient(local), p.Network(nodes, gpus), p.Gamma)
@@ -107,7 +107,8 @@ func (m *Model) Goodput(c Config) float64 {
 	return m.Params.Throughput(c) * m.Noise.Efficiency(float64(c.Batch())/float64(m.Limits.First))
 }
 
-// samples is how many batch sizes are looked at, from the least to the greatest in geometric steps.
+// samples is the number of batch sizes that are tried, from the least to the greatest in geometric
+// steps.
 const samples = 50
 
 // edge keeps rounding errors from reaching the next whole number.

@@ -1,6 +1,6 @@
-// Training follows training programs whose GPUs and batch size change while they
-// run: how long the steps of a program were measured to take, what its gradients' noise
-// was, and a run of it on whatever it is given.
+// Training follows training programs whose GPUs and batch size change while they run:
+// the measured times of a program's steps, its gradients' noise, and a run of it on any
+// GPUs.
 
 package goodput
 
@@ -15,7 +15,7 @@ import (
 // Program is a training program as it was measured.
 type MeasuredProgram struct {
 	Name string
-	// Limits bound the batch. Epochs is how many make the whole training.
+	// Limits bound the batch. Epochs is the number of epochs of the whole training.
 	Limits Limits
 	Epochs int
 

@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// Settings say of a program what its measurements leave open.
+// Settings are the properties of a program that its measurements do not determine.
 type MeasuredSettings struct {
-	// Epochs is how many make the whole training; 0 for as many as all recorded
-	// trainings have.
+	// Epochs is the number of epochs of the whole training; 0 for the number
+	// that all recorded trainings have.
 	Epochs int
 	// Limits bound the batch. A limit of 0 means the measured limit: the least and
 	// greatest batch size of a recorded training, and of a GPU.

@@ -23,7 +23,7 @@ type MeasuredRun struct {
 	most     int             // GPUs that it has run on
 	model    Model
 	known    bool // the model is there
-	fitted   int  // how many measurements it was fitted to
+	fitted   int  // number of measurements in the fit
 	table    map[sized]float64
 }
 
@@ -91,7 +91,7 @@ func FixedProgram(batch, nodes, gpus int, l *Limits) Config {
 	return c
 }
 
-// measure notes how long the steps take now, and the gradient's noise.
+// measure records the present time of steps, and the gradient's noise.
 func (r *MeasuredRun) measure() {
 	r.model.Limits = r.Program.Limits
 	if noise := r.noise(); noise != r.model.Noise {
@@ -182,7 +182,7 @@ func (r *MeasuredRun) Remaining(passed float64) float64 {
 	return left * step
 }
 
-// StepTime returns how long a step takes on a placement with the batch that the user asked
+// StepTime returns the time of a step on a placement with the batch that the user asked
 // for, or the first; on one GPU with at least one accumulation. In seconds.
 func (r *MeasuredRun) StepTime(placement []int) float64 {
 	gpus := 0
@@ -201,7 +201,7 @@ func (r *MeasuredRun) StepTime(placement []int) float64 {
 	return step + float64(c.Accumulation)*(step-sync)
 }
 
-// Advance lets the run go on for a time within its epoch.
+// Advance continues the run for a time within its epoch.
 func (r *MeasuredRun) Advance(seconds float64) {
 	if !r.Done() {
 		r.progress = min(r.progress+seconds*r.Rate(), r.Program.Work(r.epoch+1))

@@ -237,7 +237,7 @@ type delays struct {
 	first, longer float64
 }
 
-// parts is how many parts of the noise there are, alike in size.
+// parts is the number of parts of the noise, all of equal size.
 const parts = 4
 
 // The powers and delays that are tried; each is as likely as the others before a loss is seen.
@@ -245,7 +245,7 @@ const mostPower, powerSteps = 1.2, 12
 
 var annealingDelays = []delays{{0.1, 4}, {0.4, 4}, {1.5, 4}, {0.7, 1}, {3, 1}}
 
-// training is how far a training has come, by steps: the sum of the rates of learning, as parts of the greatest, and
+// training is the progress of a training, by steps: the sum of the rates of learning, as parts of the greatest, and
 // the rate as the noise follows it.
 type training struct {
 	step, sum float64
@@ -325,7 +325,7 @@ func (s rates) draw(w window, n int, rng *rand.Rand) []float64 {
 	return out
 }
 
-// left draws how many steps are left as a filter says, along one of the courses of the rate.
+// left draws the number of remaining steps by a filter, along one of the courses of the rate.
 func (s rates) left(w window, a annealed, f *filter, rng *rand.Rand) float64 {
 	course, t := s.pick(rng), a.now
 	return f.runAlong(w, func(step float64) (time, above float64) {

@@ -81,7 +81,7 @@ type fitted struct {
 	weight           float64 // its share of the likelihood of all floors
 }
 
-// floors is how many floors are tried, from 0 to just below the least loss.
+// floors is the number of floors that are tried, from 0 to just below the least loss.
 const floors = 25
 
 // fit fits the law with each floor, by least squares of relative errors of the

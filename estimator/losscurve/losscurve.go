@@ -28,13 +28,13 @@ type Forecast struct {
 	Never float64
 }
 
-// Ask says what to predict.
+// Ask is the question to predict.
 type Ask struct {
 	// Target is the loss to be reached; above 0.
 	Target float64
 	// Level is the chance that the interval holds: 0.9.
 	Level float64
-	// Most is how many steps more the training may take; 0: the horizon of Ahead.
+	// Most is the greatest number of further steps; 0: the horizon of Ahead.
 	Most float64
 	// Seed is of the continuations that are drawn.
 	Seed uint64
@@ -46,8 +46,8 @@ type Model struct {
 	// draw returns the steps that are left in possible continuations, all alike
 	// in chance; +Inf where the target is not reached.
 	draw func(w window, n int, rng *rand.Rand) []float64
-	// tails is how many times as many continuations as it says lie below and above the interval, of a model whose
-	// continuations differ more than trainings do; 0 is 1.
+	// tails are factors on the fraction of continuations below and above the interval, for a model whose
+	// continuations differ more than trainings do; 0 means 1.
 	tails [2]float64
 	// point returns the prediction itself. Without it, that is the value whose
 	// expected relative error over the continuations is least.

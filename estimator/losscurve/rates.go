@@ -119,9 +119,9 @@ func same(x float64) float64      { return x }
 func inverseOf(x float64) float64 { return 1 / x }
 
 const (
-	// leastCourse is how many rates a course is found from, and courseOff by how much it may be off, in proportion.
+	// leastCourse is the least number of rates for a course, and courseOff its greatest relative error.
 	leastCourse, courseOff = 4, 0.01
-	// leastRate bounds rates to come, as a part of the last one: what ends at no rate at all ends there.
+	// leastRate bounds rates to come, as a part of the last one: a course that ends at rate 0 ends there.
 	leastRate = 1e-3
 	// Number of ends tried at a time, from the last step to mostLonger times that.
 	ends, mostLonger = 24, 12

@@ -8,14 +8,14 @@ import (
 )
 
 // A training changes its regime when its rate of learning is lowered, or when it leaves a plateau:
-// the loss then falls as it did not before, and what comes before says little of what follows.
+// the loss then falls in a new way, and earlier losses have little information about later ones.
 const (
 	// changeOdds is the logarithm of the odds of a change at a point, before its loss is seen, and
 	// changeSpread the spread that the change itself adds to the logarithm of the loss.
 	changeOdds, changeSpread = -4, 1
 	// The least points of a regime, and before it: many trainings begin on a plateau.
 	leastRegime, leastBefore = Least, 2 * Least
-	// mostChanges is how many points are tried, those that were expected least.
+	// mostChanges is the number of points that are tried: the most unexpected ones.
 	mostChanges = 6
 )
 
@@ -88,8 +88,8 @@ func (w window) shifted(i int, by float64) window {
 	return w
 }
 
-// newSettling is a family for what follows a change: the loss falls fast at first, and soon like a
-// power of all steps so far, with an exponent that is not known.
+// newSettling is a family for the losses after a change: the loss falls fast at first, and soon
+// like a power of all steps so far, with an exponent that is not known.
 var newSettling family = func(w window) []filter {
 	var fs []filter
 	for _, rest := range []float64{-0.1, -0.3, -0.5, -0.8, -1.2} {
@@ -135,7 +135,7 @@ func (w window) schedule(now window) (schedule, bool) {
 	return s, s.drop > 0 && now.last().Step < s.each
 }
 
-// dropWithin is after how many points the loss has dropped at a change.
+// dropWithin is the number of points within which the loss drops at a change.
 const dropWithin = 5
 
 // The loss drops at further changes as well, each time by at least this fraction of the last drop. At most

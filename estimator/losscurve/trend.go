@@ -118,8 +118,8 @@ func (f *filter) drift(level, slope float64) float64 {
 	return f.pace(level)*(driftLevel+f.pull*slope) + driftPush*math.Max(f.first-level-pushFrom, 0)
 }
 
-// pace is how many times faster the slope drifts while the loss has hardly fallen:
-// many trainings begin on a plateau.
+// pace returns the factor on the drift of the slope while the loss has hardly
+// fallen: many trainings begin on a plateau.
 func (f *filter) pace(level float64) float64 {
 	if f.first-level < startDrop {
 		return startPace
@@ -127,8 +127,9 @@ func (f *filter) pace(level float64) float64 {
 	return 1
 }
 
-// see takes in a loss. It is an outlier with a chance that
-// depends on how far off it is; outliers count by their larger noise.
+// see adds a loss. It is an outlier with a probability that depends on
+// its distance from the prediction; outliers count by their larger
+// noise.
 func (f *filter) see(loss float64) {
 	above, scale := f.above(loss)
 	off, noise := math.Log(above)-f.level, square(f.noise*scale)
@@ -210,7 +211,7 @@ func draw(fs []filter, w window, n int, rng *rand.Rand) []float64 {
 	return drawEach(fs, n, rng, func(f *filter) float64 { return f.run(w, rng) })
 }
 
-// drawEach draws filters by their likelihood, and what follows from each.
+// drawEach draws filters by their likelihood, and a result from each.
 func drawEach(fs []filter, n int, rng *rand.Rand, run func(f *filter) float64) []float64 {
 	total := evidence(fs)
 	sums := make([]float64, len(fs))
@@ -230,7 +231,7 @@ func drawEach(fs []filter, n int, rng *rand.Rand, run func(f *filter) float64) [
 	return out
 }
 
-// stride is how far a continuation goes in one step, as a part of where it is.
+// stride is the length of one step of a continuation, as a fraction of its position.
 const stride = 0.03
 
 // run draws one continuation, and returns the steps until it is at the target;

@@ -83,7 +83,7 @@ func (m *model) told(points, goals [][]float64) []float64 {
 	return sum
 }
 
-// spentCheaply is what trials that do not count have cost since the last that does.
+// spentCheaply returns the cost of trials that do not count since the last one that does.
 func (m *model) spentCheaply(trials []Trial) float64 {
 	sum := 0.0
 	for _, t := range trials {
@@ -121,13 +121,15 @@ func (m *model) weigh(score []float64, useful, goals [][]float64, trials []Trial
 // steps is how near to the goal trials may come.
 type steps struct {
 	space Space
-	// least is how far from its goal each context stays, last how far it has stayed.
+	// least is the least distance of each context from its goal, last its distance so
+	// far.
 	least, last []float64
 	tried       map[string]bool // settings, at the goal
 }
 
-// mostRungs is how many values of a context are steps by themselves. Along one with more,
-// a step is continuousStep on the unit interval, and may be longer by rounding.
+// mostRungs is the greatest number of values of a context that are single steps. Along
+// one with more, a step is continuousStep on the unit interval, and may be longer by
+// rounding.
 const (
 	mostRungs      = 8
 	continuousStep = 0.25
@@ -188,8 +190,8 @@ func stepsOf(space Space, trials []Trial) steps {
 	return s
 }
 
-// allows reports whether a trial goes at most one step beyond those so far, and a
-// step that does not lead to the goal with settings that were tried.
+// allows reports whether a trial is at most one step beyond the trials so far,
+// and a step that does not lead to the goal with settings that were tried.
 func (s *steps) allows(at []float64) bool {
 	for d, dim := range s.space {
 		away := math.Abs(at[d] - dim.Goal)

@@ -290,10 +290,10 @@ func (s *shape) slope(h *Hyper, r2 float64) float64 {
 }
 
 // LogExpectedImprovement returns log(σ·(u·Φ(u) + φ(u))), u = (best − mean)/σ: the
-// logarithm of how far a normal outcome is expected to fall below the best seen. It
-// stays finite far from the best, where the improvement itself is 0 in floating
-// point (S. Ament and others, Unexpected Improvements to Expected Improvement for
-// Bayesian Optimization, 2023).
+// logarithm of the expected amount by which a normal outcome falls below the best
+// one seen. It stays finite far from the best, where the improvement itself is 0 in
+// floating point (S. Ament and others, Unexpected Improvements to Expected
+// Improvement for Bayesian Optimization, 2023).
 func LogExpectedImprovement(best, mean, sd float64) float64 {
 	if !(sd > 0) {
 		if mean < best {

@@ -1,5 +1,5 @@
 // Package surrogate models an expensive function by a Gaussian process, and
-// says where to evaluate it next: the numerical part of Bayesian optimisation.
+// says where to evaluate it next: the numerical part of Bayesian optimization.
 //
 // Inputs are points of the unit cube (package-level type Space maps settings to
 // it); outputs are standardized inside. Smaller outputs are better.

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Scale says how an outcome is modelled.
+// Scale says how an outcome is modeled.
 type Scale string
 
 // The scales of outcomes.
@@ -53,7 +53,7 @@ func (s Scale) Fits(values ...float64) Scale {
 	return s
 }
 
-// Natural takes back the modelled value.
+// Natural inverts Modelled.
 func (s Scale) Natural(modelled float64) float64 {
 	switch s {
 	case Log:
@@ -138,7 +138,7 @@ type Search struct {
 	Spread float64
 }
 
-// expected is what Prior says of a point on a scale, 0 where it says nothing.
+// expected returns the Prior of a point on a scale, 0 without a Prior.
 func (s *Search) expected(scale Scale, at []float64) float64 {
 	if s.Prior == nil || scale != s.Scale {
 		return 0

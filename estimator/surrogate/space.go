@@ -183,7 +183,7 @@ func (s Space) Categorical() []bool {
 	return schema.Each(s, func(d Dimension) bool { return d.Categories > 0 })
 }
 
-// Settings returns how many of the dimensions are settings, and no context.
+// Settings returns the number of dimensions that are settings, and not contexts.
 func (s Space) Settings() int {
 	n := 0
 	for _, d := range s {

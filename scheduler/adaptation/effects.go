@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The accuracies of a table are split into parts, each orthogonal to the others: what single
-// decisions are worth, pairs of them, and the rest; and of each of the three what depends only on
-// which blocks are deepened, and what depends on the order as well.
+// The accuracies of a table are split into parts, each orthogonal to the others: the effects of
+// single decisions, of pairs of decisions, and the rest. Each of the three has one part that
+// depends only on the deepened blocks, and one that depends on the order as well.
 //
 // A model with random effects (G. K. Robinson, That BLUP is a Good Thing, 1991) then says how
 // much of each part to believe. In each part an accuracy is an effect that all scenarios share, one

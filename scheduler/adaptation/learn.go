@@ -7,7 +7,8 @@ import (
 
 // Settings say how an agent learns.
 type Settings struct {
-	// Episodes is how many sequences are tried, Batch how many between two steps.
+	// Episodes is the number of sequences that are tried, Batch the number between two
+	// steps.
 	Episodes, Batch int
 	// Rate is Adam's step size at first; each DecayEvery episodes it is multiplied by Decay.
 	Rate, Decay float64
@@ -28,7 +29,7 @@ func DefaultSettings(transferred bool) Settings {
 	return s
 }
 
-// Learner is an agent that learns: all that a run needs to go on from where it was.
+// Learner is an agent that learns: the complete state that a run needs to continue.
 type Learner struct {
 	Network  *Network
 	Settings Settings

@@ -104,7 +104,7 @@ func Likeliest(probs []float64) int {
 	return best
 }
 
-// Constant returns what takes the actions of a sequence, by its index.
+// Constant returns a decider that takes the actions of a sequence, by its index.
 func Constant(r *Real, index int) Decider {
 	t := AgentTable{Decisions: r.Decisions, Actions: r.Blocks + 1}
 	return follow(&t, index)

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Columns says which columns of a table hold what. Action and TimeLeft are
+// Columns has the names of a table's columns. Action and TimeLeft are
 // followed by the number of the decision, from 1.
 type Columns struct{ Scenario, Action, TimeLeft, Total, Accuracy string }
 
@@ -257,7 +257,7 @@ func (s *sums) table(decisions, actions int, missing *Missing) *AgentTable {
 
 // Missing is the error of a table that lacks sequences.
 type Missing struct {
-	// Sequences is how many there are in a scenario.
+	// Sequences is the number of sequences in a scenario.
 	Sequences int
 	// Greatest is the greatest action, Line the first line of the file with it; 0 when
 	// the number of blocks was given.

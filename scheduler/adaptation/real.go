@@ -8,7 +8,8 @@ type Real struct {
 	// Scenarios are the ways in which resources change, in the order of the file.
 	Scenarios []Scenario
 	// Decisions is the number of decisions in a training, Blocks the number of
-	// blocks that can be deepened; Budget is how long each training may take.
+	// blocks that can be deepened; Budget is the greatest time of each
+	// training.
 	Decisions, Blocks int
 	Budget            time.Duration
 	// At are the times of the decisions, as service time; nil for the first epochs that
@@ -26,7 +27,7 @@ type Scenario struct {
 	First time.Duration
 }
 
-// Sequences is how many there are in a scenario.
+// Sequences returns the number of sequences in a scenario.
 func (r *Real) Sequences() int {
 	n := 1
 	for range r.Decisions {
@@ -58,7 +59,7 @@ type Chosen struct {
 	Accuracy, Recorded float64
 }
 
-// Trained is how one real training went. Times are in seconds of service time.
+// Trained is the record of one real training. Times are in seconds of service time.
 type Trained struct {
 	// Controller is nil for a training by a sequence of the table.
 	Controller *Controller
@@ -71,13 +72,12 @@ type Trained struct {
 	// accuracy.
 	Times, Accuracies []float64
 	Final             float64
-	// Trained is when the program stopped training, NaN where it does not say; Step is how long a step took, the
-	// median.
+	// Trained is when the program stopped training, NaN if it does not say; Step is the median time of a step.
 	Trained, Step float64
 	// Told is, at each report, the remaining budget according to the program, minus that according to the
 	// scheduler.
 	Told []float64
-	// Deepening is how long the program took to add each layer.
+	// Deepening is the program's time to add each layer.
 	Deepening []float64
 }
 

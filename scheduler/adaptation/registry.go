@@ -22,13 +22,13 @@ type Kind struct {
 	Elsewhere bool
 	// Random says that it decides differently under each seed.
 	Random bool
-	// Oracle says that it reads what no controller can know before the end.
+	// Oracle says that it reads data that no controller can know before the end.
 	Oracle bool
 	// Makes says that it makes the table, and decides nothing itself.
 	Makes bool
 	// Learns says that it decides by the weights of an agent.
 	Learns bool
-	// New returns what decides in a scenario.
+	// New returns the decider for a scenario.
 	New func(World) Decider
 }
 
@@ -80,5 +80,5 @@ type fixed struct {
 
 func (f fixed) Probabilities(decision, _ int) []float64 { return sure(f.actions, f.sequence[decision]) }
 
-// follow returns what takes the actions of a sequence of a table.
+// follow returns a decider that takes the actions of a sequence of a table.
 func follow(t *AgentTable, sequence int) Decider { return fixed{t.Actions, t.Sequence(sequence)} }

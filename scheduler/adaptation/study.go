@@ -21,9 +21,9 @@ type Study struct {
 	// Real says how networks are trained for real; nil where the table is all there is.
 	// Until its sequences have been trained, such a study has no tables.
 	Real *Real `json:",omitempty"`
-	// Chosen is what controllers decided in real training, when that is over.
+	// Chosen are the decisions of controllers in real trainings, once these are over.
 	Chosen []Chosen `json:"-"`
-	// Trained is how all of its real trainings went.
+	// Trained are the records of all of its real trainings.
 	Trained []Trained `json:"-"`
 }
 
@@ -181,7 +181,7 @@ func (s *Study) SeedsOf(c *Controller) int {
 	return 1
 }
 
-// Regret returns how far a sequence stays below the best of its table.
+// Regret returns the difference of a sequence from the best of its table.
 func Regret(t *AgentTable, sequence int) float64 {
 	return math.Max(0, t.Best()-t.Accuracy[sequence])
 }

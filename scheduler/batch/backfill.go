@@ -204,9 +204,9 @@ func (p *periodic) cut(at time.Duration) {
 	}
 }
 
-// earliest finds out when there is room for a job on some nodes as running jobs end: they do in groups, whose ends are
-// close together. It reports whether there is room now if others give way. Where that is later than an instant that is
-// not 0, it may leave out on which nodes.
+// earliest finds the time at which there is room for a job on some nodes as running jobs end, in groups whose ends are
+// close together. It reports whether there is room now if others give way. If the time is later than an instant that
+// is not 0, it may omit the nodes.
 func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.Duration, shares []share, ok, gives bool) {
 	now := p.Now()
 	free, need := p.Machine().Free(), p.View.Job(job).Request()
@@ -330,7 +330,7 @@ func (p *periodic) victims(job int32) []int32 {
 	return list
 }
 
-// modeOf is what becomes of a job that gives way.
+// modeOf returns the fate of a preempted job.
 func (p *periodic) modeOf(k *member) string {
 	own := k.qos.PreemptMode
 	if p.PreemptionBy == "partition" {

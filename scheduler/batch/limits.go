@@ -4,7 +4,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// usage counts what jobs hold that a limit is about, and how many there are.
+// usage counts the limited resources that jobs hold, and the jobs.
 type usage struct{ cores, nodes, gpus, jobs, submitted int }
 
 func (u *usage) add(o usage, sign int) {

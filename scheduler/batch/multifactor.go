@@ -107,7 +107,7 @@ type multifactor struct {
 	preempter bool
 }
 
-// stretch is a running job, and since when it holds how many cores.
+// stretch is a running job with its number of cores, and the time since which it holds them.
 type stretch struct {
 	job   int32
 	cores int
@@ -268,7 +268,7 @@ func (m *multifactor) catchUp(now time.Duration) {
 	}
 }
 
-// decayIn is what usage is worth after a time.
+// decayIn returns the remaining weight of usage after a time.
 func (m *multifactor) decayIn(d time.Duration) float64 {
 	if m.HalfLife <= 0 {
 		return 1

@@ -171,7 +171,7 @@ func (p *periodic) leave(e *scheduler.Event) {
 	p.change(e.At)
 }
 
-// change notes that something has changed which a look may act on. A round that was due before had nothing to do.
+// change records a change that a look may act on. A round that was due before had nothing to do.
 func (p *periodic) change(now time.Duration) {
 	p.queued = true
 	if due := p.dueRound(); p.stale && due < now {
@@ -264,7 +264,7 @@ func (p *periodic) nodesOf(cores scheduler.CoreSet) (bitmap, []share) {
 	return on, shares
 }
 
-// give notes that a job is to give way at an instant.
+// give records that a job is to give way at an instant.
 func (p *periodic) give(g giving) {
 	i, _ := slices.BinarySearchFunc(p.giving, g, func(a, b giving) int { return int(max(min(a.at-b.at, 1), -1)) })
 	p.giving = slices.Insert(p.giving, i, g)
@@ -376,7 +376,7 @@ func (p *periodic) Admit(v scheduler.View, h scheduler.Hands) error {
 	return nil
 }
 
-// giveWay ends what runs beyond its limit, or has had its grace.
+// giveWay ends jobs that run beyond their limit or whose grace time is over.
 func (p *periodic) giveWay(now time.Duration) error {
 	for len(p.giving) > 0 && p.giving[0].at <= now {
 		g := p.giving[0]
@@ -434,8 +434,8 @@ func (p *periodic) receive() error {
 	return nil
 }
 
-// look tries to start jobs in their order, up to a number of them. In a partition with a job that cannot start nobody
-// behind it does, nor elsewhere on its nodes.
+// look tries to start jobs in their order, up to a number of them. In a partition with a job that cannot start no
+// later job starts, nor one of other partitions on its nodes.
 func (p *periodic) look(depth int) error {
 	clear(p.blocked)
 	waiting := p.View.Waiting()

@@ -33,7 +33,7 @@ func init() {
 	})
 }
 
-// share is how many units of a job are on a node.
+// share is a number of units of a job on a node.
 type share struct{ node, units int32 }
 
 // packer divides jobs over nodes.

@@ -358,7 +358,7 @@ func (s *site) of(j *scheduler.Job) *member {
 	return m
 }
 
-// associationOf returns the user in an account, who is added when nobody has described them.
+// associationOf returns the user in an account, who is added if no block describes the user.
 func (s *site) associationOf(account, user string) *association {
 	key := [2]string{account, user}
 	if a := s.users[key]; a != nil {
@@ -371,7 +371,7 @@ func (s *site) associationOf(account, user string) *association {
 	return a
 }
 
-// accountOf returns an account, which is added below the root when nobody has described it.
+// accountOf returns an account, which is added below the root if no block describes it.
 func (s *site) accountOf(name string) *association {
 	if name == "" {
 		return s.root

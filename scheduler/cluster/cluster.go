@@ -39,7 +39,8 @@ type Node struct {
 	Idle   time.Duration
 	// Rack is where the node stands; empty for none in particular.
 	Rack string
-	// Market and Region say where the servers of a node that comes and goes are rented.
+	// Market and Region are the market and the region in which the servers of a node that comes and goes are
+	// rented.
 	Market, Region string
 }
 
@@ -86,7 +87,7 @@ func (m View) Paused() []Room {
 	return rooms
 }
 
-// Idle returns how many cores are free, of all nodes.
+// Idle returns the number of free cores of all nodes.
 func (m View) Idle() int32 { return m.m.Idle }
 
 // Closed reports whether a node has no server, or will lose it: nothing starts there,

@@ -42,7 +42,7 @@ func (r Room) Times(need Room) int {
 	return int(n)
 }
 
-// Add adds what becomes free.
+// Add adds freed resources.
 func (r *Room) Add(o Room) {
 	r.Cores += o.Cores
 	r.GPUs += o.GPUs
@@ -67,7 +67,7 @@ type Machine struct {
 	Cores Slots
 	GPUs  Slots
 	spare []Span   // storage of the next core sets
-	read  Span     // what Fetch read last
+	read  Span     // the last value read by Fetch
 	ones  []Span   // each core and GPU number alone: the sets of one are parts of it
 	kinds []string // of GPUs, from 1 on
 	// Racks has the number of each node's rack; each node without a rack has a separate number.
@@ -315,7 +315,7 @@ func (m *Machine) Take(g Grant) {
 	m.Mark(g, false)
 }
 
-// double notes that GPUs that are held get a second holder.
+// double records that held GPUs get a second holder.
 func (m *Machine) double(gpus CoreSet) {
 	if m.doubled == nil {
 		m.doubled = make([]bool, m.GPUs.Bounds[len(m.GPUs.Bounds)-1])

@@ -85,7 +85,7 @@ func set(owners []int32, of CoreSet, job int32) {
 	}
 }
 
-// Clear makes a grant nobody's.
+// Clear removes the owner of a grant.
 func (o *Owners) Clear(g Grant) { o.Set(g, noOwner) }
 
 // Of returns one of the jobs whose something of a grant is.

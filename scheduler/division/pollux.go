@@ -12,7 +12,7 @@ type Elastic struct {
 	Base []int
 	// Most is the greatest number of GPUs that it can be given.
 	Most int
-	// Kept is what its speed-up is worth when its allocation changes, from 0 to 1: a
+	// Kept is the factor on its speed-up when its allocation changes, from 0 to 1: a
 	// restart costs a young job, and one that was restarted often, more.
 	Kept float64
 	// SpeedUp returns the job's speed on the given nodes and GPUs, relative to its speed
@@ -30,8 +30,8 @@ type Problem struct {
 	Capacity []int // GPUs by node
 	Jobs     []Elastic
 	Seed     uint64
-	// Tries is how many changes of two jobs the search looks at after it cannot improve
-	// any job alone; 0 for as many as usual.
+	// Tries is the number of changes of two jobs that the search tries after it cannot
+	// improve any job alone; 0 for the default.
 	Tries int
 }
 
@@ -116,7 +116,7 @@ func (p *Problem) Search() Division {
 		start(s)
 		s.settle()
 		if first != nil && slices.EqualFunc(first, s.at, slices.Equal) {
-			break // it would go on as from the other start
+			break // it would continue as from the other start
 		}
 		first = copied(s.at)
 		s.pairs()
@@ -283,7 +283,7 @@ type option struct {
 	cost    float64
 }
 
-// room returns how many GPUs a job could be given on one node, and on several.
+// room returns the number of GPUs that a job could get on one node, and on several.
 func (s *search) room(j int) (one, several int) {
 	clean, nodes := 0, 0
 	for v, n := range s.free {
@@ -563,7 +563,7 @@ func (s *terms) least(j, gpus int, several bool) float64 {
 	return rows[j][gpus]
 }
 
-// bound is what serving a job that holds nothing costs at least.
+// bound is the least cost of serving a job that holds nothing.
 type bound struct {
 	*search
 	job          int

@@ -176,10 +176,10 @@ const good = 1e-6
 type best struct {
 	merit   float64 // the greatest of its residuals and its gap, in proportion to the data
 	x, w, y []float64
-	since   int // how many steps ago
+	since   int // number of steps since
 }
 
-// keep notes the present point if it is the best one. It reports whether it is worth while to go on.
+// keep records the present point if it is the best one. It reports whether to continue.
 func (s *solver) keep(gap float64) bool {
 	merit := max(norm(s.rp)/s.scaleH, norm(s.rd)/s.scaleC, gap)
 	if math.IsNaN(merit) {
@@ -302,7 +302,7 @@ func (f *factor) at(column int) int {
 	return int(f.limits[column-1]) + 1
 }
 
-// direction solves for the step to what aim has set, from the residuals.
+// direction solves for the step to the products set by aim, from the residuals.
 func (s *solver) direction() {
 	z, first := s.n-1, s.m-s.k
 	// The right side: rd + rx/x + Gᵀ (y rp − rw)/w, over the rows of blocks; of the limits

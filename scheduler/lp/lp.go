@@ -4,9 +4,9 @@
 // point method whose linear systems are taken apart by job, so that its cost grows in
 // proportion to the number of jobs.
 //
-// Where several solutions are optimal, it returns one in the middle of them, near
-// their analytic centre: jobs that are alike get alike shares. LeastRatio does the same for
-// ratios of times, whose program is convex and not linear.
+// Where several solutions are optimal, it returns one in the middle of them, near their
+// analytic center: equal jobs get equal shares. LeastRatio does the same for ratios of
+// times, whose program is convex and not linear.
 package lp
 
 import (
@@ -37,7 +37,7 @@ type Block struct {
 	Rows []Row
 }
 
-// Problem is a program to be maximised:
+// Problem is a program to be maximized:
 //
 //	max  Σ_i Σ_j Gain_ij·x_ij + Gain·z   with
 //	     the rows of each block, Σ_i Σ_j Uses_ij·x_ij + Uses·z ≤ Limits, x ≥ 0, z ≥ 0.
@@ -71,7 +71,7 @@ var ErrNoOptimum = errors.New("lp: the program has no solution, or no finite one
 
 const (
 	mostSteps = 200
-	// patience is how many steps may pass without a better point.
+	// patience is the number of steps that may pass without a better point.
 	patience = 20
 	// tolerance is the tolerance of the residuals and of the gap, relative to the data.
 	tolerance = 1e-10

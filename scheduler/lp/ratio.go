@@ -10,7 +10,7 @@ import (
 type Part struct {
 	// Speed is how fast it is on each type, in proportion to where it is fastest; it has no time where this is 0.
 	Speed []float64
-	// Uses is how many devices of each type it takes while it runs there.
+	// Uses is the number of devices of each type that it takes while it runs there.
 	Uses []float64
 	// Age is the time that has passed, Left the remaining time at full speed, and Whole the time in proportion to
 	// which it is to end early; Left and Whole are positive.
@@ -25,7 +25,7 @@ type Part struct {
 // middle: with t_i ≥ 1/speed_i as cones of second order the program is convex (min ρ with Age_i + Left_i t_i ≤ ρ
 // Whole_i), and the division is near the middle of its optima, to which central paths lead. The path uses the pace
 // σ = 1/ρ in place of ρ; a job must then be at least as fast as g_i(σ) = Left_i σ/(Whole_i − Age_i σ). As the best
-// t_i is known for given speeds and σ, the point of the path that belongs to a weight minimises
+// t_i is known for given speeds and σ, the point of the path that belongs to a weight minimizes
 //
 //	−weight·log σ − Σ_i (3/2·log(speed_i − g_i(σ)) − log speed_i)
 //	   − Σ log x_ij − Σ_i log(1 − Σ_j x_ij) − Σ_j log(Limits_j − Σ_i Uses_ij x_ij),
@@ -54,7 +54,7 @@ const (
 	growth = 20
 	// central is Newton's decrement with which a point counts as one of the path.
 	central = 1e-7
-	// mostCentring is how many steps are made for one weight.
+	// mostCentring is the greatest number of steps for one weight.
 	mostCentring = 100
 )
 
@@ -120,14 +120,14 @@ func newPath(parts []Part, limits []float64) (*path, error) {
 	p.pace = 1 / ratio
 	for j, d := range demand {
 		if d == 0 {
-			p.limits[j] = 1 // nobody asks for it
+			p.limits[j] = 1 // no job asks for it
 		}
 	}
 	p.settle()
 	return p, nil
 }
 
-// settle works out what follows from x and σ, and reports whether all inequalities are strict.
+// settle computes the values that follow from x and σ, and reports whether all inequalities are strict.
 func (p *path) settle() bool {
 	copy(p.free, p.limits)
 	strict := p.pace > 0

@@ -14,8 +14,8 @@ import (
 // earlier in the policy's order and around all other reservations, until none can move
 // ("compression": D. G. Feitelson, A. M. Weil, IPPS 1998).
 //
-// It is for runs in which jobs get their requests, nobody is paused, and the cluster stays
-// as it is.
+// It is for runs in which jobs get their requests, no job is paused, and the cluster does
+// not change.
 type Book struct {
 	nodes    []profile
 	bookings []booking        // by job
@@ -46,7 +46,7 @@ const (
 // NewBook returns an empty book for the given number of jobs.
 func NewBook(jobs int) *Book { return &Book{bookings: make([]booking, jobs)} }
 
-// Wait notes that a job has begun to wait.
+// Wait records that a job has begun to wait.
 func (b *Book) Wait(job int32) { b.fresh = append(b.fresh, job) }
 
 // At returns when a waiting job is to start; Never without a reservation.

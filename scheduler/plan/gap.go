@@ -25,7 +25,7 @@ type hole struct {
 // stretch is a stretch of time.
 type stretch struct{ from, to time.Duration }
 
-// add notes that a stretch of a node has become free.
+// add records that a stretch of a node has become free.
 func (g *gap) add(p *profile, node int32, freed stretch) {
 	g.on[node] = true
 	most := p.mostCores(freed)

@@ -21,7 +21,7 @@ type Step struct {
 	free []scheduler.Room
 }
 
-// Running returns the plan in which nobody starts any more.
+// Running returns the plan in which no further job starts.
 func Running(v scheduler.View) *Plan {
 	free, running, now := v.Machine().Free(), v.Running(), v.Now()
 	nodes, ends := len(free), running.Len()
@@ -153,7 +153,7 @@ func (p *Plan) Earliest(j scheduler.JobView, cores int32) (nodes []int32, step i
 	return nil, -1
 }
 
-// leastOf returns what two rooms both have.
+// leastOf returns the minimum of two rooms, by resource.
 func leastOf(a, b scheduler.Room) scheduler.Room {
 	a.Cores, a.GPUs, a.Memory = min(a.Cores, b.Cores), min(a.GPUs, b.GPUs), min(a.Memory, b.Memory)
 	return a

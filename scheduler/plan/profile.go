@@ -78,7 +78,7 @@ func (p *profile) split(at time.Duration) {
 	b.steps = slices.Insert(b.steps, i+1, step{at, b.steps[i].free})
 }
 
-// join takes the step that begins at an instant into the one before, if they are alike.
+// join takes the step that begins at an instant into the one before, if they are equal.
 func (p *profile) join(at time.Duration) {
 	in, i := p.find(at)
 	b := p.blocks[in]

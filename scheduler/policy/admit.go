@@ -29,7 +29,7 @@ func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Hands) error {
 		return err
 	}
 	picks := p.pick(q, could)
-	if len(picks) == 0 && p.changed && v.Now() >= p.last { // nobody can run by an old division, and nobody will come
+	if len(picks) == 0 && p.changed && v.Now() >= p.last { // no job can run by an old division, and none will arrive
 		p.stuck = true
 		if err := p.divide(v, q); err != nil {
 			return err
@@ -39,8 +39,8 @@ func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Hands) error {
 	return p.carryOut(v, h, picks)
 }
 
-// pick returns what runs in the next round. Where nothing would, as paused jobs keep the memory of each other's places,
-// jobs may run where they were given no time.
+// pick returns the teams that run in the next round. If none would, as paused jobs keep the memory of each other's
+// places, jobs may run on types where they have no time.
 func (p *roundPlanner) pick(q *shares.Problem, could func(job int32, t int) bool) []shares.Pick {
 	picks := p.mech.Pick(q, p.order(), could)
 	if len(picks) == 0 && p.mech.Idle && could != nil {

@@ -139,7 +139,7 @@ func countJobs(n int32) string {
 }
 
 // Admit starts the jobs that a matching puts first on machines that are free, until
-// it puts nobody there.
+// it puts no job there.
 func (m *matcher) Admit(v scheduler.View, h scheduler.Hands) error {
 	m.at(v, h)
 	if err := m.startStarved(); err != nil || m.starved != nobody {

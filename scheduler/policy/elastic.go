@@ -58,7 +58,7 @@ type planner struct {
 	Setup
 	decider
 	cores        bool  // the cluster has no GPUs: it divides cores
-	trains       bool  // it sets how many each job has
+	trains       bool  // it sets the number of each job
 	memory       bool  // jobs need memory
 	capacity     []int // GPUs (or cores) by node
 	perNode      int   // of the greatest node
@@ -95,7 +95,7 @@ func (p *planner) devices(n int) string {
 	return fmt.Sprintf("%d %ss", n, p.device())
 }
 
-// Rank implements scheduler.Ranker: who waits stands in the order of arrival.
+// Rank implements scheduler.Ranker: waiting jobs are in the order of arrival.
 func (p *planner) Rank(scheduler.JobView) int64 { return 0 }
 
 // Rounds implements policy.Rounded.
@@ -179,7 +179,7 @@ func couldStart(view scheduler.JobView, h scheduler.Hands, rooms []scheduler.Roo
 	return false
 }
 
-// change has a running job go on with other cores of its node, or pauses it.
+// change gives a running job other cores of its node, or pauses it.
 func (p *planner) change(v scheduler.View, h scheduler.Hands, j int32, placement []int) error {
 	why, had, has := "", division.Total(p.at[j]), division.Total(placement)
 	if v.Recording() {

@@ -1,6 +1,6 @@
 package policy
 
-// step is a position that the search can go to, and how far it is.
+// step is a position that the search can reach, and its distance.
 type step struct {
 	distance int64
 	at       AssignmentPosition

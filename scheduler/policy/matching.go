@@ -1,5 +1,5 @@
-// Matching finds out in which order jobs should run on unlike machines
-// so that their finishes add up to the least.
+// Matching finds the order of jobs on unequal machines that minimizes
+// the sum of their finish times.
 
 package policy
 
@@ -72,8 +72,8 @@ type matching struct {
 
 const far = math.MaxInt64
 
-// Solve matches all jobs. The result does not depend on anything but the
-// problem; what ties is decided by the order of jobs and kinds.
+// Solve matches all jobs. The result depends only on the problem; ties
+// are broken by the order of jobs and kinds.
 func SolveAssignment(p Assignment) []AssignmentPosition {
 	m := &matching{Assignment: p, tracks: make([]track, len(p.Free)), at: make([]AssignmentPosition, len(p.Times)),
 		price: make([]int64, len(p.Times))}

@@ -74,7 +74,7 @@ func (d *sharer) Admit(v scheduler.View, h scheduler.Hands) error {
 		}
 		made := false
 		for i, j := range s.left {
-			if !pausing || j == last || i > 0 && d.Backfill.Reserves { // nobody behind a reservation pauses anybody
+			if !pausing || j == last || i > 0 && d.Backfill.Reserves { // no job behind a reservation pauses another
 				break
 			}
 			var err error

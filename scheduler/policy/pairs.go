@@ -65,7 +65,7 @@ func (d *pairDesk) Admit(v scheduler.View, h scheduler.Hands) error {
 	d.list(v, h)
 	for _, p := range d.pairs {
 		if d.final && machine.Idle() == 0 {
-			return nil // nobody starts without a core
+			return nil // no job starts without a core
 		}
 		j := v.Job(p.job)
 		if s := j.State(); s != scheduler.Queued && s != scheduler.Paused && !j.Yields() {

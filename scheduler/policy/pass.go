@@ -21,7 +21,8 @@ type desk struct {
 func (d *desk) at(v scheduler.View, h scheduler.Hands) { d.View, d.Hands = v, h }
 
 // allot returns how many cores the allocation gives a waiting job, and on which
-// nodes; ok is false when it cannot start. The nodes hold until the next call.
+// nodes; ok is false when it cannot start. The nodes are valid until the next
+// call.
 func (d *desk) allot(j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
 	if d.Allocation.Allot == nil || j.Sized() {
 		cores = j.Request()
@@ -60,7 +61,7 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Hands) error {
 	p.at(v, h)
 	waiting, machine := v.Waiting(), v.Machine()
 	after, blocked, pausing := queue.Front, false, p.Pauses
-	for pausing || machine.Idle() > 0 { // nobody starts without a core
+	for pausing || machine.Idle() > 0 { // no job starts without a core
 		within := queue.Anyone
 		if blocked && !pausing {
 			within = p.passable()
@@ -91,15 +92,15 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Hands) error {
 				return err
 			}
 		case j.HeldUp():
-			// Only paused jobs can make room for it, by going on: it must not
-			// keep them from it.
+			// Only paused jobs can make room for it, by resuming: it must not
+			// prevent that.
 		case !p.Backfill.Passes:
 			return nil
 		case !blocked:
 			blocked = true
 			if p.Backfill.Reserves {
 				p.held.Reserve(p.View, p.Hands, j)
-				pausing = false // nobody behind a reservation pauses anybody
+				pausing = false // no job behind a reservation pauses another
 			}
 		}
 	}

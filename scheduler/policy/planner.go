@@ -135,8 +135,8 @@ func (p *roundPlanner) setPrices(texts []string) error {
 	return nil
 }
 
-// memberOf finds out how fast a job is on each type, by its predicted run times. Of several
-// alternatives on one type it runs with the fastest.
+// memberOf determines the speed of a job on each type, by its predicted run times. Of
+// several alternatives on one type it runs with the fastest.
 func (p *roundPlanner) memberOf(j *scheduler.Job) member {
 	n := len(p.kinds)
 	m := member{units: j.Units(), way: make([]int32, n), on: -1, with: shares.Nobody, part: 1}
@@ -175,7 +175,7 @@ func (p *roundPlanner) memberOf(j *scheduler.Job) member {
 	return m
 }
 
-// Rank implements scheduler.Ranker: who waits stands in the order of arrival.
+// Rank implements scheduler.Ranker: waiting jobs are in the order of arrival.
 func (p *roundPlanner) Rank(scheduler.JobView) int64 { return 0 }
 
 // Arrived implements scheduler.Follower.
@@ -184,8 +184,8 @@ func (p *roundPlanner) Arrived(j int32) {
 	p.active++
 }
 
-// Ended implements scheduler.Follower. When nobody is left there is a division of nothing: from then on the least time
-// to the next one counts.
+// Ended implements scheduler.Follower. When no job is left there is an empty division: from then on the least time to
+// the next one counts.
 func (p *roundPlanner) Ended(j int32) {
 	p.members[j].active, p.changed = false, true
 	p.mech.Ended(j)
@@ -231,8 +231,8 @@ func (p *roundPlanner) begins(now time.Duration) {
 	p.began = now
 }
 
-// count notes that a job ran for some time. With whole, the service of a job that
-// continues is counted in whole units of its work.
+// count records that a job ran for some time. With whole, the service of a job
+// that continues is counted in whole units of its work.
 func (p *roundPlanner) count(m *member, d time.Duration, whole bool) {
 	if d <= 0 || m.on < 0 {
 		return

@@ -411,7 +411,7 @@ func (p *Policy) estimates(c *Choice) bool {
 	return c.Estimates || c.PairEstimates && p.Placement == Pairs
 }
 
-// Program returns what Choice.Program says.
+// Program returns the policy's external program; see Choice.Program.
 func (p Policy) Program() Program {
 	for _, c := range p.answered().Choices() {
 		if c.Program != nil {

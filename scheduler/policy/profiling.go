@@ -77,7 +77,7 @@ func (t ProfilingTerms) Set(rules *scheduler.Rules, r *scheduler.Run) error {
 	if why, ok := d.Admitter.(scheduler.Explainer); ok {
 		rules.Admission = explaining{d, why}
 	}
-	rules.Drifts = true // who becomes known goes to its place
+	rules.Drifts = true // a job that becomes known moves to its place
 	return nil
 }
 
@@ -121,7 +121,7 @@ func newProfilingDesk(t ProfilingTerms, rules *scheduler.Rules, r *scheduler.Run
 	return d
 }
 
-// like is what jobs have in common that are profiled together.
+// like returns the common key of jobs that are profiled together.
 func like(j *scheduler.Job) string {
 	names := []string{j.Class}
 	for _, a := range j.Alternatives() {
@@ -217,7 +217,7 @@ func (d *profilingDesk) Waits(job int32) {
 	}
 }
 
-// sample starts a sample of a job with the first of its alternatives that has room, or lets one go on.
+// sample starts a sample of a job with the first of its alternatives that has room, or resumes one.
 func (d *profilingDesk) sample(j scheduler.JobView, h scheduler.Hands) error {
 	g := &d.groups[d.of[j.Number()]]
 	if !g.begun {

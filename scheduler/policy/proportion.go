@@ -1,4 +1,4 @@
-// Proportion divides cores in proportion to what jobs want.
+// Proportion divides cores in proportion to the demands of jobs.
 
 package policy
 

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/plan"
 )
 
-// Choice is what all registered choices have.
+// Choice has the common fields of all registered choices.
 type Choice struct {
 	// Name is the choice in the language, in keys and in results: "round_robin".
 	Name string
@@ -29,7 +29,7 @@ type Choice struct {
 	Settings []schema.Arg
 	// Estimates says that it reads predicted run times, and PairEstimates that it does under the placement pairs.
 	Estimates, PairEstimates bool
-	// ByTime says that it goes by predicted run times alone, which also weigh the alternatives of a job.
+	// ByTime says that it orders by predicted run times alone, which also weigh the alternatives of a job.
 	ByTime bool
 	// Trains says that it needs elastic jobs, whose speed is known by their GPUs; Batches that
 	// it lets these choose their batch sizes themselves.
@@ -104,8 +104,8 @@ type Setup struct {
 // OrderChoice is an order: who is next.
 type OrderChoice struct {
 	Choice
-	// Turns makes a job whose quantum has ended go back to the queue. Then nobody
-	// pauses anybody for being worse.
+	// Turns makes a job whose quantum has ended return to the queue. Then no job
+	// is paused for being worse.
 	Turns bool
 	// Levels lets waiting jobs pause running ones that are worse though jobs take turns:
 	// turns are among jobs of one rank.
@@ -176,8 +176,8 @@ type VictimChoice struct {
 // PlacementChoice is a placement: with which of its alternatives a job starts.
 type PlacementChoice struct {
 	Choice
-	// Measure is what makes an alternative the best one in a plan: the least of its
-	// start and finish by the predictions.
+	// Measure returns the value that the best alternative in a plan minimizes, from
+	// its predicted start and finish.
 	Measure func(start, finish time.Duration) time.Duration
 	// Settled keeps a job to the alternative that it is planned with, also where
 	// another one would let it start by pausing others.

@@ -32,7 +32,7 @@ func (p *Policy) replans() bool {
 	return on
 }
 
-// replanProblems reports what contradicts it.
+// replanProblems reports settings that contradict it.
 func (p *Policy) replanProblems() []Problem {
 	if !p.replans() {
 		return nil

@@ -41,9 +41,9 @@ func replanInOrder(order scheduler.Ranker) scheduler.Admitter {
 	return p
 }
 
-// ByPairs returns the admission that places pairs of a job and one of its alternatives: those first that an order
-// ranks first with this alternative. Where the engine lets jobs go on with another alternative, those that have started
-// are in as many pairs as the others.
+// ByPairs returns the admission that places pairs of a job and one of its alternatives: those first that an order ranks
+// first with this alternative. If the engine lets jobs resume with another alternative, started jobs are in as many
+// pairs as the others.
 func replanByPairs(order scheduler.Ranker) scheduler.Admitter {
 	p := newReplanner(order)
 	p.place = p.placePairs
@@ -133,7 +133,7 @@ func (p *replanner) placeJobs() {
 	}
 }
 
-// keyOf returns where a running job would stand in the queue.
+// keyOf returns the place that a running job would have in the queue.
 func (p *replanner) keyOf(j scheduler.JobView) queue.Key {
 	k := queue.Key{Rank: p.order.Rank(j), Second: int64(j.Job().Arrival), Job: j.Number()}
 	if p.second != nil {

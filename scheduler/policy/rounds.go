@@ -100,7 +100,7 @@ func init() {
 	}
 }
 
-// packsBlindly refuses a policy that goes by the speeds of pairs, and knows no speeds.
+// packsBlindly refuses a policy that needs the speeds of pairs, and knows no speeds.
 func packsBlindly(s Settings) (arg string, err error) {
 	var set roundSettings
 	s.fill(&set)

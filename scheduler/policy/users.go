@@ -196,7 +196,7 @@ func asks(j scheduler.JobView) amounts {
 }
 
 // start starts a waiting job in the first of its alternatives that is allowed and for which there
-// is room, and adds it to what its user holds.
+// is room, and adds it to its user's holdings.
 func (p *userShares) start(
 	v scheduler.View, h scheduler.Hands, job int32, allowed func(amounts) bool, why string,
 ) (started bool, err error) {
@@ -319,7 +319,7 @@ func (p *userShares) byUser(
 ) error {
 	p.byLength = true
 	p.look(v, h)
-	if v.Machine().Idle() == 0 { // nobody starts without a core
+	if v.Machine().Idle() == 0 { // no job starts without a core
 		return nil
 	}
 	return p.inTurn(measure, func(user int) (bool, error) { return p.startShortest(v, h, user, of, why) })

@@ -162,7 +162,7 @@ type Limit struct {
 // AnyAsk is more than any job needs.
 var AnyAsk = Ask{math.MaxInt32, never}
 
-// Anyone is a limit that leaves nobody out.
+// Anyone is a limit that excludes no job.
 var Anyone = Limit{math.MaxInt32, never, math.MaxInt32}
 
 func (l Limit) allows(a Ask) bool {
@@ -206,8 +206,8 @@ type Ahead struct {
 // Begin begins an instant.
 func (a *Ahead) Begin() { a.starts, a.due = 0, 8 }
 
-// Started notes that a job of the queue has started, and returns up to 16 that wait next; none most of the times. The slice
-// holds until the next call.
+// Started notes that a job of the queue has started, and returns up to 16 that wait next; usually none. The slice is
+// valid until the next call.
 func (a *Ahead) Started(q *Queue) []int32 {
 	if a.starts++; a.starts < a.due {
 		return nil

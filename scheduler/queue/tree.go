@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// tree is waiting jobs in ascending order, in blocks of neighbours: to find, add or remove one looks at few places of
+// tree is waiting jobs in ascending order, in blocks of neighbors: to find, add or remove one looks at few places of
 // memory. The blocks are the nodes of a treap (R. Seidel, C. R. Aragon, "Randomized Search Trees", 1996) whose
 // priorities are a hash of the block's number, so that its shape is reproducible.
 type tree struct {
@@ -16,11 +16,11 @@ type tree struct {
 	vacant   []int32                // numbers of blocks that have no job
 	root     int32
 	first    int32   // block
-	path     []int32 // what find leaves
+	path     []int32 // the result of find
 	byLength bool    // limits have a window
 }
 
-// room is how many jobs a block can have.
+// room is the greatest number of jobs in a block.
 const room = 64
 
 type block [room]entry

@@ -17,7 +17,7 @@ type apart struct {
 
 type finishTime struct{ alone map[int32]apart }
 
-// Divide minimises the greatest ρ_i = (age_i + left_i/speed_i) / (apart_i + left_i/isolated_i).
+// Divide minimizes the greatest ρ_i = (age_i + left_i/speed_i) / (apart_i + left_i/isolated_i).
 func (f *finishTime) Divide(p *Problem) (Division, error) {
 	even := p.isolated()
 	parts := make([]lp.Part, len(p.Jobs))

@@ -77,7 +77,7 @@ func (waterFilling) Divide(p *Problem) (Division, error) {
 }
 
 // fixBottlenecks fixes the jobs that cannot have more than the level of a solution, and
-// returns how many.
+// returns their number.
 func fixBottlenecks(s lp.Solution, level []float64, fixed []bool) int {
 	most := 0.0
 	for i := range fixed {

@@ -145,8 +145,9 @@ func (m *Mechanism) candidates(p *Problem, order []int) []candidate {
 	return all
 }
 
-// Pick returns what runs in the next round: each job at most once. Unless the mechanism is Global, it goes through the
-// types in this order. A job is not taken for a type on which it could not start now; with could = nil all could.
+// Pick returns the teams of the next round: each job at most once. Unless the mechanism is Global, it goes through the
+// types in this order. A job is not taken for a type on which it could not start now; if could is nil, all jobs could
+// start.
 func (m *Mechanism) Pick(p *Problem, order []int, could func(job int32, t int) bool) []Pick {
 	var picks []Pick
 	taken := make([]bool, len(p.Jobs))

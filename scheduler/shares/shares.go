@@ -1,5 +1,5 @@
 // Package shares divides the time of devices of several types among jobs that run at
-// different speeds on them, and turns the division into what runs in each round: the
+// different speeds on them, and turns the division into the jobs of each round: the
 // policies and the mechanism of D. Narayanan and others, "Heterogeneity-Aware Cluster
 // Scheduling Policies for Deep Learning Workloads", OSDI 2020.
 //
@@ -20,7 +20,7 @@ type Job struct {
 	// Number identifies the job; jobs are listed in the order of their numbers, which
 	// is the order of arrival.
 	Number int32
-	// Workers is how many devices it holds when it runs on each type.
+	// Workers is the number of devices that it holds when it runs on each type.
 	Workers []float64
 	// Speed is its progress in units of work per second on each type; 0 where it cannot run.
 	Speed []float64
@@ -60,7 +60,7 @@ type Divider interface {
 
 // Kind is a way to divide, as it is registered.
 type Kind struct {
-	// Name is what users write: "max_min".
+	// Name is the name that users write: "max_min".
 	Name, Title, Doc string
 	Place            int
 	// Idle keeps jobs off devices on which the division gives them no time, even if

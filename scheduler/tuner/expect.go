@@ -15,7 +15,7 @@ type expectations struct {
 	shift float64            // of the others, so that both are alike at the mean
 	apart float64            // by how much they may differ from that: see looksAgain
 	looks int
-	next  int // how many reports after a change the present pace is looked at again
+	next  int // number of reports after a change until the pace is checked again
 }
 
 const (
@@ -159,8 +159,8 @@ func (c *Controller) besideLoss(p *Problem, trials []surrogate.Trial) {
 	p.Candidates = points
 }
 
-// firstLook is after how many reports at the settings that were chosen their pace is looked
-// at again; later looks come after twice as many each.
+// firstLook returns the number of reports at the chosen settings after which their pace is
+// checked again; each later look comes after twice as many.
 func firstLook(stretch int) int { return max(4*stretch, 8) }
 
 // looksAgain reports whether the job runs at another pace than its setting was measured with: other

@@ -21,7 +21,8 @@ type mean struct {
 	n   int
 }
 
-// residuals are how far paces of one setting differ: squares of logarithms about the median.
+// residuals are the deviations of paces of one setting: squares of logarithms about the
+// median.
 type residuals struct {
 	sum float64
 	n   int
@@ -76,7 +77,7 @@ func (c *Controller) differs(pace float64, reports, trial int) bool {
 	return math.Abs(math.Log(pace*c.factor/t.pace)) > sureAfter*sd
 }
 
-// pace is how long a unit takes in the present stretch, in seconds.
+// pace returns the time of a unit in the present stretch, in seconds.
 func (c *Controller) pace() float64 {
 	if len(c.now.each) > 0 {
 		return median(c.now.each)
@@ -88,7 +89,7 @@ func (c *Controller) pace() float64 {
 	return (c.now.first - cost) / c.now.units
 }
 
-// measured makes the stretch that has ended a trial, and learns what its change cost.
+// measured makes the ended stretch a trial, and learns the cost of its change.
 func (c *Controller) measured() {
 	pace := c.pace()
 	if slope := c.slope(c.now.from); c.changesLearning() && c.now.speed > 0 && slope > 0 {
@@ -114,7 +115,7 @@ func (c *Controller) measured() {
 	switch {
 	case k < 0:
 		c.trials = append(c.trials, t)
-	case slices.Contains(c.Learns, true): // what holds now counts
+	case slices.Contains(c.Learns, true): // the present values count
 		c.trials[k] = t
 	default: // it was measured before: both count
 		was := &c.trials[k]

@@ -53,8 +53,8 @@ func (c *Controller) cost(to []float64) float64 {
 	return (prior + m.sum) / float64(m.n+1)
 }
 
-// decide says what follows a stretch: another setting is tried, the best one is gone back
-// to, or all stays as it is.
+// decide returns the action after a stretch: try another setting, return to the best one,
+// or change nothing.
 func (c *Controller) decide(units int) scheduler.Action {
 	now, best := c.find(c.at), c.best()
 	left, low, high := c.left(units)
@@ -127,8 +127,8 @@ func (c *Controller) explore(next Suggestion, e scheduler.Expected, left, now, b
 		again, what, math.Exp(mean), now, worth)), true
 }
 
-// settle goes back to the best setting that was measured, if that saves more than the
-// change costs, with confidence: even if the job ends as early as it may.
+// settle returns to the best measured setting, if that saves more than the change
+// costs, with confidence: even if the job ends as early as it may.
 func (c *Controller) settle(best int, e scheduler.Expected, low, now float64) scheduler.Action {
 	y := c.trials[best].pace
 	e.Gain = e.Left - e.Left/now*y

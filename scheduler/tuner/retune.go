@@ -1,6 +1,6 @@
-// Retune has the controller that tunes a job while it trains: it measures how
-// fast the job goes with a setting, asks a method of package tuner for the next one, and
-// changes to it when that is worth its cost.
+// Retune has the controller that tunes a job while it trains: it measures the job's pace
+// with a setting, asks a method of package tuner for the next one, and changes to it
+// when that is worth its cost.
 
 package tuner
 
@@ -55,7 +55,7 @@ type Options struct {
 	// Live says of each setting whether the program is to take it on while it runs, and to
 	// say so; nil where there is no program.
 	Live []bool
-	// Cores returns how many cores the job asks for at a point; nil where that is not known.
+	// Cores returns the number of cores that the job asks for at a point; nil if that is unknown.
 	Cores func(at []float64) int
 	// Known are paces that were measured elsewhere: the job need not go at them, but settings are
 	// expected to be in such proportions.
@@ -64,7 +64,7 @@ type Options struct {
 	// program.
 	Fixed, Restart bool
 	// Units is the work of the job in epochs (or steps). Target is "loss" or "accuracy",
-	// and Bound what ends the job when it is reached; empty for none.
+	// and Bound the value that ends the job; Target is empty for none.
 	Units  int
 	Target string
 	Bound  float64
@@ -287,8 +287,8 @@ func (c *Controller) restarts(to []float64) bool {
 	return c.Restart
 }
 
-// refused goes back from settings that cannot be; those that the program cannot take on
-// while it runs are changed by a new start.
+// refused returns from impossible settings to the settings before. Settings that the
+// program cannot change while it runs are changed by a restart.
 func (c *Controller) refused(r scheduler.Report, units int) scheduler.Action {
 	to := c.at
 	if !r.Impossible && !c.now.anew {
@@ -318,7 +318,7 @@ func (c *Controller) back() {
 	}
 }
 
-// crashed goes back to the best setting from one with which the program failed.
+// crashed returns to the best setting from one with which the program failed.
 func (c *Controller) crashed(r scheduler.Report) scheduler.Action {
 	if c.failed++; c.Fixed || c.now.before == nil || c.failed > mostFailed {
 		return scheduler.Action{}

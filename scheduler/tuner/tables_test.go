@@ -128,7 +128,7 @@ func (t *table) trialsTo(tb testing.TB, m tuner.Method, seed uint64, most int) i
 	return len(trials)
 }
 
-// TestOnATable holds Bayesian optimisation against random trials on one of the tables; BenchmarkTables has them all.
+// TestOnATable holds Bayesian optimization against random trials on one of the tables; BenchmarkTables has them all.
 func TestOnATable(t *testing.T) {
 	bo, _ := tuner.Find("bo")
 	random, _ := tuner.Find("random")

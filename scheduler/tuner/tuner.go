@@ -25,7 +25,7 @@ type Problem struct {
 	Limits []surrogate.Limit
 	// Start is the number of trials before the first model; 0 leaves it to the method.
 	Start int
-	// Trials is how many trials there will be.
+	// Trials is the number of trials in all.
 	Trials int
 	// PerCost asks methods that know costs for the greatest gain per cost.
 	PerCost bool
@@ -40,7 +40,7 @@ type Problem struct {
 	Spread float64
 }
 
-// Suggestion is what to try next.
+// Suggestion is the next point to try.
 type Suggestion struct {
 	At []float64
 	// Modelled is set when a model chose the point: Mean and SD predict the objective
@@ -55,7 +55,7 @@ var ErrDone = errors.New("there is nothing left to try")
 
 // Method is a way to search.
 type Method struct {
-	// Name is what users write: method = "bo". Doc ends a sentence that begins with it.
+	// Name is the name that users write: method = "bo". Doc ends a sentence that begins with it.
 	Name, Doc string
 	// Title names it in pictures and reports.
 	Title string

@@ -10,7 +10,7 @@ import (
 // server is the state of a node's server, from the trace so far.
 type server struct {
 	stands, asked, up, warned bool
-	elsewhere                 bool          // others decide when it goes
+	elsewhere                 bool          // others decide when it ends
 	until                     time.Duration // of a warning
 	tenants                   []int32       // jobs that have started and not ended on it, of nodes that come and go
 }
@@ -87,7 +87,7 @@ func (v *Validator) usable(e *scheduler.Event, node int) {
 	}
 }
 
-// leaves notes that a job is not on its nodes any more.
+// leaves records that a job is not on its nodes any more.
 func (v *Validator) leaves(job int, t *traced) {
 	for _, node := range t.nodes {
 		s := &v.servers[node]

@@ -393,7 +393,7 @@ func (v *Validator) passTime(at time.Duration, t *traced) {
 	t.since = at
 }
 
-// choose notes with which of its alternatives a job starts.
+// choose records the alternative with which a job starts.
 func (v *Validator) choose(e *scheduler.Event, t *traced) {
 	alternatives := v.jobs[e.Job].Alternatives()
 	if e.Alternative < 0 || e.Alternative >= max(len(alternatives), 1) {

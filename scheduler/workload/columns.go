@@ -28,7 +28,7 @@ func Names(columns []string) string {
 	return b.String()
 }
 
-// Column returns where a column stands in a line of names. A column that is absent or named twice is an error.
+// Column returns the index of a column in a line of names. A column that is absent or named twice is an error.
 func Column(head []string, name string) (int, error) {
 	is := func(other string) bool { return strings.TrimSpace(other) == name }
 	i := slices.IndexFunc(head, is)

@@ -1,6 +1,6 @@
 // Runs reads the tables that studies of distributed training leave: when
 // which checkpoint was evaluated, which servers took part and for how long. A
-// table is recognised by its columns, whatever its file is called.
+// table is recognized by its columns, whatever its file is called.
 
 package workload
 
@@ -40,8 +40,8 @@ type RecordedRun struct {
 	Known   bool
 	// Cost in dollars, NaN where it is not known.
 	Cost float64
-	// Restarted counts how often the steps went back: training resumed from a
-	// checkpoint.
+	// Restarted counts the times that the steps decreased: training resumed
+	// from a checkpoint.
 	Restarted int
 }
 

@@ -45,7 +45,7 @@ func Unmarked(r io.Reader) io.Reader {
 	return in
 }
 
-// mostLine is how long a line of a file may be, in bytes.
+// mostLine is the greatest length of a line of a file, in bytes.
 const mostLine = 1 << 20
 
 var errLongLine = fmt.Errorf("the line is longer than %d MiB", mostLine>>20)
@@ -96,7 +96,7 @@ type Table struct {
 	Heads func(columns []string) bool
 }
 
-// mostTitles is how many rows may be before the one that names the columns.
+// mostTitles is the greatest number of rows before the one that names the columns.
 const mostTitles = 20
 
 // heading reads the row that names the columns, without columns at its end that have no name. Where none of the first
@@ -289,8 +289,8 @@ func Seconds(d time.Duration) string {
 	return string(b)
 }
 
-// ParseSeconds reads what Seconds writes, with fewer decimals too, without
-// rounding.
+// ParseSeconds reads the output of Seconds, also with fewer decimals,
+// without rounding.
 func ParseSeconds(s string) (d time.Duration, ok bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	n, err := strconv.ParseUint(whole, 10, 63)

@@ -18,7 +18,7 @@ import (
 
 // Key has the properties on which a speed depends.
 type ThroughputKey struct {
-	// Job is the type of the job, Device the type of device, and Workers how many the job has.
+	// Job is the type of the job, Device the type of device, and Workers the number of workers of the job.
 	Job, Device string
 	Workers     int
 	// Beside is the type of the job that shares the devices; empty if they are not shared.
@@ -89,7 +89,7 @@ func (t *Throughputs) add(k ThroughputKey, speed float64) error {
 }
 
 // readJSON reads device → "('job type', workers)" → "null" → steps/s alone; the other keys
-// of a job type are its neighbours on a shared device.
+// of a job type are its neighbors on a shared device.
 func (t *Throughputs) readJSON(name string, text []byte) error {
 	var all map[string]map[string]map[string]json.RawMessage
 	var syntax *json.SyntaxError

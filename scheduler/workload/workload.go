@@ -1,5 +1,5 @@
-// Package workload turns a description of who submits what into the jobs of
-// one cell: every random draw comes from the seed by a named path, so that
+// Package workload turns a description of submissions into the jobs of one
+// cell: every random draw comes from the seed by a named path, so that
 // cells which share a seed share their arrivals.
 package workload
 
@@ -51,8 +51,7 @@ type Trace struct {
 	// RunTimes are the true run times on the full request, one for each job;
 	// negative where the run time is unknown, nil where all of them are.
 	RunTimes []time.Duration
-	// Waits are how long the jobs waited in the log that the trace is; negative where that is not known, nil where it
-	// never is.
+	// Waits are the waiting times of the jobs in the log of the trace; negative if a time is unknown, nil if all are.
 	Waits []time.Duration `json:"-"`
 	// Origin is the instant from which the times of the log count, since the beginning of 1970; 0 if it is not known.
 	Origin time.Duration `json:"-"`
@@ -94,8 +93,8 @@ func (t *Trace) AlternativesOf(i int) []Alternative {
 // Timed reports whether the run time of job i is known.
 func (t *Trace) Timed(i int) bool { return t.RunTimes != nil && t.RunTimes[i] >= 0 }
 
-// WriteRest writes what jobs have that no column of their written form holds, for hashes: the
-// units of their work, and their weights.
+// WriteRest writes the properties of jobs that no column of their written form holds, for
+// hashes: the units of their work, and their weights.
 func WriteRest(w io.Writer, jobs []scheduler.Job) {
 	for i := range jobs {
 		if j := &jobs[i]; j.Units() != 0 || j.Weight() != 0 {
@@ -157,7 +156,7 @@ func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
 	return nil
 }
 
-// Waited says how long the job that was added last waited in the log.
+// Waited sets the waiting time in the log of the job that was added last.
 func (b *Builder) Waited(wait time.Duration) {
 	for len(b.Waits) < len(b.Jobs)-1 {
 		b.Waits = append(b.Waits, -1)
@@ -214,7 +213,8 @@ func (b *Builder) taken(name string) bool {
 	return b.names[name]
 }
 
-// MaxJobs is how many jobs a workload may have, and MaxName how many bytes a job's name: files are called after it.
+// MaxJobs is the greatest number of jobs of a workload, and MaxName of bytes in a job's name: files are called after
+// it.
 const (
 	MaxJobs = 10_000_000
 	MaxName = 200

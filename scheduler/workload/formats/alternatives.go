@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// alternativeFacts are what columns can say of one of the alternatives of a job, behind its name: "cpu_run_time".
+// alternativeFacts are the facts of one alternative of a job that columns can have, after its name: "cpu_run_time".
 var alternativeFacts = []string{factRunTime, factRequested, factThreads, factGPUs, factMemory}
 
 // alternativeFact parses the name of a fact of an alternative; ok is false for other names.
@@ -172,7 +172,7 @@ func writeAlternatives(all []workload.Alternative) string {
 	return b.String()
 }
 
-// alternatives reads what writeAlternatives writes.
+// alternatives reads the output of writeAlternatives.
 func (r *csvRow) alternatives(j *scheduler.Job, run time.Duration) []workload.Alternative {
 	text := r.field(alternativesColumn)
 	if text == "" {
@@ -235,7 +235,7 @@ func readAlternative(text string) (a workload.Alternative, ok bool) {
 	return a, validAlternative(a.Name) && a.Threads > 0 && (a.GPU == "" || a.GPUs > 0)
 }
 
-// number reads how many threads or GPUs there are.
+// number reads a number of threads or GPUs.
 func number(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0 && n <= workload.MaxThreads

@@ -24,7 +24,8 @@ var _ = Register(&Format{
 	Reader: readBatsim, Writer: writeBatsim,
 })
 
-// mostBatsim is how long a file may be, in bytes: it is in memory as a whole. A million jobs take 100 MB.
+// mostBatsim is the greatest length of a file, in bytes: it is in memory as a whole. A million jobs take
+// 100 MB.
 var mostBatsim = 256 << 20
 
 // batsimProfile is the work of a job. Only the type delay (DelayProfile) has a

@@ -19,7 +19,7 @@ import (
 
 // Format is a file format for workloads.
 type Format struct {
-	// Name is what users write: trace { format = "swf" }.
+	// Name is the name that users write: trace { format = "swf" }.
 	Name string
 	// Rank orders the formats in lists. Those without a rank come last, by name.
 	Rank int
@@ -27,7 +27,7 @@ type Format struct {
 	// sentences: the meaning of a line, the class and user of a job, and omissions.
 	Doc string
 	// Endings are the endings of file names, with their point and in lower case,
-	// by which the format is recognised; behind them may be .gz. A format without
+	// by which the format is recognized; behind them may be .gz. A format without
 	// any must be named.
 	Endings []string
 	// Args are the arguments of a trace block that this format reads, besides
@@ -133,7 +133,7 @@ func Find(name string) *Format {
 	return f
 }
 
-// Of recognises the format of a file by its name, which may end in .gz. It
+// Of recognizes the format of a file by its name, which may end in .gz. It
 // returns nil when the name does not show the format.
 func Of(file string) *Format {
 	ending := filepath.Ext(strings.TrimSuffix(strings.ToLower(file), ".gz"))

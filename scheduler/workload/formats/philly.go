@@ -54,7 +54,8 @@ type phillyJob struct {
 	} `json:"attempts"`
 }
 
-// mostBlanks is how many blanks may follow each other in JSON: the decoder reads them again and again.
+// mostBlanks is the greatest number of consecutive blanks in JSON: the decoder reads them again and
+// again.
 const mostBlanks = 1 << 16
 
 // lineCounter counts the lines of the JSON that is read through it.

@@ -92,7 +92,7 @@ const columnsArg = "columns"
 
 var dayOrders = []string{"day_first", "month_first"}
 
-// tableHolds is what tables of jobs can say.
+// tableHolds has the facts that tables of jobs can have.
 const tableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Priorities | Users | Batches | Alternatives
 
 var _ = Register(&Format{
@@ -140,7 +140,7 @@ type layout struct {
 	names     []string
 	separator rune
 	loose     bool
-	// gpuScale and cpuScale are what 1 in the columns of GPUs and threads is worth; 0 means one.
+	// gpuScale and cpuScale are the values of 1 in the columns of GPUs and threads; 0 means one.
 	gpuScale, cpuScale float64
 	// repeats says that several jobs have the same name: their number is added to it.
 	repeats bool
@@ -148,8 +148,8 @@ type layout struct {
 	began bool
 	// requestedUnit is the unit of requested times; 0 means the unit of the file.
 	requestedUnit time.Duration
-	// times is the column of how many like parts a job has, which its threads and GPUs
-	// are multiplied by; empty for none.
+	// times is the column with the number of equal parts of a job, by which its
+	// threads and GPUs are multiplied; empty for none.
 	times string
 	// part is the column of the part of one GPU that a job uses, in thousandths; empty for none.
 	part string
@@ -266,7 +266,7 @@ func hasAll(row []string, mapped []schema.Setting) bool {
 	return true
 }
 
-// latestInstant is beyond what counts from the beginning of a log: about three years.
+// latestInstant is beyond any instant that counts from the beginning of a log: about three years.
 const latestInstant = 100_000_000 * time.Second
 
 // head finds the columns.
