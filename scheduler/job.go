@@ -82,8 +82,8 @@ type Role struct {
 	// Name is the role name that the program receives: "ps", "worker", "chief".
 	Name  string
 	Count int
-	// Threads and GPUs are those of each part. A part without threads shares the
-	// threads and the node of the job's first part that has some.
+	// Threads and GPUs are the numbers of each part. A part without threads
+	// shares the threads and the node of the job's first part that has some.
 	Threads, GPUs int
 	// GPU is the type of GPU that the node of each part must have; empty for any.
 	GPU string

@@ -13,9 +13,9 @@ func (l *loop) movable(j int32) bool {
 	return l.migrates && f.booked && (f.plain || len(l.Jobs[j].Roles()) == 0)
 }
 
-// fitIn finds nodes for a waiting job on the given number of cores, where rooms is free.
-// Its former nodes come first: it keeps its memory there until it resumes on other
-// nodes.
+// fitIn finds nodes for a waiting job on the given number of cores; rooms has the free
+// resources. Its former nodes come first: it keeps its memory there until it resumes on
+// other nodes.
 func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok bool) {
 	if l.easy(j) {
 		return append(nodes, 0), cores <= rooms[0].Cores

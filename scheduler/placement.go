@@ -126,8 +126,8 @@ func byRoom(s PlacementSite, unit cluster.Room) []int32 {
 	return racks
 }
 
-// pack puts units on at most most nodes of a rack: on the fullest node that has room for all
-// remaining units, or else on the one with the most room.
+// pack puts units on nodes of a rack, whose number most bounds: on the fullest node that has
+// room for all remaining units, or else on the one with the most room.
 func pack(s PlacementSite, unit cluster.Room, units, most int, rack int32, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	for ; most > 0 && units > 0; most-- {

@@ -76,7 +76,8 @@ func TestAnyPlacement(t *testing.T) {
 			s.Racks = append(s.Racks, rng.Int32N(3))
 		}
 		units := 1 + rng.IntN(8)
-		// can reports whether at most most nodes have room for the units, all in one rack if oneRack is set.
+		// can reports whether some nodes, whose number most bounds, have room for the units, all in one rack if oneRack
+		// is set.
 		can := func(rooms []cluster.Room, most int, oneRack bool) bool {
 			for set := range 1 << n {
 				sum, racks := 0, map[int32]bool{}

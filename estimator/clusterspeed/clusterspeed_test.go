@@ -281,8 +281,8 @@ func TestLinesByHand(t *testing.T) {
 	}
 }
 
-// TestLeaveOutTheLarge: of each group only the clusters with at least least workers are left out, together. Their
-// predictions come from the rest.
+// TestLeaveOutTheLarge: of each group only the clusters with the least number of workers or more are left out,
+// together. Their predictions come from the rest.
 func TestLeaveOutTheLarge(t *testing.T) {
 	all := durations()
 	predictions, err := LeaveOut(all, 7)

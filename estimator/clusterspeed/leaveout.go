@@ -22,8 +22,8 @@ type Prediction struct {
 func (p Prediction) Error(predicted float64) float64 { return math.Abs(predicted/p.StepsPerSecond - 1) }
 
 // LeaveOut predicts speeds from samples without the larger clusters of each group in turn: a group has one model, one
-// type of device and one number of parameter servers, and its clusters with at least least workers are left out. The
-// other groups stay whole.
+// type of device and one number of parameter servers, and its clusters with the least number of workers or more are
+// left out. The other groups stay whole.
 func LeaveOut(samples []Sample, least int) ([]Prediction, error) {
 	whole, err := Fit(samples, Queued)
 	if err != nil {

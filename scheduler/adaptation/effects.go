@@ -146,7 +146,7 @@ type effects struct {
 	means []float64          // by scenario
 	parts [][parts][]float64 // by scenario
 	// noise is the variance of single trainings, by scenario; shared and own are, by part, the
-	// variances of the effects that all scenarios share and of those of a single scenario.
+	// variances of the shared effects and of the effects of a single scenario.
 	noise       []float64
 	shared, own [parts]float64
 }

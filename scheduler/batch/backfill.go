@@ -117,7 +117,7 @@ func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 }
 
 // slide has the nodes that are free in all of a run of consecutive windows, while the run moves forward: for each
-// first window, the nodes of the windows up to mid, and those of the windows behind mid.
+// first window, the nodes of the windows up to mid, and the nodes of the windows behind mid.
 type slide struct {
 	first, mid, next int
 	upTo             []bitmap // by window, from it to mid

@@ -289,7 +289,7 @@ func (m *Machine) Touches(g Grant, nodes []int32) bool {
 	return slices.ContainsFunc(m.NodesOf(g.Cores, nil), func(v int32) bool { return slices.Contains(nodes, v) })
 }
 
-// EachUnit returns the nodes of a set, each once for every cores of its cores there.
+// EachUnit returns the nodes of a set, one entry per unit; a unit has the given number of cores.
 func (m *Machine) EachUnit(set CoreSet, cores int32, nodes []int32) []int32 {
 	nodes = nodes[:0]
 	for _, p := range set {

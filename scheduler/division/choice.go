@@ -59,7 +59,7 @@ func Choose(jobs [][]Configuration, gpus []int, without float64) ([]int, float64
 	}
 }
 
-// firstAlike lists the jobs, with at most most jobs of the same configurations.
+// firstAlike lists the jobs, but only the first few with the same configurations: most bounds their number.
 func firstAlike(jobs [][]Configuration, most int) []int {
 	var list []int
 	seen := map[string]int{}

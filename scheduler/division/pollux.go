@@ -544,7 +544,7 @@ func (s *terms) atLeast(j int, way option) float64 {
 	return way.cost
 }
 
-// least returns the least term of a job that gets other GPUs: at most gpus of them, on one node or on several.
+// least returns the least term of a job that gets other GPUs, up to the number gpus, on one node or on several.
 func (s *terms) least(j, gpus int, several bool) float64 {
 	rows, first := s.leastWithin, 1
 	if several {
@@ -576,7 +576,7 @@ func (s *search) boundOf(j int) bound {
 	return bound{s, j, one, several, s.baseFits(j)}
 }
 
-// with returns the bound for at most gpus GPUs.
+// with returns the bound for up to the given number of GPUs.
 func (b bound) with(gpus int) float64 {
 	least := min(b.least(b.job, min(gpus, b.one), false), b.least(b.job, min(gpus, b.several), true))
 	if b.based && gpus >= b.held[b.job] {

@@ -74,10 +74,10 @@
 // sum of the predicted finish times is smallest: a job in position k on a
 // machine adds k times its run time there, and the time after which the machine
 // is free. The jobs that the matching puts first on machines that are free
-// start, longest-waiting first among those of one position; the first of them
-// that has no room yet ends this for its type of machine, which keeps the room
-// for it. The matching is repeated until no job starts, and at each dispatch.
-// Nothing is paused.
+// start, longest-waiting first within one position; the first of them that has
+// no room yet ends this for its type of machine, which keeps the room for it.
+// The matching is repeated until no job starts, and at each dispatch. Nothing is
+// paused.
 //
 // Each GPU type that alternatives ask for is a type of machine, and so are cores
 // for jobs that ask for no GPU. A type has one machine for each running job that

@@ -143,7 +143,7 @@ func (q *Queue) AskOf(job int32) Ask {
 	return q.tree.askOf(job, q.slot)
 }
 
-// First appends the first jobs of the queue to a list, at most most of them.
+// First appends the first jobs of the queue to a list; most bounds their number.
 func (q *Queue) First(most int, jobs []int32) []int32 {
 	if q.tree.empty() {
 		return q.line.firstOf(most, jobs)

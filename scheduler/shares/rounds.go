@@ -42,7 +42,7 @@ type Pick struct {
 }
 
 // account returns the account of a team. A new account of a job starts with half a round on
-// each type, and that of a pair with none.
+// each type, and the account of a pair with none.
 func (m *Mechanism) account(team Team, types int) *account {
 	a := m.accounts[team]
 	if a != nil {

@@ -101,8 +101,8 @@ func made() []*table {
 	}
 }
 
-// trialsTo returns the number of trials, at most most, that a method needs on a table to come within 10% of the
-// least feasible objective.
+// trialsTo returns the number of trials, bounded by most, that a method needs on a table to come within 10% of
+// the least feasible objective.
 func (t *table) trialsTo(tb testing.TB, m tuner.Method, seed uint64, most int) int {
 	p := &tuner.Problem{
 		Space: t.space, Candidates: t.points, Scale: surrogate.Log, Limits: t.limits, Trials: most, Seed: seed, Initial: t.points[0],

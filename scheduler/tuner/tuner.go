@@ -91,8 +91,8 @@ const mostPoints = 100_000
 // Finite reports whether the points of the problem can be listed.
 func (p *Problem) Finite() bool { return p.Candidates != nil || p.Space.Size(mostPoints) > 0 }
 
-// Points lists the relevant points of a finite problem, in a fixed order, if there are at most
-// most of them.
+// Points lists the relevant points of a finite problem, in a fixed order; nil if there are
+// more than most.
 func (p *Problem) Points(most int) [][]float64 {
 	if p.Candidates == nil && p.Space.Size(most) == 0 || len(p.Candidates) > most {
 		return nil
