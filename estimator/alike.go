@@ -68,7 +68,7 @@ const leastAlike = 5
 // begin is how a past run began, and the logarithm of its pace over all.
 type begin struct {
 	pace float64
-	at   []float64 // seconds at which it was as far as the marks of the run in question
+	at   []float64 // seconds at which it had the progress of the predicted run's marks
 }
 
 // paceOf is the median of the runs' log paces, weighed by how much they began
@@ -98,8 +98,9 @@ func paceOf(at []float64, runs []begin, h, adjust float64) float64 {
 	return votes[len(votes)-1].pace
 }
 
-// atMarks is when a run was as far as each of own's marks but the first,
-// between its marks in proportion; nil when its marks do not show it.
+// atMarks returns the times at which a run had the progress of each of
+// own's marks except the first, interpolated between its marks; nil if
+// its marks do not show it.
 func atMarks(marks, own []Mark) []float64 {
 	var at []float64
 	k := 1

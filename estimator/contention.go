@@ -51,8 +51,9 @@ type Crowd struct {
 }
 
 // FitContention fits run times of one job by least squares of the logarithms.
-// Times on as many own cores are compared among each other, so each number of
-// own cores needs two numbers of neighbors; it is an error when none has.
+// Times on the same number of own cores are compared with each other, so each
+// number of own cores needs two numbers of neighbors; it is an error when
+// none has.
 func FitContention(crowds []Crowd) (Contention, error) {
 	groups := map[float64]int{}
 	var of [][]Crowd

@@ -78,7 +78,7 @@ func (d Drift) SlowerThan(probe float64, at Moment, seconds float64) float64 {
 // moment is when the sample was taken.
 func (s Sample) moment() Moment { return Moment{s.ProbeCores, s.Probe, s.ProbeError} }
 
-// Moments are those at which samples were taken, as far as the speed of the machine was probed then.
+// Moments returns the moments of samples whose machine speed was probed.
 func Moments(samples []Sample) []Moment {
 	var all []Moment
 	for _, s := range samples {

@@ -165,7 +165,8 @@ func FindTick(runs [][]Mark) float64 {
 			tick = math.Min(tick, s)
 		}
 	}
-	// Less is the scatter of a fine clock, more is runs of unlike pace.
+	// Less is the scatter of a fine clock, more is the scatter of runs with
+	// different paces.
 	if tick < 0.02*gaps[0] || tick > gaps[0] {
 		return 0
 	}

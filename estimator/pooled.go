@@ -40,7 +40,7 @@ func (Pooled) Fit(p Problem) (Estimate, error) {
 	}
 	runs := [][]Mark{own}
 	for _, marks := range marksOf(p, asked) {
-		// Of runs that got further, as much as of this one.
+		// Of longer runs, only the marks up to this run's progress.
 		if begin := upTo(marks, far); moves(begin) {
 			runs = append(runs, begin)
 		}

@@ -237,7 +237,7 @@ func (f fitted) log(at Resource) float64 {
 	return log - math.Log(speedup)
 }
 
-// curve is the speed-up over threads as far as the resource's program uses them.
+// curve is the speed-up over the threads that the resource's program uses.
 func (f fitted) curve(at Resource) Curve {
 	c := f.curve0
 	if pool := at.Inter * at.Intra; pool > 0 && (c.Limit == 0 || float64(pool) < c.Limit) {

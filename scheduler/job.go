@@ -52,9 +52,9 @@ type Job struct {
 	Deadline time.Duration
 	// User owns the job, for policies that are fair between users.
 	User string
-	// Predicted is the run time on the full request by the estimates that the
-	// policy is given; 0 when there is no estimate, which counts as longer than
-	// any. A job that is known to take no time is given a nanosecond.
+	// Predicted is the run time on the full request by the policy's estimates;
+	// 0 means no estimate, which counts as longer than any. A job that is known
+	// to take no time has one nanosecond.
 	Predicted time.Duration
 
 	// Special has the rare properties of a job, and jobs may share it; nil for none. Methods of the same names read
@@ -170,8 +170,8 @@ func (j *Job) Surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
 	return keep, drop
 }
 
-// Missing returns the parts that a running job lacks, in the order of its roles: of each as many as it has too few,
-// with the lowest numbers that are free.
+// Missing returns the parts that a running job lacks, in the order of its roles. Each gets the lowest free number
+// of its role.
 func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
 	for _, role := range j.Roles() {
 		has := map[int]bool{}

@@ -21,7 +21,7 @@ type JobTable[T any] struct {
 	open  []int32 // by page, the jobs that are not over
 	jobs  int
 	first func(job int32, value *T)
-	gone  *page[T] // of all jobs of a page that was given back
+	gone  *page[T] // of all jobs of a freed page
 	read  T        // the last value read by Fetch
 	spare []*page[T]
 }
@@ -148,7 +148,7 @@ func (f *Fates) Last(job int32) *Result {
 	return &f.last
 }
 
-// Over takes the result of a job, and returns it where the last event of the job is to have it.
+// Over stores the result of a job, and returns it if the job's last event must have it.
 func (f *Fates) Over(job int32, r *Result) *Result {
 	if r.State == Stopped {
 		f.undone.Count(r)

@@ -35,7 +35,7 @@ type loop struct {
 	started      int // jobs that the engine has: running or paused
 	running      []int32
 	malleable    []int32        // running malleable jobs, by first start, then number
-	victims      VictimList     // running jobs, by who is paused first; kept only where some are paused for others
+	victims      VictimList     // running jobs, in the order of pausing; kept only if jobs are paused for others
 	changing     []int32        // running jobs that asked for another size, in the order of the requests
 	ends         []queue.Timer  // expected ends of running jobs, ascending; kept for reservations only
 	turns        cluster.Turns  // are over while others wait
@@ -57,7 +57,7 @@ type loop struct {
 	left         func() float64 // Simulator.Left, if the engine has it
 	ahead        queue.Ahead    // who starts next
 	nodes        ServerNodes
-	parts        LackingParts            // of jobs that are to have other parts than they hold
+	parts        LackingParts            // of jobs without their wanted parts
 	provider     Provider                // the engine, if nodes come and go
 	migrator     Migrator                // the engine, if it is one
 	migrates     bool                    // paused jobs may resume elsewhere

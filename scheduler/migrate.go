@@ -7,7 +7,7 @@ import (
 )
 
 // movable reports whether a started job may resume on other nodes. Jobs with roles
-// stay: their parts know each other's places.
+// stay: their parts know each other's addresses.
 func (l *loop) movable(j int32) bool {
 	f := l.life(j)
 	return l.migrates && f.booked && (f.plain || len(l.Jobs[j].Roles()) == 0)
@@ -77,7 +77,7 @@ func (l *loop) eachNeed(j, cores int32, nodes []int32, f func(node int32, need R
 		if need.Parts == nil {
 			here.Memory = memory
 			if i := slices.Index(home, v); i >= 0 {
-				here.Memory, home = memory-l.memoryOf(j), home[i+1:] // of a divided job only as many units as were there
+				here.Memory, home = memory-l.memoryOf(j), home[i+1:] // of a divided job only the units that were there
 			}
 		}
 		f(v, here)

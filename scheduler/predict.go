@@ -180,7 +180,7 @@ type Predictor interface {
 	// returns the remaining run time of the job on its full request, 0 or more, or a negative value if that is
 	// unknown.
 	Learn(job, units int, losses []Loss, held []Held) time.Duration
-	// Forget takes in that a job has failed and will be restarted: the units that it
+	// Forget records that a job has failed and will be restarted: the units that it
 	// has finished do not count any more.
 	Forget(job int)
 }

@@ -19,7 +19,7 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	rooms := append(l.scratch.rooms[:0], l.machine.Free...)
 	l.scratch.rooms = rooms
 	if l.follower != nil {
-		l.victims.Forget() // who is paused may change the ranks of others
+		l.victims.Forget() // a pause may change the ranks of others
 	}
 	for i, k, some := l.victims.Worse(0, mine); some; i, k, some = l.victims.Worse(i+1, mine) {
 		if l.life(k).yields {
@@ -216,7 +216,7 @@ func (l *VictimList) tidy() {
 	l.reorder()
 }
 
-// settle puts the jobs that were offered of late into the order of the others.
+// settle sorts recently offered jobs into the list.
 func (l *VictimList) settle() {
 	l.keys = l.keys[:0]
 	for i := l.ordered; i < len(l.jobs); i++ {
@@ -228,7 +228,7 @@ func (l *VictimList) settle() {
 		if a.first < b.first || a.first == b.first && l.jobs[a.at].before(&l.jobs[b.at]) {
 			return -1
 		}
-		return 1 // no job is there twice
+		return 1 // no job is listed twice
 	})
 	all, old := l.spare[:0], l.jobs[:l.ordered]
 	for _, k := range l.keys {
@@ -297,7 +297,7 @@ func (l *VictimList) rankOf(v *Victim) int64 {
 	return v.rank
 }
 
-// anyFresh reports whether one of the jobs that were offered of late ranks worse than a rank.
+// anyFresh reports whether a recently offered job ranks worse than a rank.
 func (l *VictimList) anyFresh(than int64) bool {
 	for ; l.asked < len(l.jobs); l.asked++ {
 		if v := &l.jobs[l.asked]; v.Job != queue.Nobody {

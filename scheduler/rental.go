@@ -27,8 +27,8 @@ const (
 
 // View is a strategy's information at the beginning of a tick.
 type RentalView struct {
-	// Now is the time since the job arrived, which is to be done within Deadline; 0 for a
-	// job without one.
+	// Now is the time since the job arrived. Deadline is the time within which it must be
+	// done; 0 for a job without one.
 	Now, Deadline time.Duration
 	// Work is the job's length on a server; Done is the finished part of it.
 	Work, Done time.Duration
@@ -389,8 +389,8 @@ func (r *Rental) nameOf(choice int8) string {
 	return name
 }
 
-// rent has the policy decide where the servers of jobs come from whose tick has begun, or
-// who have lost theirs.
+// rent has the policy choose the source of servers for jobs whose tick has begun, or
+// which have lost their servers.
 func (l *loop) rent() error {
 	if !l.rental.Rents() {
 		return nil

@@ -57,8 +57,8 @@ func (l *loop) partEnded(n *Notice) error {
 	return l.without(j, failed, n.Reason)
 }
 
-// Rejoin keeps account of jobs with roles that are to have other parts than they hold: some
-// were lost with their nodes, failed by themselves, or another number was asked for.
+// Rejoin tracks jobs with roles that do not hold their wanted parts: some were lost with
+// their nodes, failed by themselves, or another number was asked for.
 
 // Parts are a run's records of such jobs. The zero value has no records.
 type LackingParts struct {
@@ -123,7 +123,7 @@ func (p *LackingParts) Wanted(j int32, role int, of *Job) int {
 	return of.Roles()[role].Count
 }
 
-// Whole returns a job with the numbers of parts that it is to have.
+// Whole returns a job with its wanted numbers of parts.
 func (p *LackingParts) Whole(j int32, of *Job) *Job {
 	n := p.asked[j]
 	if n == nil {
@@ -161,7 +161,7 @@ func SortLacking(of *Job, parts []cluster.Part) {
 	})
 }
 
-// whole returns a job with the numbers of parts that it is to have.
+// whole returns a job with its wanted numbers of parts.
 func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, &l.Jobs[j]) }
 
 // askParts sets the number of parts of an elastic role that a job is to have from now on, from
@@ -250,7 +250,7 @@ func (l *loop) addParts(j int32) (lacks bool, err error) {
 	return lacks, l.reshape(j, cluster.Together(parts), Grant{}, "there is room for parts that it lacks")
 }
 
-// lacks returns the parts that a running job is to have and does not, but for those that failed.
+// lacks returns the wanted parts that a running job does not hold, except for failed ones.
 func (l *loop) lacks(j int32) []Part {
 	return l.parts.Lacks(j, &l.Jobs[j], l.life(j).grant.Layout.Parts)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// RuleMaker is a policy, as a Run is given it. The policies are in package
+// RuleMaker is a policy, as an input of a Run. The policies are in package
 // policy; the scheduler knows none of them.
 type RuleMaker interface {
 	// Rules returns the rules of one run, which may keep state. The error
@@ -34,8 +34,8 @@ type Rules struct {
 	// Quantum is the time that a job runs before dispatch looks at it again; 0 for none.
 	Quantum time.Duration
 	// Round is the length of the rounds at whose starts alone the policy decides; 0 for none. A
-	// round in which nothing runs any more is over. The Admission is asked at the start of each,
-	// also when no job waits, and with AtOnce whenever devices were given back as well.
+	// round ends when nothing runs any more. The Admission is asked at the start of each, even
+	// when no job waits, and with AtOnce also whenever devices were freed.
 	Round  time.Duration
 	AtOnce bool
 	// FixedRounds start at the multiples of Round, whether or not anything runs.
@@ -351,7 +351,7 @@ func (j JobView) Yields() bool { return j.life().yields }
 
 // JobTimes are the service and waiting times of a job so far.
 type JobTimes struct {
-	// Since is when the present stretch of waiting or running began, as far as it is not added to Settled yet.
+	// Since is the start of the present stretch of waiting or running that is not added to Settled yet.
 	Since time.Duration
 	// Service is the service time up to now, CoreTime the core time of the stretches that have ended.
 	Service, CoreTime time.Duration
@@ -407,8 +407,8 @@ func (j JobView) Training() Training {
 // number of nodes. A paused job has its memory already.
 func (j JobView) Needs(cores int32) (Room, int) { return j.l.needs(j.number, cores) }
 
-// FitsIn is Fits where so much is free, by node, at another time perhaps. The nodes are
-// appended to a slice.
+// FitsIn is Fits with the given free resources by node, possibly of another time. The
+// nodes are appended to a slice.
 func (j JobView) FitsIn(rooms []Room, cores int32, nodes []int32) (_ []int32, ok bool) {
 	return j.l.fitIn(rooms, j.number, cores, nodes)
 }

@@ -118,8 +118,8 @@ type Result struct {
 	// FirstStart and Finish are Never when they did not come about. A job
 	// that failed or was stopped has a Finish as well.
 	FirstStart, Finish time.Duration
-	// Waiting is the time in which the job had arrived, was not finished and
-	// held nothing; Service that in which it ran. Together they are the JCT.
+	// Waiting is the time between arrival and end in which the job held
+	// nothing; Service the time in which it ran. Together they are the JCT.
 	Waiting, Service time.Duration
 	// CoreTime is the service time times the cores held: the attained service.
 	// It stops counting at math.MaxInt64.

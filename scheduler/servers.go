@@ -212,7 +212,7 @@ func (n *ServerNodes) Leave(j, v int32, now time.Duration) {
 	}
 }
 
-// restIfIdle sets the timer at which a node is given back that nothing runs on.
+// restIfIdle sets the timer for giving back a node on which nothing runs.
 func (n *ServerNodes) restIfIdle(v int32, now time.Duration) {
 	s := &n.all[v]
 	if s.phase != up || len(s.tenants) > 0 || n.cluster.Nodes[v].Supply != cluster.OnRequest {
@@ -244,9 +244,9 @@ func (n *ServerNodes) Rest() {
 	n.rested = append(n.rested, v)
 }
 
-// GiveBack gives the nodes back whose idle time is over, but for those that a job waits
-// for together with others. Where a policy rents servers (Ready is set), those that are on their way
-// and of no use to a waiting job any more are given back as well: it has turned elsewhere.
+// GiveBack gives back the nodes whose idle time is over, except for nodes that a job waits for
+// together with others. Where a policy rents servers (Ready is set), those that are on their way and
+// of no use to a waiting job any more are given back as well: the job has chosen another source.
 func (n *ServerNodes) GiveBack() error {
 	for v := range n.all {
 		if s := &n.all[v]; n.Ready != nil && s.phase == coming && !s.wanted &&

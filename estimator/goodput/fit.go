@@ -337,7 +337,7 @@ func (m *matrix) times(slope vector, free [variables]bool) (direction vector, do
 	return direction, downhill
 }
 
-// learn takes in how the slope changed between two points.
+// learn updates the matrix from the change of the slope between two points.
 func (m *matrix) learn(x, next, slope, ahead vector) {
 	var s, y, my vector
 	sy, yy := 0.0, 0.0

@@ -54,7 +54,7 @@ type Model struct {
 	point func(w window) float64
 }
 
-// The models. Combined is the one to use; the others are there to be compared.
+// The models. Combined is the one to use; the others are for comparison.
 var models = []Model{combined, trend, inverse, exponential, selfTF}
 
 // Default is the name of the model that is used where none is named.

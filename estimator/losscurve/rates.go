@@ -45,8 +45,8 @@ func (s rates) pick(rng *rand.Rand) foreseen {
 	return s.ahead[len(s.ahead)-1]
 }
 
-// againAfterOne is the chance that a rate that was lowered once will be lowered after as many steps again; sameSteps
-// is by how much intervals differ, in proportion, that are equal but for when reports come.
+// againAfterOne is the chance that a rate that was lowered once will be lowered again after the same number of
+// steps. sameSteps is the relative difference of intervals that are equal except for the times of reports.
 const againAfterOne, sameSteps = 0.6, 0.15
 
 // lowered is by how much a rate is lowered at least, from one report to the next.

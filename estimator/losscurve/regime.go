@@ -112,7 +112,7 @@ var newSettling family = func(w window) []filter {
 // The slope at a change has this mean and variance; its walk is like the walks of plain filters.
 const settlingSlope, settlingVariance, settlingWalk = -2, 4, 0.2
 
-// schedule is a rate of learning that is lowered again and again, after as many steps each time.
+// schedule is a rate of learning that is lowered repeatedly, each time after the same number of steps.
 type schedule struct {
 	each float64 // steps from one change to the next
 	drop float64 // of the logarithm of the loss at the last change

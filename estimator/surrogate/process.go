@@ -194,9 +194,9 @@ func (p *Process) Predict(points [][]float64) (mean, sd []float64) {
 	return mean, sd
 }
 
-// Explained returns for each of several pairs of points which part of the variance
-// at goal[i] an observation at points[i] would take away: cov²/((var + noise²)·var),
-// of the process as it is conditioned now. It is from 0 to 1.
+// Explained returns for each pair of points the fraction of the variance at goal[i]
+// that an observation at points[i] would remove: cov²/((var + noise²)·var), of the
+// process as it is conditioned now. It is from 0 to 1.
 func (p *Process) Explained(points, goal [][]float64) []float64 {
 	n := len(p.x)
 	a, b := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)

@@ -151,7 +151,7 @@ type effects struct {
 	shared, own [parts]float64
 }
 
-// newEffects splits tables, which have as many decisions and actions each, and estimates the variances.
+// newEffects splits tables, which have equal numbers of decisions and actions, and estimates the variances.
 func newEffects(tables []*AgentTable) *effects {
 	e := &effects{design: newDesign(tables[0].Decisions, tables[0].Actions)}
 	for _, t := range tables {

@@ -23,7 +23,7 @@ var _ = Register(Kind{
 	},
 })
 
-// greatest is the index of the greatest value but for those that are left out, the first of several; −1 without any.
+// greatest returns the index of the greatest value that is not left out, the first of several; −1 without any.
 func greatest(values []float64, without []int) int {
 	best := -1
 	for i, v := range values {

@@ -517,7 +517,7 @@ func (p *periodic) begin(job int32, shares []share, why string) error {
 	return p.Start(job, j.Request(), p.nodes, why)
 }
 
-// fit finds nodes for a job where so much is free, among some of them.
+// fit finds nodes for a job among some nodes, given their free resources.
 func (p *periodic) fit(job int32, rooms []scheduler.Room, on bitmap) ([]share, bool) {
 	v := p.View.Job(job)
 	j := v.Job()

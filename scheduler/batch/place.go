@@ -82,7 +82,7 @@ func (p *packer) place(units int32, least, most int, into []share) ([]share, boo
 	}
 }
 
-// lightest places a job on as many nodes of the least weights as it needs.
+// lightest places a job on the nodes with the least weights, as many as it needs.
 func (p *packer) lightest(units int32, least, most int, into []share) ([]share, bool) {
 	levels := slices.Compact(slices.Sorted(slices.Values(p.weights)))
 	if len(levels) == 1 {

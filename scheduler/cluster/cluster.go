@@ -15,7 +15,7 @@ type Supply uint8
 
 // The supplies of nodes.
 const (
-	// Standing nodes are there from the start to the end.
+	// Standing nodes exist from the start to the end.
 	Standing Supply = iota
 	// Fixed nodes are asked for at the start, and again whenever they are lost.
 	Fixed

@@ -135,7 +135,7 @@ func (m *Machine) KindOf(gpu string) int32 {
 	return -1
 }
 
-// Fit chooses nodes for a job that needs so much on each of count nodes: the
+// Fit chooses nodes for a job that has the need on each of count nodes: the
 // lowest numbers that have room, or home if it is bound to nodes. The result
 // is appended to nodes; ok is false when there is no room.
 func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
@@ -196,7 +196,7 @@ func (m *Machine) MostFree() int32 {
 }
 
 // Choose picks cores and GPUs on each of the nodes, without taking them: the
-// old ones as far as they are free and all on these nodes, then the lowest.
+// old ones if they are free and all on these nodes, then the lowest.
 func (m *Machine) Choose(nodes []int32, need Room, old Grant) Grant {
 	if need.Parts != nil {
 		return need.Parts.choose(m, nodes, old)
@@ -226,11 +226,11 @@ func (m *Machine) Fetch(g Grant) {
 	}
 }
 
-// Lowest returns the n lowest free slots of each node; of one that is there several times in a row,
-// as many times n.
+// Lowest returns the n lowest free slots of each node; for a node that is listed k times in a row,
+// k × n slots.
 func (m *Machine) Lowest(s *Slots, nodes []int32, n int32) CoreSet {
-	// Sets are never changed once they are given out, so their spans can lie
-	// side by side in one allocation.
+	// Sets never change once they are returned, so their spans can share one
+	// allocation.
 	if cap(m.spare)-len(m.spare) < 64 {
 		m.spare = make([]Span, 0, 512)
 	}

@@ -16,7 +16,7 @@ type Configuration struct {
 	Cost       float64
 }
 
-// Nothing is the configuration of a job that is given no GPUs.
+// Nothing is the configuration of a job without GPUs.
 const Nothing = -1
 
 // Choose gives each job at most one of its configurations, such that the sum of their costs,

@@ -142,7 +142,7 @@ type terms struct {
 	// within and across are the terms of each job by GPUs, in one node and over several,
 	// after a change; NaN where they are not known yet.
 	within, across [][]float64
-	// leastWithin and leastAcross are the rows of least, as far as they were asked for.
+	// leastWithin and leastAcross are the rows of least that were computed so far.
 	leastWithin, leastAcross [][]float64
 	stay                     []float64 // the terms of jobs that keep their GPUs
 	held                     []int     // their GPUs
@@ -204,7 +204,7 @@ func unknown(n int) []float64 {
 	return row
 }
 
-// changed returns the term of a job that is given other GPUs.
+// changed returns the term of a job that gets other GPUs.
 func (s *terms) changed(j, gpus int, several bool) float64 {
 	row, nodes := s.within[j], 1
 	if several {
@@ -417,8 +417,8 @@ func (s *search) fromBase() {
 	}
 }
 
-// fromCounts begins with the numbers of GPUs that are best if nodes do not matter but for
-// their size. Those that keep their number keep their places.
+// fromCounts begins with the numbers of GPUs that are best if only the size of nodes
+// matters. Those that keep their number keep their places.
 func (s *search) fromCounts() {
 	counts := s.counts()
 	order := make([]int, 0, len(counts))

@@ -160,7 +160,7 @@ func (l *Ledger) EventAt(e *scheduler.Event, at time.Duration) Step {
 	return Step{} // a new request, level or prediction, a decision: the holdings stay the same
 }
 
-// move brings a job into another state, in which it holds nothing yet.
+// move changes a job's state; the job holds nothing in it yet.
 func (l *Ledger) move(j *Job, at time.Duration, to scheduler.State) (s Step) {
 	if j.state == scheduler.Running {
 		s = Step{Ended: true, Held: at - j.Since, Cores: j.Cores, GPUs: j.GPUs}

@@ -12,8 +12,8 @@ type Part struct {
 	Speed []float64
 	// Uses is the number of devices of each type that it takes while it runs there.
 	Uses []float64
-	// Age is the time that has passed, Left the remaining time at full speed, and Whole the time in proportion to
-	// which it is to end early; Left and Whole are positive.
+	// Age is the time that has passed, Left the remaining time at full speed, and Whole the reference time of its
+	// ratio; Left and Whole are positive.
 	Age, Left, Whole float64
 }
 

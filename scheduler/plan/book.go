@@ -27,7 +27,7 @@ type Book struct {
 	order    []int32          // scratch
 }
 
-// booking is where and when a job is to run, or runs.
+// booking is the nodes and the time span of a job that runs or will run.
 type booking struct {
 	at, end time.Duration
 	cores   int32
@@ -49,7 +49,7 @@ func NewBook(jobs int) *Book { return &Book{bookings: make([]booking, jobs)} }
 // Wait records that a job has begun to wait.
 func (b *Book) Wait(job int32) { b.fresh = append(b.fresh, job) }
 
-// At returns when a waiting job is to start; Never without a reservation.
+// At returns the planned start of a waiting job; Never without a reservation.
 func (b *Book) At(job int32) time.Duration {
 	if b.bookings[job].state != reserved {
 		return scheduler.Never
@@ -71,8 +71,8 @@ func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []i
 			return err
 		}
 		if !some {
-			// No event may come before a reservation that was made behind jobs which ran longer
-			// than predicted: who can start now must.
+			// There may be no event before a reservation behind jobs that ran longer than
+			// predicted, so jobs that can start now must.
 			b.freed, idle = b.anywhere(now), true
 		}
 	}

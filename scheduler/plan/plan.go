@@ -45,8 +45,8 @@ func Running(v scheduler.View) *Plan {
 	return p
 }
 
-// couldStart reports whether some node has the cores for a job from now on, for as
-// long as it is predicted to run.
+// couldStart reports whether some node has the cores for a job from now on, for
+// its predicted time.
 func (p *Plan) couldStart(a queue.Ask) bool {
 	end := Until(p.Steps[0].At, a.Length)
 	for v := range p.Steps[0].free {
@@ -61,9 +61,9 @@ func (p *Plan) couldStart(a queue.Ask) bool {
 	return false
 }
 
-// startable returns a limit that leaves out waiting jobs which can surely not
-// start now: on no node are there ever fewer cores than spare, and those who ask
-// for more have to end before that is all there is.
+// startable returns a limit that excludes waiting jobs which surely cannot start
+// now. No node ever has fewer free cores than spare; jobs that ask for more must
+// end before only spare is left.
 func (p *Plan) startable() queue.Limit {
 	var within queue.Limit
 	now := p.Steps[0]
@@ -116,8 +116,8 @@ func Until(at, length time.Duration) time.Duration {
 	return at + length
 }
 
-// Free reports whether the nodes have room for the job from step i on, for as
-// long as it is predicted to run.
+// Free reports whether the nodes have room for the job from step i on, for
+// its predicted time.
 func (p *Plan) Free(j scheduler.JobView, cores int32, nodes []int32, i int) bool {
 	end := Until(p.Steps[i].At, j.Length(cores))
 	for ; i < len(p.Steps) && p.Steps[i].At < end; i++ {
@@ -128,9 +128,9 @@ func (p *Plan) Free(j scheduler.JobView, cores int32, nodes []int32, i int) bool
 	return true
 }
 
-// Earliest returns the first step from which on there is room for a job for as
-// long as it is predicted to run, and where. The step is negative for a job
-// for which no end that is known makes room.
+// Earliest returns the first step from which on there is room for a job for
+// its predicted time, and the nodes. The step is negative if no known end
+// makes room for the job.
 func (p *Plan) Earliest(j scheduler.JobView, cores int32) (nodes []int32, step int) {
 	need, count := j.Needs(cores)
 	length := j.Length(cores)

@@ -187,8 +187,8 @@ func (m *matcher) startStarved() error {
 }
 
 // matchUsers matches the jobs of the users with the least progress. When it
-// starts none of them, twice as many users take part, until all do: nothing is
-// left free for the sake of fairness alone.
+// starts none of them, twice as many users take part, until all do: no machine
+// stays free only for fairness.
 func (m *matcher) matchUsers() (started bool, err error) {
 	users, waiting := m.byProgress()
 	n := int(math.Ceil(m.Policy.Settings.Number("alpha")*float64(len(users)) - 1e-9))

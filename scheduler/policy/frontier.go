@@ -24,7 +24,8 @@ type frontier struct {
 	tracks []track // have the places in the heap
 }
 
-// put places a step, which is not farther than before if it is there already.
+// put inserts a step, or moves a present one, whose distance must not be greater
+// than before.
 func (h *frontier) put(x step) {
 	i := int(h.tracks[x.at.Kind].place[x.at.Level])
 	if i < 0 {

@@ -10,10 +10,10 @@ import (
 	"sort"
 )
 
-// Problem asks for the order in which jobs run on unlike machines, one at a
-// time on each, such that their finishes add up to the least. The machines of a
-// kind differ only in when they become free. Times are in any unit; a job's
-// time multiplied by the number of jobs, and sums of these, fit into an int64.
+// Problem asks for the order of jobs on unequal machines, one at a time on
+// each, that minimizes the sum of their finish times. The machines of a kind
+// differ only in when they become free. Times are in any unit; a job's time
+// multiplied by the number of jobs, and sums of these, fit into an int64.
 //
 // A job that is the k-th from the end on a machine delays itself and the k-1
 // jobs behind it, so that it adds k times its run time to the sum, and the time
@@ -34,10 +34,10 @@ type Assignment struct {
 type AssignmentPosition struct{ Kind, Level int }
 
 // track has the positions of one kind of machine, from the end on. All machines
-// share them, because it makes no difference to the sum which of them a job in
-// one position runs on: one more job in it costs as much as the next machine
-// becomes free later. That keeps the problem as small as there are positions,
-// not machines. The last position is always empty.
+// share them, because the machine of a job in one position does not change the
+// sum: one more job in it costs the delay until the next machine is free. So
+// the size of the problem is the number of positions, not of machines. The last
+// position is always empty.
 //
 // Seen from a job, the cost of a position is a straight line in its level: the
 // job's run time is the slope. The potential of a position is the potential of
@@ -81,7 +81,8 @@ func SolveAssignment(p Assignment) []AssignmentPosition {
 		m.lengthen(c)
 	}
 	// Long jobs first: they come last, so that those after them rarely have to
-	// move them. Of like ones the later: the earlier one is to run before it.
+	// move them. Of equal jobs the later one first: the earlier one must run
+	// before it.
 	order := make([]int32, len(p.Times))
 	for i := range order {
 		order[i] = int32(i)

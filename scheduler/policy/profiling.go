@@ -89,7 +89,7 @@ type profilingDesk struct {
 	terms  ProfilingTerms
 	anew   bool             // it also decides about the running jobs (scheduler.Rules.Anew)
 	waiter scheduler.Waiter // the policy, if it keeps the waiting jobs itself
-	later  []int32          // those that it is given when they are known
+	later  []int32          // its alternatives once they are known
 	listed []bool           // by job: it is one of them
 	of     []int32          // by job: the group with which it is profiled
 	groups []group
@@ -181,7 +181,7 @@ type knowing struct{ scheduler.View }
 // Waiting returns the known jobs that wait.
 func (v knowing) Waiting() scheduler.WaitingJobs { return v.View.Waiting().Behind(last) }
 
-// Admit implements scheduler.Admitter: samples go first, in the order of arrivals, as far as there is room.
+// Admit implements scheduler.Admitter: samples go first, in the order of arrivals, while there is room.
 func (d *profilingDesk) Admit(v scheduler.View, h scheduler.Hands) error {
 	waiting := v.Waiting()
 	for j := waiting.Next(queue.Front, queue.Anyone); j != queue.Nobody && !d.known(j); {

@@ -203,9 +203,9 @@ func onOneNode(d division.Division) {
 	}
 }
 
-// startOn starts or resumes a malleable job with cores of a node. Where that has no room for it, as for want of memory or
-// as the job is bound to another node, it gets as many cores of a node that has room, or as few as it can start with;
-// otherwise it waits.
+// startOn starts or resumes a malleable job with cores of a node. If the node has no room for it (it lacks memory, or
+// the job is bound to another node), it gets the same number of cores of a node that has room, or the least number that
+// it can start with; otherwise it waits.
 func (p *planner) startOn(v scheduler.View, h scheduler.Hands, j int32, placement []int, why string) error {
 	view, cores := v.Job(j), int32(division.Total(placement))
 	node := int32(slices.Index(placement, int(cores)))

@@ -1,6 +1,6 @@
-// Provision has the strategies by which a policy rents servers where spot servers
-// are cheap and go away: the choice "provisioning" of a policy, one file each, registered
-// with the other choices of policies. A job is to be done by a deadline, and each start on
+// Provision has the strategies by which a policy rents servers where spot servers are
+// cheap and go away: the choice "provisioning" of a policy, one file each, registered with
+// the other choices of policies. A job must be done by a deadline, and each start on
 // another server costs it a fixed overhead.
 
 package policy
@@ -37,8 +37,7 @@ func pace(v scheduler.RentalView, t time.Duration) int {
 	return cmp.Or(cmp.Compare(high, evenHigh), cmp.Compare(low, evenLow))
 }
 
-// short reports whether the ticks that a length takes are as many as those that are
-// left to the deadline.
+// short reports whether a length takes at least all ticks that are left to the deadline.
 func short(v scheduler.RentalView, length time.Duration) bool {
 	return math.Ceil(float64(length)/float64(v.Tick)) >= math.Floor(float64(v.Deadline-v.Now)/float64(v.Tick))
 }

@@ -81,7 +81,7 @@ type Want struct {
 	Or   []string
 	// Implied makes it the answer where the file does not set one.
 	Implied bool
-	// Detail is a sentence for people who have set another one.
+	// Detail is a sentence for users who have set another answer.
 	Detail string
 }
 
@@ -101,7 +101,7 @@ type Setup struct {
 	Order scheduler.Ranker
 }
 
-// OrderChoice is an order: who is next.
+// OrderChoice is an order of jobs.
 type OrderChoice struct {
 	Choice
 	// Turns makes a job whose quantum has ended return to the queue. Then no job
@@ -119,8 +119,8 @@ type OrderChoice struct {
 
 // Rounded is an order that is asked at the starts of rounds only. It is also its own admission.
 type Rounded interface {
-	// Rounds returns the length of the rounds, and whether it is asked as well when devices
-	// are given back within one.
+	// Rounds returns the length of the rounds, and whether the policy is also asked when
+	// devices are freed within one.
 	Rounds() (length time.Duration, atOnce bool)
 }
 
@@ -168,8 +168,7 @@ type VictimChoice struct {
 	// Key returns the sort key by which running jobs are paused: smallest first value, then smallest second. It is
 	// constant while the job runs with the same request.
 	Key func(scheduler.JobView) (first, second int64)
-	// Last pauses those first that are last in the order when room is to be made; Key
-	// does not count then.
+	// Last pauses the jobs first that are last in the order; Key does not count then.
 	Last bool
 }
 

@@ -27,7 +27,7 @@ type replanner struct {
 	pairs   []replanPair
 }
 
-// target is where a job is to run, and with which of its alternatives: on some of the planner's nodes.
+// target is the place of a job, on some of the planner's nodes, and its alternative.
 type target struct {
 	job, alternative int32
 	from, to         int
@@ -41,9 +41,9 @@ func replanInOrder(order scheduler.Ranker) scheduler.Admitter {
 	return p
 }
 
-// ByPairs returns the admission that places pairs of a job and one of its alternatives: those first that an order ranks
-// first with this alternative. If the engine lets jobs resume with another alternative, started jobs are in as many
-// pairs as the others.
+// ByPairs returns the admission that places pairs of a job and one of its alternatives, in the order's rank of the job
+// with this alternative. If the engine lets jobs resume with another alternative, started jobs are in as many pairs as
+// the others.
 func replanByPairs(order scheduler.Ranker) scheduler.Admitter {
 	p := newReplanner(order)
 	p.place = p.placePairs

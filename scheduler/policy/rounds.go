@@ -117,7 +117,7 @@ func alone[T ~string](order string, q Question, name T) Want {
 		"\" decides by itself what runs in each round, and where: " + string(q) + " has no place beside it."}
 }
 
-// Rounds returns the length of a policy's rounds, and whether devices are given back at once.
+// Rounds returns the length of a policy's rounds, and whether freed devices are used at once.
 func (p *roundPlanner) Rounds() (time.Duration, bool) {
 	return p.set.Length, p.set.GiveBack == "at_once"
 }

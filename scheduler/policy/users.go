@@ -24,7 +24,7 @@ func registerDominant(c Choice, make func(*userShares) scheduler.Ranker) OrderCh
 	return registerUsers(c, PlaceFirst, make)
 }
 
-// registerShared adds an order under which users who have no room let others pass.
+// registerShared adds an order under which users without room let others pass.
 func registerShared(c Choice, placement Placement, make func(*userShares) scheduler.Ranker) OrderChoice {
 	c.Wants = append(c.Wants, Want{Of: BackfillOf, Name: FirstFit, Implied: true, Detail: fmt.Sprintf(
 		"Under the order %q a user whose job does not fit lets others pass, which implies backfill = %q.", c.Name, FirstFit)})

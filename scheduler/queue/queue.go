@@ -169,7 +169,7 @@ func (l Limit) allows(a Ask) bool {
 	return a.Cores <= l.Free && (a.Length <= l.Window || a.Cores <= l.Spare)
 }
 
-// allowsAny reports whether the limit may allow a job of those that ask for at least so much.
+// allowsAny reports whether the limit may allow a job with at least the given request.
 func (l Limit) allowsAny(least *least) bool {
 	return least.cores <= l.Free &&
 		(l.Window == never || least.cores <= l.Spare || least.shortest[class(l.Free)] <= code(l.Window))

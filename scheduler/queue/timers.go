@@ -86,8 +86,8 @@ func (a *Alarms) Set(t Timer) {
 	a.row = append(a.row, t)
 }
 
-// Next returns the instant of the first timer that counts, and an instant later than all others without any. Those before
-// it are given up.
+// Next returns the instant of the first valid timer; without any it returns an instant later than all others. Invalid
+// timers before it are dropped.
 func (a *Alarms) Next(counts func(Timer) bool) time.Duration {
 	for a.head < len(a.row) && !counts(a.row[a.head]) {
 		a.head++

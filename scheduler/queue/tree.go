@@ -334,7 +334,7 @@ func (t *tree) remove(job int32, slots []int32) {
 	}
 }
 
-// locate returns the block of a job, and the index at which it is there. Most that are asked for are the first.
+// locate returns the block of a job, and its index there. Most located jobs are the first.
 func (t *tree) locate(job int32, slots []int32) (b, i int32) {
 	b = t.first
 	if i = t.nodes[b].lo; t.blocks[b][i].job == job {

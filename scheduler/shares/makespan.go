@@ -12,7 +12,7 @@ var _ = Register(Kind{
 	New: func(o Options) Divider { return makespan{o.Tolerance} },
 })
 
-// makespan has the part by which it may be above the least; 0 for the least.
+// makespan has the fraction by which the makespan may exceed its minimum; 0 for none.
 type makespan struct{ tolerance float64 }
 
 func (m makespan) Divide(p *Problem) (Division, error) {

@@ -117,7 +117,7 @@ type candidate struct {
 	priority, deficit, x float64
 }
 
-// compare puts the candidate first that is to be taken first.
+// compare orders candidates by the order of taking them.
 func (c candidate) compare(d candidate) int {
 	return cmp.Or(cmp.Compare(d.priority, c.priority), cmp.Compare(d.deficit, c.deficit), cmp.Compare(d.x, c.x))
 }

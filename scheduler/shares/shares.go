@@ -58,7 +58,7 @@ type Divider interface {
 	Divide(*Problem) (Division, error)
 }
 
-// Kind is a way to divide, as it is registered.
+// Kind is a registered way to divide.
 type Kind struct {
 	// Name is the name that users write: "max_min".
 	Name, Title, Doc string
@@ -90,7 +90,7 @@ func Find(name string) *Kind {
 	return k
 }
 
-// Blind returns the problem as it is for who takes all types to be as fast as one of them. Jobs
+// Blind returns the problem in which all types are assumed to be as fast as one of them. Jobs
 // that cannot run on this one are as fast everywhere as where they are fastest.
 func (p *Problem) Blind(of int) *Problem {
 	out := *p

@@ -10,7 +10,7 @@ import (
 // trial is a setting that was measured.
 type trial struct {
 	at      []float64
-	pace    float64 // seconds a unit, as if all learned as much in one; +Inf: it cannot be
+	pace    float64 // seconds per unit of equal learning; +Inf: impossible
 	reports int
 	loss    float64 // at its end; NaN where it is not known
 }

@@ -52,8 +52,8 @@ type Options struct {
 	// what the job learns in an epoch, and not only the time of the epoch.
 	Initial []float64
 	Learns  []bool
-	// Live says of each setting whether the program is to take it on while it runs, and to
-	// say so; nil where there is no program.
+	// Live says of each setting whether the program should change it while it runs, and
+	// confirm it; nil without a program.
 	Live []bool
 	// Cores returns the number of cores that the job asks for at a point; nil if that is unknown.
 	Cores func(at []float64) int
@@ -96,7 +96,7 @@ type Controller struct {
 	costs   [2]mean   // measured, of changes in place and by a new start
 	start   float64   // seconds of the first start
 	spread  residuals
-	anew    []bool // settings that the program takes on only when it starts
+	anew    []bool // settings that the program uses only when it starts
 	stuck   []bool // settings that do not reach the program in any way
 	failed  int    // starts in a row that failed
 	over    bool   // nothing more is tried

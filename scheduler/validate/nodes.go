@@ -69,8 +69,8 @@ func (v *Validator) handled(e *scheduler.Event) {
 	v.orphans = v.orphans[:0]
 }
 
-// usable checks that there is a server for a node on which a job is given cores, and that
-// it stays.
+// usable checks that a node on which a job gets cores has a server, and that the server
+// stays.
 func (v *Validator) usable(e *scheduler.Event, node int) {
 	s := &v.servers[node]
 	if s.stands {

@@ -92,7 +92,7 @@ type traced struct {
 	steered          bool // a controller has changed something: its requests may be any
 	asked            bool // another number of its parts was asked for
 	memory           bool // it asks for some
-	compared         bool // with its result, at its end: nothing more is to be said
+	compared         bool // with its result, at its end: no more events follow
 	*grantedTo            // nil before the first start and after the end
 }
 
@@ -333,8 +333,8 @@ func (v *Validator) takeBack(e *scheduler.Event, t *traced) {
 	v.holdNothing(e)
 }
 
-// another returns the place for a grant: there are as many as jobs that have
-// started and are not over, which are few of many.
+// another returns the place for a grant: there are only as many as started
+// jobs that are not over.
 func (v *Validator) another() *grantedTo {
 	n := len(v.spare)
 	if n == 0 {

@@ -117,7 +117,7 @@ var months = []string{
 // DayOrder says which comes first in dates that end with the year, the day or the month.
 type DayOrder int
 
-// The orders. Of most dates none is to be seen: 03/04/2024.
+// The orders. Most dates do not show one: 03/04/2024.
 const (
 	NoOrder DayOrder = iota
 	DayFirst

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Names lists the columns of a file for a sentence: of long and of many names as much as helps to see which file it is.
+// Names lists the columns of a file for a sentence. It shortens long names and long lists, but leaves enough to
+// recognize the file.
 func Names(columns []string) string {
 	const most, longest = 40, 40
 	var b strings.Builder

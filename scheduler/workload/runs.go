@@ -81,7 +81,7 @@ func (r *RecordedRun) Revocations() float64 {
 	return float64(n)
 }
 
-// Options say how tables are to be read.
+// Options are the options for reading tables.
 type RunsOptions struct {
 	// Columns has the columns of facts, where they have other names than Facts lists.
 	Columns map[string]string
@@ -91,7 +91,7 @@ type RunsOptions struct {
 	// Revoked are the values that mark a revoked server; by default DefaultRevoked.
 	Revoked []string
 	// Servers that take part in a run besides those that evaluate: Workers, and
-	// ParameterServers. Workers 0 means as many as the server table has.
+	// ParameterServers. Workers 0 means the number in the server table.
 	Workers, ParameterServers int
 	// WorkerPrice and ParameterServerPrice are in dollars per hour; both 0: the
 	// costs come from a table of costs, if there is one.
@@ -123,7 +123,7 @@ var Facts = []Fact{
 	{"cost", "dollars of a run", []string{"cost", "costusd", "dollars"}},
 }
 
-// plain is a column's name as it is compared.
+// plain returns a column's name in the form for comparisons.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" _-()", r) {

@@ -124,7 +124,7 @@ func (t Table) heading(in *csv.Reader) (columns []string, err error) {
 	return columns, nil
 }
 
-// width returns a row with as many fields as there are columns: without empty ones at its end.
+// width returns a row with one field per column: without surplus empty ones at its end.
 func width(fields []string, columns int) ([]string, error) {
 	n := len(fields)
 	for n > columns && strings.TrimSpace(fields[n-1]) == "" {
@@ -136,11 +136,10 @@ func width(fields []string, columns int) ([]string, error) {
 	return fields[:n], nil
 }
 
-// EachRow calls head with the first row of a CSV file, which names its columns,
-// and then row with every other one and the line on which it begins. All rows
-// have as many fields as the first, but for empty ones at their ends. The slice is reused for the next row; its
-// strings are not. Errors are handled as by EachLine, except that an error of
-// head always ends the reading.
+// EachRow calls head with the first row of a CSV file, which names its columns, and then row with every other
+// one and the line on which it begins. All rows have the same number of fields as the first, except for empty
+// ones at their ends. The slice is reused for the next row; its strings are not. Errors are handled as by
+// EachLine, except that an error of head always ends the reading.
 func EachRow(file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {

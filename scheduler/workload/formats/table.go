@@ -134,7 +134,7 @@ var tableFacts = []string{
 
 // layout is how a format of tables is laid out.
 type layout struct {
-	// columns are the names of the columns of each fact: the first that is there counts.
+	// columns are the names of the columns of each fact: the first present one counts.
 	columns map[string][]string
 	// names are the names of all columns, for a file without a header line.
 	names     []string
@@ -465,7 +465,7 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 		}
 	}
 	j.GPUs, j.Threads = gpus, threads
-	if nodes > 1 { // as much on each
+	if nodes > 1 { // the same on each
 		if gpus%nodes != 0 {
 			return fmt.Errorf("%d GPUs cannot be divided evenly over %d nodes", gpus, nodes)
 		}
