@@ -435,7 +435,7 @@ func (p *periodic) receive() error {
 }
 
 // look tries to start jobs in their order, up to a number of them. In a partition with a job that cannot start no
-// later job starts, nor one of other partitions on its nodes.
+// later job starts, and no job of other partitions starts on its nodes.
 func (p *periodic) look(depth int) error {
 	clear(p.blocked)
 	waiting := p.View.Waiting()

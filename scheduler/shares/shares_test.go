@@ -371,7 +371,7 @@ func TestMechanismFollowsAnyDivision(t *testing.T) {
 }
 
 // A team's deficit or surplus is carried over to the next division: three quarters and a quarter of 20 s, in which
-// the first alone ran, and then of 10 s in which nobody did.
+// the first alone ran, and then of 10 s in which none did.
 func TestDeficitsAreCarriedOver(t *testing.T) {
 	p := &Problem{Types: []Devices{{Name: "gpu", Count: 1}}, Jobs: []Job{
 		{Number: 0, Workers: []float64{1}, Speed: []float64{1}}, {Number: 1, Workers: []float64{1}, Speed: []float64{1}},
