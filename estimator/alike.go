@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// alike predicts the pace of a whole run from whole runs of the same job that
-// began like it: the weighted median of their paces, each adjusted to the run's
-// own beginning. How near a run's beginning must be to count, and how far to go
-// with the adjustment, is asked of the past runs, each told from the others: of all
-// settings the mean is taken, weighed by the inverse square of their errors. How
-// well this tells the past runs is the prediction's interval.
+// alike predicts the pace of a whole run from whole runs of the same job that began
+// like it: the weighted median of their paces, each adjusted to the run's own
+// beginning. The past runs, each predicted from the others, decide how similar a
+// beginning must be to count, and how strong the adjustment is. The result is the
+// mean over all settings, weighted by the inverse square of their errors. The
+// prediction errors for the past runs give the interval.
 //
 // ok is false when fewer than leastAlike past runs have marks as far as the
 // run's own.
@@ -68,7 +68,7 @@ const leastAlike = 5
 // begin is how a past run began, and the logarithm of its pace over all.
 type begin struct {
 	pace float64
-	at   []float64 // seconds at which it was as far as the marks of the run in question
+	at   []float64 // seconds at which it had the progress of the predicted run's marks
 }
 
 // paceOf is the median of the runs' log paces, weighed by how much they began
@@ -98,8 +98,9 @@ func paceOf(at []float64, runs []begin, h, adjust float64) float64 {
 	return votes[len(votes)-1].pace
 }
 
-// atMarks is when a run was as far as each of own's marks but the first,
-// between its marks in proportion; nil when its marks do not show it.
+// atMarks returns the times at which a run had the progress of each of
+// own's marks except the first, interpolated between its marks; nil if
+// its marks do not show it.
 func atMarks(marks, own []Mark) []float64 {
 	var at []float64
 	k := 1

@@ -103,7 +103,7 @@ func plainAlike(own []float64, past []begin) (pace float64, residuals []float64)
 	return math.Exp(pace / weights), residuals
 }
 
-// All settings have their say, weighed by how well they tell the past runs from each other.
+// All settings count, weighted by how well they predict the past runs from each other.
 func TestAlikeWeighsItsSettings(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	own := []Mark{{0, 0}, {10, 9}, {20, 19}}
@@ -137,8 +137,8 @@ func TestAlikeWeighsItsSettings(t *testing.T) {
 	}
 }
 
-// What is left out to choose a model: runs of the job on the resource whose beginning is known, cut to as much as the
-// samples saw, and never more than a few of them from all parts of the history.
+// The data left out to choose a model: runs of the job on the resource with a known beginning, cut to the length of
+// the samples, and never more than a few of them from all parts of the history.
 func TestLeaveOut(t *testing.T) {
 	on := Resource{Host: "h", Threads: 2}
 	run := func(seconds float64) Run {
@@ -222,7 +222,7 @@ func TestLineThroughTheOrigin(t *testing.T) {
 	}
 }
 
-// The law that is fitted is the likeliest: of all on a grid over what is assumed, none is much likelier.
+// The fitted law is the most likely one: no law on a grid over the prior is much more likely.
 func TestFitSlowedIsTheLikeliest(t *testing.T) {
 	for _, measured := range [][]Slowed{{{1, 1, 2, 1.2}}, {{2, 6, 8, 1.1}, {2, 2, 8, 1.02}, {4, 4, 8, 1.5}}} {
 		law := FitSlowed(measured)

@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// Auto is the model that errs least where the truth is known, among those that
-// can be fitted. What is known is left out and told from the rest:
+// Auto is the model with the smallest error on known data, among the models
+// that can be fitted. Known data are left out and predicted from the rest:
 //
 //   - past runs of the job on the resource, each from a beginning as long as the
 //     samples (up to mostFolds of them);
 //   - without these, the wall time of each sample.
 //
-// A model that cannot be fitted to some of what is left out is chosen only if no
-// other can be. Where nothing can be left out, and between models that err alike,
-// the earlier of history, pooled, scaling and linear is taken: the one that uses the
-// most of what is known. Fraction, which is right only about a job without fixed
-// costs, of which linear is right as well, is the last resort: of two noisy samples it
-// can tell each from the other better by chance.
+// A model that cannot be fitted to some of these problems is chosen only if no other
+// can be. If nothing can be left out, or models have equal errors, the earlier of
+// history, pooled, scaling and linear is taken: the one that uses the most data.
+// Fraction is the last resort. It is right only for a job without fixed costs, for
+// which linear is right as well. With two noisy samples it can predict each from the
+// other better by chance.
 type Auto struct{}
 
 // Name is "auto".
@@ -63,7 +63,7 @@ func (Auto) Fit(p Problem) (Estimate, error) {
 	return best, nil
 }
 
-// fold is a problem of which the answer is known.
+// fold is a problem with a known answer.
 type fold struct {
 	Problem
 	length  int
@@ -102,7 +102,7 @@ func leaveOut(p Problem) []fold {
 			}
 			s.Length, s.Wall = s.Marks[len(s.Marks)-1].Done, s.Marks[len(s.Marks)-1].At
 		case units > 0 && len(r.Units) > units:
-			// What a run costs beyond its units, its beginning did as well.
+			// The costs of a run beyond its units also belong to its beginning.
 			s.Units, s.Length, s.Wall = r.Units[:units], units, r.Seconds
 			for _, u := range r.Units[units:] {
 				s.Wall -= u
@@ -121,7 +121,7 @@ func leaveOut(p Problem) []fold {
 		}
 		return some
 	}
-	if len(folds) == 1 { // what is left says nothing of models that look at whole runs
+	if len(folds) == 1 { // the rest does not test models that use whole runs
 		return nil
 	}
 	if len(folds) > 0 || len(own) > 0 || len(p.Samples) < 2 {

@@ -51,8 +51,8 @@ func TestAutoChooses(t *testing.T) {
 	}
 }
 
-// Of two noisy samples the one can tell the other better without fixed costs, by
-// chance. The job has them all the same.
+// With two noisy samples, one can predict the other better without fixed costs,
+// by chance. The job still has fixed costs.
 func TestAutoIsNotTakenInByFraction(t *testing.T) {
 	p := Problem{Samples: []Sample{{Length: 3, Threads: 1, Wall: 4, Units: []float64{1, 1, 1}},
 		{Length: 6, Threads: 1, Wall: 8, Units: []float64{1, 1, 1, 1, 1.5, 1.5}}}}

@@ -1,5 +1,5 @@
 // Checkpoint says how often a job that may be lost should write a
-// checkpoint, and what its losses cost on average.
+// checkpoint, and the average cost of its losses.
 
 package estimator
 

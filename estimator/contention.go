@@ -13,8 +13,8 @@ import (
 //
 // A job on n cores keeps n/(1+Serial·(n−1)) of them busy (Amdahl's law: in its
 // serial part it needs one). All jobs together offer the load L, busy cores. A
-// machine of N cores that serves at most C = Capacity·N of them would slow
-// nobody down below C, and all in proportion beyond: max(1, L/C). Real machines
+// machine of N cores that serves at most C = Capacity·N of them would slow no
+// job down below C, and all in proportion beyond: max(1, L/C). Real machines
 // bend before that, so the two lines are joined by a soft maximum,
 //
 //	s(L) = (1 + (L/C)^Sharpness)^(1/Sharpness),
@@ -28,9 +28,9 @@ type Contention struct {
 	Sharpness float64 `json:"sharpness"`
 }
 
-// Slowdown is how many times as long a job takes on own cores while its
-// neighbours hold others of the machine's total; at least 1. The neighbours are
-// taken to be jobs of its own size.
+// Slowdown returns the factor on a job's run time on own cores while its
+// neighbors hold others of the machine's total; at least 1. The neighbors are
+// assumed to be jobs of the same size.
 func (c Contention) Slowdown(own, others, total float64) float64 {
 	if c.Capacity <= 0 || c.Sharpness <= 0 || own <= 0 || others <= 0 || total <= 0 {
 		return 1
@@ -44,15 +44,16 @@ func (c Contention) Slowdown(own, others, total float64) float64 {
 func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
 // Crowd is a measured run time on a shared machine: Seconds on Own cores, with
-// neighbours that held Others of Total.
+// neighbors that held Others of Total.
 type Crowd struct {
 	Own, Others, Total float64
 	Seconds            float64
 }
 
 // FitContention fits run times of one job by least squares of the logarithms.
-// Times on as many own cores are compared among each other, so each number of
-// own cores needs two numbers of neighbours; it is an error when none has.
+// Times on the same number of own cores are compared with each other, so each
+// number of own cores needs two numbers of neighbors; it is an error when
+// none has.
 func FitContention(crowds []Crowd) (Contention, error) {
 	groups := map[float64]int{}
 	var of [][]Crowd

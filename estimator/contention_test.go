@@ -57,8 +57,9 @@ func crowdsOf(t *testing.T, path string) []Crowd {
 	return crowds
 }
 
-// contentionError is the mean absolute relative error of what the law says
-// about crowds, each size's run times taken to be known up to a factor.
+// contentionError returns the mean absolute relative error of the law's
+// predictions for crowds; the run times of each size are known up to a
+// factor.
 func contentionError(c Contention, crowds []Crowd) float64 {
 	scale, n := map[float64]float64{}, map[float64]float64{}
 	for _, m := range crowds {
@@ -73,7 +74,7 @@ func contentionError(c Contention, crowds []Crowd) float64 {
 }
 
 // Times of 1 to 80 containers at once on 64 logical cores, fitted on every
-// second row, and told for the others.
+// second row, and predicted for the others.
 func TestContentionOfContainers(t *testing.T) {
 	for _, name := range []string{"", "-v2", "-v4"} {
 		crowds := crowdsOf(t, "tf_containers/Scripts_times_contention"+name+".csv")

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Correction is what finished runs say of the next run of a job, against what was predicted before any of them.
+// Correction is the correction of a job's prediction from finished runs, relative to the prediction before all of them.
 type Correction struct {
-	// Factor is how many times as long as predicted the next run takes; Low and High bound it at a level.
+	// Factor is the ratio of the next run's time to its prediction; Low and High bound it at a level.
 	Factor, Low, High float64
-	// Runs is how many runs it was learned from.
+	// Runs is the number of runs it was learned from.
 	Runs int
 }
 
-// Corrections learn from the finished runs of jobs on a machine how far off their predictions are: the logarithm of how
-// many times as long as predicted a run takes is smoothed exponentially (Holt, 1957), in two parts. One is the same for
-// all jobs, as jobs are sampled at about the same time, and a machine that is slow is slow for all of them; the other is
-// the job's own. The zero value has learned nothing.
+// Corrections learn the errors of predictions from the finished runs of jobs on a machine. The logarithm of the ratio
+// of run time to prediction is smoothed exponentially (Holt, 1957), in two parts. One is the same for all jobs, as jobs
+// are sampled at about the same time, and a slow machine is slow for all of them. The other belongs to the job. The
+// zero value has learned nothing.
 type Corrections struct {
 	shared   float64
 	own      map[string]*ownCorrection
-	variance float64 // of a run around what was expected of it
+	variance float64 // of a run about its expectation
 	runs     int
 }
 
@@ -29,20 +29,20 @@ type ownCorrection struct {
 	cells int // in which it has run
 }
 
-// Ran are the runs of a job in a cell: the logarithms of how many times as long as predicted each took.
+// Ran are the runs of a job in a cell: the logarithms of their ratios of run time to prediction.
 type Ran struct {
 	Job    string
 	Longer []float64
 }
 
 const (
-	// leastGain and leastVariance are the weights of a cell on what is expected of the next,
-	// and of a run on their variance and on its variance, once there
-	// are so many that their mean would weigh it less.
+	// leastGain and leastVariance are the least weights of new data: of a cell in the
+	// expectation of the next, and of a run in the variance. They apply once plain means
+	// would give new data less weight.
 	leastGain, leastVariance = 0.3, 0.2
-	// sharedPart is how much of what a run shows all jobs share.
+	// sharedPart is the fraction of a run's deviation that all jobs share.
 	sharedPart = 0.5
-	// usualSpread is the standard deviation of runs on a machine of which nothing is known yet.
+	// usualSpread is the standard deviation of runs on a machine without measurements.
 	usualSpread = 0.08
 )
 
@@ -61,7 +61,7 @@ func (c *Corrections) Learn(cell []Ran) {
 		}
 		mean, _ := meanSD(r.Longer)
 		for _, longer := range r.Longer {
-			if own.cells > 0 { // the first shows what the samples missed
+			if own.cells > 0 { // the first shows the bias of the samples
 				c.variance += max(leastVariance, 1/float64(c.runs+2)) * (square(longer-shared-own.part) - c.variance)
 			}
 			c.runs++

@@ -9,8 +9,8 @@ import (
 // drifting is a made-up machine: how many times as long as predicted a run takes, cell by cell.
 type drifting struct {
 	name string
-	// missed is by how much the samples are off, at most; state returns how slow the machine is in a cell, given what it
-	// was in the last one; own is the standard deviation of a run.
+	// missed is the greatest bias of the samples; state returns the slowness of the machine in a cell, given its
+	// slowness in the last one; own is the standard deviation of a run.
 	missed float64
 	state  func(last float64, rng *rand.Rand) float64
 	own    float64
@@ -30,7 +30,7 @@ var drifters = []drifting{
 }
 
 // Over twelve cells of two runs each, on machines whose truth is known, most of the runs fall inside the 90%
-// interval; corrected predictions have little bias, and are nearer than those of the samples.
+// interval; corrected predictions have little bias, and are closer than predictions from the samples.
 func TestCorrectedIntervalsHold(t *testing.T) {
 	const before, seeds, cells, perCell = 0.2, 8, 12, 2
 	for _, m := range drifters {
@@ -47,7 +47,7 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 					y := missed + state + m.own*rng.NormFloat64()
 					now = append(now, y)
 					if cell == 0 {
-						continue // what the samples say is judged elsewhere
+						continue // predictions from samples are tested elsewhere
 					}
 					took := math.Exp(y)
 					runs++
@@ -73,8 +73,8 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 	}
 }
 
-// Nothing is corrected before a run has finished; the first runs correct most of what the samples missed, and the more
-// agree the narrower the interval.
+// Nothing is corrected before a run has finished; the first runs correct most of the samples' bias, and the more agree
+// the narrower the interval.
 func TestCorrections(t *testing.T) {
 	after := func(cells ...[]float64) Correction {
 		var learned Corrections
@@ -109,8 +109,8 @@ func TestCorrections(t *testing.T) {
 }
 
 // Three jobs whose samples were taken at a fast moment, on a machine that drifts: most runs fall inside the 90%
-// interval and there is little bias, also where a job has not run yet; runs of the others tell part of what its samples
-// missed.
+// interval and there is little bias, also where a job has not run yet; runs of the others correct part of its samples'
+// bias.
 func TestJobsShareCorrections(t *testing.T) {
 	const before, seeds, cells = 0.15, 24, 8
 	var runs, covered, bias, first, firstOff, uncorrected float64

@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// machine draws runs as real machines give them: each run has a pace of its own
-// (the clock, neighbours), units follow each other with some memory, the first
+// machine draws runs like those of real machines: each run has a different pace
+// (the clock, neighbors), units follow each other with some memory, the first
 // ones warm up, and programs take a while to start.
 type machine struct {
 	r                        *rand.Rand
 	unit, paceSD, unitSD     float64
 	rho, startup, warmup     float64
 	moments                  float64 // spread of the machine's speed from moment to moment
-	rounded                  float64 // the program prints its units to so many seconds
-	disturbedRuns, disturbed float64 // how many runs a neighbour slows down, and by how much
+	rounded                  float64 // the resolution of the program's printed times, in seconds
+	disturbedRuns, disturbed float64 // the fraction of runs that a neighbor slows down, and by how much
 }
 
 func (m machine) run(length int) Sample {
@@ -45,7 +45,7 @@ func (m machine) run(length int) Sample {
 	return s
 }
 
-// Short samples tell runs thirty times as long: the 90% interval holds 85 to 95%.
+// Short samples predict runs thirty times as long: the 90% interval holds 85 to 95%.
 func TestCoverageOfExtrapolation(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -99,7 +99,7 @@ func TestCoverageOfExtrapolation(t *testing.T) {
 	}
 }
 
-// A neighbour that slows one of three samples to double does not reach the estimate.
+// A neighbor that slows one of three samples to double does not reach the estimate.
 func TestDisturbedSampleIsLeftOut(t *testing.T) {
 	m := machine{r: rand.New(rand.NewPCG(5, 6)), unit: 0.1, unitSD: 0.02, startup: 0.3}
 	p := Problem{Samples: []Sample{m.run(6), m.run(12)}}
@@ -137,7 +137,7 @@ func TestRegularSlowUnitsCount(t *testing.T) {
 	near(t, "slope", e.Slope, 1.2, 0.02)
 }
 
-// Several units of warm-up are told apart.
+// Several units of warm-up are detected.
 func TestLongWarmup(t *testing.T) {
 	units := func(n int) []float64 {
 		v := []float64{3, 2.2, 1.6, 1.2}

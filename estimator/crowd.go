@@ -7,11 +7,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Slowed is how many times as long as alone a job took on Own cores while its neighbours held Others of Total.
+// Slowed is a measured slowdown: a job on Own cores took Times as long as alone while its neighbors held Others of
+// Total.
 type Slowed struct{ Own, Others, Total, Times float64 }
 
-// What is assumed of a machine before its jobs were measured side by side: means and standard deviations of the
-// parameters as contention has them (a serial part of 2%, a capacity of all cores, a sharp bend), and of a measured
+// Prior for a machine before its jobs were measured side by side: means and standard deviations of the parameters
+// in the form that contention uses (a serial part of 2%, a capacity of all cores, a sharp bend), and of a measured
 // slowdown, relative to it.
 var (
 	crowdMean = [3]float64{-3.9, 0, math.Ln2 * 2}
@@ -21,7 +22,7 @@ var (
 const slowedSD = 0.02
 
 // FitSlowed fits the law of contention to slowdowns of jobs that ran side by side, however few: the most likely
-// parameters under what is assumed of any machine. Without measurements there is no contention.
+// parameters under the prior of any machine. Without measurements there is no contention.
 func FitSlowed(measured []Slowed) Contention {
 	if len(measured) == 0 {
 		return Contention{}
@@ -47,9 +48,9 @@ func FitSlowed(measured []Slowed) Contention {
 	return best
 }
 
-// SideBySide is how much copies of a job slowed each other down, of which crowd is a sample, against samples of the
-// job alone: by their units where both report them, and else by the wall times of samples of one length. It is false
-// where they cannot be compared.
+// SideBySide returns the slowdown of copies of a job that ran side by side (crowd), relative to samples of the job
+// alone. It compares units if both report them, and otherwise the wall times of samples of one length. It reports
+// false if they cannot be compared.
 func SideBySide(alone []Sample, crowd Sample) (Slowed, bool) {
 	all := AtOneSpeed(append(append([]Sample(nil), alone...), crowd))
 	alone, crowd = all[:len(alone)], all[len(alone)]

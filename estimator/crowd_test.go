@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// However few the measurements are, the law has what was measured, and says something sensible of other crowds.
+// With any number of measurements, the law fits them, and is plausible for other crowds.
 func TestFitSlowed(t *testing.T) {
 	if law := FitSlowed(nil); law != (Contention{}) || law.Slowdown(1, 1, 2) != 1 {
 		t.Errorf("of nothing: %+v", law)

@@ -6,11 +6,11 @@ import "math"
 //
 //	n / (1 + Sigma·(n−1) + Kappa·n·(n−1))
 //
-// Sigma is the serial part of the work (Amdahl 1967), Kappa what each pair of
-// threads costs to keep in step: the universal scalability law (Gunther,
-// "Guerrilla Capacity Planning", 2007). With Kappa 0 it is Amdahl's law, with
-// both 0 the speed-up is n. Beyond Limit threads, where it is not 0, more make
-// no difference: the program does not use them.
+// Sigma is the serial part of the work (Amdahl 1967), Kappa the
+// synchronization cost of each pair of threads: the universal scalability law
+// (Gunther, "Guerrilla Capacity Planning", 2007). With Kappa 0 it is Amdahl's
+// law, with both 0 the speed-up is n. Beyond Limit threads, where it is not 0,
+// more make no difference: the program does not use them.
 type Curve struct {
 	Sigma float64 `json:"sigma"`
 	Kappa float64 `json:"kappa,omitempty"`

@@ -2,27 +2,29 @@ package estimator
 
 import "math"
 
-// Moment is how fast the machine was at a moment: a fixed piece of work took Seconds on each of so many cores, all busy
-// with one at once, with a standard error. It is known of machines that share their cores with others unseen.
+// Moment is the speed of the machine at a moment: a fixed piece of work took Seconds on each of the cores, which all
+// did one at the same time, with a standard error. It is measured on machines that share their cores with unseen
+// others.
 type Moment struct {
 	Cores          int
 	Seconds, Error float64
 }
 
-// momentLasts is for about how many seconds a machine keeps a speed: longer runs average over several.
+// momentLasts is the approximate time in seconds for which a machine keeps a speed: longer runs average over several
+// moments.
 const momentLasts = 3.0
 
 // Drift is how the speed of a machine on some number of cores differs from moment to moment.
 type Drift struct {
 	Moments int
 	// Typical is the logarithm of the seconds of the piece of work, on average; SD the standard deviation of these
-	// logarithms beyond what the errors of the probe explain.
+	// logarithms without the errors of the probe.
 	Typical, SD float64
 	// weight is the part of a difference between two moments that is not an error of the probe.
 	weight float64
 }
 
-// DriftOn returns the drift on so many cores among moments.
+// DriftOn returns the drift among the moments with the given number of cores.
 func DriftOn(moments []Moment, cores int) Drift {
 	var logs []float64
 	errors := 0.0
@@ -49,8 +51,8 @@ func DriftOn(moments []Moment, cores int) Drift {
 	return d
 }
 
-// mostDrift is the logarithm of the most by which times are corrected: what is beyond a factor of two is no speed of a
-// machine, but a probe that other programs kept from running.
+// mostDrift is the logarithm of the greatest correction of times. Beyond a factor of two the cause is not the
+// machine's speed: other programs kept the probe from running.
 const mostDrift = math.Ln2
 
 // follows is how much of a change of the probe's time, as logarithms, the times of jobs follow: the probe computes
@@ -58,8 +60,8 @@ const mostDrift = math.Ln2
 // on one and on two followed by 0.25 to 0.55 of it where they did at all, with a correlation of about 0.5.
 const follows = 0.3
 
-// Slower is how many times as long something that takes so many seconds took at a moment as at the typical speed: as
-// far as the probe can be trusted, and less of what lasted longer than a moment.
+// Slower returns the factor on a time of the given seconds at a moment, relative to the typical speed. It is shrunk
+// by the error of the probe, and for times longer than a moment.
 func (d Drift) Slower(at Moment, seconds float64) float64 {
 	return d.SlowerThan(math.Exp(d.Typical), at, seconds)
 }
@@ -76,7 +78,7 @@ func (d Drift) SlowerThan(probe float64, at Moment, seconds float64) float64 {
 // moment is when the sample was taken.
 func (s Sample) moment() Moment { return Moment{s.ProbeCores, s.Probe, s.ProbeError} }
 
-// Moments are those at which samples were taken, as far as the speed of the machine was probed then.
+// Moments returns the moments of samples whose machine speed was probed.
 func Moments(samples []Sample) []Moment {
 	var all []Moment
 	for _, s := range samples {
@@ -107,11 +109,11 @@ func AtOneSpeed(samples []Sample) []Sample {
 	return out
 }
 
-// leastMoments is how many moments tell the spread of speeds.
+// leastMoments is the least number of moments for an estimate of the spread of speeds.
 const leastMoments = 3
 
 // Among returns the estimate with an interval that knows the speeds of the machine at these moments. The samples were
-// taken at some of them, so their own speeds say how far off they may be.
+// taken at some of them, so the speeds of these moments bound the samples' error.
 func (e Estimate) Among(moments []Moment, samples []Sample) Estimate {
 	cores := e.Resource.Threads
 	if d := DriftOn(moments, cores); d.Moments >= leastMoments {
@@ -129,8 +131,8 @@ func (e Estimate) Among(moments []Moment, samples []Sample) Estimate {
 	return e
 }
 
-// momentary is the relative variance that moments add to a run of so many seconds: its own ones, and those of the
-// samples.
+// momentary returns the relative variance that moments add to a run of the given seconds: from the run's moments,
+// and from the samples' moments.
 func (e Estimate) momentary(seconds float64) float64 {
 	return square(e.MomentSD) * (math.Min(1, momentLasts/math.Max(seconds, momentLasts)) +
 		1/float64(max(e.SampledMoments, 1)))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The spread of speeds is told from the errors of the probe, on each number of cores by itself.
+// The spread of speeds is separated from the errors of the probe, for each number of cores separately.
 func TestDriftOn(t *testing.T) {
 	if d := DriftOn(nil, 1); d != (Drift{}) || d.Slower(Moment{1, 5, 0}, 1) != 1 {
 		t.Errorf("of nothing: %+v", d)

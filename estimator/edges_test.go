@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The first unit of a job of which something was known tells nothing: it warms up.
+// The first unit of a known job is not used: it warms up.
 func TestUpdateLeavesOutTheFirstUnit(t *testing.T) {
 	known := Estimate{Slope: 1, SlopeSE: 0.1, PaceSD: 0.1, DF: 5, Resource: Resource{Threads: 1}}
 	slow := Unit{{Seconds: 5, Threads: 1}}
@@ -23,7 +23,7 @@ func TestUpdateLeavesOutTheFirstUnit(t *testing.T) {
 	}
 }
 
-// A clock's tick shows in three gaps on a grid, and not in those of a fine clock.
+// A clock's tick shows in three gaps on a grid, and not in the gaps of a fine clock.
 func TestTicksOfFewGaps(t *testing.T) {
 	marks := func(gaps ...float64) []Mark {
 		at, all := 0.0, []Mark{{}}

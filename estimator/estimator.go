@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Resource is what a job runs on, as far as its speed depends on it. A field
-// that is zero says nothing: it is left out of comparisons.
+// Resource is the resource that a job runs on, as far as its speed depends
+// on it. A zero field means unknown: it is left out of comparisons.
 type Resource struct {
 	// Host is the fingerprint of the machine.
 	Host string `json:"host,omitempty"`
@@ -29,14 +29,14 @@ type Resource struct {
 	// GPUs is a count, GPUType the device's name.
 	GPUs    int    `json:"gpus,omitempty"`
 	GPUType string `json:"gpu_type,omitempty"`
-	// Batch is how many examples the program takes at once.
+	// Batch is the number of examples that the program takes at once.
 	Batch int `json:"batch,omitempty"`
 }
 
 // Sample is one measured short run of a job, alone on the cores it asks for.
 // Times are seconds.
 type Sample struct {
-	// Length is how many units of work (epochs or steps) it ran.
+	// Length is the number of units of work (epochs or steps) that it ran.
 	Length  int `json:"length"`
 	Threads int `json:"threads"`
 	GPUs    int `json:"gpus,omitempty"`
@@ -51,51 +51,51 @@ type Sample struct {
 	// Units are the durations of its units as the program reported them; empty
 	// when it reported none.
 	Units []float64 `json:"units_s,omitempty"`
-	// Reported is how many units the program reported, where these are not Length; 0 where it reported none.
+	// Reported is the number of units that the program reported, if it differs from Length; 0 if it reported none.
 	Reported int `json:"reported,omitempty"`
-	// Marks are instants of a run of which no more is known than how far it was at
-	// times; Length and Wall are those of the last one.
+	// Marks are the known points of a run's progress, if nothing else is known of
+	// it; Length and Wall are the values of the last one.
 	Marks []Mark `json:"marks,omitempty"`
-	// Launch is what the engine took beyond Wall: from the decision to start
-	// the job until it ran, and from its exit until its end was known. Pause,
-	// Resume and Resize are how long the engine took to do that to the job once;
-	// 0 where it was not measured.
+	// Launch is the engine's time beyond Wall: from the decision to start the
+	// job until it ran, and from its exit until its end was known. Pause, Resume
+	// and Resize are the engine's times for one such action on the job; 0 where
+	// it was not measured.
 	Launch float64 `json:"launch_s,omitempty"`
 	Pause  float64 `json:"pause_s,omitempty"`
 	Resume float64 `json:"resume_s,omitempty"`
 	Resize float64 `json:"resize_s,omitempty"`
-	// Startup and Save are what the program says that it spent before its first
-	// unit and after its last; 0 where it does not say.
+	// Startup and Save are the times that the program reports before its first
+	// unit and after its last; 0 if it reports none.
 	Startup float64 `json:"startup_s,omitempty"`
 	Save    float64 `json:"save_s,omitempty"`
-	// Busy is the mean number of cores that other processes used while it ran; 0
-	// where it was too short to tell. It ran Tries times until it was not disturbed.
+	// Busy is the mean number of cores that other processes used while it ran; 0 if
+	// it was too short to measure. It ran Tries times until it was not disturbed.
 	Busy  float64 `json:"busy_cores,omitempty"`
 	Tries int     `json:"tries,omitempty"`
 	// Lost is the time of Wall in which tfexp could not run, or the machine slept: Wall may be that much too long.
 	Lost float64 `json:"lost_s,omitempty"`
-	// Probe is how long a fixed piece of work took just before it and after it on each of ProbeCores cores, all busy
-	// at once, and ProbeError the standard error of that; 0 where it was not measured.
+	// Probe is the time of a fixed piece of work just before and after the sample on each of ProbeCores cores, all
+	// busy at once, and ProbeError its standard error; 0 where it was not measured.
 	Probe      float64 `json:"probe_s,omitempty"`
 	ProbeCores int     `json:"probe_cores,omitempty"`
 	ProbeError float64 `json:"probe_error_s,omitempty"`
-	// Others is how many cores copies of the job held beside it, of Total, in a sample of jobs side by side: its times
-	// are the means of the copies, and not those of a job alone. 0 of other samples.
+	// Others is the number of cores, of Total, that copies of the job held at the same time, in a sample of jobs side
+	// by side. Its times are the means over the copies, and not the times of a job alone. It is 0 in other samples.
 	Others int `json:"others,omitempty"`
 	Total  int `json:"total,omitempty"`
-	// Cost is what taking it took in all.
+	// Cost is the total time of taking the sample.
 	Cost float64 `json:"cost_s,omitempty"`
 	// Warnings are doubts about the sample's output.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Resource is what the sample ran on.
+// Resource returns the resource that the sample ran on.
 func (s Sample) Resource() Resource {
 	return Resource{s.Host, s.Threads, s.Inter, s.Intra, s.GPUs, s.GPUType, s.Batch}
 }
 
 // Mark says that Done units were finished At seconds after the run's first mark,
-// as its log tells it.
+// according to its log.
 type Mark struct {
 	Done int     `json:"done"`
 	At   float64 `json:"at_s"`
@@ -105,9 +105,9 @@ type Mark struct {
 // under way.
 type Run struct {
 	// Job names what ran, with all that changes its work per unit; Kind says what
-	// sort of program it is. Runs of one job are alike in pace on one resource;
-	// runs of one kind are alike in how their pace changes from host to host,
-	// and in how it develops.
+	// sort of program it is. Runs of one job have a similar pace on one resource.
+	// For runs of one kind the pace changes similarly from host to host, and
+	// develops similarly.
 	Job, Kind string
 	Resource  Resource
 	// Length is in units of work, Seconds the wall time from launch to exit; 0 of
@@ -120,34 +120,34 @@ type Run struct {
 	Marks []Mark
 }
 
-// Problem is what a model fits: one job, and what is known of it.
+// Problem is the input of a model: one job, and the data about it.
 type Problem struct {
 	Job, Kind string
 	// Samples may be of several resources. There must be at least one, except
 	// for models that can do with History.
 	Samples []Sample
-	// Resource is what the estimate is asked for; the zero value means that of
-	// the first sample.
+	// Resource is the resource of the wanted estimate; the zero value means
+	// the resource of the first sample.
 	Resource Resource
 	// History are other runs, of any job and host.
 	History []Run
-	// Tick is the resolution of the clock of all marks, in seconds: what a mark says
-	// was done up to so long before it (a watcher that looks once a minute). 0 has
-	// the models find out.
+	// Tick is the resolution of the clock of all marks, in seconds: the progress of
+	// a mark was reached up to one tick before it (for example with a watcher that
+	// looks once a minute). With 0 the models estimate it.
 	Tick float64
 }
 
-// Model fits what is known of a job.
+// Model fits the data about a job.
 type Model interface {
-	// Name is what the language calls the model.
+	// Name returns the model's name in the language.
 	Name() string
-	// Fit returns the estimate on the problem's resource. The error says what the
-	// model lacks; it wraps ErrUnfit when other samples would do.
+	// Fit returns the estimate on the problem's resource. The error says which
+	// data the model lacks; it wraps ErrUnfit when other samples would do.
 	Fit(Problem) (Estimate, error)
 }
 
-// ErrUnfit is wrapped by the errors of Fit when there are too few samples for what
-// the model needs.
+// ErrUnfit is wrapped by the errors of Fit when there are too few samples for the
+// model.
 var ErrUnfit = errors.New("not enough samples")
 
 // Estimate is a fitted run time: Intercept + Slope × length, in seconds, on
@@ -166,15 +166,15 @@ type Estimate struct {
 	DF          float64 `json:"df"`
 	// Rho is the correlation of a unit's time with the next one's.
 	Rho float64 `json:"rho,omitempty"`
-	// PaceSD is how much the pace of a whole run differs from that of its
-	// samples for reasons that no number of units averages out (the clock,
-	// neighbours): a standard deviation, relative to Slope, with PaceDF degrees of
-	// freedom (0: as many as DF).
+	// PaceSD is the deviation of a whole run's pace from the pace of its samples
+	// that no number of units averages out (the clock, neighbors): a standard
+	// deviation, relative to Slope, with PaceDF degrees of freedom (0: as many as
+	// DF).
 	PaceSD float64 `json:"pace_sd,omitempty"`
 	PaceDF float64 `json:"pace_df,omitempty"`
 	// MomentSD is the relative standard deviation of the machine's speed between moments, with MomentDF degrees of
-	// freedom, as a probe saw it; 0 where it did not. Probe is the time of the probe's piece of work at the moments of the
-	// samples (geometric mean), of which there were SampledMoments.
+	// freedom, as measured by a probe; 0 without a probe. Probe is the time of the probe's piece of work at the
+	// SampledMoments moments of the samples (geometric mean).
 	MomentSD       float64 `json:"moment_sd,omitempty"`
 	MomentDF       float64 `json:"moment_df,omitempty"`
 	Probe          float64 `json:"probe_s,omitempty"`
@@ -208,13 +208,11 @@ func (e Estimate) Predict(length int, level float64) Prediction {
 
 // PredictOn returns the run time of length units on another number of threads.
 //
-// The interval is that of a new observation under a linear model whose unit
-// times are an AR(1) process: with n units of slope b on these threads, the
-// variance is n²·SE(b)² + n·SD²·(1+ρ)/(1−ρ) + SE(intercept)² + (n·b·PaceSD)²,
-// and (n·b·CurveSE)² on threads that were not asked for, and that of the moments at which the run and its samples met
-// the machine; with Student's t,
-// whose degrees of freedom are Welch's and Satterthwaite's where these parts are
-// known unlike well.
+// The interval is the interval of a new observation under a linear model whose unit times are an AR(1) process: with
+// n units of slope b on these threads, the variance is n²·SE(b)² + n·SD²·(1+ρ)/(1−ρ) + SE(intercept)² +
+// (n·b·PaceSD)², and (n·b·CurveSE)² on threads that were not asked for, and the variance of the machine's moments
+// during the run and its samples. It uses Student's t, with the degrees of freedom of Welch and Satterthwaite, as the
+// parts are known with different precision.
 func (e Estimate) PredictOn(length, threads int, level float64) Prediction {
 	n, slower := float64(length), e.Slower(threads)
 	pace := e.Slope * slower
@@ -252,15 +250,15 @@ func (p Prediction) LogSD(level float64) float64 {
 
 const guessedSD = 0.2
 
-// Times is the estimate of a job whose runs take so many times as long.
+// Times returns the estimate of a job whose runs take f times as long.
 func (e Estimate) Times(f float64) Estimate {
 	e.Slope, e.Intercept = f*e.Slope, f*e.Intercept
 	e.UnitSD, e.SlopeSE, e.InterceptSE = f*e.UnitSD, f*e.SlopeSE, f*e.InterceptSE
 	return e
 }
 
-// Slower is how many times as long a unit takes on threads as on the
-// estimate's resource; 1 where a number of threads is not known.
+// Slower returns the time of a unit on threads relative to its time on
+// the estimate's resource; 1 if a number of threads is unknown.
 func (e Estimate) Slower(threads int) float64 {
 	if threads <= 0 || e.Resource.Threads <= 0 || threads == e.Resource.Threads {
 		return 1
@@ -269,8 +267,8 @@ func (e Estimate) Slower(threads int) float64 {
 }
 
 // around adds the interval of Student's t with df degrees of freedom. Where the
-// spread is large it is that of the logarithm: run times are above 0, and a factor
-// more is as likely as one less.
+// spread is large it is the interval of the logarithm: run times are above 0, and
+// a factor more is as likely as one less.
 func (p Prediction) around(sd, df, level float64) Prediction {
 	if p.Seconds <= 0 {
 		return p

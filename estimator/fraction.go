@@ -13,8 +13,8 @@ type Fraction struct{}
 // Name is "fraction".
 func (Fraction) Name() string { return "fraction" }
 
-// Fit needs a sample with a length on the resource. The spread is that of the
-// samples' paces, joined with what is assumed of any machine.
+// Fit needs a sample with a length on the resource. The spread is the spread
+// of the samples' paces, joined with the prior of any machine.
 func (Fraction) Fit(p Problem) (Estimate, error) {
 	samples, asked := p.on()
 	var wall, length float64

@@ -6,9 +6,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// grid is what the posterior of paces is summed over: common and own paces at
-// equal steps of their logarithm, and, under a clock that ticks, lags of the first
-// mark in equal steps of a tick. Without one there is one lag, which is 0.
+// grid is the grid over which the posterior of paces is summed. It has common and
+// own paces at equal steps of their logarithm and, for a clock that ticks, lags of
+// the first mark in equal steps of a tick. Without ticks there is one lag, which
+// is 0.
 type grid struct {
 	tick     float64
 	relative float64 // as clockless says it; 0 where there is a tick
@@ -22,13 +23,14 @@ const (
 	finestPace = 0.01
 	mostPaces  = 400
 	mostLags   = 12
-	// A run's pace is Student's t about the common one, with so many degrees of freedom.
+	// A run's pace has Student's t distribution about the common one, with this many degrees
+	// of freedom.
 	freedom = 3
 	// How uneven the work is within a run: the relative standard deviation of its
 	// pace from one mark to the next.
 	uneven = 0.01
-	// What a mark that fits no even pace counts for: servers are lost, programs
-	// stand still.
+	// Weight of a mark that fits no even pace: servers are lost, programs stand
+	// still.
 	odd = 0.01
 	// mostMarks bounds the marks of a run that are looked at.
 	mostMarks = 20
@@ -69,8 +71,9 @@ type kernel struct {
 	prior float64
 }
 
-// lagsOf are the lags within a tick, and the beliefs: that those of the runs have
-// nothing in common, or that they are all about one of them. Each half is as likely.
+// lagsOf returns the lags within a tick, and the hypotheses: the lags of the runs
+// are independent, or they are all close to a common one. The prior of
+// independence is 0.1.
 func lagsOf(tick float64) (lags []float64, kernels []kernel) {
 	free := kernel{make([]float64, mostLags), 0.1}
 	for i := range mostLags {

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// History improves what samples say by runs of the past.
+// History improves estimates from samples with past runs.
 //
 // Where there are enough whole runs of the same job on the resource, with marks that
 // show how they began, the run is predicted from those that began like it (see
@@ -23,13 +23,13 @@ import (
 //  4. the samples, corrected by how whole runs of the job differed from their own
 //     beginnings.
 //
-// A spread from few runs is combined with what is assumed of any machine.
+// A spread from few runs is combined with the prior of any machine.
 type History struct{}
 
 // Name is "history".
 func (History) Name() string { return "history" }
 
-// What is assumed without runs: standard deviations of log ratios.
+// Priors without runs: standard deviations of log ratios.
 const (
 	priorHostSD  = 0.1 // of the ratio between two hosts from job to job
 	unknownRatio = 0.5 // of that ratio when no job shows it
@@ -45,8 +45,8 @@ func (b belief) and(mean, variance float64) belief {
 }
 
 // Fit needs a finished run in the history of the job or of a like job, and
-// for its own samples what linear needs; it can do without samples when the
-// history has the job.
+// the same samples as linear; it can do without samples when the history
+// has the job.
 func (History) Fit(p Problem) (Estimate, error) {
 	samples, asked := p.on()
 	var past []Run
@@ -81,7 +81,7 @@ func (History) Fit(p Problem) (Estimate, error) {
 	}
 	e := line
 	e.Model, e.Resource, e.Samples, e.PaceSD = "history", asked, len(samples), spread
-	if e.PaceDF > 0 { // now that of runs
+	if e.PaceDF > 0 { // now the deviation of runs
 		e.PaceDF = 2 * priorDF
 	}
 	if line.Slope > 0 {
@@ -95,9 +95,9 @@ func (History) Fit(p Problem) (Estimate, error) {
 	return e, nil
 }
 
-// joined is the run's pace joined with those of a few whole runs, each as far as it
-// got (see Pooled): one that went far slower than the rest counts for little. ok is
-// false without a whole run that has marks.
+// joined returns the run's pace joined with the paces of a few whole runs, each up
+// to the same progress (see Pooled). A run that was far slower than the rest has
+// little weight. ok is false without a whole run that has marks.
 func joined(own []Mark, p Problem, asked Resource) (e Estimate, ok bool) {
 	runs := [][]Mark{own}
 	for _, r := range sameJob(p, p.History, asked) {
@@ -112,8 +112,8 @@ func joined(own []Mark, p Problem, asked Resource) (e Estimate, ok bool) {
 	return pool(runs, p.Tick), true
 }
 
-// startup is what past runs of the job, or else of its kind, took beyond their
-// units, on average; 0 when unknown.
+// startup returns the mean time beyond their units of past runs of the job, or
+// else of its kind; 0 when unknown.
 func startup(p Problem, past []Run) float64 {
 	var job, kind []float64
 	for _, r := range past {
@@ -136,8 +136,8 @@ func startup(p Problem, past []Run) float64 {
 	return 0
 }
 
-// remember is what the past says of the log pace; spread is that of a run about
-// the job's pace.
+// remember returns the belief about the log pace from past runs; spread is the
+// spread of a run about the job's pace.
 func remember(p Problem, past []Run, asked Resource, intercept float64) (b belief, spread float64, known bool) {
 	spread = priorPaceSD
 	pace := func(r Run) float64 {
@@ -237,9 +237,9 @@ func sameJob(p Problem, past []Run, asked Resource) []Run {
 	return same
 }
 
-// development is how the pace of whole runs differed from that of their first n
-// units, as a log ratio, shrunk as if two more runs had shown none; and the
-// variance that this adds.
+// development returns the difference of the pace of whole runs from the pace of
+// their first n units, as a log ratio, shrunk as if two more runs had shown
+// none; and the variance that this adds.
 func development(runs []Run, n int) (shift, variance float64) {
 	var ratios []float64
 	for _, r := range runs {

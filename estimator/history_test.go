@@ -204,8 +204,8 @@ func TestPoolOfAllSortsOfMarks(t *testing.T) {
 	}
 }
 
-// A run that has only begun is predicted from those beside it, and a whole run far
-// slower than the others counts for little.
+// A run that has only begun is predicted from the other runs, and a whole run far
+// slower than the others has little weight.
 func TestJoinedRuns(t *testing.T) {
 	marks := func(n int, pace float64) []Mark {
 		m := make([]Mark, n+1)
@@ -236,8 +236,8 @@ func TestJoinedRuns(t *testing.T) {
 	}
 }
 
-// What runs took beyond their units is taken from those of the job itself, else from those of its kind, and from
-// none other.
+// The time of runs beyond their units comes from runs of the job itself, else from runs of its kind, and from no
+// others.
 func TestStartupOfThePast(t *testing.T) {
 	run := func(job, kind string, seconds float64, units ...float64) Run {
 		return Run{Job: job, Kind: kind, Length: len(units), Seconds: seconds, Units: units}
@@ -263,8 +263,8 @@ func TestStartupOfThePast(t *testing.T) {
 	}
 }
 
-// How the pace of whole runs differs from that of their beginning, by hand: two runs whose pace became 1.5 and 1
-// times that of their second unit.
+// The difference of the pace of whole runs from the pace of their beginning, by hand: two runs whose pace became
+// 1.5 and 1 times the pace of their second unit.
 func TestDevelopment(t *testing.T) {
 	runs := []Run{{Units: []float64{9, 1, 2}}, {Units: []float64{9, 4, 4}}, {Units: []float64{9, 4}}}
 	shift, variance := development(runs, 2)

@@ -2,8 +2,8 @@ package estimator
 
 import "math"
 
-// Learned is what the finished units of a running job have shown of its pace,
-// in a few numbers however many they are. The zero value has seen nothing.
+// Learned is a summary of the pace of a running job's finished units, of
+// constant size. The zero value has seen nothing.
 type Learned struct {
 	units, groups float64
 	mean          float64 // seconds a unit, at the pace of the estimate's resource
@@ -15,10 +15,10 @@ type Learned struct {
 // Units is the number of units that were seen.
 func (l Learned) Units() int { return int(l.units) }
 
-// Add takes in units that followed one another, and what the job held
-// meanwhile: e says how much work was done on how many threads. The mean of n
-// units varies by the n-th part of a unit's variance, so groups of units tell
-// the spread of one as well (Welford's weighted update, 1962).
+// Add adds consecutive units, and the job's threads during them: e converts
+// time on threads to work. The variance of the mean of n units is a unit's
+// variance divided by n, so groups of units give the spread of one unit as
+// well (Welford's weighted update, 1962).
 func (l *Learned) Add(e Estimate, units int, held []Held) {
 	if units <= 0 {
 		return
@@ -52,8 +52,8 @@ func (l Learned) rho() float64 {
 // so far, for reasons that no number of units averages out; relative to it.
 const restDrift = 0.005
 
-// After returns the estimate of a running job from what it has shown: see
-// Update.
+// After returns the estimate of a running job from its finished units:
+// see Update.
 func (e Estimate) After(l Learned) Estimate {
 	if l.units == 0 {
 		return e
@@ -74,6 +74,6 @@ func (e Estimate) After(l Learned) Estimate {
 		e.Slope, e.SlopeSE = l.mean, math.Sqrt(seen)
 	}
 	e.PaceSD, e.PaceDF = restDrift, clockDF
-	e.MomentSD = 0 // the run tells its own speed
+	e.MomentSD = 0 // the run shows the speed itself
 	return e
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Samples of programs that report nothing take the same time if the longest takes at most alikeWalls times as long
-// as the shortest although it is told to do at least leastRatio times the work. Longer ones tell a program that ignores
-// the length it is told from one whose start-up hides its work, by longerBy each; toldApart times the work in the same
-// time is taken for the former.
+// Samples of programs that report nothing take the same time if the longest takes at most alikeWalls times as long as
+// the shortest although it was asked for at least leastRatio times the work. Longer samples, by longerBy each, separate
+// a program that ignores its length from a program whose start-up hides its work. A program that does toldApart times
+// the work in the same time counts as ignoring its length.
 const (
 	alikeWalls = 1.05
 	leastRatio = 1.5
@@ -20,14 +20,14 @@ const (
 )
 
 // A program whose start-up takes at least longStartup seconds, and longer than the work of its longest sample, needs a
-// longer sample, of at most partOfJob of the job: of so little work it is not known how long a unit takes.
+// longer sample, of at most partOfJob of the job: with so little work the time of a unit is unknown.
 const (
 	longStartup = 1.0
 	partOfJob   = 1.0 / 6
 )
 
-// Longer returns the length of one more sample without which those of a job on one resource say too little of
-// it, and 0 if they suffice. total is the length of the job.
+// Longer returns the length of one more sample, if the samples of a job on one resource do not suffice, and 0
+// if they do. total is the length of the job.
 func Longer(samples []Sample, total int) int {
 	if len(samples) == 0 {
 		return 0
@@ -55,8 +55,8 @@ func Longer(samples []Sample, total int) int {
 // unsureOf is the relative standard error of the time of a unit above which samples say little of it.
 const unsureOf = 0.02
 
-// SayLittle reports whether the units of samples of a job differ so much that more samples would tell their mean
-// better. Samples without units do not say.
+// SayLittle reports whether the units of a job's samples vary so much that more samples would improve their
+// mean. It is false for samples without units.
 func SayLittle(samples []Sample) bool {
 	var runs [][]float64
 	for _, s := range samples {
@@ -94,14 +94,13 @@ func sameTime(samples []Sample) (ratio float64, alike bool) {
 	return ratio, ratio >= leastRatio && wall >= leastWall && wall <= alikeWalls*Median(walls[short])
 }
 
-// sameReport reports whether all samples reported one number of units, whatever they were told.
+// sameReport reports whether all samples reported one number of units, independent of their lengths.
 func sameReport(samples []Sample) bool {
 	return samples[0].Reported > 0 &&
 		!slices.ContainsFunc(samples, func(s Sample) bool { return s.Reported != samples[0].Reported })
 }
 
-// obeys returns an error if the samples are of a program that does not do the work that it is told to do: there is
-// nothing to fit.
+// obeys returns an error if the program of the samples does not do the requested work: there is nothing to fit.
 func obeys(samples []Sample) error {
 	ratio, alike := sameTime(samples)
 	if !alike || ratio < toldApart && !sameReport(samples) {

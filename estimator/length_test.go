@@ -16,8 +16,8 @@ func walls(pairs ...float64) []Sample {
 	return s
 }
 
-// Samples of a program whose lengths make no difference ask for longer ones, which tell whether it ignores what it is
-// told or takes long to start.
+// Samples of a program whose lengths make no difference call for longer ones, which show whether it ignores its
+// length or takes long to start.
 func TestLonger(t *testing.T) {
 	tf := func(length int, fixed float64) Sample {
 		s := Sample{Length: length, Threads: 1, Wall: fixed}
@@ -82,7 +82,7 @@ func TestAProgramThatIgnoresItsLengthIsNotFitted(t *testing.T) {
 	}
 }
 
-// Samples of a steady machine say enough, those of one that is not say little until there are many.
+// Samples of a steady machine suffice; samples of an unsteady one do not until there are many.
 func TestSayLittle(t *testing.T) {
 	steady := Sample{Length: 4, Units: []float64{2, 1, 1.001, 0.999}}
 	rough := Sample{Length: 4, Units: []float64{2, 1, 1.2, 0.8}}

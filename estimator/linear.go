@@ -12,20 +12,19 @@ import (
 // Linear is the run time of a job that does the same work in every unit:
 // fixed costs (start-up, warm-up, save) plus a time for each unit.
 //
-// Where the program reports its units, the slope is the mean of those that are
-// neither warm-up nor disturbed (see steady), and the intercept is what the
-// wall time holds beyond them at that pace. Where the program reports nothing,
-// both come from the wall times of samples of different lengths by least
-// squares, as in the two-point form of AlloX (Le et al., EuroSys 2020): both
-// points hold the same fixed costs, which their difference does not.
+// Where the program reports its units, the slope is the mean of the units that
+// are neither warm-up nor disturbed (see steady), and the intercept is the
+// rest of the wall time at that pace. Where the program reports nothing, both
+// come from the wall times of samples of different lengths by least squares,
+// as in the two-point form of AlloX (Le et al., EuroSys 2020): both points
+// include the same fixed costs, which cancel in their difference.
 //
-// With marks instead, the pace is that of the longest sample, from its first
-// mark to its last.
+// With marks instead, the pace is the pace of the longest sample, from its
+// first mark to its last.
 type Linear struct{}
 
-// What is assumed of a machine before anything is measured: the standard
-// deviation from run to run of the pace of one job, relative to it, and how many
-// samples this counts as much as.
+// Prior of a machine before anything is measured: the relative standard
+// deviation of one job's pace from run to run, and its weight in samples.
 const (
 	priorPaceSD = 0.02
 	priorDF     = 4
@@ -39,8 +38,8 @@ const (
 	momentSeconds = 0.5
 )
 
-// moments is the standard deviation that this leaves to the pace of samples of so
-// many seconds in all.
+// moments returns the resulting standard deviation of the pace of samples of the
+// given total seconds.
 func moments(seconds float64) float64 {
 	return momentSD * math.Sqrt(math.Min(1, momentSeconds/seconds))
 }
@@ -76,8 +75,8 @@ func fitLine(p Problem, samples []Sample) (Estimate, error) {
 	return fitUnits(samples), nil
 }
 
-// fitUnits fits samples that report each unit. Samples of warm-up alone tell the
-// pace only if there are no longer ones.
+// fitUnits fits samples that report each unit. Samples of warm-up alone
+// determine the pace only if there are no longer ones.
 func fitUnits(samples []Sample) Estimate {
 	leading := warmup(samples)
 	byIndex := make([][]float64, leading) // the warm-up units
@@ -105,7 +104,7 @@ func fitUnits(samples []Sample) Estimate {
 	e.Slope = stat.Mean(all, nil)
 	fixed := make([]float64, len(samples))
 	for i, s := range samples {
-		// What is beyond the units at their steady pace: start-up, save, warm-up.
+		// Time beyond the units at their steady pace: start-up, save, warm-up.
 		fixed[i] = s.Wall
 		for j, u := range s.Units {
 			if j < leading {
@@ -119,8 +118,8 @@ func fitUnits(samples []Sample) Estimate {
 	intercept, isd := meanSD(fixed)
 	e.Intercept, e.InterceptSE = intercept, isd/math.Sqrt(float64(len(fixed)))
 
-	// The spread of a unit is that of warm-up and of steady ones, each about
-	// their own mean.
+	// The spread of a unit is pooled from warm-up and steady units, each
+	// about the mean of their kind.
 	ss, df := squares(all), len(all)-1
 	for _, v := range byIndex {
 		if len(v) > 0 {
@@ -145,9 +144,10 @@ func fitUnits(samples []Sample) Estimate {
 	return e
 }
 
-// autocorrelation is the correlation of units of one run with their successors,
-// pooled over runs, from 0 to 0.9. Short runs hide most of it and show some where
-// there is none: it is shrunk as if eight more pairs had shown none.
+// autocorrelation returns the correlation of units of one run with their
+// successors, pooled over runs, from 0 to 0.9. Short runs hide most of it and
+// show some where there is no correlation: it is shrunk as if eight more pairs
+// had shown 0.
 func autocorrelation(runs [][]float64) float64 {
 	var products, ss, pairs float64
 	for _, r := range runs {
@@ -167,8 +167,8 @@ func autocorrelation(runs [][]float64) float64 {
 	return math.Min(0.9, math.Max(0, products/ss*pairs/(pairs+8)))
 }
 
-// paceSD is how much runs differ in pace beyond what the spread of their units
-// explains, joined with what is assumed of any machine.
+// paceSD returns the deviation in pace between runs that the spread of their
+// units does not explain, joined with the prior of any machine.
 func paceSD(runs [][]float64, e Estimate) float64 {
 	var paces []float64
 	explained := 0.0
@@ -214,7 +214,7 @@ func fitWall(samples []Sample) (Estimate, error) {
 		slope = xy / xx
 	}
 	e := Estimate{Slope: slope, Intercept: intercept, PaceSD: math.Hypot(priorPaceSD, moments(floats.Sum(y)))}
-	// Two points leave no residuals: what is assumed of any machine stands in.
+	// Two points leave no residuals: the prior of any machine is used.
 	mean, df := stat.Mean(x, nil), float64(len(x)-2)
 	ss := priorDF * square(priorPaceSD*(stat.Mean(y, nil)-intercept))
 	for i := range x {

@@ -25,7 +25,7 @@ func TestLinearFromUnits(t *testing.T) {
 	near(t, "intercept", e.Intercept, 0.5, 1e-12)
 	p := e.Predict(100, 0.9)
 	near(t, "prediction", p.Seconds, 50.5, 1e-9)
-	if p.Low >= 50.5 || p.Low < 45 { // equal times tell nothing against the usual spread
+	if p.Low >= 50.5 || p.Low < 45 { // equal times do not contradict the usual spread
 		t.Errorf("the interval is %g to %g", p.Low, p.High)
 	}
 }
@@ -94,7 +94,7 @@ func TestLinearFromWall(t *testing.T) {
 	}
 	near(t, "slope", e.Slope, 0.2, 1e-12)
 	near(t, "intercept", e.Intercept, 1, 1e-12)
-	// Two points tell no spread: that of any machine is assumed.
+	// Two points give no spread: the prior spread of any machine is used.
 	if p := e.Predict(100, 0.9); p.Low >= p.Seconds*0.95 || p.Low < p.Seconds/2 {
 		t.Errorf("the interval is %g to %g", p.Low, p.High)
 	}
@@ -124,7 +124,7 @@ func TestLinearNoSamples(t *testing.T) {
 	}
 }
 
-// The 90% interval holds what it promises when unit times are independent.
+// The 90% interval has its nominal coverage when unit times are independent.
 func TestLinearCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	unit := func() float64 { return 10 + 1.5*r.NormFloat64() }

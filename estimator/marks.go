@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// fitMarks is the pace between the first and the last mark of the longest
-// sample: plain linear extrapolation. Its error is at least that of the clock: each
-// of two marks is true at some time within the tick before it.
+// fitMarks is the pace between the first and the last mark of the longest sample:
+// plain linear extrapolation. Its error is at least the error of the clock: each of
+// two marks is true at some time within the tick before it.
 func fitMarks(own []Mark, tick float64) (Estimate, error) {
 	length, seconds := span(own)
 	if length <= 0 || seconds <= 0 {
@@ -35,11 +35,11 @@ func fitMarks(own []Mark, tick float64) (Estimate, error) {
 	return e, nil
 }
 
-// clockless is how wide the error of a run's seconds is from one mark to the
-// next, relative to them, where no tick is known: √6 standard deviations of the
-// paces between marks of a run, joined with what is assumed of any machine. Runs of
-// two marks each do not tell this error from their own paces; that they differ is
-// then taken for error.
+// clockless returns the relative width of the error of a run's seconds from one
+// mark to the next, if no tick is known. It is √6 standard deviations of the paces
+// between marks of a run, joined with the prior of any machine. Runs of two marks
+// each do not separate this error from their paces; their differences then count as
+// error.
 func clockless(runs [][]Mark) float64 {
 	ss, df := priorDF*square(priorPaceSD), float64(priorDF)
 	var paces []float64
@@ -74,8 +74,8 @@ func longestMarks(samples []Sample) []Mark {
 	return own
 }
 
-// fewMarks is the doubt about a pace that nothing but its own prior tells the
-// spread of.
+// fewMarks is the warning about a pace whose spread comes only from its
+// prior.
 const fewMarks = "two rows are too few to detect the log's clock: it is assumed to be exact"
 
 // assumedClock is the doubt about a pace whose clock is not known.
@@ -91,8 +91,8 @@ func span(marks []Mark) (length, seconds float64) {
 	return float64(last.Done - first.Done), last.At - first.At
 }
 
-// What watchers do where nobody says otherwise: look once a minute, at what takes
-// them about as long each time.
+// Assumed behavior of watchers: they look once a minute, and each look takes
+// about the same time.
 const (
 	usualTick   = 60
 	alikeWithin = 3
@@ -126,7 +126,7 @@ func clockOf(runs [][]Mark) (tick float64, assumed bool) {
 	return 0, false
 }
 
-// leastGaps are how many gaps it takes to show a tick.
+// leastGaps is the least number of gaps that show a tick.
 const leastGaps = 3
 
 // gapsOf are the seconds between marks that follow each other.
@@ -165,11 +165,12 @@ func FindTick(runs [][]Mark) float64 {
 			tick = math.Min(tick, s)
 		}
 	}
-	// Less is the scatter of a fine clock, more is runs of unlike pace.
+	// Less is the scatter of a fine clock, more is the scatter of runs with
+	// different paces.
 	if tick < 0.02*gaps[0] || tick > gaps[0] {
 		return 0
 	}
-	// Scatter within a grid point, beside which a tick stands out.
+	// Scatter within a grid point; a tick is clearly larger.
 	from, clusters := gaps[0], 1
 	for i, s := range steps {
 		if s > tick/2 {

@@ -1,7 +1,7 @@
 package estimator
 
-// Unit is one unit of work that a running job has finished: the times in which
-// it held so many threads, in their order. There are several where the job was
+// Unit is one unit of work that a running job has finished: the times with
+// their numbers of threads, in order. There are several where the job was
 // resized in the middle. Time in which it was paused is left out.
 type Unit []Held
 
@@ -12,14 +12,14 @@ type Held struct {
 }
 
 // Update returns the estimate of a running job from the units that it has
-// finished. Each is counted at the pace of the estimate's resource: Curve says
-// how much work was done on other threads. The first one warms up, and tells
-// something only of a job of which nothing was known.
+// finished. Each is converted to the pace of the estimate's resource: Curve
+// converts work on other threads. The first unit warms up, and is used only if
+// nothing else is known of the job.
 //
-// What was estimated before and what is seen are joined by their precision (the
-// posterior mean of a normal pace under a normal prior), so the first units of a
-// job change little where the samples were good, and the job's own pace prevails
-// in the end. The run time of what is left is Remaining's.
+// The earlier estimate and the observed units are joined by their precision (the
+// posterior mean of a normal pace under a normal prior). So the first units of a
+// job change little if the samples were good, and the observed pace prevails in
+// the end. Remaining returns the remaining run time.
 func (e Estimate) Update(done []Unit) Estimate {
 	if len(done) > 1 || e.Slope > 0 && len(done) > 0 {
 		done = done[1:]
@@ -31,10 +31,10 @@ func (e Estimate) Update(done []Unit) Estimate {
 	return e.After(l)
 }
 
-// Remaining is the run time of the units of length that are not done, on threads
-// from now on, with the interval at level. There are no fixed costs in it: what
-// comes after the last unit is not told apart from what comes before the first,
-// which a running job has behind it.
+// Remaining returns the run time of the unfinished units of length, on threads
+// from now on, with the interval at level. It has no fixed costs: costs after
+// the last unit are not separated from costs before the first, which a running
+// job has already paid.
 func (e Estimate) Remaining(length int, done []Unit, threads int, level float64) Prediction {
 	left := length - len(done)
 	if left <= 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// held makes units of a run on so many threads.
+// held makes units of a run on the given number of threads.
 func held(units []float64, threads int) []Unit {
 	done := make([]Unit, len(units))
 	for i, u := range units {
@@ -37,7 +37,7 @@ func TestUpdateLeansOnWhatIsKnownBest(t *testing.T) {
 }
 
 // A job that was resized: its units are counted at the pace of its request, and
-// what is left is told for the threads that it has now.
+// the remaining time is for its present threads.
 func TestRemainingKnowsResizes(t *testing.T) {
 	curve := Curve{Sigma: 0.2}
 	e := Estimate{Slope: 1, SlopeSE: 0.2, UnitSD: 0.01, DF: 5, Resource: Resource{Threads: 4}, Curve: curve}
@@ -59,8 +59,8 @@ func TestRemainingKnowsResizes(t *testing.T) {
 	}
 }
 
-// At each part of a run the 90% interval of what is left holds 85 to 95%, and the
-// error falls.
+// At each part of a run the 90% interval of the remaining time has a coverage of
+// 85 to 95%, and the error falls.
 func TestRemainingCoverage(t *testing.T) {
 	m := machine{r: rand.New(rand.NewPCG(21, 22)), unit: 0.1, moments: 0.08, paceSD: 0.02, unitSD: 0.04, rho: 0.3,
 		startup: 0.4, warmup: 0.03}
@@ -89,7 +89,7 @@ func TestRemainingCoverage(t *testing.T) {
 		if share < 0.85 || share > 0.95 {
 			t.Errorf("after %d units the 90%% interval covers %.1f%%", seen, 100*share)
 		}
-		if errs > last*1.1 { // a short rest has moments of its own
+		if errs > last*1.1 { // a short rest has different moments
 			t.Errorf("after %d units the error grew from %.2f%% to %.2f%%", seen, 100*last, 100*errs)
 		}
 		last = errs

@@ -84,7 +84,7 @@ func TestPosteriorIsTheSum(t *testing.T) {
 				}
 			}
 		}
-		// Its centre, by plain sums.
+		// Its center, by plain sums.
 		var mean, sq, lag, below float64
 		for u := range want {
 			for at, w := range want[u] {
@@ -137,7 +137,7 @@ func TestLagsOf(t *testing.T) {
 	}
 }
 
-// What a lag counts for: all within the tick, nothing outside, and between them a share of the uniform error.
+// The weight of a lag: all within the tick, nothing outside, and between them a share of the uniform error.
 func TestWithin(t *testing.T) {
 	const tick, off = 60, 1
 	wide := 2 * math.Sqrt(3) * off
@@ -178,7 +178,7 @@ func TestIntervalByHand(t *testing.T) {
 	df = square(all) / (square(within+between)/df + square(at)/3)
 	check("moments", e.Predict(10, 0.9), 25, all, df)
 
-	// A spread of a quarter is still that of the time, more is that of its logarithm.
+	// A spread of up to a quarter is the spread of the time, a larger one the spread of its logarithm.
 	for sd, log := range map[float64]bool{0.25: false, 0.2500001: true} {
 		p := Prediction{Seconds: 10}.around(10*sd, 7, 0.9)
 		z := distuv.StudentsT{Sigma: 1, Nu: 7}.Quantile(0.95) * sd
@@ -205,7 +205,7 @@ func TestIntervalByHand(t *testing.T) {
 	}
 }
 
-// What the running job shows is the weighted mean and spread of its groups of units.
+// The result for the running job is the weighted mean and spread of its groups of units.
 func TestLearnedByHand(t *testing.T) {
 	e := Estimate{Slope: 1.5, SlopeSE: 0.1, UnitSD: 0.2, DF: 3, PaceSD: 0.04, MomentSD: 1, Rho: 0.1, Resource: Resource{Threads: 2}}
 	var l Learned
@@ -242,7 +242,7 @@ func TestLearnedByHand(t *testing.T) {
 	if got.DF != 3+count-1 || got.PaceSD != restDrift || got.MomentSD != 0 {
 		t.Errorf("%+v", got)
 	}
-	// Of a job of which nothing is known the job itself is believed.
+	// Without prior knowledge of a job, only its units count.
 	got = Estimate{Slope: 9}.After(l)
 	near(t, "pace of an unknown job", got.Slope, sum/n, 1e-9)
 
@@ -344,7 +344,7 @@ func TestBeginningsByHand(t *testing.T) {
 	near(t, "far ones do not", paceOf(at, off, 0.02, 0), 1, 0)
 }
 
-// Levels of what the past says, by hand.
+// Levels of knowledge from past runs, by hand.
 func TestRememberByHand(t *testing.T) {
 	run := func(job, kind, host string, pace float64) Run {
 		return Run{Job: job, Kind: kind, Resource: Resource{Host: host, Threads: 2}, Length: 10, Seconds: 10 * math.Exp(pace)}
@@ -375,11 +375,11 @@ func TestRememberByHand(t *testing.T) {
 	both = append(both, run("u", "o", "b", 2.5), run("v", "o", "b", 1.7))
 	v := (priorDF*square(priorHostSD) + 0.02) / (priorDF + 1) * 1.5
 	check("elsewhere, with others", both, 1.1+0.6, 1/(v+square(priorPaceSD)/2), priorPaceSD)
-	// Runs of the job here say what they are spread by.
+	// Runs of the job here give their spread.
 	here := []Run{run("j", "k", "b", 1), run("j", "k", "b", 1.1)}
 	own := (priorDF*square(priorPaceSD) + 0.005) / (priorDF + 1)
 	check("here", here, 1.05, 2/own, math.Sqrt(own))
-	// What is said twice is joined by its precision.
+	// Two sources are joined by their precision.
 	precision := 2/own + 1/(3.0/2*1.5)
 	check("here, and its kind", append(here, kind...), (1.05*2/own+2/(3.0/2*1.5))/precision, precision, math.Sqrt(own))
 }
@@ -436,7 +436,7 @@ func TestLinesByHand(t *testing.T) {
 	}
 }
 
-// What can be fitted of neighbours, and what not.
+// Data of neighbors that can be fitted, and data that cannot.
 func TestContentionNeeds(t *testing.T) {
 	law := Contention{Serial: 0.05, Capacity: 0.7, Sharpness: 4}
 	var crowds []Crowd

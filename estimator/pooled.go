@@ -7,23 +7,23 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Pooled predicts the pace of a run from its own marks and from those of like
-// runs, none of which has to be finished: partial pooling.
+// Pooled predicts the pace of a run from its marks and from the marks of
+// similar runs, which need not be finished: partial pooling.
 //
-// The clock of the marks may be coarse: what a watcher that looks once in a tick
-// marks was done some time within the tick before, its lag. For a run that is short
-// of a few ticks this is nearly all of the error, and only other runs can tell
-// more. Two things are common to runs, both as far as the marks say: the pace, and
-// the lag of the first mark, since a program that launches runs and their watchers
-// has them begin alike. Where it is common it is an error that no number of runs
-// averages out, but one that later marks of theirs, whose lags are unlike, tell
-// apart from the pace.
+// The clock of the marks may be coarse: a watcher that looks once per tick marks
+// progress that was made some time within the tick before, its lag. For a run
+// shorter than a few ticks this is nearly all of the error, and only other runs can
+// reduce it. Two things are common to runs, both as far as the marks say: the pace,
+// and the lag of the first mark, since a program that launches runs and their
+// watchers has them begin alike. A common lag is an error that no number of runs
+// averages out. Later marks of the runs, whose lags differ, separate it from the
+// pace.
 //
 // The logarithms of the runs' paces are Student's t about the common one, with 3
 // degrees of freedom, since some runs are far slower than the rest. The posterior
 // of the run's own pace and first lag is summed over a grid of common paces,
-// spreads and common lags. The estimate is the median of the pace; what lags are
-// expected to add from the first mark to the last is its intercept.
+// spreads and common lags. The estimate is the median of the pace; its intercept
+// is the expected time that lags add from the first mark to the last.
 type Pooled struct{}
 
 // Name is "pooled".
@@ -40,7 +40,7 @@ func (Pooled) Fit(p Problem) (Estimate, error) {
 	}
 	runs := [][]Mark{own}
 	for _, marks := range marksOf(p, asked) {
-		// Of runs that got further, as much as of this one.
+		// Of longer runs, only the marks up to this run's progress.
 		if begin := upTo(marks, far); moves(begin) {
 			runs = append(runs, begin)
 		}
@@ -71,8 +71,8 @@ func moves(marks []Mark) bool {
 	return length > 0 && seconds > 0
 }
 
-// runDrift is how much the pace of the rest of a training run differs from that
-// of its beginning, relative to it: a standard deviation, measured on complete runs
+// runDrift is the relative difference of the pace of the rest of a training run
+// from the pace of its beginning: a standard deviation, measured on complete runs
 // of distributed training, those that lost servers on the way left out.
 const runDrift = 0.015
 

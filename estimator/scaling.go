@@ -14,13 +14,12 @@ import (
 // Scaling predicts the pace on one resource from samples on others: by threads,
 // by the split into inter-op and intra-op threads, and by batch size.
 //
-// The logarithm of the pace is that of one thread, less that of the speed-up,
-// less an exponent times that of the batch. The speed-up is Amdahl's law, the
-// universal scalability law, or Amdahl's law up to a limit, whichever predicted the
-// samples best, each resource's from the others'; the simpler law keeps its place
-// unless another errs less by a tenth. Where the samples vary inter-op and
-// intra-op threads, each pool has a serial part of its own, and the two speed-ups
-// multiply, as far as there are cores.
+// The logarithm of the pace is log(pace of one thread) − log(speed-up) − exponent ×
+// log(batch). The speed-up is Amdahl's law, the universal scalability law, or
+// Amdahl's law up to a limit, whichever predicts the samples of each resource best
+// from the others. The simpler law is kept unless another has an error smaller by a
+// tenth. Where the samples vary inter-op and intra-op threads, each pool has a
+// separate serial part, and the two speed-ups multiply, as far as there are cores.
 type Scaling struct{}
 
 // Name is "scaling".
@@ -104,7 +103,7 @@ func paces(p Problem, asked Resource) (points []point, direct *Estimate, err err
 	return points, direct, nil
 }
 
-// law is a form of the speed-up, and what else the pace depends on.
+// law is a form of the speed-up, with the other inputs of the pace.
 type law struct {
 	usl, limit, split, batch bool
 }
@@ -238,7 +237,7 @@ func (f fitted) log(at Resource) float64 {
 	return log - math.Log(speedup)
 }
 
-// curve is the speed-up over threads as far as the resource's program uses them.
+// curve is the speed-up over the threads that the resource's program uses.
 func (f fitted) curve(at Resource) Curve {
 	c := f.curve0
 	if pool := at.Inter * at.Intra; pool > 0 && (c.Limit == 0 || float64(pool) < c.Limit) {
@@ -247,7 +246,7 @@ func (f fitted) curve(at Resource) Curve {
 	return c
 }
 
-// used is how many threads a program on the resource can keep busy.
+// used returns the number of threads that a program on the resource can keep busy.
 func used(at Resource) float64 {
 	if pool := at.Inter * at.Intra; pool > 0 {
 		return float64(min(pool, at.Threads))

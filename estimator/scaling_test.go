@@ -8,7 +8,8 @@ import (
 )
 
 // halves fits every second number of threads, from the first or the second on,
-// and tells the others: the errors, relative, and how many intervals held.
+// and predicts the others. It returns the relative errors, and the number of
+// intervals that held.
 func halves(t *testing.T, points [][2]float64, from int) (errs []float64, covered int) {
 	t.Helper()
 	var p Problem
@@ -30,8 +31,8 @@ func halves(t *testing.T, points [][2]float64, from int) (errs []float64, covere
 	return errs, covered
 }
 
-// Run times of containers by cores, for each number of neighbours: half of the
-// core counts tells the other half.
+// Run times of containers by cores, for each number of neighbors: half of the
+// core counts predicts the other half.
 func TestScalingOfContainers(t *testing.T) {
 	for from := range 2 {
 		var all []float64
@@ -85,7 +86,7 @@ func TestScalingFindsTheLaw(t *testing.T) {
 	}
 }
 
-// Two thread pools with serial parts of their own, and a batch size.
+// Two thread pools, each with a serial part, and a batch size.
 func TestScalingOfPoolsAndBatch(t *testing.T) {
 	pace := func(inter, intra, batch int) float64 {
 		return 50 / Curve{Sigma: 0.05}.Speedup(float64(intra)) / Curve{Sigma: 0.6}.Speedup(float64(inter)) *
@@ -112,8 +113,8 @@ func TestScalingOfPoolsAndBatch(t *testing.T) {
 	}
 }
 
-// Intervals on thread counts that were not sampled hold what they promise when
-// each measurement is off by 4%.
+// Intervals on thread counts that were not sampled have their nominal coverage
+// when each measurement has an error of 4%.
 func TestScalingCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const trials = 150

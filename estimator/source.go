@@ -1,25 +1,25 @@
-// Source has the registry of where the run times come from that a policy
-// decides by: what users write after estimates =.
+// Source has the registry of the sources of a policy's run times: the
+// values of estimates =.
 
 package estimator
 
 import "github.com/tfexp/tfexp/experiments/schema"
 
-// Source is one way to tell a policy how long jobs run.
+// Source is one source of a policy's run times of jobs.
 type RunTimeSource struct {
-	// Name is what users write; Doc is its part of the sentence on estimates in the
-	// language reference, and Rank its place there.
+	// Name is the value that users write; Doc is its part of the sentence on
+	// estimates in the language reference, and Rank its place there.
 	Name, Doc string
 	Rank      int
 	// Call is set when users write it with the standard deviation of its errors
 	// alone, as noisy(0.2).
 	Call bool
-	// Fitted is set when estimates begin with what was fitted to samples, with an
-	// error where the policy has a sigma; Asked when they are what users asked for,
-	// and True when they are the run times to come.
+	// Fitted is set when estimates begin with a fit to samples, with an error if
+	// the policy has a sigma. Asked is set when they are the users' requested
+	// times, and True when they are the actual run times.
 	Fitted, Asked, True bool
-	// Follows is set when what jobs report while they run corrects estimates; Losses
-	// when their losses do as well.
+	// Follows is set when reports of running jobs correct estimates; Losses when
+	// their losses do as well.
 	Follows, Losses bool
 }
 

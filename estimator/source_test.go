@@ -53,7 +53,8 @@ func TestFitCurve(t *testing.T) {
 			}
 		}
 	}
-	// Two points tell Amdahl's serial part: 10 s and 6 s are 2 s serial.
+	// Two points determine Amdahl's serial part: 10 s and 6 s are 2 s
+	// serial.
 	if got, _, err := FitCurve([]int{1, 2}, []float64{10, 6}); err != nil || got.Kappa != 0 ||
 		math.Abs(got.Sigma-0.2) > 0.02 {
 		t.Errorf("two points: %+v, %v", got, err)

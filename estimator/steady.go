@@ -10,12 +10,12 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// A time is out of line beyond so many robust standard deviations from the
-// median. Machines that share their cores with others unseen (hyper-threads, virtual
+// A time is out of line beyond this many robust standard deviations from the median.
+// Machines that share their cores with others unseen (hyper-threads, virtual
 // machines) are half as slow again for moments, in whole runs as in samples, and on a
-// quiet one the deviations are tiny: what is disturbed is far slower than that as
-// well. A spread below this part of the median is taken to be that much, since
-// equal times (of a coarse clock, say) say nothing about it.
+// quiet one the deviations are tiny: disturbed times are far slower than that as
+// well. A spread below this fraction of the median is raised to it, since equal times
+// (of a coarse clock, for example) give no information on it.
 const (
 	warmupDeviations    = 3
 	disturbedDeviations = 5
@@ -23,13 +23,13 @@ const (
 	disturbedFactor     = 1.75
 )
 
-// warmup is how many leading units of each sample are told apart from its
-// pace. A first unit warms up caches, threads and the clock of the machine: it
-// takes a tenth longer even in small jobs, which a job that is many times as
-// long as its sample would pay for with each of its units; so it is always
-// left out. Further ones are as long as their median over the samples is out of
-// line with the second halves of the samples, and at most half of the longest
-// sample.
+// warmup returns the number of leading units of each sample that are not part
+// of its pace. A first unit warms up caches, threads and the clock of the
+// machine: it takes a tenth longer even in small jobs, an error that would
+// count for each unit of a job many times as long as its sample. So it is
+// always left out. Further ones are as long as their median over the samples is
+// out of line with the second halves of the samples, and at most half of the
+// longest sample.
 func warmup(samples []Sample) int {
 	longest := 0
 	var late []float64
@@ -55,9 +55,10 @@ func warmup(samples []Sample) int {
 	return max(1, longest/2)
 }
 
-// steady leaves out units that a neighbour disturbed: those far out of line, if
-// fewer than half of the samples have any. What most samples have belongs to
-// the job (an evaluation now and then). The warning says what was left out.
+// steady leaves out units that a neighbor disturbed: those far out of line, if
+// fewer than half of the samples have any. A delay that most samples have
+// belongs to the job (an occasional evaluation). The warning names the omitted
+// units.
 func steady(runs [][]float64) (kept [][]float64, warning string) {
 	all := slices.Concat(runs...)
 	if len(runs) < 2 || len(all) < 5 {
@@ -81,9 +82,9 @@ func steady(runs [][]float64) (kept [][]float64, warning string) {
 		"machine busy?", units, len(all))
 }
 
-// outOfLine is the median plus so many robust standard deviations (1.4826 times
-// the median absolute deviation, which is the standard deviation where values
-// are normal).
+// outOfLine returns the median plus the given number of robust standard
+// deviations (1.4826 times the median absolute deviation, which is the standard
+// deviation where values are normal).
 func outOfLine(v []float64, deviations float64) float64 {
 	m := Median(v)
 	d := schema.Each(v, func(x float64) float64 { return math.Abs(x - m) })

@@ -154,7 +154,7 @@ func TestTransient(t *testing.T) {
 	}
 }
 
-// The median of the other runs of a configuration, which history has to beat.
+// The median of the other runs of a configuration, which history must beat.
 func TestTransientMedian(t *testing.T) {
 	var s score
 	for _, c := range configurations {

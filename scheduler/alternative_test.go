@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// What is left with one alternative is the same part of another.
+// The remaining fraction is the same with each alternative.
 func TestConvert(t *testing.T) {
 	for _, c := range []struct{ left, from, to, want time.Duration }{
 		{30, 100, 200, 60}, {25, 100, 10, 3}, {100, 100, 7, 7}, // a half is rounded up
@@ -37,7 +37,8 @@ func TestFastest(t *testing.T) {
 	}
 }
 
-// A run without alternatives knows of none; another one knows which the cluster can hold, and what each job has.
+// A run without alternatives has no records; another one knows which alternatives the cluster can hold, and each
+// job's present one.
 func TestSet(t *testing.T) {
 	c := cluster.Cluster{Nodes: []cluster.Node{{Threads: 4, GPUs: 1}}}
 	plain := NewAlternatives([]Job{{Threads: 1}}, c)

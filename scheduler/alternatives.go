@@ -1,4 +1,4 @@
-// Alternative has what a run knows of the alternatives of its jobs: which of them the cluster
+// Alternative has a run's records of the alternatives of its jobs: which of them the cluster
 // can hold, and with which one each job has run.
 
 package scheduler
@@ -12,20 +12,20 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Set is what a run knows of them; the zero value is that of a run whose jobs have none.
+// Set is a run's record of alternatives; the zero value is for a run whose jobs have none.
 type Alternatives struct {
 	possible [][]int32
 	of       []state // by job
 }
 
-// state is that of a job.
+// state is the state of a job.
 type state struct {
 	kind   int32 // of GPU that its present alternative needs; 0 for any
 	ran    int32 // the alternative with which it ran last
-	memory int64 // what it has of each of its nodes
+	memory int64 // memory on each of its nodes
 }
 
-// New finds out which alternatives a cluster can hold.
+// New determines which alternatives a cluster can hold.
 func NewAlternatives(jobs []Job, c cluster.Cluster) Alternatives {
 	if !slices.ContainsFunc(jobs, func(j Job) bool { return len(j.Alternatives()) > 0 }) {
 		return Alternatives{}
@@ -81,15 +81,15 @@ func (s *Alternatives) SetKind(j, kind int32) { s.of[j].kind = kind }
 // Ran returns the alternative with which a job ran last, of those with which it is looked at.
 func (s *Alternatives) Ran(j int32) int32 { return s.of[j].ran }
 
-// Runs notes with which alternative a job runs from now on.
+// Runs records the alternative with which a job runs from now on.
 func (s *Alternatives) Runs(j, alternative int32) {
 	if s.of != nil {
 		s.of[j].ran = alternative
 	}
 }
 
-// Memory returns what a job has of each of its nodes (bytes), where that is not what it needs by
-// the alternative with which it is looked at; ok is false in runs without alternatives.
+// Memory returns a job's memory on each of its nodes (bytes), where it differs from the need of
+// its present alternative; ok is false in runs without alternatives.
 func (s *Alternatives) Memory(j int32) (bytes int64, ok bool) {
 	if s.of == nil {
 		return 0, false
@@ -97,17 +97,16 @@ func (s *Alternatives) Memory(j int32) (bytes int64, ok bool) {
 	return s.of[j].memory, true
 }
 
-// Takes notes how much memory a job has of each of its nodes from now on.
+// Takes records the memory that a job has on each of its nodes from now on.
 func (s *Alternatives) Takes(j int32, bytes int64) {
 	if s.of != nil {
 		s.of[j].memory = bytes
 	}
 }
 
-// Convert returns what a run time that is left with an alternative which is predicted to take from in
-// all comes to with one that is predicted to take to: the same part of the whole. Without a
-// prediction of the first, nothing is known to be done; without one of the second it is the greatest
-// duration.
+// Convert converts remaining time between alternatives. The first is predicted to take from in all,
+// the second to; the remaining fraction stays the same. Without a prediction of the first, no work
+// counts as done; without one of the second the result is the greatest duration.
 func ConvertRemaining(left, from, to time.Duration) time.Duration {
 	switch {
 	case to == 0:
@@ -120,8 +119,8 @@ func ConvertRemaining(left, from, to time.Duration) time.Duration {
 	return time.Duration(math.Round(float64(left) / float64(from) * float64(to)))
 }
 
-// newAlternatives finds out which alternatives the machine can hold. The run's jobs are
-// copied, for each is to have the request of the alternative that is looked at.
+// newAlternatives determines which alternatives the machine can hold. The run's jobs
+// are copied, because each must have the request of its present alternative.
 func (l *loop) newAlternatives() {
 	if l.alternatives = NewAlternatives(l.Jobs, l.Cluster); !l.alternatives.Any() {
 		return
@@ -132,8 +131,8 @@ func (l *loop) newAlternatives() {
 	}
 }
 
-// choices returns the alternatives that a job can choose among. One that has started, or has only its request, is left
-// with the one that it is looked at with. One that is to start anew chooses again.
+// choices returns the alternatives that a job can choose among. A job that has started, or has only its request, keeps
+// its present alternative. A job that is to restart chooses again.
 func (l *loop) choices(j int32) []int32 {
 	if !l.alternatives.Any() {
 		return only
@@ -144,11 +143,11 @@ func (l *loop) choices(j int32) []int32 {
 	return l.alternatives.Possible(j)
 }
 
-// only is what a job can choose among that has its request and nothing else.
+// only is the choice of a job that has its request and no alternatives.
 var only = []int32{0}
 
-// choicesAnew is choices, and the alternatives with which a job that is paused, or could be, can go on, where its
-// engine can let it go on with another one.
+// choicesAnew returns choices, and the alternatives with which a paused (or pausable) job can resume, if its
+// engine can change alternatives.
 func (l *loop) choicesAnew(j int32) []int32 {
 	if _, sample := l.samples[j]; !sample && l.switches && l.movable(j) && !l.life(j).yields {
 		return l.alternatives.Possible(j)
@@ -187,8 +186,7 @@ func (l *loop) turned(j int32) bool {
 		l.alternatives.Ran(j) != f.alternative
 }
 
-// asRan returns what f says of a job as it ran last, in the terms of the alternative with which it
-// is looked at.
+// asRan returns f of a job with its last alternative, converted to its present alternative.
 func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
 	now, ran := l.life(j).alternative, l.alternatives.Ran(j)
 	l.adopt(j, ran)
@@ -197,8 +195,7 @@ func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
 	return ConvertRemaining(d, l.Jobs[j].Alternatives()[ran].Predicted, l.Jobs[j].Predicted)
 }
 
-// turn has a job go on with the alternative with which it is looked at: what it has done counts for
-// the same part of the whole.
+// turn lets a job continue with its present alternative: its finished fraction stays the same.
 func (l *loop) turn(j int32) {
 	job, now := &l.Jobs[j], l.life(j).alternative
 	predicted, left, before := l.predicted(j), l.remaining(j), l.doneBy(j, l.now)
@@ -224,7 +221,7 @@ func (l *loop) heldUp(j int32) bool {
 }
 
 // whyNot says why a waiting job cannot start now, with each of its alternatives, and
-// what it lacks, if it is that in all of them.
+// the missing resources, if that is the reason in all of them.
 func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
 	if l.explainer != nil {
 		return l.explainer.Why(l, j), nil

@@ -91,7 +91,7 @@ func TestAlternatives(t *testing.T) {
 			if diff := cmp.Diff(want, gantt(r.Jobs, tr.events)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", r.Policy, diff)
 			}
-			// Predictions that are never corrected are those of each way.
+			// Predictions that are never corrected are the predictions of each alternative.
 			r.Online = &Online{Units: make([]int, len(r.Jobs)), Predictor: &wild{}}
 			if _, online := simulate(t, r, waysOf(r.Jobs)); !reflect.DeepEqual(online.events, tr.events) {
 				t.Errorf("%s: online predictions without units change the trace:\n%s", r.Policy, gantt(r.Jobs, online.events))
@@ -114,9 +114,9 @@ func TestAlternatives(t *testing.T) {
 // Under srtf over pairs of jobs and resources, on two cores and a GPU.
 func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 	// A takes the GPU at 0. At 2 it has 6 s left there; B would take 2 s, and has it make way. A has done a
-	// quarter of its work: on cores 12 of 16 s are left, and they are free, so it goes on there at once. C comes
+	// quarter of its work: on cores 12 of 16 s are left, and they are free, so it resumes there at once. C comes
 	// at 5, and finds the GPU free. D comes at 6 and wants both cores for 3 s: A, with 8 s left on cores, makes
-	// way, and goes on on the GPU when C has ended: 4 s there.
+	// way, and resumes on the GPU when C has ended: 4 s there.
 	//
 	//	A |112222.1111|
 	//	B |  11|
@@ -140,8 +140,8 @@ func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 		}
 	}
 
-	// What a change costs is in the time of the job: 1 s on cores, where A does 3 s of 12 then, and 1 s on the
-	// GPU before the other 4.5. On an engine that cannot let jobs go on elsewhere A waits for the GPU, also for C.
+	// The cost of a change is in the time of the job: 1 s on cores, where A does 3 s of 12 then, and 1 s on the
+	// GPU before the other 4.5. On an engine that cannot move jobs A waits for the GPU, also for C.
 	for name, o := range map[string]simulated.Options{
 		"A |112222.111111|\n": {Overheads: simulated.Overheads{Migrate: time.Second}},
 		"A |11..1..11111|\n":  {Lacks: Capabilities{Migrate: true}},
@@ -165,7 +165,7 @@ func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 	}
 }
 
-// When all pairs of jobs and resources are placed anew, a running job goes on where it is done sooner.
+// When all pairs of jobs and resources are placed again, a running job continues where it ends sooner.
 func TestRunningJobsChangeTheirAlternative(t *testing.T) {
 	// A takes the GPU at 0. At 2 it has 6 s left there, or 12 on cores, where B would take 20 s, and 2 on the GPU: they
 	// change. At 4 A has 10 s left on cores, or 5 on the GPU, which B has left. C comes at 5, as B did at 2. D comes
@@ -208,7 +208,7 @@ func TestRunningJobsChangeTheirAlternative(t *testing.T) {
 	}
 }
 
-// The alternatives differ in memory: what a job has of a node is what that with which it ran last takes.
+// The alternatives differ in memory: a job's memory on a node is the memory of its last alternative.
 func TestAlternativesOfUnlikeMemory(t *testing.T) {
 	// A has the GPU to 2. B runs on cores with 4 of the node's 10 bytes, and would need 8 on the GPU. At 3 it
 	// makes way for C, which takes the other 6, so B cannot have the GPU either until C has ended. It has done 3 of

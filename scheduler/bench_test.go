@@ -29,7 +29,7 @@ func (c *tally) Event(*Event)       { c.events++ }
 func (c *tally) Decision(*Decision) {}
 
 // poisson returns n jobs with exponential gaps and run times, on one core
-// each, such that a machine of so many cores has the given load.
+// each, such that a machine with the given cores has the given load.
 func poisson(n, cores int, load float64, seed int64) []Job {
 	rng := workload.Stream(seed, "poisson")
 	jobs := make([]Job, n)
@@ -106,7 +106,7 @@ func BenchmarkFCFS(b *testing.B) {
 	}
 }
 
-// All jobs are there at once: the cost of an event with so many queued.
+// All jobs arrive at once: the cost of an event with a long queue.
 func BenchmarkOverload(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		for _, p := range []Policy{
@@ -205,8 +205,8 @@ func BenchmarkValidated(b *testing.B) {
 	}
 }
 
-// What AlloX decides at one instant: so many jobs wait for 16 places on cores
-// and 4 GPUs, and the cell is closed right after.
+// AlloX's decision at one instant: n jobs wait for 16 places on cores and 4
+// GPUs, and the cell is closed right after.
 func BenchmarkAlloXDecision(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprintf("queued=%d", n), func(b *testing.B) {

@@ -12,8 +12,8 @@ import (
 // to come.
 var ErrStuck = errors.New("the remaining jobs can never start")
 
-// CheckAll refuses what cannot be run: a malformed job, or a job that could never
-// start even if the whole cluster were free.
+// CheckAll refuses jobs that cannot run: a malformed job, or a job that could
+// never start even if the whole cluster were free.
 func CheckAll(c cluster.Cluster, jobs []Job, resizes []Resize, partial bool) error {
 	cores := 0
 	for _, n := range c.Nodes {
@@ -89,5 +89,5 @@ func (l *List) String() string {
 	return s
 }
 
-// most is how many items a List writes.
+// most is the greatest number of items that a List writes.
 const most = 8

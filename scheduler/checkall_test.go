@@ -115,7 +115,7 @@ func TestCheckAll(t *testing.T) {
 	}
 }
 
-// A request for parts keeps those of the other roles.
+// A request for parts keeps the parts of the other roles.
 func TestAskParts(t *testing.T) {
 	j := withRoles()
 	on := cluster.Cluster{Nodes: []cluster.Node{{Threads: 9, GPUs: 9}}}
@@ -132,7 +132,7 @@ func TestAskParts(t *testing.T) {
 	}
 }
 
-// Jobs and requests are in order of time, and of equal times in that of their numbers.
+// Jobs and requests are in order of time, and at equal times in the order of their numbers.
 func TestOrderOfTime(t *testing.T) {
 	for _, c := range []struct {
 		arrivals []time.Duration
@@ -159,7 +159,7 @@ func TestOrderOfTime(t *testing.T) {
 	}
 }
 
-// What is true of a job that asks for cores of one node is not of one that asks for anything else.
+// A job that asks only for cores of one node is plain; a job that asks for anything else is not.
 func TestPlain(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Job)
@@ -191,7 +191,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// What a job asks for with each of its alternatives.
+// The request of a job with each of its alternatives.
 func TestDemands(t *testing.T) {
 	j := withAlternatives()
 	j.Memory, j.Predicted, j.MaxThreads = 3, 7, 9

@@ -20,7 +20,7 @@ func crowding(own, others, cores int) float64 {
 }
 
 // Work is conserved under contention, whatever the policy: the work that a job
-// does, added up over its trace at the speed that its neighbours leave it, is
+// does, added up over its trace at the speed that its neighbors leave it, is
 // the work that it has.
 func TestContentionConservesWork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

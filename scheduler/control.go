@@ -1,11 +1,10 @@
-// Control has the controllers of jobs. A controller stands beside one job
-// (or several) while it trains. It is asked at each report of progress, sees what
-// a program may know, and answers with what is to change: the settings of the
-// program, its allotment, its model; or that it is to stop. Tuners and agents are
-// controllers.
+// Control has the controllers of jobs. A controller follows one job (or several)
+// while it trains. It is asked at each report of progress, and sees only data
+// that a program may know. It answers with changes: of the program's settings,
+// its allotment or its model; or with a stop. Tuners and agents are controllers.
 //
-// A controller is told the past and never the clock, so the same reports give the
-// same answers: it drives real jobs, simulated jobs and recorded tables alike.
+// A controller sees the past and never the clock, so the same reports give the
+// same answers. It can drive real jobs, simulated jobs and recorded tables.
 
 package scheduler
 
@@ -19,13 +18,13 @@ import (
 
 // Choice is a controller that experiments can choose.
 type ControllerChoice struct {
-	// Name is what users write: controller "agent" {}.
+	// Name is the name that users write: controller "agent" {}.
 	Name string
 	// New makes the controller of one run of one cell.
 	New func(ControllerOptions) (Controller, error)
 }
 
-// Options are what a controller is made from.
+// Options are the options for making a controller.
 type ControllerOptions struct {
 	// Values has the arguments of its block that have a value, by their names, in
 	// the Go types of their schema types: int, float64, string, time.Duration and so on.
@@ -41,21 +40,21 @@ func RegisterController(c ControllerChoice) ControllerChoice { return controller
 // FindController returns the controller of a name.
 func FindController(name string) (ControllerChoice, bool) { return controllers.Find(name) }
 
-// Report is what a controller sees when a job reports progress.
+// Report is the controller's view of a job when the job reports progress.
 type Report struct {
-	// Job is the number of the job among those of the cell.
+	// Job is the number of the job in the cell.
 	Job int
-	// Epoch and Step count what is finished. The first report of a job, before it
-	// has trained, has neither.
+	// Epoch and Step count the finished epochs and steps. Both are 0 in a job's
+	// first report, before training.
 	Epoch, Step int
 	// Loss and Accuracy are NaN where the program does not report them, and so is
 	// Seconds, the time that its last epoch took (its last step, of a job of steps).
 	Loss, Accuracy, Seconds float64
-	// Used is the service time so far, Left what is left of the budget; Left is
+	// Used is the service time so far, Left the rest of the budget; Left is
 	// NoBudget for a job without one.
 	Used, Left time.Duration
-	// Allotment is what the job holds, or asks for while it holds nothing; Settings is
-	// what its program is set to.
+	// Allotment is the job's holdings, or its request while it holds nothing. Settings
+	// are the present settings of its program.
 	Allotment JobAllotment
 	Settings  []Setting
 	// Took are settings that the program says it has taken on since the report before,
@@ -66,9 +65,9 @@ type Report struct {
 	Refused    []Setting
 	Impossible bool
 	// Crashed is why the program failed before its first report with new settings; empty in
-	// other reports. Other settings in the answer start it anew.
+	// other reports. Other settings in the answer restart it.
 	Crashed string
-	// Restarted reports that the job was started anew since the report before, for a
+	// Restarted reports that the job was restarted since the last report, for a
 	// change of its settings.
 	Restarted bool
 }
@@ -76,7 +75,7 @@ type Report struct {
 // NoBudget is Report.Left of a job that may train for as long as it takes.
 const NoBudget time.Duration = -1
 
-// Allotment is what a job holds, on all its nodes together.
+// Allotment is the threads and GPUs that a job holds, on all its nodes together.
 type JobAllotment struct{ Threads, GPUs int }
 
 // Setting is a setting of a program by its name, with its value in the form in
@@ -105,8 +104,8 @@ next:
 // Action is a controller's answer. Its zero value changes nothing; fields may be
 // given together, and are then carried out in their order.
 type Action struct {
-	// Settings are those that change. What a program cannot take on while it runs is
-	// changed by a checkpoint and a restart; with Restart, all of them are.
+	// Settings are the changed settings. Settings that the program cannot change
+	// while it runs need a checkpoint and a restart; with Restart, all of them do.
 	Settings []Setting
 	Restart  bool
 	// Allotment is asked of the scheduler, which may refuse; nil asks for nothing.
@@ -114,26 +113,27 @@ type Action struct {
 	// Deepen names the block of the network, from 0, that gets another layer; nil
 	// leaves the model as it is.
 	Deepen *int
-	// Stop ends the job: what it has learned so far is its result.
+	// Stop ends the job: its model so far is its result.
 	Stop bool
-	// Reason is for people: it is written beside the decision. An answer with a reason
+	// Reason is for people: it is recorded with the decision. An answer with a reason
 	// is written down even if it changes nothing.
 	Reason string
-	// Ignored names settings of the change before that the program has not taken on, as far as
-	// the controller can tell.
+	// Ignored names settings of the last change that the program did not use, as far as the
+	// controller can see.
 	Ignored []string
-	// Expected is what the controller expects of the change; nil where it does not say.
+	// Expected is the effect that the controller expects of the change; nil if it expects
+	// none.
 	Expected *Expected
-	// Probabilities are those of all actions it chose among, where it drew one.
+	// Probabilities are the probabilities of all possible actions, if the controller drew one.
 	Probabilities []float64
 }
 
-// Expected is what a change is predicted to bring, in seconds.
+// Expected is the predicted effect of a change, in seconds.
 type Expected struct {
-	// Gain is by how much sooner the job is done, without Cost, the time in which it
-	// does not train for the change. Left is the time that the job has left if nothing
-	// changes, Low and High its interval; Sure is the chance that the change pays. What
-	// is not known is NaN.
+	// Gain is the time that the job ends earlier, before Cost. Cost is the time without
+	// training because of the change. Left is the remaining time without the change,
+	// Low and High its interval; Sure is the probability that the change pays. Unknown
+	// values are NaN.
 	Gain, Cost, Left, Low, High, Sure float64
 }
 
@@ -153,14 +153,14 @@ type Controller interface {
 type Control struct {
 	Report Report
 	Action Action
-	// Settings are what holds after the decision, and Restart that the job is started
-	// anew for them. Refused says why the decision was not carried out; empty where it was.
+	// Settings are the settings after the decision. Restart says that the job is restarted
+	// for them. Refused says why the decision was not carried out; empty where it was.
 	Settings []Setting
 	Restart  bool
 	Refused  string
 }
 
-// Progress is what a job reports while it runs.
+// Progress is one report of a running job.
 type ReportedProgress struct {
 	Epoch, Step             int
 	Loss, Accuracy, Seconds float64 // NaN where the program does not say
@@ -169,7 +169,7 @@ type ReportedProgress struct {
 	Took, Refused []Setting
 }
 
-// Name says in words what an action changes: "settings and stop", "nothing".
+// Name describes the changes of an action: "settings and stop", "nothing".
 func (a Action) Name() string {
 	var parts []string
 	if len(a.Settings) > 0 {

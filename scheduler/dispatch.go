@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// dispatch decides what runs from now on: resizes that were asked for, waiting
-// jobs in the policy's order, re-growth; again until nothing changes.
+// dispatch decides which jobs run from now on: resizes that were asked for,
+// waiting jobs in the policy's order, re-growth; again until nothing changes.
 func (l *loop) dispatch() error {
 	for rounds := 0; ; rounds++ {
 		if rounds > 8*len(l.Jobs)+64 {
@@ -29,8 +29,8 @@ func (l *loop) dispatch() error {
 		if err := l.regrow(); err != nil {
 			return err
 		}
-		// What was taken cannot let anyone start who could not before; only
-		// what was given back can.
+		// Taken resources cannot let a job start that could not start
+		// before; only freed resources can.
 		if !l.gaveBack {
 			return nil
 		}
@@ -65,8 +65,9 @@ func (l *loop) moved(j int32) bool {
 	return true
 }
 
-// needs returns what a job needs of each node to start or resume on so many
-// cores, and the number of nodes. A job that was paused still has its memory.
+// needs returns a job's need per node to start or resume on the given number
+// of cores, and the number of nodes. A job that was paused still has its
+// memory.
 func (l *loop) needs(j, cores int32) (Room, int) {
 	if l.life(j).plain {
 		return Room{Cores: cores, Market: l.rental.Bars(j)}, 1
@@ -109,13 +110,14 @@ func (l *loop) home(j int32) []int32 {
 	return l.nodesOf(j)
 }
 
-// nodesOf returns the nodes of what a job holds, or held last.
+// nodesOf returns the nodes of a job's present or last grant.
 func (l *loop) nodesOf(j int32) []int32 {
 	l.scratch.home = l.nodesIn(j, &l.life(j).grant, l.scratch.home[:0])
 	return l.scratch.home
 }
 
-// nodesIn appends the nodes of a grant for a job: that of each unit of a divided one.
+// nodesIn appends the nodes of a grant for a job: for a divided job, the node of each
+// unit.
 func (l *loop) nodesIn(j int32, g *Grant, nodes []int32) []int32 {
 	if l.life(j).plain || !l.Jobs[j].Divided {
 		return l.machine.NodesOf(g.Cores, nodes)
@@ -124,7 +126,7 @@ func (l *loop) nodesIn(j int32, g *Grant, nodes []int32) []int32 {
 	return l.machine.EachUnit(g.Cores, unit.Cores, nodes)
 }
 
-// fits finds nodes for a waiting job on so many cores.
+// fits finds nodes for a waiting job on the given number of cores.
 func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
 	l.scratch.nodes, ok = l.fitIn(l.machine.Free, j, cores, l.scratch.nodes[:0])
 	return l.scratch.nodes, ok
@@ -237,8 +239,8 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	return nil
 }
 
-// halt has the engine pause a running job. What it holds is the caller's to
-// give back, before paused notes the new state.
+// halt has the engine pause a running job. The caller must free the job's
+// resources before paused records the new state.
 func (l *loop) halt(j int32) error {
 	if err := l.Engine.Pause(int(j)); err != nil {
 		return fmt.Errorf("pause job %q: %w", l.Jobs[j].Name, err)
@@ -266,7 +268,7 @@ func (l *loop) request(j, cores int32) {
 	l.guard.News()
 	l.emit(Event{Kind: Request, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: int(cores)})
 	if f.booked && !l.resizable(j) {
-		return // it keeps what it started with
+		return // it keeps its first number
 	}
 	if home := l.home(j); home != nil {
 		cores = min(cores, l.machine.Whole[home[0]].Cores) // it cannot move to a larger node
@@ -290,8 +292,8 @@ func (l *loop) request(j, cores int32) {
 	}
 }
 
-// resize changes the cores of a running job: fewer, with what it drops, or
-// more, with what it gains.
+// resize changes the cores of a running job: fewer, without drops, or
+// more, with gains.
 func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 	f := l.life(j)
 	if err := l.clear(Grant{Cores: gains}); err != nil {
@@ -322,9 +324,10 @@ func (l *loop) growBy(j, more int32, node int32, why string) error {
 	return l.resize(j, l.life(j).grant.Cores.Union(gains), nil, gains, why)
 }
 
-// change gives running jobs what they have asked for: those that asked for
-// less shrink first, then the others grow in the order of their requests: by all
-// of it or not at all, or, where a part of a request will do, by what is free.
+// change gives running jobs their new requests. Jobs that asked for less shrink
+// first, then the others grow in the order of their requests. Each grows by its
+// whole request or not at all; where partial requests are allowed, it grows by
+// the free cores.
 func (l *loop) change() error {
 	if l.rules.Sizes {
 		l.changing = l.changing[:0]
@@ -389,7 +392,7 @@ func (l *loop) regrow() error {
 	return nil
 }
 
-// held returns what a job holds at this moment.
+// held returns the present grant of a job.
 func (l *loop) held(j int32) Grant {
 	if l.life(j).state != Running {
 		return Grant{}

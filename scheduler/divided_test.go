@@ -64,7 +64,7 @@ func TestDividedJobs(t *testing.T) {
 		on    [][]int
 	}{
 		{
-			// Six GPUs are four and two; B fits beside the two, where it leaves none.
+			// Six GPUs are four and two; B fits next to the two, where no GPU is left.
 			name: "consolidated: six are four and two", rule: PlaceConsolidated, nodes: 3,
 			jobs: []Job{wide(0, 6, 3), wide(0, 2, 2), wide(1, 4, 1)},
 			want: `

@@ -6,10 +6,10 @@
 //
 // # Instants
 //
-// Time is integer nanoseconds. The events of an instant are taken in the order
-// finish, arrival, request, timer, by job number within each; then dispatch
-// decides. Engine.Next says what the present instant is, and decisions are
-// recorded at it. On a real clock it is later than the events that it brings,
+// Time is integer nanoseconds. The events of an instant are handled in the
+// order finish, arrival, request, timer, by job number within each; then
+// dispatch decides. Engine.Next returns the present instant, and decisions are
+// recorded at it. On a real clock it is later than the events that it returns,
 // which keep their own instants.
 //
 // # Dispatch
@@ -24,15 +24,15 @@
 //  3. Cores that are still free go to running malleable jobs below their
 //     request, the earliest (first) started first.
 //
-// # What a policy is asked
+// # Questions to a policy
 //
 // A Ranker orders jobs, an Admitter decides which of the waiting ones start. Both
-// see a View of jobs, queue and machine; an Admitter acts through Hands. The rest
-// of Rules says what the scheduler has to keep track of for them:
+// see a View of jobs, queue and machine; an Admitter acts through Hands. The
+// other fields of Rules say what else the scheduler tracks for them:
 //
 //   - Quantum: at the end of a running job's quantum there is a dispatch. A
 //     quantum runs from each start or resume. With Turns the job goes back to the
-//     queue if others wait; if dispatch gives it the same cores, it goes on with a
+//     queue if others wait; if dispatch gives it the same cores, it continues with a
 //     new quantum, and nothing counts as a preemption.
 //   - Victims: a job that cannot start may pause running jobs that are strictly
 //     worse in the order (what only breaks ties does not make a job worse): in the
@@ -44,43 +44,40 @@
 //   - Ends: the expected ends of running jobs, for reservations. A running job that
 //     outlives its prediction is taken to end at any moment.
 //
-// A rigid job keeps the number of cores of its first start. Gangs start whole
-// and are never resized. Cores and GPUs are the lowest free ones of the node
-// with the lowest number that has room; a resumed job gets its old ones back
-// if they are free, else others of its nodes, else it migrates: it goes on on other
-// nodes, where the engine can have it so (Migrator). A paused job keeps its
-// memory until then. A waiting job that lacks only what paused jobs keep does not hold up
-// those behind it.
+// A rigid job keeps the number of cores of its first start. Gangs start whole and are
+// never resized. Cores and GPUs are the lowest free ones of the node with the lowest
+// number that has room; a resumed job gets its old ones back if they are free, else
+// others of its nodes, else it migrates: it resumes on other nodes, if the engine can do
+// that (Migrator). A paused job keeps its memory until then. A waiting job that lacks
+// only memory kept by paused jobs does not hold up the jobs behind it.
 //
-// A prediction of zero is none, and longer than all others. How long a job goes on
-// under what it holds, Run.Outlook says: unless another is given, jobs progress in
-// proportion to their cores. A job that is restarted after a failure has all of its
-// work before it.
+// A prediction of zero means no prediction, and ranks as longer than all others.
+// Run.Outlook predicts the remaining time of a job with its present resources. By
+// default jobs progress in proportion to their cores. A job that is restarted after
+// a failure has all of its work before it.
 //
 // # Rounds
 //
 // A policy of rounds (Rules.Round) is asked at the start of each round only, and decides for all
-// jobs: who keeps its devices, who is paused, and who starts or goes on, also with another of its
-// alternatives. A round in which nothing runs any more is over, and the next one begins when a job
-// waits. What is given back within a round stays free to its end, but for Rules.AtOnce.
+// jobs: which jobs keep their devices, which are paused, and which start or resume, possibly with
+// another alternative. A round ends when nothing runs any more, and the next one begins when a job
+// waits. Resources freed within a round stay free to its end, unless Rules.AtOnce is set.
 //
 // # Alternatives
 //
-// A job may have alternatives: each with a request, the type of GPU that its nodes
-// must have, and a predicted run time. It is given one at its start, and another one when it goes on after a
-// pause, if the policy says so and the engine can do it: that is a migration, and what it has done
-// counts for the same part of the whole. When it is restarted after a failure, it chooses again. Such a job is rigid, and is
-// given whole requests. Alternatives for which the cluster has no room even when
-// nothing runs are left out. While it waits, orders take the shortest of its
-// predictions.
+// A job may have alternatives: each with a request, the type of GPU that its nodes must have, and a predicted run time.
+// It gets one at its start, and another one when it resumes after a pause, if the policy says so and the engine can do
+// it. That is a migration: the finished fraction of the job stays the same. When it is restarted after a failure, it
+// chooses again. Such a job is rigid, and gets whole requests. Alternatives for which the cluster has no room even when
+// nothing runs are left out. While it waits, orders take the shortest of its predictions.
 //
 // # Online predictions
 //
 // With Run.Online, a job's prediction follows the units of its work that it
-// finishes. The engine reports the first unit, and then each doubling, as an
-// instant of its own; the predictor is told how many units were finished and on
-// how many cores, for how long, and says what is left; dispatch follows. Only
-// the jobs that have reported get new places in the queue and among expected
+// finishes. The engine reports the first unit, and then each doubling, at a
+// separate instant. The predictor receives the finished units, the numbers of
+// cores and the times on them, and returns the remaining time. Dispatch follows.
+// Only the jobs that have reported get new places in the queue and among expected
 // ends. Between two reports the outlook counts the progress. A simulated job
 // reports at the exact instant; a real one when its line has been read, with what
 // it has reported by then.

@@ -7,12 +7,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Engine carries decisions out. Job numbers are those of the cell.
+// Engine carries decisions out. Job numbers are the numbers in the cell.
 //
 // An error from Start means that this job could not be started; the loop
-// records the job as failed and goes on. An error from the other methods ends
-// the run, unless the job has ended in the meantime, which an engine reports
-// by returning nil and giving notice of the end through Next.
+// records the job as failed and continues. An error from the other methods
+// ends the run, unless the job has ended in the meantime, which an engine
+// reports by returning nil and a notice of the end through Next.
 type Engine interface {
 	Start(job int, grant cluster.Grant) error
 	Pause(job int) error
@@ -20,21 +20,21 @@ type Engine interface {
 	Resize(job int, grant cluster.Grant) error
 	// Stop ends a job for good: it checkpoints if it can, and notice of its end follows.
 	Stop(job int) error
-	// Next waits until there is something to give notice of or the engine's
-	// clock has reached until, whichever comes first. It returns the present
-	// instant and what has happened by then, in the order of CompareNotices;
-	// the slice is valid until the next call. A virtual engine jumps there. It
-	// returns ctx.Err() when the context is done first.
+	// Next waits until there is a notice or the engine's clock has reached
+	// until, whichever comes first. It returns the present instant and the
+	// notices up to it, in the order of CompareNotices; the slice is valid
+	// until the next call. A virtual engine jumps there. It returns ctx.Err()
+	// when the context is done first.
 	Next(ctx context.Context, until time.Duration) (now time.Duration, news []Notice, err error)
 }
 
-// Capabilities says what an engine can do.
+// Capabilities describes the optional powers of an engine.
 type Capabilities struct {
 	Pause  bool
 	Resize bool
 	Memory bool
 	GPUs   bool
-	// Migrate lets paused jobs go on on other nodes.
+	// Migrate lets paused jobs resume on other nodes.
 	Migrate bool
 }
 
@@ -48,53 +48,54 @@ type Capabilities struct {
 // Revoke or Reshape, before Next, for each job that had a part there.
 type Provider interface {
 	ServerSource
-	// Revoke ends the attempt of a job that has lost a part it cannot do without:
-	// the parts that are left are ended before it returns, and no notice of their end
-	// follows. Start begins the next attempt, with what the last checkpoint holds.
+	// Revoke ends the attempt of a job that has lost a vital part. The remaining
+	// parts are ended before it returns, and no notice of their end follows. Start
+	// begins the next attempt, from the last checkpoint.
 	Revoke(job int) (Attempt, error)
-	// Move ends the attempt of a job that goes on elsewhere: it writes a checkpoint, if it
-	// can. Otherwise it is as Revoke.
+	// Move ends the attempt of a job that is to continue on other servers: the job writes
+	// a checkpoint, if it can. Otherwise it is like Revoke.
 	Move(job int) (Attempt, error)
 	// Attempt returns the progress of the attempt of a running job so far.
 	Attempt(job int) Attempt
 }
 
-// Migrator is an engine that can let jobs that have started go on with other cores, GPUs and parts than they had. Jobs on
-// other engines are bound to the nodes on which they have started.
+// Migrator is an engine that can let started jobs continue with other cores, GPUs and parts. Jobs on other engines are
+// bound to the nodes on which they have started.
 type Migrator interface {
-	// Migrates reports whether paused jobs can go on on other nodes in this run, and with other alternatives.
+	// Migrates reports whether paused jobs can resume on other nodes in this run, and with other alternatives.
 	Migrates() (nodes, alternatives bool)
 	// Migrate is Resume with a grant on other nodes than those on which the job was
 	// paused, with other GPUs, or for another alternative.
 	Migrate(job int, grant cluster.Grant) error
-	// Reshape lets a running job go on with the parts of a grant: those that it lacks
-	// are gone, or ended now, and those that are new are started beside the others.
+	// Reshape lets a running job continue with the parts of a grant. Parts that are
+	// not in the grant are gone, or ended now; new parts are started in addition to
+	// the others.
 	Reshape(job int, grant cluster.Grant) error
 }
 
 // Watcher is an engine that can give notice of the progress of its jobs.
 type Watcher interface {
 	// Watch asks for notices of progress, before the first job starts; units is
-	// as in Online. From then on Next returns as well when a job has finished
-	// its first unit, and each time that its finished units have doubled: what
-	// there is to learn from a unit shrinks with their number, and a job of a
-	// million units is looked at twenty times. Whenever Next returns, it gives
-	// the latest progress of each job that has made some.
+	// as in Online. From then on Next also returns when a job has finished its
+	// first unit, and each time that its finished units have doubled. A unit
+	// adds less information the more there are, and a job of a million units is
+	// looked at twenty times. Whenever Next returns, it gives the latest
+	// progress of each job that has made some.
 	Watch(units []int)
 }
 
 // Simulator is an engine that knows the work of its jobs.
 type Simulator interface {
-	// Left returns the run time in seconds, on their full requests, that all
-	// jobs which have started and not ended have left together. Overheads that
-	// are charged to them count. A run in which no job gets nearer to its end is found out by it.
+	// Left returns the run time in seconds, on their full requests, that all jobs which have
+	// started and not ended have left together. Overheads that are charged to them count. It
+	// serves to detect a run in which no job gets nearer to its end.
 	Left() float64
-	// Training returns that of an elastic job; nil for one that has none.
+	// Training returns the known speed of an elastic job; nil if it has none.
 	Training(job int) Training
 	// Sample makes a job that has just started, with a grant, end after a part of its work. It can be started again
 	// then, and has all of its work before it.
 	Sample(job int, grant cluster.Grant, part float64) error
-	// Soon says which jobs will probably start or go on at this instant. Nothing need follow.
+	// Soon announces jobs that will probably start or resume at this instant. They need not.
 	Soon(jobs []int32)
 }
 

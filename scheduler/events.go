@@ -1,5 +1,5 @@
-// Trace has what a run of the scheduler leaves behind and is told: the events
-// and decisions of a trace, the states of jobs, and the notices of engines.
+// Trace has the outputs and inputs of a run of the scheduler: the events and
+// decisions of a trace, the states of jobs, and the notices of engines.
 
 package scheduler
 
@@ -16,7 +16,7 @@ import (
 // Never is an instant later than every other.
 const Never = time.Duration(math.MaxInt64)
 
-// EventKind says what happened to a job.
+// EventKind is the kind of an event of a job.
 type EventKind string
 
 // The kinds of events of a trace.
@@ -37,7 +37,7 @@ const (
 	Revoke EventKind = "revoke"
 	// Profiled ends an attempt that was a sample of the job; it waits to be started.
 	Profiled EventKind = "profiled"
-	// Move ends an attempt because the job is to go on elsewhere; it waits again.
+	// Move ends an attempt because the job is to continue on other servers; it waits again.
 	Move EventKind = "move"
 	// Decided is a controller's decision about a job.
 	Decided EventKind = "control"
@@ -59,27 +59,27 @@ func (k EventKind) OfNode() bool {
 	return k == NodeRequest || k == NodeStart || k == NodeWarning || k == NodeEnd
 }
 
-// Event is one line of a trace: what happened to which job, or node, and what the job
-// holds from then on. The fields below Alternative belong to some kinds of
-// events only, and are zero in the others.
+// Event is one line of a trace: the event, its job or node, and the job's holdings
+// from then on. The fields below Alternative belong to some kinds of events only, and
+// are zero in the others.
 type Event struct {
 	At    time.Duration
 	Kind  EventKind
 	Job   int
 	Cores cluster.CoreSet // held after the event
 	GPUs  cluster.CoreSet
-	// Layout is that of the grant with which a job of several parts starts or resumes.
+	// Layout is the layout of the grant with which a job of several parts starts or resumes.
 	Layout *cluster.Layout
-	// Beside is the job whose GPUs a job that starts or resumes shares; nil for GPUs of its own.
+	// Beside is the job whose GPUs a job that starts or resumes shares; nil if its GPUs are not shared.
 	Beside *cluster.Beside
 	// Alternative is the one with which a job starts or resumes, an index of
 	// its alternatives.
 	Alternative int
-	// Migrated says that a paused job goes on on other nodes than those on which it was
-	// paused, or with other GPUs (Resume).
+	// Migrated says that a paused job resumes on other nodes, or with other GPUs, than
+	// before its pause (Resume).
 	Migrated bool
-	// Reason says why a job or its attempt failed or was stopped, or is to go on
-	// elsewhere, for people (Fail, Stop, Retry, Revoke, Move).
+	// Reason says why a job or its attempt failed or was stopped, or is to
+	// continue on other servers, for people (Fail, Stop, Retry, Revoke, Move).
 	Reason string
 	// Request is the new request in cores (Request, Reconfigure), and Roles the new
 	// parts of a job that has several (Reconfigure).
@@ -91,15 +91,15 @@ type Event struct {
 	Levels Levels
 	// Prediction is the new prediction (Predict).
 	Prediction *Prediction
-	// Attempt is what an attempt came to that has ended, as far as the engine knows
-	// (Revoke, Move, Reconfigure, Finish, Fail, Stop).
+	// Attempt is the progress of an ended attempt, if the engine knows it (Revoke,
+	// Move, Reconfigure, Finish, Fail, Stop).
 	Attempt *Attempt
-	// Result is what became of the job, where the outcome of the run does not have it (Finish, Fail, Stop). It holds
+	// Result is the result of the job, if the outcome of the run does not have it (Finish, Fail, Stop). It is valid
 	// during the call of the recorder.
 	Result *Result
 	// Node is the node's index in the cluster (events of nodes, Revoke).
 	Node int
-	// Server is what was asked for (NodeRequest).
+	// Server is the requested server (NodeRequest).
 	Server *Server
 	// Until is when the node will be taken away (NodeWarning).
 	Until time.Duration
@@ -110,8 +110,8 @@ type Event struct {
 // Levels is a change of a job's effective level; 0 is best.
 type Levels struct{ From, To int32 }
 
-// Prediction is how long a job is predicted to go on, after a report of the
-// units that it has finished.
+// Prediction is the predicted remaining time of a job, after a report of
+// its finished units.
 type Prediction struct {
 	// Done of Total units, epochs or steps, are finished.
 	Done, Total int
@@ -120,8 +120,8 @@ type Prediction struct {
 	Left, Before time.Duration
 }
 
-// Detail returns in words what an event says besides its kind and what the job
-// holds: the reason, the new request, the levels, or the prediction.
+// Detail describes an event in words, without its kind and the job's holdings:
+// the reason, the new request, the levels, or the prediction.
 func (e *Event) Detail() string {
 	switch e.Kind {
 	case Request:
@@ -201,7 +201,7 @@ func (s State) Final() (end EventKind, ok bool) {
 // Over reports whether a job in the state is over.
 func (s State) Over() bool { return s >= Finished }
 
-// Decision says why an event that the scheduler caused came about.
+// Decision is the reason of an event that the scheduler caused.
 type Decision struct {
 	At     time.Duration
 	Kind   EventKind
@@ -219,9 +219,9 @@ type Decision struct {
 type Passed struct {
 	Job    int
 	Reason string // for people
-	// Lacks is what the job needed and was not free: in each of the alternatives
-	// that it can still choose among, if it has any. It is nil where something
-	// else held the job back.
+	// Lacks has the resources that the job needed and that were not free, for
+	// each alternative that it can still choose. It is nil if something else
+	// held the job back.
 	Lacks []Lack
 }
 
@@ -237,7 +237,7 @@ type Lack struct {
 // MaxPassed bounds the list of passed-over jobs in one decision.
 const MaxPassed = 8
 
-// Recorder receives the trace as it is made, in order. What it is given holds during the call.
+// Recorder receives the trace as it is made, in order. Its arguments are valid during the call.
 type Recorder interface {
 	Event(*Event)
 	Decision(*Decision)
@@ -256,8 +256,8 @@ func before(phrase string) string {
 	return " " + phrase
 }
 
-// LackOf returns what is needed and more than is free: cores, GPUs or memory. It is false
-// when each of them alone is not.
+// LackOf returns a resource whose need exceeds the free amount: cores, GPUs or memory. ok
+// is false if no single resource is short.
 func LackOf(need, free cluster.Room) (l Lack, ok bool) {
 	switch {
 	case need.Cores > free.Cores:
@@ -272,7 +272,7 @@ func LackOf(need, free cluster.Room) (l Lack, ok bool) {
 	return l, true
 }
 
-// Where says in words where a job on so many nodes of a cluster needs room: where it was paused,
+// Where says in words where a job on count nodes of a cluster needs room: where it was paused,
 // if it is bound to that, or where the policy divides it.
 func Where(nodes, count int, bound, divided bool) string {
 	switch {
@@ -315,7 +315,7 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) *Decis
 }
 
 // whyNotAs says why a waiting job cannot start now, in its present alternative, and
-// what it lacks, if that is why.
+// which resources it lacks, if that is the reason.
 func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 	cores := l.atLeast(j)
 	need, count := l.needs(j, cores)

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// flaky is an engine that fails when it is told to.
+// flaky is an engine that fails on demand.
 type flaky struct {
 	Engine
 	failStart map[int]error

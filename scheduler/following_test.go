@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Times on equally many cores are one, and a change that took no time is none.
+// Times on the same number of cores are merged, and a change that took no time
+// is dropped.
 func TestSeenAdds(t *testing.T) {
 	var s Seen
 	for _, h := range []Held{{0, 1}, {3, 1}, {2, 1}, {0, 2}, {-1, 1}, {4, 2}, {-1, 3}, {1, 1}} {

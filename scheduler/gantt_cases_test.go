@@ -195,7 +195,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C takes what is free once A has made room; A resumes when the cores are free.
+		// C takes the free cores once A has made room; A resumes when the cores are free.
 		name: "priority, always attend, pause", cores: 2,
 		policy: Policy{Order: Priority, Allocation: AlwaysAttend, Preemption: PausePreemption},
 		jobs:   []Job{level(1, at(0, 2, 3)), level(0, at(1, 4, 1))},
@@ -270,7 +270,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// At 2 the turn of A is over, but C needs both cores, so A goes on. At 3 C gets them.
+		// At 2 the turn of A is over, but C needs both cores, so A continues. At 3 C gets them.
 		name: "round robin: a turn that nobody can use goes on", cores: 2,
 		policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}, Backfill: FirstFit},
 		jobs:   []Job{at(0, 1, 3), at(1, 1, 3), at(1, 2, 1)},
@@ -345,7 +345,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B shares with A, which is malleable; nobody has to be paused.
+		// B shares with A, which is malleable; no job needs to be paused.
 		name: "srtf, max prop", cores: 2,
 		policy: Policy{Order: SRTF, Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 4)), malleable(at(1, 1, 1))},
@@ -436,7 +436,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// B begins level with what A had when it was last looked at, 2 s, and not at 0.
+		// B begins level with A's service at the last look, 2 s, and not at 0.
 		name: "fair: a newcomer does not catch up", cores: 1,
 		policy: Policy{Order: Fair, Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{at(0, 1, 6), at(3, 1, 3)},
@@ -521,7 +521,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// C has 12 s left at 5 and A 15, so C takes A's node. A goes on where B was.
+		// C has 12 s left at 5 and A 15, so C takes A's node. A resumes where B was.
 		name:    "a paused job goes on on another node",
 		policy:  Policy{Order: SRTF, Backfill: FirstFit},
 		jobs:    []Job{gpus(1, at(0, 1, 20)), gpus(1, at(0, 1, 10)), gpus(1, at(5, 1, 12))},
@@ -533,7 +533,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// A goes on on node 1 at 2; at 3 there is room for D's 6 bytes where A was.
+		// A resumes on node 1 at 2; at 3 there is room for D's 6 bytes where A was.
 		name:   "a job takes its memory along",
 		policy: Policy{Order: Priority, Preemption: PausePreemption, Backfill: FirstFit},
 		jobs: []Job{
@@ -561,7 +561,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// At 2 C is first: A, which comes last, has no place beside it and B.
+		// At 2 C is first: A, which comes last, has no place next to it and B.
 		name: "all jobs are placed anew in the order", cores: 4,
 		policy: Policy{Order: SRTF, Settings: Settings{"replan": true}},
 		jobs:   []Job{at(0, 2, 6), at(0, 2, 5), at(2, 2, 2)},
@@ -573,7 +573,7 @@ var ganttCases = []struct {
 	},
 	{
 		// At 1 A has 4 s left on 2 cores: 8 core-seconds. B has 6 on one, and goes first. C has 9, and fits
-		// beside it; at 7 C has 3 left.
+		// next to it; at 7 C has 3 left.
 		name: "SRSF counts the cores", cores: 2,
 		policy: Policy{Order: SRSF, Backfill: FirstFit},
 		jobs:   []Job{at(0, 2, 5), at(1, 1, 6), at(1, 1, 9)},
@@ -595,8 +595,9 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// A. Silberschatz, P. B. Galvin, G. Gagne, "Operating System Concepts": a queue of 1 s, one of 2 s, and one that
-		// is served first come, first served. At 2 A has had half of its 2 s: it goes on at 4, before B, and B from 5 to 7.
+		// A. Silberschatz, P. B. Galvin, G. Gagne, "Operating System Concepts": a queue of 1 s, one of 2 s, and one
+		// that is served first come, first served. At 2 A has had half of its 2 s: it resumes at 4, before B, and B
+		// runs from 5 to 7.
 		name: "multi-level feedback queues", cores: 1,
 		policy: Policy{Order: MLFQ, Settings: Settings{"quanta": []string{"1s", "2s"}}},
 		jobs:   []Job{at(0, 1, 6), at(2, 1, 4), at(3, 1, 1)},
@@ -636,7 +637,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// At 9 B ends early just as D comes: C, which was promised 15, is moved to 9 first, and D gets what is left.
+		// At 9 B ends early just as D comes: C, which was promised 15, is moved to 9 first, and D gets the rest.
 		name: "conservative backfill moves promises before newcomers", cores: 3,
 		policy: Policy{Backfill: Conservative},
 		jobs:   []Job{at(1, 1, 11), at(4, 3, 9), at(8, 3, 9), at(9, 3, 6)},

@@ -38,7 +38,7 @@ func TestHorizonClosesTheRun(t *testing.T) {
 	}
 }
 
-// What is done at the horizon, or before, is as if there were none.
+// Events at the horizon, or before, are as without a horizon.
 func TestHorizonThatIsNotReached(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 4)})
 	for _, until := range []time.Duration{0, 4 * time.Second, time.Hour} {
@@ -67,8 +67,8 @@ func TestHorizonUnderEveryOrder(t *testing.T) {
 }
 
 // Turns that are used up by pausing and resuming never end a job: the run ends
-// with an error instead of going on for ever. One nanosecond of progress in a
-// turn is enough to go on.
+// with an error instead of running endlessly. One nanosecond of progress in a
+// turn is enough to continue.
 func TestLivelock(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -104,7 +104,7 @@ func TestLivelock(t *testing.T) {
 	}
 }
 
-// lazy is an engine that comes back with nothing, for ever.
+// lazy is an engine that always returns without notices.
 type lazy struct{ Engine }
 
 func (lazy) Next(context.Context, time.Duration) (time.Duration, []Notice, error) { return 0, nil, nil }

@@ -1,5 +1,5 @@
-// Job is what is asked for: jobs, the alternatives with which they can run,
-// and changes of their requests.
+// Job has the requests: jobs, the alternatives with which they can run, and
+// changes of their requests.
 
 package scheduler
 
@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Job is what the scheduler knows of one job. All instants are since the
-// start of the cell.
+// Job is the scheduler's description of one job. All instants are since
+// the start of the cell.
 type Job struct {
 	// Number identifies the job in its cell and breaks ties. Jobs are
 	// numbered 0, 1, 2, … in the order of the workload, and Jobs[i].Number == i.
@@ -40,7 +40,7 @@ type Job struct {
 	Nodes int
 	// Malleable jobs can be resized while they run; the others are rigid.
 	Malleable bool
-	// Elastic jobs can go on with any number of GPUs, however many on each node, when a policy
+	// Elastic jobs can run on any number of GPUs, with any number on each node, when a policy
 	// divides the GPUs among all jobs.
 	Elastic bool `json:",omitempty"`
 	// Divided jobs, of one node by themselves, have their requests divided over nodes as the policy
@@ -52,17 +52,17 @@ type Job struct {
 	Deadline time.Duration
 	// User owns the job, for policies that are fair between users.
 	User string
-	// Predicted is the run time on the full request by the estimates that the
-	// policy is given; 0 when there is no estimate, which counts as longer than
-	// any. A job that is known to take no time is given a nanosecond.
+	// Predicted is the run time on the full request by the policy's estimates;
+	// 0 means no estimate, which counts as longer than any. A job that is known
+	// to take no time has one nanosecond.
 	Predicted time.Duration
 
-	// Special has what few jobs have, and jobs may share it; nil for none. What it has is read by the methods of the
-	// same names, and changed by Own.
+	// Special has the rare properties of a job, and jobs may share it; nil for none. Methods of the same names read
+	// its fields, and Own changes them.
 	Special *Special `json:",omitempty"`
 }
 
-// Within returns how long after its arrival the job is to be done; 0 without a deadline.
+// Within returns the time after its arrival by which the job must be done; 0 without a deadline.
 func (j *Job) Within() time.Duration {
 	if j.Deadline <= 0 || j.Deadline == math.MaxInt64 {
 		return 0
@@ -70,8 +70,8 @@ func (j *Job) Within() time.Duration {
 	return max(j.Deadline-j.Arrival, 1)
 }
 
-// Plain reports whether the job asks for cores of one node and nothing else, and keeps its request. What
-// is true of such jobs is known without a look at them, of which there may be millions.
+// Plain reports whether the job asks for cores of one node and nothing else, and keeps its request.
+// There may be millions of such jobs, and the scheduler need not look at each of them.
 func (j *Job) Plain() bool {
 	return j.GPUs == 0 && j.Memory == 0 && j.Nodes <= 1 && !j.Divided && !j.Malleable && !j.Elastic &&
 		len(j.Roles())+len(j.Alternatives()) == 0
@@ -79,29 +79,29 @@ func (j *Job) Plain() bool {
 
 // Role is a kind of parts of a job.
 type Role struct {
-	// Name is what the program is told: "ps", "worker", "chief".
+	// Name is the role name that the program receives: "ps", "worker", "chief".
 	Name  string
 	Count int
-	// Threads and GPUs are those of each part. A part without threads shares those
-	// of the job's first part that has some, and its node.
+	// Threads and GPUs are the numbers of each part. A part without threads
+	// shares the threads and the node of the job's first part that has some.
 	Threads, GPUs int
 	// GPU is the type of GPU that the node of each part must have; empty for any.
 	GPU string
-	// Elastic lets the job go on without a part of this role that is lost, while at
-	// least Min of them remain; the part starts again when there is room. The number of
-	// its parts can be changed while the job runs, up to Max (0 means Count).
+	// Elastic lets the job continue without a lost part of this role, while at least
+	// Min of them remain; the part starts again when there is room. The number of its
+	// parts can be changed while the job runs, up to Max (0 means Count).
 	Elastic  bool
 	Min, Max int
 	// Vital ends the attempt when a part of the role is lost, elastic or not.
 	Vital bool
 }
 
-// Most returns how many parts of the role the job can have.
+// Most returns the greatest number of parts of the role.
 func (r *Role) Most() int { return max(r.Count, r.Max) }
 
-// Survives reports whether the job goes on without those of its parts that are on a node: all
-// of them are of elastic roles that are not vital, enough of which remain, and none is the
-// part that ends the job.
+// Survives reports whether the job continues without its parts on a node. They must all
+// belong to elastic roles that are not vital and keep enough parts, and none may be the part
+// that ends the job.
 func (j *Job) Survives(parts []cluster.Part, node int) bool {
 	return j.Spares(parts, func(p *cluster.Part) bool { return p.Node == node })
 }
@@ -148,7 +148,7 @@ type Resize struct {
 	At      time.Duration
 	Job     int
 	Threads int
-	// Role is that of the parts of which Parts are wanted; Threads does not count then.
+	// Role names the resized role, which is to have Parts parts; Threads does not count then.
 	Role  string
 	Parts int
 }
@@ -170,8 +170,8 @@ func (j *Job) Surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
 	return keep, drop
 }
 
-// Missing returns the parts that a running job lacks, in the order of its roles: of each as many as it has too few,
-// with the lowest numbers that are free.
+// Missing returns the parts that a running job lacks, in the order of its roles. Each gets the lowest free number
+// of its role.
 func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
 	for _, role := range j.Roles() {
 		has := map[int]bool{}
@@ -190,8 +190,8 @@ func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
 	return lacks
 }
 
-// AskParts returns the numbers of parts of a job's roles when it is to have so many of one. The error
-// says why it cannot.
+// AskParts returns the numbers of parts of a job's roles when one role is to have count parts. The
+// error says why the job cannot have them.
 func (j *Job) AskParts(role string, count int, on cluster.Cluster) (counts []int, err error) {
 	i := slices.IndexFunc(j.Roles(), func(r Role) bool { return r.Name == role })
 	if i < 0 {
@@ -215,10 +215,10 @@ func (j *Job) AskParts(role string, count int, on cluster.Cluster) (counts []int
 	return counts, nil
 }
 
-// Alternative is one of the requests with which a job can run, and how long it is
-// predicted to take with it.
+// Alternative is one of the requests with which a job can run, and its predicted
+// run time.
 type Alternative struct {
-	// Name tells the alternatives of one job apart in results: "cpu", "gpu:V100".
+	// Name distinguishes the alternatives of one job in results: "cpu", "gpu:V100".
 	Name string
 	// Threads, GPUs and Memory (bytes) are requested in full or not at all.
 	Threads int
@@ -229,8 +229,8 @@ type Alternative struct {
 	// Predicted is the run time with it; 0 when there is no estimate, which
 	// counts as longer than any.
 	Predicted time.Duration
-	// Beside has the part of its speed that the job keeps when it shares its GPUs with a job of
-	// another class, or of its own; it shares them with no others.
+	// Beside has the fraction of its speed that the job keeps when it shares its GPUs, by the
+	// class of the other job. It shares them with no other classes.
 	Beside map[string]float64 `json:",omitempty"`
 }
 
@@ -241,7 +241,7 @@ func (j Job) WithAlternative(a Alternative) Job {
 	return j
 }
 
-// As returns what the job asks for when it runs with one of its alternatives.
+// As returns the request of the job with one of its alternatives.
 func (j *Job) As(alternative int32) Alternative {
 	if len(j.Alternatives()) > 0 {
 		return j.Alternatives()[alternative]
@@ -249,7 +249,7 @@ func (j *Job) As(alternative int32) Alternative {
 	return Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
 }
 
-// CheckAlternatives refuses what has no meaning for a job with alternatives.
+// CheckAlternatives refuses settings that have no meaning for a job with alternatives.
 func (j *Job) CheckAlternatives(partial bool) error {
 	if len(j.Alternatives()) == 0 {
 		return nil
@@ -310,7 +310,7 @@ func (j *Job) checkRoles() error {
 	return nil
 }
 
-// parts returns what the parts of a job with roles need.
+// parts returns the needs of the parts of a job with roles.
 func (j *Job) parts() *cluster.Parts {
 	p := &cluster.Parts{}
 	for _, r := range j.Roles() {
@@ -323,8 +323,8 @@ func (j *Job) parts() *cluster.Parts {
 	return p
 }
 
-// Needs returns what a job needs of each of its nodes when it is given so
-// many cores in all, and the number of nodes.
+// Needs returns a job's need per node with the given number of cores in
+// all, and the number of nodes.
 func (j *Job) Needs(cores int32) (cluster.Room, int) {
 	if len(j.Roles()) > 0 {
 		need := cluster.Room{Parts: j.parts()}
@@ -351,15 +351,15 @@ func (j *Job) Divisible() bool {
 	return !j.Malleable && !j.Elastic && j.Nodes <= 1 && len(j.Roles()) == 0
 }
 
-// units returns into how many units the request of a divided job falls.
+// units returns the number of units in the request of a divided job.
 func (j *Job) units() int { return cluster.Units(j.Threads, j.GPUs) }
 
-// Demand returns what the job asks for itself, without its alternatives.
+// Demand returns the request of the job itself, without its alternatives.
 func (j *Job) Demand() cluster.Demand {
 	return cluster.Demand{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Nodes: max(j.Nodes, 1), Divided: j.Divided}
 }
 
-// DemandAs returns what the job asks for when it runs with an alternative.
+// DemandAs returns the request of the job with an alternative.
 func (j *Job) DemandAs(k int) cluster.Demand {
 	a := &j.Alternatives()[k]
 	return cluster.Demand{Threads: a.Threads, GPUs: a.GPUs, GPU: a.GPU, Memory: a.Memory, Nodes: max(j.Nodes, 1),
@@ -367,7 +367,7 @@ func (j *Job) DemandAs(k int) cluster.Demand {
 }
 
 // CouldRun reports whether a free cluster has room for the job: for an alternative, or
-// for its request, of which a part will do if partial.
+// for its request; with partial, for a part of the request.
 func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
 	if len(j.Roles()) > 0 {
 		need, count := j.Needs(int32(j.Threads))
@@ -404,22 +404,22 @@ func ByArrival(jobs []Job) []int32 {
 	return order
 }
 
-// Special is what few jobs have: apart from the others, of which there may be millions.
+// Special has the rare properties of jobs. They are kept outside Job, as there may be millions of jobs without them.
 type Special struct {
-	// Batch is how many samples a step its user asked for; 0 leaves it to the program.
+	// Batch is the number of samples per step that its user asked for; 0 leaves it to the program.
 	Batch int `json:",omitempty"`
-	// Roles are the parts of a job that has several, each a program on a node of
-	// its own or not; Threads and GPUs are their sums. Such a job is rigid, and starts
-	// whole.
+	// Roles are the parts of a job that has several, each a program, on the same node
+	// or on different ones; Threads and GPUs are their sums. Such a job is rigid, and
+	// starts whole.
 	Roles []Role
-	// Budget is how long the job may train, in service time over all of its attempts;
-	// nil means that its work alone ends it.
+	// Budget is the greatest training time of the job, in service time over all of
+	// its attempts; nil means that its work alone ends it.
 	Budget *time.Duration
-	// Retries is how often a job that failed while it ran is put back into the
-	// queue, to be started anew.
+	// Retries is how often a job that failed while it ran returns to the
+	// queue, to be restarted.
 	Retries int
-	// Changeover is what it costs the job to start on another server, before its work
-	// goes on, for policies that choose where servers come from.
+	// Changeover is the time that the job loses when it starts on another server,
+	// before its work continues. Policies that choose the source of servers use it.
 	Changeover time.Duration
 	// Units is the work of the job in epochs or steps, for policies that compare the speeds of
 	// jobs; 0 counts as 1.
@@ -433,12 +433,12 @@ type Special struct {
 	// one. Such a job is rigid.
 	Alternatives []Alternative
 
-	// Submission is what the job says to a batch system; nil where it says nothing.
+	// Submission has the job's options for a batch system; nil for none.
 	Submission *Submission `json:",omitempty"`
 }
 
-// Submission is what a job says to a batch system, beside its size: for policies with partitions, qualities of service
-// and accounts.
+// Submission has a job's options for a batch system, except for its size. Policies with partitions, qualities of
+// service and accounts use it.
 type Submission struct {
 	Account, Partition, QOS string
 	// Limit is the run time after which the job is ended; 0 leaves it to the partition.
@@ -447,7 +447,7 @@ type Submission struct {
 	Nice int
 	// MinNodes and MaxNodes bound the number of nodes over which the job is divided; 0 for no bound.
 	MinNodes, MaxNodes int
-	// Features are what each of its nodes must have.
+	// Features are the features that each of its nodes must have.
 	Features []string
 	// After are the jobs, by name, that must be over before this one is eligible; Begin is the earliest instant, since the
 	// start of the cell.
@@ -455,12 +455,11 @@ type Submission struct {
 	Begin time.Duration
 	// Array is the name of the array that the job is an element of.
 	Array string
-	// Exclusive jobs share their nodes with no other. Stays says that the job is ended, and not started again, when it has
-	// to give way.
+	// Exclusive jobs share their nodes with no other. Stays says that a preempted job ends and is not started again.
 	Exclusive, Stays bool
 }
 
-// special returns what a job has of its own, or what a job without anything special has.
+// special returns the rare properties of a job, or the defaults of a job without any.
 func (j *Job) special() *Special {
 	if j.Special == nil {
 		return &ordinary
@@ -470,7 +469,7 @@ func (j *Job) special() *Special {
 
 var ordinary Special
 
-// Own returns what is special of a job, to change it: no other job shares it.
+// Own returns the rare properties of a job for changes: no other job shares them.
 func (j *Job) Own() *Special {
 	s := *j.special()
 	j.Special = &s

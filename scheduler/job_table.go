@@ -1,6 +1,6 @@
-// Pages keeps what is known of each job only while somebody may ask for it: from the first look at
-// the job until it is over. Jobs that come one after the other are also over at about the same time, so of a
-// million jobs a few thousand are in memory.
+// Pages keeps the state of each job only while it may be needed: from the first look at the job until it is
+// over. Jobs that come one after the other are also over at about the same time, so of a million jobs a few
+// thousand are in memory.
 
 package scheduler
 
@@ -21,15 +21,15 @@ type JobTable[T any] struct {
 	open  []int32 // by page, the jobs that are not over
 	jobs  int
 	first func(job int32, value *T)
-	gone  *page[T] // of all jobs of a page that was given back
-	read  T        // what Fetch read last
+	gone  *page[T] // of all jobs of a freed page
+	read  T        // the last value read by Fetch
 	spare []*page[T]
 }
 
 type page[T any] [size]T
 
-// New returns a table for jobs with numbers below jobs. first sets all of the value of a job that nobody has looked at,
-// and gone is that of jobs that are over, which nobody changes any more.
+// New returns a table for jobs with numbers below jobs. first sets the whole value of a job at the first look at it.
+// gone is the value of jobs that are over, which does not change any more.
 func NewJobTable[T any](jobs int, first func(job int32, value *T), gone T) JobTable[T] {
 	n := (jobs + size - 1) / size
 	t := JobTable[T]{pages: make([]*page[T], n), open: make([]int32, n), jobs: jobs, first: first, gone: &page[T]{}}
@@ -105,9 +105,9 @@ func (t *JobTable[T]) All() iter.Seq2[int32, *T] {
 	}
 }
 
-// Fates are what becomes of the jobs of a run.
+// Fates are the results of the jobs of a run.
 type Fates struct {
-	counted map[int32]*Result // of open jobs, those of which something was counted
+	counted map[int32]*Result // the open jobs with counts
 	last    Result            // of the job that ended last
 	kept    []Result          // of the jobs that are over; nil where their last events alone have them
 	undone  Undone
@@ -115,7 +115,8 @@ type Fates struct {
 
 var pending = Result{State: Pending, FirstStart: Never, Finish: Never}
 
-// NewFates returns those of jobs that are still to come. Unless they are kept, each goes with the last event of its job.
+// NewFates returns the fates of jobs that have not arrived yet. Unless they are kept, each is dropped after the last
+// event of its job.
 func NewFates(jobs int, keep bool) Fates {
 	f := Fates{counted: map[int32]*Result{}}
 	if keep {
@@ -124,7 +125,7 @@ func NewFates(jobs int, keep bool) Fates {
 	return f
 }
 
-// Of returns what is counted of an open job. The pointer holds until the job is over.
+// Of returns the counts of an open job. The pointer is valid until the job is over.
 func (f *Fates) Of(job int32) *Result {
 	r := f.counted[job]
 	if r == nil {
@@ -135,7 +136,7 @@ func (f *Fates) Of(job int32) *Result {
 	return r
 }
 
-// Last returns the result of a job that ends, with what was counted of it. The pointer holds until the next call.
+// Last returns the result of a job that ends, with its counts. The pointer is valid until the next call.
 func (f *Fates) Last(job int32) *Result {
 	f.last = pending
 	if len(f.counted) > 0 {
@@ -147,7 +148,7 @@ func (f *Fates) Last(job int32) *Result {
 	return &f.last
 }
 
-// Over takes the result of a job, and returns it where the last event of the job is to have it.
+// Over stores the result of a job, and returns it if the job's last event must have it.
 func (f *Fates) Over(job int32, r *Result) *Result {
 	if r.State == Stopped {
 		f.undone.Count(r)
@@ -159,20 +160,20 @@ func (f *Fates) Over(job int32, r *Result) *Result {
 	return nil
 }
 
-// Missed says that so many jobs will not arrive, and returns their number.
+// Missed records the number of jobs that will not arrive, and returns it.
 func (f *Fates) Missed(jobs int) int {
 	f.undone.Missing = jobs
 	return jobs
 }
 
-// Kept returns what has become of the jobs that are over, by number; nil if that is not kept.
+// Kept returns the results of the jobs that are over, by number; nil if results are not kept.
 func (f *Fates) Kept() []Result { return f.kept }
 
-// Undone counts the jobs that did not come to their own end.
+// Undone counts the jobs that did not end by themselves.
 func (f *Fates) Undone() Undone { return f.undone }
 
-// Accounted makes sure that every job has come to an end, and that its waiting and its service make
-// up the time from its arrival to its end. Jobs of a run that was closed may be pending.
+// Accounted checks that every job has ended, and that its waiting and service times add up to the
+// time from its arrival to its end. Jobs of a run that was closed may be pending.
 func Accounted(jobs []Job, results []Result, closed bool) error {
 	for i := range results {
 		switch r := &results[i]; {
@@ -187,8 +188,8 @@ func Accounted(jobs []Job, results []Result, closed bool) error {
 	return nil
 }
 
-// life is the state of a job that decisions are made on. What each event looks at comes first, to
-// lie together; what else has become of the job is in its Result.
+// life is the state of a job that decisions use. Fields that each event reads come first, to be
+// close in memory. The rest of the job's history is in its Result.
 type life struct {
 	since time.Duration // beginning of the present stretch of waiting or running
 	timer time.Duration // instant of the timer that counts, or Never
@@ -196,7 +197,7 @@ type life struct {
 	waiting, service, coreTime time.Duration
 	preemptions, alternative   int32
 
-	request int32 // cores; of a rigid job that has started, what it started with
+	request int32 // cores; for a started rigid job, the cores of its start
 	slot    int32 // index in running
 	level   int32 // effective level
 	state   State
@@ -205,10 +206,10 @@ type life struct {
 	yields  bool // its turn is over: it runs on until dispatch has decided
 	arrival time.Duration
 	first   time.Duration // when it first started, or Never
-	cores   int32         // what it was granted then
+	cores   int32         // the cores granted then
 	asked   int32         // cores, by the workload
 	held    int32         // cores of the grant
-	grant   Grant         // held; of a paused job, what it held last
+	grant   Grant         // held; for a paused job, its last grant
 	end     time.Duration // expected end while running
 }
 
@@ -224,13 +225,13 @@ func (l *loop) newLife(number int32, f *life) {
 
 func (l *loop) life(j int32) *life { return l.lives.At(j) }
 
-// result has what is counted of an open job beside its life.
+// result returns the counts of an open job that are not in its life.
 func (l *loop) result(j int32) *Result { return l.fates.Of(j) }
 
-// hold notes what a job is given.
+// hold records the grant of a job.
 func (f *life) hold(g Grant) { f.grant, f.held = g, int32(g.Cores.Count()) }
 
-// settle writes what is counted in a life down in the job's result.
+// settle copies the counts of a life into the job's result.
 func (f *life) settle(r *Result) {
 	r.State, r.Waiting, r.Service, r.CoreTime = f.state, f.waiting, f.service, f.coreTime
 	r.FirstStart, r.Cores = f.first, int(f.cores)

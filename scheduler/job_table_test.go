@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// A table has the pages that its jobs need, of which the last may be shorter.
+// A table has the pages that its jobs need; the last one may be shorter.
 func TestPagesOfATable(t *testing.T) {
 	for jobs, want := range map[int]int{0: 0, 1: 1, size: 1, size + 1: 2, 3*size - 1: 3} {
 		table := NewJobTable(jobs, func(job int32, value *int32) { *value = job }, -1)
@@ -35,8 +35,8 @@ func TestPagesOfATable(t *testing.T) {
 	}
 }
 
-// What was counted of a job goes into its result and is gone then; a job of which nothing was counted has the result of
-// one that is still to come, whatever the one before it had.
+// The counts of a job go into its result and are dropped then. A job without counts has the result of a job that has
+// not arrived, independent of the previous job.
 func TestFates(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		f := NewFates(3, keep)

@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What a job needs of each node: no part more than is needed, and all of it together.
+// A job's need per node: no part exceeds its need, and the parts add up to the whole.
 func TestNeeds(t *testing.T) {
 	for _, c := range []struct {
 		job   Job
@@ -101,7 +101,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// A job goes on without parts of elastic roles that are not vital, as long as enough are left.
+// A job continues without parts of elastic roles that are not vital, as long as enough are left.
 func TestSurvives(t *testing.T) {
 	j := Job{Special: &Special{Roles: []Role{{Name: "chief", Count: 1}, {Name: "worker", Count: 3, Elastic: true, Min: 2}, {Name: "ps", Count: 1,
 		Elastic: true, Vital: true}, {Name: "extra", Count: 1, Elastic: true}}}}

@@ -145,8 +145,8 @@ func TestFixedNodes(t *testing.T) {
 	}
 }
 
-// A job is given what stands, then what is on its way, then as few more as will do; where there is no server, another
-// node is asked for.
+// A job gets present servers first, then servers on their way, then as few more as suffice; if there is no server,
+// another node is requested.
 func TestServe(t *testing.T) {
 	s := open(t, 2, 3, 4)
 	s.said()
@@ -176,7 +176,7 @@ func TestServe(t *testing.T) {
 	if served, err := s.n.Serve(cluster.Room{Cores: 3}, 1, []int32{4}, s.n.Rooms()); served || err != nil {
 		t.Errorf("a job bound to a node that is gone: %v, %v", served, err)
 	}
-	s.serve(3, 1, true) // there is none for node 3
+	s.serve(3, 1, true) // there is no server for node 3
 	s.said("node_request 4")
 	s.serve(3, 2, false)
 	if at := s.n.From(3, cluster.Room{Cores: 1}, 5); at != scheduler.Never {

@@ -1,5 +1,5 @@
-// Guard looks out for runs that would go on for ever: whose jobs are paused and
-// resumed without getting nearer to their ends, or whose engine comes back with nothing.
+// Guard detects runs that would never end: their jobs are paused and resumed without
+// progress, or their engine returns without notices.
 
 package scheduler
 
@@ -11,31 +11,31 @@ import (
 	"time"
 )
 
-// ErrLivelock is returned when jobs are paused and resumed for ever, and none
-// gets nearer to its end.
+// ErrLivelock is returned when jobs are paused and resumed endlessly, and no
+// job gets nearer to its end.
 var ErrLivelock = errors.New("no job gets nearer to its end")
 
-// Guard is what has happened of late. The zero value is that of the beginning.
+// Guard is a record of the latest progress. The zero value is the state at the start.
 type Guard struct {
 	// Pauses counts those since the last look.
 	Pauses int
-	left   float64 // what the engine had left then
+	left   float64 // the remaining work of the engine then
 	looked bool    // nothing but pauses and resumes has happened since
 	idle   int     // times in a row that the engine came back with nothing
-	starve int     // looks in a row at which nothing ran and nobody was to come
+	starve int     // consecutive looks at which nothing ran and no job was to arrive
 }
 
 // maxIdle is how often an engine may come back at the same instant with
 // nothing before it is taken to be broken.
 const maxIdle = 10_000
 
-// News starts the guard again: something happened that can change what follows.
+// News resets the guard: an event happened that can change the course of the run.
 func (g *Guard) News() { g.Pauses, g.looked = 0, false }
 
-// Stalls returns an error when the run has stopped to get anywhere. Between two
-// looks every one of the open jobs has been paused several times; if all of them
-// together have as much left as before, in seconds, and nothing else has happened, they
-// will have it again at the next look. left is nil for an engine that cannot tell.
+// Stalls returns an error when the run makes no progress any more. Between two looks
+// every open job has been paused several times. If the remaining work of all of them,
+// in seconds, is unchanged and nothing else has happened, it will be unchanged at the
+// next look too. left is nil for an engine that does not know it.
 func (g *Guard) Stalls(now time.Duration, open, yielding int, left func() float64) error {
 	if g.Pauses < 4*open+256 {
 		return nil
@@ -67,11 +67,11 @@ func (g *Guard) Idles(now time.Duration, came bool) error {
 	return nil
 }
 
-// maxStarve is how often a policy may look at jobs that wait, while nothing runs and nobody is to come, and start none:
-// one that goes by how long they have waited may do so for long.
+// maxStarve is the number of times that a policy may look at waiting jobs and start none, while nothing runs and no job
+// is to arrive. A policy that decides by waiting times may do so for long.
 const maxStarve = 100_000
 
-// Starves reports whether the jobs that wait will wait for ever. idle says that nothing runs and nobody is to come.
+// Starves reports whether the waiting jobs will never start. idle says that nothing runs and no job will arrive.
 func (g *Guard) Starves(idle bool) bool {
 	if g.starve++; !idle {
 		g.starve = 0

@@ -64,7 +64,7 @@ func TestIdles(t *testing.T) {
 	}
 }
 
-// Each job has come to an end, and its time adds up.
+// Each job has ended, and its time adds up.
 func TestAccounted(t *testing.T) {
 	jobs := []Job{{Name: "a", Arrival: 2}}
 	for _, c := range []struct {

@@ -144,7 +144,8 @@ func TestNASAStartsAreThoseOfTwoIndependentPrograms(t *testing.T) {
 }
 
 // The log as it is has 173 jobs of run time zero, and arrivals at which
-// everything fits: nobody waits for ever, and all are accounted for.
+// everything fits: no job waits endlessly, and all jobs are accounted
+// for.
 func TestNASAWithRunTimesOfZero(t *testing.T) {
 	tr, err := formats.Find("swf").Read("nasa.swf", openData(t, "swf_nasa/NASA-iPSC-1993-3.1-cln.swf.gz"),
 		formats.Options{})

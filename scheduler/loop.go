@@ -35,7 +35,7 @@ type loop struct {
 	started      int // jobs that the engine has: running or paused
 	running      []int32
 	malleable    []int32        // running malleable jobs, by first start, then number
-	victims      VictimList     // running jobs, by who is paused first; kept only where some are paused for others
+	victims      VictimList     // running jobs, in the order of pausing; kept only if jobs are paused for others
 	changing     []int32        // running jobs that asked for another size, in the order of the requests
 	ends         []queue.Timer  // expected ends of running jobs, ascending; kept for reservations only
 	turns        cluster.Turns  // are over while others wait
@@ -50,22 +50,22 @@ type loop struct {
 	gaveBack     bool           // something was given back while dispatching
 	progress     []Notice       // of jobs, since the predictions were last looked at
 	seen         []Seen         // by job; nil without online predictions
-	done         OutlookAccount // what jobs have done
+	done         OutlookAccount // the progress of jobs
 	alternatives Alternatives
 	desk         *SteeringDesk // the controllers; nil without any
 	guard        Guard
 	left         func() float64 // Simulator.Left, if the engine has it
 	ahead        queue.Ahead    // who starts next
 	nodes        ServerNodes
-	parts        LackingParts            // of jobs that are to have other parts than they hold
+	parts        LackingParts            // of jobs without their wanted parts
 	provider     Provider                // the engine, if nodes come and go
 	migrator     Migrator                // the engine, if it is one
-	migrates     bool                    // paused jobs may go on elsewhere
-	switches     bool                    // they may go on with another alternative
+	migrates     bool                    // paused jobs may resume elsewhere
+	switches     bool                    // they may resume with another alternative
 	rental       Rental                  // where jobs' servers come from, if the policy decides that
-	samples      map[int32]time.Duration // the predictions of whole jobs of which a sample runs
+	samples      map[int32]time.Duration // the predictions of whole jobs, for running samples
 	rounds       queue.Rounds            // for policies that decide at their starts
-	roundStarts  bool                    // this decision is that of a start
+	roundStarts  bool                    // this decision starts a round
 	mates        cluster.Mates           // those that share GPUs
 	stopping     bool                    // the run is broken off or closed: nothing starts again
 	closed       time.Duration           // the horizon, when the run was closed at it
@@ -189,11 +189,11 @@ func (l *loop) nextInstant() time.Duration {
 	return min(at, l.nodes.NextIdle(), l.rental.Next(), l.nextRound())
 }
 
-// take handles what has happened up to now: by instant, and within one
-// notices, then arrivals, requests and timers.
+// take handles all notices and events up to now: by instant, and within
+// one notices, then arrivals, requests and timers.
 //
-// On a real clock now is later than what it brings. Instants of events never
-// go back behind the one before them.
+// On a real clock now is later than the notices. The instant of an event is
+// never before the instant of the previous event.
 func (l *loop) take(now time.Duration, news []Notice) error {
 	for {
 		notice := Never
@@ -485,7 +485,7 @@ func (l *loop) resizable(j int32) bool {
 
 // release ends a running job's stretch and gives its cores and GPUs back.
 func (l *loop) release(j int32) {
-	if mate, ok := l.mates.Part(j); ok { // it goes on at another speed
+	if mate, ok := l.mates.Part(j); ok { // it continues at another speed
 		l.settleTime(mate)
 		l.victims.Forget()
 	}

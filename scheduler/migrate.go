@@ -6,15 +6,16 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// movable reports whether a job that has started may go on on other nodes. Jobs with
-// roles stay: their parts know each other's places.
+// movable reports whether a started job may resume on other nodes. Jobs with roles
+// stay: their parts know each other's addresses.
 func (l *loop) movable(j int32) bool {
 	f := l.life(j)
 	return l.migrates && f.booked && (f.plain || len(l.Jobs[j].Roles()) == 0)
 }
 
-// fitIn finds nodes for a waiting job on so many cores where so much is free: those that
-// it has been on, before others. It keeps its memory there until it goes on elsewhere.
+// fitIn finds nodes for a waiting job on the given number of cores; rooms has the free
+// resources. Its former nodes come first: it keeps its memory there until it resumes on
+// other nodes.
 func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok bool) {
 	if l.easy(j) {
 		return append(nodes, 0), cores <= rooms[0].Cores
@@ -61,8 +62,8 @@ func (l *loop) choose(rooms []Room, j int32, need Room, count int, home, nodes [
 	return l.rules.Place.Divided(site, need, count, home, nodes)
 }
 
-// eachNeed calls f with each of the nodes of a waiting job and what it needs there: no
-// memory where it has been before.
+// eachNeed calls f with each of the nodes of a waiting job and its need there: no
+// memory on its former nodes.
 func (l *loop) eachNeed(j, cores int32, nodes []int32, f func(node int32, need Room)) {
 	need, _ := l.needs(j, cores)
 	memory := need.Memory
@@ -76,14 +77,14 @@ func (l *loop) eachNeed(j, cores int32, nodes []int32, f func(node int32, need R
 		if need.Parts == nil {
 			here.Memory = memory
 			if i := slices.Index(home, v); i >= 0 {
-				here.Memory, home = memory-l.memoryOf(j), home[i+1:] // of a divided job only as many units as were there
+				here.Memory, home = memory-l.memoryOf(j), home[i+1:] // of a divided job only the units that were there
 			}
 		}
 		f(v, here)
 	}
 }
 
-// heldOn returns what a job held last, if that was on these nodes.
+// heldOn returns the last grant of a job, if it was on these nodes.
 func (l *loop) heldOn(j int32, nodes []int32) Grant {
 	if l.movable(j) && !slices.Equal(l.home(j), nodes) {
 		return Grant{}
@@ -92,7 +93,8 @@ func (l *loop) heldOn(j int32, nodes []int32) Grant {
 }
 
 // elsewhere reports whether a grant is on other nodes than those on which a job was
-// paused, of other GPUs, or for another alternative, and its engine is one that is told.
+// paused, of other GPUs, or for another alternative. It is false for jobs that
+// cannot move.
 func (l *loop) elsewhere(j int32, g Grant) bool {
 	if l.easy(j) || !l.movable(j) {
 		return false
@@ -105,7 +107,7 @@ func (l *loop) elsewhere(j int32, g Grant) bool {
 	return !slices.Equal(l.scratch.from, l.scratch.to)
 }
 
-// goOnWith has the engine let a paused job go on with a grant.
+// goOnWith has the engine resume a paused job with a grant.
 func (l *loop) goOnWith(j int32, g Grant, moves bool) error {
 	if moves {
 		return l.migrator.Migrate(int(j), g)

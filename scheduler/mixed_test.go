@@ -18,7 +18,7 @@ import (
 )
 
 // faulty is a simulated engine on which attempts fail: each attempt of a job is
-// a job of its own to the engine below.
+// a separate job for the engine below.
 type faulty struct {
 	*simulated.Engine
 	jobOf   []int        // by attempt
@@ -85,7 +85,7 @@ func (f *faulty) Watch(units []int) {
 	f.Engine.Watch(all)
 }
 
-// mixed is a run with everything at once, and what is needed to do it again.
+// mixed is a run with all features at once, and the data to repeat it.
 type mixed struct {
 	Run
 	work    []simulated.Scaling
@@ -197,7 +197,8 @@ func TestAnyMixtureIsValid(t *testing.T) {
 	})
 }
 
-// replay checks that a ledger makes of a trace what the run says of its jobs.
+// replay checks that a ledger of the trace agrees with the run's results of its
+// jobs.
 func replay(t *rapid.T, jobs []Job, events []Event, out Outcome) {
 	l := ledger.New(len(jobs))
 	service := make([]time.Duration, len(jobs))

@@ -25,7 +25,7 @@ type naive struct {
 	passed  map[string]bool // users that start nothing more at this instant
 }
 
-// free is what the node has left at an instant, if no job starts any more.
+// free returns the free resources of the node at an instant, if no further job starts.
 func (n *naive) free(at time.Duration) Node {
 	left := n.node
 	for j, end := range n.ends {
@@ -105,7 +105,7 @@ func easy(n *naive, first, j int) bool {
 	return fitsIn(&n.jobs[first], left)
 }
 
-// holds is what the jobs of a user hold, as parts of the node.
+// holds returns the holdings of a user's jobs, as fractions of the node.
 func (n *naive) holds(user string) (parts [3]float64) {
 	for j := range n.ends {
 		if n.jobs[j].User == user {
@@ -138,7 +138,7 @@ func leastShare(n *naive) int {
 	}
 }
 
-// equalParts gives each of so many users the same part of the node; a user's first job may be larger.
+// equalParts gives each user the same fraction of the node; a user's first job may be larger.
 func equalParts(names []string) func(*naive) int {
 	return func(n *naive) int {
 		for _, user := range names {

@@ -42,7 +42,7 @@ func (l *loop) nodeNotice(e *Notice) error {
 	return l.lose(int32(e.Node))
 }
 
-// lose takes a node away, and what ran on it.
+// lose takes a node away, with the jobs on it.
 func (l *loop) lose(v int32) error {
 	for _, j := range l.nodes.Lose(v) {
 		take := l.revoke
@@ -59,8 +59,8 @@ func (l *loop) lose(v int32) error {
 	return l.nodes.Replace(v)
 }
 
-// revoke ends the attempt of a job that has lost a node. It waits again, with what its
-// last checkpoint holds, in the order of the policy; this is no failure and takes no
+// revoke ends the attempt of a job that has lost a node. It waits again, with the work
+// of its last checkpoint, in the order of the policy; this is no failure and takes no
 // retry.
 func (l *loop) revoke(j, v int32) error {
 	return l.revokeBy(j, v, l.provider.Revoke, fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name))
@@ -108,7 +108,7 @@ func (l *loop) cut(j int32, end func(int) (Attempt, error)) (Attempt, error) {
 	return attempt, nil
 }
 
-// anew lets a job wait again whose attempt was cut, with what it has kept.
+// anew lets a job whose attempt was cut wait again, with the work that it kept.
 func (l *loop) anew(j int32, attempt *Attempt, e Event) {
 	f := l.life(j)
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
@@ -120,8 +120,8 @@ func (l *loop) anew(j int32, attempt *Attempt, e Event) {
 	l.wait(j)
 }
 
-// restore makes what a job has done what its last checkpoint holds of it, and returns that
-// in run time on its full request.
+// restore resets the progress of a job to its last checkpoint, and returns it in run time
+// on the job's full request.
 func (l *loop) restore(j int32, a *Attempt) time.Duration {
 	done, kept, work := l.doneBy(j, l.now), time.Duration(0), max(a.Kept, a.From)
 	switch {
@@ -135,9 +135,9 @@ func (l *loop) restore(j int32, a *Attempt) time.Duration {
 	return work
 }
 
-// measured returns what a job had done, in the unit of the outlook, when so much of the service
-// time of its attempt was over: of an attempt whose program tells when it went on and when it
-// saved its work.
+// measured returns the progress of a job, in the unit of the outlook, after the service time at
+// of its attempt. The program of the attempt must report when it resumed and when it saved its
+// work.
 func (l *loop) measured(j int32, a *Attempt, at time.Duration) time.Duration {
 	base := l.done.Base(j)
 	return base + time.Duration(a.Share(at)*float64(l.doneBy(j, l.now)-base))
@@ -187,8 +187,8 @@ func (l *loop) orderAs(j int32, rooms []Room) (bool, error) {
 	return l.nodes.Serve(need, count, l.home(j), rooms)
 }
 
-// giveUp fails the first job that waits to start when no server can be had for it any
-// more, and lets those after it have their turn.
+// giveUp fails the first job that waits to start when no server will be available for
+// it any more, and lets those after it have their turn.
 func (l *loop) giveUp() (bool, error) {
 	if !l.nodes.Change() {
 		return false, nil

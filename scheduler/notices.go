@@ -30,18 +30,18 @@ func (l *loop) notice(n *Notice) error {
 	return fmt.Errorf("engine: %s is no notice", n.Kind)
 }
 
-// NoticeKind says what an engine gives notice of.
+// NoticeKind is the kind of a notice.
 type NoticeKind uint8
 
-// The kinds of notices, in the order in which those of one instant are taken. Those of
-// nodes come from an engine that is a Provider.
+// The kinds of notices, in the order in which notices of one instant are handled.
+// Notices of nodes come from an engine that is a Provider.
 const (
 	JobEnded    NoticeKind = iota + 1 // a job ended
-	NodeDown                          // a node is gone, and what ran on it
+	NodeDown                          // a node is gone, with the jobs on it
 	NodeWarned                        // a node will be taken away at Notice.Until
 	NodeUp                            // a node can be used from now on
 	PartEnded                         // a part of a job failed by itself
-	JobProgress                       // a job has finished so many units of its work
+	JobProgress                       // a job has finished units of its work
 )
 
 var noticeKinds = [...]string{"nothing", "end of a job", "node down", "node warned", "node up",
@@ -55,8 +55,8 @@ func (k NoticeKind) String() string {
 	return fmt.Sprintf("notice %d", uint8(k))
 }
 
-// Notice is what an engine says that has happened. The fields below At belong to
-// some kinds only, and are zero in the others.
+// Notice is an engine's message that something has happened. The fields below At
+// belong to some kinds only, and are zero in the others.
 type Notice struct {
 	Kind NoticeKind
 	At   time.Duration
@@ -68,19 +68,19 @@ type Notice struct {
 	// Revoked says that the program ended, for another attempt, because Node was to be taken away
 	// (JobEnded).
 	Revoked bool
-	// Attempt is what the attempt came to, if the engine knows (JobEnded).
+	// Attempt is the progress of the attempt, if the engine knows it (JobEnded).
 	Attempt *Attempt
 	// Role and Task say which part failed (PartEnded). The scheduler then calls Reshape, and the
-	// job goes on without it, or Stop, and the job ends as failed by this reason.
+	// job continues without the part, or Stop, and the job ends as failed by this reason.
 	Role string
 	Task int
-	// Units is how many units of its work the job has finished in all (JobProgress).
+	// Units is the total number of units that the job has finished (JobProgress).
 	Units int
 	// Losses are those that it has reported since the notice before, if any
 	// (JobProgress).
 	Losses []Loss
-	// Progress is one report of a job that a controller stands beside, of its own
-	// notice (JobProgress); nil in other notices.
+	// Progress is one report of a job that has a controller, in a separate notice
+	// (JobProgress); nil in other notices.
 	Progress *ReportedProgress
 	// Node is the node's index in the cluster (NodeUp, NodeWarned, NodeDown, JobEnded where Revoked).
 	Node int
@@ -95,7 +95,7 @@ func CompareNotices(a, b Notice) int {
 	)
 }
 
-// Loss is the training loss that a job has reported after so many units in all.
+// Loss is the training loss that a job reported, and its number of finished units then.
 type Loss struct {
 	Units int
 	Loss  float64
@@ -103,8 +103,7 @@ type Loss struct {
 	Rate float64
 }
 
-// Server is what a node runs on from its creation to its end: the machine that is
-// rented for it.
+// Server is the machine that is rented for a node, from its creation to its end.
 type Server struct {
 	// Created is when its life begins. It can be used from the notice NodeUp on.
 	Created time.Duration
@@ -114,26 +113,27 @@ type Server struct {
 	Elsewhere bool
 }
 
-// Attempt is what an engine knows of an attempt of a job. Work is told as the run time
-// that it takes on the job's full request.
+// Attempt is an engine's record of an attempt of a job. Work is measured as run time
+// on the job's full request.
 type Attempt struct {
-	// From is the work that was done when the attempt began, Done when it ended, and
-	// Kept what the last checkpoint holds of it.
+	// From is the work done when the attempt began, Done the work done when it
+	// ended, and Kept the part in the last checkpoint.
 	From, Done, Kept time.Duration
 	// Checkpoints and Restore are the time spent in writing checkpoints and in
 	// reading one.
 	Checkpoints, Restore time.Duration
-	// Redone is work of attempts before that this one found lost: an engine that runs
-	// programs learns it from the one that goes on.
+	// Redone is work of earlier attempts that this attempt found lost. An engine that
+	// runs programs learns it from the continued program.
 	Redone time.Duration
-	// Ran is the service time of the attempt, Began how much of it was over when its program
-	// went on from a checkpoint, and Saved when it had written the last one (0: it wrote
-	// none). They are of engines that run programs, whose work they do not know.
+	// Ran is the service time of the attempt, Began the part of it before its program
+	// resumed from a checkpoint, and Saved the part before the last checkpoint was written
+	// (0: none was written). Engines that run programs set them, as they do not know the
+	// work of programs.
 	Ran, Began, Saved time.Duration
 }
 
-// Share returns the part of what the job seemed to do in the attempt that it had really done
-// when so much of the attempt's service time was over, by what its program told.
+// Share returns the part of the attempt's apparent progress that was real after the service
+// time at, according to its program.
 func (a Attempt) Share(at time.Duration) float64 {
 	if a.Ran <= 0 || at <= a.Began {
 		return 0
@@ -141,10 +141,10 @@ func (a Attempt) Share(at time.Duration) float64 {
 	return float64(min(at, a.Ran)-a.Began) / float64(a.Ran)
 }
 
-// Lost returns the work that has to be done again.
+// Lost returns the work that must be repeated.
 func (a Attempt) Lost() time.Duration { return a.Done - a.Kept }
 
-// expect notes when a running job is expected to end.
+// expect records the expected end of a running job.
 func (l *loop) expect(j int32) {
 	if !l.rules.Ends {
 		return
@@ -162,10 +162,10 @@ func (l *loop) unexpect(j int32) {
 }
 
 // again lets a job that has failed wait for another start, if it has retries
-// left. It begins again: it gives back its memory as well, may start on other
-// cores and in another size, and keeps nothing but what its program saved. The
-// time of the attempt that failed stays part of its service time, and of what it
-// and its user have attained; what it is predicted to have left is all of it.
+// left. It also gives back its memory, may start on other cores and in another
+// size, and keeps only the work that its program saved. The failed attempt still
+// counts as service time of the job, and as attained service of the job and its
+// user. Its predicted remaining time is reset to the whole job.
 func (l *loop) again(j int32, reason string) bool {
 	if l.result(j).Restarts >= l.Jobs[j].Retries() {
 		return false
@@ -175,7 +175,7 @@ func (l *loop) again(j int32, reason string) bool {
 	return true
 }
 
-// keepOnly makes what a job has done so much, in the unit of the outlook: an attempt has ended
+// keepOnly sets the progress of a job to kept, in the unit of the outlook, after an attempt
 // that keeps no more.
 func (l *loop) keepOnly(j int32, kept time.Duration) {
 	l.done.Set(j, kept, kept, l.life(j).coreTime)

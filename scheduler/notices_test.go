@@ -14,7 +14,7 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// A gang is told which part of its grant is on which node; a plain job has one part.
+// A gang receives the part of its grant on each node; a plain job has one part.
 func TestPartsOfGrants(t *testing.T) {
 	c := Cluster{Nodes: []Node{{Threads: 2, GPUs: 1}, {Threads: 4}, {Threads: 4, GPUs: 2}}}
 	gang := at(0, 4, 1)

@@ -47,8 +47,8 @@ func (m *meanPace) Learn(job, units int, _ []Loss, held []Held) time.Duration {
 		time.Duration(m.units[job]-m.done[job]) / time.Duration(m.done[job])
 }
 
-// online runs jobs whose true run times on their full requests are known, in
-// so many units.
+// online runs jobs with known true run times on their full requests, in a
+// given number of units.
 func online(t *testing.T, p Policy, cores int, jobs []Job, actual []float64, units []int, resizes ...Resize) (Outcome,
 	*trace, *meanPace) {
 	t.Helper()
@@ -158,9 +158,9 @@ func TestWhatAUnitHeld(t *testing.T) {
 	}
 }
 
-// EASY's reservation follows: A holds 1 of 2 cores and is predicted to take
-// 2 s, but takes 8. B needs both. C, on one core for 5 s, would delay B's start
-// at 2 s, until A's first unit tells that B cannot start before 8 s.
+// EASY's reservation follows: A holds 1 of 2 cores and is predicted to take 2
+// s, but takes 8. B needs both. C, on one core for 5 s, would delay B's start
+// at 2 s, until A's first unit shows that B cannot start before 8 s.
 //
 //	core 0  AAAAAAAABB
 //	core 1   CCCCC  BB    (offline C comes last, at 10 s)
@@ -181,7 +181,8 @@ func TestReservationsFollow(t *testing.T) {
 	}
 }
 
-// An engine that cannot tell is an error, not predictions that never change.
+// An engine without progress reports is an error, not predictions that never
+// change.
 func TestOnlineNeedsReports(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 1)})
 	r := Run{Policy: Policy{}, Cluster: one(1), Jobs: jobs, Engine: newFlaky(t, jobs).Engine,
@@ -200,7 +201,7 @@ func (w *wild) Forget(int) {}
 
 func (w *wild) Learn(job, units int, _ []Loss, held []Held) time.Duration {
 	w.n = (w.n*6364136223846793005 + 1442695040888963407) // Knuth's linear congruential generator
-	return w.n % (20 * time.Second)                       // negative ones tell nothing
+	return w.n % (20 * time.Second)                       // negative ones mean unknown
 }
 
 // Whatever is predicted, a run is valid, ends, and is the same each time.

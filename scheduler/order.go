@@ -6,11 +6,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// rank returns what the policy orders a job by; less is better. For a running
-// job it says how it compares with waiting ones at this instant.
+// rank returns the policy's sort key of a job; less is better. For a running
+// job it is the key that compares it with waiting jobs now.
 func (l *loop) rank(j int32) int64 { return l.rules.Order.Rank(JobView{l, j}) }
 
-// place returns where a job that begins to wait stands in the queue.
+// place returns the place in the queue of a job that begins to wait.
 func (l *loop) place(j int32) queue.Key {
 	k := queue.Key{Rank: l.rank(j), Second: int64(l.life(j).arrival), Job: j}
 	if l.second != nil {
@@ -75,7 +75,8 @@ func (l *loop) nextRound() time.Duration {
 	return l.rounds.Next(l.now, len(l.running) > 0, l.queue.Len() > 0)
 }
 
-// admitRound asks a policy of rounds what runs in the round that starts now, if one does.
+// admitRound asks a policy of rounds which jobs run in the round that starts now, if one
+// does.
 func (l *loop) admitRound() error {
 	runs, waits := len(l.running) > 0, l.queue.Len() > 0
 	starts := l.rounds.Starts(runs)
@@ -84,7 +85,7 @@ func (l *loop) admitRound() error {
 	}
 	l.roundStarts = starts
 	err := l.rules.Admission.Admit(l, l)
-	l.roundStarts, l.gaveBack = false, false // what was given back is decided about
+	l.roundStarts, l.gaveBack = false, false // freed resources are decided about
 	if starts {
 		l.rounds.Begin(l.now)
 	}
@@ -120,7 +121,7 @@ func (l *loop) endTurn(j int32) error {
 	return nil
 }
 
-// goOn lets a job whose turn is over keep what it has, for a new quantum.
+// goOn lets a job whose turn is over keep its resources, for a new quantum.
 func (l *loop) goOn(j int32) {
 	f := l.life(j)
 	l.dropTurn(j)
@@ -141,7 +142,7 @@ func (l *loop) quantum(j int32) time.Duration {
 	return l.rules.Quantum
 }
 
-// clear pauses the jobs that still run on what a grant takes.
+// clear pauses the jobs that still run on resources of a grant.
 func (l *loop) clear(g Grant) error {
 	for len(l.turns.Jobs) > 0 {
 		owner, some := l.turns.Of(g)

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A table is an array of values, of which those of jobs that are over may be gone.
+// A table is an array of values; the values of jobs that are over may be gone.
 func TestTableIsAnArray(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := rapid.IntRange(1, 3*size+5).Draw(t, "jobs")

@@ -10,16 +10,16 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Site is what a rule chooses nodes of.
+// Site is the set of nodes from which a rule chooses.
 type PlacementSite struct {
-	// Free is what is free, and Whole what there is when nothing runs, by node.
+	// Free is the free part and Whole the total capacity of each node.
 	Free, Whole []cluster.Room
-	// Racks has the number of each node's rack; nodes without one have a number of their own.
+	// Racks has the number of each node's rack; each node without a rack has a separate number.
 	Racks []int32
 }
 
-// Rule chooses the nodes of a job of so many units, each of which needs so much. It appends the
-// node of each unit to nodes, in any order; ok is false when the job is to wait.
+// Rule chooses the nodes of a job with the given number of units, each of which needs unit. It
+// appends the node of each unit to nodes, in any order; ok is false when the job is to wait.
 type PlacementRule func(s PlacementSite, unit cluster.Room, units int, nodes []int32) (_ []int32, ok bool)
 
 // Divided places a job that is divided: by a rule, Any if it is nil, or on the nodes that it is bound to. The nodes of
@@ -37,7 +37,7 @@ func (r PlacementRule) Divided(s PlacementSite, unit cluster.Room, units int, ho
 	return nodes, ok
 }
 
-// Any takes what is free, node by node, in their order.
+// Any takes free resources node by node, in their order.
 func PlaceAny(s PlacementSite, unit cluster.Room, units int, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	for v, r := range s.Free {
@@ -50,8 +50,8 @@ func PlaceAny(s PlacementSite, unit cluster.Room, units int, nodes []int32) (_ [
 	return nodes[:begin], false
 }
 
-// Spread puts each unit on the node with the most room beside those before it, ties to the
-// lowest number.
+// Spread puts each unit on the node with the most room after the earlier units, ties to
+// the lowest number.
 func PlaceSpread(s PlacementSite, unit cluster.Room, units int, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	left := make([]int, len(s.Free))
@@ -75,7 +75,8 @@ func PlaceSpread(s PlacementSite, unit cluster.Room, units int, nodes []int32) (
 }
 
 // Consolidated takes as few nodes as would do if nothing ran, and waits for them; of these, nodes
-// of one rack before others. What does not fill a node goes where the least is left free.
+// of one rack before others. Units that do not fill a node go to the node that then has the
+// fewest free.
 func PlaceConsolidated(s PlacementSite, unit cluster.Room, units int, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	most := fewest(s.Whole, unit, units)
@@ -94,7 +95,7 @@ func PlaceConsolidated(s PlacementSite, unit cluster.Room, units int, nodes []in
 
 const anyRack = -1
 
-// fewest returns on how few of the rooms so many units can be.
+// fewest returns the smallest number of rooms that can hold the units.
 func fewest(rooms []cluster.Room, unit cluster.Room, units int) int {
 	var has []int
 	for _, r := range rooms {
@@ -125,8 +126,8 @@ func byRoom(s PlacementSite, unit cluster.Room) []int32 {
 	return racks
 }
 
-// pack puts units on at most so many nodes of a rack: on the fullest node that has room for all
-// that is left, or else on the one with the most room.
+// pack puts units on nodes of a rack, whose number most bounds: on the fullest node that has
+// room for all remaining units, or else on the one with the most room.
 func pack(s PlacementSite, unit cluster.Room, units, most int, rack int32, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	for ; most > 0 && units > 0; most-- {

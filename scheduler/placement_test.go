@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// gpus are rooms of so many GPUs with two cores each.
+// gpus returns rooms with the given numbers of GPUs and two cores for each.
 func gpus(counts ...int32) (rooms []cluster.Room) {
 	for _, n := range counts {
 		rooms = append(rooms, cluster.Room{Cores: 2 * n, GPUs: n})
@@ -62,8 +62,9 @@ func TestRulesByHand(t *testing.T) {
 	}
 }
 
-// TestAnyPlacement: of any rooms, each rule finds places wherever there are some. Consolidated takes no more nodes than
-// would do in the empty cluster, and those of one rack if they can do; after Spread, no node has two more left than one that was taken.
+// TestAnyPlacement: in any rooms, each rule finds places if there are any. Consolidated takes no more nodes than needed
+// in the empty cluster, and the nodes of one rack if they suffice; after Spread, no node has two more left than one
+// that was taken.
 func TestAnyPlacement(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -75,7 +76,8 @@ func TestAnyPlacement(t *testing.T) {
 			s.Racks = append(s.Racks, rng.Int32N(3))
 		}
 		units := 1 + rng.IntN(8)
-		// can reports whether some nodes, at most so many, have room for the units, all in one rack if that is asked for.
+		// can reports whether some nodes, whose number most bounds, have room for the units, all in one rack if oneRack
+		// is set.
 		can := func(rooms []cluster.Room, most int, oneRack bool) bool {
 			for set := range 1 << n {
 				sum, racks := 0, map[int32]bool{}

@@ -23,7 +23,7 @@ func (l *loop) remaining(j int32) time.Duration {
 	return max(predicted-l.Outlook.Past(&l.Jobs[j], done), 0)
 }
 
-// length returns the predicted run time that a job has left on so many cores.
+// length returns the predicted remaining run time of a job on the given number of cores.
 func (l *loop) length(j, cores int32) time.Duration {
 	left := l.remaining(j)
 	if left == Never {
@@ -36,8 +36,8 @@ func (l *loop) length(j, cores int32) time.Duration {
 	return l.Outlook.Predict(job, left, int(cores))
 }
 
-// doneBy returns what a job has done in its attempt up to an instant in the present
-// stretch, in the unit of the outlook.
+// doneBy returns the progress of a job in its attempt up to an instant in the
+// present stretch, in the unit of the outlook.
 func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
 	f := l.life(j)
 	done := l.done.Done(j, f.coreTime)
@@ -50,7 +50,7 @@ func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
 	return Plus(done, l.Outlook.Done(&l.Jobs[j], int(f.held), at-f.since))
 }
 
-// settleDone adds a stretch of running that ends now to what a job has done.
+// settleDone adds a stretch of running that ends now to the progress of a job.
 func (l *loop) settleDone(j int32, stretch time.Duration) {
 	if !l.done.ByCores() {
 		l.done.Add(j, l.Outlook.Done(&l.Jobs[j], int(l.life(j).held), stretch))
@@ -78,7 +78,7 @@ func (l *loop) watch() error {
 }
 
 // predicted returns the predicted run time of a job on its full request; 0
-// when there is none.
+// if there is no prediction.
 func (l *loop) predicted(j int32) time.Duration {
 	switch {
 	case l.seen == nil:
@@ -90,7 +90,7 @@ func (l *loop) predicted(j int32) time.Duration {
 	return l.Jobs[j].Predicted
 }
 
-// hold notes what a job held in a stretch of service that ends now.
+// hold records the cores of a job in a stretch of service that ends now.
 func (l *loop) hold(j int32) {
 	if l.seen == nil {
 		return
@@ -163,35 +163,35 @@ func (l *loop) foresee(j int32, p *Notice) {
 	}})
 }
 
-// Following has what predictions of run times need that follow the jobs while they run.
+// Following has the state of run time predictions that follow the jobs while they run.
 
-// Online lets predictions follow what jobs report while they run.
+// Online lets predictions follow the reports of running jobs.
 type Online struct {
 	// Units has the work of each job, in epochs or steps; 0 for a job that
 	// reports nothing.
 	Units []int
-	// Predictor may keep what it has learned: it serves one run.
+	// A Predictor may keep state: it serves one run.
 	Predictor Predictor
 }
 
 // Predictor corrects a job's predicted run time by the units that it has finished.
 type Predictor interface {
-	// Learn takes in that a job has finished so many units more, the losses that it
-	// has reported of them, and what it held since the units before. It returns the run time that the job has left on
-	// its full request, 0 or more, or a negative one when that cannot be told.
+	// Learn records newly finished units of a job, its reported losses of them, and its cores since the last call. It
+	// returns the remaining run time of the job on its full request, 0 or more, or a negative value if that is
+	// unknown.
 	Learn(job, units int, losses []Loss, held []Held) time.Duration
-	// Forget takes in that a job has failed and will be restarted: the units that it
+	// Forget records that a job has failed and will be restarted: the units that it
 	// has finished do not count any more.
 	Forget(job int)
 }
 
-// Held is a time in which a job held so many cores.
+// Held is a time span with the number of cores that a job held in it.
 type Held struct {
 	Time  time.Duration
 	Cores int
 }
 
-// Seen is what online predictions know of a job.
+// Seen is the data of online predictions about a job.
 type Seen struct {
 	Predicted time.Duration // of the whole job, on its full request
 	Units     int           // finished
@@ -199,7 +199,7 @@ type Seen struct {
 	From      time.Duration // the part of the present stretch that is not in Held begins here
 }
 
-// Add adds a time in which the job held so many cores.
+// Add adds a time in which the job held the given number of cores.
 func (s *Seen) Add(d time.Duration, cores int) {
 	if last := len(s.Held) - 1; last >= 0 && s.Held[last].Cores == cores {
 		s.Held[last].Time += max(d, 0)

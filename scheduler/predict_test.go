@@ -12,8 +12,8 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// firstSlow is an outlook in which the first job goes half as fast as the others. What is done is
-// run time at full speed.
+// firstSlow is an outlook in which the first job runs half as fast as the others. Progress is run
+// time at full speed.
 type firstSlow struct{}
 
 func (firstSlow) slow(j *Job) time.Duration {
@@ -31,8 +31,8 @@ func (o firstSlow) Predict(j *Job, left time.Duration, _ int) time.Duration {
 	return left * o.slow(j)
 }
 
-// outlooks runs jobs that take so many seconds, and returns when each starts, by
-// the default outlook and by one in which the first is slow.
+// outlooks runs jobs with the given run times in seconds, and returns when each
+// starts, by the default outlook and by one in which the first is slow.
 func outlooks(t *testing.T, p Policy, c Cluster, jobs []Job, seconds ...int) (plain, slow []time.Duration) {
 	t.Helper()
 	work := make([]simulated.Scaling, len(jobs))

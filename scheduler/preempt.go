@@ -19,7 +19,7 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	rooms := append(l.scratch.rooms[:0], l.machine.Free...)
 	l.scratch.rooms = rooms
 	if l.follower != nil {
-		l.victims.Forget() // who is paused may change the ranks of others
+		l.victims.Forget() // a pause may change the ranks of others
 	}
 	for i, k, some := l.victims.Worse(0, mine); some; i, k, some = l.victims.Worse(i+1, mine) {
 		if l.life(k).yields {
@@ -37,8 +37,8 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	return len(chosen) > 0, false, nil
 }
 
-// pauseAll pauses those of the victims that hold something of the nodes on which
-// a waiting job will start.
+// pauseAll pauses the victims that hold resources on the nodes where a waiting
+// job will start.
 func (l *loop) pauseAll(chosen, nodes []int32, j int32) error {
 	why := ""
 	if l.recording() {
@@ -84,10 +84,10 @@ func (l *loop) withdrawVictim(j int32) {
 	}
 }
 
-// addHeld adds what a running job would give back if it were paused.
+// addHeld adds the resources that a running job would free if it were paused.
 func (l *loop) addHeld(rooms []Room, j int32) { l.machine.AddHeld(rooms, l.life(j).grant) }
 
-// addAll adds what a running job would give back if it ended.
+// addAll adds the resources that a running job would free if it ended.
 func (l *loop) addAll(rooms []Room, j int32) {
 	l.addHeld(rooms, j)
 	if memory := l.memoryOf(j); memory > 0 {
@@ -117,11 +117,11 @@ func (l *loop) heldUpAs(j int32) bool {
 // Victims keeps the running jobs of a policy that pauses some for others, in the order in which they would be
 // paused.
 
-// Victim is a running job, and what it is paused by: less is first. Ties go to the higher number.
+// Victim is a running job with its sort key for pausing: the smallest is first. Ties go to the higher number.
 type Victim struct {
 	First, Second int64
 	Job           int32  // Nobody once it was withdrawn
-	age           uint32 // of the list when rank was found out
+	age           uint32 // of the list when rank was determined
 	rank          int64
 }
 
@@ -150,11 +150,11 @@ type VictimList struct {
 
 	asked  int   // of the jobs behind the ordered ones, up to here it is known how they rank
 	most   int64 // how the worst of these ranks
-	passed int   // up to here nobody ranks worse than least
+	passed int   // up to here no job ranks worse than least
 	least  int64
 }
 
-// key is what jobs that were offered of late are put in order by, and where they are.
+// key is the sort key of recently offered jobs, with their positions.
 type key struct {
 	first int64
 	at    int32
@@ -174,7 +174,7 @@ func NewLastFirstVictims(jobs int, place func(job int32) queue.Key) VictimList {
 	return l
 }
 
-// reorder gives up what is known of how jobs rank by their places in the list.
+// reorder drops the known ranks of jobs by their places in the list.
 func (l *VictimList) reorder() {
 	l.asked, l.most = l.ordered, math.MinInt64
 	l.passed, l.least = 0, math.MinInt64
@@ -189,7 +189,7 @@ func (l *VictimList) Offer(v Victim) {
 	l.jobs = l.put(l.jobs, &v)
 }
 
-// put appends a job to a list, which becomes that of its place.
+// put appends a job to a list, which becomes the list of its place.
 func (l *VictimList) put(list []Victim, v *Victim) []Victim {
 	l.places[v.Job] = int32(len(list))
 	return append(list, *v)
@@ -216,7 +216,7 @@ func (l *VictimList) tidy() {
 	l.reorder()
 }
 
-// settle puts the jobs that were offered of late into the order of the others.
+// settle sorts recently offered jobs into the list.
 func (l *VictimList) settle() {
 	l.keys = l.keys[:0]
 	for i := l.ordered; i < len(l.jobs); i++ {
@@ -228,7 +228,7 @@ func (l *VictimList) settle() {
 		if a.first < b.first || a.first == b.first && l.jobs[a.at].before(&l.jobs[b.at]) {
 			return -1
 		}
-		return 1 // no job is there twice
+		return 1 // no job is listed twice
 	})
 	all, old := l.spare[:0], l.jobs[:l.ordered]
 	for _, k := range l.keys {
@@ -250,7 +250,7 @@ func (l *VictimList) settle() {
 	l.reorder()
 }
 
-// Forget has the list ask anew how the jobs rank.
+// Forget makes the list ask for the ranks of the jobs again.
 func (l *VictimList) Forget() {
 	l.age++
 	if l.place != nil {
@@ -259,8 +259,8 @@ func (l *VictimList) Forget() {
 	l.reorder()
 }
 
-// Worse returns the index of the first job from an index on that ranks worse than a rank, and its number; ok is false
-// when there is none. Indexes hold until a job is offered or the list forgets.
+// Worse returns the index and the number of the first job, at index from or later, that ranks worse than a rank; ok
+// is false if there is no such job. Indexes are valid until a job is offered or the list forgets.
 func (l *VictimList) Worse(from int, than int64) (i int, job int32, ok bool) {
 	switch {
 	case l.place != nil && l.ordered < len(l.jobs):
@@ -297,7 +297,7 @@ func (l *VictimList) rankOf(v *Victim) int64 {
 	return v.rank
 }
 
-// anyFresh reports whether one of the jobs that were offered of late ranks worse than a rank.
+// anyFresh reports whether a recently offered job ranks worse than a rank.
 func (l *VictimList) anyFresh(than int64) bool {
 	for ; l.asked < len(l.jobs); l.asked++ {
 		if v := &l.jobs[l.asked]; v.Job != queue.Nobody {

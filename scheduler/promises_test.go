@@ -12,10 +12,10 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// With jobs that may end before they are predicted to, conservative backfill does what it
-// says: second by second, ends, after which reservations move earlier in the order of
-// arrival until none can if one was early; then arrivals, which take the earliest gap. No
-// job starts later than its first reservation.
+// With jobs that may end before their predictions, conservative backfill follows its
+// definition. In each second come the ends, after which reservations move earlier in the
+// order of arrival until none can if one was early; then arrivals, which take the
+// earliest gap. No job starts later than its first reservation.
 func TestConservativeKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := rapid.IntRange(1, 6).Draw(t, "cores")

@@ -228,7 +228,8 @@ func TestEASYNeverDelaysTheFirst(t *testing.T) {
 	})
 }
 
-// earliest returns when so many cores are free if nothing else starts.
+// earliest returns the time from which the given number of cores is free if
+// nothing else starts.
 func earliest(cores int, jobs []Job, running map[int]bool, ends []time.Duration, need int,
 	now time.Duration) time.Duration {
 	var at []time.Duration

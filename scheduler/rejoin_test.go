@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// workers is a job of two workers on a core each, the second of which may be missing.
+// workers returns a job of two workers on a core each; the second one may be missing.
 func workers(arrival time.Duration) Job {
 	return Job{
 		Name: "a", Threads: 2, Arrival: arrival, Deadline: Never,
@@ -40,8 +40,8 @@ func layouts(events []Event) string {
 	return strings.TrimSpace(b.String())
 }
 
-// rejoining runs jobs whose work is in proportion to their cores on nodes with these
-// lives; nil stands for a node that stays.
+// rejoining runs jobs with progress in proportion to their cores on nodes with these
+// lives; nil means a node that stays.
 func rejoining(t *testing.T, supply Supply, jobs []Job, work []time.Duration, resizes []Resize,
 	nodes ...*market.Availability) (Outcome, []Event) {
 	t.Helper()
@@ -136,7 +136,7 @@ func TestVitalPartEndsAttempt(t *testing.T) {
 	}
 }
 
-// A rule for checkpoints is told the time between losses of the servers that the job cannot do without.
+// A rule for checkpoints receives the time between losses of the vital servers of the job.
 func TestRuleKnowsVitalServers(t *testing.T) {
 	for _, elastic := range []bool{true, false} {
 		j := workers(0)
@@ -177,7 +177,7 @@ func TestPartsAreAskedFor(t *testing.T) {
 	_, events := rejoining(t, Fixed, jobs, []time.Duration{60 * time.Second, 2 * time.Second},
 		[]Resize{ask(2, 3), ask(4, 1), ask(6, 3)}, nil, nil, nil)
 	want := "0s: worker-0@0 worker-1@1 ps-0@0\n2s: worker-0@0 worker-1@1 worker-2@2 ps-0@0\n4s: worker-0@0 ps-0@0\n" +
-		"6s: worker-0@0 worker-1@1 worker-2@2 ps-0@0" // what was asked for comes before waiting jobs
+		"6s: worker-0@0 worker-1@1 worker-2@2 ps-0@0" // requested parts come before waiting jobs
 	if got := layouts(events); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -187,7 +187,7 @@ func TestPartsAreAskedFor(t *testing.T) {
 	if got := layouts(events); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	// What a loss has left is as many as are asked for then: none of them ends to be another number.
+	// The parts left after a loss are as many as requested then: none of them ends and is replaced.
 	three, early := workers(0), ask(0, 2)
 	early.At = 10*time.Second + time.Second/2 // before the node is back
 	three.Threads, three.Roles()[0].Count, three.Roles()[0].Min = 3, 3, 2
@@ -207,7 +207,7 @@ func TestPartsAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestAnyRejoiningIsValid runs jobs with elastic roles, of GPUs of their own types, on servers
+// TestAnyRejoiningIsValid runs jobs with elastic roles, each with its type of GPU, on servers
 // with any lives, while other numbers of parts are asked for, under any policy.
 func TestAnyRejoiningIsValid(t *testing.T) {
 	rejoined := 0

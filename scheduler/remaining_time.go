@@ -1,4 +1,4 @@
-// Outlook predicts how long jobs go on under what they hold.
+// Outlook predicts the remaining times of jobs with their present resources.
 
 package scheduler
 
@@ -11,21 +11,22 @@ import (
 // never is longer than can be said.
 const never = time.Duration(math.MaxInt64)
 
-// Outlook predicts how long jobs go on under what they hold. Shortest-first
-// orders, reservations and plans ask it; it need not be what happens.
+// Outlook predicts the remaining times of jobs with their present
+// resources. Shortest-first orders, reservations and plans use it; the
+// prediction may be wrong.
 type Outlook interface {
-	// Done returns what a stretch of service with so many cores, on all nodes together, counts for, in a unit of the
-	// outlook's own, in which the stretches of an attempt are added up.
+	// Done returns the progress of a job in a stretch of service with the given number of cores on all nodes
+	// together. The outlook chooses the unit; the stretches of an attempt add up in it.
 	Done(job *Job, cores int, stretch time.Duration) time.Duration
-	// Past returns the run time on the job's full request that such a sum stands for.
+	// Past converts such a sum to run time on the job's full request.
 	Past(job *Job, done time.Duration) time.Duration
-	// Predict returns how long a job goes on with so many cores that has so much
-	// run time left on its full request; the greatest duration for longer than can be said.
+	// Predict converts the run time left on the full request to the time left on the given
+	// number of cores. It is the greatest duration if the time is too long for one.
 	Predict(job *Job, left time.Duration, cores int) time.Duration
 }
 
 // Proportional is the outlook in which jobs progress in proportion to their
-// cores. What is done is core time.
+// cores. Progress is core time.
 type Proportional struct{}
 
 // Done implements Outlook.
@@ -68,16 +69,16 @@ func Plus(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// Account is what the jobs of a run have done, in the unit of an outlook. Where that is core time, it has only what
-// is to be taken off the core time of a job.
+// Account has the progress of the jobs of a run, in the unit of an outlook. If the unit is core time, it has only
+// the corrections to each job's core time.
 type OutlookAccount struct {
 	jobs int
-	done []time.Duration // by job; nil where what is done is core time
+	done []time.Duration // by job; nil if progress is core time
 	lost []time.Duration // by job, the core time of attempts that failed; nil until one has
-	base []time.Duration // by job, what it had done when its attempt began; nil with lost
+	base []time.Duration // by job, its progress when its attempt began; nil with lost
 }
 
-// NewAccount returns the account of a run of so many jobs.
+// NewAccount returns the account of a run with the given number of jobs.
 func NewOutlookAccount(of Outlook, jobs int) OutlookAccount {
 	if _, proportional := of.(Proportional); proportional { // its sums are the core times, which are kept anyway
 		return OutlookAccount{jobs: jobs}
@@ -85,11 +86,10 @@ func NewOutlookAccount(of Outlook, jobs int) OutlookAccount {
 	return OutlookAccount{jobs: jobs, done: make([]time.Duration, jobs)}
 }
 
-// ByCores reports whether what is done is core time.
+// ByCores reports whether progress is core time.
 func (a *OutlookAccount) ByCores() bool { return a.done == nil }
 
-// Done returns what a job has done in the stretches of its attempt that have ended, in which it has had so much
-// core time.
+// Done returns the progress of a job in the ended stretches of its attempt; coreTime is its core time in them.
 func (a *OutlookAccount) Done(job int32, coreTime time.Duration) time.Duration {
 	switch {
 	case a.done != nil:
@@ -100,10 +100,10 @@ func (a *OutlookAccount) Done(job int32, coreTime time.Duration) time.Duration {
 	return coreTime
 }
 
-// Add adds what a job has done in a stretch.
+// Add adds the progress of a job in a stretch.
 func (a *OutlookAccount) Add(job int32, done time.Duration) { a.done[job] = Plus(a.done[job], done) }
 
-// Base returns what a job had done when its attempt began.
+// Base returns the progress of a job when its attempt began.
 func (a *OutlookAccount) Base(job int32) time.Duration {
 	if a.base == nil {
 		return 0
@@ -111,8 +111,7 @@ func (a *OutlookAccount) Base(job int32) time.Duration {
 	return a.base[job]
 }
 
-// Set makes what a job has done so much, and so much of it done when its attempt began, of the core time that it
-// has had.
+// Set sets the progress of a job, and its progress when its attempt began; coreTime is its core time so far.
 func (a *OutlookAccount) Set(job int32, done, base, coreTime time.Duration) {
 	if a.lost == nil {
 		a.lost, a.base = make([]time.Duration, a.jobs), make([]time.Duration, a.jobs)
@@ -123,10 +122,10 @@ func (a *OutlookAccount) Set(job int32, done, base, coreTime time.Duration) {
 	}
 }
 
-// Curves is the outlook in which each job has a speed by the number of its cores. What is done is
-// run time on the full request.
+// Curves is the outlook in which each job has a speed by the number of its cores. Progress is run
+// time on the full request.
 type SpeedCurves struct {
-	// Speed returns how fast a job is on so many cores, in any unit of its own; above 0.
+	// Speed returns the speed of a job on the given number of cores, above 0. The unit may differ between jobs.
 	Speed func(job *Job, cores int) float64
 }
 
@@ -154,17 +153,17 @@ func scaled(d time.Duration, by, of float64) time.Duration {
 	return never
 }
 
-// Training is what an elastic job knows of its own speed.
+// Training is the known speed of an elastic job.
 type Training interface {
-	// Goodput returns how fast it expects to make progress on so many GPUs of a type (empty for
-	// that on which it was measured) of so many nodes, with the best batch for them; 0 before it has run.
+	// Goodput returns the expected speed of progress on a number of GPUs and nodes, with the best batch
+	// for them; 0 before the job has run. An empty gpu means the type on which the job was measured.
 	Goodput(gpu string, nodes, gpus int) float64
 	// MostGPUs returns the greatest number of GPUs that it has run on.
 	MostGPUs() int
 	// Limit returns the greatest number of GPUs that it can use.
 	Limit() int
-	// StepTime returns how long a step takes with the batch that its user asked for, on so
-	// many GPUs of as few nodes of this size as can be; in seconds.
+	// StepTime returns the time of a step with the batch that the user asked for, in
+	// seconds. The GPUs are on as few nodes of perNode GPUs as possible.
 	StepTime(gpus, perNode int) float64
 	// Steps returns how many such steps are left.
 	Steps() float64

@@ -42,7 +42,8 @@ func TestProportional(t *testing.T) {
 	}
 }
 
-// By cores, what is done is the core time without that of attempts that failed; else it is added up.
+// By cores, progress is the core time without the core time of failed attempts; otherwise it is
+// added up.
 func TestAccounts(t *testing.T) {
 	const hour = time.Hour
 	cores := NewOutlookAccount(Proportional{}, 2)

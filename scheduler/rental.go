@@ -25,54 +25,54 @@ const (
 	OnDemand
 )
 
-// View is what a strategy knows at the beginning of a tick.
+// View is a strategy's information at the beginning of a tick.
 type RentalView struct {
-	// Now is the time since the job arrived, which is to be done within Deadline; 0 for a
-	// job without one.
+	// Now is the time since the job arrived. Deadline is the time within which it must be
+	// done; 0 for a job without one.
 	Now, Deadline time.Duration
-	// Work is the job's length on a server; Done is what is done of it.
+	// Work is the job's length on a server; Done is the finished part of it.
 	Work, Done time.Duration
-	// Overhead is what a start costs; Starting is what is left of the last one.
+	// Overhead is the time that a start takes; Starting is the rest of the last start.
 	Overhead, Starting time.Duration
 	// Tick is the time between decisions.
 	Tick time.Duration
 	// Held is the market of the server that is held. A spot server that has been
 	// taken away is held no more.
 	Held RentalMarket
-	// Available says that a spot server can be had.
+	// Available says that a spot server is available.
 	Available bool
 }
 
 // Strategy chooses the market of the coming tick. It must not choose Spot where there
-// is none. Strategies are deterministic, and see no future.
+// is no spot server. Strategies are deterministic, and do not see the future.
 type RentalStrategy interface {
 	Choose(v RentalView) RentalMarket
 }
 
-// Terms are what a policy says of renting.
+// Terms are a policy's terms of renting.
 type RentalTerms struct {
 	Strategy RentalStrategy
 	// Tick is the time between decisions.
 	Tick time.Duration
-	// Changeover is what the strategy takes a start on another server to cost; below 0
-	// for what is known of the job.
+	// Changeover is the strategy's assumption about the cost of a start on another
+	// server; below 0 for the known cost of the job.
 	Changeover time.Duration
 	// Regions are those whose servers are taken, in turn; empty for all, in the order of
 	// the cluster's nodes.
 	Regions []string
 }
 
-// Unknown is the work of a job that nobody has estimated: longer than any deadline.
+// Unknown is the work of a job without an estimate: longer than any deadline.
 const UnknownPrice = Never / 4
 
 // none is the index of no offer.
 const none = -1
 
-// maxOffers is how many markets and regions have a bit in a cluster.Room.
+// maxOffers is the number of markets and regions that have a bit in a cluster.Room.
 const maxOffers = 30
 
-// Rental is the renting of a run. The zero value is that of a policy that leaves it to
-// the nodes.
+// Rental is the renting of a run. The zero value is for a policy that leaves renting
+// to the nodes.
 type Rental struct {
 	terms  RentalTerms
 	offers []offer
@@ -80,7 +80,7 @@ type Rental struct {
 	jobs   []tenant
 	ticks  queue.Timers
 	due    []int32
-	claims []int // by offer, how many jobs have turned to it at this instant
+	claims []int // by offer, the number of jobs that chose it at this instant
 }
 
 // offer is the nodes of a market in a region.
@@ -95,7 +95,7 @@ type tenant struct {
 	arrived time.Duration
 	tick    time.Duration // the next, or Never
 	choice  int8          // the offer that its servers come from, or none
-	lost    int8          // the offer of which it has just lost a server, or none
+	lost    int8          // the offer whose server it has just lost, or none
 	served  bool          // it has servers of its choice, or they are on their way
 	begun   time.Duration // since when
 	open    bool
@@ -141,7 +141,7 @@ func New(terms *RentalTerms, c cluster.Cluster, m *cluster.Machine, jobs int) (R
 		case r.ofNode[v] != none:
 			bit = 1 << r.ofNode[v]
 		case n.Supply == cluster.OnRequest:
-			bit = 1 << maxOffers // of no use to anybody
+			bit = 1 << maxOffers // of no use to any job
 		}
 		m.Whole[v].Market, m.Free[v].Market = bit, bit
 	}
@@ -178,7 +178,7 @@ func (r *Rental) Any(nodes []int32) bool {
 	return slices.ContainsFunc(nodes, func(v int32) bool { return r.ofNode[v] != none })
 }
 
-// Arrive notes that a job has arrived, whose first tick begins.
+// Arrive records that a job has arrived; its first tick begins.
 func (r *Rental) Arrive(j int32, now time.Duration) {
 	if r.jobs != nil {
 		r.jobs[j].arrived, r.jobs[j].open = now, true
@@ -209,7 +209,7 @@ func (r *Rental) Next() time.Duration {
 	return r.ticks[0].At
 }
 
-// Ring notes that the tick at Next has begun; now may be later, on a real clock.
+// Ring records that the tick at Next has begun; now may be later, on a real clock.
 func (r *Rental) Ring(now time.Duration) {
 	j := r.ticks[0].Of
 	r.ticks.Pop()
@@ -217,7 +217,7 @@ func (r *Rental) Ring(now time.Duration) {
 	r.wind(j, now)
 }
 
-// Lost notes that a job has lost its servers on a node. Where it goes on is decided at once.
+// Lost records that a job has lost its servers on a node. Its next place is decided at once.
 func (r *Rental) Lost(j, node int32) {
 	if r.jobs == nil || r.ofNode[node] == none {
 		return
@@ -227,7 +227,7 @@ func (r *Rental) Lost(j, node int32) {
 	r.due = append(r.due, j)
 }
 
-// End notes that a job is over.
+// End records that a job is over.
 func (r *Rental) End(j int32) {
 	if r.jobs != nil {
 		r.jobs[j] = tenant{tick: Never, choice: none, lost: none}
@@ -246,7 +246,7 @@ func (r *Rental) Due() []int32 {
 	return due
 }
 
-// Served notes whether the servers of a waiting job's choice are there or on their way.
+// Served records whether the servers of a waiting job's choice are there or on their way.
 func (r *Rental) Served(j int32, served bool, now time.Duration) {
 	if r.jobs == nil {
 		return
@@ -272,32 +272,32 @@ func (r *Rental) Bars(j int32) int32 {
 	return bars
 }
 
-// Keep notes what a job has of its work when an attempt has ended, and Kept returns it.
+// Keep records the work that a job keeps when an attempt has ended; Kept returns it.
 func (r *Rental) Keep(j int32, work time.Duration) {
 	if r.jobs != nil {
 		r.jobs[j].kept = work
 	}
 }
 
-// Kept returns what a job had done when its last attempt ended.
+// Kept returns the work that a job had done when its last attempt ended.
 func (r *Rental) Kept(j int32) time.Duration { return r.jobs[j].kept }
 
-// State is what a decision about a job needs to know beside what the rental keeps.
+// State has the inputs of a decision about a job that the rental itself does not keep.
 type RentalCase struct {
 	// Deadline is relative to the arrival; 0 for none.
 	Deadline time.Duration
-	// Work is the job's predicted length, 0 when nobody has estimated it, and Done what
-	// is done of it.
+	// Work is the job's predicted length, 0 if there is no estimate, and Done the
+	// finished part of it.
 	Work, Done time.Duration
-	// Changeover is what a start on another server is known to cost the job.
+	// Changeover is the known cost of a start of the job on another server.
 	Changeover time.Duration
-	// From returns the first instant from now on at which a server can be had for a
-	// node, Never for none.
+	// From returns the earliest time from now on at which a server is available for
+	// a node, Never if there is none.
 	From func(node int32) time.Duration
 }
 
-// Decide has the strategy choose for a job, and reports whether its servers are to come
-// from elsewhere than before: it is to leave what it holds. name says where from.
+// Decide has the strategy choose for a job, and reports whether the job must leave its
+// servers for servers of another source. name is that source.
 func (r *Rental) Decide(j int32, now time.Duration, s RentalCase) (leave bool, name string) {
 	t := &r.jobs[j]
 	v := RentalView{
@@ -347,8 +347,8 @@ func (r *Rental) held(t *tenant) RentalMarket {
 }
 
 // first returns the first region in which a market has a server now, or none, and the
-// first instant at which there is one. What the job holds comes first, and the region in
-// which it has just lost a server comes last.
+// earliest time at which a server is available. The job's present region comes first,
+// and the region in which it has just lost a server comes last.
 func (r *Rental) first(t *tenant, m RentalMarket, now time.Duration, from func(int32) time.Duration) (at int8,
 	soonest time.Duration) {
 	at, soonest = none, Never
@@ -389,8 +389,8 @@ func (r *Rental) nameOf(choice int8) string {
 	return name
 }
 
-// rent has the policy decide where the servers of jobs come from whose tick has begun, or
-// who have lost theirs.
+// rent has the policy choose the source of servers for jobs whose tick has begun, or
+// which have lost their servers.
 func (l *loop) rent() error {
 	if !l.rental.Rents() {
 		return nil
@@ -414,8 +414,8 @@ func (l *loop) rent() error {
 	return nil
 }
 
-// doneOf returns what is done of a job, in run time on its full request: as the engine
-// knows it, or by the time that it has run, less the start of the attempt.
+// doneOf returns the finished work of a job, in run time on its full request. It comes
+// from the engine, or from the job's run time less the start of the attempt.
 func (l *loop) doneOf(j int32) time.Duration {
 	f := l.life(j)
 	if f.state != Running && f.state != Paused {
@@ -428,8 +428,8 @@ func (l *loop) doneOf(j int32) time.Duration {
 	return a.Done
 }
 
-// move ends the attempt of a job that is to go on elsewhere. It waits again, with what it
-// has done.
+// move ends the attempt of a job that is to continue on other servers. The job waits
+// again, and keeps its work.
 func (l *loop) move(j int32, where string) error {
 	done := l.doneOf(j)
 	attempt, err := l.cut(j, l.provider.Move)

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// asked is a strategy that answers what it is told to, and notes what it has seen.
+// asked is a strategy with scripted answers that records its views.
 type asked struct {
 	answer RentalMarket
 	view   RentalView
@@ -96,7 +96,8 @@ func TestNodesOfMarkets(t *testing.T) {
 	}
 }
 
-// The strategy is asked tick by tick from the arrival, and after a loss; what is chosen is where the job may start.
+// The strategy is asked tick by tick from the arrival, and after a loss; the job may start only on the chosen
+// servers.
 func TestDecisionsOfAJob(t *testing.T) {
 	s := &asked{answer: Spot}
 	r := renting(t, RentalTerms{Strategy: s, Tick: 10, Changeover: -1}, 2)
@@ -169,7 +170,8 @@ func TestDecisionsOfAJob(t *testing.T) {
 	}
 }
 
-// Jobs that turn to a region at one instant leave its servers to each other; what has none yet is not available.
+// Jobs that choose the same region at one instant do not take each other's servers; a region without a server is
+// not available.
 func TestClaimsOfAnInstant(t *testing.T) {
 	s := &asked{answer: Spot}
 	r := renting(t, RentalTerms{Strategy: s, Tick: 10, Changeover: 6}, 3)

@@ -63,7 +63,7 @@ func (c *clumsy) Next(_ context.Context, until time.Duration) (time.Duration, []
 }
 
 // A job that fails waits at the end of its order's queue, holds nothing, and
-// starts anew as often as it may; then it has failed.
+// restarts as often as allowed; then it has failed.
 func TestRetries(t *testing.T) {
 	policies := []Policy{
 		{}, {Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, {Order: Priority, Preemption: PausePreemption},
@@ -117,8 +117,8 @@ func TestRetryGantt(t *testing.T) {
 	}
 }
 
-// What a job that begins anew has left is all of it: A fails at 4, when B comes,
-// which is shorter.
+// A restarted job has all of its work left: A fails at 4, when B comes, which is
+// shorter.
 func TestRetryIsPredictedAnew(t *testing.T) {
 	for _, p := range []Policy{{Order: SRTF}, {Order: SJF, Backfill: EASY}} {
 		jobs := number([]Job{at(0, 1, 4), at(4, 1, 3)})
@@ -136,8 +136,8 @@ func TestRetryIsPredictedAnew(t *testing.T) {
 }
 
 // Under easy backfill a job that passes the first must end before its
-// reservation, which a job that began anew holds up for its whole time: C fits
-// beside A's second attempt and ends before it.
+// reservation, which a restarted job holds up for its whole time: C fits next
+// to A's second attempt and ends before it.
 //
 //	A  11      fails
 //	A    1111

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// survives reports whether a job goes on without some of its parts.
+// survives reports whether a job continues without some of its parts.
 func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
 	f := l.life(j)
 	if f.state != Running || f.yields || len(l.Jobs[j].Roles()) == 0 || l.stopping {
@@ -20,22 +20,23 @@ func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
 // on is the parts on a node.
 func on(v int32) func(p *Part) bool { return func(p *Part) bool { return p.Node == int(v) } }
 
-// shrink lets a job go on without its parts on a node that is lost, until there is room
-// for them again.
+// shrink lets a job continue without its parts on a lost node, until there is room for
+// them again.
 func (l *loop) shrink(j, v int32) error {
 	l.parts.Note(j, l.byFirstStart)
 	return l.without(j, on(v), fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name))
 }
 
-// without lets a running job go on without some of its parts.
+// without lets a running job continue without some of its parts.
 func (l *loop) without(j int32, gone func(p *Part) bool, why string) error {
 	left, lost := cluster.Split(l.life(j).grant.Layout.Parts, gone)
 	return l.reshape(j, cluster.Together(left), cluster.Together(lost), why)
 }
 
-// partEnded takes the notice that a part of a job failed by itself. The job goes on without
-// it where it could spare it after the loss of a node, but it does not get it again in this
-// attempt: a program that fails would fail again. Otherwise the attempt fails.
+// partEnded handles the notice that a part of a job failed by itself. If the job could
+// spare the part after the loss of a node, it continues without it. It does not get the
+// part again in this attempt: a program that fails would fail again. Otherwise the attempt
+// fails.
 func (l *loop) partEnded(n *Notice) error {
 	if n.Job < 0 || n.Job >= len(l.Jobs) {
 		return fmt.Errorf("engine: end of a part of a job with number %d, which does not exist", n.Job)
@@ -56,21 +57,21 @@ func (l *loop) partEnded(n *Notice) error {
 	return l.without(j, failed, n.Reason)
 }
 
-// Rejoin keeps account of jobs with roles that are to have other parts than they hold: some
-// were lost with their nodes, failed by themselves, or another number was asked for.
+// Rejoin tracks jobs with roles that do not hold their wanted parts: some were lost with
+// their nodes, failed by themselves, or another number was asked for.
 
-// Parts are what a run knows of such jobs. The zero value knows of none.
+// Parts are a run's records of such jobs. The zero value has no records.
 type LackingParts struct {
 	amiss  []int32                  // jobs that have started
-	asked  map[int32][]int          // by job, how many parts of each of its roles were asked for
+	asked  map[int32][]int          // by job, the requested number of parts of each role
 	failed map[int32][]cluster.Part // by running job, the parts that failed by themselves, which it does not get again
 }
 
 // Amiss returns the jobs that were noted and not settled since, by first start, then number.
 func (p *LackingParts) Amiss() []int32 { return p.amiss }
 
-// Note notes that the parts of a job that has started are not those that it is to have. before
-// orders jobs by their first start.
+// Note records that a started job does not have its wanted parts. before orders jobs by their
+// first start.
 func (p *LackingParts) Note(j int32, before func(a, b int32) int) {
 	if slices.Contains(p.amiss, j) {
 		return
@@ -79,8 +80,8 @@ func (p *LackingParts) Note(j int32, before func(a, b int32) int) {
 	p.amiss = slices.Insert(p.amiss, i, j)
 }
 
-// Settle calls try with each of the jobs, in their order, and forgets those of which it reports that
-// nothing is amiss any more. It ends at the first error.
+// Settle calls try with each of the jobs, in their order, and forgets those that try reports as
+// settled. It ends at the first error.
 func (p *LackingParts) Settle(try func(j int32) (settled bool, err error)) error {
 	keep := p.amiss[:0]
 	for _, j := range p.amiss {
@@ -102,7 +103,7 @@ func (p *LackingParts) AskedAny() bool { return len(p.asked) > 0 }
 // Asked reports whether another number of parts was asked for.
 func (p *LackingParts) Asked(j int32) bool { return p.asked[j] != nil }
 
-// Ask notes how many parts of each of its roles a job is to have from now on.
+// Ask records the number of parts of each role that a job is to have from now on.
 func (p *LackingParts) Ask(j int32, counts []int) {
 	if p.asked == nil {
 		p.asked = map[int32][]int{}
@@ -111,10 +112,10 @@ func (p *LackingParts) Ask(j int32, counts []int) {
 	delete(p.failed, j)
 }
 
-// Withdraw forgets what was asked for a job.
+// Withdraw forgets the requested numbers of parts of a job.
 func (p *LackingParts) Withdraw(j int32) { delete(p.asked, j) }
 
-// Wanted returns how many parts of one of its roles a job is to have.
+// Wanted returns the wanted number of parts of one role of a job.
 func (p *LackingParts) Wanted(j int32, role int, of *Job) int {
 	if n := p.asked[j]; n != nil {
 		return n[role]
@@ -122,7 +123,7 @@ func (p *LackingParts) Wanted(j int32, role int, of *Job) int {
 	return of.Roles()[role].Count
 }
 
-// Whole returns a job with the numbers of parts that it is to have.
+// Whole returns a job with its wanted numbers of parts.
 func (p *LackingParts) Whole(j int32, of *Job) *Job {
 	n := p.asked[j]
 	if n == nil {
@@ -132,7 +133,7 @@ func (p *LackingParts) Whole(j int32, of *Job) *Job {
 	return &with
 }
 
-// Failed notes that a part of a running job failed by itself.
+// Failed records that a part of a running job failed by itself.
 func (p *LackingParts) Failed(j int32, role string, task int) {
 	if p.failed == nil {
 		p.failed = map[int32][]cluster.Part{}
@@ -143,8 +144,7 @@ func (p *LackingParts) Failed(j int32, role string, task int) {
 // Started forgets which parts of a job failed: it starts whole.
 func (p *LackingParts) Started(j int32) { delete(p.failed, j) }
 
-// Lacks returns the parts that a running job is to have beside those that it holds. It has none in place of those that
-// failed.
+// Lacks returns the parts that a running job needs in addition to those that it holds. Failed parts are not replaced.
 func (p *LackingParts) Lacks(j int32, of *Job, held []cluster.Part) []cluster.Part {
 	return p.Whole(j, of).Missing(slices.Concat(held, p.failed[j]))
 }
@@ -161,20 +161,20 @@ func SortLacking(of *Job, parts []cluster.Part) {
 	})
 }
 
-// whole returns a job with the numbers of parts that it is to have.
+// whole returns a job with its wanted numbers of parts.
 func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, &l.Jobs[j]) }
 
-// askParts sets how many parts of an elastic role a job is to have from now on, from
-// Role.Min to Role.Most(). It is the one way to change the number of parts of a job: the
-// requests of the workload (Resize.Role) come here, and those of a controller that adds or
-// removes workers may: call it while the events of an instant are taken, before
-// dispatch. In dispatch, parts that are too many end at once, those with the highest
-// numbers first; further parts start as soon as there is room for them, before any waiting
-// job. Each change is an event of the trace, ResizeJob, with the layout that the job has from
-// then on, and reaches the engine through Migrator.Reshape. A job that waits, or that waits again
-// after a loss, starts with the numbers that were asked for last.
+// askParts sets the number of parts of an elastic role that a job is to have from now on, from
+// Role.Min to Role.Most(). It is the one way to change the number of parts of a job: the requests
+// of the workload (Resize.Role) come here, and the requests of a controller that adds or removes
+// workers may: call it while the events of an instant are taken, before dispatch. In dispatch,
+// parts that are too many end at once, those with the highest numbers first; further parts start
+// as soon as there is room for them, before any waiting job. Each change is an event of the
+// trace, ResizeJob, with the layout that the job has from then on, and reaches the engine through
+// Migrator.Reshape. A job that waits, or that waits again after a loss, starts with the numbers
+// that were asked for last.
 //
-// The error says why the job cannot have so many; nothing has changed then.
+// The error says why the job cannot have count parts; nothing has changed then.
 func (l *loop) askParts(j int32, role string, count int) error {
 	f := l.life(j)
 	if f.state == Finished || f.state == Failed || f.state == Stopped {
@@ -197,8 +197,8 @@ func (l *loop) askParts(j int32, role string, count int) error {
 	return nil
 }
 
-// reform brings the parts of running jobs to what they are to be, as far as there is
-// room: of all jobs, or only of those of which another number was asked for.
+// reform gives running jobs their wanted parts, as far as there is room. It does so
+// for all jobs, or only for jobs with a request for another number.
 func (l *loop) reform(all bool) error {
 	return l.parts.Settle(func(j int32) (settled bool, err error) {
 		f := l.life(j)
@@ -250,18 +250,18 @@ func (l *loop) addParts(j int32) (lacks bool, err error) {
 	return lacks, l.reshape(j, cluster.Together(parts), Grant{}, "there is room for parts that it lacks")
 }
 
-// lacks returns the parts that a running job is to have and does not, but for those that failed.
+// lacks returns the wanted parts that a running job does not hold, except for failed ones.
 func (l *loop) lacks(j int32) []Part {
 	return l.parts.Lacks(j, &l.Jobs[j], l.life(j).grant.Layout.Parts)
 }
 
-// needOf returns what a part of a role of a job needs of its node.
+// needOf returns the need of one part of a job's role on its node.
 func (l *loop) needOf(j int32, name string) Room {
 	r := &l.Jobs[j].Roles()[RoleOf(&l.Jobs[j], name)]
 	return Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU), Market: l.rental.Bars(j)}
 }
 
-// reshape lets a running job go on with other parts. What it gains is taken already.
+// reshape lets a running job continue with other parts. Its gains are already taken.
 func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 	f := l.life(j)
 	l.settleTime(j)
@@ -285,8 +285,8 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 	return nil
 }
 
-// orderParts asks for nodes for the parts that running jobs lack. rooms is what waiting
-// jobs leave.
+// orderParts asks for nodes for the parts that running jobs lack. rooms are the
+// resources that waiting jobs leave.
 func (l *loop) orderParts(rooms []Room) error {
 	for _, j := range l.parts.Amiss() {
 		if !l.life(j).booked || l.life(j).state != Running {
@@ -295,7 +295,7 @@ func (l *loop) orderParts(rooms []Room) error {
 		for _, p := range l.lacks(j) {
 			need := l.needOf(j, p.Role)
 			if need.Cores == 0 && need.GPUs == 0 {
-				continue // it is beside another part
+				continue // another part is there too
 			}
 			if _, err := l.nodes.Serve(need, 1, nil, rooms); err != nil {
 				return err

@@ -22,7 +22,8 @@ func withRoles(elastic bool) Job {
 	}
 }
 
-// A job with roles starts whole; a part without cores is beside the first that has some.
+// A job with roles starts whole; a part without cores is on the node of the first part
+// that has some.
 func TestRolesArePlaced(t *testing.T) {
 	jobs := number([]Job{{Name: "b", Threads: 1, Deadline: Never}, withRoles(false)})
 	c := Cluster{Nodes: []Node{{Threads: 2}, {Threads: 3}, {Threads: 2}}}

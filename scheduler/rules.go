@@ -8,34 +8,34 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// RuleMaker is a policy, as a Run is given it. The policies are in package
+// RuleMaker is a policy, as an input of a Run. The policies are in package
 // policy; the scheduler knows none of them.
 type RuleMaker interface {
-	// Rules returns the rules of one run, which may keep state of it. The error
-	// says what is wrong with the policy.
+	// Rules returns the rules of one run, which may keep state. The error
+	// describes a mistake in the policy.
 	Rules(Run) (Rules, error)
 	// String sums the policy up in a line.
 	String() string
 }
 
-// Rules are what a run is decided by: who is next, who starts, and what the
-// scheduler has to keep track of for that.
+// Rules are the decision rules of a run: which job is next, which one
+// starts, and the state that the scheduler must track for that.
 type Rules struct {
 	Order     Ranker
 	Admission Admitter
-	// Victims returns what running jobs are paused by: those with the least first are paused first, ties
-	// go to the least second. It stays the same while a job runs and keeps its request. Nil when no job is
-	// paused for a better one.
+	// Victims returns the sort key by which running jobs are paused: smallest first value, then smallest
+	// second. It is constant while a job runs with the same request. Nil when no job is paused for a
+	// better one.
 	Victims func(JobView) (first, second int64)
 	// LastFirst pauses those first that are last in the order.
 	LastFirst bool
 	// Partial allows jobs to be given less than their request.
 	Partial bool
-	// Quantum is how long a job runs before dispatch looks at it again; 0 for none.
+	// Quantum is the time that a job runs before dispatch looks at it again; 0 for none.
 	Quantum time.Duration
 	// Round is the length of the rounds at whose starts alone the policy decides; 0 for none. A
-	// round in which nothing runs any more is over. The Admission is asked at the start of each,
-	// also when no job waits, and with AtOnce whenever devices were given back as well.
+	// round ends when nothing runs any more. The Admission is asked at the start of each, even
+	// when no job waits, and with AtOnce also whenever devices were freed.
 	Round  time.Duration
 	AtOnce bool
 	// FixedRounds start at the multiples of Round, whether or not anything runs.
@@ -51,25 +51,25 @@ type Rules struct {
 	// Drifts says that the rank of a waiting job changes when others are served:
 	// it is put to its new place when it is looked at.
 	Drifts bool
-	// Anew has the Admission asked also when no job waits: it looks at the running jobs as well.
+	// Anew has the Admission asked even when no job waits, because it also decides about running jobs.
 	Anew bool
 	// Predicted says that ranks follow the predictions of run times.
 	Predicted bool
-	// Place chooses the nodes of divided jobs; nil stands for placement.Any.
+	// Place chooses the nodes of divided jobs; nil means placement.Any.
 	Place PlacementRule
 	// Rental decides where the servers of jobs come from; nil leaves it to the nodes.
 	Rental *RentalTerms
-	// Hears is told each event of the trace when it happens; it may be nil. The event holds during the call.
+	// Hears is called with each event of the trace when it happens; it may be nil. The event is valid during the call.
 	Hears func(*Event)
-	// Sizes says that the policy alone gives running jobs more or fewer cores: what they ask for, and what is free,
-	// changes nothing of them by itself.
+	// Sizes says that only the policy changes the cores of running jobs. Their requests and the free cores alone
+	// change nothing.
 	Sizes bool
 }
 
 // Ranker orders jobs.
 type Ranker interface {
-	// Rank returns what a job is ordered by; less is better. Of a running job it
-	// says how it compares with waiting ones at this instant. Ties are broken by
+	// Rank returns the sort key of a job; less is better. For a running job it
+	// is the key that compares it with waiting jobs now. Ties are broken by
 	// arrival (but see SecondRanker), then job number.
 	Rank(JobView) int64
 }
@@ -79,7 +79,7 @@ type SecondRanker interface {
 	Second(JobView) int64
 }
 
-// Reranker is a Ranker whose ranks change with time: at instants of its own.
+// Reranker is a Ranker whose ranks change with time: at instants that it chooses.
 type Reranker interface {
 	// Rerank reports whether ranks have changed since it was asked last. It is asked before each dispatch.
 	Rerank(now time.Duration) bool
@@ -87,38 +87,38 @@ type Reranker interface {
 
 // Quanta is a Ranker with a quantum for each job, in the place of Rules.Quantum.
 type Quanta interface {
-	// Quantum returns how long a job that starts or goes on now runs before dispatch looks
-	// at it again; Never for to its end.
+	// Quantum returns how long a job that starts or continues now runs before dispatch
+	// looks at it again; Never means to its end.
 	Quantum(JobView) time.Duration
 }
 
-// Follower is a Ranker that follows what jobs are given.
+// Follower is a Ranker that follows the grants of jobs.
 type Follower interface {
 	Arrived(job int32)
 	Ended(job int32)
 	// Used reports that a job has held a grant for a time.
 	Used(job int32, d time.Duration, g Grant)
-	// Served reports that a job is given cores, or goes on with them.
+	// Served reports that a job gets cores, or keeps them.
 	Served(job int32)
 }
 
 // Admitter decides which waiting jobs start.
 //
-// There is room beside it for a policy of rounds, which answers with target
-// allocations of all jobs, and for a choice that asks for nodes.
+// The interface leaves room for a policy of rounds, which answers with
+// target allocations of all jobs, and for a choice that asks for nodes.
 type Admitter interface {
-	// Admit is called at each dispatch with waiting jobs. What it has the
-	// scheduler do shows in the view at once.
+	// Admit is called at each dispatch with waiting jobs. The view shows
+	// its actions at once.
 	Admit(View, Hands) error
 	// HeldBack says why a waiting job for which there is room is not started.
 	HeldBack(v View, job int32) string
 }
 
-// Waiter is an Admitter that is told which jobs begin to wait.
+// Waiter is an Admitter that is notified when a job begins to wait.
 type Waiter interface{ Waits(job int32) }
 
-// Profiler is an Admitter that is told when a sample of a job has ended (Hands.Sample), and with which alternative it
-// ran, before the job waits again.
+// Profiler is an Admitter that is notified when a sample of a job has ended (Hands.Sample), and of its alternative,
+// before the job waits again.
 type Profiler interface{ Sampled(job, alternative int32) }
 
 // Explainer is an Admitter that says itself why a waiting job does not start,
@@ -127,14 +127,14 @@ type Explainer interface {
 	Why(v View, job int32) string
 }
 
-// Waker is an Admitter that is asked at instants of its own choice.
+// Waker is an Admitter that is asked at instants that it chooses.
 type Waker interface {
 	// Wakes returns the next of them; Never for none. Woke is called when it has come, before the dispatch.
 	Wakes() time.Duration
 	Woke()
 }
 
-// View is what a policy sees of a run. It is read-only.
+// View is a policy's read-only view of a run.
 type View interface {
 	Now() time.Duration
 	Job(number int32) JobView
@@ -147,10 +147,11 @@ type View interface {
 	Recording() bool
 }
 
-// Hands are what a policy can have the scheduler do.
+// Hands are the actions that a policy can ask of the scheduler.
 type Hands interface {
-	// Start starts or resumes a waiting job with so many cores in all, on nodes
-	// that have room for it. A job that its engine cannot start fails.
+	// Start starts or resumes a waiting job with the given number of cores in
+	// all, on nodes that have room for it. A job that its engine cannot start
+	// fails.
 	Start(job, cores int32, nodes []int32, why string) error
 	// StartOn is Start with cores and GPUs that are free, with which the job can run.
 	StartOn(job int32, g Grant, why string) error
@@ -164,7 +165,7 @@ type Hands interface {
 	// room now.
 	MakeRoom(job int32) (worse, made bool, err error)
 	// Divide starts or resumes a waiting elastic job with GPUs on these nodes, in their
-	// order, and as many cores beside each GPU as its request has.
+	// order, and as many cores per GPU as its request has.
 	Divide(job int32, shares []Share, why string) error
 	// Share starts or resumes a waiting job on the GPUs of a running one, on the nodes of
 	// that, which have cores for both. GPUs are shared by two jobs at most.
@@ -266,10 +267,10 @@ type WaitingJobs struct {
 	from queue.Key
 }
 
-// Behind returns those of them that stand behind a place.
+// Behind returns the waiting jobs behind a place in the queue.
 func (w WaitingJobs) Behind(k queue.Key) WaitingJobs { return WaitingJobs{w.l, k} }
 
-// Len returns how many there are.
+// Len returns the number of waiting jobs.
 func (w WaitingJobs) Len() int { return w.l.queue.Len() - w.l.queue.Before(w.from) }
 
 // Next returns the first job after a place that is within a limit, or Nobody.
@@ -337,20 +338,20 @@ func (j JobView) Request() int32 { return j.life().request }
 // Level returns the effective level.
 func (j JobView) Level() int32 { return j.life().level }
 
-// Turn returns a number that is greater each time that a job begins to wait: that
-// of the last one.
+// Turn returns the number of the job's last arrival in the queue. It grows each
+// time that a job begins to wait.
 func (j JobView) Turn() int64 { return j.l.arrivals }
 
-// Held returns what a running job holds.
+// Held returns the resources that a running job holds.
 func (j JobView) Held() Grant { return j.life().grant }
 
 // Yields reports whether a running job's turn is over: its cores count as free,
-// and it stands in the queue.
+// and it is in the queue.
 func (j JobView) Yields() bool { return j.life().yields }
 
-// JobTimes are what a job has had so far.
+// JobTimes are the service and waiting times of a job so far.
 type JobTimes struct {
-	// Since is when the present stretch of waiting or running began, as far as it is not added to Settled yet.
+	// Since is the start of the present stretch of waiting or running that is not added to Settled yet.
 	Since time.Duration
 	// Service is the service time up to now, CoreTime the core time of the stretches that have ended.
 	Service, CoreTime time.Duration
@@ -358,7 +359,7 @@ type JobTimes struct {
 	Began time.Duration
 }
 
-// Times returns what the job has had so far.
+// Times returns the service and waiting times of the job so far.
 func (j JobView) Times() JobTimes {
 	f := j.life()
 	t := JobTimes{Since: f.since, Service: f.service, CoreTime: f.coreTime, Began: f.since - f.service}
@@ -384,7 +385,7 @@ func (j JobView) Predicted() time.Duration { return j.l.predicted(j.number) }
 // Never without a prediction.
 func (j JobView) Remaining() time.Duration { return j.l.remaining(j.number) }
 
-// Length is Remaining on so many cores.
+// Length is Remaining on the given number of cores.
 func (j JobView) Length(cores int32) time.Duration { return j.l.length(j.number, cores) }
 
 // Least returns the least number of cores that a waiting job can start with.
@@ -394,7 +395,7 @@ func (j JobView) Least() int32 { return j.l.atLeast(j.number) }
 // gang, or rigid and has started.
 func (j JobView) Sized() bool { return j.l.sized(j.number) }
 
-// Training returns what an elastic job knows of its own speed; nil for another job.
+// Training returns the known speed of an elastic job; nil for another job.
 func (j JobView) Training() Training {
 	if j.l.simulator == nil {
 		return nil
@@ -402,17 +403,17 @@ func (j JobView) Training() Training {
 	return j.l.simulator.Training(int(j.number))
 }
 
-// Needs returns what the job needs of each of its nodes on so many cores, and the
+// Needs returns the job's need per node on the given number of cores, and the
 // number of nodes. A paused job has its memory already.
 func (j JobView) Needs(cores int32) (Room, int) { return j.l.needs(j.number, cores) }
 
-// FitsIn is Fits where so much is free, by node, at another time perhaps. The nodes are
-// appended to a slice.
+// FitsIn is Fits with the given free resources by node, possibly of another time. The
+// nodes are appended to a slice.
 func (j JobView) FitsIn(rooms []Room, cores int32, nodes []int32) (_ []int32, ok bool) {
 	return j.l.fitIn(rooms, j.number, cores, nodes)
 }
 
-// HeldBy reports whether rooms have what the job needs on these nodes.
+// HeldBy reports whether the job fits into rooms on these nodes.
 func (j JobView) HeldBy(rooms []Room, cores int32, nodes []int32) bool {
 	held := true
 	j.l.eachNeed(j.number, cores, nodes, func(v int32, need Room) {
@@ -423,8 +424,8 @@ func (j JobView) HeldBy(rooms []Room, cores int32, nodes []int32) bool {
 	return held
 }
 
-// NeedOn returns what a job of one node needs of this one on so many cores; ok is false
-// where it may not go on there.
+// NeedOn returns the need of a one-node job on this node, on the given number of cores;
+// ok is false if the job may not run there.
 func (j JobView) NeedOn(node, cores int32) (need Room, ok bool) {
 	if home := j.l.home(j.number); home != nil && home[0] != node && !j.l.movable(j.number) {
 		return Room{}, false
@@ -434,7 +435,7 @@ func (j JobView) NeedOn(node, cores int32) (need Room, ok bool) {
 	return need, true
 }
 
-// TakeFrom takes what the job needs on these nodes out of rooms.
+// TakeFrom subtracts the job's need on these nodes from rooms.
 func (j JobView) TakeFrom(rooms []Room, cores int32, nodes []int32) {
 	j.l.eachNeed(j.number, cores, nodes, func(v int32, need Room) { rooms[v].Sub(need) })
 }
@@ -453,8 +454,9 @@ func (j JobView) FitsAnew(rooms []Room, cores int32, nodes []int32) (_ []int32, 
 // slice holds until the next call, for any job.
 func (j JobView) Home() []int32 { return j.l.home(j.number) }
 
-// Fits finds nodes on which a waiting job can start with so many cores: the first
-// that have room. The slice holds until the next call, for any job.
+// Fits finds nodes on which a waiting job can start with the given number of
+// cores: the first that have room. The slice is valid until the next call, for
+// any job.
 func (j JobView) Fits(cores int32) (nodes []int32, ok bool) { return j.l.fits(j.number, cores) }
 
 // HeldUp reports whether a waiting job could not start even if all running jobs
@@ -465,13 +467,13 @@ func (j JobView) HeldUp() bool { return j.l.heldUp(j.number) }
 // alone is left to one that has started.
 func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
 
-// ChoicesAnew is Choices, and the alternatives with which a job can go on that is paused, or would be.
+// ChoicesAnew is Choices, and the alternatives with which a paused (or pausable) job can resume.
 func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.number) }
 
 // Alternative returns the one with which the job is looked at, or has started.
 func (j JobView) Alternative() int32 { return j.life().alternative }
 
-// GiveBack adds to rooms what a running job would give back if it ended, or if it were paused.
+// GiveBack adds to rooms the resources that a running job would free if it ended, or if it were paused.
 func (j JobView) GiveBack(rooms []Room, paused bool) {
 	if paused {
 		j.l.addHeld(rooms, j.number)

@@ -20,20 +20,20 @@ type Run struct {
 	// Online, if it is not nil, corrects the jobs' predictions while they run; the
 	// engine must be a Watcher.
 	Online *Online
-	// Steering, if it is not nil, has the controllers beside the jobs.
+	// Steering, if it is not nil, has the controllers of the jobs.
 	Steering *Steering
-	// Outlook predicts how long jobs go on under what they hold; nil stands for
-	// Proportional.
+	// Outlook predicts the remaining times of jobs with their present
+	// resources; nil means Proportional.
 	Outlook Outlook
 	// Recorder receives the trace; it may be nil.
 	Recorder Recorder
 	// EventsOnly keeps decisions from the Recorder, and with them the cost of
 	// finding out why jobs were passed over.
 	EventsOnly bool
-	// Streamed leaves the results of jobs out of the outcome: each is in the event with which its job ends. Then only
-	// what is open is in memory.
+	// Streamed leaves the results of jobs out of the outcome: each is in the last event of its job. Then only open
+	// jobs are in memory.
 	Streamed bool
-	// Until is the horizon: a run with open jobs is closed then. 0 stands for
+	// Until is the horizon: a run with open jobs is closed then. 0 means
 	// none.
 	Until time.Duration
 }
@@ -45,12 +45,12 @@ type Run struct {
 // dispatches, and carries the decisions out.
 //
 // When the context is cancelled, or the engine fails, all jobs that have
-// started are stopped and waited for, and the outcome so far is returned
-// beside the error. A run that reaches its horizon is closed in the same way,
+// started are stopped and waited for, and the outcome so far is returned with
+// the error. A run that reaches its horizon is closed in the same way,
 // without an error. An outcome without an error has accounted for every job.
 //
-// The error is ErrStuck when jobs can never start, and ErrLivelock when none
-// gets nearer to its end, as far as the engine can tell (Progress).
+// The error is ErrStuck when jobs can never start, and ErrLivelock when no
+// job gets nearer to its end, if the engine knows (Progress).
 func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	if r.Policy == nil {
 		return Outcome{}, errors.New("run: there is no policy")
@@ -77,7 +77,7 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	return l.outcome(), err
 }
 
-// Outcome is what a run came to.
+// Outcome is the outcome of a run.
 type Outcome struct {
 	// Jobs has a result for each job, by number; nil if they were given with the events.
 	Jobs []Result
@@ -88,12 +88,12 @@ type Outcome struct {
 	Closed time.Duration
 	// Undone counts the jobs that were stopped or never arrived.
 	Undone Undone
-	// Events and Instants count what happened: events of the trace, and
+	// Events and Instants count the events of the trace, and the
 	// instants at which the scheduler looked.
 	Events, Instants int
 }
 
-// Undone counts jobs that did not come to their own end: those that were stopped after they had started, those that
+// Undone counts jobs that did not end by themselves: those that were stopped after they had started, those that
 // were stopped before, and those that had not arrived when the run was closed.
 type Undone struct{ Started, Waited, Missing int }
 
@@ -106,10 +106,10 @@ func (u *Undone) Count(r *Result) {
 	}
 }
 
-// Sum returns how many they are.
+// Sum returns their total number.
 func (u Undone) Sum() int { return u.Started + u.Waited + u.Missing }
 
-// Result is what became of a job. Instants are since the start of the cell.
+// Result is the result of a job. Instants are since the start of the cell.
 type Result struct {
 	// State is final, unless the run was broken off.
 	State State
@@ -118,33 +118,33 @@ type Result struct {
 	// FirstStart and Finish are Never when they did not come about. A job
 	// that failed or was stopped has a Finish as well.
 	FirstStart, Finish time.Duration
-	// Waiting is the time in which the job had arrived, was not finished and
-	// held nothing; Service that in which it ran. Together they are the JCT.
+	// Waiting is the time between arrival and end in which the job held
+	// nothing; Service the time in which it ran. Together they are the JCT.
 	Waiting, Service time.Duration
 	// CoreTime is the service time times the cores held: the attained service.
 	// It stops counting at math.MaxInt64.
 	CoreTime time.Duration
-	// Cores is what the job was granted first.
+	// Cores is the job's first grant of cores.
 	Cores int
 	// Alternative is the one that the job started with, an index of its
 	// alternatives; 0 for a job that has none.
 	Alternative int
-	// Preemptions counts pauses; Resizes counts changes of what it held while
+	// Preemptions counts pauses; Resizes counts changes of its holdings while
 	// it ran; Restarts counts the attempts that failed and were made up for.
 	Preemptions, Resizes, Restarts int
-	// Migrations counts the times that it went on on other nodes, or with other GPUs, than
-	// those of its last pause.
+	// Migrations counts its resumes on other nodes, or with other GPUs, than before its
+	// last pause.
 	Migrations int
 	// Reconfigurations counts the attempts that ended for a change of settings.
 	Reconfigurations int
-	// Revocations counts the attempts that ended because a node was lost. LostWork
-	// is the work that was done again for that, Checkpoints and Restore the time spent
-	// in writing checkpoints and in reading them, as far as the engine tells.
+	// Revocations counts the attempts that ended because a node was lost. LostWork is
+	// the work repeated because of that. Checkpoints and Restore are the times spent
+	// on writing and reading checkpoints, if the engine reports them.
 	Revocations                    int
 	LostWork, Checkpoints, Restore time.Duration
 }
 
-// Add adds what an attempt spent beside the work.
+// Add adds the overheads of an attempt.
 func (r *Result) Add(a *Attempt) {
 	r.Checkpoints += a.Checkpoints
 	r.Restore += a.Restore
@@ -181,14 +181,14 @@ func (o *Output) Describe(d Decision) *Decision {
 	return &o.decision
 }
 
-// Decision hands on what Describe began, unless it is nil.
+// Decision passes on a decision that Describe began, unless it is nil.
 func (o *Output) Decision(d *Decision) {
 	if d != nil {
 		o.to.Decision(d)
 	}
 }
 
-// hearing tells a policy each event, before it is handed on.
+// hearing passes each event to the policy first, and then on.
 type hearing struct {
 	to    Recorder // may be nil
 	hears func(*Event)

@@ -1,6 +1,6 @@
-// Servers keeps the nodes of a run that come and go: which have a server, which
-// are on their way, which will be taken away, what has started on each, and when one that
-// is idle is given back. It decides nothing about jobs.
+// Servers keeps the nodes of a run that come and go: which have a server, which are on
+// their way, which will be taken away, which jobs have started on each, and when an idle
+// one is given back. It decides nothing about jobs.
 
 package scheduler
 
@@ -16,18 +16,18 @@ import (
 // Source has servers to rent.
 type ServerSource interface {
 	// Acquire asks for a server for a node that has none. NodeUp follows. It returns
-	// nil when no server can be had for this node any more.
+	// nil when no server will be available for this node any more.
 	Acquire(node int) (*Server, error)
 	// Release gives the server of a node back: nothing runs on it, or it is not up yet.
 	// No notice of the node follows.
 	Release(node int) error
-	// From returns the first instant from an instant on at which a server can be had for a
-	// node that has none; Never for none.
+	// From returns the earliest time from an instant on at which a server is available for
+	// a node that has none; Never if there is no such time.
 	From(node int, at time.Duration) time.Duration
 }
 
-// Nodes are the nodes of a run. The zero value is that of a cluster whose nodes all
-// stand. It closes and opens the nodes of its machine.
+// Nodes are the nodes of a run. The zero value is for a cluster whose nodes all
+// exist from the start. It closes and opens the nodes of its machine.
 type ServerNodes struct {
 	cluster cluster.Cluster
 	machine *cluster.Machine
@@ -40,8 +40,8 @@ type ServerNodes struct {
 	idle    queue.Timers
 	rested  []int32        // nodes whose idle time is over
 	rooms   []cluster.Room // scratch
-	// Ready, if it is set, reports whether a server can be had at once for a node; others
-	// are not asked for.
+	// Ready, if it is set, reports whether a server is available at once for a node;
+	// others are not requested.
 	Ready func(v int32) bool
 }
 
@@ -88,8 +88,8 @@ func NewServerNodes(c cluster.Cluster, m *cluster.Machine, source ServerSource, 
 // Change reports whether there are nodes that come and go.
 func (n *ServerNodes) Change() bool { return n.all != nil }
 
-// From returns the first instant from now on at which a node can take a job: when a server
-// can be had for it, or at once where it has room; trace.Never when it will have no server
+// From returns the earliest time from now on at which a node can take a job: when a server
+// is available for it, or at once if it has room; trace.Never if it will have no server
 // any more.
 func (n *ServerNodes) From(v int32, need cluster.Room, now time.Duration) time.Duration {
 	switch {
@@ -182,7 +182,7 @@ func (n *ServerNodes) Replace(v int32) error {
 	return n.acquire(v)
 }
 
-// Occupy notes that a job has started on the nodes of its cores.
+// Occupy records that a job has started on the nodes of its cores.
 func (n *ServerNodes) Occupy(j int32, cores cluster.CoreSet) {
 	if n.all == nil {
 		return
@@ -193,7 +193,7 @@ func (n *ServerNodes) Occupy(j int32, cores cluster.CoreSet) {
 	}
 }
 
-// Vacate notes that a job is over on the nodes of its cores.
+// Vacate records that a job is over on the nodes of its cores.
 func (n *ServerNodes) Vacate(j int32, cores cluster.CoreSet, now time.Duration) {
 	if n.all == nil {
 		return
@@ -203,7 +203,7 @@ func (n *ServerNodes) Vacate(j int32, cores cluster.CoreSet, now time.Duration) 
 	}
 }
 
-// Leave notes that a job has nothing on a node any more.
+// Leave records that a job has nothing on a node any more.
 func (n *ServerNodes) Leave(j, v int32, now time.Duration) {
 	s := &n.all[v]
 	if i := slices.Index(s.tenants, j); i >= 0 {
@@ -212,7 +212,7 @@ func (n *ServerNodes) Leave(j, v int32, now time.Duration) {
 	}
 }
 
-// restIfIdle sets the timer at which a node is given back that nothing runs on.
+// restIfIdle sets the timer for giving back a node on which nothing runs.
 func (n *ServerNodes) restIfIdle(v int32, now time.Duration) {
 	s := &n.all[v]
 	if s.phase != up || len(s.tenants) > 0 || n.cluster.Nodes[v].Supply != cluster.OnRequest {
@@ -235,8 +235,8 @@ func (n *ServerNodes) NextIdle() time.Duration {
 	return n.idle[0].At
 }
 
-// Rest notes that the idle time of the node at NextIdle is over. It is given back when
-// dispatch has found no use for it.
+// Rest records that the idle time of the node at NextIdle is over. It is given back
+// when dispatch has found no use for it.
 func (n *ServerNodes) Rest() {
 	v := n.idle[0].Of
 	n.idle.Pop()
@@ -244,9 +244,9 @@ func (n *ServerNodes) Rest() {
 	n.rested = append(n.rested, v)
 }
 
-// GiveBack gives the nodes back whose idle time is over, but for those that a job waits
-// for together with others. Where a policy rents servers (Ready is set), those that are on their way
-// and of no use to a waiting job any more are given back as well: it has turned elsewhere.
+// GiveBack gives back the nodes whose idle time is over, except for nodes that a job waits for
+// together with others. Where a policy rents servers (Ready is set), those that are on their way and
+// of no use to a waiting job any more are given back as well: the job has chosen another source.
 func (n *ServerNodes) GiveBack() error {
 	for v := range n.all {
 		if s := &n.all[v]; n.Ready != nil && s.phase == coming && !s.wanted &&
@@ -306,9 +306,9 @@ func (n *ServerNodes) Orders() bool {
 	return n.absent > 0 || len(n.rested) > 0 || n.Ready != nil && n.coming > 0
 }
 
-// Rooms begins to ask for the nodes that waiting jobs need: it returns what is free, with
-// the nodes that are on their way, to be passed to Serve. The slice holds until the next
-// call.
+// Rooms begins to ask for the nodes that waiting jobs need: it returns the free
+// resources, including the nodes that are on their way, to be passed to Serve. The slice
+// is valid until the next call.
 func (n *ServerNodes) Rooms() []cluster.Room {
 	n.rooms = append(n.rooms[:0], n.machine.Free...)
 	for v := range n.all {

@@ -87,9 +87,9 @@ func TestServerIsLost(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", line, got)
 		}
 	}
-	// 7 to 30: 10 of work, a checkpoint of 2, 10 of work, one of which a second is
-	// missing: 10 are lost. Then a second to restore, 20 of work with a checkpoint
-	// after 10.
+	// 7 to 30: 10 of work, a checkpoint of 2, 10 of work, but a second is missing:
+	// 10 are lost. Then a second to restore, 20 of work with a checkpoint after
+	// 10.
 	r := o.Jobs[0]
 	if r.Finish != 56*time.Second || r.LostWork != 10*time.Second || r.Revocations != 1 || r.Restore != time.Second ||
 		r.Checkpoints != 5*time.Second {

@@ -16,7 +16,7 @@ func (l *loop) steer() (err error) {
 	return err
 }
 
-// report takes a report of a job that a controller stands beside.
+// report handles a report of a job that has a controller.
 func (l *loop) report(n *Notice) error {
 	if n.Job < 0 || n.Job >= len(l.Jobs) {
 		return fmt.Errorf("engine: progress of a job with number %d, which does not exist", n.Job)
@@ -30,8 +30,8 @@ func (l *loop) begun(j int32) bool {
 	return s == Running || s == Paused
 }
 
-// steersOn takes the end of an attempt that a controller has asked for, and reports
-// whether it was one: the job waits to be started anew.
+// steersOn handles the end of an attempt, and reports whether a controller asked
+// for that end. If so, the job waits for its restart.
 func (l *loop) steersOn(j int32, e *Notice) bool {
 	next, anew := l.desk.Ended(j, e)
 	if !anew {
@@ -123,15 +123,15 @@ func (l steered) Satisfy(j int32, reason string) error {
 	return nil
 }
 
-// Steering joins controllers to the jobs of a run: it asks them when their jobs
-// arrive and report, and has what they decide carried out, by the programs (Helm) and by
-// the scheduler (Kernel).
+// Steering joins controllers to the jobs of a run: it asks them when their jobs arrive
+// and report, and has their decisions carried out by the programs (Helm) and by the
+// scheduler (Kernel).
 
 // Steering joins controllers to the jobs of a run. A controller is asked when its job
 // arrives, and at each of its reports; its decisions are carried out at once, before the
 // dispatch of the instant, and each is an event of the trace.
 type Steering struct {
-	// Controllers has the one that stands beside each job; nil for none.
+	// Controllers has the controller of each job; nil for none.
 	Controllers []Controller
 	// Settings are those with which each job starts.
 	Settings [][]Setting
@@ -139,20 +139,21 @@ type Steering struct {
 	Helm Helm
 }
 
-// Helm carries out what controllers decide about programs, through the engine.
+// Helm carries out decisions of controllers about programs, through the engine.
 type Helm interface {
 	// Follow asks for a notice of every report (Notice.Progress) of the jobs for which
-	// it is true, each an instant of its own. It is called before the first job starts.
+	// it is true, each at a separate instant. It is called before the first job starts.
 	Follow(jobs []bool)
 	// Adopt makes these all of the settings of a job, from its next start on; restart
-	// asks for that start. A program that runs and can take them on is told, and needs
-	// none. The error says why no job can have such settings, and changes nothing.
+	// asks for that start. A running program that can change them receives them, and
+	// needs no restart. The error says why no job can have such settings; nothing has
+	// changed then.
 	Adopt(job int, settings []Setting, restart bool) (Adopted, error)
 	// Deepen asks a program for another layer in a block of its network. It is asked
 	// once, when the job starts or else at once.
 	Deepen(job, block int) error
-	// Restart asks a running job to save its work and to end, so as to be started anew.
-	// The notice JobEnded follows, with the state Stopped.
+	// Restart asks a running job to save its work and to end, for a restart. The notice
+	// JobEnded follows, with the state Stopped.
 	Restart(job int) error
 }
 
@@ -162,16 +163,16 @@ type SteeringMeter interface {
 	Used(job int) time.Duration
 }
 
-// Adopted is what settings come to for the scheduler.
+// Adopted is the effect of settings on the scheduler.
 type Adopted struct {
 	// Threads and Roles are the request of the job with the settings.
 	Threads int
 	Roles   []Role
-	// Restart says that the program takes the settings on only when it starts anew.
+	// Restart says that the program needs a restart to use the settings.
 	Restart bool
 }
 
-// Kernel is what the scheduler does for controllers.
+// Kernel has the scheduler's actions for controllers.
 type SteeringKernel interface {
 	// Name returns the name of a job.
 	Name(job int32) string
@@ -179,15 +180,15 @@ type SteeringKernel interface {
 	Begun(job int32) bool
 	// Stopping reports whether the run is broken off or closed.
 	Stopping() bool
-	// Facts returns a report of a job as it stands: what it has used, what it may have
-	// and what is left of its budget.
+	// Facts returns the present report of a job: its used service time, its limits and
+	// its remaining budget.
 	Facts(job int32) Report
 	// Decided records a decision.
 	Decided(job int32, c *Control)
 	// Reconfigure gives a job another request that has not begun.
 	Reconfigure(job int32, to Adopted)
-	// Request changes the request of a job in cores; Demand to that of settings, parts
-	// included.
+	// Request changes the request of a job in cores; Demand changes it to the demand
+	// of settings, including parts.
 	Request(job, cores int32)
 	Demand(job int32, to Adopted) error
 	// Satisfy ends a job that its controller stops.
@@ -201,22 +202,22 @@ type SteeringDesk struct {
 	jobs   []*steeringSteered // by job; nil for one without a controller
 }
 
-// steered is what is known of a job that a controller stands beside.
+// steered is the state of a job that has a controller.
 type steeringSteered struct {
 	settings []Setting
-	// leaving is set while the job ends its attempt, to be started anew with next.
+	// leaving is set while the job ends its attempt, to restart with next.
 	leaving   bool
 	next      Adopted
 	restarted bool
 	// unproven is set from a change of settings to the next report.
 	unproven bool
-	// refused are settings that the job cannot have, to be told with the next report.
+	// refused are settings that the job cannot have; the next report names them.
 	refused []Setting
 	// done is set when the controller has stopped the job, and says why.
 	done string
 }
 
-// New returns the desk of a run of so many jobs, and has their reports followed.
+// New returns the desk of a run, and asks for the reports of its jobs.
 func NewSteeringDesk(s *Steering, jobs int, k SteeringKernel) (*SteeringDesk, error) {
 	if len(s.Controllers) != jobs || s.Helm == nil {
 		return nil, fmt.Errorf("controllers: %d jobs, but the controllers of %d, or no way to reach them",
@@ -236,8 +237,8 @@ func NewSteeringDesk(s *Steering, jobs int, k SteeringKernel) (*SteeringDesk, er
 	return d, nil
 }
 
-// Ask asks the controller of a job, and carries out what it decides. p is what the job
-// has reported; nil before its first start. begun says that the job has started and not
+// Ask asks the controller of a job, and carries out its decision. p is the job's
+// report; nil before its first start. begun says that the job has started and not
 // ended.
 func (d *SteeringDesk) Ask(j int32, p *ReportedProgress) error {
 	if d == nil || d.jobs[j] == nil || d.kernel.Stopping() {
@@ -261,7 +262,7 @@ func (d *SteeringDesk) Ask(j int32, p *ReportedProgress) error {
 	return d.obey(j, r, a)
 }
 
-// report returns a report of a job as it stands.
+// report returns the present report of a job.
 func (d *SteeringDesk) report(j int32) Report {
 	r := d.kernel.Facts(j)
 	r.Loss, r.Accuracy, r.Seconds = math.NaN(), math.NaN(), math.NaN()
@@ -269,7 +270,7 @@ func (d *SteeringDesk) report(j int32) Report {
 	return r
 }
 
-// obey carries out an action, and records it before what follows from it.
+// obey carries out an action, and records it before its consequences.
 func (d *SteeringDesk) obey(j int32, r Report, a Action) error {
 	s, c := d.jobs[j], &Control{Report: r, Action: a, Settings: d.jobs[j].settings}
 	begun := d.kernel.Begun(j)
@@ -311,8 +312,8 @@ func (d *SteeringDesk) obey(j int32, r Report, a Action) error {
 	return d.kernel.Satisfy(j, s.done)
 }
 
-// adopt has a job take on the settings of an action, if it has some. Those that it cannot
-// have are told with its next report.
+// adopt gives a job the settings of an action, if there are any. The next report names
+// the settings that the job cannot have.
 func (d *SteeringDesk) adopt(j int32, a Action, begun bool, c *Control) (Adopted, error) {
 	if len(a.Settings) == 0 {
 		return Adopted{}, nil
@@ -331,10 +332,9 @@ func (d *SteeringDesk) adopt(j int32, a Action, begun bool, c *Control) (Adopted
 	return to, nil
 }
 
-// Ended takes the end of an attempt, and reports whether a controller has asked for it,
-// and what the job is to be started anew with. A job that has done all of its work
-// meanwhile is over; one that its controller has stopped is finished with what it has
-// learned.
+// Ended handles the end of an attempt. It reports whether a controller asked for it,
+// and the settings for the restart. A job that has done all of its work meanwhile is
+// over. A job stopped by its controller is finished, with its model so far.
 func (d *SteeringDesk) Ended(j int32, e *Notice) (next Adopted, anew bool) {
 	if d == nil || d.jobs[j] == nil || d.kernel.Stopping() {
 		return Adopted{}, false
@@ -357,8 +357,8 @@ func (d *SteeringDesk) Ended(j int32, e *Notice) (next Adopted, anew bool) {
 	return s.next, true
 }
 
-// recover asks the controller of a job that has failed with new settings for others, and
-// reports whether it is started anew with them.
+// recover asks the controller of a job that failed with new settings for other settings.
+// It reports whether the job restarts with them.
 func (d *SteeringDesk) recover(j int32, reason string) bool {
 	s, r := d.jobs[j], d.report(j)
 	r.Crashed = reason

@@ -101,8 +101,8 @@ func steered(t *testing.T, jobs []Job, c *captain) (Outcome, []string, *rudder) 
 	return o, lines, helm
 }
 
-// A controller is asked when its job arrives and at each epoch; what it decides holds at
-// once, or from a new start on.
+// A controller is asked when its job arrives and at each epoch; its decisions hold at
+// once, or after a restart.
 func TestControllersDecideWhileJobsRun(t *testing.T) {
 	set := func(name, value string, restart bool) Action {
 		return Action{Settings: []Setting{{Name: name, Value: value}}, Restart: restart, Reason: "test"}
@@ -161,7 +161,7 @@ func TestAControllerStopsAJobAtOnce(t *testing.T) {
 	}
 }
 
-// Controllers are told the service time that the engine measures, and what that leaves of a budget.
+// Controllers receive the service time that the engine measures, and the remaining budget.
 func TestUsedIsWhatTheEngineMeasures(t *testing.T) {
 	budget := time.Minute
 	jobs := number([]Job{{Name: "a", Threads: 1, Special: &Special{Budget: &budget}, Deadline: Never}})
@@ -181,7 +181,7 @@ func TestUsedIsWhatTheEngineMeasures(t *testing.T) {
 	if _, err := run.Execute(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(left); got != "[1m0s 49s]" { // the first epoch ends after 12 s, of which one is not the program's
+	if got := fmt.Sprint(left); got != "[1m0s 49s]" { // the first epoch ends after 12 s, 1 s of it outside the program
 		t.Errorf("left of the budget: %s", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// answers is a controller that gives its answers one after the other, and keeps what it was told.
+// answers is a controller that gives its answers one after the other, and records its reports.
 type answers struct {
 	list []Action
 	told []Report
@@ -23,7 +23,7 @@ func (a *answers) Decide(r Report) (next Action) {
 	return next
 }
 
-// world is a kernel and a helm that write down what is asked of them.
+// world is a kernel and a helm that record their calls.
 type world struct {
 	log             []string
 	begun, stopping bool
@@ -135,7 +135,7 @@ func TestDecisionsAreCarriedOut(t *testing.T) {
 	}
 }
 
-// A controller is told what its job reports, what was refused, and that it was started anew; only while the job has begun.
+// A controller receives its job's reports, the refused settings and restarts, but only while the job has begun.
 func TestReports(t *testing.T) {
 	w := &world{begun: true, refuse: errors.New("too much")}
 	d, c := desk(t, w, Action{Settings: set("n", "9", "m", "8")}, Action{}, Action{}, Action{})
@@ -173,7 +173,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// What the end of an attempt means depends on who asked for it.
+// The meaning of an attempt's end depends on who asked for it.
 func TestEndsOfAttempts(t *testing.T) {
 	anew := Action{Settings: set("n", "3")}
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// What lacks is told of the first that does: cores, then GPUs, then memory.
+// Only the first resource that is short is named: cores, then GPUs, then memory.
 func TestLackOf(t *testing.T) {
 	free := cluster.Room{Cores: 2, GPUs: 1, Memory: 8}
 	for _, c := range []struct {

@@ -60,7 +60,7 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// Both hold nothing: ann, who came first, has A. Bob's B does not fit, so ann's C has to wait too.
+			// Both hold nothing: ann, who came first, has A. Bob's B does not fit, so ann's C must wait too.
 			name: "drf: the first job that does not fit ends the pass", policy: Policy{Order: DRF, Backfill: NoBackfill}, on: one(4),
 			jobs: []Job{of("ann", at(0, 3, 2)), of("bob", at(0, 2, 1)), of("ann", at(0, 1, 1))},
 			want: `
@@ -70,7 +70,7 @@ func TestUsersShare(t *testing.T) {
 			`,
 		},
 		{
-			// Bob's shortest is C. It needs four cores while ann's A has one, so D, which fits, has to wait.
+			// Bob's shortest is C. It needs four cores while ann's A has one, so D, which fits, must wait.
 			name: "drf_sjf: only a user's shortest job is tried", policy: Policy{Order: DRFSJF, Backfill: NoBackfill}, on: one(4),
 			jobs: []Job{of("ann", at(0, 1, 2)), of("bob", at(0, 4, 1)), of("bob", at(0, 1, 3))},
 			want: `

@@ -30,8 +30,8 @@ func TestVictimsAreInOrder(t *testing.T) {
 	}
 }
 
-// A list has those that rank worse than a job, in the order of what they were offered with, or of their places, the last
-// first, whatever came and went; ranks may change when the list forgets them.
+// A list has the jobs that rank worse than a given job, in the order of their offered keys or of their places, the last
+// first, independent of earlier insertions and removals; ranks may change when the list forgets them.
 func TestWorseJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const jobs = 12

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestWordsOfEvents: each kind of event says what it has to say.
+// TestWordsOfEvents: the text of each kind of event.
 func TestWordsOfEvents(t *testing.T) {
 	block := 2
 	control := &Control{Action: Action{Stop: true, Reason: "it is done"}}
@@ -52,8 +52,8 @@ func TestWordsOfEvents(t *testing.T) {
 	}
 }
 
-// TestSettingsWithChanges: those that are there change in their places, new ones come last, and what is changed stays
-// as it was for others.
+// TestSettingsWithChanges: present settings change in their places, new ones come last, and other holders of the
+// changed list see no change.
 func TestSettingsWithChanges(t *testing.T) {
 	before := []Setting{{Name: "batch", Value: "32"}, {Name: "ps", Value: "1"}}
 	got := With(before, []Setting{{Name: "ps", Value: "2"}, {Name: "rate", Value: "0.1"}, {Name: "rate", Value: "0.2"}})

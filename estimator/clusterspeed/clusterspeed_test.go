@@ -60,7 +60,7 @@ func durations() []Sample {
 	return out
 }
 
-// scores are the mean absolute errors of what was left out, in percent.
+// scores are the mean absolute errors of the left-out samples, in percent.
 func scores(t *testing.T, samples []Sample) (queued, apart, unlimited, linear float64) {
 	t.Helper()
 	predictions, err := LeaveOut(samples, 5)
@@ -281,8 +281,8 @@ func TestLinesByHand(t *testing.T) {
 	}
 }
 
-// TestLeaveOutTheLarge: of each group those with least workers or more, together, and no others. What is predicted of
-// them is what is predicted from the rest.
+// TestLeaveOutTheLarge: of each group only the clusters with the least number of workers or more are left out,
+// together. Their predictions come from the rest.
 func TestLeaveOutTheLarge(t *testing.T) {
 	all := durations()
 	predictions, err := LeaveOut(all, 7)
@@ -309,8 +309,8 @@ func TestLeaveOutTheLarge(t *testing.T) {
 	}
 }
 
-// TestFitIsTheLikeliest: no step away from what was fitted is more probable, and what the samples leave open is what is
-// expected of any machine.
+// TestFitIsTheLikeliest: no step away from the fit is more probable, and parameters that the samples do not determine
+// have their prior values.
 func TestFitIsTheLikeliest(t *testing.T) {
 	for _, samples := range [][]Sample{durations()[:9], {{Device: "a", Servers: 1, Workers: 1, StepsPerSecond: 4}}} {
 		p := newProblem(samples, Apart)

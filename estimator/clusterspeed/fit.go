@@ -9,16 +9,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Sample is the measured speed of a cluster whose workers are alike.
+// Sample is the measured speed of a cluster with equal workers.
 type Sample struct {
-	// Model is what was trained; it may be empty where all samples are of one.
+	// Model is the trained model; it may be empty if all samples have the same one.
 	Model, Device    string
 	Servers, Workers int
 	// StepsPerSecond is the speed of all workers together; above 0.
 	StepsPerSecond float64
 }
 
-// Model is what was fitted to one model.
+// Model has the fitted parameters of one model.
 type Model struct {
 	Name     string
 	Rates    []Rate
@@ -27,7 +27,7 @@ type Model struct {
 }
 
 // Fitted is laws for several models, which share the sharpness: it belongs to the parameter servers' machines and
-// program, not to what is trained. Each model's exponent is drawn toward Exponent, the common one.
+// program, not to the trained model. Each model's exponent is drawn toward Exponent, the common one.
 type Fitted struct {
 	Form                Form
 	Models              []Model
@@ -37,12 +37,14 @@ type Fitted struct {
 // ErrNoSamples is returned where there is nothing to fit to.
 var ErrNoSamples = errors.New("there are no measured speeds")
 
-// The fit is one of maximum a posteriori probability. Its priors are wide, and decide only what the samples leave
-// open: of parameter servers that never were the limit, say. They are round numbers, not fitted to any table.
+// The fit is one of maximum a posteriori probability. Its priors are wide, and matter only for parameters that
+// the samples do not determine, for example of parameter servers that never were the limit. They are round
+// numbers, not fitted to any table.
 const (
 	// noise is the relative error of a sample.
 	noise = 0.03
-	// heavy is from how many times the noise on a sample counts less than its square: some are plainly off.
+	// heavy is the multiple of the noise beyond which a residual counts less than its square: some samples are
+	// outliers.
 	heavy = 1.0
 
 	priorExponent, sdExponent   = 0.8, 0.3 // servers help a little less than in proportion
@@ -53,7 +55,7 @@ const (
 
 // Fit fits a form of the law to samples. Each model and type of device has a rate, each model a limit.
 //
-// It minimises squared errors of the logarithm of the speed, with outliers damped (P. J. Huber, 1964, in the smooth
+// It minimizes squared errors of the logarithm of the speed, with outliers damped (P. J. Huber, 1964, in the smooth
 // form of P. Charbonnier, 1997), and of the priors, by the method of Levenberg and Marquardt (1963) from several
 // starts.
 func Fit(samples []Sample, form Form) (Fitted, error) {
@@ -88,7 +90,7 @@ func (f Fitted) Law(model string) (Law, bool) {
 	return Law{}, false
 }
 
-// Predict returns the speed of a cluster like that of a sample; NaN where its model or its type of device was not
+// Predict returns the speed of a cluster like the sample's; NaN if its model or its type of device was not
 // fitted.
 func (f Fitted) Predict(s Sample) float64 {
 	law, ok := f.Law(s.Model)
@@ -98,8 +100,8 @@ func (f Fitted) Predict(s Sample) float64 {
 	return law.Speed(Alike(s.Device, s.Workers), s.Servers)
 }
 
-// problem is what is minimised. Its variables are the logarithms of all rates, then of all limits, the exponents of all
-// models less the common one, that one, and the logarithm of the sharpness.
+// problem is the minimization problem. Its variables are the logarithms of all rates, then of all limits, the exponents
+// of all models minus the common one, the common exponent, and the logarithm of the sharpness.
 type problem struct {
 	form    Form
 	samples []Sample
@@ -127,7 +129,7 @@ func newProblem(samples []Sample, form Form) *problem {
 	return p
 }
 
-// own returns how many exponents of models there are: a model alone has the common one.
+// own returns the number of exponents of models: a model alone has the common one.
 func (p *problem) own() int {
 	if len(p.models) == 1 {
 		return 0
@@ -154,7 +156,8 @@ func (p *problem) start(reach float64) []float64 {
 	return at
 }
 
-// rounded keeps six digits of what was fitted: no more mean anything, and they are the same on all processors.
+// rounded keeps six digits of the fitted values: further digits have no meaning, and six are the same on all
+// processors.
 func (f Fitted) rounded() Fitted {
 	six := func(v float64) float64 {
 		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-5)
@@ -187,7 +190,7 @@ func (p *problem) fitted(at []float64) Fitted {
 	return f
 }
 
-// residuals are what is squared and summed: one for each sample, then those of the priors.
+// residuals returns the terms that are squared and summed: one for each sample, then those of the priors.
 func (p *problem) residuals(at []float64) []float64 {
 	f := p.fitted(at)
 	out := make([]float64, 0, len(p.samples)+2*len(p.models)+2)

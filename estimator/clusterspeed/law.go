@@ -2,9 +2,9 @@
 //
 // Asynchronous workers pull the weights from the parameter servers, compute, and push their gradients. They are
 // independent of each other until the parameter servers have no time left: then more workers only wait longer. Both
-// ends of the law are those of a closed queueing network of N customers with one server (P. J. Denning, J. P.
-// Buzen, "The operational analysis of queueing network models", 1978): N workers alone make N times the speed of
-// one, and no number of them more than the server serves. A smooth minimum joins the ends.
+// limits of the law come from a closed queueing network of N customers with one server (P. J. Denning, J. P. Buzen,
+// "The operational analysis of queueing network models", 1978): N workers have at most N times the speed of one,
+// and never more than the server's rate. A smooth minimum joins the ends.
 package clusterspeed
 
 import (
@@ -16,9 +16,9 @@ import (
 type Form string
 
 const (
-	// Queued counts the service at the parameter servers as a part of each worker's step, also when nobody waits for
-	// it: a worker of rate r alone with parameter servers that serve P steps/s makes 1/(1/r + 1/P) steps/s. These are the
-	// asymptotic bounds of Denning and Buzen, and the default.
+	// Queued counts the service at the parameter servers as a part of each worker's step, even when no worker waits for
+	// it: a worker of rate r alone with parameter servers that serve P steps/s makes 1/(1/r + 1/P) steps/s. These are
+	// the asymptotic bounds of Denning and Buzen, and the default.
 	Queued Form = "queued"
 	// Apart lets workers compute and be served at the same time: a worker makes r steps/s until the limit.
 	Apart Form = "apart"
@@ -38,7 +38,7 @@ type Rate struct {
 // Worker is a worker of a cluster.
 type Worker struct {
 	Device string
-	// Factor multiplies its speed: 1 for a worker beside its parameter server.
+	// Factor multiplies its speed: 1 for a worker in the same place as its parameter server.
 	Factor float64
 }
 
@@ -46,7 +46,7 @@ type Worker struct {
 type Law struct {
 	Form  Form
 	Rates []Rate
-	// Limit is how many steps per second one parameter server serves; 0 or +Inf: no limit.
+	// Limit is the number of steps per second that one parameter server serves; 0 or +Inf: no limit.
 	Limit float64
 	// Exponent is how the limit grows: n parameter servers serve Limit·n^Exponent steps per second.
 	Exponent float64
@@ -54,7 +54,7 @@ type Law struct {
 	Sharpness float64
 }
 
-// Check returns an error for a law that is none.
+// Check returns an error for an invalid law.
 func (l Law) Check() error {
 	switch {
 	case len(l.Rates) == 0:
@@ -80,8 +80,8 @@ func (l Law) Rate(device string) (float64, bool) {
 	return 0, false
 }
 
-// Serves returns how many steps per second so many parameter servers serve at most; +Inf without a limit, and for a job
-// without parameter servers, which is one worker alone.
+// Serves returns the greatest number of steps per second that the parameter servers can serve; +Inf without a limit,
+// and for a job without parameter servers, which is a single worker.
 func (l Law) Serves(servers int) float64 {
 	if servers <= 0 || l.Limit <= 0 {
 		return math.Inf(1)
@@ -93,9 +93,9 @@ func (l Law) Serves(servers int) float64 {
 //
 //	(S^-p + P^-p)^(-1/p)
 //
-// where S is the sum over the workers, P what the parameter servers serve, and p the sharpness. A job without
-// parameter servers keeps its weights where it works: its worker is served as by one server that it has for itself.
-// Workers on devices that the law does not know add nothing.
+// where S is the sum over the workers, P the rate of the parameter servers, and p the sharpness. A job without
+// parameter servers keeps its weights where it works: its worker is served as by one server of its own that no
+// other worker uses. Workers on devices that the law does not know add nothing.
 func (l Law) Speed(workers []Worker, servers int) float64 {
 	serves, each, sum := l.Serves(servers), l.Serves(max(servers, 1)), 0.0
 	for _, w := range workers {
@@ -116,7 +116,7 @@ func (l Law) Speed(workers []Worker, servers int) float64 {
 	return low * math.Pow(1+math.Pow(low/high, l.Sharpness), -1/l.Sharpness)
 }
 
-// Alike returns so many workers of one type, beside their parameter servers.
+// Alike returns n workers of one type, in the same place as their parameter servers.
 func Alike(device string, n int) []Worker {
 	workers := make([]Worker, n)
 	for i := range workers {

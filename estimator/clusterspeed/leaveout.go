@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Prediction is what several predictors say of a measured speed.
+// Prediction is the predictions of several predictors for a measured speed.
 type Prediction struct {
 	Sample
 	// Fitted is the law that was fitted to all samples, the sample included.
@@ -21,8 +21,9 @@ type Prediction struct {
 // Error returns the relative error of a prediction, without its sign; NaN without a prediction.
 func (p Prediction) Error(predicted float64) float64 { return math.Abs(predicted/p.StepsPerSecond - 1) }
 
-// LeaveOut predicts speeds from samples without the larger clusters of each group in turn: those of a model, a type of
-// device and a number of parameter servers with least workers or more. The other groups stay whole.
+// LeaveOut predicts speeds from samples without the larger clusters of each group in turn: a group has one model, one
+// type of device and one number of parameter servers, and its clusters with the least number of workers or more are
+// left out. The other groups stay whole.
 func LeaveOut(samples []Sample, least int) ([]Prediction, error) {
 	whole, err := Fit(samples, Queued)
 	if err != nil {

@@ -1,6 +1,6 @@
 package goodput
 
-// request is what a job may ask for.
+// request is a possible request of a job.
 type request struct{ batch, gpus, nodes int }
 
 // Alone returns how many seconds the whole training takes on GPUs that are divided evenly over

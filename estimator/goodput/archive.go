@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 )
 
-// Bounds of what is unpacked.
+// Bounds of the unpacked files.
 const (
 	mostFiles = 100_000
 	mostBytes = 256 << 20

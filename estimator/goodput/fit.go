@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Measurement is how long a job's steps took.
+// Measurement is the measured time of a job's steps.
 type Measurement struct {
 	Nodes, GPUs, Local int
-	// Gradient is the time of a gradient alone, and Step that of a step with the average
-	// over the GPUs, in seconds; above 0.
+	// Gradient is the time of a gradient alone, and Step the time of a step including
+	// the average over the GPUs, in seconds; above 0.
 	Gradient, Step float64
 }
 
-// The places of the parameters in what is minimised: the logarithms of the α and β, and γ.
+// The places of the parameters in the minimization: the logarithms of the α and β, and γ.
 const (
 	alphaC = iota
 	betaC
@@ -36,11 +36,11 @@ const (
 //
 //	RMSE(log gradient) + RMSE(log step) + 1e-3·(γ-1)² + 1e-2·((βn/αn)² + (βr/αr)²)
 //
-// (Pollux, section 4.1). What no measurement tells stays optimistic: without a second
-// batch size half of the gradient's time is constant; without a job over nodes, within one, or
-// on more than two GPUs, what these cost is next to nothing; and across nodes the average takes
-// at least 1.1 times as long as within one, where only the latter has been seen. It returns
-// the zero value without measurements.
+// (Pollux, section 4.1). Parameters without a measurement stay optimistic. Without a second
+// batch size half of the gradient's time is constant. Without a job over nodes, within one, or
+// on more than two GPUs, their cost is almost zero; and across nodes the average takes at least
+// 1.1 times as long as within one, where only the latter has been seen. It returns the zero
+// value without measurements.
 func Fit(all []Measurement) Params {
 	if len(all) == 0 {
 		return Params{}
@@ -337,7 +337,7 @@ func (m *matrix) times(slope vector, free [variables]bool) (direction vector, do
 	return direction, downhill
 }
 
-// learn takes in how the slope changed between two points.
+// learn updates the matrix from the change of the slope between two points.
 func (m *matrix) learn(x, next, slope, ahead vector) {
 	var s, y, my vector
 	sy, yy := 0.0, 0.0

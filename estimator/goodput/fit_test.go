@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// measure returns what a job of the model would measure, with relative noise.
+// measure returns the measurements of a job of the model, with relative noise.
 func measure(p Params, noise float64) []Measurement {
 	random := rand.New(rand.NewPCG(1, 2))
 	var all []Measurement
@@ -55,7 +55,8 @@ func TestSlopes(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotMeasured checks that nothing is assumed against what has not been seen.
+// TestWhatIsNotMeasured checks that the fit stays optimistic about unseen
+// configurations.
 func TestWhatIsNotMeasured(t *testing.T) {
 	one := []Measurement{{Nodes: 1, GPUs: 1, Local: 128, Gradient: 0.5, Step: 0.5}}
 	p := Fit(one)

@@ -1,24 +1,24 @@
-// Package goodput predicts how fast data-parallel training makes progress on so many GPUs
-// with such a batch size: throughput, and what a sample is worth at that batch size. It is
-// the model of A. Qiao and others, "Pollux: Co-adaptive Cluster Scheduling for
+// Package goodput predicts the progress of data-parallel training for a number of GPUs and
+// a batch size: the throughput, and the statistical value of a sample at that batch size.
+// It is the model of A. Qiao and others, "Pollux: Co-adaptive Cluster Scheduling for
 // Goodput-Optimized Deep Learning" (OSDI 2021), sections 3.1 and 3.2.
 package goodput
 
 import "math"
 
-// Params describe how long a step takes. A gradient over b samples on one GPU takes
+// Params are the parameters of a step's time. A gradient over b samples on one GPU takes
 // AlphaC + BetaC·b; averaging it over GPUs takes AlphaR + BetaR·(GPUs-2) within a node, and
 // AlphaN + BetaN·(GPUs-2) across nodes. All are in seconds.
 type Params struct {
 	AlphaC, BetaC float64
 	AlphaN, BetaN float64
 	AlphaR, BetaR float64
-	// Gamma says how far the two overlap: 1 for not at all; the greater, the more. At
+	// Gamma is the overlap of the two: 1 for not at all; the greater, the more. At
 	// most 10.
 	Gamma float64
 }
 
-// On returns the parameters on GPUs that take a gradient so many times as fast.
+// On returns the parameters on GPUs that compute a gradient rate times as fast.
 func (p Params) On(rate float64) Params {
 	p.AlphaC, p.BetaC = p.AlphaC/rate, p.BetaC/rate
 	return p
@@ -27,21 +27,22 @@ func (p Params) On(rate float64) Params {
 // Noise is the gradient's at the first batch size: the square of its norm, and its variance.
 type Noise struct{ Square, Variance float64 }
 
-// Config is what a job runs with.
+// Config is the batch configuration of a job.
 type Config struct {
 	Nodes, GPUs int
-	// Local is how many samples a GPU takes at once, and Accumulation how many times it
-	// does so before the gradients are averaged, beside the last.
+	// Local is the number of samples that a GPU takes at once. Accumulation is the
+	// number of times that it does so before the gradients are averaged, not counting
+	// the last time.
 	Local, Accumulation int
 }
 
 // Batch returns the number of samples of a step.
 func (c Config) Batch() int { return c.GPUs * c.Local * (c.Accumulation + 1) }
 
-// Gradient returns how long a GPU takes for the gradient over so many samples, in seconds.
+// Gradient returns the time of a GPU for the gradient over local samples, in seconds.
 func (p *Params) Gradient(local int) float64 { return p.AlphaC + p.BetaC*float64(local) }
 
-// Network returns how long the average over GPUs takes, in seconds.
+// Network returns the time of the average over GPUs, in seconds.
 func (p *Params) Network(nodes, gpus int) float64 {
 	beyond := float64(max(gpus-2, 0))
 	switch {
@@ -53,7 +54,7 @@ func (p *Params) Network(nodes, gpus int) float64 {
 	return 0
 }
 
-// Step returns how long a step without accumulation takes, in seconds:
+// Step returns the time of a step without accumulation, in seconds:
 // (gradient^γ + network^γ)^(1/γ).
 func (p *Params) Step(nodes, gpus, local int) float64 {
 	return overlap(p.Gradient(local), p.Network(nodes, gpus), p.Gamma)
@@ -81,8 +82,8 @@ func (n Noise) Gain(scale float64) float64 {
 	return (n.Variance + n.Square) / below
 }
 
-// Efficiency returns what a sample is worth in a batch scale times as large as the first,
-// where it is worth 1.
+// Efficiency returns the value of a sample in a batch scale times as large as the first;
+// in the first batch it is 1.
 func (n Noise) Efficiency(scale float64) float64 { return n.Gain(scale) / scale }
 
 // Model predicts the goodput of a job.
@@ -93,8 +94,9 @@ type Model struct {
 	Limits Limits
 }
 
-// Limits are the bounds of a job's batch, in samples: First is what it was tuned for and
-// the least, Most the greatest of a step. Least and Greatest bound what a GPU takes at once.
+// Limits are the bounds of a job's batch, in samples: First is the batch for which the job
+// was tuned, and the smallest; Most is the greatest of a step. Least and Greatest bound the
+// samples that a GPU takes at once.
 type Limits struct {
 	First, Most     int
 	Least, Greatest int
@@ -105,15 +107,16 @@ func (m *Model) Goodput(c Config) float64 {
 	return m.Params.Throughput(c) * m.Noise.Efficiency(float64(c.Batch())/float64(m.Limits.First))
 }
 
-// samples is how many batch sizes are looked at, from the least to the greatest in geometric steps.
+// samples is the number of batch sizes that are tried, from the least to the greatest in geometric
+// steps.
 const samples = 50
 
 // edge keeps rounding errors from reaching the next whole number.
 const edge = 1e-8
 
-// Best returns the batch with the greatest goodput on so many GPUs, and that goodput; 0 if
-// no batch is within the limits. One GPU alone accumulates at least once in a batch beyond
-// the first: it cannot tell the gradient's variance from a single one.
+// Best returns the batch with the greatest goodput on the given GPUs, and that goodput; 0
+// if no batch is within the limits. A single GPU accumulates at least once in a batch
+// beyond the first: it cannot estimate the gradient's variance from one gradient.
 func (m *Model) Best(nodes, gpus int) (best Config, goodput float64) {
 	l := &m.Limits
 	least := float64(max(l.First, l.Least*gpus))

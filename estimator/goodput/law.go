@@ -16,8 +16,8 @@ type law struct {
 // mostEpochs bounds the epochs of a program without recorded trainings.
 const mostEpochs = 100_000
 
-// ByLaw returns a program whose steps take as long as the parameters say, and whose epochs
-// go through so many samples. The settings must have the epochs and all limits.
+// ByLaw returns a program whose step times follow the parameters, and whose epochs have
+// the given number of samples. The settings must have the epochs and all limits.
 func ByLaw(name string, params Params, noise Noise, samples int, s MeasuredSettings) (*MeasuredProgram, error) {
 	l := s.Limits
 	switch {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// plainLoss is what a fit makes least, as its documentation says: root mean squared logarithmic errors of gradients and of
-// steps, with a preference for no overlap and for networks that hardly grow.
+// plainLoss returns the objective that a fit minimizes, by its documentation: root mean squared logarithmic errors of
+// gradients and of steps, with a preference for no overlap and for networks that hardly grow.
 func plainLoss(p Params, all []Measurement) float64 {
 	gradients, steps := 0.0, 0.0
 	for _, m := range all {
@@ -34,7 +34,7 @@ func TestLossIsItsFormula(t *testing.T) {
 	}
 }
 
-// TestNoNeighbourFitsBetter than what was fitted, to whatever was measured.
+// TestNoNeighbourFitsBetter than the fit, for any measurements.
 func TestNoNeighbourFitsBetter(t *testing.T) {
 	all := measure(sample.Params, 0.05)
 	for name, keep := range map[string]func(Measurement) bool{
@@ -67,7 +67,8 @@ func TestNoNeighbourFitsBetter(t *testing.T) {
 			}
 		}
 	}
-	// What cannot be told apart is fixed: the network of one GPU, the constant of one size, the growth with two GPUs.
+	// Parameters that cannot be separated are fixed: the network of one GPU, the constant of one size, the growth with
+	// two GPUs.
 	for name, c := range map[string]struct {
 		m    []Measurement
 		want [variables]bool

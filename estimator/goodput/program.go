@@ -1,6 +1,6 @@
-// Training follows training programs whose GPUs and batch size change while they
-// run: how long the steps of a program were measured to take, what its gradients' noise
-// was, and a run of it on whatever it is given.
+// Training follows training programs whose GPUs and batch size change while they run:
+// the measured times of a program's steps, its gradients' noise, and a run of it on any
+// GPUs.
 
 package goodput
 
@@ -15,7 +15,7 @@ import (
 // Program is a training program as it was measured.
 type MeasuredProgram struct {
 	Name string
-	// Limits bound the batch. Epochs is how many make the whole training.
+	// Limits bound the batch. Epochs is the number of epochs of the whole training.
 	Limits Limits
 	Epochs int
 
@@ -23,13 +23,13 @@ type MeasuredProgram struct {
 	grid    []shape             // means by nodes and GPUs, ascending
 	scatter scatter             // the same as points
 	lock    sync.Mutex          // guards found and alone
-	found   map[[3]int]timing   // what was asked for of them
+	found   map[[3]int]timing   // cached results
 	alone   map[request]float64 // seconds of whole trainings that were asked for
 	runs    []validation        // by batch size, ascending
 	law     *law                // takes the place of all measurements; nil for a program that was measured
 }
 
-// timing is how long a step takes with so many samples on each GPU, in seconds.
+// timing is the time of a step with a number of samples on each GPU, in seconds.
 type timing struct {
 	local      int
 	step, sync float64
@@ -48,7 +48,7 @@ type validation struct {
 	gradientSquare, gradientVa []float64
 }
 
-// Step returns how long a step takes on a placement (GPUs by node, above 0) with so many
+// Step returns the time of a step on a placement (GPUs by node, above 0) with local
 // samples on each GPU, and the part of it that averages the gradients; in seconds.
 //
 // Where the placement was measured, times between two measured batch sizes are on a
@@ -69,7 +69,7 @@ func (p *MeasuredProgram) Step(placement []int, local int) (step, sync float64) 
 	return p.interpolate(len(placement), gpus, local)
 }
 
-// StepOn is Step on GPUs that take a gradient so many times as fast.
+// StepOn is Step on GPUs that compute a gradient rate times as fast.
 func (p *MeasuredProgram) StepOn(placement []int, local int, rate float64) (step, sync float64) {
 	if p.law != nil {
 		return p.law.step(placement, local, rate)
@@ -108,7 +108,7 @@ func turned(placement []int, i, k int) int {
 	return 0
 }
 
-// between interpolates between batch sizes, and goes on straight beyond them.
+// between interpolates between batch sizes, and extrapolates linearly beyond them.
 func between(rows []timing, local int) (step, sync float64) {
 	i, found := slices.BinarySearchFunc(rows, local, func(t timing, n int) int { return cmp.Compare(t.local, n) })
 	if found || len(rows) == 1 {

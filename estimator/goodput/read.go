@@ -14,13 +14,13 @@ import (
 	"strings"
 )
 
-// Settings say of a program what its measurements leave open.
+// Settings are the properties of a program that its measurements do not determine.
 type MeasuredSettings struct {
-	// Epochs is how many make the whole training; 0 for as many as all recorded
-	// trainings have.
+	// Epochs is the number of epochs of the whole training; 0 for the number
+	// that all recorded trainings have.
 	Epochs int
-	// Limits bound the batch. A limit of 0 is what was measured: the least and greatest
-	// batch size of a recorded training, and of a GPU.
+	// Limits bound the batch. A limit of 0 means the measured limit: the least and
+	// greatest batch size of a recorded training, and of a GPU.
 	Limits Limits
 }
 
@@ -31,14 +31,14 @@ const (
 	validationGlob  = "validation-*.csv"
 )
 
-// maxRows bounds what is read of a file.
+// maxRows bounds the rows that are read from a file.
 const maxRows = 1_000_000
 
-// Read reads what was measured of a program from a folder: placements.csv (columns
+// Read reads the measurements of a program from a folder: placements.csv (columns
 // placement, local_bsz, step_time, sync_time: GPUs by node as digits, samples on each GPU,
 // seconds), scalability.csv, if it is there (num_nodes, num_replicas, and the same), and a
 // file validation-<batch>.csv for each recorded training (progress, iteration, grad_sqr,
-// grad_var: a row an epoch).
+// grad_var: one row per epoch).
 func ReadMeasured(folder fs.FS, name string, s MeasuredSettings) (*MeasuredProgram, error) {
 	p := &MeasuredProgram{Name: name, placed: map[string][]timing{}, found: map[[3]int]timing{}}
 	sums := map[[3]int]*sum{}
@@ -61,7 +61,7 @@ func ReadMeasured(folder fs.FS, name string, s MeasuredSettings) (*MeasuredProgr
 	return p, p.complete(s)
 }
 
-// complete takes in what the settings say, and what follows from the measurements.
+// complete adds the settings, and values that follow from the measurements.
 func (p *MeasuredProgram) complete(s MeasuredSettings) error {
 	p.Limits, p.Epochs = s.Limits, s.Epochs
 	l := &p.Limits
@@ -215,7 +215,7 @@ func (p *MeasuredProgram) readValidations(folder fs.FS) error {
 	return nil
 }
 
-// RowError is what is wrong with a line of a file.
+// RowError is a mistake in a line of a file.
 type RowError struct {
 	File string
 	Line int
@@ -271,7 +271,7 @@ func eachRow(folder fs.FS, name string, columns []string, row func(*fields) erro
 	}
 }
 
-// fields are those of a row. The first that is malformed is the error.
+// fields are the fields of a row. The first malformed one is the error.
 type fields struct {
 	columns []string
 	at      []int

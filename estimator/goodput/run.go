@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Run is a training under way. What it knows of its own speed it has measured itself.
+// Run is a training in progress. Its knowledge of its speed comes only from its measurements.
 type MeasuredRun struct {
 	Program *MeasuredProgram
 	// Batch is the size that its user asked for; 0 leaves it to the goodput.
@@ -23,11 +23,11 @@ type MeasuredRun struct {
 	most     int             // GPUs that it has run on
 	model    Model
 	known    bool // the model is there
-	fitted   int  // how many measurements it was fitted to
+	fitted   int  // number of measurements in the fit
 	table    map[sized]float64
 }
 
-// sized is a number of GPUs that are so many times as fast as those that were measured.
+// sized is a number of GPUs with their speed relative to the measured GPUs.
 type sized struct {
 	nodes, gpus int
 	speed       float64
@@ -44,14 +44,14 @@ func (r *MeasuredRun) Epoch() int { return r.epoch }
 // Done reports whether all epochs are.
 func (r *MeasuredRun) Done() bool { return r.epoch >= r.Program.Epochs }
 
-// Now returns what it runs with.
+// Now returns its present configuration.
 func (r *MeasuredRun) Now() Config { return r.now }
 
 // MostGPUs returns the greatest number of GPUs that it has run on.
 func (r *MeasuredRun) MostGPUs() int { return r.most }
 
-// Place gives the run GPUs by node, which are so many times as fast as those that were
-// measured, and chooses its batch; none takes them away.
+// Place gives the run GPUs by node and chooses its batch; speed is relative to the
+// measured GPUs. An empty nodes takes the GPUs away.
 func (r *MeasuredRun) Place(nodes []int, speed float64) {
 	r.speed = speed
 	r.nodes = slices.DeleteFunc(slices.Clone(nodes), func(n int) bool { return n == 0 })
@@ -91,7 +91,7 @@ func FixedProgram(batch, nodes, gpus int, l *Limits) Config {
 	return c
 }
 
-// measure notes how long the steps take now, and the gradient's noise.
+// measure records the present time of steps, and the gradient's noise.
 func (r *MeasuredRun) measure() {
 	r.model.Limits = r.Program.Limits
 	if noise := r.noise(); noise != r.model.Noise {
@@ -114,7 +114,7 @@ func (r *MeasuredRun) noise() Noise {
 	return r.Program.Noise(r.now.Batch(), min(r.epoch, r.Program.Epochs-1))
 }
 
-// Model returns what the run knows of its goodput; nil before it has run.
+// Model returns the run's model of its goodput; nil before it has run.
 func (r *MeasuredRun) Model() *Model {
 	if !r.known {
 		return nil
@@ -126,7 +126,7 @@ func (r *MeasuredRun) Model() *Model {
 	return &r.model
 }
 
-// on returns the model on GPUs that are so many times as fast as those that were measured.
+// on returns the model on GPUs with a speed relative to the measured GPUs.
 func (r *MeasuredRun) on(speed float64) *Model {
 	m := r.Model()
 	if m == nil || speed == 1 {
@@ -137,8 +137,8 @@ func (r *MeasuredRun) on(speed float64) *Model {
 	return &faster
 }
 
-// Goodput returns the greatest goodput that the run expects on so many GPUs, which are so many
-// times as fast as those that were measured; 0 before it has run.
+// Goodput returns the greatest goodput that the run expects on the given GPUs, with a speed
+// relative to the measured GPUs; 0 before it has run.
 func (r *MeasuredRun) Goodput(nodes, gpus int, speed float64) float64 {
 	m := r.on(speed)
 	if m == nil || gpus == 0 {
@@ -168,8 +168,8 @@ func (r *MeasuredRun) Left() float64 {
 	return (r.Program.Work(r.epoch+1) - r.progress) / r.Rate()
 }
 
-// Remaining returns what is left of the whole training when it has gone on for so many seconds at the present rate: in
-// seconds on one GPU with the first batch size, whatever it runs on.
+// Remaining returns the rest of the whole training after passed more seconds at the present rate. It is in seconds on
+// one GPU with the first batch size, independent of the present GPUs.
 func (r *MeasuredRun) Remaining(passed float64) float64 {
 	if r.Done() {
 		return 0
@@ -182,7 +182,7 @@ func (r *MeasuredRun) Remaining(passed float64) float64 {
 	return left * step
 }
 
-// StepTime returns how long a step takes on a placement with the batch that the user asked
+// StepTime returns the time of a step on a placement with the batch that the user asked
 // for, or the first; on one GPU with at least one accumulation. In seconds.
 func (r *MeasuredRun) StepTime(placement []int) float64 {
 	gpus := 0
@@ -201,7 +201,7 @@ func (r *MeasuredRun) StepTime(placement []int) float64 {
 	return step + float64(c.Accumulation)*(step-sync)
 }
 
-// Advance lets the run go on for a time within its epoch.
+// Advance continues the run for a time within its epoch.
 func (r *MeasuredRun) Advance(seconds float64) {
 	if !r.Done() {
 		r.progress = min(r.progress+seconds*r.Rate(), r.Program.Work(r.epoch+1))

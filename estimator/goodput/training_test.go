@@ -93,9 +93,9 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestARunByHand follows a run with a batch of 16 on 2 GPUs of one node: 8 samples each, 0.19 s
-// a step, each of which gains (2 + 1)/(2/2 + 1) = 1.5 steps of the first batch in the first
-// epoch.
+// TestARunByHand follows a run with a batch of 16 on 2 GPUs of one node: 8 samples each and
+// 0.19 s per step. Each step gains (2 + 1)/(2/2 + 1) = 1.5 steps of the first batch in the
+// first epoch.
 func TestARunByHand(t *testing.T) {
 	p, err := ReadMeasured(small(), "small", MeasuredSettings{})
 	if err != nil {
@@ -124,7 +124,7 @@ func TestARunByHand(t *testing.T) {
 	}
 }
 
-// TestBatchFollowsTheGoodput checks that a run without a batch of its own begins with the
+// TestBatchFollowsTheGoodput checks that a run without a given batch begins with the
 // first one and chooses when it knows its speed.
 func TestBatchFollowsTheGoodput(t *testing.T) {
 	p, err := ReadMeasured(small(), "small", MeasuredSettings{})
@@ -270,7 +270,7 @@ func TestFasterGPUs(t *testing.T) {
 			}
 		}
 	}
-	// Beyond what was measured the times go on straight, and a step always takes some time.
+	// Beyond the measured range the times are extrapolated linearly, and a step always takes some time.
 	rows := []timing{{4, 0.2, 0.1}, {8, 0.4, 0.05}}
 	for local, want := range map[int][2]float64{2: {0.1, 0.1}, 4: {0.2, 0.1}, 6: {0.3, 0.075}, 12: {0.6, 0}, 16: {0.8, 0}, 0: {1e-9, 1e-9}} {
 		if step, sync := between(rows, local); math.Abs(step-want[0]) > 1e-9 || math.Abs(sync-want[1]) > 1e-9 {
@@ -282,7 +282,8 @@ func TestFasterGPUs(t *testing.T) {
 	}
 }
 
-// TestWhatARunAsks of its program: what is left, steps, and the time of a step with the batch that its user asked for.
+// TestWhatARunAsks of its program: the remaining work, steps, and the time of a step with the batch that its user
+// asked for.
 func TestWhatARunAsks(t *testing.T) {
 	p, err := ReadMeasured(small(), "small", MeasuredSettings{})
 	if err != nil {
@@ -334,7 +335,7 @@ func TestWhatARunAsks(t *testing.T) {
 	if r.NextEpoch(); r.Remaining(0) != 0 {
 		t.Error("a run that is done has a time left")
 	}
-	// What it has measured is what it knows.
+	// Its model is based on its measurements.
 	if got := r.profile[0]; got != (Measurement{Nodes: 1, GPUs: 2, Local: 8, Gradient: 0.18, Step: 0.19}) {
 		t.Errorf("measured %+v", got)
 	}

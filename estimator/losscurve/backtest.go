@@ -17,9 +17,9 @@ const (
 	memberWeight = 0.25
 )
 
-// backtest returns the spread of the logarithm of predicted over true steps: that
-// of predictions of the window's last loss from its beginnings, and one that is
-// known beforehand, with a weight.
+// backtest returns the spread of the logarithm of predicted over true steps: the
+// spread of predictions of the window's last loss from its beginnings, joined
+// with a spread known beforehand, with a weight.
 func backtest(w window, left func(window) float64, known, weight float64) float64 {
 	sum, count := weight*known*known, weight
 	for _, p := range w.pasts() {

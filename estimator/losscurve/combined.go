@@ -20,14 +20,14 @@ var combined = Model{
 
 // member is a part of the combination.
 type member struct {
-	// judge returns the logarithm of what a window says for the member, the latest points of it as they
-	// follow from those before, and how to draw from it.
+	// judge returns the logarithm of the member's likelihood for the latest points of a window, given
+	// the points before, and a function that draws from the member.
 	judge func(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64)
 	// prior is its weight before any loss is seen, and later that after a change of regime.
 	prior, later float64
 }
 
-// Laws with a floor often fit what they have seen well, and extrapolate it badly.
+// Laws with a floor often fit the seen losses well, and extrapolate badly.
 var members = []member{
 	{newTrend.judge, 0.75, 0.2},
 	{newFloored.judge, 0.15, 0.2},
@@ -111,8 +111,8 @@ func drawByLosses(w window, n int, rng *rand.Rand) []float64 {
 // anyway is the part of the continuations that know no loss.
 const anyway = 0.05
 
-// drawAnyway draws from what holds of a training that is seen at any time of its life: what is left
-// exceeds r times what is over with a chance of 1/(1 + r) (J. R. Gott, 1993).
+// drawAnyway draws from the distribution for a training that is seen at a random time of its life:
+// the remaining time exceeds r times the past time with probability 1/(1 + r) (J. R. Gott, 1993).
 func drawAnyway(w window, n int, rng *rand.Rand) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -190,7 +190,7 @@ var selfTF = Model{
 // selfTFLeft returns the steps that are left by SelfTF's curve. Its factor h is
 // fitted by least squares, h = (xx·yy)/(xx·xx) with xx = (1/l)·ln(d/l) and yy =
 // step − j0; losses that are three median deviations or more away from the median
-// are dropped. The curve counts from j0, what is returned from the last point.
+// are dropped. The curve counts from j0, the returned steps from the last point.
 func selfTFLeft(w window) float64 {
 	losses := make([]float64, len(w.points))
 	for i, p := range w.points {
@@ -221,23 +221,23 @@ func selfTFLeft(w window) float64 {
 	return math.Max(xy/xx/w.target*math.Log(d/w.target)+j0-w.last().Step, 0)
 }
 
-// annealing is how a loss follows the rate of learning. The training goes on with the sum of the rates of its steps,
-// and not with their number; and a part of the loss is noise of the steps, which falls with the rate: the loss is in
-// proportion to a power of it. (H. Tissue and others, Scaling Law with Learning Rate Annealing, 2024, have the same
-// two parts in a sum; G. Zhang and others, Which Algorithmic Choices Matter at Which Batch Sizes, 2019, derive the
-// noise.)
+// annealing is the dependence of a loss on the learning rate. The training advances with the sum of the rates of its
+// steps, and not with their number. A part of the loss is noise of the steps, which falls with the rate: the loss is
+// proportional to a power of it. (H. Tissue and others, Scaling Law with Learning Rate Annealing, 2024, have the
+// same two parts in a sum; G. Zhang and others, Which Algorithmic Choices Matter at Which Batch Sizes, 2019, derive
+// the noise.)
 type annealing struct {
 	power float64 // of the rate
 	delays
 }
 
-// delays are after how many steps at the greatest rate parts of the noise have followed it: those of the steepest
-// directions first, each further part after so many times as many.
+// delays are the numbers of steps at the greatest rate after which parts of the noise have followed it: first the
+// parts of the steepest directions, each further part after a constant factor more steps.
 type delays struct {
 	first, longer float64
 }
 
-// parts is how many parts of the noise there are, alike in size.
+// parts is the number of parts of the noise, all of equal size.
 const parts = 4
 
 // The powers and delays that are tried; each is as likely as the others before a loss is seen.
@@ -245,14 +245,14 @@ const mostPower, powerSteps = 1.2, 12
 
 var annealingDelays = []delays{{0.1, 4}, {0.4, 4}, {1.5, 4}, {0.7, 1}, {3, 1}}
 
-// training is how far a training has come, by steps: the sum of the rates of learning, as parts of the greatest, and
+// training is the progress of a training, by steps: the sum of the rates of learning, as parts of the greatest, and
 // the rate as the noise follows it.
 type training struct {
 	step, sum float64
 	rates     [parts]float64 // as each part of the noise follows it
 }
 
-// to goes on to a step, at a rate that is a part of the greatest.
+// to advances to a step, at a rate that is a fraction of the greatest.
 func (a annealing) to(t training, step, rate float64) training {
 	sum := rate * (step - t.step)
 	delay := a.first
@@ -325,7 +325,7 @@ func (s rates) draw(w window, n int, rng *rand.Rand) []float64 {
 	return out
 }
 
-// left draws how many steps are left as a filter says, along one of the courses of the rate.
+// left draws the number of remaining steps by a filter, along one of the courses of the rate.
 func (s rates) left(w window, a annealed, f *filter, rng *rand.Rand) float64 {
 	course, t := s.pick(rng), a.now
 	return f.runAlong(w, func(step float64) (time, above float64) {

@@ -20,7 +20,7 @@ type curve struct {
 	target float64
 }
 
-// shipped returns curves of real trainings: those of curves, whose settings were chosen, or of drawn, whose settings
+// shipped returns curves of real trainings: from curves, whose settings were chosen, or from drawn, whose settings
 // and targets were drawn at random.
 func shipped(t *testing.T, kind string) []curve {
 	t.Helper()

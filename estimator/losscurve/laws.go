@@ -81,7 +81,7 @@ type fitted struct {
 	weight           float64 // its share of the likelihood of all floors
 }
 
-// floors is how many floors are tried, from 0 to just below the least loss.
+// floors is the number of floors that are tried, from 0 to just below the least loss.
 const floors = 25
 
 // fit fits the law with each floor, by least squares of relative errors of the
@@ -142,7 +142,7 @@ func (f *fitted) line(w window) bool {
 	return f.slope < 0
 }
 
-// at returns the loss after so many steps.
+// at returns the loss after the given number of steps.
 func (f fitted) at(step float64) float64 { return f.floor + f.back(f.intercept+f.slope*step) }
 
 // left returns the steps from the last point until the target; the horizon when
@@ -183,8 +183,8 @@ func expected(fits []fitted, w window) float64 {
 }
 
 // likelihood returns the logarithm of the density that the law, fitted to the
-// first n points, gives to the logarithms of the others. The tails of residuals
-// are those of Student's t distribution with 4 degrees of freedom.
+// first n points, gives to the logarithms of the others. Residuals have
+// Student's t distribution with 4 degrees of freedom.
 func (l law) likelihood(w window, n int) float64 {
 	fits := l.fit(w.until(n, w.target))
 	terms := make([]float64, len(fits))
@@ -276,7 +276,7 @@ func plainFilters(w window, floors ...float64) []filter {
 	return fs
 }
 
-// Latest is how many of the latest steps tell the time of one.
+// Latest is the number of latest steps that determine the time of one step.
 const Latest = 72
 
 // StepTime returns the time of a step: the mean of the latest; 0 without any.

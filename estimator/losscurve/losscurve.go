@@ -1,5 +1,5 @@
-// Package losscurve predicts how long a training goes on until its loss reaches
-// a target, from the losses that it has reported so far. Each model is one file.
+// Package losscurve predicts how long a training takes until its loss reaches a
+// target, from its losses reported so far. Each model is one file.
 package losscurve
 
 import (
@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Point is one report of a training: its loss after so many steps (or epochs).
+// Point is one report of a training: its loss after a number of steps (or epochs).
 type Point struct {
 	Step, Loss float64
 	// Rate is the rate of learning of the steps up to it; 0 where it is not known. Where all points have one, and it
@@ -16,8 +16,8 @@ type Point struct {
 	Rate float64
 }
 
-// Forecast is what is left of a training until its loss is at or below a target.
-// It counts from the last point, in the unit of the points' steps.
+// Forecast is the remaining length of a training until its loss is at or below a
+// target. It counts from the last point, in the unit of the points' steps.
 type Forecast struct {
 	// Steps is the prediction, at most the horizon of Ahead.
 	Steps float64
@@ -28,13 +28,13 @@ type Forecast struct {
 	Never float64
 }
 
-// Ask says what to predict.
+// Ask is the question to predict.
 type Ask struct {
 	// Target is the loss to be reached; above 0.
 	Target float64
 	// Level is the chance that the interval holds: 0.9.
 	Level float64
-	// Most is how many steps more the training may take; 0: the horizon of Ahead.
+	// Most is the greatest number of further steps; 0: the horizon of Ahead.
 	Most float64
 	// Seed is of the continuations that are drawn.
 	Seed uint64
@@ -46,15 +46,15 @@ type Model struct {
 	// draw returns the steps that are left in possible continuations, all alike
 	// in chance; +Inf where the target is not reached.
 	draw func(w window, n int, rng *rand.Rand) []float64
-	// tails is how many times as many continuations as it says lie below and above the interval, of a model whose
-	// continuations differ more than trainings do; 0 is 1.
+	// tails are factors on the fraction of continuations below and above the interval, for a model whose
+	// continuations differ more than trainings do; 0 means 1.
 	tails [2]float64
 	// point returns the prediction itself. Without it, that is the value whose
 	// expected relative error over the continuations is least.
 	point func(w window) float64
 }
 
-// The models. Combined is the one to use; the others are there to be compared.
+// The models. Combined is the one to use; the others are for comparison.
 var models = []Model{combined, trend, inverse, exponential, selfTF}
 
 // Default is the name of the model that is used where none is named.
@@ -75,8 +75,8 @@ func ByName(name string) (Model, bool) {
 const (
 	// Least is the number of points that a prediction needs.
 	Least = 3
-	// Ahead is the horizon: continuations are followed until the training is so
-	// many times as long as it is now.
+	// Ahead is the horizon: continuations are followed until the training is
+	// this many times its present length.
 	Ahead = 60
 	// draws is the number of continuations.
 	draws = 400
@@ -126,13 +126,13 @@ func (m Model) Forecast(points []Point, ask Ask) (Forecast, bool) {
 	return f, true
 }
 
-// window is what a model sees: losses above 0 and above the target, in the order
-// of their steps, which are counted in units.
+// window is the input of a model: losses above 0 and above the target, in the
+// order of their steps, which are counted in units.
 type window struct {
 	points []Point
 	target float64
 	unit   float64 // steps from one report to the next
-	before float64 // steps before those of the points: of earlier regimes
+	before float64 // steps before the points: of earlier regimes
 }
 
 func newWindow(points []Point, target float64) window {

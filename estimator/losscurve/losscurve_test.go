@@ -67,8 +67,8 @@ func TestLawsPredictTheirOwnCurves(t *testing.T) {
 	}
 }
 
-// The combination follows an exponential law where losses do: at 40% of the run it is off
-// by half of what the trend alone is, which extrapolates powers of the step.
+// The combination follows an exponential law where losses do: at 40% of the run its error
+// is half of the error of the trend alone, which extrapolates powers of the step.
 func TestCombinedFollowsAnExponentialLaw(t *testing.T) {
 	off := map[string]float64{}
 	const runs, n, cut = 12, 150, 60

@@ -146,8 +146,9 @@ func (m madeUp) curves(n int, rated bool) []curve {
 	return out
 }
 
-// At 60% of a run, what could be seen of its curve was seen: the mean relative error is at most what the
-// family allows, and intervals hold. A rate of learning that will be lowered later is not to be seen.
+// At 60% of a run, the visible part of its curve has been seen: the mean relative error is at most the
+// family's bound, and intervals have their coverage. A learning rate that will be lowered later is not
+// visible.
 func TestRemainingStepsOfMadeUpCurves(t *testing.T) {
 	covered, n := 0.0, 0.0
 	for _, m := range madeUps {
@@ -210,7 +211,7 @@ func TestSchedulesAreForeseen(t *testing.T) {
 	}
 }
 
-// A loss that stays above the target is not expected to come to it within twice the time.
+// A loss that stays above the target is not expected to reach it within twice the time.
 func TestTargetsOutOfReach(t *testing.T) {
 	for seed := range uint64(madeUpRuns) {
 		r := rand.New(rand.NewPCG(seed, 5))

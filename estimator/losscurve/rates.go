@@ -45,15 +45,15 @@ func (s rates) pick(rng *rand.Rand) foreseen {
 	return s.ahead[len(s.ahead)-1]
 }
 
-// againAfterOne is the chance that a rate that was lowered once will be lowered after as many steps again; sameSteps
-// is by how much intervals differ, in proportion, that are equal but for when reports come.
+// againAfterOne is the chance that a rate that was lowered once will be lowered again after the same number of
+// steps. sameSteps is the relative difference of intervals that are equal except for the times of reports.
 const againAfterOne, sameSteps = 0.6, 0.15
 
 // lowered is by how much a rate is lowered at least, from one report to the next.
 const lowered = 1.0001
 
-// foresee returns how the rate may go on: rates that are lowered at once are lowered so again after as many steps,
-// others follow the course that fits what was reported.
+// foresee returns possible continuations of the rate: rates that are lowered in steps are lowered again after the
+// same number of steps; others follow the course that fits the reported rates.
 func foresee(points []Point) []foreseen {
 	top := 0
 	for i, p := range points {
@@ -99,8 +99,8 @@ func foresee(points []Point) []foreseen {
 	return []foreseen{again}
 }
 
-// shape is that of a rate that is lowered all the time: some function of the rate is a straight line in some function
-// of the step, which may depend on when the schedule ends.
+// shape is the shape of a continuously lowered rate: some function of the rate is a straight line in some function of
+// the step, which may depend on when the schedule ends.
 type shape struct {
 	rate, back func(float64) float64
 	step       func(step, end float64) float64
@@ -119,16 +119,16 @@ func same(x float64) float64      { return x }
 func inverseOf(x float64) float64 { return 1 / x }
 
 const (
-	// leastCourse is how many rates a course is found from, and courseOff by how much it may be off, in proportion.
+	// leastCourse is the least number of rates for a course, and courseOff its greatest relative error.
 	leastCourse, courseOff = 4, 0.01
-	// leastRate bounds rates to come, as a part of the last one: what ends at no rate at all ends there.
+	// leastRate bounds rates to come, as a part of the last one: a course that ends at rate 0 ends there.
 	leastRate = 1e-3
-	// So many ends are tried at a time, from the last step to mostLonger times that.
+	// Number of ends tried at a time, from the last step to mostLonger times that.
 	ends, mostLonger = 24, 12
 )
 
-// course returns how the rate goes on by the shape that fits best; false when none does. Schedules count their steps
-// from the first one, or from the end of the warm-up.
+// course returns the continuation of the rate by the shape that fits best; false if none fits. Schedules count their
+// steps from the first one, or from the end of the warm-up.
 func course(points []Point) (func(step float64) float64, bool) {
 	if len(points) < leastCourse {
 		return nil, false

@@ -8,14 +8,14 @@ import (
 )
 
 // A training changes its regime when its rate of learning is lowered, or when it leaves a plateau:
-// the loss then falls as it did not before, and what comes before says little of what follows.
+// the loss then falls in a new way, and earlier losses have little information about later ones.
 const (
 	// changeOdds is the logarithm of the odds of a change at a point, before its loss is seen, and
-	// changeSpread that of the logarithm of the loss by the change itself.
+	// changeSpread the spread that the change itself adds to the logarithm of the loss.
 	changeOdds, changeSpread = -4, 1
-	// A regime is of so many points, and so many come before it: many trainings begin on a plateau.
+	// The least points of a regime, and before it: many trainings begin on a plateau.
 	leastRegime, leastBefore = Least, 2 * Least
-	// mostChanges is how many points are tried, those that were expected least.
+	// mostChanges is the number of points that are tried: the most unexpected ones.
 	mostChanges = 6
 )
 
@@ -88,8 +88,8 @@ func (w window) shifted(i int, by float64) window {
 	return w
 }
 
-// newSettling is a family for what follows a change: the loss falls fast at first, and soon as a power
-// of all steps so far, with an exponent that is not known.
+// newSettling is a family for the losses after a change: the loss falls fast at first, and soon
+// like a power of all steps so far, with an exponent that is not known.
 var newSettling family = func(w window) []filter {
 	var fs []filter
 	for _, rest := range []float64{-0.1, -0.3, -0.5, -0.8, -1.2} {
@@ -109,17 +109,17 @@ var newSettling family = func(w window) []filter {
 	return fs
 }
 
-// The slope at a change has this mean and variance; its walk is as those of plain filters.
+// The slope at a change has this mean and variance; its walk is like the walks of plain filters.
 const settlingSlope, settlingVariance, settlingWalk = -2, 4, 0.2
 
-// schedule is a rate of learning that is lowered again and again, after as many steps each time.
+// schedule is a rate of learning that is lowered repeatedly, each time after the same number of steps.
 type schedule struct {
 	each float64 // steps from one change to the next
 	drop float64 // of the logarithm of the loss at the last change
 }
 
-// schedule returns that of a window whose last change of regime begins another one; false without a change, or
-// when the next one is overdue.
+// schedule returns the schedule of a window whose last change of regime begins another one; false without a
+// change, or when the next one is overdue.
 func (w window) schedule(now window) (schedule, bool) {
 	n := len(w.points) - len(now.points)
 	if n == 0 {
@@ -135,14 +135,15 @@ func (w window) schedule(now window) (schedule, bool) {
 	return s, s.drop > 0 && now.last().Step < s.each
 }
 
-// dropWithin is after how many points the loss has dropped at a change.
+// dropWithin is the number of points within which the loss drops at a change.
 const dropWithin = 5
 
-// The loss drops at further changes as well, each time by at least this part of what it dropped by at the last
-// one. So many changes are followed: after more the rate is too low.
+// The loss drops at further changes as well, each time by at least this fraction of the last drop. At most
+// mostDrops changes are followed: after more the rate is too low.
 const leastDrop, mostDrops = 0.3, 3
 
-// left draws how many steps are left if the loss goes on as a filter says, and drops at each further change.
+// left draws the number of remaining steps if the loss continues by a filter, and drops at each further
+// change.
 func (s schedule) left(f *filter, w window, changed float64, rng *rand.Rand) float64 {
 	drop := s.drop * (leastDrop + (1-leastDrop)*rng.Float64())
 	left := f.run(w, rng)

@@ -33,22 +33,22 @@ const (
 	// spread σy: both have log-normal priors with these medians and spreads.
 	walkMedian, walkSpread   = 0.3, 0.4
 	noiseMedian, noiseSpread = 0.02, 0.75
-	// flattest bounds the slopes of continuations: losses that rise for
-	// ever are no training.
+	// flattest bounds the slopes of continuations: losses that only
+	// rise are no training.
 	flattest = -0.02
 	// A loss is an outlier with this chance; then its noise is as large as this.
 	outlierChance, outlierNoise = 0.02, 0.7
-	// So many outliers in a row are none: the loss has moved.
+	// This many outliers in a row are no outliers: the loss has moved.
 	moved = 3
 )
 
 // filter is a Kalman filter of the level and slope of the logarithm of the loss above
-// a floor, with what it has seen of the likelihood.
+// a floor, with the likelihood so far.
 type filter struct {
 	walk, noise, pull float64
 	floor             float64
-	// plain is set if the slope does not drift as that of the trend does: it walks about,
-	// and goes back to rest at the rate settle.
+	// plain is set if the slope does not drift like the trend's: it is a mean-reverting
+	// random walk, which returns to rest at the rate settle.
 	plain         bool
 	rest, settle  float64
 	level, slope  float64
@@ -118,8 +118,8 @@ func (f *filter) drift(level, slope float64) float64 {
 	return f.pace(level)*(driftLevel+f.pull*slope) + driftPush*math.Max(f.first-level-pushFrom, 0)
 }
 
-// pace is how many times faster the slope drifts while the loss has hardly fallen:
-// many trainings begin on a plateau.
+// pace returns the factor on the drift of the slope while the loss has hardly
+// fallen: many trainings begin on a plateau.
 func (f *filter) pace(level float64) float64 {
 	if f.first-level < startDrop {
 		return startPace
@@ -127,8 +127,9 @@ func (f *filter) pace(level float64) float64 {
 	return 1
 }
 
-// see takes in a loss. It is an outlier with a chance that
-// depends on how far off it is; outliers count by their larger noise.
+// see adds a loss. It is an outlier with a probability that depends on
+// its distance from the prediction; outliers count by their larger
+// noise.
 func (f *filter) see(loss float64) {
 	above, scale := f.above(loss)
 	off, noise := math.Log(above)-f.level, square(f.noise*scale)
@@ -136,7 +137,7 @@ func (f *filter) see(loss float64) {
 	a := math.Log(1-outlierChance) + logNormal(off, usual)
 	b := math.Log(outlierChance) + logNormal(off, outlier)
 	both := logSum([]float64{a, b})
-	f.log += both + math.Log(scale) // the density is that of the logarithm of the loss
+	f.log += both + math.Log(scale) // the density is for the logarithm of the loss
 	if b > a {
 		f.strange++
 	} else {
@@ -210,7 +211,7 @@ func draw(fs []filter, w window, n int, rng *rand.Rand) []float64 {
 	return drawEach(fs, n, rng, func(f *filter) float64 { return f.run(w, rng) })
 }
 
-// drawEach draws filters by their likelihood, and what follows from each.
+// drawEach draws filters by their likelihood, and a result from each.
 func drawEach(fs []filter, n int, rng *rand.Rand, run func(f *filter) float64) []float64 {
 	total := evidence(fs)
 	sums := make([]float64, len(fs))
@@ -230,7 +231,7 @@ func drawEach(fs []filter, n int, rng *rand.Rand, run func(f *filter) float64) [
 	return out
 }
 
-// stride is how far a continuation goes in one step, as a part of where it is.
+// stride is the length of one step of a continuation, as a fraction of its position.
 const stride = 0.03
 
 // run draws one continuation, and returns the steps until it is at the target;
@@ -239,8 +240,8 @@ func (f *filter) run(w window, rng *rand.Rand) float64 {
 	return f.runAlong(w, func(step float64) (float64, float64) { return clock(step), 0 }, rng)
 }
 
-// runAlong is run where along says what a filter's clock shows at a step, and how much higher the logarithm of the
-// loss is there than the filter's level. It is asked of steps in their order.
+// runAlong is run where along returns the time of a filter's clock at a step, and the difference of the logarithm
+// of the loss there from the filter's level. It is called with increasing steps.
 func (f *filter) runAlong(w window, along func(step float64) (time, above float64), rng *rand.Rand) float64 {
 	if f.floor >= w.target {
 		return math.Inf(1)

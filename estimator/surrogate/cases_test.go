@@ -139,7 +139,7 @@ func TestDrawnPoints(t *testing.T) {
 	}
 }
 
-// What is expected of a point is added to what the model has learned of the difference, on the scale of the search.
+// The prior expectation of a point is added to the model's difference, on the scale of the search.
 func TestExpectations(t *testing.T) {
 	prior := func(at []float64) float64 { return 5 * at[0] }
 	s := Search{Space: plane(), Scale: Log, Prior: prior, Spread: 0.1, Fixed: &Hyper{Length: []float64{0.3, 0.3}, Signal: 1, Noise: 1e-4}}
@@ -289,8 +289,8 @@ func TestBestIsFeasible(t *testing.T) {
 	}
 }
 
-// Before a trial counts, what is to be improved on is the least that is expected at the goal of settings that were tried
-// and are probably feasible; what trials cost that do not count is counted since the last one that does.
+// Before any trial counts, the incumbent is the least expected value at the goal, over tried settings that are probably
+// feasible. The cost of trials that do not count is added up since the last one that does.
 func TestTrialsThatDoNotCount(t *testing.T) {
 	s := Search{Space: Space{{Name: "x", Max: 1}, {Name: "part", Max: 1, Context: true, Goal: 1}}, Limits: []Limit{{Bound: 5}},
 		Fixed: &Hyper{Length: []float64{0.3, 3}, Signal: 1, Noise: 1e-2}}

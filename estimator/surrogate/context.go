@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// chooseInContext chooses settings by what they promise in the context in which
-// they count, and a context for them by what a trial there tells about that, for its
-// cost: expected improvement times the probability of feasibility, times the part of
-// the uncertainty that the trial takes away, divided by the predicted cost (after
-// D. Huang and others, Sequential kriging optimization using multiple-fidelity
-// evaluations, 2006, whose correlation is taken here of the process as conditioned).
+// chooseInContext chooses settings by their promise in the goal context, and a
+// context for the trial by its information about the goal per cost: expected
+// improvement times the probability of feasibility, times the fraction of the
+// uncertainty that the trial removes, divided by the predicted cost (after D. Huang
+// and others, Sequential kriging optimization using multiple-fidelity evaluations,
+// 2006; here the correlation is of the conditioned process).
 //
 // Contexts are entered step by step, from the cheapest on, each with settings that
-// were tried before: what a step costs and changes is learned where it is cheap. What
-// trials that do not count have cost since the last one that does is bounded, so a
-// search cannot go on with them for ever.
+// were tried before: the cost and the effect of a step are learned where it is cheap.
+// The cost of trials outside the goal context since the last one in it is bounded, so
+// a search cannot continue with them endlessly.
 func (m *model) chooseInContext(candidates [][]float64, trials []Trial) (Suggestion, error) {
 	space := m.search.Space
 	open := map[string]bool{}
@@ -48,9 +48,9 @@ func (m *model) chooseInContext(candidates [][]float64, trials []Trial) (Suggest
 	return s, nil
 }
 
-// incumbent is what a trial has to improve on: the best seen, or while none was seen
-// that counts, the least that is expected of settings that were tried, as far as they
-// are probably feasible.
+// incumbent returns the value that a trial must improve on: the best one seen. While
+// no trial counts, it is the least expected value of tried settings that are probably
+// feasible.
 func (m *model) incumbent(trials []Trial) float64 {
 	if !math.IsInf(m.best, 1) || m.objective == nil {
 		return m.best
@@ -71,8 +71,8 @@ func (m *model) incumbent(trials []Trial) float64 {
 	return best
 }
 
-// told is the part of the uncertainty at the goal that an observation takes away, at
-// the mean over objective and limits.
+// told returns the fraction of the uncertainty at the goal that an observation
+// removes, as the mean over objective and limits.
 func (m *model) told(points, goals [][]float64) []float64 {
 	sum := make([]float64, len(points))
 	for _, p := range append([]*Process{m.objective}, m.limits...) {
@@ -83,7 +83,7 @@ func (m *model) told(points, goals [][]float64) []float64 {
 	return sum
 }
 
-// spentCheaply is what trials that do not count have cost since the last that does.
+// spentCheaply returns the cost of trials that do not count since the last one that does.
 func (m *model) spentCheaply(trials []Trial) float64 {
 	sum := 0.0
 	for _, t := range trials {
@@ -96,12 +96,12 @@ func (m *model) spentCheaply(trials []Trial) float64 {
 	return sum
 }
 
-// mostCheaply bounds what trials that do not count may cost in a row, as a multiple of
-// what the best one that counts is expected to cost.
+// mostCheaply bounds the total cost of consecutive trials that do not count, as a
+// multiple of the expected cost of the best one that counts.
 const mostCheaply = 3
 
-// weigh takes into account what trials tell and cost. The expected cost of one whose
-// logarithm is normal is exp(μ + σ²/2).
+// weigh multiplies the score by the information of trials and divides it by their
+// cost. The expected cost of a trial whose logarithm is normal is exp(μ + σ²/2).
 func (m *model) weigh(score []float64, useful, goals [][]float64, trials []Trial) {
 	space, best := m.search.Space, goals[greatest(score)]
 	cost, sd := m.cost.Predict(append(useful[:len(useful):len(useful)], best))
@@ -121,13 +121,15 @@ func (m *model) weigh(score []float64, useful, goals [][]float64, trials []Trial
 // steps is how near to the goal trials may come.
 type steps struct {
 	space Space
-	// least is how far from its goal each context stays, last how far it has stayed.
+	// least is the least distance of each context from its goal, last its distance so
+	// far.
 	least, last []float64
 	tried       map[string]bool // settings, at the goal
 }
 
-// mostRungs is how many values of a context are steps by themselves. Along one with more,
-// a step is continuousStep on the unit interval, and may be longer by rounding.
+// mostRungs is the greatest number of values of a context that are single steps. Along
+// one with more, a step is continuousStep on the unit interval, and may be longer by
+// rounding.
 const (
 	mostRungs      = 8
 	continuousStep = 0.25
@@ -188,8 +190,8 @@ func stepsOf(space Space, trials []Trial) steps {
 	return s
 }
 
-// allows reports whether a trial goes at most one step beyond those so far, and a
-// step that does not lead to the goal with settings that were tried.
+// allows reports whether a trial is at most one step beyond the trials so far,
+// and a step that does not lead to the goal with settings that were tried.
 func (s *steps) allows(at []float64) bool {
 	for d, dim := range s.space {
 		away := math.Abs(at[d] - dim.Goal)

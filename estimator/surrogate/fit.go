@@ -124,7 +124,7 @@ func (p *Process) slopes(h *Hyper, c *mat.Cholesky, w, grad []float64) {
 	}
 }
 
-// fit maximises the posterior of the hyper-parameters from several starts.
+// fit maximizes the posterior of the hyper-parameters from several starts.
 func (p *Process) fit(start *Hyper) {
 	dims := len(p.x[0])
 	at := func(length, noise float64) Hyper {

@@ -8,7 +8,7 @@ import (
 
 func newMatrix(rows, columns int) *mat.Dense { return mat.NewDense(rows, columns, nil) }
 
-// model is what the search has learned from its trials.
+// model is the search's model of its trials.
 type model struct {
 	search    *Search
 	scale     Scale      // of the objective, as far as its values allow
@@ -79,10 +79,10 @@ func (s *Search) model(trials []Trial) (*model, error) {
 	return m, nil
 }
 
-// leastCost is what a trial costs at least, so that its logarithm is one.
+// leastCost is the least cost of a trial, so that its logarithm is finite.
 const leastCost = 1e-9
 
-// scales chooses the scales of outcomes: those of the search, unless a value is out of
+// scales chooses the scales of outcomes: the search's scales, unless a value is out of
 // their range.
 func (m *model) scales(trials []Trial) {
 	s := m.search
@@ -122,7 +122,7 @@ func pointers(ps []*Process) []**Process {
 	return out
 }
 
-// views are what the model expects of candidates.
+// views are the model's expectations of candidates.
 type views struct {
 	mean, sd []float64 // of the objective, on its scale
 	feasible []float64 // the logarithm of the probability that all limits hold and nothing crashes
@@ -256,7 +256,7 @@ func (s *shape) square(d int, a, b, length float64) float64 {
 	return delta * delta / (length * length)
 }
 
-// shape is what the covariance of two points depends on beside them.
+// shape has the parameters of the covariance of two points.
 type shape struct {
 	kernel      Kernel
 	categorical []bool
@@ -290,10 +290,10 @@ func (s *shape) slope(h *Hyper, r2 float64) float64 {
 }
 
 // LogExpectedImprovement returns log(σ·(u·Φ(u) + φ(u))), u = (best − mean)/σ: the
-// logarithm of how far a normal outcome is expected to fall below the best seen. It
-// stays finite far from the best, where the improvement itself is 0 in floating
-// point (S. Ament and others, Unexpected Improvements to Expected Improvement for
-// Bayesian Optimization, 2023).
+// logarithm of the expected amount by which a normal outcome falls below the best
+// one seen. It stays finite far from the best, where the improvement itself is 0 in
+// floating point (S. Ament and others, Unexpected Improvements to Expected
+// Improvement for Bayesian Optimization, 2023).
 func LogExpectedImprovement(best, mean, sd float64) float64 {
 	if !(sd > 0) {
 		if mean < best {

@@ -1,5 +1,5 @@
 // Package surrogate models an expensive function by a Gaussian process, and
-// says where to evaluate it next: the numerical part of Bayesian optimisation.
+// says where to evaluate it next: the numerical part of Bayesian optimization.
 //
 // Inputs are points of the unit cube (package-level type Space maps settings to
 // it); outputs are standardized inside. Smaller outputs are better.
@@ -38,7 +38,7 @@ type Options struct {
 	Categorical []bool
 	// Fixed hyper-parameters are used as they are; nil fits them.
 	Fixed *Hyper
-	// Start is where the fit begins, beside its own starts; may be nil.
+	// Start is an additional starting point of the fit; may be nil.
 	Start *Hyper
 	// Least is the least standard deviation that the outputs are taken to have; 0 for none.
 	Least float64
@@ -194,9 +194,9 @@ func (p *Process) Predict(points [][]float64) (mean, sd []float64) {
 	return mean, sd
 }
 
-// Explained returns for each of several pairs of points which part of the variance
-// at goal[i] an observation at points[i] would take away: cov²/((var + noise²)·var),
-// of the process as it is conditioned now. It is from 0 to 1.
+// Explained returns for each pair of points the fraction of the variance at goal[i]
+// that an observation at points[i] would remove: cov²/((var + noise²)·var), of the
+// process as it is conditioned now. It is from 0 to 1.
 func (p *Process) Explained(points, goal [][]float64) []float64 {
 	n := len(p.x)
 	a, b := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)

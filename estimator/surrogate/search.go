@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Scale says how an outcome is modelled.
+// Scale says how an outcome is modeled.
 type Scale string
 
 // The scales of outcomes.
@@ -53,7 +53,7 @@ func (s Scale) Fits(values ...float64) Scale {
 	return s
 }
 
-// Natural takes back the modelled value.
+// Natural inverts Modelled.
 func (s Scale) Natural(modelled float64) float64 {
 	switch s {
 	case Log:
@@ -88,11 +88,11 @@ func (l Limit) Holds(v float64) bool {
 	return v <= l.Bound
 }
 
-// State is what has become of a trial.
+// State is the state of a trial.
 type State string
 
-// The states of a trial. A crashed one has no outcomes, and is told from a bad
-// one: the search learns where trials crash.
+// The states of a trial. A crashed trial has no outcomes, and differs from a
+// bad one: the search learns where trials crash.
 const (
 	Done    State = "done"
 	Crashed State = "crashed"
@@ -103,23 +103,22 @@ const (
 type Trial struct {
 	At    []float64 // a point of the space
 	State State
-	// Objective is what is minimised; Limited has the outcome of each limit; Cost is
-	// what the trial cost. They count for trials that are done.
+	// Objective is the minimized value; Limited has the outcome of each limit; Cost
+	// is the cost of the trial. They count for trials that are done.
 	Objective float64
 	Limited   []float64
 	Cost      float64
 }
 
-// Search is Bayesian optimisation over a space: what to try next, given what has
-// been tried. It keeps nothing between calls, so the same trials and the same seed
-// give the same suggestion.
+// Search is Bayesian optimization over a space: it suggests the next trial, given
+// the trials so far. It keeps nothing between calls, so the same trials and the
+// same seed give the same suggestion.
 type Search struct {
 	Space Space
 	// Candidates are the only points that may be tried; nil allows the whole space.
 	Candidates [][]float64
-	// Start is the number of trials of a centred Latin hypercube that come first;
-	// 0 stands for half of the number
-	// of settings, and at least three.
+	// Start is the number of first trials, from a centered Latin hypercube; 0
+	// means half of the number of settings, and at least three.
 	Start int
 	Seed  uint64
 	Scale Scale // of the objective
@@ -132,14 +131,14 @@ type Search struct {
 	// hyper-parameters is SelfTF's.
 	Kernel Kernel
 	Fixed  *Hyper
-	// Prior is what is expected of the objective at a point before anything is tried, on Scale
-	// and up to a constant: the process models what the objective differs from it. Spread is
-	// then the least standard deviation of that difference. Nil expects the same everywhere.
+	// Prior is the expected objective at a point before anything is tried, on Scale and up to
+	// a constant: the process models the difference of the objective from it. Spread is then
+	// the least standard deviation of that difference. Nil expects the same everywhere.
 	Prior  func(at []float64) float64
 	Spread float64
 }
 
-// expected is what Prior says of a point on a scale, 0 where it says nothing.
+// expected returns the Prior of a point on a scale, 0 without a Prior.
 func (s *Search) expected(scale Scale, at []float64) float64 {
 	if s.Prior == nil || scale != s.Scale {
 		return 0
@@ -157,7 +156,7 @@ type Suggestion struct {
 	// Mean and SD predict the objective there, on Scale; both are 0 for a trial of the
 	// start.
 	Mean, SD float64
-	// Scale is that of the search, or Linear where an objective was out of its range.
+	// Scale is the search's scale, or Linear if an objective was out of its range.
 	Scale Scale
 	// Feasible is the probability that all limits hold and the trial does not crash.
 	Feasible float64
@@ -168,7 +167,7 @@ type Suggestion struct {
 // ErrExhausted is returned when every point of a finite space has been tried.
 var ErrExhausted = errors.New("every setting of the space has been tried")
 
-// Suggest returns the point to try next. It returns ErrExhausted when there is none.
+// Suggest returns the point to try next. It returns ErrExhausted if there is no such point.
 func (s *Search) Suggest(trials []Trial) (Suggestion, error) {
 	if err := s.check(trials); err != nil {
 		return Suggestion{}, err
@@ -333,7 +332,7 @@ func (s *Search) drawn(trials []Trial) [][]float64 {
 	for _, p := range points[filling : filling+min(nearby, len(best)*nearby)] {
 		points = append(points, s.Space.ToGoal(p))
 	}
-	for _, t := range trials { // what was tried, in the other contexts
+	for _, t := range trials { // the tried settings, in the other contexts
 		points = append(points, s.Space.inContexts(t.At)...)
 	}
 	return points

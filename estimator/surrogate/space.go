@@ -116,7 +116,7 @@ func (d Dimension) cell(u float64) float64 {
 // Space is the settings that are searched together.
 type Space []Dimension
 
-// Check returns what is wrong with the space.
+// Check returns the mistake in the space; nil if it has none.
 func (s Space) Check() error {
 	if len(s) == 0 {
 		return fmt.Errorf("there is no setting to search")
@@ -183,7 +183,7 @@ func (s Space) Categorical() []bool {
 	return schema.Each(s, func(d Dimension) bool { return d.Categories > 0 })
 }
 
-// Settings returns how many of the dimensions are settings, and no context.
+// Settings returns the number of dimensions that are settings, and not contexts.
 func (s Space) Settings() int {
 	n := 0
 	for _, d := range s {
@@ -249,8 +249,8 @@ func (s Space) Draw(r *rand.Rand) []float64 {
 	return schema.Each(s, func(d Dimension) float64 { return d.cell(r.Float64()) })
 }
 
-// LatinHypercube returns n points of which each setting takes n different parts of
-// its range, at the middle of each part (centred).
+// LatinHypercube returns n points. In them each setting takes n different parts of
+// its range, at the middle of each part (centered).
 func (s Space) LatinHypercube(n int, r *rand.Rand) [][]float64 {
 	points := make([][]float64, n)
 	for i := range points {

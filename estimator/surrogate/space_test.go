@@ -104,7 +104,7 @@ func TestDimensions(t *testing.T) {
 	}
 }
 
-// TestContexts: where trials count, and what is cheapest.
+// TestContexts: where trials count, and which context is cheapest.
 func TestContexts(t *testing.T) {
 	s := Space{{Name: "x", Max: 1}, {Name: "part", Max: 1, Context: true, Goal: 1}, {Name: "of", Numbers: []float64{1, 2, 5}, Context: true, Goal: 0.25}}
 	if s.Settings() != 1 || s.AtGoal([]float64{0, 1, 0}) || s.AtGoal([]float64{0, 0.5, 0.25}) || !s.AtGoal([]float64{0.3, 1, 0.25}) {
@@ -197,7 +197,7 @@ func TestPosteriorIsItsFormula(t *testing.T) {
 				t.Errorf("%s: beyond the bound of %s it is %g", kernel, name, got)
 			}
 		}
-		p.fit(nil) // and no neighbour of what is fitted is better
+		p.fit(nil) // and no neighbor of the fit is better
 		best := p.parameters(p.hyper)
 		top := p.posterior(best, nil)
 		for i := range best {
@@ -233,7 +233,7 @@ func TestExplainedIsWhatAnObservationTells(t *testing.T) {
 	}
 }
 
-// TestProbabilityBelow is that of the normal distribution, also far away, where the formula changes without a jump.
+// TestProbabilityBelow compares with the normal distribution, also far away, where the formula changes without a jump.
 func TestProbabilityBelow(t *testing.T) {
 	for _, z := range []float64{-8, -6, -5.01, -4.99, -1, 0, 2} {
 		want := math.Log(math.Erfc(-z/math.Sqrt2) / 2)
@@ -366,7 +366,7 @@ func TestStartsNearCandidates(t *testing.T) {
 	}
 }
 
-// TestScalesOfOutcomes there and back, and what they fit.
+// TestScalesOfOutcomes there and back, and the values that they accept.
 func TestScalesOfOutcomes(t *testing.T) {
 	for _, s := range []Scale{Linear, Log, LogGap} {
 		for _, v := range []float64{0.1, 0.5, 0.999} {
@@ -405,7 +405,7 @@ func TestScalesOfOutcomes(t *testing.T) {
 	}
 }
 
-// TestWhatATrialTells is the mean over objective and limits, and what it costs counts as it is expected to.
+// TestWhatATrialTells: the information of a trial is the mean over objective and limits, and its expected cost counts.
 func TestWhatATrialTells(t *testing.T) {
 	x, y := wave(7, 11)
 	s := &Search{Space: Space{{Max: 1}, {Max: 1, Context: true, Goal: 1}}, Limits: []Limit{{Bound: 5}}, Start: 2}

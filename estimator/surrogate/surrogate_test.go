@@ -98,8 +98,8 @@ func TestWithEqualsNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The mean of the process is that of its first observations, so take outputs
-	// that both standardize alike.
+	// The mean of the process is the mean of its first observations, so use
+	// outputs that both standardize equally.
 	first, err := surrogate.New(x[:29], y[:29], surrogate.Options{Fixed: &h})
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func TestRecordedTable(t *testing.T) {
 
 func near(a, b, tolerance float64) bool { return a-b < tolerance && b-a < tolerance }
 
-// What heuristics come to on the recorded table, and a search with few runs.
+// The results of heuristics on the recorded table, and of a search with few runs.
 func TestHeuristics(t *testing.T) {
 	s := adaptRecorded(t)
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func TestHeuristics(t *testing.T) {
 	}
 }
 
-// A controller that tries what it thinks of takes the best of that, and its runs are counted.
+// A controller that tries sequences takes the best of them, and its runs are counted.
 func TestTrying(t *testing.T) {
 	s := adaptRecorded(t)
 	for _, c := range []struct{ runs, most int }{{1, 3}, {5, 3}, {10, 2}, {64, 1}, {1000, 1}} {

@@ -108,7 +108,7 @@ func TestSampledGradient(t *testing.T) {
 	}
 }
 
-// TestLearningGoesOn stops a learner, writes it down, and goes on with what was read.
+// TestLearningGoesOn stops a learner, saves it, and continues with the loaded one.
 func TestLearningGoesOn(t *testing.T) {
 	s := DefaultSettings(true)
 	s.Episodes = 640

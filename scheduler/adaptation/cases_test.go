@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A table is refused at the line that is wrong, with what is wrong there.
+// A table is refused with the wrong line and the mistake in it.
 func TestReadRefuses(t *testing.T) {
 	const head = "scenario,a1,timeleft1,a2,timeleft2,totaltime,acc\n"
 	full := func(rows ...string) string { return head + strings.Join(rows, "\n") + "\n" }
@@ -98,7 +98,7 @@ func TestDegrees(t *testing.T) {
 func TestVariances(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for _, c := range []struct {
-		shared, own, noise float64 // standard deviations of what is shared, of what scenarios have of their own, and of noise
+		shared, own, noise float64 // standard deviations: shared effects, own effects, noise
 		low, high          float64 // of the share
 	}{{0.1, 0, 0.01, 0.9, 1}, {0, 0.1, 0.01, 0.1, 0.3}, {0.1, 0, 0.05, 0.85, 1}, {0.1, 0.1, 0.01, 0.2, 0.8}} {
 		tables := make([]*AgentTable, 4)
@@ -219,7 +219,8 @@ func TestLikeliestSequences(t *testing.T) {
 	}
 }
 
-// A training goes on from the one without its last lesson, and begins with a network for the actions of the tables.
+// A training continues from the one without its last lesson, and begins with a network for the actions of the
+// tables.
 func TestTrainings(t *testing.T) {
 	s := adaptRecorded(t)
 	c := &Controller{Learn: &Learning{Curriculum: []string{"early", "late"}, Next: 5, Smooth: true, Settings: DefaultSettings(false)}}

@@ -34,7 +34,7 @@ func (d dense) forward(w, x, y []float64) {
 	}
 }
 
-// back adds the gradient of the inputs, given that of the outputs, to dx.
+// back adds the gradient of the inputs to dx, given the gradient of the outputs.
 func (d dense) back(w, dy, dx []float64) {
 	combine(dy[:d.out], func(o int) []float64 { return d.row(w, o) }, dx[:d.in])
 }

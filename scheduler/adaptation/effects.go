@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The accuracies of a table are split into parts, each orthogonal to the others: what single
-// decisions are worth, pairs of them, and the rest; and of each of the three what depends only on
-// which blocks are deepened, and what depends on the order as well.
+// The accuracies of a table are split into parts, each orthogonal to the others: the effects of
+// single decisions, of pairs of decisions, and the rest. Each of the three has one part that
+// depends only on the deepened blocks, and one that depends on the order as well.
 //
 // A model with random effects (G. K. Robinson, That BLUP is a Good Thing, 1991) then says how
 // much of each part to believe. In each part an accuracy is an effect that all scenarios share, one
@@ -126,7 +126,7 @@ func (d *design) averaged(values []float64, width int) []float64 {
 	return out
 }
 
-// pooled splits values into their means over the sequences that deepen the same blocks, and what is left.
+// pooled splits values into their means over the sequences that deepen the same blocks, and the residuals.
 func (d *design) pooled(values []float64) (alike, left []float64) {
 	means := make([]float64, len(d.sizes))
 	for i, v := range values {
@@ -140,18 +140,18 @@ func (d *design) pooled(values []float64) (alike, left []float64) {
 	return alike, left
 }
 
-// effects are what is known of some scenarios.
+// effects are the estimated effects of decisions in some scenarios.
 type effects struct {
 	*design
 	means []float64          // by scenario
 	parts [][parts][]float64 // by scenario
-	// noise is the variance of single trainings, by scenario; shared and own are those of the effects
-	// that all scenarios share, and of those that one has alone, by part.
+	// noise is the variance of single trainings, by scenario; shared and own are, by part, the
+	// variances of the shared effects and of the effects of a single scenario.
 	noise       []float64
 	shared, own [parts]float64
 }
 
-// newEffects splits tables, which have as many decisions and actions each, and estimates the variances.
+// newEffects splits tables, which have equal numbers of decisions and actions, and estimates the variances.
 func newEffects(tables []*AgentTable) *effects {
 	e := &effects{design: newDesign(tables[0].Decisions, tables[0].Actions)}
 	for _, t := range tables {
@@ -228,8 +228,8 @@ func (e *effects) covariance(part int) float64 {
 	return sum / math.Max(n, 1)
 }
 
-// weights say how much of each scenario's part goes into what is expected of a scenario: one of them,
-// or one that is not among them (−1).
+// weights return the weight of each scenario's part in the expectation for a scenario: one of them,
+// or a new one (−1).
 func (e *effects) weights(part, scenario int) []float64 {
 	n := len(e.parts)
 	among, with := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
@@ -254,8 +254,8 @@ func (e *effects) weights(part, scenario int) []float64 {
 	return out.RawVector().Data
 }
 
-// expected is what the sequences come to in a scenario on average: in one of the tables, without the noise of
-// its trainings, or (−1) in one that is not among them, by what they share.
+// expected returns the expected values of the sequences in a scenario. For one of the tables this is without
+// the noise of its trainings; for a new scenario (−1) it uses the shared effects.
 func (e *effects) expected(scenario int) []float64 {
 	out := make([]float64, len(e.class))
 	mean := 0.0
@@ -278,8 +278,8 @@ func (e *effects) expected(scenario int) []float64 {
 	return out
 }
 
-// Smoothed returns the tables without what is taken to be noise: with what each sequence is expected to come
-// to, by the effects of decisions in all of the tables.
+// Smoothed returns the tables without estimated noise: each sequence has its expected value, from the
+// effects of decisions in all of the tables.
 func Smoothed(tables []*AgentTable) []*AgentTable {
 	e := newEffects(tables)
 	var out []*AgentTable

@@ -52,8 +52,8 @@ func product(a, b []float64) float64 {
 	return sum
 }
 
-// made is a study of scenarios whose effects are known: those of blocks, which all scenarios share, of the order, of
-// pairs, and of each scenario, with the noise of single trainings. Truth has the accuracies without noise.
+// made is a study of scenarios whose effects are known: effects of blocks, which all scenarios share, of the order,
+// of pairs, and of each scenario, with the noise of single trainings. Truth has the accuracies without noise.
 func made(r *rand.Rand, scenarios int, noise float64) (s *Study, truth [][]float64) {
 	const decisions, actions = 3, 4
 	draw := func(deviation float64, n int) []float64 {
@@ -86,8 +86,8 @@ func made(r *rand.Rand, scenarios int, noise float64) (s *Study, truth [][]float
 	return s, truth
 }
 
-// What sequences come to on average in a new scenario is better predicted by the effects of decisions than by the other
-// scenarios as they are: over tables whose truth is known. Without noise nothing is lost.
+// The effects of decisions predict the mean accuracy of sequences in a new scenario better than the other scenarios'
+// raw tables, over tables whose truth is known. Without noise nothing is lost.
 func TestPredictedBeatsBestElsewhere(t *testing.T) {
 	for _, c := range []struct{ noise, most float64 }{{.02, .6}, {.001, 1.3}} {
 		lost := map[string]float64{}
@@ -129,7 +129,7 @@ func TestSmoothed(t *testing.T) {
 	}
 }
 
-// A few runs in the new scenario, each by what those before have shown.
+// A few runs in the new scenario, each chosen by the results of the earlier ones.
 func TestPredictedTries(t *testing.T) {
 	s := adaptRecorded(t)
 	for _, c := range []struct {

@@ -19,8 +19,8 @@ var _ = Register(Kind{
 })
 
 // search returns the best sequence of a few runs. The space has, for each block,
-// a dimension at each decision, so that the model learns what deepening a block
-// at a decision is worth: main effects explain most of the accuracy.
+// a dimension at each decision, so that the model learns the value of deepening
+// a block at a decision: main effects explain most of the accuracy.
 func search(w World) int {
 	t := w.Table
 	blocks := t.Actions - 1

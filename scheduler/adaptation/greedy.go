@@ -25,7 +25,7 @@ func (g greedy) Probabilities(decision, before int) []float64 {
 }
 
 // MeanFrom returns the mean accuracy of the sequences of a table whose first
-// decisions are those of an index.
+// decisions have the index before.
 func MeanFrom(t *AgentTable, decisions, before int) float64 {
 	width := 1
 	for range t.Decisions - decisions {

@@ -7,18 +7,20 @@ import (
 
 // Settings say how an agent learns.
 type Settings struct {
-	// Episodes is how many sequences are tried, Batch how many between two steps.
+	// Episodes is the number of sequences that are tried, Batch the number between two
+	// steps.
 	Episodes, Batch int
 	// Rate is Adam's step size at first; each DecayEvery episodes it is multiplied by Decay.
 	Rate, Decay float64
 	DecayEvery  int
-	// Temperature is that of the first episodes; it falls evenly to 1 in half of them.
+	// Temperature is the temperature of the first episodes; it falls evenly to 1 in half of
+	// them.
 	Temperature float64
 	Seed        uint64
 }
 
-// Default returns the settings of an agent that learns alone, and of one that goes on
-// from another's weights.
+// Default returns the settings of an agent that learns alone, and of one that
+// continues from another's weights.
 func DefaultSettings(transferred bool) Settings {
 	s := Settings{Episodes: 75_000, Batch: 32, Rate: 1e-4, Decay: 0.99, DecayEvery: 500, Temperature: 2}
 	if transferred {
@@ -27,7 +29,7 @@ func DefaultSettings(transferred bool) Settings {
 	return s
 }
 
-// Learner is an agent that learns: all that a run needs to go on from where it was.
+// Learner is an agent that learns: the complete state that a run needs to continue.
 type Learner struct {
 	Network  *Network
 	Settings Settings
@@ -84,16 +86,16 @@ func (l *Learner) move(grad []float64) {
 	}
 }
 
-// visit is what the episodes of a batch came to in one state.
+// visit is the outcome of a batch's episodes in one state.
 type visit struct {
 	pass  *pass
 	probs []float64
 	slope []float64 // of the loss, by logits
 }
 
-// batch holds the states that a batch has come to, computed once each, and the layers of
-// their networks, which states at different times and of different tables share. Both are
-// in the order in which they were first come to.
+// batch holds the states that a batch has reached, computed once each, and the layers of
+// their networks. States at different times and of different tables share layers. Both
+// are in the order of the first visit.
 type batch struct {
 	n           *Network
 	temperature float64
@@ -106,7 +108,7 @@ func newBatch(n *Network, temperature float64) *batch {
 	return &batch{n: n, temperature: temperature, readings: map[string]*reading{}}
 }
 
-// visits are the states of one table that a batch has come to.
+// visits are the states of one table that a batch has reached.
 type visits map[[2]int]*visit
 
 func (b *batch) visit(t *AgentTable, seen visits, decision, before int) *visit {
@@ -189,7 +191,7 @@ func draw(probs []float64, r *rand.Rand) int {
 }
 
 // Expected adds the exact gradient of the expected loss over all sequences of a table to
-// grad and returns the expected reward: the check of what is sampled.
+// grad and returns the expected reward. It checks the sampled gradient.
 func (n *Network) Expected(t *AgentTable, temperature float64, grad []float64) float64 {
 	b, seen := newBatch(n, temperature), visits{}
 	prob := make([]float64, len(t.Accuracy))

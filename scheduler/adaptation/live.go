@@ -13,18 +13,18 @@ import (
 // Decider decide. Its options have a Course.
 const Live = "deepening"
 
-// Course is what a Live controller goes by.
+// Course has the inputs of a Live controller.
 type Course struct {
 	Decider Decider
 	Real    *Real
-	// Scenario is that of Real in which the network trains.
+	// Scenario is the scenario of Real in which the network trains.
 	Scenario int
 }
 
 // courseOption is the name of the course among the options of the controller.
 const courseOption = "course"
 
-// Options are those of a Live controller.
+// Options returns the options of a Live controller.
 func (c *Course) Options() scheduler.ControllerOptions {
 	return scheduler.ControllerOptions{Values: map[string]any{courseOption: c}}
 }
@@ -104,7 +104,7 @@ func Likeliest(probs []float64) int {
 	return best
 }
 
-// Constant returns what takes the actions of a sequence, by its index.
+// Constant returns a decider that takes the actions of a sequence, by its index.
 func Constant(r *Real, index int) Decider {
 	t := AgentTable{Decisions: r.Decisions, Actions: r.Blocks + 1}
 	return follow(&t, index)

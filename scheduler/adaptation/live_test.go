@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// seen decides by the state of the training, and keeps what it has seen.
+// seen decides by the state of the training, and records the states.
 type seen struct{ states *[]AgentState }
 
 func (s seen) Probabilities(int, int) []float64 { panic("it is asked about the table") }
@@ -20,7 +20,7 @@ func (s seen) ProbabilitiesIn(state AgentState) []float64 {
 	return []float64{0.5, 0.2, 0.3} // always block 0 of two
 }
 
-// What a controller is asked while a job trains, and when.
+// The questions to a controller while a job trains, and their times.
 func TestLive(t *testing.T) {
 	second := time.Second
 	type report struct {
@@ -83,7 +83,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// An agent is told of the training itself: its layers, and the part of the budget that is used.
+// An agent sees the training itself: its layers, and the used fraction of the budget.
 func TestLiveState(t *testing.T) {
 	var states []AgentState
 	real := &Real{Decisions: 2, Blocks: 2, Budget: 10 * time.Second, Scenarios: []Scenario{{"steady", 0}}}

@@ -16,7 +16,8 @@ func newLSTM(at, in, hidden int) lstm {
 
 func (l lstm) size() int { return l.gates.size() }
 
-// trail is what a pass over a sequence leaves for the way back, a row a step.
+// trail is the record of a forward pass over a sequence for the backward pass, one row
+// per step.
 type trail struct {
 	input         [][]float64 // input and last output
 	gates         [][]float64 // after their activations: input, forget, output, candidate
@@ -45,8 +46,8 @@ func (l lstm) forward(w []float64, inputs [][]float64) *trail {
 	return t
 }
 
-// backward takes the gradient of the outputs and returns that of the inputs. What the
-// gradient of the weights is made from is added to pairs.
+// backward takes the gradient of the outputs and returns the gradient of the inputs.
+// It adds the factors of the gradient of the weights to pairs.
 func (l lstm) backward(w []float64, t *trail, dOut [][]float64, pairs *[]pair) [][]float64 {
 	h := l.hidden
 	width := l.gates.in - h

@@ -20,7 +20,7 @@ const (
 	wide       = 128
 )
 
-// State is what the agent sees at a decision.
+// State is the agent's input at a decision.
 type AgentState struct {
 	// Layers are the layers of the network that trains, from the input on, as numbers
 	// of a vocabulary.
@@ -113,7 +113,7 @@ type reading struct {
 	slope []float64
 }
 
-// output is what the LSTMs say of the layers.
+// output returns the output of the LSTMs for the layers.
 func (r *reading) output() []float64 { return r.second.outputs[len(r.layers)-1] }
 
 // pass is a pass over one state, kept for the way back.
@@ -124,8 +124,8 @@ type pass struct {
 	logits             []float64
 }
 
-// timeFeatures are 5·sin(2πi·t) for i = 1 … 8, and t itself: the sines alone cannot tell
-// 0, ½ and 1 apart.
+// timeFeatures are 5·sin(2πi·t) for i = 1 … 8, and t itself: the sines alone cannot
+// distinguish 0, ½ and 1.
 func timeFeatures(out []float64, t float64) []float64 {
 	for i := 1; i <= sines; i++ {
 		out = append(out, 5*math.Sin(2*math.Pi*float64(i)*t))
@@ -172,8 +172,8 @@ func rectify(x []float64) {
 	}
 }
 
-// way is a way back through the network: what the gradients of the weights are made
-// from, layer by layer.
+// way is a backward pass through the network: the factors of the gradients of the
+// weights, layer by layer.
 type way struct {
 	n                                                 *Network
 	logits, hidden2, hidden1, forth, backward, second []pair

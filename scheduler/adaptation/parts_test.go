@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDenseIsAMatrix: forward, the gradient of the inputs and that of the weights are the plain sums, for any numbers of
+// TestDenseIsAMatrix: forward, the gradients of the inputs and of the weights are the plain sums, for any numbers of
 // rows and pairs.
 func TestDenseIsAMatrix(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -91,7 +91,7 @@ func TestAdamByHand(t *testing.T) {
 	}
 }
 
-// TestTables by hand: which are none, sequences and their layers, ranks, and how weights begin.
+// TestTables by hand: invalid tables, sequences and their layers, ranks, and initial weights.
 func TestTables(t *testing.T) {
 	table := func() *AgentTable {
 		return &AgentTable{Name: "t", Actions: 3, Decisions: 2, Time: [][]float64{{0}, {1, 2, 3}},

@@ -23,7 +23,7 @@ var _ = Register(Kind{
 	},
 })
 
-// greatest is the index of the greatest value but for those that are left out, the first of several; −1 without any.
+// greatest returns the index of the greatest value that is not left out, the first of several; −1 without any.
 func greatest(values []float64, without []int) int {
 	best := -1
 	for i, v := range values {
@@ -39,7 +39,7 @@ func greatest(values []float64, without []int) int {
 func (e *effects) search(w World, runs int) int {
 	var tried []int
 	var found []float64
-	var near [][]float64 // what each run says about all sequences, as covariances
+	var near [][]float64 // the covariances of each run with all sequences
 	now := e.expected(-1)
 	prior := slices.Clone(now)
 	for len(tried) < runs {
@@ -56,8 +56,8 @@ func (e *effects) search(w World, runs int) int {
 // level is the variance of how accurate networks are in a new scenario as a whole: hardly anything is taken for known.
 const level = 1.0
 
-// around is the covariance of what a sequence comes to in a new scenario with what the others do, given what is known
-// of the other scenarios.
+// around returns the covariances of a sequence's value in a new scenario with the values of the others, given the
+// known scenarios.
 func (e *effects) around(sequence int) []float64 {
 	unit := make([]float64, len(e.class))
 	unit[sequence] = 1
@@ -78,8 +78,8 @@ func (e *effects) around(sequence int) []float64 {
 	return out
 }
 
-// update writes to now what is expected of all sequences, given the runs that were tried, what they found and what they
-// are near to.
+// update writes the expected values of all sequences to now, given the runs that were tried, their values and their
+// covariances.
 func (e *effects) update(now, prior []float64, near [][]float64, tried []int, found []float64) {
 	noise := 0.0
 	for _, v := range e.noise {

@@ -11,16 +11,16 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Columns says which columns of a table hold what. Action and TimeLeft are
+// Columns has the names of a table's columns. Action and TimeLeft are
 // followed by the number of the decision, from 1.
 type Columns struct{ Scenario, Action, TimeLeft, Total, Accuracy string }
 
-// DefaultColumns are those of the tables that tfexp writes.
+// DefaultColumns are the columns of the tables that tfexp writes.
 var DefaultColumns = Columns{
 	Scenario: "scenario", Action: "a", TimeLeft: "timeleft", Total: "totaltime", Accuracy: "acc",
 }
 
-// Sums of what is recorded of a scenario.
+// sums are sums over the recorded runs of a scenario.
 type sums struct {
 	name     string
 	time     [][]float64 // by decision and the index of the actions before it
@@ -32,12 +32,12 @@ type sums struct {
 // mostSequences bounds the sequences of a table.
 const mostSequences = 1 << 20
 
-// Read reads a table of recorded trainings: a row a run, with the actions and
-// the times left at its decisions, its time and its final accuracy. Runs of one
-// sequence are averaged. The number of blocks is that of the file when blocks is
-// 0; a table without a column for the scenario has one, which is called name.
-// What is wrong with a line is a workload.LineError. An incomplete table is an
-// error that wraps *Missing.
+// Read reads a table of recorded trainings: one row per run, with the actions
+// and the times left at its decisions, its time and its final accuracy. Runs of
+// one sequence are averaged. If blocks is 0, the file sets the number of blocks.
+// A table without a scenario column has one scenario, called name. A mistake in
+// a line is a workload.LineError. An incomplete table is an error that wraps
+// *Missing.
 func Read(file, name string, in io.Reader, c Columns, decisions, blocks int) ([]*AgentTable, float64, error) {
 	r := reader{file: file, name: name, columns: c, decisions: decisions, blocks: blocks, lines: map[string]int{}}
 	if _, err := workload.EachRow(file, in, false, r.head, r.row); err != nil {
@@ -257,9 +257,9 @@ func (s *sums) table(decisions, actions int, missing *Missing) *AgentTable {
 
 // Missing is the error of a table that lacks sequences.
 type Missing struct {
-	// Sequences is how many there are in a scenario.
+	// Sequences is the number of sequences in a scenario.
 	Sequences int
-	// Greatest is the greatest action, Line that of the file which says so first; 0 when
+	// Greatest is the greatest action, Line the first line of the file with it; 0 when
 	// the number of blocks was given.
 	Greatest, Line int
 	In             []Lack

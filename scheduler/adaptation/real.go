@@ -2,13 +2,14 @@ package adaptation
 
 import "time"
 
-// Real says how the networks of a study are trained for real, by sequences or by what
-// its controllers decide while they train.
+// Real says how the networks of a study are trained for real: by sequences, or by
+// decisions of its controllers during the training.
 type Real struct {
 	// Scenarios are the ways in which resources change, in the order of the file.
 	Scenarios []Scenario
-	// Decisions is their number in a training, Blocks that of the blocks that can be
-	// deepened; Budget is how long each training may take.
+	// Decisions is the number of decisions in a training, Blocks the number of
+	// blocks that can be deepened; Budget is the greatest time of each
+	// training.
 	Decisions, Blocks int
 	Budget            time.Duration
 	// At are the times of the decisions, as service time; nil for the first epochs that
@@ -26,7 +27,7 @@ type Scenario struct {
 	First time.Duration
 }
 
-// Sequences is how many there are in a scenario.
+// Sequences returns the number of sequences in a scenario.
 func (r *Real) Sequences() int {
 	n := 1
 	for range r.Decisions {
@@ -42,7 +43,7 @@ var _ = Register(Kind{
 	New: func(w World) Decider { return follow(w.Table, 0) },
 })
 
-// Chosen is what a controller decided in a real training, and what came of it.
+// Chosen is a controller's decisions in a real training, and their results.
 type Chosen struct {
 	Controller *Controller
 	Scenario   string
@@ -51,14 +52,14 @@ type Chosen struct {
 	Runs int
 	// Dir is the folder of the training.
 	Dir string
-	// Decisions are fewer than those of the study where the budget ended before.
+	// There are fewer Decisions than in the study if the budget ended before.
 	Decisions []Decided
-	// Accuracy is the final one; Recorded is that of the same sequence in the table, NaN
-	// where there is none.
+	// Accuracy is the final one; Recorded is the accuracy of the same sequence in the
+	// table, NaN if it has none.
 	Accuracy, Recorded float64
 }
 
-// Trained is how one real training went. Times are in seconds of service time.
+// Trained is the record of one real training. Times are in seconds of service time.
 type Trained struct {
 	// Controller is nil for a training by a sequence of the table.
 	Controller *Controller
@@ -67,15 +68,16 @@ type Trained struct {
 	// Actions are those that were taken, and Decided when.
 	Actions []int
 	Decided []float64
-	// Times and Accuracies are those of the epochs, as the program reported them; Final is its last accuracy.
+	// Times and Accuracies are the values of the epochs, as the program reported them; Final is its last
+	// accuracy.
 	Times, Accuracies []float64
 	Final             float64
-	// Trained is when the program stopped training, NaN where it does not say; Step is how long a step took, the
-	// median.
+	// Trained is when the program stopped training, NaN if it does not say; Step is the median time of a step.
 	Trained, Step float64
-	// Told is, at each report, how much more the program took to be left of the budget than the scheduler did.
+	// Told is, at each report, the remaining budget according to the program, minus that according to the
+	// scheduler.
 	Told []float64
-	// Deepening is how long the program took to add each layer.
+	// Deepening is the program's time to add each layer.
 	Deepening []float64
 }
 

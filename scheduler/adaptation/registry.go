@@ -13,34 +13,34 @@ type Kind struct {
 	Rank int
 	// Name is the label of its block: controller "agent" {}.
 	Name string
-	// Doc says what it decides by, as a sentence.
+	// Doc describes the basis of its decisions, as a sentence.
 	Doc string
 	// Args are its own arguments.
 	Args []schema.Arg
-	// Elsewhere says that it decides by what is recorded of other scenarios, so
+	// Elsewhere says that it decides by recorded runs of other scenarios, so
 	// that it needs a table with at least two.
 	Elsewhere bool
 	// Random says that it decides differently under each seed.
 	Random bool
-	// Oracle says that it reads what no controller can know before the end.
+	// Oracle says that it reads data that no controller can know before the end.
 	Oracle bool
 	// Makes says that it makes the table, and decides nothing itself.
 	Makes bool
 	// Learns says that it decides by the weights of an agent.
 	Learns bool
-	// New returns what decides in a scenario.
+	// New returns the decider for a scenario.
 	New func(World) Decider
 }
 
-// World is what a controller may read before it decides.
+// World is the information that a controller may read before it decides.
 type World struct {
-	// Table is the scenario in which it decides; Others are those beside it.
+	// Table is the scenario in which it decides; Others are the other scenarios.
 	Table  *AgentTable
 	Others []*AgentTable
 	// Controller has the settings.
 	Controller *Controller
 	Seed       uint64
-	// Weights are those of a trained agent, for the kinds that learn.
+	// Weights are the weights of a trained agent, for the kinds that learn.
 	Weights *Network
 	// Run trains a network by a sequence, and returns its accuracy. Runs are counted.
 	Run func(sequence int) float64
@@ -80,5 +80,5 @@ type fixed struct {
 
 func (f fixed) Probabilities(decision, _ int) []float64 { return sure(f.actions, f.sequence[decision]) }
 
-// follow returns what takes the actions of a sequence of a table.
+// follow returns a decider that takes the actions of a sequence of a table.
 func follow(t *AgentTable, sequence int) Decider { return fixed{t.Actions, t.Sequence(sequence)} }

@@ -15,8 +15,8 @@ type saved struct {
 	Objective           []float64
 }
 
-// Save returns a learner in a form that Load reads: with it, learning goes on as if it
-// had never stopped.
+// Save returns a learner in a form that Load reads: with it, learning continues as if
+// it had never stopped.
 func (l *Learner) Save() ([]byte, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(saved{

@@ -15,15 +15,15 @@ type Study struct {
 	Tables []*AgentTable
 	// Budget is the time that a training has, in seconds: the greatest of the table.
 	Budget float64
-	// Seeds is how often what is random is repeated.
+	// Seeds is the number of repetitions of random parts.
 	Seeds       int
 	Controllers []*Controller
 	// Real says how networks are trained for real; nil where the table is all there is.
 	// Until its sequences have been trained, such a study has no tables.
 	Real *Real `json:",omitempty"`
-	// Chosen is what controllers decided in real training, when that is over.
+	// Chosen are the decisions of controllers in real trainings, once these are over.
 	Chosen []Chosen `json:"-"`
-	// Trained is how all of its real trainings went.
+	// Trained are the records of all of its real trainings.
 	Trained []Trained `json:"-"`
 }
 
@@ -36,7 +36,7 @@ func (s *Study) Dims() (decisions, actions int) {
 	return s.Tables[0].Decisions, s.Tables[0].Actions
 }
 
-// ScenarioNames are those of the table, or those that will be in it.
+// ScenarioNames returns the scenario names of the table, or of the table to be made.
 func (s *Study) ScenarioNames() []string {
 	var names []string
 	for _, t := range s.Tables {
@@ -53,7 +53,7 @@ func (s *Study) ScenarioNames() []string {
 // Controller is one controller with its settings.
 type Controller struct {
 	Name, Kind string
-	// Sequence is that of a constant controller, Runs those of a search.
+	// Sequence is the sequence of a constant controller, Runs the runs of a search.
 	Sequence []int
 	Runs     int
 	// Learn says how an agent learns; nil for others.
@@ -79,7 +79,7 @@ type Lesson struct {
 	Smooth    bool
 }
 
-// Lessons returns what an agent learns before it decides in a scenario, in turn.
+// Lessons returns the lessons of an agent before it decides in a scenario, in order.
 func (l *Learning) Lessons(s *Study, scenario string) []Lesson {
 	var lessons []Lesson
 	if l.From != nil {
@@ -137,10 +137,10 @@ func (s *Study) Knew(c *Controller, scenario string) bool {
 	return false
 }
 
-// Choice is what a controller decided in a scenario.
+// Choice is a controller's decisions in a scenario.
 type Choice struct {
-	// Sequence is the index of its sequence; Probabilities has those of the actions
-	// at each decision.
+	// Sequence is the index of its sequence; Probabilities has the probabilities of
+	// the actions at each decision.
 	Sequence      int
 	Probabilities [][]float64
 	// Runs is the number of trainings that it used before.
@@ -148,7 +148,7 @@ type Choice struct {
 }
 
 // Play lets a controller decide in a scenario, under a seed from 1. The weights
-// are those of an agent.
+// belong to an agent.
 func (s *Study) Play(c *Controller, scenario *AgentTable, seed int, weights *Network) Choice {
 	k, _ := ByName(c.Kind)
 	var out Choice
@@ -181,7 +181,7 @@ func (s *Study) SeedsOf(c *Controller) int {
 	return 1
 }
 
-// Regret returns how far a sequence stays below the best of its table.
+// Regret returns the difference of a sequence from the best of its table.
 func Regret(t *AgentTable, sequence int) float64 {
 	return math.Max(0, t.Best()-t.Accuracy[sequence])
 }

@@ -19,7 +19,7 @@ type AgentTable struct {
 	Accuracy []float64
 }
 
-// Check returns what is wrong with the table.
+// Check returns the mistake in the table; nil if it has none.
 func (t *AgentTable) Check() error {
 	if t.Decisions < 1 || t.Actions < 2 {
 		return fmt.Errorf("table %s: %d decisions between %d actions", t.Name, t.Decisions, t.Actions)
@@ -72,14 +72,14 @@ func (t *AgentTable) Layers(decision, before int) []int {
 	return layers
 }
 
-// State returns what the agent sees at a decision, by the index of those before it.
+// State returns the agent's input at a decision, by the index of the decisions before it.
 func (t *AgentTable) State(decision, before int) AgentState {
 	s := AgentState{Layers: t.Layers(decision, before)}
 	s.Time = t.Time[decision][before]
 	return s
 }
 
-// Reward returns what an agent is given for an accuracy: 100·tan(accuracy·π/2), which
+// Reward returns the reward of an agent for an accuracy: 100·tan(accuracy·π/2), which
 // grows the faster the nearer to 1.
 func Reward(accuracy float64) float64 {
 	return 100 * math.Tan(math.Min(accuracy, 0.9999)*math.Pi/2)

@@ -31,7 +31,7 @@ func (t Training) Before() (before Training, ok bool) {
 	return Training{t.Study, t.Lessons[:len(t.Lessons)-1], t.Seed}, true
 }
 
-// Tables returns those of the last lesson, as the agent sees them.
+// Tables returns the tables of the last lesson, as the agent sees them.
 func (t Training) Tables() []*AgentTable {
 	var tables []*AgentTable
 	last := t.Lessons[len(t.Lessons)-1]
@@ -82,8 +82,8 @@ func (t Training) Lines() []string {
 	return lines
 }
 
-// Begin returns the learner of the last lesson, given what the lessons before
-// have left: nil for the first lesson.
+// Begin returns the learner of the last lesson, given the learner of the
+// lessons before: nil for the first lesson.
 func (t Training) Begin(before *Learner) *Learner {
 	set := t.Lessons[len(t.Lessons)-1].Settings
 	set.Seed = uint64(t.Seed)<<16 + uint64(len(t.Lessons))

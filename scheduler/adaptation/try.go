@@ -7,7 +7,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// runsArg is the argument of controllers that may try what they think of first.
+// runsArg is the argument of controllers that may try sequences before they
+// decide.
 func runsArg(of string) schema.Arg {
 	return schema.Arg{
 		Name: "runs", Type: schema.Integer, DefaultDoc: "none", Min: schema.Limit(1), Max: schema.Limit(10000),
@@ -53,8 +54,8 @@ type beginning struct {
 	decisions, index int
 }
 
-// beginnings are ordered by their probability. None is less likely than what it
-// goes on to, so the first whole sequence is the likeliest.
+// beginnings are ordered by their probability. No beginning is less likely than
+// its continuations, so the first whole sequence is the likeliest.
 type beginnings []beginning
 
 // Len implements heap.Interface.

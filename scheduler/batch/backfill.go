@@ -15,9 +15,9 @@ type window struct {
 	free     bitmap
 }
 
-// backfill is a round: each job is given the earliest time at which there is room beside the running jobs, by their
-// limits, and the reservations before it; who can start now does. Reservations take whole nodes, as in Slurm's plugin
-// sched/backfill.
+// backfill is a round: each job gets the earliest time at which there is room next to the running jobs, by their
+// limits, and the reservations before it. Jobs that can start now do so. Reservations take whole nodes, as in Slurm's
+// plugin sched/backfill.
 func (p *periodic) backfill() error {
 	now := p.Now()
 	all := newBitmap(len(p.bounds))
@@ -116,8 +116,8 @@ func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 	}
 }
 
-// slide has the nodes that are free in all of some windows that follow each other, while these move on: those of the
-// windows up to mid, for each first one, and of those behind it.
+// slide has the nodes that are free in all of a run of consecutive windows, while the run moves forward: for each
+// first window, the nodes of the windows up to mid, and the nodes of the windows behind mid.
 type slide struct {
 	first, mid, next int
 	upTo             []bitmap // by window, from it to mid
@@ -204,9 +204,9 @@ func (p *periodic) cut(at time.Duration) {
 	}
 }
 
-// earliest finds out when there is room for a job on some nodes as running jobs end: they do in groups, whose ends are
-// close together. It reports whether there is room now if others give way. Where that is later than an instant that is
-// not 0, it may leave out on which nodes.
+// earliest finds the time at which there is room for a job on some nodes as running jobs end, in groups whose ends are
+// close together. It reports whether there is room now if others give way. If the time is later than an instant that
+// is not 0, it may omit the nodes.
 func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.Duration, shares []share, ok, gives bool) {
 	now := p.Now()
 	free, need := p.Machine().Free(), p.View.Job(job).Request()
@@ -294,7 +294,7 @@ func (p *periodic) anywhere(job int32) bool {
 		len(m.sub.Features) == 0
 }
 
-// giveBack adds what a running job holds to the rooms that are looked at.
+// giveBack adds the resources of a running job to the rooms under examination.
 func (p *periodic) giveBack(job int32) {
 	h := &p.held[job]
 	if h.use.gpus > 0 || p.run.Jobs[job].Memory > 0 {
@@ -306,8 +306,8 @@ func (p *periodic) giveBack(job int32) {
 	}
 }
 
-// victims returns the running jobs that give way to a waiting one, the first to do so first: those of the least
-// priority, and of these the one that was started last.
+// victims returns the running jobs that a waiting job may preempt, in order: least priority first, and among
+// equals the one that was started last.
 func (p *periodic) victims(job int32) []int32 {
 	m := p.of(&p.run.Jobs[job])
 	var list []int32
@@ -330,7 +330,7 @@ func (p *periodic) victims(job int32) []int32 {
 	return list
 }
 
-// modeOf is what becomes of a job that gives way.
+// modeOf returns the fate of a preempted job.
 func (p *periodic) modeOf(k *member) string {
 	own := k.qos.PreemptMode
 	if p.PreemptionBy == "partition" {
@@ -342,8 +342,8 @@ func (p *periodic) modeOf(k *member) string {
 	return p.PreemptMode
 }
 
-// preempt has jobs give way to a waiting one, if that lets it start: few of them, those that hold most of what it needs
-// first. It starts when they have gone.
+// preempt has jobs give way to a waiting one, if that lets it start. It takes few jobs, first those that hold most of
+// the needed resources. The waiting job starts when they have gone.
 func (p *periodic) preempt(job int32, on bitmap) error {
 	list := p.victims(job)
 	var nodes bitmap

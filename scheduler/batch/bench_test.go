@@ -31,7 +31,7 @@ func cluster(nodes, cores, days int, load float64) (c scheduler.Cluster, jobs []
 			limit = max(limit, 12*time.Hour)
 		}
 		run = max(run, time.Second).Round(time.Second)
-		gap := 102.3 * 2 * 3600 / float64(nodes*cores) / load // mean core seconds of a job, by those of a second
+		gap := 102.3 * 2 * 3600 / float64(nodes*cores) / load // mean core seconds of a job, per second
 		if at += time.Duration(r.ExpFloat64() * gap * float64(time.Second)); at > end {
 			return c, jobs, work
 		}

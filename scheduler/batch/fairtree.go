@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// rankTree gives each user a factor by Fair Tree: siblings are ordered by their shares relative to what they have
-// used, depth first, and users are ranked in that order. Siblings that are alike share a rank, and accounts that are
-// alike are taken as one. (R. Cox, L. Morrison: Fair Tree, Slurm User Group 2014.)
+// rankTree gives each user a factor by Fair Tree: siblings are ordered by their shares relative to their usage,
+// depth first, and users are ranked in that order. Equal siblings share a rank, and equal accounts are merged. (R.
+// Cox, L. Morrison: Fair Tree, Slurm User Group 2014.)
 func (s *site) rankTree() {
 	setLevels(s.root)
 	t := ranking{left: countUsers(s.root), users: float64(countUsers(s.root))}

@@ -4,7 +4,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// usage counts what jobs hold that a limit is about, and how many there are.
+// usage counts the limited resources that jobs hold, and the jobs.
 type usage struct{ cores, nodes, gpus, jobs, submitted int }
 
 func (u *usage) add(o usage, sign int) {
@@ -42,7 +42,7 @@ func at[K comparable](of map[K]*usage, key K) *usage {
 	return u
 }
 
-// count adds what a job holds, or takes it away.
+// count adds the resources of a job, or subtracts them.
 func (c *counters) count(m *member, user string, what usage, sign int) {
 	for a := m.assoc; a != nil; a = a.parent {
 		at(c.assoc, a).add(what, sign)
@@ -53,7 +53,7 @@ func (c *counters) count(m *member, user string, what usage, sign int) {
 	}
 }
 
-// rules are the qualities of service whose limits hold for a job: that of its partition, and its own.
+// rules returns the qualities of service whose limits hold for a job: its partition's and its own.
 func (m *member) rules() []*QOS {
 	if m.over == nil || m.over == m.qos {
 		return []*QOS{m.qos}

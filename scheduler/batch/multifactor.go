@@ -107,7 +107,7 @@ type multifactor struct {
 	preempter bool
 }
 
-// stretch is a running job, and since when it holds how many cores.
+// stretch is a running job with its number of cores, and the time since which it holds them.
 type stretch struct {
 	job   int32
 	cores int
@@ -210,7 +210,7 @@ func (m *multifactor) partsOf(j *scheduler.Job, age time.Duration) [8]Part {
 	}
 }
 
-// partOf is what a job asks for of a resource, as a part of what the partition has of it.
+// partOf returns a job's request of a resource, as a fraction of the partition's total.
 func (m *multifactor) partOf(p *Partition, j *scheduler.Job, resource string) float64 {
 	has, asks := 0.0, 0.0
 	for i, n := range m.run.Cluster.Nodes {
@@ -268,7 +268,7 @@ func (m *multifactor) catchUp(now time.Duration) {
 	}
 }
 
-// decayIn is what usage is worth after a time.
+// decayIn returns the remaining weight of usage after a time.
 func (m *multifactor) decayIn(d time.Duration) float64 {
 	if m.HalfLife <= 0 {
 		return 1
@@ -276,8 +276,8 @@ func (m *multifactor) decayIn(d time.Duration) float64 {
 	return math.Pow(1-0.693/m.HalfLife.Seconds(), d.Seconds())
 }
 
-// account adds what running jobs have used since the last time, and lets all usage decay. What a job has used when it
-// ends is added at once, and has decayed by its own length. So it was measured of Slurm.
+// account adds the usage of running jobs since the last call, and lets all usage decay. The usage of a job that ends
+// is added at once, and has decayed by the job's length. Slurm was measured to do so.
 func (m *multifactor) account(now time.Duration) {
 	for _, r := range m.running {
 		m.use(r, now, 1)
@@ -285,7 +285,7 @@ func (m *multifactor) account(now time.Duration) {
 	m.decay(m.root, m.decayIn(now-m.last))
 }
 
-// use adds what a job has used since usage was brought up to date, up to an instant, at what it is worth.
+// use adds a job's usage since the last update, up to an instant, multiplied by worth.
 func (m *multifactor) use(r stretch, to time.Duration, worth float64) {
 	d := to - max(r.from, m.last)
 	if d <= 0 {
@@ -305,7 +305,7 @@ func (m *multifactor) decay(a *association, by float64) {
 	}
 }
 
-// Hears is told the events of a run.
+// Hears receives the events of a run.
 func (m *multifactor) Hears(e *scheduler.Event) {
 	if m.Fair == 0 || e.Job < 0 {
 		return
@@ -323,15 +323,15 @@ func (m *multifactor) Hears(e *scheduler.Event) {
 	}
 }
 
-// uneventful are events that leave a job what it holds.
+// uneventful are events that do not change a job's holdings.
 var uneventful = []scheduler.EventKind{scheduler.Arrive, scheduler.Request, scheduler.Level, scheduler.Predict,
 	scheduler.Decided}
 
-// Priorities are those of the jobs of a run, which are told its events.
+// Priorities are the priorities of the jobs of a run. They follow its events.
 type Priorities = multifactor
 
-// NewPriorities returns the priorities of a run of a policy with the order multifactor. The error says what is wrong
-// with the blocks of the policy.
+// NewPriorities returns the priorities of a run of a policy with the order multifactor. The error describes a
+// mistake in the blocks of the policy.
 func NewPriorities(s policy.Setup) (*Priorities, error) {
 	m := newMultifactor(s)
 	return m, m.wrong

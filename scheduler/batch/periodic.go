@@ -59,7 +59,7 @@ type runner struct {
 	job int32
 }
 
-// held is what a running job holds.
+// held is the holdings of a running job.
 type held struct {
 	on     bitmap  // nil when it does not run
 	shares []share // of cores, by node
@@ -105,7 +105,7 @@ func newPeriodic(s policy.Setup) *periodic {
 	return p
 }
 
-// Hears is told each event of the run.
+// Hears receives each event of the run.
 func (p *periodic) Hears(e *scheduler.Event) {
 	if p.wrong != nil || e.Job < 0 {
 		return
@@ -171,7 +171,7 @@ func (p *periodic) leave(e *scheduler.Event) {
 	p.change(e.At)
 }
 
-// change notes that something has changed which a look may act on. A round that was due before had nothing to do.
+// change records a change that a look may act on. A round that was due before had nothing to do.
 func (p *periodic) change(now time.Duration) {
 	p.queued = true
 	if due := p.dueRound(); p.stale && due < now {
@@ -264,7 +264,7 @@ func (p *periodic) nodesOf(cores scheduler.CoreSet) (bitmap, []share) {
 	return on, shares
 }
 
-// give notes that a job is to give way at an instant.
+// give records that a job is to give way at an instant.
 func (p *periodic) give(g giving) {
 	i, _ := slices.BinarySearchFunc(p.giving, g, func(a, b giving) int { return int(max(min(a.at-b.at, 1), -1)) })
 	p.giving = slices.Insert(p.giving, i, g)
@@ -303,7 +303,7 @@ func (p *periodic) Wakes() time.Duration {
 	return at
 }
 
-// Woke implements scheduler.Waker. What is due is found out by the clock.
+// Woke implements scheduler.Waker. The clock decides which work is due.
 func (p *periodic) Woke() { p.woken = true }
 
 // AsksAlways has the admission asked also when no job waits: jobs may have reached their limits.
@@ -376,7 +376,7 @@ func (p *periodic) Admit(v scheduler.View, h scheduler.Hands) error {
 	return nil
 }
 
-// giveWay ends what runs beyond its limit, or has had its grace.
+// giveWay ends jobs that run beyond their limit or whose grace time is over.
 func (p *periodic) giveWay(now time.Duration) error {
 	for len(p.giving) > 0 && p.giving[0].at <= now {
 		g := p.giving[0]
@@ -434,8 +434,8 @@ func (p *periodic) receive() error {
 	return nil
 }
 
-// look tries to start jobs in their order, up to a number of them. In a partition with a job that cannot start nobody
-// behind it does, nor elsewhere on its nodes.
+// look tries to start jobs in their order, up to a number of them. In a partition with a job that cannot start no
+// later job starts, and no job of other partitions starts on its nodes.
 func (p *periodic) look(depth int) error {
 	clear(p.blocked)
 	waiting := p.View.Waiting()
@@ -517,7 +517,7 @@ func (p *periodic) begin(job int32, shares []share, why string) error {
 	return p.Start(job, j.Request(), p.nodes, why)
 }
 
-// fit finds nodes for a job where so much is free, among some of them.
+// fit finds nodes for a job among some nodes, given their free resources.
 func (p *periodic) fit(job int32, rooms []scheduler.Room, on bitmap) ([]share, bool) {
 	v := p.View.Job(job)
 	j := v.Job()
@@ -552,7 +552,7 @@ func (p *periodic) fit(job int32, rooms []scheduler.Room, on bitmap) ([]share, b
 	return shares, ok
 }
 
-// suits reports whether a node has what a job asks for by name.
+// suits reports whether a node has everything that a job asks for by name.
 func (p *periodic) suits(node int, m *member) bool {
 	for _, f := range m.sub.Features {
 		if !p.features[node][f] {

@@ -33,7 +33,7 @@ func init() {
 	})
 }
 
-// share is how many units of a job are on a node.
+// share is a number of units of a job on a node.
 type share struct{ node, units int32 }
 
 // packer divides jobs over nodes.
@@ -42,8 +42,8 @@ type packer struct {
 	weights []int   // of nodes; nil for all alike
 }
 
-// place chooses nodes for so many units: from least to most of them (0 for no bound), as in select/cons_tres. Nodes of
-// less weight are tried first, and others only beside them.
+// place chooses from least to most nodes (0 for no bound) for the units, as in select/cons_tres. Nodes of less weight
+// are tried first; others are only added to them.
 func (p *packer) place(units int32, least, most int, into []share) ([]share, bool) {
 	total, nodes := int64(0), 0
 	for _, u := range p.units {
@@ -82,7 +82,7 @@ func (p *packer) place(units int32, least, most int, into []share) ([]share, boo
 	}
 }
 
-// lightest places a job on as many nodes of the least weights as it needs.
+// lightest places a job on the nodes with the least weights, as many as it needs.
 func (p *packer) lightest(units int32, least, most int, into []share) ([]share, bool) {
 	levels := slices.Compact(slices.Sorted(slices.Values(p.weights)))
 	if len(levels) == 1 {
@@ -109,7 +109,7 @@ type run struct {
 	used     bool
 }
 
-// choose is place on nodes with room for at least so many units.
+// choose is place on nodes with room for at least floor units.
 func (p *packer) choose(units int32, least, most int, floor int32, on []share) ([]share, bool) {
 	var runs []run
 	for v, u := range p.units {

@@ -6,8 +6,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Resume lets the priorities of a run continue those of another one, which has heard what happened up to an instant:
-// with its usage, brought up to date when it would have been. The clock of this run is ahead of the other one's.
+// Resume lets the priorities of a run continue the priorities of another run, which has heard all events up to an
+// instant. It takes over the usage, and the time of its next update. The clock of this run is ahead of the other
+// one's.
 func (m *multifactor) Resume(past *Priorities, ahead time.Duration) {
 	if m.wrong != nil {
 		return

@@ -9,7 +9,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// TestResume: priorities that continue those of another run are the same from then on, whatever the run's clock.
+// TestResume: priorities that continue another run's priorities are the same from then on, whatever the run's
+// clock.
 func TestResume(t *testing.T) {
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 16}}}
 	p := policy.Policy{Order: Multifactor, Backfill: Periodic, Settings: policy.Settings{"weight_age": 1000.0,

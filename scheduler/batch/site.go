@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// site is what the blocks of a policy say.
+// site is the contents of a policy's blocks.
 type site struct {
 	partitions                        []*Partition
 	qos                               map[string]*QOS
@@ -39,11 +39,11 @@ type association struct {
 	factor   float64
 }
 
-// member is what the site knows of a job.
+// member is the site's record of a job.
 type member struct {
 	sub       scheduler.Submission
 	partition *Partition
-	qos, over *QOS // its own, and that of its partition; nil for none
+	qos, over *QOS // its own, and its partition's; nil for none
 	assoc     *association
 	limit     time.Duration
 	eligible  time.Duration // in the far future before it is
@@ -135,7 +135,7 @@ func (s *site) refer(blocks []schema.Settings) {
 	}
 }
 
-// nameOf is the name of what a block describes.
+// nameOf returns the name of the thing that a block describes.
 func nameOf(b schema.Settings) string { return cmp.Or(schema.Get[string](b, "name"), b.Label) }
 
 // problem is the first thing that is wrong with the blocks; nil for none.
@@ -146,8 +146,8 @@ func (s *site) problem() error {
 	return fmt.Errorf("policy: %w", s.misfits[0].Err)
 }
 
-// fits returns what of the blocks of a policy does not fit a run: what the blocks say of each other and of the nodes,
-// and jobs that wait for each other.
+// fits returns the parts of a policy's blocks that do not fit a run: wrong references to blocks and nodes, and jobs
+// that wait for each other.
 func fits(p policy.Policy, r *scheduler.Run) []policy.Misfit {
 	s := newSite(r, p.Blocks)
 	if len(s.misfits) > 0 {
@@ -205,7 +205,7 @@ func fits(p policy.Policy, r *scheduler.Run) []policy.Misfit {
 	return s.misfits
 }
 
-// report notes what is wrong with a block.
+// report records a mistake in a block.
 type report func(format string, args ...any)
 
 func (s *site) addPartition(b schema.Settings, names map[string]int, wrong report) {
@@ -301,7 +301,7 @@ func (s *site) join() {
 	}
 }
 
-// of returns what the site knows of a job.
+// of returns the site's record of a job.
 func (s *site) of(j *scheduler.Job) *member {
 	if m := s.members[j.Number]; m != nil {
 		return m
@@ -358,7 +358,7 @@ func (s *site) of(j *scheduler.Job) *member {
 	return m
 }
 
-// associationOf returns the user in an account, who is added when nobody has described them.
+// associationOf returns the user in an account, who is added if no block describes the user.
 func (s *site) associationOf(account, user string) *association {
 	key := [2]string{account, user}
 	if a := s.users[key]; a != nil {
@@ -371,7 +371,7 @@ func (s *site) associationOf(account, user string) *association {
 	return a
 }
 
-// accountOf returns an account, which is added below the root when nobody has described it.
+// accountOf returns an account, which is added below the root if no block describes it.
 func (s *site) accountOf(name string) *association {
 	if name == "" {
 		return s.root

@@ -1,5 +1,5 @@
-// Package cluster is what there is to be scheduled: nodes, their cores and GPUs by
-// number, which of them are free, and which a job holds.
+// Package cluster has the resources to be scheduled: nodes, their cores and GPUs
+// by number, which of them are free, and which a job holds.
 package cluster
 
 import (
@@ -15,7 +15,7 @@ type Supply uint8
 
 // The supplies of nodes.
 const (
-	// Standing nodes are there from the start to the end.
+	// Standing nodes exist from the start to the end.
 	Standing Supply = iota
 	// Fixed nodes are asked for at the start, and again whenever they are lost.
 	Fixed
@@ -39,18 +39,20 @@ type Node struct {
 	Idle   time.Duration
 	// Rack is where the node stands; empty for none in particular.
 	Rack string
-	// Market and Region say where the servers of a node that comes and goes are rented.
+	// Market and Region are the market and the region in which the servers of a node that comes and goes are
+	// rented.
 	Market, Region string
 }
 
-// MarketOnDemand is the market of servers that nobody takes away, MarketSpot that of cheaper ones.
+// MarketOnDemand is the market of servers that nobody takes away, MarketSpot the market of cheaper ones.
 const (
 	MarketOnDemand = "on_demand"
 	MarketSpot     = "spot"
 )
 
 // Cluster is the capacity that is scheduled. Cores (and GPUs) are numbered
-// through all nodes: node 0 has cores 0 … Threads-1, node 1 goes on from there.
+// through all nodes: node 0 has cores 0 … Threads-1, node 1 continues from
+// there.
 type Cluster struct {
 	Nodes []Node
 }
@@ -66,14 +68,14 @@ type View struct{ m *Machine }
 // ViewOf returns the view of a machine.
 func ViewOf(m *Machine) View { return View{m} }
 
-// Free returns what is free, by node.
+// Free returns the free resources of each node.
 func (m View) Free() []Room { return m.m.Free }
 
-// Whole returns what is free when nothing runs, by node.
+// Whole returns the total capacity of each node.
 func (m View) Whole() []Room { return m.m.Whole }
 
-// Paused returns what would be free if all running jobs were paused, by node: these keep their
-// memory. What is given back on a closed node is not free.
+// Paused returns the resources of each node that would be free if all running jobs were
+// paused; paused jobs keep their memory. Resources freed on a closed node are not free.
 func (m View) Paused() []Room {
 	rooms := slices.Clone(m.m.Free)
 	for node := range rooms {
@@ -85,11 +87,11 @@ func (m View) Paused() []Room {
 	return rooms
 }
 
-// Idle returns how many cores are free, of all nodes.
+// Idle returns the number of free cores of all nodes.
 func (m View) Idle() int32 { return m.m.Idle }
 
 // Closed reports whether a node has no server, or will lose it: nothing starts there,
-// and what is given back there is not free.
+// and resources freed there are not free.
 func (m View) Closed(node int32) bool { return m.m.Closed(node) }
 
 // MostFree returns the largest number of cores that are free on one node.
@@ -99,8 +101,8 @@ func (m View) MostFree() int32 { return m.m.MostFree() }
 // particular, -1 for one that no node has.
 func (m View) Kind(gpu string) int32 { return m.m.KindOf(gpu) }
 
-// On returns the grant of these cores, and the lowest free GPUs that a job with a need has beside them on their one
-// node. It is false where a core is not free, or they are of several nodes.
+// On returns a grant of these cores and of the lowest free GPUs that a need has on the same node. ok is false if a
+// core is not free, or the cores are on several nodes.
 func (m View) On(cores CoreSet, need Room) (g Grant, node int32, ok bool) {
 	nodes := m.m.NodesOf(cores, nil)
 	if len(nodes) != 1 || !m.m.Cores.AllFree(cores) || m.m.Free[nodes[0]].GPUs < need.GPUs {
@@ -120,7 +122,7 @@ func (m View) AddGPUs(rooms []Room, g Grant) {
 	}
 }
 
-// Demand is what a job asks of a cluster, over all of its nodes.
+// Demand is a job's request to a cluster, over all of its nodes.
 type Demand struct {
 	Threads, GPUs int
 	// GPU is the type of the GPUs; empty for any.
@@ -133,7 +135,7 @@ type Demand struct {
 }
 
 // Units returns into how many equal units threads and GPUs can be divided: one for each GPU, if
-// each has as many threads beside it.
+// each GPU has the same number of threads.
 func Units(threads, gpus int) int {
 	for gpus > 0 {
 		threads, gpus = gpus, threads%gpus
@@ -186,7 +188,7 @@ func (d Demand) fitsDivided(c Cluster) bool {
 	return false
 }
 
-// String lists what is asked for: "4 threads, 2 GPUs, 2GiB, over 2 nodes".
+// String lists the requested resources: "4 threads, 2 GPUs, 2GiB, over 2 nodes".
 func (d Demand) String() string {
 	count := func(n int, noun string) string {
 		if n == 1 {

@@ -25,7 +25,7 @@ func TestCoreSetText(t *testing.T) {
 }
 
 // Cutting a set and joining the parts gives the set, and the map of free
-// slots gives out what is lowest.
+// slots hands out the lowest ones.
 func TestCoreSetsAndSlots(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Slots{Bounds: []int32{0}}

@@ -1,7 +1,7 @@
 package cluster
 
-// Grant is what a job is given: core and GPU numbers of the cluster, of all its
-// parts together.
+// Grant is the resources granted to a job: core and GPU numbers of the cluster,
+// of all its parts together.
 type Grant struct {
 	Cores CoreSet
 	GPUs  CoreSet
@@ -11,14 +11,14 @@ type Grant struct {
 	// Layout divides the grant among the parts of a job that has several; nil for
 	// a job of one part, which has all of it on one node.
 	Layout *Layout
-	// Beside is the job whose GPUs these are as well, all of them; nil for GPUs of its own.
+	// Beside is the job that shares all of these GPUs; nil if they are not shared.
 	Beside *Beside
 }
 
 // Layout is the parts of a job that has several: one a node for a gang.
 type Layout struct{ Parts []Part }
 
-// Part is what one part of a job holds: on one node, which other parts may share.
+// Part is the holdings of one part of a job, on one node. Other parts may share the node.
 type Part struct {
 	Node int
 	// Role is the name of its role, and Task its index among the parts of this
@@ -54,7 +54,7 @@ func Together(parts []Part) Grant {
 	return g
 }
 
-// Needs returns what the parts of a job that has started need, to go on.
+// Needs returns the needs of the parts of a started job, to resume.
 func (l *Layout) Needs() *Parts {
 	p := &Parts{}
 	for _, part := range l.Parts {

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// Room is what is free on a node, or what a job needs of one.
+// Room is the free resources of a node, or a job's need on one.
 type Room struct {
 	Cores, GPUs int32
 	Memory      int64
-	Kind        int32 // of GPU, see MachineView.Kind; in a need 0 stands for any
+	Kind        int32 // of GPU, see MachineView.Kind; in a need 0 means any
 	Market      int32 // of a node the bit of where it is rented, of a need the bits of where it must not be
 	// Parts is set in the need of a job whose parts differ; the fields above then are
 	// the most that any of them needs.
 	Parts *Parts
 }
 
-// Holds reports whether there is room for what is needed.
+// Holds reports whether there is room for a need.
 func (r Room) Holds(need Room) bool {
 	return need.Cores <= r.Cores && need.GPUs <= r.GPUs && need.Memory <= r.Memory && r.IsOf(need) &&
 		r.Market&need.Market == 0
@@ -26,7 +26,7 @@ func (r Room) Holds(need Room) bool {
 // IsOf reports whether a node has the kind of GPU that is needed.
 func (r Room) IsOf(need Room) bool { return need.Kind == 0 || need.Kind == r.Kind }
 
-// Times returns how many like needs there is room for beside each other.
+// Times returns how many times the need fits into the room.
 func (r Room) Times(need Room) int {
 	if !r.Holds(need) {
 		return 0
@@ -42,22 +42,21 @@ func (r Room) Times(need Room) int {
 	return int(n)
 }
 
-// Add adds what becomes free.
+// Add adds freed resources.
 func (r *Room) Add(o Room) {
 	r.Cores += o.Cores
 	r.GPUs += o.GPUs
 	r.Memory += o.Memory
 }
 
-// Sub subtracts what is taken.
+// Sub subtracts taken resources.
 func (r *Room) Sub(o Room) {
 	r.Cores -= o.Cores
 	r.GPUs -= o.GPUs
 	r.Memory -= o.Memory
 }
 
-// unlimited stands for memory that is not accounted for: no sum of requests
-// reaches it.
+// unlimited is memory that is not counted: no sum of requests reaches it.
 const unlimited = math.MaxInt64 / 4
 
 // Machine is the free part of the cluster.
@@ -68,10 +67,10 @@ type Machine struct {
 	Cores Slots
 	GPUs  Slots
 	spare []Span   // storage of the next core sets
-	read  Span     // what Fetch read last
+	read  Span     // the last value read by Fetch
 	ones  []Span   // each core and GPU number alone: the sets of one are parts of it
 	kinds []string // of GPUs, from 1 on
-	// Racks has the number of each node's rack; nodes without one have numbers of their own.
+	// Racks has the number of each node's rack; each node without a rack has a separate number.
 	Racks []int32
 	// closed has the nodes on which nothing starts; nil until one is closed.
 	closed []bool
@@ -136,7 +135,7 @@ func (m *Machine) KindOf(gpu string) int32 {
 	return -1
 }
 
-// Fit chooses nodes for a job that needs so much on each of count nodes: the
+// Fit chooses nodes for a job that has the need on each of count nodes: the
 // lowest numbers that have room, or home if it is bound to nodes. The result
 // is appended to nodes; ok is false when there is no room.
 func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
@@ -162,8 +161,8 @@ func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok 
 	return nodes, false
 }
 
-// HoldEach reports whether there is room for what is needed on each of the nodes, in ascending
-// order; on one that is there several times, for as many.
+// HoldEach reports whether there is room for need on each of the nodes, which are in ascending
+// order. A node that is listed n times must have room for n needs.
 func HoldEach(free []Room, need Room, nodes []int32) bool {
 	for i, k := 0, 0; i < len(nodes); i = k {
 		for k = i + 1; k < len(nodes) && nodes[k] == nodes[i]; k++ {
@@ -197,7 +196,7 @@ func (m *Machine) MostFree() int32 {
 }
 
 // Choose picks cores and GPUs on each of the nodes, without taking them: the
-// old ones as far as they are free and all on these nodes, then the lowest.
+// old ones if they are free and all on these nodes, then the lowest.
 func (m *Machine) Choose(nodes []int32, need Room, old Grant) Grant {
 	if need.Parts != nil {
 		return need.Parts.choose(m, nodes, old)
@@ -220,18 +219,18 @@ func (m *Machine) ChooseCores(nodes []int32, n int32, old CoreSet) CoreSet {
 	return m.Lowest(&m.Cores, nodes, n)
 }
 
-// Fetch reads what a grant begins with, so that it is in the processor's cache when the job is looked at.
+// Fetch reads the start of a grant, so that it is in the processor's cache when the job is looked at.
 func (m *Machine) Fetch(g Grant) {
 	if len(g.Cores) > 0 {
 		m.read = g.Cores[0]
 	}
 }
 
-// Lowest returns the n lowest free slots of each node; of one that is there several times in a row,
-// as many times n.
+// Lowest returns the n lowest free slots of each node; for a node that is listed k times in a row,
+// k × n slots.
 func (m *Machine) Lowest(s *Slots, nodes []int32, n int32) CoreSet {
-	// Sets are never changed once they are given out, so their spans can lie
-	// side by side in one allocation.
+	// Sets never change once they are returned, so their spans can share one
+	// allocation.
 	if cap(m.spare)-len(m.spare) < 64 {
 		m.spare = make([]Span, 0, 512)
 	}
@@ -266,7 +265,8 @@ func (m *Machine) NodesOf(set CoreSet, nodes []int32) []int32 {
 	return nodes
 }
 
-// AddHeld adds to rooms what would be free if a grant were given back. What is on closed nodes comes back to nobody.
+// AddHeld adds to rooms the resources that would be free if a grant were given back. Resources on closed nodes are
+// left out.
 func (m *Machine) AddHeld(rooms []Room, g Grant) {
 	if len(rooms) == 1 && m.closed == nil {
 		rooms[0].Cores += int32(g.Cores.Count())
@@ -289,7 +289,7 @@ func (m *Machine) Touches(g Grant, nodes []int32) bool {
 	return slices.ContainsFunc(m.NodesOf(g.Cores, nil), func(v int32) bool { return slices.Contains(nodes, v) })
 }
 
-// EachUnit returns the nodes of a set once for each so many of its cores there.
+// EachUnit returns the nodes of a set, one entry per unit; a unit has the given number of cores.
 func (m *Machine) EachUnit(set CoreSet, cores int32, nodes []int32) []int32 {
 	nodes = nodes[:0]
 	for _, p := range set {
@@ -299,7 +299,7 @@ func (m *Machine) EachUnit(set CoreSet, cores int32, nodes []int32) []int32 {
 			}
 		})
 	}
-	kept := nodes[:0] // one of each so many: those of a node stand together
+	kept := nodes[:0] // one per unit: equal nodes are adjacent
 	for i := 0; i < len(nodes); i += int(cores) {
 		kept = append(kept, nodes[i])
 	}
@@ -315,7 +315,7 @@ func (m *Machine) Take(g Grant) {
 	m.Mark(g, false)
 }
 
-// double notes that GPUs that are held get a second holder.
+// double records that held GPUs get a second holder.
 func (m *Machine) double(gpus CoreSet) {
 	if m.doubled == nil {
 		m.doubled = make([]bool, m.GPUs.Bounds[len(m.GPUs.Bounds)-1])
@@ -366,7 +366,7 @@ func (m *Machine) Mark(g Grant, free bool) {
 	}
 }
 
-// Close takes what is free of a node out of use, and what becomes free there.
+// Close takes the free resources of a node out of use, and those that become free there later.
 func (m *Machine) Close(v int32) {
 	if m.closed == nil {
 		m.closed = make([]bool, len(m.Whole))
@@ -381,7 +381,7 @@ func (m *Machine) Open(v int32) {
 	m.Mark(Grant{Cores: m.Cores.ofNode(v), GPUs: m.GPUs.ofNode(v)}, true)
 }
 
-// withhold marks what is free of a node as held.
+// withhold marks the free resources of a node as held.
 func (m *Machine) withhold(v int32) {
 	node := []int32{v}
 	m.Mark(Grant{
@@ -400,7 +400,7 @@ func signed(n int32, positive bool) int32 {
 // the number is free. Taking the lowest of a thousand looks at 16 words.
 type Slots struct {
 	words  []uint64
-	busy   int32   // there is nothing free in so many of the first words
+	busy   int32   // number of leading words without a free slot
 	Bounds []int32 // node v has the numbers bounds[v] … bounds[v+1]-1
 }
 
@@ -471,8 +471,9 @@ func (s *Slots) AllFree(set CoreSet) bool {
 	return true
 }
 
-// Lowest appends the n lowest free slots of [lo, hi) as spans that join those
-// of out from index begin on. The caller knows that there are so many.
+// Lowest appends the n lowest free slots of [lo, hi) as spans, joined to the
+// spans of out from index begin on. The caller must know that n slots are
+// free.
 func (s *Slots) Lowest(out []Span, begin int, lo, hi, n int32) []Span {
 	for s.busy < int32(len(s.words)) && s.words[s.busy] == 0 {
 		s.busy++
@@ -509,8 +510,8 @@ func (s *Slots) ofNode(v int32) CoreSet {
 	return CoreSet{{s.Bounds[v], s.Bounds[v+1]}}
 }
 
-// Closed reports whether nothing starts on a node, and what is given back there is not
-// free.
+// Closed reports whether a node is closed: nothing starts there, and resources freed
+// there are not free.
 func (m *Machine) Closed(v int32) bool { return m.closed != nil && m.closed[v] }
 
 // Usable returns n, or 0 for a node that is closed.

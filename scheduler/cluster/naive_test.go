@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// numbers are those of a set.
+// numbers returns the numbers in a set.
 func numbers(s CoreSet) (all []int32) {
 	s.Each(func(n int) { all = append(all, int32(n)) })
 	return all
@@ -269,7 +269,7 @@ func TestOwnersAndWords(t *testing.T) {
 	}
 }
 
-// TestPlacesOfFewNodes: what is said of nodes one by one, of the first as of the others.
+// TestPlacesOfFewNodes: the answers about single nodes, for the first node and for the others.
 func TestPlacesOfFewNodes(t *testing.T) {
 	m := NewMachine(Cluster{Nodes: []Node{{Threads: 2, Rack: "a"}, {Threads: 4, GPUs: 2}, {Threads: 4, Rack: "a"}, {Threads: 1}}})
 	if want := []int32{0, 1, 0, 3}; !slices.Equal(m.Racks, want) {

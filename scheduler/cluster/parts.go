@@ -2,8 +2,9 @@ package cluster
 
 import "slices"
 
-// Parts is what each part of a job needs of its node, where parts differ. Parts may share
-// a node. A part that needs nothing is where the first one is that needs cores.
+// Parts is the need of each part of a job on its node, where parts differ. Parts may
+// share a node. A part that needs nothing is on the node of the first part that needs
+// cores.
 type Parts struct {
 	Each []Room
 	// Names has the roles and tasks of the parts.
@@ -14,8 +15,8 @@ type Parts struct {
 }
 
 // PlacePart chooses the lowest node that has room for a part of a job, and its cores and GPUs
-// there; ok is false when there is none. A part that needs none is beside the first of those held
-// that has some.
+// there; ok is false if there is no such node. A part that needs no cores is on the node of the
+// first held part that has some.
 func (m *Machine) PlacePart(p *Part, need Room, held []Part) (ok bool) {
 	if need.Cores == 0 && need.GPUs == 0 {
 		p.Node = held[max(slices.IndexFunc(held, func(p Part) bool { return len(p.Cores) > 0 }), 0)].Node
@@ -39,7 +40,7 @@ func (p *Parts) On(m *Machine) {
 	}
 }
 
-// At returns what is needed of the i-th of the nodes that Fit returns.
+// At returns the need on the i-th of the nodes that Fit returns.
 func (r Room) At(i int) Room {
 	if r.Parts != nil {
 		return r.Parts.Each[i]
@@ -52,8 +53,8 @@ func (p *Parts) first() int {
 	return max(slices.IndexFunc(p.Each, func(r Room) bool { return r.Cores > 0 }), 0)
 }
 
-// fit chooses a node for each part in turn: the lowest number that has room beside the
-// parts before it, or that of home.
+// fit chooses a node for each part in turn: the lowest number that still has room
+// after the earlier parts, or the node of home.
 func (p *Parts) fit(free []Room, whole Room, home, nodes []int32) (_ []int32, ok bool) {
 	free = slices.Clone(free)
 	begin := len(nodes)

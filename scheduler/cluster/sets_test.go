@@ -70,7 +70,7 @@ func TestSetsByTheirMembers(t *testing.T) {
 	})
 }
 
-// GPUs of several nodes, with cores beside each.
+// GPUs of several nodes, with cores for each.
 func TestDivide(t *testing.T) {
 	m := NewMachine(Cluster{Nodes: []Node{{Threads: 4, GPUs: 2}, {Threads: 6, GPUs: 3}}})
 	g, err := m.Divide([]Share{{Node: 1, GPUs: 2}, {Node: 0, GPUs: 1}}, 2)

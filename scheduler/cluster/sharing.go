@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Beside is a job that shares its GPUs with the one that is given a grant.
+// Beside is a job that shares its GPUs with the job that receives a grant.
 type Beside struct {
 	Job  int
 	Name string
 }
 
-// Beside returns a grant of the GPUs that a running job holds, with cores of its own for what a
-// job needs on each of these nodes. Nothing is taken yet.
+// Beside returns a grant of a running job's GPUs, with separate cores for the need of a job on
+// each of these nodes. Nothing is taken yet.
 func (m *Machine) Beside(host Grant, who Beside, nodes []int32, need Room) (Grant, error) {
 	if len(host.GPUs) == 0 || m.doubled != nil && m.doubled[host.GPUs[0].Lo] {
 		return Grant{}, fmt.Errorf("the job %q has no GPUs that it could share with one other", who.Name)
@@ -25,7 +25,7 @@ func (m *Machine) Beside(host Grant, who Beside, nodes []int32, need Room) (Gran
 }
 
 // LayoutOf returns the layout of a grant, which divides it among its nodes if it has none yet. Each
-// may be there several times in a row; there is none for one node.
+// node may be listed several times in a row. The layout is nil for one node.
 func (m *Machine) LayoutOf(g Grant, nodes []int32) *Layout {
 	if g.Layout == nil && len(nodes) > 1 {
 		if nodes = slices.Compact(slices.Clone(nodes)); len(nodes) > 1 {
@@ -60,10 +60,10 @@ type Owners struct {
 	cores, gpus []int32 // by number
 }
 
-// noOwner is the owner of what is nobody's.
+// noOwner is the owner of free resources.
 const noOwner = int32(-1)
 
-// NewOwners returns the owners of a machine of which nothing is anybody's.
+// NewOwners returns the owners of a machine without grants.
 func NewOwners(m *Machine) Owners {
 	return Owners{
 		cores: slices.Repeat([]int32{noOwner}, int(m.Cores.Bounds[len(m.Cores.Bounds)-1])),
@@ -85,7 +85,7 @@ func set(owners []int32, of CoreSet, job int32) {
 	}
 }
 
-// Clear makes a grant nobody's.
+// Clear removes the owner of a grant.
 func (o *Owners) Clear(g Grant) { o.Set(g, noOwner) }
 
 // Of returns one of the jobs whose something of a grant is.
@@ -108,15 +108,14 @@ func (o *Owners) Of(g Grant) (job int32, ok bool) {
 }
 
 // Turns are the running jobs whose quantum is over while others wait. Their
-// cores count as free and they stand in the queue, but they run on until
-// it is decided who goes on, so that one that gets its own cores back is never
-// touched.
+// cores count as free and they are in the queue, but they keep running until
+// dispatch decides. A job that gets the same cores back is never interrupted.
 type Turns struct {
 	Owners
 	Jobs []int32
 }
 
-// Add adds a job, and what it holds.
+// Add adds a job and its grant.
 func (t *Turns) Add(j int32, g Grant) {
 	t.Jobs = append(t.Jobs, j)
 	t.Set(g, j)
@@ -131,8 +130,8 @@ func (t *Turns) Drop(j int32, g Grant) {
 // Share is GPUs of a node.
 type Share struct{ Node, GPUs int32 }
 
-// Divide returns a grant of GPUs on several nodes, in this order, with so many cores beside
-// each GPU: the lowest that are free. Nothing is taken yet.
+// Divide returns a grant of GPUs on several nodes, in this order, with the given number of
+// cores for each GPU: the lowest that are free. Nothing is taken yet.
 func (m *Machine) Divide(shares []Share, cores int32) (Grant, error) {
 	g := Grant{Layout: &Layout{}}
 	for i, s := range shares {

@@ -9,14 +9,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/lp"
 )
 
-// Configuration is a number of GPUs of one type, and what it costs the objective that a job
-// has it.
+// Configuration is a number of GPUs of one type, and its cost in the objective if a job has
+// it.
 type Configuration struct {
 	Type, GPUs int
 	Cost       float64
 }
 
-// Nothing is the configuration of a job that is given no GPUs.
+// Nothing is the configuration of a job without GPUs.
 const Nothing = -1
 
 // Choose gives each job at most one of its configurations, such that the sum of their costs,
@@ -24,13 +24,13 @@ const Nothing = -1
 // than there are. It returns the index of each job's configuration, or Nothing, and the sum. The
 // optimum is exact, up to rounding.
 //
-// The GPUs by type are all that couples the jobs. At the prices of the linear program without
-// the condition that a job has one whole configuration, each configuration has an excess over the cheapest of
-// its job, and the sum of excesses, with the price of what stays free, is what a choice is worse than
-// the bound. Jobs are decided one after the other; of decisions that take as many GPUs of each type the
-// best is kept (T. L. Morin, R. E. Marsten, "Branch-and-bound strategies for dynamic programming", 1976), and
-// those beyond a width are cut off, which is widened until a choice is within it. Of jobs that are alike the first
-// are served, so of a long queue of them only as many are looked at as there are GPUs.
+// Only the GPUs by type couple the jobs. The linear program drops the condition that a job has one whole
+// configuration. At its prices, each configuration has an excess over the cheapest of its job. The gap between a
+// choice and the bound is the sum of excesses plus the price of the free GPUs. Jobs are decided one after the
+// other; of decisions that take the same GPUs of each type the best is kept (T. L. Morin, R. E. Marsten,
+// "Branch-and-bound strategies for dynamic programming", 1976). Decisions beyond a width are cut off, and the
+// width grows until a choice is within it. Of identical jobs the first are served, so at most as many of them are
+// looked at as there are GPUs.
 func Choose(jobs [][]Configuration, gpus []int, without float64) ([]int, float64, error) {
 	for j, options := range jobs {
 		for _, o := range options {
@@ -59,7 +59,7 @@ func Choose(jobs [][]Configuration, gpus []int, without float64) ([]int, float64
 	}
 }
 
-// firstAlike lists the jobs without those that come after so many with the same configurations.
+// firstAlike lists the jobs, but only the first few with the same configurations: most bounds their number.
 func firstAlike(jobs [][]Configuration, most int) []int {
 	var list []int
 	seen := map[string]int{}
@@ -84,7 +84,7 @@ type chooser struct {
 	gpus    []int
 	without float64
 	price   []float64
-	// excess is by job and configuration; its last is that of nothing.
+	// excess is by job and configuration; the last entry of a job is for no GPUs.
 	excess [][]float64
 	// ahead has, by job and type, the most GPUs that jobs from it on can take.
 	ahead [][]int
@@ -101,8 +101,8 @@ func newChooser(jobs [][]Configuration, gpus []int, without float64) (*chooser, 
 	return c, nil
 }
 
-// prices solves the linear program: what each type is worth. A type of which there is enough for
-// all is worth nothing.
+// prices solves the linear program for the price of each type. A type with enough GPUs for all
+// jobs has price 0.
 func (c *chooser) prices() error {
 	c.price = make([]float64, len(c.gpus))
 	var p lp.Problem
@@ -135,8 +135,8 @@ func (c *chooser) prices() error {
 	return nil
 }
 
-// excesses sets what each configuration costs at the prices beyond the cheapest of its job, the order of
-// the jobs and the first width.
+// excesses sets the excess cost of each configuration over the cheapest of its job, at the prices. It
+// also sets the order of the jobs and the first width.
 func (c *chooser) excesses() {
 	c.excess = make([][]float64, len(c.jobs))
 	for j, options := range c.jobs {
@@ -169,7 +169,7 @@ func (c *chooser) excesses() {
 	c.first = 1e-3 * max(c.without, 1e-9)
 }
 
-// state is a decision about the first jobs: what they take of each type.
+// state is a decision about the first jobs: the GPUs that they take of each type.
 type state struct {
 	used   []int
 	excess float64
@@ -254,7 +254,7 @@ func keyOf(used []int) string {
 	return string(b)
 }
 
-// cost is what a choice costs.
+// cost returns the cost of a choice.
 func (c *chooser) cost(chosen []int) float64 {
 	sum := 0.0
 	for j, i := range chosen {

@@ -144,7 +144,7 @@ func TestChooseOfALongQueue(t *testing.T) {
 	}
 }
 
-// queue is so many jobs that wait, behind so many that hold a GPU each.
+// queue returns a number of waiting jobs, behind a number of jobs that hold a GPU each.
 func queue(waiting, running int) (jobs [][]Configuration, gpus []int) {
 	for j := range waiting + running {
 		cost := 1.0

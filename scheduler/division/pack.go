@@ -2,16 +2,16 @@ package division
 
 import "slices"
 
-// Want is what a job is to have of some nodes.
+// Want is a job's wanted GPUs on some nodes.
 type Want struct {
 	GPUs int
 	// Held is where it is already, if that may stay so; nil for nowhere.
 	Held []int
 }
 
-// Pack places jobs on some of the nodes of a cluster. Those that are somewhere stay there, unless others
-// would not fit: jobs of several nodes get whole ones, and smaller ones the node with the least free GPUs that are
-// enough. Where jobs that stay are in the way, those within a node are placed anew, and then all. It returns the
+// Pack places jobs on some of the nodes of a cluster. Placed jobs stay where they are, unless others would not
+// fit. Jobs of several nodes get whole nodes; smaller jobs get the node with the fewest free GPUs that are enough.
+// Where staying jobs are in the way, the jobs within one node are placed again, and then all jobs. It returns the
 // GPUs of each job by node; nil for one that wants none.
 func Pack(capacity, nodes []int, wants []Want) Division {
 	packer := packing{capacity: capacity, nodes: nodes, wants: wants}

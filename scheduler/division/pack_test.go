@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPackPlacesAll packs jobs of 1, 2 and 4 GPUs and of whole nodes, some of which are somewhere
-// already, on all but the first of nine nodes of 4 GPUs.
+// TestPackPlacesAll packs jobs of 1, 2 and 4 GPUs and of whole nodes, some of which are already
+// placed, on all but the first of nine nodes of 4 GPUs.
 func TestPackPlacesAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	capacity := slices.Repeat([]int{4}, 9)

@@ -49,7 +49,7 @@ func few(random *rand.Rand) *Problem {
 	return p
 }
 
-// term is a job's term of the sum: what it has, in words of the problem.
+// term returns a job's term of the sum, computed as the problem defines it.
 func term(p *Problem, j int, placement []int) float64 {
 	nodes, gpus := extent(placement)
 	if gpus == 0 {
@@ -62,7 +62,7 @@ func term(p *Problem, j int, placement []int) float64 {
 	return 1 / (s + 0.001)
 }
 
-// check compares the account that a search keeps with what its jobs hold.
+// check compares a search's account with the holdings of its jobs.
 func check(t *testing.T, s *search) {
 	t.Helper()
 	d := s.division()
@@ -96,8 +96,8 @@ func check(t *testing.T, s *search) {
 }
 
 // TestValueByItsFormula: jobs of 2 GPUs on one node and of 1 + 1, each on its fair share of 8/3 GPUs twice and once
-// as fast as there; the second was moved. What is too much on a node, for a job, or on a node of two jobs of several
-// nodes has no value.
+// as fast as there; the second was moved. A division has no value if it exceeds a node or a job, or if two jobs of
+// several nodes share a node.
 func TestValueByItsFormula(t *testing.T) {
 	speed := func(s float64) func(int, int) float64 { return func(int, int) float64 { return s } }
 	p := Problem{Capacity: []int{4, 2, 2}, Jobs: []Elastic{
@@ -126,8 +126,8 @@ func TestValueByItsFormula(t *testing.T) {
 	}
 }
 
-// TestWaysOfAJob compares what a job could be given, beside others, with all placements of one node and, for several,
-// with what is free on nodes without a part of another such job.
+// TestWaysOfAJob compares the options of a job, given the other jobs, with all placements on one node. For several
+// nodes it compares them with the free GPUs of nodes without a part of another such job.
 func TestWaysOfAJob(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 1))
 	for range 1000 {
@@ -199,8 +199,9 @@ func TestWaysOfAJob(t *testing.T) {
 	}
 }
 
-// TestPlacesOfAJob: GPUs of one node are those of the node with the least that is enough, one with a part of a job of
-// several nodes first; GPUs of several nodes are on as few as there can be, on each at most what is free.
+// TestPlacesOfAJob: GPUs of one node come from the node with the fewest free GPUs that are enough, a node with a part
+// of a job of several nodes first; GPUs of several nodes are on as few as there can be, on each at most its free
+// GPUs.
 func TestPlacesOfAJob(t *testing.T) {
 	random := rand.New(rand.NewPCG(22, 1))
 	for range 2000 {
@@ -225,7 +226,7 @@ func TestPlacesOfAJob(t *testing.T) {
 				}
 			}
 		}
-		var clean []int // what is free on nodes without a part, from the most
+		var clean []int // free GPUs of nodes without a part, descending
 		for v, n := range s.free {
 			if s.owner[v] < 0 {
 				clean = append(clean, n)
@@ -269,8 +270,8 @@ func TestPlacesByHand(t *testing.T) {
 	}
 }
 
-// TestTheRestOfAJobByHand: 5 GPUs are those of the node with most and one of the tightest beside it, of nodes alike of
-// the first.
+// TestTheRestOfAJobByHand: 5 GPUs come from the node with the most and one from the tightest other node; ties go to
+// the first node.
 func TestTheRestOfAJobByHand(t *testing.T) {
 	for _, want := range []struct{ capacity, at []int }{
 		{[]int{4, 3, 1, 1}, []int{4, 0, 1, 0}}, {[]int{1, 2, 4}, []int{1, 0, 4}}, {[]int{2, 4, 1, 4}, []int{0, 4, 1, 0}},
@@ -282,8 +283,8 @@ func TestTheRestOfAJobByHand(t *testing.T) {
 	}
 }
 
-// TestWhatAJobHeldFits: a job of several nodes can go back to what it held while no other job of several nodes has a
-// part of these nodes, and all of its GPUs are free; one of a node can go beside a part.
+// TestWhatAJobHeldFits: a job of several nodes can return to its base while no other job of several nodes has a part
+// of these nodes, and all of its GPUs are free; a job of one node can share a node with a part.
 func TestWhatAJobHeldFits(t *testing.T) {
 	one := func(int, int) float64 { return 1 }
 	for _, c := range []struct {
@@ -366,8 +367,9 @@ func TestCountsAreTheBest(t *testing.T) {
 	}
 }
 
-// TestExchange: an exchange of two jobs finds the least sum of all ways of the first, with the best of the second
-// beside each, and changes nothing when that is no less. Jobs that have settled have no better way alone.
+// TestExchange: an exchange of two jobs finds the least sum over all ways of the first job, each with the best
+// way of the second. It changes nothing when that sum is not less. Jobs that have settled have no better way
+// alone.
 func TestExchange(t *testing.T) {
 	random := rand.New(rand.NewPCG(24, 1))
 	exchanged := 0
@@ -418,8 +420,8 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// TestSearchFindsAsMuch holds what the search has found so far, on 16 nodes. A search that finds more is written down;
-// one that finds less has lost something.
+// TestSearchFindsAsMuch has the best values that the search has found so far, on 16 nodes. A better search updates
+// them; a worse one fails the test.
 func TestSearchFindsAsMuch(t *testing.T) {
 	for i, want := range []float64{
 		0.1189677513, 0.0801217955, 0.0756296525, 0.0808462485, 0.0331121449, 0.0107375361, 0.0048654149, 0.0034121140,
@@ -432,8 +434,8 @@ func TestSearchFindsAsMuch(t *testing.T) {
 	}
 }
 
-// TestPackByHand: a job stays where it is unless others would not fit, and then those of several nodes stay before all
-// are placed anew.
+// TestPackByHand: a job stays where it is unless others would not fit, and then jobs of several nodes stay before all
+// jobs are placed again.
 func TestPackByHand(t *testing.T) {
 	for _, c := range []struct {
 		about    string
@@ -485,8 +487,8 @@ func TestFreeAndMostFree(t *testing.T) {
 	}
 }
 
-// TestPricesBoundTheChoice: what a choice costs is the bound of its prices and the excesses over it, of which there
-// are few: the prices are those of the linear program.
+// TestPricesBoundTheChoice: the cost of a choice is the bound of its prices plus the excesses over it, which are
+// few: the prices are the prices of the linear program.
 func TestPricesBoundTheChoice(t *testing.T) {
 	random := rand.New(rand.NewPCG(25, 1))
 	for range 20 {

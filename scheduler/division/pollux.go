@@ -8,15 +8,15 @@ import (
 
 // Elastic is a job of a Problem.
 type Elastic struct {
-	// Base is what it holds now, by node; nil for nothing.
+	// Base is its present GPUs by node; nil for none.
 	Base []int
 	// Most is the greatest number of GPUs that it can be given.
 	Most int
-	// Kept is what its speed-up is worth when its allocation changes, from 0 to 1: a
+	// Kept is the factor on its speed-up when its allocation changes, from 0 to 1: a
 	// restart costs a young job, and one that was restarted often, more.
 	Kept float64
-	// SpeedUp returns how many times as fast as on its fair share it is on so many nodes
-	// and GPUs.
+	// SpeedUp returns the job's speed on the given nodes and GPUs, relative to its speed
+	// on its fair share.
 	SpeedUp func(nodes, gpus int) float64
 }
 
@@ -30,8 +30,8 @@ type Problem struct {
 	Capacity []int // GPUs by node
 	Jobs     []Elastic
 	Seed     uint64
-	// Tries is how many changes of two jobs the search looks at after it cannot improve
-	// any job alone; 0 for as many as usual.
+	// Tries is the number of changes of two jobs that the search tries after it cannot
+	// improve any job alone; 0 for the default.
 	Tries int
 }
 
@@ -105,9 +105,9 @@ func same(a, b []int) bool {
 	return true
 }
 
-// Search looks for the division with the greatest value: from what the jobs hold, and from
-// the best division that leaves nodes aside (a knapsack), it improves one job after the
-// other, and then pairs of them. The same problem has the same answer.
+// Search looks for the division with the greatest value: it starts from the present
+// division, and from the best division that ignores nodes (a knapsack). It improves one
+// job after the other, and then pairs of jobs. The result is deterministic.
 func (p *Problem) Search() Division {
 	best, most := Division(nil), math.Inf(-1)
 	known, first := newTerms(p), [][]int(nil)
@@ -116,7 +116,7 @@ func (p *Problem) Search() Division {
 		start(s)
 		s.settle()
 		if first != nil && slices.EqualFunc(first, s.at, slices.Equal) {
-			break // it would go on as from the other start
+			break // it would continue as from the other start
 		}
 		first = copied(s.at)
 		s.pairs()
@@ -136,15 +136,15 @@ func copied(rows [][]int) [][]int {
 	return out
 }
 
-// terms are what is known of the jobs' terms in the sum, whatever the others have.
+// terms are the known properties of the jobs' terms in the sum, independent of the other jobs.
 type terms struct {
 	*Problem
 	// within and across are the terms of each job by GPUs, in one node and over several,
 	// after a change; NaN where they are not known yet.
 	within, across [][]float64
-	// leastWithin and leastAcross are the rows of least, as far as they were asked for.
+	// leastWithin and leastAcross are the rows of least that were computed so far.
 	leastWithin, leastAcross [][]float64
-	stay                     []float64 // the terms of those that keep what they have
+	stay                     []float64 // the terms of jobs that keep their GPUs
 	held                     []int     // their GPUs
 	widest                   int       // GPUs of the greatest node
 }
@@ -204,7 +204,7 @@ func unknown(n int) []float64 {
 	return row
 }
 
-// changed returns the term of a job that is given other GPUs.
+// changed returns the term of a job that gets other GPUs.
 func (s *terms) changed(j, gpus int, several bool) float64 {
 	row, nodes := s.within[j], 1
 	if several {
@@ -230,7 +230,7 @@ func (s *search) division() Division {
 	return d
 }
 
-// take removes what a job holds.
+// take removes the GPUs of a job.
 func (s *search) take(j int) {
 	for v, n := range s.at[j] {
 		if n == 0 {
@@ -261,7 +261,7 @@ func (s *search) put(j int, placement []int, cost float64) {
 	s.cost[j] = cost
 }
 
-// baseFits reports whether a job that holds nothing could have what it held at first.
+// baseFits reports whether a job that holds nothing could get its base back.
 func (s *search) baseFits(j int) bool {
 	nodes, gpus := extent(s.Jobs[j].Base)
 	if gpus == 0 || gpus > s.Jobs[j].Most {
@@ -275,7 +275,7 @@ func (s *search) baseFits(j int) bool {
 	return true
 }
 
-// option is a way to serve a job: what it held at first, or a number of GPUs.
+// option is a way to serve a job: its base, or a number of GPUs.
 type option struct {
 	base    bool
 	gpus    int
@@ -283,7 +283,7 @@ type option struct {
 	cost    float64
 }
 
-// room returns how many GPUs a job could be given on one node, and on several.
+// room returns the number of GPUs that a job could get on one node, and on several.
 func (s *search) room(j int) (one, several int) {
 	clean, nodes := 0, 0
 	for v, n := range s.free {
@@ -408,7 +408,7 @@ func (s *search) tightestBeside(gpus int, placement []int) int {
 	return best
 }
 
-// fromBase begins with what the jobs hold.
+// fromBase begins with the present division.
 func (s *search) fromBase() {
 	for j := range s.Jobs {
 		if s.baseFits(j) {
@@ -417,8 +417,8 @@ func (s *search) fromBase() {
 	}
 }
 
-// fromCounts begins with the numbers of GPUs that are best if nodes do not matter but for
-// their size. Those that keep their number keep their places.
+// fromCounts begins with the numbers of GPUs that are best if only the size of nodes
+// matters. Those that keep their number keep their places.
 func (s *search) fromCounts() {
 	counts := s.counts()
 	order := make([]int, 0, len(counts))
@@ -498,7 +498,7 @@ func (s *search) settle() {
 	}
 }
 
-// pairs looks at changes of two jobs at once, of which at least one holds GPUs. A pair that could not be improved is looked
+// pairs tries changes of two jobs at once; at least one of them holds GPUs. A pair that could not be improved is looked
 // at again only after another was.
 func (s *search) pairs() {
 	tries := s.Tries
@@ -535,8 +535,8 @@ func (s *search) pairs() {
 	s.settle()
 }
 
-// atLeast returns what a way of a job costs at least: less, if it happens to be what the job
-// held at first.
+// atLeast returns a lower bound on the cost of a way to serve a job. It is lower if the way
+// can be the job's base.
 func (s *terms) atLeast(j int, way option) float64 {
 	if way.gpus > 0 && way.gpus == s.held[j] {
 		return min(way.cost, s.stay[j])
@@ -544,7 +544,7 @@ func (s *terms) atLeast(j int, way option) float64 {
 	return way.cost
 }
 
-// least returns the least term of a job that is given other GPUs, of one node or of several and of at most so many.
+// least returns the least term of a job that gets other GPUs, up to the number gpus, on one node or on several.
 func (s *terms) least(j, gpus int, several bool) float64 {
 	rows, first := s.leastWithin, 1
 	if several {
@@ -563,7 +563,7 @@ func (s *terms) least(j, gpus int, several bool) float64 {
 	return rows[j][gpus]
 }
 
-// bound is what serving a job that holds nothing costs at least.
+// bound is the least cost of serving a job that holds nothing.
 type bound struct {
 	*search
 	job          int
@@ -576,7 +576,7 @@ func (s *search) boundOf(j int) bound {
 	return bound{s, j, one, several, s.baseFits(j)}
 }
 
-// with is the bound for at most so many GPUs.
+// with returns the bound for up to the given number of GPUs.
 func (b bound) with(gpus int) float64 {
 	least := min(b.least(b.job, min(gpus, b.one), false), b.least(b.job, min(gpus, b.several), true))
 	if b.based && gpus >= b.held[b.job] {
@@ -585,7 +585,7 @@ func (b bound) with(gpus int) float64 {
 	return least
 }
 
-// exchange serves two jobs anew, if that makes their terms less, and reports whether it did.
+// exchange serves two jobs in a new way, if that lowers their terms, and reports whether it did.
 func (s *search) exchange(a, b int) bool {
 	before := s.cost[a] + s.cost[b]
 	costA, costB := s.cost[a], s.cost[b]

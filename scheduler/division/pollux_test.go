@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// drawn is a problem of so many jobs on 16 nodes of 4 GPUs, in the midst of a run: some jobs
-// hold GPUs already, and speed-ups flatten out sooner or later.
+// drawn returns a problem with the given number of jobs on 16 nodes of 4 GPUs, in the midst
+// of a run: some jobs hold GPUs already, and speed-ups flatten out sooner or later.
 func drawn(jobs int, seed uint64) *Problem {
 	random := rand.New(rand.NewPCG(seed, 1))
 	p := &Problem{Capacity: slices.Repeat([]int{4}, 16), Seed: seed}
@@ -30,7 +30,7 @@ func drawn(jobs int, seed uint64) *Problem {
 		}
 		if random.IntN(3) == 0 {
 			e.Base = PlaceMostFree(free, min(1+random.IntN(4), e.Most))
-			if nodes, _ := extent(e.Base); nodes > 1 { // what is held is allowed
+			if nodes, _ := extent(e.Base); nodes > 1 { // the holdings are allowed
 				for v, n := range e.Base {
 					free[v] += n
 				}
@@ -95,8 +95,8 @@ func TestNothingIsMovedWithoutGain(t *testing.T) {
 }
 
 // TestSearchIsAtLeastAsGoodAsGenetic compares with a genetic search of 100 divisions over
-// 100 generations, by the rules of Pollux's: crossover between jobs, random changes, and a
-// repair of what is not allowed.
+// 100 generations, by the rules of Pollux: crossover between jobs, random changes, and a
+// repair of invalid divisions.
 func TestSearchIsAtLeastAsGoodAsGenetic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a genetic search takes a second")

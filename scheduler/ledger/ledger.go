@@ -1,7 +1,7 @@
-// Package ledger replays the events of a trace to the states of its jobs: who
-// waits, who runs, what is held, since when. All that reads traces uses it,
-// while a cell runs and afterwards; only the validator replays them with its own
-// code, since it is there to check.
+// Package ledger replays the events of a trace to the states of its jobs: which
+// jobs wait, which run, their resources, and since when. All readers of traces
+// use it, while a cell runs and afterwards. Only the validator replays traces
+// with separate code, since its purpose is to check.
 package ledger
 
 import (
@@ -63,7 +63,7 @@ type Ledger struct {
 	cores, gpus int
 }
 
-// New returns a ledger for a trace of so many jobs.
+// New returns a ledger for a trace with the given number of jobs.
 func New(jobs int) *Ledger {
 	l := &Ledger{jobs: make([]Job, 0, jobs)}
 	for range jobs {
@@ -101,7 +101,7 @@ func (l *Ledger) Takes(e *scheduler.Event) bool {
 	return uint(e.Job) < uint(len(l.jobs)) && !l.jobs[e.Job].Over()
 }
 
-// Step is what an event changed of what its job holds.
+// Step is the change of a job's holdings by an event.
 type Step struct {
 	// Ended reports whether a span ended in which the job held the same cores
 	// and GPUs, which lasted Held; Began reports whether another began. A resize
@@ -114,7 +114,7 @@ type Step struct {
 // Event takes the next event. It ignores one that Takes refuses.
 func (l *Ledger) Event(e *scheduler.Event) Step { return l.EventAt(e, e.At) }
 
-// EventAt is Event for an instant that is not quite that of the event.
+// EventAt is Event for an instant that differs slightly from the event's.
 func (l *Ledger) EventAt(e *scheduler.Event, at time.Duration) Step {
 	if !l.Takes(e) {
 		return Step{}
@@ -157,10 +157,10 @@ func (l *Ledger) EventAt(e *scheduler.Event, at time.Duration) Step {
 	case scheduler.Stop:
 		return l.move(j, at, scheduler.Stopped)
 	}
-	return Step{} // a new request, level or prediction, a decision: it holds what it held
+	return Step{} // a new request, level or prediction, a decision: the holdings stay the same
 }
 
-// move brings a job into another state, in which it holds nothing yet.
+// move changes a job's state; the job holds nothing in it yet.
 func (l *Ledger) move(j *Job, at time.Duration, to scheduler.State) (s Step) {
 	if j.state == scheduler.Running {
 		s = Step{Ended: true, Held: at - j.Since, Cores: j.Cores, GPUs: j.GPUs}
@@ -174,7 +174,7 @@ func (l *Ledger) move(j *Job, at time.Duration, to scheduler.State) (s Step) {
 	return s
 }
 
-// hold gives a job what the event says that it holds.
+// hold sets a job's holdings to those of the event.
 func (l *Ledger) hold(j *Job, e *scheduler.Event, s *Step) {
 	s.Began = true
 	j.Cores, j.GPUs = int32(e.Cores.Count()), int32(e.GPUs.Count())

@@ -14,7 +14,8 @@ const s = time.Second
 
 func cores(n int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: 0, Hi: n}} }
 
-// A life with everything in it: what each event changes, and what is held after it.
+// A life with everything in it: the change by each event, and the holdings after
+// it.
 func TestEventsOfALife(t *testing.T) {
 	l := ledger.New(1)
 	other := l.Add() // arrives, and stays in the queue

@@ -22,7 +22,7 @@ func norm(a []float64) float64 {
 }
 
 // cholesky replaces the lower triangle of a positive matrix by its factor. A pivot that is
-// lost in rounding is taken to be as small as can be told from that.
+// lost in rounding is replaced by the smallest value that rounding can resolve.
 func cholesky(a []float64, n int) {
 	for j := range n {
 		least := 1e-15 * a[j*n+j]
@@ -62,8 +62,8 @@ func backward(l []float64, n int, b []float64) {
 	}
 }
 
-// dense is a small symmetric system, which need not be positive: that of the shared
-// variable and of the duals of the limits.
+// dense is a small symmetric system, which need not be positive: the system of the
+// shared variable and the duals of the limits.
 type dense struct {
 	n     int
 	a     []float64

@@ -92,7 +92,7 @@ func newSolver(p *Problem) *solver {
 	return s
 }
 
-// times calls f for each coefficient of the rows: that of variable j in row i.
+// times calls f for each coefficient of the rows: a is the coefficient of a variable in a row.
 func (s *solver) times(f func(row, variable int, a float64)) {
 	z := s.n - 1
 	for i := range s.p.Blocks {
@@ -168,18 +168,18 @@ func (s *solver) solve() (Solution, error) {
 	return Solution{}, fmt.Errorf("%w (to %.1g)", ErrNoOptimum, s.best.merit)
 }
 
-// good is what a point is taken for an optimum with, where rounding keeps the method from a
-// better one.
+// good is the tolerance that a point must meet as an optimum, if rounding keeps the method
+// from a better one.
 const good = 1e-6
 
 // best is the best point so far.
 type best struct {
 	merit   float64 // the greatest of its residuals and its gap, in proportion to the data
 	x, w, y []float64
-	since   int // how many steps ago
+	since   int // number of steps since
 }
 
-// keep notes the present point if it is the best one. It reports whether it is worth while to go on.
+// keep records the present point if it is the best one. It reports whether to continue.
 func (s *solver) keep(gap float64) bool {
 	merit := max(norm(s.rp)/s.scaleH, norm(s.rd)/s.scaleC, gap)
 	if math.IsNaN(merit) {
@@ -224,8 +224,8 @@ func (s *solver) muAfter(a float64) float64 {
 	return sum / float64(s.n+s.m)
 }
 
-// aim sets what the products are to change by: to the target and, corrected, without what
-// the last direction would add.
+// aim sets the wanted changes of the products: to the target and, if corrected, minus the
+// second-order term of the last direction.
 func (s *solver) aim(target float64, corrected bool) {
 	for j := range s.x {
 		s.rx[j] = target - s.x[j]*s.v[j]
@@ -302,7 +302,7 @@ func (f *factor) at(column int) int {
 	return int(f.limits[column-1]) + 1
 }
 
-// direction solves for the step to what aim has set, from the residuals.
+// direction solves for the step to the products set by aim, from the residuals.
 func (s *solver) direction() {
 	z, first := s.n-1, s.m-s.k
 	// The right side: rd + rx/x + Gᵀ (y rp − rw)/w, over the rows of blocks; of the limits

@@ -1,12 +1,12 @@
 // Package lp solves the linear programs of schedulers that divide the time of devices
-// among jobs: each job has a few variables and rows of its own, and all jobs share one
-// more variable and the rows of the device types. The solver is a primal-dual interior
+// among jobs: each job has a few variables and rows, and all jobs share one more
+// variable and the rows of the device types. The solver is a primal-dual interior
 // point method whose linear systems are taken apart by job, so that its cost grows in
 // proportion to the number of jobs.
 //
-// Where several solutions are optimal, it returns one in the middle of them, near
-// their analytic centre: jobs that are alike get alike shares. LeastRatio does the same for
-// ratios of times, whose program is convex and not linear.
+// Where several solutions are optimal, it returns one in the middle of them, near their
+// analytic center: equal jobs get equal shares. LeastRatio does the same for ratios of
+// times, whose program is convex and not linear.
 package lp
 
 import (
@@ -26,27 +26,27 @@ type Row struct {
 
 // Block is the part of a program that belongs to one job. All variables are at least 0.
 type Block struct {
-	// Gain is what each variable adds to the objective.
+	// Gain is the coefficient of each variable in the objective.
 	Gain []float64
-	// Uses has for each variable what it takes of each limit, or of those alone that are in Limits.
+	// Uses has for each variable its use of each limit, or only of those in Limits.
 	Uses [][]float64
-	// Limits are the limits that the block has to do with, for blocks that have to do with few; nil
-	// stands for all of them.
+	// Limits are the limits that the block uses, for blocks that use only a few; nil means all of
+	// them.
 	Limits []int32
 	// Rows are conditions on these variables alone, and on the shared one.
 	Rows []Row
 }
 
-// Problem is a program to be maximised:
+// Problem is a program to be maximized:
 //
 //	max  Σ_i Σ_j Gain_ij·x_ij + Gain·z   with
 //	     the rows of each block, Σ_i Σ_j Uses_ij·x_ij + Uses·z ≤ Limits, x ≥ 0, z ≥ 0.
 type Problem struct {
 	Blocks []Block
-	// Limits are those of the rows that all blocks share.
+	// Limits are the limits of the rows that all blocks share.
 	Limits []float64
-	// Gain is what the shared variable z adds to the objective, and Uses what it takes of each
-	// limit; nil for nothing.
+	// Gain is the coefficient of the shared variable z in the objective, and Uses its use of
+	// each limit; nil for nothing.
 	Gain float64
 	Uses []float64
 }
@@ -61,7 +61,7 @@ type Solution struct {
 	Objective float64
 	// Prices are the dual values of the limits: how much the optimum grows with each.
 	Prices []float64
-	// Slack and Price are, for each row of each block, what is left of it and its dual value.
+	// Slack and Price are the slack and the dual value of each row of each block.
 	Slack, Price [][]float64
 }
 
@@ -71,14 +71,14 @@ var ErrNoOptimum = errors.New("lp: the program has no solution, or no finite one
 
 const (
 	mostSteps = 200
-	// patience is how many steps may pass without a better point.
+	// patience is the number of steps that may pass without a better point.
 	patience = 20
-	// tolerance is that of the residuals and of the gap, in proportion to the data.
+	// tolerance is the tolerance of the residuals and of the gap, relative to the data.
 	tolerance = 1e-10
 )
 
-// Solve returns an optimum. The error wraps ErrNoOptimum when there is none, and says what is
-// wrong with a problem whose parts do not fit together.
+// Solve returns an optimum. The error wraps ErrNoOptimum if there is no optimum. It describes
+// the mistake in a problem whose parts do not fit together.
 func Solve(p Problem) (Solution, error) {
 	if err := p.check(); err != nil {
 		return Solution{}, err

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Part is what one job has to do with a least greatest ratio: the time x_j that it has on each device type j.
+// Part is one job of a min-max ratio problem: it has the time x_j on each device type j.
 type Part struct {
 	// Speed is how fast it is on each type, in proportion to where it is fastest; it has no time where this is 0.
 	Speed []float64
-	// Uses is how many devices of each type it takes while it runs there.
+	// Uses is the number of devices of each type that it takes while it runs there.
 	Uses []float64
-	// Age is the time that has passed, Left what is left of it at the full speed, and Whole the time in proportion
-	// to which it is to end early; Left and Whole are positive.
+	// Age is the time that has passed, Left the remaining time at full speed, and Whole the reference time of its
+	// ratio; Left and Whole are positive.
 	Age, Left, Whole float64
 }
 
@@ -21,11 +21,11 @@ type Part struct {
 //
 //	ρ_i = (Age_i + Left_i/Σ_j Speed_ij x_ij) / Whole_i,  with  x ≥ 0, Σ_j x_ij ≤ 1, Σ_i Uses_ij x_ij ≤ Limits_j,
 //
-// is the least that can be had, to 1e-8 of it. Where several divisions are optimal it returns one near the middle:
-// with t_i ≥ 1/speed_i as cones of second order the program is convex (min ρ with Age_i + Left_i t_i ≤ ρ Whole_i),
-// and the division is near the middle of its optima, to which central paths lead. The path that is followed has the
-// pace σ = 1/ρ in the place of ρ, in which a job has to be as fast as g_i(σ) = Left_i σ/(Whole_i − Age_i σ). As the
-// best t_i is known for given speeds and σ, the point of the path that belongs to a weight minimises
+// is the least possible one, to a relative 1e-8. Where several divisions are optimal it returns one near the
+// middle: with t_i ≥ 1/speed_i as cones of second order the program is convex (min ρ with Age_i + Left_i t_i ≤ ρ
+// Whole_i), and the division is near the middle of its optima, to which central paths lead. The path uses the pace
+// σ = 1/ρ in place of ρ; a job must then be at least as fast as g_i(σ) = Left_i σ/(Whole_i − Age_i σ). As the best
+// t_i is known for given speeds and σ, the point of the path that belongs to a weight minimizes
 //
 //	−weight·log σ − Σ_i (3/2·log(speed_i − g_i(σ)) − log speed_i)
 //	   − Σ log x_ij − Σ_i log(1 − Σ_j x_ij) − Σ_j log(Limits_j − Σ_i Uses_ij x_ij),
@@ -50,11 +50,11 @@ func LeastRatio(parts []Part, limits []float64) (x [][]float64, ratio float64, e
 const (
 	// exact is by which part the greatest ratio may be above the least.
 	exact = 1e-8
-	// growth is that of the weight of the objective at a time.
+	// growth is the growth factor of the objective's weight per step.
 	growth = 20
 	// central is Newton's decrement with which a point counts as one of the path.
 	central = 1e-7
-	// mostCentring is how many steps are made for one weight.
+	// mostCentring is the greatest number of steps for one weight.
 	mostCentring = 100
 )
 
@@ -64,7 +64,7 @@ type path struct {
 	blocks []ratioBlock
 	free   []float64 // of each limit
 	pace   float64   // σ
-	weight float64   // that of log σ
+	weight float64   // the weight of log σ
 	terms  float64   // of the barrier: log σ is within these, over the weight, of the optimum
 
 	dpace  float64
@@ -120,14 +120,14 @@ func newPath(parts []Part, limits []float64) (*path, error) {
 	p.pace = 1 / ratio
 	for j, d := range demand {
 		if d == 0 {
-			p.limits[j] = 1 // nobody asks for it
+			p.limits[j] = 1 // no job asks for it
 		}
 	}
 	p.settle()
 	return p, nil
 }
 
-// settle works out what follows from x and σ, and reports whether all inequalities are strict.
+// settle computes the values that follow from x and σ, and reports whether all inequalities are strict.
 func (p *path) settle() bool {
 	copy(p.free, p.limits)
 	strict := p.pace > 0
@@ -162,7 +162,7 @@ func (p *path) centre() {
 	}
 }
 
-// newton sets the step dx, dσ of Newton's method, and returns its decrement: minus the slope of what is minimised
+// newton sets the step dx, dσ of Newton's method, and returns its decrement: minus the slope of the objective
 // along it. With λ_j the product of the step and the gradient of the free part of limit j, over its square, the
 // matrix is made of the jobs' blocks, bordered by σ and by λ.
 func (p *path) newton() float64 {
@@ -214,7 +214,7 @@ func (b *ratioBlock) column(c int) int {
 	return b.types[c-1] + 1
 }
 
-// slope is the derivative of what is minimised by the time on the kth type.
+// slope returns the derivative of the objective with respect to the time on the kth type.
 func (p *path) slope(b *ratioBlock, k int) float64 {
 	return (1/b.fast-1.5/b.spare)*b.speed[k] - 1/b.x[k] + 1/b.idle + b.uses[k]/p.free[b.types[k]]
 }
@@ -287,7 +287,7 @@ func (p *path) move(step float64) {
 	}
 }
 
-// barrier is what is minimised, without the weighted log σ.
+// barrier returns the objective without the weighted log σ.
 func (p *path) barrier() float64 {
 	sum := 0.0
 	for i := range p.blocks {

@@ -60,7 +60,8 @@ func TestDense(t *testing.T) {
 	}
 }
 
-// L is lower, L Lᵀ is the matrix, and both are solved for; a pivot of nothing is small beside the matrix, and above 0.
+// L is lower, L Lᵀ is the matrix, and both are solved for; a zero pivot becomes small relative to the matrix, and above
+// 0.
 func TestCholesky(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 2))
 	for n := 1; n <= 6; n++ {
@@ -139,7 +140,7 @@ func sparse(rng *rand.Rand, jobs, types int) (p, whole Problem) {
 	return p, whole
 }
 
-// Blocks that name their limits come to what they come to with all of them, and a shared variable is limited as well.
+// Blocks that name their limits have the same optimum as with all limits, and a shared variable is limited as well.
 func TestLimitsOfBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 3))
 	for n := range 40 {
@@ -185,8 +186,8 @@ func TestLimitsOfBlocks(t *testing.T) {
 	}
 }
 
-// A step solves the equations of the method at any point, for any target, with and without the corrector; as long as is
-// said, it keeps all that has to be positive so, and no longer.
+// A step solves the equations of the method at any point, for any target, with and without the corrector; up to the
+// returned length it keeps all positive variables positive, and not beyond.
 func TestStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 4))
 	for n := range 30 {
@@ -201,7 +202,7 @@ func TestStep(t *testing.T) {
 		}
 		s.residuals()
 		corrected := n%2 == 1
-		xv, wy := make([]float64, s.n), make([]float64, s.m) // what the products are to change by
+		xv, wy := make([]float64, s.n), make([]float64, s.m) // the wanted changes of the products
 		target := rng.Float64()
 		for _, by := range steps {
 			copy(by, drawn(rng, len(by)))
@@ -245,7 +246,7 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// lengths checks what is said of steps of a length from a point.
+// lengths checks the returned lengths of steps from a point.
 func lengths(t *testing.T, rng *rand.Rand, s *solver) {
 	points, steps := [][]float64{s.x, s.v, s.w, s.y}, [][]float64{s.dx, s.dv, s.dw, s.dy}
 	least := func(length float64) float64 { // of all that have to be positive
@@ -287,7 +288,7 @@ func lengths(t *testing.T, rng *rand.Rand, s *solver) {
 	}
 }
 
-// The best point is kept, and after so many steps without a better one the method gives up.
+// The best point is kept, and after a number of steps without a better one the method gives up.
 func TestKeep(t *testing.T) {
 	one := Problem{Blocks: []Block{{Gain: []float64{1}, Uses: [][]float64{{1}}}}, Limits: []float64{1}}
 	s := newSolver(&one)
@@ -354,8 +355,8 @@ func TestRefusedPrograms(t *testing.T) {
 	}
 }
 
-// The slopes of what a least ratio minimises are those of its barrier, and Newton's step is where its slopes are 0 if they
-// go on to change as they do here.
+// The slopes of the least ratio's objective are the slopes of its barrier. Newton's step leads to the point where a
+// linear extrapolation of the slopes is 0.
 func TestRatioStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 5))
 	for n := range 30 {

@@ -9,25 +9,25 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Book keeps the reservations that waiting jobs have been given: a job's start is only ever
-// moved earlier, unless running jobs outlive their predictions. When a job ends early, the
-// waiting ones are moved earlier in the policy's order, each beside the reservations of all
-// others, until none can be ("compression": D. G. Feitelson, A. M. Weil, IPPS 1998).
+// Book keeps the reservations of waiting jobs: a job's start only moves earlier, unless
+// running jobs outlive their predictions. When a job ends early, the waiting jobs move
+// earlier in the policy's order and around all other reservations, until none can move
+// ("compression": D. G. Feitelson, A. M. Weil, IPPS 1998).
 //
-// It is for runs in which jobs get their requests, nobody is paused, and the cluster stays
-// as it is.
+// It is for runs in which jobs get their requests, no job is paused, and the cluster does
+// not change.
 type Book struct {
 	nodes    []profile
 	bookings []booking        // by job
 	running  []int32          // jobs that run, with a booking
 	starts   queue.Timers     // of reservations; those that were moved are out of date
 	fresh    []int32          // waiting jobs without a reservation
-	freed    gap              // what has become free before its time
+	freed    gap              // the room that became free early
 	rooms    []scheduler.Room // scratch, by node
 	order    []int32          // scratch
 }
 
-// booking is where and when a job is to run, or runs.
+// booking is the nodes and the time span of a job that runs or will run.
 type booking struct {
 	at, end time.Duration
 	cores   int32
@@ -43,13 +43,13 @@ const (
 	runs
 )
 
-// NewBook returns an empty book for so many jobs.
+// NewBook returns an empty book for the given number of jobs.
 func NewBook(jobs int) *Book { return &Book{bookings: make([]booking, jobs)} }
 
-// Wait notes that a job has begun to wait.
+// Wait records that a job has begun to wait.
 func (b *Book) Wait(job int32) { b.fresh = append(b.fresh, job) }
 
-// At returns when a waiting job is to start; Never without a reservation.
+// At returns the planned start of a waiting job; Never without a reservation.
 func (b *Book) At(job int32) time.Duration {
 	if b.bookings[job].state != reserved {
 		return scheduler.Never
@@ -62,7 +62,7 @@ func (b *Book) At(job int32) time.Duration {
 func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []int32) error) error {
 	now := v.Now()
 	b.advance(v)
-	b.compress(v) // what has ended is before what has come
+	b.compress(v) // ended jobs come before new ones
 	b.enter(v)
 	for idle := false; ; {
 		b.compress(v)
@@ -71,14 +71,14 @@ func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []i
 			return err
 		}
 		if !some {
-			// No event may come before a reservation that was made behind jobs which ran longer
-			// than predicted: who can start now must.
+			// There may be no event before a reservation behind jobs that ran longer than
+			// predicted, so jobs that can start now must.
 			b.freed, idle = b.anywhere(now), true
 		}
 	}
 }
 
-// advance forgets what is past, and finds out what has changed about running jobs.
+// advance drops the past, and finds the changes of running jobs.
 func (b *Book) advance(v scheduler.View) {
 	now, free := v.Now(), v.Machine().Free()
 	if len(b.nodes) == 0 {
@@ -121,8 +121,8 @@ func (b *Book) advance(v scheduler.View) {
 	}
 }
 
-// renew makes the plan anew, after the predictions of running jobs, or what they hold, have
-// changed. Reservations that there is no room for any more are made anew, later.
+// renew rebuilds the plan after the predictions or the holdings of running jobs have
+// changed. Reservations that no longer have room are moved later.
 func (b *Book) renew(v scheduler.View) {
 	waiting := []int32{}
 	for job := range b.bookings {
@@ -190,8 +190,8 @@ func waits(j scheduler.JobView) bool {
 	return j.State() == scheduler.Queued || j.State() == scheduler.Paused
 }
 
-// reserve gives a job the earliest room beside all that is booked. One for which no end
-// that is known makes room is tried again when something has changed.
+// reserve gives a job the earliest room next to all bookings. If no known end makes
+// room for a job, it is tried again after a change.
 func (b *Book) reserve(v scheduler.View, j scheduler.JobView) {
 	cores, length := j.Request(), j.Length(j.Request())
 	nodes, at := b.first(v, j, cores, length, scheduler.Never)
@@ -209,7 +209,7 @@ func (b *Book) put(j scheduler.JobView, k booking) {
 	b.starts.Push(queue.Timer{At: k.at, Of: j.Number()})
 }
 
-// change takes what a booking needs out of a stretch of the plan, or puts it back.
+// change takes a booking's need out of a stretch of the plan, or puts it back.
 func (b *Book) change(j scheduler.JobView, k *booking, from, to time.Duration, take bool) {
 	by, _ := j.Needs(k.cores) // of each of its nodes alike: there are no jobs with roles
 	if take {
@@ -220,8 +220,8 @@ func (b *Book) change(j scheduler.JobView, k *booking, from, to time.Duration, t
 	}
 }
 
-// first finds the first instant from which on there is room for a job, before another one, and the nodes; Never where
-// there is none.
+// first finds the earliest time, before a given one, from which there is room for a job, and the nodes; Never if
+// there is no such time.
 func (b *Book) first(
 	v scheduler.View, j scheduler.JobView, cores int32, length, before time.Duration,
 ) (nodes []int32, at time.Duration) {
@@ -304,7 +304,7 @@ func (b *Book) begin(j scheduler.JobView, k *booking, now time.Duration) {
 	b.running = append(b.running, j.Number())
 }
 
-// release takes back what a booking has from an instant on, and notes that it has become free.
+// release frees a booking's room from an instant on, and records it as freed.
 func (b *Book) release(j scheduler.JobView, k *booking, from time.Duration) {
 	b.change(j, k, from, k.end, false)
 	for _, on := range k.nodes {
@@ -325,8 +325,8 @@ func (b *Book) anywhere(now time.Duration) gap {
 	return g
 }
 
-// compress moves reservations earlier, in the policy's order, until none can be. A job that could not be moved when
-// it was looked at last can be only by what has become free since.
+// compress moves reservations earlier, in the policy's order, until none can be. A job that could not move at the
+// last look can move only into room freed since then.
 func (b *Book) compress(v scheduler.View) {
 	if !b.freed.some {
 		return

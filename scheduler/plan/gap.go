@@ -7,16 +7,16 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// gap is what has become free in a plan since an instant: which jobs may start earlier by that. It leaves out those that
-// surely cannot.
+// gap is the room freed in a plan since an instant. It decides which jobs may start earlier, and excludes only jobs
+// that surely cannot.
 type gap struct {
 	some bool   // a job that ended before it was predicted to, or moved, has left room
 	on   []bool // nodes on which something has become free
 	of   [32]hole
 }
 
-// hole is where, on some node, at least 2^i cores are free in a row that has something of what has become free: between
-// which instants, and for how long at most.
+// hole is a time span in which, on some node, at least 2^i cores are free continuously and some of them were freed. It
+// has the first and last instant, and the greatest length.
 type hole struct {
 	stretch
 	longest time.Duration
@@ -25,7 +25,7 @@ type hole struct {
 // stretch is a stretch of time.
 type stretch struct{ from, to time.Duration }
 
-// add notes that a stretch of a node has become free.
+// add records that a stretch of a node has become free.
 func (g *gap) add(p *profile, node int32, freed stretch) {
 	g.on[node] = true
 	most := p.mostCores(freed)
@@ -40,8 +40,8 @@ func (g *gap) add(p *profile, node int32, freed stretch) {
 	}
 }
 
-// mayTake reports whether a reservation may move earlier by what has become free in this gap or another one, and within
-// which stretch of time its start can be.
+// mayTake reports whether a reservation may move earlier into the room of this gap or another one, and the time span of
+// its possible starts.
 func (g *gap) mayTake(other *gap, k *booking, cores int32, length time.Duration) (starts stretch, ok bool) {
 	starts.from = scheduler.Never
 	level := max(bits.Len32(uint32(cores))-1, 0)

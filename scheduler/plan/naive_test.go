@@ -25,7 +25,7 @@ type task struct {
 	arrival, predicted, took int
 	need                     room // of each of its nodes
 	nodes                    int
-	// What the naive run finds out.
+	// The results of the naive run.
 	start, promise int
 	at             []int
 }
@@ -117,7 +117,7 @@ func firsts(free []room, k *task) (nodes []int) {
 	return nodes
 }
 
-// calendar is what is free of each node in each second.
+// calendar has the free resources of each node in each second.
 type calendar [][]room
 
 const horizon = 2400
@@ -130,7 +130,7 @@ func newCalendar(nodes []room) calendar {
 	return c
 }
 
-// change adds to what is free, or takes it for a sign of -1.
+// change adds to the free resources, or subtracts for a sign of -1.
 func (c calendar) change(k *task, from, to, sign int) {
 	for s := from; s < to; s++ {
 		for _, v := range k.at {
@@ -207,8 +207,8 @@ func conservative(nodes []room, tasks []*task, order func(a, b *task) int) {
 	}
 }
 
-// TestReservationsOfManyNodes: with jobs that end when they are predicted to, or before, reservations on nodes with
-// GPUs and memory are what they are second by second, and nobody starts after the first that it was given.
+// TestReservationsOfManyNodes: with jobs that end when predicted, or before, reservations on nodes with GPUs and
+// memory equal a simulation second by second. No job starts after its first reservation.
 func TestReservationsOfManyNodes(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 1))
 	orders := map[policy.Order]func(a, b *task) int{
@@ -255,7 +255,7 @@ func TestReservationsOfALongQueue(t *testing.T) {
 }
 
 // easy starts jobs in the order of arrival. The first that has no room gets the earliest instant, of now and the
-// predicted ends, at which it has; later ones pass if they end before, or if it has room then beside them.
+// predicted ends, at which it has; later ones pass if they end before, or if it still has room then.
 func easy(nodes []room, tasks []*task) {
 	var waiting, running []*task
 	for now := range horizon {
@@ -284,7 +284,7 @@ func easy(nodes []room, tasks []*task) {
 			continue
 		}
 		var first *task
-		reserved, then := -1, []room(nil) // the instant, and what is free then
+		reserved, then := -1, []room(nil) // the instant, and the resources free then
 		waiting = slices.DeleteFunc(waiting, func(k *task) bool {
 			at := firsts(free, k)
 			if at == nil {
@@ -339,8 +339,8 @@ func TestOneReservationOfManyNodes(t *testing.T) {
 	}
 }
 
-// anew gives each waiting job the earliest gap beside those before it whenever a job has ended or comes, as if there had
-// been no plan before.
+// anew gives each waiting job the earliest gap next to the jobs before it whenever a job has ended or arrives, as if
+// there had been no plan before.
 func anew(nodes []room, tasks []*task) {
 	var waiting, running []*task
 	for now := range horizon / 2 {

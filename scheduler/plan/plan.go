@@ -1,5 +1,5 @@
-// Package plan says what is free when, by the predicted ends of running jobs, and keeps room
-// for jobs that wait.
+// Package plan predicts free resources over time, from the predicted ends of running jobs,
+// and reserves room for waiting jobs.
 package plan
 
 import (
@@ -10,18 +10,18 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Plan says what is free from each of its instants to the next.
+// Plan has the free resources from each of its instants to the next.
 type Plan struct {
 	Steps []Step
 }
 
-// Step is what is free on each node from an instant on.
+// Step is the free resources of each node from an instant on.
 type Step struct {
 	At   time.Duration
 	free []scheduler.Room
 }
 
-// Running returns the plan in which nobody starts any more.
+// Running returns the plan in which no further job starts.
 func Running(v scheduler.View) *Plan {
 	free, running, now := v.Machine().Free(), v.Running(), v.Now()
 	nodes, ends := len(free), running.Len()
@@ -45,8 +45,8 @@ func Running(v scheduler.View) *Plan {
 	return p
 }
 
-// couldStart reports whether some node has the cores for a job from now on, for as
-// long as it is predicted to run.
+// couldStart reports whether some node has the cores for a job from now on, for
+// its predicted time.
 func (p *Plan) couldStart(a queue.Ask) bool {
 	end := Until(p.Steps[0].At, a.Length)
 	for v := range p.Steps[0].free {
@@ -61,9 +61,9 @@ func (p *Plan) couldStart(a queue.Ask) bool {
 	return false
 }
 
-// startable returns a limit that leaves out waiting jobs which can surely not
-// start now: on no node are there ever fewer cores than spare, and those who ask
-// for more have to end before that is all there is.
+// startable returns a limit that excludes waiting jobs which surely cannot start
+// now. No node ever has fewer free cores than spare; jobs that ask for more must
+// end before only spare is left.
 func (p *Plan) startable() queue.Limit {
 	var within queue.Limit
 	now := p.Steps[0]
@@ -80,16 +80,16 @@ func (p *Plan) startable() queue.Limit {
 	return within
 }
 
-// Startable is a waiting job that could start now beside a plan, as far as its
-// least request tells.
+// Startable is a waiting job that could start now within a plan, by its
+// smallest request.
 type Startable struct {
 	Key queue.Key
 	Ask queue.Ask
 }
 
-// LookAhead reports whether there is such a job behind a place in the queue. What is
-// planned only takes room, so a job that could not start now will not later in the
-// same pass, and the one that was found before is looked at first.
+// LookAhead reports whether there is such a job behind a place in the queue.
+// Planning only takes room, so a job that cannot start now cannot start later in the
+// same pass. The job found last time is tried first.
 func (p *Plan) LookAhead(waiting scheduler.WaitingJobs, after queue.Key, found *Startable) bool {
 	if after.Less(found.Key) {
 		if p.couldStart(found.Ask) {
@@ -116,8 +116,8 @@ func Until(at, length time.Duration) time.Duration {
 	return at + length
 }
 
-// Free reports whether the nodes have room for the job from step i on, for as
-// long as it is predicted to run.
+// Free reports whether the nodes have room for the job from step i on, for
+// its predicted time.
 func (p *Plan) Free(j scheduler.JobView, cores int32, nodes []int32, i int) bool {
 	end := Until(p.Steps[i].At, j.Length(cores))
 	for ; i < len(p.Steps) && p.Steps[i].At < end; i++ {
@@ -128,9 +128,9 @@ func (p *Plan) Free(j scheduler.JobView, cores int32, nodes []int32, i int) bool
 	return true
 }
 
-// Earliest returns the first step from which on there is room for a job for as
-// long as it is predicted to run, and where. The step is negative for a job
-// for which no end that is known makes room.
+// Earliest returns the first step from which on there is room for a job for
+// its predicted time, and the nodes. The step is negative if no known end
+// makes room for the job.
 func (p *Plan) Earliest(j scheduler.JobView, cores int32) (nodes []int32, step int) {
 	need, count := j.Needs(cores)
 	length := j.Length(cores)
@@ -153,7 +153,7 @@ func (p *Plan) Earliest(j scheduler.JobView, cores int32) (nodes []int32, step i
 	return nil, -1
 }
 
-// leastOf returns what two rooms both have.
+// leastOf returns the minimum of two rooms, by resource.
 func leastOf(a, b scheduler.Room) scheduler.Room {
 	a.Cores, a.GPUs, a.Memory = min(a.Cores, b.Cores), min(a.GPUs, b.GPUs), min(a.Memory, b.Memory)
 	return a
@@ -173,7 +173,7 @@ func (p *Plan) earliestOnOne(need scheduler.Room, length time.Duration) (nodes [
 	return nil, -1
 }
 
-// Book takes what a job needs out of the plan for its stretch.
+// Book takes a job's need out of the plan for its time span.
 func (p *Plan) Book(j scheduler.JobView, cores int32, nodes []int32, at time.Duration) {
 	end := Until(at, j.Length(cores))
 	for i := p.split(at); i < len(p.Steps) && p.Steps[i].At < end; i++ {

@@ -8,14 +8,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// profile is what is free on one node, in steps of time: a step says what is free from its instant to the next one's,
-// the last one for ever. Steps stand in blocks, which know the least and the most of their steps, so that a search
+// profile is the free resources of one node as a step function of time. A step holds from its instant to the next
+// one's; the last step has no end. Steps are grouped in blocks, which know their minimum and maximum. So a search
 // passes a whole block at a time, and a change touches each block once.
 type profile struct{ blocks []*block }
 
 type step struct {
 	at   time.Duration
-	free scheduler.Room // without what the block has more
+	free scheduler.Room // without the block's more
 }
 
 type block struct {
@@ -78,7 +78,7 @@ func (p *profile) split(at time.Duration) {
 	b.steps = slices.Insert(b.steps, i+1, step{at, b.steps[i].free})
 }
 
-// join takes the step that begins at an instant into the one before, if they are alike.
+// join takes the step that begins at an instant into the one before, if they are equal.
 func (p *profile) join(at time.Duration) {
 	in, i := p.find(at)
 	b := p.blocks[in]
@@ -100,7 +100,7 @@ func (p *profile) join(at time.Duration) {
 	b.bound()
 }
 
-// change adds to what is free in a stretch of the profile.
+// change adds to the free resources in a stretch of the profile.
 func (p *profile) change(from, to time.Duration, by scheduler.Room) {
 	if from >= to {
 		return
@@ -130,10 +130,10 @@ func (p *profile) change(from, to time.Duration, by scheduler.Room) {
 	p.join(from)
 }
 
-// now returns what is free at present.
+// now returns the resources that are free now.
 func (p *profile) now() scheduler.Room { return plus(p.blocks[0].steps[0].free, p.blocks[0].more) }
 
-// advance forgets what is before an instant, which is the present from then on.
+// advance drops the steps before an instant, which becomes the present.
 func (p *profile) advance(now time.Duration) {
 	in, i := p.find(now)
 	p.blocks = p.blocks[in:]
@@ -145,7 +145,7 @@ func (p *profile) advance(now time.Duration) {
 	}
 }
 
-// next returns the first instant after another one at which a step begins; Never when there is none.
+// next returns the first instant after another one at which a step begins; Never if there is no such step.
 func (p *profile) next(after time.Duration) time.Duration {
 	in, i := p.find(after)
 	if i++; i < len(p.blocks[in].steps) {
@@ -157,7 +157,7 @@ func (p *profile) next(after time.Duration) time.Duration {
 	return scheduler.Never
 }
 
-// lowest returns what is free throughout a stretch.
+// lowest returns the resources that are free throughout a stretch.
 func (p *profile) lowest(from, to time.Duration) scheduler.Room {
 	in, i := p.find(from)
 	b := p.blocks[in]
@@ -190,7 +190,7 @@ func (p *profile) mostCores(in stretch) (most int32) {
 	return most
 }
 
-// reach returns from when until when so many cores are free around a stretch: at least the stretch itself.
+// reach returns the longest time span around a stretch in which the given cores are free. It contains the stretch.
 func (p *profile) reach(around stretch, cores int32) stretch {
 	k, i := p.find(around.from)
 	if p.blocks[k].steps[i].at == around.from {
@@ -230,8 +230,8 @@ func (p *profile) reach(around stretch, cores int32) stretch {
 	return around
 }
 
-// first returns the first instant of a stretch from which on there is room for a length of time; Never when there is
-// none. What is needed is there already in the stretch own, which begins and ends with steps.
+// first returns the first instant in a stretch from which there is room for a length of time; Never if there is no
+// such instant. In the stretch own, which begins and ends with steps, the need is already available.
 func (p *profile) first(need scheduler.Room, length time.Duration, within, own stretch) time.Duration {
 	start, end := scheduler.Never, scheduler.Never // of a stretch that had room so far
 	if kind := (scheduler.Room{Kind: need.Kind, Market: need.Market}); !p.now().Holds(kind) {
@@ -240,7 +240,7 @@ func (p *profile) first(need scheduler.Room, length time.Duration, within, own s
 	first, _ := p.find(within.from)
 	for _, b := range p.blocks[first:] {
 		at, last := b.steps[0].at, b.steps[len(b.steps)-1].at
-		// By what the steps of the block say, this is needed beside its more.
+		// This is the need from the steps of the block, which do not include its more.
 		all := amounts{need.Cores - b.more.Cores, need.GPUs - b.more.GPUs, need.Memory - b.more.Memory}
 		beside := amounts{-b.more.Cores, -b.more.GPUs, -b.more.Memory}
 		switch {
@@ -271,7 +271,7 @@ func (p *profile) first(need scheduler.Room, length time.Duration, within, own s
 	return start
 }
 
-// amounts are what is needed of each resource.
+// amounts are the needs of each resource.
 type amounts struct {
 	cores, gpus int32
 	memory      int64

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// TestProfile: a profile of many blocks is what a list of seconds is.
+// TestProfile: a profile of many blocks equals a list of seconds.
 func TestProfile(t *testing.T) {
 	const horizon = 400
 	random := rand.New(rand.NewPCG(7, 1))
@@ -16,7 +16,7 @@ func TestProfile(t *testing.T) {
 		return scheduler.Room{Cores: int32(random.IntN(most)), GPUs: int32(random.IntN(most)), Memory: int64(random.IntN(most))}
 	}
 	p := newProfile(0, scheduler.Room{Cores: 20, GPUs: 20, Memory: 20})
-	seconds := make([]scheduler.Room, horizon) // the last one stands for all that follow
+	seconds := make([]scheduler.Room, horizon) // the last one also holds for all later ones
 	for i := range seconds {
 		seconds[i] = p.now()
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Reservation is the earliest start of the first blocked job, by the predicted
-// run times: the instant, and what is free then.
+// run times: the instant, and the resources free then.
 type Reservation struct {
 	Job   int32
 	At    time.Duration // Never when no end of a running job makes room
@@ -71,8 +71,8 @@ func (r *Reservation) fits() bool {
 }
 
 // MayPass reports whether a waiting job can start on these nodes without delaying
-// the reservation: it ends before, or leaves enough beside it. In that case what
-// it takes is subtracted from what is free at that instant.
+// the reservation: it ends before, or leaves enough room for it. In the second
+// case its need is subtracted from the resources free at that instant.
 func (r *Reservation) MayPass(v scheduler.View, j scheduler.JobView, cores int32, nodes []int32) bool {
 	if r.At == scheduler.Never || j.Length(cores) <= r.At-v.Now() {
 		return true

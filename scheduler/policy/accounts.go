@@ -6,14 +6,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// accounts keep what each owner of jobs has attained. A user owns all of the
-// user's jobs; a job without a user owns itself.
+// accounts keep the attained service of each owner of jobs. A user owns all
+// of the user's jobs; a job without a user owns itself.
 //
-// An owner that comes back after a time without jobs, or for the first time,
-// does not start from what it had, which would let it hold the machine until
-// it has caught up with all others: it starts at least from the virtual time,
-// the attained service of the owner that was served last (start-time fair
-// queueing: P. Goyal, H. M. Vin, H. Cheng, 1996).
+// An owner that returns after a time without jobs, or is new, does not start
+// from its old service: it would then hold the machine until it has caught up
+// with all others. It starts at least from the virtual time, the attained
+// service of the owner that was served last (start-time fair queueing: P.
+// Goyal, H. M. Vin, H. Cheng, 1996).
 type accounts struct {
 	owner    []int32 // by job
 	attained []int64 // nanoseconds, by owner
@@ -55,7 +55,7 @@ func (s *accounts) Ended(j int32) { s.present[s.owner[j]]-- }
 // Served implements scheduler.Follower.
 func (s *accounts) Served(j int32) { s.virtual = max(s.virtual, s.attained[s.owner[j]]) }
 
-// add adds what the owner of a job has attained by it.
+// add adds service to the owner of a job.
 func (s *accounts) add(j int32, d time.Duration) {
 	o := s.owner[j]
 	s.attained[o] = int64(scheduler.Plus(time.Duration(s.attained[o]), d))

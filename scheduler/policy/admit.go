@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/shares"
 )
 
-// Admit implements scheduler.Admitter: at the start of a round it decides anew for all jobs, and
-// else gives what is free to jobs that wait.
+// Admit implements scheduler.Admitter: at the start of a round it decides for all jobs again;
+// otherwise it gives free devices to waiting jobs.
 func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Hands) error {
 	if p.failed != nil {
 		return p.failed
@@ -29,7 +29,7 @@ func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Hands) error {
 		return err
 	}
 	picks := p.pick(q, could)
-	if len(picks) == 0 && p.changed && v.Now() >= p.last { // nobody can run by an old division, and nobody will come
+	if len(picks) == 0 && p.changed && v.Now() >= p.last { // no job can run by an old division, and none will arrive
 		p.stuck = true
 		if err := p.divide(v, q); err != nil {
 			return err
@@ -39,8 +39,8 @@ func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Hands) error {
 	return p.carryOut(v, h, picks)
 }
 
-// pick returns what runs in the next round. Where nothing would, as paused jobs keep the memory of each other's places,
-// jobs may run where they were given no time.
+// pick returns the teams that run in the next round. If none would, as paused jobs keep the memory of each other's
+// places, jobs may run on types where they have no time.
 func (p *roundPlanner) pick(q *shares.Problem, could func(job int32, t int) bool) []shares.Pick {
 	picks := p.mech.Pick(q, p.order(), could)
 	if len(picks) == 0 && p.mech.Idle && could != nil {
@@ -73,13 +73,13 @@ func (p *roundPlanner) could(v scheduler.View, h scheduler.Hands) func(job int32
 	}
 }
 
-// place is where a job is to run in a round: on a type of device, beside another job or nobody.
+// place is the place of a job in a round: a type of device, shared with another job or not.
 type place struct {
 	on   int
 	with int32
 }
 
-// carryOut pauses who is not to go on where it runs, or not beside the same job, and starts the
+// carryOut pauses the jobs that move or that get another job to share with, and starts the
 // others.
 func (p *roundPlanner) carryOut(v scheduler.View, h scheduler.Hands, picks []shares.Pick) error {
 	places := make(map[int32]place, len(picks))
@@ -114,8 +114,9 @@ func (p *roundPlanner) carryOut(v scheduler.View, h scheduler.Hands, picks []sha
 	return p.place(v, h, picks)
 }
 
-// place starts the picks that wait, those with the most devices first. When the free devices
-// of a type are too scattered for one of them, all of that type are placed anew; not for one that lacks memory.
+// place starts the picks that wait, those with the most devices first. When the free devices of a type are too
+// scattered for a pick, all jobs of that type are placed again; this does not apply to a pick that lacks
+// memory.
 func (p *roundPlanner) place(v scheduler.View, h scheduler.Hands, picks []shares.Pick) error {
 	picks = slices.Clone(picks)
 	slices.SortStableFunc(picks, func(a, b shares.Pick) int {
@@ -155,7 +156,7 @@ func (p *roundPlanner) place(v scheduler.View, h scheduler.Hands, picks []shares
 }
 
 // startTeam starts the jobs of a team that wait, and reports whether the first one runs now. The
-// second one of a pair for which there are no threads beside it goes on waiting.
+// second job of a pair keeps waiting if there are no threads left for it.
 func (p *roundPlanner) startTeam(v scheduler.View, h scheduler.Hands, k shares.Pick) (bool, error) {
 	started, err := p.start(v, h, k.First, k.Type)
 	if err != nil || !started || k.Second == shares.Nobody || v.Job(k.First).State() != scheduler.Running {
@@ -195,7 +196,7 @@ func (p *roundPlanner) share(v scheduler.View, h scheduler.Hands, k shares.Pick)
 	return nil
 }
 
-// free is what is free on the nodes with devices of a type.
+// free returns the free resources of the nodes with devices of a type.
 func (p *roundPlanner) free(v scheduler.View, t int) []scheduler.Room {
 	return p.roomsOf(v, t, v.Machine().Free())
 }

@@ -45,7 +45,7 @@ var _ = RegisterOrder(OrderChoice{
 	New: newMatcher,
 })
 
-// byItself is a want of an order that leaves no choice beside it.
+// byItself is a want of an order that allows only one answer to a question.
 func byItself(q Question, name string) Want {
 	return Want{Of: q, Name: name, Detail: fmt.Sprintf(
 		"The order \"allox\" decides by itself what starts, and where: %s has no place beside it.", q)}
@@ -75,8 +75,8 @@ type resource struct {
 	name string
 	gpu  bool
 	kind int32 // of GPU
-	// unit is the request of the mean size: as many as fit beside each other
-	// are the machines.
+	// unit is the request of the mean size: the number that fit at once is
+	// the number of machines.
 	unit  scheduler.Room
 	count int64
 	free  []int64 // microseconds after which each machine is free, ascending
@@ -99,8 +99,8 @@ func newMatcher(s Setup) scheduler.Ranker {
 	return m
 }
 
-// progress is what a user attains while a job runs: the time in which it holds
-// the whole cluster, by the resource of which the job holds the greater part.
+// progress returns the service of a user while a job runs: the time multiplied
+// by the job's dominant share of the cluster.
 func (m *matcher) progress(d time.Duration, g scheduler.Grant) time.Duration {
 	part := float64(g.Cores.Count()) / float64(m.cores)
 	if m.gpus > 0 {
@@ -139,7 +139,7 @@ func countJobs(n int32) string {
 }
 
 // Admit starts the jobs that a matching puts first on machines that are free, until
-// it puts nobody there.
+// it puts no job there.
 func (m *matcher) Admit(v scheduler.View, h scheduler.Hands) error {
 	m.at(v, h)
 	if err := m.startStarved(); err != nil || m.starved != nobody {
@@ -187,8 +187,8 @@ func (m *matcher) startStarved() error {
 }
 
 // matchUsers matches the jobs of the users with the least progress. When it
-// starts none of them, twice as many users take part, until all do: nothing is
-// left free for the sake of fairness alone.
+// starts none of them, twice as many users take part, until all do: no machine
+// stays free only for fairness.
 func (m *matcher) matchUsers() (started bool, err error) {
 	users, waiting := m.byProgress()
 	n := int(math.Ceil(m.Policy.Settings.Number("alpha")*float64(len(users)) - 1e-9))
@@ -218,7 +218,7 @@ func (m *matcher) byProgress() (users, waiting []int32) {
 			users = append(users, u)
 		}
 	}
-	for _, j := range m.Running().All() { // and what they have had since it was last added up
+	for _, j := range m.Running().All() { // and their service since the last addition
 		if u := m.owner[j]; waits(attained, u) {
 			attained[u] += int64(m.progress(m.Now()-m.Job(j).Times().Since, m.Job(j).Held()))
 		}
@@ -286,8 +286,8 @@ func (m *matcher) startFirsts(
 			top = max(top, at.Level)
 		}
 	}
-	// Machines that are free earlier are matched to more jobs, so those that
-	// begin with a level are the ones beyond those of all higher levels.
+	// Machines that are free earlier get more jobs. So the machines that
+	// begin at a level come after the machines of all higher levels.
 	begun := 0
 	for level := top; level > 0; level-- {
 		for n := min(len(levels[level]), m.kinds[kind].idle); begun < n; begun++ {
@@ -312,7 +312,7 @@ func (m *matcher) startFirsts(
 	return started, nil
 }
 
-// unknownTime stands for run times that are not predicted: longer than all that are.
+// unknownTime replaces run times that are not predicted. It is longer than all predicted run times.
 func (m *matcher) unknownTime(jobs []int32) int64 {
 	longest := time.Duration(0)
 	for _, j := range jobs {
@@ -338,9 +338,9 @@ func micros(d time.Duration) int64 {
 	return min(int64(d.Round(time.Microsecond)/time.Microsecond), 1<<46)
 }
 
-// candidates finds out on which kinds of resource jobs can run, and how much
-// they ask for there. Kinds with GPUs come first: jobs on cores alone are not
-// to take from them what they need beside the GPU.
+// candidates finds the kinds of resource on which jobs can run, and their
+// requests there. Kinds with GPUs come first, so that jobs without GPUs do
+// not take the cores that GPU jobs need.
 func (m *matcher) candidates(jobs []int32) []candidate {
 	m.kinds = m.kinds[:0]
 	kindOf := func(gpus int, gpu string) int {
@@ -414,7 +414,7 @@ func (m *matcher) candidates(jobs []int32) []candidate {
 	return out
 }
 
-// addRequest adds what a job asks for with one of its alternatives, of one node.
+// addRequest adds the request of one alternative of a job, on one node.
 func (m *matcher) addRequest(sum *scheduler.Room, j, alternative int32) {
 	job, cores := *m.Job(j).Job(), m.Job(j).Request()
 	if int(alternative) < len(job.Alternatives()) {
@@ -425,9 +425,9 @@ func (m *matcher) addRequest(sum *scheduler.Room, j, alternative int32) {
 	sum.Add(need)
 }
 
-// machines finds out what machines each kind has, and reports whether any of them
-// is free: one for each running job, and one for each request of the mean size
-// that fits beside them.
+// machines finds the machines of each kind, and reports whether any of them is
+// free. There is one for each running job, and one for each request of the mean
+// size that fits into the free resources.
 func (m *matcher) machines() (some bool) {
 	for c := range m.kinds {
 		r := &m.kinds[c]
@@ -452,7 +452,7 @@ func (m *matcher) machines() (some bool) {
 			}
 		}
 		slices.Sort(r.free)
-		if len(r.free) == 0 { // nothing like it runs or fits: what there is will be free in the end
+		if len(r.free) == 0 { // no such job runs or fits: the whole kind will be free in the end
 			r.free, r.idle = []int64{0}, 1
 		}
 		some = some || r.idle > 0
@@ -480,7 +480,7 @@ func longer(j *scheduler.Job, a, b int32) bool {
 	return y != 0 && (x == 0 || x > y)
 }
 
-// times returns how many like requests fit beside each other.
+// times returns how many requests of the same size fit at once.
 func times(r, unit scheduler.Room) int32 {
 	n := r.Cores / unit.Cores
 	if unit.GPUs > 0 {

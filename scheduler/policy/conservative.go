@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Conservative lets those jobs pass that delay nobody before them, by the
+// Conservative lets those jobs pass that delay no job before them, by the
 // predictions.
 const Conservative Backfill = "conservative"
 
@@ -28,16 +28,17 @@ var _ = RegisterBackfill(BackfillChoice{
 	},
 })
 
-// keepsPromises reports whether reservations can be kept in a run: where jobs have one way
-// to run and get their requests, nobody is paused or takes turns, and the cluster stays.
+// keepsPromises reports whether reservations can be kept in a run: jobs have one way to
+// run and get their requests, no job is paused or takes turns, and the cluster does not
+// change.
 func keepsPromises(s Setup) bool {
 	order := orders.find(s.Policy.Order)
 	return !s.Pauses && !order.Turns && !s.Allocation.Partial && !s.Placement.Settled && !s.Run.Cluster.Changes() &&
 		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives())+len(j.Roles()) > 0 })
 }
 
-// promised admits jobs by reservations that are kept: a job that begins to wait gets the
-// earliest stretch of time in which there is room for it beside all others.
+// promised admits jobs by permanent reservations: a job that begins to wait gets the
+// earliest time span that has room for it next to all others.
 type promised struct {
 	desk
 	book *plan.Book
@@ -58,9 +59,9 @@ func (p *promised) Admit(v scheduler.View, h scheduler.Hands) error {
 	})
 }
 
-// planned admits jobs by a plan: each job in the policy's order is given the
-// earliest stretch of time in which there is room for it beside the running jobs
-// and those before it, by the predicted run times. The plan is made anew at each
+// planned admits jobs by a plan: each job in the policy's order gets the
+// earliest time span that has room for it next to the running jobs and the jobs
+// before it, by the predicted run times. The plan is recomputed at each
 // dispatch, up to the last job that could start now.
 type planned struct{ desk }
 
@@ -120,7 +121,7 @@ func (d *planned) Admit(v scheduler.View, h scheduler.Hands) error {
 			}
 			continue
 		}
-		blocked, pausing = true, false // nobody behind a reservation pauses anybody
+		blocked, pausing = true, false // no job behind a reservation pauses another
 		if i > 0 {
 			p.Book(j, cores, nodes, p.Steps[i].At)
 		}
@@ -128,7 +129,7 @@ func (d *planned) Admit(v scheduler.View, h scheduler.Hands) error {
 }
 
 // makeRoomNow is makeRoom for a job that is planned with one of its alternatives,
-// which it keeps if there is no room. A settled placement pauses nobody for
+// which it keeps if there is no room. A settled placement pauses no job for
 // another one.
 func (d *planned) makeRoomNow(j scheduler.JobView) (made bool, err error) {
 	if d.Placement.Settled {

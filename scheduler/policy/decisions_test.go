@@ -65,7 +65,7 @@ type scripted []scheduler.RentalMarket
 
 func (s scripted) Choose(v scheduler.RentalView) scheduler.RentalMarket { return s[int(v.Now/v.Tick)] }
 
-// TestReplayByHand: each start costs an hour and a half of work, ticks are paid whole, and what is lost starts anew.
+// TestReplayByHand: each start costs an hour and a half of work, ticks are paid whole, and lost work starts again.
 func TestReplayByHand(t *testing.T) {
 	const nothing, spot, demand = scheduler.Nothing, scheduler.Spot, scheduler.OnDemand
 	v := provisionAt(0, 0, nothing, true)

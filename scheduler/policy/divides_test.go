@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// amdahl is a training of so many seconds on one GPU, part of which goes on one GPU only. It is faster on some types.
+// amdahl is a training with a run time on one GPU; a part of its work runs on one GPU only. It is faster on some types.
 type amdahl struct {
 	work, serial float64
 	limit        int
@@ -105,7 +105,7 @@ func train(t *testing.T, order policy.Order, nodes []scheduler.Node, runs []*amd
 	return out, all
 }
 
-// given is what each job holds after the decisions of an instant, by number of GPUs.
+// given returns the number of GPUs of each job after the decisions of an instant.
 func given(all elasticEvents, at time.Duration, jobs int) []int {
 	held := make([]int, jobs)
 	for _, e := range all {
@@ -121,7 +121,7 @@ func given(all elasticEvents, at time.Duration, jobs int) []int {
 	return held
 }
 
-// gpus are nodes with so many GPUs each.
+// gpus returns nodes with the given numbers of GPUs.
 func gpus(each ...int) (nodes []scheduler.Node) {
 	for i, n := range each {
 		nodes = append(nodes, scheduler.Node{Name: fmt.Sprint("n", i), Threads: max(n, 1), GPUs: n})
@@ -130,7 +130,7 @@ func gpus(each ...int) (nodes []scheduler.Node) {
 }
 
 // TestOptimusGivesWhereItSavesMost: of any jobs that come at once, each has one GPU, in the order of their arrival,
-// and each further one goes to who saves most of what is left.
+// and each further one goes to the job whose remaining time it reduces most.
 func TestOptimusGivesWhereItSavesMost(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 5))
 	for range 60 {
@@ -203,8 +203,8 @@ func TestRoundsOfOneTraining(t *testing.T) {
 	}
 }
 
-// TestSiaChoosesTypes: a training that is three times as fast on one type and one that is not: each gets what it
-// gains most from, in the second round, when both know themselves.
+// TestSiaChoosesTypes: a training that is three times as fast on one type and one that is not: each gets the
+// GPUs from which it gains most, in the second round, when both know their speeds.
 func TestSiaChoosesTypes(t *testing.T) {
 	nodes := []scheduler.Node{{Name: "old", Threads: 2, GPUs: 2, GPU: "K80"}, {Name: "none", Threads: 1},
 		{Name: "new", Threads: 2, GPUs: 2, GPU: "V100"}}
@@ -232,7 +232,7 @@ func TestSiaChoosesTypes(t *testing.T) {
 //	both as they are              2 · 2^-0.5 = 1.4142
 //
 // The second is 1.4226 at 100 s, where k = 5/6, and 1.4118 at 110 s, where k = 11/13. Once they have changed, both keep
-// what they have: it costs 1.2987 in all.
+// their GPUs: the total cost is 1.2987.
 func TestSiaByHand(t *testing.T) {
 	nodes := []scheduler.Node{{Name: "old", Threads: 2, GPUs: 2, GPU: "K80"}, {Name: "new", Threads: 2, GPUs: 2, GPU: "V100"}}
 	faster := map[string]float64{"V100": 2}

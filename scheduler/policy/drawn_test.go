@@ -65,7 +65,7 @@ func TestDrawn(t *testing.T) {
 			3s B: first in the order
 			4s C: first in the order
 			`},
-		// A can make room for C, which passes B: B needs 5 cores, of which A leaves 4 at the most. From 1 on A has 3 for 2 s.
+		// A can make room for C, which passes B: B needs 5 cores, but A leaves at most 4. From 1 on A has 3 for 2 s.
 		{"who does not fit is passed when cores are divided", policy.Policy{Order: policy.FCFS, Allocation: policy.MaxProp,
 			Backfill: policy.FirstFit}, cores(6),
 			[]scheduler.Job{malleable(2, at(0, 4, 8.5)), whole(at(1, 5, 2)), whole(at(1, 3, 2))}, `

@@ -5,8 +5,8 @@ import (
 )
 
 // DRFSJF is dominant resource fairness among users, and shortest job first among the jobs of each:
-// the second of the policies with which AlloX was compared (T. N. Le and others, EuroSys 2020; there
-// DRFS, beside DRFF, which is DRF here).
+// the second of the policies with which AlloX was compared (T. N. Le and others, EuroSys 2020; DRFS
+// in the paper, whose DRFF is DRF here).
 const DRFSJF Order = "drf_sjf"
 
 var _ = registerDominant(Choice{

@@ -4,9 +4,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// EachResource gives each user as much of each resource: first GPUs, then cores go to the user who
-// holds the fewest of them. It is the ES (equal share) with which AlloX was compared (T. N. Le and
-// others, EuroSys 2020).
+// EachResource gives each user an equal amount of each resource: first GPUs, then cores go to the
+// user who holds the fewest of them. It is the ES (equal share) with which AlloX was compared (T.
+// N. Le and others, EuroSys 2020).
 const EachResource Order = "each_resource"
 
 var _ = registerShared(Choice{

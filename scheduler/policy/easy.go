@@ -8,7 +8,7 @@ import (
 )
 
 // EASY lets those jobs pass that, by the predictions, end before the reservation
-// of the first blocked job, or leave it enough beside them.
+// of the first blocked job, or leave enough room for it.
 const EASY Backfill = "easy"
 
 var _ = RegisterBackfill(BackfillChoice{

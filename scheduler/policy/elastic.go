@@ -1,7 +1,7 @@
-// Elastic has the orders that set the GPUs of all jobs at once, at the start of each
-// round: tiresias, which gives each job what it asks for, and optimus and pollux, which divide
-// the GPUs among jobs that can run on any number of them. The decisions themselves are in
-// package division.
+// Elastic has the orders that set the GPUs of all jobs at once, at the start of each round:
+// tiresias, which gives each job its request, and optimus and pollux, which divide the GPUs
+// among jobs that can run on any number of them. The decisions themselves are in package
+// division.
 
 package policy
 
@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// decider decides what the jobs hold in a round.
+// decider decides the holdings of the jobs in a round.
 type decider interface {
 	// decide returns the GPUs of each of the jobs by node; nil for none.
 	decide(p *planner, v scheduler.View, jobs []int32) (division.Division, error)
@@ -58,7 +58,7 @@ type planner struct {
 	Setup
 	decider
 	cores        bool  // the cluster has no GPUs: it divides cores
-	trains       bool  // it sets how many each job has
+	trains       bool  // it sets the number of each job
 	memory       bool  // jobs need memory
 	capacity     []int // GPUs (or cores) by node
 	perNode      int   // of the greatest node
@@ -72,7 +72,7 @@ func (p *planner) begun(now time.Duration) time.Duration {
 	return now.Round(length)
 }
 
-// demand is how many of what is divided a job requests.
+// demand returns a job's request in units of the divided resource.
 func (p *planner) demand(j *scheduler.Job) int {
 	if p.cores {
 		return j.Threads
@@ -80,7 +80,7 @@ func (p *planner) demand(j *scheduler.Job) int {
 	return j.GPUs
 }
 
-// device is what is divided, and devices a number of them.
+// device names the divided resource, and devices a number of units of it.
 func (p *planner) device() string {
 	if p.cores {
 		return "core"
@@ -95,7 +95,7 @@ func (p *planner) devices(n int) string {
 	return fmt.Sprintf("%d %ss", n, p.device())
 }
 
-// Rank implements scheduler.Ranker: who waits stands in the order of arrival.
+// Rank implements scheduler.Ranker: waiting jobs are in the order of arrival.
 func (p *planner) Rank(scheduler.JobView) int64 { return 0 }
 
 // Rounds implements policy.Rounded.
@@ -147,7 +147,7 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 	if p.cores && p.trains {
 		onOneNode(target)
 	}
-	for _, grows := range []bool{false, true} { // what is given back comes first
+	for _, grows := range []bool{false, true} { // jobs that shrink come first
 		for i, j := range jobs {
 			if v.Job(j).State() != scheduler.Running || same(p.at[j], target[i]) || p.grows(v.Job(j), target[i]) != grows {
 				continue
@@ -179,7 +179,7 @@ func couldStart(view scheduler.JobView, h scheduler.Hands, rooms []scheduler.Roo
 	return false
 }
 
-// change has a running job go on with other cores of its node, or pauses it.
+// change gives a running job other cores of its node, or pauses it.
 func (p *planner) change(v scheduler.View, h scheduler.Hands, j int32, placement []int) error {
 	why, had, has := "", division.Total(p.at[j]), division.Total(placement)
 	if v.Recording() {

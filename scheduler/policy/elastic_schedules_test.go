@@ -96,7 +96,7 @@ func onCores(t *testing.T, order policy.Order, random *rand.Rand, more policy.Se
 	return out, all.texts
 }
 
-// TestSchedules: the orders come to the schedules that they came to before, on GPUs of two types and on cores.
+// TestSchedules: the orders produce the same schedules as before, on GPUs of two types and on cores.
 func TestElasticSchedules(t *testing.T) {
 	var text strings.Builder
 	for _, order := range []policy.Order{"optimus", "pollux", "sia", "tiresias"} {

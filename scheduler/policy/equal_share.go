@@ -58,7 +58,7 @@ func (e *parted) startPairs(v scheduler.View, h scheduler.Hands, user int) error
 	return nil
 }
 
-// within reports whether a user may hold so much more.
+// within reports whether a user may hold the given additional amount.
 func (e *parted) within(user int, more amounts) bool {
 	if e.held[user] == (amounts{}) {
 		return true

@@ -1,6 +1,6 @@
 package policy
 
-// step is a position that the search can go to, and how far it is.
+// step is a position that the search can reach, and its distance.
 type step struct {
 	distance int64
 	at       AssignmentPosition
@@ -24,7 +24,8 @@ type frontier struct {
 	tracks []track // have the places in the heap
 }
 
-// put places a step, which is not farther than before if it is there already.
+// put inserts a step, or moves a present one, whose distance must not be greater
+// than before.
 func (h *frontier) put(x step) {
 	i := int(h.tracks[x.at.Kind].place[x.at.Level])
 	if i < 0 {
@@ -38,7 +39,7 @@ func (h *frontier) put(x step) {
 	h.set(i, x)
 }
 
-// take removes the first step; there is none when ok is false.
+// take removes the first step; ok is false if there is no step.
 func (h *frontier) take() (first step, ok bool) {
 	n := len(h.steps) - 1
 	if n < 0 {

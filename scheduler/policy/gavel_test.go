@@ -76,7 +76,7 @@ func jobsOf(t testing.TB, file string) ([]scheduler.Job, []simulated.Scaling) {
 	return trace.Jobs, work
 }
 
-// clusterOf has so many devices of each type on a node of its own.
+// clusterOf returns a cluster with the given devices, and a separate node for each type.
 func clusterOf(count int) scheduler.Cluster {
 	var c scheduler.Cluster
 	for _, gpu := range types {
@@ -176,7 +176,8 @@ func TestGavelsOwnFigures(t *testing.T) {
 	}
 }
 
-// A job that is twice as fast on the first type goes on there when the other has ended: with rounds of 10 s
+// A job that is twice as fast on the first type continues there when the other has ended: with rounds of 10
+// s
 //
 //	        0         10        20
 //	fast    A A A A A B B B B B B        A: 5 s, B: 10 s of 20 s are left at 10

@@ -59,21 +59,21 @@ func newGittins(jobs []scheduler.Job) *gittins {
 // slope is that from a point to a point of the hull behind it.
 func (g *gittins) slope(x int, y float64, k int) float64 { return (g.height[k] - y) / float64(k-x) }
 
-// Rank returns the inverse of the Gittins index after what the job has attained, in nanoseconds.
+// Rank returns the inverse of the Gittins index at the job's attained service, in nanoseconds.
 func (g *gittins) Rank(j scheduler.JobView) int64 {
 	return g.after(float64(scheduler.CoreTime(j.Times().Service, deviceCount(j.Job()))))
 }
 
 // after returns the inverse of the index after the attained service a: the least over all Δ of
 // E[min(S−a, Δ)] / P(S−a ≤ Δ), given S > a. The least is at a point of the distribution. A job
-// that has attained more than all others come to is last.
+// whose attained service exceeds every point is last.
 func (g *gittins) after(a float64) int64 {
 	first, _ := slices.BinarySearch(g.service, math.Nextafter(a, math.Inf(1)))
 	n := len(g.service)
 	if first == n {
 		return math.MaxInt64
 	}
-	// The sum of min(S−a, service[k]−a) is height[k] less what has been attained.
+	// The sum of min(S−a, service[k]−a) is height[k] minus the attained service.
 	attained := g.before[first] + a*float64(n-first)
 	best := g.slope(first-1, attained, first)
 	for k := g.next[first]; k < n; k = g.next[k] {

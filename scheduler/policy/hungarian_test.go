@@ -57,7 +57,8 @@ func assigned(cost [][]int64) int64 {
 	return sum
 }
 
-// Of many jobs on many machines the sum of the finishes is that of the plain assignment of jobs to all positions.
+// Of many jobs on many machines the sum of the finish times equals the sum of the plain assignment of jobs to all
+// positions.
 func TestMatchingEqualsTheHungarianMethod(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for round := range 150 {

@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// asked is what the reference of the language says of a question, around the
-// choices that answer it.
+// asked has the text of the language reference about each question, around
+// the choices that answer it.
 var asked = map[Question]struct{ before, after, example string }{
 	OrderOf:      {"", "", `"round_robin"`},
 	BackfillOf:   {"Whether a job that cannot start lets later ones pass:", "", `"easy"`},
@@ -86,7 +86,7 @@ func implying(q Question, name string) []string {
 	return names
 }
 
-// OwnSetting is an argument that some choices have of their own.
+// OwnSetting is an argument that only some choices have.
 type OwnSetting struct {
 	schema.Arg
 	// Of is the question that they answer, By are their names.

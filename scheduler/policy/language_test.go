@@ -7,7 +7,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// TestWordsOfArguments: what the reference says of arguments follows from the choices that have them.
+// TestWordsOfArguments: the text of the reference about arguments follows from the choices that have
+// them.
 func TestWordsOfArguments(t *testing.T) {
 	args := map[string][4]string{} // required, default, its words, doc
 	var names []string

@@ -27,7 +27,7 @@ func (l roundsLate) Next(ctx context.Context, until time.Duration) (time.Duratio
 	return l.Engine.Next(ctx, until)
 }
 
-// said keeps decisions, as what is done to which job on which cores.
+// said records decisions: the action, its job and its cores.
 type said []string
 
 func (*said) Event(*scheduler.Event) {}

@@ -1,5 +1,5 @@
-// Matching finds out in which order jobs should run on unlike machines
-// so that their finishes add up to the least.
+// Matching finds the order of jobs on unequal machines that minimizes
+// the sum of their finish times.
 
 package policy
 
@@ -10,10 +10,10 @@ import (
 	"sort"
 )
 
-// Problem asks for the order in which jobs run on unlike machines, one at a
-// time on each, such that their finishes add up to the least. The machines of a
-// kind differ only in when they become free. Times are in any unit; a job's
-// time multiplied by the number of jobs, and sums of these, fit into an int64.
+// Problem asks for the order of jobs on unequal machines, one at a time on
+// each, that minimizes the sum of their finish times. The machines of a kind
+// differ only in when they become free. Times are in any unit; a job's time
+// multiplied by the number of jobs, and sums of these, fit into an int64.
 //
 // A job that is the k-th from the end on a machine delays itself and the k-1
 // jobs behind it, so that it adds k times its run time to the sum, and the time
@@ -34,14 +34,14 @@ type Assignment struct {
 type AssignmentPosition struct{ Kind, Level int }
 
 // track has the positions of one kind of machine, from the end on. All machines
-// share them, because it makes no difference to the sum which of them a job in
-// one position runs on: one more job in it costs as much as the next machine
-// becomes free later. That keeps the problem as small as there are positions,
-// not machines. The last position is always empty.
+// share them, because the machine of a job in one position does not change the
+// sum: one more job in it costs the delay until the next machine is free. So
+// the size of the problem is the number of positions, not of machines. The last
+// position is always empty.
 //
 // Seen from a job, the cost of a position is a straight line in its level: the
-// job's run time is the slope. The potential of a position is that of the jobs in
-// it, and no job has less to pay elsewhere, so the potentials are the lower
+// job's run time is the slope. The potential of a position is the potential of
+// the jobs in it, and no job pays less elsewhere, so the potentials are the lower
 // envelope of such lines: they are concave.
 type track struct {
 	jobs      [][]int32 // by position, those that are matched to it
@@ -72,8 +72,8 @@ type matching struct {
 
 const far = math.MaxInt64
 
-// Solve matches all jobs. The result does not depend on anything but the
-// problem; what ties is decided by the order of jobs and kinds.
+// Solve matches all jobs. The result depends only on the problem; ties
+// are broken by the order of jobs and kinds.
 func SolveAssignment(p Assignment) []AssignmentPosition {
 	m := &matching{Assignment: p, tracks: make([]track, len(p.Free)), at: make([]AssignmentPosition, len(p.Times)),
 		price: make([]int64, len(p.Times))}
@@ -81,7 +81,8 @@ func SolveAssignment(p Assignment) []AssignmentPosition {
 		m.lengthen(c)
 	}
 	// Long jobs first: they come last, so that those after them rarely have to
-	// move them. Of like ones the later: the earlier one is to run before it.
+	// move them. Of equal jobs the later one first: the earlier one must run
+	// before it.
 	order := make([]int32, len(p.Times))
 	for i := range order {
 		order[i] = int32(i)
@@ -99,7 +100,7 @@ func SolveAssignment(p Assignment) []AssignmentPosition {
 }
 
 // lengthen adds the next position of a kind. An empty position's potential is
-// what it costs to leave through it, so that those behind the last never
+// the cost to leave through it, so positions behind the last one never
 // matter.
 func (m *matching) lengthen(kind int) {
 	t := &m.tracks[kind]
@@ -107,7 +108,8 @@ func (m *matching) lengthen(kind int) {
 	t.distance, t.from, t.place = append(t.distance, far), append(t.from, -1), append(t.place, -1)
 }
 
-// leave is the reduced cost of one more job in a position, beside the job's own.
+// leave returns the reduced cost of one more job in a position, without the job's
+// own cost.
 func (m *matching) leave(at AssignmentPosition) (int64, bool) {
 	t, free := &m.tracks[at.Kind], m.Free[at.Kind]
 	n := len(t.jobs[at.Level])
@@ -157,8 +159,8 @@ func (m *matching) add(job int32) {
 	m.shift(job, end)
 }
 
-// lowest returns the position that is nearest to a job with such a run time.
-// What the job has to pay, less the potential, falls up to there and then rises.
+// lowest returns the position that is nearest to a job with the given run time.
+// The job's cost minus the potential falls up to there and then rises.
 func (t *track) lowest(time int64) int {
 	return sort.Search(len(t.potential)-1, func(k int) bool { return time >= t.potential[k+1]-t.potential[k] })
 }
@@ -185,8 +187,8 @@ func (m *matching) scan(job int32, distance int64) {
 	}
 }
 
-// reach notes what it costs a job to move to a position, and reports whether that
-// is within the bound. Nothing that is done can come nearer.
+// reach records the cost of moving a job to a position, and reports whether it is
+// within the bound. A finished position cannot become cheaper.
 func (m *matching) reach(at AssignmentPosition, job int32, cost int64) bool {
 	t := &m.tracks[at.Kind]
 	d := cost - t.potential[at.Level]

@@ -128,7 +128,7 @@ func TestShortest(t *testing.T) {
 	}
 }
 
-// sumOf returns what the jobs' finishes add up to when they are matched so.
+// sumOf returns the sum of the jobs' finish times in a matching.
 func sumOf(p Assignment, at []AssignmentPosition) int64 {
 	sum := int64(0)
 	inside := map[AssignmentPosition]int{}

@@ -74,7 +74,7 @@ func (d *sharer) Admit(v scheduler.View, h scheduler.Hands) error {
 		}
 		made := false
 		for i, j := range s.left {
-			if !pausing || j == last || i > 0 && d.Backfill.Reserves { // nobody behind a reservation pauses anybody
+			if !pausing || j == last || i > 0 && d.Backfill.Reserves { // no job behind a reservation pauses another
 				break
 			}
 			var err error
@@ -146,7 +146,8 @@ func (d *sharer) shareOut(pausing bool) *sharing {
 	return s
 }
 
-// memberOf returns what a job may get: at most its request, unless it says more.
+// memberOf returns the bounds of a job's share: at most its request, unless it
+// sets a higher maximum.
 func memberOf(j scheduler.JobView) proportionMember {
 	m := proportionMember{Job: j.Number(), Want: j.Request(), Low: j.Least(), High: j.Request()}
 	if !j.Sized() {
@@ -155,12 +156,11 @@ func memberOf(j scheduler.JobView) proportionMember {
 	return m
 }
 
-// join lets a waiting job take part on a node, if there is one. One that
-// passes a reservation takes no more than its minimum, so that what it takes
-// is known.
+// join lets a waiting job take part on a node, if there is one. A job that
+// passes a reservation gets only its minimum, so that its share is known.
 func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 	m := memberOf(j)
-	if _, count := j.Needs(m.Low); count > 1 { // a gang, or a job with roles, takes its request from what is free, whole
+	if _, count := j.Needs(m.Low); count > 1 { // a gang, or a job with roles, takes its whole request from free room
 		rooms := slices.Clone(s.rooms)
 		for v := range rooms {
 			rooms[v].Cores = s.nodes[v].spare
@@ -241,8 +241,8 @@ func (d *sharer) apply(s *sharing) error {
 	return nil
 }
 
-// resize gives those running jobs their shares that differ from what they hold in
-// one direction.
+// resize gives running jobs their new shares where these differ from the present
+// ones in one direction.
 func (d *sharer) resize(s *sharing, differs func(held, share int32) bool, why string) error {
 	for v := range s.nodes {
 		for _, m := range s.nodes[v].members {

@@ -12,7 +12,7 @@ import (
 // until it has run for the first quantum, then in the second one until it has run for the
 // second quantum as well, and so on; in the last queue it stays. The first queue that is
 // not empty is served: round robin, the last one by arrival in it. A job that arrives in a
-// better queue pauses one of a worse queue, which keeps its place and what is left of its
+// better queue pauses one of a worse queue, which keeps its place and the rest of its
 // quantum.
 const MLFQ Order = "mlfq"
 
@@ -66,7 +66,7 @@ func (q *feedbackQueues) Rank(j scheduler.JobView) int64 {
 	return int64(n)
 }
 
-// Quantum implements scheduler.Quanta: what is left of the quantum of the job's queue.
+// Quantum implements scheduler.Quanta: the rest of the quantum of the job's queue.
 func (q *feedbackQueues) Quantum(j scheduler.JobView) time.Duration {
 	if n := q.Rank(j); n < int64(len(q.ends)) {
 		return q.ends[n] - j.Times().Service

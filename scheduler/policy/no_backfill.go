@@ -1,6 +1,6 @@
 package policy
 
-// NoBackfill lets nobody pass a job that cannot start.
+// NoBackfill lets no job pass a job that cannot start.
 const NoBackfill Backfill = "none"
 
 var _ = RegisterBackfill(BackfillChoice{

@@ -1,6 +1,6 @@
 package policy
 
-// rule returns a choice of nodes. Jobs are given what they ask for, whole.
+// rule returns a choice of nodes. Jobs get their whole request.
 func rule(c NodesChoice) NodesChoice {
 	c.Wants = append(c.Wants, Want{
 		Of: AllocationOf, Name: Strict,

@@ -20,8 +20,8 @@ func TestNodes(t *testing.T) {
 		policy.Any: "A 0-1, B 2, C 3-4",
 		// Where the least is left free: A fills the second node, B leaves one of the third, and C one of the first.
 		policy.Consolidated: "A 3-4, B 5, C 0-1",
-		// Where the most room is: A leaves one of the first node, B one of the second, and C goes on the third, and then on
-		// the first of three nodes with as much room.
+		// The node with the most room: A leaves one core of the first node, B one of the second. C goes to the third,
+		// and then to the first of three nodes with equal room.
 		policy.Spread: "A 0-1, B 3, C 2,5",
 	} {
 		jobs := schedulertest.Number([]scheduler.Job{

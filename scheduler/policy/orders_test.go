@@ -80,8 +80,8 @@ func TestGittinsByItsDefinition(t *testing.T) {
 	}
 }
 
-// A user's share is that of cores and GPUs together at their rate, or that of the memory, whichever is greater; memory
-// counts where all nodes have some.
+// A user's share is the share of cores and GPUs together at their rate, or the share of the memory, whichever is
+// greater; memory counts where all nodes have some.
 func TestShareOfExchanged(t *testing.T) {
 	for _, c := range []struct {
 		held, total amounts

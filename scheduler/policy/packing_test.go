@@ -11,7 +11,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// sharing is a job of a class with one GPU, a run time alone, and what it keeps beside others.
+// sharing returns a job of a class with one GPU, its run time alone, and the fractions of speed that it
+// keeps next to others.
 func sharing(number int, class string, run time.Duration, keeps map[string]float64) (scheduler.Job, simulated.Scaling) {
 	j := scheduler.Job{
 		Number: number, Name: class + string(rune('0'+number)), Class: class, Threads: 1, GPUs: 1, Deadline: scheduler.Never,
@@ -31,8 +32,8 @@ func packed() policy.Policy {
 	return policy.Policy{Order: "max_min", Settings: policy.Settings{"rounds": 10 * time.Second, "packing": true}}
 }
 
-// Each of two jobs, of 20 s and 12 s, keeps 0.8 of its speed beside the other: they share the GPU
-// until B ends at 12/0.8 = 15 s; A has done 12 s by then, and goes on alone.
+// Each of two jobs, of 20 s and 12 s, keeps 0.8 of its speed next to the other: they share the
+// GPU until B ends at 12/0.8 = 15 s; A has done 12 s by then, and continues alone.
 //
 //	GPU 0   A  AAAAAAAAAAAAAAAAAAAAAAA
 //	        B  BBBBBBBBBBBBBBB
@@ -53,15 +54,15 @@ func TestTwoJobsShareAGPU(t *testing.T) {
 		t.Errorf("with one thread the makespan is %g s, want 32", makespan)
 	}
 	c.Nodes[0].Threads = 2
-	jobs[1].Alternatives()[0].Beside = nil // not known beside A
+	jobs[1].Alternatives()[0].Beside = nil // speed next to A unknown
 	if _, makespan = outcome(t, packed(), c, jobs, work); math.Abs(makespan-32) > 1e-6 {
 		t.Errorf("of jobs that are not known beside each other the makespan is %g s, want 32", makespan)
 	}
 }
 
-// A third job comes at 5 s, and keeps 0.9 beside A, as A beside it, but is not known beside B. From 10 s
-// on A shares the GPU with C or B in turn, or runs alone: whatever the rounds, the validator
-// finds no fault, and nothing is lost. Alone all would take 62 s.
+// A third job comes at 5 s. It keeps 0.9 next to A, as A does next to it, but its speed next to B is
+// unknown. From 10 s on A shares the GPU with C or B in turn, or runs alone: whatever the rounds, the
+// validator finds no fault, and nothing is lost. Alone all would take 62 s.
 func TestPartnersChange(t *testing.T) {
 	a, workA := sharing(0, "a", 30*time.Second, map[string]float64{"b": 0.8, "c": 0.9})
 	b, workB := sharing(1, "b", 12*time.Second, map[string]float64{"a": 0.8})

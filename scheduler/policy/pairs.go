@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Pairs orders the pairs of a waiting job and one of its alternatives, by what the order says of
-// the job with this alternative, and starts the first pair that has room.
+// Pairs sorts the pairs of a waiting job and one of its alternatives, by the order's rank of the
+// job with this alternative. It starts the first pair that has room.
 const Pairs Placement = "pairs"
 
 var _ = RegisterPlacement(PlacementChoice{
@@ -46,7 +46,7 @@ type pairDesk struct {
 	Setup
 	order scheduler.Ranker
 	pairs []packedPair
-	final bool // what has no room at the beginning of a dispatch has none in all of it, and the queue knows who that is
+	final bool // a job without room at the start of a dispatch has none during it; the queue knows which jobs these are
 }
 
 func newPairDesk(s Setup, order scheduler.Ranker) scheduler.Admitter {
@@ -65,7 +65,7 @@ func (d *pairDesk) Admit(v scheduler.View, h scheduler.Hands) error {
 	d.list(v, h)
 	for _, p := range d.pairs {
 		if d.final && machine.Idle() == 0 {
-			return nil // nobody starts without a core
+			return nil // no job starts without a core
 		}
 		j := v.Job(p.job)
 		if s := j.State(); s != scheduler.Queued && s != scheduler.Paused && !j.Yields() {

@@ -87,7 +87,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestSchedules: policies over pairs come to the schedules that they came to before.
+// TestSchedules: policies over pairs produce the same schedules as before.
 func TestPairsSchedules(t *testing.T) {
 	var all []schedulertest.Combination
 	for _, order := range []string{"fcfs", "sjf", "srtf", "priority", "edf"} {

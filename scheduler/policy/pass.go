@@ -9,7 +9,7 @@ import (
 // nobody is the number of no job, and of no node.
 const nobody = queue.Nobody
 
-// desk is what the admissions have in common: the view and the hands of the
+// desk is the common part of the admissions: the view and the hands of the
 // present dispatch, and the choices that they ask.
 type desk struct {
 	scheduler.View
@@ -21,7 +21,8 @@ type desk struct {
 func (d *desk) at(v scheduler.View, h scheduler.Hands) { d.View, d.Hands = v, h }
 
 // allot returns how many cores the allocation gives a waiting job, and on which
-// nodes; ok is false when it cannot start. The nodes hold until the next call.
+// nodes; ok is false when it cannot start. The nodes are valid until the next
+// call.
 func (d *desk) allot(j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
 	if d.Allocation.Allot == nil || j.Sized() {
 		cores = j.Request()
@@ -45,9 +46,9 @@ func (d *desk) makeRoom(j scheduler.JobView) (worse, made bool, err error) {
 	return worse, false, nil
 }
 
-// pass admits jobs one by one in the policy's order. What it does when one cannot
-// start is up to the backfill: it ends there, or looks at the later ones; and
-// where the backfill reserves, those must not delay the first that is blocked.
+// pass admits jobs one by one in the policy's order. When a job cannot start, the
+// backfill decides whether the pass ends or looks at later jobs. If the backfill
+// reserves, later jobs must not delay the first blocked job.
 type pass struct {
 	desk
 	held plan.Reservation
@@ -60,7 +61,7 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Hands) error {
 	p.at(v, h)
 	waiting, machine := v.Waiting(), v.Machine()
 	after, blocked, pausing := queue.Front, false, p.Pauses
-	for pausing || machine.Idle() > 0 { // nobody starts without a core
+	for pausing || machine.Idle() > 0 { // no job starts without a core
 		within := queue.Anyone
 		if blocked && !pausing {
 			within = p.passable()
@@ -91,15 +92,15 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Hands) error {
 				return err
 			}
 		case j.HeldUp():
-			// Only paused jobs can make room for it, by going on: it must not
-			// keep them from it.
+			// Only paused jobs can make room for it, by resuming: it must not
+			// prevent that.
 		case !p.Backfill.Passes:
 			return nil
 		case !blocked:
 			blocked = true
 			if p.Backfill.Reserves {
 				p.held.Reserve(p.View, p.Hands, j)
-				pausing = false // nobody behind a reservation pauses anybody
+				pausing = false // no job behind a reservation pauses another
 			}
 		}
 	}

@@ -9,10 +9,10 @@ var _ = byDeadline("patient", "Patient", "as `uniform_progress`, but it goes on 
 // behind even progress at its beginning.
 const patience = 0.2
 
-// Patient goes on demand later than UniformProgress, and comes back sooner: without a
-// spot server it waits until the job is behind even progress by a part of the slack that
-// shrinks to nothing towards the deadline, and on demand it takes every spot server
-// whose start the deadline allows.
+// Patient switches to on-demand servers later than UniformProgress, and returns sooner.
+// Without a spot server it waits until the job is behind even progress by a part of the
+// slack; this part shrinks to zero towards the deadline. On demand it takes every spot
+// server whose start the deadline allows.
 //
 // The patience was chosen by 20 recorded windows of one instance type in one zone. Elsewhere Patient may cost more than
 // UniformProgress, above all where the slack is a few starts long.

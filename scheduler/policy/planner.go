@@ -20,7 +20,7 @@ type kind struct {
 	nodes []int32
 }
 
-// member is what the planner knows of a job.
+// member is the planner's record of a job.
 type member struct {
 	shares.Job
 	// way is the alternative with which the job runs on each type; -1 for none.
@@ -30,7 +30,7 @@ type member struct {
 	counted time.Duration // of this stretch
 	units   float64       // all of its work
 	active  bool
-	// with is the job whose devices it shares, and part that of its speed which it keeps beside it.
+	// with is the job whose devices it shares; part is the fraction of its speed that it keeps while sharing.
 	with int32
 	part float64
 }
@@ -47,13 +47,13 @@ type roundPlanner struct {
 	packs   bool           // two jobs may share devices
 	memory  bool           // jobs need memory
 	mech    shares.Mechanism
-	failed  error // what is wrong with the settings
+	failed  error // the error in the settings
 
 	active  int           // jobs that have come and not ended
 	stopped time.Duration // when a stretch of a job ended last
 	changed bool          // jobs have come or gone since the last division
 	divided float64       // its instant, by the planner's clock
-	began   time.Duration // the start of the present round, and what the planner's clock showed then
+	began   time.Duration // the start of the present round, and the planner's clock at that time
 	clock   time.Duration
 	stuck   bool          // nothing was picked at the last look
 	last    time.Duration // the last arrival
@@ -135,8 +135,8 @@ func (p *roundPlanner) setPrices(texts []string) error {
 	return nil
 }
 
-// memberOf finds out how fast a job is on each type, by its predicted run times. Of several
-// alternatives on one type it runs with the fastest.
+// memberOf determines the speed of a job on each type, by its predicted run times. Of
+// several alternatives on one type it runs with the fastest.
 func (p *roundPlanner) memberOf(j *scheduler.Job) member {
 	n := len(p.kinds)
 	m := member{units: j.Units(), way: make([]int32, n), on: -1, with: shares.Nobody, part: 1}
@@ -175,7 +175,7 @@ func (p *roundPlanner) memberOf(j *scheduler.Job) member {
 	return m
 }
 
-// Rank implements scheduler.Ranker: who waits stands in the order of arrival.
+// Rank implements scheduler.Ranker: waiting jobs are in the order of arrival.
 func (p *roundPlanner) Rank(scheduler.JobView) int64 { return 0 }
 
 // Arrived implements scheduler.Follower.
@@ -184,8 +184,8 @@ func (p *roundPlanner) Arrived(j int32) {
 	p.active++
 }
 
-// Ended implements scheduler.Follower. When nobody is left there is a division of nothing: from then on the least time
-// to the next one counts.
+// Ended implements scheduler.Follower. When no job is left there is an empty division: from then on the least time to
+// the next one counts.
 func (p *roundPlanner) Ended(j int32) {
 	p.members[j].active, p.changed = false, true
 	p.mech.Ended(j)
@@ -209,14 +209,14 @@ func (p *roundPlanner) Used(j int32, d time.Duration, _ scheduler.Grant) {
 	p.stopped = max(p.stopped, m.since+d)
 	p.count(m, d-m.counted, false)
 	m.counted = 0
-	m.with, m.part = shares.Nobody, 1 // it stops, or the one beside it does
+	m.with, m.part = shares.Nobody, 1 // this job stops, or the one that shares its devices does
 }
 
 // lateness is how much a stretch of time may differ from whole rounds and count as such.
 const lateness = 100 * time.Millisecond
 
-// whole returns a stretch of time, and whole rounds for what hardly differs from them: the rounds of a real clock begin
-// a little late, and jobs that have run equally many of them are to count as equal.
+// whole rounds a duration to whole rounds if it is close to them. The rounds of a real clock begin a little late, and
+// jobs that ran equally many rounds must count as equal.
 func (p *roundPlanner) whole(d time.Duration) time.Duration {
 	length, _ := p.Rounds()
 	if full := d.Round(length); (d - full).Abs() <= min(lateness, length/4) {
@@ -231,8 +231,8 @@ func (p *roundPlanner) begins(now time.Duration) {
 	p.began = now
 }
 
-// count notes that a job ran for some time. Whole says that what it received is counted in
-// whole units of its work, as far as it is going on.
+// count records that a job ran for some time. With whole, the service of a job
+// that continues is counted in whole units of its work.
 func (p *roundPlanner) count(m *member, d time.Duration, whole bool) {
 	if d <= 0 || m.on < 0 {
 		return
@@ -263,8 +263,8 @@ func (p *roundPlanner) Why(_ scheduler.View, j int32) string {
 	return "can run on no type of device of the hardware"
 }
 
-// problem is what is to be divided now. With free, only jobs that wait and devices that are
-// free count.
+// problem returns the allocation problem of this moment. With free, only waiting jobs and
+// free devices count.
 func (p *roundPlanner) problem(v scheduler.View, free []scheduler.Room) *shares.Problem {
 	q := &shares.Problem{}
 	for _, k := range p.kinds {
@@ -299,8 +299,8 @@ func (p *roundPlanner) problem(v scheduler.View, free []scheduler.Room) *shares.
 	return q
 }
 
-// pairs lists the pairs of a problem's jobs that can share devices of some type: both ask for as
-// much there, and are known to run beside the other.
+// pairs lists the pairs of a problem's jobs that can share devices of some type: both ask for
+// the same amount there, and are known to run with the other.
 func (p *roundPlanner) pairs(q *shares.Problem) []shares.Pair {
 	var pairs []shares.Pair
 	for b := range q.Jobs {
@@ -335,7 +335,7 @@ func (p *roundPlanner) partsOf(a, b int32, t int) (first, second float64) {
 	return one.Beside[p.Run.Jobs[b].Class], other.Beside[p.Run.Jobs[a].Class]
 }
 
-// request is that of a job on a type; nil where it cannot run.
+// request returns the request of a job on a type; nil where it cannot run.
 func (p *roundPlanner) request(j int32, t int) *scheduler.Alternative {
 	w := p.members[j].way[t]
 	if w < 0 || len(p.Run.Jobs[j].Alternatives()) == 0 {

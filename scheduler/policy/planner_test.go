@@ -28,7 +28,8 @@ func with(class string, ways ...scheduler.Alternative) scheduler.Job {
 		Special: &scheduler.Special{Alternatives: ways}}
 }
 
-// TestKindsOfDevices: those of GPUs have the nodes with such; all threads are one more, if a job may run without GPUs.
+// TestKindsOfDevices: each kind of GPU has the nodes with such GPUs; all threads are one more kind, if a job may run
+// without GPUs.
 func TestKindsOfDevices(t *testing.T) {
 	gpu := scheduler.Job{Threads: 1, GPUs: 1}
 	for about, c := range map[string]struct {
@@ -59,8 +60,9 @@ func TestKindsOfDevices(t *testing.T) {
 	}
 }
 
-// TestWaysOnEachKind: on each type a job runs with the fastest of its alternatives for which there are devices, of which
-// an estimate counts as the whole work over that time, and none as all of it in a second. What runs nowhere says so.
+// TestWaysOnEachKind: on each type a job runs with the fastest of its alternatives for which there are devices. Its
+// speed is the whole work over the estimated time; without an estimate, it is the whole work in one second. A job that
+// can run nowhere is an error.
 func TestWaysOnEachKind(t *testing.T) {
 	job := with("",
 		scheduler.Alternative{GPUs: 1, GPU: "v100", Predicted: 10 * time.Second},
@@ -112,7 +114,8 @@ func TestWholeRounds(t *testing.T) {
 	}
 }
 
-// TestPairsKnowEachOther: two jobs make a pair where both ask for as much of a type, and each is known beside the other.
+// TestPairsKnowEachOther: two jobs make a pair where both ask for the same amount of a type, and the speed of each next
+// to the other is known.
 func TestPairsKnowEachOther(t *testing.T) {
 	way := func(gpus int, beside map[string]float64) scheduler.Alternative {
 		return scheduler.Alternative{Threads: 1, GPUs: gpus, GPU: "v100", Predicted: time.Second, Beside: beside}

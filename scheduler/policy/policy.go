@@ -1,12 +1,11 @@
-// Package policy has the policies that the scheduler runs jobs by, and the registry
-// in which each of them says what it is. A Policy is one choice for each of seven
-// questions (order, backfill, allocation, preemption, victims, placement, provisioning),
-// with the settings that its choices have of their own.
+// Package policy has the scheduling policies and the registry that describes them. A
+// Policy is one choice for each of seven questions (order, backfill, allocation,
+// preemption, victims, placement, provisioning), with the settings of its choices.
 //
 // A choice is one value in a file of its own, registered by an init function: its
-// name, title and documentation, its settings, what it needs of the other choices,
-// and the code that decides. The language, its checks and its reference, the keys of
-// cells, summaries and sentences are made from the registry.
+// name, title and documentation, its settings, its requirements on the other
+// choices, and the code that decides. The language, its checks and its reference,
+// cell keys, summaries and sentences are made from the registry.
 //
 // # Orders
 //
@@ -18,9 +17,9 @@
 //     quantum of a running job, as well as at every other event.
 //   - round_robin: a queue; arrivals and jobs whose quantum has ended go to its tail.
 //   - fair: the same, but the queue is ordered by the attained service of the
-//     job's user, then the job's own, then number. A job without a user is a
-//     user of its own. A user who comes back, or is new, starts level with the
-//     one that was served last.
+//     job's user, then the job's own, then number. A job without a user counts
+//     as a separate user. A user who returns, or is new, starts level with the
+//     user who was served last.
 //   - allox: see below.
 //
 // # Allocation
@@ -41,17 +40,16 @@
 //
 // # Backfill
 //
-// Under none, the first job that cannot start ends the pass. Otherwise it lets
-// later ones pass: under first_fit any that fits; under easy those that, by the
-// predictions, end before the first blocked job's reservation or leave it enough
-// beside them; under conservative those that delay nobody before them. Under easy the
-// reservation is made anew at each dispatch. Under conservative each job keeps the one that
-// it is given when it begins to wait; when a job ends early, reservations are moved
-// earlier, in the policy's order, each beside those of all others, until none can be. With
-// pausing, turns, partial requests, alternatives or servers that come and go they are made
-// anew in the order at each dispatch. Nobody behind a reservation pauses anybody. Under
-// max_prop both easy and conservative guard the reservation of the first job without
-// a share.
+// Under none, the first job that cannot start ends the pass. Otherwise it lets later ones
+// pass: under first_fit any that fits; under easy those that, by the predictions, end
+// before the first blocked job's reservation or leave enough room for it; under
+// conservative those that delay no job before them. Under easy the reservation is
+// recomputed at each dispatch. Under conservative a job gets its reservation when it begins
+// to wait, and keeps it. When a job ends early, reservations move earlier, in the policy's
+// order and around all others, until none can move. With pausing, turns, partial requests,
+// alternatives or servers that come and go, all reservations are recomputed in the policy's
+// order at each dispatch. No job behind a reservation pauses another job. Under max_prop
+// both easy and conservative guard the reservation of the first job without a share.
 //
 // # Placement
 //
@@ -59,43 +57,43 @@
 //
 //   - first: the first of its alternatives for which there is room, in the
 //     order in which it names them. Backfill, and making room by preemption, are
-//     tried for each alternative in turn. Its reservation is that of the alternative
+//     tried for each alternative in turn. Its reservation is for the alternative
 //     with the earliest start, ties to the earlier one.
 //   - earliest_finish: at each dispatch all waiting jobs are planned in the
 //     policy's order, as under conservative backfill, which this implies. Each
-//     takes, beside the running jobs and those planned before it, the alternative
-//     with the earliest predicted finish, ties to the earlier one; it starts if that
-//     begins at once, and else waits for it, even if another alternative has room.
-//     The plan is made anew at each dispatch, so it may start with another
+//     takes the alternative with the earliest predicted finish, next to the running
+//     jobs and those planned before it; ties go to the earlier one. It starts if
+//     that begins at once, and else waits, even if another alternative has room.
+//     The plan is recomputed at each dispatch, so a job may start with another
 //     alternative than it waited for.
 //
 // # AlloX
 //
 // The order allox (T. N. Le, X. Sun, M. Chowdhury, Z. Liu, EuroSys 2020) matches
-// the waiting jobs to positions on machines, counted from the end, such that
-// the predicted finishes add up to the least: a job in position k on a machine
-// adds k times its run time there, and the time after which the machine is
-// free. The jobs that the matching puts first on machines that are free start,
-// longest-waiting first among those of one position; the first of them that
-// has no room yet ends this for its type of machine, so that it will have it.
-// It is done again until nobody starts, and anew at each dispatch. Nothing is
+// the waiting jobs to positions on machines, counted from the end, such that the
+// sum of the predicted finish times is smallest: a job in position k on a
+// machine adds k times its run time there, and the time after which the machine
+// is free. The jobs that the matching puts first on machines that are free
+// start, longest-waiting first within one position; the first of them that has
+// no room yet ends this for its type of machine, which keeps the room for it.
+// The matching is repeated until no job starts, and at each dispatch. Nothing is
 // paused.
 //
-// GPUs of each type that alternatives ask for are a type of machine, and so are
-// cores for jobs that ask for no GPU. A type has one machine for each running
-// job that asked for it, free when that is predicted to end, and one, free now,
-// for each request of the mean size (of the waiting jobs, with their alternatives
-// on that type) that fits beside them; of several alternatives on one type a job is
-// matched with the fastest.
+// Each GPU type that alternatives ask for is a type of machine, and so are cores
+// for jobs that ask for no GPU. A type has one machine for each running job that
+// asked for it, free at the job's predicted end. It also has one machine, free now,
+// for each request of the mean size that fits into the free resources. The mean is
+// over the waiting jobs, with their alternatives on that type. Of several
+// alternatives on one type a job is matched with the fastest.
 //
 // With alpha below 1 only the jobs of ⌈alpha × n⌉ of the n users with waiting
 // jobs take part, those with the least progress, ties to the user whose job
 // has the lower number; when the matching starts none of their jobs, twice as
-// many users take part, until all do. A user's progress is the time in which
-// the user's jobs ran, each weighted by its part of the cluster's cores or
-// GPUs, the greater of the two. A job without a user is a user of its own; who
-// comes back, or is new, is taken to have what the user had that was served
-// last, if that is more.
+// many users take part, until all do. A user's progress is the run time of the
+// user's jobs, each weighted by its part of the cluster's cores or GPUs,
+// whichever is greater. A job without a user counts as a separate user. A user
+// who returns, or is new, starts at least from the progress of the user served
+// last.
 package policy
 
 import (
@@ -132,8 +130,9 @@ type Nodes = string
 // Provisioning says from which market the servers of jobs come.
 type Provisioning = string
 
-// Policy is its choices, by name, with their settings. It implements
-// scheduler.RuleMaker. Empty choices stand for the first of their question.
+// Policy is a set of choices, by name, with their settings. It implements
+// scheduler.RuleMaker. An empty choice means the first choice of its
+// question.
 type Policy struct {
 	Order      Order
 	Backfill   Backfill
@@ -144,7 +143,7 @@ type Policy struct {
 	Nodes      Nodes
 
 	Provisioning Provisioning
-	// Settings are those of the choices, such as the quantum.
+	// Settings are the settings of the choices, such as the quantum.
 	Settings Settings
 	// Blocks are the values of the blocks that choices bring to policies, in the order of the file.
 	Blocks []schema.Settings
@@ -177,8 +176,8 @@ func (p *Policy) Get(q Question) string { return *p.at(q) }
 // Set answers a question.
 func (p *Policy) Set(q Question, name string) { *p.at(q) = name }
 
-// Complete returns the policy with what its choices imply, the defaults of the
-// others, and the settings that its choices read.
+// Complete returns the policy with the choices that its choices imply, the
+// defaults of the others, and the settings that its choices read.
 func (p Policy) Complete() Policy {
 	p = p.answered()
 	var settings Settings
@@ -205,7 +204,7 @@ func (p Policy) answered() Policy {
 	if open(OrderOf) {
 		p.Order = OrderOf.Default()
 	}
-	for again := true; again; { // what is implied may imply more
+	for again := true; again; { // an implied choice may imply others
 		again = false
 		if p.replans() && open(BackfillOf) {
 			p.Backfill = FirstFit
@@ -305,13 +304,13 @@ func (p *Policy) sets(arg string) bool {
 	return ok
 }
 
-// Problem is what is wrong with a policy.
+// Problem is a mistake in a policy.
 type Problem struct {
 	// Arg is the argument of the policy block that it is about, and Of the question whose answer makes it a problem.
 	Arg string
 	Of  Question
-	// Missing says that the argument is not set, but needed; Unread that it has no
-	// effect beside the other choices. Otherwise it contradicts them.
+	// Missing says that a required argument is not set. Unread says that it has no
+	// effect with the other choices. Otherwise it contradicts them.
 	Missing, Unread bool
 	// Detail is a sentence for people.
 	Detail string
@@ -383,7 +382,7 @@ func (p Policy) Partial() bool {
 	return a != nil && a.Partial
 }
 
-// Promises reports whether the policy tells each job when it starts at the latest.
+// Promises reports whether the policy promises each job a latest start.
 func (p Policy) Promises() bool {
 	b := backfills.find(p.answered().Backfill)
 	return b != nil && b.Promises
@@ -412,7 +411,7 @@ func (p *Policy) estimates(c *Choice) bool {
 	return c.Estimates || c.PairEstimates && p.Placement == Pairs
 }
 
-// Program returns what Choice.Program says.
+// Program returns the policy's external program; see Choice.Program.
 func (p Policy) Program() Program {
 	for _, c := range p.answered().Choices() {
 		if c.Program != nil {
@@ -488,8 +487,8 @@ func (p Policy) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// KeyLines describe the policy in the key of a cell: each of its choices, what
-// they are set to, and their versions.
+// KeyLines describe the policy in the key of a cell: its choices, their
+// settings and their versions.
 func (p Policy) KeyLines() []schema.Line {
 	p = p.answered()
 	var lines []schema.Line
@@ -518,12 +517,12 @@ func (p Policy) KeyLines() []schema.Line {
 		lines = append(lines, b.Lines(fmt.Sprintf("policy.%d.", i+1))...)
 	}
 	if p.replans() {
-		add(replanning.Name+".version", "2") // all jobs are placed anew also when none waits
+		add(replanning.Name+".version", "2") // all jobs are placed again even when none waits
 	}
 	return lines
 }
 
-// hears returns what tells events to those of an order and an admission that hear them; nil for none.
+// hears returns a function that passes events to an order and an admission that listen to them; nil if neither does.
 func hears(all ...any) func(*scheduler.Event) {
 	var list []func(*scheduler.Event)
 	for _, one := range all {

@@ -75,7 +75,7 @@ func TestNamesAreRegisteredOnce(t *testing.T) {
 	})
 }
 
-// What a policy does and needs follows from its choices.
+// The actions and needs of a policy follow from its choices.
 func TestFactsOfPolicies(t *testing.T) {
 	turn := policy.Settings{"quantum": time.Second}
 	for _, c := range []struct {
@@ -125,8 +125,8 @@ func TestFactsOfPolicies(t *testing.T) {
 	}
 }
 
-// TestMeaning: testdata/meaning.txt says what each order comes to beside each other choice: what is implied, what it does,
-// its key, and what is wrong with it.
+// TestMeaning: testdata/meaning.txt describes each order with each other choice: the implied choices, its actions, its
+// key, and its mistakes.
 func TestMeaning(t *testing.T) {
 	var b strings.Builder
 	write := func(p policy.Policy, set string) {

@@ -38,7 +38,7 @@ type profilingSettings struct {
 // ProfilingSettings are these arguments.
 var ProfilingSettings = described[profilingSettings]()
 
-// Check returns what is wrong with the settings of a policy, and with which.
+// Check returns an error in the settings of a policy, and the argument that has it.
 func CheckProfiling(settings map[string]any) (arg string, err error) {
 	if _, set := settings["profiled_by"]; set && ProfilingOf(settings) == nil {
 		return "profiled_by", errors.New("profiled_by says of what one profiling tells, and without profiling there is none")
@@ -46,11 +46,11 @@ func CheckProfiling(settings map[string]any) (arg string, err error) {
 	return "", nil
 }
 
-// Terms are what a policy says of profiling.
+// Terms are a policy's settings for profiling.
 type ProfilingTerms struct {
-	// Part is that of a job's work which each of its samples runs.
+	// Part is the fraction of a job's work that each sample runs.
 	Part float64
-	// ByClass makes one job stand for all of its class that have the same alternatives.
+	// ByClass profiles one job for all jobs of its class that have the same alternatives.
 	ByClass bool
 }
 
@@ -77,7 +77,7 @@ func (t ProfilingTerms) Set(rules *scheduler.Rules, r *scheduler.Run) error {
 	if why, ok := d.Admitter.(scheduler.Explainer); ok {
 		rules.Admission = explaining{d, why}
 	}
-	rules.Drifts = true // who becomes known goes to its place
+	rules.Drifts = true // a job that becomes known moves to its place
 	return nil
 }
 
@@ -87,18 +87,18 @@ type profilingDesk struct {
 	scheduler.Admitter
 	order  scheduler.Ranker
 	terms  ProfilingTerms
-	anew   bool             // it decides about the running jobs too (scheduler.Rules.Anew)
+	anew   bool             // it also decides about the running jobs (scheduler.Rules.Anew)
 	waiter scheduler.Waiter // the policy, if it keeps the waiting jobs itself
-	later  []int32          // those that it is given when they are known
+	later  []int32          // its alternatives once they are known
 	listed []bool           // by job: it is one of them
 	of     []int32          // by job: the group with which it is profiled
 	groups []group
 }
 
-// group is jobs of which one profiling tells.
+// group is a set of jobs that share one profile.
 type group struct {
 	begun, known bool
-	left         []int32 // the alternatives of which no sample has ended
+	left         []int32 // the alternatives without a finished sample
 	leader       int32   // the job that runs the samples, if they have begun
 }
 
@@ -121,7 +121,7 @@ func newProfilingDesk(t ProfilingTerms, rules *scheduler.Rules, r *scheduler.Run
 	return d
 }
 
-// like is what jobs have in common that are profiled together.
+// like returns the common key of jobs that are profiled together.
 func like(j *scheduler.Job) string {
 	names := []string{j.Class}
 	for _, a := range j.Alternatives() {
@@ -156,7 +156,7 @@ func (o order) Arrived(job int32) { o.follow(func(f scheduler.Follower) { f.Arri
 // Served implements scheduler.Follower.
 func (o order) Served(job int32) { o.follow(func(f scheduler.Follower) { f.Served(job) }) }
 
-// Used implements scheduler.Follower: samples count as what their jobs are given.
+// Used implements scheduler.Follower: samples count as service of their jobs.
 func (o order) Used(job int32, t time.Duration, g scheduler.Grant) {
 	o.follow(func(f scheduler.Follower) { f.Used(job, t, g) })
 }
@@ -178,10 +178,10 @@ func (o order) follow(tell func(scheduler.Follower)) {
 // knowing is a view of the jobs that the policy knows.
 type knowing struct{ scheduler.View }
 
-// Waiting returns those of them that wait.
+// Waiting returns the known jobs that wait.
 func (v knowing) Waiting() scheduler.WaitingJobs { return v.View.Waiting().Behind(last) }
 
-// Admit implements scheduler.Admitter: samples go first, in the order of arrivals, as far as there is room.
+// Admit implements scheduler.Admitter: samples go first, in the order of arrivals, while there is room.
 func (d *profilingDesk) Admit(v scheduler.View, h scheduler.Hands) error {
 	waiting := v.Waiting()
 	for j := waiting.Next(queue.Front, queue.Anyone); j != queue.Nobody && !d.known(j); {
@@ -217,7 +217,7 @@ func (d *profilingDesk) Waits(job int32) {
 	}
 }
 
-// sample starts a sample of a job with the first of its alternatives that has room, or lets one go on.
+// sample starts a sample of a job with the first of its alternatives that has room, or resumes one.
 func (d *profilingDesk) sample(j scheduler.JobView, h scheduler.Hands) error {
 	g := &d.groups[d.of[j.Number()]]
 	if !g.begun {

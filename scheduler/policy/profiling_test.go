@@ -79,7 +79,7 @@ func TestProfilingOnTheCluster(t *testing.T) {
 			A |2211111|
 			B |1.2222222222|
 			`},
-		// What A is found to take tells of B as well, which waits until 3 and then has the cores.
+		// A's measured time holds for B as well, which waits until 3 and then has the cores.
 		{"one of a class", Policy{Order: SJF, Placement: Pairs}, 0.25, "class", twoKinds,
 			[]Job{either(0, 8, 4), either(0, 8, 4)}, `
 			A |2211111|
@@ -108,14 +108,14 @@ func TestProfilingOnTheCluster(t *testing.T) {
 			A |11.1111|
 			B |..2....22|
 			`},
-		// A and B are of one class, but what A is found to take on cores and GPU says nothing of B, which has cores alone.
+		// A and B are of one class, but A's measured times on cores and GPU do not apply to B, which has cores alone.
 		// At 3 A is known, and has the GPU, while B's sample runs on the cores.
 		{"one of a class with the same alternatives", Policy{Order: SJF}, 0.5, "class", twoKinds,
 			[]Job{either(0, 4, 2), profilingAt(0, 2, 6)}, `
 			A |22111|
 			B |..222222222|
 			`},
-		// C and D are of another class than A, and of their own: C's sample tells of D, not of A.
+		// C and D are of a different class than A: C's sample holds for D, not for A.
 		{"classes", Policy{Order: SJF}, 0.5, "class", one(2),
 			[]Job{profilingAt(0, 2, 4), of("other", profilingAt(0, 2, 2)), of("other", profilingAt(0, 2, 2))}, `
 			A |22.....2222|
@@ -223,8 +223,8 @@ func TestSampleThatFails(t *testing.T) {
 	}
 }
 
-// TestReasons: who waits for a sample is said to, and the others wait for the reasons of the policy. A's sample of 2 s
-// begins at 0 and stands for B and C too; D's, of another class, at 1.
+// TestReasons: jobs that wait for a sample have that reason, and the others have the reasons of the policy. A's sample
+// of 2 s begins at 0 and holds for B and C too; D's, of another class, at 1.
 func TestProfilingReasons(t *testing.T) {
 	for order, want := range map[Order]string{
 		SJF: `0s A: a sample of it
@@ -258,7 +258,7 @@ func TestProfilingReasons(t *testing.T) {
 	}
 }
 
-// TestTerms: what the settings of a policy say of profiling, and which say nothing.
+// TestTerms: the profiling terms from the settings of a policy, and settings without any.
 func TestTerms(t *testing.T) {
 	for _, c := range []struct {
 		settings Settings

@@ -1,4 +1,4 @@
-// Proportion divides cores in proportion to what jobs want.
+// Proportion divides cores in proportion to the demands of jobs.
 
 package policy
 
@@ -19,10 +19,10 @@ type proportionMember struct {
 	Share           int32 // of the cores, which Divide sets
 }
 
-// Divide shares cores among members in proportion to what they want, each
-// within its bounds, whose lower ones do not add up to more than the cores:
-// each gets its share at one common rate, clamped. Fractions are rounded by
-// largest remainder, ties to the earlier member.
+// Divide shares cores among members in proportion to their weights, each
+// within its bounds. The lower bounds must not add up to more than the
+// cores. Each member gets its share at one common rate, clamped. Fractions
+// are rounded by largest remainder, ties to the earlier member.
 func divideInProportion(cores int32, members []proportionMember) {
 	left := int64(cores)
 	open := make([]int, len(members)) // members that are not clamped
@@ -45,9 +45,9 @@ func divideInProportion(cores int32, members []proportionMember) {
 			roundShares(left, wants, members, open)
 			return
 		}
-		// The rate of the others goes down when those who are short are
-		// clamped, up when those who are over are: the greater sum tells
-		// which of them surely stay clamped.
+		// Clamping members at their lower bounds lowers the rate of the
+		// others; clamping at upper bounds raises it. The greater sum
+		// decides which of the two groups surely stays clamped.
 		before := left
 		open = slices.DeleteFunc(open, func(i int) bool {
 			m := &members[i]
@@ -85,7 +85,7 @@ func roundShares(left, wants int64, members []proportionMember, open []int) {
 const onCoresDoc = "on hardware without GPUs, simulated or real, it divides the cores among malleable jobs, by their " +
 	"predicted run times on them"
 
-// sizes is what is divided, by node: GPUs, or the cores of a cluster that has none.
+// sizes returns the divided resource by node: GPUs, or cores if the cluster has no GPUs.
 func sizes(c scheduler.Cluster) (capacity []int, cores bool) {
 	cores = !slices.ContainsFunc(c.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
 	for _, n := range c.Nodes {
@@ -98,15 +98,15 @@ func sizes(c scheduler.Cluster) (capacity []int, cores bool) {
 	return capacity, cores
 }
 
-// onCores is what is known of the speed of a malleable job, which runs on any number of cores of one node: its
-// predicted run times on them. As these come from samples or from the file, it need not run on a number to know it.
+// onCores is the known speed of a malleable job, which runs on any number of cores of one node: its predicted run
+// times. They come from samples or from the file, so the job need not have run on a number of cores.
 type onCores struct {
 	scheduler.JobView
 	outlook scheduler.Outlook
 	perNode int
 }
 
-// perSecond is a step of such a job: what it does in a second of run time on its request.
+// perSecond is a step of such a job: its work in one second of run time on its request.
 const perSecond = time.Second
 
 // Goodput implements scheduler.Training: steps a second. More than one node is of no use.
@@ -131,7 +131,7 @@ func (t onCores) StepTime(cores, _ int) float64 {
 // Steps implements scheduler.Training.
 func (t onCores) Steps() float64 { return max(float64(t.Remaining())/float64(perSecond), 1) }
 
-// training returns what a job knows of its speed by what is divided.
+// training returns the speed of a job as a function of the divided resource.
 func (p *planner) training(v scheduler.View, j int32) (scheduler.Training, error) {
 	view := v.Job(j)
 	if t := view.Training(); t != nil {
@@ -172,8 +172,8 @@ func (p *planner) nodes() []int {
 	return nodes
 }
 
-// packed places jobs with so many cores each: on the nodes where they are, as far as there is room and the others then
-// fit.
+// packed places jobs with the given numbers of cores. A job stays on its node if there is room and the other jobs
+// still fit.
 func (p *planner) packed(jobs []int32, counts []int) division.Division {
 	wants, room := make([]division.Want, len(jobs)), slices.Clone(p.capacity)
 	for _, grows := range []bool{false, true} { // there is always room for those that shrink
@@ -191,7 +191,7 @@ func (p *planner) packed(jobs []int32, counts []int) division.Division {
 	return division.Pack(p.capacity, p.nodes(), wants)
 }
 
-// onOneNode leaves each job what it has of the node on which it has most: its program runs on one.
+// onOneNode reduces each job to its share of the node where it has most, as its program runs on one node.
 func onOneNode(d division.Division) {
 	for i, placement := range d {
 		if division.Total(placement) == 0 {
@@ -203,9 +203,9 @@ func onOneNode(d division.Division) {
 	}
 }
 
-// startOn starts or resumes a malleable job with cores of a node. Where that has no room for it, as for want of memory or
-// as the job is bound to another node, it gets as many cores of a node that has room, or as few as it can start with;
-// otherwise it waits.
+// startOn starts or resumes a malleable job with cores of a node. If the node has no room for it (it lacks memory, or
+// the job is bound to another node), it gets the same number of cores of a node that has room, or the least number that
+// it can start with; otherwise it waits.
 func (p *planner) startOn(v scheduler.View, h scheduler.Hands, j int32, placement []int, why string) error {
 	view, cores := v.Job(j), int32(division.Total(placement))
 	node := int32(slices.Index(placement, int(cores)))

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// atOneRate shares cores by trying all rates at which a member comes to one of its bounds, or leaves it.
+// atOneRate shares cores by trying all rates at which a member reaches one of its bounds, or leaves it.
 func atOneRate(cores int32, members []proportionMember) []int32 {
 	rates := []float64{0, 1e9}
 	for _, m := range members {

@@ -1,6 +1,6 @@
-// Provision has the strategies by which a policy rents servers where spot servers
-// are cheap and go away: the choice "provisioning" of a policy, one file each, registered
-// with the other choices of policies. A job is to be done by a deadline, and each start on
+// Provision has the strategies by which a policy rents servers where spot servers are
+// cheap and go away: the choice "provisioning" of a policy, one file each, registered with
+// the other choices of policies. A job must be done by a deadline, and each start on
 // another server costs it a fixed overhead.
 
 package policy
@@ -37,15 +37,14 @@ func pace(v scheduler.RentalView, t time.Duration) int {
 	return cmp.Or(cmp.Compare(high, evenHigh), cmp.Compare(low, evenLow))
 }
 
-// short reports whether the ticks that a length takes are as many as those that are
-// left to the deadline.
+// short reports whether a length takes at least all ticks that are left to the deadline.
 func short(v scheduler.RentalView, length time.Duration) bool {
 	return math.Ceil(float64(length)/float64(v.Tick)) >= math.Floor(float64(v.Deadline-v.Now)/float64(v.Tick))
 }
 
 // inTime changes a choice that would miss the deadline: without a spot server in time
-// for two more starts the job goes on demand, and with time for one it keeps only a
-// spot server that has started.
+// for two more starts the job moves to on-demand servers; with time for one it keeps
+// only a spot server that has started.
 func inTime(v scheduler.RentalView, choice scheduler.RentalMarket) scheduler.RentalMarket {
 	if short(v, left(v)+2*v.Overhead) && v.Held != scheduler.Spot {
 		choice = scheduler.OnDemand
@@ -88,8 +87,8 @@ func registerStrategy(c ProvisioningChoice) ProvisioningChoice {
 	return RegisterProvisioning(c)
 }
 
-// byDeadline registers a strategy that plans by the deadlines of jobs and what they are
-// predicted to have left.
+// byDeadline registers a strategy that plans by the deadlines and the predicted
+// remaining times of jobs.
 func byDeadline(name, title, doc string, place int, f RentalFunc) ProvisioningChoice {
 	return registerStrategy(ProvisioningChoice{
 		Choice:   Choice{Name: name, Title: title, Doc: doc, Place: place, Version: 2, Estimates: true},

@@ -42,7 +42,7 @@ func (p Policy) Regions() []string {
 	return slices.Clone(list)
 }
 
-// rental returns what the policy says of renting; nil where it leaves it to the nodes.
+// rental returns the policy's terms of renting; nil if the nodes decide.
 func (p Policy) rental() *scheduler.RentalTerms {
 	c := p.Provisioned()
 	if c == nil {

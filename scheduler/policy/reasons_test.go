@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// reasons keeps decisions, as what is done to which job, when and why.
+// reasons records decisions: the action, its job, its time and its reason.
 type roundsReasons []string
 
 func (*roundsReasons) Event(*scheduler.Event) {}
@@ -42,8 +42,8 @@ func decided(t *testing.T, jobs []scheduler.Job, work []simulated.Scaling, packs
 	return got
 }
 
-// TestReasons: A and B share the GPU, on which C, who comes at 5 s and is known beside neither, has the round from 20 s on.
-// D, alone, goes on with the fast GPU when E has ended there.
+// TestReasons: A and B share the GPU, on which C, which comes at 5 s and has no known speed next to either, has the
+// round from 20 s on. D, alone, continues with the fast GPU when E has ended there.
 func TestRoundsReasons(t *testing.T) {
 	a, workA := sharing(0, "a", 30*time.Second, map[string]float64{"b": 0.8})
 	b, workB := sharing(1, "b", 30*time.Second, map[string]float64{"a": 0.8})

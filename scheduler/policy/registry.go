@@ -9,13 +9,13 @@ import (
 	"github.com/tfexp/tfexp/scheduler/plan"
 )
 
-// Choice is what all registered choices have.
+// Choice has the common fields of all registered choices.
 type Choice struct {
 	// Name is the choice in the language, in keys and in results: "round_robin".
 	Name string
 	// Title begins a sentence for people: "Round robin".
 	Title string
-	// Doc says what it does, after its name in the reference of the language.
+	// Doc describes the choice, after its name in the reference of the language.
 	Doc string
 	// Place sorts the choices of a question in lists, from 1 on; those without one
 	// come last, by name. The first is the default.
@@ -29,30 +29,30 @@ type Choice struct {
 	Settings []schema.Arg
 	// Estimates says that it reads predicted run times, and PairEstimates that it does under the placement pairs.
 	Estimates, PairEstimates bool
-	// ByTime says that it goes by predicted run times alone, which also weigh the alternatives of a job.
+	// ByTime says that it orders by predicted run times alone, which also weigh the alternatives of a job.
 	ByTime bool
 	// Trains says that it needs elastic jobs, whose speed is known by their GPUs; Batches that
 	// it lets these choose their batch sizes themselves.
 	Trains, Batches bool
-	// Program returns that of a choice which asks one; it is nil for others.
+	// Program returns the external program of a choice that asks one; it is nil for others.
 	Program func(Settings) Program
 	// DividesGPUs says that it decides about GPUs, so that each job needs some where there are any.
 	DividesGPUs bool
-	// Wants are what it needs the other choices to be.
+	// Wants are the requirements on the other choices.
 	Wants []Want
-	// Check returns what is wrong with the settings, and with which; it may be nil.
+	// Check returns an error in the settings and the argument that has it; it may be nil.
 	Check func(Settings) (arg string, err error)
-	// Fits returns what of the policy's blocks does not fit the cluster, or the jobs, of a run; it may be nil.
+	// Fits returns the blocks of the policy that do not fit the cluster or the jobs of a run; it may be nil.
 	Fits func(Policy, *scheduler.Run) []Misfit
 }
 
-// Misfit is what is wrong with a block of a policy, or with a job: the other number is -1.
+// Misfit is a mistake in a block of a policy or in a job; the other number is -1.
 type Misfit struct {
 	Block, Job int
 	Err        error
 }
 
-// Misfits returns what of the policy does not fit a run.
+// Misfits returns the parts of the policy that do not fit a run.
 func (p Policy) Misfits(r *scheduler.Run) (all []Misfit) {
 	for _, c := range p.answered().Choices() {
 		if c.Fits != nil && len(all) == 0 {
@@ -64,13 +64,15 @@ func (p Policy) Misfits(r *scheduler.Run) (all []Misfit) {
 
 // Program is a program that a policy asks.
 type Program struct {
-	// Command is empty for a policy without one. Files are what it depends on besides those that the command names.
+	// Command is empty for a policy without a program. Files are the files that the program depends on, besides those
+	// that the command names.
 	Command, Files []string
-	// Learns says that it begins with what it knew at the end of the replicate before, Random that it draws at random.
+	// Learns says that the program starts with its knowledge from the end of the previous replicate. Random says that
+	// it draws random numbers.
 	Learns, Random bool
 }
 
-// Want is what a choice needs another choice of the policy to be.
+// Want is a requirement of one choice on another choice of the policy.
 type Want struct {
 	// Of is the question that the other choice answers.
 	Of Question
@@ -79,31 +81,31 @@ type Want struct {
 	Or   []string
 	// Implied makes it the answer where the file does not set one.
 	Implied bool
-	// Detail is a sentence for people who have set another one.
+	// Detail is a sentence for users who have set another answer.
 	Detail string
 }
 
-// Setup is what the rules of a run are made from.
+// Setup has the inputs for the rules of a run.
 type Setup struct {
-	// Policy is complete: what is implied is filled in.
+	// Policy is complete: implied choices are filled in.
 	Policy Policy
 	// Run has the jobs and the cluster.
 	Run *scheduler.Run
 	// Pauses says that waiting jobs may pause running ones that are worse.
 	Pauses bool
-	// Allocation, Backfill and Placement are those of the policy.
+	// Allocation, Backfill and Placement are the policy's choices.
 	Allocation *AllocationChoice
 	Backfill   *BackfillChoice
 	Placement  *PlacementChoice
-	// Order is that of the run; nil while it is made.
+	// Order is the order of the run; nil while it is made.
 	Order scheduler.Ranker
 }
 
-// OrderChoice is an order: who is next.
+// OrderChoice is an order of jobs.
 type OrderChoice struct {
 	Choice
-	// Turns makes a job whose quantum has ended go back to the queue. Then nobody
-	// pauses anybody for being worse.
+	// Turns makes a job whose quantum has ended return to the queue. Then no job
+	// is paused for being worse.
 	Turns bool
 	// Levels lets waiting jobs pause running ones that are worse though jobs take turns:
 	// turns are among jobs of one rank.
@@ -117,8 +119,8 @@ type OrderChoice struct {
 
 // Rounded is an order that is asked at the starts of rounds only. It is also its own admission.
 type Rounded interface {
-	// Rounds returns the length of the rounds, and whether it is asked as well when devices
-	// are given back within one.
+	// Rounds returns the length of the rounds, and whether the policy is also asked when
+	// devices are freed within one.
 	Rounds() (length time.Duration, atOnce bool)
 }
 
@@ -144,10 +146,10 @@ type BackfillChoice struct {
 	Passes bool
 	// Reserves has the expected ends of running jobs kept, for reservations.
 	Reserves bool
-	// Promises says that it tells each job when it starts at the latest.
+	// Promises says that it promises each job a latest start.
 	Promises bool
-	// HeldBack says why a job for which there is room may not pass, if the backfill
-	// has a reason of its own.
+	// HeldBack says why a job that has room may not pass, if the backfill has a
+	// reason for it.
 	HeldBack func(v scheduler.View, r *plan.Reservation) string
 	// New returns the admission for a run.
 	New func(Setup) scheduler.Admitter
@@ -163,26 +165,26 @@ type PreemptionChoice struct {
 // VictimChoice is a victim rule: which running jobs are paused first.
 type VictimChoice struct {
 	Choice
-	// Key returns what a running job is paused by: the least first before all, then the least second. It stays the
-	// same while the job runs and keeps its request.
+	// Key returns the sort key by which running jobs are paused: smallest first value, then smallest second. It is
+	// constant while the job runs with the same request.
 	Key func(scheduler.JobView) (first, second int64)
-	// Last pauses those first that are last in the order when room is to be made; Key
-	// does not count then.
+	// Last pauses the jobs first that are last in the order; Key does not count then.
 	Last bool
 }
 
 // PlacementChoice is a placement: with which of its alternatives a job starts.
 type PlacementChoice struct {
 	Choice
-	// Measure is what makes an alternative the best one in a plan: the least of its
-	// start and finish by the predictions.
+	// Measure returns the value that the best alternative in a plan minimizes, from
+	// its predicted start and finish.
 	Measure func(start, finish time.Duration) time.Duration
 	// Settled keeps a job to the alternative that it is planned with, also where
 	// another one would let it start by pausing others.
 	Settled bool
 	// Admission, if it is set, takes the backfill's place.
 	Admission func(Setup, scheduler.Ranker) scheduler.Admitter
-	// Replan returns the admission that places all jobs anew at each dispatch; nil where that contradicts the placement.
+	// Replan returns the admission that replaces all placements at each dispatch; nil where that contradicts the
+	// placement.
 	Replan func(scheduler.Ranker) scheduler.Admitter
 }
 
@@ -265,8 +267,8 @@ func RegisterPlacement(c PlacementChoice) PlacementChoice { return placements.re
 // RegisterNodes makes a rule for nodes known.
 func RegisterNodes(c NodesChoice) NodesChoice { return nodeRules.register(c) }
 
-// RegisterProvisioning makes a provisioning known. One that decides something wants each
-// job to be looked at on its own, and to get what it asks for.
+// RegisterProvisioning makes a provisioning known. A provisioning that makes decisions
+// requires that each job is looked at separately and gets its full request.
 func RegisterProvisioning(c ProvisioningChoice) ProvisioningChoice {
 	if c.Strategy != nil {
 		c.Wants = append(c.Wants, Want{
@@ -285,7 +287,7 @@ func RegisterProvisioning(c ProvisioningChoice) ProvisioningChoice {
 	return provisionings.register(c)
 }
 
-// Question is what a choice answers, by its argument in the policy block.
+// Question is the question that a choice answers, by its argument in the policy block.
 type Question string
 
 // The questions.

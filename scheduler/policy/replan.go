@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// replanning is the setting of preemption by which all jobs are placed anew at each dispatch.
+// replanning is the setting of preemption that places all jobs again at each dispatch.
 var replanning = schema.Arg{
 	Name: "replan", Type: schema.Bool, DefaultDoc: "off", Example: `true`,
 	Doc: "Whether all jobs, running or not, are placed anew whenever one arrives or ends, in the order, on the " +
@@ -15,7 +15,7 @@ var replanning = schema.Arg{
 		"that runs goes on with another one when that is free.",
 }
 
-// replanWants are what it needs the other choices to be.
+// replanWants are the requirements of replanning on the other choices.
 var replanWants = []Want{
 	{Of: BackfillOf, Name: FirstFit, Detail: "With replan, jobs that do not fit are passed over, " +
 		"which is backfill = \"first_fit\"."},
@@ -26,13 +26,13 @@ var replanWants = []Want{
 		"nodes): nodes = \"one\"."},
 }
 
-// replans reports whether a policy places all jobs anew.
+// replans reports whether a policy places all jobs again at each dispatch.
 func (p *Policy) replans() bool {
 	on, _ := p.Settings[replanning.Name].(bool)
 	return on
 }
 
-// replanProblems reports what contradicts it.
+// replanProblems reports settings that contradict it.
 func (p *Policy) replanProblems() []Problem {
 	if !p.replans() {
 		return nil

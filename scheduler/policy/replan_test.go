@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// TestReplan: all jobs are placed anew at each dispatch.
+// TestReplan: all jobs are placed again at each dispatch.
 func TestReplan(t *testing.T) {
 	at, onGPU := schedulertest.At, schedulertest.OnGPU
 	first := func(n int, j scheduler.Job) scheduler.Job { j.Priority = n; return j }
@@ -29,14 +29,14 @@ func TestReplan(t *testing.T) {
 		engine  simulated.Options
 		want    string
 	}{
-		// C comes at 2 and is first: B, which is last, has no place beside it and A. At 4 it has one.
+		// C comes at 2 and is first: B, which is last, has no place next to it and A. At 4 it has one.
 		{"the last gives way", policy.Policy{Order: policy.SRTF}, cores(4),
 			[]scheduler.Job{at(0, 2, 5), at(0, 2, 6), at(2, 2, 2)}, simulated.Options{}, `
 			A |22222|
 			B |22..2222|
 			C |  22|
 			`},
-		// B is larger than what is left beside A, and is passed by C, which makes way for it at 3.
+		// B does not fit next to A, and is passed by C, which makes way for it at 3.
 		{"who does not fit is passed", policy.Policy{Order: policy.FCFS}, cores(3),
 			[]scheduler.Job{at(0, 2, 3), at(1, 3, 1), at(1, 1, 5)}, simulated.Options{}, `
 			A |222|
@@ -57,7 +57,7 @@ func TestReplan(t *testing.T) {
 			B |111|
 			C |...2|
 			`},
-		// B ends at 3 on node 0, where C stays. D asks for two cores of one node: A, the last but one, moves beside C.
+		// B ends at 3 on node 0, where C stays. D asks for two cores of one node: A, the last but one, moves next to C.
 		{"jobs move", policy.Policy{Order: policy.SRTF}, cores(2, 2),
 			[]scheduler.Job{at(0, 1, 10), at(0, 1, 3), at(0, 1, 9), at(4, 2, 8)}, simulated.Options{}, `
 			A |1111111111|
@@ -97,7 +97,7 @@ func TestReplan(t *testing.T) {
 			A |21122|
 			B | 22|
 			`},
-		// A goes on with the pair in which it runs where another is as good: it has 4 s left on both at 2.
+		// A keeps the pair in which it runs if another is equally good: it has 4 s left on both at 2.
 		{"a pair that is as good", policy.Policy{Order: policy.SRTF, Placement: policy.Pairs}, schedulertest.TwoKinds,
 			[]scheduler.Job{onGPU(6, at(0, 2, 6)), at(0, 2, 1), at(2, 1, 9)}, simulated.Options{}, `
 			A |111111|
@@ -114,7 +114,7 @@ func TestReplan(t *testing.T) {
 	}
 }
 
-// TestSchedules: policies that place all jobs anew come to the schedules that they came to before.
+// TestSchedules: policies that place all jobs again at each dispatch produce the same schedules as before.
 func TestReplanSchedules(t *testing.T) {
 	var all []schedulertest.Combination
 	for _, order := range []string{"fcfs", "srtf", "priority", "edf"} {

@@ -1,4 +1,4 @@
-// Replan has the admission that places all jobs anew at each dispatch.
+// Replan has the admission that places all jobs again at each dispatch.
 
 package policy
 
@@ -10,9 +10,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// planner admits jobs as if the cluster were empty: in the policy's order, running or
-// not, each on the first nodes that have room beside those before it. Then the running
-// jobs that are not placed, or elsewhere, are paused, and the others start or go on.
+// replanner admits jobs as if the cluster were empty: in the policy's order, running
+// or not, each on the first nodes that still have room for it. Then running jobs that
+// have no place or another place are paused, and the others start or continue.
 type replanner struct {
 	scheduler.View
 	scheduler.Hands
@@ -27,7 +27,7 @@ type replanner struct {
 	pairs   []replanPair
 }
 
-// target is where a job is to run, and with which of its alternatives: on some of the planner's nodes.
+// target is the place of a job, on some of the planner's nodes, and its alternative.
 type target struct {
 	job, alternative int32
 	from, to         int
@@ -41,9 +41,9 @@ func replanInOrder(order scheduler.Ranker) scheduler.Admitter {
 	return p
 }
 
-// ByPairs returns the admission that places pairs of a job and one of its alternatives: those first that an order
-// ranks first with this alternative. Where the engine lets jobs go on with another alternative, those that have started
-// are in as many pairs as the others.
+// ByPairs returns the admission that places pairs of a job and one of its alternatives, in the order's rank of the job
+// with this alternative. If the engine lets jobs resume with another alternative, started jobs are in as many pairs as
+// the others.
 func replanByPairs(order scheduler.Ranker) scheduler.Admitter {
 	p := newReplanner(order)
 	p.place = p.placePairs
@@ -133,7 +133,7 @@ func (p *replanner) placeJobs() {
 	}
 }
 
-// keyOf returns where a running job would stand in the queue.
+// keyOf returns the place that a running job would have in the queue.
 func (p *replanner) keyOf(j scheduler.JobView) queue.Key {
 	k := queue.Key{Rank: p.order.Rank(j), Second: int64(j.Job().Arrival), Job: j.Number()}
 	if p.second != nil {

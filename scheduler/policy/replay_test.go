@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// rentalOutcome is what a strategy came to on a record of availability.
+// rentalOutcome is the result of a strategy on a record of availability.
 type rentalOutcome struct {
 	// Done is when the work was done, Never where the record or the deadline came first.
 	Done time.Duration

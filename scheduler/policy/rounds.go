@@ -1,10 +1,10 @@
-// Rounds has the orders that divide the time of devices of several types among all
-// jobs, and decide at the start of each round who runs where: those of package shares. A job
-// may go on in another round on devices of another type.
+// Rounds has the orders of package shares. They divide the time of devices of several types
+// among all jobs, and decide at the start of each round where each job runs. A job may
+// continue in another round on devices of another type.
 //
-// The types are those of the GPUs of a cluster's nodes, in their order, and cores for jobs
-// that run without GPUs. How fast a job is on each follows from the estimates that the policy
-// is given: its work over its predicted run time there.
+// The types are the GPU types of a cluster's nodes, in their order, and cores for jobs that
+// run without GPUs. A job's speed on a type is its work divided by its predicted run time
+// there.
 
 package policy
 
@@ -100,7 +100,7 @@ func init() {
 	}
 }
 
-// packsBlindly refuses a policy that goes by the speeds of pairs, and knows no speeds.
+// packsBlindly refuses a policy that needs the speeds of pairs, and knows no speeds.
 func packsBlindly(s Settings) (arg string, err error) {
 	var set roundSettings
 	s.fill(&set)
@@ -111,13 +111,13 @@ func packsBlindly(s Settings) (arg string, err error) {
 	return "", nil
 }
 
-// alone is a want of an order that leaves no choice beside it.
+// alone is a want of an order that allows only one answer to a question.
 func alone[T ~string](order string, q Question, name T) Want {
 	return Want{Of: q, Name: string(name), Detail: "The order \"" + order +
 		"\" decides by itself what runs in each round, and where: " + string(q) + " has no place beside it."}
 }
 
-// Rounds returns the length of a policy's rounds, and whether devices are given back at once.
+// Rounds returns the length of a policy's rounds, and whether freed devices are used at once.
 func (p *roundPlanner) Rounds() (time.Duration, bool) {
 	return p.set.Length, p.set.GiveBack == "at_once"
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// TestSchedules: the orders come to the schedules that they came to before, on GPUs of up to three types and on cores,
-// with each of their settings.
+// TestSchedules: the orders produce the same schedules as before, on GPUs of up to three types and on cores, with each
+// of their settings.
 func TestRoundsSchedules(t *testing.T) {
 	var text strings.Builder
 	for _, k := range shares.All() {
@@ -150,8 +150,8 @@ func TestRoundsNoJobOfAnyMemoryStarves(t *testing.T) {
 	}
 }
 
-// TestAPausedJobKeepsItsMemory: A and B need 6 of 10 bytes, C, which comes at 4.5 s, needs 4. B has had less than A from
-// 1 s on, but could not start beside its memory; so A goes on, and C has the next round.
+// TestAPausedJobKeepsItsMemory: A and B need 6 of 10 bytes, C, which comes at 4.5 s, needs 4. B has had less than A
+// from 1 s on, but could not start next to its memory; so A continues, and C has the next round.
 //
 //	t:  0 1 2 3 4 5 6 7 8 9 10 11
 //	    A A A A A C A A A A A  B B B
@@ -181,9 +181,9 @@ func TestRoundsAPausedJobKeepsItsMemory(t *testing.T) {
 	}
 }
 
-// TestGlobalQueue: one job, which max_min gives all of the time of the fast GPU, beside a slow one that the hardware lists
-// first. It runs for 20 s on the fast one; type after type it takes what is left of the slow one, round after round, for
-// 80 s.
+// TestGlobalQueue: one job, to which max_min gives all of the time of the fast GPU; there is also a slow GPU, which the
+// hardware lists first. It runs for 20 s on the fast one. Type after type it takes the free slow one, round after
+// round, for 80 s.
 func TestGlobalQueue(t *testing.T) {
 	for global, want := range map[bool]time.Duration{false: 80 * time.Second, true: 20 * time.Second} {
 		j := scheduler.Job{Name: "a", Threads: 1, GPUs: 1, Deadline: scheduler.Never}

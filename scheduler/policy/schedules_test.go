@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// TestSchedules: all policies come to the schedules that they came to before.
+// TestSchedules: all policies produce the same schedules as before.
 func TestSchedules(t *testing.T) {
 	schedulertest.Golden(t, "../testdata/golden.txt", true, false)
 }
@@ -31,7 +31,7 @@ func TestOtherSchedules(t *testing.T) {
 	schedulertest.GoldenOf(t, "testdata/other.txt", all, true, *update)
 }
 
-// TestSchedules: orders that share a cluster among users come to the schedules that they came to before.
+// TestSchedules: orders that share a cluster among users produce the same schedules as before.
 func TestUsersSchedules(t *testing.T) {
 	var all []schedulertest.Combination
 	for _, order := range []policy.Order{policy.DRF, policy.DRFSJF, policy.DRFExchange, policy.EachResource, policy.EqualShare} {

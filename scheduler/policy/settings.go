@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Settings are the values of the arguments that the choices of a policy have of
-// their own, by name: a time.Duration, a float64, an int, a string, a []string, a []schema.Setting or a bool.
+// Settings are the values of the arguments of a policy's choices, by name: a time.Duration, a float64, an
+// int, a string, a []string, a []schema.Setting or a bool.
 type Settings map[string]any
 
 // Duration returns a setting that is a duration; 0 when it is not set.

@@ -138,8 +138,8 @@ func (l *sia) held(placement []int) division.Configuration {
 	return division.Configuration{}
 }
 
-// kept is what the goodput of a job that holds GPUs is worth with others: the younger it is and the more
-// often it was restarted, the less.
+// kept returns the factor on a running job's goodput with other GPUs. The factor is smaller for a
+// younger job and for one that was restarted more often.
 func (l *sia) kept(now time.Duration, j *scheduler.Job) float64 {
 	age := (now - j.Arrival).Seconds()
 	if age+l.delay.Seconds() <= 0 {
@@ -148,7 +148,7 @@ func (l *sia) kept(now time.Duration, j *scheduler.Job) float64 {
 	return max(age-l.delay.Seconds()*float64(max(l.restarts[j.Number], 0)), 0) / (age + l.delay.Seconds())
 }
 
-// leastKept keeps a power of what is worth nothing finite.
+// leastKept keeps powers of a zero factor finite.
 const leastKept = 1e-4
 
 // options lists the configurations that a job can be given: with at most twice the GPUs that it has run on, for

@@ -36,7 +36,7 @@ func (leastService) Rank(j scheduler.JobView) int64 {
 func widthOf(j scheduler.JobView) int {
 	job := j.Job()
 	if job.GPUs == 0 && len(job.Alternatives()) > 0 {
-		return int(j.Request()) // that of its present alternative
+		return int(j.Request()) // the request of its present alternative
 	}
 	return deviceCount(job)
 }

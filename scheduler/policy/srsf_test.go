@@ -11,8 +11,8 @@ import (
 )
 
 // TestSRSFOfAResizedJob: a job of 4 s on two cores has 8 core-seconds left, also when it is to have one core; the other
-// has 6 and goes first. If the first had 4 by its new request, it would have the second paused and yet stand behind it
-// in the queue, which would resume it at once, for ever.
+// has 6 and goes first. If the first had 4 by its new request, it would have the second paused and yet be behind it in
+// the queue. The queue would resume the second at once, and so on without end.
 func TestSRSFOfAResizedJob(t *testing.T) {
 	job := func(number, threads int, predicted time.Duration) scheduler.Job {
 		return scheduler.Job{Number: number, Name: string(rune('A' + number)), Threads: threads, Predicted: predicted,

@@ -29,7 +29,7 @@ var rankBy = schema.Arg{
 		"whatever a job has done of it, as the simulator of AlloX's authors has SRPT.",
 }
 
-// impliesPause is what an order wants that is about running jobs as well.
+// impliesPause is the want of an order that also ranks running jobs.
 func impliesPause(o Order) Want {
 	return Want{
 		Of: PreemptionOf, Name: PausePreemption, Implied: true,

@@ -33,7 +33,7 @@ type tiresias struct {
 	lives  []attained
 }
 
-// attained is what a job has had since it last came to the first queue. It waits only once it has run.
+// attained is a job's service since it last entered the first queue. It waits only once it has run.
 type attained struct {
 	known, runs bool
 	ran, waited time.Duration
@@ -88,7 +88,7 @@ func (t *tiresias) decide(p *planner, v scheduler.View, jobs []int32) (division.
 	return target, nil
 }
 
-// count adds up what a job has had since the last round, in which it held GPUs or did not, and puts it to its queue.
+// count adds a job's service, or its wait, since the last round, and puts the job into its queue.
 func (t *tiresias) count(j int32, now time.Duration, gpus int, held bool) {
 	a := &t.lives[j]
 	a.runs = a.runs && held // the GPUs that were left may have been too scattered for it

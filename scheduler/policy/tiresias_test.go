@@ -80,8 +80,8 @@ func TestTiresiasByHand(t *testing.T) {
 		{1, []time.Duration{5250 * ms, 2500 * ms, 3500 * ms, 6500 * ms, 7500 * ms, 8500 * ms}},
 	} {
 		for _, node := range []scheduler.Node{{Threads: 1}, {Threads: 1, GPUs: 1}} {
-			// A real engine is asked some milliseconds after the start of a round: what a job
-			// has had counts in whole rounds, so it decides as its simulation.
+			// A real engine is asked some milliseconds after the start of a round: a job's
+			// service counts in whole rounds, so the decisions equal the simulation's.
 			for _, by := range []time.Duration{0, ms, 2 * ms} {
 				got := run(t, arrivals, node, by, policy.Settings{"demotion": 2 * time.Second, "promotion": c.promotion})
 				if fmt.Sprint(got) != fmt.Sprint(c.want) {
@@ -172,8 +172,8 @@ func TestTiresiasTakesAnyType(t *testing.T) {
 	}
 }
 
-// TestAPausedJobKeepsItsMemory: A, which needs 6 of 10 bytes, is demoted at 2 s, and B comes at 0.5 s and needs as much.
-// A is not paused for B, which could not start beside it; C, of 1 s, which can, comes at 4.5 s.
+// TestAPausedJobKeepsItsMemory: A, which needs 6 of 10 bytes, is demoted at 2 s, and B comes at 0.5 s and needs the
+// same. A is not paused for B, which could not start next to A's memory; C, of 1 s, which can, comes at 4.5 s.
 //
 //	t:  0 1 2 3 4 5 6 7 8 9 10 11
 //	    A A A A A C A A A A A  B B B

@@ -5,9 +5,9 @@ import "github.com/tfexp/tfexp/scheduler"
 var _ = byDeadline("uniform_progress", "Uniform progress", "spot servers, and servers on demand where a job is behind even "+
 	"progress to its deadline", 5, UniformProgress)
 
-// UniformProgress goes on demand where the job is behind even progress to the deadline
-// and there is no spot server, and stays there until it is ahead by two starts (Z. Wu
-// and others, Can't Be Late, 2024).
+// UniformProgress switches to on-demand servers when the job is behind even progress
+// to the deadline and there is no spot server, and stays there until it is ahead by
+// two starts (Z. Wu and others, Can't Be Late, 2024).
 func UniformProgress(v scheduler.RentalView) scheduler.RentalMarket {
 	choice := SpotOnly(v)
 	if pace(v, v.Now) < 0 && !v.Available {

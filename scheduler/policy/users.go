@@ -1,6 +1,6 @@
-// Users has the orders that share a cluster among users by what these hold, one file each:
-// dominant resource fairness and its variants, and shares of each resource. A job without a user is
-// a user of its own.
+// Users has the orders that share a cluster among users by their holdings, one file each: dominant
+// resource fairness and its variants, and shares of each resource. A job without a user counts as a
+// separate user.
 
 package policy
 
@@ -24,15 +24,15 @@ func registerDominant(c Choice, make func(*userShares) scheduler.Ranker) OrderCh
 	return registerUsers(c, PlaceFirst, make)
 }
 
-// registerShared adds an order under which users who have no room let others pass.
+// registerShared adds an order under which users without room let others pass.
 func registerShared(c Choice, placement Placement, make func(*userShares) scheduler.Ranker) OrderChoice {
 	c.Wants = append(c.Wants, Want{Of: BackfillOf, Name: FirstFit, Implied: true, Detail: fmt.Sprintf(
 		"Under the order %q a user whose job does not fit lets others pass, which implies backfill = %q.", c.Name, FirstFit)})
 	return registerUsers(c, placement, make)
 }
 
-// registerUsers adds an order that admits jobs itself: whole, and one user beside the other. It allows a placement
-// besides the first.
+// registerUsers adds an order that admits jobs itself, with their full requests and fairly among users. It allows
+// one placement in addition to the first.
 func registerUsers(c Choice, placement Placement, make func(*userShares) scheduler.Ranker) OrderChoice {
 	c.Settings, c.Check = append(c.Settings, profiled...), lone
 	c.Wants = append(c.Wants,
@@ -47,7 +47,7 @@ func registerUsers(c Choice, placement Placement, make func(*userShares) schedul
 	}})
 }
 
-// amounts are those of cores, GPUs and memory, in this order.
+// amounts are numbers of cores, GPUs and memory, in this order.
 type amounts [3]float64
 
 func (a *amounts) add(b amounts) {
@@ -56,13 +56,13 @@ func (a *amounts) add(b amounts) {
 	}
 }
 
-// sharing is what all of these orders know: who owns which job, and what each user holds.
+// userShares is the state that all of these orders share: the owner of each job, and the holdings of each user.
 type userShares struct {
 	owner []int32 // by job
 	users int
-	total amounts // of the cluster; 0 for what is not accounted for
+	total amounts // of the cluster; 0 for a resource that is not counted
 	held  []amounts
-	// settings are those of the policy.
+	// settings are the settings of the policy.
 	settings Settings
 	arrival  []time.Duration      // of jobs
 	came     []int32              // jobs that wait, and are not in the lists yet
@@ -143,7 +143,7 @@ func (p *userShares) Rank(scheduler.JobView) int64 { return 0 }
 // Waits implements scheduler.Waiter.
 func (p *userShares) Waits(job int32) { p.came = append(p.came, job) }
 
-// look finds out what each user holds, and which jobs of each wait.
+// look finds the holdings and the waiting jobs of each user.
 func (p *userShares) look(v scheduler.View, h scheduler.Hands) {
 	for _, o := range p.holders {
 		p.held[o] = amounts{}
@@ -190,13 +190,13 @@ func (p *userShares) left(job int32) {
 	p.waiting--
 }
 
-// asks returns what a waiting job asks for as it is looked at.
+// asks returns the current request of a waiting job.
 func asks(j scheduler.JobView) amounts {
 	return amounts{float64(j.Request()), float64(j.Job().GPUs), float64(j.Job().Memory)}
 }
 
 // start starts a waiting job in the first of its alternatives that is allowed and for which there
-// is room, and adds it to what its user holds.
+// is room, and adds it to its user's holdings.
 func (p *userShares) start(
 	v scheduler.View, h scheduler.Hands, job int32, allowed func(amounts) bool, why string,
 ) (started bool, err error) {
@@ -319,7 +319,7 @@ func (p *userShares) byUser(
 ) error {
 	p.byLength = true
 	p.look(v, h)
-	if v.Machine().Idle() == 0 { // nobody starts without a core
+	if v.Machine().Idle() == 0 { // no job starts without a core
 		return nil
 	}
 	return p.inTurn(measure, func(user int) (bool, error) { return p.startShortest(v, h, user, of, why) })

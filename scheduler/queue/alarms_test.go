@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Alarms are a list of timers, of which the first that counts comes up.
+// Alarms equal a list of timers whose first valid one expires.
 func TestAlarmsComeUpInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var alarms Alarms
@@ -70,8 +70,8 @@ func TestAlarmsComeUpInOrder(t *testing.T) {
 	})
 }
 
-// A timer that is set for the instant that comes up at present is taken in its turn by number, and needs no heap; one
-// for an instant before that of others does.
+// A timer that is set for the present instant is taken in the order of numbers, and needs no heap. A timer for an
+// earlier instant than the others' does.
 func TestAlarmsOfOneInstant(t *testing.T) {
 	all := func(Timer) bool { return true }
 	var a Alarms

@@ -7,17 +7,17 @@ import "sort"
 type line struct {
 	ring       []place // its length is a power of two
 	head, tail uint32  // of the places from head to tail; indexes of ring when masked
-	gone       int     // how many of these have been left
+	gone       int     // the number of them that have left
 }
 
-// place is where a job stands in a line.
+// place is the place of a job in a line.
 type place struct {
 	key  Key
 	ask  Ask
 	gone bool // the job has left
 }
 
-// patience is how many jobs a line looks at in vain before it gives up.
+// patience is the number of jobs that a line tries in vain before it gives up.
 const patience = 32
 
 func (l *line) len() int { return int(l.tail-l.head) - l.gone }
@@ -27,8 +27,8 @@ func (l *line) at(i uint32) *place { return &l.ring[i&uint32(len(l.ring)-1)] }
 // takes reports whether a job may be added at the end.
 func (l *line) takes(k Key) bool { return l.head == l.tail || l.at(l.tail-1).key.Less(k) }
 
-// add adds a job at the end. Its index in the ring is written to slots by job, as are those of the
-// others when they move.
+// add adds a job at the end. Its index in the ring is written to slots by job, and so are the
+// indexes of jobs that move.
 func (l *line) add(k Key, a Ask, slots []int32) {
 	if int(l.tail-l.head) == len(l.ring) {
 		l.grow(slots)

@@ -10,7 +10,7 @@ import (
 
 // Key places a waiting job in the policy's order: smaller is earlier.
 type Key struct {
-	Rank   int64 // what the policy orders by
+	Rank   int64 // the policy's sort key
 	Second int64 // the arrival, for most
 	Job    int32
 }
@@ -55,17 +55,17 @@ type Ask struct {
 	Length time.Duration // expected run time on the full request
 }
 
-// Queue holds the waiting jobs in the policy's order. While they come in that order, it is a line;
-// from the first that has to go before another, or a search that a line is too slow for, until the queue is
-// empty, it is a tree. All operations take O(log n) expected time, and the memory is that of the longest queue
-// there was.
+// Queue holds the waiting jobs in the policy's order. While jobs arrive in that order, it is a line. The first
+// job that must go before another, or a search that is too slow on a line, turns it into a tree until the
+// queue is empty. All operations take O(log n) expected time, and the memory is that for the longest queue so
+// far.
 type Queue struct {
 	line line // all jobs while the tree is empty
 	tree tree
 	slot []int32 // by job number, of jobs in the queue: the block, or the place in the line
 }
 
-// shortest tells, for each k, the least length of the jobs that ask for less
+// shortest has, for each k, the least length of the jobs that ask for less
 // than 2^(k+1) cores; the last one of all jobs. Lengths are coded: see code.
 type shortest [8]uint16
 
@@ -135,7 +135,7 @@ func (q *Queue) KeyOf(job int32) Key {
 	return q.tree.keyOf(job, q.slot)
 }
 
-// AskOf returns what a job in the queue was inserted with.
+// AskOf returns the ask with which a job in the queue was inserted.
 func (q *Queue) AskOf(job int32) Ask {
 	if q.tree.empty() {
 		return q.line.ring[q.slot[job]].ask
@@ -143,7 +143,7 @@ func (q *Queue) AskOf(job int32) Ask {
 	return q.tree.askOf(job, q.slot)
 }
 
-// First appends the first jobs of the queue to a list, up to so many.
+// First appends the first jobs of the queue to a list; most bounds their number.
 func (q *Queue) First(most int, jobs []int32) []int32 {
 	if q.tree.empty() {
 		return q.line.firstOf(most, jobs)
@@ -162,14 +162,14 @@ type Limit struct {
 // AnyAsk is more than any job needs.
 var AnyAsk = Ask{math.MaxInt32, never}
 
-// Anyone is a limit that leaves nobody out.
+// Anyone is a limit that excludes no job.
 var Anyone = Limit{math.MaxInt32, never, math.MaxInt32}
 
 func (l Limit) allows(a Ask) bool {
 	return a.Cores <= l.Free && (a.Length <= l.Window || a.Cores <= l.Spare)
 }
 
-// allowsAny reports whether the limit may allow a job of those that ask for at least so much.
+// allowsAny reports whether the limit may allow a job with at least the given request.
 func (l Limit) allowsAny(least *least) bool {
 	return least.cores <= l.Free &&
 		(l.Window == never || least.cores <= l.Spare || least.shortest[class(l.Free)] <= code(l.Window))
@@ -206,8 +206,8 @@ type Ahead struct {
 // Begin begins an instant.
 func (a *Ahead) Begin() { a.starts, a.due = 0, 8 }
 
-// Started notes that a job of the queue has started, and returns up to 16 that wait next; none most of the times. The slice
-// holds until the next call.
+// Started notes that a job of the queue has started, and returns up to 16 that wait next; usually none. The slice is
+// valid until the next call.
 func (a *Ahead) Started(q *Queue) []int32 {
 	if a.starts++; a.starts < a.due {
 		return nil
@@ -223,8 +223,8 @@ func InsertSorted[T any](list []T, x T, compare func(a, b T) int) []T {
 	return slices.Insert(list, i, x)
 }
 
-// DeleteSorted takes x, which it has, out of a list that is sorted by compare. It moves what is on the shorter side of x:
-// the job that is expected to end first mostly does.
+// DeleteSorted takes x, which it has, out of a list that is sorted by compare. It moves the elements on the shorter
+// side of x: usually the job that is expected to end first does end first.
 func DeleteSorted[T any](list []T, x T, compare func(a, b T) int) []T {
 	i, _ := slices.BinarySearchFunc(list, x, compare)
 	if i < len(list)/2 {
@@ -234,7 +234,7 @@ func DeleteSorted[T any](list []T, x T, compare func(a, b T) int) []T {
 	return slices.Delete(list, i, i+1)
 }
 
-// Rounds are those of a policy that decides at their starts.
+// Rounds are the rounds of a policy that decides at their starts.
 type Rounds struct {
 	Length time.Duration // 0 for none
 	// Fixed rounds start at the multiples of Length; others when the last one is over.

@@ -106,7 +106,7 @@ func TestCodesKeepTheOrder(t *testing.T) {
 	}
 }
 
-// A sorted list has what was put into it and not taken out, in order.
+// A sorted list has the inserted elements without the deleted ones, in order.
 func TestSortedLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var list, want []int

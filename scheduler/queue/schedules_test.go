@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 )
 
-// TestSchedules: all policies come to the schedules that they came to before.
+// TestSchedules: all policies produce the same schedules as before.
 func TestSchedules(t *testing.T) {
 	schedulertest.Golden(t, "../testdata/golden.txt", true, false)
 }

@@ -58,12 +58,12 @@ func (h *Timers) Pop() Timer {
 // CompareTimers orders timers as Before does.
 func CompareTimers(a, b Timer) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Of, b.Of)) }
 
-// Alarms are timers of which many are given up before they come up. One that is set for the latest instant so far, as
-// all are when each job that goes on gets the same quantum, takes constant time.
+// Alarms are timers, many of which are dropped before they expire. Setting one for the latest instant so far takes
+// constant time; this is the case for all of them when every job gets the same quantum.
 type Alarms struct {
 	row    []Timer // from head on by instant
 	head   int
-	sorted int    // of the row up to here, those of one instant are in order
+	sorted int    // up to this index, alarms of the same instant are in order
 	others Timers // that were set for an instant before the last of the row
 }
 
@@ -86,8 +86,8 @@ func (a *Alarms) Set(t Timer) {
 	a.row = append(a.row, t)
 }
 
-// Next returns the instant of the first timer that counts, and an instant later than all others without any. Those before
-// it are given up.
+// Next returns the instant of the first valid timer; without any it returns an instant later than all others. Invalid
+// timers before it are dropped.
 func (a *Alarms) Next(counts func(Timer) bool) time.Duration {
 	for a.head < len(a.row) && !counts(a.row[a.head]) {
 		a.head++

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// tree is waiting jobs in ascending order, in blocks of neighbours: to find, add or remove one looks at few places of
+// tree is waiting jobs in ascending order, in blocks of neighbors: to find, add or remove one looks at few places of
 // memory. The blocks are the nodes of a treap (R. Seidel, C. R. Aragon, "Randomized Search Trees", 1996) whose
 // priorities are a hash of the block's number, so that its shape is reproducible.
 type tree struct {
@@ -16,16 +16,16 @@ type tree struct {
 	vacant   []int32                // numbers of blocks that have no job
 	root     int32
 	first    int32   // block
-	path     []int32 // what find leaves
+	path     []int32 // the result of find
 	byLength bool    // limits have a window
 }
 
-// room is how many jobs a block can have.
+// room is the greatest number of jobs in a block.
 const room = 64
 
 type block [room]entry
 
-// entry is a waiting job and what it asks for.
+// entry is a waiting job and its request.
 type entry struct {
 	rank, second int64
 	job, cores   int32
@@ -33,9 +33,9 @@ type entry struct {
 
 func (e *entry) key() Key { return Key{e.rank, e.second, e.job} }
 
-// node is what is known of a block and of the subtree below it.
+// node is the summary of a block and of the subtree below it.
 type node struct {
-	from        Key // no job of the block comes before it; all those of the blocks before do
+	from        Key // no job of the block comes before it; all jobs of the blocks before do
 	left, right int32
 	prev, next  int32 // blocks
 	size        int32 // jobs of the subtree
@@ -54,7 +54,7 @@ type least struct {
 // nothing is the least of no jobs.
 var nothing = least{math.MaxInt32, shortest(slices.Repeat([]uint16{math.MaxUint16}, len(shortest{})))}
 
-// absorb lowers what is known of some jobs to what is known of others.
+// absorb lowers the minima of some jobs to the minima of others.
 func (t *tree) absorb(l, other *least) {
 	l.cores = min(l.cores, other.cores)
 	if t.byLength {
@@ -64,7 +64,7 @@ func (t *tree) absorb(l, other *least) {
 	}
 }
 
-// shortest is that of one job.
+// shortest returns the minima of one job.
 func (a Ask) shortest() (s shortest) {
 	own, first := code(a.Length), class(a.Cores)
 	for k := range s {
@@ -220,7 +220,7 @@ func (t *tree) pass(from, lo, to int32, slots []int32) {
 	giver.loose, taker.loose = true, true
 }
 
-// walk changes the sizes from the root to a block, and what is known of those subtrees.
+// walk changes the sizes from the root to a block, and the summaries of those subtrees.
 func (t *tree) walk(b, jobs int32, asks *least) {
 	from := t.nodes[b].from
 	for c := t.root; ; {
@@ -280,7 +280,7 @@ func (t *tree) plant(root, added int32) int32 {
 	return root
 }
 
-// split divides a subtree into what is before k and what is not.
+// split divides a subtree into the jobs before k and the others.
 func (t *tree) split(root int32, k Key) (before, after int32) {
 	if root == Nobody {
 		return Nobody, Nobody
@@ -296,7 +296,7 @@ func (t *tree) split(root int32, k Key) (before, after int32) {
 	return before, root
 }
 
-// refresh recomputes what a node knows of its subtree.
+// refresh recomputes a node's summary of its subtree.
 func (t *tree) refresh(b int32) {
 	n := &t.nodes[b]
 	n.size, n.all = n.hi-n.lo, n.own
@@ -334,7 +334,7 @@ func (t *tree) remove(job int32, slots []int32) {
 	}
 }
 
-// locate returns the block of a job, and the index at which it is there. Most that are asked for are the first.
+// locate returns the block of a job, and its index there. Most located jobs are the first.
 func (t *tree) locate(job int32, slots []int32) (b, i int32) {
 	b = t.first
 	if i = t.nodes[b].lo; t.blocks[b][i].job == job {
@@ -401,7 +401,7 @@ func (t *tree) keyOf(job int32, slots []int32) Key {
 
 func (t *tree) askOf(job int32, slots []int32) Ask { return t.ask(t.locate(job, slots)) }
 
-// ask returns what the job at an index of a block asks for; without a length unless by length.
+// ask returns the request of the job at an index of a block; without a length unless by length.
 func (t *tree) ask(b, i int32) Ask {
 	a := Ask{Cores: t.blocks[b][i].cores}
 	if t.byLength {
@@ -486,7 +486,7 @@ func (t *tree) beyond(root int32, k Key, within Limit) int32 {
 	if job := t.beyond(n.right, k, within); job != Nobody {
 		return job
 	}
-	t.refresh(root) // what was removed may have kept the search from ending here at once
+	t.refresh(root) // the removed job may have kept the search from ending here at once
 	return Nobody
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// sound compares what a tree knows of its blocks with the jobs in them, and returns how many blocks there are.
+// sound compares a tree's summaries of its blocks with the jobs in them, and returns the number of blocks.
 func sound(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -81,8 +81,8 @@ func planted(t *testing.T) (*tree, []int32) {
 	return &tree, slots
 }
 
-// A block that has become small takes the jobs of the next one, if that has few too, wherever in the block the jobs are
-// that stay. The tree goes on in order, and counts right.
+// A block that has become small takes the jobs of the next one, if that has few too, wherever the remaining jobs are in
+// the block. The tree stays in order, and its counts are right.
 func TestSmallBlocksAreJoined(t *testing.T) {
 	for about, stays := range map[string]func(j int32) bool{
 		"every eighth":       func(j int32) bool { return j%8 == 0 },

@@ -120,7 +120,7 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// A job keeps its type while it runs, and no other is given it; what is full at the start is on no list.
+// A job keeps its device while it runs, and no other job gets it; types that are full at the start are on no list.
 func TestBlindFIFOKeepsPlaces(t *testing.T) {
 	p := &Problem{Types: []Devices{{Name: "a", Count: 1}, {Name: "b", Count: 1}}}
 	add := func(n int32) {

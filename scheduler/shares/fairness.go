@@ -8,7 +8,7 @@ var _ = Register(Kind{
 	New: func(Options) Divider { return &finishTime{alone: map[int32]apart{}} },
 })
 
-// apart is what is known of a job as if it had run by itself.
+// apart is the state of a job as if it had run alone.
 type apart struct {
 	seconds float64 // for the work that it has done
 	left    float64 // at the last division
@@ -17,7 +17,7 @@ type apart struct {
 
 type finishTime struct{ alone map[int32]apart }
 
-// Divide minimises the greatest ρ_i = (age_i + left_i/speed_i) / (apart_i + left_i/isolated_i).
+// Divide minimizes the greatest ρ_i = (age_i + left_i/speed_i) / (apart_i + left_i/isolated_i).
 func (f *finishTime) Divide(p *Problem) (Division, error) {
 	even := p.isolated()
 	parts := make([]lp.Part, len(p.Jobs))

@@ -37,7 +37,7 @@ func (fifo) Divide(p *Problem) (Division, error) {
 	return d, nil
 }
 
-// nothing is the division by which nobody has anything, and the devices that are left then.
+// nothing returns the empty division, and the devices that are left then.
 func (p *Problem) nothing() (d Division, left []float64) {
 	d, left = make(Division, len(p.Jobs)), make([]float64, len(p.Types))
 	for i := range d {

@@ -12,7 +12,7 @@ var _ = Register(Kind{
 	New: func(o Options) Divider { return makespan{o.Tolerance} },
 })
 
-// makespan has the part by which it may be above the least; 0 for the least.
+// makespan has the fraction by which the makespan may exceed its minimum; 0 for none.
 type makespan struct{ tolerance float64 }
 
 func (m makespan) Divide(p *Problem) (Division, error) {
@@ -42,8 +42,9 @@ const (
 	mostMakespan  = 1e6
 )
 
-// endsWithin halves the bounds of the makespan until they are within a part of each other, and goes on with ten times the
-// upper one when none of them is enough. The division is in the middle of those that are fast enough for the upper bound.
+// endsWithin halves the bounds of the makespan until they are within a fraction of each other. If the upper bound is
+// not enough, it continues with ten times that bound. The division is in the middle of those that are fast enough for
+// the upper bound.
 func (p *Problem) endsWithin(tolerance float64) (Division, error) {
 	for lo, hi := float64(leastMakespan), mostMakespan; ; lo, hi = hi, hi*10 {
 		top, found := hi, Division(nil)

@@ -19,8 +19,8 @@ var _ = Register(Kind{
 
 type maxMin struct{}
 
-// fairNeed is the speed that counts as 1 for max-min fairness: that of the job with an even
-// share of the time of all devices, for one device and by weight.
+// fairNeed returns the speed that counts as 1 for max-min fairness: the job's speed with an
+// even share of the time of all devices, for one device and by weight.
 func (p *Problem) fairNeed(j *Job) float64 {
 	need, devices := 0.0, p.devices()
 	for t, s := range j.Speed {
@@ -77,7 +77,7 @@ func (waterFilling) Divide(p *Problem) (Division, error) {
 }
 
 // fixBottlenecks fixes the jobs that cannot have more than the level of a solution, and
-// returns how many.
+// returns their number.
 func fixBottlenecks(s lp.Solution, level []float64, fixed []bool) int {
 	most := 0.0
 	for i := range fixed {

@@ -51,7 +51,7 @@ func (l *lineup) runs(p *Problem, t int) bool {
 	return l.pair.Speed[0][t] > 0 && l.pair.Speed[1][t] > 0
 }
 
-// workers is how many devices the team holds on a type.
+// workers returns the number of devices that the team holds on a type.
 func (l *lineup) workers(p *Problem, t int) float64 { return p.Jobs[l.jobs[0]].Workers[t] }
 
 // teams lists the teams of a problem: each job, and after it its pairs with jobs before it.
@@ -87,7 +87,7 @@ func (p *Problem) gains(pair *Pair, t int) bool {
 //	max z  with  Σ_{k∋i} Σ_j T_ikj x_kj ≥ z·need_i,  Σ_{k∋i} Σ_j x_kj ≤ 1,  Σ_k s_k x_kj ≤ N_j,  x ≥ 0
 //
 // for the speed T_ikj of job i in k. The time of a job or pair on a type is a block of the program;
-// what couples them are limits: the devices of each type, the time of each job, and its speed.
+// limits couple the blocks: the devices of each type, the time of each job, and its speed.
 func (p *Problem) packedMaxMin() (Division, error) {
 	types, m := len(p.Types), len(p.Jobs)
 	program := lp.Problem{Gain: 1, Limits: make([]float64, types+2*m), Uses: make([]float64, types+2*m)}

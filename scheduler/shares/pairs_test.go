@@ -39,7 +39,7 @@ func packable(chance *Chance) *Problem {
 	return p
 }
 
-// least is the z that a division with pairs comes to.
+// least returns the z of a division with pairs.
 func (p *Problem) least(d Division) float64 {
 	z := math.Inf(1)
 	for i := range p.Jobs {
@@ -118,8 +118,8 @@ func TestPackedMaxMinIsThatOfTheSimplex(t *testing.T) {
 	}
 }
 
-// Two jobs keep 0.8 of their speed beside each other, a third one 0.3. On one device the first two
-// share all of the time that the third does not have: 0.8 y = 1 - y.
+// Two jobs keep 0.8 of their speed next to each other, a third one 0.3. On one device the first
+// two share all of the time that the third does not have: 0.8 y = 1 - y.
 func TestPairsThatGain(t *testing.T) {
 	job := func(i int32) Job { return Job{Number: i, Workers: []float64{1}, Speed: []float64{2}, Weight: 1} }
 	p := &Problem{Types: []Devices{{Count: 1}}, Jobs: []Job{job(0), job(1), job(2)}, Pairs: []Pair{
@@ -133,7 +133,7 @@ func TestPairsThatGain(t *testing.T) {
 	}
 }
 
-// A pair and a job beside it are one at a time on one device; nobody is picked twice.
+// A pair and another job run one at a time on one device; no job is picked twice.
 func TestMechanismPicksPairs(t *testing.T) {
 	p := &Problem{Types: []Devices{{Name: "gpu", Count: 1}}}
 	for i := range 3 {

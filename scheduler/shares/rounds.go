@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// Mechanism chooses what runs in each round, so that the time which teams (jobs, and pairs of
-// jobs on the same devices) receive follows a division. A team and a type of device have the
-// priority x_ij over the part of the type's time, since the last division, that was the team's; who
-// runs on a type alone has all of it, so where devices are left over time may differ from the division.
-// They are taken by priority, then by deficit, then by x, type after type, as long as there are
-// devices, and each job once: one that was given no time on a type runs on what is left of it, and so
-// may miss a later type on which it was given time. So the authors' simulator does by default; as
-// with its global queue, one that is Global takes the pairs of team and type in one order. A job that came after
-// the division is taken like the others, but its devices stand idle: it runs from the next division on, as there.
+// Mechanism chooses the teams that run in each round: jobs, and pairs of jobs on the same devices. The time that
+// teams receive follows a division. A team and a type of device have a priority: x_ij over the team's fraction of
+// the type's time since the last division. A team that runs on a type alone has all of its time, so time may
+// differ from the division where devices are left over. Teams and types are taken by priority, then by deficit,
+// then by x, type after type, as long as there are devices, and each job once: a job without time on a type runs
+// on the type's remaining devices, and so may miss a later type on which it has time. The authors' simulator does
+// this by default; as with its global queue, one that is Global takes the pairs of team and type in one order. A
+// job that came after the division is taken like the others, but its devices stand idle: as in that simulator, it
+// runs from the next division on.
 type Mechanism struct {
 	// Round is the length of a round in seconds.
 	Round float64
-	// Idle is that of the Kind.
+	// Idle is the Idle of the Kind.
 	Idle bool
 	// Eager has jobs that came after the division run as well, on devices that are left.
 	Eager bool
@@ -31,8 +31,8 @@ type Mechanism struct {
 	last     float64 // the instant of the last division
 }
 
-// account is what a team has received of each type since the last division, in seconds, and
-// what it received less than it should have before.
+// account is the time that a team has received on each type since the last division, in
+// seconds, and its deficit from earlier divisions.
 type account struct{ received, deficit []float64 }
 
 // Pick is a team that runs in a round, and on which type of device.
@@ -41,8 +41,8 @@ type Pick struct {
 	Type int
 }
 
-// account returns that of a team. For a start, every job is taken to have run half a round on
-// each type, and no pair to have run.
+// account returns the account of a team. A new account of a job starts with half a round on
+// each type, and the account of a pair with none.
 func (m *Mechanism) account(team Team, types int) *account {
 	a := m.accounts[team]
 	if a != nil {
@@ -98,7 +98,7 @@ func (m *Mechanism) Ended(job int32) {
 	maps.DeleteFunc(m.division, func(team Team, _ []float64) bool { return of(team) })
 }
 
-// priority is that of a team on a type of device.
+// priority returns the priority of a team on a type of device.
 func (m *Mechanism) priority(team Team, t int) float64 {
 	x, a := m.division[team], m.accounts[team]
 	switch {
@@ -117,7 +117,7 @@ type candidate struct {
 	priority, deficit, x float64
 }
 
-// compare puts the candidate first that is to be taken first.
+// compare orders candidates by the order of taking them.
 func (c candidate) compare(d candidate) int {
 	return cmp.Or(cmp.Compare(d.priority, c.priority), cmp.Compare(d.deficit, c.deficit), cmp.Compare(d.x, c.x))
 }
@@ -145,8 +145,9 @@ func (m *Mechanism) candidates(p *Problem, order []int) []candidate {
 	return all
 }
 
-// Pick returns what runs in the next round: each job at most once. Unless the mechanism is Global, it goes through the
-// types in this order. A job is not taken for a type on which it could not start now; with could = nil all could.
+// Pick returns the teams of the next round: each job at most once. Unless the mechanism is Global, it goes through the
+// types in this order. A job is not taken for a type on which it could not start now; if could is nil, all jobs could
+// start.
 func (m *Mechanism) Pick(p *Problem, order []int, could func(job int32, t int) bool) []Pick {
 	var picks []Pick
 	taken := make([]bool, len(p.Jobs))

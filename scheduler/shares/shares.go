@@ -1,5 +1,5 @@
 // Package shares divides the time of devices of several types among jobs that run at
-// different speeds on them, and turns the division into what runs in each round: the
+// different speeds on them, and turns the division into the jobs of each round: the
 // policies and the mechanism of D. Narayanan and others, "Heterogeneity-Aware Cluster
 // Scheduling Policies for Deep Learning Workloads", OSDI 2020.
 //
@@ -17,10 +17,10 @@ import (
 
 // Job is a job that has arrived and not ended, as a division sees it.
 type Job struct {
-	// Number identifies the job; jobs are given in the order of their numbers, which is
-	// that of their arrival.
+	// Number identifies the job; jobs are listed in the order of their numbers, which
+	// is the order of arrival.
 	Number int32
-	// Workers is how many devices it holds when it runs on each type.
+	// Workers is the number of devices that it holds when it runs on each type.
 	Workers []float64
 	// Speed is its progress in units of work per second on each type; 0 where it cannot run.
 	Speed []float64
@@ -33,15 +33,15 @@ type Job struct {
 	Age, Due float64
 }
 
-// Devices are those of a type.
+// Devices are the devices of a type.
 type Devices struct {
 	Name  string
 	Count float64
-	// Price is that of one device per hour.
+	// Price is the price of one device per hour.
 	Price float64
 }
 
-// Problem is what is to be divided.
+// Problem is the division problem: jobs and devices.
 type Problem struct {
 	Jobs  []Job
 	Types []Devices
@@ -50,21 +50,21 @@ type Problem struct {
 }
 
 // Division has the fraction of time by job and type, and after the jobs by pair and type: the
-// time of a pair is that of both of its jobs together.
+// time of a pair is the time that both of its jobs run together.
 type Division [][]float64
 
-// Divider divides. It may keep what it has to know of earlier divisions of a run.
+// Divider divides. It may keep state of earlier divisions of a run.
 type Divider interface {
 	Divide(*Problem) (Division, error)
 }
 
-// Kind is a way to divide, as it is registered.
+// Kind is a registered way to divide.
 type Kind struct {
-	// Name is what users write: "max_min".
+	// Name is the name that users write: "max_min".
 	Name, Title, Doc string
 	Place            int
-	// Idle keeps jobs from devices of which they were given no time, even if these would
-	// stand idle.
+	// Idle keeps jobs off devices on which the division gives them no time, even if
+	// these would stand idle.
 	Idle bool
 	// Prices and Deadlines say that it reads those.
 	Prices, Deadlines bool
@@ -90,7 +90,7 @@ func Find(name string) *Kind {
 	return k
 }
 
-// Blind returns the problem as it is for who takes all types to be as fast as one of them. Jobs
+// Blind returns the problem in which all types are assumed to be as fast as one of them. Jobs
 // that cannot run on this one are as fast everywhere as where they are fastest.
 func (p *Problem) Blind(of int) *Problem {
 	out := *p
@@ -147,8 +147,8 @@ func (p *Problem) program() lp.Problem {
 	return out
 }
 
-// margin is the part by which speeds that are demanded of a program are less than those that
-// another program gave: what is left of a program without it has no inner points to go through.
+// margin is the fraction by which the speeds demanded of a program are below the speeds that
+// another program found. Without it, the program has no interior points.
 const margin = 1e-6
 
 // needs adds the row Σ_j speed_ij x_ij ≥ need·z + fixed of a job, for its full speed being 1.
@@ -183,12 +183,13 @@ func (j *Job) throughput(x []float64) float64 {
 	return sum
 }
 
-// Options are what a divider is made with.
+// Options are the options for making a divider.
 type Options struct {
 	// Blind says that it takes all types to be as fast as one of them.
 	Blind bool
-	// Seed is that of what it draws.
+	// Seed is the seed of its random numbers.
 	Seed uint32
-	// Tolerance is by which part what it makes least may be above the least; 0 for nothing.
+	// Tolerance is the fraction by which the minimized value may exceed its minimum; 0 for
+	// none.
 	Tolerance float64
 }

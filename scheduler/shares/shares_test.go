@@ -68,9 +68,9 @@ func TestMakespanIsExact(t *testing.T) {
 	near(t, "the makespan", last, 2)
 }
 
-// TestMakespanWithinATolerance of the least, with the jobs of TestMakespanIsExact. 1000 times their work takes 2000 s: of
-// the bounds 100 and 1,000,000 s the upper one comes to 100 + 999,900/2⁹ = 2052.93, and the lower one to 1991.90, within 5%
-// of it. Less than 100 s is not looked for; work for 2·10⁹ s is found beyond the first bounds.
+// TestMakespanWithinATolerance of the least, with the jobs of TestMakespanIsExact. 1000 times their work takes 2000 s:
+// of the bounds 100 and 1,000,000 s the upper one becomes 100 + 999,900/2⁹ = 2052.93, and the lower one 1991.90, within
+// 5% of it. Values below 100 s are not searched; work for 2·10⁹ s is found beyond the first bounds.
 func TestMakespanWithinATolerance(t *testing.T) {
 	for _, c := range []struct{ work, tolerance, least, most float64 }{
 		{1000, 0.05, 2000, 2052.93}, {1000, 1e-9, 2000, 2000.001}, {1, 0.05, 2, 105}, {1e9, 0.05, 2e9, 2.1e9},
@@ -107,7 +107,7 @@ func TestMinCost(t *testing.T) {
 	d := divided(t, "min_cost", p)
 	near(t, "the part of the fast device that the first has", d[0][0], 1)
 	near(t, "the part of the slow device that the second has", d[1][1], 1)
-	p.Jobs[1].Due = 3 // it has to be as fast as 3
+	p.Jobs[1].Due = 3 // it must be as fast as 3
 	d = divided(t, "min_cost", p)
 	near(t, "the speed of the one with a deadline", p.Jobs[1].throughput(d[1]), 3)
 	p.Jobs[1].Due = 1 // it cannot be in time
@@ -254,7 +254,7 @@ func TestMechanismFollowsTheDivision(t *testing.T) {
 	}
 }
 
-// No division that another kind or chance finds is better by what a kind is to make the best.
+// No division from another kind or from chance is better by the objective of a kind than the kind's division.
 func TestEachKindIsBestAtItsOwn(t *testing.T) {
 	values := map[string]func(p *Problem, d Division) float64{
 		"makespan": func(p *Problem, d Division) (last float64) {
@@ -370,8 +370,8 @@ func TestMechanismFollowsAnyDivision(t *testing.T) {
 	}
 }
 
-// What a team received less, or more, than it should have is carried over to the next division: three quarters and a
-// quarter of 20 s, in which the first alone ran, and then of 10 s in which nobody did.
+// A team's deficit or surplus is carried over to the next division: three quarters and a quarter of 20 s, in which
+// the first alone ran, and then of 10 s in which none did.
 func TestDeficitsAreCarriedOver(t *testing.T) {
 	p := &Problem{Types: []Devices{{Name: "gpu", Count: 1}}, Jobs: []Job{
 		{Number: 0, Workers: []float64{1}, Speed: []float64{1}}, {Number: 1, Workers: []float64{1}, Speed: []float64{1}},
@@ -440,8 +440,8 @@ func TestFifoBlindServesJobsThatRunOnFewTypes(t *testing.T) {
 	}
 }
 
-// TestOneQueue: type after type, slow devices first, a job that is to have all of a fast one takes what is left of a slow
-// one; in one queue it has the fast one. Of two jobs the one with the greatest priority is the first there, on any type.
+// TestOneQueue: type after type, slow devices first, a job that should have all of a fast one takes a free slow one; in
+// one queue it has the fast one. Of two jobs the one with the greatest priority is the first there, on any type.
 func TestOneQueue(t *testing.T) {
 	alone := Division{{0, 1}}
 	both := Division{{0.5, 0.25}, {0.25, 0.75}}

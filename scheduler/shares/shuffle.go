@@ -7,7 +7,7 @@ import (
 )
 
 // Chance draws like Python's module random: the Mersenne Twister, seeded with one number, so
-// that schedules can be compared with those of simulators written in Python.
+// that schedules can be compared with the schedules of simulators written in Python.
 type Chance struct{ source *prng.MT19937 }
 
 // NewChance returns a source of random numbers.

@@ -8,33 +8,34 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-// expectations are what a controller expects of settings that it has not measured.
+// expectations are a controller's expected paces of settings that it has not measured.
 type expectations struct {
 	cores map[string]float64 // the logarithm of the cores that a point asks for
 	known map[string]float64 // the logarithm of the pace at points, from an earlier look
 	shift float64            // of the others, so that both are alike at the mean
 	apart float64            // by how much they may differ from that: see looksAgain
 	looks int
-	next  int // how many reports after a change the present pace is looked at again
+	next  int // number of reports after a change until the pace is checked again
 }
 
 const (
 	// gainOfCores is the exponent of the speed in the number of cores that is expected before
 	// anything is measured: four times the cores, twice as fast.
 	gainOfCores = 0.5
-	// leastSpread is the least standard deviation of the logarithm of a pace about what is
-	// expected of it; of settings that change what is learned it is that of spread, and of
-	// those that were measured before it is half.
+	// leastSpread is the least standard deviation of the logarithm of a pace about its
+	// expectation. For settings that change what is learned it is spread; for settings
+	// that were measured before it is half.
 	leastSpread = 0.2
-	// mostExpected bounds the points of which something is expected: each is made.
+	// mostExpected bounds the number of points with an expectation: each point is computed.
 	mostExpected = 512
-	// drift is by how much the pace has to change for another look, as a logarithm.
+	// drift is the change of pace that causes another look, as a logarithm.
 	drift = 0.14
 )
 
-// problem is the search as it stands, and its trials: with what is expected of the settings,
-// without those that do not reach the program and, where settings change what is
-// learned, with the present loss beside them: what is best at the beginning need not be later.
+// problem returns the present search and its trials, with the expectations of the settings and
+// without settings that do not reach the program. Where settings change what is learned, the
+// present loss is an input as well: the best setting at the beginning need not be the best
+// later.
 func (c *Controller) problem() (*Problem, []surrogate.Trial) {
 	p, trials := *c.Problem, c.tried()
 	points := p.Points(mostExpected)
@@ -67,7 +68,7 @@ func (c *Controller) problem() (*Problem, []surrogate.Trial) {
 	return &p, trials
 }
 
-// expectKnown takes paces that were measured elsewhere as what is expected.
+// expectKnown takes paces that were measured elsewhere as expectations.
 func (c *Controller) expectKnown() {
 	sum, n := 0.0, 0.0
 	for _, k := range c.Known {
@@ -158,13 +159,13 @@ func (c *Controller) besideLoss(p *Problem, trials []surrogate.Trial) {
 	p.Candidates = points
 }
 
-// firstLook is after how many reports at the settings that were chosen their pace is looked
-// at again; later looks come after twice as many each.
+// firstLook returns the number of reports at the chosen settings after which their pace is
+// checked again; each later look comes after twice as many.
 func firstLook(stretch int) int { return max(4*stretch, 8) }
 
-// looksAgain reports whether the job goes at another pace than its setting was measured with:
-// others may be better now. The search then begins anew, with what was measured as what is
-// expected. Half of the change is taken to be of all settings, of the machine say, and half of this one.
+// looksAgain reports whether the job runs at another pace than its setting was measured with: other
+// settings may be better now. The search then restarts, with the measured paces as expectations. Half of
+// the change is attributed to all settings (for example the machine), and half to this one.
 func (c *Controller) looksAgain() bool {
 	k := c.find(c.at)
 	if len(c.now.each) < c.next || k < 0 || math.IsInf(c.trials[k].pace, 1) {

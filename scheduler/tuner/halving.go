@@ -14,7 +14,7 @@ var _ = Register(Method{
 	Suggest: halving,
 })
 
-// reduction is which part of the settings goes on: the best of so many (η in L. Li and
+// reduction is η: the best 1/η of the settings continue in the next context (L. Li and
 // others, A System for Massively Parallel Hyperparameter Tuning, 2020).
 const reduction = 3
 

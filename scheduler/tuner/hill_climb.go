@@ -28,7 +28,8 @@ func hillClimb(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 	}
 	r := p.draws(trials)
 	// The climb is read again from the trials: a trial next to the present place
-	// that came out better is the next place; one that is no neighbour began anew.
+	// that came out better is the next place; one that is no neighbor restarted
+	// the climb.
 	place := trials[0]
 	for _, t := range trials[1:] {
 		if p.Better(t, place) || !p.neighbours(place.At, t.At) {

@@ -10,25 +10,26 @@ import (
 // trial is a setting that was measured.
 type trial struct {
 	at      []float64
-	pace    float64 // seconds a unit, as if all learned as much in one; +Inf: it cannot be
+	pace    float64 // seconds per unit of equal learning; +Inf: impossible
 	reports int
 	loss    float64 // at its end; NaN where it is not known
 }
 
-// mean is of what was measured.
+// mean is the mean of measured values.
 type mean struct {
 	sum float64
 	n   int
 }
 
-// residuals are how far paces of one setting differ: squares of logarithms about the median.
+// residuals are the deviations of paces of one setting: squares of logarithms about the
+// median.
 type residuals struct {
 	sum float64
 	n   int
 }
 
 // noise is the standard deviation of the logarithm of a measured pace before anything
-// is measured, which counts as much as so many reports.
+// is measured, and its weight in reports.
 const (
 	noise        = 0.05
 	noiseReports = 4
@@ -39,8 +40,8 @@ func (c *Controller) deviation() float64 {
 	return math.Sqrt((noiseReports*noise*noise + c.spread.sum) / float64(noiseReports+c.spread.n))
 }
 
-// sureAfter is by how many standard deviations a pace has to differ from the best to be known
-// as better or worse before its stretch is over.
+// sureAfter is the number of standard deviations by which a pace must differ from the best to
+// count as better or worse before its stretch is over.
 const sureAfter = 3
 
 // enough reports whether the present setting has been measured: by all reports of a stretch,
@@ -68,14 +69,15 @@ func (c *Controller) enough() bool {
 	return math.Abs(math.Log(y/c.trials[best].pace)) > sureAfter*sd
 }
 
-// differs reports whether a pace of so many reports surely differs from that of a trial.
+// differs reports whether a pace from the given number of reports surely differs from the pace
+// of a trial.
 func (c *Controller) differs(pace float64, reports, trial int) bool {
 	t := &c.trials[trial]
 	sd := c.deviation() * math.Sqrt(1/float64(max(reports, 1))+1/float64(max(t.reports, 1)))
 	return math.Abs(math.Log(pace*c.factor/t.pace)) > sureAfter*sd
 }
 
-// pace is how long a unit takes in the present stretch, in seconds.
+// pace returns the time of a unit in the present stretch, in seconds.
 func (c *Controller) pace() float64 {
 	if len(c.now.each) > 0 {
 		return median(c.now.each)
@@ -87,7 +89,7 @@ func (c *Controller) pace() float64 {
 	return (c.now.first - cost) / c.now.units
 }
 
-// measured makes the stretch that has ended a trial, and learns what its change cost.
+// measured makes the ended stretch a trial, and learns the cost of its change.
 func (c *Controller) measured() {
 	pace := c.pace()
 	if slope := c.slope(c.now.from); c.changesLearning() && c.now.speed > 0 && slope > 0 {
@@ -113,7 +115,7 @@ func (c *Controller) measured() {
 	switch {
 	case k < 0:
 		c.trials = append(c.trials, t)
-	case slices.Contains(c.Learns, true): // what holds now counts
+	case slices.Contains(c.Learns, true): // the present values count
 		c.trials[k] = t
 	default: // it was measured before: both count
 		was := &c.trials[k]
@@ -134,8 +136,8 @@ func (c *Controller) loss() float64 {
 // most bounds the factor by which a setting is taken to learn more or less in a unit.
 const most = 4
 
-// changesLearning reports whether the last change was of a setting that changes what is
-// learned.
+// changesLearning reports whether the last change was to a setting that affects
+// learning.
 func (c *Controller) changesLearning() bool {
 	for i, on := range c.Learns {
 		if on && c.now.before != nil && c.now.before[i] != c.at[i] {
@@ -145,8 +147,8 @@ func (c *Controller) changesLearning() bool {
 	return false
 }
 
-// slope is how fast the loss falls from a point of the curve on: the exponent of a power
-// of the units. 0 where that cannot be told.
+// slope returns the rate at which the loss falls from a point of the curve on: the
+// exponent of a power of the units; 0 if it is unknown.
 func (c *Controller) slope(from int) float64 {
 	if from < 1 || len(c.curve)-from < 1 {
 		return 0

@@ -58,7 +58,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// What a stretch has shown becomes a trial, the cost of its change, and the spread of its reports.
+// A measured stretch becomes a trial, the cost of its change, and the spread of its reports.
 func TestMeasured(t *testing.T) {
 	x := func(v float64) []float64 { return []float64{v} }
 	c := Controller{at: x(0), factor: 1, now: stretch{first: 7, units: 2, each: []float64{1, 2, 4}}}
@@ -90,7 +90,7 @@ func TestMeasured(t *testing.T) {
 	if k := c.find(x(0)); len(c.trials) != 4 || k != 0 || c.trials[0].reports != 5 || !near(c.trials[0].pace, math.Pow(2, 1.4)) {
 		t.Errorf("measured twice: %+v", c.trials)
 	}
-	// Where a setting changes what is learned, what holds now counts.
+	// Where a setting affects learning, the present value counts.
 	c.Learns = []bool{true}
 	c.at, c.now = x(0), stretch{first: 4, units: 1, each: []float64{8, 8}, before: x(1)}
 	if c.measured(); c.trials[0].pace != 8 || c.trials[0].reports != 2 {
@@ -175,7 +175,8 @@ func TestEnough(t *testing.T) {
 		{"nothing more is tried", []float64{9}, func(c *Controller) { c.over = true }, false},
 		{"the best itself", []float64{9}, func(c *Controller) { c.trials[0].at = []float64{1} }, false},
 		{"a setting that changes what is learned", []float64{9}, func(c *Controller) { c.Learns = []bool{true} }, false},
-		// The first interval of 2 units has a cost of 1 s in it, known to 0.3 s: 0.15/y of the pace y, beside 0.05·√(5/4).
+		// The first interval of 2 units has a cost of 1 s in it, known to 0.3 s: 0.15/y of the pace y, in addition to
+		// 0.05·√(5/4).
 		{"a first interval as fast as the best", nil, nil, false},
 		{"a first interval that is slower", nil, func(c *Controller) { c.now.first = 1 + 2*1.35 }, false}, // 0.3 of 3·0.124
 		{"a first interval that is surely slower", nil, func(c *Controller) { c.now.first = 1 + 2*1.5 }, true},
@@ -193,7 +194,8 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// Who was to change in place and had to be started anew: it was for what is not taken on while the program runs, or for all.
+// A program that should change in place but had to restart: the cause is the settings that it cannot change while it
+// runs, or all settings.
 func TestNeedsStart(t *testing.T) {
 	for _, c := range []struct {
 		live, anew  []bool
@@ -293,8 +295,8 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// Who was to take settings on while it ran, has said nothing of them, and goes as fast as before, has not: it is started
-// anew with them where they change what is learned, and otherwise they count as settings that cannot be.
+// A program that should change settings while it runs, does not confirm them and keeps its pace, has not changed them.
+// It is restarted with them if they affect learning; otherwise they count as impossible settings.
 func TestIgnored(t *testing.T) {
 	for _, c := range []struct {
 		name                string

@@ -12,9 +12,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// What is assumed before anything is measured.
+// Assumptions before anything is measured.
 const (
-	// inPlace is what a change costs that needs no new start, in seconds.
+	// inPlace is the cost of a change without a restart, in seconds.
 	inPlace = 0.05
 	// spread is the standard deviation of the logarithm of a pace that no model predicts.
 	spread = 0.35
@@ -23,7 +23,7 @@ const (
 // curveSeed makes the forecasts of loss curves the same in every run.
 const curveSeed = 1
 
-// left predicts how many units the job still has to train, with an interval.
+// left predicts the number of units that the job still must train, with an interval.
 func (c *Controller) left(units int) (left, low, high float64) {
 	all := float64(max(c.Units-units, 0))
 	if c.Target == "" {
@@ -41,8 +41,8 @@ func (c *Controller) left(units int) (left, low, high float64) {
 	return math.Min(f.Steps, all), math.Min(f.Low, all), math.Min(f.High, all)
 }
 
-// cost is what a change to a point is expected to cost, in seconds: what those before did, or
-// else the start of the job.
+// cost returns the expected cost of a change to a point, in seconds: the cost of earlier
+// changes, or else of the job's start.
 func (c *Controller) cost(to []float64) float64 {
 	restart := c.restarts(to)
 	m := c.costs[index(restart)]
@@ -53,8 +53,8 @@ func (c *Controller) cost(to []float64) float64 {
 	return (prior + m.sum) / float64(m.n+1)
 }
 
-// decide says what follows a stretch: another setting is tried, the best one is gone back
-// to, or all stays as it is.
+// decide returns the action after a stretch: try another setting, return to the best one,
+// or change nothing.
 func (c *Controller) decide(units int) scheduler.Action {
 	now, best := c.find(c.at), c.best()
 	left, low, high := c.left(units)
@@ -82,8 +82,8 @@ func (c *Controller) decide(units int) scheduler.Action {
 	return c.settle(best, e, low, y)
 }
 
-// explore tries a setting that a method suggests, if what it may save is worth the
-// changes there and back and the time that it may lose meanwhile, in expectation.
+// explore tries a setting that a method suggests, if in expectation its savings
+// exceed the costs of the changes there and back and of the time lost meanwhile.
 func (c *Controller) explore(next Suggestion, e scheduler.Expected, left, now, best float64) (scheduler.Action,
 	bool) {
 	mean, sd := next.Mean, next.SD
@@ -127,8 +127,8 @@ func (c *Controller) explore(next Suggestion, e scheduler.Expected, left, now, b
 		again, what, math.Exp(mean), now, worth)), true
 }
 
-// settle goes back to the best setting that was measured, if that saves more than the
-// change costs, with confidence: even if the job ends as early as it may.
+// settle returns to the best measured setting, if that saves more than the change
+// costs, with confidence: even if the job ends as early as it may.
 func (c *Controller) settle(best int, e scheduler.Expected, low, now float64) scheduler.Action {
 	y := c.trials[best].pace
 	e.Gain = e.Left - e.Left/now*y
@@ -140,8 +140,9 @@ func (c *Controller) settle(best int, e scheduler.Expected, low, now float64) sc
 	return c.change(c.trials[best].at, &e, fmt.Sprintf("goes back to the best setting: %.3g s a unit, now %.3g", y, now))
 }
 
-// sure is the probability that a change saves more than it costs: that the logarithm of
-// the new pace, known with a standard deviation, is below that of (left × now − cost) / left.
+// sure is the probability that a change saves more than it costs: that the logarithm of the
+// new pace, known with a standard deviation, is below the logarithm of (left × now − cost) /
+// left.
 func sure(now, mean, sd, left, cost float64) float64 {
 	most := now - cost/math.Max(left, 1)
 	if most <= 0 {

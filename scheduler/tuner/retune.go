@@ -1,6 +1,6 @@
-// Retune has the controller that tunes a job while it trains: it measures how
-// fast the job goes with a setting, asks a method of package tuner for the next one, and
-// changes to it when that is worth its cost.
+// Retune has the controller that tunes a job while it trains: it measures the job's pace
+// with a setting, asks a method of package tuner for the next one, and changes to it
+// when that is worth its cost.
 
 package tuner
 
@@ -15,13 +15,13 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Name is that of the controller in results, and in the registry.
+// Name is the controller's name in results, and in the registry.
 const Name = "tune"
 
 // Version is of its decisions: raise it when they change.
 const Version = 3
 
-// key is where Options stand among those of the registry.
+// key is the key of Options among the options of the registry.
 const retuneKey = "options"
 
 var _ = scheduler.RegisterController(scheduler.ControllerChoice{
@@ -35,27 +35,27 @@ var _ = scheduler.RegisterController(scheduler.ControllerChoice{
 	},
 })
 
-// Given returns options as those of the registry.
+// Given returns options in the form of the registry.
 func Given(o Options) scheduler.ControllerOptions {
 	return scheduler.ControllerOptions{Values: map[string]any{retuneKey: o}}
 }
 
-// Options say what a controller searches, and when it ends the job.
+// Options set a controller's search, and when it ends the job.
 type Options struct {
 	Problem *Problem
 	Method  Method
-	// Names are those of the settings, in the order of the space; Values returns their
-	// values at a point, as an experiment writes them.
+	// Names are the names of the settings, in the order of the space; Values returns
+	// their values at a point, as an experiment writes them.
 	Names  []string
 	Values func(at []float64) []string
-	// Initial is where the job begins. Learns says of each setting whether it changes what
-	// the job learns in an epoch, and not only how long that takes.
+	// Initial is the job's first point. Learns says of each setting whether it changes
+	// what the job learns in an epoch, and not only the time of the epoch.
 	Initial []float64
 	Learns  []bool
-	// Live says of each setting whether the program is to take it on while it runs, and to
-	// say so; nil where there is no program.
+	// Live says of each setting whether the program should change it while it runs, and
+	// confirm it; nil without a program.
 	Live []bool
-	// Cores returns how many cores the job asks for at a point; nil where that is not known.
+	// Cores returns the number of cores that the job asks for at a point; nil if that is unknown.
 	Cores func(at []float64) int
 	// Known are paces that were measured elsewhere: the job need not go at them, but settings are
 	// expected to be in such proportions.
@@ -64,16 +64,16 @@ type Options struct {
 	// program.
 	Fixed, Restart bool
 	// Units is the work of the job in epochs (or steps). Target is "loss" or "accuracy",
-	// and Bound what ends the job when it is reached; empty for none.
+	// and Bound the value that ends the job; Target is empty for none.
 	Units  int
 	Target string
 	Bound  float64
 	// Limit ends the job at a service time; 0: never.
 	Limit time.Duration
-	// Stretch is how many reports a setting is measured by at most, beside the first one after
-	// the change. Tries is how many settings are tried at most.
+	// Stretch is the greatest number of reports in the measurement of a setting, without the
+	// first one after the change. Tries is the greatest number of settings to try.
 	Stretch, Tries int
-	// Level is the confidence with which a change has to pay.
+	// Level is the confidence that a change must reach to count as paying.
 	Level float64
 }
 
@@ -92,11 +92,11 @@ type Controller struct {
 	now     stretch   // at it
 	earlier stretch   // the one before, while the change after it is not confirmed
 	last    seen      // the report before
-	factor  float64   // of what is learned in a unit, against the first setting
+	factor  float64   // progress of learning per unit, relative to the first setting
 	costs   [2]mean   // measured, of changes in place and by a new start
 	start   float64   // seconds of the first start
 	spread  residuals
-	anew    []bool // settings that the program takes on only when it starts
+	anew    []bool // settings that the program uses only when it starts
 	stuck   []bool // settings that do not reach the program in any way
 	failed  int    // starts in a row that failed
 	over    bool   // nothing more is tried
@@ -117,12 +117,12 @@ type stretch struct {
 	took   []bool    // settings that the program has said that it took on
 }
 
-// together is the part of the time of a unit, as the program tells it, below which two reports are
-// taken to have been written at once: the later one belongs to the interval of the earlier.
+// together is the fraction of a unit's time, as the program reports it, below which two reports
+// count as written at once: the later one belongs to the interval of the earlier.
 const together = 0.2
 
-// add takes the interval between two reports: so many units in so many seconds. told is how
-// long the last unit took, as the program says; NaN where it does not.
+// add takes the interval between two reports: the units, and the seconds that they took.
+// told is the time of the last unit as the program reports it; NaN if it does not.
 func (s *stretch) add(seconds, units, told float64) {
 	k := len(s.each) - 1
 	switch atOnce := seconds < together*told*units; {
@@ -217,8 +217,9 @@ func (c *Controller) observe(r scheduler.Report, units int) {
 	}
 }
 
-// needsStart notes that the program was started anew for what differs from a point before: if
-// none of it was known to need that, what the program does not take on while it runs is taken to, or else all of it.
+// needsStart records that the program was restarted for the settings that differ from a point before. If none of
+// them was known to need a restart, the settings that the program cannot change while it runs now count as needing
+// one, or else all of them.
 func (c *Controller) needsStart(before []float64) {
 	var changed, others []int
 	for i := range before {
@@ -276,7 +277,7 @@ func (c *Controller) change(to []float64, e *scheduler.Expected, reason string) 
 	return scheduler.Action{Settings: settings, Restart: restart, Expected: e, Reason: reason}
 }
 
-// restarts reports whether the program is started anew for another point.
+// restarts reports whether the program is restarted for another point.
 func (c *Controller) restarts(to []float64) bool {
 	for i := range to {
 		if c.anew[i] && to[i] != c.at[i] {
@@ -286,8 +287,8 @@ func (c *Controller) restarts(to []float64) bool {
 	return c.Restart
 }
 
-// refused goes back from settings that cannot be; those that the program cannot take on
-// while it runs are changed by a new start.
+// refused returns from impossible settings to the settings before. Settings that the
+// program cannot change while it runs are changed by a restart.
 func (c *Controller) refused(r scheduler.Report, units int) scheduler.Action {
 	to := c.at
 	if !r.Impossible && !c.now.anew {
@@ -308,7 +309,7 @@ func (c *Controller) refused(r scheduler.Report, units int) scheduler.Action {
 	return c.decide(units)
 }
 
-// back takes back a change that did not come about: the stretch before it goes on.
+// back undoes a change that did not happen: the stretch before it continues.
 func (c *Controller) back() {
 	first, units := c.now.first, c.now.units
 	c.at, c.now = c.now.before, c.earlier
@@ -317,7 +318,7 @@ func (c *Controller) back() {
 	}
 }
 
-// crashed goes back to the best setting from one with which the program failed.
+// crashed returns to the best setting from one with which the program failed.
 func (c *Controller) crashed(r scheduler.Report) scheduler.Action {
 	if c.failed++; c.Fixed || c.now.before == nil || c.failed > mostFailed {
 		return scheduler.Action{}
@@ -335,9 +336,9 @@ func (c *Controller) crashed(r scheduler.Report) scheduler.Action {
 // mostFailed bounds the starts in a row that may fail before the job does.
 const mostFailed = 3
 
-// ignored finds settings that the program was to take on while it ran, and of which it has
-// said nothing: if it goes as fast as before, it has not. It is started anew with them where
-// that brings them to it; else they count as settings that cannot be.
+// ignored finds settings that the program should have changed while it ran, and has not
+// confirmed. If its pace is as before, it has not changed them. It is restarted with them if
+// a restart can set them; else they count as impossible settings.
 func (c *Controller) ignored() (scheduler.Action, bool) {
 	before := c.now.before
 	if c.now.anew || before == nil || c.Live == nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/tuner"
 )
 
-// training is a job of a controller: an epoch takes a second, or what its setting says, and a change what it says.
+// training is a job of a controller: an epoch takes a second, or the time of its setting, and a change takes its given
+// time.
 type training struct {
 	epochs       int
 	pace         map[string]float64 // seconds, by the setting's value
@@ -24,7 +25,7 @@ type training struct {
 	// later are the paces from an epoch on.
 	later map[string]float64
 	from  int
-	told  func(scheduler.Action) // what is decided; nil for nobody
+	told  func(scheduler.Action) // receives decisions; may be nil
 	wave  float64                // the part of an epoch's time by which it goes up and down
 	tells bool                   // it reports how long its epochs took
 	pairs bool                   // two reports come at once
@@ -50,7 +51,7 @@ func (j training) run(t *testing.T, c *tuner.Controller) (seconds float64, said 
 	t.Helper()
 	now := []scheduler.Setting{{Name: "size", Value: "1"}}
 	said = []string{}
-	held := now // what the program runs with
+	held := now // the program's settings
 	var refused []scheduler.Setting
 	impossible := false
 	for epoch := 0; epoch <= j.epochs; epoch++ {
@@ -190,8 +191,8 @@ func TestSettingsThatDoNotWork(t *testing.T) {
 	}
 }
 
-// A program that takes a setting on only when it starts, and does not say so, is found out: it is started anew, and the
-// setting counts as tried with what it does then.
+// A program that uses a setting only when it starts, and does not say so, is detected: it is restarted, and the setting
+// counts as tried with its pace then.
 func TestAProgramThatIgnoresSettingsIsFoundOut(t *testing.T) {
 	job := training{epochs: 200, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 1, live: true,
 		deaf: true}
@@ -214,7 +215,7 @@ func TestAProgramThatIgnoresSettingsIsFoundOut(t *testing.T) {
 	}
 }
 
-// When the job slows down at the settings that were the best, it looks again, and finds what is best now.
+// When the job slows down at the best settings, it looks again, and finds the best settings now.
 func TestASecondLookWhenThePaceChanges(t *testing.T) {
 	job := training{
 		epochs: 300, pace: map[string]float64{"1": 1, "2": 0.7, "4": 0.5, "8": 0.9}, cost: 0.5, live: true,

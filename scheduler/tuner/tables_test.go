@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/tuner"
 )
 
-// table is a job that was measured at all settings of a space: made up, of a shape of its own.
+// table is a job that was measured at all settings of a space: made up, with a given shape.
 type table struct {
 	name   string
 	space  surrogate.Space
@@ -48,7 +48,7 @@ func newTable(name string, seed uint64, space surrogate.Space, bound, noise, kep
 	return t
 }
 
-// numbers are n settings with so many values each, by factors of two.
+// numbers returns n settings with the given number of values each, by factors of two.
 func numbers(n, values int) (s surrogate.Space) {
 	for i := range n {
 		d := surrogate.Dimension{Name: fmt.Sprintf("n%d", i), Log: true}
@@ -101,8 +101,8 @@ func made() []*table {
 	}
 }
 
-// trialsTo is how many trials a method needs on a table to come within 10% of the least feasible objective, at most
-// so many.
+// trialsTo returns the number of trials, bounded by most, that a method needs on a table to come within 10% of
+// the least feasible objective.
 func (t *table) trialsTo(tb testing.TB, m tuner.Method, seed uint64, most int) int {
 	p := &tuner.Problem{
 		Space: t.space, Candidates: t.points, Scale: surrogate.Log, Limits: t.limits, Trials: most, Seed: seed, Initial: t.points[0],
@@ -128,7 +128,7 @@ func (t *table) trialsTo(tb testing.TB, m tuner.Method, seed uint64, most int) i
 	return len(trials)
 }
 
-// TestOnATable holds Bayesian optimisation against random trials on one of the tables; BenchmarkTables has them all.
+// TestOnATable holds Bayesian optimization against random trials on one of the tables; BenchmarkTables has them all.
 func TestOnATable(t *testing.T) {
 	bo, _ := tuner.Find("bo")
 	random, _ := tuner.Find("random")

@@ -1,7 +1,7 @@
 // Package tuner has the methods that choose which settings of a job to try next.
-// A method is told all trials so far, and keeps nothing between calls: the same
+// A method receives all trials so far, and keeps nothing between calls. The same
 // trials and the same seed give the same suggestion, so a tuning that was killed
-// goes on as if it had not been.
+// continues as if it had not been.
 package tuner
 
 import (
@@ -15,19 +15,19 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Problem is what is searched: smaller objectives are better.
+// Problem is a search problem: smaller objectives are better.
 type Problem struct {
 	Space surrogate.Space
 	// Candidates are the only points that may be tried; nil allows the whole space.
 	Candidates [][]float64
-	// Scale is that of the objective; Limits are constraints on other outcomes.
+	// Scale is the scale of the objective; Limits are constraints on other outcomes.
 	Scale  surrogate.Scale
 	Limits []surrogate.Limit
 	// Start is the number of trials before the first model; 0 leaves it to the method.
 	Start int
-	// Trials is how many trials there will be.
+	// Trials is the number of trials in all.
 	Trials int
-	// PerCost asks for what gains most for its cost, of methods that know costs.
+	// PerCost asks methods that know costs for the greatest gain per cost.
 	PerCost bool
 	// Initial is the point of the job as its file has it.
 	Initial []float64
@@ -40,7 +40,7 @@ type Problem struct {
 	Spread float64
 }
 
-// Suggestion is what to try next.
+// Suggestion is the next point to try.
 type Suggestion struct {
 	At []float64
 	// Modelled is set when a model chose the point: Mean and SD predict the objective
@@ -55,7 +55,7 @@ var ErrDone = errors.New("there is nothing left to try")
 
 // Method is a way to search.
 type Method struct {
-	// Name is what users write: method = "bo". Doc ends a sentence that begins with it.
+	// Name is the name that users write: method = "bo". Doc ends a sentence that begins with it.
 	Name, Doc string
 	// Title names it in pictures and reports.
 	Title string
@@ -64,7 +64,7 @@ type Method struct {
 	NeedsBest, NeedsGrid bool
 	// NeedsContext is set when it needs a space with one context.
 	NeedsContext bool
-	// Inputs is set when it models inputs beside the settings, such as the present loss.
+	// Inputs is set when it models inputs in addition to the settings, such as the present loss.
 	Inputs bool
 	// Suggest returns the point to try after some trials, or ErrDone. Trials may be
 	// running.
@@ -91,8 +91,8 @@ const mostPoints = 100_000
 // Finite reports whether the points of the problem can be listed.
 func (p *Problem) Finite() bool { return p.Candidates != nil || p.Space.Size(mostPoints) > 0 }
 
-// Points lists the points of a finite problem that count, in a fixed order, if there are at most
-// so many.
+// Points lists the relevant points of a finite problem, in a fixed order; nil if there are
+// more than most.
 func (p *Problem) Points(most int) [][]float64 {
 	if p.Candidates == nil && p.Space.Size(most) == 0 || len(p.Candidates) > most {
 		return nil

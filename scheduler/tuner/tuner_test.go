@@ -31,7 +31,8 @@ func outcome(at []float64) surrogate.Trial {
 }
 
 // TestMethods runs each method to its end: it tries nothing twice, repeats itself
-// from the same trials, and (where it goes on) finds the best of a small space.
+// from the same trials, and (if it keeps searching) finds the best of a small
+// space.
 func TestMethods(t *testing.T) {
 	for _, m := range tuner.All() {
 		if m.NeedsContext {
@@ -83,8 +84,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// inContext is the same bowl, of which a part can be tried: a quarter shows it with an
-// error, and costs a tenth.
+// inContext is the same bowl, but a part of it can be tried: a quarter shows it with
+// an error, and costs a tenth.
 func inContext(at []float64) surrogate.Trial {
 	t := outcome(at[:2])
 	t.At, t.Cost = at, 1
@@ -138,8 +139,8 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestContextsOfRanges begins with a part, and comes to what counts, where settings and the
-// part are ranges, so that there is no list of all points.
+// TestContextsOfRanges begins with a part, and reaches the goal context, where settings and
+// the part are ranges, so that there is no list of all points.
 func TestContextsOfRanges(t *testing.T) {
 	for _, name := range []string{"bo", "halving"} {
 		m, _ := tuner.Find(name)

@@ -37,7 +37,8 @@ func TestRungs(t *testing.T) {
 	}
 }
 
-// TestHalvingPromotes the best third of a rung, from the highest rung on, and else draws what was tried in no context.
+// TestHalvingPromotes the best third of a rung, from the highest rung on, and otherwise draws settings that were tried
+// in no context.
 func TestHalvingPromotes(t *testing.T) {
 	p := &Problem{Space: surrogate.Space{
 		{Name: "x", Min: 0, Max: 9, Integer: true}, {Name: "part", Numbers: []float64{1, 3, 9}, Context: true, Goal: 1},
@@ -115,7 +116,7 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// TestHillClimbGoesOnFromTheBest place, by one step, and begins anew where no step is open.
+// TestHillClimbGoesOnFromTheBest place, by one step, and restarts where no step is open.
 func TestHillClimbGoesOnFromTheBest(t *testing.T) {
 	p := &Problem{Space: surrogate.Space{{Min: 0, Max: 4, Integer: true}}, Initial: []float64{0.3}}
 	trial := func(x, objective float64) surrogate.Trial {
@@ -129,9 +130,9 @@ func TestHillClimbGoesOnFromTheBest(t *testing.T) {
 		{[]surrogate.Trial{trial(0.25, 5)}, []float64{0, 0.5}},
 		{[]surrogate.Trial{trial(0.25, 5), trial(0.5, 4)}, []float64{0.75}},
 		{[]surrogate.Trial{trial(0.25, 5), trial(0.5, 6)}, []float64{0}},
-		{[]surrogate.Trial{trial(0.25, 5), trial(0.5, 6), trial(0, 6)}, []float64{0.75, 1}},               // anew
+		{[]surrogate.Trial{trial(0.25, 5), trial(0.5, 6), trial(0, 6)}, []float64{0.75, 1}},               // restart
 		{[]surrogate.Trial{trial(0.25, 5), trial(0.5, 6), trial(0, 6), trial(1, 9)}, []float64{0.75}},     // from there
-		{[]surrogate.Trial{trial(0, 5), trial(0.25, 6), trial(0.75, 7)}, []float64{0.5, 1}},               // 0.75 began anew
+		{[]surrogate.Trial{trial(0, 5), trial(0.25, 6), trial(0.75, 7)}, []float64{0.5, 1}},               // 0.75 restarted
 		{[]surrogate.Trial{trial(0, 1), trial(0.25, 2), trial(0.5, 3), trial(0.75, 4), trial(1, 5)}, nil}, // all were tried
 	} {
 		s, err := hillClimb(p, c.trials)

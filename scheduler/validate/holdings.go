@@ -6,8 +6,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// parts checks that the parts of a job are its grant, each on one node, and those
-// of a gang alike, one a node.
+// parts checks that the parts of a job are its grant, each on one node, and that
+// the parts of a gang are equal, one per node.
 func (v *Validator) parts(e *scheduler.Event, t *traced) {
 	if n := v.jobs[e.Job].Nodes; n <= 1 || e.Layout == nil || len(e.Layout.Parts) != n {
 		v.report(e.At, e.Job, "job %q does not have one part on each of its %d nodes", v.name(e.Job), max(n, 1))
@@ -29,7 +29,8 @@ func (v *Validator) parts(e *scheduler.Event, t *traced) {
 	v.together(e, "GPUs", e.GPUs, onGPUs)
 }
 
-// within checks that what a part holds is on its node, and no other part's.
+// within checks that a part's cores or GPUs are on its node and belong to no
+// other part.
 func (v *Validator) within(e *scheduler.Event, h *holders, set scheduler.CoreSet, part, node int, of map[int]int) {
 	set.Each(func(c int) {
 		if c >= len(h.node) || int(h.node[c]) != node {
@@ -43,7 +44,7 @@ func (v *Validator) within(e *scheduler.Event, h *holders, set scheduler.CoreSet
 	})
 }
 
-// together checks that the parts hold what the job does.
+// together checks that the parts together hold the job's grant.
 func (v *Validator) together(e *scheduler.Event, what string, set scheduler.CoreSet, of map[int]int) {
 	same := set.Count() == len(of)
 	set.Each(func(c int) {
@@ -55,8 +56,8 @@ func (v *Validator) together(e *scheduler.Event, what string, set scheduler.Core
 	}
 }
 
-// hold marks what a job holds, and returns how much by node, valid until the
-// next call.
+// hold marks a job's holdings, and returns their number by node, valid until
+// the next call.
 func (v *Validator) hold(h *holders, e *scheduler.Event, set scheduler.CoreSet) []int {
 	h.clear()
 	for _, span := range set {
@@ -91,8 +92,8 @@ func (h *holders) count(c int) {
 	}
 }
 
-// granted returns the nodes of which the grant has something that was held last, in ascending order. The slice holds until
-// the next call.
+// granted returns the nodes of the last grant that was held, in ascending order. The slice is valid until the next
+// call.
 func (v *Validator) granted() []int {
 	v.nodes = append(append(v.nodes[:0], v.cores.on...), v.gpus.on...)
 	slices.Sort(v.nodes)
@@ -107,7 +108,7 @@ func (v *Validator) drop(e *scheduler.Event, t *traced) {
 	t.cores, t.gpus = nil, nil
 }
 
-// takeFrom takes from a job what it holds.
+// takeFrom frees a job's holdings.
 func (h *holders) takeFrom(job int32, set scheduler.CoreSet) {
 	for _, span := range set {
 		for c := int(span.Lo); c < min(int(span.Hi), len(h.job)); c++ {
@@ -137,7 +138,7 @@ func (v *Validator) giveMemory(e *scheduler.Event, t *traced) {
 	}
 }
 
-// memoryOn returns what a job needs on the i-th of its nodes.
+// memoryOn returns the memory that a job needs on the i-th of its nodes.
 func (v *Validator) memoryOn(job int, t *traced, i int) int64 {
 	if v.jobs[job].Divided {
 		return v.memoryOfUnits(job, t, i)

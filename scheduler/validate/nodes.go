@@ -7,10 +7,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// server is what the trace has said of the server of a node so far.
+// server is the state of a node's server, from the trace so far.
 type server struct {
 	stands, asked, up, warned bool
-	elsewhere                 bool          // others decide when it goes
+	elsewhere                 bool          // others decide when it ends
 	until                     time.Duration // of a warning
 	tenants                   []int32       // jobs that have started and not ended on it, of nodes that come and go
 }
@@ -69,8 +69,8 @@ func (v *Validator) handled(e *scheduler.Event) {
 	v.orphans = v.orphans[:0]
 }
 
-// usable checks that there is a server for a node on which a job is given cores, and that
-// it stays.
+// usable checks that a node on which a job gets cores has a server, and that the server
+// stays.
 func (v *Validator) usable(e *scheduler.Event, node int) {
 	s := &v.servers[node]
 	if s.stands {
@@ -87,7 +87,7 @@ func (v *Validator) usable(e *scheduler.Event, node int) {
 	}
 }
 
-// leaves notes that a job is not on its nodes any more.
+// leaves records that a job is not on its nodes any more.
 func (v *Validator) leaves(job int, t *traced) {
 	for _, node := range t.nodes {
 		s := &v.servers[node]
@@ -118,7 +118,7 @@ func (v *Validator) attempt(e *scheduler.Event, t *traced) {
 	t.kept = a.Kept
 }
 
-// renting is what a policy that rents servers for its jobs may do.
+// renting is the permitted actions of a policy that rents servers for its jobs.
 type renting struct {
 	markets, regions []string
 	asked            bool // a server was rented at the present instant
@@ -196,8 +196,9 @@ func (v *Validator) onOneMarket(e *scheduler.Event, nodes []int) {
 	}
 }
 
-// roles checks what a job with roles holds from an event on: all parts of its roles, or
-// those that a loss has left; each on its node, with the threads and GPUs of its role.
+// roles checks the holdings of a job with roles from an event on. It must hold all
+// parts of its roles, or those that are left after a loss; each on its node, with the
+// threads and GPUs of its role.
 func (v *Validator) roles(e *scheduler.Event, t *traced) {
 	if e.Layout == nil {
 		v.report(e.At, e.Job, "job %q has roles, but no parts", v.name(e.Job))

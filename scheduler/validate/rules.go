@@ -7,9 +7,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// elastic checks what an elastic job holds from an event on, and books it: any number of
-// GPUs, with as many cores beside each as it has asked for, and parts that are together all
-// of it.
+// elastic checks the holdings of an elastic job from an event on, and books them: any
+// number of GPUs, with the requested number of cores for each, and parts that add up to the
+// whole.
 func (v *Validator) elastic(e *scheduler.Event, t *traced) {
 	j := &v.jobs[e.Job]
 	cores, gpus := e.Cores.Count(), e.GPUs.Count()
@@ -46,10 +46,10 @@ func (v *Validator) covered(e *scheduler.Event, t *traced) {
 	v.together(e, "GPUs", e.GPUs, gpusOf)
 }
 
-// profiling is what the trace has said of samples. The nil profiling is that of a policy that takes none.
+// profiling is the state of samples, from the trace so far. It is nil for a policy that takes no samples.
 type profiling struct {
 	byClass bool
-	// sampled has, by who is profiled together, the alternatives of which a sample has ended.
+	// sampled has the alternatives with a finished sample, by group of jobs that are profiled together.
 	sampled map[string][]int32
 }
 
@@ -99,7 +99,7 @@ func (p *profiling) finish(v *Validator, e *scheduler.Event) {
 	}
 }
 
-// holdGPUs is hold for the GPUs of a grant, which may be those of another job.
+// holdGPUs is hold for the GPUs of a grant, which may be the GPUs of another job.
 func (v *Validator) holdGPUs(e *scheduler.Event) []int {
 	if e.Beside == nil {
 		return v.hold(&v.gpus, e, e.GPUs)
@@ -137,7 +137,7 @@ func (v *Validator) holdGPUs(e *scheduler.Event) []int {
 	return h.byNode
 }
 
-// knows reports whether it is known how fast a job is beside another one.
+// knows reports whether the speed of a job that shares GPUs with another one is known.
 func (v *Validator) knows(job, with int) bool {
 	ways, way := v.jobs[job].Alternatives(), int(v.life(job).alternative)
 	return way < len(ways) && ways[way].Beside[v.jobs[with].Class] > 0
@@ -159,8 +159,8 @@ func (h *holders) leave(c int, job int32) {
 	}
 }
 
-// divided checks what a divided job holds from an event on, and books it: its whole request, in
-// equal units, however many on each node, and on several nodes a part on each.
+// divided checks the holdings of a divided job from an event on, and books them: its whole
+// request, in equal units, however many on each node, and on several nodes a part on each.
 func (v *Validator) divided(e *scheduler.Event, t *traced) {
 	j := &v.jobs[e.Job]
 	ask := requestOf(j, t.alternative)
@@ -193,8 +193,8 @@ func (v *Validator) divided(e *scheduler.Event, t *traced) {
 	}
 }
 
-// memoryOfUnits returns what a divided job needs on the i-th of its nodes: the memory of each
-// unit, rounded up, for each of its units there.
+// memoryOfUnits returns the memory that a divided job needs on the i-th of its nodes: the
+// memory of each unit, rounded up, for each of its units there.
 func (v *Validator) memoryOfUnits(job int, t *traced, i int) int64 {
 	ask := requestOf(&v.jobs[job], t.alternative)
 	units := int64(ask.Threads)

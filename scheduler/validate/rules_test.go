@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// found validates some events, and returns what is wrong with them but for jobs without an end.
+// found validates some events, and returns the violations except for jobs without an end.
 func found(c scheduler.Cluster, jobs []scheduler.Job, before func(*validate.Validator), events ...scheduler.Event) (all []string) {
 	for i := range jobs {
 		jobs[i].Number = i

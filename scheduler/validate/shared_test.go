@@ -9,7 +9,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// A shares its GPU with B, of a class that it is known beside. C is of another class, and D comes third.
+// A shares its GPU with B; A's speed next to B's class is known. C is of another class, and D comes
+// third.
 func TestSharedGPUs(t *testing.T) {
 	var jobs []scheduler.Job
 	for i, class := range []string{"x", "x", "y", "x"} {

@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "write the golden file of broken traces")
 
 // TestBrokenTraces: the traces that policies make are valid. Each is broken in several ways at random, and
-// testdata/broken.txt says what the validator finds then: how many rules are broken, and the first.
+// testdata/broken.txt has the validator's findings: the number of broken rules, and the first one.
 func TestBrokenTraces(t *testing.T) {
 	var b strings.Builder
 	for i, tr := range schedulertest.Traces(t, 80) {

@@ -1,6 +1,7 @@
 // Package validate checks finished schedules, simulated or real, from their traces
-// alone: it knows what a schedule must never do, and nothing of policies. It shares
-// no code with what it checks, so it replays events itself, without scheduler/ledger.
+// alone: it knows the rules that every schedule must keep, and nothing of policies.
+// It shares no code with the scheduler, so it replays events itself, without
+// scheduler/ledger.
 package validate
 
 import (
@@ -29,11 +30,11 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 // rules:
 //
 //   - no core or GPU is held twice, and none that the cluster lacks, but for GPUs that two jobs share:
-//     all that each of them holds, and both are known to run beside the other;
+//     all GPUs of each of them, and both are known to run with the other;
 //   - no node is over its memory, which a job holds from its start to its end;
 //   - events are in order of time, and follow the life of a job: arrive,
 //     start, any number of pauses, resumes and resizes, one end;
-//   - nothing happens to a job before its arrival, which is when it says;
+//   - nothing happens to a job before its arrival, which is at the stated time;
 //   - a paused job holds nothing;
 //   - a grant is within the bounds of the job's request, or of the alternative
 //     that it started with, which it keeps; GPUs are as requested, and of the
@@ -45,16 +46,16 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //     migrates;
 //   - the parts of a job that has several are its grant, each on one node; a job with roles has
 //     all of them when it starts, and of elastic ones never less than their least number;
-//   - nothing of a job is on a node that has no server, and no job starts, resumes or gets
+//   - no part of a job is on a node that has no server, and no job starts, resumes or gets
 //     another part on a node that is to be taken away; servers are asked for, come up, are warned
 //     and end in this order, and not before their warning says, unless others decide that;
-//   - where the policy rents servers, they are of its markets and regions, those of a job of one at a time,
+//   - where the policy rents servers, they are of its markets and regions, a job's servers of one at a time,
 //     and none is rented without a job that waits (Renting);
-//   - an attempt that loses a node begins again with no more work than its last
-//     checkpoint held;
+//   - an attempt that loses a node restarts with no more work than in its last
+//     checkpoint;
 //   - every job has an end, and only one;
-//   - waiting and service time, added up from the trace, are those of the
-//     outcome, and together the time from arrival to finish.
+//   - waiting and service time, added up from the trace, equal the outcome's,
+//     and together the time from arrival to finish.
 type Validator struct {
 	cluster   scheduler.Cluster
 	jobs      []scheduler.Job
@@ -74,7 +75,7 @@ type Validator struct {
 	count     int
 }
 
-// traced is what the trace has said of a job so far.
+// traced is the state of a job, from the trace so far.
 type traced struct {
 	since, arrival   time.Duration
 	first, finish    time.Duration
@@ -91,11 +92,11 @@ type traced struct {
 	steered          bool // a controller has changed something: its requests may be any
 	asked            bool // another number of its parts was asked for
 	memory           bool // it asks for some
-	compared         bool // with its result, at its end: nothing more is to be said
+	compared         bool // with its result, at its end: no more events follow
 	*grantedTo            // nil before the first start and after the end
 }
 
-// grantedTo is what a job that has started was granted last.
+// grantedTo is the last grant of a job that has started.
 type grantedTo struct {
 	cores, gpus scheduler.CoreSet // held
 	nodes       []int
@@ -109,7 +110,7 @@ type holders struct {
 	second []int32 // which job shares it; nil until one does
 	node   []int32 // of each core or GPU
 	byNode []int   // how many a grant has, by node
-	on     []int   // the nodes of which it has some
+	on     []int   // the nodes where it has some
 }
 
 // New returns a validator for the trace of jobs on a cluster, with
@@ -133,7 +134,7 @@ func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) 
 	return v
 }
 
-// untouched sets what is known of a job of which the trace has said nothing.
+// untouched sets the state of a job not yet seen in the trace.
 func (v *Validator) untouched(job int32, t *traced) {
 	j := &v.jobs[job]
 	*t = traced{state: scheduler.Pending, arrival: j.Arrival, first: scheduler.Never, finish: scheduler.Never,
@@ -156,7 +157,7 @@ func Trace(
 	return v.Violations()
 }
 
-// Violations returns what has been found so far, at most MaxViolations.
+// Violations returns the violations found so far, at most MaxViolations.
 func (v *Validator) Violations() []Violation { return v.found }
 
 // Count returns how many violations have been found so far.
@@ -272,8 +273,9 @@ func (v *Validator) Event(e *scheduler.Event) {
 	}
 }
 
-// resume checks that a job goes on where it was paused, or else says that it migrates, and
-// takes its memory with it; or that it goes on with another of its alternatives.
+// resume checks that a job resumes where it was paused, or that the event says that it
+// migrates and takes its memory with it, or that it resumes with another of its
+// alternatives.
 func (v *Validator) resume(e *scheduler.Event, t *traced, other bool) {
 	old, units, memory := slices.Clone(t.nodes), slices.Clone(t.units), v.memoryOn(e.Job, t, 0)
 	if e.Migrated {
@@ -295,8 +297,8 @@ func (v *Validator) resume(e *scheduler.Event, t *traced, other bool) {
 	}
 }
 
-// reconfigure gives a job another request, for which a controller has to have decided
-// something. One that has started gives back what it holds.
+// reconfigure gives a job another request; a decision of a controller must precede
+// it. A started job gives back its grant.
 func (v *Validator) reconfigure(e *scheduler.Event, t *traced) {
 	if !t.steered {
 		v.report(e.At, e.Job, "job %q is reconfigured, and no controller has decided it", v.name(e.Job))
@@ -320,7 +322,7 @@ func (v *Validator) reconfigure(e *scheduler.Event, t *traced) {
 // unknownWork is more than any job has.
 const unknownWork = scheduler.Never / 2
 
-// takeBack ends what a job was granted.
+// takeBack ends the grant of a job.
 func (v *Validator) takeBack(e *scheduler.Event, t *traced) {
 	if t.grantedTo != nil {
 		v.drop(e, t)
@@ -331,8 +333,8 @@ func (v *Validator) takeBack(e *scheduler.Event, t *traced) {
 	v.holdNothing(e)
 }
 
-// another returns the place for a grant: there are as many as jobs that have
-// started and are not over, which are few of many.
+// another returns the place for a grant: there are only as many as started
+// jobs that are not over.
 func (v *Validator) another() *grantedTo {
 	n := len(v.spare)
 	if n == 0 {
@@ -391,7 +393,7 @@ func (v *Validator) passTime(at time.Duration, t *traced) {
 	t.since = at
 }
 
-// choose notes with which of its alternatives a job starts.
+// choose records the alternative with which a job starts.
 func (v *Validator) choose(e *scheduler.Event, t *traced) {
 	alternatives := v.jobs[e.Job].Alternatives()
 	if e.Alternative < 0 || e.Alternative >= max(len(alternatives), 1) {
@@ -405,7 +407,7 @@ func (v *Validator) choose(e *scheduler.Event, t *traced) {
 	}
 }
 
-// requestOf returns what a job asks for when it runs in one of its alternatives.
+// requestOf returns the request of a job with one of its alternatives.
 func requestOf(j *scheduler.Job, alternative int32) scheduler.Alternative {
 	if len(j.Alternatives()) > 0 {
 		return j.Alternatives()[alternative]
@@ -419,7 +421,7 @@ func (v *Validator) holdNothing(e *scheduler.Event) {
 	}
 }
 
-// grant checks what a job holds from an event on, and books it.
+// grant checks the holdings of a job from an event on, and books them.
 func (v *Validator) grant(e *scheduler.Event, t *traced) {
 	j := &v.jobs[e.Job]
 	t.cores, t.gpus = e.Cores, e.GPUs
@@ -471,9 +473,9 @@ func (v *Validator) grant(e *scheduler.Event, t *traced) {
 	}
 }
 
-// Close checks what can be said only at the end of the trace, against the
-// outcome if it is not nil. Jobs of a run that was broken off have no end, so
-// there it is not to be called.
+// Close makes the checks that are possible only at the end of the trace,
+// against the outcome if it is not nil. It must not be called for a run that
+// was broken off, as its jobs have no end.
 func (v *Validator) Close(o *scheduler.Outcome) {
 	var results []scheduler.Result
 	if o != nil {
@@ -504,7 +506,7 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 	}
 }
 
-// compare checks what the trace has said of a job that is over, against its result if it is not nil.
+// compare checks the trace of a job that is over, against its result if it is not nil.
 func (v *Validator) compare(i int, t *traced, r *scheduler.Result) {
 	if jct := t.finish - t.arrival; t.waiting+t.service != jct {
 		v.report(t.finish, i, "job %q: waiting %s and service %s do not add up to %s",

@@ -33,7 +33,7 @@ func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 			if err != nil {
 				continue
 			}
-			// Where a zone has no offset of its own here, time.Parse takes its name for one of UTC.
+			// Where a zone has no known offset here, time.Parse treats its name as UTC.
 			if zone, offset := at.Zone(); offset == 0 && !slices.Contains([]string{"", "UTC", "GMT"}, zone) {
 				return 0, fmt.Errorf("the zone of %q is not known: write it as an offset, like +01:00", text)
 			}
@@ -117,15 +117,15 @@ var months = []string{
 // DayOrder says which comes first in dates that end with the year, the day or the month.
 type DayOrder int
 
-// The orders. Of most dates none is to be seen: 03/04/2024.
+// The orders. Most dates do not show one: 03/04/2024.
 const (
 	NoOrder DayOrder = iota
 	DayFirst
 	MonthFirst
 )
 
-// OrderOf returns the order that a date shows which ends with the year, before its time: of 03/13/2024 and
-// 3-13-2024 the month is first, as a year has not so many. ok is false for other texts.
+// OrderOf returns the order of day and month in a date that ends with the year, before its time. In
+// 03/13/2024 and 3-13-2024 the month is first, as there is no month 13. ok is false for other texts.
 func OrderOf(text string) (order DayOrder, ok bool) {
 	first, second, _, ok := yearLast(text)
 	switch {
@@ -149,7 +149,7 @@ func (o DayOrder) In(text string) string {
 	return fmt.Sprintf("%s-%02d-%02d%s", rest[:4], month, day, rest[4:])
 }
 
-// yearLast takes the first numbers off a date like 3/13/2024 10:00: what is left begins with the year.
+// yearLast takes the first numbers off a date like 3/13/2024 10:00: the rest begins with the year.
 func yearLast(text string) (first, second int, rest string, ok bool) {
 	number := func() (n int) {
 		digits := 0

@@ -61,7 +61,7 @@ func TestParseSpan(t *testing.T) {
 	}
 }
 
-// Memory is a number of units, or has binary units of its own, each of a core or a node.
+// Memory is a number of units, or has binary units in its text, each of a core or a node.
 func TestParseMemory(t *testing.T) {
 	for text, want := range map[string]struct {
 		bytes int64
@@ -155,7 +155,7 @@ func TestBuilder(t *testing.T) {
 	}
 }
 
-// A span is drawn anew for each job, unless it is fixed, and is written as the language writes it.
+// A span is drawn again for each job, unless it is fixed, and its text is the text of the language.
 func TestSpans(t *testing.T) {
 	for _, c := range []struct {
 		span  Span
@@ -194,7 +194,7 @@ func TestWriteRest(t *testing.T) {
 	}
 }
 
-// A reader gives up after so many lines, unless it is lenient: then it tells all of them.
+// A reader gives up after a number of malformed lines, unless it is lenient: then it reports all of them.
 func TestReadersGiveUp(t *testing.T) {
 	lines := "at\n" + strings.Repeat("x\n", MaxErrors+5)
 	for _, lenient := range []bool{false, true} {
@@ -249,7 +249,7 @@ func TestShapeOfRequests(t *testing.T) {
 	}
 }
 
-// A template gives what a trace lacks, and the greater of what both have said of threads.
+// A template supplies the properties that a trace lacks, and the greater number of threads counts.
 func TestTemplateFillsIn(t *testing.T) {
 	have := scheduler.Job{Name: "j", Arrival: 5, Threads: 4, Deadline: scheduler.Never, Priority: -1}
 	as := scheduler.Job{Class: "c", Deadline: 10, MinThreads: 6, MaxThreads: 2, Priority: 3, User: "u", Memory: 7, GPUs: 1, Nodes: 2, Special: &scheduler.Special{Batch: 9}}

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Names lists the columns of a file for a sentence: of long and of many names as much as helps to see which file it is.
+// Names lists the columns of a file for a sentence. It shortens long names and long lists, but leaves enough to
+// recognize the file.
 func Names(columns []string) string {
 	const most, longest = 40, 40
 	var b strings.Builder
@@ -28,7 +29,7 @@ func Names(columns []string) string {
 	return b.String()
 }
 
-// Column returns where a column stands in a line of names. A column that is absent or named twice is an error.
+// Column returns the index of a column in a line of names. A column that is absent or named twice is an error.
 func Column(head []string, name string) (int, error) {
 	is := func(other string) bool { return strings.TrimSpace(other) == name }
 	i := slices.IndexFunc(head, is)
@@ -42,8 +43,8 @@ func Column(head []string, name string) (int, error) {
 }
 
 // ReadInstants reads the instants, in seconds, in one column of a CSV file
-// whose first line names the columns. They need not be in order. What is wrong
-// with a line is a LineError; a lenient reader skips such lines.
+// whose first line names the columns. They need not be in order. A mistake in
+// a line is a LineError; a lenient reader skips such lines.
 func ReadInstants(file string, r io.Reader, column string, lenient bool) (instants []time.Duration, skipped []error,
 	err error) {
 	at := 0

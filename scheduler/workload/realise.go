@@ -77,7 +77,8 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 	return jobs, nil
 }
 
-// namesTogether is how many bytes of names lie in one allocation, or fewer where there are few jobs.
+// namesTogether is the number of bytes of names in one allocation, or fewer where there are few
+// jobs.
 const namesTogether = 1 << 16
 
 // NextName returns the next name of a class, which is not taken, and counts it.

@@ -1,6 +1,6 @@
 // Runs reads the tables that studies of distributed training leave: when
 // which checkpoint was evaluated, which servers took part and for how long. A
-// table is recognised by its columns, whatever its file is called.
+// table is recognized by its columns, whatever its file is called.
 
 package workload
 
@@ -23,7 +23,7 @@ import (
 
 // Run is one recorded training run.
 type RecordedRun struct {
-	// Group is what the runs are numbered within, such as a zone; it may be empty.
+	// Group is the group in which runs are numbered, such as a zone; it may be empty.
 	Group, ID string
 	// Points are the evaluated checkpoints in the order of their time, from the row of
 	// step 0 on.
@@ -32,16 +32,16 @@ type RecordedRun struct {
 	// Of a run that is not whole it is to its last row.
 	Duration time.Duration
 	Whole    bool
-	// Accuracy and Loss are those of the last point within the duration; NaN: none.
+	// Accuracy and Loss are the values at the last point within the duration; NaN: none.
 	Accuracy, Loss float64
-	// Servers are those of the server table; Known reports whether that says which of them
-	// were revoked.
+	// Servers are the servers in the server table; Known reports whether the table says
+	// which of them were revoked.
 	Servers []RunServer
 	Known   bool
 	// Cost in dollars, NaN where it is not known.
 	Cost float64
-	// Restarted counts how often the steps went back: training went on from a
-	// checkpoint.
+	// Restarted counts the times that the steps decreased: training resumed
+	// from a checkpoint.
 	Restarted int
 }
 
@@ -81,7 +81,7 @@ func (r *RecordedRun) Revocations() float64 {
 	return float64(n)
 }
 
-// Options say how tables are to be read.
+// Options are the options for reading tables.
 type RunsOptions struct {
 	// Columns has the columns of facts, where they have other names than Facts lists.
 	Columns map[string]string
@@ -91,10 +91,10 @@ type RunsOptions struct {
 	// Revoked are the values that mark a revoked server; by default DefaultRevoked.
 	Revoked []string
 	// Servers that take part in a run besides those that evaluate: Workers, and
-	// ParameterServers. Workers 0 means as many as the server table has.
+	// ParameterServers. Workers 0 means the number in the server table.
 	Workers, ParameterServers int
-	// WorkerPrice and ParameterServerPrice are in dollars an hour; both 0: the costs
-	// are those of a table of costs, where there is one.
+	// WorkerPrice and ParameterServerPrice are in dollars per hour; both 0: the
+	// costs come from a table of costs, if there is one.
 	WorkerPrice, ParameterServerPrice float64
 }
 
@@ -102,14 +102,14 @@ type RunsOptions struct {
 // case.
 var DefaultRevoked = []string{"revoked", "preempted", "true", "yes", "1"}
 
-// Fact is what a column can hold, and the names that it is looked for by: without
-// regard to case, blanks, hyphens and underscores.
+// Fact is a kind of column, and the names by which it is found: without regard to
+// case, blanks, hyphens and underscores.
 type Fact struct {
 	Name, Doc string
 	Columns   []string
 }
 
-// Facts lists what is read of tables.
+// Facts lists the facts that are read from tables.
 var Facts = []Fact{
 	{"time", "when a checkpoint was evaluated, in seconds", []string{"walltime", "time", "timestamp", "times"}},
 	{"step", "its step", []string{"step", "globalstep", "iteration"}},
@@ -123,7 +123,7 @@ var Facts = []Fact{
 	{"cost", "dollars of a run", []string{"cost", "costusd", "dollars"}},
 }
 
-// plain is a column's name as it is compared.
+// plain returns a column's name in the form for comparisons.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" _-()", r) {
@@ -160,7 +160,7 @@ type reader struct {
 	path  string // the name of the table that is read
 }
 
-// paid is what a run cost, by a line of a table.
+// paid is the cost of a run, from a line of a table.
 type paid struct {
 	usd  float64
 	line string
@@ -172,8 +172,8 @@ type serverRow struct {
 	line       string
 }
 
-// Read reads the runs in a folder, in the order of their first rows. Warnings are
-// what is doubtful about single runs.
+// Read reads the runs in a folder, in the order of their first rows. Warnings
+// describe doubtful data of single runs.
 func ReadRuns(dir string, o RunsOptions) (list []RecordedRun, warnings []string, err error) {
 	if err := o.CheckColumns(); err != nil {
 		return nil, nil, err
@@ -200,7 +200,7 @@ func ReadRuns(dir string, o RunsOptions) (list []RecordedRun, warnings []string,
 	return list, warnings, nil
 }
 
-// noTables says what was found in place of a table of checkpoints.
+// noTables describes the files found in place of a table of checkpoints.
 func (r *reader) noTables(dir string) error {
 	if len(r.seen) == 0 {
 		return fmt.Errorf("%s: %w; there is no CSV file at all", dir, ErrNoTables)
@@ -377,7 +377,7 @@ func (r *reader) cost(line int, v []string) error {
 	return nil
 }
 
-// finish puts the runs together, and returns what is doubtful.
+// finish assembles the runs, and returns warnings.
 func (r *reader) finish() (warnings []string) {
 	last := r.Steps
 	if last == 0 {
@@ -396,8 +396,8 @@ func (r *reader) finish() (warnings []string) {
 	return warnings
 }
 
-// assign gives the servers to the runs: by the table's own columns, or by the names
-// of the servers, which have that of the run in them ("us-east1-c-run3-worker-0").
+// assign gives the servers to the runs: by columns of the table, or by the names of
+// the servers, which contain the run's name ("us-east1-c-run3-worker-0").
 func (r *reader) assign() (warnings []string) {
 	byLength := slices.Clone(r.runs) // the longest first: run1 is not in run11, but zone-run1 may be in my-zone-run1
 	slices.SortStableFunc(byLength, func(a, b *RecordedRun) int { return cmp.Compare(len(b.Name()), len(a.Name())) })
@@ -497,8 +497,8 @@ func (run *RecordedRun) close(last int, exact bool) (warnings []string) {
 
 func byTime(a, b RunPoint) int { return cmp.Compare(a.At, b.At) }
 
-// price is what a run cost: each worker for the run's duration, or for the server's
-// uptime if it was revoked, and the parameter servers for its duration.
+// price returns the cost of a run: each worker for the run's duration, or for the
+// server's uptime if it was revoked, and the parameter servers for its duration.
 func (r *reader) price(run *RecordedRun) float64 {
 	if r.WorkerPrice == 0 && r.ParameterServerPrice == 0 {
 		if usd, ok := r.costs[run.Group+"\x00"+run.ID]; ok {

@@ -121,8 +121,8 @@ func (s Shape) instant(at, first time.Duration) (time.Duration, error) {
 	return at, nil
 }
 
-// Keep returns the trace with only some of its jobs, which are numbered anew,
-// and the resizes of these. The trace itself stays as it is.
+// Keep returns the trace with only some of its jobs, which are renumbered,
+// and their resizes. The trace itself stays as it is.
 func (t Trace) Keep(kept func(job int) bool) Trace {
 	out := t
 	out.Jobs, out.Lines, out.RunTimes, out.Alternatives, out.Resizes, out.ResizeLines = nil, nil, nil, nil, nil, nil
@@ -154,9 +154,9 @@ func (t Trace) Keep(kept func(job int) bool) Trace {
 	return out
 }
 
-// Template returns the job of a trace with what the trace lacks taken from a
-// template. The class is the template's; the template's deadline is relative to
-// the arrival.
+// Template returns the job of a trace, with properties that the trace lacks
+// taken from a template. The class is the template's; the template's deadline
+// is relative to the arrival.
 func Template(j, template scheduler.Job) scheduler.Job {
 	template.Number, template.Name, template.Arrival = j.Number, j.Name, j.Arrival
 	template.Threads, template.Predicted = j.Threads, j.Predicted

@@ -29,14 +29,14 @@ type SpeedPoint struct {
 	Speed   float64
 }
 
-// Amdahl is the speed-up of work of which a part, 0 to 1, is spread over the
-// threads.
+// Amdahl is the speed-up of work with a parallel fraction, 0 to 1, that is
+// spread over the threads.
 func Amdahl(parallel float64) SpeedUp { return SpeedUp{Sigma: 1 - parallel} }
 
-// At returns the speed on so many threads. Between two points of a table it is
-// a power of the threads, so that it is never better than in proportion unless
-// the points are; below the first it is in proportion to the threads; above
-// the last it is that of the last.
+// At returns the speed on the given threads. Between two points of a table it
+// is a power of the threads, so it is superlinear only if the points are.
+// Below the first point it is proportional to the threads; above the last
+// point it is constant.
 func (s SpeedUp) At(threads int) float64 {
 	n := float64(threads)
 	if len(s.Points) == 0 {

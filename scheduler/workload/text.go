@@ -16,7 +16,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// LineError is what is wrong with a line of a file.
+// LineError is a mistake in a line of a file.
 type LineError struct {
 	File string
 	Line int
@@ -25,7 +25,7 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
 
-// Unwrap returns what is wrong, without the place.
+// Unwrap returns the error without the place.
 func (e *LineError) Unwrap() error { return e.Err }
 
 // MaxErrors is the number of malformed lines after which a reader gives up.
@@ -45,7 +45,7 @@ func Unmarked(r io.Reader) io.Reader {
 	return in
 }
 
-// mostLine is how long a line of a file may be, in bytes.
+// mostLine is the greatest length of a line of a file, in bytes.
 const mostLine = 1 << 20
 
 var errLongLine = fmt.Errorf("the line is longer than %d MiB", mostLine>>20)
@@ -85,18 +85,18 @@ func EachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 type Table struct {
 	// Separator is between fields; 0 is a comma.
 	Separator rune
-	// Names are those of the columns of a file whose first line has values already.
+	// Names are the column names of a file whose first line has values already.
 	Names []string
 	// Remarks leaves out lines that begin with #.
 	Remarks bool
 	// Loose takes quotation marks within fields as they are.
 	Loose bool
-	// Heads reports whether a row names the columns; those before it, at most mostTitles, are titles and left out. Nil
-	// stands for the first row.
+	// Heads reports whether a row names the columns; the rows before it, at most mostTitles, are titles and left out.
+	// Nil means the first row.
 	Heads func(columns []string) bool
 }
 
-// mostTitles is how many rows may be before the one that names the columns.
+// mostTitles is the greatest number of rows before the one that names the columns.
 const mostTitles = 20
 
 // heading reads the row that names the columns, without columns at its end that have no name. Where none of the first
@@ -124,7 +124,7 @@ func (t Table) heading(in *csv.Reader) (columns []string, err error) {
 	return columns, nil
 }
 
-// width returns a row with as many fields as there are columns: without empty ones at its end.
+// width returns a row with one field per column: without surplus empty ones at its end.
 func width(fields []string, columns int) ([]string, error) {
 	n := len(fields)
 	for n > columns && strings.TrimSpace(fields[n-1]) == "" {
@@ -136,11 +136,10 @@ func width(fields []string, columns int) ([]string, error) {
 	return fields[:n], nil
 }
 
-// EachRow calls head with the first row of a CSV file, which names its columns,
-// and then row with every other one and the line on which it begins. All rows
-// have as many fields as the first, but for empty ones at their ends. The slice is reused for the next row; its
-// strings are not. Errors are handled as by EachLine, except that an error of
-// head always ends the reading.
+// EachRow calls head with the first row of a CSV file, which names its columns, and then row with every other
+// one and the line on which it begins. All rows have the same number of fields as the first, except for empty
+// ones at their ends. The slice is reused for the next row; its strings are not. Errors are handled as by
+// EachLine, except that an error of head always ends the reading.
 func EachRow(file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {
@@ -289,8 +288,8 @@ func Seconds(d time.Duration) string {
 	return string(b)
 }
 
-// ParseSeconds reads what Seconds writes, with fewer decimals too, without
-// rounding.
+// ParseSeconds reads the output of Seconds, also with fewer decimals,
+// without rounding.
 func ParseSeconds(s string) (d time.Duration, ok bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	n, err := strconv.ParseUint(whole, 10, 63)

@@ -16,16 +16,16 @@ import (
 	"strings"
 )
 
-// Key is what a speed depends on.
+// Key has the properties on which a speed depends.
 type ThroughputKey struct {
-	// Job is the type of the job, Device the type of device, and Workers how many the job has.
+	// Job is the type of the job, Device the type of device, and Workers the number of workers of the job.
 	Job, Device string
 	Workers     int
-	// Beside is the type of the job that shares the devices; empty for devices of its own.
+	// Beside is the type of the job that shares the devices; empty if they are not shared.
 	Beside string
 }
 
-// Table has the speeds of jobs in steps per second, on devices of their own and beside others.
+// Table has the speeds of jobs in steps per second, on unshared and on shared devices.
 type Throughputs struct {
 	speeds  map[ThroughputKey]float64
 	devices []string
@@ -33,8 +33,8 @@ type Throughputs struct {
 	at      []int // where the columns of columnNames are, while a CSV file is read
 }
 
-// Read reads a table: JSON in the form of Gavel's, or else CSV. What is wrong with a line of the file, which is called
-// name, is a workload.LineError.
+// Read reads a table: JSON in the form of Gavel's, or else CSV. A mistake in a line of the file, which is called name,
+// is a workload.LineError.
 func ReadThroughput(name string, r io.Reader) (*Throughputs, error) {
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
@@ -89,7 +89,7 @@ func (t *Throughputs) add(k ThroughputKey, speed float64) error {
 }
 
 // readJSON reads device → "('job type', workers)" → "null" → steps/s alone; the other keys
-// of a job type are its neighbours on a shared device.
+// of a job type are its neighbors on a shared device.
 func (t *Throughputs) readJSON(name string, text []byte) error {
 	var all map[string]map[string]map[string]json.RawMessage
 	var syntax *json.SyntaxError
@@ -126,8 +126,8 @@ func (t *Throughputs) readJSON(name string, text []byte) error {
 	return nil
 }
 
-// readBeside reads neighbour → [steps/s, those of the neighbour], of neighbours with as many
-// workers.
+// readBeside reads neighbor → [steps/s, steps/s of the neighbor], for neighbors with the
+// same number of workers.
 func (t *Throughputs) readBeside(k ThroughputKey, speeds map[string]json.RawMessage) error {
 	for _, name := range keys(speeds) {
 		neighbour, workers, ok := parse(name)
@@ -159,7 +159,7 @@ func parse(name string) (job string, workers int, ok bool) {
 	return inner[:at], workers, err == nil
 }
 
-// columnNames are those of a CSV file, in any order; only the last may be absent.
+// columnNames are the column names of a CSV file, in any order; only the last may be absent.
 var columnNames = []string{"job_type", "device", "workers", "steps_per_s", "beside"}
 
 // head finds the columns of a CSV file.
@@ -193,15 +193,15 @@ func (t *Throughputs) row(_ int, fields []string) error {
 	return t.add(ThroughputKey{Job: text(0), Device: text(1), Workers: workers, Beside: text(4)}, speed)
 }
 
-// Speed returns the steps per second of a job, and whether the table has the job on so
-// many devices of the type; 0 means that it does not run there.
+// Speed returns the steps per second of a job, and whether the table has the job on
+// that number of devices of the type; 0 means that it does not run there.
 func (t *Throughputs) Speed(k ThroughputKey) (float64, bool) {
 	s, ok := t.speeds[k]
 	return s, ok
 }
 
-// Kept returns the part of its speed that a job keeps beside one of another type on the same
-// devices; 0 where the table does not say so.
+// Kept returns the fraction of its speed that a job keeps when it shares its devices with a
+// job of another type; 0 if the table does not have it.
 func (t *Throughputs) Kept(k ThroughputKey, beside string) float64 {
 	alone := t.speeds[k]
 	k.Beside = beside

@@ -1,5 +1,5 @@
-// Package workload turns a description of who submits what into the jobs of
-// one cell: every random draw comes from the seed by a named path, so that
+// Package workload turns a description of submissions into the jobs of one
+// cell: every random draw comes from the seed by a named path, so that
 // cells which share a seed share their arrivals.
 package workload
 
@@ -51,8 +51,7 @@ type Trace struct {
 	// RunTimes are the true run times on the full request, one for each job;
 	// negative where the run time is unknown, nil where all of them are.
 	RunTimes []time.Duration
-	// Waits are how long the jobs waited in the log that the trace is; negative where that is not known, nil where it
-	// never is.
+	// Waits are the waiting times of the jobs in the log of the trace; negative if a time is unknown, nil if all are.
 	Waits []time.Duration `json:"-"`
 	// Origin is the instant from which the times of the log count, since the beginning of 1970; 0 if it is not known.
 	Origin time.Duration `json:"-"`
@@ -67,9 +66,9 @@ type Trace struct {
 	ResizeLines []int32
 	// Processors is the size of the machine according to the file; 0 if unknown.
 	Processors int
-	// Ignored counts the lines that stand for no job of their own.
+	// Ignored counts the lines that are not separate jobs.
 	Ignored int
-	// Assumed is what the reader assumed where the file says nothing, in phrases.
+	// Assumed has the reader's assumptions about facts that the file lacks, in phrases.
 	Assumed []string `json:",omitempty"`
 	// Skipped are the malformed lines that a lenient reader left out.
 	Skipped []error
@@ -77,7 +76,7 @@ type Trace struct {
 
 // Alternative is a request with which a job of a trace can run.
 type Alternative struct {
-	// Alternative has its name and what it asks for. Its prediction is the run time that the user requested.
+	// Alternative has its name and its request. Its prediction is the run time that the user requested.
 	scheduler.Alternative
 	// RunTime is the true run time with it; negative where it is unknown.
 	RunTime time.Duration
@@ -94,8 +93,8 @@ func (t *Trace) AlternativesOf(i int) []Alternative {
 // Timed reports whether the run time of job i is known.
 func (t *Trace) Timed(i int) bool { return t.RunTimes != nil && t.RunTimes[i] >= 0 }
 
-// WriteRest writes what jobs have that no column of their written form holds, for hashes: the
-// units of their work, and their weights.
+// WriteRest writes the properties of jobs that no column of their written form holds, for
+// hashes: the units of their work, and their weights.
 func WriteRest(w io.Writer, jobs []scheduler.Job) {
 	for i := range jobs {
 		if j := &jobs[i]; j.Units() != 0 || j.Weight() != 0 {
@@ -105,8 +104,8 @@ func WriteRest(w io.Writer, jobs []scheduler.Job) {
 }
 
 // Stream returns the stream of random numbers that belongs to a seed and a
-// named path. Streams of different paths are independent, so what one part
-// draws never shifts what another one draws.
+// named path. Streams of different paths are independent, so the draws of
+// one part never shift the draws of another.
 func Stream(seed int64, path ...string) *rand.Rand {
 	h := sha256.New()
 	_ = binary.Write(h, binary.BigEndian, seed) // a hash does not fail
@@ -157,7 +156,7 @@ func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
 	return nil
 }
 
-// Waited says how long the job that was added last waited in the log.
+// Waited sets the waiting time in the log of the job that was added last.
 func (b *Builder) Waited(wait time.Duration) {
 	for len(b.Waits) < len(b.Jobs)-1 {
 		b.Waits = append(b.Waits, -1)
@@ -214,7 +213,8 @@ func (b *Builder) taken(name string) bool {
 	return b.names[name]
 }
 
-// MaxJobs is how many jobs a workload may have, and MaxName how many bytes a job's name: files are called after it.
+// MaxJobs is the greatest number of jobs of a workload, and MaxName of bytes in a job's name: files are called after
+// it.
 const (
 	MaxJobs = 10_000_000
 	MaxName = 200

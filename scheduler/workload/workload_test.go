@@ -78,7 +78,7 @@ func TestArrivalsHaveTheirDistribution(t *testing.T) {
 	}
 }
 
-// What one batch draws depends on the seed, the workload and its place alone.
+// The draws of one batch depend only on the seed, the workload and its place.
 func TestStreamsAreIndependent(t *testing.T) {
 	exp := Arrivals{Kind: Exponential, Mean: time.Second}
 	draw := func(name string, seed int64, first int) []scheduler.Job {

@@ -12,10 +12,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// alternativeFacts are what columns can say of one of the alternatives of a job, behind its name: "cpu_run_time".
+// alternativeFacts are the facts of one alternative of a job that columns can have, after its name: "cpu_run_time".
 var alternativeFacts = []string{factRunTime, factRequested, factThreads, factGPUs, factMemory}
 
-// alternativeFact takes the name of a fact of an alternative apart; ok is false if it is none.
+// alternativeFact parses the name of a fact of an alternative; ok is false for other names.
 func alternativeFact(fact string) (name string, ok bool) {
 	for _, known := range alternativeFacts {
 		if name, ok := strings.CutSuffix(fact, "_"+known); ok && validAlternative(name) {
@@ -47,7 +47,7 @@ func (t *table) checkAlternatives() error {
 	return nil
 }
 
-// alternativesOf reads the ways in which a job can run: its own request, unless it has no run time of its own, and each
+// alternativesOf reads the ways in which a job can run: its own request, unless that has no run time, and each
 // alternative with a run time. The first becomes the job's own request, whose run time is returned. There is no list of
 // them for a job with one on any node.
 func (t *table) alternativesOf(j *scheduler.Job, run time.Duration, fields []string) (time.Duration, []workload.Alternative,
@@ -82,7 +82,7 @@ func (t *table) alternativesOf(j *scheduler.Job, run time.Duration, fields []str
 	return own.RunTime, all, nil
 }
 
-// ownName is what the own request of a job is called among its alternatives.
+// ownName returns the name of a job's own request among its alternatives.
 func ownName(gpus int) string {
 	if gpus > 0 {
 		return "gpu"
@@ -172,7 +172,7 @@ func writeAlternatives(all []workload.Alternative) string {
 	return b.String()
 }
 
-// alternatives reads what writeAlternatives writes.
+// alternatives reads the output of writeAlternatives.
 func (r *csvRow) alternatives(j *scheduler.Job, run time.Duration) []workload.Alternative {
 	text := r.field(alternativesColumn)
 	if text == "" {
@@ -235,7 +235,7 @@ func readAlternative(text string) (a workload.Alternative, ok bool) {
 	return a, validAlternative(a.Name) && a.Threads > 0 && (a.GPU == "" || a.GPUs > 0)
 }
 
-// number reads how many threads or GPUs there are.
+// number reads a number of threads or GPUs.
 func number(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0 && n <= workload.MaxThreads

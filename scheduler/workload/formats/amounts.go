@@ -9,8 +9,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// grouped are numbers with a comma that can only be read in one way: as the decimal sign behind which not just three
-// digits are (90,25) or before which points group digits (1.234,5), or as what groups digits before a point (1,234.5).
+// grouped are numbers with a comma that can only be read in one way: as a decimal sign that is not followed by exactly
+// three digits (90,25) or that follows grouped digits (1.234,5), or as a grouping sign before a decimal point
+// (1,234.5).
 var grouped = regexp.MustCompile(`^-?(\d+,(\d{1,2}|\d{4,})|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(,\d{3})+\.\d+)$`)
 
 // pointed writes such a number with a decimal point; any other text stays as it is.

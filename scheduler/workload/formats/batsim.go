@@ -24,11 +24,12 @@ var _ = Register(&Format{
 	Reader: readBatsim, Writer: writeBatsim,
 })
 
-// mostBatsim is how long a file may be, in bytes: it is in memory as a whole. A million jobs take 100 MB.
+// mostBatsim is the greatest length of a file, in bytes: it is in memory as a whole. A million jobs take
+// 100 MB.
 var mostBatsim = 256 << 20
 
-// batsimProfile is what a job does. Only the type delay (DelayProfile) has a run
-// time of its own.
+// batsimProfile is the work of a job. Only the type delay (DelayProfile) has a
+// run time.
 type batsimProfile struct {
 	Type  string  `json:"type"`
 	Delay float64 `json:"delay"`
@@ -118,7 +119,7 @@ func addBatsim(b *workload.Builder, line int, raw []byte, profiles map[string]ba
 	}, run)
 }
 
-// plainJSON says what is wrong with JSON without the names of types of Go.
+// plainJSON describes an error in JSON without the names of Go types.
 func plainJSON(err error) error {
 	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &kind) {

@@ -18,7 +18,8 @@ type BatsimResource struct {
 	Zone       map[string]string `json:"zone_properties"`
 }
 
-// BatsimResources are the cores of a cluster, as Batsim tells a scheduler.
+// BatsimResources are the cores of a cluster, as Batsim sends them to a
+// scheduler.
 func BatsimResources(c cluster.Cluster) []BatsimResource {
 	resources := []BatsimResource{}
 	for _, n := range c.Nodes {

@@ -156,7 +156,7 @@ type csvRow struct {
 	err     error
 }
 
-// field returns what a further column has; "" if it is not there.
+// field returns the value of an additional column; "" if there is no such column.
 func (r *csvRow) field(name string) string {
 	if i := slices.Index(r.further, name); i >= 0 {
 		return r.fields[len(columns)+i]

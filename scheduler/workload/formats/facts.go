@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Facts are what a file can say of jobs, as a set.
+// Facts is a set of properties of jobs that a file can have.
 type Facts uint
 
 // The facts.
@@ -29,8 +29,8 @@ const (
 	Everything = end - 1
 )
 
-// facts names each fact in lists ("run times") and as something that a job has
-// ("a run time of its own").
+// facts names each fact in lists ("run times") and as a property of a job ("a
+// run time of its own").
 var facts = []struct {
 	fact      Facts
 	name, one string
@@ -60,7 +60,8 @@ func (f Facts) Names() []string {
 	return names
 }
 
-// factsOf returns what a workload says of job i, without changes of its request.
+// factsOf returns the facts of a workload about job i, without changes of its
+// request.
 func factsOf(t *workload.Trace, i int) Facts {
 	j, has := &t.Jobs[i], Facts(0)
 	add := func(f Facts, ok bool) {

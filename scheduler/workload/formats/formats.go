@@ -1,6 +1,6 @@
 // Package formats reads and writes workloads as files: traces of clusters, and
 // the inputs of other simulators. Each format is one file of this package, or a
-// package of its own, that registers a Format; the language of experiments, its
+// separate package, that registers a Format; the language of experiments, its
 // documentation and the command find it in the registry.
 package formats
 
@@ -19,35 +19,36 @@ import (
 
 // Format is a file format for workloads.
 type Format struct {
-	// Name is what users write: trace { format = "swf" }.
+	// Name is the name that users write: trace { format = "swf" }.
 	Name string
 	// Rank orders the formats in lists. Those without a rank come last, by name.
 	Rank int
 	// Doc describes the format in the reference of the language, in one or more
-	// sentences: what a line is, what a job's class and user are, what is left out.
+	// sentences: the meaning of a line, the class and user of a job, and omissions.
 	Doc string
 	// Endings are the endings of file names, with their point and in lower case,
-	// by which the format is recognised; behind them may be .gz. A format without
+	// by which the format is recognized; behind them may be .gz. A format without
 	// any must be named.
 	Endings []string
-	// Args are the arguments of a trace block that this format reads, beside
-	// those that every format has. Formats that share an argument declare the
-	// same one.
+	// Args are the arguments of a trace block that this format reads, besides
+	// the arguments of every format. Formats that share an argument declare
+	// the same one.
 	Args []schema.Arg
-	// Holds is what a file can say of a job, beside its name, its class, its
-	// arrival and its threads. What it does not hold comes from the job blocks.
+	// Holds has the facts about a job that a file can have, besides its name,
+	// its class, its arrival and its threads. All other facts come from the job
+	// blocks.
 	Holds Facts
 	// FromJobBlocks are facts that the file does not hold, but that the job blocks
 	// with which it is always used do. Write leaves them out without an error.
 	FromJobBlocks Facts
 	// NeedsRunTimes formats have the run time of every job.
 	NeedsRunTimes bool
-	// Reader reads a file. What is wrong with a line is a workload.LineError, in an
-	// error that joins up to workload.MaxErrors of them; a lenient reader skips it.
+	// Reader reads a file. A mistake in a line is a workload.LineError, in an error
+	// that joins up to workload.MaxErrors of them; a lenient reader skips it.
 	Reader func(file string, r io.Reader, o Options) (workload.Trace, error)
-	// Writer writes a workload that has nothing but what the format holds; nil
-	// where the format can only be read. Reading what was written, and writing it
-	// again, gives the same bytes.
+	// Writer writes a workload whose facts the format can all hold; nil if the
+	// format can only be read. Reading the output and writing it again gives the
+	// same bytes.
 	Writer func(w io.Writer, t workload.Trace) error
 }
 
@@ -61,7 +62,7 @@ type Options struct {
 	Args map[string]any
 }
 
-// ArgError is what is wrong with an argument of a trace block, which the file shows.
+// ArgError is a mistake in an argument of a trace block that becomes visible in the file.
 type ArgError struct {
 	Arg string
 	Err error
@@ -69,7 +70,7 @@ type ArgError struct {
 
 func (e *ArgError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong, without the place.
+// Unwrap returns the error without the place.
 func (e *ArgError) Unwrap() error { return e.Err }
 
 // Option returns the value of an argument, or standard when it has none.
@@ -132,7 +133,7 @@ func Find(name string) *Format {
 	return f
 }
 
-// Of recognises the format of a file by its name, which may end in .gz. It
+// Of recognizes the format of a file by its name, which may end in .gz. It
 // returns nil when the name does not show the format.
 func Of(file string) *Format {
 	ending := filepath.Ext(strings.TrimSuffix(strings.ToLower(file), ".gz"))

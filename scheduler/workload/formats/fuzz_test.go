@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Whatever a file holds, a reader returns an error or jobs that can run, and what it can write is read back as it was.
+// For any file, a reader returns an error or jobs that can run, and a written workload is read back unchanged.
 func FuzzReaders(f *testing.F) {
 	head := strings.Join(columns, ",")
 	for _, text := range []string{
@@ -110,7 +110,7 @@ func writtenAndRead(t *testing.T, format *Format, tr workload.Trace) {
 	}
 }
 
-// withoutNotes leaves out what a format says in a comment, such as when its first line was.
+// withoutNotes leaves out the comments of a format, such as when its first line was.
 func withoutNotes(text string) string {
 	if note, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(note, "# ") {
 		return rest

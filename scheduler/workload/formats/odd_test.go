@@ -19,7 +19,7 @@ func utf16Of(text string, order binary.AppendByteOrder) string {
 	return string(b)
 }
 
-// Logs as people have them: each is read with a mapping, and a row that is none is counted with its reason.
+// Logs from practice: each is read with a mapping, and an invalid row is counted with its reason.
 func TestOddLogs(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

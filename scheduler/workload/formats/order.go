@@ -15,7 +15,7 @@ type heldRow struct {
 	fields []string
 }
 
-// row adds the job of a row, or holds it back as long as it is not known whether its dates begin with the day.
+// row adds the job of a row, or holds it back until it is known whether its dates begin with the day.
 func (t *table) row(line int, fields []string) error {
 	if t.order == workload.NoOrder {
 		order, ends := t.orderOf(fields)

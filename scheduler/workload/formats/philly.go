@@ -54,16 +54,17 @@ type phillyJob struct {
 	} `json:"attempts"`
 }
 
-// mostBlanks is how many blanks may follow each other in JSON: the decoder reads them again and again.
+// mostBlanks is the greatest number of consecutive blanks in JSON: the decoder reads them again and
+// again.
 const mostBlanks = 1 << 16
 
-// lineCounter counts the lines of what is read through it, which is JSON.
+// lineCounter counts the lines of the JSON that is read through it.
 type lineCounter struct {
 	io.Reader
 	ends   []int64 // of lines, by offset, those not yet passed
 	read   int64
 	line   int // of the last offset that was asked for
-	blanks int // at the end of what was read
+	blanks int // at the end of the input so far
 }
 
 func (c *lineCounter) Read(p []byte) (int, error) {
@@ -122,7 +123,7 @@ func readPhilly(file string, r io.Reader, o Options) (workload.Trace, error) {
 		line := lines.at(decoder.InputOffset()) // of the end of the job before
 		err := decoder.Decode(&j)
 		var mistyped *json.UnmarshalTypeError
-		if err != nil && !errors.As(err, &mistyped) { // the rest cannot be told apart
+		if err != nil && !errors.As(err, &mistyped) { // the rest cannot be separated
 			fail(err)
 			return workload.Trace{}, errors.Join(found...)
 		}

@@ -47,8 +47,8 @@ type request struct {
 
 // readRequests reads a request file. The jobs are named as the instances, their
 // class is the job that they run, and updates are resizes. A line is malformed
-// if it has an unknown action, too few or too many fields, a number that is
-// none, less than one thread, a negative wait or priority, an instance that is
+// if it has an unknown action, too few or too many fields, an invalid number,
+// less than one thread, a negative wait or priority, an instance that is
 // requested twice, or an update of one that was not requested.
 func readRequests(file string, r io.Reader, o Options) (workload.Trace, error) {
 	var b workload.Builder

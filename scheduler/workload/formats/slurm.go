@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What sacct and squeue of Slurm print.
+// The output of Slurm's sacct and squeue.
 var _ = Register(&Format{
 	Name: "sacct", Rank: 17, Holds: tableHolds,
 	Doc: "What `sacct --parsable2` (or `--parsable`) prints of one's own cluster, with a line of column names; for " +

@@ -41,9 +41,9 @@ var _ = Register(&Format{
 // KiB a processor. A job whose submit time, run time or number of processors is
 // unknown is malformed, and so is a line without 18 fields.
 //
-// Lines of partial executions (status 2 to 4) repeat what the line of the whole
-// job says, and jobs that were cancelled before they ran (status 5) have
-// nothing to run: both are left out, and counted in Ignored.
+// Lines of partial executions (status 2 to 4) repeat the line of the whole job,
+// and jobs that were cancelled before they ran (status 5) have nothing to run:
+// both are left out, and counted in Ignored.
 func readSWF(file string, r io.Reader, o Options) (workload.Trace, error) {
 	var b workload.Builder
 	fields := make([]string, 0, swfFields) // of the present line

@@ -43,7 +43,7 @@ func TestSWF(t *testing.T) {
 
 // The memory is by processor, in KiB: the requested one, or else the used one.
 // Partial executions, and jobs that were cancelled before they ran, are not
-// jobs of their own.
+// separate jobs.
 func TestSWFMemoryAndStatus(t *testing.T) {
 	const log = `1 0 -1 10 4 -1 7 -1 -1 1024 1 3 1 -1 -1 -1 -1 -1
 2 0 -1 10 4 -1 0.5 8 -1 -1 0 -1 1 -1 -1 -1 -1 -1

@@ -92,7 +92,7 @@ const columnsArg = "columns"
 
 var dayOrders = []string{"day_first", "month_first"}
 
-// tableHolds is what tables of jobs can say.
+// tableHolds has the facts that tables of jobs can have.
 const tableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Priorities | Users | Batches | Alternatives
 
 var _ = Register(&Format{
@@ -134,30 +134,30 @@ var tableFacts = []string{
 
 // layout is how a format of tables is laid out.
 type layout struct {
-	// columns are the names of the columns of each fact: the first that is there counts.
+	// columns are the names of the columns of each fact: the first present one counts.
 	columns map[string][]string
-	// names are those of all columns of a file without a line of them.
+	// names are the names of all columns, for a file without a header line.
 	names     []string
 	separator rune
 	loose     bool
-	// gpuScale and cpuScale are what 1 in the columns of GPUs and threads is worth; 0 means one.
+	// gpuScale and cpuScale are the values of 1 in the columns of GPUs and threads; 0 means one.
 	gpuScale, cpuScale float64
 	// repeats says that several jobs have the same name: their number is added to it.
 	repeats bool
 	// began says that a job without a start has never run, whatever its run time.
 	began bool
-	// requestedUnit is the unit of requested times; 0 is that of the file.
+	// requestedUnit is the unit of requested times; 0 means the unit of the file.
 	requestedUnit time.Duration
-	// times is the column of how many like parts a job has, which its threads and GPUs
-	// are multiplied by; empty for none.
+	// times is the column with the number of equal parts of a job, by which its
+	// threads and GPUs are multiplied; empty for none.
 	times string
 	// part is the column of the part of one GPU that a job uses, in thousandths; empty for none.
 	part string
 	// slurm says that Slurm has printed the file.
 	slurm bool
-	// ignore reports whether a row stands for no job of its own.
+	// ignore reports whether a row is not a separate job.
 	ignore func(job string) bool
-	// assumed is what the format assumes, in sentences.
+	// assumed has the assumptions of the format, in sentences.
 	assumed []string
 }
 
@@ -182,13 +182,13 @@ type table struct {
 	alternatives []string
 	never        int  // rows of jobs that never started
 	running      int  // rows of jobs that have not ended
-	arrays       int  // rows that stand for several tasks
+	arrays       int  // rows that represent several tasks
 	commas       bool // separate fields
 
 	file  string
 	order workload.DayOrder // of dates that end with the year
 	held  []heldRow         // rows from the first on with such a date, until one shows their order
-	late  []error           // what was wrong with these
+	late  []error           // the errors of these
 	line  int               // that is read at present
 	// Lines of the first number, date with a zone and date without one that are instants; 0 for none.
 	numbers, zoned, zoneless int
@@ -256,7 +256,7 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 	return t.Finish(skipped), nil
 }
 
-// hasAll reports whether all columns that stand for something have names among those of a row.
+// hasAll reports whether all mapped columns have their names in a row.
 func hasAll(row []string, mapped []schema.Setting) bool {
 	for _, c := range mapped {
 		if !slices.ContainsFunc(row, func(name string) bool { return strings.TrimSpace(name) == c.Value }) {
@@ -266,7 +266,7 @@ func hasAll(row []string, mapped []schema.Setting) bool {
 	return true
 }
 
-// latestInstant is beyond what counts from the beginning of a log: about three years.
+// latestInstant is beyond any instant that counts from the beginning of a log: about three years.
 const latestInstant = 100_000_000 * time.Second
 
 // head finds the columns.
@@ -308,7 +308,7 @@ func (t *table) head(columns []string) error {
 		}
 		t.at[c.Name], t.named[c.Name] = i, c.Value
 		mapped := slices.ContainsFunc(t.args.Columns, func(o schema.Setting) bool { return o.Name == factRunTime })
-		if (c.Name == factStart || c.Name == factEnd) && !mapped { // these, and not what the format knows
+		if (c.Name == factStart || c.Name == factEnd) && !mapped { // only mapped columns, not the known ones
 			delete(t.at, factRunTime)
 		}
 	}
@@ -334,8 +334,8 @@ func (t *table) head(columns []string) error {
 	return t.checkAlternatives()
 }
 
-// text returns what a row says of a fact; ok is false where no column has it, or the field
-// is empty or unknown.
+// text returns a row's text for a fact; ok is false if no column has it, or the field is
+// empty or unknown.
 func (t *table) text(fields []string, fact string) (text string, ok bool) {
 	i, ok := t.at[fact]
 	if !ok {
@@ -356,7 +356,7 @@ func (t *table) text(fields []string, fact string) (text string, ok bool) {
 	return text, true
 }
 
-// selected reports whether a field has one of the texts that are separated by bars. In what Slurm prints the first word
+// selected reports whether a field has one of the texts that are separated by bars. For Slurm's output the first word
 // counts as well: "CANCELLED by 1001".
 func (t *table) selected(field, texts string) bool {
 	field = strings.TrimSpace(field)
@@ -428,7 +428,7 @@ func (t *table) add(line int, fields []string) error {
 	return nil
 }
 
-// requests reads what a job asks for.
+// requests reads the request of a job.
 func (t *table) requests(j *scheduler.Job, fields []string) error {
 	parts := 1.0
 	if t.timesI >= 0 {
@@ -465,7 +465,7 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 		}
 	}
 	j.GPUs, j.Threads = gpus, threads
-	if nodes > 1 { // as much on each
+	if nodes > 1 { // the same on each
 		if gpus%nodes != 0 {
 			return fmt.Errorf("%d GPUs cannot be divided evenly over %d nodes", gpus, nodes)
 		}

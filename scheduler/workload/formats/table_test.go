@@ -119,10 +119,10 @@ func TestOddFields(t *testing.T) {
 	}
 }
 
-// squeue knows of waiting jobs how many nodes they need at least, and prints tasks of an array in one row unless it is
-// asked for each (-r). Of the state of a cancelled job sacct tells who cancelled it.
-// A table as a spreadsheet in German writes it: a byte-order mark, remarks, CRLF, semicolons, decimal commas, and
-// milliseconds since 1970. What can be read in two ways is not read.
+// squeue prints the least number of nodes of a waiting job, and the tasks of an array in one row unless asked for each
+// (-r). In the state of a cancelled job sacct names the user who cancelled it. A table as a spreadsheet in German
+// writes it: a byte-order mark, remarks, CRLF, semicolons, decimal commas, and milliseconds since 1970. Ambiguous
+// numbers are not read.
 func TestSpreadsheets(t *testing.T) {
 	text := strings.ReplaceAll("\ufeff"+`# exported by hand
 # another remark
@@ -276,7 +276,7 @@ func TestPhilly(t *testing.T) {
 	check(t, got, "j1 a at 5s for 1m0s, asked 0s, 8 threads, 8 GPUs, over 2 nodes")
 	got, _ = readJobs(t, "philly", `[{"jobid": "j1", "vc": "a", "submitted_time": "2017-10-09 07:00:00", "attempts": [
 		{"start_time": "2017-10-09 07:01:00", "end_time": "2017-10-09 07:02:00", "detail": [{"gpus": ["gpu0"]}, {"gpus": []}]}]}]`, nil)
-	check(t, got, "j1 a at 0s for 1m0s, asked 0s, 1 thread, 1 GPU") // a node without GPUs is none of its nodes
+	check(t, got, "j1 a at 0s for 1m0s, asked 0s, 1 thread, 1 GPU") // a node without GPUs is not one of its nodes
 	for _, broken := range []string{"[", "[{]", `[{"jobid": 1`, "[1, 2]"} {
 		if _, err := Find("philly").Read("log", strings.NewReader(broken), Options{}); err == nil {
 			t.Errorf("%s is accepted", broken)
@@ -316,8 +316,8 @@ func TestLogWithoutRequestedTimes(t *testing.T) {
 	}
 }
 
-// FuzzLogs checks that no text makes a reader fail otherwise than with an error, and that what
-// it takes is a workload.
+// FuzzLogs checks that no text makes a reader fail otherwise than with an error, and that its
+// result is a workload.
 func FuzzLogs(f *testing.F) {
 	f.Add("philly", phillyLog)
 	f.Add("pai", "job1,worker,2.0,Terminated,1000.0,1600.0,600.0,29.3,50.0,T4\n")
@@ -356,8 +356,8 @@ func TestPercentBesideNumbers(t *testing.T) {
 	}
 }
 
-// Pods have thousandths of cores, which are rounded up, and parts of a GPU, which are whole ones; what was never
-// scheduled is left out.
+// Pods have thousandths of cores, which are rounded up, and parts of a GPU, which count as whole ones; pods that
+// were never scheduled are left out.
 func TestOpenb(t *testing.T) {
 	text := "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n" +
 		"a,11900,1024,1,230,,BE,Running,100,900,110\nb,64000,262144,8,1000,T4|P100,LS,Failed,200,800,200\n" +

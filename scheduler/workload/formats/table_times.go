@@ -15,7 +15,7 @@ import (
 // hasZone matches dates with a zone.
 var hasZone = regexp.MustCompile(`\d ?(Z|[+-]\d\d:?\d\d)$| (UTC|GMT)\b`)
 
-// noteForm notes how a file writes an instant. Numbers and dates cannot be set against each other.
+// noteForm records the form of a file's instants. Numbers and dates cannot be compared.
 func (t *table) noteForm(text string) error {
 	first := func(at *int) {
 		*at = cmp.Or(*at, t.line)
@@ -54,7 +54,7 @@ var (
 	errNotEnded     = errors.New("it has not ended")
 )
 
-// waited is how long a job waited by its start; negative where the file does not say.
+// waited returns the time that a job waited, by its start; negative if the file does not have it.
 func (t *table) waited(j *scheduler.Job, fields []string) time.Duration {
 	if _, ok := t.text(fields, factStart); !ok {
 		return -1
@@ -66,7 +66,7 @@ func (t *table) waited(j *scheduler.Job, fields []string) time.Duration {
 	return start - j.Arrival
 }
 
-// timesOf reads when a job arrives and how long it runs; a run time below 0 is not known.
+// timesOf reads the arrival and the run time of a job; a run time below 0 is unknown.
 func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, err error) {
 	arrival, err := t.instant(fields, factArrival)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// What a format holds is read back, and written to the same bytes again.
+// The facts that a format holds are read back, and written to the same bytes again.
 func TestFormatsReplayByteForByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		format := rapid.SampledFrom([]string{"swf", "requests", "batsim"}).Draw(t, "format")
