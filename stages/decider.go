@@ -10,7 +10,7 @@ import (
 // Decider makes the rules of a cell whose policy is more than its settings, such as a program that is asked.
 type Decider interface {
 	scheduler.RuleMaker
-	// Close ends what Rules began, and adds to the record of the cell what there is to say of it; nil where none is kept.
+	// Close ends the work that Rules began, and adds to the record of the cell; nil where no record is kept.
 	Close(*record.Cell)
 }
 

@@ -29,8 +29,8 @@ type written struct {
 	// Key is the description of the cell's key, for its folder.
 	Key string
 	// Speeds has the speed on 1, 2, 3, … threads for each different speed-up of the
-	// task's work, and Speed the index of that of each piece of work, in their
-	// order; -1 for one without. Functions cannot be written down.
+	// task's work, and Speed the index of the speed-up of each piece of work, in
+	// their order; -1 for one without. Functions cannot be written down.
 	Speeds [][]float64
 	Speed  []int
 }

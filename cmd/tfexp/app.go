@@ -1,5 +1,5 @@
-// Cli is what the subcommands of tfexp share: where they write, how they
-// read an experiment, and how they end.
+// App holds what the subcommands of tfexp share: their output, how they read an
+// experiment, and how they end.
 
 package main
 
@@ -314,8 +314,8 @@ func blocking(path string) string {
 	}
 }
 
-// OpenFile opens a file that the command line names. A folder, a device and a pipe with a name are wrong usage: a device
-// need not end, and a pipe may never begin. What a shell hands over, as /dev/stdin or by <(...), is read.
+// OpenFile opens a file that the command line names. A folder, a device and a pipe with a name are wrong usage: a
+// device need not end, and a pipe may never begin. /dev/stdin and the <(...) of a shell are read.
 func OpenFile(path string) (*folder.File, error) {
 	if slices.Contains([]string{"/dev/fd", "/proc/self/fd"}, filepath.Dir(path)) || path == "/dev/stdin" {
 		return folder.OpenFile(path, os.O_RDONLY, 0)
@@ -373,7 +373,7 @@ func (codec) ReadObject(in *bufio.Reader, v any) error {
 	return nil
 }
 
-// stream says of messages that are none what is wrong with them, and goes on with the next one.
+// stream replies with an error to a malformed message, and continues with the next one.
 type stream struct{ jsonrpc2.ObjectStream }
 
 // ReadObject implements jsonrpc2.ObjectStream.

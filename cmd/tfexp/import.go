@@ -203,7 +203,7 @@ func configuration(name string, o *workload.RunsOptions, list []workload.Recorde
 	return c
 }
 
-// options are those of one configuration.
+// options returns the options for one configuration.
 func (o *importRuns) options(name string) (workload.RunsOptions, error) {
 	out := workload.RunsOptions{Steps: o.steps, Revoked: o.revoked, Columns: map[string]string{}}
 	for _, c := range o.columns {

@@ -29,7 +29,7 @@ type initOptions struct {
 	others         []string
 }
 
-// initialized is what was written, the experiment first, and what could not be found out.
+// initialized lists the files written, the experiment first, and the facts that could not be found out.
 type initialized struct {
 	Files  []string `json:"files"`
 	Doubts []string `json:"doubts"`
@@ -172,7 +172,7 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	return []experiments.File{{Name: file, Source: source}}, p.Doubts(), err
 }
 
-// writeNew writes files, of which the first has its path and the others stand beside it; none of them when one exists,
+// writeNew writes files: the first to its own path, the others next to it. It writes none of them when one exists,
 // unless force is set.
 func writeNew(files []experiments.File, dir string, force bool) error {
 	for i := 1; i < len(files); i++ {

@@ -68,7 +68,7 @@ func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiment.S
 	return spec, nil
 }
 
-// besideSource is the room that a source line leaves for its number, and for the marks of what was cut off.
+// besideSource is the room that a source line leaves for its number, and for the marks that show a cut.
 const besideSource = 16
 
 // Diagnose prints diagnostics, as wide as the terminal.
@@ -107,9 +107,9 @@ func HostFacts() experiments.HostFacts {
 	}
 }
 
-// Write writes to a file that the command line names. A file that is there is replaced when all is written, and not
-// before; it keeps its permissions, and a link to it stays one. A device or a pipe, such as /dev/null or what a shell
-// hands over by >(...), is written to, and never replaced.
+// Write writes to a file that the command line names. An existing file is replaced only when all is written. It
+// keeps its permissions, and a link to it stays a link. A device or a pipe, such as /dev/null or the >(...) of a
+// shell, is written to and never replaced.
 func Write(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -125,7 +125,7 @@ func Write(path string, write func(io.Writer) error) error {
 	return folder.WriteFrom(path, mode, write)
 }
 
-// writeInto writes to what is there and is no file.
+// writeInto writes to a device or a pipe.
 func writeInto(path string, write func(io.Writer) error) error {
 	// Without O_NONBLOCK a pipe that nobody reads would be waited for.
 	f, err := folder.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)

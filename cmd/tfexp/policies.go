@@ -70,7 +70,8 @@ func (a *app) policiesCommand() *cobra.Command {
 //go:embed help/policies.md
 var paragraphs string
 
-// about is the paragraph on an answer and its source; what the language says of an answer without one.
+// about returns the paragraph on an answer and its source, or the language's own text for an answer without a
+// source.
 func about(q policy.Question, c *policy.Choice) string {
 	if text, ok := paragraph(q, c); ok {
 		return strings.Replace(strings.TrimSpace(text), "\nSource: ", "\n\nSource: ", 1) + "\n"

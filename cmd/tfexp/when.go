@@ -150,7 +150,7 @@ func (a *app) when(file string, jobs []string, o *whenOptions) error {
 	return a.tellStarts(t, &q, asked, list, past, o)
 }
 
-// interrupted is the error of a command that was told to end.
+// interrupted is the error of a command that was asked to end.
 func interrupted(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return pipeline.ErrInterrupted

@@ -19,7 +19,7 @@ import (
 // outcomes are the runs that an estimate is compared with.
 type outcomes struct {
 	seconds []float64 // service times
-	real    []float64 // those of real cells
+	real    []float64 // of real cells
 	errors  []float64 // of the predictions of real, in percent
 	covered int       // of real
 	// latest is how the estimates did that were in force when the cells of the runs began.
@@ -60,8 +60,8 @@ func (o *outcomes) add(e record.EstimateRow, service float64, real bool, longer 
 	}
 }
 
-// predicted knows the simulations of real cells, by which it says how long jobs were predicted to take where they ran:
-// beside their neighbours, and at the speed that the machine had.
+// predicted uses the simulations of real cells to predict how long jobs take where they ran: with their neighbors,
+// and at the machine's speed then.
 type predicted struct {
 	e         *record.Experiment
 	cell      string // whose jobs it knows
@@ -103,7 +103,7 @@ func (p *predicted) longer(c record.CellRef, job string, used record.EstimateRow
 	return row.Service / used.Predicted / e.Factor
 }
 
-// resource names what an estimate is for: "here, 2 threads".
+// resource names the resource of an estimate: "here, 2 threads".
 func resource(r record.EstimateRow) string {
 	s := fmt.Sprintf("%s, %d threads", r.Hardware, r.Threads)
 	if r.Threads == 1 {
@@ -115,7 +115,7 @@ func resource(r record.EstimateRow) string {
 	return s
 }
 
-// writeAccuracy puts what the jobs really took into estimates.csv, and writes
+// writeAccuracy puts the real run times of jobs into estimates.csv, and writes
 // accuracy.csv and profiling.csv.
 func writeAccuracy(e *record.Experiment, rows []record.EstimateRow, actual []outcomes) error {
 	for i := range rows {
@@ -225,12 +225,10 @@ func summarise(rows []record.EstimateRow, actual []outcomes, members []int) reco
 	return row
 }
 
-// leastError is the mean of the absolute errors in percent of the best numbers, one for each estimate; NaN if it has
-// less than two runs, on average. A run that was predicted to take p where it ran, beside its neighbours and at the
-// speed
-// that the machine had, took p/w: of the number v·p it is off by |v·w − 1| = w·|v − 1/w|, so that the best v is the
-// median
-// of 1/w by the weights w.
+// leastError is the mean of the absolute errors in percent of the best numbers, one for each estimate; NaN for less
+// than two runs per estimate on average. Take a run with prediction p, for its neighbors and the machine's speed
+// then, that took p/w. Its error against v·p is |v·w − 1| = w·|v − 1/w|, so that the best v is the median of 1/w by
+// the weights w.
 func leastError(actual []outcomes, members []int) float64 {
 	sum, runs := 0.0, 0
 	for _, i := range members {

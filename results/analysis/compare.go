@@ -97,7 +97,8 @@ func Comparisons(e *record.Experiment) ([]record.ComparisonRow, error) {
 	return rows, nil
 }
 
-// value is that of an axis of a variant, or its policy, hardware or workload; false for an axis that it does not read.
+// value returns a variant's value of an axis, or its policy, hardware or workload; false for an axis that it does
+// not read.
 func (v *Variant) value(axis string) (string, bool) {
 	switch axis {
 	case "hardware":
@@ -262,8 +263,9 @@ func oneRun(b, c []float64) test {
 	}
 }
 
-// losses are the pairs that were left out since different jobs finished in their cells, or the value is not known, and
-// those that remain of which a cell was disturbed, or whose jobs of no length are left out of the value.
+// losses counts pairs by problem. Dropped: different jobs finished in their cells. Unknown: the value is not known.
+// Doubtful pairs remain, though one of their cells was disturbed; noLength counts those whose value leaves out jobs
+// of zero length.
 type losses struct{ dropped, unknown, doubtful, noLength int }
 
 // test compares pairs. Where most were left out, those that remain say nothing of the others: there is no test.
@@ -287,7 +289,7 @@ func fill(row *record.ComparisonRow, r stats.Paired, level float64) {
 	row.Level, row.Method = level, r.Method
 }
 
-// value is what is compared: a metric, of all jobs or of a group.
+// value is the compared quantity: a metric, of all jobs or of a group.
 type value struct {
 	metric    measure.Metric
 	by, group string
@@ -315,7 +317,7 @@ func (x value) stream(base, v Variant) string {
 	return strings.Join(path, "/")
 }
 
-// GroupValues are the values of a metric of a group of jobs, as Values are those of all jobs.
+// GroupValues are the values of a metric for a group of jobs, like Values for all jobs.
 func (v Variant) GroupValues(m measure.Metric, by, group string) []float64 {
 	of := value{m, by, group}
 	values := make([]float64, len(v.Cells))
@@ -335,7 +337,7 @@ func GroupNames(variants []Variant, by string) (names []string) {
 	return names
 }
 
-// groups are those of the jobs of a variant, in their order; one without a name when jobs are not divided.
+// groups returns the groups of a variant's jobs, in their order; one without a name when jobs are not divided.
 func (v *Variant) groups(by string) []string {
 	if by == "" {
 		return []string{""}

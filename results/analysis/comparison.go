@@ -96,8 +96,8 @@ func GroupName(by, group string) string {
 	return group
 }
 
-// names are what the two sides are called, by what they differ in alone, and what they share: "rr quantum=1s", "fcfs",
-// " at load=0.9".
+// names returns the names of the two sides, made from their differences alone, and the setting that they share: "rr
+// quantum=1s", "fcfs", " at load=0.9".
 func names(p record.Plan, r record.ComparisonRow) (candidate, baseline, where string) {
 	elsewhere := r.BaselineHardware != "" && r.BaselineHardware != r.Hardware
 	other := r.BaselineWorkload != "" && r.BaselineWorkload != r.Workload
@@ -202,7 +202,7 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 // same says that there is no difference where nothing is drawn at random.
 const same = "the same"
 
-// Said is the verdict of a comparison, as a reader is told it: where nothing is drawn at random, runs without a
+// Said is the verdict of a comparison, in words for a reader. Where nothing is random, runs without a
 // difference are the same.
 func Said(r record.ComparisonRow) string {
 	if r.Method == record.OneRun && r.Verdict == record.NoDifference {

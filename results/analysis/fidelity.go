@@ -41,8 +41,8 @@ type Fidelity struct {
 	// Cells is the number of real cells that were simulated; without any,
 	// nothing else is known.
 	Cells int `json:"cells"`
-	// Busy counts those of them that ran while other processes kept the machine
-	// busy, for which no simulation can be blamed.
+	// Busy counts the cells that ran while other processes kept the machine busy.
+	// No simulation can predict these.
 	Busy    int              `json:"busy_cells"`
 	Metrics []FidelityMetric `json:"metrics"`
 }
@@ -152,10 +152,10 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 	real.Cells, twins.Cells = nil, nil
 	for _, p := range cells {
 		real.Cells = append(real.Cells, p.Real)
-		p.Twin.CellRef = p.Real.CellRef // it stands for the same variant
+		p.Twin.CellRef = p.Real.CellRef // it is of the same variant
 		twins.Cells = append(twins.Cells, p.Twin)
 	}
-	a, b := Variants(&real), Variants(&twins) // in the same order: that of the plan
+	a, b := Variants(&real), Variants(&twins) // in the same order: the plan's
 	type place struct{ workload, hardware string }
 	var places []place
 	p := map[place][]float64{}
@@ -236,7 +236,7 @@ func FidelityJobs(e *record.Experiment) ([]record.FidelityJobRow, error) {
 	return rows, nil
 }
 
-// apart is the difference of two instants; NaN when one never came about.
+// apart is the difference of two instants; NaN when one never occurred.
 func apart(simulated, real float64) float64 {
 	if simulated < 0 || real < 0 {
 		return math.NaN()
@@ -338,9 +338,9 @@ func FidelityDifferences(f Fidelity) string {
 		schema.Plural(jct.Pairs, "pair"))
 }
 
-// FidelityOfJobs is a line on how far the jobs' instants are apart: "Over 80 jobs,
+// FidelityOfJobs is a line on the errors of the jobs' instants: "Over 80 jobs,
 // simulated starts are off by 0.12 s and finishes by 0.15 s on average; the
-// furthest finish is that of long-2 in mixed-fcfs-r1, simulated 0.7 s early." It is
+// furthest finish is of long-2 in mixed-fcfs-r1, simulated 0.7 s early." It is
 // empty without a job that started and finished on both sides.
 func FidelityOfJobs(rows []record.FidelityJobRow) string {
 	var start, finish stats.Mean
@@ -508,7 +508,7 @@ func decisions(e *record.Experiment, c record.CellRef) ([]record.DecisionRow, er
 	return list, nil
 }
 
-// compareDecisions counts the first decisions that are the same in both: what is done to which job, on which cores.
+// compareDecisions counts the first decisions that are the same in both: action, job and cores.
 func compareDecisions(cell string, real, twin []record.DecisionRow) record.FidelityDecisionRow {
 	row := record.FidelityDecisionRow{Cell: cell, Decisions: len(real), Simulated: len(twin), DiffersAt: -1}
 	for row.Same < min(len(real), len(twin)) && decided(real[row.Same]) == decided(twin[row.Same]) {

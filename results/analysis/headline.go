@@ -30,8 +30,9 @@ func Headline(e *record.Experiment) (h tell.Headline, err error) {
 	return HeadlineOf(e, rows, told)
 }
 
-// HeadlineOf answers the question of an experiment in a sentence, with a small table. A part that leads says it, or what
-// is compared; without comparisons a part does (tell.Section.Headline, or its first sentence), else the means.
+// HeadlineOf answers the question of an experiment in a sentence, with a small table. The answer comes from a part
+// that leads, or from the comparisons. Without comparisons it comes from a part (tell.Section.Headline, or its
+// first sentence), else from the means.
 func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, told []Told) (tell.Headline, error) {
 	variants := Variants(e)
 	so := ""
@@ -158,13 +159,13 @@ type entry struct {
 	name  string
 	base  bool
 	at    []*Variant               // nil where it is not in the field
-	rows  []*record.ComparisonRow  // of the metric, against the baseline; nil where there is none
+	rows  []*record.ComparisonRow  // of the metric, against the baseline; nil without one
 	other [][]record.ComparisonRow // of the other metrics
 	mean  []stats.Interval
 	score float64
 }
 
-// questions are those of the compare blocks, in their order.
+// questions returns the questions of the compare blocks, in their order.
 func questions(e *record.Experiment, variants []Variant, rows []record.ComparisonRow) (out []question) {
 	for _, c := range e.Plan.Compares {
 		m, ok := measure.MetricByName(c.Metric)
@@ -326,7 +327,7 @@ func (q *question) ofLogs(p record.Plan) bool {
 	return true
 }
 
-// onThis is what an answer without replicates holds for: "on this log".
+// onThis is the scope of an answer without replicates: "on this log".
 func (q *question) onThis(p record.Plan) string {
 	if len(q.fields) > 0 && isLog(p, q.fields[0].Variants[0].Workload) {
 		return "on this log"
@@ -368,7 +369,7 @@ func (q *question) clause(p record.Plan, leaders []Leader, first bool) string {
 	return begin + q.extremes(p, candidates)
 }
 
-// undecided says what was seen where there are too few replicates for a verdict.
+// undecided describes the results where there are too few replicates for a verdict.
 func (q *question) undecided(candidates []entry) string {
 	best, base := q.entries[0], q.base()
 	why := "too few replicates"

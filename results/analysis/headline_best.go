@@ -61,7 +61,7 @@ func (q *question) among(l Leader, name string) bool {
 	return true
 }
 
-// verdict is that of an entry against the baseline in a field; empty where it was not compared.
+// verdict returns an entry's verdict against the baseline in a field; empty where it was not compared.
 func (q *question) verdict(name string, field int) string {
 	for _, o := range q.entries {
 		if r := o.rows[field]; o.name == name && r != nil {
@@ -81,7 +81,8 @@ func (q *question) wonBy(name string, leaders []Leader) (won []Leader) {
 	return won
 }
 
-// winnings says where an entry was the best, what it reached, and which others were as good in all of these settings.
+// winnings names the settings in which an entry was the best, its values there, and the entries that were as good
+// in all of them.
 func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis string, first bool) string {
 	var where []string
 	for _, l := range won {
@@ -153,7 +154,7 @@ func allOf(n int) string {
 	return fmt.Sprintf("all %d", n)
 }
 
-// in reports whether a leader is that of a field.
+// in reports whether a leader belongs to a field.
 func (l *Leader) in(f Field) bool {
 	v := f.Variants[0]
 	return slices.Equal(l.Setting, f.Setting) && (l.Workload == v.Workload || slices.Contains(f.axes, "workload")) &&

@@ -56,7 +56,7 @@ func (o *entry) changeIn(m measure.Metric, verdict string) string {
 	return changeOf(rows)
 }
 
-// priceOfBase names what is better elsewhere in other metrics, where the baseline is the best.
+// priceOfBase names the entries that are better in other metrics, where the baseline is the best.
 func (q *question) priceOfBase(candidates []entry) string {
 	var price []string
 	for _, m := range q.others {
@@ -138,5 +138,5 @@ func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 	return text, nil
 }
 
-// leastLoss is the least share by which a group has to be worse off to be named.
+// leastLoss is the least share by which a group must be worse off to be named.
 const leastLoss = 0.005

@@ -12,16 +12,16 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Leader is the variant with the best mean of a metric among at least three that a compare block puts beside each
-// other in one setting, such as all policies at one load.
+// Leader is the variant with the best mean of a metric among at least three that a compare block compares in one
+// setting, such as all policies at one load.
 type Leader struct {
 	Metric measure.Metric
-	// Workload, Hardware and Setting are what the variants share; Policy as well, where axes are compared.
+	// Workload, Hardware and Setting are shared by the variants; Policy as well, where axes are compared.
 	Workload, Hardware, Policy string
 	Setting                    []record.Setting
 	// Axes are those that are compared; none where policies are.
 	Axes []string
-	// Name is that of the best by what it does not share: "srtf", "quantum=1s".
+	// Name names the best variant by the values that it does not share: "srtf", "quantum=1s".
 	Name string
 	Mean float64
 	// Alike are those from which no difference was detected, by the test of ComparePairs of each with the best and
@@ -67,7 +67,7 @@ type Field struct {
 	axes []string
 }
 
-// fields are those of a comparison.
+// fields returns the fields of a comparison.
 func fields(variants []Variant, c record.Compare) (out []Field) {
 	var named []string
 	for _, s := range c.At {
@@ -121,8 +121,8 @@ func Fields(variants []Variant, compared []string) (out []Field) {
 	return out
 }
 
-// commonAxes are the axes that several policies read, or the only one does, and that are not compared: those of the
-// variant that has the most of them.
+// commonAxes returns the axes that several policies read, or the only one does, and that are not compared. They are
+// taken from the variant with the most of them.
 func commonAxes(variants []Variant, compared []string) (most []string) {
 	readers := map[string][]string{}
 	var policies []string
@@ -203,7 +203,7 @@ func (f Field) leader(e *record.Experiment, m measure.Metric, c record.Compare) 
 	return l, true, nil
 }
 
-// name is that of a variant by what the others of its field do not share.
+// name names a variant by the values that the others of its field do not share.
 func (f Field) name(v Variant) string {
 	var parts []string
 	if f.axes == nil || slices.Contains(f.axes, "policy") {
@@ -228,7 +228,7 @@ func (f Field) name(v Variant) string {
 // mostSettings is the number of settings up to which the best of each is named.
 const mostSettings = 6
 
-// mostAlike is the number of variants named beside the best.
+// mostAlike is the number of variants named along with the best.
 const mostAlike = 3
 
 // leaderAnswers says of comparisons in more settings than a headline can name how often each variant was the best:

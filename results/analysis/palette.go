@@ -44,7 +44,7 @@ func locate(list *[]string, name string) int {
 	return slices.Index(*list, name)
 }
 
-// union is a list with those of another that are not in it behind.
+// union appends to a list the members of another that it lacks.
 func union(list, others []string) []string {
 	for _, o := range others {
 		if !slices.Contains(list, o) {

@@ -43,7 +43,7 @@ func quality(r record.ComparisonRow) (doubts []string) {
 	return doubts
 }
 
-// pairsOf counts the pairs of a comparison, with what makes them doubtful: "7 pairs (3 of 10 dropped: different jobs
+// pairsOf counts the pairs of a comparison, with the reasons for doubt: "7 pairs (3 of 10 dropped: different jobs
 // finished)".
 func pairsOf(r record.ComparisonRow, pairs string) string {
 	if doubts := quality(r); len(doubts) > 0 {
@@ -66,7 +66,8 @@ func doubtfulOf(rows []record.ComparisonRow) string {
 	return fmt.Sprintf("; %d with pairs that were dropped, disturbed, or unlike the others", n)
 }
 
-// skewness is that of the differences of pairs; NaN where it is not known, or they are all the same.
+// skewness returns the skewness of the differences of pairs; NaN where it is not known, or they are all the
+// same.
 func skewness(b, c []float64, method string) float64 {
 	if method != stats.PairedT {
 		return math.NaN()

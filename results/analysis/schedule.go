@@ -1,5 +1,5 @@
-// Schedule reads what the jobs of a cell held over time, and why they waited, for pictures and pages that show
-// schedules.
+// Schedule holds the resources of a cell's jobs over time, and their reasons for waiting, for pictures and
+// pages that show schedules.
 
 package analysis
 
@@ -43,14 +43,14 @@ type Span struct {
 	Cores, GPUs scheduler.CoreSet
 	// Guest says that the GPUs were another job's as well when it began.
 	Guest bool
-	// Sample says that the job ran as a sample, of which nothing was kept.
+	// Sample reports whether the job ran as a sample, whose progress was discarded.
 	Sample bool
 }
 
 // Wait is a stretch of waiting.
 type Wait struct {
 	From, To float64
-	// Why is the last reason for which the scheduler passed the job over meanwhile; empty if it never came to that.
+	// Why is the last reason why the scheduler passed the job over meanwhile; empty if it never did.
 	Why string
 	// Holders are the jobs that ran when it began, the first of them; Others is how many other jobs waited then.
 	Holders []string
@@ -91,7 +91,7 @@ func Crowded(c record.Cell) string {
 	return ""
 }
 
-// bySize makes classes of the sizes of jobs, where there are several: many jobs of one class are told apart by them.
+// bySize turns the sizes of jobs into classes, if there are several. This distinguishes many jobs of one class.
 func (s *Schedule) bySize(c record.Cell) {
 	const by = "size"
 	var sizes []string
@@ -113,7 +113,7 @@ func (s *Schedule) bySize(c record.Cell) {
 }
 
 // ReadSchedule reads the schedule of a cell; nil when the cell kept no events, or has too much in it (see Crowded).
-// Servers are those of the whole experiment.
+// Servers are the rows of the whole experiment.
 func ReadSchedule(e *record.Experiment, c record.Cell, servers []record.ServerRow) (*Schedule, error) {
 	if Crowded(c) != "" {
 		return nil, nil
@@ -243,7 +243,7 @@ func (r *scheduleReader) look() {
 	r.fresh = r.fresh[:0]
 }
 
-// close closes what goes on when the trace ends.
+// close ends the open spans at the end of the trace.
 func (r *scheduleReader) close() {
 	for i := range r.Jobs {
 		j := &r.Jobs[i]

@@ -82,9 +82,8 @@ func SummaryOf(p record.Plan, variants []Variant) []SummaryRow {
 	return rows
 }
 
-// Best returns so many variants at most: all of them in their order, or where there are more the best, the best
-// first, and always one of the baseline. They are ranked by the first metric that the experiment compares, which it
-// returns too.
+// Best returns at most most variants: all in their order, or the best ones, the best first, with always one of the
+// baseline. They are ranked by the first metric that the experiment compares, which it returns too.
 func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metric) {
 	by := ranking(p)
 	if len(variants) <= most {
@@ -120,7 +119,7 @@ func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, ea
 	return best, each, by
 }
 
-// BestPolicies returns so many policies of the variants at most, as Best does; each counts by its mean over its
+// BestPolicies returns at most most policies of the variants, like Best. Each is ranked by its mean over its
 // variants.
 func BestPolicies(p record.Plan, variants []Variant, most int) (best []string, of int, by measure.Metric) {
 	by = ranking(p)
@@ -148,7 +147,7 @@ func baseline(p record.Plan, policy string) bool {
 	return slices.ContainsFunc(p.Compares, func(c record.Compare) bool { return c.Baseline == policy })
 }
 
-// first returns so many of a list in an order; the last of them is one to keep if none before is.
+// first returns the first elements of a list in an order. The last of them is one to keep if none before is.
 func first[T any](order []int, most int, list []T, keep func(T) bool) (some []T) {
 	for _, i := range order[:most] {
 		some = append(some, list[i])
@@ -174,7 +173,7 @@ func ranking(p record.Plan) measure.Metric {
 	return measure.MeanJCT
 }
 
-// ranked are the indices of means, the best first; what is unknown (NaN) comes last.
+// ranked are the indices of means, the best first; unknown means (NaN) come last.
 func ranked(means []float64, by measure.Metric) []int {
 	list := make([]int, len(means))
 	for i := range list {
@@ -194,8 +193,8 @@ func ranked(means []float64, by measure.Metric) []int {
 // more than one, metrics that are known nowhere do not.
 func SummaryTable(e *record.Experiment) tell.Table { return summary(e, Summary(e)) }
 
-// BestTable is the summary of so many variants at most: where there are more, of the best, the best first. It returns a
-// sentence that says how they are chosen; "" when all are there.
+// BestTable is the summary of at most most variants: of a longer list the best ones, the best first. It returns a
+// sentence on the choice; "" when all are in the table.
 func BestTable(e *record.Experiment, most int) (t tell.Table, chosen string) {
 	variants := Variants(e)
 	best, each, m := BestOfEach(e.Plan, variants, most)
@@ -259,7 +258,7 @@ type shownMetric struct {
 	unit   tell.Unit
 }
 
-// addMetrics adds columns for those of the metrics that are known in some row.
+// addMetrics adds columns for the metrics that are known in some row.
 func addMetrics(
 	t *tell.Table, metrics []measure.Metric, rows int, value func(row, metric int) float64,
 ) (shown []shownMetric) {

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Judged is what a threshold bounds.
+// Judged is the quantity that a threshold bounds.
 type Judged int
 
 // JudgedValue is the mean of a metric over the replicates of a variant,

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// plan is what of plan.json is needed.
+// plan is the needed part of plan.json.
 type plan struct {
 	Axes       []string  `json:"axes"`
 	Cells      []cellRef `json:"cells"`
@@ -71,10 +71,10 @@ func (c *cellRef) variant() string {
 	return s
 }
 
-// place says of which variant a cell is, on which workload and hardware.
+// place returns a cell's workload, hardware and variant.
 func (c *cellRef) place() [3]string { return [3]string{c.Workload, c.Hardware, c.variant()} }
 
-// cell is what of cell.json is needed.
+// cell is the needed part of cell.json.
 type cell struct {
 	cellRef
 	State    string                     `json:"state"`
@@ -197,7 +197,7 @@ func (c *checker) reference(ref *cellRef, k *cell) {
 	}
 }
 
-// recompute replays the events of a cell, and compares its tables and metrics with what they say.
+// recompute replays the events of a cell, and compares its tables and metrics with the replay.
 func (c *checker) recompute(k *cell, name, at string) error {
 	r := newReplay()
 	r.broken = func(format string, args ...any) {

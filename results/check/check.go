@@ -1,5 +1,5 @@
 // Package check recomputes the results of an experiment from its events, by the definitions of docs/results.md, and
-// says where its files differ. It shares no code with what wrote them: it parses them itself and has its own
+// reports where its files differ. It shares no code with the package that wrote them: it has its own parsers and
 // arithmetic.
 package check
 
@@ -47,7 +47,7 @@ func orEmpty(s string) string {
 	return s
 }
 
-// Report is what a check of one experiment found.
+// Report holds the findings of a check of one experiment.
 type Report struct {
 	Dir string `json:"dir"`
 	// Cells were recomputed from their events; Values were compared; Files have the sum of their content.
@@ -98,7 +98,7 @@ func Folder(dir string) (*Report, error) {
 	return c.Report, nil
 }
 
-// read notes that a file, the one that is compared, cannot be read or is not what it should be.
+// read notes that the compared file cannot be read or is malformed.
 func (c *checker) read(err error) {
 	if err != nil {
 		c.differs("", err.Error(), "readable")
@@ -151,7 +151,7 @@ func (c *checker) differs(column, has, want string) {
 	}
 }
 
-// text compares a field with what it should be.
+// text compares a field with its expected text.
 func (c *checker) text(column, has, want string) {
 	if c.Values++; has != want {
 		c.differs(column, has, want)
@@ -228,7 +228,7 @@ func (r row) value(column string) float64 {
 
 func (r row) has(column string) bool { _, ok := r.at[column]; return ok }
 
-// each reads a table row by row; the row is reused. Without the table there are none, and false is returned.
+// each reads a table row by row; the row is reused. Without the table it returns false.
 func (c *checker) each(visit func(row) error, name ...string) (bool, error) {
 	t, err := c.open(name...)
 	if errors.Is(err, fs.ErrNotExist) {

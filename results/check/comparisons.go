@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// comparison is a row of comparisons.csv with what it should say.
+// comparison is a row of comparisons.csv with its expected values.
 type comparison struct {
 	fields         map[string]string
 	line           int

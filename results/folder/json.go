@@ -36,8 +36,8 @@ func ReadJSON(dir string, v any, name ...string) error {
 	return nil
 }
 
-// InWords says without words of Go what is wrong with a JSON text, by the error of package json, and how many bytes
-// were read before it was seen.
+// InWords turns an error of package json into plain words, without terms of Go. It returns the number of bytes read
+// before the error, too.
 func InWords(err error) (reason string, offset int) {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -81,7 +81,7 @@ func IsUnusable(err error) bool {
 		errors.Is(err, ErrOutside)
 }
 
-// AsideEnding is what a file that is unusable is renamed to have at its end.
+// AsideEnding is the suffix of an unusable file after its renaming.
 const AsideEnding = ".damaged"
 
 // SetAside renames a file below dir that is unusable, or whatever stands in its place, and returns its new name. What

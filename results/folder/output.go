@@ -6,10 +6,10 @@ import (
 	"os/exec"
 )
 
-// MostOutput bounds what is taken from another program, in bytes.
+// MostOutput bounds the output taken from another program, in bytes.
 const MostOutput = 64 << 20
 
-// capped keeps what is written to it, and errs when that is more than MostOutput.
+// capped collects the bytes written to it, and errs above MostOutput.
 type capped struct {
 	kept bytes.Buffer
 	err  error

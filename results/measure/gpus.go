@@ -29,7 +29,7 @@ type gpus struct {
 	byNode                           []unfit
 }
 
-// held is what a job holds.
+// held is the allotment of a job.
 type held struct{ cores, gpus scheduler.CoreSet }
 
 // unfit is what counts of a node now.
@@ -85,8 +85,8 @@ func newGPUs(s *Setup) *gpus {
 	return g
 }
 
-// asksOf returns what a job asks of one node with GPUs, in each of its alternatives: a unit, if it
-// can be divided, and one GPU, if it is elastic.
+// asksOf returns the room that a job needs on one node with GPUs, in each of its alternatives: a
+// unit, if it can be divided, and one GPU, if it is elastic.
 func asksOf(j *scheduler.Job, m *cluster.Machine) []cluster.Room {
 	var asks []cluster.Room
 	add := func(j scheduler.Job, gpu string) {
@@ -112,7 +112,7 @@ func asksOf(j *scheduler.Job, m *cluster.Machine) []cluster.Room {
 	return asks
 }
 
-// change notes what a job holds from an instant on.
+// change notes the allotment of a job from an instant on.
 func (g *gpus) change(job int, now held, at tell.Micros) {
 	span := int64(at - g.at)
 	g.at = at
@@ -127,7 +127,7 @@ func (g *gpus) change(job int, now held, at tell.Micros) {
 	}
 }
 
-// count adds what a job holds, or takes it away.
+// count adds the allotment of a job, or subtracts it.
 func (g *gpus) count(h held, sign int) {
 	last := int32(-1)
 	h.cores.Each(func(c int) {

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Metric is a number that a cell comes to: a column of metrics.csv. Register
+// Metric is a number computed for a cell: a column of metrics.csv. Register
 // adds one; the language, the tables, the pictures and the documentation list
 // those that are registered.
 type Metric struct {
@@ -23,7 +23,7 @@ type Metric struct {
 	Title string
 	// Unit is "s", "jobs/h", or empty for a plain number.
 	Unit string
-	// Doc says in a line what it is, for the documentation.
+	// Doc defines it in one line, for the documentation.
 	Doc string
 	// HigherBetter reports in which direction the metric improves.
 	HigherBetter bool
@@ -42,9 +42,9 @@ type Metric struct {
 	// totals.
 	Compute func(*Totals) float64
 	// Grouped metrics are also known of each class of jobs, of each user and of each size: Compute
-	// then looks at the sums of Totals alone, which are those of the group.
+	// then looks at the sums of Totals alone, which are the sums of the group.
 	Grouped bool
-	// OfJob is set for a mean over the finished jobs: what it is the mean of. It is NaN for a job that is not
+	// OfJob is set for a mean over the finished jobs: the value of one job. It is NaN for a job that is not
 	// counted.
 	OfJob func(*Outcome) float64
 
@@ -129,7 +129,7 @@ func (m Metric) Label() string {
 	return m.Title + " (" + m.Unit + ")"
 }
 
-// Of returns the metric's value among those of a cell; NaN when it is unknown.
+// Of returns the metric's value in the metrics of a cell; NaN when it is unknown.
 func (m Metric) Of(values *Metrics) float64 {
 	if m.at == 0 || m.at > len(values.values) {
 		return math.NaN()
@@ -146,7 +146,7 @@ func (m Metric) CountOf(values *Metrics) int {
 }
 
 // Metrics are the values of the metrics of a cell. Means and quantiles are over
-// the finished jobs. What is unknown is NaN, which is an empty field of
+// the finished jobs. An unknown value is NaN, written as an empty field of
 // metrics.csv and a JSON null. The zero value knows none.
 type Metrics struct{ values []float64 }
 

@@ -22,14 +22,14 @@ type Server struct {
 	// Job is the number of the only job that ran on it; -1 when there was none, or
 	// several.
 	Job int
-	// Roles are those of the parts that ran on it, each once.
+	// Roles are the roles of the parts that ran on it, each once.
 	Roles []string
 	jobs  int
-	// Price is what it cost at its end in dollars an hour, Cost in dollars altogether.
+	// Price is its price at its end in dollars per hour, Cost its total cost in dollars.
 	Price, Cost float64
 }
 
-// rented is what a collector knows of servers, and of what losses cost jobs.
+// rented holds a collector's data on servers, and on the cost of losses to jobs.
 type rented struct {
 	servers []Server
 	now     []int           // by node, its present server; -1 without
@@ -38,7 +38,7 @@ type rented struct {
 	lost    map[int]*toll   // by job
 }
 
-// bill is what a job holds, and what it has cost.
+// bill is the allotment of a job and its cost so far.
 type bill struct {
 	cores, gpus scheduler.CoreSet
 	since       time.Duration
@@ -106,7 +106,7 @@ func (c *Collector) node(e *scheduler.Event) {
 	}
 }
 
-// hold takes what a job holds from an event on.
+// hold updates the allotment of a job from an event.
 func (c *Collector) hold(e *scheduler.Event) {
 	r := &c.rented
 	if a := e.Attempt; a != nil {
@@ -164,7 +164,7 @@ func (c *Collector) settle(e *scheduler.Event) {
 	})
 }
 
-// withoutParts counts the servers that a job has lost and goes on without.
+// withoutParts counts the servers that a job has lost and continues without.
 func (c *Collector) withoutParts(e *scheduler.Event, b *bill) {
 	held := map[int]bool{}
 	c.eachNode(e.Cores, e.GPUs, func(v int, _ float64) { held[v] = true })
@@ -188,7 +188,7 @@ func (c *Collector) toll(job int) *toll {
 	return t
 }
 
-// pay adds what an attempt cost a job.
+// pay adds the cost of an attempt to a job.
 func (c *Collector) pay(e *scheduler.Event, a *scheduler.Attempt) {
 	t := c.toll(e.Job)
 	if e.Kind == scheduler.Revoke {
@@ -260,7 +260,7 @@ func sumOf(t *Totals, of func(*Outcome) float64) float64 {
 	return sum
 }
 
-// billed is what the servers cost that a job held, and how often it lost one.
+// billed returns the cost of the servers that a job held, and how often it lost one.
 func (c *Collector) billed(job int) Money {
 	m := Money{Cost: c.rented.bills[job].cost}
 	if t := c.rented.lost[job]; t != nil {
@@ -278,7 +278,7 @@ func (c *Collector) costOfServers() float64 {
 	return sum
 }
 
-// What losses and checkpoints cost. They are unknown where there are none.
+// The cost of losses and checkpoints. They are unknown where there are none.
 var (
 	LostWork = Register(Metric{
 		Rank: 320, Name: "lost_work_s", Title: "lost work", Unit: "s",

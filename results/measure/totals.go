@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Totals is what metrics are computed from: what all jobs of a cell came to.
+// Totals holds the sums over all jobs of a cell that metrics are computed from.
 // Times are in seconds, and over the finished jobs.
 type Totals struct {
 	// Jobs are all, Failed those that ended without finishing.
@@ -46,7 +46,7 @@ func (t *Totals) Outcomes() iter.Seq[Outcome] {
 	}
 }
 
-// totals adds up what was recorded.
+// totals adds up the records.
 func (c *Collector) totals() *Totals {
 	n := c.jobs.Counts()
 	t := &Totals{
@@ -71,7 +71,7 @@ func (c *Collector) totals() *Totals {
 	return t
 }
 
-// add adds what a job came to.
+// add adds the outcome of a job.
 func (t *Totals) add(job int) {
 	c := t.collector
 	a, j := &c.accounts[job], c.jobs.Job(job)

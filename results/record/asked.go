@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Asked is a member of plan.json that a feature brings: what the experiment asks of it.
+// Asked is a member of plan.json that a feature adds: the experiment's request to it.
 type Asked[T any] struct{ name string }
 
 // member is one of them. Plan has no field for it: its value is kept by its name.
@@ -28,7 +28,8 @@ var members []member
 // comparisons.
 const BehindPlots = 100
 
-// Ask adds a member to plan.json, with a rank among those of other features. It panics when the name is taken.
+// Ask adds a member to plan.json, with a rank among the members of other features. It panics when the name is
+// taken.
 func Ask[T any](name string, rank int) Asked[T] {
 	if slices.ContainsFunc(members, func(m member) bool { return m.name == name }) {
 		panic(fmt.Sprintf("two features ask for %q of plan.json", name))
@@ -38,7 +39,7 @@ func Ask[T any](name string, rank int) Asked[T] {
 	return Asked[T]{name}
 }
 
-// Of is what a plan has; nothing where it has none.
+// Of returns the member's value in a plan; the zero value without one.
 func (a Asked[T]) Of(p *Plan) T {
 	v, _ := p.asked[a.name].(T)
 	return v
@@ -119,7 +120,7 @@ func (p *Plan) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// take takes what a plan.json has.
+// take copies the members of a plan.json.
 func (p *Plan) take(file reflect.Value) {
 	own := reflect.ValueOf(p).Elem()
 	p.asked = map[string]any{}

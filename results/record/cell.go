@@ -42,8 +42,8 @@ type Setup struct {
 //
 // The files of a cell that ran for real survive a power cut. Those of a
 // simulated one need not, since it can be simulated again: cell.json lists the
-// sizes of its files, by which a cell that a power cut has torn is told from a
-// complete one.
+// sizes of its files, which distinguish a complete cell from one torn by a
+// power cut.
 type CellWriter struct {
 	*measure.Collector
 	dir       string
@@ -55,16 +55,16 @@ type CellWriter struct {
 	occupancy *tell.File[measure.Occupancy]
 	line      []byte              // scratch
 	held      measure.Occupancy   // scratch
-	changed   bool                // what is held has changed since the last row of occupancy.csv
-	rows      []measure.Occupancy // of a cell in containers, which wait for what those used
+	changed   bool                // the resources in use have changed since the last row of occupancy.csv
+	rows      []measure.Occupancy // of a cell in containers; they wait for the containers' usage
 	replayed  []ServerRow         // servers of recorded runs
 	err       error
 }
 
-// NewCellWriter prepares the folder dir, which is made when it is not there.
-// A cell.json of an earlier run is removed first: from now on the folder is
-// not complete. Without a folder ("") nothing is written: whoever runs the cell keeps
-// what Finish returns. Only a cell of which nothing but its metrics is recorded can be without one.
+// NewCellWriter prepares the folder dir, and creates it if needed. A cell.json of an earlier run is
+// removed first: from now on the folder is not complete. Without a folder ("") nothing is written:
+// the caller keeps the result of Finish. Only a cell that records its metrics alone can be without
+// one.
 func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 	w := &CellWriter{Collector: measure.NewCollector(s.Setup), dir: dir, setup: s, records: records,
 		durable: s.Cell.Real()}
@@ -134,7 +134,7 @@ func (w *CellWriter) flushOccupancy() {
 	w.changed = false
 }
 
-// write writes the line to a file. Those of a cell that runs for real can be followed meanwhile.
+// write writes the line to a file. The files of a cell that runs for real can be followed meanwhile.
 func (w *CellWriter) write(p *tell.Pending) {
 	_, err := p.Write(w.line)
 	w.keep(err)
@@ -264,8 +264,7 @@ func (w *CellWriter) Row(job int) JobRow {
 	}
 }
 
-// Abort removes what was written so far and not finished. It does nothing
-// after Finish.
+// Abort removes the unfinished files. It does nothing after Finish.
 func (w *CellWriter) Abort() {
 	w.events.Abort()
 	w.decisions.Abort()

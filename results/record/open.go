@@ -100,8 +100,8 @@ func (e *Experiment) sharded() (map[int]Cell, error) {
 	return cells, err
 }
 
-// Description returns what a cell depends on: the description of its key. It wraps fs.ErrNotExist where that is not
-// known.
+// Description returns the description of a cell's key: all that the cell depends on. The error wraps fs.ErrNotExist
+// where it is not known.
 func (e *Experiment) Description(c CellRef) (string, error) {
 	if at, ok := e.shards.Find(c.Cell, c.Key); ok {
 		l, err := e.shards.Line(at)
@@ -160,7 +160,7 @@ func (e *Experiment) FailedCells() []Cell {
 	return failed
 }
 
-// Warnings are those of the run and of its cells, in this order, none twice.
+// Warnings returns the warnings of the run and of its cells, in this order, each once.
 func (e *Experiment) Warnings() []Warning {
 	var out []Warning
 	seen := map[Warning]bool{}
@@ -261,8 +261,8 @@ func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*measure.Occup
 	return Occupancy.Each(f, f.Name(), step, each)
 }
 
-// Pictures reads the list of pictures that were drawn; there are none
-// without the file. Their paths are made relative to the experiment's folder.
+// Pictures reads the list of pictures that were drawn; without the file, the
+// list is empty. Their paths are made relative to the experiment's folder.
 func (e *Experiment) Pictures() ([]Picture, error) {
 	var pictures []Picture
 	err := folder.ReadJSON(e.Dir, &pictures, filepath.Join(PlotsDir, PicturesFile))

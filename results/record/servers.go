@@ -16,7 +16,7 @@ import (
 )
 
 // Servers lists the servers that were rented: in the folder of a cell, and over all
-// cells in that of the experiment. It is there only where nodes come and go.
+// cells in the experiment's. It exists only where nodes come and go.
 var Servers = tell.Register[ServerRow]("servers.csv", nil)
 
 // ServerRow is a row of servers.csv.
@@ -59,7 +59,7 @@ func (w *CellWriter) writeServers() (File, error) {
 	return File{Name: Servers.File, Size: size}, err
 }
 
-// AddServer adds a server that no event tells of, from the records of a run. Its cell and number are set.
+// AddServer adds a server that no event contains, from the records of a run. Its cell and number are set.
 func (w *CellWriter) AddServer(r ServerRow) {
 	r.Cell, r.Server = w.setup.Cell.Cell, len(w.replayed)+1
 	w.replayed = append(w.replayed, r)

@@ -89,7 +89,7 @@ func ComparePairs(baseline, candidate []float64, level float64) Paired {
 	return p
 }
 
-// FewestAlike is the number of pairs from which differences that are all the same can be told from chance.
+// FewestAlike is the number of pairs from which equal differences are significant.
 func FewestAlike(level float64) int {
 	n := MinPairs
 	for math.Ldexp(1, 1-n) >= 1-level {
@@ -98,9 +98,10 @@ func FewestAlike(level float64) int {
 	return n
 }
 
-// ratioBounds is the interval of the ratio r of the means of pairs (b, c): all r for which a test of mean(c − r·b) = 0
-// does not reject, which is as much wider than Student's as that of the differences is. That is a quadratic inequality
-// in r; it bounds r only when the mean of b is clearly different from 0, otherwise the bounds are NaN.
+// ratioBounds is the interval of the ratio r of the means of pairs (b, c): all r for which a test of mean(c − r·b)
+// = 0 does not reject, which is wider than Student's by the same factor as the interval of the differences. That is
+// a quadratic inequality in r; it bounds r only when the mean of b is clearly different from 0, otherwise the
+// bounds are NaN.
 func ratioBounds(b, c []float64, of meanTest, level float64) (low, high float64) {
 	mb, mc := stat.Mean(b, nil), stat.Mean(c, nil)
 	bound := func(side, sign float64) float64 {
@@ -118,8 +119,8 @@ func ratioBounds(b, c []float64, of meanTest, level float64) (low, high float64)
 	return bound(of.below, -1), bound(of.above, 1)
 }
 
-// Block is a stretch of a log: the number of its jobs, and what a value adds up to over them, in the baseline and
-// in the candidate.
+// Block is a stretch of a log: the number of its jobs, and the sum of a value over them, in the baseline and in
+// the candidate.
 type Block struct {
 	N                   int
 	Baseline, Candidate float64

@@ -31,7 +31,7 @@ type Interval struct {
 	Mean, Low, High float64
 }
 
-// MarshalJSON writes {"n","mean","low","high"}; what is not known is null.
+// MarshalJSON writes {"n","mean","low","high"}; unknown values are null.
 func (i Interval) MarshalJSON() ([]byte, error) {
 	known := func(v float64) *float64 {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -67,7 +67,7 @@ func MeanInterval(x []float64, level float64) Interval {
 	return out
 }
 
-// meanTest is what the mean of a distribution may be, by values that are drawn from it.
+// meanTest is a test of the mean of a distribution, by a sample from it.
 type meanTest struct {
 	mean, se     float64
 	df           int

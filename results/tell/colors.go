@@ -5,8 +5,8 @@ import (
 	"image/color"
 )
 
-// palette tells apart by people who see colours differently (M. Okabe, K. Ito,
-// "Color Universal Design", 2008), its yellow and black left out.
+// palette has colors that are distinct under color blindness, too (M. Okabe, K.
+// Ito, "Color Universal Design", 2008), without its yellow and black.
 var palette = []color.NRGBA{
 	{0x00, 0x72, 0xb2, 0xff}, // blue
 	{0xd5, 0x5e, 0x00, 0xff}, // vermilion
@@ -20,7 +20,7 @@ var palette = []color.NRGBA{
 // Hues is how many colours there are; they come back after that.
 var Hues = len(palette)
 
-// Hue is the colour of the i-th of things that are told apart.
+// Hue is the color of the i-th item.
 func Hue(i int) color.NRGBA { return palette[i%len(palette)] }
 
 // HueCode is that colour as web pages write it: "#0072b2".

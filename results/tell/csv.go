@@ -47,7 +47,7 @@ func EndLine(b []byte, extra []string) []byte {
 	return b
 }
 
-// Repeat promises that the first columns of all rows to come are those of row.
+// Repeat promises that the first columns of all rows to come are the columns of row.
 func (t *writer[T]) Repeat(row *T, columns int) {
 	t.first, t.same = t.begin(nil, row, t.fields[:columns]), columns
 }
@@ -156,10 +156,10 @@ func (s *Schema[T]) readAll(dir string, at []string) (rows []T, err error) {
 	return rows, err
 }
 
-// Each calls each for every row of a CSV table; each returns false to
-// stop, and must not keep the row. Columns of the file that are not among
-// those of the schema are skipped, so newer tables can be read. Of the rows, the first and
-// every step-th after it are read. name is for errors.
+// Each calls each for every row of a CSV table; each returns false to stop, and must not
+// keep the row. Columns of the file that are not in the schema are skipped, so newer
+// tables can be read. Of the rows, the first and every step-th after it are read. name is
+// for errors.
 func (s *Schema[T]) Each(r io.Reader, name string, step int, each func(*T) bool) error {
 	in := newRecords(r)
 	header, err := in.next()

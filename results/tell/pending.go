@@ -39,7 +39,7 @@ func Temporary(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 }
 
-// Flush lets others see what was written so far, under the temporary name.
+// Flush shows others the lines written so far, under the temporary name.
 func (p *Pending) Flush() error { return p.buf.Flush() }
 
 // Write implements io.Writer.

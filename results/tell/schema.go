@@ -13,14 +13,14 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Kind is what the fields of a column hold.
+// Kind is the type of the fields of a column.
 type Kind int
 
 // The kinds of columns. A field that is not known is empty in CSV and null in JSON.
 const (
 	// AsText is quoted in JSON, also where it looks like a number.
 	AsText Kind = iota
-	// AsNumber is NaN or infinite where it is not known, Time and Count are negative where they never came about.
+	// AsNumber is NaN or infinite where it is not known, Time and Count are negative for never.
 	AsNumber
 	AsTime
 	AsCount
@@ -31,7 +31,7 @@ const (
 	AsFlag
 	// AsList holds numbers with spaces between them.
 	AsList
-	// AsLoose is what it looks like: the value of an axis of the matrix.
+	// AsLoose has the type that it looks like: the value of an axis of the matrix.
 	AsLoose
 )
 
@@ -213,7 +213,7 @@ func (s *Schema[T]) Only(names []string) *Schema[T] {
 	return NewSchema(s.File, func() []Field[T] { return fields })
 }
 
-// Name is that of the file without its ending.
+// Name is the name of the file without its extension.
 func (s *Schema[T]) Name() string { return strings.TrimSuffix(s.File, ".csv") }
 
 // Columns describes the columns.

@@ -1,6 +1,6 @@
 package tell
 
-// Section is what is told about one thing of an experiment, on the terminal and in the report.
+// Section is the text and tables on one topic of an experiment, for the terminal and the report.
 type Section struct {
 	// Answers are sentences that belong to the answer of the whole experiment.
 	Answers []string

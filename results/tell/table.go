@@ -1,7 +1,6 @@
-// Package tell is how results are told: a kind of table is described once, by the fields of its rows, and is written
-// and
-// read as CSV, exported in every format, and shown on the terminal and in the report. Files appear under their names
-// all at once, or, where a table can be read while it grows, row by row.
+// Package tell presents results: a kind of table is described once, by the fields of its rows, and is written and
+// read as CSV, exported in every format, and shown on the terminal and in the report. Files appear under their
+// names all at once, or, where a table can be read while it grows, row by row.
 package tell
 
 import (
@@ -31,7 +30,7 @@ type Variant struct {
 // Setting is a name with a value in its canonical text form.
 type Setting = schema.Setting
 
-// NewTable returns a table for people, of which the first columns hold text and the others numbers.
+// NewTable returns a table for people, whose first text columns hold text and the others numbers.
 func NewTable(text int, titles ...string) (t Table) {
 	for i, title := range titles {
 		c := Column{Name: title, Kind: AsNumber}
@@ -60,7 +59,8 @@ func (t Table) Header() (names []string) {
 	return names
 }
 
-// insert returns the table with columns at a place, and in each row the values that of returns for its number.
+// insert returns the table with columns at a place, with the values that the function returns for the number of
+// each row.
 func (t Table) insert(at int, columns []Column, of func(row int) []string) Table {
 	t.Columns = slices.Insert(slices.Clone(t.Columns), at, columns...)
 	t.Rows = slices.Clone(t.Rows)
@@ -70,7 +70,8 @@ func (t Table) insert(at int, columns []Column, of func(row int) []string) Table
 	return t
 }
 
-// Apart returns the table with a column for the policy and for each axis in place of that of the variants.
+// Apart returns the table with a column for the policy and for each axis in place of the column for the
+// variants.
 func (t Table) Apart() Table {
 	var axes []Column
 	for _, v := range t.Variants {

@@ -9,10 +9,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Fit returns the table as it fits into so many columns of a terminal, if it can: long heads get several lines; then,
-// where that is narrower, the axes get columns of their own; then metrics are left out, the spare ones first, but those
-// stay that the table is about; last, texts on the left are broken. In a file, which is no terminal, heads have one
-// line.
+// Fit returns the table fitted into columns of a terminal, if possible. First, long heads get several lines. Then
+// the axes get separate columns, where that is narrower. Then metrics are left out, the spare ones first; the
+// table's main metrics stay. Last, texts on the left are wrapped. In a file, heads have one line.
 func (t Table) Fit(columns int, terminal bool, spare []string) Table {
 	shape := func(t Table) (Table, bool) {
 		if terminal && t.Width() > columns {
@@ -88,7 +87,7 @@ func lined(row []string, first func(most, lines int) int) [][]string {
 	return out
 }
 
-// body are the lines of all rows: what is broken goes on below its beginning.
+// body returns the lines of all rows: wrapped text continues below its beginning.
 func (t *Table) body() (lines [][]string) {
 	for _, row := range t.Rows {
 		lines = append(lines, lined(row, func(int, int) int { return 0 })...)
@@ -114,7 +113,7 @@ func (t *Table) wrapLeft(columns int) {
 		}
 		for i, row := range t.Rows {
 			row = slices.Clone(row)
-			// What is broken goes on further to the right.
+			// Continuation lines are indented.
 			room := max(widths[k]-over, leastLeft) - len(gap)
 			row[k] = strings.ReplaceAll(ansi.Wordwrap(Wrap(row[k], room), room, "_"), "\n", "\n"+gap)
 			t.Rows[i] = row
@@ -146,7 +145,7 @@ func longestWord(text string) int {
 	return longest
 }
 
-// stack breaks the cells of the header at spaces, so that they are hardly wider than what is below them.
+// stack breaks the cells of the header at spaces, so that they are hardly wider than the cells below them.
 func (t *Table) stack() {
 	t.Columns = slices.Clone(t.Columns)
 	for i, head := range t.Header() {
@@ -158,7 +157,7 @@ func (t *Table) stack() {
 	}
 }
 
-// widths are those of the columns.
+// widths returns the widths of the columns.
 func (t *Table) widths() []int {
 	var widths []int
 	for _, row := range append(t.heads(), t.body()...) {
@@ -175,7 +174,7 @@ func (t *Table) widths() []int {
 // gap stands between two columns.
 const gap = "  "
 
-// Width is that of the longest line.
+// Width is the width of the longest line.
 func (t *Table) Width() int {
 	sum := -len(gap)
 	for _, w := range t.widths() {

@@ -30,7 +30,7 @@ func Number(v float64) string {
 	return fixed(v, 2-int(math.Floor(math.Log10(a))))
 }
 
-// fixed writes v with so many decimals, at least none, and thousands apart.
+// fixed writes v with the given number of decimals, at least zero, and with separated thousands.
 func fixed(v float64, decimals int) string {
 	s := strconv.FormatFloat(v, 'f', max(0, decimals), 64)
 	whole, frac, dot := strings.Cut(s, ".")

@@ -39,7 +39,7 @@ type store struct {
 	begin      float64
 }
 
-// mlflow writes an experiment into a file store, in place of what an earlier export wrote of it.
+// mlflow writes an experiment into a file store, in place of an earlier export of it.
 func mlflow(e *record.Experiment, dir string) (int, error) {
 	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return 0, err
@@ -137,7 +137,7 @@ func (s *store) whole(pictures []record.Picture) (string, error) {
 	return id, s.artifacts(id, files)
 }
 
-// cell writes the run of a cell, below that of the whole experiment.
+// cell writes the run of a cell, below the run of the whole experiment.
 func (s *store) cell(c *record.Cell, whole string, pictures []record.Picture) error {
 	id := s.id(c.Cell)
 	settings := append(params(c.CellRef), record.Setting{Name: "replicate", Value: strconv.Itoa(c.Replicate)},

@@ -1,5 +1,5 @@
-// Package tuning makes numbers of searches for settings: the problem that a method
-// is given, the trials as points of it, and what the methods came to.
+// Package tuning analyzes searches for settings: the problem given to a method,
+// the trials as its points, and the results of the methods.
 package tuning
 
 import (

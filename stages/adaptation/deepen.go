@@ -28,8 +28,8 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// What the stages of adaptations leave for each other: the real trainings (table.csv and trainings/), those in which
-// controllers decided, and what agents have learned.
+// The artifacts of the stages of adaptations: the real trainings (table.csv and trainings/), the trainings in which
+// controllers decided, and the weights of agents.
 const (
 	tablesTrained   stages.Artifact = "trained"
 	trainingsChosen stages.Artifact = "chosen"
@@ -106,7 +106,7 @@ func findTrainings(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	return false
 }
 
-// keyFile describes what a training depends on, in its folder.
+// keyFile describes all that a training depends on, in its folder.
 const keyFile = "key.txt"
 
 // place is where the networks of an adaptation are trained.
@@ -117,7 +117,7 @@ type place struct {
 	*adaptation.Study
 }
 
-// course is a training by what decides in it.
+// course is a training, with the source of its decisions.
 type course struct {
 	name    string // of its folder
 	by      adaptation.Decider
@@ -160,8 +160,8 @@ func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 	return task, key, nil
 }
 
-// complete reports whether the training in a folder is that of a key, and finished: one that failed is tried again, as
-// cells are.
+// complete reports whether the training in a folder belongs to a key, and finished: a failed one is tried again,
+// like cells.
 func complete(dir, key string) bool {
 	raw, err := folder.ReadFile(dir, keyFile)
 	if err != nil || string(raw) != key || !record.Intact(dir) {
@@ -185,7 +185,7 @@ type trainer struct {
 // machine that stays busy, for times that are no better.
 const oneIn = 8
 
-// trainers are those of the adaptations with a job.
+// trainers returns the trainers of the adaptations with a job.
 func trainers(r *stages.Run, stage string) []*trainer {
 	var list []*trainer
 	for i, s := range studies(r.Dir, r.Experiment) {
@@ -197,7 +197,7 @@ func trainers(r *stages.Run, stage string) []*trainer {
 	return list
 }
 
-// outcome is what a training came to.
+// outcome is the result of a training.
 type outcome struct {
 	accuracy float64 // NaN for one that failed
 	rows     []record.ControlRow
@@ -282,7 +282,7 @@ func problem(c *record.Cell) string {
 	return c.Failures[0].Reason
 }
 
-// readTraining reads what a training left.
+// readTraining reads the result of a training.
 func readTraining(dir string) (*outcome, error) {
 	var cell record.Cell
 	if err := record.ReadCellFile(dir, &cell); err != nil {
@@ -301,7 +301,7 @@ func readTraining(dir string) (*outcome, error) {
 	return out, nil
 }
 
-// fileName keeps of a name what a folder may be called.
+// fileName keeps the characters of a name that a folder's name may have.
 func fileName(name string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -428,7 +428,7 @@ func quoted(s string) string {
 	return s
 }
 
-// went reads how the training in a folder went, from what its program reported and what was decided.
+// went reads the course of the training in a folder, from its program's reports and the decisions.
 func went(dir string) (adaptation.Trained, error) {
 	out := adaptation.Trained{Trained: math.NaN(), Step: math.NaN()}
 	did, err := readTraining(dir)

@@ -13,12 +13,12 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Adaptation says what an adaptation block came to.
+// Adaptation holds the results of an adaptation block.
 type Adaptation struct {
 	Name string
 	// Ranks and Regrets have a row for each controller; Scenarios has one for each
-	// scenario: what all sequences of decisions come to there. Real has a row for each
-	// controller that decided in real training, and scenario.
+	// scenario: the results of all sequences of decisions there. Real has a row for
+	// each controller that decided in real training, and scenario.
 	Ranks, Regrets, Scenarios, Real tell.Table
 	Answers                         []string
 }
@@ -30,7 +30,7 @@ const (
 	agentKind     = "agent"
 )
 
-// adaptationLevel is that of the intervals.
+// adaptationLevel is the level of the intervals.
 const adaptationLevel = 0.95
 
 // Adaptations puts the tables of controllers that deepen networks into words, a
@@ -77,7 +77,7 @@ type block struct {
 	plays []ChoiceRow // the first decision of each training
 }
 
-// row finds what a controller came to in a scenario; nil if it was not there.
+// row finds the result of a controller in a scenario; nil without one.
 func (b *block) row(controller, scenario string) *RankingRow {
 	i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {
 		return r.Controller == controller && r.Scenario == scenario
@@ -169,7 +169,7 @@ func (b *block) fidelity() string {
 		text)
 }
 
-// scenarioTable says what all sequences come to.
+// scenarioTable is the table of the results of all sequences.
 func (b *block) scenarioTable() tell.Table {
 	t := tell.NewTable(1, "scenario", "sequences", "best accuracy", "sequence", "mean accuracy", "never deepened", "rank",
 		"second best: regret",
@@ -218,8 +218,8 @@ func factorial(all []SequenceRow) stats.Factorial {
 	return stats.NewFactorial(values, actions, decisions)
 }
 
-// noise says how much of the regret is that of single trainings; "" where it is not
-// known of all scenarios.
+// noise is a sentence on the part of the regret due to single trainings; "" where
+// it is not known for all scenarios.
 func (b *block) noise() string {
 	sum, low, high := 0.0, math.Inf(1), 0.0
 	for _, s := range b.scenarios {
@@ -389,7 +389,7 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// report is what the report has of a block.
+// report returns the items of a block for the report.
 func (b *Adaptation) report() []tell.Item {
 	items := []tell.Item{{Sentences: b.Answers, Answer: true}}
 	if len(b.Ranks.Rows) > 0 {

@@ -36,7 +36,7 @@ const (
 	least = 5
 )
 
-// Asked are the measured clusters to which the laws of all jobs were fitted, those of each file once.
+// Asked are the measured clusters to which the laws of all jobs were fitted, from each file once.
 var Asked = stages.Ask("clusters", 20, func(x stages.Asking) (out []MeasuredCluster) {
 	seen := map[string]bool{}
 	for _, c := range x.Cells {
@@ -69,7 +69,8 @@ type MeasuredCluster struct {
 // ClusterSpeeds is there only where a job has a table of measured clusters.
 var ClusterSpeeds = tell.Register[ClusterSpeedRow]("cluster_speed.csv", nil)
 
-// ClusterSpeedRow is a row of cluster_speed.csv: a measured cluster, and what the law of cluster speeds says of it.
+// ClusterSpeedRow is a row of cluster_speed.csv: a measured cluster, and its prediction by the law of cluster
+// speeds.
 type ClusterSpeedRow struct {
 	MeasuredCluster
 	// Fitted is by the law that was fitted to all rows of the table, ErrorPct its error: (Fitted − Speed) / Speed.
@@ -194,7 +195,7 @@ func (e errors) row(labels ...string) []string {
 	return append(labels, fmt.Sprint(e.n), e.queued.String(), e.apart.String(), e.unlimited.String(), e.linear.String())
 }
 
-// describe adds what is to be said of one table: the fitted laws in sentences, the errors by group in rows.
+// describe adds the description of one table: the fitted laws in sentences, the errors by group in rows.
 func describe(s *tell.Item, t *tell.Table, file string, measured []MeasuredCluster,
 	predictions []law.Prediction) error {
 	var whole, left errors

@@ -20,7 +20,7 @@ type Timings struct {
 	Points      []Timing
 }
 
-// Timing is a run time in seconds on so many threads.
+// Timing is a run time in seconds on a number of threads.
 type Timing struct {
 	Threads int
 	Seconds float64
@@ -74,8 +74,8 @@ func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 	return groups, nil
 }
 
-// CurvePoint is the run time on so many threads, as fitted and as measured
-// (negative where it was not). Held says that the fit did not know it.
+// CurvePoint is the run time on a number of threads, as fitted and as measured
+// (negative if not measured). Held reports whether it was held out of the fit.
 type CurvePoint struct {
 	Threads int
 	estimator.Prediction

@@ -24,9 +24,9 @@ type LogOptions struct {
 	// Total is the length of a whole run in steps, 0 to take it from the logs:
 	// the furthest row of all, rounded down to three digits.
 	Total int
-	// Fraction of Total is all that is looked at of a run that is predicted, and of
-	// the runs beside it; 0 for all rows of runs that are not finished and
-	// defaultFraction of those that are.
+	// Fraction of Total is the part of a predicted run that is read, and of the
+	// runs beside it. 0 means all rows of unfinished runs, and defaultFraction of
+	// finished ones.
 	Fraction float64
 	Model    string
 	Level    float64 // of the interval, 0 to 1
@@ -44,17 +44,17 @@ const (
 	slack = 1.02
 )
 
-// LogPrediction is what a run's beginning says of its whole run time. Times are
-// seconds from its first row.
+// LogPrediction is a prediction of a run's whole time from its beginning. Times
+// are seconds from its first row.
 type LogPrediction struct {
 	Run LoggedRun
-	// Rows and Steps are what was looked at.
+	// Rows and Steps count the data read.
 	Rows, Steps int
 	Model       string
 	estimator.Prediction
-	// Linear is plain linear extrapolation, Median that of the finished runs of
-	// the history: what any model has to beat. Actual is the truth. Each is
-	// negative where there is none.
+	// Linear is plain linear extrapolation, Median the median of the finished runs
+	// of the history: the baselines of any model. Actual is the truth. Each is
+	// negative where unknown.
 	Linear, Median, Actual float64
 	// Err says why the run was not predicted.
 	Err      error
@@ -69,9 +69,8 @@ type LogSummary struct {
 	SD       float64 `json:"sd_pct"`
 	Bias     float64 `json:"bias_pct"`
 	Coverage float64 `json:"coverage_pct"` // intervals that hold the actual run time
-	// LinearMeanAbs and MedianMeanAbs are the mean absolute errors of plain
-	// linear extrapolation and of the median of the history; negative where there
-	// is none.
+	// LinearMeanAbs and MedianMeanAbs are the mean absolute errors of plain linear
+	// extrapolation and of the median of the history; negative where unknown.
 	LinearMeanAbs float64 `json:"linear_mean_absolute_error_pct"`
 	MedianMeanAbs float64 `json:"median_mean_absolute_error_pct"`
 }
@@ -93,9 +92,9 @@ func (o LogOptions) Length(runs []LoggedRun) int {
 }
 
 // PredictLogs predicts each run. Finished runs of history count as whole ones; a run
-// is never its own history, and a file that is in both is history of its own runs
-// alone. It fails when the model does not exist or the options
-// make no sense; a run that cannot be predicted says so itself.
+// is never its own history, and a file in both lists is history for the runs in it
+// alone. It fails when the model does not exist or the options make no sense; a run
+// that cannot be predicted says so itself.
 func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, error) {
 	model, err := estimator.ByName(o.Model)
 	if err != nil {
@@ -131,7 +130,7 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 		var totals []float64
 		var known []LoggedRun // whole
 		for _, h := range history {
-			_, both := ticks[h.File] // of a log that is its own history: not that of others
+			_, both := ticks[h.File] // of a log that is its own history, not the history of others
 			if whole, ok := h.whole(total); ok && !h.is(r) && (h.File == r.File || !both) {
 				p.History = append(p.History, whole)
 				known = append(known, h)
@@ -204,8 +203,8 @@ func (r LoggedRun) begin(limit int) LoggedRun {
 	return b
 }
 
-// sample is the run as a model takes it. A run of so many epochs alone would have
-// started up and saved as the whole one did.
+// sample returns the run in the form of a model's input. A run of these epochs
+// alone would have started up and saved as the whole one did.
 func (r LoggedRun) sample() estimator.Sample {
 	if len(r.Units) > 0 {
 		s := estimator.Sample{Length: len(r.Units), Units: r.Units, Wall: r.Startup + r.Save}
@@ -383,7 +382,7 @@ func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings
 		nil
 }
 
-// pick finds the first of the wanted names among a header's; -1 when there is none.
+// pick finds the first of the wanted names among a header's; -1 without one.
 func pick(header, wanted []string) int {
 	for _, w := range wanted {
 		if i := slices.IndexFunc(header, func(h string) bool { return columnName(h) == w }); i >= 0 {
@@ -511,7 +510,7 @@ func (l *csvLog) runs() []LoggedRun {
 // after a pause. Watchers that look at a slow program write a step again sooner.
 const pauseGaps = 2
 
-// longestGap returns the longest time between rows of which the later has more steps.
+// longestGap returns the longest time between two rows where the later has more steps.
 func longestGap(rows []csvRow) float64 {
 	longest := 0.0
 	for i := 1; i < len(rows); i++ {
@@ -522,7 +521,7 @@ func longestGap(rows []csvRow) float64 {
 	return longest
 }
 
-// warnings returns what is wrong with the log but does not keep it from being used.
+// warnings returns the problems of the log that do not prevent its use.
 func (l *csvLog) warnings() []string {
 	var warnings []string
 	for _, e := range l.bad[:min(len(l.bad), workload.MaxErrors)] {

@@ -75,8 +75,8 @@ func (b *beat) close() {
 	b.to.Close()
 }
 
-// Watch is told how a cell stands at an instant of its own time, and what the jobs that run have reported. That of a real
-// cell is called when they change, from several goroutines, one at a time.
+// Watch receives the state of a cell at an instant of its own time, and the reports of running jobs. For a real
+// cell it is called when they change, from several goroutines, one at a time.
 type Watch func(s record.Standing, training []stages.Reported)
 
 // pulse follows the events of a cell and the reports of its jobs, for a Watch. It is a recorder.

@@ -118,10 +118,10 @@ func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 	return nil
 }
 
-// How much garbage there may be before it is collected, in percent of what is
-// in use; see debug.SetGCPercent. Of small cells little is in use, and each
-// leaves a megabyte behind. A cell of very many jobs has all that it keeps, most
-// of a kilobyte a job, when it begins: waiting from then on for as much garbage
+// How much garbage there may be before it is collected, in percent of the memory
+// in use; see debug.SetGCPercent. Small cells use little, and each leaves a
+// megabyte of garbage. A cell of very many jobs has all its memory, most of a
+// kilobyte per job, when it begins: waiting from then on for as much garbage
 // would double the memory, and collecting it earlier costs next to nothing.
 const (
 	cellsGC    = 200

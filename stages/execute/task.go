@@ -69,10 +69,10 @@ func nextCell(from io.Reader) (t stages.Task, key string, err error) {
 	return stages.ReadTask(bytes.NewReader(raw))
 }
 
-// RunTask runs a task of an array, by its number, in the experiment's folder dir: those of its cells that are not
-// complete yet. Cells that are simulated run side by side on the cores that this process may use. While another process
-// works on the task, it waits. When all are over it leaves word, atomically; it leaves none when it was broken off.
-// prepare is as for RunFile, and complete reports whether a cell's folder is complete under the key with a description.
+// RunTask runs a task of an array, by its number, in the experiment's folder dir: the cells that are not complete
+// yet. Simulated cells run in parallel on the cores that this process may use. While another process works on the
+// task, it waits. At the end it writes a record, atomically; an interrupted task writes none. prepare is as for
+// RunFile, and complete reports whether a cell's folder is complete under the key with a description.
 func RunTask(ctx context.Context, dir string, number int, prepare func(dir, description string) error,
 	complete func(dir, description string) bool) error {
 	return runTask(ctx, dir, number, complete,
@@ -159,8 +159,8 @@ func runTask(ctx context.Context, dir string, number int, complete func(dir, des
 	return nil
 }
 
-// taskShard is where a task puts cells that have no folder: in a shard of its own. A task of the same number that was
-// taken for dead, and lives, has another.
+// taskShard is a task's own shard for cells without a folder. A task of the same number that seemed dead, but still
+// runs, has another.
 type taskShard struct {
 	dir, prefix string
 	earlier     *record.Shards // of tasks of this number
@@ -341,7 +341,7 @@ func hold(ctx context.Context, dir string, number int) (within context.Context, 
 	}, nil
 }
 
-// take takes the lease when there is none, or when its holder has been silent for too long.
+// take takes the lease if nobody holds it, or if its holder has been silent for too long.
 func (l *lease) take(ctx context.Context) error {
 	var last []byte
 	heard := time.Now()

@@ -70,13 +70,13 @@ func (j *Job) Placed() bool {
 		len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) > 0
 }
 
-// Demand returns what the job's own request asks of a cluster.
+// Demand returns the demand of the job's own request on a cluster.
 func (j *Job) Demand() scheduler.Demand {
 	return scheduler.Demand{Threads: j.Threads.Request, GPUs: j.GPUs, GPU: j.GPU, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
 }
 
 // On reports whether a free cluster of the hardware has room for the job's own
-// request, and its engine can do what it needs.
+// request, and its engine has the needed capabilities.
 func (j *Job) On(h *Hardware) bool {
 	return !(j.GPUs > 0 && slices.Contains(h.Lacks, "gpus")) && j.Demand().FitsOn(h.Cluster)
 }
@@ -118,8 +118,8 @@ func (j *Job) WithThreads(n int) *Job {
 	return &other
 }
 
-// Template is what the scheduler knows of a job that is made from the block,
-// with its deadline relative to the arrival.
+// Template returns the scheduler's view of a job of the block, with its
+// deadline relative to the arrival.
 func (j *Job) Template() scheduler.Job {
 	return scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
@@ -129,7 +129,7 @@ func (j *Job) Template() scheduler.Job {
 	}
 }
 
-// Open reports whether the job's work has no end of its own: it trains until its
+// Open reports whether the job's work has no fixed end: it trains until its
 // budget is used up.
 func (j *Job) Open() bool { return j.Budget != nil && j.Epochs == 0 && j.Steps == 0 }
 
@@ -320,9 +320,9 @@ type Threads struct {
 	Range    experiments.Range
 }
 
-// Runtime is a job's run time in simulation: Startup + epochs × Epoch on
-// one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl), or
-// which speeds up by a curve or a table.
+// Runtime is a job's run time in simulation: Startup + epochs × Epoch on one
+// thread, where the part Parallel (0 to 1) speeds up with threads (Amdahl), or
+// all by a curve or a table.
 type Runtime struct {
 	Startup time.Duration
 	// Epoch is the same for all jobs of the class, or drawn for each.
@@ -335,17 +335,17 @@ type Runtime struct {
 	Threads int
 	// Whole says that Epoch is the time of the whole job.
 	Whole bool
-	// Losses are what the job reports after each epoch (or step), for a job with a
+	// Losses are the job's reports after each epoch (or step), for a job with a
 	// target loss.
 	Losses []float64
-	// Accuracy and Loss are what the job has at its end; nil: not given.
+	// Accuracy and Loss are the job's values at its end; nil: not given.
 	Accuracy, Loss *float64 `json:",omitempty"`
 	// GPURates are how many times faster an epoch is on types of GPU.
 	GPURates []GPURate
 	// Neighbours are the jobs that it can share GPUs with.
 	Neighbours []Neighbour `json:",omitempty"`
-	// Cluster is set for a job whose speed depends on what its parts run on; Epoch is then that of all parts on the
-	// first type of device, beside each other.
+	// Cluster is set for a job whose speed depends on the devices and places of its parts; Epoch is then the time
+	// with all parts on the first type of device, in one place.
 	Cluster *ClusterSpeed
 	// Elastic is set for a job whose speed depends on its GPUs and its batch size.
 	Elastic *Elastic `json:",omitempty"`
@@ -355,12 +355,12 @@ type Runtime struct {
 type ClusterSpeed struct {
 	clusterspeed.Law
 	Range experiments.Range
-	// Device is the type of device of all workers; empty for that of the GPUs of their nodes.
+	// Device is the type of device of all workers; empty for the type of the GPUs of their nodes.
 	Device string
 	// Regions has the factors on the speed of a worker whose parameter servers are elsewhere.
 	Regions []RegionFactor
-	// Samples are those to which the law was fitted, and Model the one of them that the job trains; File is where they
-	// are from, for people. There are none where the law was given.
+	// Samples are the data of the fitted law, and Model the one of them that the job trains; File is their origin,
+	// for people. They are empty where the law was given.
 	Samples     []clusterspeed.Sample
 	Model, File string
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Bounds on what a program may do.
+// Limits on a program.
 const (
 	maxAnswer  = 16 << 20 // bytes of a line
 	maxTail    = 64 << 10 // bytes of its error output that are kept
@@ -201,7 +201,7 @@ func (k *talk) end(patience time.Duration) string {
 	return how
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of the text written to it.
 type tail struct {
 	mu   sync.Mutex // guards what follows
 	text []byte

@@ -1,5 +1,5 @@
-// Timeline draws what the jobs of a cell held over time: a Gantt chart
-// of its cores and GPUs, and a lane for each job.
+// Timeline draws the resources of a cell's jobs over time: a Gantt chart of its
+// cores and GPUs, and a lane for each job.
 
 package plot
 
@@ -240,7 +240,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// held draws what a job holds, by itself or as a guest.
+// held draws the resources of a job, by itself or as a guest.
 func (b bars) held(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
 	inset := vg.Length(min(1, b.core*0.04))
 	var path vg.Path
@@ -248,7 +248,7 @@ func (b bars) held(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Le
 	for _, h := range l.Held {
 		x0, x1 := at(h.From), at(h.To)
 		if h.Guest != guest || x1-last < hairline {
-			continue // nothing that could be seen beside what is drawn
+			continue // too small to be seen
 		}
 		last = x1
 		x1 = max(x1, x0+hairline)
@@ -278,7 +278,7 @@ func (b bars) samples(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg
 	}
 }
 
-// sampled makes a bar that of a sample.
+// sampled marks a bar as a sample.
 func sampled(c draw.Canvas, color color.NRGBA, x0, y0, x1, y1 vg.Length) {
 	edge := min((y1-y0)*0.2, (x1-x0)*0.2, 2)
 	c.SetColor(waitingColor(color))

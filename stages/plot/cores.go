@@ -23,10 +23,10 @@ const (
 	Queue = "queue"
 )
 
-// overTime is what a picture shows of each variant over time.
+// overTime is a quantity over time that a picture shows for each variant.
 type overTime struct {
 	kind, title, caption string
-	// of returns the value of a row, and what it can be at most in its cell; 0: nothing bounds it.
+	// of returns the value of a row, and most its limit in the cell; 0: no limit.
 	of   func(*measure.Occupancy) float64
 	most func(record.Cell) int
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Data is what the pictures are drawn from. The times of jobs are those of a sample, where there are very many; there may
-// be billions.
+// Data is the data of the pictures. Of very many jobs, perhaps billions, it holds the times of a sample.
 type Data struct {
 	*record.Experiment
 	// Variants are the policies with their axes, in the order of the plan.
@@ -27,10 +26,11 @@ type Data struct {
 	servers     []record.ServerRow // once they are read
 	serversRead bool
 	times       map[string]times // by cell, of those that are kept; nil before they are read
-	overall     int              // how many jobs each of the sample stands for at least, in pictures of all cells
+	overall     int              // the least number of jobs that each sampled job represents, in pictures of all cells
 }
 
-// mostKept bounds the jobs of all cells whose times are read: of more, a systematic sample stands for all.
+// mostKept bounds the jobs of all cells whose times are read: a larger number is represented by a systematic
+// sample.
 const mostKept = 2_000_000
 
 func newData(e *record.Experiment) *Data {
@@ -51,22 +51,22 @@ type times struct {
 
 type jobTimes struct {
 	finished                bool
-	estimated               bool // what was predicted is what was measured
+	estimated               bool // the predicted values are the measured ones
 	class                   int32
 	jct, service, predicted float64
 }
 
-// mostSampled is the number of jobs of a cell from which on a systematic sample
-// stands for all: no picture would show the difference.
+// mostSampled is the number of jobs of a cell above which a systematic sample
+// represents all: no picture would show the difference.
 const mostSampled = 200_000
 
-// sampleStep is how many jobs of a cell each of the sample stands for, in a picture of that cell.
+// sampleStep is the number of a cell's jobs that each sampled job represents, in a picture of that cell.
 func sampleStep(c record.Cell) int { return 1 + jobsOf(c)/mostSampled }
 
 // step is the same in pictures of all cells.
 func (d *Data) step(c record.Cell) int { return max(sampleStep(c), d.overall) }
 
-// overallStep is how many jobs each of the sample stands for, by the number of jobs of all cells.
+// overallStep is the number of jobs that each sampled job represents, by the number of jobs of all cells.
 func overallStep(all int) int { return max(1, (all+mostKept-1)/mostKept) }
 
 // jobsOf is the number of jobs of a cell.
@@ -169,7 +169,7 @@ func (d *Data) EachEstimated(visit func(class string, predicted, service float64
 	return nil
 }
 
-// setting is one workload on one hardware: what is compared in one picture.
+// setting is one workload on one hardware: the scope of one picture's comparison.
 type setting struct {
 	workload, hardware string
 	variants           []analysis.Variant // with at least one complete cell
@@ -194,8 +194,8 @@ func (d *Data) settings() []setting {
 	return out
 }
 
-// suffix tells the setting's pictures from those of others: "" when there is
-// but one.
+// suffix distinguishes the setting's pictures from others; "" for a single
+// setting.
 func (d *Data) suffix(s setting) string {
 	if len(d.Plan.Workloads) <= 1 && len(d.Plan.Hardware) <= 1 {
 		return ""

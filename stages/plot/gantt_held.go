@@ -6,11 +6,11 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 )
 
-// stretch is where a chart shows things that a job holds beside each other, in
-// rows from the bottom.
+// stretch is a range of adjacent rows that a job holds, counted from the
+// bottom.
 type stretch struct{ low, high float64 }
 
-// under is how many rows lie under the cores: those of the GPUs, and a gap.
+// under is the number of rows under the cores: the rows of the GPUs, and a gap.
 func (ch *Chart) under() float64 {
 	if ch.GPUs == 0 {
 		return 0
@@ -69,7 +69,7 @@ func (ch *Chart) covered(h analysis.Span, s stretch) bool {
 	return false
 }
 
-// Shares reports whether a job has a GPU of another job's beside it.
+// Shares reports whether a job shares a GPU with another job.
 func (ch *Chart) Shares() bool {
 	return slices.ContainsFunc(ch.Lanes, func(l Lane) bool {
 		return slices.ContainsFunc(l.Held, func(h analysis.Span) bool { return h.Guest })

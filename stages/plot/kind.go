@@ -5,8 +5,8 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Kind is a kind of picture that can be drawn. Each registers itself in a file
-// of its own.
+// Kind is a kind of picture that can be drawn. Each registers itself in its own
+// file.
 type Kind struct {
 	tell.PictureKind
 	// Draw makes its pictures. Pictures that lack data are skipped: they say why,
@@ -15,7 +15,7 @@ type Kind struct {
 	Draw func(*Data, Ask) ([]Figure, error)
 }
 
-// Ask is what a plot block asks for.
+// Ask is the request of a plot block.
 type Ask struct {
 	record.Plot
 	// MaxCells bounds the pictures of single cells.

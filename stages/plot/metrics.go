@@ -292,9 +292,9 @@ func (d *Data) metricsFigure(
 // mostLabel is the room that the names of rows may take, in points.
 const mostLabel = 190.0
 
-// rowNames are the labels of the variants and the room that they take. Where
-// they need too much of it, the names of the axes are left out, which are the
-// same in all rows; the values tell the rows apart.
+// rowNames are the labels of the variants and their width. Where they are too
+// wide, the names of the axes are left out, which are the same in all rows; the
+// values distinguish the rows.
 func rowNames(variants []analysis.Variant) (names []string, room float64) {
 	for _, v := range variants {
 		names = append(names, v.Label)
@@ -358,7 +358,7 @@ func (p panel) paint(c draw.Canvas) {
 	tick.XAlign, tick.YAlign = -0.5, -1
 	for _, t := range ticks {
 		c.StrokeLine2(draw.LineStyle{Color: canvas.Rule, Width: 0.5}, x(t.Value), body.Min.Y, x(t.Value), body.Max.Y)
-		// Labels at the ends stay within the panel: those of its neighbors are beside them.
+		// Labels at the ends stay within the panel: the labels of its neighbors are next to them.
 		half := vg.Length(canvas.TextWidth(t.Label, canvas.SmallSize+0.5) / 2)
 		at := max(body.Min.X-3+half, min(body.Max.X+3-half, x(t.Value)))
 		c.FillText(tick, vg.Point{X: at, Y: body.Min.Y - 3}, t.Label)

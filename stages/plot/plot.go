@@ -22,13 +22,13 @@ import (
 // Picture is one drawn picture with its paths, or the reason why it was skipped.
 type Picture = record.Picture
 
-// Options bound what is drawn.
+// Options limit the pictures.
 type Options struct {
 	// MaxGantts is the number of cells up to which every cell gets a Gantt
 	// chart. With more cells, the first replicate of each variant gets one, and
 	// no more than this many. 0 means DefaultMaxGantts.
 	MaxGantts int
-	// Formats are those of canvas.Formats that are drawn; none means Usual.
+	// Formats are the ones of canvas.Formats to draw; none means Usual.
 	Formats []string
 	canvas.Layout
 }

@@ -70,7 +70,7 @@ func (s *sampling) hopeless() error {
 // tailLines is how much of the log of a sample that failed is shown.
 const tailLines = 8
 
-// sampling is the profile stage of a run. What it took is by unit.
+// sampling is the profile stage of a run. Its samples are by unit.
 type sampling struct {
 	*stages.Run
 	units       []*stages.Unit
@@ -107,16 +107,16 @@ func newSampling(r *stages.Run) *sampling {
 // task is one sample to take.
 type task struct {
 	unit, length, repeat int
-	// extra is a sample on a number of threads that no job asks for, rank the
-	// place of its length among those of the unit.
+	// extra is a sample on a number of threads that no job requests, rank the
+	// place of its length among the unit's lengths.
 	extra bool
 	rank  int
 }
 
-// tasks lists the samples that are missing, unit by unit, and repeats when all units
-// have had their turn: a machine that is slow for a moment shall not be so for all
-// samples of one. Under a budget they are the ones that every prediction needs, and
-// then the others by what they are good for.
+// tasks lists the samples that are missing, unit by unit, and the repeats after all
+// units: a slow moment of the machine must not affect all samples of one unit. Under
+// a budget, the samples that every prediction needs come first, then the others by
+// their use.
 func (s *sampling) tasks() (needed, others []task) {
 	for i, u := range s.units {
 		if !s.pieces[i].Make {
@@ -152,7 +152,7 @@ func (s *sampling) tasks() (needed, others []task) {
 	return needed, others
 }
 
-// all takes what is missing, and keeps it.
+// all takes the missing samples, and keeps them.
 func (s *sampling) all(ctx context.Context) error {
 	defer s.warnNoEstimate()
 	needed, others := s.tasks()
@@ -202,7 +202,7 @@ func (s *sampling) longer(ctx context.Context, i int) error {
 		if length == 0 {
 			break
 		}
-		place := len(unit.Lengths)*unit.Repeats + more // behind those of the plan
+		place := len(unit.Lengths)*unit.Repeats + more // after the samples of the plan
 		if err := s.take(ctx, task{unit: i, length: length, rank: place}); err != nil {
 			return err
 		}
@@ -210,11 +210,11 @@ func (s *sampling) longer(ctx context.Context, i int) error {
 	return nil
 }
 
-// mostLonger is how many samples of a unit are taken beyond those of the plan.
+// mostLonger is the number of samples of a unit beyond the plan.
 const mostLonger = 3
 
-// within takes the samples for which the budget has room: a part of what the
-// real cells are predicted to take by the samples so far.
+// within takes the samples for which the budget has room: a part of the real
+// cells' time, predicted from the samples so far.
 func (s *sampling) within(ctx context.Context, others []task) error {
 	for i, samples := range s.taken {
 		if len(samples) > 0 {
@@ -340,9 +340,9 @@ func sampleName(unit *stages.Unit, t task) string {
 	return fmt.Sprintf("%s-sample-%d", unit.Name, t.repeat*len(unit.Lengths)+t.rank+1)
 }
 
-// sample runs one sample, again where other processes disturbed it. The first of
-// a unit that a job asks for also measures what it costs the engine to pause,
-// resume and resize such a job.
+// sample runs one sample, and repeats it if other processes disturbed it. The
+// first one of a requested unit also measures the engine's cost to pause, resume
+// and resize such a job.
 func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estimator.Sample, error) {
 	logs := filepath.Join(s.Dir, samplesDir)
 	scratch, err := folder.MkdirTemp(s.Dir, ".scratch-")
@@ -379,7 +379,7 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 				"be too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
-		// The job is ended, and should not end before; but what is not asked for whole is not run whole.
+		// The job is ended, and should not end before; but a job that is only requested in part is not run whole.
 		length := probeLength * slices.Max(unit.Lengths)
 		if unit.Total > 0 {
 			length = min(length, unit.Total)
@@ -420,7 +420,7 @@ func (s *sampling) ownsLoad() bool {
 	return !slices.ContainsFunc(s.units, func(u *stages.Unit) bool { return !u.Engine.Here })
 }
 
-// keep records what was taken of a unit. A unit that no job asks for is also
+// keep records the samples of a unit. A unit that no job requests is also
 // recorded without samples, when the budget had no room for any.
 func (s *sampling) keep(i int) error {
 	unit, samples := s.units[i], s.taken[i]
@@ -435,7 +435,7 @@ func (s *sampling) keep(i int) error {
 	return s.Note(stages.Note{Event: "sample", Unit: unit.Name, Seconds: took, Key: unit.Hash})
 }
 
-// put makes the samples of a unit known, here and to later runs, and returns what they took in seconds.
+// put makes the samples of a unit known, here and to later runs, and returns their time in seconds.
 func (s *sampling) put(i int) (took float64, err error) {
 	unit, samples := s.units[i], s.taken[i]
 	slices.SortStableFunc(samples, func(a, b estimator.Sample) int { return a.Length - b.Length })
@@ -456,9 +456,9 @@ func (s *sampling) put(i int) (took float64, err error) {
 	return took, nil
 }
 
-// Where samples say little, because the machine is not steady, all are taken again: in so many rounds at most, as far as
-// all samples take no more than a part of what the real cells are predicted to take. A file that says how often
-// samples are taken, or how much time they may take, is followed.
+// Where samples say little, because the machine is not steady, all are taken again: in mostRounds rounds at most,
+// while all samples together take no more than a part of the real cells' predicted time. A file that sets the
+// number of samples, or their time, is followed.
 const (
 	mostRounds  = 6
 	againBudget = 0.03
@@ -506,7 +506,7 @@ func (s *sampling) again(ctx context.Context) error {
 	return s.record(more)
 }
 
-// record keeps the samples of some units anew.
+// record records the samples of some units again.
 func (s *sampling) record(units []bool) error {
 	for i := range units {
 		if units[i] {

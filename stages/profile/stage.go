@@ -61,8 +61,8 @@ func text(u *stages.Unit) string {
 	return s
 }
 
-// find makes samples known that the cache kept or, without them, those of the
-// plain file.
+// find makes samples known, from the cache or, without them, from the plain
+// file.
 func find(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	var unit *stages.Unit
 	for _, u := range p.SampledUnits() {
@@ -88,8 +88,8 @@ func find(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	return ok
 }
 
-// samplesDir, in the experiment's own, holds the logs of the samples, and what they
-// measured.
+// samplesDir, in the experiment's own, holds the logs of the samples, and their
+// measurements.
 const samplesDir = record.SamplesDir
 
 // saved is a file of the folder: samples with the description of their key, so

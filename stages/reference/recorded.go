@@ -26,7 +26,7 @@ type recorded struct {
 	Longest  float64 `json:"max_s"`
 }
 
-// waits are those of the logs of an experiment.
+// waits are the waiting times in the logs of an experiment.
 var waits = stages.Ask("recorded_waits", 51, func(x stages.Asking) (all []recorded) {
 	for _, c := range x.Cells {
 		w := c.Workload
@@ -48,7 +48,7 @@ var waits = stages.Ask("recorded_waits", 51, func(x stages.Asking) (all []record
 	return all
 })
 
-// mostReplays bounds the variants that stand beside a log.
+// mostReplays bounds the variants that are compared with a log.
 const mostReplays = 8
 
 var _ = analysis.Register(analysis.Part{

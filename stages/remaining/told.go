@@ -154,7 +154,7 @@ func table(all []Summary) tell.Table {
 // mostUnreached bounds the sentences about jobs without their target loss.
 const mostUnreached = 20
 
-// What is told of remaining times belongs to the estimates.
+// The text on remaining times is in the section on estimates.
 var part = analysis.Register(analysis.Part{
 	Name: "remaining", In: "estimates",
 	Tell: func(e *record.Experiment) (s tell.Section, err error) {

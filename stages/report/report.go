@@ -1,5 +1,5 @@
-// Package report writes report.html: one file without any outside reference
-// that says what was asked, what came out, how sure that is, and how to repeat it.
+// Package report writes report.html: one file without any outside reference with
+// the question, the results, their uncertainty, and how to repeat them.
 package report
 
 import (

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// view is what the page shows, in words.
+// view is the content of the page, in words.
 type view struct {
 	Title, Description string
 	Progress           string // "7 of 10 cells so far"; empty when complete
@@ -28,7 +28,7 @@ type view struct {
 	Answers            []answer // those below the headline
 	Folded             []answer
 	MoreAnswers        int
-	Joined             bool // some answers stand for several comparisons
+	Joined             bool // some answers summarize several comparisons
 	NoAnswer           string
 	Warnings           []analysis.Doubt
 	Summary            tell.Table
@@ -57,7 +57,7 @@ type view struct {
 	spans int // of the charts so far
 }
 
-// heading is that of a section, with its name in links.
+// heading is the heading of a section, with its name in links.
 type heading struct{ Name, Title string }
 
 // contents lists the sections of the page, as its template shows them.
@@ -106,8 +106,8 @@ func (s *section) Shown() bool {
 // block is a workload, hardware or policy in one line.
 type block struct{ Kind, Name, Summary string }
 
-// shownPicture is a picture as a data URL, with its caption. What is shown as an
-// image runs no script and fetches nothing, whatever is in it.
+// shownPicture is a picture as a data URL, with its caption. An image runs no
+// script and fetches nothing, whatever its content.
 type shownPicture struct {
 	Title, Caption string
 	Image          template.URL
@@ -244,9 +244,8 @@ func (v *view) answers(e *record.Experiment, told []analysis.Told) error {
 
 func (v *view) say(text string) { v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")}) }
 
-// elsewhere takes the answer from the parts where the comparisons have none, or where the experiment is about a part
-// alone.
-// What they say is said once.
+// elsewhere takes the answer from the parts where the comparisons have none, or where the experiment is about a
+// part alone. Their sentences are not repeated below.
 func (v *view) elsewhere(told []analysis.Told) bool {
 	for i := range told {
 		if told[i].Whole && !v.NoCells {

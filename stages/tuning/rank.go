@@ -39,7 +39,7 @@ func ofTuning(r *TuningRow, t *results.Tuning) bool {
 	return r.Tuning == t.Name && r.Method == t.Method && r.Hardware == t.Hardware && r.Axes == record.AxesLabel(t.Axes)
 }
 
-// settings are those that were tried, each once, with what came of them.
+// settings are the settings tried, each once, with their results.
 type settings struct {
 	t        *results.Tuning
 	problem  surrogate.Search
@@ -74,8 +74,8 @@ func knownSettings(e *record.Experiment, t *results.Tuning) *settings {
 	return s
 }
 
-// predicted is the rank of what the trials of one run say is best; 0 where they are too
-// few.
+// predicted is the rank of the settings that are best by the trials of one run; 0 with
+// too few trials.
 func (s *settings) predicted(e *record.Experiment, tuning, replicate int) int {
 	var trials []surrogate.Trial
 	done := 0

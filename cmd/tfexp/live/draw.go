@@ -1,5 +1,5 @@
-// Screen shows runs that go on in a whole terminal: cells, jobs, what is
-// in use, and how losses fall.
+// Screen shows runs in progress on a full terminal: cells, jobs, resource usage
+// and loss curves.
 
 package live
 
@@ -28,7 +28,7 @@ type view struct {
 	dir     string
 	all     []Experiment
 	chosen  int   // of all
-	cell    *Cell // nil where there is none
+	cell    *Cell // nil without a cell
 	asked   bool  // the cell was chosen, and does not follow the run
 	scroll  int   // jobs above the first that is shown
 	trouble error
@@ -104,7 +104,7 @@ func (p *screenPage) paint(ink, text string) string {
 	return ink + text + screenPlain
 }
 
-// fit is text without control characters, in at most so many columns.
+// fit returns the text without control characters, in at most width columns.
 func fit(text string, width int) string {
 	if width <= 0 {
 		return ""
@@ -113,7 +113,7 @@ func fit(text string, width int) string {
 	return runewidth.Truncate(line, width, "…")
 }
 
-// fill is text in exactly so many columns.
+// fill returns the text in exactly width columns.
 func fill(text string, width int) string { return runewidth.FillRight(fit(text, width), width) }
 
 // experiment is "▸ study  running  2/6 cells ━━━╌╌╌  1 min 20 s, about 40 s left".

@@ -1,4 +1,4 @@
-// Progress shows how a run goes on: a live region at the bottom of a
+// Progress shows the progress of a run: a live region at the bottom of a
 // terminal, or plain lines where there is none. It decides nothing and reads
 // nothing but pipeline.Progress.
 
@@ -34,7 +34,8 @@ func NewRunProgress(w io.Writer, color bool) RunProgress {
 	return newPlain(w)
 }
 
-// sizeOf returns what tells the size of a terminal that can move its cursor; nil where w is none.
+// sizeOf returns a function that measures a terminal whose cursor can be moved; nil where w is no such
+// terminal.
 func sizeOf(w io.Writer) func() (width, height int) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -49,7 +50,7 @@ func sizeOf(w io.Writer) func() (width, height int) {
 	}
 }
 
-// QuietProgress returns a view that shows nothing but what is said.
+// QuietProgress returns a view that shows messages only.
 func QuietProgress(w io.Writer) RunProgress { return &quiet{w} }
 
 type quiet struct{ w io.Writer }

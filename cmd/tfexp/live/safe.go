@@ -33,7 +33,7 @@ func SafeText(text string) string {
 	return string(append(out, text[begun:]...))
 }
 
-// plain reports whether a rune, of so many bytes, is shown as it is.
+// plain reports whether a rune of size bytes is shown as it is.
 func safePlain(r rune, size int) bool {
 	switch {
 	case r == utf8.RuneError && size == 1:

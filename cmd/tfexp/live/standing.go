@@ -12,7 +12,7 @@ import (
 type stands struct {
 	file tail
 	last *record.Standing // nil: not known yet
-	use  []Use            // thinned, as that of following
+	use  []Use            // thinned, like that in following
 }
 
 // standing is how the cell stands now.

@@ -35,7 +35,7 @@ type PlannedRun struct {
 	Reuse            int           `json:"reuse"`
 	PredictedSeconds float64       `json:"predicted_seconds,omitempty"`
 	Cells            []plannedCell `json:"cells"`
-	// Pieces are what stages keep in pieces: samples of jobs, and those of other stages.
+	// Pieces are the parts that stages keep: samples of jobs, and the parts of other stages.
 	Pieces []plannedPiece `json:"profiles"`
 	Stale  []string       `json:"stale,omitempty"`
 }
@@ -51,7 +51,7 @@ type plannedPiece struct {
 	details any // further fields, which depend on the stage
 }
 
-// MarshalJSON puts the details beside the other fields.
+// MarshalJSON puts the details next to the other fields.
 func (p plannedPiece) MarshalJSON() ([]byte, error) {
 	type plain plannedPiece // without this method
 	fields := map[string]json.RawMessage{}
@@ -321,7 +321,7 @@ func (c change) String() string {
 	return store.Change{Label: c.label, Old: before, New: c.now}.String()
 }
 
-// changesOf turns the changes of one cell into those of a group of one.
+// changesOf turns the changes of one cell into the changes of a group of one.
 func changesOf(changes []store.Change) []change {
 	var out []change
 	for _, c := range changes {

@@ -1,4 +1,4 @@
-// Package show prints on the terminal what the commands return: plans, the status
+// Package show prints the results of commands on the terminal: plans, the status
 // of experiments, summaries of runs, estimates.
 package show
 

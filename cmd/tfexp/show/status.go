@@ -46,7 +46,7 @@ type failedCell struct {
 	Cell     string            `json:"cell"`
 	Error    string            `json:"error,omitempty"` // of the cell as a whole
 	Failures []measure.Failure `json:"failures,omitempty"`
-	// More is how many jobs failed beside those that Failures lists.
+	// More is the number of failed jobs that Failures does not list.
 	More int `json:"more,omitempty"`
 }
 
@@ -171,8 +171,8 @@ func (p *Printer) Status(s ExperimentStatus) {
 	}
 }
 
-// events are the words for those of the journal: what it is about, and what became of it where the entry does not say.
-// Events that are not there are words already.
+// events maps each event of the journal to its subject, and to the outcome where the entry has none. Other events
+// need no translation.
 var events = map[string][2]string{
 	"run_start":       {"run", "started"},
 	"run_end":         {"run", "ended"},

@@ -27,8 +27,8 @@ type Moment struct {
 	lacks []shortage // over all these times
 }
 
-// StoryOf returns what was decided about a job, and why, in the order of time,
-// and the jobs that the cell knows, for suggestions. The error wraps
+// StoryOf returns the decisions about a job with their reasons, in the order of
+// time. The jobs of the cell are returned for suggestions. The error wraps
 // fs.ErrNotExist when the cell has no records.
 func StoryOf(e *record.Experiment, c record.CellRef, job string) (story []Moment, jobs []string, err error) {
 	began, ended, wait, err := eventsOf(e, c, job)
@@ -146,7 +146,7 @@ func decided(d record.DecisionRow) string {
 	return string(d.Decision)
 }
 
-// Story prints what was decided about a job.
+// Story prints the decisions about a job.
 func (p *Printer) Story(story []Moment) {
 	for _, m := range story {
 		line := fmt.Sprintf("%10.3f s  %s", m.At, m.What)

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// fact is what a column may say of a job, and the names that such columns have: letters and digits alone, in lower
-// case, without a unit.
+// fact is a property of a job and the names of columns that hold it: letters and digits alone, in lower case,
+// without a unit.
 type fact struct {
 	name  string
 	names []string

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Program is what is known of a training program.
+// Program describes a training program.
 type Program struct {
 	// File is its path, as in the experiment.
 	File string
@@ -21,7 +21,7 @@ type Program struct {
 	Command []string
 	Epochs  int
 	Option  string
-	// First reports whether its first argument is its epochs; Arguments are those that it cannot do without beside them.
+	// First reports whether its first argument is its epochs; Arguments are its other required arguments.
 	First     bool
 	Arguments []string
 	// FromTfexp reports whether it reads TFEXP_EPOCHS; Reports whether it prints what tfexp follows.
@@ -48,7 +48,7 @@ var (
 	reports  = regexp.MustCompile(`tfexp_job|"tfexp"|'tfexp'|TIME_WRITTER_OUTPUT|TIME_WRITER_OUTPUT`)
 )
 
-// frameworks are found by what imports them.
+// frameworks are found by their imports.
 var frameworks = []struct {
 	name string
 	by   *regexp.Regexp

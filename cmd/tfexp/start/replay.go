@@ -24,10 +24,10 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Log is what is known of the log of a cluster.
+// Log describes the log of a cluster.
 type Log struct {
-	// File is its path, as in the experiment. Format is that of its trace block; Given reports whether it must stand
-	// there, as the file's name does not show it.
+	// File is its path, as in the experiment. Format is the format of its trace block; Given reports whether the
+	// block must name it, because the file's name does not show it.
 	File   string
 	Format *formats.Format
 	Given  bool
@@ -45,7 +45,7 @@ type Log struct {
 	Left     string
 	Greatest Use
 
-	// Jobs and Days say how much there is, and Malformed which lines are none, in a phrase.
+	// Jobs and Days are the size of the log. Malformed is a phrase on the malformed lines.
 	Jobs      int
 	Days      float64
 	Malformed string
@@ -62,13 +62,13 @@ type Log struct {
 // Cluster is as large as a log needs: nodes of GPUs, or, where no job asks for a GPU, cores alone.
 type Cluster struct {
 	Cores                int // without GPUs
-	Nodes, Threads, GPUs int // nodes, and what each has
+	Nodes, Threads, GPUs int // nodes, and the threads and GPUs of each
 }
 
 // Use is what jobs hold.
 type Use struct{ Cores, GPUs int }
 
-// endings are those of files that are logs.
+// endings are the extensions of log files.
 var endings = []string{".csv", ".tsv", ".txt", ".log", ".swf", ".json", ".trace", ".requests", ".req", ".psv"}
 
 // IsLog reports whether a file is a log by its name, and not a program.
@@ -252,7 +252,7 @@ func greatest(t *workload.Trace) (most Use) {
 	if len(changes) < len(t.Jobs) {
 		return Use{}
 	}
-	slices.SortFunc(changes, func(a, b change) int { // what ends makes room for what starts
+	slices.SortFunc(changes, func(a, b change) int { // ends come first: they make room for starts
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.cores, b.cores))
 	})
 	var now Use
@@ -263,13 +263,13 @@ func greatest(t *workload.Trace) (most Use) {
 	return most
 }
 
-// ceil rounds up; what is larger than any cluster stays that.
+// ceil rounds up; the bound is larger than any cluster.
 func ceil(x float64) int { return int(math.Ceil(min(x, 1<<40))) }
 
 // wider is the largest size of a cluster that the experiment compares: half as much again.
 func wider(size int) int { return grown(size, larger[len(larger)-1]) }
 
-// larger are by what parts the larger clusters are larger.
+// larger are the fractions by which the larger clusters exceed the present one.
 var larger = []float64{0.1, 0.2, 0.5}
 
 // grown is a size that is larger by a part, and at least by one.

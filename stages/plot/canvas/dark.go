@@ -14,22 +14,22 @@ import (
 // darkPaper is what pictures are drawn on where readers ask for dark pages.
 var darkPaper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
 
-// onColor is the dark of text in coloured bars, which stays dark on dark pages: next to Ink, so that the two can be
-// told apart.
+// onColor is the dark of text in coloured bars, which stays dark on dark pages: next to Ink, so that the two stay
+// distinct.
 var onColor = color.NRGBA{0x22, 0x22, 0x23, 0xff}
 
-// lifted is how much white is mixed with the colors on a dark page, so that thin lines are seen there; for the same
-// reason, what is pale keeps more of its color than on white: its paleness times kept.
+// lifted is the part of white mixed into the colors on a dark page, so that thin lines are visible. For the same
+// reason, pale colors keep more of their color than on white: their paleness is multiplied by kept.
 const lifted, kept = 0.15, 0.85
 
-// darkened is a colour on a dark page: what is grey is turned round, what is pale becomes dark, and the colours
-// themselves become a little lighter.
+// darkened returns a color for a dark page: grays are inverted, pale colors become dark, and full colors become
+// a little lighter.
 func darkened(c color.NRGBA) color.NRGBA {
 	white := color.NRGBA{0xff, 0xff, 0xff, c.A}
 	switch {
 	case c == onColor || c == white:
 		return c
-	case c.R == c.G && c.G == c.B: // black becomes nearly white, and what is nearly white the paper
+	case c.R == c.G && c.G == c.B: // black becomes nearly white, and near white becomes the paper
 		share := float64(c.R) / 255
 		return mixed(color.NRGBA{0xf2, 0xf2, 0xf2, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, share)
 	}
@@ -67,7 +67,7 @@ func paleness(c, hue color.NRGBA) (float64, bool) {
 
 var svgColor = regexp.MustCompile(`#[0-9A-F]{6}\b`)
 
-// recolor is a colour of an SVG, and what it is on dark pages: "#222222", "#D6D7D7".
+// recolor is a color of an SVG and its replacement on dark pages: "#222222", "#D6D7D7".
 type recolor struct{ from, to string }
 
 // recolored returns the colours of an SVG that are others on dark pages.

@@ -40,7 +40,7 @@ func (p Painting) on(c vg.Canvas, groups *grouped) float64 {
 	return s.more
 }
 
-// Laid returns the painting as wide as its layout says, and as high as it then has to be.
+// Laid returns the painting with the width of its layout and the height that follows from it.
 func (p Painting) Laid() Painting {
 	if p.Layout.Width > 0 {
 		p.Width = p.Layout.Width / p.scale()

@@ -37,7 +37,8 @@ func Formats() []string { return []string{SVG, PNG, PDF} }
 type Layout struct {
 	// Width in points; 0: as they are painted.
 	Width float64
-	// FontSize is that of the labels of axes' ticks, in points, and text and lines follow it; 0: TickSize.
+	// FontSize is the size of the labels of axes' ticks, in points; other text and lines scale with it; 0:
+	// TickSize.
 	FontSize float64
 	Style    Look
 }

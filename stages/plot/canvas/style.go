@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Width is that of all pictures in points: 7.2 inches fit a printed page.
+// Width is the width of all pictures in points: 7.2 inches fit a printed page.
 const Width = 518
 
 // Sizes of text in points.
@@ -37,7 +37,7 @@ var (
 	Faint = color.NRGBA{0xf3, 0xf3, 0xf3, 0xff}
 )
 
-// Hue is the colour of the i-th of things that are told apart.
+// Hue is the color of the i-th item.
 func Hue(i int) color.NRGBA { return tell.Hue(i) }
 
 // Shade mixes a colour with white: 0 leaves it, 1 is white.
@@ -55,7 +55,7 @@ func Readable(on color.NRGBA) color.NRGBA {
 	return color.NRGBA{0xff, 0xff, 0xff, 0xff}
 }
 
-// Dashes tells lines apart without colour.
+// Dashes returns the dash pattern of the i-th line, to distinguish lines without color.
 func Dashes(i int) []vg.Length {
 	patterns := [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 3, 2, 3}, {4, 1.5}}
 	return patterns[i%len(patterns)]
@@ -95,8 +95,8 @@ func NewPlot() *plot.Plot {
 	return p
 }
 
-// Nice makes ticks at 1, 2 or 5 times a power of ten, as many as have room, in
-// points, beside each other.
+// Nice makes ticks at 1, 2 or 5 times a power of ten, as many as fit next to
+// each other. Room is in points.
 type Nice struct{ Room float64 }
 
 // Ticks implements plot.Ticker.
@@ -247,8 +247,8 @@ func keyRows(keys []Key, width float64) [][]Key {
 	return rows
 }
 
-// Head draws the title and the legend above the data, and returns what is
-// left of the canvas.
+// Head draws the title and the legend above the data, and returns the rest of
+// the canvas.
 func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
 	width := c.Size().X
 	height := headHeight(keys, width.Points())
@@ -263,7 +263,7 @@ func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
 	st := Style(TitleSize, Ink, true)
 	st.YAlign = text.YTop
 	top := c.Max.Y - Margin
-	// A long title becomes smaller before it loses its end, which tells cells apart.
+	// A long title becomes smaller before it loses its end, which distinguishes cells.
 	for st.Font.Size > LabelSize && st.Width(title) > width-2*Margin {
 		st.Font.Size -= 0.5
 	}
