@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/results/check"
 )
 
-// checkedExperiment has pauses, resizes, retries, users, classes, deadlines and several replicates: most of what a
-// simulated cell can have.
+// checkedExperiment has pauses, resizes, retries, users, classes, deadlines and several replicates: most features
+// of a simulated cell.
 const checkedExperiment = `
 experiment "checked" {
   seed       = 3
@@ -114,7 +114,7 @@ func checkedResults(t *testing.T) (simulated, real string) {
 	return filepath.Join(s.out, "checked"), filepath.Join(s.out, "real")
 }
 
-// findings are those of a check of a folder, by the files that they name.
+// findings returns the findings of a check of a folder, by the files that they name.
 func findings(t *testing.T, dir string) map[string][]check.Difference {
 	t.Helper()
 	var reports []check.Report
@@ -149,7 +149,7 @@ func TestCheckFindsNothing(t *testing.T) {
 			}
 		}
 	}
-	// What was changed before another command wrote into the folder is still found after it.
+	// A change made before another command wrote into the folder is still found after it.
 	plant(t, filepath.Join(simulated, "comparisons.csv"), regexp.MustCompile(`[1-9]`), rand.New(rand.NewPCG(1, 1)))
 	outputOf(t, "plot", simulated)
 	if findings(t, simulated)["comparisons.csv"] == nil {

@@ -48,7 +48,7 @@ policy "fcfs" {
 plot "jct" {}
 `
 
-// started is a tfexp that runs in a folder of its own.
+// started is a tfexp that runs in its own folder.
 type started struct {
 	*exec.Cmd
 	dir    string

@@ -69,7 +69,7 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 	return list
 }
 
-// slurmClient runs a client of Slurm, and returns what it prints.
+// slurmClient runs a client of Slurm, and returns its output.
 func slurmClient(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer

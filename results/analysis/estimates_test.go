@@ -20,7 +20,7 @@ func lines(t tell.Table) string {
 	return strings.Join(all, "\n")
 }
 
-// What is not known of an estimate is a dash; the axes are a column where some job has one.
+// An unknown value of an estimate is a dash; the axes are a column where some job has one.
 func TestEstimateTable(t *testing.T) {
 	rows := []record.EstimateRow{
 		{Job: "a", Hardware: "h", Model: "auto", Chosen: "linear", Axes: "n=2", Threads: 2, Samples: 3, SampleFraction: 0.25,
@@ -75,7 +75,7 @@ func TestEstimatesInWords(t *testing.T) {
 	}
 }
 
-// What another part tells of a part stands behind what that tells; sentences of the answer stand together.
+// The text of a part within another comes after the other's text; sentences of the answer stay together.
 func TestPartsWithinOthers(t *testing.T) {
 	own := tell.Section{Answers: []string{"a"}, Report: []tell.Item{{Note: "above"}, {Sentences: []string{"b"}, Answer: true}}}
 	told := Told{Section: own}

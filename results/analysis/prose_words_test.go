@@ -251,7 +251,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestUnsaid holds that too few replicates are told once.
+// TestUnsaid checks that too few replicates are mentioned once.
 func TestUnsaid(t *testing.T) {
 	warnings := []record.Warning{{Code: record.FewReplicates, Text: "few"}, {Code: record.BusyMachine, Text: "busy"}}
 	if got := Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, nil); len(got) != 2 {

@@ -62,7 +62,7 @@ func TestStoppedJobsHaveFailed(t *testing.T) {
 	}
 }
 
-// A GPU is on the node whose numbers it has: those of a node end where the next one's begin.
+// A GPU is on the node whose numbers it has: a node's numbers end where the next one's begin.
 func TestTypedNodes(t *testing.T) {
 	s := Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{GPUs: 2, GPU: "K80"}, {GPUs: 1}, {}, {GPUs: 1, GPU: "V100"}}}}
 	for gpu, want := range []int32{1, 1, 0, 4, 0} {

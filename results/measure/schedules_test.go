@@ -46,7 +46,7 @@ func TestFragmentsOfAnySchedule(t *testing.T) {
 		for _, n := range c.Nodes {
 			capacity += int64(n.GPUs)
 		}
-		// count adds what is free and fits nobody during a second.
+		// count adds the free GPUs that fit nobody during a second.
 		count := func() {
 			for _, n := range free {
 				fitting := int64(0)

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Decisions come back from the folder of their cell; what is not known stays unknown.
+// Decisions come back from the folder of their cell; unknown values stay unknown.
 func TestControls(t *testing.T) {
 	e := &Experiment{Dir: t.TempDir()}
 	dir := filepath.Join(e.Dir, CellsDir, "c")

@@ -97,8 +97,8 @@ func TestTornCell(t *testing.T) {
 	}
 }
 
-// TestForeignPlan: a plan with a cell that is no folder below cells is refused, also by
-// what would write beside it.
+// TestForeignPlan: a plan with a cell that is not a folder below cells is refused, also
+// by commands that would write next to it.
 func TestForeignPlan(t *testing.T) {
 	for _, cell := range []string{"X/../../../../pkg/out", "/etc", "..", ""} {
 		dir := t.TempDir()

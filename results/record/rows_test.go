@@ -66,7 +66,7 @@ func TestDisturbedCells(t *testing.T) {
 	}
 }
 
-// What a saturated cell is warned of, by what is known of it.
+// The warnings of a saturated cell, by the known facts.
 func TestSaturationInWords(t *testing.T) {
 	for _, c := range []struct {
 		load   measure.Load

@@ -225,7 +225,7 @@ func TestCompareBlocks(t *testing.T) {
 	}
 }
 
-// A quantile of values in any order is that of the sorted ones, to the bit.
+// A quantile of values in any order equals the quantile of the sorted ones, to the bit.
 func TestQuantileOfAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.OneOf(rapid.Float64Range(0, 5),

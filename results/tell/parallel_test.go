@@ -36,7 +36,7 @@ func TestAddAll(t *testing.T) {
 	}
 }
 
-// full takes so many writes, and then none.
+// full accepts a number of writes, and then none.
 type full struct {
 	left  int
 	bytes int

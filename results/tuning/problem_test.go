@@ -21,7 +21,7 @@ func searched() *Tuning {
 	}}
 }
 
-// Points stand for settings and come back as they are written in the file.
+// Points represent settings and convert back as they are written in the file.
 func TestPoints(t *testing.T) {
 	u := searched()
 	for _, values := range [][]string{{"sgd", "16", "1", "0.001"}, {"adam", "32.0", "4", "0.05"}, {"adam", "128", "5", "0.1"}} {
@@ -130,7 +130,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// Smaller is better to methods, and what they say is taken back.
+// Smaller is better to methods, and their values are converted back.
 func TestModelled(t *testing.T) {
 	for _, c := range []struct {
 		objective      string

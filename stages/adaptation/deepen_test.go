@@ -24,13 +24,13 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// world is an experiment whose networks are trained in no time, and a pipeline that keeps what it is told.
+// world is an experiment whose networks are trained in no time, and a pipeline that records its calls.
 type world struct {
 	stages.Experiment
 	stages.Pipeline
 	t       *testing.T
 	studies []*adaptation.Study
-	// train is what a training comes to, by its name; nil where none may begin. Those that are there stay.
+	// train returns the result of a training, by its name; nil where none may begin. Existing results stay.
 	train    func(name string) (record.Cell, []record.ControlRow)
 	keys     map[string]string // of the trainings that were asked for
 	warnings []string
@@ -305,7 +305,7 @@ func TestControllersDecide(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// The table counts only for who reads it, and the runs that were tried are those of the greatest means.
+	// The table matters only to its readers, and the tried runs are the ones with the greatest means.
 	for name, want := range map[string]string{
 		"net-early/always_one-2": "1 0 net-early/always_one-2 [{deepening.controller constant, sequence [1 1], runs 0} " +
 			"{deepening.seed 2} {deepening.tried []}]",

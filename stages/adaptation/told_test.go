@@ -102,8 +102,8 @@ func TestAnAgentThatBeatsAConstant(t *testing.T) {
 	}
 }
 
-// Of eight sequences of three decisions between two actions each, only the three decisions together matter: the noise
-// is √8 times what they add or take away, and the greatest of eight normal values lies 1.4236 deviations above the mean.
+// Of eight sequences of three decisions between two actions each, only the three decisions together matter: the
+// noise is √8 times their effect, and the greatest of eight normal values lies 1.4236 deviations above the mean.
 func TestNoiseOfSequences(t *testing.T) {
 	var b block
 	for _, size := range []float64{.01, .02} {
@@ -131,7 +131,7 @@ func TestNoiseOfSequences(t *testing.T) {
 	}
 }
 
-// What controllers came to in real training stands beside the table.
+// The results of controllers in real training are next to the table.
 func TestRealTrainingInWords(t *testing.T) {
 	all := studied()
 	nan := math.NaN()

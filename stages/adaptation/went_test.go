@@ -90,7 +90,8 @@ func TestHowATrainingWent(t *testing.T) {
 	}
 }
 
-// What a controller chose is read back from the decisions, and compared with the same sequence of the table.
+// The choices of a controller are read back from the decisions, and compared with the same sequence of the
+// table.
 func TestChosen(t *testing.T) {
 	tr := &trainer{place: place{Study: &adaptation.Study{
 		Real:   &adaptation.Real{Decisions: 1, Blocks: 1},

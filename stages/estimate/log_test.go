@@ -119,8 +119,8 @@ func TestReadLogWarnsOfAClockThatGoesBack(t *testing.T) {
 	}
 }
 
-// Nothing past the prefix is looked at: runs that go on otherwise, of the run
-// itself and of those beside it, are predicted alike.
+// Nothing past the prefix is read: a different continuation, of the run itself
+// or of runs beside it, does not change the prediction.
 func TestPredictLogsLooksAtThePrefixAlone(t *testing.T) {
 	log := func(later string) []LoggedRun {
 		text := "Time,Step,Run\n"

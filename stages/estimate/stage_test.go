@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// told is an experiment, and a pipeline, that is told of past runs and of warnings.
+// told is an experiment, and a pipeline, that receives past runs and warnings.
 type told struct {
 	stages.Experiment
 	stages.Pipeline
@@ -113,7 +113,7 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// The row of an estimate says what it was made of.
+// The row of an estimate names its origin.
 func TestRowOfAnEstimate(t *testing.T) {
 	_, row, err := Fit(Job{
 		Name: "long", Hardware: "h", Threads: 2, GPUs: 1, Length: 100, Model: "linear", Level: 0.9,

@@ -22,7 +22,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// The engines of these tests: one with a batch system, and one of this machine. The batch system is that of the test.
+// The engines of these tests: one with a batch system, and one of this machine. The batch system is the test's own.
 const batched, local = "batched", "local"
 
 var system *memory
@@ -100,7 +100,7 @@ func (m *memory) execution() *execution {
 		Experiment: m, Pipeline: m}}
 }
 
-// bubble calls a function on a clock of its own, until all tasks are over.
+// bubble calls a function on a virtual clock, until all tasks are over.
 func (m *memory) bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,7 +238,7 @@ func (m *memory) End(i int, c record.Cell, took time.Duration) error {
 	return m.say("%s", strings.TrimSuffix(fmt.Sprintf("%s: %s %s: %s", m.cells[i].Cell, c.State, took, c.Error), ": "))
 }
 
-// requests are what was submitted, in words.
+// requests describes the submitted tasks.
 func (m *memory) requests() string {
 	var all []string
 	for _, a := range m.submitted {
@@ -264,8 +264,8 @@ func (m *memory) hasFolder() bool {
 	return err == nil
 }
 
-// Simulated cells share tasks, real ones of this machine have a node each; those of the batch system's own engine, and
-// those without an estimate, run here.
+// Simulated cells share tasks, real ones of this machine have a node each; cells of the batch system's own engine,
+// and cells without an estimate, run here.
 func TestCells(t *testing.T) {
 	m := newMemory(t, append(simulatedCells(22), cell("r1", local, 8), cell("far", batched, 64), cell("unknown", "", 4),
 		cell("r2", local, 2))...)
@@ -367,8 +367,8 @@ func TestLostTasks(t *testing.T) {
 	}
 }
 
-// A run that does not wait leaves its tasks; the next one goes on with them as it began. Where a cell has another key
-// by then, they are ended, and all is submitted anew; where cells are to run here, they are ended as well.
+// A run that does not wait leaves its tasks; the next one takes them over. Where a cell has another key by then,
+// they are ended, and all is submitted again; where cells are to run here, they are ended as well.
 func TestDetached(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
@@ -460,7 +460,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// An array has only so many tasks: with less room for them, more simulated cells share one.
+// The tasks of an array are limited: with less room for them, more simulated cells share one.
 func TestRoomInAnArray(t *testing.T) {
 	for _, c := range []struct{ earlier, real, tasks int }{
 		{engine.MaxTasks - 5, 2, 3 + 2}, {engine.MaxTasks - 3, 2, 1 + 2}, {engine.MaxTasks - 2, 2, 0}, {0, 0, 3},

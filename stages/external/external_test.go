@@ -190,8 +190,8 @@ func TestSchedulesOfExamples(t *testing.T) {
 	}
 }
 
-// BenchmarkDecision is what a decision costs, of a batch of one, with a program that decides nothing; and the events per
-// second of many jobs under FCFS in Python.
+// BenchmarkDecision measures the cost of a decision, of a batch of one, with a program that decides nothing; and
+// the events per second of many jobs under FCFS in Python.
 func BenchmarkDecision(b *testing.B) {
 	for _, jobs := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprint(jobs), func(b *testing.B) {

@@ -13,8 +13,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// A sample that takes too long is ended, with everything that it has started; what it has reported by then is the
-// sample.
+// A sample that takes too long is ended, with everything that it has started; its reports by then are the sample.
 func TestASampleHasATimeLimit(t *testing.T) {
 	log := t.TempDir() + "/log"
 	sample := func(limit time.Duration, script string) (estimator.Sample, error) {
@@ -37,7 +36,7 @@ func TestASampleHasATimeLimit(t *testing.T) {
 	}
 }
 
-// What the program does not say of its start-up and of its units, the arrival of its lines does.
+// Times of the start-up and of units that the program does not report come from the arrival of its lines.
 func TestArrivals(t *testing.T) {
 	tell := func(steps bool, lines ...contract.Progress) *arrivals {
 		a := &arrivals{steps: steps}

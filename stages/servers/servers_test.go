@@ -98,7 +98,7 @@ func TestPictures(t *testing.T) {
 	plottest.Golden(t, pictures, *update)
 }
 
-// TestNothingToDraw: an experiment without servers has none of these pictures, which is nothing to tell.
+// TestNothingToDraw: an experiment without servers has none of these pictures, without a note.
 func TestNothingToDraw(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir(), Plan: record.Plan{
 		Plots: []record.Plot{{Kind: clusterspeed.ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
@@ -110,8 +110,8 @@ func TestNothingToDraw(t *testing.T) {
 	}
 }
 
-// TestCrowded draws options that lie close together on two sorts of hardware, cells of which some lost no server, and
-// clusters of several numbers of parameter servers.
+// TestCrowded draws options that lie close together on two sorts of hardware, cells, some without a lost server,
+// and clusters of several numbers of parameter servers.
 func TestCrowded(t *testing.T) {
 	dir := t.TempDir()
 	e := &record.Experiment{Dir: dir, Plan: record.Plan{

@@ -98,7 +98,7 @@ func TestFewestTrials(t *testing.T) {
 	}
 }
 
-// TestSentences holds what is said of tuning while a job trains, to be read in testdata/sentences.txt.
+// TestSentences keeps the sentences on tuning while a job trains, to be read in testdata/sentences.txt.
 func TestSentences(t *testing.T) {
 	nan := math.NaN()
 	var s plottest.Sentences

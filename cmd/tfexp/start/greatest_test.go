@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Of 5,000 lines of sacct, those that never started or still run are left out and counted, and the cluster is as large
-// as what was in use at once.
+// Of 5,000 lines of sacct, jobs that never started or still run are left out and counted. The cluster is as large
+// as the largest use at one time.
 func TestLogOfACluster(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
