@@ -70,7 +70,7 @@ type Task struct {
 	Resizes []scheduler.Resize
 	// Until is the horizon at which the cell is closed; 0 for none.
 	Until time.Duration
-	// Online is set when predictions follow what jobs report.
+	// Online is set when predictions follow the reports of jobs.
 	Online *Online
 	// Speeds is set for a policy that divides cores: the work of each job as it is predicted.
 	Speeds   []simulated.Scaling
@@ -124,7 +124,7 @@ func (t *Task) AloneOn(job, alternative int) time.Duration {
 	return alone
 }
 
-// Simulation is what simulated jobs do.
+// Simulation describes the behavior of simulated jobs.
 type Simulation struct {
 	// Jobs are the jobs of the workload, without the estimates of the policy; Work
 	// is the run time of each.
@@ -135,7 +135,7 @@ type Simulation struct {
 	Contention *Contention
 	// Terms are those on which servers are rented; nil when all nodes stand.
 	Terms []*market.Terms
-	// Finals are what jobs that finish report at their end, by job; nil when none does.
+	// Finals are the last reports of finished jobs, by job; nil without any.
 	Finals []measure.Final
 }
 
@@ -146,7 +146,7 @@ type Contention struct {
 	Threads int
 }
 
-// Online is what lets predictions follow the progress of jobs.
+// Online holds the data for predictions that follow the progress of jobs.
 type Online struct {
 	// Units are the epochs or steps of each job; 0 for one that reports none.
 	Units []int

@@ -45,7 +45,7 @@ type Stage struct {
 	Reads, Writes []Artifact
 	// Files are those that it leaves in the experiment's folder, or folders in it.
 	Files []string
-	// More are further files, of what features have registered; it may be nil.
+	// More are further files, registered by features; it may be nil.
 	More func() []string
 	// Block is a block of the language that the stage brings; it may be nil. Its
 	// values are in Run.Settings, and part of the stage's key.
@@ -152,7 +152,7 @@ func order(all []*Stage) ([]*Stage, error) {
 	return ordered, nil
 }
 
-// needs reports whether a stage reads what another one writes.
+// needs reports whether a stage reads an artifact that another one writes.
 func (s *Stage) needs(w *Stage) bool {
 	return slices.ContainsFunc(s.Reads, func(a Artifact) bool { return slices.Contains(w.Writes, a) })
 }
@@ -222,7 +222,7 @@ type Piece struct {
 	Count int
 	// ForCells is set for a piece that is only made when a cell that runs needs it.
 	ForCells bool
-	// Details is what plan --json shows of it: a struct, or a map.
+	// Details is its entry in plan --json: a struct, or a map.
 	Details any
 }
 

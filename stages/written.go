@@ -83,7 +83,7 @@ func WriteTask(to io.Writer, t Task, key string) error {
 	return nil
 }
 
-// ReadTask reads what WriteTask has written.
+// ReadTask reads the output of WriteTask.
 func ReadTask(from io.Reader) (t Task, key string, err error) {
 	var w written
 	if err := gob.NewDecoder(from).Decode(&w); err != nil {

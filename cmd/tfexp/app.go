@@ -37,9 +37,9 @@ import (
 // DefaultOut is where results go, and where they are looked for.
 const DefaultOut = "results"
 
-// App is what all subcommands share: where they write, and how.
+// App holds the state that all subcommands share: their output streams and their use of color.
 type App struct {
-	Out, Err           io.Writer // what people read: control characters are escaped
+	Out, Err           io.Writer // text for people: control characters are escaped
 	Raw                io.Writer // standard output, for data and logs as they are
 	Screen             io.Writer // standard error as it is
 	OutColor, ErrColor bool
@@ -236,7 +236,7 @@ const ExitHelp = `Exit status:
 type Error struct {
 	Code int
 	Err  error  // nil when the error has been printed already
-	Hint string // what to do about it, or empty
+	Hint string // advice, or empty
 }
 
 func (e *Error) Error() string {
@@ -304,7 +304,8 @@ func Verdict(err error) (code int, hint string) {
 	return ExitInternal, ""
 }
 
-// blocking returns what stands in a path where a folder should be: the longest beginning of it that is there.
+// blocking returns the existing part of a path that stands where a folder should be: its longest existing
+// prefix.
 func blocking(path string) string {
 	for {
 		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {

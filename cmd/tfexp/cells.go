@@ -33,7 +33,7 @@ func (p place) logParts() []string {
 	return []string{record.CellsDir, p.cell, record.LogsDir}
 }
 
-// samples is what "tfexp logs" calls the runs that the jobs are profiled by.
+// samples is the name in "tfexp logs" for the runs that profile the jobs.
 const samples = "samples"
 
 // logged lists the names that have logs: the cells, and the samples if there are some.

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// compareOptions say what two folders are compared on.
+// compareOptions are the options of a comparison of two folders.
 type compareOptions struct {
 	metrics []string
 	by      string

@@ -1,5 +1,6 @@
-// Convert holds the subcommands that turn what others have recorded into
-// results (import), and workloads and results into what others read (export).
+// Convert holds the subcommands that turn records of other programs into
+// results (import), and workloads and results into files for other programs
+// (export).
 
 package main
 

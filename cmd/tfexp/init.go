@@ -21,7 +21,7 @@ import (
 // experimentName matches the names that the language accepts.
 var experimentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// initOptions say what to begin with.
+// initOptions are the options of tfexp init.
 type initOptions struct {
 	force, asJSON  bool
 	template, from string
@@ -106,7 +106,7 @@ func (a *app) initCommand() *cobra.Command {
 	return cmd
 }
 
-// files are what to write, the experiment first, and what could not be found out.
+// files returns the files to write, the experiment first, and the facts that could not be found out.
 func (o *initOptions) files(file, name string) (files []experiments.File, doubts []string, err error) {
 	switch {
 	case o.template != "":
@@ -163,7 +163,7 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 		return nil, nil, err
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, mostInspected)) // what follows says no more
+	raw, err := io.ReadAll(io.LimitReader(f, mostInspected)) // the rest adds nothing
 	if err != nil {
 		return nil, nil, err
 	}

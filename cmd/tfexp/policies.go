@@ -112,7 +112,7 @@ const cataloguePreface = "# Policies\n\nA `policy` block answers questions: who 
 	"| a | 0 s | 2 | 8 s | | 2 | ann |\n| b | 0 s | 2 | 6 s | | 2 | bob |\n| c | 1 s | 4 | 4 s | 29 s | 1 | ann |\n" +
 	"| d | 2 s | 1 | 2 s | 6 s | 0 | bob |\n| e | 3 s | 1 | 3 s | 17 s | 1 | cy |\n"
 
-// fences begin and end what stands as it is in Markdown.
+// fences begin and end literal text in Markdown.
 var fences = regexp.MustCompile("(?m)^```.*\n")
 
 // entry describes an answer in Markdown.

@@ -33,7 +33,7 @@ type server struct {
 	done    chan struct{} // closed by leave
 	leave   func()
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	open   map[string]*document
 	closed bool // shutdown was asked for
 }

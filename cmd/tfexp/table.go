@@ -240,7 +240,7 @@ func (o *exportTable) kept(t *tell.Table) (func(metric string) bool, error) {
 	return func(metric string) bool { return len(kept) == 0 || slices.Contains(kept, metric) }, nil
 }
 
-// number writes a number with all its digits; empty for one that is not known.
+// convertNumber writes a number with all its digits; empty for one that is not known.
 func convertNumber(v float64) string {
 	if !stats.Finite(v) {
 		return ""

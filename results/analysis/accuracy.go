@@ -298,8 +298,8 @@ func choices(rows []record.EstimateRow, actual []outcomes, members []int) (n int
 	return ranks.N, ranks.Value(), regrets.Value()
 }
 
-// shows reports whether a job shows what an estimate predicts: it finished, and had
-// its full request all the time.
+// shows reports whether the run time of a job can be compared with an estimate: it
+// finished, and had its full request all the time.
 func shows(r *record.JobRow, e record.EstimateRow) bool {
 	return r.Whole() && r.Class == e.Job && r.Hardware == e.Hardware && r.ThreadsRequested == e.Threads && r.GPUs == e.GPUs
 }

@@ -151,7 +151,7 @@ func upper(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// evidence is what stands behind a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
+// evidence returns the evidence for a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
 func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	pairs := pairsOf(r, schema.Plural(r.Pairs, "pair"))
 	switch {
@@ -227,8 +227,8 @@ func stretches(n int) string {
 // VariantOf names the variant that a row compares from one folder of results to another, and where it ran.
 func VariantOf(p record.Plan, r record.ComparisonRow) string { return r.Candidate + place(p, r) }
 
-// Change says what became of a variant from one folder of results to another: "rr: mean JCT fell by 12%, from 4.00 s to
-// 3.52 s (95% interval 8–16%, 5 pairs, p = 0.002)."
+// Change describes the change of a variant from one folder of results to another: "rr: mean JCT fell by 12%, from
+// 4.00 s to 3.52 s (95% interval 8–16%, 5 pairs, p = 0.002)."
 func Change(p record.Plan, r record.ComparisonRow) string {
 	unit := ""
 	if m, ok := measure.MetricByName(r.Metric); ok {

@@ -325,8 +325,8 @@ func FidelityRanks(f Fidelity) string {
 		sum.Significant)
 }
 
-// FidelityDifferences is a line on how far the differences of variants are apart, which what slows the whole machine
-// down does not touch; empty when there is but one variant.
+// FidelityDifferences is a line on the errors of the differences between variants, which are immune to a slowdown
+// of the whole machine; empty for a single variant.
 func FidelityDifferences(f Fidelity) string {
 	makespan, ok := fidelityOf(f, measure.Makespan)
 	jct, known := fidelityOf(f, measure.MeanJCT)

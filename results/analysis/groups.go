@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// GroupRow is what became of a class, a user or a size of jobs under a variant: means over its replicates.
+// GroupRow is the results of a class, a user or a size of jobs under a variant: means over its replicates.
 type GroupRow struct {
 	By       string           `json:"by"`
 	Group    string           `json:"group"`
@@ -50,7 +50,7 @@ func Groups(e *record.Experiment, by string) []GroupRow {
 	return rows
 }
 
-// groupTable shows what became of each class, user or size of jobs.
+// groupTable shows the results of each class, user or size of jobs.
 func groupTable(p record.Plan, by string, rows []GroupRow) tell.Table {
 	t := placesTable(p, by, "policy")
 	t.Variant = 1

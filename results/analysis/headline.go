@@ -145,7 +145,8 @@ func meansOf(variants []Variant, m measure.Metric) []float64 {
 	return out
 }
 
-// question is what compare blocks with one baseline ask: which of the others is better, in each setting.
+// question is the question of the compare blocks with one baseline: which of the others is better, in each
+// setting.
 type question struct {
 	record.Compare
 	metric  measure.Metric

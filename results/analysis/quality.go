@@ -19,7 +19,7 @@ var ofSlowdowns = []string{measure.MeanSlowdown.Name, measure.P95Slowdown.Name, 
 // verySkewed is the skewness from which it is said.
 const verySkewed = 2.0
 
-// quality lists what makes the data of a comparison doubtful, in a few words each; nothing where there is no cause.
+// quality lists the reasons to doubt the data of a comparison, in a few words each.
 func quality(r record.ComparisonRow) (doubts []string) {
 	if r.Dropped > 0 {
 		doubts = append(doubts, fmt.Sprintf("%d of %d dropped: different jobs finished", r.Dropped, r.Pairs+r.Dropped))

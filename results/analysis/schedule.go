@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// Schedule is what happened in one cell. Instants are seconds from the cell's start.
+// Schedule is the course of one cell. Instants are seconds from the cell's start.
 type Schedule struct {
 	Jobs    []ScheduledJob
 	Servers []ServerLife // that came and went; none where all nodes stand
@@ -26,7 +26,7 @@ type Schedule struct {
 	From, Until float64
 }
 
-// ScheduledJob is what happened to one job.
+// ScheduledJob is the course of one job.
 type ScheduledJob struct {
 	record.JobRow
 	Held []Span
@@ -160,7 +160,7 @@ func ReadSchedule(e *record.Experiment, c record.Cell, servers []record.ServerRo
 	return s, nil
 }
 
-// reader puts a schedule together from the events of its cell.
+// scheduleReader puts a schedule together from the events of its cell.
 type scheduleReader struct {
 	*Schedule
 	at     map[string]int // numbers of jobs, by name

@@ -23,7 +23,7 @@ type Part struct {
 	Tell func(*record.Experiment) (tell.Section, error)
 }
 
-// The places of what every experiment has: parts stand before and behind.
+// The places of the parts of every experiment: other parts come before and after.
 const (
 	// Policies are in the summary, Verdicts in its comparisons and thresholds, in the report with the pictures.
 	Policies = 100

@@ -35,8 +35,8 @@ type Verdict struct {
 	Met   bool     `json:"met"`
 	// Text is "mean JCT of rr is 11.2 s (at most 12 s)".
 	Text string `json:"text"`
-	// Judged is what Value is, Policy the one that it is about, empty for all, and
-	// Min and Max its bounds, nil for none.
+	// Judged is the kind of Value, Policy its policy, empty for all, and Min and
+	// Max its bounds, nil for none.
 	Judged   Judged   `json:"-"`
 	Policy   string   `json:"-"`
 	Min, Max *float64 `json:"-"`

@@ -9,11 +9,11 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// early are what reports of the jobs of a class that they end before all of their epochs.
+// early report whether the jobs of a class end before all of their epochs.
 var early []func(p *record.Plan, class string) bool
 
-// EndEarly adds to what reports that the jobs of a class end before all of their epochs: estimates are of all, so such
-// runs do not show how good they were.
+// EndEarly adds a function that reports whether the jobs of a class end before all of their epochs. Estimates are
+// of all epochs, so such runs do not judge them.
 func EndEarly(reports func(p *record.Plan, class string) bool) bool {
 	early = append(early, reports)
 	return true

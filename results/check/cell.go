@@ -182,7 +182,7 @@ func (c *checker) folder(ref *cellRef, name string) (*cell, error) {
 	return k, c.recompute(k, name, at)
 }
 
-// reference compares what plan.json and cell.json say of a cell.
+// reference compares the entries of plan.json and cell.json on a cell.
 func (c *checker) reference(ref *cellRef, k *cell) {
 	for _, x := range []struct {
 		column    string
@@ -275,7 +275,7 @@ func (c *checker) recompute(k *cell, name, at string) error {
 func (c *checker) occupancy(r *replay, name, at string) error {
 	i := 0
 	_, err := c.each(func(o row) error {
-		if o.get("cores_held") == "" { // what containers used
+		if o.get("cores_held") == "" { // usage of containers
 			return nil
 		}
 		c.in(at+"occupancy.csv", fmt.Sprintf("line %d", o.line))
@@ -321,8 +321,7 @@ func (c *checker) decisions(r *replay, name, at string) error {
 	return err
 }
 
-// shards reads the cells without a folder: what their lines say is compared with the tables, but there is nothing to
-// recompute it from.
+// shards reads the cells without a folder: their lines are compared with the tables, but cannot be recomputed.
 func (c *checker) shards() error {
 	refs := map[string]*cellRef{}
 	for i := range c.plan.Cells {

@@ -57,7 +57,7 @@ type Report struct {
 	// Differences are the first Most, Count all of them.
 	Differences []Difference `json:"differences"`
 	Count       int          `json:"count"`
-	// Unchecked says what could not be recomputed, in words.
+	// Unchecked lists the parts that could not be recomputed, in words.
 	Unchecked []string `json:"unchecked"`
 }
 

@@ -271,7 +271,7 @@ func (c *Collector) Occupancy() Occupancy {
 // Failures are the first MaxFailures jobs that ended without finishing.
 func (c *Collector) Failures() []Failure { return slices.Clone(c.failures) }
 
-// Outcome returns what became of a job, by its number.
+// Outcome returns the outcome of a job, by its number.
 func (c *Collector) Outcome(job int) Outcome {
 	j, a, state := &c.setup.Jobs[job], &c.accounts[job], c.jobs.Job(job)
 	arrival := tell.ToMicros(j.Arrival)

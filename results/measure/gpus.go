@@ -11,7 +11,7 @@ import (
 // gpus follows who holds the GPUs of a cluster: which of them two jobs share, and which are free
 // where no job of the workload fits.
 type gpus struct {
-	asks    []cluster.Room // what jobs ask of one node, each once, GPUs and all
+	asks    []cluster.Room // the requests of jobs to one node, each once, GPUs and all
 	weights []int64        // how many jobs ask for it
 	jobs    int64          // that ask for GPUs
 	free    []cluster.Room // by node
@@ -32,7 +32,7 @@ type gpus struct {
 // held is the allotment of a job.
 type held struct{ cores, gpus scheduler.CoreSet }
 
-// unfit is what counts of a node now.
+// unfit is the current contribution of a node.
 type unfit struct {
 	lost   int
 	missed int64

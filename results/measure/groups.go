@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Grouping is a way to divide the jobs of a cell, so that one can ask what became of some of them.
+// Grouping is a way to divide the jobs of a cell, to report the results of some of them.
 type Grouping struct {
 	// Name is the name that users write: "class". Doc is a line on how it divides jobs.
 	Name, Doc string
@@ -72,7 +72,7 @@ const (
 	MostGroups = 20
 )
 
-// Group is what became of some of the jobs of a cell.
+// Group is the results of some of the jobs of a cell.
 type Group struct {
 	// By is the name of a Grouping; Name is the name of the group.
 	By, Name string
@@ -97,7 +97,7 @@ func (g Group) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (g *Group) UnmarshalJSON(raw []byte) error {
 	var in groupJSON
 	if err := json.Unmarshal(raw, &in); err != nil {

@@ -238,8 +238,7 @@ func (v Metrics) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote; a metric that is not there is
-// unknown.
+// UnmarshalJSON reads the output of MarshalJSON; a missing metric is unknown.
 func (v *Metrics) UnmarshalJSON(raw []byte) error {
 	var object map[string]*float64
 	if err := json.Unmarshal(raw, &object); err != nil {

@@ -32,7 +32,7 @@ func (c *Collector) paid(job int) Money {
 	return Money{math.NaN(), math.NaN()}
 }
 
-// What servers cost, and how often they were taken away.
+// The cost of servers, and the number of their revocations.
 var (
 	Cost = Register(Metric{
 		Rank: 220, Name: "cost_usd", Title: "cost", Unit: "USD",

@@ -38,7 +38,7 @@ type Outcome struct {
 	// FinalAccuracy and FinalLoss are the last that its program reported; NaN: none.
 	FinalAccuracy float64 `csv:"final_accuracy"`
 	FinalLoss     float64 `csv:"final_loss"`
-	// Money is what its servers cost.
+	// Money is the cost of its servers.
 	Money
 	// LostWork is the work that was done again after losses, CheckpointTime and
 	// RestoreTime the time spent in writing and reading checkpoints, in seconds. NaN

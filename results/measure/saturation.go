@@ -35,7 +35,7 @@ var loads = tell.NewSchema[Load]("", nil)
 // MarshalJSON writes the columns of metrics.csv; NaN is null.
 func (l Load) MarshalJSON() ([]byte, error) { return loads.Marshal(&l) }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (l *Load) UnmarshalJSON(raw []byte) error { return loads.Unmarshal(raw, l) }
 
 // The test for saturation looks at this many stretches of the arrivals, each of

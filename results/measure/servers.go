@@ -45,7 +45,7 @@ type bill struct {
 	cost        float64
 }
 
-// toll is what losses and checkpoints have cost a job.
+// toll is the cost of losses and checkpoints to a job.
 type toll struct {
 	revocations                int
 	lost, checkpoints, restore time.Duration
@@ -175,7 +175,7 @@ func (c *Collector) withoutParts(e *scheduler.Event, b *bill) {
 	})
 }
 
-// toll is what losses have cost a job.
+// toll returns the cost of losses to a job.
 func (c *Collector) toll(job int) *toll {
 	if c.rented.lost == nil {
 		c.rented.lost = map[int]*toll{}
@@ -229,7 +229,7 @@ func within(s scheduler.CoreSet, lo, hi int) int {
 	return n
 }
 
-// addLosses adds to a job's outcome what losses and servers cost it.
+// addLosses adds the cost of losses and servers to a job's outcome.
 func (c *Collector) addLosses(job int, r *Outcome) {
 	r.LostWork, r.CheckpointTime, r.RestoreTime = math.NaN(), math.NaN(), math.NaN()
 	if c.rented.bills != nil {
@@ -269,7 +269,7 @@ func (c *Collector) billed(job int) Money {
 	return m
 }
 
-// costOfServers is what all servers cost, whether or not a job held them.
+// costOfServers is the cost of all servers, whether or not a job held them.
 func (c *Collector) costOfServers() float64 {
 	sum := 0.0
 	for i := range c.rented.servers {

@@ -17,8 +17,8 @@ type Totals struct {
 	Preemptions, Resizes   int
 	// Makespan is the last end of a job − the first arrival; NaN when no job ended.
 	Makespan float64
-	// CoreTime and GPUTime are what running jobs held, in core-microseconds and
-	// GPU-microseconds; Cores and GPUs the capacity.
+	// CoreTime and GPUTime are the sums of resources that running jobs held, in
+	// core-microseconds and GPU-microseconds; Cores and GPUs the capacity.
 	CoreTime, GPUTime int64
 	Cores, GPUs       int
 	JCT, Waiting      stats.Sample
@@ -34,7 +34,7 @@ type Totals struct {
 	collector *Collector
 }
 
-// Outcomes yields what became of each job, for metrics that need more than the
+// Outcomes yields the outcome of each job, for metrics that need more than the
 // sums.
 func (t *Totals) Outcomes() iter.Seq[Outcome] {
 	return func(yield func(Outcome) bool) {
@@ -55,7 +55,7 @@ func (c *Collector) totals() *Totals {
 	}
 	t.Cores, t.GPUs = capacity(c.setup.Cluster)
 	if c.gpus != nil {
-		t.GPUTime = -c.gpus.sharedTime // what two jobs hold counts once
+		t.GPUTime = -c.gpus.sharedTime // GPUs that two jobs share count once
 	}
 	t.JCT.Grow(n.Finished)
 	t.Waiting.Grow(n.Finished)

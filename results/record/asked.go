@@ -83,10 +83,10 @@ func planFile() reflect.Value {
 	return reflect.New(reflect.StructOf(fields)).Elem()
 }
 
-// MarshalJSON writes the members of features among the others. What writes many cells writes File, in one pass.
+// MarshalJSON writes the members of features among the others. To write many cells, write File, in one pass.
 func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(p.File()) }
 
-// File is what plan.json has of a plan.
+// File returns the content of plan.json for a plan.
 func (p Plan) File() any {
 	file, own := planFile(), reflect.ValueOf(p)
 	for i := range file.NumField() {
@@ -110,7 +110,7 @@ func ReadPlan(dir string, p *Plan) error {
 	return err
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (p *Plan) UnmarshalJSON(raw []byte) error {
 	file := planFile()
 	err := json.Unmarshal(raw, file.Addr().Interface())

@@ -19,14 +19,14 @@ import (
 // Records says how much a cell leaves on disk.
 type Records string
 
-// AllRecords keeps jobs, events, decisions and occupancy; MetricsOnly keeps
-// nothing but what cell.json has, for cells of millions of jobs, or very many cells.
+// AllRecords keeps jobs, events, decisions and occupancy; MetricsOnly keeps only
+// cell.json, for cells of millions of jobs, or very many cells.
 const (
 	AllRecords  Records = "all"
 	MetricsOnly Records = "metrics"
 )
 
-// Setup is a cell and what its trace is measured against.
+// Setup is a cell with the data that its trace is measured against.
 type Setup struct {
 	Cell CellRef
 	measure.Setup
@@ -149,11 +149,10 @@ func (w *CellWriter) keep(err error) {
 	}
 }
 
-// Finish writes the folder's files, cell.json last, and returns what
-// went into it: c with the cell, its metrics, files (before those that c has
-// already) and failures filled in. A state
-// that c leaves empty is finished, or failed when a job or the cell has. On an
-// error the folder is left without a cell.json.
+// Finish writes the folder's files, cell.json last, and returns its content: c
+// with the cell, its metrics, files (before those that c has already) and
+// failures filled in. A state that c leaves empty is finished, or failed when a
+// job or the cell has. On an error the folder is left without a cell.json.
 func (w *CellWriter) Finish(c Cell) (Cell, error) {
 	defer w.Abort()
 	c.CellRef, c.Estimated = w.setup.Cell, w.setup.Estimated

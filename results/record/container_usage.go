@@ -38,7 +38,7 @@ func (w *CellWriter) addUsed() error {
 const sampleAge = 1.5
 
 // together adds up the latest sample of each container, once a second. The
-// memory is in percent of what those containers may have together.
+// memory is in percent of the total limit of those containers.
 func together(samples []ContainerRow) []measure.Occupancy {
 	var out []measure.Occupancy
 	for i, last := range samples {

@@ -2,7 +2,7 @@ package record
 
 import "github.com/tfexp/tfexp/results/tell"
 
-// Controls is what controllers decided about the jobs of a cell, in the cell's folder.
+// Controls is the table of the controllers' decisions about the jobs of a cell, in the cell's folder.
 var Controls = tell.RegisterOfCells[ControlRow]("decisions.csv", nil)
 
 // ControlRow is a decision of a controller about a job. Unknown values are NaN.

@@ -15,10 +15,11 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// IndexFile is the index of all shards of a folder. Without it, or where it is behind them, they are read through.
+// ShardIndex is the index of all shards of a folder. Without it, or where it is behind them, they are read
+// through.
 const ShardIndex = "index.csv"
 
-// columns are the columns of the index.
+// shardColumns are the columns of the index.
 var shardColumns = []string{"cell", "key", "state", "shard", "at", "size"}
 
 // WriteIndex writes the index, if it lacks cells, when all of these are on the disk.

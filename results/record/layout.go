@@ -311,7 +311,7 @@ type Cell struct {
 	Files []File `json:"files,omitempty"`
 }
 
-// Estimated is the estimate of a job that was in force when a cell began: what its samples say, corrected by the runs
+// Estimated is the estimate of a job that was in force when a cell began: from its samples, corrected by the runs
 // of all jobs in earlier real cells of its hardware.
 type Estimated struct {
 	Job     string `json:"job"` // the job block

@@ -79,7 +79,7 @@ func appendNodeEvent(b []byte, e *scheduler.Event, nodes []scheduler.Node) []byt
 	return append(b, '}', '\n')
 }
 
-// appendTyped appends what only some kinds of events have.
+// appendTyped appends the fields that only some kinds of events have.
 func appendTyped(b []byte, e *scheduler.Event) []byte {
 	switch e.Kind {
 	case scheduler.Resume:

@@ -4,7 +4,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 )
 
-// JobRow is a row of jobs.csv: a job of a cell, and what became of it.
+// JobRow is a row of jobs.csv: a job of a cell, and its outcome.
 type JobRow struct {
 	Cell      string `csv:"cell"`
 	Workload  string `csv:"workload"`
@@ -90,7 +90,7 @@ type SampleRow struct {
 	Resume float64 `csv:"resume_s,time"`
 	Resize float64 `csv:"resize_s,time"`
 	// Busy is the cores that other processes used; Tries how often it was taken;
-	// Cost what that took in all.
+	// Cost the total time of the samples.
 	Busy  float64 `csv:"busy_cores,time"`
 	Tries int     `csv:"tries"`
 	Cost  float64 `csv:"sampling_s,time"`
@@ -246,7 +246,7 @@ const (
 	MadeCorrected = "corrected"
 )
 
-// Estimator names the model of a row, and what corrected it.
+// Estimator names the model of a row, and its correction.
 func (r AccuracyRow) Estimator() string {
 	if r.Made == MadeCorrected {
 		return r.Model + ", corrected"
@@ -272,7 +272,7 @@ type ProfilingRow struct {
 	Baseline string `csv:"baseline"`
 	// Pairs of cells that both have.
 	Pairs int `csv:"pairs"`
-	// Cost is what all samples of the experiment took, in seconds.
+	// Cost is the time of all samples of the experiment, in seconds.
 	Cost float64 `csv:"sampling_s,time"`
 	// Makespan and JCT are how much shorter makespan and mean JCT of the policy's
 	// cells are, on average, in seconds: below 0 the estimates did harm. Net is

@@ -25,10 +25,10 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Dir is the folder of the shards in an experiment's folder, next to the folders of other cells.
+// CellsDir is the folder of the shards in an experiment's folder, next to the folders of other cells.
 const CellsDir = "cells"
 
-// Ending ends the names of shards.
+// ShardEnding ends the names of shards.
 const ShardEnding = ".jsonl"
 
 // ShardLine is a cell in a shard.
@@ -51,7 +51,7 @@ type ShardEntry struct {
 // ShardWriter adds cells to its own shard. Its methods may be called from several goroutines.
 type ShardWriter struct {
 	name string
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	file *folder.File
 	at   int64
 }
@@ -130,7 +130,7 @@ func entryOf(raw []byte) (ShardEntry, error) {
 type Shards struct {
 	dir, prefix string
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	cells   map[string][]ShardEntry
 	read    map[string]int64 // how far each shard has been read
 	changed bool             // since the index was read
@@ -222,7 +222,7 @@ func (s *Shards) add(e ShardEntry) {
 	s.cells[e.Cell], s.changed = append(of, e), true
 }
 
-// finished is the state of a cell that ended well.
+// finishedState is the state of a cell that ended well.
 const finishedState = "finished"
 
 // Find returns where a cell is that ran under a key: one that finished, if there is one, else the last.

@@ -31,7 +31,7 @@ type StandingWriter struct {
 	done bool // nothing more can be written
 }
 
-// Add writes a line. What cannot be written is left out: a cell's results do not depend on it.
+// Add writes a line. Failed writes are ignored: a cell's results do not depend on them.
 func (w *StandingWriter) Add(s Standing) {
 	if w.Dir == "" || w.done {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Dir is the folder of the cells that a batch system runs, until they have been collected.
+// ArrayDir is the folder of the cells that a batch system runs, until they have been collected.
 const ArrayDir = "array"
 
 // Array is array.json in Dir: which tasks were submitted.

@@ -63,7 +63,7 @@ func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 		_ = cmd.Wait()
 		ourOut.Close()
 		ourIn.Close()
-		_ = os.RemoveAll(profile) // what its processes still write may stay: that is no error
+		_ = os.RemoveAll(profile) // files that its processes still write may stay: that is no error
 	})
 	var target struct {
 		TargetID  string `json:"targetId"`

@@ -35,10 +35,10 @@ const (
 // candidate − r·baseline may be 0 (E. C. Fieller, "Some Problems in Interval Estimation", JRSS B 16(2), 1954), so that
 // it leaves out 1 exactly when the test rejects.
 //
-// Differences that are all the same say nothing of their spread. Their signs could be the other way in one of two
+// Differences that are all the same do not show their spread. Their signs could be the other way in one of two
 // assignments out of 2^n: the p-value is 2^(1−n), and NaN, as all bounds, where so few pairs cannot reject.
 //
-// What cannot be known is NaN: everything but the means below MinPairs; the ratio when the baseline's mean is 0; its
+// Unknown values are NaN: everything but the means below MinPairs; the ratio when the baseline's mean is 0; its
 // interval when the baseline's mean is not clearly different from 0.
 func ComparePairs(baseline, candidate []float64, level float64) Paired {
 	n := len(baseline)

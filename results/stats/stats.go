@@ -75,9 +75,9 @@ type meanTest struct {
 	tail         float64 // by which its tails are narrower
 }
 
-// What makes 93% of the intervals at 95% hold the mean of 3 to 50 log-normal values: the share of the skewness by which
-// an interval is longer, which is skewed / n and mostSkewed at most; and the number of values from which tails have their
-// full width.
+// Constants that make 93% of the intervals at 95% hold the mean of 3 to 50 log-normal values: the share of the
+// skewness by which an interval is longer, which is skewed / n and mostSkewed at most; and the number of values
+// from which tails have their full width.
 const (
 	skewed     = 11.0
 	mostSkewed = 1.5

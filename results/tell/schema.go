@@ -237,7 +237,7 @@ func (s *Schema[T]) Marshal(row *T) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// Unmarshal reads what Marshal wrote; absent columns are as empty fields.
+// Unmarshal reads the output of Marshal; absent columns count as empty fields.
 func (s *Schema[T]) Unmarshal(raw []byte, row *T) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {

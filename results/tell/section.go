@@ -4,11 +4,11 @@ package tell
 type Section struct {
 	// Answers are sentences that belong to the answer of the whole experiment.
 	Answers []string
-	// Terminal and Report are what both show, in their order.
+	// Terminal and Report are the items shown there, in their order.
 	Terminal, Report []Item
 	// Headline answers the question of an experiment that compares nothing, or all of one that asks for it.
 	Headline Headline
-	// Members are those that it adds to what run --json prints.
+	// Members are the section's members in the output of run --json.
 	Members map[string]any
 	// Whole reports whether an experiment without cells is about this alone.
 	Whole bool

@@ -16,7 +16,7 @@ type Table struct {
 	Rows    [][]string
 	// Kept are the metrics that the table is about: those that the experiment compares.
 	Kept []string
-	// Variants has, for each row, what its cell in the column Variant joins; nil where no column shows variants.
+	// Variants has, for each row, the parts joined in its cell of the column Variant; nil without such a column.
 	Variants []Variant
 	Variant  int
 }

@@ -73,7 +73,7 @@ func mlflow(e *record.Experiment, dir string) (int, error) {
 // madeBy is the tag of the experiments and runs that we wrote.
 const madeBy = "tfexp.version"
 
-// open finds the experiment of that name in the store, and removes what we wrote of it; or makes one.
+// open finds the experiment of that name in the store, and removes our earlier runs in it; or it makes one.
 func (s *store) open() error {
 	entries, err := folder.ReadDir(s.dir)
 	if err != nil {

@@ -53,10 +53,10 @@ const (
 // ErrOther is returned for a folder that holds the results of something else.
 var ErrOther = errors.New("it holds the results of an experiment that was run")
 
-// engine is the engine's name in the cells of imported runs.
+// importedEngine is the engine's name in the cells of imported runs.
 const importedEngine = "imported"
 
-// compared are the metrics on which configurations are compared.
+// comparedMetrics are the metrics on which configurations are compared.
 var comparedMetrics = []measure.Metric{measure.Makespan, measure.Cost, measure.FinalAccuracy}
 
 // WriteStudy writes the folder of results, with its tables. Recorded runs that are there

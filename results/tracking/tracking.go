@@ -17,7 +17,7 @@ import (
 
 // Format is a layout that a tracker reads.
 type Format struct {
-	Name  string // what users write: "tensorboard"
+	Name  string // the name that users write: "tensorboard"
 	Rank  int    // its place in lists
 	Title string
 	// Folder is where it is written, unless users say otherwise.

@@ -17,7 +17,7 @@ import (
 // StatisticsColumns are the columns of the job_statistic.csv of SelfTF (arXiv 1810.02935).
 var StatisticsColumns = []string{"epoch", "n_ps", "n_worker", "intra", "inter", "loss", "epoch_time"}
 
-// statisticsNames are what settings are called that are columns of the statistics.
+// statisticsNames are the names of the settings that are columns of the statistics.
 var statisticsNames = map[string][]string{
 	"n_ps": {"n_ps", "ps", "parameter_servers"}, "n_worker": {"n_worker", "n_workers", "workers", "worker"},
 	"intra": {"intra", "intra_threads"}, "inter": {"inter", "inter_threads"},

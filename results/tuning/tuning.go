@@ -37,7 +37,7 @@ type Tuning struct {
 	Parallel int  `json:"parallel,omitempty"`
 	// Start is how many trials come before the first model; 0: the method's default.
 	Start int `json:"start,omitempty"`
-	// LimitSeconds bounds what all trials may take together; 0: no bound.
+	// LimitSeconds bounds the total time of all trials; 0: no bound.
 	LimitSeconds float64 `json:"limit_s,omitempty"`
 	// Imported are trials that were made elsewhere, which count as made.
 	Imported []Imported `json:"imported,omitempty"`

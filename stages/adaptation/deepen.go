@@ -1,6 +1,6 @@
-// Package adaptation deepens networks while they train, under a time budget. Its stages train for real every sequence of
-// decisions, which makes a table; train agents on recorded trainings; let every controller decide in every scenario; and
-// draw what came of it.
+// Package adaptation deepens networks while they train, under a time budget. Its stages train for real every
+// sequence of decisions, which makes a table; train agents on recorded trainings; let every controller decide in
+// every scenario; and draw the results.
 package adaptation
 
 import (
@@ -353,7 +353,7 @@ func (t *trainer) there() int {
 	return n
 }
 
-// table trains by every sequence and writes what came of them.
+// table trains by every sequence and writes the results.
 func (t *trainer) table(ctx context.Context) error {
 	var b bytes.Buffer
 	b.WriteString("scenario")
@@ -463,7 +463,7 @@ func went(dir string) (adaptation.Trained, error) {
 	return out, said(dir, &out)
 }
 
-// said takes from the log of a training what its progress lines do not have.
+// said reads values from the log of a training that its progress lines do not have.
 func said(dir string, out *adaptation.Trained) error {
 	logs, err := filepath.Glob(filepath.Join(dir, record.LogsDir, "*.log"))
 	if err != nil || len(logs) == 0 {

@@ -82,7 +82,7 @@ func piece(t adaptation.Training) stages.Piece {
 	}
 }
 
-// details is what plan --json shows of a training.
+// details is the entry of a training in plan --json.
 type details struct {
 	Episodes  int    `json:"episodes"` // of its last lesson
 	Seed      int    `json:"seed"`

@@ -109,7 +109,7 @@ func timed(play func() adaptation.Choice) (adaptation.Choice, float64) {
 	began := time.Now()
 	choice := play()
 	fastest, all := time.Since(began), time.Since(began)
-	for n := 1; choice.Runs == 0 && n < most && all < enough; n++ { // what trains networks is not asked twice
+	for n := 1; choice.Runs == 0 && n < most && all < enough; n++ { // a controller that trains networks is asked once
 		began = time.Now()
 		play()
 		took := time.Since(began)

@@ -22,7 +22,7 @@ import (
 
 // Common parts of the pictures of controllers that deepen networks.
 
-// study is one adaptation block in its tables.
+// deepeningStudy is one adaptation block in its tables.
 type deepeningStudy struct {
 	name                   string
 	controllers, scenarios []string

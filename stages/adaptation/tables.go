@@ -10,7 +10,7 @@ import (
 
 // The files of controllers that deepen networks.
 const (
-	AgentsDir    = "agents"    // what agents have learned, by their keys
+	AgentsDir    = "agents"    // the weights of agents, by their keys
 	TrainingsDir = "trainings" // real trainings, a folder each, like a cell's
 	TableFile    = "table.csv" // of all sequences, as real training made it
 )
@@ -31,8 +31,8 @@ type RankingRow struct {
 	Controller string `csv:"controller"`
 	Kind       string `csv:"kind"`
 	Scenario   string `csv:"scenario"`
-	// Knew is set when it learned or tried in this scenario before, or reads what
-	// no controller can know.
+	// Knew is set when it learned or tried in this scenario before, or reads facts
+	// that no controller can know.
 	Knew  bool `csv:"known_scenario"`
 	Seeds int  `csv:"seeds"`
 	// Sequence is the sequence of the first seed; Sequences counts the different ones.

@@ -411,8 +411,8 @@ func (b *Adaptation) report() []tell.Item {
 			"without that noise stays below the best of the table, on average."})
 }
 
-// kept says how well the real trainings of an adaptation kept their budgets, and what programs took to be left
-// of them; "" without any that say so.
+// kept describes how well the real trainings of an adaptation kept their budgets, and the programs' own
+// figures for the rest; "" without such figures.
 func kept(courses []CourseRow) string {
 	var over, steps, told []float64
 	for _, c := range courses {

@@ -14,7 +14,7 @@ import (
 
 // Timings are run times of one program by threads, all else the same.
 type Timings struct {
-	// File is where they are; Group says what else the rows have in common, like
+	// File is their file; Group names the other common values of the rows, like
 	// "Containers=8".
 	File, Group string
 	Points      []Timing

@@ -92,7 +92,7 @@ func recall(p stages.Planning) {
 	p.SetHistory(runs)
 }
 
-// addRuns adds the runs of a cell, whose key says what its jobs were.
+// addRuns adds the runs of a cell, whose key describes its jobs.
 func addRuns(runs *[]estimator.Run, c stages.PastCell) {
 	columns := []string{"job", "class", "state", "service_s", "threads_requested", "threads_mean", "gpus", "resizes"}
 	_ = c.From.EachJob(c.CellRef, columns, 1, func(r *record.JobRow) bool {

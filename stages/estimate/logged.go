@@ -289,7 +289,7 @@ func SummarizeLogs(predictions []LogPrediction) LogSummary {
 	return s
 }
 
-// Why says why a run was not predicted, and what to do; empty when it was.
+// Why returns the reason that a run was not predicted, with advice; empty for a predicted run.
 func (p LogPrediction) Why() string {
 	if p.Err == nil {
 		return ""
@@ -308,8 +308,8 @@ type LoggedRun struct {
 	// First is the step of the first row.
 	First int
 	Marks []estimator.Mark
-	// Units are the seconds of each epoch, where the log has these; Startup and
-	// Save are what came before and after them, 0 where it does not say.
+	// Units are the seconds of each epoch, where the log has them; Startup and
+	// Save are the times before and after them, 0 where the log has none.
 	Units         []float64
 	Startup, Save float64
 }

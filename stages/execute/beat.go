@@ -61,7 +61,7 @@ func (b *beat) Event(e *scheduler.Event) {
 // Decision implements scheduler.Recorder.
 func (*beat) Decision(*scheduler.Decision) {}
 
-// standing is how a cell stands by the counts of a ledger, without what its jobs hold.
+// standing returns the state of a cell by the counts of a ledger, without the resources of its jobs.
 func standing(at time.Duration, n ledger.Counts, jobs int) record.Standing {
 	return record.Standing{
 		At: at.Seconds(), Jobs: jobs, Done: n.Finished, Running: n.Running, Waiting: n.Waiting(), Failed: n.Failed + n.Stopped,
@@ -84,7 +84,7 @@ type pulse struct {
 	watch Watch
 	jobs  []scheduler.Job
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	ledger  *ledger.Ledger
 	now     record.Standing
 	running []int // in the order of their starts

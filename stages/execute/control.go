@@ -40,7 +40,7 @@ type steeredJob struct {
 	stages.Steered
 	now      stages.Variant
 	settings []scheduler.Setting
-	standing contract.Message // what its control file says
+	standing contract.Message // the content of its control file
 }
 
 // steer joins the controllers of a cell to its jobs; nil where it has none. The reports

@@ -138,7 +138,7 @@ func (d disturbance) again(c record.Cell) bool {
 	return d.gaps.Any() || d.starved() && c.Seconds <= longestAgain.Seconds()
 }
 
-// warn adds what disturbed a cell to its record.
+// warn adds the disturbance of a cell to its record.
 func (d disturbance) warn(c *record.Cell, cell string) {
 	if d.busy != hardware.UnknownLoad {
 		c.Busy = d.busy

@@ -36,9 +36,9 @@ type hooks struct {
 	// beside has the trace recorded in parallel to the loop.
 	beside bool
 	// finally, called when the trace is complete and before it is recorded, adds
-	// what only the caller knows: warnings, the load of the machine.
+	// facts that only the caller knows: warnings, the load of the machine.
 	finally func(*record.Cell)
-	// finals, called after finally, returns by job what programs reported last.
+	// finals, called after finally, returns the last reports of programs, by job.
 	finals func() map[int]measure.Final
 	// replay is the engine of recorded jobs.
 	replay engine.Replay
@@ -300,8 +300,8 @@ func (r *relay) close() {
 	<-r.over
 }
 
-// addOverheads takes from the logs of resized jobs what their programs say that
-// it cost to follow. A log that is not there says nothing.
+// addOverheads reads from the logs of resized jobs the time that their programs
+// report for adapting. A missing log is ignored.
 func addOverheads(w *record.CellWriter, c stages.Task) error {
 	if c.Logs == "" {
 		return nil

@@ -48,7 +48,7 @@ func runTwins(ctx context.Context, r *stages.Run) error {
 	return nil
 }
 
-// twinState is what became of the simulation of a real cell.
+// twinState is the state of the simulation of a real cell.
 type twinState int
 
 const (

@@ -60,7 +60,7 @@ func Real(ctx context.Context, t stages.Task, on Machine, watch Watch) (record.C
 	})
 }
 
-// once runs a real cell, and reports what disturbed it.
+// once runs a real cell, and reports its disturbance.
 func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	out record.Cell, by disturbance, err error,
 ) {
@@ -163,7 +163,7 @@ type live struct {
 	progress *tell.Live[record.ProgressRow]
 	usage    *tell.Live[record.ContainerRow] // nil for processes
 
-	mu sync.Mutex // guards what follows
+	mu sync.Mutex // guards the fields below
 	// used is the service time up to an instant; nil where the engine does not know it.
 	used     func(job int, at time.Duration) time.Duration
 	warnings []record.Warning
@@ -202,7 +202,7 @@ func (l *live) say(code string, job int, text string) {
 	}
 }
 
-// report returns what takes the progress lines of the jobs, and hands them on to beat, which may be nil.
+// report returns a listener for the progress lines of the jobs. It passes them on to beat, which may be nil.
 func (l *live) report(beat *pulse) launch.ProgressListener {
 	return func(job int, at time.Duration, p contract.Progress) {
 		beat.report(job, p)
@@ -259,7 +259,7 @@ func (l *live) finals() map[int]measure.Final {
 	return maps.Clone(l.reported)
 }
 
-// observe returns what takes the samples of the containers, or nil.
+// observe returns a receiver for the samples of the containers, or nil.
 func (l *live) observe() func(engine.Sample) {
 	if l.usage == nil {
 		return nil

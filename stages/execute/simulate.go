@@ -160,9 +160,9 @@ type learned struct {
 	losses []losscurve.Point
 }
 
-// Learn implements scheduler.Predictor. What comes before the first unit is
-// known from the estimate alone, and the first unit warms up, so the first
-// report counts until there is another.
+// Learn implements scheduler.Predictor. The time before the first unit is known
+// from the estimate alone, and the first unit warms up, so the first report
+// counts until there is another.
 func (f *foresight) Learn(job, units int, losses []scheduler.Loss, held []scheduler.Held) time.Duration {
 	if f.Units[job] == 0 {
 		return -1

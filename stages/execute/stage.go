@@ -59,7 +59,7 @@ type execution struct {
 	began   time.Time
 	repeats Repeats // of cells that were disturbed
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	done int
 	open map[int]time.Duration // predicted time of the real cells that are not done
 }

@@ -165,7 +165,7 @@ type taskShard struct {
 	dir, prefix string
 	earlier     *record.Shards // of tasks of this number
 
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the fields below
 	own *record.ShardWriter
 }
 
@@ -300,8 +300,8 @@ const (
 // errLeaseLost ends the work on a task that another process has taken, or that nobody wants any more.
 var errLeaseLost = errors.New("the task was taken over, or is not wanted any more")
 
-// lease is the right to work on a task. A batch system that has lost its memory, or a node, may start a task again while
-// the first process still runs: the second waits then until the first has ended, and finds what that has done.
+// lease is the right to work on a task. A batch system that has lost its memory, or a node, may start a task again
+// while the first process still runs: then the second waits for the end of the first, and finds its results.
 type lease struct {
 	path, own string
 	beats     int

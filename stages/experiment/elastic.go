@@ -15,7 +15,7 @@ type Elastic struct {
 	// Batch is the batch size of the job under all policies; 0 for that which a trace has,
 	// unless the policy chooses it.
 	Batch int
-	// MostGPUs bounds what the job can use; 0 for the limit of its batch.
+	// MostGPUs bounds the GPUs that the job can use; 0 for the limit of its batch.
 	MostGPUs int
 	// Epochs end on multiples of Resolution; 0 for any instant.
 	Resolution time.Duration

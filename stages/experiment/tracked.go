@@ -8,12 +8,13 @@ import (
 	"slices"
 )
 
-// unread are the folders whose content no program depends on: what Python compiles, and what version control keeps.
+// unread are the folders whose content no program depends on: files compiled by Python, and the data of version
+// control.
 var unread = []string{"__pycache__", ".git", ".hg", ".svn"}
 
-// Below calls each for every file below a folder, by its name in the folder, in a fixed order. Links are not followed.
-// What Python has compiled, the data of version control, and the results of experiments are left out: they change when
-// a job runs.
+// Below calls each for every file below a folder, by its name in the folder, in a fixed order. Links are not
+// followed. Files compiled by Python, the data of version control, and the results of experiments are left out:
+// they change when a job runs.
 func Below(dir string, each func(name string, file fs.DirEntry) error) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {

@@ -143,7 +143,7 @@ func Malformed(skipped []error) string {
 // maxReasons bounds the list of problems with lines.
 const maxReasons = 8
 
-// particular is what errors of one kind quote and count.
+// particular matches the quotes and numbers in errors of one kind.
 var particular = regexp.MustCompile(`(")[^"]*("?)|[0-9]`)
 
 // KindOf returns the common part of errors that differ only in their quotes and numbers.
@@ -198,7 +198,7 @@ func (t *Trace) LeftOut() string {
 	return fmt.Sprintf("%s has %s, left out", filepath.Base(t.File), strings.Join(parts, " and "))
 }
 
-// LeftOut lists what lenient readers left out of the experiment's files.
+// LeftOut lists the lines that lenient readers left out of the experiment's files.
 func (s *Spec) LeftOut() []string {
 	return s.told(func(w *Workload) (texts []string) {
 		if w.Trace != nil {

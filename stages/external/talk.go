@@ -203,7 +203,7 @@ func (k *talk) end(patience time.Duration) string {
 
 // tail keeps the end of the text written to it.
 type tail struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	text []byte
 	lost int
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Lane is what happened to one job, and its colour.
+// Lane is the course of one job, and its color.
 type Lane struct {
 	analysis.ScheduledJob
 	Color color.NRGBA

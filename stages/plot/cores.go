@@ -66,8 +66,8 @@ var _ = Register(Kind{
 // mostPanels bounds the variants of one picture of cores.
 const mostPanels = 8
 
-// overTime draws, for each workload and hardware, what changes over time in the
-// first replicate, a panel a policy. Panels of one picture have the same scale where nothing bounds them.
+// overTime draws, for each workload and hardware, a quantity over time in the first replicate, one panel
+// per policy. Panels of one picture have the same scale where nothing bounds them.
 func (d *Data) overTime(w overTime) ([]Figure, error) {
 	var out []Figure
 	for _, s := range d.settings() {

@@ -42,8 +42,8 @@ func newData(e *record.Experiment) *Data {
 		overall: overallStep(all)}
 }
 
-// times are what distributions and scatter plots show of a cell's jobs, in
-// their order.
+// times are the times of a cell's jobs that distributions and scatter plots
+// show, in their order.
 type times struct {
 	jobs    []jobTimes
 	classes []string

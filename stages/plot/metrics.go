@@ -157,7 +157,7 @@ func metricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (panel, bool) {
 	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1)}
 	if by != "" {
-		p.Title, p.Unit = analysis.GroupName(by, group), "" // the axis says of what
+		p.Title, p.Unit = analysis.GroupName(by, group), "" // the axis names the metric
 	}
 	for _, v := range variants {
 		values := valuesOf(v, m, by, group)
@@ -247,7 +247,7 @@ const (
 	leastPanel  = 90.0 // width, in points
 )
 
-// axisName is the height of the name of what all panels share.
+// axisName is the height of the name of the common axis of all panels.
 const axisName = canvas.LabelSize + 6
 
 // metricsFigure has a panel for each metric, or for each group of jobs; then axis names the one metric, below them.

@@ -298,7 +298,7 @@ type multiples struct {
 	x       abscissa
 	facets  []facet
 	columns int
-	// ordinate names what all panels share; empty when each has its own, and names it.
+	// ordinate names the common quantity of all panels; empty when each has its own, and names it.
 	ordinate string
 	// policies may have a line, in this order
 	policies []string

@@ -116,8 +116,8 @@ func quietest(take func() (estimator.Sample, error)) (best estimator.Sample, err
 	return best, nil
 }
 
-// take runs one sample to its end and reads what the program reported. The error describes the failure; ctx's
-// error is returned as it is.
+// take runs one sample to its end and reads the program's reports. The error describes the failure; ctx's error is
+// returned as it is.
 //
 // A sample that takes longer than its limit is ended. If the program has reported two units by then, the sample is
 // these; otherwise the error wraps ErrTooLong. load receives the usage of the job; it may be nil.

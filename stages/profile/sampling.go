@@ -35,7 +35,7 @@ func run(ctx context.Context, r *stages.Run) error {
 	if err := s.hopeless(); err != nil {
 		return err
 	}
-	// Over a shorter time the load is not known. What other engines run would count as other programs.
+	// Over a shorter time the load is not known. Jobs of other engines would count as other programs.
 	if s.ownsLoad() && s.done > reused && time.Since(start) > leastJudged && load.Others() > hardware.BusyCores {
 		s.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates may be too long "+
 			"(tfexp run --fresh samples again)")
@@ -251,7 +251,7 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 	return nil
 }
 
-// cost is what sampling has taken in seconds, in earlier runs as well.
+// cost is the time of sampling in seconds, in earlier runs as well.
 func (s *sampling) cost() float64 {
 	sum := 0.0
 	for i, u := range s.units {
@@ -525,7 +525,7 @@ type unestimated struct {
 	jobs   []string
 }
 
-// without notes that a job has no estimate, because its sample failed with err; hint says what to do.
+// without notes that a job has no estimate, because its sample failed with err; hint is the advice.
 func (s *sampling) without(unit *stages.Unit, t task, err error, hint string) {
 	reason := strings.TrimPrefix(err.Error(), "sample "+sampleName(unit, t)+": ") + hint
 	i := slices.IndexFunc(s.noEstimate, func(u unestimated) bool { return u.reason == reason })

@@ -26,7 +26,7 @@ var _ = stages.Register(&stages.Stage{
 
 const stage = "profile"
 
-// details is what plan --json shows of a unit.
+// details is the entry of a unit in plan --json.
 type details struct {
 	Job     string `json:"job"`
 	Threads int    `json:"threads"`
@@ -131,8 +131,8 @@ const (
 	mostMomentFiles = 200
 )
 
-// recall makes known how fast this machine was when other experiments in the same folder of results were sampled.
-// Nothing depends on it but how wide intervals are: what cannot be read is left out.
+// recall loads this machine's speeds at the samples of other experiments in the same folder of results. Only the
+// widths of intervals depend on them: unreadable files are left out.
 func recall(p stages.Planning) {
 	if len(p.SampledUnits()) == 0 {
 		return

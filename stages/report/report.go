@@ -36,9 +36,9 @@ var (
 	script = tables + drawings + schedules
 )
 
-// policy is the page's Content-Security-Policy. The page shows what may come from
-// somebody else's folder: nothing is fetched, and no script runs and no style holds but
-// its own, which are named by their hashes.
+// policy is the page's Content-Security-Policy. The page may show data from somebody
+// else's folder: nothing is fetched, and no script runs and no style holds but its own,
+// which are named by their hashes.
 func policy() string {
 	return "default-src 'none'; img-src data:; style-src " + hash(style) + "; script-src " + hash(script) +
 		"; base-uri 'none'; form-action 'none'"

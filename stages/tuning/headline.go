@@ -292,7 +292,7 @@ func importances(e *record.Experiment, t *results.Tuning) (list []importance) {
 	return nil
 }
 
-// importanceSentence says which settings matter: "What mattered: lr 72%, batch 20%, layers 8%."
+// importanceSentence names the settings that matter: "What mattered: lr 72%, batch 20%, layers 8%."
 func importanceSentence(e *record.Experiment, t *results.Tuning) string {
 	list := importances(e, t)
 	if len(list) < 2 {

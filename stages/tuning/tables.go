@@ -41,9 +41,9 @@ type TrialRow struct {
 	// SpentTime and SpentCost add up all trials so far.
 	SpentTime float64 `csv:"spent_s"`
 	SpentCost float64 `csv:"spent_cost"`
-	// Epoch is the time of an epoch (or step), at the median of a stretch; Change is what
-	// the change before a stretch cost. Remaining is how long the job was predicted to go on
-	// when it began, and ActualRemaining how long it did.
+	// Epoch is the time of an epoch (or step), at the median of a stretch; Change is the
+	// cost of the change before a stretch. Remaining is the predicted remaining time of the
+	// job at its beginning, and ActualRemaining the actual one.
 	Epoch           float64 `csv:"epoch_s"`
 	Change          float64 `csv:"change_s"`
 	Remaining       float64 `csv:"remaining_s"`

@@ -38,7 +38,7 @@ type entry struct {
 	begins bool // it is known when it became eligible
 }
 
-// accounting reads what sacct prints.
+// accounting reads the output of sacct.
 type accounting struct {
 	workload.Builder
 	at      map[string]int

@@ -108,7 +108,7 @@ const (
 	progressCyan  = "\x1b[36m"
 )
 
-// lines draws the board: a line for each stage, and below it what runs now.
+// lines draws the board: a line for each stage, and below it the running units.
 func (b *board) lines(now time.Time, width int, color bool) []line {
 	var out []line
 	paint := func(c string) string {

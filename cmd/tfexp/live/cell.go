@@ -73,7 +73,7 @@ type Job struct {
 	GPUs  int    `json:"gpus,omitempty"`
 	// Since is when it came into its state, in seconds.
 	Since float64 `json:"since_s"`
-	// Epoch, Step, Loss and Accuracy are what its program reported last; nil is unknown.
+	// Epoch, Step, Loss and Accuracy are the last values that its program reported; nil is unknown.
 	Epoch    int      `json:"epoch,omitempty"`
 	Step     int      `json:"step,omitempty"`
 	Loss     *float64 `json:"loss,omitempty"`
@@ -214,7 +214,7 @@ func (c *following) read() error {
 	return cmp.Or(c.rows(c.reports, c.report), c.rows(c.vessel, c.contained), c.rows(c.gpus, c.device))
 }
 
-// event takes what happened to a job.
+// event takes an event of a job.
 func (c *following) event(e *record.EventRow) {
 	number, known := c.number[e.Job]
 	if !known {
@@ -426,7 +426,8 @@ func (c *following) show(state string) *Cell {
 	return out
 }
 
-// behind returns the first running job that holds what the given job waits for; empty when there is none.
+// behind returns the first running job that holds resources which the given job waits for; empty when there is
+// none.
 func (c *following) behind(runs int) string {
 	for number, name := range c.names {
 		if c.ledger.Job(number).State() != scheduler.Running {

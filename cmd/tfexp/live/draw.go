@@ -85,7 +85,7 @@ func (v *view) draw(width, height int) []string {
 	return p.rows
 }
 
-// page is the rows so far.
+// screenPage is the rows so far.
 type screenPage struct {
 	width int
 	color bool

@@ -18,8 +18,8 @@ const fewUnits = 100
 // pace is the least time between two lines about units of a large stage.
 const pace = time.Second
 
-// plain writes lines that a log file can hold: when a stage begins and ends,
-// when a cell ends, and what went wrong.
+// progressPlain writes lines that a log file can hold: when a stage begins and
+// ends, when a cell ends, and each error.
 type progressPlain struct {
 	mu     sync.Mutex // guards all below
 	w      io.Writer

@@ -19,9 +19,8 @@ type RunProgress interface {
 	Observe(pipeline.Progress)
 	// Say prints a line of text that stays.
 	Say(text string)
-	// Close draws the last state and gives the terminal back as it was. What
-	// is observed or said later is lost, except that Say still prints. Close
-	// may be called again.
+	// Close draws the last state and restores the terminal. Later observations are
+	// lost, but Say still prints. Close may be called again.
 	Close()
 }
 

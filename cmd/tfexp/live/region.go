@@ -35,7 +35,7 @@ type line struct {
 }
 
 // region is a block of lines at the bottom of a terminal that is redrawn in
-// place. The cursor rests below it, so that what others print is not lost.
+// place. The cursor rests below it, so that the output of others is not lost.
 type region struct {
 	w      io.Writer
 	size   func() (width, height int)
@@ -164,7 +164,7 @@ func (r *region) usable() (width, height int) {
 	return max(width-1, 4), max(height-1, 1)
 }
 
-// wrap breaks lines that are wider than a terminal at their words; what follows is indented.
+// wrap breaks lines that are wider than a terminal at word boundaries; continuation lines are indented.
 func wrap(text string, width int) string {
 	const indent = "    "
 	var b strings.Builder

@@ -11,9 +11,9 @@ import (
 )
 
 // SafeText returns a text that cannot move the cursor, change the terminal or turn
-// the direction of what follows: control characters but newline and tab, bytes
-// that are no UTF-8, and the marks of bidirectional text are written as in Go's
-// string literals.
+// the direction of later text: control characters but newline and tab, bytes that
+// are no UTF-8, and the marks of bidirectional text are written as in Go's string
+// literals.
 func SafeText(text string) string {
 	var out []byte
 	begun := 0 // text[begun:i] is as it was
@@ -33,7 +33,7 @@ func SafeText(text string) string {
 	return string(append(out, text[begun:]...))
 }
 
-// plain reports whether a rune of size bytes is shown as it is.
+// safePlain reports whether a rune of size bytes is shown as it is.
 func safePlain(r rune, size int) bool {
 	switch {
 	case r == utf8.RuneError && size == 1:

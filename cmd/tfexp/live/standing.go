@@ -44,7 +44,7 @@ func (x *experiment) standing(cell string) *stands {
 	return s
 }
 
-// on says of a simulated cell what its events, which are written down in parts, do not say yet.
+// on adds the state of a simulated cell that its events, which are written in parts, do not contain yet.
 func (s *stands) on(c *Cell) {
 	if s.last == nil {
 		return

@@ -40,7 +40,7 @@ const (
 type Folder struct {
 	Dir string
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	open map[string]*experiment
 }
 
@@ -107,7 +107,7 @@ type experiment struct {
 	dir  string
 	name string
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	at      time.Time  // of the last look
 	planAt  fs.FileInfo
 	plan    record.Plan

@@ -205,7 +205,7 @@ func (w *window) log(rw http.ResponseWriter, r *http.Request) {
 	rw.Write(l.Text)
 }
 
-// types are what files of results are shown as; others are not served.
+// types are the media types of files of results; other files are not served.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".csv": "text/plain; charset=utf-8",
 	".json": "text/plain; charset=utf-8", ".jsonl": "text/plain; charset=utf-8", ".hcl": "text/plain; charset=utf-8",
@@ -300,7 +300,7 @@ func (e *events) send(event string, get func() (any, error)) {
 
 func (e *events) write(text string) {
 	if e.err == nil {
-		// Not all servers have deadlines; the write says what counts.
+		// Not all servers have deadlines; the error of the write counts.
 		_ = e.control.SetWriteDeadline(time.Now().Add(patience))
 		_, e.err = io.WriteString(e.w, text)
 		e.at = time.Now()

@@ -67,7 +67,7 @@ func (p plannedPiece) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// PlanJSON returns what plan --json prints.
+// PlanJSON returns the value printed by plan --json.
 func PlanJSON(plan *pipeline.Plan) PlannedRun {
 	run, reuse := totals(plan)
 	out := PlannedRun{
@@ -141,7 +141,7 @@ func Headline(plan *pipeline.Plan) string {
 	return text
 }
 
-// missing counts what stages make before the cells run: "12 profiling samples".
+// missing counts the pieces that stages make before the cells run: "12 profiling samples".
 func missing(plan *pipeline.Plan) (counts []string) {
 	for i, w := range plan.Pieces {
 		if i > 0 && plan.Pieces[i-1].Stage == w.Stage {
@@ -202,7 +202,8 @@ func (p *Printer) Plan(plan *pipeline.Plan, cells bool) error {
 	return nil
 }
 
-// pieces lists what stages keep in pieces, stage by stage; where there are many, by why they are made or not.
+// pieces lists the pieces of stages, stage by stage; many pieces are grouped by the reason for making them or
+// not.
 func (p *Printer) pieces(all []pipeline.PieceWork) {
 	for len(all) > 0 {
 		n := 1
@@ -403,7 +404,7 @@ func (p *Printer) group(g *group) {
 	p.changes(g.changes)
 }
 
-// changes prints what changed since the last time, indented.
+// changes prints the changes since the last time, indented.
 func (p *Printer) changes(changes []change) {
 	for i, c := range changes {
 		if i == maxChanges {

@@ -41,7 +41,7 @@ type ExperimentStatus struct {
 	Journal     []store.JournalEntry `json:"journal"`
 }
 
-// failedCell is what went wrong in a cell.
+// failedCell is the failure of a cell.
 type failedCell struct {
 	Cell     string            `json:"cell"`
 	Error    string            `json:"error,omitempty"` // of the cell as a whole

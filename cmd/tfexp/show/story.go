@@ -38,7 +38,7 @@ func StoryOf(e *record.Experiment, c record.CellRef, job string) (story []Moment
 	if story, err = decisionsOf(e, c, job); err != nil {
 		return nil, nil, fmt.Errorf("read decisions: %w", err)
 	}
-	// What happens in one instant: arrivals come before decisions, ends after.
+	// The order within one instant: arrivals come before decisions, ends after.
 	story = slices.Concat(began, intervals(story, wait.waits), ended)
 	slices.SortStableFunc(story, func(a, b Moment) int { return cmp.Compare(a.At, b.At) })
 	return story, wait.names, nil

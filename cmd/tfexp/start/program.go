@@ -24,7 +24,7 @@ type Program struct {
 	// First reports whether its first argument is its epochs; Arguments are its other required arguments.
 	First     bool
 	Arguments []string
-	// FromTfexp reports whether it reads TFEXP_EPOCHS; Reports whether it prints what tfexp follows.
+	// FromTfexp reports whether it reads TFEXP_EPOCHS; Reports, whether it prints lines that tfexp follows.
 	FromTfexp, Reports bool
 	// Lines is the pattern of other lines by which it prints its progress; empty where none was recognized.
 	Lines string
@@ -97,7 +97,7 @@ func InspectProgram(shown string, raw []byte) Program {
 	return p
 }
 
-// command is what starts the program.
+// command returns the command line of the program.
 func (p Program) command(raw []byte) []string {
 	start := []string{"./" + strings.TrimPrefix(p.File, "./")}
 	if filepath.IsAbs(p.File) {
@@ -133,7 +133,7 @@ func quoted(file string) string {
 	return "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
 }
 
-// Doubts says what could not be found out, in sentences.
+// Doubts returns the facts that could not be found out, in sentences.
 func (p Program) Doubts() []string {
 	var out []string
 	if len(p.Arguments) > 0 {

@@ -65,7 +65,7 @@ type Cluster struct {
 	Nodes, Threads, GPUs int // nodes, and the threads and GPUs of each
 }
 
-// Use is what jobs hold.
+// Use is the resources that jobs hold.
 type Use struct{ Cores, GPUs int }
 
 // endings are the extensions of log files.
@@ -96,7 +96,8 @@ func heading(lines []string) string {
 	return first
 }
 
-// InspectLog looks into a log, which the experiment will call shown. The error says what keeps it from being replayed.
+// InspectLog inspects a log; shown is its name in the experiment. The error is the reason that it cannot be
+// replayed.
 func InspectLog(path, shown string) (Log, error) {
 	l := Log{File: filepath.ToSlash(shown)}
 	path, err := filepath.Abs(path)
@@ -289,7 +290,7 @@ func sizes(size int) (list []int, percents []string) {
 	return list, percents
 }
 
-// Doubts says what could not be found out, in sentences.
+// Doubts returns the facts that could not be found out, in sentences.
 func (l *Log) Doubts() []string {
 	var out []string
 	if len(l.Columns) > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// darkPaper is what pictures are drawn on where readers ask for dark pages.
+// darkPaper is the background of pictures on dark pages.
 var darkPaper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
 
 // onColor is the dark of text in coloured bars, which stays dark on dark pages: next to Ink, so that the two stay

@@ -22,7 +22,7 @@ func Write(dir, name string, raw []byte) error {
 	return nil
 }
 
-// WriteList writes pictures.json and removes what only the old one lists.
+// WriteList writes pictures.json and removes the files that only the old one lists.
 func WriteList(dir string, pictures []record.Picture) error {
 	var old []record.Picture
 	if raw, err := folder.ReadFile(dir, record.PicturesFile); err == nil {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Look is what pictures are for.
+// Look is the purpose of pictures.
 type Look string
 
 // The looks.

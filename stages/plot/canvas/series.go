@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Series paints what belongs to a series of this name. In an SVG it is a group with the name as its attribute
+// Series paints the parts of a series of this name. In an SVG it is a group with the name as its attribute
 // data-series, so that a page can show and hide it.
 func Series(c draw.Canvas, name string, paint func()) {
 	s, ok := under(c).(*sheet)

@@ -1,5 +1,5 @@
-// Package canvas is what all pictures share: colours, text, axes, legends, and
-// how a painting becomes SVG or PNG.
+// Package canvas is the common part of all pictures: colors, text, axes,
+// legends, and how a painting becomes SVG or PNG.
 package canvas
 
 import (

@@ -118,7 +118,7 @@ func Same(t testing.TB, name string, got []byte, update bool) {
 	}
 }
 
-// Sentences collects what results say in words under names, a line each.
+// Sentences collects the sentences of results under names, a line each.
 type Sentences struct{ strings.Builder }
 
 // Add adds a text.

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// QueueFields are what squeue is asked to print, as its argument -o.
+// QueueFields are the fields requested from squeue, as its argument -o.
 const QueueFields = "%i|%u|%a|%P|%q|%T|%r|%V|%S|%M|%l|%C|%D|%f|%E"
 
 // columns are the names that scontrol has for the columns of squeue.
