@@ -61,7 +61,7 @@ type Task struct {
 	// whose jobs do not run.
 	Logs  string
 	Setup record.Setup
-	// Terms are those on which servers are rented; nil when all nodes stand.
+	// Terms are the rental terms of servers; nil if all nodes are permanent.
 	Terms   []*market.Terms
 	Records record.Records
 	Policy  policy.Policy
@@ -133,7 +133,7 @@ type Simulation struct {
 	Options simulated.Options
 	// Contention is how jobs slow each other down; nil if they do not.
 	Contention *Contention
-	// Terms are those on which servers are rented; nil when all nodes stand.
+	// Terms are the rental terms of servers; nil if all nodes are permanent.
 	Terms []*market.Terms
 	// Finals are the last reports of finished jobs, by job; nil without any.
 	Finals []measure.Final
@@ -170,9 +170,9 @@ type Estimate struct {
 	// Fitted is the estimate from samples, if Known; else there is only Work.
 	Fitted estimator.Estimate
 	Known  bool
-	// Target is the loss at which its jobs are done, where the losses that they
-	// report are to be followed; 0: they are not. Losses are those that simulated
-	// jobs report.
+	// Target is the loss at which its jobs are done, if predictions follow their
+	// reported losses; 0: they do not. Losses are the losses that simulated jobs
+	// report.
 	Target float64
 	Losses []float64
 }
@@ -193,9 +193,10 @@ type Steered struct {
 	// Controller is the name of a registered control.Choice, Options its options.
 	Controller string
 	Options    scheduler.ControllerOptions
-	// Settings are those with which the job starts.
+	// Settings are the settings with which the job starts.
 	Settings []scheduler.Setting
-	// At returns the job at other settings; the error says why there is no such job. Without it no setting can change.
+	// At returns the job at other settings; the error is the reason that there is no such job. Without it no
+	// setting can change.
 	At func(settings []scheduler.Setting) (Variant, error)
 	// Losses and Accuracies are the reports of a simulated job after each unit; missing values are not reported.
 	Losses, Accuracies []float64

@@ -26,7 +26,7 @@ type Run struct {
 	// GPUs is where GPUs are found; nil means this machine's, as far as this
 	// process may use them.
 	GPUs gpu.Source
-	// Elsewhere says how cells run on a batch system; nil: as an earlier run has begun to, or here.
+	// Elsewhere is how cells run on a batch system; nil: like an earlier run, or here.
 	Elsewhere *Elsewhere
 
 	Experiment
@@ -83,8 +83,8 @@ type Pipeline interface {
 	Read(i int) (record.Cell, bool)
 	// End records a cell that is over, and keeps it if it finished.
 	End(i int, cell record.Cell, took time.Duration) error
-	// Site returns the opened engine of a kind, by its name; nil for those that
-	// are not real.
+	// Site returns the opened engine of a kind, by its name; nil for simulated
+	// ones.
 	Site(kind string) engine.Site
 	// Ahead counts the cells that may follow from the results so far.
 	Ahead() int
@@ -145,7 +145,7 @@ type Progress struct {
 	Kind  ProgressKind
 	Stage string // the stage's name
 	Unit  string // a job that is sampled, or a cell
-	// Done and Total count the stage's units; Reused those that needed no work.
+	// Done and Total count the stage's units; Reused the ones that needed no work.
 	Done, Total, Reused int
 	// Standing is the state of the running cell. Its time is the simulated time; 0 for real cells.
 	Standing record.Standing
@@ -159,7 +159,7 @@ type Progress struct {
 	Err  error
 }
 
-// Elsewhere says how the cells of a run are tasks of a batch system.
+// Elsewhere is how the cells of a run become tasks of a batch system.
 type Elsewhere struct {
 	// On is the name of the engine with the batch system; empty: where an earlier run has begun to run them.
 	On string

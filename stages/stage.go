@@ -43,7 +43,7 @@ type Stage struct {
 	// Reads and Writes are its inputs and outputs: it runs after all stages that
 	// write its inputs.
 	Reads, Writes []Artifact
-	// Files are those that it leaves in the experiment's folder, or folders in it.
+	// Files are its output files in the experiment's folder, or folders in it.
 	Files []string
 	// More are further files, registered by features; it may be nil.
 	More func() []string
@@ -77,7 +77,7 @@ type Stage struct {
 	Run func(context.Context, *Run) error
 }
 
-// AllFiles are those that the stage leaves.
+// AllFiles returns the output files of the stage.
 func (s *Stage) AllFiles() []string {
 	if s.More == nil {
 		return s.Files
@@ -192,7 +192,7 @@ func (e *SamplesFailed) Error() string {
 func (e *SamplesFailed) Unwrap() error { return e.Cause }
 
 // Pieces is how a stage without a key keeps its work: in pieces that have a key
-// each. The plan shows them, and a run makes those that are missing.
+// each. The plan shows them, and a run makes the missing ones.
 type Pieces struct {
 	// Title heads the pieces in the plan, as "profiling"; Noun is one of the
 	// things that they are made of, as "profiling sample"; Earlier is why a piece

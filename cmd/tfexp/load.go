@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Variables are the flags that say how an experiment is read.
+// Variables are the flags for reading an experiment.
 type Variables struct {
 	values []string // name=value
 	files  []string
@@ -46,8 +46,8 @@ func (v *Variables) Read(file string) (*experiment.Spec, experiments.Diagnostics
 	return decode.File(file, decode.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: HostFacts()})
 }
 
-// Load reads an experiment and prints its diagnostics; toRun says that its jobs
-// are to run on this machine at once. The error it returns is silent.
+// Load reads an experiment and prints its diagnostics; toRun reports whether
+// its jobs run on this machine now. The error it returns is silent.
 func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiment.Spec, error) {
 	spec, diags := v.Read(file)
 	if toRun {

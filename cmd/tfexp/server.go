@@ -45,8 +45,9 @@ type document struct {
 	timer   *time.Timer // checks the file
 }
 
-// Serve answers an editor on in and out until it says goodbye, or goes away. The
-// check function reads a file that is not saved yet, and returns its problems.
+// Serve answers an editor on in and out until it ends the session, or
+// disconnects. The check function reads a file that is not saved yet, and
+// returns its problems.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, version string,
 	check func(path string, src []byte) experiments.Diagnostics) error {
 	s := &server{version: version, check: check, open: map[string]*document{}, done: make(chan struct{})}

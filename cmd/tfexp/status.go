@@ -56,7 +56,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return cmd
 }
 
-// statusOf reads the status of the experiments in a folder, and how long those that run will take.
+// statusOf reads the status of the experiments in a folder, and the remaining time of the running ones.
 func statusOf(results *live.Folder) ([]show.ExperimentStatus, error) {
 	dirs, err := ExperimentsIn(results.Dir)
 	if err != nil {

@@ -79,8 +79,8 @@ func (p *predicted) inForce(used record.EstimateRow) (record.Estimated, bool) {
 	return record.Estimated{Factor: 1}, false
 }
 
-// longer is how many times as long as alone a real run was predicted to take by the estimate that its simulation
-// was made of; 1 where there is no simulation, or the job was not on its full request in it.
+// longer is the predicted time of a real run, relative to the run alone, by the estimate of its simulation; 1
+// without a simulation, or if the job was not on its full request in it.
 func (p *predicted) longer(c record.CellRef, job string, used record.EstimateRow) float64 {
 	if p.cell != c.Cell {
 		p.cell, p.service, p.estimated = c.Cell, map[string]record.JobRow{}, nil
@@ -255,7 +255,8 @@ func leastError(actual []outcomes, members []int) float64 {
 	return sum / float64(runs)
 }
 
-// addErrors fills in the errors in percent of runs, and how many of those that have an interval it covered.
+// addErrors fills in the errors in percent of runs, and the number of covered runs among those with an
+// interval.
 func addErrors(row *record.AccuracyRow, errs []float64, covered, bounded int) {
 	row.Runs, row.Bias, row.SD = len(errs), stat.Mean(errs, nil), stat.StdDev(errs, nil)
 	for _, e := range errs {

@@ -257,7 +257,7 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 		strings.Join(parts, ", "), end)
 }
 
-// place says where, when the experiment has more than one workload or machine, and both sides are there.
+// place names the place, when the experiment has more than one workload or machine, and both sides share it.
 func place(p record.Plan, r record.ComparisonRow) string {
 	workload, hardware := r.Workload, r.Hardware
 	if r.BaselineWorkload != "" && r.BaselineWorkload != workload {
@@ -335,7 +335,7 @@ func stretchesOf(rows []record.ComparisonRow) string {
 // "market=spot" and "market=on_demand".
 func sides(r record.ComparisonRow) (candidate, baseline string) {
 	if r.CandidatePolicy != r.BaselinePolicy {
-		// Axes on which they agree, and those that only one of them reads, are named for each.
+		// Axes on which they agree, and axes that only one of them reads, are named for each.
 		c, b := r.CandidateAxes, r.BaselineAxes
 		r.CandidateAxes, r.BaselineAxes = opposed(c, b), opposed(b, c)
 	}

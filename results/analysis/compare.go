@@ -15,13 +15,13 @@ import (
 const DefaultLevel = 0.95
 
 // Variant is a policy with its axes on one workload and hardware: the cells
-// that differ in nothing but their replicate.
+// that differ only in their replicate.
 type Variant struct {
 	Workload, Hardware, Policy string
 	// Label is the policy with its axes: "rr quantum=500ms".
 	Label string
 	Axes  []record.Setting
-	// Planned counts the cells of the plan; Cells are those that are complete.
+	// Planned counts the cells of the plan; Cells are the complete ones.
 	Planned int
 	Cells   []record.Cell
 }
@@ -202,8 +202,9 @@ func compareWith(
 // test compares the values of a row at a level.
 type test func(level float64) stats.Paired
 
-// adjust gives the rows of one baseline their verdicts, after Holm's correction, and intervals that say the same: their
-// tails are narrower by as much as the correction raises the p-value. It counts unseen comparisons more than there are.
+// adjust gives the rows of one baseline their verdicts, after Holm's correction, and intervals that say the same:
+// their tails are narrower by as much as the correction raises the p-value. It adds unseen comparisons to their
+// number.
 func adjust(rows []record.ComparisonRow, tests []test, m measure.Metric, unseen int) {
 	var p []float64
 	for _, r := range rows {
@@ -268,7 +269,7 @@ func oneRun(b, c []float64) test {
 // of zero length.
 type losses struct{ dropped, unknown, doubtful, noLength int }
 
-// test compares pairs. Where most were left out, those that remain say nothing of the others: there is no test.
+// test compares pairs. Where most were left out, the rest does not represent them: there is no test.
 func (l losses) test(b, c []float64) test {
 	return func(level float64) stats.Paired {
 		r := stats.ComparePairs(b, c, level)

@@ -55,7 +55,7 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 		tell.WithUnit(r.BaselineMean, unit), tell.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
 }
 
-// tooFew says why a comparison has no verdict.
+// tooFew returns the reason that a comparison has no verdict.
 func tooFew(r record.ComparisonRow) string {
 	switch pairs := schema.Plural(r.Pairs, "pair"); {
 	case r.Dropped > r.Pairs:
@@ -77,7 +77,7 @@ func isLog(p record.Plan, workload string) bool {
 	return slices.ContainsFunc(p.Workloads, func(n record.Named) bool { return n.Name == workload && n.Log })
 }
 
-// ofJobs says which jobs a row is about: " of user u7"; nothing when it is about all.
+// ofJobs names the jobs that a row is about: " of user u7"; nothing for all jobs.
 func ofJobs(r record.ComparisonRow) string {
 	switch {
 	case r.By == "":
@@ -174,7 +174,7 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 		return pairs + ", all equal"
 	}
 	s := fmt.Sprintf("%s interval ", tell.Share(r.Level))
-	// A ratio whose interval reaches that far says less than the difference.
+	// A ratio with an interval this wide is less informative than the difference.
 	const telling = 10
 	switch known := stats.Finite(r.CILow) && r.CIHigh < telling*max(1, r.Ratio); {
 	case known && r.Verdict == record.NoDifference:
@@ -199,7 +199,7 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	return s
 }
 
-// same says that there is no difference where nothing is drawn at random.
+// same is the verdict without a difference where nothing is random.
 const same = "the same"
 
 // Said is the verdict of a comparison, in words for a reader. Where nothing is random, runs without a

@@ -52,7 +52,7 @@ type Fidelity struct {
 type FidelityMetric struct {
 	Metric string `json:"metric"`
 	// MeanAbsPct is the mean size of the errors in percent, BiasPct their mean:
-	// above 0, simulation says too much.
+	// above 0, simulation overestimates.
 	MeanAbsPct float64 `json:"mean_abs_error_pct"`
 	BiasPct    float64 `json:"bias_pct"`
 	// QuietAbsPct is MeanAbsPct without the disturbed cells; the same
@@ -62,7 +62,7 @@ type FidelityMetric struct {
 	Worst    string  `json:"worst_cell"`
 	WorstPct float64 `json:"worst_error_pct"`
 	// Pairs counts the pairs of variants on one workload and hardware, and Same
-	// those whose means are in the same order for real and in simulation;
+	// the pairs whose means are in the same order for real and in simulation;
 	// Significant and SameSignificant count the pairs among them whose real
 	// difference is significant at DefaultLevel.
 	Pairs           int `json:"pairs"`
@@ -299,8 +299,8 @@ func FidelitySentence(f Fidelity) string {
 		tell.Share(makespan.MeanAbsPct/100), tell.Share(jct.MeanAbsPct/100), over)
 }
 
-// FidelityRanks says whether simulation ranks the variants as reality does;
-// empty when there is but one variant.
+// FidelityRanks is a sentence on whether simulation ranks the variants as
+// reality does; empty for a single variant.
 func FidelityRanks(f Fidelity) string {
 	var sum FidelityMetric
 	for _, m := range f.Metrics {

@@ -21,7 +21,7 @@ type GroupRow struct {
 	Metrics  []SummaryMetric  `json:"metrics"`
 }
 
-// GroupMetrics are those that tables of groups show.
+// GroupMetrics returns the metrics that tables of groups show.
 func GroupMetrics() []measure.Metric {
 	return []measure.Metric{measure.Jobs, measure.MeanJCT, measure.P95JCT, measure.MeanWaiting, measure.P95Waiting,
 		measure.MeanService, measure.MeanBoundedSlowdown}

@@ -249,7 +249,7 @@ func (q *question) isBase(v Variant) bool {
 	return v.at(q.At) && (q.Baseline == "" || v.Policy == q.Baseline)
 }
 
-// rank puts the best entries first: those with the best mean, where each field counts as much as any other.
+// rank puts the best entries first: the ones with the best mean over the fields, each with the same weight.
 func (q *question) rank() {
 	sums := make([]stats.Mean, len(q.entries))
 	for i := range q.fields {
@@ -292,7 +292,7 @@ func (q *question) candidates() (out []entry) {
 	return out
 }
 
-// verdicts counts the fields in which an entry has each verdict, and those in which it is compared.
+// verdicts counts the fields in which an entry has each verdict, and all fields in which it is compared.
 func (o *entry) verdicts() (times map[string]int, of int) {
 	times = map[string]int{}
 	for _, r := range o.rows {
@@ -391,7 +391,7 @@ func (q *question) undecided(candidates []entry) string {
 	return text
 }
 
-// counts says in how many settings each of a few entries was better and worse than the baseline.
+// counts counts the settings in which each of a few entries was better or worse than the baseline.
 func (q *question) counts(p record.Plan, candidates []entry) string {
 	var parts []string
 	for _, o := range candidates {
@@ -404,7 +404,7 @@ func (q *question) counts(p record.Plan, candidates []entry) string {
 	return fmt.Sprintf("against %s, in %s: %s", q.base().name, q.metric.Title, strings.Join(parts, ", "))
 }
 
-// verdictsOf is "better in 7 of 9 settings, worse in 1", or the verdict where there is one setting.
+// verdictsOf is "better in 7 of 9 settings, worse in 1", or the verdict for a single setting.
 func verdictsOf(o *entry, alone bool) string {
 	times, of := o.verdicts()
 	if of == 1 {
@@ -430,7 +430,7 @@ func verdictsOf(o *entry, alone bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// extremes says how far the best and the worst of many comparisons are from the baseline.
+// extremes describes the distances of the best and the worst of many comparisons from the baseline.
 func (q *question) extremes(p record.Plan, candidates []entry) string {
 	var best, worst *record.ComparisonRow
 	of, differ := 0, 0

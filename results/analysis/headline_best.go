@@ -11,9 +11,9 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// best says which entries were the best in a few settings: "srtf had the lowest mean JCT, 3.1 min, −34% against
-// fcfs", "a had the lowest mean JCT at load 0.5 and 0.7, b at 0.9". Those come first that are the best, or not
-// measurably worse, in the most settings.
+// best names the entries that were the best in a few settings: "srtf had the lowest mean JCT, 3.1 min, −34%
+// against fcfs", "a had the lowest mean JCT at load 0.5 and 0.7, b at 0.9". The entries that are the best, or
+// not measurably worse, in the most settings come first.
 func (q *question) best(p record.Plan, here []Leader) string {
 	extreme := strings.Replace(strings.ToLower(extreme(here[0])), strings.ToLower(q.metric.Title), q.metric.Title, 1)
 	axis := soleSetting(p, here)
@@ -42,9 +42,9 @@ func (q *question) best(p record.Plan, here []Leader) string {
 	return strings.Join(parts, ", ")
 }
 
-// among reports whether an entry was the best of a setting, or as good. The comparisons with the baseline, which are
-// fewer, may have detected differences that the ranking did not: where the best is better than the baseline, those
-// that are not are not as good, and neither is who is worse than it.
+// among reports whether an entry was the best of a setting, or as good. The comparisons with the baseline, which
+// are fewer, may have detected differences that the ranking did not: where the best beats the baseline, an entry
+// that does not, or is worse than it, is not as good.
 func (q *question) among(l Leader, name string) bool {
 	if name == l.Name {
 		return true

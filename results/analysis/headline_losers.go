@@ -73,8 +73,8 @@ func (q *question) priceOfBase(candidates []entry) string {
 	return "; but " + tell.Listed(price)
 }
 
-// byGroups says in how many groups of jobs an entry is better than the baseline, and where it is worse the most: of the
-// way to divide jobs in which a group is worse by the most.
+// byGroups counts the groups of jobs in which an entry is better than the baseline, and names the group with the
+// greatest loss. It uses the division of jobs that has this group.
 func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 	text, most, mostly := "", 0.0, ""
 	if len(q.fields) > 1 {

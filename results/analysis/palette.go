@@ -36,7 +36,7 @@ func PaletteOf(e *record.Experiment) Palette {
 // Policy is the place of a policy.
 func (p *Palette) Policy(name string) int { return locate(&p.Policies, name) }
 
-// Class is the place of a class; those that no cell counts come behind.
+// Class is the place of a class; classes that no cell counts come last.
 func (p *Palette) Class(name string) int { return locate(&p.Classes, name) }
 
 func locate(list *[]string, name string) int {

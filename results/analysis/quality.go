@@ -16,7 +16,7 @@ import (
 // ofSlowdowns are the metrics that jobs of no length are left out of.
 var ofSlowdowns = []string{measure.MeanSlowdown.Name, measure.P95Slowdown.Name, measure.JainFairness.Name}
 
-// verySkewed is the skewness from which it is said.
+// verySkewed is the skewness from which it is mentioned.
 const verySkewed = 2.0
 
 // quality lists the reasons to doubt the data of a comparison, in a few words each.
@@ -52,7 +52,7 @@ func pairsOf(r record.ComparisonRow, pairs string) string {
 	return pairs
 }
 
-// doubtfulOf says of how many of several comparisons the data are doubtful; "" if of none.
+// doubtfulOf counts the comparisons with doubtful data; "" if there are none.
 func doubtfulOf(rows []record.ComparisonRow) string {
 	n := 0
 	for _, r := range rows {

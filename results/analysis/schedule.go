@@ -19,7 +19,7 @@ import (
 // Schedule is the course of one cell. Instants are seconds from the cell's start.
 type Schedule struct {
 	Jobs    []ScheduledJob
-	Servers []ServerLife // that came and went; none where all nodes stand
+	Servers []ServerLife // that came and went; empty where all nodes are permanent
 	Classes []string     // of the jobs, in their order; sizes, where there are many jobs of one class
 	// Cores and GPUs are how many there are; of GPUs, only as many as were held by some job.
 	Cores, GPUs int
@@ -41,7 +41,7 @@ type ScheduledJob struct {
 type Span struct {
 	From, To    float64
 	Cores, GPUs scheduler.CoreSet
-	// Guest says that the GPUs were another job's as well when it began.
+	// Guest reports whether it shared the GPUs with another job when it began.
 	Guest bool
 	// Sample reports whether the job ran as a sample, whose progress was discarded.
 	Sample bool
@@ -78,7 +78,7 @@ const (
 	mostHolders = 3
 )
 
-// Crowded says why a cell has too much in it to be shown; empty when it has not.
+// Crowded returns the reason that a cell is too large to be shown; empty if it is not.
 func Crowded(c record.Cell) string {
 	jobs := measure.Jobs.CountOf(&c.Metrics)
 	spans := jobs + measure.Preemptions.CountOf(&c.Metrics) + measure.Resizes.CountOf(&c.Metrics)
@@ -177,7 +177,7 @@ func (r *scheduleReader) servers(c record.Cell, rows []record.ServerRow) {
 			continue
 		}
 		r.Servers = append(r.Servers, s)
-		for _, span := range s.Cores { // also those on which no job has run
+		for _, span := range s.Cores { // including cores on which no job has run
 			r.Cores = max(r.Cores, int(span.Hi))
 		}
 	}

@@ -34,7 +34,7 @@ type SummaryMetric struct {
 	Interval stats.Interval `json:"value"`
 }
 
-// SummaryMetrics are those that summaries show: those that the experiment compares, and some of every experiment.
+// SummaryMetrics returns the metrics that summaries show: the compared ones, and some for every experiment.
 func SummaryMetrics(p record.Plan) []measure.Metric {
 	list := Compared(p)
 	for _, m := range measure.ShownIn(measure.InSummary) {
@@ -96,9 +96,8 @@ func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metri
 	return first(ranked(means, by), most, variants, func(v Variant) bool { return baseline(p, v.Policy) }), by
 }
 
-// BestOfEach is Best of each field (see Fields), a field after the other, as long as there is room for two of each;
-// where there is not, it is Best. It returns how many of each field there are; 0 where all variants fit, or fields
-// make no difference.
+// BestOfEach is Best of each field (see Fields), a field after the other, if there is room for two of each; else it
+// is Best. It returns the number from each field; 0 where all variants fit, or fields make no difference.
 func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, each int, by measure.Metric) {
 	var compared []string
 	for _, c := range p.Compares {
@@ -278,7 +277,7 @@ func addMetrics(
 	return shown
 }
 
-// cells says how many cells stand behind a row: "5", "3 of 5", "5, 1 failed".
+// cells counts the cells of a row: "5", "3 of 5", "5, 1 failed".
 func cells(r SummaryRow) string {
 	s := fmt.Sprint(r.Complete)
 	if r.Complete < r.Planned {

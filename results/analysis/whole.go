@@ -42,7 +42,7 @@ func WriteTables(dir string) error {
 		simulated := predicted{e: e}
 		each = func(c record.CellRef, r *record.JobRow) {
 			longer := 1.0
-			for i, est := range estimates { // the one in use stands before those that are compared with it
+			for i, est := range estimates { // the one in use comes before the ones compared with it
 				if endEarly(&e.Plan, r.Class) || !shows(r, est) || !within(est.Axes, c.Axes) {
 					continue
 				}

@@ -31,7 +31,7 @@ type compare struct {
 	Baseline string `json:"baseline"`
 }
 
-// cellRef says which cell it is: in plan.json and in cell.json.
+// cellRef identifies a cell: in plan.json and in cell.json.
 type cellRef struct {
 	Cell      string    `json:"cell"`
 	Workload  string    `json:"workload"`
@@ -260,7 +260,7 @@ func (c *checker) recompute(k *cell, name, at string) error {
 		c.in(at+"cell.json", g.By+" "+g.Name)
 		of := sum.groups[g.By][g.Name]
 		if of == nil {
-			continue // those that are others than the most frequent
+			continue // different from the most frequent ones
 		}
 		for _, metric := range slices.Sorted(maps.Keys(g.Metrics)) {
 			if want, ok := of.grouped()[metric]; ok {

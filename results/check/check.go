@@ -105,7 +105,7 @@ func (c *checker) read(err error) {
 	}
 }
 
-// ended reports whether the tables are over the cells that are there.
+// ended reports whether the tables cover the existing cells.
 func (c *checker) ended() (bool, error) {
 	if _, err := folder.Stat(c.Dir, "SHA256SUMS"); err == nil {
 		return true, nil
@@ -121,7 +121,7 @@ func (c *checker) ended() (bool, error) {
 	return run.Reported && run.State != "running", err
 }
 
-// name notes which of some tables are there: these are not recomputed.
+// name notes the existing ones of some tables: these are not recomputed.
 func (c *checker) name(tables ...string) {
 	var there []string
 	for _, t := range tables {
@@ -209,7 +209,7 @@ type row struct {
 	line   int
 }
 
-// get is a field, empty where there is no such column.
+// get returns a field, empty without such a column.
 func (r row) get(column string) string {
 	if i, ok := r.at[column]; ok && i < len(r.fields) {
 		return r.fields[i]

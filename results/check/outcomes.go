@@ -235,7 +235,7 @@ func (t *totals) add(o row, l *life) {
 // wanted is an expected value, with the error that the rounding of its inputs allows.
 type wanted struct{ value, slack float64 }
 
-// metrics are those that follow from the events and the rows of the jobs.
+// metrics returns the metrics that follow from the events and the rows of the jobs.
 func (t *totals) metrics(r *replay, k *cell) map[string]wanted {
 	nan := math.NaN()
 	span := nan

@@ -28,9 +28,9 @@ const MostBytes = 256 << 20
 // Open opens a regular file below dir for reading. The name has one element
 // or more, joined by slashes.
 //
-// The error wraps fs.ErrNotExist where there is no file, ErrOutside where the name
-// or a link on the way leads out of dir, and ErrNotRegular for a pipe, a device
-// or a folder.
+// The error wraps fs.ErrNotExist if there is no file, ErrOutside if the name or a
+// link on the way leads out of dir, and ErrNotRegular for a pipe, a device or a
+// folder.
 func Open(dir string, name ...string) (*File, error) {
 	path := filepath.Join(name...)
 	root, inner, err := enter(dir, path)

@@ -29,8 +29,8 @@ type Setup struct {
 	// BoundedFloor is the least run time in a bounded slowdown; 0 means
 	// DefaultBoundedFloor.
 	BoundedFloor time.Duration
-	// Terms are those on which the servers of nodes are rented, nil for a node that
-	// stands; nil when all do.
+	// Terms are the rental terms of the nodes' servers, nil for a permanent node;
+	// nil if all nodes are permanent.
 	Terms []Rental
 }
 

@@ -66,7 +66,7 @@ func title(name string, place int) string {
 	return fmt.Sprintf("%d–%d %ss", low, 2*low-1, unit)
 }
 
-// Others is the group of those that are beyond MostGroups.
+// Others is the group of the ones beyond MostGroups.
 const (
 	Others     = "others"
 	MostGroups = 20

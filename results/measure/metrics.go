@@ -13,7 +13,7 @@ import (
 
 // Metric is a number computed for a cell: a column of metrics.csv. Register
 // adds one; the language, the tables, the pictures and the documentation list
-// those that are registered.
+// the registered ones.
 type Metric struct {
 	// Rank is its place among the columns, the lowest first.
 	Rank int
@@ -59,8 +59,8 @@ type Shown struct {
 	Cells, Summary int
 	// Spare metrics are left out of a summary on a narrow terminal, in this order.
 	Spare int
-	// Fidelity metrics are those on which real cells are compared with their
-	// simulations, the most telling first.
+	// Fidelity metrics are compared between real cells and their simulations, the
+	// most important first.
 	Fidelity int
 	// Panels are the pictures "metrics", Series the pictures "series".
 	Panels, Series int

@@ -29,8 +29,8 @@ type Outcome struct {
 	BoundedSlowdown float64 `csv:"bounded_slowdown"`
 	// Restarts counts the attempts that failed before the last one.
 	Restarts int `csv:"restarts"`
-	// ResizeOverhead is the time in which the program says that it did not train
-	// in order to take on other allotments; negative when it does not say.
+	// ResizeOverhead is the time, reported by the program, in which it did not
+	// train because it changed allotments; negative without a report.
 	ResizeOverhead float64 `csv:"resize_overhead_s,time"`
 	// Resource names the resource that it ran on: "cpu", "gpu:V100", or the name
 	// of one of its alternatives; empty if it never ran.

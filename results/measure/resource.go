@@ -46,7 +46,7 @@ func (c *Collector) resource(job int, a *account) string {
 	return name
 }
 
-// hasType reports whether the name of an alternative says the type of its GPUs already.
+// hasType reports whether the name of an alternative contains the type of its GPUs already.
 func hasType(name, gpu string) bool {
 	return gpu != "" && len(name) > len(gpu) && name[len(name)-len(gpu)-1:] == ":"+gpu
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Load says how much work arrived at a cell, and whether it could be done.
+// Load is the amount of work that arrived at a cell, and whether it could be done.
 type Load struct {
 	// Offered is the work that arrives per second over the capacity, of cores or
 	// GPUs, whichever is the scarcer: the core-seconds that the jobs ask for before
@@ -128,7 +128,7 @@ func (c *Collector) Load(closed bool) Load {
 	}
 
 	var onCores, onGPUs float64
-	var net [stretches]float64 // core-microseconds that came, minus those that could be done
+	var net [stretches]float64 // core-microseconds of work arrived, minus the capacity
 	known, from := true, c.backlog.first
 	for k, i := range order[:n-1] { // the work of the last one is due after it
 		work, ok := c.asked(int(i))

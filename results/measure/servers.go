@@ -17,7 +17,7 @@ type Server struct {
 	Up      time.Duration
 	Warned  time.Duration
 	Down    time.Duration
-	// Revoked says that it was taken away, and not given back.
+	// Revoked reports whether it was revoked, not returned.
 	Revoked bool
 	// Job is the number of the only job that ran on it; -1 when there was none, or
 	// several.

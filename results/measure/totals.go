@@ -12,7 +12,7 @@ import (
 // Totals holds the sums over all jobs of a cell that metrics are computed from.
 // Times are in seconds, and over the finished jobs.
 type Totals struct {
-	// Jobs are all, Failed those that ended without finishing.
+	// Jobs counts all, Failed the ones that ended without finishing.
 	Jobs, Finished, Failed int
 	Preemptions, Resizes   int
 	// Makespan is the last end of a job − the first arrival; NaN when no job ended.

@@ -24,7 +24,7 @@ type member struct {
 
 var members []member
 
-// BehindPlots is the rank from which members stand behind the plots of plan.json; those before stand behind the
+// BehindPlots is the rank from which members come after the plots of plan.json; lower ranks come after the
 // comparisons.
 const BehindPlots = 100
 

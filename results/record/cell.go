@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Records says how much a cell leaves on disk.
+// Records selects the files that a cell keeps on disk.
 type Records string
 
 // AllRecords keeps jobs, events, decisions and occupancy; MetricsOnly keeps only
@@ -40,7 +40,7 @@ type Setup struct {
 // appears under its final name before Finish; cell.json comes last, so that a
 // folder which has one is complete. Either Finish or Abort must be called.
 //
-// The files of a cell that ran for real survive a power cut. Those of a
+// The files of a cell that ran for real survive a power cut. The files of a
 // simulated one need not, since it can be simulated again: cell.json lists the
 // sizes of its files, which distinguish a complete cell from one torn by a
 // power cut.
@@ -200,7 +200,7 @@ func (c *Cell) Troubled() bool {
 	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Code == Disturbed || w.Code == BusyMachine })
 }
 
-// Paused reports whether tfexp was stopped or the machine slept while the cell ran: its times say nothing of its jobs.
+// Paused reports whether tfexp was stopped or the machine slept while the cell ran: its times are not its jobs'.
 func (c *Cell) Paused() bool {
 	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Code == Disturbed })
 }
@@ -293,7 +293,7 @@ func axisNames(axes []Setting) []string {
 	return schema.Each(axes, func(a Setting) string { return a.Name })
 }
 
-// axisValues are the values of the named axes, empty for those that are not read.
+// axisValues returns the values of the named axes, empty for axes that are not read.
 func axisValues(names []string, axes []Setting) []string {
 	values := make([]string, len(names))
 	for i, n := range names {

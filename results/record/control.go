@@ -20,7 +20,7 @@ type ControlRow struct {
 	Left    float64 `csv:"time_left_s"`
 	Threads int     `csv:"threads"` // held
 	GPUs    int     `csv:"gpus"`
-	// Settings and After are those before and after, as text "batch=32 ps=1".
+	// Settings and After are the settings before and after, as text "batch=32 ps=1".
 	Settings string `csv:"settings"`
 	After    string `csv:"new_settings"`
 	// Action is the decision; How is "in place" or "restart" for settings that changed, or "refused".
@@ -39,7 +39,7 @@ type ControlRow struct {
 	ActualRemaining float64 `csv:"actual_remaining_s"`
 	ActualGain      float64 `csv:"actual_gain_s"`
 	ActualCost      float64 `csv:"actual_cost_s"`
-	// Took says whether the program is known to run with the settings: yes, no, or empty.
+	// Took is whether the program is known to run with the settings: yes, no, or empty.
 	Took string `csv:"took"`
 	// Probabilities are the probabilities of all actions, as text: "0.1 0.9".
 	Probabilities string `csv:"probabilities"`

@@ -139,8 +139,8 @@ func (c CellRef) Variant() string {
 // AxesLabel names axes with their values: "load=0.5 quantum=1s".
 func AxesLabel(axes []Setting) string { return schema.SettingsText(axes, " ") }
 
-// Real reports whether the cell's jobs ran for real. Results of earlier versions do not say Simulated: the engine
-// of their simulated cells had the name that the folders of twins have.
+// Real reports whether the cell's jobs ran for real. Results of earlier versions lack Simulated: the engine of
+// their simulated cells had the name that the folders of twins have.
 func (c CellRef) Real() bool { return !c.Simulated && c.Engine != TwinDir }
 
 // Measured reports whether the cell's values were measured: it ran for real, now or when it was recorded.
@@ -378,6 +378,6 @@ type Picture struct {
 	SVG string `json:"svg,omitempty"`
 	PNG string `json:"png,omitempty"`
 	PDF string `json:"pdf,omitempty"`
-	// Skipped says why there is no picture.
+	// Skipped is the reason that there is no picture.
 	Skipped string `json:"skipped,omitempty"`
 }

@@ -53,7 +53,7 @@ type ProgressRow struct {
 	Epoch int     `csv:"epoch"` // finished, as are the steps
 	Step  int     `csv:"step"`
 	// Loss, Accuracy and the wall Seconds of the epoch are NaN where the program
-	// does not say.
+	// does not report them.
 	Loss     float64 `csv:"loss"`
 	Accuracy float64 `csv:"accuracy"`
 	Seconds  float64 `csv:"seconds"`
@@ -64,6 +64,6 @@ type ProgressRow struct {
 	Used     float64 `csv:"used_s"`
 	Left     float64 `csv:"left_s"`
 	TimeLeft float64 `csv:"left_told_s"`
-	// Rate is the rate of learning; NaN where the program does not say.
+	// Rate is the rate of learning; NaN where the program does not report it.
 	Rate float64 `csv:"lr"`
 }

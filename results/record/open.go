@@ -136,7 +136,7 @@ func readCell(dir, at string, ref CellRef) (Cell, error) {
 	if !whole(dir, filepath.Join(CellsDir, at), c.Files) {
 		return Cell{}, errTorn
 	}
-	// The plan knows the cell's place; the key says that the rest is the same.
+	// The plan knows the cell's place; the key ensures that the rest is the same.
 	c.CellRef = ref
 	return c, nil
 }
@@ -146,7 +146,7 @@ func (e *Experiment) Simulation(c CellRef) (Cell, error) {
 	return readCell(e.Dir, c.Twin().Cell, c.Twin())
 }
 
-// Complete reports whether every cell of the plan is there.
+// Complete reports whether every cell of the plan exists.
 func (e *Experiment) Complete() bool { return len(e.Missing) == 0 }
 
 // FailedCells are the complete cells in which something failed.

@@ -63,7 +63,7 @@ type EstimateRow struct {
 	Host string `csv:"host"`
 }
 
-// The roles of an estimate. A table without roles has those that are used.
+// The roles of an estimate. A table without roles has the used ones.
 const (
 	EstimateUsed     = "used"
 	EstimateCompared = "compared"
@@ -231,8 +231,8 @@ type AccuracyRow struct {
 	Choices  int     `csv:"choices"`
 	BestRank float64 `csv:"best_rank"`
 	Regret   float64 `csv:"regret_pct"`
-	// Made says when the estimates were made: before the real cells, or before each of them, corrected by those that ran
-	// earlier.
+	// Made is the time when the estimates were made: before the real cells, or before each of them, corrected by
+	// the earlier ones.
 	Made string `csv:"made"`
 	// Least is the mean of the absolute errors that the best numbers would have had, one for each estimate, chosen when
 	// all runs were known: no estimate that is fixed beforehand can be nearer, as runs of the same job differ by so much.

@@ -40,7 +40,7 @@ type ShardLine struct {
 	Result json.RawMessage `json:"result"`
 }
 
-// ShardEntry says where a cell is: a line of a shard.
+// ShardEntry is the place of a cell: a line of a shard.
 type ShardEntry struct {
 	Cell, Key, State string
 	Shard            string // the name of the file
@@ -297,7 +297,7 @@ func (s *Shards) Verify(entries []ShardEntry) error {
 	})
 }
 
-// each reads lines, and forgets those that are not good.
+// each reads lines, and forgets the bad ones.
 func (s *Shards) each(entries []ShardEntry, good func(i int, raw []byte) bool) error {
 	order := make([]int, len(entries))
 	for i := range order {

@@ -27,8 +27,8 @@ var (
 	Occupancy = tell.RegisterOfCells[measure.Occupancy]("occupancy.csv", nil)
 )
 
-// cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell
-// it is.
+// cellColumnsOfJobs is the number of first columns of jobs.csv that identify
+// the cell.
 const cellColumnsOfJobs = 5
 
 // heldColumns are the columns of occupancy.csv in a cell that ran in no containers.

@@ -45,10 +45,10 @@ type EventRow struct {
 	Request    int            `json:"request,omitempty"`
 	Levels     *LevelsRow     `json:"levels,omitempty"`
 	Prediction *PredictionRow `json:"prediction,omitempty"`
-	// Migrated says that a job resumes on other nodes than it was paused on, or with other
-	// GPUs.
+	// Migrated reports whether a job resumes on other nodes than it was paused on, or with
+	// other GPUs.
 	Migrated bool `json:"migrated,omitempty"`
-	// Action is a controller's decision, and Settings those that hold after it.
+	// Action is a controller's decision, and Settings the settings after it.
 	Action   string `json:"action,omitempty"`
 	Settings string `json:"settings,omitempty"`
 }
@@ -87,8 +87,8 @@ type DecisionRow struct {
 	Job      string              `json:"job"`
 	Cores    scheduler.CoreSet   `json:"cores"`
 	Reason   string              `json:"reason"`
-	// Passed are the jobs before this one in the policy's order that did not
-	// get to run; PassedMore counts those that are not listed.
+	// Passed are the jobs before this one in the policy's order that did not get
+	// to run; PassedMore counts the unlisted ones.
 	Passed     []PassedRow `json:"passed,omitempty"`
 	PassedMore int         `json:"passed_more,omitempty"`
 }

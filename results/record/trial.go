@@ -81,7 +81,7 @@ type TrialOutcome struct {
 	Cost     *float64 `json:"cost,omitempty"`
 	// Reached is after how many seconds of service the target was reached.
 	Reached *float64 `json:"reached_s,omitempty"`
-	// Crashed says why the trial has no outcome; empty for one that has.
+	// Crashed is the reason that the trial has no outcome; empty for one that has.
 	Crashed string `json:"crashed,omitempty"`
 }
 

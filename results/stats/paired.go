@@ -221,7 +221,7 @@ func inflation(blocks []Block, mean float64) (wider float64, df int) {
 // mostAlike bounds the correlation of neighboring stretches.
 const mostAlike = 0.95
 
-// bootstrapZ says how far out among the sorted resampled differences 0 lies,
+// bootstrapZ returns the position of 0 among the sorted resampled differences,
 // as a normal deviate. Beyond the last resample the tail is taken to be normal
 // with the resamples' own standard deviation.
 func bootstrapZ(diffs []float64, mean float64) float64 {

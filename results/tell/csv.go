@@ -134,7 +134,7 @@ func (s *Schema[T]) Read(dir string, at ...string) ([]T, error) {
 }
 
 // ReadLive reads a table that may still be written, in a folder below dir: a last line without its
-// end is left out. The error wraps fs.ErrNotExist where there is no such file.
+// end is left out. The error wraps fs.ErrNotExist if there is no such file.
 func (s *Schema[T]) ReadLive(dir string, at ...string) ([]T, error) {
 	rows, err := s.readAll(dir, at)
 	if errors.Is(err, csv.ErrFieldCount) {

@@ -69,7 +69,7 @@ func (p *Pending) Replace() (int64, error) {
 // Abort removes the file unless it has its name already.
 func (p *Pending) Abort() {
 	if p != nil && p.file != nil {
-		// These fail only where there is nothing left to be done about it.
+		// These fail only where no remedy is left.
 		_ = p.file.Close()
 		_ = folder.Remove(p.Temporary())
 		p.file = nil

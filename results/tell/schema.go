@@ -171,7 +171,7 @@ func (f *Field[T]) read(r *T, s string) (err error) {
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// parse reads a value, which is empty where there is no text.
+// parse reads a value, which is the empty value without text.
 func parse[V any](to *V, s string, empty V, isNot string, read func(string) (V, error)) error {
 	if *to = empty; s == "" {
 		return nil
@@ -190,9 +190,8 @@ type Schema[T any] struct {
 	fields func() []Field[T]
 }
 
-// NewSchema returns a kind of table with the columns that fields lists, when it is first asked for, or without it those
-// of
-// FieldsOf.
+// NewSchema returns a kind of table with the columns that fields lists, on first use, or without it with the
+// columns of FieldsOf.
 func NewSchema[T any](file string, fields func() []Field[T]) *Schema[T] {
 	if fields == nil {
 		fields = FieldsOf[T]

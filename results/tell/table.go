@@ -14,7 +14,7 @@ import (
 type Table struct {
 	Columns []Column
 	Rows    [][]string
-	// Kept are the metrics that the table is about: those that the experiment compares.
+	// Kept are the metrics that the table is about: the ones that the experiment compares.
 	Kept []string
 	// Variants has, for each row, the parts joined in its cell of the column Variant; nil without such a column.
 	Variants []Variant

@@ -40,8 +40,8 @@ func (t Table) Fit(columns int, terminal bool, spare []string) Table {
 	}
 }
 
-// spare are the metrics that may be left out, the first first: those without which tables do, then, on a
-// terminal, the others from the right. The first metric stays, and those that the experiment compares.
+// spare returns the metrics that may be left out, in that order: the dispensable ones, then, on a
+// terminal, the others from the right. The first metric stays, and so do the compared ones.
 func (t Table) spare(first []string, terminal bool) (names []string) {
 	leave := func(name string) {
 		if !slices.Contains(t.Kept, name) && !slices.Contains(names, name) {

@@ -146,7 +146,7 @@ func Listed(words []string) string {
 	return words[0]
 }
 
-// Parts of durations that say nothing: the minutes and seconds of 16h0m0s, the seconds of 8m0s.
+// Parts of durations without information: the minutes and seconds of 16h0m0s, the seconds of 8m0s.
 var (
 	emptySeconds = regexp.MustCompile(`\b((?:\d+h)?\d+m)0s\b`)
 	emptyMinutes = regexp.MustCompile(`\b(\d+h)0m\b`)

@@ -174,7 +174,7 @@ func (s *store) cell(c *record.Cell, whole string, pictures []record.Picture) er
 	return s.artifacts(id, files)
 }
 
-// tags are those that MLflow shows of every run, and ours.
+// tags returns the tags that MLflow shows for every run, and ours.
 func (s *store) tags(name string) []record.Setting {
 	return []record.Setting{{Name: "mlflow.runName", Value: name}, {Name: "mlflow.source.name", Value: s.Run.File},
 		{Name: "mlflow.source.type", Value: "LOCAL"}, {Name: "mlflow.source.git.commit", Value: s.Run.Git},
@@ -215,7 +215,7 @@ func (s *store) metric(id string, c Curve) error {
 	return s.write(filepath.Join(id, "metrics", filepath.FromSlash(key(c.Name))), b.String())
 }
 
-// artifacts copies those files of the experiment's folder that are there.
+// artifacts copies the existing ones of some files in the experiment's folder.
 func (s *store) artifacts(id string, files []string) error {
 	for _, name := range files {
 		if name == "" {

@@ -59,8 +59,8 @@ const importedEngine = "imported"
 // comparedMetrics are the metrics on which configurations are compared.
 var comparedMetrics = []measure.Metric{measure.Makespan, measure.Cost, measure.FinalAccuracy}
 
-// WriteStudy writes the folder of results, with its tables. Recorded runs that are there
-// already are replaced; results of an experiment that was run are left as they are.
+// WriteStudy writes the folder of results, with its tables. It replaces earlier recorded
+// runs, and leaves results of an experiment that was run as they are.
 func WriteStudy(dir string, s Study) (err error) {
 	if e, err := record.Open(dir); err == nil {
 		for _, c := range e.Plan.Cells {

@@ -25,7 +25,7 @@ its axes and metrics under HParams, where the replicates of a policy are one row
 	Write: tensorBoard,
 })
 
-// eventFile is the name of our files. TensorBoard reads those that have "tfevents" in their names.
+// eventFile is the name of our files. TensorBoard reads files with "tfevents" in their names.
 const eventFile = "events.out.tfevents.0.tfexp"
 
 // The tags and the name under which the plugin of hyperparameters finds its messages

@@ -20,9 +20,9 @@ type Format struct {
 	Name  string // the name that users write: "tensorboard"
 	Rank  int    // its place in lists
 	Title string
-	// Folder is where it is written, unless users say otherwise.
+	// Folder is the default folder.
 	Folder string
-	// Doc says how its runs look there, and Open how to see them; Open has one %s for the folder.
+	// Doc describes its runs there, and Open how to see them; Open has one %s for the folder.
 	Doc, Open string
 	// Write writes an experiment below a folder, and creates the folder if needed. It replaces an earlier export
 	// of the experiment there, and touches nothing else. It returns the number of runs.

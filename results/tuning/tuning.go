@@ -69,7 +69,7 @@ type TunedSetting struct {
 	Integer bool    `json:"integer,omitempty"`
 	// Log searches the logarithm.
 	Log bool `json:"log,omitempty"`
-	// Live says that the program takes the setting on while it trains.
+	// Live reports whether the program adopts the setting while it trains.
 	Live bool `json:"live,omitempty"`
 	// Context marks a fidelity, the share of the whole training in a trial, not a
 	// setting. Only trials at the value Goal count.

@@ -81,10 +81,10 @@ func listTrainings(p stages.Planning) ([]stages.Piece, error) {
 	return pieces, nil
 }
 
-// findTrainings reports whether all trainings of a scenario are there.
+// findTrainings reports whether all trainings of a scenario exist.
 func findTrainings(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	if kept != nil {
-		return false // the folders say it
+		return false // the folders show it
 	}
 	for i, s := range p.File().Adaptations {
 		if s.Real == nil {
@@ -205,7 +205,7 @@ type outcome struct {
 	dir      string // its folder
 }
 
-// decisions are those that were taken, in their order.
+// decisions returns the decisions taken, in their order.
 func (o *outcome) decisions() []record.ControlRow {
 	var rows []record.ControlRow
 	for _, row := range o.rows {
@@ -216,7 +216,7 @@ func (o *outcome) decisions() []record.ControlRow {
 	return rows
 }
 
-// train trains a network, unless that is there already.
+// train trains a network, unless it has been trained already.
 func (t *trainer) train(ctx context.Context, scenario int, c course) (*outcome, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -274,7 +274,7 @@ func (t *trainer) observe(p stages.Progress) {
 	t.Observe(p)
 }
 
-// problem says why a training failed.
+// problem returns the reason that a training failed.
 func problem(c *record.Cell) string {
 	if c.Error != "" || len(c.Failures) == 0 {
 		return c.Error
@@ -485,8 +485,7 @@ func said(dir string, out *adaptation.Trained) error {
 	return nil
 }
 
-// all reads how the trainings of an adaptation went that are there: by sequences, and those that controllers decided
-// in.
+// all reads the courses of the existing trainings of an adaptation: by sequences, and by controllers.
 func (t *trainer) all() ([]adaptation.Trained, error) {
 	var list []adaptation.Trained
 	for k, sc := range t.Real.Scenarios {
@@ -519,7 +518,7 @@ func (t *trainer) all() ([]adaptation.Trained, error) {
 	return list, nil
 }
 
-// studies returns the adaptations of an experiment, with the tables of those whose sequences have been trained in its
+// studies returns the adaptations of an experiment, with tables for those whose sequences have been trained in its
 // folder. Without its table an adaptation has none.
 func studies(dir string, x stages.Experiment) []*adaptation.Study {
 	all := x.File().Adaptations

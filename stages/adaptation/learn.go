@@ -92,7 +92,7 @@ type details struct {
 // title is "early then late (seed 2)".
 func title(t adaptation.Training) string { return fmt.Sprintf("%s (seed %d)", t.LearnedOn(), t.Seed) }
 
-// findAgent reports whether an agent's weights are there: files, whatever the cache kept.
+// findAgent reports whether an agent's weights exist: as files, whatever the cache kept.
 func findAgent(p stages.Planning, piece stages.Piece, _ []byte) bool {
 	_, _, err := readAgent(p.Dir, piece.Key)
 	return err == nil

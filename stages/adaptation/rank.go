@@ -61,7 +61,7 @@ func study(dir string, s *adaptation.Study, out *Tables) error {
 	for _, t := range s.Tables {
 		out.Sequences = append(out.Sequences, sequences(s, t)...)
 	}
-	shown := map[string]bool{} // trainings whose objectives are there: controllers may share them
+	shown := map[string]bool{} // trainings whose objectives are shown already: controllers may share them
 	for _, c := range s.Controllers {
 		if k, _ := adaptation.ByName(c.Kind); k.Makes {
 			continue

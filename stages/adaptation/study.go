@@ -113,8 +113,8 @@ func (s deepeningStudy) of(scenario string) []SequenceRow {
 	return rows
 }
 
-// chosen are the sequences of the first seed, by controller; those that chose
-// alike are one.
+// chosen are the sequences of the first seed, by controller; controllers with
+// equal choices are one.
 type chosen struct {
 	controllers []string
 	sequence    string

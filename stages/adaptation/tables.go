@@ -49,9 +49,9 @@ type RankingRow struct {
 	Of         int     `csv:"of_sequences"`
 	// Runs is the mean number of trainings that it used before it decided.
 	Runs float64 `csv:"runs"`
-	// Where says where it decided: OnTable or InTraining. In real training, Recorded is
-	// the mean accuracy of the same sequences in the table, and Fidelity the accuracy
-	// minus that; NaN without one.
+	// Where is the place where it decided: OnTable or InTraining. In real training,
+	// Recorded is the mean accuracy of the same sequences in the table, and Fidelity the
+	// accuracy minus that; NaN without one.
 	Where    string  `csv:"where"`
 	Recorded float64 `csv:"table_accuracy"`
 	Fidelity float64 `csv:"fidelity"`
@@ -130,7 +130,7 @@ type TrainingRow struct {
 	Deciding   float64 `csv:"seconds_a_decision,precise"`
 }
 
-// CourseRow is how one real training went. Times are in seconds of service time.
+// CourseRow is the course of one real training. Times are in seconds of service time.
 type CourseRow struct {
 	// Controller is empty for a training by a sequence of the table.
 	Adaptation string  `csv:"adaptation"`
@@ -172,7 +172,7 @@ type Tables struct {
 	Courses []CourseRow
 }
 
-// Write writes the tables into a folder; those without rows are removed.
+// Write writes the tables into a folder; tables without rows are removed.
 func (a Tables) Write(dir string) error {
 	return errors.Join(
 		Ranking.Replace(dir, slices.Concat(a.Ranking, a.RealRanking)), Choices.Replace(dir, slices.Concat(a.Choices,
@@ -197,7 +197,7 @@ func read[T any](dir string, table *tell.Schema[T], rows *[]T) (err error) {
 	return err
 }
 
-// divide divides rows by a condition, in their order: those without it, and those with it.
+// divide divides rows by a condition, in their order: rows without it, and rows with it.
 func divide[T any](rows []T, is func(T) bool) (no, yes []T) {
 	for _, r := range rows {
 		if is(r) {

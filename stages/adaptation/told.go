@@ -146,7 +146,7 @@ func (b *block) realTable() tell.Table {
 	return t
 }
 
-// fidelity says how far real trainings come from the table; "" without both.
+// fidelity describes the distance of real trainings from the table; "" without both.
 func (b *block) fidelity() string {
 	var differences []float64
 	size := 0.0
@@ -316,9 +316,10 @@ func (b *block) answers() []string {
 	return out
 }
 
-// against says whether an agent beats a constant answer, and in which scenarios that
-// is better, as good, or worse: by whether its regret lies below, in or above the
-// interval of the agent's regret over the seeds. Without intervals the means decide.
+// against compares an agent with a constant answer: it names the scenarios in which
+// the constant is better, as good, or worse. Its regret is then below, in or above
+// the interval of the agent's regret over the seeds. Without intervals the means
+// decide.
 func (b *block) against(agent, constant, named string) string {
 	var better, same, worse []string
 	const rounding = 1e-9
@@ -449,7 +450,7 @@ func kept(courses []CourseRow) string {
 // millis writes seconds as milliseconds.
 func millis(seconds float64) string { return fmt.Sprintf("%.1f ms", 1000*seconds) }
 
-// around says how long after an instant something was, or before it.
+// around describes a time after an instant, or before it.
 func around(seconds float64) string {
 	if seconds < 0 {
 		return millis(-seconds) + " before"

@@ -1,5 +1,5 @@
-// Package clusterspeed is the stage that says how well the law of cluster speeds fits the measured clusters of an
-// experiment, and how well it predicts the larger ones from the smaller.
+// Package clusterspeed is the stage that evaluates the law of cluster speeds: its fit to the measured clusters of
+// an experiment, and its predictions of the larger ones from the smaller.
 package clusterspeed
 
 import (
@@ -66,7 +66,7 @@ type MeasuredCluster struct {
 	Speed   float64 `json:"steps_per_s" csv:"steps_per_s"`
 }
 
-// ClusterSpeeds is there only where a job has a table of measured clusters.
+// ClusterSpeeds exists only where a job has a table of measured clusters.
 var ClusterSpeeds = tell.Register[ClusterSpeedRow]("cluster_speed.csv", nil)
 
 // ClusterSpeedRow is a row of cluster_speed.csv: a measured cluster, and its prediction by the law of cluster
@@ -76,8 +76,9 @@ type ClusterSpeedRow struct {
 	// Fitted is by the law that was fitted to all rows of the table, ErrorPct its error: (Fitted − Speed) / Speed.
 	Fitted   float64 `csv:"fitted"`
 	ErrorPct float64 `csv:"error_pct"`
-	// LeftOut says that the larger clusters of the row's group were left out of the following predictions, which are NaN
-	// in other rows: by both forms of the law, without a limit of the parameter servers, and on a straight line.
+	// LeftOut reports whether the larger clusters of the row's group were left out of the following predictions,
+	// which are NaN in other rows: by both forms of the law, without a limit of the parameter servers, and on a
+	// straight line.
 	LeftOut   bool    `csv:"left_out"`
 	Queued    float64 `csv:"queued"`
 	Apart     float64 `csv:"apart"`

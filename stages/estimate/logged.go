@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// LogOptions say how logged runs are predicted.
+// LogOptions are the options for predicting logged runs.
 type LogOptions struct {
 	// Total is the length of a whole run in steps, 0 to take it from the logs:
 	// the furthest row of all, rounded down to three digits.
@@ -56,13 +56,13 @@ type LogPrediction struct {
 	// of the history: the baselines of any model. Actual is the truth. Each is
 	// negative where unknown.
 	Linear, Median, Actual float64
-	// Err says why the run was not predicted.
+	// Err is the reason that the run was not predicted.
 	Err      error
 	Warnings []string
 }
 
-// LogSummary is how well runs were predicted, over those whose actual run time is
-// known. Errors are 100 × (predicted − actual) / actual.
+// LogSummary sums up the errors of predictions, over the runs whose actual run
+// time is known. Errors are 100 × (predicted − actual) / actual.
 type LogSummary struct {
 	Runs     int     `json:"runs"`
 	MeanAbs  float64 `json:"mean_absolute_error_pct"`
@@ -75,7 +75,7 @@ type LogSummary struct {
 	MedianMeanAbs float64 `json:"median_mean_absolute_error_pct"`
 }
 
-// Length is the length of a whole run that the options or else the logs say.
+// Length returns the length of a whole run, from the options or else the logs.
 func (o LogOptions) Length(runs []LoggedRun) int {
 	if o.Total > 0 {
 		return o.Total
@@ -94,7 +94,7 @@ func (o LogOptions) Length(runs []LoggedRun) int {
 // PredictLogs predicts each run. Finished runs of history count as whole ones; a run
 // is never its own history, and a file in both lists is history for the runs in it
 // alone. It fails when the model does not exist or the options make no sense; a run
-// that cannot be predicted says so itself.
+// that cannot be predicted has its own error.
 func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, error) {
 	model, err := estimator.ByName(o.Model)
 	if err != nil {

@@ -44,7 +44,7 @@ type array struct {
 	how   *stages.Elsewhere
 	// plan has the index of each cell that is to run, by its name.
 	plan map[string]int
-	// open are the tasks that have not been collected; gone says since when one is not in the queue any more.
+	// open are the tasks that have not been collected; gone is the time since which one is missing from the queue.
 	open []int
 	gone map[int]time.Time
 }
@@ -80,7 +80,7 @@ func batchOf(name string) (engine.Batch, error) {
 // Here is the name of the place where cells run that are no tasks of a batch system.
 const Here = "here"
 
-// elsewhere runs cells, by their index, as tasks of a batch system. It returns those that have to run here.
+// elsewhere runs cells, by their index, as tasks of a batch system. It returns the ones that must run here.
 func (e *execution) elsewhere(ctx context.Context, cells []int) (here []int, err error) {
 	how, err := e.place()
 	if err != nil || how == nil {
@@ -179,7 +179,7 @@ func (a *array) adopt(ctx context.Context) error {
 	return nil
 }
 
-// write writes down the cells that no task has, as new tasks. It returns those that cannot be written down.
+// write writes the cells without a task as new tasks. It returns the cells that cannot be written.
 func (a *array) write(cells, here []int) (failed []int, err error) {
 	has := map[string]bool{}
 	for _, n := range a.open {

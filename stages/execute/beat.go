@@ -19,9 +19,9 @@ import (
 // beatEvery is the least time between two looks at a simulated cell. Most cells are over before the first.
 const beatEvery = 500 * time.Millisecond
 
-// beat says how a cell stands while it runs: to who watches the run, and in the cell's folder, for other processes. It
-// is a recorder, behind the collector that it reads. A simulated cell is looked at when time has passed, so that
-// its events cost nothing; a real one at each event.
+// beat reports the state of a running cell: to the watchers of the run, and in the cell's folder, for other
+// processes. It is a recorder, after the collector that it reads. A simulated cell is sampled when time has passed,
+// so that its events cost nothing; a real one at each event.
 type beat struct {
 	cell  *measure.Collector
 	jobs  int

@@ -59,7 +59,7 @@ func (d disturbance) hopeless(before disturbance) bool {
 
 // Repeats bounds how often the disturbed cells of an experiment run again. The zero value lets each run again.
 type Repeats struct {
-	// Bounded says that there are Left further runs in all.
+	// Bounded reports whether the number of further runs is limited, to Left in all.
 	Bounded bool
 	Left    int
 	// busy is the load under which a repeated cell was still disturbed: under as much load, no other cell is

@@ -30,8 +30,8 @@ type hooks struct {
 	pulse *pulse
 	// watch receives the state of a simulated cell; nil for none.
 	watch Watch
-	// begun is called with the first event, when all that is kept to the end of the
-	// cell is there.
+	// begun is called with the first event, when all data kept to the end of the
+	// cell exist.
 	begun func()
 	// beside has the trace recorded in parallel to the loop.
 	beside bool
@@ -215,7 +215,7 @@ type relay struct {
 	over        chan struct{}
 }
 
-// batch is a part of a trace: order says, one after the other, whether it is an event.
+// batch is a part of a trace: order is, for each entry in turn, whether it is an event.
 type batch struct {
 	events    []scheduler.Event
 	results   []scheduler.Result // of events, which have them during the call alone
@@ -373,7 +373,7 @@ func addTrial(w *record.CellWriter, t stages.Task, log *decisions, out *record.C
 	return nil
 }
 
-// crashed says why a trial has no outcome.
+// crashed returns the reason that a trial has no outcome.
 func crashed(w *record.CellWriter, out *record.Cell) string {
 	if f := w.Failures(); len(f) > 0 {
 		return f[0].Reason

@@ -324,7 +324,7 @@ func watchGPUs(task stages.Task, source gpu.Source, zero time.Time) (*gpuWatch, 
 	if w.source = source; w.source == nil {
 		w.source, w.own = gpu.Open(), true
 	}
-	devices, err := w.source.Devices() // a library reads those that it has listed
+	devices, err := w.source.Devices() // a library reads the devices that it has listed
 	if err == nil && source == nil {
 		devices, err = hardware.GPUs()
 	}

@@ -156,7 +156,7 @@ type learned struct {
 	pace  estimator.Learned
 	first bool // pace comes from the first units alone, less the fixed costs before them
 	units int
-	// losses are those that it has reported, for a job with a target.
+	// losses are the losses that it has reported, for a job with a target.
 	losses []losscurve.Point
 }
 
@@ -201,8 +201,8 @@ func (f *foresight) Learn(job, units int, losses []scheduler.Loss, held []schedu
 // seedOfCurves makes the forecasts of loss curves the same in every run.
 const seedOfCurves = 1
 
-// left predicts how many units a job has left: all that it may still train, or
-// those until its loss is at its target, if that will be earlier.
+// left predicts the remaining units of a job: all that it may still train, or
+// until its loss reaches its target, if that is earlier.
 func (f *foresight) left(job int, losses []scheduler.Loss) float64 {
 	l, b := &f.jobs[job], &f.Blocks[f.Block[job]]
 	all := float64(max(b.Length-l.units, 0))

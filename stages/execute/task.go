@@ -290,7 +290,8 @@ func runReal(ctx context.Context, task stages.Task) (cell record.Cell, err error
 	return cell, errors.Join(err, site.Close(), folder.RemoveAll(own))
 }
 
-// How often who works on a task says that it lives, and after how long without a word another may take the task.
+// The interval of signs of life from the worker of a task, and the silence after which another may take the
+// task.
 const (
 	leaseBeat     = time.Second
 	leasePatience = 10 * time.Second
@@ -387,7 +388,7 @@ func (l *lease) wait(ctx context.Context) error {
 	}
 }
 
-// say writes that the holder lives.
+// say writes a sign of life of the holder.
 func (l *lease) say() error {
 	l.beats++
 	if err := folder.Write(l.path, fmt.Appendf(nil, "%s %d\n", l.own, l.beats), 0o644); err != nil {

@@ -62,15 +62,15 @@ type Hardware struct {
 	Range   experiments.Range
 	Engine  string // the name of its kind
 	Cluster scheduler.Cluster
-	// Overheads, Contention and Noise are for simulated hardware. Without Overheads
-	// those apply that were measured with the samples of the jobs.
+	// Overheads, Contention and Noise are for simulated hardware. Without
+	// Overheads, the ones measured with the samples of the jobs apply.
 	Overheads *simulated.Overheads
 	// Contention slows jobs down by the cores of their neighbors; nil for none.
 	Contention *Contention
 	// Noise is the relative standard deviation of run times (lognormal).
 	Noise float64
-	// Terms are those on which the servers of each node are rented, nil for a node that
-	// stands; nil when all do.
+	// Terms are the rental terms of each node's servers, nil for a permanent node; nil
+	// if all nodes are permanent.
 	Terms []*market.Terms
 	// Suspends has paused jobs save their work and end, and start again when they go on.
 	Suspends bool

@@ -23,7 +23,7 @@ type GPURate struct {
 func (j *Job) Length() int { return max(j.Epochs, j.Steps) }
 
 // Done returns the epochs (or steps) after which the job is done in simulation: all
-// of them, or those until its losses reach its target.
+// of them, or the ones until its losses reach its target.
 func (j *Job) Done() int {
 	all := j.Length()
 	if j.TargetLoss > 0 && j.Runtime != nil {
@@ -34,8 +34,8 @@ func (j *Job) Done() int {
 	return all
 }
 
-// RateOn returns how fast the job is on a type of GPU; false when the file does
-// not say. Where it says nothing of types, all have the rate 1.
+// RateOn returns the speed of the job on a type of GPU; false when the file
+// lacks it. Without any types in the file, all have the rate 1.
 func (r *Runtime) RateOn(gpu string) (float64, bool) {
 	if len(r.GPURates) == 0 {
 		return 1, true
@@ -302,8 +302,8 @@ type Job struct {
 	At map[string]experiments.Range
 }
 
-// Checkpoint says when a job saves its work: one of Every, Units (epochs or steps) and
-// Rule ("young" or "daly") is set.
+// Checkpoint is the schedule by which a job saves its work: one of Every, Units
+// (epochs or steps) and Rule ("young" or "daly") is set.
 type Checkpoint struct {
 	Every         time.Duration
 	Units         int
@@ -333,7 +333,7 @@ type Runtime struct {
 	// Threads is the number of threads on which Epoch is the time, where that
 	// comes from a table; 0 means one.
 	Threads int
-	// Whole says that Epoch is the time of the whole job.
+	// Whole reports whether Epoch is the time of the whole job.
 	Whole bool
 	// Losses are the job's reports after each epoch (or step), for a job with a
 	// target loss.

@@ -149,9 +149,9 @@ var particular = regexp.MustCompile(`(")[^"]*("?)|[0-9]`)
 // KindOf returns the common part of errors that differ only in their quotes and numbers.
 func KindOf(err error) string { return particular.ReplaceAllString(err.Error(), "$1$2") }
 
-// Trace is a workload that was read from a file, in its final shape: all that
-// the trace block says is applied, and all that the file lacks is filled in
-// from job blocks.
+// Trace is a workload that was read from a file, in its final shape: the
+// settings of the trace block are applied, and values missing in the file are
+// filled in from job blocks.
 type Trace struct {
 	workload.Trace
 	// File is absolute; Digest is the SHA-256 of its content, in hex.

@@ -102,7 +102,7 @@ func (b *batsim) hear(e *scheduler.Event) {
 	}
 }
 
-// submit says that a job has arrived.
+// submit announces the arrival of a job.
 func (b *batsim) submit(j *scheduler.Job, at time.Duration) {
 	profile := fmt.Sprintf("%s-%d", j.Class, j.Number)
 	type description struct {

@@ -62,9 +62,9 @@ type dialect interface {
 type ready struct {
 	Protocol int    `json:"protocol"`
 	Name     string `json:"name"`
-	// Ask says when the program is asked: always, or waiting: only while jobs wait.
+	// Ask is when the program is asked: always, or waiting: only while jobs wait.
 	Ask string `json:"ask"`
-	// Sizes says that the program sets how many cores jobs have.
+	// Sizes reports whether the program sets the number of cores of jobs.
 	Sizes bool   `json:"sizes"`
 	Type  string `json:"type"`
 }

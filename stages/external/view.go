@@ -18,7 +18,7 @@ type node struct {
 	GPU    string `json:"gpu,omitempty"`
 	Memory int64  `json:"memory,omitempty"`
 	Rack   string `json:"rack,omitempty"`
-	// Up is false for a server that comes and goes: an event says when it is there.
+	// Up is false for a server that comes and goes: an event announces it.
 	Up bool `json:"up"`
 }
 

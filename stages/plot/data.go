@@ -25,7 +25,7 @@ type Data struct {
 	width       float64            // for which pictures are laid out, in points
 	servers     []record.ServerRow // once they are read
 	serversRead bool
-	times       map[string]times // by cell, of those that are kept; nil before they are read
+	times       map[string]times // by cell, for the kept cells; nil before they are read
 	overall     int              // the least number of jobs that each sampled job represents, in pictures of all cells
 }
 
@@ -72,7 +72,7 @@ func overallStep(all int) int { return max(1, (all+mostKept-1)/mostKept) }
 // jobsOf is the number of jobs of a cell.
 func jobsOf(c record.Cell) int { return measure.Jobs.CountOf(&c.Metrics) }
 
-// Sampled says that some cells are so large that they are sampled; "" when none is.
+// Sampled is a note that some cells are sampled, because they are large; "" if none is.
 func (d *Data) Sampled() string {
 	step := 1
 	for _, c := range d.Cells {
@@ -203,12 +203,12 @@ func (d *Data) suffix(s setting) string {
 	return "-" + s.workload + "-" + s.hardware
 }
 
-// Place says in words on which workload and hardware a cell is, where the experiment has several.
+// Place names the workload and hardware of a cell, where the experiment has several.
 func (d *Data) Place(c record.CellRef) string {
 	return d.place(setting{workload: c.Workload, hardware: c.Hardware})
 }
 
-// place says in words which setting a title is about.
+// place names the setting that a title is about.
 func (d *Data) place(s setting) string {
 	out := ""
 	if len(d.Plan.Workloads) > 1 {
@@ -231,7 +231,7 @@ func index(list []string, s string) int {
 
 func known(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// SomeOf says that only the first n of all are shown; "" when all are.
+// SomeOf is a note that only the first n of all are shown; "" if all are.
 func SomeOf(n, all int, noun string) string {
 	if n >= all {
 		return ""

@@ -55,7 +55,7 @@ func (b bars) drawLosses(c draw.Canvas, at func(float64) vg.Length, y func(float
 	}
 }
 
-// serverKeys are the entries of the legend about servers; none where all nodes stand.
+// serverKeys are the entries of the legend about servers; none where all nodes are permanent.
 func (ch *Chart) serverKeys() []canvas.Key {
 	if len(ch.Servers) == 0 {
 		return nil

@@ -9,9 +9,9 @@ import (
 // file.
 type Kind struct {
 	tell.PictureKind
-	// Draw makes its pictures. Pictures that lack data are skipped: they say why,
-	// and have no Paint. Nothing at all is drawn, nor explained, where the
-	// experiment has nothing of the sort.
+	// Draw makes its pictures. Pictures that lack data are skipped: they have a
+	// reason, and no Paint. There are no pictures and no reasons where the
+	// experiment lacks the feature.
 	Draw func(*Data, Ask) ([]Figure, error)
 }
 

@@ -127,8 +127,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	return out, nil
 }
 
-// chief are the metrics of a picture that names none: those that the experiment compares, where they are known, and
-// the chief ones.
+// chief returns the default metrics of a picture: the compared ones, where they are known, and the chief ones.
 func (d *Data) chief(place func(measure.Shown) int) []measure.Metric {
 	list := slices.DeleteFunc(analysis.Compared(d.Plan), func(m measure.Metric) bool {
 		return !slices.ContainsFunc(d.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })

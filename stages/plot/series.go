@@ -378,7 +378,7 @@ func coinciding(facets []facet, policies []string) string {
 	})
 }
 
-// lying says which lines lie on which before them.
+// lying describes the lines that coincide with earlier ones.
 func lying(names []string, on func(i, k int) bool) string {
 	var same []string
 	for i := range names {

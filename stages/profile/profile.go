@@ -29,7 +29,7 @@ type Run struct {
 	Length int
 	Steps  bool
 	GPUs   int
-	// Cluster is the nodes of the job's hardware; none where that is simply this machine.
+	// Cluster is the nodes of the job's hardware; empty for this machine alone.
 	Cluster scheduler.Cluster
 	// Beside are the copies of the job that run at the same time; empty if it runs alone.
 	Beside []launch.Job
@@ -260,7 +260,7 @@ func (r Run) together(ctx context.Context, w watchers, n int) ([]launch.Usage, e
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close() // and so ends those that run on
+	defer e.Close() // and so ends the ones still running
 	cores := int32(max(r.Job.Threads, 1))
 	for i := range n {
 		first := int32(i) * cores
@@ -318,7 +318,7 @@ func (r Run) inParts() scheduler.Grant {
 }
 
 // alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that
-// fails is no error: the notice of its end and Usage say how.
+// fails is not an error: the notice of its end and Usage describe the failure.
 func (r Run) alone(ctx context.Context, w watchers) (scheduler.Notice, launch.Usage, error) {
 	e, err := r.Open(ctx, w)
 	if err != nil {

@@ -193,8 +193,8 @@ func (s *sampling) all(ctx context.Context) error {
 	return nil
 }
 
-// longer takes longer samples of a unit that a job asks for, as long as those that there are say too little of it.
-// Lengths that the file lists stay the only ones.
+// longer takes longer samples of a unit that a job requests, while the existing ones are too short. Lengths that
+// the file lists stay the only ones.
 func (s *sampling) longer(ctx context.Context, i int) error {
 	unit := s.units[i]
 	for more := 0; more < mostLonger && unit.Asked && unit.Total > 0 && !s.failed[i]; more++ {
@@ -456,16 +456,17 @@ func (s *sampling) put(i int) (took float64, err error) {
 	return took, nil
 }
 
-// Where samples say little, because the machine is not steady, all are taken again: in mostRounds rounds at most,
-// while all samples together take no more than a part of the real cells' predicted time. A file that sets the
+// Where samples are unreliable, because the machine is not steady, all are taken again: in mostRounds rounds at
+// most, while all samples together take no more than a part of the real cells' predicted time. A file that sets the
 // number of samples, or their time, is followed.
 const (
 	mostRounds  = 6
 	againBudget = 0.03
 )
 
-// again takes the longest sample of each unit once more, round after round, as long as the samples of one say little:
-// the machine is slow for moments, and those units whose few samples agree may have met one such moment, or none.
+// again takes the longest sample of each unit once more, round after round, while the samples of one are
+// unreliable: the machine is slow for moments, and units whose few samples agree may have met one such moment, or
+// none.
 func (s *sampling) again(ctx context.Context) error {
 	var units []int
 	for i, u := range s.units {
@@ -496,7 +497,7 @@ func (s *sampling) again(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err != nil { // those that there are suffice
+			if err != nil { // the existing ones suffice
 				return s.record(more)
 			}
 			s.taken[i], more[i] = append(s.taken[i], sample), true

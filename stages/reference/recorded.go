@@ -101,7 +101,7 @@ func (r recorded) table(variants []analysis.Variant) tell.Table {
 	return t
 }
 
-// sentence says how far the first variant is from the log.
+// sentence describes the distance of the first variant from the log.
 func (r recorded) sentence(v analysis.Variant) string {
 	replayed := stats.MeanInterval(v.Values(measure.MeanWaiting), analysis.DefaultLevel).Mean
 	text := fmt.Sprintf("In the log, jobs waited %s on average; replayed under %s they wait %s", tell.WithUnit(r.Mean, "s"),
@@ -120,5 +120,5 @@ func (r recorded) sentence(v analysis.Variant) string {
 	return text + "."
 }
 
-// farOff is the share from which on a replay is said to be far from its log.
+// farOff is the share above which a replay counts as far from its log.
 const farOff = 0.25

@@ -41,7 +41,7 @@ const (
 	mostRows = 200
 )
 
-// References is there only where the experiment names numbers of others.
+// References exists only where the experiment has published numbers.
 var References = tell.Register[ReferencedRow]("references.csv", nil)
 
 // ReferencedRow is a row of references.csv: a published number next to ours.
@@ -171,7 +171,7 @@ func ofReplicate(at []record.Setting, replicate int) bool {
 	return true
 }
 
-// sentences say how far ours is from a reference, by metric.
+// sentences describe the distance of our numbers from a reference, by metric.
 func sentences(ref experiment.Reference, rows []ReferencedRow) []string {
 	text := ref.Name + ":"
 	if ref.Doc != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Remaining is there only where jobs have a target loss.
+// Remaining exists only where jobs have a target loss.
 var Remaining = tell.Register[RemainingRow]("remaining.csv", nil)
 
 // RemainingRow is a row of remaining.csv: when a job would reach its target loss, as

@@ -84,11 +84,10 @@ func Unreached(rows []RemainingRow) []RemainingRow {
 // shownPart is the part of the run whose predictions are put into a sentence.
 const shownPart = 0.4
 
-// Sentence says how well models predicted the time to the target loss, the best first: "The time to the target
-// loss was
-// predicted best by combined: after 40% of the run it was off by 14% on average (12 runs), and 93% of 48 predictions
-// after 10% to 60% of the run had the true time in their 90% interval. The others were off by 20% (trend) and 150%
-// (selftf)." It is empty where nothing was predicted.
+// Sentence describes how well models predicted the time to the target loss, the best first: "The time to the target
+// loss was predicted best by combined: after 40% of the run it was off by 14% on average (12 runs), and 93% of 48
+// predictions after 10% to 60% of the run had the true time in their 90% interval. The others were off by 20%
+// (trend) and 150% (selftf)." It is empty where nothing was predicted.
 func Sentence(all []Summary) string {
 	var shown []Summary
 	covered := map[string]Summary{}
@@ -131,7 +130,7 @@ func Errors(all []Summary, part float64) string {
 	return " Mean absolute errors, in epochs or steps: " + strings.Join(list, ", ") + "."
 }
 
-// unreachedSentence says that a job ended without its target loss.
+// unreachedSentence reports a job that ended without its target loss.
 func unreachedSentence(r RemainingRow) string {
 	return fmt.Sprintf("The job %s of cell %s did not reach its target loss of %s: it ended at its limit with a loss "+
 		"of %s.",

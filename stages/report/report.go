@@ -24,7 +24,7 @@ var page string
 //go:embed report.css
 var style string
 
-// The page's script: its tables, its pictures, and its schedules. Without it the page has all that it says.
+// The page's script: its tables, its pictures, and its schedules. Without it the page has the same content.
 var (
 	//go:embed tables.js
 	tables string
@@ -75,7 +75,7 @@ func cell(text string) string {
 
 // Write writes report.html of an experiment into dir, from the experiment's
 // plain files alone, and returns its path. Pictures are taken from the list
-// that the plot stage left; without one the report says so.
+// that the plot stage left; without one the report has a note.
 func Write(ctx context.Context, e *record.Experiment, dir string) (string, error) {
 	v, err := newView(ctx, e)
 	if err != nil {

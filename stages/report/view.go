@@ -25,7 +25,7 @@ type view struct {
 	When               string
 	Contents           []heading
 	Headline           tell.Headline
-	Answers            []answer // those below the headline
+	Answers            []answer // the answers below the headline
 	Folded             []answer
 	MoreAnswers        int
 	Joined             bool // some answers summarize several comparisons
@@ -47,7 +47,7 @@ type view struct {
 	Failures            []failure
 	MoreFailures        int
 	Cells               tell.Table
-	MoreCells           int // those that the table leaves out
+	MoreCells           int // cells that the table leaves out
 	Host                []record.Setting
 	Repeat              []string
 	Seed                int64
@@ -179,7 +179,7 @@ func (v *view) sections(told []analysis.Told) {
 	}
 }
 
-// when says when the run was made, and how long it took.
+// when describes the time and length of the run.
 func when(r record.Run) string {
 	start, err := time.Parse(time.RFC3339, r.Started)
 	if err != nil {
@@ -286,7 +286,7 @@ func (v *view) blocks(p record.Plan) {
 // cells is the table of all cells of the plan.
 func (v *view) cells(e *record.Experiment) {
 	v.Cells = tell.NewTable(2, "cell", "state")
-	metrics := slices.DeleteFunc(measure.ShownIn(measure.InCells), func(m measure.Metric) bool { // those known nowhere
+	metrics := slices.DeleteFunc(measure.ShownIn(measure.InCells), func(m measure.Metric) bool { // known nowhere
 		return !slices.ContainsFunc(e.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })
 	})
 	var units []tell.Unit
@@ -339,7 +339,7 @@ func environment(r record.Run) []record.Setting {
 }
 
 // commands are the command lines that repeat the run: the one that was given,
-// and the one that needs nothing but this folder.
+// and the one that needs only this folder.
 func commands(e *record.Experiment) []string {
 	var out []string
 	if len(e.Run.Command) > 0 {

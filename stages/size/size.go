@@ -87,8 +87,8 @@ type point struct {
 	kept  string  // how many replicates keep the bound: "3 of 5"
 }
 
-// answersOf has an answer for each policy, workload, hardware and value of the other axes, the smallest first. Those
-// that keep the bound nowhere come last.
+// answersOf returns an answer for each policy, workload, hardware and value of the other axes, the smallest first.
+// Answers that keep the bound nowhere come last.
 func answersOf(e *record.Experiment, ask experiment.Size) (list []answer) {
 	m, ok := measure.MetricByName(ask.Metric)
 	if !ok {

@@ -30,7 +30,7 @@ type AgainstFixed struct {
 }
 
 // Fixed compares a tuning that changed one job while it trained with all runs of the same
-// job at fixed settings; false where there is nothing to compare.
+// job at fixed settings; false without such runs.
 func Fixed(e *record.Experiment, index int) (AgainstFixed, bool) {
 	t := &results.Asked.Of(&e.Plan)[index]
 	if t.Mode != results.Online && t.Mode != results.ByRestart {

@@ -24,7 +24,7 @@ type found struct {
 	missed   float64 // by how much its first constraint is missed, where it is not feasible
 }
 
-// findings are the trials of all searches of the same settings, the best first: feasible ones, then those that came
+// findings are the trials of all searches of the same settings, the best first: feasible ones, then the ones
 // nearest to the first constraint.
 func findings(e *record.Experiment, t *results.Tuning) (list []found) {
 	for _, c := range e.Trials {
@@ -217,7 +217,7 @@ func trialsTable(t *results.Tuning, list []found) tell.Table {
 	return table
 }
 
-// methodsTable compares several searches, those with the fewest trials first.
+// methodsTable compares several searches, with the fewest trials first.
 func methodsTable(rows []TuningRow) tell.Table {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b TuningRow) int {

@@ -170,7 +170,7 @@ func (s *sums) row(o *record.TrialOutcome, number int, counts bool) TrialRow {
 	return r
 }
 
-// violated says which constraint a trial does not keep.
+// violated names the constraint that a trial violates.
 func violated(t *results.Tuning, o *record.TrialOutcome) string {
 	for _, c := range t.AllConstraints() {
 		v := o.Outcome(c.Outcome)

@@ -175,8 +175,8 @@ func costOf(r TuningRow) string {
 	return ", which cost " + significant(r.CostToBest) + ","
 }
 
-// needsFewest says which of several searches for the same best setting needs the fewest trials, and which the least
-// cost until it has one within 10% of it; nothing when there is one alone.
+// needsFewest names the searches for the same best setting that need the fewest trials, and the least cost, until
+// one is within 10% of it; empty for a single search.
 func needsFewest(rows []TuningRow) (said []string) {
 	var known []TuningRow
 	for _, r := range rows {
@@ -225,7 +225,7 @@ func trialsOf(r TuningRow) string {
 	return "1 trial"
 }
 
-// unsatisfied says which constraints no trial satisfied.
+// unsatisfied names the constraints that no trial satisfied.
 func unsatisfied(e *record.Experiment, r TuningRow) string {
 	for i := range results.Asked.Of(&e.Plan) {
 		t := &results.Asked.Of(&e.Plan)[i]

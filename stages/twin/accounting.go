@@ -186,7 +186,7 @@ func (a *accounting) row(line int, fields []string) error {
 	if s.MinNodes <= 1 {
 		s.MinNodes = 0
 	} else if n, _ := a.number(fields, "NNodes"); n == s.MinNodes {
-		s.MaxNodes = n // sacct does not say whether more would have done
+		s.MaxNodes = n // sacct does not show whether more would have worked
 	}
 	if text := a.text(fields, "TimelimitRaw"); text != "" {
 		minutes, err := strconv.Atoi(text)

@@ -24,7 +24,7 @@ type Waits struct {
 	P90      float64 `json:"p90_s" csv:"recorded_p90_s"`
 }
 
-// mostGroups bounds the groups of each kind that are compared: those with the most jobs.
+// mostGroups bounds the groups of each kind that are compared: the ones with the most jobs.
 const mostGroups = 20
 
 // sizes are the groups of jobs by cores: up to each of these, and more.
@@ -98,7 +98,7 @@ type Row struct {
 	P902    float64 `csv:"twin_p90_s"`
 }
 
-// Recorded is there only where a trace has the starts of its jobs.
+// Recorded exists only where a trace has the starts of its jobs.
 var Recorded = tell.Register[Row]("recorded.csv", nil)
 
 func init() {

@@ -49,8 +49,8 @@ type Cell struct {
 	Running int `json:"jobs_running"`
 	Waiting int `json:"jobs_waiting"`
 	Failed  int `json:"jobs_failed"`
-	// Jobs are those that have arrived: the running ones, those that wait, then those that ended last.
-	// More counts those that are not listed.
+	// Jobs are the jobs that have arrived: the running ones, the waiting ones, then the last ones to
+	// end. More counts the jobs that are not listed.
 	Jobs []Job `json:"jobs"`
 	More int   `json:"more,omitempty"`
 	// Names are the names that spans speak of by number.
@@ -80,7 +80,7 @@ type Job struct {
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	// CPU is how much of a core its container used last, in percent; nil is unknown.
 	CPU *float64 `json:"cpu_pct,omitempty"`
-	// Waits says why it waits, as the scheduler has decided last; where it has not said so, who runs.
+	// Waits is the reason that it waits, by the scheduler's last decision; without a reason, the running jobs.
 	Waits string `json:"waits,omitempty"`
 }
 
@@ -93,7 +93,7 @@ type WatchSpan struct {
 	Low  int32    `json:"low"`
 	High int32    `json:"high"` // the last one
 	GPU  bool     `json:"gpu,omitempty"`
-	// Guest says that the GPUs were another job's as well when it began.
+	// Guest reports whether it shared the GPUs with another job when it began.
 	Guest bool `json:"guest,omitempty"`
 }
 

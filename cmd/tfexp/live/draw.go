@@ -148,7 +148,7 @@ func (p *screenPage) experiment(x *Experiment, chosen bool) {
 	p.rows = append(p.rows, left+p.paint(ink, state)+tail)
 }
 
-// cell says how the cell does, and how much is in use.
+// cell describes the state of the cell and its usage.
 func (p *screenPage) cell(c *Cell) {
 	tail := fmt.Sprintf("  %s  %s", c.State, ProgressSpan(duration(c.At)))
 	p.row(bold, fit(c.Cell, p.width-runewidth.StringWidth(tail))+tail)

@@ -1,6 +1,6 @@
 // Progress shows the progress of a run: a live region at the bottom of a
-// terminal, or plain lines where there is none. It decides nothing and reads
-// nothing but pipeline.Progress.
+// terminal, or plain lines without a terminal. It decides nothing and reads
+// only pipeline.Progress.
 
 package live
 

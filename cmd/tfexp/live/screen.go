@@ -14,7 +14,7 @@ import (
 // every is the time between two looks at the folder.
 const every = 500 * time.Millisecond
 
-// PrintScreen draws the screen once, as wide as it is asked to be: where there is no terminal.
+// PrintScreen draws the screen once, with a given width, for output without a terminal.
 func PrintScreen(w io.Writer, results *Folder, width int) error {
 	m := &model{results: results}
 	v := m.look("", "")

@@ -307,7 +307,7 @@ func (f *Folder) Path(name string) (string, error) {
 	return x.dir, nil
 }
 
-// summary looks at the folder and says how far it has come.
+// summary looks at the folder and returns its progress.
 func (x *experiment) summary() (Experiment, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

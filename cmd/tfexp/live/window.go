@@ -27,7 +27,7 @@ import (
 //go:embed page
 var windowPage embed.FS
 
-// WindowOptions say how the window looks at a folder.
+// WindowOptions are the options of a window on a folder.
 type WindowOptions struct {
 	// Version is the version of tfexp.
 	Version string
@@ -37,7 +37,7 @@ type WindowOptions struct {
 
 const (
 	defaultEvery = 500 * time.Millisecond
-	// ping is how long nothing is sent before a comment shows that the window is there.
+	// ping is the silence after which a comment shows that the window still exists.
 	ping = 15 * time.Second
 	// patience is how long a browser may take to receive an answer.
 	patience = 10 * time.Second
@@ -182,8 +182,8 @@ func (w *window) experiment(name string) (shown, error) {
 	return s, err
 }
 
-// log serves a part of a log from the byte "from" on; its end, if that is negative or missing. X-From and X-Size
-// say where the part begins, and how large the log is now.
+// log serves a part of a log from the byte "from" on; its end, if "from" is negative or missing. X-From and
+// X-Size are the beginning of the part and the size of the log now.
 func (w *window) log(rw http.ResponseWriter, r *http.Request) {
 	from := int64(-1)
 	if s := r.FormValue("from"); s != "" {

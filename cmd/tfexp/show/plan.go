@@ -88,7 +88,7 @@ func PlanJSON(plan *pipeline.Plan) PlannedRun {
 	return out
 }
 
-// totals counts the cells that run and those that are reused.
+// totals counts the cells that run and the cells that are reused.
 func totals(plan *pipeline.Plan) (run, reuse int) {
 	for _, w := range plan.Work {
 		if w.Reuse {

@@ -33,7 +33,7 @@ type ExperimentStatus struct {
 	TimeLeft *float64 `json:"time_left_s,omitempty"`
 	// Running are the samples and cells that are running.
 	Running []string `json:"running,omitempty"`
-	// Standings say how far running cells are that take longer than a moment.
+	// Standings are the states of running cells that take longer than a moment.
 	Standings   []live.WatchStanding `json:"standings,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
 	Thresholds  []analysis.Verdict   `json:"thresholds,omitempty"`

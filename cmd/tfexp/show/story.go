@@ -44,7 +44,7 @@ func StoryOf(e *record.Experiment, c record.CellRef, job string) (story []Moment
 	return story, wait.names, nil
 }
 
-// happened describes the events that a story has, but for those that follow from
+// happened describes the events that a story has, except those that follow from
 // decisions.
 var happened = map[scheduler.EventKind]struct {
 	what string
@@ -64,8 +64,8 @@ var happened = map[scheduler.EventKind]struct {
 	scheduler.Stop:        {"was stopped", true},
 }
 
-// eventsOf returns the events of a job, those that come after the decisions of
-// their instant apart, and its waits.
+// eventsOf returns the events of a job, and its waits. Events that come after
+// the decisions of their instant are in ended.
 func eventsOf(e *record.Experiment, c record.CellRef, job string) (began, ended []Moment, wait *following, err error) {
 	wait = follow(job)
 	for ev, err := range e.Events(c) {
@@ -87,7 +87,7 @@ func eventsOf(e *record.Experiment, c record.CellRef, job string) (began, ended 
 	return began, ended, wait, nil
 }
 
-// decisionsOf returns the decisions about a job, and those in which it was passed
+// decisionsOf returns the decisions about a job, with the ones that passed it
 // over: successive ones for the same reason are one moment.
 func decisionsOf(e *record.Experiment, c record.CellRef, job string) ([]Moment, error) {
 	var story []Moment

@@ -85,7 +85,7 @@ func wordsOf(column string) []string {
 }
 
 // meaning returns the fact that a column seems to have, and the unit of its numbers; nil if it is not known, and 0
-// for a unit that the name does not say.
+// if the name contains no unit.
 func meaning(column string) (*fact, time.Duration) {
 	words := wordsOf(column)
 	find := func(words []string) *fact {

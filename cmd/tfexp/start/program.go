@@ -28,11 +28,11 @@ type Program struct {
 	FromTfexp, Reports bool
 	// Lines is the pattern of other lines by which it prints its progress; empty where none was recognized.
 	Lines string
-	// Frameworks are those that it imports: "TensorFlow", "PyTorch".
+	// Frameworks are the frameworks that it imports: "TensorFlow", "PyTorch".
 	Frameworks []string
 }
 
-// defaultEpochs is the work of a program that does not say.
+// defaultEpochs is the work of a program that does not state it.
 const defaultEpochs = 10
 
 var (

@@ -31,17 +31,17 @@ type Log struct {
 	File   string
 	Format *formats.Format
 	Given  bool
-	// Separator, Columns and Unit are arguments of tables; zero for their defaults. Unread are the columns that say
-	// nothing that was understood.
+	// Separator, Columns and Unit are arguments of tables; zero for their defaults. Unread are the columns that
+	// were not understood.
 	Separator string
 	Columns   []schema.Setting
 	Unit      time.Duration
 	Unread    []string
 
-	// PerNode divides jobs with more GPUs than a node over nodes; 0 where the log says how.
+	// PerNode divides jobs with more GPUs than a node over nodes; 0 if the log contains the division.
 	PerNode int
 
-	// Left says which jobs are left out, in a phrase; Greatest is the greatest use at any time, where the log has starts.
+	// Left is a phrase on the jobs left out; Greatest is the greatest use at any time, where the log has starts.
 	Left     string
 	Greatest Use
 
@@ -52,10 +52,10 @@ type Log struct {
 	users     bool // jobs have any
 	// Requested reports whether jobs have requested times.
 	Requested bool
-	// Cluster is a cluster on which they can run; Said reports whether the log says how large it is.
+	// Cluster is a cluster on which they can run; Said reports whether the log contains its size.
 	Cluster Cluster
 	Said    bool
-	// Unbelieved is a size that the log says and that cannot be; 0 for none.
+	// Unbelieved is an impossible size in the log; 0 for none.
 	Unbelieved int
 }
 
@@ -76,7 +76,7 @@ func IsLog(file string) bool {
 	return slices.Contains(endings, strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz"))))
 }
 
-// aimedLoad is the load of a cluster whose size nobody says.
+// aimedLoad is the load of a cluster of unknown size.
 const aimedLoad = 0.8
 
 // mostHead is how much of a file is looked at for the line that names its columns, in bytes.
@@ -231,7 +231,7 @@ func (l *Log) measure(t *workload.Trace) error {
 	return nil
 }
 
-// usualGPUs is the number of GPUs of a node where the log does not say over how many nodes its larger jobs were spread.
+// usualGPUs is the number of GPUs of a node where the log does not contain the number of nodes of its larger jobs.
 const usualGPUs = 8
 
 // greatest is the greatest use of cores and of GPUs at any time; zero where the log does not have the starts of most
@@ -278,7 +278,7 @@ func grown(size int, by float64) int {
 	return max(int(math.Round((1+by)*float64(min(size, 1<<40)))), min(size, 1<<40)+1)
 }
 
-// sizes are those that are compared, with the change of each in percent: where nodes are few, 10% more is one more.
+// sizes returns the sizes to compare, with the change of each in percent: with few nodes, 10% more is one more.
 func sizes(size int) (list []int, percents []string) {
 	list = []int{size}
 	for _, by := range larger {

@@ -99,8 +99,8 @@ func darkNames(pairs []recolor) string {
 // lightStyle is the style of an SVG on its own.
 const lightStyle = "svg{background:#FFFFFF;max-width:100%;height:auto}"
 
-// darkStyle is the style by which an SVG is dark where readers ask for that. Attributes say the colours; rules about
-// them outweigh these.
+// darkStyle is the style that makes an SVG dark for readers who prefer that. Attributes hold the colors; the rules
+// override them.
 func darkStyle(pairs []recolor) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s@media (prefers-color-scheme:dark){svg{background:#%02X%02X%02X}", lightStyle, darkPaper.R,

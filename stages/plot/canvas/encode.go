@@ -136,8 +136,8 @@ func attributes(body []byte) []byte {
 	})
 }
 
-// shrink makes gonum's SVG smaller: it says the defaults, breaks lines, and
-// names a font that few machines have. Liberation Sans has the metrics of Arial.
+// shrink makes gonum's SVG smaller: gonum writes the defaults, wraps lines, and
+// names a rare font. Liberation Sans has the metrics of Arial.
 func shrink(raw []byte, box, title, caption string, plain bool) []byte {
 	body := svgStart.ReplaceAll(raw, nil)
 	body = svgFamily.ReplaceAll(body, []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif"))

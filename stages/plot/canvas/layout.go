@@ -14,7 +14,7 @@ type Look string
 const (
 	// Screen is for pages: dark for readers who ask for that, where the format knows of them.
 	Screen Look = "screen"
-	// Paper is for print: black on white, without the title, which the caption says, and with denser PNGs.
+	// Paper is for print: black on white, without the title, which is in the caption, and with denser PNGs.
 	Paper Look = "paper"
 	// Dark is for dark pages and slides.
 	Dark Look = "dark"
@@ -33,7 +33,7 @@ const (
 // Formats lists them.
 func Formats() []string { return []string{SVG, PNG, PDF} }
 
-// Layout says how pictures come out.
+// Layout is the layout of pictures.
 type Layout struct {
 	// Width in points; 0: as they are painted.
 	Width float64

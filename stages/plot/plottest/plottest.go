@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Names lists the pictures in one line; those that were skipped say so.
+// Names lists the pictures in one line; skipped ones are marked.
 func Names(pictures []record.Picture) string {
 	var s []string
 	for _, p := range pictures {

@@ -239,7 +239,7 @@ func (t *table) assoc(fields []string, above []string) []string {
 	return above
 }
 
-// check finds accounts without users, and those whose parents are missing.
+// check finds accounts without users, and accounts whose parents are missing.
 func (t *tables) check(m *model) {
 	used := map[string]bool{}
 	for _, a := range t.accounts {
