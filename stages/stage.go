@@ -85,7 +85,7 @@ func (s *Stage) AllFiles() []string {
 	return slices.Concat(s.Files, s.More())
 }
 
-// Line is a labelled value of a key.
+// Line is a labeled value of a key.
 type Line = schema.Line
 
 var registry = schema.NewRegistry("stages: stage", func(s *Stage) string { return s.Name }, schema.Unranked)
@@ -214,7 +214,7 @@ type Piece struct {
 	// Family identifies the newest such piece, to list the changes since then;
 	// empty means Name.
 	Family string
-	// Key describes all that the piece depends on, one labelled value a line.
+	// Key describes all that the piece depends on, one labeled value a line.
 	Key string
 	// Text describes the piece, in words.
 	Text string

@@ -65,7 +65,7 @@ func (c *checked) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// New returns an App that writes to stdout and stderr, in colour on terminals.
+// New returns an App that writes to stdout and stderr, in color on terminals.
 func New(stdout, stderr io.Writer) *App {
 	out := &checked{to: stdout}
 	a := &App{Raw: out, Screen: stderr, OutColor: colorful(stdout), ErrColor: colorful(stderr), out: out}
@@ -73,8 +73,8 @@ func New(stdout, stderr io.Writer) *App {
 	return a
 }
 
-// colorful reports whether w is a terminal that shows colours and nobody
-// has turned them off (no-color.org).
+// colorful reports whether w is a terminal that shows colors unless they are
+// turned off (no-color.org).
 func colorful(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
@@ -321,7 +321,7 @@ func OpenFile(path string) (*folder.File, error) {
 	if slices.Contains([]string{"/dev/fd", "/proc/self/fd"}, filepath.Dir(path)) || path == "/dev/stdin" {
 		return folder.OpenFile(path, os.O_RDONLY, 0)
 	}
-	// Without O_NONBLOCK a pipe that nobody writes would be waited for.
+	// Without O_NONBLOCK, opening a pipe without a writer would block.
 	f, err := folder.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, Usagef("", "there is no file %s", path)
@@ -344,8 +344,8 @@ func OpenFile(path string) (*folder.File, error) {
 	return f, nil
 }
 
-// codec reads and writes messages behind a header with their length, as the protocol has them. It reads a message to
-// its end also when it is not one: the next one begins there.
+// codec reads and writes messages after a header with their length, by the protocol. It reads even a malformed
+// message to its end: the next one begins there.
 type codec struct{ jsonrpc2.VSCodeObjectCodec }
 
 // ReadObject implements jsonrpc2.ObjectCodec. The error is a *jsonrpc2.Error, which is to be sent back, for a message

@@ -152,7 +152,7 @@ i=0; until grep -qs http "$2/out" || [ $i = 100 ]; do sleep 0.1; i=$((i+1)); don
 	}
 }
 
-// A terminal that says that it is giant costs no memory.
+// A terminal that reports a giant size costs no memory.
 func TestTopInAGiantWindow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("looks at the memory of a program, of which the race detector needs more")

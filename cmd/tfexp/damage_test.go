@@ -59,7 +59,7 @@ plot "jct" {}
 // hugeBytes is the length of a file that no reader may take into memory as a whole; it takes no space on the disk.
 const hugeBytes = 2 << 30
 
-// A damage is what may become of a file of results, or be made of it by somebody else.
+// A damage is a change of a file of results, by accident or by somebody else.
 type damage struct {
 	name string
 	do   func(path string, raw []byte, random *rand.Rand) error

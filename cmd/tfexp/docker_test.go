@@ -18,8 +18,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// needDocker skips a test where there is no daemon of this machine, or no
-// image of the built-in programs on it.
+// needDocker skips a test without a daemon on this machine, or without the
+// image of the built-in programs.
 func needDocker(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
@@ -180,7 +180,7 @@ func TestContainersAreResizedAndRestarted(t *testing.T) {
 	}
 }
 
-// Under round robin Docker says that the job whose turn is over is paused.
+// Under round robin, Docker reports the job whose turn is over as paused.
 func TestContainersArePaused(t *testing.T) {
 	s := startContained(t, "order = \"round_robin\"\n quantum = \"400ms\"")
 	if err := s.Start(); err != nil {
@@ -281,7 +281,7 @@ plot "jct" {}
 	}
 }
 
-// Predictions follow what programs in containers report.
+// Predictions follow the reports of programs in containers.
 func TestContainersAreFollowed(t *testing.T) {
 	needDocker(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())

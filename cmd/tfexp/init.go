@@ -35,7 +35,7 @@ type initialized struct {
 	Doubts []string `json:"doubts"`
 }
 
-// mostInspected is how much of a program is looked at, in bytes.
+// mostInspected is the size of the inspected beginning of a program, in bytes.
 const mostInspected = 1 << 20
 
 func (a *app) initCommand() *cobra.Command {

@@ -205,7 +205,7 @@ func TestKilledRunIsResumable(t *testing.T) {
 	}
 }
 
-// A tfexp that was stopped notices too late what ended meanwhile: the cell says so.
+// A tfexp that was stopped notices ends meanwhile too late: the cell has a warning.
 func TestStoppedRunHasAWarning(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real jobs")

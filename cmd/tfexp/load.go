@@ -127,7 +127,7 @@ func Write(path string, write func(io.Writer) error) error {
 
 // writeInto writes to a device or a pipe.
 func writeInto(path string, write func(io.Writer) error) error {
-	// Without O_NONBLOCK a pipe that nobody reads would be waited for.
+	// Without O_NONBLOCK, opening a pipe without a reader would block.
 	f, err := folder.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) {
 		return Usagef("", "nothing reads %s", path)

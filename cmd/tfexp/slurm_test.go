@@ -248,7 +248,7 @@ func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "sweep.hcl", sweep)
 	s.run(t, ExitOK, "run", "sweep.hcl", "--quiet", "--out", "local")
-	// Nothing starts until a task has been cancelled.
+	// Nothing starts until a task has been canceled.
 	first, err := slurm.RunCommand(t.Context(), 0, "sbatch", "--parsable", "-N3", "--exclusive", "-o", "/dev/null", "--wrap",
 		"sleep 600")
 	if err != nil {

@@ -221,7 +221,7 @@ func summaryOf(e *record.Experiment) *tell.Table {
 	return &t
 }
 
-// kept reports which metrics of the summary were asked for; without any, all are.
+// kept reports which metrics of the summary were requested; without any, all are.
 func (o *exportTable) kept(t *tell.Table) (func(metric string) bool, error) {
 	at := slices.Index(t.Header(), "metric")
 	var kept, all []string

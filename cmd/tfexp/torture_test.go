@@ -140,7 +140,7 @@ type torture struct {
 	*testing.T
 	engine, dir, token string
 	nobody             bool            // run by a user without rights, and so without control groups
-	finished           map[string]bool // units that the journal says have finished, before the last start
+	finished           map[string]bool // units finished by the journal, before the last start
 }
 
 func (x *torture) results() string { return filepath.Join(x.dir, "results", "tortured") }

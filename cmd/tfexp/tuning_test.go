@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Real trials of some tenths of a second each, in which a model chooses what comes next. While there is a file "hold",
+// Real trials of some tenths of a second each, in which a model chooses the next one. While a file "hold" exists,
 // the one after the fifth does not end.
 const search = `
 experiment "search" {

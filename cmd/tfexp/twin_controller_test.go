@@ -81,8 +81,8 @@ func slurmClient(t *testing.T, name string, args ...string) string {
 	return out.String()
 }
 
-// recordController submits jobs to the controller of a configuration, which it starts and stops, and keeps what that
-// printed in a folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, and at instants sprio and sshare.
+// recordController submits jobs to the controller of a configuration, which it starts and stops, and keeps its
+// output in a folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, and at instants sprio and sshare.
 func recordController(t *testing.T, config string, jobs int, seed uint64, dir string) {
 	t.Helper()
 	script, err := filepath.Abs("../../.ci/twin")

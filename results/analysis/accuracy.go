@@ -265,8 +265,8 @@ func addErrors(row *record.AccuracyRow, errs []float64, covered, bounded int) {
 	row.Coverage = float64(covered) / float64(bounded) // NaN without any
 }
 
-// choices looks at the jobs that ran on several resources: which place the one
-// predicted fastest really has, and how much slower than the fastest it is.
+// choices evaluates the jobs that ran on several resources: the actual rank of
+// the resource predicted fastest, and its loss against the fastest.
 func choices(rows []record.EstimateRow, actual []outcomes, members []int) (n int, rank, regret float64) {
 	type choice struct{ predicted, actual float64 }
 	type job struct{ name, axes string }

@@ -28,7 +28,7 @@ func TestAccuracy(t *testing.T) {
 		for _, s := range seconds {
 			actual[i].add(r, s, true, 1)
 		}
-		actual[i].add(r, 100, false, 1) // simulated runs say nothing
+		actual[i].add(r, 100, false, 1) // simulated runs do not count
 	}
 	got := accuracy(rows, actual)
 	if len(got) != 8 { // for each model: all, one job, two resources

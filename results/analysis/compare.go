@@ -65,12 +65,12 @@ func (v Variant) Values(m measure.Metric) []float64 {
 //
 // A baseline that is a policy is compared with every other policy's variants. Axes that both read must have the
 // same value; axes that only one of them reads do not matter, so a baseline without a quantum is compared with
-// every quantum. A baseline that is at values of axes is compared with the variants that differ from it in these,
-// and in nothing else.
+// every quantum. A baseline that is at values of axes is compared with the variants that differ from it only in
+// these.
 //
-// Cells are paired by replicate. A pair counts when the same jobs finished in both cells, since otherwise the metrics
-// are over different jobs; numbers of jobs need no such thing. Cells in which nothing is drawn count once. Holm's
-// correction is over the comparisons with one baseline, and intervals are as wide as it asks for.
+// Cells are paired by replicate. A pair counts when the same jobs finished in both cells, since otherwise the
+// metrics are over different jobs; numbers of jobs do not need this. Cells without randomness count once. Holm's
+// correction is over the comparisons with one baseline, and intervals have the width that it requires.
 func Comparisons(e *record.Experiment) ([]record.ComparisonRow, error) {
 	variants := Variants(e)
 	var rows []record.ComparisonRow

@@ -57,7 +57,7 @@ c | h | mean |  | 1 | 0 | 0% | 0 | 0 | 1 | 1 to 1 | 1 | 1 | 0%`
 	}
 }
 
-// The section on estimates says how good they are over all runs.
+// The section on estimates describes their quality over all runs.
 func TestEstimatesInWords(t *testing.T) {
 	dir := t.TempDir()
 	all := record.AccuracyRow{Model: "linear", By: record.ByAll, Runs: 7, MeanAbs: 3}

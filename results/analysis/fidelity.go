@@ -36,7 +36,7 @@ func Pairs(e *record.Experiment) []Pair {
 	return out
 }
 
-// Fidelity is how far simulation from the fitted estimates and reality are apart.
+// Fidelity is the difference between reality and simulation from the fitted estimates.
 type Fidelity struct {
 	// Cells is the number of real cells that were simulated; without any,
 	// nothing else is known.
@@ -274,9 +274,9 @@ func fidelityOf(f Fidelity, metric measure.Metric) (FidelityMetric, bool) {
 	return FidelityMetric{}, false
 }
 
-// FidelitySentence is a line on how far the two are apart: "Simulated from the estimates:
-// makespan within 3% and mean JCT within 5% of the real runs, on average over 10
-// cells." It is empty when nothing was simulated.
+// FidelitySentence is a line on their difference: "Simulated from the estimates: makespan
+// within 3% and mean JCT within 5% of the real runs, on average over 10 cells." It is
+// empty when nothing was simulated.
 func FidelitySentence(f Fidelity) string {
 	makespan, ok := fidelityOf(f, measure.Makespan)
 	jct, known := fidelityOf(f, measure.MeanJCT)

@@ -186,7 +186,7 @@ func TestFidelityOfWhatIsThere(t *testing.T) {
 	if f := analysis.FidelityOf(e); f.Cells != 2 { // an incomplete simulation does not count
 		t.Errorf("%d cells", f.Cells)
 	}
-	// Rows are of what both sides know.
+	// Rows have the values that both sides know.
 	p := analysis.Pairs(e)[:1]
 	p[0].Real.Metrics.Set(measure.Makespan, math.NaN())
 	p[0].Twin.Metrics.Set(measure.MeanJCT, math.NaN())
@@ -228,9 +228,9 @@ func TestNoFidelityWithoutTwins(t *testing.T) {
 	}
 }
 
-// TestAccuracyBesideNeighbours: the simulation of a real cell says how long jobs were predicted to take where they ran.
-// Its jobs take nine tenths of their real time, so each prediction is 10% too short, whatever the estimate of the job
-// alone says.
+// TestAccuracyBesideNeighbours: the simulation of a real cell gives the predicted times of jobs where they ran. Its
+// jobs take nine tenths of their real time, so each prediction is 10% too short, whatever the estimate of the job
+// alone.
 func TestAccuracyBesideNeighbours(t *testing.T) {
 	dir := twins().Write(t)
 	used, err := record.Estimates.Read(open(t, dir).Dir)

@@ -90,7 +90,7 @@ func TestPlacesOfComparisons(t *testing.T) {
 	}
 }
 
-// With comparisons of one class, user or size, the table says which jobs each is of.
+// With comparisons of one class, user or size, the table names the jobs of each.
 func TestComparisonsOfGroups(t *testing.T) {
 	all := record.ComparisonRow{Metric: "makespan_s", Candidate: "c", Baseline: "b"}
 	long, nobody := all, all

@@ -27,7 +27,7 @@ func GroupMetrics() []measure.Metric {
 		measure.MeanService, measure.MeanBoundedSlowdown}
 }
 
-// Groups has a row for each group of a way to divide jobs, of each variant: the variants of a group stand together.
+// Groups has a row for each group of a way to divide jobs, of each variant: the variants of a group are together.
 func Groups(e *record.Experiment, by string) []GroupRow {
 	variants := Variants(e)
 	var rows []GroupRow

@@ -304,7 +304,7 @@ func (o *entry) verdicts() (times map[string]int, of int) {
 	return times, of
 }
 
-// alone reports whether nothing stands behind the answer but one run of each.
+// alone reports whether the answer rests on one run of each.
 func (q *question) alone() bool {
 	for _, o := range q.entries {
 		for _, r := range o.rows {

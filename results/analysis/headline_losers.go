@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// losers names who is worse off under the best candidate than under the baseline: other metrics that are compared, and
-// groups of jobs. It looks at no groups where there are many settings.
+// losers names who is worse off under the best candidate than under the baseline: other metrics that are compared,
+// and groups of jobs. It ignores groups in many settings.
 func (q *question) losers(e *record.Experiment) (string, error) {
 	candidates := q.candidates()
 	if len(candidates) == 0 {

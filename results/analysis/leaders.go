@@ -42,7 +42,7 @@ func Leaders(e *record.Experiment) ([]Leader, error) {
 	for _, c := range e.Plan.Compares {
 		m, ok := measure.MetricByName(c.Metric)
 		several := slices.ContainsFunc(c.At, func(s record.Setting) bool { return s.Name == "workload" })
-		if !ok || c.By != "" || several { // of one among several sets of jobs nobody has a choice
+		if !ok || c.By != "" || several { // one of several sets of jobs is not a choice
 			continue
 		}
 		c.Block = 0

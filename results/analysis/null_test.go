@@ -154,7 +154,7 @@ func TestNothingClaimed(t *testing.T) {
 	}
 }
 
-// TestNothingClaimedOfALog: two policies that do not differ on one log, whose jobs wait for each other: neighbours have
+// TestNothingClaimedOfALog: two policies that do not differ on one log, whose jobs wait for each other: neighbors have
 // alike times. Stretches of a tenth of the log or less are resampled.
 func TestNothingClaimedOfALog(t *testing.T) {
 	for _, blocks := range []int{10, 15, 30, 60} {

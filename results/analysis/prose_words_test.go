@@ -27,7 +27,7 @@ func variant(e *record.Experiment, workload, policy string, axes []record.Settin
 	}
 }
 
-// Where hardly any job waits the answers say so, unless the policies make jobs faster by other means.
+// Where hardly any job waits the answers mention it, unless the policies make jobs faster by other means.
 func TestIdle(t *testing.T) {
 	cell := func(policy string, waiting, jct float64) record.Cell {
 		return record.Cell{

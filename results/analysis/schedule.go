@@ -57,8 +57,8 @@ type Wait struct {
 	Others  int
 }
 
-// ServerLife is the life of a server: from when it was asked for, by Up it could be used; it ended at Down. An instant
-// that did not come is negative.
+// ServerLife is the life of a server: from its request on; it was usable from Up, and ended at Down. An instant
+// that did not occur is negative.
 type ServerLife struct {
 	Cores             scheduler.CoreSet
 	Created, Up, Down float64
@@ -67,7 +67,7 @@ type ServerLife struct {
 
 // The most of a cell that can be shown.
 const (
-	// mostJobs is the number of jobs beyond which a Gantt chart is a grey mass, and takes long to draw.
+	// mostJobs is the number of jobs beyond which a Gantt chart is a gray mass, and takes long to draw.
 	mostJobs = 5_000
 	// mostSpans is the number of stretches of running, over all jobs, beyond which each is thinner than a line can be: a
 	// quantum of a millisecond makes millions.

@@ -141,7 +141,7 @@ func BestPolicies(p record.Plan, variants []Variant, most int) (best []string, o
 	return best, len(names), by
 }
 
-// baseline reports whether others are compared with a policy.
+// baseline reports whether a policy is a baseline of a comparison.
 func baseline(p record.Plan, policy string) bool {
 	return slices.ContainsFunc(p.Compares, func(c record.Compare) bool { return c.Baseline == policy })
 }
@@ -229,7 +229,7 @@ func summary(e *record.Experiment, rows []SummaryRow) tell.Table {
 	return t
 }
 
-// placesTable is a table with columns of text, and behind them the workload and the hardware where there are several.
+// placesTable is a table with columns of text, and then the workload and the hardware, if there are several.
 func placesTable(p record.Plan, titles ...string) tell.Table {
 	if len(p.Workloads) > 1 {
 		titles = append(titles, "workload")

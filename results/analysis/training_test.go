@@ -31,7 +31,7 @@ func TestMedianTraining(t *testing.T) {
 	}
 }
 
-// What jobs reported, from their start on; reports without accuracy do not count, nor jobs without any.
+// Reports of jobs, from their start on; reports without accuracy do not count, nor jobs without any.
 func TestTrainings(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
 	c := record.Cell{CellRef: record.CellRef{Cell: "c"}}

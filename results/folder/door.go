@@ -23,7 +23,7 @@ import (
 // error that it returns.
 var Fault func(op, path string) error
 
-// Arrow stands between the two paths of a rename or link that Fault is asked about.
+// Arrow is between the two paths of a rename or link that Fault is asked about.
 const Arrow = " -> "
 
 // ErrTorn is returned by Fault for a write whose first half reaches the file.
@@ -40,9 +40,9 @@ func Try(op, path string) error {
 // enclosed are the folders of results whose links lead nowhere else.
 var enclosed sync.Map // absolute path → true
 
-// Enclose makes a folder one that holds results, which may come from somebody else: whatever is read, written or
-// removed at a path below it from then on stays below it, and a link out of it is an error, ErrOutside. The folder
-// itself may be a link, and need not be there yet.
+// Enclose marks a folder as one of results, which may come from somebody else. From then on, every read, write or
+// removal at a path below it stays below it, and a link out of it is an error, ErrOutside. The folder itself may
+// be a link, and need not exist yet.
 func Enclose(dir string) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		enclosed.Store(abs, true)

@@ -41,7 +41,7 @@ func Open(dir string, name ...string) (*File, error) {
 	if err := Try("open", filepath.Join(dir, path)); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: err}
 	}
-	// Without O_NONBLOCK a pipe that nobody writes would be waited for.
+	// Without O_NONBLOCK, opening a pipe without a writer would block.
 	f, err := root.OpenFile(inner, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, named("open", filepath.Join(dir, path), err)
@@ -127,7 +127,7 @@ func enter(dir, path string) (*os.Root, string, error) {
 	if outer, rest := enclosure(filepath.Join(dir, "x")); outer != "" {
 		dir, path = outer, filepath.Join(filepath.Dir(rest), path)
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // a pipe that nobody writes would be waited for
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // opening a pipe without a writer would block
 		return nil, "", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
 	}
 	root, err := os.OpenRoot(dir)

@@ -94,7 +94,7 @@ type account struct {
 	coreTime int64 // core-microseconds held
 	gpuTime  int64
 	typed    int32 // the node whose type of GPU it has, plus one; 0 none
-	partial  bool  // at times it ran on another number of cores than it asked for
+	partial  bool  // at times it ran on another number of cores than it requested
 	waitedAt byte  // the marks of the backlog at which it waited, a bit each
 	stay     float64
 }
@@ -120,7 +120,7 @@ type Collector struct {
 	backlog              backlog
 	dated                bool // some job has a deadline
 	rented               rented
-	gpus                 *gpus // nil where nobody asks for any
+	gpus                 *gpus // nil if no job requests any
 	present              presence
 }
 

@@ -12,8 +12,8 @@ import (
 // where no job of the workload fits.
 type gpus struct {
 	asks    []cluster.Room // the requests of jobs to one node, each once, GPUs and all
-	weights []int64        // how many jobs ask for it
-	jobs    int64          // that ask for GPUs
+	weights []int64        // number of jobs that request it
+	jobs    int64          // that request GPUs
 	free    []cluster.Room // by node
 	holders []uint8        // by GPU
 	nodes   []int32        // of each core
@@ -141,7 +141,7 @@ func (g *gpus) count(h held, sign int) {
 		before := g.holders[n]
 		g.holders[n] += uint8(sign)
 		switch after := g.holders[n]; {
-		case before+after == 1: // from or to nobody
+		case before+after == 1: // from or to zero jobs
 			g.free[g.onGPU[n]].GPUs -= int32(sign)
 		case before+after == 3: // from or to two
 			g.shared += sign

@@ -36,7 +36,7 @@ type Metric struct {
 	OfAllJobs bool
 	// Rare metrics have a column only in tables in which they are known of some cell.
 	Rare bool
-	// Shown is where it appears without being asked for.
+	// Shown is where it appears by default.
 	Shown Shown
 	// Compute returns its value; NaN when it is unknown. It must not change the
 	// totals.
@@ -51,8 +51,8 @@ type Metric struct {
 	at int // its place in Metrics, plus one
 }
 
-// Shown is where a metric appears without being asked for: its place there from
-// 1 on; 0 where it does not.
+// Shown is where a metric appears by default: its place there from 1 on; 0 if
+// it does not.
 type Shown struct {
 	// Cells is the table of all cells in the report. Summary is the summary, on the
 	// terminal and in the report; its metrics are in the table of cells, too.

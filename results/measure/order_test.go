@@ -84,7 +84,7 @@ func TestTypedNodes(t *testing.T) {
 }
 
 // TestServersOfTwoJobs: a server knows the only job that ran on it, also when that ran on it twice; a job that is
-// resized in its place does not count as another one. Events of nodes that are not rented say nothing.
+// resized in its place does not count as another one. Events of nodes that are not rented do not count.
 func TestServersOfTwoJobs(t *testing.T) {
 	terms := &market.Terms{Market: market.Spot, Price: market.Fixed(3600)}
 	s := Setup{Terms: []Rental{terms, terms, terms}}

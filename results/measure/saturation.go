@@ -87,7 +87,7 @@ func (c *Collector) queued(mark int) int {
 	return n
 }
 
-// passes notes who waits at the marks that lie before an instant.
+// passes notes the waiting jobs at the marks before an instant.
 func (c *Collector) passes(at tell.Micros) {
 	for b := &c.backlog; b.next < len(b.marks) && b.marks[b.next].at < at; b.next++ {
 		for i := range c.accounts {

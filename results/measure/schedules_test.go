@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// The fragments of any schedule are those that a look at every node after every event finds.
+// The fragments of any schedule equal the ones found by a look at every node after every event.
 func TestFragmentsOfAnySchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type node struct{ cores, gpus []int32 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Server is the life of a server that was rented for a node. Instants are since the
-// start of the cell, Never when they did not come.
+// start of the cell, Never if they did not occur.
 type Server struct {
 	Node    int
 	Market  string

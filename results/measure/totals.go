@@ -29,7 +29,7 @@ type Totals struct {
 	Slowdown        stats.Sample
 	BoundedSlowdown stats.Mean
 
-	ratios    *stats.Sample // of finish times; nil before they are asked for
+	ratios    *stats.Sample // of finish times; nil before they are requested
 	span      tell.Micros   // Makespan; 0 when no job ended
 	collector *Collector
 }

@@ -49,7 +49,7 @@ func TestControls(t *testing.T) {
 	}
 }
 
-// Lines of nodes, of jobs that moved, and of what controllers decided.
+// Lines of nodes, of jobs that moved, and of decisions of controllers.
 func TestLinesByHand(t *testing.T) {
 	nodes := []scheduler.Node{{Name: "a"}, {Name: "b"}}
 	server := &scheduler.Server{Market: "spot", Created: 1500 * time.Millisecond}

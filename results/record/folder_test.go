@@ -255,7 +255,7 @@ func TestSource(t *testing.T) {
 	if _, _, err := e.Source(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a file: %v", err)
 	}
-	for _, name := range []string{ExperimentFile + ".json", ExperimentFile} { // the second counts where both are there
+	for _, name := range []string{ExperimentFile + ".json", ExperimentFile} { // the second counts where both exist
 		if err := os.WriteFile(filepath.Join(e.Dir, name), []byte("in "+name+"\xff"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +341,7 @@ func TestLinkedJobs(t *testing.T) {
 	}
 }
 
-// What GPUs did is not there before it is finished.
+// The table of GPUs does not exist before it is finished.
 func TestGPURows(t *testing.T) {
 	dir := t.TempDir()
 	c := CellRef{Cell: "a"}
@@ -450,7 +450,7 @@ func TestSmallRows(t *testing.T) {
 	}
 }
 
-// The paths of pictures are those in the experiment's folder.
+// The paths of pictures are relative to the experiment's folder.
 func TestPictures(t *testing.T) {
 	e := &Experiment{Dir: t.TempDir()}
 	if all, err := e.Pictures(); all != nil || err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// ShardIndex is the index of all shards of a folder. Without it, or where it is behind them, they are read
-// through.
+// ShardIndex is the index of all shards of a folder. Without it, or where it misses entries, the shards are read
+// in full.
 const ShardIndex = "index.csv"
 
 // shardColumns are the columns of the index.

@@ -67,8 +67,8 @@ func (e *Experiment) WriteJobs(each func(CellRef, *JobRow)) error {
 	return err
 }
 
-// addJobs adds the jobs of a cell to the experiment's jobs.csv. When nobody
-// looks at the rows, the lines are copied as they are.
+// addJobs adds the jobs of a cell to the experiment's jobs.csv. When each is
+// nil, the lines are copied unchanged.
 func (e *Experiment) addJobs(jobs *tell.File[JobRow], c CellRef, each func(CellRef, *JobRow)) error {
 	if each == nil {
 		copied, err := e.copyJobs(jobs, c)

@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// TestCopyJobs: lines that are copied are those that would be written, though
-// fields hold quotes and line breaks, and the cells read different axes.
+// TestCopyJobs: copied lines equal written ones, even if fields hold quotes and
+// line breaks, and the cells read different axes.
 func TestCopyJobs(t *testing.T) {
 	dir := t.TempDir()
 	e := &Experiment{Dir: dir, Plan: Plan{Axes: []string{"gap", "quantum"}}}

@@ -195,7 +195,7 @@ type Plot struct {
 	// for the first that has numbers. Y is the other axis of a heat map.
 	X string `json:"x,omitempty"`
 	Y string `json:"y,omitempty"`
-	// By draws each class of jobs, user or size apart; empty for all jobs together.
+	// By draws each class of jobs, user or size separately; empty for all jobs together.
 	By string `json:"by,omitempty"`
 }
 
@@ -288,7 +288,8 @@ type Cell struct {
 	// Tries is how often the cell ran until nothing disturbed it; 0 when that is not counted or it ran once.
 	Tries    int       `json:"tries,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
-	// Speeds are how fast the machine was, just before the cell and after it, on as many cores as its jobs ask for.
+	// Speeds are the speeds of the machine, just before the cell and after it, on as many cores as its jobs
+	// request.
 	Speeds []Speed `json:"speeds,omitempty"`
 	// Began is when a real cell began (RFC 3339), and Estimated the estimates of its jobs that were in force then.
 	Began     string      `json:"began,omitempty"`
@@ -317,7 +318,7 @@ type Estimated struct {
 	Job     string `json:"job"` // the job block
 	Threads int    `json:"threads"`
 	GPUs    int    `json:"gpus,omitempty"`
-	// Predicted is the run time in seconds of a job without neighbours, Low and High bound it at the level of the
+	// Predicted is the run time in seconds of a job without neighbors, Low and High bound it at the level of the
 	// estimates; these are negative where they are not known.
 	Predicted float64 `json:"predicted_s"`
 	Low       float64 `json:"low_s"`

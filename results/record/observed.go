@@ -45,8 +45,8 @@ type ContainerRow struct {
 // Container names the row's container within its cell.
 func (r *ContainerRow) Container() string { return r.Job + "." + r.Part }
 
-// ProgressRow is a row of progress.csv: a progress line of a program, and when
-// it came.
+// ProgressRow is a row of progress.csv: a progress line of a program, and its
+// time of arrival.
 type ProgressRow struct {
 	At    float64 `csv:"t_s,time"` // seconds
 	Job   string  `csv:"job"`

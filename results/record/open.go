@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Experiment is an experiment's folder as far as it has come, read from its
+// Experiment is the present state of an experiment's folder, read from its
 // plain files. A run may be writing at the same time.
 type Experiment struct {
 	Dir  string

@@ -84,7 +84,7 @@ func TestWriters(t *testing.T) {
 	if err != nil || read != 2 {
 		t.Errorf("of two shards: %d cells, %v", read, err)
 	}
-	// What ran again is seen by who looks again; a cell that finished counts more than one that failed.
+	// A repeated cell is seen by a later reader; a finished cell counts more than a failed one.
 	if _, err := one.Add(line("a", "k1", "finished")); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// The index says what reading all shards says, is read in their place, and is behind them after it was written.
+// The index agrees with a reading of all shards, is read in their place, and misses later additions.
 func TestIndex(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run", line("a", "k", "finished"), line("b, c", "k", "failed"))

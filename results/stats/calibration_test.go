@@ -30,7 +30,7 @@ func TestIntervalsHoldMeans(t *testing.T) {
 	for _, k := range kinds[:4] {
 		for _, n := range []int{3, 4, 5, 7, 10, 15, 20, 30, 50} {
 			if n == 3 && k.name == "regret" {
-				continue // three zeros, in 6 of 100 cases, say nothing of what else there is
+				continue // three zeros, in 6 of 100 cases, do not show the other values
 			}
 			rng := rand.New(rand.NewPCG(11, uint64(n)))
 			held, x := 0, make([]float64, n)

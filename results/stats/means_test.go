@@ -58,7 +58,7 @@ func TestRunningMean(t *testing.T) {
 	near(t, "of three", m.Value(), 3, 0)
 }
 
-// Of sorted differences, those that are 0 are on both sides; what lies beyond all of them follows the normal curve.
+// Of sorted differences, zeros are on both sides; values beyond all of them follow the normal curve.
 func TestBootstrapZ(t *testing.T) {
 	from := func(first int) []float64 {
 		all := make([]float64, 99)
@@ -77,7 +77,7 @@ func TestBootstrapZ(t *testing.T) {
 	near(t, "far below", bootstrapZ(from(-1098), -1049), -1049/sd, 1e-9)
 }
 
-// What counts as a difference follows the size of the values.
+// The threshold of a difference scales with the values.
 func TestExactAtAnyScale(t *testing.T) {
 	p := ComparePairs([]float64{1e12, 2e12, 3e12}, []float64{1e12 + 1, 2e12 + 1, 3e12 + 1}, 0.95)
 	if p.P != 1 || p.Difference != 0 || p.Ratio != 1 || p.RatioLow != 1 {

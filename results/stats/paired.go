@@ -194,11 +194,11 @@ func (p *Paired) resample(blocks []Block, level float64, name string) {
 	p.P = tTail(bootstrapZ(diffs, p.Difference)/stretch/wider, df)
 }
 
-// inflation is by how much a mean over stretches spreads more than if they were independent, and the degrees of
-// freedom that are left: neighbors are taken for a first-order autoregression, whose correlation r makes n of them
-// worth n·(1−r)/(1+r) (G. S. Fishman, "Grouping Observations in Digital Simulation", Management Science 24(5), 1978).
-// The estimate of r is corrected for its bias, about −(1+4r)/n (M. G. Kendall, "Note on Bias in the Estimation of
-// Autocorrelation", Biometrika 41, 1954).
+// inflation returns the factor by which a mean over stretches scatters more than for independent ones, and the
+// remaining degrees of freedom: neighbors are taken for a first-order autoregression, whose correlation r makes n
+// of them worth n·(1−r)/(1+r) (G. S. Fishman, "Grouping Observations in Digital Simulation", Management Science
+// 24(5), 1978). The estimate of r is corrected for its bias, about −(1+4r)/n (M. G. Kendall, "Note on Bias in the
+// Estimation of Autocorrelation", Biometrika 41, 1954).
 func inflation(blocks []Block, mean float64) (wider float64, df int) {
 	n := float64(len(blocks))
 	var before, square, product float64

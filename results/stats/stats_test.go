@@ -190,7 +190,7 @@ func TestHolm(t *testing.T) {
 }
 
 // TestCompareBlocks: blocks of one job each are pairs, and the interval of a log of independent blocks has the true
-// difference about as often as it says.
+// difference about as often as its level.
 func TestCompareBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	covered := 0

@@ -14,10 +14,10 @@ var palette = []color.NRGBA{
 	{0xcc, 0x79, 0xa7, 0xff}, // purple
 	{0xe6, 0x9f, 0x00, 0xff}, // orange
 	{0x56, 0xb4, 0xe9, 0xff}, // sky
-	{0x7f, 0x7f, 0x7f, 0xff}, // grey
+	{0x7f, 0x7f, 0x7f, 0xff}, // gray
 }
 
-// Hues is how many colours there are; they come back after that.
+// Hues is the number of colors; they repeat after that.
 var Hues = len(palette)
 
 // Hue is the color of the i-th item.

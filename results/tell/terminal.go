@@ -221,7 +221,7 @@ const (
 	Yellow = "\x1b[33m"
 )
 
-// Paint returns a text in a colour, if it is on.
+// Paint returns a text in a color, if it is on.
 func Paint(on bool, color, text string) string {
 	if !on {
 		return text

@@ -145,7 +145,7 @@ func TestHyperparameters(t *testing.T) {
 	golden(t, "hyperparameters.txt", s.String())
 }
 
-// TestCurves holds what curves a cell has.
+// TestCurves checks the curves of a cell.
 func TestCurves(t *testing.T) {
 	e := two(t)
 	var got []string

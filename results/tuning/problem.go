@@ -43,7 +43,7 @@ func Problem(t *Tuning, candidates [][]string, seed uint64) *tuner.Problem {
 	return p
 }
 
-// scaleOf is the scale on which an outcome is modelled.
+// scaleOf is the scale on which an outcome is modeled.
 func scaleOf(outcome string) surrogate.Scale {
 	if outcome == "accuracy" {
 		return surrogate.LogGap

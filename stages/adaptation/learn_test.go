@@ -57,7 +57,7 @@ adaptation "net" {
 }
 `
 
-// missing counts the agents that a plan says are to be trained.
+// missing counts the agents to be trained in a plan.
 func missing(t *testing.T, episodes, out string) int {
 	t.Helper()
 	n := 0

@@ -120,7 +120,7 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-// Every sequence has its place, the instants of its decisions, and what could be expected on the way.
+// Every sequence has its place, the instants of its decisions, and the expectations on the way.
 func TestSequences(t *testing.T) {
 	s := ranked()
 	var got []string

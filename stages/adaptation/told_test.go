@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// studied has two scenarios of four sequences of one decision between three blocks and nothing, and what
-// controllers took: an agent under two seeds, and the constant answers.
+// studied has two scenarios of four sequences of one decision between three blocks and nothing, and the
+// choices of controllers: an agent under two seeds, and the constant answers.
 func studied() Tables {
 	var all Tables
 	for _, s := range []struct {
@@ -52,7 +52,7 @@ func studied() Tables {
 	return all
 }
 
-// The report says where the constant answers are as good as an agent, or better.
+// The report names the scenarios in which the constant answers are as good as an agent, or better.
 func TestAgentsAgainstConstants(t *testing.T) {
 	got := Adaptations(studied())
 	if len(got) != 1 {
@@ -88,7 +88,7 @@ func TestAgentsAgainstConstants(t *testing.T) {
 	}
 }
 
-// An agent that beats a constant answer beyond what its seeds explain.
+// An agent that beats a constant answer beyond the scatter of its seeds.
 func TestAnAgentThatBeatsAConstant(t *testing.T) {
 	all := studied()
 	for i := range all.Choices {

@@ -41,7 +41,7 @@ type learners struct {
 	stages.Pipeline
 	studies []*adaptation.Study
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	observed []stages.Progress
 	kept     []string
 }

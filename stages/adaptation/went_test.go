@@ -112,7 +112,7 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// A training that failed, or whose program reported no accuracy, says so.
+// A training that failed, or whose program reported no accuracy, is reported.
 func TestTrainingsWithoutAnAccuracy(t *testing.T) {
 	for want, cell := range map[string]record.Cell{
 		"its program reported no accuracy": finished(math.NaN()),

@@ -89,7 +89,7 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// idlePlaces is a number of places with which the stage says that it has nothing to do.
+// idlePlaces is a number of places with which the stage reports nothing to do.
 const idlePlaces = 1000
 
 func places(blocks []schema.Settings) int { return schema.Get[int](blocks[0], "places") }

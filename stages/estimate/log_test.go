@@ -161,7 +161,7 @@ func TestLengthIsARoundNumber(t *testing.T) {
 	}
 }
 
-// What `tfexp estimate --from-log` reaches on real training logs.
+// The accuracy of `tfexp estimate --from-log` on real training logs.
 func TestPredictRealLogs(t *testing.T) {
 	dir := os.Getenv("TFEXP_DATA")
 	if dir == "" {

@@ -160,8 +160,9 @@ func TestSummarizeLogs(t *testing.T) {
 	}
 }
 
-// The output of a program is a log of one run: its epochs, and what comes before and after them.
-// TestPauseOfALoggedRun: a step that is written again after 1,000 s is no training; one that a watcher sees twice is.
+// The output of a program is a log of one run: its epochs, and the time before and after them.
+// TestPauseOfALoggedRun: a step that is written again after 1,000 s is no training; one that a watcher sees twice
+// is.
 func TestPauseOfALoggedRun(t *testing.T) {
 	for _, c := range []struct {
 		rows string

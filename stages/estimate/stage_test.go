@@ -35,7 +35,7 @@ func (x *told) Estimates() ([]record.EstimateRow, []record.Warning) { return x.r
 func (x *told) SampleRows() []record.SampleRow                      { return x.samples }
 func (x *told) Warn(code, _, text string)                           { x.warned = append(x.warned, code+": "+text) }
 
-// Past runs are those that finished on all of their cores, in cells that nothing disturbed; their epochs are known
+// Past runs are runs that finished on all of their cores, in cells that nothing disturbed; their epochs are known
 // where the log has as many as the job did.
 func TestHistory(t *testing.T) {
 	dir := resultstest.Small().Write(t)

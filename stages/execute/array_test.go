@@ -47,12 +47,12 @@ type memory struct {
 	dir   string
 	cells []record.CellRef
 	how   stages.Elsewhere
-	// fate says what becomes of a task at its nth start, from 1; check and submit are errors of the system.
+	// fate is the outcome of a task at its nth start, from 1; check and submit are errors of the system.
 	fate          func(task, start int) string
 	check, submit error
 
 	nodes     sync.WaitGroup
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	submitted []engine.Array
 	cancelled []string
 	alive     map[string][]int
@@ -70,7 +70,7 @@ func newMemory(t *testing.T, cells ...record.CellRef) *memory {
 	return m
 }
 
-// cell is a cell of an engine; those without one are simulated.
+// cell is a cell of an engine; cells without one are simulated.
 func cell(name, engine string, cores int) record.CellRef {
 	c := record.CellRef{Cell: name, Key: "key of " + name, Engine: engine, Simulated: engine == "", Cores: cores}
 	if c.Simulated {
@@ -189,7 +189,7 @@ func (m *memory) task(job string, n, start int) {
 	m.alive[job] = slices.DeleteFunc(m.alive[job], func(t int) bool { return t == n })
 }
 
-// fakeCell is a cell that is described; those called "unknown" have no estimate.
+// fakeCell is a described cell; cells called "unknown" have no estimate.
 type fakeCell struct{ record.CellRef }
 
 func (c fakeCell) Twin(stages.Seen) (stages.Task, string, error) { return stages.Task{}, "", nil }
@@ -294,8 +294,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// A task that is lost is submitted again, and the third time its cells have failed that it did not leave complete. What
-// a task left is taken whenever it is seen.
+// A lost task is submitted again; the third time, its incomplete cells have failed. The results of a task are
+// collected whenever they are seen.
 func TestLostTasks(t *testing.T) {
 	cells := append(simulatedCells(4), cell("r", local, 2))
 	for _, c := range []struct {
@@ -429,7 +429,8 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// What cannot run is found before anything is submitted. Where the second array is refused, the first is not forgotten.
+// A cell that cannot run is found before anything is submitted. Where the second array is refused, the first is not
+// forgotten.
 func TestRefused(t *testing.T) {
 	refused := errors.New("no such partition")
 	m := newMemory(t, append(simulatedCells(1), cell("r", local, 2))...)

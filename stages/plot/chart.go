@@ -47,7 +47,7 @@ func New(s *analysis.Schedule, p *analysis.Palette) *Chart {
 	inClass := make([]int, len(s.Classes))
 	for i, j := range s.Jobs {
 		k := slices.Index(s.Classes, j.Class)
-		// Shades come back after four jobs: neighbours differ, and all stay readable.
+		// Shades come back after four jobs: neighbors differ, and all stay readable.
 		ch.Lanes[i] = Lane{ScheduledJob: j, Color: canvas.Shade(canvas.Hue(ch.hues[k]), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4]),
 			class: ch.hues[k]}
 		inClass[k]++
@@ -68,7 +68,7 @@ const (
 	laneHeight    = 13.0
 	laneGap       = 14.0
 	leastLane     = 0.25 // below this the lanes are left out
-	labelledLanes = 8.0  // lanes from this height on are labelled
+	labelledLanes = 8.0  // lanes from this height on are labeled
 )
 
 // Size is how large a chart is drawn: the height of a core, of a job's lane (0

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// The colours of servers: one that can be used, and one that is being started.
+// The colors of servers: one that can be used, and one that is being started.
 var (
 	serverUp    = canvas.Shade(canvas.Hue(2), 0.82)
 	serverComes = canvas.Shade(canvas.Hue(4), 0.75)

@@ -18,7 +18,7 @@ func cellsOf(t *testing.T, jobs ...int) *record.Experiment {
 	return e
 }
 
-// Pictures of very many jobs are drawn from a sample, and say so.
+// Pictures of very many jobs are drawn from a sample, with a note.
 func TestSampled(t *testing.T) {
 	for _, c := range []struct {
 		jobs []int

@@ -35,7 +35,7 @@ type bench struct {
 	budget   float64
 	cells    time.Duration
 	samples  map[string][]estimator.Sample
-	did      []string // what ran, and how often it was reported
+	did      []string // the samples run, and the number of reports
 	told     []string // warnings and notes
 	progress []string
 	kept     map[string]float64 // seconds, by name
@@ -226,7 +226,7 @@ stage_end  4/4`, b.progress)
 	}
 }
 
-// scripted takes samples of a second an epoch, but for those whose names have an error.
+// scripted takes samples of a second an epoch, except units whose names have an error.
 func (b *bench) scripted(r *stages.Run, fails map[string]error) *sampling {
 	s := newSampling(r)
 	s.one = func(_ context.Context, u *stages.Unit, at task) (estimator.Sample, error) {

@@ -85,7 +85,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// The section has the numbers side by side, as many as fit; without a reference there is none.
+// The section has the numbers side by side, as many as fit; without a reference there is no section.
 func TestRewrite(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	plan := func(refs []experiment.Reference) []tell.Item {

@@ -190,7 +190,7 @@ func TestCellsOfThePlan(t *testing.T) {
 	}
 }
 
-// A long table is printed in part, as many rows as the style leaves, and says so; on a screen it is whole.
+// A long table is printed in part, as many rows as the style leaves, with a note; on a screen it is whole.
 func TestLongTablesOnPaper(t *testing.T) {
 	if !strings.Contains(style, fmt.Sprintf(".long tbody tr:nth-child(n + %d of", printed+1)) {
 		t.Errorf("the style does not leave %d rows", printed)

@@ -218,7 +218,7 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// TestPicturesOfCellsAreCountedByKind: pictures of what containers used are no
+// TestPicturesOfCellsAreCountedByKind: pictures of containers' usage are not
 // schedules, and each kind has its own number in the page.
 func TestPicturesOfCellsAreCountedByKind(t *testing.T) {
 	dir := resultstest.Small().Write(t)

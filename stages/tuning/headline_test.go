@@ -52,7 +52,7 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// Where nothing keeps the constraints, the headline has what came nearest.
+// Where no trial keeps the constraints, the headline has the nearest one.
 func TestHeadlineOfNothing(t *testing.T) {
 	e := searched(t, 0.95)
 	_, rows := Rows(e)

@@ -337,7 +337,7 @@ func (m *tiles) paint(c draw.Canvas) {
 	p.Draw(draw.Crop(c, 0, -6, 4, 0))
 }
 
-// shade is the colour of a tile, by where its value is between the least and the greatest.
+// shade is the color of a tile, by where its value is between the least and the greatest.
 func shade(part float64) color.Color { return canvas.Shade(canvas.Hue(0), 0.95-0.75*part) }
 
 // counted are the places of tiles.

@@ -74,7 +74,8 @@ func TestTuningInWords(t *testing.T) {
 	}
 }
 
-// Of several searches for the same best setting it is said which needs the fewest trials, and which costs least.
+// Of several searches for the same best setting the text names the one with the fewest trials, and the one with
+// the least cost.
 func TestFewestTrials(t *testing.T) {
 	nan := math.NaN()
 	row := func(method string, reached int, median, low, high, cost float64) TuningRow {

@@ -176,7 +176,7 @@ func (s *stage) text(now time.Time, width int) string {
 }
 
 // text is "mixed-this_machine-rr-r2  4/8 jobs done, 2 running, 2 waiting  3 s".
-// Where room is short the name gives way, in its middle: cells often differ at
+// Without enough room, the name is cut in its middle: cells often differ at
 // their ends.
 func (u *unit) text(now time.Time, room int) string {
 	tail := ""

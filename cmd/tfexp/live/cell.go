@@ -71,7 +71,7 @@ type Job struct {
 	State string `json:"state"` // queued, running, paused, finished, failed, stopped
 	Cores int    `json:"cores,omitempty"`
 	GPUs  int    `json:"gpus,omitempty"`
-	// Since is when it came into its state, in seconds.
+	// Since is when it entered its state, in seconds.
 	Since float64 `json:"since_s"`
 	// Epoch, Step, Loss and Accuracy are the last values that its program reported; nil is unknown.
 	Epoch    int      `json:"epoch,omitempty"`
@@ -380,7 +380,7 @@ func (c *following) job(name string) *Job {
 	return j
 }
 
-// show is the cell as it is now.
+// show returns the cell in its present state.
 func (c *following) show(state string) *Cell {
 	n := c.ledger.Counts()
 	out := &Cell{
@@ -441,7 +441,7 @@ func (c *following) behind(runs int) string {
 	return ""
 }
 
-// place is where jobs of a state stand in a list.
+// place is the position of jobs of a state in a list.
 func place(state string) int {
 	switch state {
 	case scheduler.Running.String():

@@ -45,7 +45,7 @@ const (
 	screenCyan  = "\x1b[36m"
 )
 
-// inks colour the jobs of a block alike.
+// inks color the jobs of a block alike.
 var inks = []string{"\x1b[44;97m", "\x1b[42;30m", "\x1b[45;97m", "\x1b[43;30m", "\x1b[46;30m", "\x1b[41;97m",
 	"\x1b[100;97m"}
 
@@ -92,7 +92,7 @@ type screenPage struct {
 	rows  []string
 }
 
-// row adds a row of one colour, cut at the width.
+// row adds a row of one color, cut at the width.
 func (p *screenPage) row(ink, text string) { p.rows = append(p.rows, p.paint(ink, p.cut(text))) }
 
 func (p *screenPage) cut(text string) string { return fit(text, p.width) }
@@ -214,7 +214,7 @@ func (p *screenPage) schedule(c *Cell, room int) {
 	p.row(faint, fmt.Sprintf("%7s0 s%*s", "", max(0, wide-3), Duration(duration(at))))
 }
 
-// strip joins characters, with their colours.
+// strip joins characters, with their colors.
 func (p *screenPage) strip(cells []rune, ink []string) string {
 	var b strings.Builder
 	for i := 0; i < len(cells); {
@@ -228,7 +228,7 @@ func (p *screenPage) strip(cells []rune, ink []string) string {
 	return b.String()
 }
 
-// lettersOf gives the jobs of a block a letter and a colour.
+// lettersOf gives the jobs of a block a letter and a color.
 func lettersOf(names []string) func(job string) (rune, string) {
 	var kinds []string
 	return func(job string) (rune, string) {

@@ -25,7 +25,7 @@ type RunProgress interface {
 }
 
 // NewRunProgress returns the view that fits w: live when w is a terminal that can move
-// its cursor, plain lines otherwise. color allows coloured marks.
+// its cursor, plain lines otherwise. color allows colored marks.
 func NewRunProgress(w io.Writer, color bool) RunProgress {
 	if size := sizeOf(w); size != nil {
 		return newLive(w, size, color)

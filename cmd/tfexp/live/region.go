@@ -25,7 +25,7 @@ const (
 	clearBelow = "\x1b[J" // from the cursor to the end of the screen
 )
 
-// line is one row of the region. Only its mark is coloured, so that cutting
+// line is one row of the region. Only its mark is colored, so that cutting
 // the text to a width needs no knowledge of control sequences.
 type line struct {
 	mark  string // "✓", "✗", "▸" or a space: one column wide

@@ -62,12 +62,12 @@ func appendEscaped(b []byte, r rune, raw string) []byte {
 }
 
 // own are the control sequences that tfexp itself prints among text: bold, dim,
-// the colours red, green and yellow, and the end of them (ECMA-48).
+// the colors red, green and yellow, and the end of them (ECMA-48).
 var own = [][]byte{
 	[]byte("\x1b[0m"), []byte("\x1b[1m"), []byte("\x1b[2m"), []byte("\x1b[31m"), []byte("\x1b[32m"), []byte("\x1b[33m"),
 }
 
-// SafeWriter passes text on to w as Text leaves it; with color, tfexp's own colours
+// SafeWriter passes text on to w as Text leaves it; with color, tfexp's own colors
 // pass as they are.
 func SafeWriter(w io.Writer, color bool) io.Writer { return &writer{w: w, color: color} }
 

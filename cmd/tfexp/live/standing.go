@@ -8,14 +8,14 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// stands follows how a running cell stands.
+// stands follows the state of a running cell.
 type stands struct {
 	file tail
 	last *record.Standing // nil: not known yet
 	use  []Use            // thinned, like that in following
 }
 
-// standing is how the cell stands now.
+// standing returns the present state of the cell.
 func (x *experiment) standing(cell string) *stands {
 	s := x.stands[cell]
 	if s == nil {

@@ -49,7 +49,7 @@ func NewWatch(dir string) *Folder {
 	return &Folder{Dir: filepath.Clean(dir), open: map[string]*experiment{}}
 }
 
-// Experiment is how far an experiment has come.
+// Experiment is the progress of an experiment.
 type Experiment struct {
 	Name        string `json:"name"` // of its folder
 	Description string `json:"description,omitempty"`
@@ -78,7 +78,7 @@ type Experiment struct {
 	Answer *WatchAnswer `json:"answer,omitempty"`
 }
 
-// WatchStanding is how a running cell stands.
+// WatchStanding is the state of a running cell.
 type WatchStanding struct {
 	Cell      string `json:"cell"`
 	Simulated bool   `json:"simulated,omitempty"`
@@ -201,7 +201,8 @@ func (f *Folder) find(name string) (*experiment, error) {
 	return nil, ErrUnknown
 }
 
-// Experiment returns how far one has come, its cells in the order of the plan, and the last lines of its journal.
+// Experiment returns the progress of one experiment, its cells in the order of the plan, and the last lines of
+// its journal.
 func (f *Folder) Experiment(name string) (Experiment, []Row, []store.JournalEntry, error) {
 	x, err := f.find(name)
 	if err != nil {
@@ -377,7 +378,7 @@ func (x *experiment) doing(left int) string {
 	return "between cells"
 }
 
-// latest is the cell to show where nobody asks for one.
+// latest is the cell to show where none is requested.
 func (x *experiment) latest() string {
 	for _, c := range x.plan.Cells {
 		if _, runs := x.now[c.Cell]; runs {

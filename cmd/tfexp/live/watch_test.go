@@ -55,7 +55,7 @@ func TestSharedGPUs(t *testing.T) {
 	}
 }
 
-// A simulated cell that takes longer than a moment says how it stands.
+// A simulated cell that takes longer than a moment reports its state.
 func TestFollowsASimulatedCell(t *testing.T) {
 	run := live.BeginRun(t)
 	run.Simulated()

@@ -1,6 +1,6 @@
 // Window is a web page on this machine that shows runs in progress and their
 // results. It changes nothing: it reads the folder of results as other commands
-// do, and serves nobody but this machine's browsers.
+// do, and serves only this machine's browsers.
 
 package live
 

@@ -79,7 +79,7 @@ func TestOnlyThisMachineReads(t *testing.T) {
 	}
 }
 
-// The page loads its own files and nothing else; what results hold sees nothing of it.
+// The page loads its own files only; content of results has no access to it.
 func TestPolicies(t *testing.T) {
 	run := live.BeginRun(t)
 	if err := os.WriteFile(filepath.Join(run.Dir, record.ReportFile), []byte("<script>fetch('/api/experiments')</script>"),

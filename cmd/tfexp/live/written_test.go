@@ -1,4 +1,4 @@
-// Livetest writes the files of a run step by step, for tests of what follows runs.
+// Livetest writes the files of a run step by step, for tests of the code that follows runs.
 
 package live
 
@@ -83,7 +83,7 @@ func (r *WrittenRun) Again() {
 	r.at = 0
 }
 
-// Event writes what happens to a job, and a second passes.
+// Event writes an event of a job; a second passes.
 func (r *WrittenRun) Event(kind scheduler.EventKind, job int, cores scheduler.CoreSet) {
 	r.cell.Event(&scheduler.Event{At: r.at, Kind: kind, Job: job, Cores: cores})
 	r.at += time.Second

@@ -110,7 +110,7 @@ func decisionsOf(e *record.Experiment, c record.CellRef, job string) ([]Moment, 
 }
 
 // joined adds a decision in which the job was passed over to the last moment, and
-// reports whether the reason is the same but for how much was needed and free.
+// reports whether the reason is the same except for the amounts needed and free.
 func joined(story []Moment, d record.DecisionRow, p record.PassedRow) bool {
 	last := len(story) - 1
 	if last < 0 || story[last].Times == 0 {

@@ -15,7 +15,7 @@ type following struct {
 	job     string
 	at      float64
 	jobs    *ledger.Ledger
-	names   []string // by number in jobs, in the order in which they came
+	names   []string // by number in jobs, in the order of arrival
 	numbers map[string]int
 	running []int // in the order in which they began
 

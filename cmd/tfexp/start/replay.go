@@ -79,7 +79,7 @@ func IsLog(file string) bool {
 // aimedLoad is the load of a cluster of unknown size.
 const aimedLoad = 0.8
 
-// mostHead is how much of a file is looked at for the line that names its columns, in bytes.
+// mostHead is the size of a file's beginning that is searched for the line with its columns, in bytes.
 const mostHead = 64 << 10
 
 // heading returns the line that seems to name the columns of a table: the first that has arrivals and something else,

@@ -80,7 +80,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// What cannot be replayed is said, and not guessed.
+// A log that cannot be replayed is reported, not guessed.
 func TestInspectFails(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
 		"no arrivals":  {"a.csv", "colour,weight\nred,3\n", "no column has the arrivals"},

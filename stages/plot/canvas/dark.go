@@ -14,7 +14,7 @@ import (
 // darkPaper is the background of pictures on dark pages.
 var darkPaper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
 
-// onColor is the dark of text in coloured bars, which stays dark on dark pages: next to Ink, so that the two stay
+// onColor is the dark of text in colored bars, which stays dark on dark pages: next to Ink, so that the two stay
 // distinct.
 var onColor = color.NRGBA{0x22, 0x22, 0x23, 0xff}
 
@@ -42,13 +42,13 @@ func darkened(c color.NRGBA) color.NRGBA {
 	return c
 }
 
-// mixed mixes a colour with another: 0 leaves it, 1 is the other.
+// mixed mixes a color with another: 0 leaves it, 1 is the other.
 func mixed(c, other color.NRGBA, share float64) color.NRGBA {
 	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*share)) }
 	return color.NRGBA{mix(c.R, other.R), mix(c.G, other.G), mix(c.B, other.B), c.A}
 }
 
-// paleness finds how much white was mixed with a hue to make a colour; false if it was made of another one.
+// paleness finds how much white was mixed with a hue to make a color; false if it was made of another one.
 func paleness(c, hue color.NRGBA) (float64, bool) {
 	darkest, from := hue.R, c.R
 	for _, channel := range [][2]uint8{{hue.G, c.G}, {hue.B, c.B}} {
@@ -70,7 +70,7 @@ var svgColor = regexp.MustCompile(`#[0-9A-F]{6}\b`)
 // recolor is a color of an SVG and its replacement on dark pages: "#222222", "#D6D7D7".
 type recolor struct{ from, to string }
 
-// recolored returns the colours of an SVG that are others on dark pages.
+// recolored returns the colors of an SVG that are others on dark pages.
 func recolored(body []byte) []recolor {
 	var pairs []recolor
 	for _, code := range svgColor.FindAll(body, -1) {

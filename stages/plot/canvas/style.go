@@ -29,7 +29,7 @@ const (
 	SmallSize = 8
 )
 
-// The colours of text and lines, the darkest first.
+// The colors of text and lines, the darkest first.
 var (
 	Ink   = color.NRGBA{0x22, 0x22, 0x22, 0xff}
 	Quiet = color.NRGBA{0x5f, 0x5f, 0x5f, 0xff}
@@ -40,13 +40,13 @@ var (
 // Hue is the color of the i-th item.
 func Hue(i int) color.NRGBA { return tell.Hue(i) }
 
-// Shade mixes a colour with white: 0 leaves it, 1 is white.
+// Shade mixes a color with white: 0 leaves it, 1 is white.
 func Shade(c color.NRGBA, white float64) color.NRGBA {
 	mix := func(v uint8) uint8 { return uint8(math.Round(float64(v) + (255-float64(v))*white)) }
 	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), c.A}
 }
 
-// Readable is the colour of text on a background.
+// Readable is the color of text on a background.
 func Readable(on color.NRGBA) color.NRGBA {
 	// Relative luminance with the weights of ITU-R BT.709.
 	if 0.2126*float64(on.R)+0.7152*float64(on.G)+0.0722*float64(on.B) > 140 {
@@ -61,7 +61,7 @@ func Dashes(i int) []vg.Length {
 	return patterns[i%len(patterns)]
 }
 
-// Style is a style of text: its size in points, its colour, bold or not.
+// Style is a style of text: its size in points, its color, bold or not.
 func Style(size float64, c color.Color, bold bool) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: font.Points(size)}
 	if bold {
@@ -137,7 +137,7 @@ func thousands(number string) string {
 	return number
 }
 
-// Grid draws quiet lines behind the data at the labelled ticks.
+// Grid draws quiet lines behind the data at the labeled ticks.
 type Grid struct{ Vertical, Horizontal bool }
 
 // Plot implements plot.Plotter.

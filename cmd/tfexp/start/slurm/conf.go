@@ -28,7 +28,7 @@ type Problem struct {
 
 func (p *Problem) Error() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
 
-// setting is a name with a value, and where it stands.
+// setting is a name with a value and its position.
 type setting struct {
 	name, value string
 	file        string

@@ -317,7 +317,7 @@ func (m *model) schedulers() {
 	}
 }
 
-// preemption reads who gives way.
+// preemption reads which jobs can be preempted.
 func (m *model) preemption() {
 	switch kind := m.get("PreemptType", "preempt/none"); kind {
 	case "preempt/none":
