@@ -72,7 +72,7 @@ type Task struct {
 	Until time.Duration
 	// Online is set when predictions follow the reports of jobs.
 	Online *Online
-	// Speeds is set for a policy that divides cores: the work of each job as it is predicted.
+	// Speeds is set for a policy that divides cores: the predicted work of each job.
 	Speeds   []simulated.Scaling
 	Hardware Hardware
 	// Launches are how the jobs of a real cell are started.
@@ -242,7 +242,7 @@ type Unit struct {
 	// Copies is how many copies of the job run side by side in a sample, of as many threads as share Cores of a node; 0
 	// where it runs alone.
 	Copies, Cores int
-	// Asked is set when a job asks for this number of threads; the others are
+	// Asked is set when a job requests this number of threads; the others are
 	// sampled for the speed-up curve alone.
 	Asked bool
 	// Pick is the time-writer line that counts when the program prints several.
@@ -282,8 +282,8 @@ type Sampling interface {
 	Samples(hash string) ([]estimator.Sample, bool)
 	SetSamples(hash string, samples []estimator.Sample)
 
-	// UsesHistory reports whether a model looks at past runs, which SetHistory
-	// makes known.
+	// UsesHistory reports whether a model uses past runs, which SetHistory
+	// provides.
 	UsesHistory() bool
 	SetHistory([]estimator.Run)
 	// SetMoments makes the speeds known that this machine had at moments of earlier runs.

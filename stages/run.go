@@ -47,8 +47,8 @@ func (r *Run) TakeMade() int { return max(1, int(r.made.Swap(0))) }
 type Experiment interface {
 	// Cell returns a cell by its index in the plan.
 	Cell(i int) Cell
-	// Settings are the values of the blocks that a stage brings, by its name. A block
-	// that may stand once has one entry, of the defaults if the file lacks it.
+	// Settings are the values of the blocks that a stage adds, by its name. A block
+	// that may occur once has one entry, with the defaults if the file lacks it.
 	Settings(stage string) []schema.Settings
 	// Estimates fits the samples that are known. The warnings are of jobs that
 	// have no estimate.

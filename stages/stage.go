@@ -194,9 +194,9 @@ func (e *SamplesFailed) Unwrap() error { return e.Cause }
 // Pieces is how a stage without a key keeps its work: in pieces that have a key
 // each. The plan shows them, and a run makes the missing ones.
 type Pieces struct {
-	// Title heads the pieces in the plan, as "profiling"; Noun is one of the
-	// things that they are made of, as "profiling sample"; Earlier is why a piece
-	// is reused, as "sampled earlier".
+	// Title heads the pieces in the plan, as "profiling"; Noun names their items,
+	// as "profiling sample"; Earlier is the reason for reusing a piece, as
+	// "sampled earlier".
 	Title, Noun, Earlier string
 	// List returns the pieces. It is called again when cells were added to the
 	// plan: the earlier pieces come first then.

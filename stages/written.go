@@ -21,7 +21,7 @@ func init() {
 	}
 }
 
-// written is a cell as it is written down for another process.
+// written is the form of a cell in a file for another process.
 type written struct {
 	// Version is of this form.
 	Version int

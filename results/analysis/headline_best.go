@@ -43,8 +43,8 @@ func (q *question) best(p record.Plan, here []Leader) string {
 }
 
 // among reports whether an entry was the best of a setting, or as good. The comparisons with the baseline, which
-// are fewer, may have detected differences that the ranking did not: where the best beats the baseline, an entry
-// that does not, or is worse than it, is not as good.
+// are fewer, may have detected differences that the ranking did not: an entry worse than the baseline is not as
+// good, and where the best beats the baseline, neither is an entry that does not.
 func (q *question) among(l Leader, name string) bool {
 	if name == l.Name {
 		return true

@@ -23,7 +23,7 @@ import (
 // Difference is a place in a file that is not as it should be.
 type Difference struct {
 	File   string `json:"file"`          // below the experiment's folder
-	Row    string `json:"row,omitempty"` // what the row is about, or its line
+	Row    string `json:"row,omitempty"` // the key of the row, or its line
 	Column string `json:"column,omitempty"`
 	Has    string `json:"has"`
 	Want   string `json:"want"`

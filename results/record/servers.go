@@ -36,7 +36,7 @@ type ServerRow struct {
 	Revoked      int     `csv:"revoked"`
 	PricePerHour float64 `csv:"price_usd_per_h"`
 	Cost         float64 `csv:"cost_usd"`
-	Cores        string  `csv:"cores"` // those of its node, "0-1"; empty where it has none here
+	Cores        string  `csv:"cores"` // the cores of its node, "0-1"; empty for a node without cores here
 }
 
 // writeServers writes the servers of a cell.

@@ -52,7 +52,7 @@ func (t *writer[T]) Repeat(row *T, columns int) {
 	t.first, t.same = t.begin(nil, row, t.fields[:columns]), columns
 }
 
-// begin appends columns of a row, with a comma behind each.
+// begin appends columns of a row, with a comma after each.
 func (t *writer[T]) begin(b []byte, row *T, fields []Field[T]) []byte {
 	for i := range fields {
 		from, f := len(b), &fields[i]
@@ -82,7 +82,7 @@ type File[T any] struct {
 	*writer[T]
 }
 
-// Create begins the table in a folder with, behind its columns, extra ones.
+// Create begins the table in a folder, with extra columns after its own.
 func (s *Schema[T]) Create(dir string, durable bool, extra []string) (*File[T], error) {
 	p, err := NewPending(filepath.Join(dir, s.File), durable)
 	if err != nil {

@@ -43,8 +43,8 @@ type Column struct {
 	Metric string
 }
 
-// Field is a column of a table whose rows are of type T. The same fields write and read CSV and JSON, so the two cannot
-// drift apart.
+// Field is a column of a table whose rows are of type T. The same fields write and read CSV and JSON, so the two
+// stay consistent.
 type Field[T any] struct {
 	Column
 	offset uintptr // of the field in the row

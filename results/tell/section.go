@@ -6,7 +6,8 @@ type Section struct {
 	Answers []string
 	// Terminal and Report are the items shown there, in their order.
 	Terminal, Report []Item
-	// Headline answers the question of an experiment that compares nothing, or all of one that asks for it.
+	// Headline answers the question of an experiment without comparisons, or the whole question of one that
+	// requests it.
 	Headline Headline
 	// Members are the section's members in the output of run --json.
 	Members map[string]any
@@ -19,7 +20,7 @@ type Headline struct {
 	Sentence string
 	Table    Table
 	Note     string // on the table
-	// Leads reports whether it comes before comparisons: the experiment asks for it.
+	// Leads reports whether it comes before comparisons: the experiment requests it.
 	Leads bool
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Table is a table that is shown or exported: columns, and text in all fields. Where it is not for people, fields are
-// written as in CSV, and empty where they are not known.
+// Table is a table that is shown or exported: columns, and text in all fields. In a table for programs, fields are
+// written as in CSV, and unknown ones are empty.
 type Table struct {
 	Columns []Column
 	Rows    [][]string

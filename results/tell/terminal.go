@@ -61,7 +61,7 @@ func (t Table) spare(first []string, terminal bool) (names []string) {
 	return names
 }
 
-// heads are the lines of the header: a cell of fewer lines than others stands at the bottom.
+// heads are the lines of the header: a cell with fewer lines than others is aligned to the bottom.
 func (t *Table) heads() [][]string {
 	return lined(t.Header(), func(most, lines int) int { return most - lines })
 }
@@ -171,7 +171,7 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// gap stands between two columns.
+// gap is the space between two columns.
 const gap = "  "
 
 // Width is the width of the longest line.

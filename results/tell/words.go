@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Number writes a number with three significant digits and thousands
-// apart: "0.0123", "3.40", "12,345". NaN is "–".
+// Number writes a number with three significant digits and separated thousands:
+// "0.0123", "3.40", "12,345". NaN is "–".
 func Number(v float64) string {
 	if !stats.Finite(v) {
 		return "–"
@@ -152,8 +152,8 @@ var (
 	emptyMinutes = regexp.MustCompile(`\b(\d+h)0m\b`)
 )
 
-// PlainDurations writes the durations of a text as people do. Keys have them as they are: other results would be
-// other keys.
+// PlainDurations writes the durations of a text in plain form. Keys keep the original form, so that they stay
+// the same.
 func PlainDurations(text string) string {
 	return emptyMinutes.ReplaceAllString(emptySeconds.ReplaceAllString(text, "$1"), "$1")
 }

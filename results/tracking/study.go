@@ -25,7 +25,7 @@ import (
 // Study is a recorded experiment.
 type Study struct {
 	Name string
-	// Source is where its tables are, for people.
+	// Source is the origin of its tables, for people.
 	Source         string
 	Configurations []Configuration
 	// Baseline is the configuration that the others are compared with; empty for

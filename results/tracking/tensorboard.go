@@ -226,7 +226,7 @@ func sessionEnd(c *record.Cell, end float64) []byte {
 	return appendNumber(eventfile.AppendInt(nil, 1, state), 2, end)
 }
 
-// paramsOf are the parameters of all cells, in the order in which they first come.
+// paramsOf returns the parameters of all cells, in the order of their first use.
 func paramsOf(cells []record.Cell) (all []param) {
 	for _, c := range cells {
 		for _, s := range params(c.CellRef) {

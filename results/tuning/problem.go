@@ -143,7 +143,7 @@ func Values(t *Tuning, at []float64) []string {
 	return values
 }
 
-// Trial is a trial as methods see it. One without an outcome that is asked for
+// Trial is a trial as methods see it. A trial without a requested outcome
 // counts as crashed.
 func Trial(t *Tuning, at []float64, o *record.TrialOutcome) surrogate.Trial {
 	out := surrogate.Trial{At: at, State: surrogate.Crashed}

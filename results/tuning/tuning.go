@@ -35,7 +35,7 @@ type Tuning struct {
 	// the number of trials at a time, 0 for one after the other.
 	PerCost  bool `json:"per_cost,omitempty"`
 	Parallel int  `json:"parallel,omitempty"`
-	// Start is how many trials come before the first model; 0: the method's default.
+	// Start is the number of trials before the first model; 0: the method's default.
 	Start int `json:"start,omitempty"`
 	// LimitSeconds bounds the total time of all trials; 0: no bound.
 	LimitSeconds float64 `json:"limit_s,omitempty"`
@@ -212,7 +212,7 @@ func (t *Tuning) Better(a, b float64) bool {
 	return a < b
 }
 
-// Regret is how far a value is behind the best, as a part of the best.
+// Regret is the distance of a value from the best, as a part of the best.
 func (t *Tuning) Regret(v, best float64) float64 {
 	if t.Better(v, best) || v == best {
 		return 0

@@ -312,7 +312,7 @@ func fileName(name string) string {
 	}, name)
 }
 
-// exhaust trains by every sequence where an adaptation asks for that, and writes its table.
+// exhaust trains by every sequence if an adaptation requests it, and writes its table.
 func exhaust(ctx context.Context, r *stages.Run) error {
 	var all []*trainer
 	for _, t := range trainers(r, "deepen") {

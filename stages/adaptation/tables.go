@@ -161,7 +161,7 @@ type Tables struct {
 	Ranking []RankingRow // on tables
 	Choices []ChoiceRow
 	// RealRanking and RealChoices are of controllers that decided in real training; they
-	// stand behind the others in the same files.
+	// follow the others in the same files.
 	RealRanking []RankingRow
 	RealChoices []ChoiceRow
 

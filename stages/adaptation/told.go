@@ -284,9 +284,9 @@ func regretText(i stats.Interval) string {
 	return text
 }
 
-// answers compares each agent with the best constant answers: the one that is
-// best over all scenarios, which nobody can know before, and, for agents that have
-// not learned where they decide, the one that is best over the others.
+// answers compares each agent with the best constant answers: the one that is best
+// over all scenarios, which is unknown beforehand, and, for agents that have not
+// learned where they decide, the one that is best over the others.
 func (b *block) answers() []string {
 	byKind := func(kind string) string {
 		i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Job is a job whose run time is asked for.
+// Job is a job whose run time is to be estimated.
 type Job struct {
 	Name, Hardware string
 	Threads, GPUs  int

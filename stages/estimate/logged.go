@@ -153,7 +153,7 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 // is reports whether two are one run.
 func (r LoggedRun) is(o LoggedRun) bool { return r.File == o.File && r.Name == o.Name }
 
-// limit is the last step that may be looked at.
+// limit is the last step that may be used.
 func (o LogOptions) limit(r LoggedRun, total int) int {
 	fraction := o.Fraction
 	if fraction == 0 {
@@ -506,8 +506,8 @@ func (l *csvLog) runs() []LoggedRun {
 	return runs
 }
 
-// pauseGaps is how many times as long as between any two rows with progress it takes until a step is written again
-// after a pause. Watchers that look at a slow program write a step again sooner.
+// pauseGaps is the time until a step is written again after a pause, as a multiple of the longest time between two
+// rows with progress. Watchers of a slow program write a step again sooner.
 const pauseGaps = 2
 
 // longestGap returns the longest time between two rows where the later has more steps.

@@ -49,7 +49,7 @@ type array struct {
 	gone map[int]time.Time
 }
 
-// place returns how cells run elsewhere: as asked for, or as an earlier run has begun to; nil when they run here.
+// place returns how cells run elsewhere: as requested, or like an earlier run; nil when they run here.
 func (e *execution) place() (*stages.Elsewhere, error) {
 	old, ok, err := record.ReadArray(e.Dir)
 	switch {

@@ -25,7 +25,7 @@ const beatEvery = 500 * time.Millisecond
 type beat struct {
 	cell  *measure.Collector
 	jobs  int
-	watch Watch // nil for nobody
+	watch Watch // nil for none
 	to    record.StandingWriter
 	due   atomic.Bool
 	timer *time.Timer // nil: each event is due

@@ -175,8 +175,8 @@ func sameWork(a, b *simulated.Scaling) bool {
 	return true
 }
 
-// live reports whether a program takes on all that changes while it runs: settings that
-// it reads from its control file, the threads of a malleable job, and the number of its
+// live reports whether a program adopts all of a change while it runs: settings that it
+// reads from its control file, the threads of a malleable job, and the number of its
 // parts where they come and go.
 func (h *helm) live(j *steeredJob, next *stages.Variant, settings []scheduler.Setting) bool {
 	from, to := j.now.Launch, next.Launch

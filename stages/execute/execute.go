@@ -26,7 +26,7 @@ import (
 
 // hooks are called while a cell runs. Each may be nil.
 type hooks struct {
-	// pulse follows the jobs of a real cell for who watches it; nil for nobody.
+	// pulse follows the jobs of a real cell for its watcher; nil for none.
 	pulse *pulse
 	// watch receives the state of a simulated cell; nil for none.
 	watch Watch

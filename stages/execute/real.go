@@ -132,7 +132,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 // mostProbes is on how many numbers of cores the machine's speed is measured before a cell.
 const mostProbes = 4
 
-// probe measures the speed of the machine on as many cores as jobs ask for.
+// probe measures the speed of the machine on as many cores as the jobs request.
 func probe(jobs []launch.Job) []hardware.Speed {
 	var speeds []hardware.Speed
 	for _, j := range jobs {
@@ -274,7 +274,7 @@ func (l *live) observe() func(engine.Sample) {
 	}
 }
 
-// close ends the tables; their engine is closed, so that no rows come any more.
+// close ends the tables; their engine is closed, so that no more rows arrive.
 // out, which may be nil, gets their files. Tables already closed stay so.
 func (l *live) close(out *record.Cell) error {
 	var errs []error

@@ -238,9 +238,9 @@ func (j taskJournal) add(name string, c record.Cell) error {
 	return nil
 }
 
-// RunFile runs a cell that was written down. prepare empties its folder, but for
-// the description of its key. Its folder is left complete, unless
-// an error is returned.
+// RunFile runs a cell from its file. prepare empties its folder, except the
+// description of its key. Its folder is left complete, unless an error is
+// returned.
 func RunFile(ctx context.Context, path string, prepare func(dir, description string) error) (record.Cell, error) {
 	raw, err := folder.ReadFile(filepath.Split(path))
 	if err != nil {
@@ -298,7 +298,7 @@ const (
 	leasePoll     = 500 * time.Millisecond
 )
 
-// errLeaseLost ends the work on a task that another process has taken, or that nobody wants any more.
+// errLeaseLost ends the work on a task that another process has taken, or that is not wanted any more.
 var errLeaseLost = errors.New("the task was taken over, or is not wanted any more")
 
 // lease is the right to work on a task. A batch system that has lost its memory, or a node, may start a task again
@@ -308,8 +308,8 @@ type lease struct {
 	beats     int
 }
 
-// hold waits until nobody else works on a task. The context that it returns ends when the lease is lost; release gives
-// it back.
+// hold waits until no other process works on a task. The context that it returns ends when the lease is lost;
+// release gives it back.
 func hold(ctx context.Context, dir string, number int) (within context.Context, release func(), err error) {
 	host, _ := os.Hostname()
 	l := &lease{
@@ -368,7 +368,7 @@ func (l *lease) take(ctx context.Context) error {
 			if err := l.wait(ctx); err != nil {
 				return err
 			}
-			if l.mine() { // of several that came, the last to write
+			if l.mine() { // of several processes, the last to write
 				return nil
 			}
 			heard = time.Now()
@@ -397,7 +397,7 @@ func (l *lease) say() error {
 	return nil
 }
 
-// mine reports whether nobody else has taken the lease, and the task is still wanted.
+// mine reports whether no other process has taken the lease, and the task is still wanted.
 func (l *lease) mine() bool {
 	now, err := folder.ReadFile(filepath.Split(l.path))
 	return err == nil && bytes.HasPrefix(now, []byte(l.own+" "))

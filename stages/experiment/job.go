@@ -90,7 +90,7 @@ func (j *Job) Reaches(h *Hardware) bool {
 }
 
 // Divisible reports whether policies can divide the job over nodes: it is rigid, of one part, and
-// asks for no number of nodes.
+// requests no number of nodes.
 func (j *Job) Divisible() bool { return !j.Malleable && j.Nodes <= 1 && len(j.Roles) == 0 }
 
 // Fits reports whether a free cluster of the hardware has room for the job: for its parts,
@@ -313,7 +313,7 @@ type Checkpoint struct {
 
 // Threads is a thread request: the total, and its split into pools.
 type Threads struct {
-	Request  int // cores asked for; Inter + Intra where the file splits them
+	Request  int // requested cores; Inter + Intra where the file splits them
 	Inter    int
 	Intra    int
 	Min, Max int // bounds for a malleable job; 0 where the file is silent
@@ -330,8 +330,8 @@ type Runtime struct {
 	Parallel float64
 	// SpeedUp takes the place of Parallel, if it is set.
 	SpeedUp *workload.SpeedUp
-	// Threads is the number of threads on which Epoch is the time, where that
-	// comes from a table; 0 means one.
+	// Threads is the number of threads on which Epoch is the time, if that is from
+	// a table; 0 means one.
 	Threads int
 	// Whole reports whether Epoch is the time of the whole job.
 	Whole bool

@@ -28,7 +28,7 @@ type Tuning struct {
 	Probes []Cell
 }
 
-// Recorded are the outcomes of a job that come from a table, at its settings.
+// Recorded are the outcomes of a job at its settings, from a table.
 type Recorded struct {
 	// File is the path of the table, Digest the digest of the outcomes at all settings.
 	File    string

@@ -37,7 +37,7 @@ type desk struct {
 	wakes   time.Duration // when the program wants to be asked
 	waits   map[string]string
 	time    spent
-	state   json.RawMessage // that the program leaves behind
+	state   json.RawMessage // left by the program
 	journal *journal
 	err     error
 }

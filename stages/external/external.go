@@ -158,7 +158,7 @@ func (d *decider) Close(out *record.Cell) {
 	}
 }
 
-// spent is how long the program has taken for its answers.
+// spent is the total time of the program for its answers.
 type spent struct {
 	asked int
 	sum   time.Duration

@@ -120,7 +120,7 @@ func stateBefore(t *stages.Task) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// examined are the programs that were looked at a second time, by command and settings.
+// examined are the programs that were checked a second time, by command and settings.
 var examined sync.Map
 
 // again repeats the conversation with a second process, once for each program, and describes the first different

@@ -47,7 +47,7 @@ func New(s *analysis.Schedule, p *analysis.Palette) *Chart {
 	inClass := make([]int, len(s.Classes))
 	for i, j := range s.Jobs {
 		k := slices.Index(s.Classes, j.Class)
-		// Shades come back after four jobs: neighbors differ, and all stay readable.
+		// Shades repeat after four jobs: neighbors differ, and all stay readable.
 		ch.Lanes[i] = Lane{ScheduledJob: j, Color: canvas.Shade(canvas.Hue(ch.hues[k]), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4]),
 			class: ch.hues[k]}
 		inClass[k]++
@@ -228,7 +228,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(base, c.Min.X, at, c.Max.X, at)
 	}
 	b.drawServers(c, at, y)
-	for _, guests := range []bool{false, true} { // guests lie over the jobs whose GPUs they share
+	for _, guests := range []bool{false, true} { // guests are drawn over the jobs whose GPUs they share
 		for i := range b.Lanes {
 			b.held(c, &b.Lanes[i], guests, at, y)
 		}

@@ -88,8 +88,8 @@ func (d *Data) Sampled() string {
 }
 
 // jobTimes returns the times of a cell's jobs, or of a sample; none when the
-// cell recorded only its metrics. Who asks for one cell's asks for others', so
-// the first call reads as many cells as are kept, side by side.
+// cell recorded only its metrics. A caller needs the times of several cells, so
+// the first call reads all kept cells in parallel.
 func (d *Data) jobTimes(c record.Cell) (times, error) {
 	if d.times == nil {
 		if err := d.readAhead(); err != nil {

@@ -187,7 +187,7 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 	}
 }
 
-// coincidingCurves names the lines that lie on each other in all panels.
+// coincidingCurves names the lines that coincide in all panels.
 func coincidingCurves(panels []distribution) string {
 	var names []string
 	for _, c := range panels[0].curves {

@@ -279,7 +279,7 @@ func (d *Data) columns(n int) int {
 const leastFacet = 125.0
 
 // columnsOf makes a row of panels for each value of the first of the other
-// axes, when that comes out even; else three columns.
+// axes, if they fill all rows; else three columns.
 func columnsOf(all []facet) int {
 	n := 0
 	for n < len(all) && all[n].first == all[0].first {
@@ -371,7 +371,7 @@ func (m multiples) caption() string {
 	return "A line a policy; there is no interval, since each point is one replicate or all replicates agree."
 }
 
-// coinciding names the lines that lie on each other in every panel, and so look like one.
+// coinciding names the lines that coincide in every panel, and so look like one.
 func coinciding(facets []facet, policies []string) string {
 	return lying(policies, func(i, k int) bool {
 		return !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(policies[i], policies[k], policies) })
@@ -458,7 +458,7 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64)
 	p.Draw(draw.Crop(c, 0, -4, 0, -13))
 }
 
-// logarithmic reports whether the values are so far apart that equal ratios are drawn equally wide.
+// logarithmic reports whether the values span a range wide enough for a logarithmic axis.
 func (x abscissa) logarithmic() bool {
 	lo, hi := x.values[0], x.values[len(x.values)-1]
 	return lo > 0 && hi/lo >= 8

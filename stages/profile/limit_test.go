@@ -25,7 +25,7 @@ func TestASampleHasATimeLimit(t *testing.T) {
 	}
 	var s estimator.Sample
 	var err error
-	for limit := 500 * time.Millisecond; len(s.Units) < 3 && limit < time.Minute; limit *= 2 { // until it has said all of it
+	for limit := 500 * time.Millisecond; len(s.Units) < 3 && limit < time.Minute; limit *= 2 { // until all is reported
 		s, err = sample(limit, `for i in 1 2 3; do echo "{\"tfexp\":{\"epoch\":$i,\"seconds\":0.5}}"; done; sleep 100`)
 	}
 	if err != nil || s.Length != 3 || len(s.Units) != 3 || len(s.Warnings) != 1 || math.Abs(s.Wall-s.Startup-1.5) > 1e-9 {

@@ -1,5 +1,5 @@
 // Package profile measures short samples of a job, alone on the cores that it
-// asks for.
+// requests.
 package profile
 
 import (
@@ -363,7 +363,7 @@ func (r Run) end(ctx context.Context, e engine.Engine) ([]scheduler.Notice, erro
 	}
 }
 
-// arrivals collects when the progress lines of a sample came, on the engine's clock.
+// arrivals collects the arrival times of a sample's progress lines, on the engine's clock.
 type arrivals struct {
 	steps bool
 
@@ -407,14 +407,14 @@ func (a *arrivals) complete(s *estimator.Sample, began time.Duration) {
 	}
 }
 
-// Costs are how long the engine takes to do something to a job once, and so
-// how long the job's cores stand still for it; 0 where it is not known.
+// Costs are the times of the engine for one action on a job, in which the job's
+// cores are idle; 0 where unknown.
 type Costs struct {
 	Pause, Resume, Resize time.Duration
 }
 
-// A probe does everything to a job a few times, with intervals in which the job
-// runs: its first moments are spent loading, and its threads come later. The
+// A probe performs each action on a job a few times, with intervals in which the
+// job runs: its first moments are spent loading, and its threads come later. The
 // first action may wait for the engine to start the job, and counts only without
 // others.
 const (
@@ -424,9 +424,9 @@ const (
 	probeLength = 4
 )
 
-// Probe starts a job, pauses, resumes and resizes it a few times, and kills
-// it. The costs are medians; a job that ends by itself is measured as far as
-// it got. ctx's error is returned as it is.
+// Probe starts a job, pauses, resumes and resizes it a few times, and kills it.
+// The costs are medians; a job that ends by itself is measured up to its end.
+// ctx's error is returned as it is.
 func Probe(ctx context.Context, run Run) (c Costs, err error) {
 	fail := func(err error) (Costs, error) {
 		if ctx.Err() != nil {

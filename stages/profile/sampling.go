@@ -45,7 +45,7 @@ func run(ctx context.Context, r *stages.Run) error {
 	return nil
 }
 
-// hopeless returns why a job cannot run: every sample that its cells ask for failed.
+// hopeless returns the reason that a job cannot run: every sample for its cells failed.
 func (s *sampling) hopeless() error {
 	var jobs []string
 	sampled := map[string]bool{} // whether one of its samples succeeded

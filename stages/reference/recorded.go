@@ -19,7 +19,7 @@ import (
 type recorded struct {
 	Workload string  `json:"workload"`
 	Jobs     int     `json:"jobs"`
-	Known    int     `json:"known"` // jobs of which the log has the start
+	Known    int     `json:"known"` // jobs whose start is in the log
 	Mean     float64 `json:"mean_s"`
 	Median   float64 `json:"median_s"`
 	P95      float64 `json:"p95_s"`

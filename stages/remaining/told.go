@@ -25,7 +25,7 @@ type Summary struct {
 	Level   float64 // of the interval
 }
 
-// Summaries summarises remaining.csv by model and part, in the order of the file;
+// Summaries summarizes remaining.csv by model and part, in the order of the file;
 // for each model, all parts come first.
 func Summaries(rows []RemainingRow) []Summary {
 	var models []string

@@ -42,7 +42,7 @@ type view struct {
 	Skipped            []record.Picture
 	NoPictures         string
 	NoCells            bool // the matrix has none, and other things are shown
-	// First, Middle and Last are the registered parts: before the policies, before the pictures, and behind them.
+	// First, Middle and Last are the registered parts: before the policies, before the pictures, and after them.
 	First, Middle, Last []*section
 	Failures            []failure
 	MoreFailures        int
@@ -117,7 +117,7 @@ type shownPicture struct {
 // How much the page shows before it refers to the files.
 const (
 	mostAnswers  = 20
-	mostOpen     = 3 // answers below the headline; the others are folded
+	mostOpen     = 3 // answers below the headline; more are folded
 	mostOfCells  = 8
 	mostFailures = 20
 	mostNames    = 6
@@ -164,7 +164,7 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	return v, nil
 }
 
-// sections divides the parts by where they stand.
+// sections divides the parts by their places.
 func (v *view) sections(told []analysis.Told) {
 	for _, t := range told {
 		s := &section{Told: t}

@@ -11,7 +11,8 @@ import (
 )
 
 var (
-	// Lives are the life-time curves of servers that come and go, Checkpoints are of jobs that save their work on these.
+	// Lives are the life-time curves of servers that come and go; Checkpoints are the parameters of jobs that save
+	// their work on them.
 	Lives       = stages.Ask("lives", 30, lives)
 	Checkpoints = stages.Ask("checkpoints", 40, checkpointings)
 )

@@ -13,9 +13,9 @@ import (
 // fewestModelled is how many trials a model of a run needs.
 const fewestModelled = 4
 
-// Rank fills in the rank of the setting that each search predicts to be the best: of
-// all settings that any search of the same has tried and that are feasible, at the
-// median over its runs. A prediction that is infeasible comes after them all.
+// Rank fills in the rank of the setting that each search predicts to be the best:
+// among all feasible settings that any search of the same has tried, at the median
+// over its runs. A prediction that is infeasible ranks last.
 func Rank(e *record.Experiment, rows []TuningRow) {
 	next := 0
 	for i := range results.Asked.Of(&e.Plan) {

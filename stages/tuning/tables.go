@@ -31,7 +31,7 @@ type TrialRow struct {
 	// Objective is the value of the objective, Best the best feasible one so far.
 	Objective float64 `csv:"objective"`
 	Best      float64 `csv:"best"`
-	// RegretPct is by how much Best is behind the best there is, in percent.
+	// RegretPct is the distance of Best from the best known value, in percent.
 	RegretPct float64 `csv:"regret_pct"`
 	// Predicted, Low, High and Feasible are the expectations of a model.
 	Predicted float64 `csv:"predicted"`

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
-// Fields are the columns that sacct is asked for, as its argument -o.
+// Fields are the columns requested from sacct, as its argument -o.
 const Fields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,TimelimitRaw,ReqCPUS,ReqNodes,ReqMem," +
 	"AllocCPUS,NNodes,ReqTRES,State,Constraints"
 

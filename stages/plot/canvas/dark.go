@@ -48,7 +48,7 @@ func mixed(c, other color.NRGBA, share float64) color.NRGBA {
 	return color.NRGBA{mix(c.R, other.R), mix(c.G, other.G), mix(c.B, other.B), c.A}
 }
 
-// paleness finds how much white was mixed with a hue to make a color; false if it was made of another one.
+// paleness returns the part of white that was mixed with a hue to make a color; false for another hue.
 func paleness(c, hue color.NRGBA) (float64, bool) {
 	darkest, from := hue.R, c.R
 	for _, channel := range [][2]uint8{{hue.G, c.G}, {hue.B, c.B}} {

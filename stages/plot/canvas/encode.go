@@ -27,7 +27,7 @@ type Painting struct {
 	Layout
 }
 
-// size is how large the painting comes out.
+// size is the final size of the painting.
 func (p Painting) size() (width, height vg.Length) {
 	return font.Points(p.Width * p.scale()), font.Points(p.Height * p.scale())
 }
@@ -51,8 +51,8 @@ func (p Painting) Laid() Painting {
 	return p
 }
 
-// SVG returns the painting as SVG: small, with fonts that exist everywhere, and
-// with a title and a caption for those who cannot see it. On screens it is dark for readers who ask for that.
+// SVG returns the painting as SVG: small, with fonts that exist everywhere, and with a title and a caption
+// for readers who cannot see it. On screens it is dark for readers who prefer that.
 func (p Painting) SVG(title, caption string) ([]byte, error) {
 	c := vgsvg.New(font.Points(p.Width), font.Points(p.Height))
 	if p.Style == Dark {

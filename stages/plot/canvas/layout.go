@@ -12,7 +12,7 @@ type Look string
 
 // The looks.
 const (
-	// Screen is for pages: dark for readers who ask for that, where the format knows of them.
+	// Screen is for pages: dark for readers who prefer that, if the format supports it.
 	Screen Look = "screen"
 	// Paper is for print: black on white, without the title, which is in the caption, and with denser PNGs.
 	Paper Look = "paper"
@@ -35,7 +35,7 @@ func Formats() []string { return []string{SVG, PNG, PDF} }
 
 // Layout is the layout of pictures.
 type Layout struct {
-	// Width in points; 0: as they are painted.
+	// Width in points; 0: as painted.
 	Width float64
 	// FontSize is the size of the labels of axes' ticks, in points; other text and lines scale with it; 0:
 	// TickSize.
@@ -43,7 +43,7 @@ type Layout struct {
 	Style    Look
 }
 
-// scale is how much larger text and lines come out than they are painted.
+// scale is the factor by which text and lines are enlarged.
 func (l Layout) scale() float64 {
 	if l.FontSize == 0 {
 		return 1

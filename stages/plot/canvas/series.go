@@ -34,8 +34,8 @@ func under(c draw.Canvas) vg.Canvas {
 	}
 }
 
-// grouped is an SVG with groups. Their tags are written as texts with characters that nobody uses, since the canvas
-// writes nothing else; ungroup makes tags of them.
+// grouped is an SVG with groups. Their tags are written as texts with otherwise unused characters, since the canvas
+// writes only texts; ungroup turns them into tags.
 type grouped struct{ *vgsvg.Canvas }
 
 const (

@@ -118,10 +118,10 @@ func (n Nice) Ticks(lo, hi float64) []plot.Tick {
 	}
 }
 
-// Thousands writes a whole number with its thousands apart.
+// Thousands writes a whole number with separated thousands.
 func Thousands(v float64) string { return thousands(strconv.FormatFloat(v, 'f', 0, 64)) }
 
-// thousands sets the thousands of a number apart: "12,345.6".
+// thousands separates the thousands of a number: "12,345.6".
 func thousands(number string) string {
 	whole := len(number)
 	if dot := strings.IndexByte(number, '.'); dot >= 0 {
