@@ -17,18 +17,18 @@ type Asking struct {
 
 var asked []func(Asking, *record.Plan)
 
-// Ask adds a member to plan.json: what an experiment asks of a feature (see record.Ask).
+// Ask adds a member to plan.json: an experiment's request to a feature (see record.Ask).
 func Ask[T any](name string, rank int, of func(Asking) T) record.Asked[T] {
 	return AskFor(record.Ask[T](name, rank), of)
 }
 
-// AskFor says what a member of plan.json is.
+// AskFor sets the value of a member of plan.json.
 func AskFor[T any](a record.Asked[T], of func(Asking) T) record.Asked[T] {
 	asked = append(asked, func(x Asking, p *record.Plan) { a.Set(p, of(x)) })
 	return a
 }
 
-// AskAll puts into a plan what the experiment asks of all features.
+// AskAll puts the experiment's requests to all features into a plan.
 func AskAll(x Asking, p *record.Plan) {
 	for _, ask := range asked {
 		ask(x, p)

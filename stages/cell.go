@@ -31,15 +31,16 @@ type Cell interface {
 	Twin(Seen) (Task, string, error)
 }
 
-// Seen is what was seen of the machine when a real cell ran.
+// Seen holds the observations of the machine while a real cell ran.
 type Seen struct {
 	// Moments are the speeds of the machine before it and after it.
 	Moments []estimator.Moment
-	// Estimated are the estimates that were in force when it began; those of other jobs are what the samples say.
+	// Estimated are the estimates that were in force when it began; the estimates of other jobs come from the
+	// samples.
 	Estimated []record.Estimated
 }
 
-// SeenBy is what was seen of the machine when a cell ran, by its record.
+// SeenBy returns the observations of the machine from a cell's record.
 func SeenBy(c *record.Cell) Seen {
 	s := Seen{Estimated: c.Estimated}
 	for _, m := range c.Speeds {
@@ -60,7 +61,7 @@ type Task struct {
 	// whose jobs do not run.
 	Logs  string
 	Setup record.Setup
-	// Terms are those on which servers are rented; nil when all nodes stand.
+	// Terms are the rental terms of servers; nil if all nodes are permanent.
 	Terms   []*market.Terms
 	Records record.Records
 	Policy  policy.Policy
@@ -69,9 +70,9 @@ type Task struct {
 	Resizes []scheduler.Resize
 	// Until is the horizon at which the cell is closed; 0 for none.
 	Until time.Duration
-	// Online is set when predictions follow what jobs report.
+	// Online is set when predictions follow the reports of jobs.
 	Online *Online
-	// Speeds is set for a policy that divides cores: the work of each job as it is predicted.
+	// Speeds is set for a policy that divides cores: the predicted work of each job.
 	Speeds   []simulated.Scaling
 	Hardware Hardware
 	// Launches are how the jobs of a real cell are started.
@@ -80,13 +81,13 @@ type Task struct {
 	Simulation *Simulation
 	// Trial is set for a cell of whose only job the outcome counts.
 	Trial *Trial
-	// Steered are the jobs beside which controllers stand.
+	// Steered are the jobs that have controllers.
 	Steered []Steered
 }
 
 // Trial is a cell of whose only job the outcome counts.
 type Trial struct {
-	// Target is the bound that the job has to reach; nil for none.
+	// Target is the bound that the job must reach; nil for none.
 	Target *record.Constraint
 	// Units are the epochs or steps of the job.
 	Units int
@@ -111,7 +112,8 @@ func (t *Task) ForEngine() *engine.Hardware {
 	}
 }
 
-// AloneOn returns how long a simulated job takes alone in one of its alternatives; it is that of measure.Setup.
+// AloneOn returns how long a simulated job takes alone in one of its alternatives; it is the AloneOn of
+// measure.Setup.
 func (t *Task) AloneOn(job, alternative int) time.Duration {
 	j := &t.Setup.Jobs[job]
 	alone := t.Simulation.Work[job].Alternatives()[alternative].RunTime(j.Alternatives()[alternative].Threads)
@@ -122,18 +124,18 @@ func (t *Task) AloneOn(job, alternative int) time.Duration {
 	return alone
 }
 
-// Simulation is what simulated jobs do.
+// Simulation describes the behavior of simulated jobs.
 type Simulation struct {
-	// Jobs are those of the workload, without the estimates of the policy; Work is
-	// how long each of them takes.
+	// Jobs are the jobs of the workload, without the estimates of the policy; Work
+	// is the run time of each.
 	Jobs    []scheduler.Job
 	Work    []simulated.Scaling
 	Options simulated.Options
 	// Contention is how jobs slow each other down; nil if they do not.
 	Contention *Contention
-	// Terms are those on which servers are rented; nil when all nodes stand.
+	// Terms are the rental terms of servers; nil if all nodes are permanent.
 	Terms []*market.Terms
-	// Finals are what jobs that finish report at their end, by job; nil when none does.
+	// Finals are the last reports of finished jobs, by job; nil without any.
 	Finals []measure.Final
 }
 
@@ -144,12 +146,12 @@ type Contention struct {
 	Threads int
 }
 
-// Online is what lets predictions follow the progress of jobs.
+// Online holds the data for predictions that follow the progress of jobs.
 type Online struct {
 	// Units are the epochs or steps of each job; 0 for one that reports none.
 	Units []int
-	// Block is the job block of each job, Blocks what was estimated of each before
-	// it ran.
+	// Block is the job block of each job, Blocks the estimates for each before it
+	// ran.
 	Block  []int32
 	Blocks []Estimate
 	// Work is how the pace of each job changes with its threads.
@@ -160,7 +162,7 @@ type Online struct {
 	Sigma  float64
 }
 
-// Estimate is what was estimated of a job block on its full request.
+// Estimate is the estimate for a job block on its full request.
 type Estimate struct {
 	Threads int
 	// Length is its epochs or steps, at most.
@@ -168,33 +170,35 @@ type Estimate struct {
 	// Fitted is the estimate from samples, if Known; else there is only Work.
 	Fitted estimator.Estimate
 	Known  bool
-	// Target is the loss at which its jobs are done, where the losses that they
-	// report are to be followed; 0: they are not. Losses are those that simulated
-	// jobs report.
+	// Target is the loss at which its jobs are done, if predictions follow their
+	// reported losses; 0: they do not. Losses are the losses that simulated jobs
+	// report.
 	Target float64
 	Losses []float64
 }
 
-// Reported is what the program of a running job reported last. Loss and Accuracy are NaN where it does not say.
+// Reported is the last report of a running job's program. Loss and Accuracy are NaN where it does not report
+// them.
 type Reported struct {
 	Job            string
 	Epoch, Step    int // finished
 	Loss, Accuracy float64
 }
 
-// Steered is a job of a cell beside which a controller stands.
+// Steered is a job of a cell with a controller.
 type Steered struct {
 	// Job is its number in the cell. Units is its work in epochs, or in steps with Steps.
 	Job, Units int
 	Steps      bool
-	// Controller is the name of a registered control.Choice, Options what it is made from.
+	// Controller is the name of a registered control.Choice, Options its options.
 	Controller string
 	Options    scheduler.ControllerOptions
-	// Settings are those with which the job starts.
+	// Settings are the settings with which the job starts.
 	Settings []scheduler.Setting
-	// At returns the job at other settings; the error says why there is no such job. Without it no setting can change.
+	// At returns the job at other settings; the error is the reason that there is no such job. Without it no
+	// setting can change.
 	At func(settings []scheduler.Setting) (Variant, error)
-	// Losses and Accuracies are what a simulated job reports after each unit; what is missing is not reported.
+	// Losses and Accuracies are the reports of a simulated job after each unit; missing values are not reported.
 	Losses, Accuracies []float64
 }
 
@@ -203,8 +207,8 @@ type Variant struct {
 	// Threads and Roles are its request.
 	Threads int
 	Roles   []scheduler.Role
-	// Launch is how it is started, if it runs for real. Live are the settings that its program takes on while it runs,
-	// from its control file; it is started anew for others.
+	// Launch is how it is started, if it runs for real. Live are the settings that its program adopts while it
+	// runs, from its control file; others need a restart.
 	Launch launch.Job
 	Live   []string
 	// Work is how long it takes in simulation.
@@ -216,8 +220,8 @@ var ErrSteered = errors.New("a cell with controllers runs within tfexp alone")
 
 // Unit is a job on one number of threads whose run time is to be sampled.
 type Unit struct {
-	// Name is that of its files: the job block's, with a number from the second
-	// form of one block on. Block is the name without the number.
+	// Name is the name of its files: the job block's, with a number from the
+	// second form of one block on. Block is the name without the number.
 	Name, Block string
 	// Key describes all that the samples depend on, Hash is their address.
 	Key, Hash string
@@ -226,8 +230,8 @@ type Unit struct {
 	Threads, Inter, Intra int
 	GPUs                  int
 	GPUType               string
-	// Lengths of the samples, each of which is taken Repeats times, in epochs or
-	// (with Steps) in steps.
+	// Lengths of the samples, each taken Repeats times, in epochs or (with Steps)
+	// in steps.
 	Lengths []int
 	Steps   bool
 	Repeats int
@@ -238,7 +242,7 @@ type Unit struct {
 	// Copies is how many copies of the job run side by side in a sample, of as many threads as share Cores of a node; 0
 	// where it runs alone.
 	Copies, Cores int
-	// Asked is set when a job asks for this number of threads; the others are
+	// Asked is set when a job requests this number of threads; the others are
 	// sampled for the speed-up curve alone.
 	Asked bool
 	// Pick is the time-writer line that counts when the program prints several.
@@ -246,13 +250,13 @@ type Unit struct {
 	// Relatives are the indexes of the units whose samples are fitted with its own,
 	// itself included, in the order of their threads.
 	Relatives []int
-	// Engine runs the samples: that of the job's hardware or, for jobs that are
-	// simulated, the first that runs programs of this machine. Hardware is nil for
-	// this machine.
+	// Engine runs the samples: the engine of the job's hardware or, for jobs that
+	// are simulated, the first that runs programs of this machine. Hardware is nil
+	// for this machine.
 	Engine   *engine.Kind
 	Hardware *engine.Hardware
-	// Launch returns how the job is started for a sample of so many epochs or
-	// steps, with its log in one folder and its other files in another.
+	// Launch returns the launch of the job for a sample of length epochs or steps,
+	// with its log in one folder and its other files in another.
 	Launch func(name string, length int, logs, scratch string) launch.Job
 }
 
@@ -264,12 +268,12 @@ func (u *Unit) LengthUnit() string {
 	return "epochs"
 }
 
-// Sampling is what a stage asks of an experiment to take samples and to fit them.
+// Sampling is the part of an experiment that a stage needs to take and fit samples.
 type Sampling interface {
 	// SampledUnits are the jobs to sample, in the order of the file.
 	SampledUnits() []*Unit
-	// Budget is how much time sampling may take, as a part of what the real cells
-	// are predicted to take; 0 for no bound.
+	// Budget bounds the time of sampling, as a part of the real cells' predicted
+	// time; 0 for no bound.
 	Budget() float64
 	// HostPrint is the fingerprint of the machine in a word.
 	HostPrint() string
@@ -278,8 +282,8 @@ type Sampling interface {
 	Samples(hash string) ([]estimator.Sample, bool)
 	SetSamples(hash string, samples []estimator.Sample)
 
-	// UsesHistory reports whether a model looks at past runs, which SetHistory
-	// makes known.
+	// UsesHistory reports whether a model uses past runs, which SetHistory
+	// provides.
 	UsesHistory() bool
 	SetHistory([]estimator.Run)
 	// SetMoments makes the speeds known that this machine had at moments of earlier runs.

@@ -10,7 +10,7 @@ import (
 // Decider makes the rules of a cell whose policy is more than its settings, such as a program that is asked.
 type Decider interface {
 	scheduler.RuleMaker
-	// Close ends what Rules began, and adds to the record of the cell what there is to say of it; nil where none is kept.
+	// Close ends the work that Rules began, and adds to the record of the cell; nil where no record is kept.
 	Close(*record.Cell)
 }
 
@@ -20,7 +20,7 @@ var deciders = map[string]func(context.Context, Task) Decider{}
 // RegisterDecider has the rules of cells whose policies have an order made by a Decider.
 func RegisterDecider(order string, of func(context.Context, Task) Decider) { deciders[order] = of }
 
-// Decider returns what makes the rules of the cell.
+// Decider returns the maker of the cell's rules.
 func (t Task) Decider(ctx context.Context) Decider {
 	if of := deciders[string(t.Policy.Order)]; of != nil {
 		return of(ctx, t)

@@ -8,12 +8,12 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Property is a property of jobs that a feature brings: a block within job blocks, and what it changes of the jobs that
-// have it. Its values are part of their keys; what a report needs of them goes into the plan (see Ask).
+// Property is a property of jobs that a feature adds: a block within job blocks, and its effects on the jobs that
+// have it. Its values are part of their keys; values for the report go into the plan (see Ask).
 type Property struct {
 	Block *schema.Block
-	// Request changes what the scheduler knows of a job, Work how long it takes by the run time that the file gives it,
-	// and Launch how its program is started, in samples as well. Each may be nil.
+	// Request changes the scheduler's view of a job, Work its run time from the one in the file, and Launch the
+	// start of its program, in samples as well. Each may be nil.
 	Request func(schema.Settings, *scheduler.Job)
 	Work    func(schema.Settings, *simulated.Scaling)
 	Launch  func(schema.Settings, *launch.Job)

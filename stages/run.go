@@ -19,14 +19,14 @@ import (
 type Run struct {
 	// Dir is the experiment's folder of results.
 	Dir string
-	// Plan is what the experiment asks. Cells may be added while the run goes on.
+	// Plan is the plan of the experiment. Cells may be added during the run.
 	Plan *record.Plan
 	// Parallel bounds the simulated cells that run side by side; 0 means one a core.
 	Parallel int
 	// GPUs is where GPUs are found; nil means this machine's, as far as this
 	// process may use them.
 	GPUs gpu.Source
-	// Elsewhere says how cells run on a batch system; nil: as an earlier run has begun to, or here.
+	// Elsewhere is how cells run on a batch system; nil: like an earlier run, or here.
 	Elsewhere *Elsewhere
 
 	Experiment
@@ -47,8 +47,8 @@ func (r *Run) TakeMade() int { return max(1, int(r.made.Swap(0))) }
 type Experiment interface {
 	// Cell returns a cell by its index in the plan.
 	Cell(i int) Cell
-	// Settings are the values of the blocks that a stage brings, by its name. A block
-	// that may stand once has one entry, of the defaults if the file lacks it.
+	// Settings are the values of the blocks that a stage adds, by its name. A block
+	// that may occur once has one entry, with the defaults if the file lacks it.
 	Settings(stage string) []schema.Settings
 	// Estimates fits the samples that are known. The warnings are of jobs that
 	// have no estimate.
@@ -56,19 +56,19 @@ type Experiment interface {
 	// SampleRows are the rows of samples.csv.
 	SampleRows() []record.SampleRow
 	Sampling
-	// File is what the experiment file says.
+	// File is the content of the experiment file.
 	File() *experiment.Spec
-	// Beyond describes a cell at a point that is none of the matrix, with a name, and returns the description of its key:
-	// of the point, and of what it depends on besides.
+	// Beyond describes a cell at a point outside the matrix, with a name, and returns the description of its key:
+	// of the point, and of its other dependencies.
 	Beyond(point experiment.Cell, name string, depends []Line, dirs Folders) (Task, string, error)
 }
 
-// Pipeline is what the pipeline does for a stage.
+// Pipeline is the part of the pipeline that a stage uses.
 type Pipeline interface {
-	// Pending returns the cells that are to run now, as indexes into the plan, in
-	// the order in which they run. What had finished earlier is left out, and
-	// brought back from the cache. Called again, it returns cells that follow from
-	// the results so far; none when there are no more.
+	// Pending returns the cells to run now, as indexes into the plan, in the order
+	// of their runs. Finished cells are left out, and restored from the cache.
+	// Called again, it returns cells that follow from the results so far; none at
+	// the end.
 	Pending(context.Context) ([]int, error)
 	// Description describes the key of a cell.
 	Description(i int) string
@@ -83,8 +83,8 @@ type Pipeline interface {
 	Read(i int) (record.Cell, bool)
 	// End records a cell that is over, and keeps it if it finished.
 	End(i int, cell record.Cell, took time.Duration) error
-	// Site returns the opened engine of a kind, by its name; nil for those that
-	// are not real.
+	// Site returns the opened engine of a kind, by its name; nil for simulated
+	// ones.
 	Site(kind string) engine.Site
 	// Ahead counts the cells that may follow from the results so far.
 	Ahead() int
@@ -96,10 +96,10 @@ type Pipeline interface {
 	// Pieces returns the planned pieces of a stage, by its name, in the order in
 	// which it listed them.
 	Pieces(stage string) []PlannedPiece
-	// KeepPiece keeps a piece that was made, with what it took in seconds.
+	// KeepPiece keeps a piece, with its time in seconds.
 	KeepPiece(stage string, piece Piece, made []byte, seconds float64) error
-	// PredictReal predicts how long the real cells take together, by the samples
-	// that are known; cells of which that is unknown count as 0.
+	// PredictReal predicts the total time of the real cells, by the known samples;
+	// cells with an unknown time count as 0.
 	PredictReal(context.Context) (time.Duration, error)
 
 	// Folder returns the folder of a cell, or of its twin; State how a complete
@@ -127,7 +127,7 @@ type Note struct {
 	Key string
 }
 
-// ProgressKind says what a Progress reports.
+// ProgressKind is the kind of event that a Progress reports.
 type ProgressKind string
 
 // The kinds of progress.
@@ -145,9 +145,9 @@ type Progress struct {
 	Kind  ProgressKind
 	Stage string // the stage's name
 	Unit  string // a job that is sampled, or a cell
-	// Done and Total count the stage's units; Reused those that needed no work.
+	// Done and Total count the stage's units; Reused the ones that needed no work.
 	Done, Total, Reused int
-	// Standing is how the running cell stands. Its time is that of a simulated cell; 0 of real ones.
+	// Standing is the state of the running cell. Its time is the simulated time; 0 for real cells.
 	Standing record.Standing
 	// Training are its jobs that run and have reported, in the order of their starts.
 	Training []Reported
@@ -159,7 +159,7 @@ type Progress struct {
 	Err  error
 }
 
-// Elsewhere says how the cells of a run are tasks of a batch system.
+// Elsewhere is how the cells of a run become tasks of a batch system.
 type Elsewhere struct {
 	// On is the name of the engine with the batch system; empty: where an earlier run has begun to run them.
 	On string

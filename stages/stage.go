@@ -1,7 +1,7 @@
 // Package stages defines what a stage of a run is, and holds the registry of
-// stages. A stage is a folder below this one: its package registers it, and
-// package stages/all links it in. The pipeline orders the stages by what they
-// read and write, runs them, and keeps what they finish; it knows none by name.
+// stages. A stage is a subfolder: its package registers it, and package
+// stages/all links it in. The pipeline orders the stages by their inputs and
+// outputs, runs them, and keeps their results; it knows none by name.
 package stages
 
 import (
@@ -25,15 +25,14 @@ const (
 	Estimates Artifact = "estimates" // estimates.csv, samples.csv
 	Cells     Artifact = "cells"     // the folders of the cells
 	Twins     Artifact = "twins"     // the simulations of real cells
-	// Ending is run.json with how the run ended. The pipeline writes it when all
-	// stages are over that do not read it, themselves or by what they read.
+	// Ending is run.json with the outcome of the run. The pipeline writes it after
+	// all stages that do not read it, directly or through their inputs.
 	Ending   Artifact = "ending"
 	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
 	Pictures Artifact = "pictures" // plots/
 	// Findings are further tables, which any stage may leave for pictures and the report; there need not be any.
 	Findings Artifact = "findings"
-	// Sections are what the parts of the report are told by (see analysis.Part), which any stage may write; there need not
-	// be any.
+	// Sections are the parts of the report (see analysis.Part). Any stage may write them; there may be none.
 	Sections Artifact = "sections"
 	Report   Artifact = "report" // report.html
 )
@@ -41,43 +40,44 @@ const (
 // Stage is one step of a run.
 type Stage struct {
 	Name string
-	// Reads and Writes are what it needs and what it leaves: it runs after all
-	// stages that write what it reads.
+	// Reads and Writes are its inputs and outputs: it runs after all stages that
+	// write its inputs.
 	Reads, Writes []Artifact
-	// Files are those that it leaves in the experiment's folder, or folders in it.
+	// Files are its output files in the experiment's folder, or folders in it.
 	Files []string
-	// More are further files, of what features have registered; it may be nil.
+	// More are further files, registered by features; it may be nil.
 	More func() []string
 	// Block is a block of the language that the stage brings; it may be nil. Its
 	// values are in Run.Settings, and part of the stage's key.
 	Block *schema.Block
-	// Key describes all that its files depend on beside the artifacts that it
-	// reads. While that and the files are the same, the stage is not run again. A
-	// stage without a key keeps its work in smaller pieces (samples, cells), and
-	// always runs, to find out which of them are missing.
+	// Key describes all that its files depend on, except the artifacts that it
+	// reads. While all these are unchanged, the stage is not run again. A stage
+	// without a key keeps its work in smaller pieces (samples, cells), and always
+	// runs, to find out which of them are missing.
 	Key func(*Run) ([]Line, error)
-	// Left describes what a stage without a key has left, when it has run: the
-	// stages that read that are reused only while it is the same. It may be nil.
+	// Left describes the outputs of a stage without a key, after its run: the
+	// stages that read them are reused only while they are unchanged. It may be
+	// nil.
 	Left func(*Run) ([]Line, error)
 	// Pieces is how a stage without a key keeps its work; nil for one that finds
-	// out for itself what is missing.
+	// the missing parts itself.
 	Pieces *Pieces
-	// Recall makes known what the stage knows from earlier runs, when the plan is
-	// made. It may be nil.
+	// Recall loads the stage's knowledge from earlier runs, when the plan is made.
+	// It may be nil.
 	Recall func(Planning)
 	// Predict simulates a task and records nothing of it, for a stage that writes cells.
 	Predict func(context.Context, Task) (scheduler.Outcome, error)
-	// Idle reports whether the experiment leaves a stage with a key nothing to do but to remove what an earlier run
-	// has left: it then runs without being reported. It may be nil.
+	// Idle reports whether the experiment leaves a stage with a key nothing to do except to remove the files of an
+	// earlier run: it then runs without being reported. It may be nil.
 	Idle func(*Run) bool
 	// Always is set when it also runs after a stage that failed or was
-	// interrupted, over what has finished.
+	// interrupted, on the finished results.
 	Always bool
 	// Run does the work. Its error ends the run, except for stages with Always.
 	Run func(context.Context, *Run) error
 }
 
-// AllFiles are those that the stage leaves.
+// AllFiles returns the output files of the stage.
 func (s *Stage) AllFiles() []string {
 	if s.More == nil {
 		return s.Files
@@ -85,7 +85,7 @@ func (s *Stage) AllFiles() []string {
 	return slices.Concat(s.Files, s.More())
 }
 
-// Line is a labelled value of a key.
+// Line is a labeled value of a key.
 type Line = schema.Line
 
 var registry = schema.NewRegistry("stages: stage", func(s *Stage) string { return s.Name }, schema.Unranked)
@@ -108,15 +108,15 @@ func Find(name string) *Stage {
 }
 
 // Writer returns the name of the stage that writes an artifact: the first in the
-// order of their names. It is empty when there is none.
+// order of their names. It is empty without one.
 func Writer(a Artifact) string {
 	names := registry.Names(func(s *Stage) bool { return slices.Contains(s.Writes, a) })
 	return strings.Join(names[:min(len(names), 1)], "")
 }
 
-// Order returns the registered stages in the order in which they run: after all
-// that write what they read, those that read how the run ended last, and else by
-// name. The error names an artifact that no stage writes, or a circle.
+// Order returns the registered stages in the order in which they run: each after
+// the writers of its inputs, readers of the run's ending last, and else by name.
+// The error names an artifact that no stage writes, or a circle.
 func Order() ([]*Stage, error) { return order(registry.All()) }
 
 func order(all []*Stage) ([]*Stage, error) {
@@ -152,13 +152,13 @@ func order(all []*Stage) ([]*Stage, error) {
 	return ordered, nil
 }
 
-// needs reports whether a stage reads what another one writes.
+// needs reports whether a stage reads an artifact that another one writes.
 func (s *Stage) needs(w *Stage) bool {
 	return slices.ContainsFunc(s.Reads, func(a Artifact) bool { return slices.Contains(w.Writes, a) })
 }
 
-// AfterEnding reports whether a stage reads how the run ended, itself or by what
-// it reads.
+// AfterEnding reports whether a stage reads how the run ended, itself or through
+// its inputs.
 func AfterEnding(s *Stage) bool { return afterEnding(registry.All())[s] }
 
 func afterEnding(all []*Stage) map[*Stage]bool {
@@ -192,37 +192,37 @@ func (e *SamplesFailed) Error() string {
 func (e *SamplesFailed) Unwrap() error { return e.Cause }
 
 // Pieces is how a stage without a key keeps its work: in pieces that have a key
-// each. The plan shows them, and a run makes those that are missing.
+// each. The plan shows them, and a run makes the missing ones.
 type Pieces struct {
-	// Title heads the pieces in the plan, as "profiling"; Noun is one of the
-	// things that they are made of, as "profiling sample"; Earlier is why a piece
-	// is reused, as "sampled earlier".
+	// Title heads the pieces in the plan, as "profiling"; Noun names their items,
+	// as "profiling sample"; Earlier is the reason for reusing a piece, as
+	// "sampled earlier".
 	Title, Noun, Earlier string
 	// List returns the pieces. It is called again when cells were added to the
-	// plan: what it returned before comes first then.
+	// plan: the earlier pieces come first then.
 	List func(Planning) ([]Piece, error)
-	// Find makes a piece known from what the cache kept of it, or, where kept is
-	// nil, from the files in the experiment's folder. It reports whether the piece
-	// is there.
+	// Find makes a piece known from its bytes in the cache, or, where kept is nil,
+	// from the files in the experiment's folder. It reports whether the piece is
+	// there.
 	Find func(p Planning, piece Piece, kept []byte) bool
 }
 
 // Piece is a piece of a stage's work.
 type Piece struct {
-	// Name is that of the piece among those of its stage.
+	// Name is the name of the piece in its stage.
 	Name string
-	// Family is what the newest such piece is found by, to say what has changed
-	// since; empty means Name.
+	// Family identifies the newest such piece, to list the changes since then;
+	// empty means Name.
 	Family string
-	// Key describes all that the piece depends on, one labelled value a line.
+	// Key describes all that the piece depends on, one labeled value a line.
 	Key string
-	// Text says what is made, in words.
+	// Text describes the piece, in words.
 	Text string
 	// Count is of how many things (Pieces.Noun) it consists.
 	Count int
 	// ForCells is set for a piece that is only made when a cell that runs needs it.
 	ForCells bool
-	// Details is what plan --json shows of it: a struct, or a map.
+	// Details is its entry in plan --json: a struct, or a map.
 	Details any
 }
 
@@ -239,8 +239,8 @@ type Planning struct {
 	Dir string
 	Experiment
 	// Past calls visit for each finished cell that ran for real and is not in the
-	// plan: those of the experiments beside this one, and those that only the cache
-	// still has. It goes on while visit returns true.
+	// plan: cells of the experiments next to this one, and cells that only the
+	// cache still has. It continues while visit returns true.
 	Past func(visit func(PastCell) bool)
 }
 
@@ -248,8 +248,8 @@ type Planning struct {
 type PastCell struct {
 	From *record.Experiment
 	record.Cell
-	// Host is the fingerprint of its machine. Ran returns what one of its job blocks ran, what sort of program that is,
-	// and how much of it was to be done.
+	// Host is the fingerprint of its machine. Ran returns the name of a job block's program, its kind, and its
+	// length.
 	Host string
 	Ran  func(block string) (name, kind string, length int)
 }

@@ -11,7 +11,7 @@ func stage(name string, reads, writes []Artifact) *Stage {
 	return &Stage{Name: name, Reads: reads, Writes: writes, Run: func(context.Context, *Run) error { return nil }}
 }
 
-// Stages run after what they read; those that read how the run ended run last.
+// Stages run after their inputs; stages that read the outcome of the run are last.
 func TestOrder(t *testing.T) {
 	all := []*Stage{
 		stage("report", []Artifact{Tables}, []Artifact{Report}),

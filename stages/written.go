@@ -21,7 +21,7 @@ func init() {
 	}
 }
 
-// written is a cell as it is written down for another process.
+// written is the form of a cell in a file for another process.
 type written struct {
 	// Version is of this form.
 	Version int
@@ -29,8 +29,8 @@ type written struct {
 	// Key is the description of the cell's key, for its folder.
 	Key string
 	// Speeds has the speed on 1, 2, 3, … threads for each different speed-up of the
-	// task's work, and Speed the index of that of each piece of work, in their
-	// order; -1 for one without. Functions cannot be written down.
+	// task's work, and Speed the index of the speed-up of each piece of work, in
+	// their order; -1 for one without. Functions cannot be written down.
 	Speeds [][]float64
 	Speed  []int
 }
@@ -83,7 +83,7 @@ func WriteTask(to io.Writer, t Task, key string) error {
 	return nil
 }
 
-// ReadTask reads what WriteTask has written.
+// ReadTask reads the output of WriteTask.
 func ReadTask(from io.Reader) (t Task, key string, err error) {
 	var w written
 	if err := gob.NewDecoder(from).Decode(&w); err != nil {

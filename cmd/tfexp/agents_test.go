@@ -68,8 +68,8 @@ func agentsIn(t *testing.T, dir, file string) map[string]string {
 	return all
 }
 
-// A tfexp that is killed (SIGKILL) in the middle of an agent's training leaves a checkpoint, from which the resumed
-// one goes on to the same weights, bit for bit, as one that nothing has happened to.
+// A tfexp that is killed (SIGKILL) in the middle of an agent's training leaves a checkpoint. The resumed training
+// continues from it to the same weights, bit for bit, as an undisturbed one.
 func TestKilledTrainingGoesOnToTheSameWeights(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains agents for some seconds")

@@ -1,5 +1,5 @@
-// Cli is what the subcommands of tfexp share: where they write, how they
-// read an experiment, and how they end.
+// App holds what the subcommands of tfexp share: their output, how they read an
+// experiment, and how they end.
 
 package main
 
@@ -37,9 +37,9 @@ import (
 // DefaultOut is where results go, and where they are looked for.
 const DefaultOut = "results"
 
-// App is what all subcommands share: where they write, and how.
+// App holds the state that all subcommands share: their output streams and their use of color.
 type App struct {
-	Out, Err           io.Writer // what people read: control characters are escaped
+	Out, Err           io.Writer // text for people: control characters are escaped
 	Raw                io.Writer // standard output, for data and logs as they are
 	Screen             io.Writer // standard error as it is
 	OutColor, ErrColor bool
@@ -65,7 +65,7 @@ func (c *checked) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// New returns an App that writes to stdout and stderr, in colour on terminals.
+// New returns an App that writes to stdout and stderr, in color on terminals.
 func New(stdout, stderr io.Writer) *App {
 	out := &checked{to: stdout}
 	a := &App{Raw: out, Screen: stderr, OutColor: colorful(stdout), ErrColor: colorful(stderr), out: out}
@@ -73,8 +73,8 @@ func New(stdout, stderr io.Writer) *App {
 	return a
 }
 
-// colorful reports whether w is a terminal that shows colours and nobody
-// has turned them off (no-color.org).
+// colorful reports whether w is a terminal that shows colors unless they are
+// turned off (no-color.org).
 func colorful(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
@@ -236,7 +236,7 @@ const ExitHelp = `Exit status:
 type Error struct {
 	Code int
 	Err  error  // nil when the error has been printed already
-	Hint string // what to do about it, or empty
+	Hint string // advice, or empty
 }
 
 func (e *Error) Error() string {
@@ -304,7 +304,8 @@ func Verdict(err error) (code int, hint string) {
 	return ExitInternal, ""
 }
 
-// blocking returns what stands in a path where a folder should be: the longest beginning of it that is there.
+// blocking returns the existing part of a path that stands where a folder should be: its longest existing
+// prefix.
 func blocking(path string) string {
 	for {
 		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {
@@ -314,13 +315,13 @@ func blocking(path string) string {
 	}
 }
 
-// OpenFile opens a file that the command line names. A folder, a device and a pipe with a name are wrong usage: a device
-// need not end, and a pipe may never begin. What a shell hands over, as /dev/stdin or by <(...), is read.
+// OpenFile opens a file that the command line names. A folder, a device and a pipe with a name are wrong usage: a
+// device need not end, and a pipe may never begin. /dev/stdin and the <(...) of a shell are read.
 func OpenFile(path string) (*folder.File, error) {
 	if slices.Contains([]string{"/dev/fd", "/proc/self/fd"}, filepath.Dir(path)) || path == "/dev/stdin" {
 		return folder.OpenFile(path, os.O_RDONLY, 0)
 	}
-	// Without O_NONBLOCK a pipe that nobody writes would be waited for.
+	// Without O_NONBLOCK, opening a pipe without a writer would block.
 	f, err := folder.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, Usagef("", "there is no file %s", path)
@@ -343,8 +344,8 @@ func OpenFile(path string) (*folder.File, error) {
 	return f, nil
 }
 
-// codec reads and writes messages behind a header with their length, as the protocol has them. It reads a message to
-// its end also when it is not one: the next one begins there.
+// codec reads and writes messages after a header with their length, by the protocol. It reads even a malformed
+// message to its end: the next one begins there.
 type codec struct{ jsonrpc2.VSCodeObjectCodec }
 
 // ReadObject implements jsonrpc2.ObjectCodec. The error is a *jsonrpc2.Error, which is to be sent back, for a message
@@ -373,7 +374,7 @@ func (codec) ReadObject(in *bufio.Reader, v any) error {
 	return nil
 }
 
-// stream says of messages that are none what is wrong with them, and goes on with the next one.
+// stream replies with an error to a malformed message, and continues with the next one.
 type stream struct{ jsonrpc2.ObjectStream }
 
 // ReadObject implements jsonrpc2.ObjectStream.

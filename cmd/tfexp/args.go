@@ -15,7 +15,7 @@ import (
 )
 
 // LongForms rewrites -var and -var-file, as Terraform's users write them, to
-// the two dashes that pflag knows. What follows "--" is left alone.
+// the two dashes that pflag knows. Arguments after "--" are left alone.
 func LongForms(args []string) []string {
 	out := make([]string, len(args))
 	for i, arg := range args {

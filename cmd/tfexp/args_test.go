@@ -117,7 +117,7 @@ func TestExitSaysItOnce(t *testing.T) {
 	}
 }
 
-// A message that is none is answered with what is wrong with it, and the ones after it as ever.
+// A malformed message is answered with an error, and the next ones as usual.
 func TestMalformedMessages(t *testing.T) {
 	const rest = "\n" + `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}` +
 		"\n" + `{"jsonrpc":"2.0","id":8,"method":"shutdown"}` + "\n" + `{"jsonrpc":"2.0","method":"exit"}`

@@ -41,8 +41,8 @@ policy "b" { order = "sjf" }
 compare "mean_jct" { baseline = policy.a }
 `
 
-// A folder of results from somebody else has a link in the place of any of its files, or of one that tfexp would make:
-// no command writes, empties or makes what the link leads to.
+// A folder of results from somebody else has a link in the place of any of its files, or of one that tfexp would
+// make: no command writes, empties or makes the link's target.
 func TestHostileFolder(t *testing.T) {
 	s := inSandbox(t, hostileFile)
 	s.run()
@@ -114,7 +114,7 @@ func asTfexp(t *testing.T) string {
 	return path
 }
 
-// inNamespaces runs a script of a shell in namespaces of its own; the test is skipped where that is not allowed.
+// inNamespaces runs a shell script in new namespaces; the test is skipped where that is not allowed.
 func inNamespaces(t *testing.T, flags, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	if err := exec.Command("unshare", strings.Fields(flags)[0], "true").Run(); err != nil {
@@ -123,7 +123,7 @@ func inNamespaces(t *testing.T, flags, script string, args ...string) *exec.Cmd 
 	return exec.Command("unshare", append(strings.Fields(flags), append([]string{"sh", "-ec", script, "sh"}, args...)...)...)
 }
 
-// Without /proc experiments are simulated, and doctor and a real run say what is missing.
+// Without /proc experiments are simulated, and doctor and a real run name the missing parts.
 func TestWithoutProc(t *testing.T) {
 	s := inSandbox(t, hostileFile)
 	s.write("real.hcl", strings.NewReplacer(`"simulated"`, `"process"`, `["train"]`, `["true"]`, `runtime { epoch = "1h" }`, "").
@@ -137,7 +137,7 @@ func TestWithoutProc(t *testing.T) {
 		"mount it: mount -t proc proc /proc", "Error: sample")
 }
 
-// Where the loopback has no address of IPv4, the page has one of IPv6; where there is none at all, that is said.
+// Where the loopback has no address of IPv4, the page has one of IPv6; without any address, an error says so.
 func TestServeOnIPv6(t *testing.T) {
 	const without4 = `ip link set lo up; ip address del 127.0.0.1/8 dev lo; `
 	s := inSandbox(t, hostileFile)
@@ -152,7 +152,7 @@ i=0; until grep -qs http "$2/out" || [ $i = 100 ]; do sleep 0.1; i=$((i+1)); don
 	}
 }
 
-// A terminal that says that it is giant costs no memory.
+// A terminal that reports a giant size costs no memory.
 func TestTopInAGiantWindow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("looks at the memory of a program, of which the race detector needs more")

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// docs/policies.md is the catalogue, with a paragraph of its own for each policy.
+// docs/policies.md is the catalogue, with a paragraph for each policy.
 func TestCatalogue(t *testing.T) {
 	got := catalogue(ofTests)
 	path := filepath.Join("..", "..", "docs", "policies.md")

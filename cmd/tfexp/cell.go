@@ -43,7 +43,7 @@ func (a *app) cellCommand() *cobra.Command {
 	return cmd
 }
 
-// runTask runs the cells of a task. Cells that fail are results: whoever collects them sees that.
+// runTask runs the cells of a task. Failed cells are results: the collector of the cells sees the failure.
 func runTask(args []string) error {
 	if len(args) != 2 {
 		return Usagef("", "--task needs the experiment's folder and the number of a task")

@@ -22,7 +22,7 @@ type place struct {
 	job  string
 }
 
-// logs is where the logs of a cell are, or those of the samples, which stand beside the cells.
+// logs is the folder with the logs of a cell or, for the name of the samples, with the logs of the samples.
 func (p place) logs() string { return filepath.Join(append([]string{p.dir}, p.logParts()...)...) }
 
 // logParts is the same below the experiment's folder.
@@ -33,10 +33,10 @@ func (p place) logParts() []string {
 	return []string{record.CellsDir, p.cell, record.LogsDir}
 }
 
-// samples is what "tfexp logs" calls the runs that the jobs are profiled by.
+// samples is the name in "tfexp logs" for the runs that profile the jobs.
 const samples = "samples"
 
-// logged lists what has logs: the cells, and the samples if there are some.
+// logged lists the names that have logs: the cells, and the samples if there are some.
 func logged(dir string) []string {
 	names := cellNames(dir)
 	if len(jobNames(place{dir: dir, cell: samples})) > 0 {
@@ -111,8 +111,8 @@ func cellNames(dir string) []string {
 	return names
 }
 
-// withoutFolder lists the cells that are planned and have no folder: those that are not complete, and those of which
-// metrics alone are recorded.
+// withoutFolder lists the cells of the plan that have no folder: cells that are not complete, and cells that
+// recorded metrics alone.
 func withoutFolder(dir string) ([]string, error) {
 	e, err := record.Open(dir)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/results/check"
 )
 
-// checkedExperiment has pauses, resizes, retries, users, classes, deadlines and several replicates: most of what a
-// simulated cell can have.
+// checkedExperiment has pauses, resizes, retries, users, classes, deadlines and several replicates: most features
+// of a simulated cell.
 const checkedExperiment = `
 experiment "checked" {
   seed       = 3
@@ -114,7 +114,7 @@ func checkedResults(t *testing.T) (simulated, real string) {
 	return filepath.Join(s.out, "checked"), filepath.Join(s.out, "real")
 }
 
-// findings are those of a check of a folder, by the files that they name.
+// findings returns the findings of a check of a folder, by the files that they name.
 func findings(t *testing.T, dir string) map[string][]check.Difference {
 	t.Helper()
 	var reports []check.Report
@@ -132,7 +132,7 @@ func findings(t *testing.T, dir string) map[string][]check.Difference {
 	return found
 }
 
-// TestCheckFindsNothing: nothing differs after a run, and after what writes parts of its folder again.
+// TestCheckFindsNothing: nothing differs after a run, nor after commands that rewrite parts of its folder.
 func TestCheckFindsNothing(t *testing.T) {
 	simulated, real := checkedResults(t)
 	for _, dir := range []string{simulated, real} {
@@ -149,7 +149,7 @@ func TestCheckFindsNothing(t *testing.T) {
 			}
 		}
 	}
-	// What was changed before another command wrote into the folder is still found after it.
+	// A change made before another command wrote into the folder is still found after it.
 	plant(t, filepath.Join(simulated, "comparisons.csv"), regexp.MustCompile(`[1-9]`), rand.New(rand.NewPCG(1, 1)))
 	outputOf(t, "plot", simulated)
 	if findings(t, simulated)["comparisons.csv"] == nil {
@@ -220,7 +220,8 @@ func names(found map[string][]check.Difference, file string) bool {
 
 var digit = regexp.MustCompile(`[0-9]`)
 
-// plant changes one of the places in a file that match, to another digit; it returns the line and what undoes it.
+// plant changes one of the places in a file that match, to another digit; it returns the line and a function that
+// undoes the change.
 func plant(t *testing.T, path string, at *regexp.Regexp, rng *rand.Rand) (string, func()) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -288,7 +289,7 @@ func TestCheckRecomputes(t *testing.T) {
 	t.Log(planted)
 }
 
-// Columns that are not recomputed: what estimates are made from and by, and how well resources were chosen.
+// Columns that are not recomputed: the inputs and models of estimates, and the quality of chosen resources.
 var notRecomputed = regexp.MustCompile(`^(samples|sample_fraction|slope_s|intercept_s|predicted_s|low_s|high_s|level|sigma|kappa|` +
 	`sampling_s|threads|gpus|choices|best_rank|regret_pct|least_error_pct)$`)
 

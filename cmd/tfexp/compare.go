@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// compareOptions say what two folders are compared on.
+// compareOptions are the options of a comparison of two folders.
 type compareOptions struct {
 	metrics []string
 	by      string
@@ -105,7 +105,7 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 // mostUnshared bounds the variants that are named because one folder has them alone.
 const mostUnshared = 6
 
-// unshared says which variants are not compared, because one folder has them alone.
+// unshared lists the variants that are not compared, because only one folder has them.
 func unshared(w io.Writer, dir string, variants []analysis.Variant) {
 	if len(variants) == 0 {
 		return

@@ -59,7 +59,7 @@ plot "jct" {}
 // hugeBytes is the length of a file that no reader may take into memory as a whole; it takes no space on the disk.
 const hugeBytes = 2 << 30
 
-// A damage is what may become of a file of results, or be made of it by somebody else.
+// A damage is a change of a file of results, by accident or by somebody else.
 type damage struct {
 	name string
 	do   func(path string, raw []byte, random *rand.Rand) error
@@ -170,7 +170,7 @@ func randomBytes(random *rand.Rand, n int) []byte {
 	return raw
 }
 
-// The files and folders of an experiment that are damaged; those of absent are not there, and could be put there.
+// The files and folders of an experiment that are damaged; the ones of absent do not exist, and could be added.
 var (
 	damaged = strings.Fields(`plan.json run.json journal.jsonl jobs.csv metrics.csv estimates.csv comparisons.csv
 	samples.csv timings.csv profiling.csv fidelity.csv fidelity_jobs.csv accuracy.csv cells/w-h-b-r1/jobs.csv
@@ -201,8 +201,8 @@ var readers = [][]string{
 	{"run", "--quiet", "--out", "W/results", "W/e.hcl"}, {"validate", "FILE"}, {"serve", "R"},
 }
 
-// Results are not trusted: whatever has become of a file of them, each command ends soon, in little memory, with an
-// exit status and a sentence of its own, and shows nothing from beside the folder.
+// Results are not trusted: whatever the damage to one of their files, each command ends soon, in little memory,
+// with an exit status and its own message, and shows nothing from outside the folder.
 func TestDamagedResults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real jobs")
@@ -219,7 +219,7 @@ func TestDamagedResults(t *testing.T) {
 	}
 	outputOf(t, "run", "--quiet", "--out", filepath.Join(top, "undamaged", "results"), source)
 
-	for _, c := range readers { // what they name is there
+	for _, c := range readers { // their files exist
 		if c[0] == "logs" || c[0] == "explain" {
 			c = slices.Clone(c)
 			c[1] = filepath.Join(top, "undamaged", "results", "e")
@@ -308,11 +308,11 @@ func writes(command []string) bool {
 
 var controls = regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]")
 
-// tried runs a command, and returns what is wrong with what it does, and its exit status and errors.
+// tried runs a command, and returns the problems with its behavior, its exit status and its errors.
 func tried(work string, args []string) (wrong []string, heard string) {
 	debug.FreeOSMemory()
 	before := resident("VmRSS")
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak begins anew
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // resets the peak
 	ended := make(chan struct{})
 	began := busy()
 	var code int
@@ -358,7 +358,7 @@ func tried(work string, args []string) (wrong []string, heard string) {
 	return wrong, fmt.Sprintf("%d %s", code, errs)
 }
 
-// served asks the page of a folder for what it shows.
+// served gets the content of a folder's page.
 func served(dir string) (out, errs string) {
 	results := live.NewWatch(dir)
 	page := live.WindowHandler(results, live.WindowOptions{})

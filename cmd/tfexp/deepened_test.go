@@ -52,9 +52,9 @@ func deepenedOn(engine, image string) string {
 	return strings.NewReplacer("ENGINE", engine, "IMAGE", image).Replace(deepened)
 }
 
-// checkDeepened looks at what the experiment left: the program was told its budget, its second core and the decision,
-// and followed all three. What it took to be left of its budget is what the engine has, but for a delay that no
-// machine has.
+// checkDeepened checks the results of the experiment: the program received its budget, its second core and the
+// decision, and followed all three. Its figure for the rest of the budget is the engine's, up to a delay longer
+// than on any machine.
 func checkDeepened(t *testing.T, dir string) {
 	t.Helper()
 	e, err := record.Open(filepath.Join(dir, "results", "deepened"))

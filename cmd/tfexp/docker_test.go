@@ -18,8 +18,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// needDocker skips a test where there is no daemon of this machine, or no
-// image of the built-in programs on it.
+// needDocker skips a test without a daemon on this machine, or without the
+// image of the built-in programs.
 func needDocker(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
@@ -67,7 +67,7 @@ policy "p" {
 plot "jct" {}
 `
 
-// startContained prepares a run of that experiment in a folder of its own.
+// startContained prepares a run of that experiment in a new folder.
 func startContained(t *testing.T, policy string) *started {
 	t.Helper()
 	needDocker(t)
@@ -132,9 +132,9 @@ func (s *started) column(t *testing.T, name string) []string {
 	return values
 }
 
-// Under max_prop the first job gives up a core for the second: what Docker
-// says of its container is what the decisions say. A container that is killed
-// meanwhile is a job that is started anew.
+// Under max_prop the first job gives up a core for the second: Docker's limits
+// on its container agree with the decisions. When a container is killed
+// meanwhile, its job is restarted.
 func TestContainersAreResizedAndRestarted(t *testing.T) {
 	s := startContained(t, "order = \"fcfs\"\n allocation = \"max_prop\"")
 	if err := s.Start(); err != nil {
@@ -180,7 +180,7 @@ func TestContainersAreResizedAndRestarted(t *testing.T) {
 	}
 }
 
-// Under round robin Docker says that the job whose turn is over is paused.
+// Under round robin, Docker reports the job whose turn is over as paused.
 func TestContainersArePaused(t *testing.T) {
 	s := startContained(t, "order = \"round_robin\"\n quantum = \"400ms\"")
 	if err := s.Start(); err != nil {
@@ -198,8 +198,8 @@ func TestContainersArePaused(t *testing.T) {
 	}
 }
 
-// What a killed tfexp left running is removed when the folder is next used,
-// and told.
+// Containers left by a killed tfexp are removed when the folder is next used,
+// with a message.
 func TestContainersOfAKilledTfexp(t *testing.T) {
 	s := startContained(t, `order = "fcfs"`)
 	if err := s.Start(); err != nil {
@@ -228,8 +228,8 @@ func TestContainersOfAKilledTfexp(t *testing.T) {
 	}
 }
 
-// What a killed tfexp left running is removed by the next that works beside it,
-// though its experiment is another and has no containers.
+// Containers left by a killed tfexp are removed by the next run in the same
+// folder of results, even one of another experiment without containers.
 func TestContainersOfAKilledNeighbour(t *testing.T) {
 	s := startContained(t, `order = "fcfs"`)
 	if err := s.Start(); err != nil {
@@ -281,7 +281,7 @@ plot "jct" {}
 	}
 }
 
-// Predictions follow what programs in containers report.
+// Predictions follow the reports of programs in containers.
 func TestContainersAreFollowed(t *testing.T) {
 	needDocker(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -387,7 +387,7 @@ tune "digits" {
 }
 `
 
-// checkTuned reads what the controller of that experiment decided, and whether it came about.
+// checkTuned checks the decisions of the controller of that experiment, and their effects.
 func checkTuned(t *testing.T, dir string) {
 	t.Helper()
 	cell := filepath.Join(dir, "results", "tuned", "cells", "digits-here-fcfs-r1-online1")

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// TestDocumentedCommands runs every command of the tutorial and of the how-tos, in their order, each document in a
-// folder of its own. Programs and numbers of jobs are made small first, where the commands have written them.
+// TestDocumentedCommands runs every command of the tutorial and of the how-tos, in their order, each document in
+// its own folder. Programs and numbers of jobs written by the commands are made small first.
 func TestDocumentedCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real jobs")
@@ -34,7 +34,7 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir, n := t.TempDir(), 0
-		if name == "howto.md" { // what the reader has
+		if name == "howto.md" { // the reader's files
 			write(t, filepath.Join(dir, "jobs.csv"), "submitted;duration;cpus\n2024-03-04 08:00:00;3600;8\n"+
 				"2024-03-04 08:10:00;3600;8\n2024-03-04 08:20:00;60;2\n")
 			write(t, filepath.Join(dir, "train.py"), "import os\nprint(os.environ['TFEXP_EPOCHS'])\n")
@@ -60,7 +60,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// shrink makes what the documents have written quick to run.
+// shrink makes the files written by the documents quick to run.
 func shrink(t *testing.T, dir string) {
 	t.Helper()
 	for name, changes := range map[string][]string{

@@ -51,7 +51,8 @@ compare "mean_jct" {
 }
 `
 
-// Of real experiments without a difference, quiet or beside other programs, as few claim one as 95% intervals may.
+// Of real experiments without a difference, on a quiet machine or next to other programs, no more claim one than
+// 95% intervals allow.
 func TestEqualPoliciesForReal(t *testing.T) {
 	if *equalRuns == 0 {
 		t.Skip("minutes: make equal RUNS=200")

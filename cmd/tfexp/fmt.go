@@ -69,7 +69,7 @@ type formatter struct {
 	files               []formatted // with asJSON
 }
 
-// formatted is what became of a file; with --check, what would.
+// formatted is the outcome for a file; with --check, the outcome without it.
 type formatted struct {
 	File    string `json:"file"`
 	Valid   bool   `json:"valid"` // its syntax is right

@@ -11,7 +11,7 @@ import (
 // fewSeconds is how many of them run in seconds; the others run where TFEXP_PAPERS is set.
 const fewSeconds = 6
 
-// The first sentence that is printed of each shipped simulated experiment says what was written by hand.
+// The first printed sentence of each shipped simulated experiment is the one written by hand.
 func TestHeadlines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs whole experiments")

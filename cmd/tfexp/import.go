@@ -1,5 +1,6 @@
-// Convert holds the subcommands that turn what others have recorded into
-// results (import), and workloads and results into what others read (export).
+// Convert holds the subcommands that turn records of other programs into
+// results (import), and workloads and results into files for other programs
+// (export).
 
 package main
 
@@ -203,7 +204,7 @@ func configuration(name string, o *workload.RunsOptions, list []workload.Recorde
 	return c
 }
 
-// options are those of one configuration.
+// options returns the options for one configuration.
 func (o *importRuns) options(name string) (workload.RunsOptions, error) {
 	out := workload.RunsOptions{Steps: o.steps, Revoked: o.revoked, Columns: map[string]string{}}
 	for _, c := range o.columns {

@@ -21,7 +21,7 @@ import (
 // experimentName matches the names that the language accepts.
 var experimentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// initOptions say what to begin with.
+// initOptions are the options of tfexp init.
 type initOptions struct {
 	force, asJSON  bool
 	template, from string
@@ -29,13 +29,13 @@ type initOptions struct {
 	others         []string
 }
 
-// initialized is what was written, the experiment first, and what could not be found out.
+// initialized lists the files written, the experiment first, and the facts that could not be found out.
 type initialized struct {
 	Files  []string `json:"files"`
 	Doubts []string `json:"doubts"`
 }
 
-// mostInspected is how much of a program is looked at, in bytes.
+// mostInspected is the size of the inspected beginning of a program, in bytes.
 const mostInspected = 1 << 20
 
 func (a *app) initCommand() *cobra.Command {
@@ -106,7 +106,7 @@ func (a *app) initCommand() *cobra.Command {
 	return cmd
 }
 
-// files are what to write, the experiment first, and what could not be found out.
+// files returns the files to write, the experiment first, and the facts that could not be found out.
 func (o *initOptions) files(file, name string) (files []experiments.File, doubts []string, err error) {
 	switch {
 	case o.template != "":
@@ -163,7 +163,7 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 		return nil, nil, err
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, mostInspected)) // what follows says no more
+	raw, err := io.ReadAll(io.LimitReader(f, mostInspected)) // the rest adds nothing
 	if err != nil {
 		return nil, nil, err
 	}
@@ -172,7 +172,7 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	return []experiments.File{{Name: file, Source: source}}, p.Doubts(), err
 }
 
-// writeNew writes files, of which the first has its path and the others stand beside it; none of them when one exists,
+// writeNew writes files: the first to its own path, the others next to it. It writes none of them when one exists,
 // unless force is set.
 func writeNew(files []experiments.File, dir string, force bool) error {
 	for i := 1; i < len(files); i++ {

@@ -48,7 +48,7 @@ policy "fcfs" {
 plot "jct" {}
 `
 
-// started is a tfexp that runs in a folder of its own.
+// started is a tfexp that runs in its own folder.
 type started struct {
 	*exec.Cmd
 	dir    string
@@ -205,7 +205,7 @@ func TestKilledRunIsResumable(t *testing.T) {
 	}
 }
 
-// A tfexp that was stopped notices too late what ended meanwhile: the cell says so.
+// A tfexp that was stopped notices ends meanwhile too late: the cell has a warning.
 func TestStoppedRunHasAWarning(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real jobs")

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/editor"
 )
 
-// params are what requests and notifications say, those of all methods in one.
+// params are the parameters of requests and notifications, of all methods in one struct.
 type params struct {
 	TextDocument struct {
 		URI     string `json:"uri"`
@@ -24,13 +24,13 @@ type params struct {
 	} `json:"context"`
 }
 
-// told is a diagnostic as the protocol has it.
+// told is a diagnostic in the form of the protocol.
 type told struct {
 	Range    span   `json:"range"`
 	Severity int    `json:"severity"`
 	Source   string `json:"source"`
 	Message  string `json:"message"`
-	// Data is what can be written in place of the range; empty for none.
+	// Data is a replacement for the text in the range; empty for none.
 	Data string `json:"data,omitempty"`
 }
 
@@ -140,7 +140,7 @@ func published(uri string, version int, text string, found experiments.Diagnosti
 var itemKinds = map[editor.Kind]int{editor.Argument: 10, editor.Block: 7, editor.Value: 12, editor.Reference: 18,
 	editor.Function: 3}
 
-// completions are the items of a list. Where the writer goes on is a place of a snippet.
+// completions are the items of a list. The cursor's place after an insertion is a tab stop of a snippet.
 func completions(found []editor.Completion, l *lines) any {
 	items := []any{}
 	for _, c := range found {

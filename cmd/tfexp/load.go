@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Variables are the flags that say how an experiment is read.
+// Variables are the flags for reading an experiment.
 type Variables struct {
 	values []string // name=value
 	files  []string
@@ -46,8 +46,8 @@ func (v *Variables) Read(file string) (*experiment.Spec, experiments.Diagnostics
 	return decode.File(file, decode.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: HostFacts()})
 }
 
-// Load reads an experiment and prints its diagnostics; toRun says that its jobs
-// are to run on this machine at once. The error it returns is silent.
+// Load reads an experiment and prints its diagnostics; toRun reports whether
+// its jobs run on this machine now. The error it returns is silent.
 func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiment.Spec, error) {
 	spec, diags := v.Read(file)
 	if toRun {
@@ -68,7 +68,7 @@ func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiment.S
 	return spec, nil
 }
 
-// besideSource is the room that a source line leaves for its number, and for the marks of what was cut off.
+// besideSource is the room that a source line leaves for its number, and for the marks that show a cut.
 const besideSource = 16
 
 // Diagnose prints diagnostics, as wide as the terminal.
@@ -107,9 +107,9 @@ func HostFacts() experiments.HostFacts {
 	}
 }
 
-// Write writes to a file that the command line names. A file that is there is replaced when all is written, and not
-// before; it keeps its permissions, and a link to it stays one. A device or a pipe, such as /dev/null or what a shell
-// hands over by >(...), is written to, and never replaced.
+// Write writes to a file that the command line names. An existing file is replaced only when all is written. It
+// keeps its permissions, and a link to it stays a link. A device or a pipe, such as /dev/null or the >(...) of a
+// shell, is written to and never replaced.
 func Write(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -125,9 +125,9 @@ func Write(path string, write func(io.Writer) error) error {
 	return folder.WriteFrom(path, mode, write)
 }
 
-// writeInto writes to what is there and is no file.
+// writeInto writes to a device or a pipe.
 func writeInto(path string, write func(io.Writer) error) error {
-	// Without O_NONBLOCK a pipe that nobody reads would be waited for.
+	// Without O_NONBLOCK, opening a pipe without a reader would block.
 	f, err := folder.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) {
 		return Usagef("", "nothing reads %s", path)

@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv(execute.KeepDisturbed, "1")
 			return nil
 		},
-		// A machine with a driver has GPUs of its own, which no script can hide.
+		// A machine with a driver has real GPUs, which no script can hide.
 		Condition: func(cond string) (bool, error) {
 			if cond != "nvidia" {
 				return false, fmt.Errorf("unknown condition %q", cond)

@@ -29,7 +29,7 @@ func TestPositions(t *testing.T) {
 			t.Errorf("%+v is byte %d, want %d", c.want, got, c.at)
 		}
 	}
-	// The nearest byte of what is nowhere: an end of a line, the beginning, the end.
+	// The nearest byte for a position outside the text: an end of a line, the beginning, the end.
 	for at, want := range map[position]int{{0, 99}: 2, {3, 99}: 16, {-1, 5}: 0, {4, 0}: 16, {1, -1}: 3, {1, 2}: 9} {
 		if got := l.offset(at); got != want {
 			t.Errorf("%+v is byte %d, want %d", at, got, want)
@@ -89,7 +89,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// A completion with a place where the writer goes on is a snippet, one without is text.
+// A completion with a tab stop is a snippet, one without is text.
 func TestCompletions(t *testing.T) {
 	raw, err := json.Marshal(completions([]editor.Completion{
 		{Label: "job", Insert: "job \"$0\" {}", Kind: editor.Block},

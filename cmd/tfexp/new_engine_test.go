@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// steady is an engine that package engine does not know: each job takes the time that the hardware says, whatever
+// steady is an engine that package engine does not know: each job takes the time in the hardware block, whatever
 // the job, and none can be paused.
 var steady = &engine.Kind{
 	Name: "steady", Rank: 90, Clusters: true,

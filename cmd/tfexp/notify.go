@@ -22,7 +22,7 @@ const (
 	notifying = time.Minute
 )
 
-// ended says that a run in a folder has ended: by the command of --notify, and after a long run by the bell.
+// ended announces the end of a run in a folder: by the command of --notify, and after a long run by the bell.
 func (a *app) ended(command, dir string, took time.Duration, failure error) {
 	if f, ok := a.Screen.(*os.File); ok && took >= longRun && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprint(f, "\a")

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// paperFigure is a number of a paper beside ours: means over the rows of replicates.
+// paperFigure is a number of a paper next to ours: means over the rows of replicates.
 type paperFigure struct {
 	experiment, at, metric string
 	theirs, ours           float64

@@ -31,8 +31,8 @@ func papers(t *testing.T) []string {
 	return files
 }
 
-// TestPapersRun runs each shipped experiment on the data of a paper: all its cells finish. What a paper says is not
-// judged here, but in references.csv: see TestTransient.
+// TestPapersRun runs each shipped experiment on the data of a paper: all its cells finish. The numbers of a paper
+// are not judged here, but in references.csv: see TestTransient.
 func TestPapersRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs whole experiments: some ten seconds each")
@@ -119,8 +119,8 @@ func runPaper(t *testing.T, file string) *record.Experiment {
 	return e
 }
 
-// transient checks what is shown beside the paper's numbers: recorded runs cost what their authors say, and
-// simulated ones take as long and cost as much within some percent.
+// transient checks our numbers next to the paper's: recorded runs have their authors' cost, and simulated
+// ones agree in time and cost within some percent.
 func transient(t *testing.T, e *record.Experiment) {
 	t.Helper()
 	rows, err := reference.References.Read(e.Dir)

@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// figuresDir is the folder of pictures that are drawn in another way than those of the report.
+// figuresDir is the folder of pictures drawn with other options than the report's.
 const figuresDir = "figures"
 
 // plotting are the flags of plot.
@@ -133,7 +133,7 @@ func points(length string) (float64, error) {
 	return v * per, nil
 }
 
-// draw draws the pictures of an experiment: those of its report, unless the flags ask for others.
+// draw draws the pictures of an experiment: the report's, unless the flags ask for others.
 func (o *plotting) draw(ctx context.Context, dir string, options plot.Options) ([]plot.Picture, error) {
 	if !o.changed {
 		return plot.Redraw(ctx, dir)
@@ -152,7 +152,7 @@ func (o *plotting) draw(ctx context.Context, dir string, options plot.Options) (
 	return plot.Draw(ctx, e, to, options)
 }
 
-// redrawn is what was made of one experiment.
+// redrawn lists the pictures made for one experiment.
 type redrawn struct {
 	Experiment string   `json:"experiment"`
 	Files      []string `json:"files"`

@@ -70,7 +70,8 @@ func (a *app) policiesCommand() *cobra.Command {
 //go:embed help/policies.md
 var paragraphs string
 
-// about is the paragraph on an answer and its source; what the language says of an answer without one.
+// about returns the paragraph on an answer and its source, or the language's own text for an answer without a
+// source.
 func about(q policy.Question, c *policy.Choice) string {
 	if text, ok := paragraph(q, c); ok {
 		return strings.Replace(strings.TrimSpace(text), "\nSource: ", "\n\nSource: ", 1) + "\n"
@@ -111,7 +112,7 @@ const cataloguePreface = "# Policies\n\nA `policy` block answers questions: who 
 	"| a | 0 s | 2 | 8 s | | 2 | ann |\n| b | 0 s | 2 | 6 s | | 2 | bob |\n| c | 1 s | 4 | 4 s | 29 s | 1 | ann |\n" +
 	"| d | 2 s | 1 | 2 s | 6 s | 0 | bob |\n| e | 3 s | 1 | 3 s | 17 s | 1 | cy |\n"
 
-// fences begin and end what stands as it is in Markdown.
+// fences begin and end literal text in Markdown.
 var fences = regexp.MustCompile("(?m)^```.*\n")
 
 // entry describes an answer in Markdown.

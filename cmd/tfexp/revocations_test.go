@@ -59,8 +59,9 @@ policy "fcfs" { order = "fcfs" }
 profile { epochs = [2, 3] }
 `
 
-// A worker is killed by its revocation and training goes on, with it again when its server is back;
-// when the chief is, the job starts again from its checkpoint, and says to a step what it lost.
+// A worker is killed by its revocation and training continues; the worker rejoins when its server
+// is back. When the chief is killed, the job restarts from its checkpoint, and reports its loss to
+// the step.
 func TestRevocations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for half a minute")
@@ -163,8 +164,8 @@ func checkRevoked(t *testing.T, cell string, scale float64) {
 		t.Fatalf("resumed %v after checkpoints %v", after.Resumed, before.Checkpoints)
 	}
 	resumed, saved := after.Resumed[0], before.Checkpoints[len(before.Checkpoints)-1]
-	// It may be lost between a checkpoint and its line, and between the end of an epoch and its line; the other worker
-	// goes on while it has no core.
+	// It may be lost between a checkpoint and its line, and between the end of an epoch and its line; the other
+	// worker continues while the chief has no core.
 	if reached := resumed.Step + resumed.LostSteps; resumed.Step < saved.Step || resumed.LostSteps < 0 ||
 		reached < before.Progress.Step || reached > before.Progress.Step+1000 {
 		t.Errorf("resumed %+v; the last checkpoint was %+v, the last step %d", resumed, saved, before.Progress.Step)
@@ -199,7 +200,7 @@ func checkRevoked(t *testing.T, cell string, scale float64) {
 }
 
 // checkCurve checks that each epoch is reported once, in turn, by the attempt before the loss of the
-// chief, and by the one that goes on from a step.
+// chief, and by the one that continues from a step.
 func checkCurve(t *testing.T, rows []map[string]string, step int) {
 	t.Helper()
 	const steps = 45 // of an epoch

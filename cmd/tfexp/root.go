@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 )
 
-// app is the command: its subcommands are methods, or made from what they share.
+// app is the command: its subcommands are methods, or are built on App.
 type app struct{ *App }
 
 func newApp(stdout, stderr io.Writer) *app { return &app{New(stdout, stderr)} }
@@ -88,7 +88,7 @@ func reflow(cmd *cobra.Command, w io.Writer) {
 	}
 }
 
-// helpCommand is like that of cobra, except for commands that do not exist.
+// helpCommand is like cobra's own, except for commands that do not exist.
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",

@@ -36,7 +36,7 @@ func (s *sandbox) write(name, text string) {
 	}
 }
 
-// change writes the experiment anew, with a text of it replaced.
+// change rewrites the experiment, with a text of it replaced.
 func (s *sandbox) change(experiment, from, to string) {
 	s.Helper()
 	s.write("e.hcl", strings.Replace(experiment, from, to, 1))
@@ -48,13 +48,13 @@ func (s *sandbox) plans(texts ...string) {
 	contains(s.T, "the plan", outputOf(s.T, "plan", "--out", s.out, s.file), texts...)
 }
 
-// run runs the experiment, and returns what it says at its end.
+// run runs the experiment, and returns its last output.
 func (s *sandbox) run() string {
 	s.Helper()
 	return outputOf(s.T, "run", "--out", s.out, s.file)
 }
 
-// diagnostics are those of the experiment.
+// diagnostics returns the diagnostics of the experiment.
 func (s *sandbox) diagnostics() experiments.Diagnostics {
 	_, diags := decode.File(s.file, decode.Options{})
 	return diags

@@ -1,7 +1,6 @@
-// Languageserver speaks the Language Server Protocol, version 3.17, about
-// experiment files: diagnostics while they are written, completion, what names mean, where they
-// are defined, and formatting. What it says comes from experiments/editor and from the
-// decoder itself.
+// Languageserver speaks the Language Server Protocol, version 3.17, about experiment files:
+// diagnostics while typing, completion, the meanings and definitions of names, and formatting.
+// Its answers come from experiments/editor and from the decoder itself.
 
 package main
 
@@ -24,7 +23,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-// pause is how long the writer has to rest before a file is checked anew.
+// pause is how long a file must stay unchanged before it is checked again.
 const pause = 250 * time.Millisecond
 
 // server keeps the files that an editor has open.
@@ -34,7 +33,7 @@ type server struct {
 	done    chan struct{} // closed by leave
 	leave   func()
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	open   map[string]*document
 	closed bool // shutdown was asked for
 }
@@ -46,8 +45,9 @@ type document struct {
 	timer   *time.Timer // checks the file
 }
 
-// Serve answers an editor on in and out until it says goodbye, or goes away. The
-// check reads a file that is not saved yet, and says what is wrong with it.
+// Serve answers an editor on in and out until it ends the session, or
+// disconnects. The check function reads a file that is not saved yet, and
+// returns its problems.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, version string,
 	check func(path string, src []byte) experiments.Diagnostics) error {
 	s := &server{version: version, check: check, open: map[string]*document{}, done: make(chan struct{})}
@@ -72,7 +72,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, version string,
 	return nil
 }
 
-// quiet drops what the library would write to standard error.
+// quiet drops the library's messages to standard error.
 type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
@@ -130,7 +130,7 @@ func (s *server) handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "tfexp does not know " + req.Method}
 }
 
-// abilities is what the server can do.
+// abilities returns the capabilities of the server.
 func (s *server) abilities() any {
 	return map[string]any{
 		"serverInfo": map[string]string{"name": "tfexp", "version": s.version},
@@ -171,7 +171,7 @@ func (s *server) change(ctx context.Context, conn *jsonrpc2.Conn, uri, text stri
 	s.open[uri] = d
 }
 
-// close forgets a file, and takes back what was said of it.
+// close forgets a file, and clears its diagnostics.
 func (s *server) close(ctx context.Context, conn *jsonrpc2.Conn, uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

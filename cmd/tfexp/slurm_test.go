@@ -82,7 +82,7 @@ func (s *slurmed) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs tfexp and returns what it printed; its exit status must be as wanted.
+// run runs tfexp and returns its output; its exit status must be as wanted.
 func (s *slurmed) run(t *testing.T, want int, args ...string) string {
 	t.Helper()
 	out, _ := s.exits(t, want, args...)
@@ -181,7 +181,7 @@ func sharded(t *testing.T, dir string) string {
 	return string(raw)
 }
 
-// same compares the results in two folders: all but what tells when and where they were made.
+// same compares the results in two folders: all but the times and places of their making.
 func same(t *testing.T, one, other string) {
 	t.Helper()
 	files := func(dir string) (names []string) {
@@ -218,7 +218,8 @@ func same(t *testing.T, one, other string) {
 	}
 }
 
-// A thousand cells of a thousand jobs are an array with few calls of the controller, and leave what a local run leaves.
+// A thousand cells of a thousand jobs are an array with few calls to the controller, and their results equal a
+// local run's.
 func TestSlurmArray(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "sweep.hcl", sweep)
@@ -241,13 +242,13 @@ func TestSlurmArray(t *testing.T) {
 	}
 }
 
-// Tasks that were left to the queue, of which one is cancelled, and a tfexp that is killed while it collects them:
-// resume submits what was lost, and repeats no cell that is complete.
+// Tasks are left to the queue, one is canceled, and tfexp is killed while it collects them: resume submits the
+// lost ones, and repeats no complete cell.
 func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "sweep.hcl", sweep)
 	s.run(t, ExitOK, "run", "sweep.hcl", "--quiet", "--out", "local")
-	// Nothing starts until a task has been cancelled.
+	// Nothing starts until a task has been canceled.
 	first, err := slurm.RunCommand(t.Context(), 0, "sbatch", "--parsable", "-N3", "--exclusive", "-o", "/dev/null", "--wrap",
 		"sleep 600")
 	if err != nil {
@@ -381,7 +382,7 @@ func TestSlurmAllocation(t *testing.T) {
 	}
 }
 
-// What the cluster cannot give is exit status 6 with something to do about it, and nothing is submitted.
+// A request that the cluster cannot meet is exit status 6 with advice, and nothing is submitted.
 func TestSlurmUnavailable(t *testing.T) {
 	s := newSlurmed(t)
 	t.Setenv("SLURM_JOB_ID", "")

@@ -56,7 +56,7 @@ func (a *app) statusCommand() *cobra.Command {
 	return cmd
 }
 
-// statusOf reads the status of the experiments in a folder, and how long those that run will take.
+// statusOf reads the status of the experiments in a folder, and the remaining time of the running ones.
 func statusOf(results *live.Folder) ([]show.ExperimentStatus, error) {
 	dirs, err := ExperimentsIn(results.Dir)
 	if err != nil {
@@ -89,8 +89,8 @@ func printStatus(p *show.Printer, all []show.ExperimentStatus) {
 	}
 }
 
-// watchStatus shows the status until no run goes on, or the context is done: in place on a terminal, else each time
-// that something has changed.
+// watchStatus shows the status until no run is active, or the context is done: in place on a terminal, else each
+// time that something has changed.
 func (a *app) watchStatus(ctx context.Context, dir string) error {
 	results := live.NewWatch(dir)
 	screen := live.NewStatusScreen(a.RawOut())

@@ -24,7 +24,7 @@ import (
 // summary is the name of the table that is no file: the means of each variant, with their intervals.
 const summary = "summary"
 
-// tables are the names of the tables that a folder of results may have, and those of one of its cells.
+// tables returns the names of the tables in a folder of results, and of the tables of one cell.
 func tables() (ofExperiment, ofCells []string) {
 	ofExperiment = []string{summary}
 	for _, t := range tell.Tables() {
@@ -165,7 +165,7 @@ func (o *exportTable) exact(a *App, dir string, format tell.Format) error {
 	return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
 }
 
-// told is a table that is worked out from the results.
+// told returns a table that is computed from the results.
 func (o *exportTable) told(dir string, forPeople bool) (*tell.Table, error) {
 	e, err := record.Open(dir)
 	if err != nil {
@@ -221,7 +221,7 @@ func summaryOf(e *record.Experiment) *tell.Table {
 	return &t
 }
 
-// kept reports which metrics of the summary were asked for; without any, all are.
+// kept reports which metrics of the summary were requested; without any, all are.
 func (o *exportTable) kept(t *tell.Table) (func(metric string) bool, error) {
 	at := slices.Index(t.Header(), "metric")
 	var kept, all []string
@@ -240,7 +240,7 @@ func (o *exportTable) kept(t *tell.Table) (func(metric string) bool, error) {
 	return func(metric string) bool { return len(kept) == 0 || slices.Contains(kept, metric) }, nil
 }
 
-// number writes a number with all its digits; empty for one that is not known.
+// convertNumber writes a number with all its digits; empty for one that is not known.
 func convertNumber(v float64) string {
 	if !stats.Finite(v) {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestNoCommandAsksTheTerminal: a terminal that answers nothing (script, a container with -t, a CI system) sees what a
-// command prints and no questions, as for its colours: whoever asks has to wait for an answer.
+// TestNoCommandAsksTheTerminal: a terminal that answers nothing (script, a container with -t, a CI system) receives
+// a command's output and no queries, such as for its colors: a query means waiting for an answer.
 func TestNoCommandAsksTheTerminal(t *testing.T) {
 	screen, tty := terminal(t, unix.Winsize{})
 	cmd := exec.Command(asTfexp(t), "version")

@@ -29,7 +29,7 @@ var (
 	killsSeed     = flag.Uint64("kills-seed", 1, "what the moments of TestTorture are drawn from")
 )
 
-// tortured is an experiment of which each stage takes a moment. Its jobs are known by their environment.
+// tortured is an experiment whose stages each take a moment. Its jobs are recognized by their environment.
 const tortured = `
 experiment "tortured" {
   replicates = 3
@@ -79,7 +79,7 @@ func torturedFile(engine, token string) string {
 	return fmt.Sprintf(tortured, short, forks, engine)
 }
 
-// The moments at which tfexp is killed: in a stage, by what shows that it has begun.
+// The moments at which tfexp is killed: in a stage, with the sign that it has begun.
 var moments = []struct {
 	name  string
 	begun func(dir, journal string) bool
@@ -140,7 +140,7 @@ type torture struct {
 	*testing.T
 	engine, dir, token string
 	nobody             bool            // run by a user without rights, and so without control groups
-	finished           map[string]bool // units that the journal says have finished, before the last start
+	finished           map[string]bool // units finished by the journal, before the last start
 }
 
 func (x *torture) results() string { return filepath.Join(x.dir, "results", "tortured") }
@@ -185,7 +185,7 @@ func (x *torture) kill(begun func(dir, journal string) bool, wait time.Duration,
 		}
 	}
 	<-ended
-	if both { // what had left its job a moment before is not known to anybody
+	if both { // nobody knows a process that left its job a moment before
 		for _, path := range x.running() {
 			if pid, err := strconv.Atoi(filepath.Base(strings.Fields(path)[0])); err == nil && strings.Contains(path, ": away ") {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -245,7 +245,7 @@ func (x *torture) nothingRuns() {
 	}
 }
 
-// check looks at what the journal says since it was so long: no cell or sample that had finished before was begun
+// check checks the journal after its first before bytes: no cell or sample that had finished before was begun
 // again.
 func (x *torture) check(before int) {
 	x.Helper()
@@ -276,7 +276,7 @@ func (x *torture) check(before int) {
 	}
 }
 
-// finish lets the run come to its end: everything is there, and nothing is left behind.
+// finish lets the run end: all results exist, and nothing else remains.
 func (x *torture) finish() {
 	x.Helper()
 	before := len(x.journal())

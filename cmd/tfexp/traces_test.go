@@ -98,8 +98,8 @@ func TestNASALogFromFileToStarts(t *testing.T) {
 	}
 }
 
-// The makespan of EASY is that of the real runs, and its mean waiting times are
-// those of a reference (within what its other tie-breaks explain).
+// The makespan of EASY equals the real runs', and its mean waiting times equal
+// a reference's (within the effect of its other tie-breaks).
 func TestOARWorkloadsFromFileToMetrics(t *testing.T) {
 	data := realLogs(t, "oar_real/example_workload_hpc_seed1_jobs250.json")
 	out := t.TempDir()

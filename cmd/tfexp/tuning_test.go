@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Real trials of some tenths of a second each, in which a model chooses what comes next. While there is a file "hold",
+// Real trials of some tenths of a second each, in which a model chooses the next one. While a file "hold" exists,
 // the one after the fifth does not end.
 const search = `
 experiment "search" {
@@ -80,8 +80,8 @@ func settingsOf(t *testing.T, dir string) string {
 	return out.String()
 }
 
-// A tfexp that is killed (SIGKILL) in the middle of a search goes on with the trials that one tries to which
-// nothing has happened, and repeats none that was over.
+// A tfexp that is killed (SIGKILL) in the middle of a search continues with the same trials as an
+// undisturbed one, and repeats no finished trial.
 func TestKilledSearchGoesOnWithTheSameTrials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs programs for some seconds")

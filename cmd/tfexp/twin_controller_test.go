@@ -69,7 +69,7 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 	return list
 }
 
-// slurmClient runs a client of Slurm, and returns what it prints.
+// slurmClient runs a client of Slurm, and returns its output.
 func slurmClient(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -81,8 +81,8 @@ func slurmClient(t *testing.T, name string, args ...string) string {
 	return out.String()
 }
 
-// recordController submits jobs to the controller of a configuration, which it starts and stops, and keeps what that
-// printed in a folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, and at instants sprio and sshare.
+// recordController submits jobs to the controller of a configuration, which it starts and stops, and keeps its
+// output in a folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, and at instants sprio and sshare.
 func recordController(t *testing.T, config string, jobs int, seed uint64, dir string) {
 	t.Helper()
 	script, err := filepath.Abs("../../.ci/twin")

@@ -22,7 +22,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// recording is what a controller has left: see recordController.
+// recording is the recorded output of a controller: see recordController.
 type recording struct {
 	dir   string
 	rows  []map[string]string // of sacct.txt
@@ -102,7 +102,7 @@ func readRecording(t *testing.T, dir string) *recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A job's nodes are released a second after its end, on a machine that is as loaded as that of the recordings.
+	// A job's nodes are released a second after its end, on a machine that is as loaded as the recordings' was.
 	text := strings.Replace(string(source), `backfill `, fmt.Sprintf("phase = %q\n  backfill ", r.phase), 1)
 	text = strings.Replace(text, `engine = "simulated"`, "engine = \"simulated\"\n  overheads { start = \"1s\" }", 1)
 	r.file = write("twin.hcl", text)
@@ -155,7 +155,7 @@ func (r *recording) compare(t *testing.T) (order, recorded, twin float64) {
 	return 100 * float64(same) / float64(pairs), recorded / n, twin / n
 }
 
-// priorities compares the priorities and the usage that the controller printed at instants with those of the twin. The
+// priorities compares the priorities and the usage that the controller printed at instants with the twin's. The
 // twin's jobs start and end when the recorded ones did.
 func (r *recording) priorities(t *testing.T, text string) (instants int) {
 	t.Helper()
@@ -227,7 +227,7 @@ func (r *recording) priorities(t *testing.T, text string) (instants int) {
 				if !ok || f[1] == "" || !weighed(cell.Policy.Settings) {
 					continue
 				}
-				// What a job that ended in the second of an update has used counts before it or after it.
+				// The usage of a job that ended in the second of an update counts before or after the update.
 				if values++; math.Abs(got-want) > 5+0.05*want {
 					off++
 					t.Logf("at %s: the usage of %s is %.0f, and sshare says %s", now, f[1], got, f[4])
@@ -251,7 +251,7 @@ func (r *recording) weightOfSecond(s policy.Settings) float64 {
 	return s.Number("weight_age") / s.Duration("max_age").Seconds()
 }
 
-// TestTwinOfRecordings compares twins with what was recorded of real controllers of five configurations.
+// TestTwinOfRecordings compares twins with records of real controllers of five configurations.
 func TestTwinOfRecordings(t *testing.T) {
 	dirs, _ := filepath.Glob("testdata/twin/*")
 	if dir := os.Getenv("TFEXP_TWIN_COMPARE"); dir != "" {

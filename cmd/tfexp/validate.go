@@ -67,7 +67,7 @@ func (a *app) validateCommand() *cobra.Command {
 	return cmd
 }
 
-// size says how much a file asks for: the matrix, and the trials of tunings.
+// size describes the size of an experiment: the matrix, and the trials of tunings.
 func size(spec *experiment.Spec) string {
 	trials := 0
 	for _, t := range spec.Tunings {

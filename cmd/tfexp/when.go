@@ -150,7 +150,7 @@ func (a *app) when(file string, jobs []string, o *whenOptions) error {
 	return a.tellStarts(t, &q, asked, list, past, o)
 }
 
-// interrupted is the error of a command that was told to end.
+// interrupted is the error of a command that was asked to end.
 func interrupted(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return pipeline.ErrInterrupted
@@ -327,7 +327,7 @@ func (a *app) tellStarts(t *starts.Twin, q *starts.Queue, asked []int, list []st
 	return table.Write(a.Out, "", a.OutColor)
 }
 
-// tellPast says what forecasts of the past were worth.
+// tellPast reports the quality of forecasts of the past.
 func (a *app) tellPast(b *starts.Backtest) {
 	span := func(s float64) string { return live.Duration(time.Duration(s * 1e9).Round(time.Second)) }
 	fmt.Fprintf(a.Out, "Of %d, each calibrated by those before it, the medians were\noff by %s (median; by requested times %s); %.1f%% started "+

@@ -19,7 +19,7 @@ import (
 // outcomes are the runs that an estimate is compared with.
 type outcomes struct {
 	seconds []float64 // service times
-	real    []float64 // those of real cells
+	real    []float64 // of real cells
 	errors  []float64 // of the predictions of real, in percent
 	covered int       // of real
 	// latest is how the estimates did that were in force when the cells of the runs began.
@@ -60,8 +60,8 @@ func (o *outcomes) add(e record.EstimateRow, service float64, real bool, longer 
 	}
 }
 
-// predicted knows the simulations of real cells, by which it says how long jobs were predicted to take where they ran:
-// beside their neighbours, and at the speed that the machine had.
+// predicted uses the simulations of real cells to predict how long jobs take where they ran: with their neighbors,
+// and at the machine's speed then.
 type predicted struct {
 	e         *record.Experiment
 	cell      string // whose jobs it knows
@@ -79,8 +79,8 @@ func (p *predicted) inForce(used record.EstimateRow) (record.Estimated, bool) {
 	return record.Estimated{Factor: 1}, false
 }
 
-// longer is how many times as long as alone a real run was predicted to take by the estimate that its simulation
-// was made of; 1 where there is no simulation, or the job was not on its full request in it.
+// longer is the predicted time of a real run, relative to the run alone, by the estimate of its simulation; 1
+// without a simulation, or if the job was not on its full request in it.
 func (p *predicted) longer(c record.CellRef, job string, used record.EstimateRow) float64 {
 	if p.cell != c.Cell {
 		p.cell, p.service, p.estimated = c.Cell, map[string]record.JobRow{}, nil
@@ -103,7 +103,7 @@ func (p *predicted) longer(c record.CellRef, job string, used record.EstimateRow
 	return row.Service / used.Predicted / e.Factor
 }
 
-// resource names what an estimate is for: "here, 2 threads".
+// resource names the resource of an estimate: "here, 2 threads".
 func resource(r record.EstimateRow) string {
 	s := fmt.Sprintf("%s, %d threads", r.Hardware, r.Threads)
 	if r.Threads == 1 {
@@ -115,7 +115,7 @@ func resource(r record.EstimateRow) string {
 	return s
 }
 
-// writeAccuracy puts what the jobs really took into estimates.csv, and writes
+// writeAccuracy puts the real run times of jobs into estimates.csv, and writes
 // accuracy.csv and profiling.csv.
 func writeAccuracy(e *record.Experiment, rows []record.EstimateRow, actual []outcomes) error {
 	for i := range rows {
@@ -225,12 +225,10 @@ func summarise(rows []record.EstimateRow, actual []outcomes, members []int) reco
 	return row
 }
 
-// leastError is the mean of the absolute errors in percent of the best numbers, one for each estimate; NaN if it has
-// less than two runs, on average. A run that was predicted to take p where it ran, beside its neighbours and at the
-// speed
-// that the machine had, took p/w: of the number v·p it is off by |v·w − 1| = w·|v − 1/w|, so that the best v is the
-// median
-// of 1/w by the weights w.
+// leastError is the mean of the absolute errors in percent of the best numbers, one for each estimate; NaN for less
+// than two runs per estimate on average. Take a run with prediction p, for its neighbors and the machine's speed
+// then, that took p/w. Its error against v·p is |v·w − 1| = w·|v − 1/w|, so that the best v is the median of 1/w by
+// the weights w.
 func leastError(actual []outcomes, members []int) float64 {
 	sum, runs := 0.0, 0
 	for _, i := range members {
@@ -257,7 +255,8 @@ func leastError(actual []outcomes, members []int) float64 {
 	return sum / float64(runs)
 }
 
-// addErrors fills in the errors in percent of runs, and how many of those that have an interval it covered.
+// addErrors fills in the errors in percent of runs, and the number of covered runs among those with an
+// interval.
 func addErrors(row *record.AccuracyRow, errs []float64, covered, bounded int) {
 	row.Runs, row.Bias, row.SD = len(errs), stat.Mean(errs, nil), stat.StdDev(errs, nil)
 	for _, e := range errs {
@@ -266,8 +265,8 @@ func addErrors(row *record.AccuracyRow, errs []float64, covered, bounded int) {
 	row.Coverage = float64(covered) / float64(bounded) // NaN without any
 }
 
-// choices looks at the jobs that ran on several resources: which place the one
-// predicted fastest really has, and how much slower than the fastest it is.
+// choices evaluates the jobs that ran on several resources: the actual rank of
+// the resource predicted fastest, and its loss against the fastest.
 func choices(rows []record.EstimateRow, actual []outcomes, members []int) (n int, rank, regret float64) {
 	type choice struct{ predicted, actual float64 }
 	type job struct{ name, axes string }
@@ -300,8 +299,8 @@ func choices(rows []record.EstimateRow, actual []outcomes, members []int) (n int
 	return ranks.N, ranks.Value(), regrets.Value()
 }
 
-// shows reports whether a job shows what an estimate predicts: it finished, and had
-// its full request all the time.
+// shows reports whether the run time of a job can be compared with an estimate: it
+// finished, and had its full request all the time.
 func shows(r *record.JobRow, e record.EstimateRow) bool {
 	return r.Whole() && r.Class == e.Job && r.Hardware == e.Hardware && r.ThreadsRequested == e.Threads && r.GPUs == e.GPUs
 }

@@ -28,7 +28,7 @@ func TestAccuracy(t *testing.T) {
 		for _, s := range seconds {
 			actual[i].add(r, s, true, 1)
 		}
-		actual[i].add(r, 100, false, 1) // simulated runs say nothing
+		actual[i].add(r, 100, false, 1) // simulated runs do not count
 	}
 	got := accuracy(rows, actual)
 	if len(got) != 8 { // for each model: all, one job, two resources
@@ -63,9 +63,9 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-// Runs of 8, 10 and 20 s: 10 s would be off by 25, 0 and 50%, every other number by more (8 s by 0, 20 and 60%). Where the
-// second one was predicted to take twice as long as alone, it counts as one of 5 s: 5 s are off by 37.5, 0 and 75%, 8 s by 0,
-// 60 and 60%. What was estimated does not matter.
+// Runs of 8, 10 and 20 s: 10 s would be off by 25, 0 and 50%, every other number by more (8 s by 0, 20 and 60%).
+// Where the second one was predicted to take twice as long as alone, it counts as one of 5 s: 5 s are off by 37.5,
+// 0 and 75%, 8 s by 0, 60 and 60%. The estimate does not matter.
 func TestLeastError(t *testing.T) {
 	for _, c := range []struct{ predicted, longer, want float64 }{{10, 1, 25}, {3, 1, 25}, {10, 2, 37.5}} {
 		e := record.EstimateRow{Job: "j", Predicted: c.predicted, Low: -1}
@@ -79,8 +79,8 @@ func TestLeastError(t *testing.T) {
 	}
 }
 
-// Estimates of one block with the same request are told apart by the axes that
-// the job reads.
+// Estimates of one block with the same request are distinguished by the axes
+// that the job reads.
 func TestWithin(t *testing.T) {
 	have := []record.Setting{{Name: "hidden", Value: "[64, 32]"}, {Name: "quantum", Value: "1s"}}
 	for axes, want := range map[string]bool{"": true, "hidden=[64,32]": true, "hidden=[64,32] quantum=1s": true,
@@ -91,9 +91,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// Estimates of 10 s, corrected to 12 when the second cell began, where a run took 12 s: they are judged as they were,
-// and
-// as they were in force. Beside a neighbour both are twice as long.
+// Estimates of 10 s, corrected to 12 when the second cell began, where a run took 12 s: they are judged in both
+// forms. With a neighbor both are twice as long.
 func TestAccuracyOfCorrectedEstimates(t *testing.T) {
 	used := record.EstimateRow{Job: "j", Hardware: "h", Threads: 1, Model: "linear", Predicted: 10, Low: 9, High: 11,
 		Level: 0.9}

@@ -10,10 +10,10 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Across compares the variants that two folders of results share, such as those before and after a change of code
-// or machine: of the first folder with the same of the second. Replicates are paired where both had the same seed
-// and the same jobs; otherwise the two sets of replicates are compared as they are. Holm's correction is over the
-// variants, for each metric.
+// Across compares the variants that two folders of results share, such as before and after a change of code or
+// machine: each of the first folder with the same one of the second. Replicates are paired where both had the
+// same seed and the same jobs; otherwise the two sets of replicates are compared as they are. Holm's correction
+// is over the variants, for each metric.
 func Across(before, after *record.Experiment, metrics []measure.Metric, by string,
 	level float64) []record.ComparisonRow {
 	old := Variants(before)
@@ -100,7 +100,7 @@ func (x value) known(v Variant) []float64 {
 	return values
 }
 
-// jobLines has the line of each cell's key that says which jobs it had.
+// jobLines returns the line of each cell's key that describes its jobs.
 func jobLines(e *record.Experiment) map[string]string {
 	lines := map[string]string{}
 	for _, c := range e.Cells {

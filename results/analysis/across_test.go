@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// keyed writes what the cells of an experiment depend on: their jobs.
+// keyed writes the dependencies of an experiment's cells: their jobs.
 func keyed(t *testing.T, e *record.Experiment, jobs string) {
 	t.Helper()
 	e.Dir = t.TempDir()

@@ -13,23 +13,24 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Answer is what one comparison says, or several of one kind say together.
+// Answer is the result of one comparison, or the joint result of several of one kind.
 type Answer struct {
 	Text string
-	// Verdict is that of all the rows, as Said tells it; "mixed" when they differ, and empty for the best variants.
+	// Verdict is the verdict that all rows share, in the words of Said; "mixed" when they differ, and empty for
+	// the best variants.
 	Verdict string
-	// Rows counts the comparisons that it stands for.
+	// Rows counts the comparisons that it summarizes.
 	Rows int
-	// Metric is what it is about, and Merit how good the candidate is beside others, the greater the better.
+	// Metric is the compared metric, and Merit the rank of the candidate among others, the greater the better.
 	Metric string
 	Merit  float64
-	// Equal tells that in all its comparisons both sides are equal in each pair.
+	// Equal reports whether both sides are equal in each pair of all its comparisons.
 	Equal bool
-	// Alone tells that nothing stands behind it but one run of each.
+	// Alone reports whether it rests on one run of each side.
 	Alone bool
 }
 
-// Joined reports whether it joins comparisons, each of which has its own interval.
+// Joined reports whether it joins comparisons with an interval each.
 func (a *Answer) Joined() bool {
 	return a.Rows > 1 && a.Verdict != "" && a.Verdict != record.NotEnoughReplicates
 }
@@ -37,12 +38,12 @@ func (a *Answer) Joined() bool {
 // Mixed is the verdict of an answer whose comparisons differ.
 const Mixed = "mixed"
 
-// mostSentences is the number of comparisons up to which each has a sentence
-// of its own.
+// mostSentences is the number of comparisons up to which each has its own
+// sentence.
 const mostSentences = 6
 
-// Answers says what the comparisons say, in their order: a sentence each while
-// they are few, else one for each candidate, over all values of the axes.
+// Answers puts the comparisons into sentences, in their order: one each while
+// they are few, else one for each candidate over all values of the axes.
 // Comparisons with too few replicates for a verdict are one answer for each
 // metric.
 func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
@@ -99,8 +100,8 @@ func Answers(p record.Plan, rows []record.ComparisonRow) []Answer {
 	return out
 }
 
-// Conclusions are what the comparisons of an experiment say beside the headline: how often which variant is the best,
-// and then the answers, so many in all at most. It returns how many answers are left out.
+// Conclusions returns the findings below the headline, at most most: how often each variant is the best, and then
+// the answers. It returns the number of answers left out.
 func Conclusions(e *record.Experiment, rows []record.ComparisonRow, most int) (out []Answer, more int, err error) {
 	leaders, err := Leaders(e)
 	if err != nil {
@@ -112,8 +113,7 @@ func Conclusions(e *record.Experiment, rows []record.ComparisonRow, most int) (o
 	return append(out, shown...), len(answers) - len(shown), nil
 }
 
-// Foremost puts those of answers first that are told before others: of each metric its share of so many, of these the
-// best candidates, the best first.
+// Foremost puts the most important answers first: from each metric its share, the best candidates first.
 func Foremost(answers []Answer, most int) []Answer {
 	out := foremost(answers, most)
 	for _, a := range answers {
@@ -125,8 +125,8 @@ func Foremost(answers []Answer, most int) []Answer {
 	return out
 }
 
-// foremost are so many answers at most, in their order: where there are more, of each metric its share, and of these
-// the best candidates, the best first. Those that equal the baseline in each pair come last.
+// foremost returns at most most answers, in their order. Of a longer list it takes a share from each metric: the
+// best candidates, the best first. Candidates that equal the baseline in each pair come last.
 func foremost(answers []Answer, most int) []Answer {
 	if len(answers) <= most {
 		return answers
@@ -159,7 +159,7 @@ func foremost(answers []Answer, most int) []Answer {
 	return out
 }
 
-// Unsaid are the warnings that no answer says already, and what the answers leave open.
+// Unsaid returns the warnings that no answer contains, and the questions that the answers leave open.
 func Unsaid(e *record.Experiment, rows []record.ComparisonRow) []record.Warning {
 	few := slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.Verdict == record.NotEnoughReplicates })
 	warnings := slices.DeleteFunc(e.Warnings(),
@@ -172,9 +172,9 @@ func Unsaid(e *record.Experiment, rows []record.ComparisonRow) []record.Warning 
 	return warnings
 }
 
-// together says what the comparisons of one candidate with one baseline say:
-// "SJF (sjf) against fcfs, mean JCT: better at load 0.5 and 0.7 (−12% to
-// −3.0%), no difference detected at 0.9."
+// together joins the comparisons of one candidate with one baseline: "SJF (sjf)
+// against fcfs, mean JCT: better at load 0.5 and 0.7 (−12% to −3.0%), no
+// difference detected at 0.9."
 func together(p record.Plan, rows []record.ComparisonRow) string {
 	r := rows[0]
 	rows = slices.Clone(rows)
@@ -257,7 +257,7 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 		strings.Join(parts, ", "), end)
 }
 
-// place says where, when the experiment has more than one workload or machine, and both sides are there.
+// place names the place, when the experiment has more than one workload or machine, and both sides share it.
 func place(p record.Plan, r record.ComparisonRow) string {
 	workload, hardware := r.Workload, r.Hardware
 	if r.BaselineWorkload != "" && r.BaselineWorkload != workload {
@@ -269,7 +269,7 @@ func place(p record.Plan, r record.ComparisonRow) string {
 	return placed(p, workload, hardware)
 }
 
-// placed names a workload and hardware, each where the experiment has more than one; "" is none to name.
+// placed names a workload and hardware, each where the experiment has more than one; "" if it names neither.
 func placed(p record.Plan, workload, hardware string) string {
 	many, machines := workload != "" && len(p.Workloads) > 1, hardware != "" && len(p.Hardware) > 1
 	switch {
@@ -286,7 +286,7 @@ func placed(p record.Plan, workload, hardware string) string {
 // mostGroups is the number of groups that one answer names.
 const mostGroups = 6
 
-// byGroup says what a comparison says of each group of jobs: "rr against fcfs, mean JCT by class: short 5.43 s → 1.32 s
+// byGroup describes a comparison for each group of jobs: "rr against fcfs, mean JCT by class: short 5.43 s → 1.32 s
 // (−76%, better), long 4.50 s → 7.86 s (+75%, worse)."
 func byGroup(p record.Plan, rows []record.ComparisonRow) string {
 	candidate, baseline, where := names(p, rows[0])
@@ -331,11 +331,11 @@ func stretchesOf(rows []record.ComparisonRow) string {
 	return fmt.Sprintf("%d–%s", low, stretches(high))
 }
 
-// sides names what is compared: the policies and where they are, or of one policy the axes that differ:
+// sides names the two sides: the policies and their settings, or of one policy the axes that differ:
 // "market=spot" and "market=on_demand".
 func sides(r record.ComparisonRow) (candidate, baseline string) {
 	if r.CandidatePolicy != r.BaselinePolicy {
-		// Axes on which they agree, and those that only one of them reads, are named for each.
+		// Axes on which they agree, and axes that only one of them reads, are named for each.
 		c, b := r.CandidateAxes, r.BaselineAxes
 		r.CandidateAxes, r.BaselineAxes = opposed(c, b), opposed(b, c)
 	}
@@ -361,7 +361,7 @@ func differing(axes, others []record.Setting) []record.Setting {
 	return out
 }
 
-// soleAxis is the axis by whose values alone the candidates can be told apart; "" when there is none.
+// soleAxis is the axis by whose values alone the candidates differ; "" if several axes differ.
 func soleAxis(rows []record.ComparisonRow) string {
 	var values []string
 	for _, r := range rows {
@@ -374,8 +374,7 @@ func soleAxis(rows []record.ComparisonRow) string {
 	return rows[0].CandidateAxes[0].Name
 }
 
-// fewSettings reports whether the candidates are told apart by where they are compared, the policy and what is left
-// of the axes, and are few.
+// fewSettings reports whether the candidates differ by setting, policy and the remaining axes, and are few.
 func fewSettings(rows []record.ComparisonRow) bool {
 	var settings []string
 	for _, r := range rows {

@@ -15,13 +15,13 @@ import (
 const DefaultLevel = 0.95
 
 // Variant is a policy with its axes on one workload and hardware: the cells
-// that differ in nothing but their replicate.
+// that differ only in their replicate.
 type Variant struct {
 	Workload, Hardware, Policy string
 	// Label is the policy with its axes: "rr quantum=500ms".
 	Label string
 	Axes  []record.Setting
-	// Planned counts the cells of the plan; Cells are those that are complete.
+	// Planned counts the cells of the plan; Cells are the complete ones.
 	Planned int
 	Cells   []record.Cell
 }
@@ -65,12 +65,12 @@ func (v Variant) Values(m measure.Metric) []float64 {
 //
 // A baseline that is a policy is compared with every other policy's variants. Axes that both read must have the
 // same value; axes that only one of them reads do not matter, so a baseline without a quantum is compared with
-// every quantum. A baseline that is at values of axes is compared with the variants that differ from it in these,
-// and in nothing else.
+// every quantum. A baseline that is at values of axes is compared with the variants that differ from it only in
+// these.
 //
-// Cells are paired by replicate. A pair counts when the same jobs finished in both cells, since otherwise the metrics
-// are over different jobs; numbers of jobs need no such thing. Cells in which nothing is drawn count once. Holm's
-// correction is over the comparisons with one baseline, and intervals are as wide as it asks for.
+// Cells are paired by replicate. A pair counts when the same jobs finished in both cells, since otherwise the
+// metrics are over different jobs; numbers of jobs do not need this. Cells without randomness count once. Holm's
+// correction is over the comparisons with one baseline, and intervals have the width that it requires.
 func Comparisons(e *record.Experiment) ([]record.ComparisonRow, error) {
 	variants := Variants(e)
 	var rows []record.ComparisonRow
@@ -97,7 +97,8 @@ func Comparisons(e *record.Experiment) ([]record.ComparisonRow, error) {
 	return rows, nil
 }
 
-// value is that of an axis of a variant, or its policy, hardware or workload; false for an axis that it does not read.
+// value returns a variant's value of an axis, or its policy, hardware or workload; false for an axis that it does
+// not read.
 func (v *Variant) value(axis string) (string, bool) {
 	switch axis {
 	case "hardware":
@@ -201,8 +202,9 @@ func compareWith(
 // test compares the values of a row at a level.
 type test func(level float64) stats.Paired
 
-// adjust gives the rows of one baseline their verdicts, after Holm's correction, and intervals that say the same: their
-// tails are narrower by as much as the correction raises the p-value. It counts unseen comparisons more than there are.
+// adjust gives the rows of one baseline their verdicts, after Holm's correction, and intervals that say the same:
+// their tails are narrower by as much as the correction raises the p-value. It adds unseen comparisons to their
+// number.
 func adjust(rows []record.ComparisonRow, tests []test, m measure.Metric, unseen int) {
 	var p []float64
 	for _, r := range rows {
@@ -262,11 +264,12 @@ func oneRun(b, c []float64) test {
 	}
 }
 
-// losses are the pairs that were left out since different jobs finished in their cells, or the value is not known, and
-// those that remain of which a cell was disturbed, or whose jobs of no length are left out of the value.
+// losses counts pairs by problem. Dropped: different jobs finished in their cells. Unknown: the value is not known.
+// Doubtful pairs remain, though one of their cells was disturbed; noLength counts those whose value leaves out jobs
+// of zero length.
 type losses struct{ dropped, unknown, doubtful, noLength int }
 
-// test compares pairs. Where most were left out, those that remain say nothing of the others: there is no test.
+// test compares pairs. Where most were left out, the rest does not represent them: there is no test.
 func (l losses) test(b, c []float64) test {
 	return func(level float64) stats.Paired {
 		r := stats.ComparePairs(b, c, level)
@@ -287,7 +290,7 @@ func fill(row *record.ComparisonRow, r stats.Paired, level float64) {
 	row.Level, row.Method = level, r.Method
 }
 
-// value is what is compared: a metric, of all jobs or of a group.
+// value is the compared quantity: a metric, of all jobs or of a group.
 type value struct {
 	metric    measure.Metric
 	by, group string
@@ -315,7 +318,7 @@ func (x value) stream(base, v Variant) string {
 	return strings.Join(path, "/")
 }
 
-// GroupValues are the values of a metric of a group of jobs, as Values are those of all jobs.
+// GroupValues are the values of a metric for a group of jobs, like Values for all jobs.
 func (v Variant) GroupValues(m measure.Metric, by, group string) []float64 {
 	of := value{m, by, group}
 	values := make([]float64, len(v.Cells))
@@ -335,7 +338,7 @@ func GroupNames(variants []Variant, by string) (names []string) {
 	return names
 }
 
-// groups are those of the jobs of a variant, in their order; one without a name when jobs are not divided.
+// groups returns the groups of a variant's jobs, in their order; one without a name when jobs are not divided.
 func (v *Variant) groups(by string) []string {
 	if by == "" {
 		return []string{""}

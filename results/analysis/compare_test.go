@@ -180,8 +180,8 @@ func TestComparisonsByClass(t *testing.T) {
 	}
 }
 
-// TestReplicatesThatAreAlike: replicates in which nothing is drawn are one, however many there are. Others count, and a
-// few that came to the same by chance are no proof.
+// TestReplicatesThatAreAlike: replicates without randomness count as one, however many there are. Others count
+// each, and a few equal by chance are no proof.
 func TestReplicatesThatAreAlike(t *testing.T) {
 	for _, c := range []struct {
 		name             string

@@ -55,7 +55,7 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 		tell.WithUnit(r.BaselineMean, unit), tell.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
 }
 
-// tooFew says why a comparison has no verdict.
+// tooFew returns the reason that a comparison has no verdict.
 func tooFew(r record.ComparisonRow) string {
 	switch pairs := schema.Plural(r.Pairs, "pair"); {
 	case r.Dropped > r.Pairs:
@@ -77,7 +77,7 @@ func isLog(p record.Plan, workload string) bool {
 	return slices.ContainsFunc(p.Workloads, func(n record.Named) bool { return n.Name == workload && n.Log })
 }
 
-// ofJobs says which jobs a row is about: " of user u7"; nothing when it is about all.
+// ofJobs names the jobs that a row is about: " of user u7"; nothing for all jobs.
 func ofJobs(r record.ComparisonRow) string {
 	switch {
 	case r.By == "":
@@ -96,8 +96,8 @@ func GroupName(by, group string) string {
 	return group
 }
 
-// names are what the two sides are called, by what they differ in alone, and what they share: "rr quantum=1s", "fcfs",
-// " at load=0.9".
+// names returns the names of the two sides, made from their differences alone, and the setting that they share: "rr
+// quantum=1s", "fcfs", " at load=0.9".
 func names(p record.Plan, r record.ComparisonRow) (candidate, baseline, where string) {
 	elsewhere := r.BaselineHardware != "" && r.BaselineHardware != r.Hardware
 	other := r.BaselineWorkload != "" && r.BaselineWorkload != r.Workload
@@ -151,7 +151,7 @@ func upper(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// evidence is what stands behind a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
+// evidence returns the evidence for a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
 func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	pairs := pairsOf(r, schema.Plural(r.Pairs, "pair"))
 	switch {
@@ -174,7 +174,7 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 		return pairs + ", all equal"
 	}
 	s := fmt.Sprintf("%s interval ", tell.Share(r.Level))
-	// A ratio whose interval reaches that far says less than the difference.
+	// A ratio with an interval this wide is less informative than the difference.
 	const telling = 10
 	switch known := stats.Finite(r.CILow) && r.CIHigh < telling*max(1, r.Ratio); {
 	case known && r.Verdict == record.NoDifference:
@@ -199,10 +199,10 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	return s
 }
 
-// same says that there is no difference where nothing is drawn at random.
+// same is the verdict without a difference where nothing is random.
 const same = "the same"
 
-// Said is the verdict of a comparison, as a reader is told it: where nothing is drawn at random, runs without a
+// Said is the verdict of a comparison, in words for a reader. Where nothing is random, runs without a
 // difference are the same.
 func Said(r record.ComparisonRow) string {
 	if r.Method == record.OneRun && r.Verdict == record.NoDifference {
@@ -227,8 +227,8 @@ func stretches(n int) string {
 // VariantOf names the variant that a row compares from one folder of results to another, and where it ran.
 func VariantOf(p record.Plan, r record.ComparisonRow) string { return r.Candidate + place(p, r) }
 
-// Change says what became of a variant from one folder of results to another: "rr: mean JCT fell by 12%, from 4.00 s to
-// 3.52 s (95% interval 8–16%, 5 pairs, p = 0.002)."
+// Change describes the change of a variant from one folder of results to another: "rr: mean JCT fell by 12%, from
+// 4.00 s to 3.52 s (95% interval 8–16%, 5 pairs, p = 0.002)."
 func Change(p record.Plan, r record.ComparisonRow) string {
 	unit := ""
 	if m, ok := measure.MetricByName(r.Metric); ok {

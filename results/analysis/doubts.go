@@ -19,7 +19,7 @@ type Doubt struct {
 }
 
 // Doubts joins the warnings that differ only in their cell, or in their measured
-// figure, of which it gives the range. It names at most most cells of each.
+// figure; then it gives the range. It names at most most cells of each.
 func Doubts(warnings []record.Warning, most int) []Doubt {
 	type key struct{ code, text, before, after string }
 	var out []Doubt

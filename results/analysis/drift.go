@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Speeds are how fast the machine was on so many cores, at the moments just before samples and real cells.
+// Speeds are the speeds of the machine on a number of cores, at the moments just before samples and real cells.
 type Speeds struct {
 	Cores, Moments int
 	// SD is the standard deviation of the logarithms of the probe's times; Range how many times as long the slowest
@@ -20,8 +20,8 @@ type Speeds struct {
 	SD, Range float64
 }
 
-// Drift is how much the speed of the machine differed between the moments of an experiment, by the number of cores; of
-// numbers that were measured once there is none.
+// Drift is how much the speed of the machine differed between the moments of an experiment, by the number of cores;
+// it omits numbers that were measured once.
 func Drift(e *record.Experiment) ([]Speeds, error) {
 	samples, err := record.Samples.Read(e.Dir)
 	if err != nil {

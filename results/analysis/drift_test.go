@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// The moments are those of samples and of cells, on each number of cores by itself.
+// The moments are from samples and cells, on each number of cores by itself.
 func TestDrift(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
 	if _, err := record.Samples.Write(e.Dir, []record.SampleRow{{Probe: 1, ProbeCores: 2}, {Probe: math.E, ProbeCores: 2},

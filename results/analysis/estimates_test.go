@@ -20,7 +20,7 @@ func lines(t tell.Table) string {
 	return strings.Join(all, "\n")
 }
 
-// What is not known of an estimate is a dash; the axes are a column where some job has one.
+// An unknown value of an estimate is a dash; the axes are a column where some job has one.
 func TestEstimateTable(t *testing.T) {
 	rows := []record.EstimateRow{
 		{Job: "a", Hardware: "h", Model: "auto", Chosen: "linear", Axes: "n=2", Threads: 2, Samples: 3, SampleFraction: 0.25,
@@ -57,7 +57,7 @@ c | h | mean |  | 1 | 0 | 0% | 0 | 0 | 1 | 1 to 1 | 1 | 1 | 0%`
 	}
 }
 
-// The section on estimates says how good they are over all runs.
+// The section on estimates describes their quality over all runs.
 func TestEstimatesInWords(t *testing.T) {
 	dir := t.TempDir()
 	all := record.AccuracyRow{Model: "linear", By: record.ByAll, Runs: 7, MeanAbs: 3}
@@ -75,7 +75,7 @@ func TestEstimatesInWords(t *testing.T) {
 	}
 }
 
-// What another part tells of a part stands behind what that tells; sentences of the answer stand together.
+// The text of a part within another comes after the other's text; sentences of the answer stay together.
 func TestPartsWithinOthers(t *testing.T) {
 	own := tell.Section{Answers: []string{"a"}, Report: []tell.Item{{Note: "above"}, {Sentences: []string{"b"}, Answer: true}}}
 	told := Told{Section: own}

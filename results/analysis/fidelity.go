@@ -36,13 +36,13 @@ func Pairs(e *record.Experiment) []Pair {
 	return out
 }
 
-// Fidelity is how far simulation from the fitted estimates and reality are apart.
+// Fidelity is the difference between reality and simulation from the fitted estimates.
 type Fidelity struct {
 	// Cells is the number of real cells that were simulated; without any,
 	// nothing else is known.
 	Cells int `json:"cells"`
-	// Busy counts those of them that ran while other processes kept the machine
-	// busy, for which no simulation can be blamed.
+	// Busy counts the cells that ran while other processes kept the machine busy.
+	// No simulation can predict these.
 	Busy    int              `json:"busy_cells"`
 	Metrics []FidelityMetric `json:"metrics"`
 }
@@ -52,7 +52,7 @@ type Fidelity struct {
 type FidelityMetric struct {
 	Metric string `json:"metric"`
 	// MeanAbsPct is the mean size of the errors in percent, BiasPct their mean:
-	// above 0, simulation says too much.
+	// above 0, simulation overestimates.
 	MeanAbsPct float64 `json:"mean_abs_error_pct"`
 	BiasPct    float64 `json:"bias_pct"`
 	// QuietAbsPct is MeanAbsPct without the disturbed cells; the same
@@ -62,7 +62,7 @@ type FidelityMetric struct {
 	Worst    string  `json:"worst_cell"`
 	WorstPct float64 `json:"worst_error_pct"`
 	// Pairs counts the pairs of variants on one workload and hardware, and Same
-	// those whose means are in the same order for real and in simulation;
+	// the pairs whose means are in the same order for real and in simulation;
 	// Significant and SameSignificant count the pairs among them whose real
 	// difference is significant at DefaultLevel.
 	Pairs           int `json:"pairs"`
@@ -152,10 +152,10 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 	real.Cells, twins.Cells = nil, nil
 	for _, p := range cells {
 		real.Cells = append(real.Cells, p.Real)
-		p.Twin.CellRef = p.Real.CellRef // it stands for the same variant
+		p.Twin.CellRef = p.Real.CellRef // it is of the same variant
 		twins.Cells = append(twins.Cells, p.Twin)
 	}
-	a, b := Variants(&real), Variants(&twins) // in the same order: that of the plan
+	a, b := Variants(&real), Variants(&twins) // in the same order: the plan's
 	type place struct{ workload, hardware string }
 	var places []place
 	p := map[place][]float64{}
@@ -236,7 +236,7 @@ func FidelityJobs(e *record.Experiment) ([]record.FidelityJobRow, error) {
 	return rows, nil
 }
 
-// apart is the difference of two instants; NaN when one never came about.
+// apart is the difference of two instants; NaN when one never occurred.
 func apart(simulated, real float64) float64 {
 	if simulated < 0 || real < 0 {
 		return math.NaN()
@@ -274,9 +274,9 @@ func fidelityOf(f Fidelity, metric measure.Metric) (FidelityMetric, bool) {
 	return FidelityMetric{}, false
 }
 
-// FidelitySentence is a line on how far the two are apart: "Simulated from the estimates:
-// makespan within 3% and mean JCT within 5% of the real runs, on average over 10
-// cells." It is empty when nothing was simulated.
+// FidelitySentence is a line on their difference: "Simulated from the estimates: makespan
+// within 3% and mean JCT within 5% of the real runs, on average over 10 cells." It is
+// empty when nothing was simulated.
 func FidelitySentence(f Fidelity) string {
 	makespan, ok := fidelityOf(f, measure.Makespan)
 	jct, known := fidelityOf(f, measure.MeanJCT)
@@ -299,8 +299,8 @@ func FidelitySentence(f Fidelity) string {
 		tell.Share(makespan.MeanAbsPct/100), tell.Share(jct.MeanAbsPct/100), over)
 }
 
-// FidelityRanks says whether simulation ranks the variants as reality does;
-// empty when there is but one variant.
+// FidelityRanks is a sentence on whether simulation ranks the variants as
+// reality does; empty for a single variant.
 func FidelityRanks(f Fidelity) string {
 	var sum FidelityMetric
 	for _, m := range f.Metrics {
@@ -325,8 +325,8 @@ func FidelityRanks(f Fidelity) string {
 		sum.Significant)
 }
 
-// FidelityDifferences is a line on how far the differences of variants are apart, which what slows the whole machine
-// down does not touch; empty when there is but one variant.
+// FidelityDifferences is a line on the errors of the differences between variants, which are immune to a slowdown
+// of the whole machine; empty for a single variant.
 func FidelityDifferences(f Fidelity) string {
 	makespan, ok := fidelityOf(f, measure.Makespan)
 	jct, known := fidelityOf(f, measure.MeanJCT)
@@ -338,9 +338,9 @@ func FidelityDifferences(f Fidelity) string {
 		schema.Plural(jct.Pairs, "pair"))
 }
 
-// FidelityOfJobs is a line on how far the jobs' instants are apart: "Over 80 jobs,
+// FidelityOfJobs is a line on the errors of the jobs' instants: "Over 80 jobs,
 // simulated starts are off by 0.12 s and finishes by 0.15 s on average; the
-// furthest finish is that of long-2 in mixed-fcfs-r1, simulated 0.7 s early." It is
+// furthest finish is of long-2 in mixed-fcfs-r1, simulated 0.7 s early." It is
 // empty without a job that started and finished on both sides.
 func FidelityOfJobs(rows []record.FidelityJobRow) string {
 	var start, finish stats.Mean
@@ -508,7 +508,7 @@ func decisions(e *record.Experiment, c record.CellRef) ([]record.DecisionRow, er
 	return list, nil
 }
 
-// compareDecisions counts the first decisions that are the same in both: what is done to which job, on which cores.
+// compareDecisions counts the first decisions that are the same in both: action, job and cores.
 func compareDecisions(cell string, real, twin []record.DecisionRow) record.FidelityDecisionRow {
 	row := record.FidelityDecisionRow{Cell: cell, Decisions: len(real), Simulated: len(twin), DiffersAt: -1}
 	for row.Same < min(len(real), len(twin)) && decided(real[row.Same]) == decided(twin[row.Same]) {

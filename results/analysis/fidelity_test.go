@@ -134,8 +134,8 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 	}
 }
 
-// A simulation in which a policy does better than another that it does worse
-// than for real is in another order, and that is told of the significant one.
+// When a policy beats another in simulation but loses to it in reality, the
+// order differs. The report names the significant difference.
 func TestFidelityTellsOfAnotherOrder(t *testing.T) {
 	cfg := twins()
 	cfg.Replicates = 12
@@ -183,10 +183,10 @@ func TestFidelityOfWhatIsThere(t *testing.T) {
 	if err != nil || len(rows) != 1 || rows[0].Cell != e.Cells[4].Cell || rows[0].Same != rows[0].Decisions {
 		t.Errorf("%+v, %v", rows, err)
 	}
-	if f := analysis.FidelityOf(e); f.Cells != 2 { // a simulation that lacks a file is none
+	if f := analysis.FidelityOf(e); f.Cells != 2 { // an incomplete simulation does not count
 		t.Errorf("%d cells", f.Cells)
 	}
-	// Rows are of what both sides know.
+	// Rows have the values that both sides know.
 	p := analysis.Pairs(e)[:1]
 	p[0].Real.Metrics.Set(measure.Makespan, math.NaN())
 	p[0].Twin.Metrics.Set(measure.MeanJCT, math.NaN())
@@ -203,7 +203,7 @@ func TestFidelityOfWhatIsThere(t *testing.T) {
 	}
 }
 
-// Without simulations there is nothing to say, and what was said goes.
+// Without simulations there is no table, and an earlier one is removed.
 func TestNoFidelityWithoutTwins(t *testing.T) {
 	dir := twins().Write(t)
 	for _, c := range open(t, dir).Cells {
@@ -228,9 +228,9 @@ func TestNoFidelityWithoutTwins(t *testing.T) {
 	}
 }
 
-// TestAccuracyBesideNeighbours: the simulation of a real cell says how long jobs were predicted to take where they ran.
-// Its jobs take nine tenths of their real time, so each prediction is 10% too short, whatever the estimate of the job
-// alone says.
+// TestAccuracyBesideNeighbours: the simulation of a real cell gives the predicted times of jobs where they ran. Its
+// jobs take nine tenths of their real time, so each prediction is 10% too short, whatever the estimate of the job
+// alone.
 func TestAccuracyBesideNeighbours(t *testing.T) {
 	dir := twins().Write(t)
 	used, err := record.Estimates.Read(open(t, dir).Dir)
@@ -266,7 +266,7 @@ func TestAccuracyBesideNeighbours(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c, list, err)
 		}
 	}
-	// Estimates are of whole trainings; those of a class that is trained to a target loss show nothing of them.
+	// Estimates are of whole trainings; jobs trained to a target loss do not show them.
 	remaining.Targets.Set(&e.Plan, []remaining.Target{{Class: "short"}})
 	raw, err := json.Marshal(e.Plan)
 	if err != nil {

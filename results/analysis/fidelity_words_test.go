@@ -37,7 +37,7 @@ func TestAccuracyInWords(t *testing.T) {
 	}
 }
 
-// What the best numbers would be off by is said once, beside the estimates that were made beforehand.
+// The least possible error is given once, next to the estimates made beforehand.
 func TestAccuracyBesideTheLeast(t *testing.T) {
 	row := record.AccuracyRow{Model: "m", Runs: 8, MeanAbs: 15, SD: math.NaN(), Coverage: math.NaN(), Least: 12.34,
 		Made: record.MadeBefore}
@@ -90,7 +90,7 @@ func TestPlacesOfComparisons(t *testing.T) {
 	}
 }
 
-// With comparisons of one class, user or size, the table says which jobs each is of.
+// With comparisons of one class, user or size, the table names the jobs of each.
 func TestComparisonsOfGroups(t *testing.T) {
 	all := record.ComparisonRow{Metric: "makespan_s", Candidate: "c", Baseline: "b"}
 	long, nobody := all, all

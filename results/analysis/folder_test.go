@@ -77,8 +77,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestEstimatesKeepActual: the fit is written again before each run; what was
-// measured must not be lost when no cell has to run.
+// TestEstimatesKeepActual: the fit is written again before each run; measured
+// values must not be lost when no cell needs to run.
 func TestEstimatesKeepActual(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	rows, err := record.Estimates.Read(open(t, dir).Dir)

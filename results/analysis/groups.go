@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// GroupRow is what became of a class, a user or a size of jobs under a variant: means over its replicates.
+// GroupRow is the results of a class, a user or a size of jobs under a variant: means over its replicates.
 type GroupRow struct {
 	By       string           `json:"by"`
 	Group    string           `json:"group"`
@@ -21,13 +21,13 @@ type GroupRow struct {
 	Metrics  []SummaryMetric  `json:"metrics"`
 }
 
-// GroupMetrics are those that tables of groups show.
+// GroupMetrics returns the metrics that tables of groups show.
 func GroupMetrics() []measure.Metric {
 	return []measure.Metric{measure.Jobs, measure.MeanJCT, measure.P95JCT, measure.MeanWaiting, measure.P95Waiting,
 		measure.MeanService, measure.MeanBoundedSlowdown}
 }
 
-// Groups has a row for each group of a way to divide jobs, of each variant: the variants of a group stand together.
+// Groups has a row for each group of a way to divide jobs, of each variant: the variants of a group are together.
 func Groups(e *record.Experiment, by string) []GroupRow {
 	variants := Variants(e)
 	var rows []GroupRow
@@ -50,7 +50,7 @@ func Groups(e *record.Experiment, by string) []GroupRow {
 	return rows
 }
 
-// groupTable shows what became of each class, user or size of jobs.
+// groupTable shows the results of each class, user or size of jobs.
 func groupTable(p record.Plan, by string, rows []GroupRow) tell.Table {
 	t := placesTable(p, by, "policy")
 	t.Variant = 1

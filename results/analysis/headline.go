@@ -30,8 +30,9 @@ func Headline(e *record.Experiment) (h tell.Headline, err error) {
 	return HeadlineOf(e, rows, told)
 }
 
-// HeadlineOf answers the question of an experiment in a sentence, with a small table. A part that leads says it, or what
-// is compared; without comparisons a part does (tell.Section.Headline, or its first sentence), else the means.
+// HeadlineOf answers the question of an experiment in a sentence, with a small table. The answer comes from a part
+// that leads, or from the comparisons. Without comparisons it comes from a part (tell.Section.Headline, or its
+// first sentence), else from the means.
 func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, told []Told) (tell.Headline, error) {
 	variants := Variants(e)
 	so := ""
@@ -144,7 +145,8 @@ func meansOf(variants []Variant, m measure.Metric) []float64 {
 	return out
 }
 
-// question is what compare blocks with one baseline ask: which of the others is better, in each setting.
+// question is the question of the compare blocks with one baseline: which of the others is better, in each
+// setting.
 type question struct {
 	record.Compare
 	metric  measure.Metric
@@ -158,13 +160,13 @@ type entry struct {
 	name  string
 	base  bool
 	at    []*Variant               // nil where it is not in the field
-	rows  []*record.ComparisonRow  // of the metric, against the baseline; nil where there is none
+	rows  []*record.ComparisonRow  // of the metric, against the baseline; nil without one
 	other [][]record.ComparisonRow // of the other metrics
 	mean  []stats.Interval
 	score float64
 }
 
-// questions are those of the compare blocks, in their order.
+// questions returns the questions of the compare blocks, in their order.
 func questions(e *record.Experiment, variants []Variant, rows []record.ComparisonRow) (out []question) {
 	for _, c := range e.Plan.Compares {
 		m, ok := measure.MetricByName(c.Metric)
@@ -247,7 +249,7 @@ func (q *question) isBase(v Variant) bool {
 	return v.at(q.At) && (q.Baseline == "" || v.Policy == q.Baseline)
 }
 
-// rank puts the best entries first: those with the best mean, where each field counts as much as any other.
+// rank puts the best entries first: the ones with the best mean over the fields, each with the same weight.
 func (q *question) rank() {
 	sums := make([]stats.Mean, len(q.entries))
 	for i := range q.fields {
@@ -290,7 +292,7 @@ func (q *question) candidates() (out []entry) {
 	return out
 }
 
-// verdicts counts the fields in which an entry has each verdict, and those in which it is compared.
+// verdicts counts the fields in which an entry has each verdict, and all fields in which it is compared.
 func (o *entry) verdicts() (times map[string]int, of int) {
 	times = map[string]int{}
 	for _, r := range o.rows {
@@ -302,7 +304,7 @@ func (o *entry) verdicts() (times map[string]int, of int) {
 	return times, of
 }
 
-// alone reports whether nothing stands behind the answer but one run of each.
+// alone reports whether the answer rests on one run of each.
 func (q *question) alone() bool {
 	for _, o := range q.entries {
 		for _, r := range o.rows {
@@ -326,7 +328,7 @@ func (q *question) ofLogs(p record.Plan) bool {
 	return true
 }
 
-// onThis is what an answer without replicates holds for: "on this log".
+// onThis is the scope of an answer without replicates: "on this log".
 func (q *question) onThis(p record.Plan) string {
 	if len(q.fields) > 0 && isLog(p, q.fields[0].Variants[0].Workload) {
 		return "on this log"
@@ -368,7 +370,7 @@ func (q *question) clause(p record.Plan, leaders []Leader, first bool) string {
 	return begin + q.extremes(p, candidates)
 }
 
-// undecided says what was seen where there are too few replicates for a verdict.
+// undecided describes the results where there are too few replicates for a verdict.
 func (q *question) undecided(candidates []entry) string {
 	best, base := q.entries[0], q.base()
 	why := "too few replicates"
@@ -389,7 +391,7 @@ func (q *question) undecided(candidates []entry) string {
 	return text
 }
 
-// counts says in how many settings each of a few entries was better and worse than the baseline.
+// counts counts the settings in which each of a few entries was better or worse than the baseline.
 func (q *question) counts(p record.Plan, candidates []entry) string {
 	var parts []string
 	for _, o := range candidates {
@@ -402,7 +404,7 @@ func (q *question) counts(p record.Plan, candidates []entry) string {
 	return fmt.Sprintf("against %s, in %s: %s", q.base().name, q.metric.Title, strings.Join(parts, ", "))
 }
 
-// verdictsOf is "better in 7 of 9 settings, worse in 1", or the verdict where there is one setting.
+// verdictsOf is "better in 7 of 9 settings, worse in 1", or the verdict for a single setting.
 func verdictsOf(o *entry, alone bool) string {
 	times, of := o.verdicts()
 	if of == 1 {
@@ -428,7 +430,7 @@ func verdictsOf(o *entry, alone bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// extremes says how far the best and the worst of many comparisons are from the baseline.
+// extremes describes the distances of the best and the worst of many comparisons from the baseline.
 func (q *question) extremes(p record.Plan, candidates []entry) string {
 	var best, worst *record.ComparisonRow
 	of, differ := 0, 0

@@ -11,9 +11,9 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// best says which entries were the best in a few settings: "srtf had the lowest mean JCT, 3.1 min, −34% against
-// fcfs", "a had the lowest mean JCT at load 0.5 and 0.7, b at 0.9". Those come first that are the best, or not
-// measurably worse, in the most settings.
+// best names the entries that were the best in a few settings: "srtf had the lowest mean JCT, 3.1 min, −34%
+// against fcfs", "a had the lowest mean JCT at load 0.5 and 0.7, b at 0.9". The entries that are the best, or
+// not measurably worse, in the most settings come first.
 func (q *question) best(p record.Plan, here []Leader) string {
 	extreme := strings.Replace(strings.ToLower(extreme(here[0])), strings.ToLower(q.metric.Title), q.metric.Title, 1)
 	axis := soleSetting(p, here)
@@ -42,9 +42,9 @@ func (q *question) best(p record.Plan, here []Leader) string {
 	return strings.Join(parts, ", ")
 }
 
-// among reports whether an entry was the best of a setting, or as good. The comparisons with the baseline, which are
-// fewer, may have detected differences that the ranking did not: where the best is better than the baseline, those
-// that are not are not as good, and neither is who is worse than it.
+// among reports whether an entry was the best of a setting, or as good. The comparisons with the baseline, which
+// are fewer, may have detected differences that the ranking did not: an entry worse than the baseline is not as
+// good, and where the best beats the baseline, neither is an entry that does not.
 func (q *question) among(l Leader, name string) bool {
 	if name == l.Name {
 		return true
@@ -61,7 +61,7 @@ func (q *question) among(l Leader, name string) bool {
 	return true
 }
 
-// verdict is that of an entry against the baseline in a field; empty where it was not compared.
+// verdict returns an entry's verdict against the baseline in a field; empty where it was not compared.
 func (q *question) verdict(name string, field int) string {
 	for _, o := range q.entries {
 		if r := o.rows[field]; o.name == name && r != nil {
@@ -81,7 +81,8 @@ func (q *question) wonBy(name string, leaders []Leader) (won []Leader) {
 	return won
 }
 
-// winnings says where an entry was the best, what it reached, and which others were as good in all of these settings.
+// winnings names the settings in which an entry was the best, its values there, and the entries that were as good
+// in all of them.
 func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis string, first bool) string {
 	var where []string
 	for _, l := range won {
@@ -153,7 +154,7 @@ func allOf(n int) string {
 	return fmt.Sprintf("all %d", n)
 }
 
-// in reports whether a leader is that of a field.
+// in reports whether a leader belongs to a field.
 func (l *Leader) in(f Field) bool {
 	v := f.Variants[0]
 	return slices.Equal(l.Setting, f.Setting) && (l.Workload == v.Workload || slices.Contains(f.axes, "workload")) &&

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// losers names who is worse off under the best candidate than under the baseline: other metrics that are compared, and
-// groups of jobs. It looks at no groups where there are many settings.
+// losers names who is worse off under the best candidate than under the baseline: other metrics that are compared,
+// and groups of jobs. It ignores groups in many settings.
 func (q *question) losers(e *record.Experiment) (string, error) {
 	candidates := q.candidates()
 	if len(candidates) == 0 {
@@ -56,7 +56,7 @@ func (o *entry) changeIn(m measure.Metric, verdict string) string {
 	return changeOf(rows)
 }
 
-// priceOfBase names what is better elsewhere in other metrics, where the baseline is the best.
+// priceOfBase names the entries that are better in other metrics, where the baseline is the best.
 func (q *question) priceOfBase(candidates []entry) string {
 	var price []string
 	for _, m := range q.others {
@@ -73,8 +73,8 @@ func (q *question) priceOfBase(candidates []entry) string {
 	return "; but " + tell.Listed(price)
 }
 
-// byGroups says in how many groups of jobs an entry is better than the baseline, and where it is worse the most: of the
-// way to divide jobs in which a group is worse by the most.
+// byGroups counts the groups of jobs in which an entry is better than the baseline, and names the group with the
+// greatest loss. It uses the division of jobs that has this group.
 func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 	text, most, mostly := "", 0.0, ""
 	if len(q.fields) > 1 {
@@ -138,5 +138,5 @@ func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 	return text, nil
 }
 
-// leastLoss is the least share by which a group has to be worse off to be named.
+// leastLoss is the least share by which a group must be worse off to be named.
 const leastLoss = 0.005

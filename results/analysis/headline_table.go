@@ -13,10 +13,10 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// mostFieldColumns is the number of settings up to which each has a column of its own.
+// mostFieldColumns is the number of settings up to which each has its own column.
 const mostFieldColumns = 4
 
-// mostOthers is the number of metrics in a headline beside the compared one, unless more are compared.
+// mostOthers is the number of metrics in a headline in addition to the compared one, unless more are compared.
 const mostOthers = 4
 
 // table has the entries of a question, the best first and the baseline always. In one setting it shows the other
@@ -92,8 +92,8 @@ func cmpChange(rows []*record.ComparisonRow) string {
 	return changes(slices.Min(known), slices.Max(known))
 }
 
-// columns adds those of the compared metric, and returns their cells: one for each of a few settings, else the range
-// over all of them.
+// columns adds the columns of the compared metric, and returns their cells: one for each of a few settings, else
+// the range over all of them.
 func (q *question) columns(p record.Plan, shown []entry, t *tell.Table) [][]string {
 	var all []float64
 	for _, o := range shown {

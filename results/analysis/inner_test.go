@@ -26,7 +26,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// What is at a bound: a p-value of just 1 − level detects no difference, and one run tells what it tells.
+// Values at a bound: a p-value of exactly 1 − level detects no difference, and one run is exact.
 func TestVerdicts(t *testing.T) {
 	jct, _ := measure.MetricByName("mean_jct_s")
 	utilization, _ := measure.MetricByName("utilization")
@@ -49,7 +49,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Errors are relative to reality: nothing against nothing is none, something against nothing is unknown.
+// Errors are relative to reality: zero against zero is no error, a value against zero is unknown.
 func TestErrorsInPercent(t *testing.T) {
 	for _, c := range []struct{ simulated, real, want float64 }{
 		{11, 10, 10}, {9, 10, -10}, {0, 0, 0}, {1, 0, math.NaN()}, {0, 4, -100},
@@ -190,7 +190,7 @@ func TestProfilingWithoutABaseline(t *testing.T) {
 	}
 }
 
-// The best come first, whichever way is better; what is not known comes last.
+// The best come first, whichever way is better; unknown values come last.
 func TestRanked(t *testing.T) {
 	means := []float64{2, math.NaN(), 1, 3, 1}
 	jct, _ := measure.MetricByName("mean_jct_s")
@@ -209,7 +209,7 @@ func TestRanked(t *testing.T) {
 	}
 }
 
-// A run shows what an estimate predicts if it is of the same request, and had it all the time.
+// A run counts for an estimate if it is of the same request, and had it all the time.
 func TestShows(t *testing.T) {
 	run := func(change func(*record.JobRow)) *record.JobRow {
 		r := &record.JobRow{Hardware: "h"}

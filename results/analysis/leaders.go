@@ -12,26 +12,26 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Leader is the variant with the best mean of a metric among at least three that a compare block puts beside each
-// other in one setting, such as all policies at one load.
+// Leader is the variant with the best mean of a metric among at least three that a compare block compares in one
+// setting, such as all policies at one load.
 type Leader struct {
 	Metric measure.Metric
-	// Workload, Hardware and Setting are what the variants share; Policy as well, where axes are compared.
+	// Workload, Hardware and Setting are shared by the variants; Policy as well, where axes are compared.
 	Workload, Hardware, Policy string
 	Setting                    []record.Setting
-	// Axes are those that are compared; none where policies are.
+	// Axes are the compared axes; empty where policies are compared.
 	Axes []string
-	// Name is that of the best by what it does not share: "srtf", "quantum=1s".
+	// Name names the best variant by the values that it does not share: "srtf", "quantum=1s".
 	Name string
 	Mean float64
-	// Alike are those from which no difference was detected, by the test of ComparePairs of each with the best and
-	// Holm's correction for all pairs, since the best is chosen by the same data.
+	// Alike are the variants without a detected difference from the best, by the test of ComparePairs of each with
+	// the best and Holm's correction for all pairs, since the best is chosen by the same data.
 	Alike []string
-	// Method is OneRun where nothing is drawn at random: then Alike are those with the same value.
+	// Method is OneRun where nothing is random: then Alike are the variants with the same value.
 	Method string
 }
 
-// fewest is the number of variants from which one is said to be the best; of two, the comparison says it.
+// fewest is the least number of variants with a named best; for two, the comparison names it.
 const fewest = 3
 
 // Leaders finds the best in each setting of each compare block over all jobs, in their order. Settings in which there
@@ -42,7 +42,7 @@ func Leaders(e *record.Experiment) ([]Leader, error) {
 	for _, c := range e.Plan.Compares {
 		m, ok := measure.MetricByName(c.Metric)
 		several := slices.ContainsFunc(c.At, func(s record.Setting) bool { return s.Name == "workload" })
-		if !ok || c.By != "" || several { // of one among several sets of jobs nobody has a choice
+		if !ok || c.By != "" || several { // one of several sets of jobs is not a choice
 			continue
 		}
 		c.Block = 0
@@ -63,11 +63,11 @@ func Leaders(e *record.Experiment) ([]Leader, error) {
 type Field struct {
 	Setting  []record.Setting
 	Variants []Variant
-	// axes are those that are compared, "policy" and "hardware" included; without any, policies are.
+	// axes are the compared axes, "policy" and "hardware" included; without any, policies are compared.
 	axes []string
 }
 
-// fields are those of a comparison.
+// fields returns the fields of a comparison.
 func fields(variants []Variant, c record.Compare) (out []Field) {
 	var named []string
 	for _, s := range c.At {
@@ -96,9 +96,8 @@ func fields(variants []Variant, c record.Compare) (out []Field) {
 	return out
 }
 
-// Fields divides variants into those that run the same jobs on the same hardware, at the same values of the axes that
-// several policies read and that are not among the compared ones. A variant that does not read such an axis is in all
-// fields.
+// Fields divides variants into groups with the same jobs on the same hardware, at the same values of the axes that
+// several policies read and that are not compared. A variant that does not read such an axis is in all fields.
 func Fields(variants []Variant, compared []string) (out []Field) {
 	type place struct{ workload, hardware, setting string }
 	axes := commonAxes(variants, compared)
@@ -121,8 +120,8 @@ func Fields(variants []Variant, compared []string) (out []Field) {
 	return out
 }
 
-// commonAxes are the axes that several policies read, or the only one does, and that are not compared: those of the
-// variant that has the most of them.
+// commonAxes returns the axes that several policies read, or the only one does, and that are not compared. They are
+// taken from the variant with the most of them.
 func commonAxes(variants []Variant, compared []string) (most []string) {
 	readers := map[string][]string{}
 	var policies []string
@@ -203,7 +202,7 @@ func (f Field) leader(e *record.Experiment, m measure.Metric, c record.Compare) 
 	return l, true, nil
 }
 
-// name is that of a variant by what the others of its field do not share.
+// name names a variant by the values that the others of its field do not share.
 func (f Field) name(v Variant) string {
 	var parts []string
 	if f.axes == nil || slices.Contains(f.axes, "policy") {
@@ -228,11 +227,11 @@ func (f Field) name(v Variant) string {
 // mostSettings is the number of settings up to which the best of each is named.
 const mostSettings = 6
 
-// mostAlike is the number of variants named beside the best.
+// mostAlike is the number of variants named along with the best.
 const mostAlike = 3
 
-// leaderAnswers says of comparisons in more settings than a headline can name how often each variant was the best:
-// "Lowest mean JCT in 30 settings: preemptive in 18, priority in 12".
+// leaderAnswers counts how often each variant was the best, for comparisons in more settings than a headline can
+// name: "Lowest mean JCT in 30 settings: preemptive in 18, priority in 12".
 func leaderAnswers(leaders []Leader) (out []Answer) {
 	for len(leaders) > 0 {
 		l := leaders[0]
@@ -298,7 +297,7 @@ func sum(times map[string]int, names []string) (n int) {
 	return n
 }
 
-// untested says of runs in which nothing is drawn that there is one of each.
+// untested notes that there is one run of each variant, where nothing is random.
 func untested(l Leader) string {
 	if l.Method == record.OneRun {
 		return "; one run each, no interval"
@@ -306,7 +305,7 @@ func untested(l Leader) string {
 	return ""
 }
 
-// settingOf says where a leader is the best.
+// settingOf names the setting in which a leader is the best.
 func settingOf(p record.Plan, l Leader) string {
 	s := ""
 	if l.Policy != "" && len(p.Policies) > 1 {

@@ -40,7 +40,7 @@ func TestLeaders(t *testing.T) {
 	if diff := cmp.Diff(want, leaders(t, e)); diff != "" {
 		t.Error(diff)
 	}
-	e.Plan.Compares[0].Metric = "utilization" // of which the greatest is the best
+	e.Plan.Compares[0].Metric = "utilization" // the greatest is the best
 	want = []string{
 		"w [{sigma 0}]: fcfs 0.5, alike []",
 		"w [{sigma 1}]: rr quantum=1s 0.805, alike [sjf]",
@@ -68,7 +68,7 @@ func TestLeadersOfAnAxis(t *testing.T) {
 	}
 }
 
-// Two variants have no best beside their comparison, nor have replicates too few for a verdict.
+// Two variants have no best in addition to their comparison, nor have replicates too few for a verdict.
 func TestNoLeader(t *testing.T) {
 	two := &record.Experiment{}
 	two.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Baseline: "fcfs", Level: 0.95}}

@@ -13,7 +13,8 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Of more settings than a headline names, it is said how often each variant was the best; the headline names fewer.
+// For more settings than a headline names, an answer counts how often each variant was the best; the headline names
+// fewer.
 func TestLeaders(t *testing.T) {
 	leaders := []Leader{{Metric: measure.MeanJCT, Name: "srtf", Setting: axis("load", "1"), Axes: []string{"policy"}}}
 	for i, name := range []string{"srtf", "las", "srtf", "las", "srtf", "fcfs", "srtf"} {
@@ -34,7 +35,7 @@ func TestLeaders(t *testing.T) {
 	}
 }
 
-// Where not all answers fit, each metric has its share, and of each the best candidates are there.
+// Where not all answers fit, each metric has its share, with the best candidates of each.
 func TestConclusions(t *testing.T) {
 	e := &record.Experiment{}
 	var rows []record.ComparisonRow
@@ -59,7 +60,7 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
-// Candidates that equal the baseline in each pair leave the places to those that say something, better or worse.
+// Candidates that equal the baseline in each pair leave the places to candidates that are better or worse.
 func TestConclusionsThatTellComeFirst(t *testing.T) {
 	e := &record.Experiment{}
 	var rows []record.ComparisonRow
@@ -89,7 +90,7 @@ func TestConclusionsThatTellComeFirst(t *testing.T) {
 	}
 }
 
-// A comparison by groups on the stretches of one log says how many stretches there are, not how many pairs.
+// A comparison by groups on the stretches of one log gives the number of stretches, not of pairs.
 func TestGroupsOfOneLogCountItsStretches(t *testing.T) {
 	groups := func(blocks ...int) (rows []record.ComparisonRow) {
 		for i, n := range blocks {

@@ -16,7 +16,7 @@ import (
 // -trials 3000
 var trials = flag.Int("trials", 250, "experiments without a difference, of each kind")
 
-// drawnMetric is a kind of metric: what the cells of a replicate share, and what each has of its own.
+// drawnMetric is a kind of metric: the common part of a replicate's cells, and the own part of each.
 type drawnMetric struct {
 	metric measure.Metric
 	shared func(*rand.Rand) float64
@@ -40,7 +40,8 @@ var drawnMetrics = []drawnMetric{
 	}},
 }
 
-// alikePolicies is an experiment of policies that do not differ, each a cell a replicate, with so many classes of jobs.
+// alikePolicies is an experiment of policies that do not differ, each with one cell per replicate, with a number of
+// classes of jobs.
 func alikePolicies(r *rand.Rand, k drawnMetric, policies, replicates, classes int) *record.Experiment {
 	e := &record.Experiment{}
 	by := ""
@@ -153,7 +154,7 @@ func TestNothingClaimed(t *testing.T) {
 	}
 }
 
-// TestNothingClaimedOfALog: two policies that do not differ on one log, whose jobs wait for each other: neighbours have
+// TestNothingClaimedOfALog: two policies that do not differ on one log, whose jobs wait for each other: neighbors have
 // alike times. Stretches of a tenth of the log or less are resampled.
 func TestNothingClaimedOfALog(t *testing.T) {
 	for _, blocks := range []int{10, 15, 30, 60} {

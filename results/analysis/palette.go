@@ -36,7 +36,7 @@ func PaletteOf(e *record.Experiment) Palette {
 // Policy is the place of a policy.
 func (p *Palette) Policy(name string) int { return locate(&p.Policies, name) }
 
-// Class is the place of a class; those that no cell counts come behind.
+// Class is the place of a class; classes that no cell counts come last.
 func (p *Palette) Class(name string) int { return locate(&p.Classes, name) }
 
 func locate(list *[]string, name string) int {
@@ -44,7 +44,7 @@ func locate(list *[]string, name string) int {
 	return slices.Index(*list, name)
 }
 
-// union is a list with those of another that are not in it behind.
+// union appends to a list the members of another that it lacks.
 func union(list, others []string) []string {
 	for _, o := range others {
 		if !slices.Contains(list, o) {

@@ -27,7 +27,7 @@ func variant(e *record.Experiment, workload, policy string, axes []record.Settin
 	}
 }
 
-// Where hardly any job waits the answers say so, unless the policies make jobs faster by other means.
+// Where hardly any job waits the answers mention it, unless the policies make jobs faster by other means.
 func TestIdle(t *testing.T) {
 	cell := func(policy string, waiting, jct float64) record.Cell {
 		return record.Cell{
@@ -251,7 +251,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestUnsaid holds that too few replicates are told once.
+// TestUnsaid checks that too few replicates are mentioned once.
 func TestUnsaid(t *testing.T) {
 	warnings := []record.Warning{{Code: record.FewReplicates, Text: "few"}, {Code: record.BusyMachine, Text: "busy"}}
 	if got := Unsaid(&record.Experiment{Run: record.Run{Warnings: warnings}}, nil); len(got) != 2 {

@@ -16,10 +16,10 @@ import (
 // ofSlowdowns are the metrics that jobs of no length are left out of.
 var ofSlowdowns = []string{measure.MeanSlowdown.Name, measure.P95Slowdown.Name, measure.JainFairness.Name}
 
-// verySkewed is the skewness from which it is said.
+// verySkewed is the skewness from which it is mentioned.
 const verySkewed = 2.0
 
-// quality lists what makes the data of a comparison doubtful, in a few words each; nothing where there is no cause.
+// quality lists the reasons to doubt the data of a comparison, in a few words each.
 func quality(r record.ComparisonRow) (doubts []string) {
 	if r.Dropped > 0 {
 		doubts = append(doubts, fmt.Sprintf("%d of %d dropped: different jobs finished", r.Dropped, r.Pairs+r.Dropped))
@@ -43,7 +43,7 @@ func quality(r record.ComparisonRow) (doubts []string) {
 	return doubts
 }
 
-// pairsOf counts the pairs of a comparison, with what makes them doubtful: "7 pairs (3 of 10 dropped: different jobs
+// pairsOf counts the pairs of a comparison, with the reasons for doubt: "7 pairs (3 of 10 dropped: different jobs
 // finished)".
 func pairsOf(r record.ComparisonRow, pairs string) string {
 	if doubts := quality(r); len(doubts) > 0 {
@@ -52,7 +52,7 @@ func pairsOf(r record.ComparisonRow, pairs string) string {
 	return pairs
 }
 
-// doubtfulOf says of how many of several comparisons the data are doubtful; "" if of none.
+// doubtfulOf counts the comparisons with doubtful data; "" if there are none.
 func doubtfulOf(rows []record.ComparisonRow) string {
 	n := 0
 	for _, r := range rows {
@@ -66,7 +66,8 @@ func doubtfulOf(rows []record.ComparisonRow) string {
 	return fmt.Sprintf("; %d with pairs that were dropped, disturbed, or unlike the others", n)
 }
 
-// skewness is that of the differences of pairs; NaN where it is not known, or they are all the same.
+// skewness returns the skewness of the differences of pairs; NaN where it is not known, or they are all the
+// same.
 func skewness(b, c []float64, method string) float64 {
 	if method != stats.PairedT {
 		return math.NaN()

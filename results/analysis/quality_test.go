@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// What makes a comparison doubtful stands beside its pairs, where there is cause.
+// The reasons for doubt about a comparison are next to its pairs, if there are any.
 func TestQualityBesideVerdicts(t *testing.T) {
 	build := func(change func(replicate int, c *record.Cell, candidate bool)) record.ComparisonRow {
 		e := &record.Experiment{}

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// The most that is shown is shown, and what is more is not.
+// Data at the limit are shown, and beyond it are not.
 func TestCrowdedAtItsBounds(t *testing.T) {
 	for _, c := range []struct {
 		jobs, preemptions, resizes float64

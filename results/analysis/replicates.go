@@ -11,7 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// What an experiment should detect: a difference of this part of the baseline's mean, with this probability.
+// The power that an experiment should have: to detect a difference of this fraction of the baseline's mean,
+// with this probability.
 const (
 	worthKnowing = 0.1
 	sureness     = 0.8
@@ -32,8 +33,8 @@ var _ = Register(Part{
 	},
 })
 
-// moreReplicates says how many replicates would tell more, by the scatter of the comparisons of all jobs in which no
-// difference was detected; "" where all that is worth knowing is known.
+// moreReplicates recommends a number of replicates. It uses the scatter of the comparisons of all jobs without a
+// detected difference; "" if no further replicates are worthwhile.
 func moreReplicates(rows []record.ComparisonRow) string {
 	var needed []int
 	have, metric := 0, ""

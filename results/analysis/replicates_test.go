@@ -28,7 +28,7 @@ func TestMoreReplicates(t *testing.T) {
 	}
 }
 
-// An answer whose merit is not known is told once.
+// An answer whose merit is not known is given once.
 func TestForemostOnce(t *testing.T) {
 	unknown := Answer{Text: "Too few replicates.", Merit: math.NaN()}
 	if got := Foremost([]Answer{unknown}, 3); len(got) != 1 {

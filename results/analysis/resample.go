@@ -11,13 +11,13 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// jobColumns are those of jobs.csv that a mean over jobs can be of, or that say to which group a job belongs.
+// jobColumns are the columns of jobs.csv with values for a mean over jobs, or with the group of a job.
 var jobColumns = []string{"job", "class", "user", "arrival_s", "waiting_s", "first_run_delay_s", "service_s", "jct_s",
 	"slowdown",
 	"bounded_slowdown", "state", "threads_requested", "gpus"}
 
-// resample divides the jobs of the first cells of two variants into the stretches of a log that a block bootstrap draws
-// from. There are none where the cells did not record their jobs, or had other jobs.
+// resample divides the jobs of the first cells of two variants into the stretches of a log that a block bootstrap
+// draws from. It returns none where the cells did not record their jobs, or had different jobs.
 func resample(e *record.Experiment, base, v Variant, of value, asked record.Compare) ([]stats.Block, error) {
 	if of.metric.OfJob == nil {
 		return nil, nil
@@ -58,13 +58,13 @@ func blocks(b, c []jobValue, length float64) []stats.Block {
 	return all
 }
 
-// jobValue is what a job of a cell came to.
+// jobValue is the value of a job in a cell.
 type jobValue struct {
 	name           string
 	arrival, value float64
 }
 
-// jobsOf reads what a mean is over; nil where the cell did not record its jobs.
+// jobsOf reads the values that a mean averages; nil where the cell did not record its jobs.
 func jobsOf(e *record.Experiment, c record.CellRef, of value) ([]jobValue, error) {
 	jobs := []jobValue{}
 	err := e.EachJob(c, jobColumns, 1, func(r *record.JobRow) bool {

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/resultstest"
 )
 
-// TestBlocksOfALog: where the same jobs ran under two policies, and nothing is drawn, the jobs of each stretch of 100 ms
-// are drawn together. What is compared are the means over the jobs that finished under both.
+// TestBlocksOfALog: where the same jobs ran under two policies, without randomness, the jobs of each stretch of 100
+// ms are drawn together. The comparison is of the means over the jobs that finished under both.
 func TestBlocksOfALog(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Replicates, cfg.Short, cfg.FailJob = 1, 30, 7

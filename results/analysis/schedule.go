@@ -1,5 +1,5 @@
-// Schedule reads what the jobs of a cell held over time, and why they waited, for pictures and pages that show
-// schedules.
+// Schedule holds the resources of a cell's jobs over time, and their reasons for waiting, for pictures and
+// pages that show schedules.
 
 package analysis
 
@@ -16,17 +16,17 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// Schedule is what happened in one cell. Instants are seconds from the cell's start.
+// Schedule is the course of one cell. Instants are seconds from the cell's start.
 type Schedule struct {
 	Jobs    []ScheduledJob
-	Servers []ServerLife // that came and went; none where all nodes stand
+	Servers []ServerLife // that came and went; empty where all nodes are permanent
 	Classes []string     // of the jobs, in their order; sizes, where there are many jobs of one class
 	// Cores and GPUs are how many there are; of GPUs, only as many as were held by some job.
 	Cores, GPUs int
 	From, Until float64
 }
 
-// ScheduledJob is what happened to one job.
+// ScheduledJob is the course of one job.
 type ScheduledJob struct {
 	record.JobRow
 	Held []Span
@@ -41,24 +41,24 @@ type ScheduledJob struct {
 type Span struct {
 	From, To    float64
 	Cores, GPUs scheduler.CoreSet
-	// Guest says that the GPUs were another job's as well when it began.
+	// Guest reports whether it shared the GPUs with another job when it began.
 	Guest bool
-	// Sample says that the job ran as a sample, of which nothing was kept.
+	// Sample reports whether the job ran as a sample, whose progress was discarded.
 	Sample bool
 }
 
 // Wait is a stretch of waiting.
 type Wait struct {
 	From, To float64
-	// Why is the last reason for which the scheduler passed the job over meanwhile; empty if it never came to that.
+	// Why is the last reason why the scheduler passed the job over meanwhile; empty if it never did.
 	Why string
 	// Holders are the jobs that ran when it began, the first of them; Others is how many other jobs waited then.
 	Holders []string
 	Others  int
 }
 
-// ServerLife is the life of a server: from when it was asked for, by Up it could be used; it ended at Down. An instant
-// that did not come is negative.
+// ServerLife is the life of a server: from its request on; it was usable from Up, and ended at Down. An instant
+// that did not occur is negative.
 type ServerLife struct {
 	Cores             scheduler.CoreSet
 	Created, Up, Down float64
@@ -67,7 +67,7 @@ type ServerLife struct {
 
 // The most of a cell that can be shown.
 const (
-	// mostJobs is the number of jobs beyond which a Gantt chart is a grey mass, and takes long to draw.
+	// mostJobs is the number of jobs beyond which a Gantt chart is a gray mass, and takes long to draw.
 	mostJobs = 5_000
 	// mostSpans is the number of stretches of running, over all jobs, beyond which each is thinner than a line can be: a
 	// quantum of a millisecond makes millions.
@@ -78,7 +78,7 @@ const (
 	mostHolders = 3
 )
 
-// Crowded says why a cell has too much in it to be shown; empty when it has not.
+// Crowded returns the reason that a cell is too large to be shown; empty if it is not.
 func Crowded(c record.Cell) string {
 	jobs := measure.Jobs.CountOf(&c.Metrics)
 	spans := jobs + measure.Preemptions.CountOf(&c.Metrics) + measure.Resizes.CountOf(&c.Metrics)
@@ -91,7 +91,7 @@ func Crowded(c record.Cell) string {
 	return ""
 }
 
-// bySize makes classes of the sizes of jobs, where there are several: many jobs of one class are told apart by them.
+// bySize turns the sizes of jobs into classes, if there are several. This distinguishes many jobs of one class.
 func (s *Schedule) bySize(c record.Cell) {
 	const by = "size"
 	var sizes []string
@@ -113,7 +113,7 @@ func (s *Schedule) bySize(c record.Cell) {
 }
 
 // ReadSchedule reads the schedule of a cell; nil when the cell kept no events, or has too much in it (see Crowded).
-// Servers are those of the whole experiment.
+// Servers are the rows of the whole experiment.
 func ReadSchedule(e *record.Experiment, c record.Cell, servers []record.ServerRow) (*Schedule, error) {
 	if Crowded(c) != "" {
 		return nil, nil
@@ -160,7 +160,7 @@ func ReadSchedule(e *record.Experiment, c record.Cell, servers []record.ServerRo
 	return s, nil
 }
 
-// reader puts a schedule together from the events of its cell.
+// scheduleReader puts a schedule together from the events of its cell.
 type scheduleReader struct {
 	*Schedule
 	at     map[string]int // numbers of jobs, by name
@@ -177,7 +177,7 @@ func (r *scheduleReader) servers(c record.Cell, rows []record.ServerRow) {
 			continue
 		}
 		r.Servers = append(r.Servers, s)
-		for _, span := range s.Cores { // also those on which no job has run
+		for _, span := range s.Cores { // including cores on which no job has run
 			r.Cores = max(r.Cores, int(span.Hi))
 		}
 	}
@@ -243,7 +243,7 @@ func (r *scheduleReader) look() {
 	r.fresh = r.fresh[:0]
 }
 
-// close closes what goes on when the trace ends.
+// close ends the open spans at the end of the trace.
 func (r *scheduleReader) close() {
 	for i := range r.Jobs {
 		j := &r.Jobs[i]

@@ -29,7 +29,7 @@ func read(t *testing.T, cell string) (*record.Experiment, record.Cell, *analysis
 	return nil, record.Cell{}, nil
 }
 
-// TestTimesAddUp holds that what a job held and how long it waited come to what jobs.csv says.
+// TestTimesAddUp checks that a job's resources and waits add up to the values in jobs.csv.
 func TestTimesAddUp(t *testing.T) {
 	for _, cell := range []string{"mixed-machine-fcfs-r1", "mixed-machine-rr-quantum=300ms-r1"} {
 		e, c, s := read(t, cell)

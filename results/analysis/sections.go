@@ -10,22 +10,22 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Part is a part of what there is to tell of an experiment: the terminal and the report show the parts that are
-// registered. Each is told by the feature that it is about.
+// Part is a part of the results of an experiment. The terminal and the report show the registered parts. Each
+// feature registers the part about it.
 type Part struct {
-	// Name is that of its section, and of the heading there, whose text is Title. Pictures name it, too.
+	// Name names its section and the heading there, whose text is Title. Pictures refer to it, too.
 	Name, Title string
 	// InReport and OnTerminal are its places there, the lowest first; see Policies and its like.
 	InReport, OnTerminal int
-	// In names the part to whose section what is told is added, behind what that tells; empty for a section of its own.
+	// In names the part to whose section this part is appended; empty for a separate section.
 	In string
-	// Tell tells it; nothing for an experiment without it.
+	// Tell writes the section; it is empty for an experiment without the feature.
 	Tell func(*record.Experiment) (tell.Section, error)
 }
 
-// The places of what every experiment has: parts stand before and behind.
+// The places of the parts of every experiment: other parts come before and after.
 const (
-	// Policies are told by the summary, Verdicts by its comparisons and thresholds, in the report with the pictures.
+	// Policies are in the summary, Verdicts in its comparisons and thresholds, in the report with the pictures.
 	Policies = 100
 	Verdicts = 200
 )
@@ -41,13 +41,13 @@ func Register(p Part) Part {
 	return p
 }
 
-// Told is a part as it is told of an experiment.
+// Told is a part with its section for one experiment.
 type Told struct {
 	Part
 	tell.Section
 }
 
-// Parts tells all parts of an experiment, by their places in the report and then by name.
+// Parts returns all parts of an experiment, sorted by their places in the report and then by name.
 func Parts(e *record.Experiment) (told []Told, err error) {
 	slices.SortFunc(parts, func(a, b Part) int { return cmp.Or(a.InReport-b.InReport, strings.Compare(a.Name, b.Name)) })
 	var within []Told
@@ -68,7 +68,7 @@ func Parts(e *record.Experiment) (told []Told, err error) {
 	return told, nil
 }
 
-// add adds what another part tells: sentences of the answer stand together.
+// add appends the section of another part; the sentences of the answer stay together.
 func (t *Told) add(s tell.Section) {
 	t.Answers, t.Terminal = append(t.Answers, s.Answers...), append(t.Terminal, s.Terminal...)
 	for _, item := range s.Report {

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/sentences.txt")
 
-// TestSentences holds what results say in words: each sentence with its cases, to be read in testdata/sentences.txt.
+// TestSentences keeps the sentences of results: each sentence with its cases, to be read in testdata/sentences.txt.
 func TestSentences(t *testing.T) {
 	var s plottest.Sentences
 	fidelitySentences(&s)

@@ -34,7 +34,7 @@ type SummaryMetric struct {
 	Interval stats.Interval `json:"value"`
 }
 
-// SummaryMetrics are those that summaries show: those that the experiment compares, and some of every experiment.
+// SummaryMetrics returns the metrics that summaries show: the compared ones, and some for every experiment.
 func SummaryMetrics(p record.Plan) []measure.Metric {
 	list := Compared(p)
 	for _, m := range measure.ShownIn(measure.InSummary) {
@@ -82,9 +82,8 @@ func SummaryOf(p record.Plan, variants []Variant) []SummaryRow {
 	return rows
 }
 
-// Best returns so many variants at most: all of them in their order, or where there are more the best, the best
-// first, and always one of the baseline. They are ranked by the first metric that the experiment compares, which it
-// returns too.
+// Best returns at most most variants: all in their order, or the best ones, the best first, with always one of the
+// baseline. They are ranked by the first metric that the experiment compares, which it returns too.
 func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metric) {
 	by := ranking(p)
 	if len(variants) <= most {
@@ -97,9 +96,8 @@ func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metri
 	return first(ranked(means, by), most, variants, func(v Variant) bool { return baseline(p, v.Policy) }), by
 }
 
-// BestOfEach is Best of each field (see Fields), a field after the other, as long as there is room for two of each;
-// where there is not, it is Best. It returns how many of each field there are; 0 where all variants fit, or fields
-// make no difference.
+// BestOfEach is Best of each field (see Fields), a field after the other, if there is room for two of each; else it
+// is Best. It returns the number from each field; 0 where all variants fit, or fields make no difference.
 func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, each int, by measure.Metric) {
 	var compared []string
 	for _, c := range p.Compares {
@@ -120,7 +118,7 @@ func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, ea
 	return best, each, by
 }
 
-// BestPolicies returns so many policies of the variants at most, as Best does; each counts by its mean over its
+// BestPolicies returns at most most policies of the variants, like Best. Each is ranked by its mean over its
 // variants.
 func BestPolicies(p record.Plan, variants []Variant, most int) (best []string, of int, by measure.Metric) {
 	by = ranking(p)
@@ -143,12 +141,12 @@ func BestPolicies(p record.Plan, variants []Variant, most int) (best []string, o
 	return best, len(names), by
 }
 
-// baseline reports whether others are compared with a policy.
+// baseline reports whether a policy is a baseline of a comparison.
 func baseline(p record.Plan, policy string) bool {
 	return slices.ContainsFunc(p.Compares, func(c record.Compare) bool { return c.Baseline == policy })
 }
 
-// first returns so many of a list in an order; the last of them is one to keep if none before is.
+// first returns the first elements of a list in an order. The last of them is one to keep if none before is.
 func first[T any](order []int, most int, list []T, keep func(T) bool) (some []T) {
 	for _, i := range order[:most] {
 		some = append(some, list[i])
@@ -174,7 +172,7 @@ func ranking(p record.Plan) measure.Metric {
 	return measure.MeanJCT
 }
 
-// ranked are the indices of means, the best first; what is unknown (NaN) comes last.
+// ranked are the indices of means, the best first; unknown means (NaN) come last.
 func ranked(means []float64, by measure.Metric) []int {
 	list := make([]int, len(means))
 	for i := range list {
@@ -194,8 +192,8 @@ func ranked(means []float64, by measure.Metric) []int {
 // more than one, metrics that are known nowhere do not.
 func SummaryTable(e *record.Experiment) tell.Table { return summary(e, Summary(e)) }
 
-// BestTable is the summary of so many variants at most: where there are more, of the best, the best first. It returns a
-// sentence that says how they are chosen; "" when all are there.
+// BestTable is the summary of at most most variants: of a longer list the best ones, the best first. It returns a
+// sentence on the choice; "" when all are in the table.
 func BestTable(e *record.Experiment, most int) (t tell.Table, chosen string) {
 	variants := Variants(e)
 	best, each, m := BestOfEach(e.Plan, variants, most)
@@ -231,7 +229,7 @@ func summary(e *record.Experiment, rows []SummaryRow) tell.Table {
 	return t
 }
 
-// placesTable is a table with columns of text, and behind them the workload and the hardware where there are several.
+// placesTable is a table with columns of text, and then the workload and the hardware, if there are several.
 func placesTable(p record.Plan, titles ...string) tell.Table {
 	if len(p.Workloads) > 1 {
 		titles = append(titles, "workload")
@@ -259,7 +257,7 @@ type shownMetric struct {
 	unit   tell.Unit
 }
 
-// addMetrics adds columns for those of the metrics that are known in some row.
+// addMetrics adds columns for the metrics that are known in some row.
 func addMetrics(
 	t *tell.Table, metrics []measure.Metric, rows int, value func(row, metric int) float64,
 ) (shown []shownMetric) {
@@ -279,7 +277,7 @@ func addMetrics(
 	return shown
 }
 
-// cells says how many cells stand behind a row: "5", "3 of 5", "5, 1 failed".
+// cells counts the cells of a row: "5", "3 of 5", "5, 1 failed".
 func cells(r SummaryRow) string {
 	s := fmt.Sprint(r.Complete)
 	if r.Complete < r.Planned {

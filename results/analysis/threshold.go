@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Judged is what a threshold bounds.
+// Judged is the quantity that a threshold bounds.
 type Judged int
 
 // JudgedValue is the mean of a metric over the replicates of a variant,
@@ -35,8 +35,8 @@ type Verdict struct {
 	Met   bool     `json:"met"`
 	// Text is "mean JCT of rr is 11.2 s (at most 12 s)".
 	Text string `json:"text"`
-	// Judged is what Value is, Policy the one that it is about, empty for all, and
-	// Min and Max its bounds, nil for none.
+	// Judged is the kind of Value, Policy its policy, empty for all, and Min and
+	// Max its bounds, nil for none.
 	Judged   Judged   `json:"-"`
 	Policy   string   `json:"-"`
 	Min, Max *float64 `json:"-"`

@@ -47,7 +47,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// The error of estimates is the mean over those that were used, whatever their sign.
+// The error of estimates is the mean over the used ones, whatever their sign.
 func TestThresholdOfEstimates(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
 	row := func(role string, predicted, actual float64) record.EstimateRow {

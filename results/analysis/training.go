@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Training is what a job reported of its accuracy while it trained.
+// Training is the accuracy that a job reported during training.
 type Training struct {
 	Class    string
 	Points   []Accuracy
@@ -21,8 +21,8 @@ type Training struct {
 // Accuracy is the accuracy At seconds after the job's start.
 type Accuracy struct{ At, Value float64 }
 
-// Trainings reads what the jobs of a cell reported; none where they reported no
-// accuracy.
+// Trainings reads the accuracies that the jobs of a cell reported; none where
+// they reported no accuracy.
 func Trainings(e *record.Experiment, c record.Cell) ([]Training, error) {
 	rows, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,9 +63,9 @@ func Trainings(e *record.Experiment, c record.Cell) ([]Training, error) {
 	return jobs, err
 }
 
-// MedianTraining is the median accuracy of the jobs that finished at a number of
-// instants, from the one at which all have reported to the one at which half of them
-// have ended; of one job, what it reported.
+// MedianTraining returns the median accuracy of the finished jobs at a number of
+// instants. It begins when all have reported and ends when half of them have ended.
+// For one job it returns the job's reports.
 func MedianTraining(all []Training) (median []Accuracy) {
 	var jobs []Training
 	var ends []float64

@@ -31,7 +31,7 @@ func TestMedianTraining(t *testing.T) {
 	}
 }
 
-// What jobs reported, from their start on; reports without accuracy do not count, nor jobs without any.
+// Reports of jobs, from their start on; reports without accuracy do not count, nor jobs without any.
 func TestTrainings(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
 	c := record.Cell{CellRef: record.CellRef{Cell: "c"}}
@@ -69,7 +69,7 @@ func TestTrainings(t *testing.T) {
 	}
 }
 
-// Between reports accuracy is on the line that joins them, before the first and after the last that of these.
+// Between reports accuracy is on the line that joins them, before the first and after the last it is theirs.
 func TestAccuracyBetweenReports(t *testing.T) {
 	job := Training{Points: []Accuracy{{1, 0.2}, {3, 0.6}, {3, 0.4}, {5, 0.8}}}
 	for at, want := range map[float64]float64{0: 0.2, 1: 0.2, 2: 0.4, 3: 0.6, 4: 0.6, 5: 0.8, 9: 0.8} {

@@ -9,11 +9,11 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// early are what reports of the jobs of a class that they end before all of their epochs.
+// early report whether the jobs of a class end before all of their epochs.
 var early []func(p *record.Plan, class string) bool
 
-// EndEarly adds to what reports that the jobs of a class end before all of their epochs: estimates are of all, so such
-// runs do not show how good they were.
+// EndEarly adds a function that reports whether the jobs of a class end before all of their epochs. Estimates are
+// of all epochs, so such runs do not judge them.
 func EndEarly(reports func(p *record.Plan, class string) bool) bool {
 	early = append(early, reports)
 	return true
@@ -24,10 +24,9 @@ func endEarly(p *record.Plan, class string) bool {
 }
 
 // WriteTables writes jobs.csv, metrics.csv, timings.csv, comparisons.csv and, where real
-// cells were simulated as well, fidelity.csv and fidelity_jobs.csv of the
-// experiment in dir over its complete cells, in the order of the plan, and
-// puts the actual run times into estimates.csv, with accuracy.csv and
-// profiling.csv beside it.
+// cells were simulated as well, fidelity.csv and fidelity_jobs.csv of the experiment in
+// dir over its complete cells, in the order of the plan, and puts the actual run times
+// into estimates.csv, and writes accuracy.csv and profiling.csv.
 func WriteTables(dir string) error {
 	e, err := record.Open(dir)
 	if err != nil {
@@ -43,7 +42,7 @@ func WriteTables(dir string) error {
 		simulated := predicted{e: e}
 		each = func(c record.CellRef, r *record.JobRow) {
 			longer := 1.0
-			for i, est := range estimates { // the one in use stands before those that are compared with it
+			for i, est := range estimates { // the one in use comes before the ones compared with it
 				if endEarly(&e.Plan, r.Class) || !shows(r, est) || !within(est.Axes, c.Axes) {
 					continue
 				}
@@ -83,7 +82,7 @@ func WriteTables(dir string) error {
 	return folder.SyncDir(dir)
 }
 
-// more are the tables that features write over the complete cells, beside those of every experiment.
+// more are the tables that features add, computed over the complete cells.
 var more []tables
 
 type tables struct {
@@ -91,7 +90,8 @@ type tables struct {
 	write func(*record.Experiment) error
 }
 
-// AddTables adds tables that are written whenever those of every experiment are, by the names of their files.
+// AddTables adds tables that are written along with the tables of every experiment, by the names of their
+// files.
 func AddTables(files []string, write func(*record.Experiment) error) []string {
 	more = append(more, tables{files, write})
 	return files

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// plan is what of plan.json is needed.
+// plan is the needed part of plan.json.
 type plan struct {
 	Axes       []string  `json:"axes"`
 	Cells      []cellRef `json:"cells"`
@@ -31,7 +31,7 @@ type compare struct {
 	Baseline string `json:"baseline"`
 }
 
-// cellRef says which cell it is: in plan.json and in cell.json.
+// cellRef identifies a cell: in plan.json and in cell.json.
 type cellRef struct {
 	Cell      string    `json:"cell"`
 	Workload  string    `json:"workload"`
@@ -71,10 +71,10 @@ func (c *cellRef) variant() string {
 	return s
 }
 
-// place says of which variant a cell is, on which workload and hardware.
+// place returns a cell's workload, hardware and variant.
 func (c *cellRef) place() [3]string { return [3]string{c.Workload, c.Hardware, c.variant()} }
 
-// cell is what of cell.json is needed.
+// cell is the needed part of cell.json.
 type cell struct {
 	cellRef
 	State    string                     `json:"state"`
@@ -182,7 +182,7 @@ func (c *checker) folder(ref *cellRef, name string) (*cell, error) {
 	return k, c.recompute(k, name, at)
 }
 
-// reference compares what plan.json and cell.json say of a cell.
+// reference compares the entries of plan.json and cell.json on a cell.
 func (c *checker) reference(ref *cellRef, k *cell) {
 	for _, x := range []struct {
 		column    string
@@ -197,7 +197,7 @@ func (c *checker) reference(ref *cellRef, k *cell) {
 	}
 }
 
-// recompute replays the events of a cell, and compares its tables and metrics with what they say.
+// recompute replays the events of a cell, and compares its tables and metrics with the replay.
 func (c *checker) recompute(k *cell, name, at string) error {
 	r := newReplay()
 	r.broken = func(format string, args ...any) {
@@ -260,7 +260,7 @@ func (c *checker) recompute(k *cell, name, at string) error {
 		c.in(at+"cell.json", g.By+" "+g.Name)
 		of := sum.groups[g.By][g.Name]
 		if of == nil {
-			continue // those that are others than the most frequent
+			continue // different from the most frequent ones
 		}
 		for _, metric := range slices.Sorted(maps.Keys(g.Metrics)) {
 			if want, ok := of.grouped()[metric]; ok {
@@ -275,7 +275,7 @@ func (c *checker) recompute(k *cell, name, at string) error {
 func (c *checker) occupancy(r *replay, name, at string) error {
 	i := 0
 	_, err := c.each(func(o row) error {
-		if o.get("cores_held") == "" { // what containers used
+		if o.get("cores_held") == "" { // usage of containers
 			return nil
 		}
 		c.in(at+"occupancy.csv", fmt.Sprintf("line %d", o.line))
@@ -321,8 +321,7 @@ func (c *checker) decisions(r *replay, name, at string) error {
 	return err
 }
 
-// shards reads the cells without a folder: what their lines say is compared with the tables, but there is nothing to
-// recompute it from.
+// shards reads the cells without a folder: their lines are compared with the tables, but cannot be recomputed.
 func (c *checker) shards() error {
 	refs := map[string]*cellRef{}
 	for i := range c.plan.Cells {

@@ -1,5 +1,5 @@
 // Package check recomputes the results of an experiment from its events, by the definitions of docs/results.md, and
-// says where its files differ. It shares no code with what wrote them: it parses them itself and has its own
+// reports where its files differ. It shares no code with the package that wrote them: it has its own parsers and
 // arithmetic.
 package check
 
@@ -23,7 +23,7 @@ import (
 // Difference is a place in a file that is not as it should be.
 type Difference struct {
 	File   string `json:"file"`          // below the experiment's folder
-	Row    string `json:"row,omitempty"` // what the row is about, or its line
+	Row    string `json:"row,omitempty"` // the key of the row, or its line
 	Column string `json:"column,omitempty"`
 	Has    string `json:"has"`
 	Want   string `json:"want"`
@@ -47,7 +47,7 @@ func orEmpty(s string) string {
 	return s
 }
 
-// Report is what a check of one experiment found.
+// Report holds the findings of a check of one experiment.
 type Report struct {
 	Dir string `json:"dir"`
 	// Cells were recomputed from their events; Values were compared; Files have the sum of their content.
@@ -57,7 +57,7 @@ type Report struct {
 	// Differences are the first Most, Count all of them.
 	Differences []Difference `json:"differences"`
 	Count       int          `json:"count"`
-	// Unchecked says what could not be recomputed, in words.
+	// Unchecked lists the parts that could not be recomputed, in words.
 	Unchecked []string `json:"unchecked"`
 }
 
@@ -98,14 +98,14 @@ func Folder(dir string) (*Report, error) {
 	return c.Report, nil
 }
 
-// read notes that a file, the one that is compared, cannot be read or is not what it should be.
+// read notes that the compared file cannot be read or is malformed.
 func (c *checker) read(err error) {
 	if err != nil {
 		c.differs("", err.Error(), "readable")
 	}
 }
 
-// ended reports whether the tables are over the cells that are there.
+// ended reports whether the tables cover the existing cells.
 func (c *checker) ended() (bool, error) {
 	if _, err := folder.Stat(c.Dir, "SHA256SUMS"); err == nil {
 		return true, nil
@@ -121,7 +121,7 @@ func (c *checker) ended() (bool, error) {
 	return run.Reported && run.State != "running", err
 }
 
-// name notes which of some tables are there: these are not recomputed.
+// name notes the existing ones of some tables: these are not recomputed.
 func (c *checker) name(tables ...string) {
 	var there []string
 	for _, t := range tables {
@@ -151,7 +151,7 @@ func (c *checker) differs(column, has, want string) {
 	}
 }
 
-// text compares a field with what it should be.
+// text compares a field with its expected text.
 func (c *checker) text(column, has, want string) {
 	if c.Values++; has != want {
 		c.differs(column, has, want)
@@ -209,7 +209,7 @@ type row struct {
 	line   int
 }
 
-// get is a field, empty where there is no such column.
+// get returns a field, empty without such a column.
 func (r row) get(column string) string {
 	if i, ok := r.at[column]; ok && i < len(r.fields) {
 		return r.fields[i]
@@ -228,7 +228,7 @@ func (r row) value(column string) float64 {
 
 func (r row) has(column string) bool { _, ok := r.at[column]; return ok }
 
-// each reads a table row by row; the row is reused. Without the table there are none, and false is returned.
+// each reads a table row by row; the row is reused. Without the table it returns false.
 func (c *checker) each(visit func(row) error, name ...string) (bool, error) {
 	t, err := c.open(name...)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// comparison is a row of comparisons.csv with what it should say.
+// comparison is a row of comparisons.csv with its expected values.
 type comparison struct {
 	fields         map[string]string
 	line           int
@@ -33,8 +33,8 @@ var higherBetter = []string{"jobs", "finished", "throughput_per_h", "utilization
 var ofAllJobs = []string{"jobs", "finished", "failed", "preemptions", "resizes", "missed_deadlines", "migrations",
 	"revocations", "reconfigurations"}
 
-// comparisons compares comparisons.csv with the cells. The rows of one baseline, which Holm's correction is for, stand
-// together, and each says how many they are.
+// comparisons compares comparisons.csv with the cells. The rows of one baseline, to which Holm's correction
+// applies, are together, and each holds their number.
 func (c *checker) comparisons() error {
 	cells := c.complete()
 	planned := map[[3]string]int{}
@@ -176,7 +176,7 @@ func (x *comparison) judge(level float64) {
 		x.low, x.high = t.mean-t.below*t.se*t.reach(level), t.mean+t.above*t.se*t.reach(level)
 		x.ratioLow, x.ratioHigh = t.ratio(b, c, level)
 	}
-	if x.gone > len(b) { // the others say nothing of those that were left out
+	if x.gone > len(b) { // the rest does not represent the pairs left out
 		x.p, x.low, x.high, x.ratioLow, x.ratioHigh = nan, nan, nan, nan, nan
 	}
 }

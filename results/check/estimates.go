@@ -29,7 +29,7 @@ type estimate struct {
 
 	seconds []float64 // of all runs
 	before  errorsOf  // of the estimate itself
-	later   errorsOf  // of those in force when the cells began
+	later   errorsOf  // of the estimates in force when the cells began
 	changed bool      // some of these were corrected
 }
 

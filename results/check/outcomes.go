@@ -16,7 +16,7 @@ type totals struct {
 	waiting, delay, service, bounded        []float64
 	accuracy, loss                          []float64
 	cost, revocations, lost, checkpoints    []float64
-	servers                                 []float64 // what each cost
+	servers                                 []float64 // cost of each
 	late                                    float64
 	missed                                  int
 	dated                                   bool
@@ -232,10 +232,10 @@ func (t *totals) add(o row, l *life) {
 	}
 }
 
-// wanted is a value, and how far off what it was computed from lets it be.
+// wanted is an expected value, with the error that the rounding of its inputs allows.
 type wanted struct{ value, slack float64 }
 
-// metrics are those that follow from the events and the rows of the jobs.
+// metrics returns the metrics that follow from the events and the rows of the jobs.
 func (t *totals) metrics(r *replay, k *cell) map[string]wanted {
 	nan := math.NaN()
 	span := nan

@@ -28,7 +28,7 @@ type event struct {
 	Migrated bool    `json:"migrated"`
 }
 
-// life is what the events say of a job; times are in microseconds.
+// life is the state of a job by its events; times are in microseconds.
 type life struct {
 	state                    string // "" before its arrival
 	arrival, first, since    int64
@@ -39,7 +39,7 @@ type life struct {
 	pauses, resizes, retries int
 	revokes                  int
 	sizes                    []int // how many cores it was given
-	split                    bool  // its service is not that of one run with one setting
+	split                    bool  // its service is not from one run with one setting
 	resource                 string
 }
 
@@ -53,13 +53,13 @@ type step struct {
 	cores, running, queued, paused int
 }
 
-// replay is what the events of a cell come to.
+// replay is the state computed from the events of a cell.
 type replay struct {
 	lives              map[string]*life
 	order              []*life
 	cores, gpus        map[int][]*life // who holds each core and GPU
 	steps              []step
-	now                step  // what is held
+	now                step  // resources in use
 	first, last, ended int64 // the first arrival, the last event, the last end; -1 without
 	pauses, resizes    int
 	migrations         int
@@ -233,10 +233,10 @@ func key(kind string, e *event) string {
 
 var seed = maphash.MakeSeed()
 
-// hash stands for a key: a cell may have millions.
+// hash replaces a key, to save memory: a cell may have millions.
 func hash(key string) uint64 { return maphash.String(seed, key) }
 
-// move ends what the job holds, and brings it into another state.
+// move ends the job's allotment, and puts it into another state.
 func (r *replay) move(l *life, to string, at int64) {
 	if l.state == "running" {
 		span := at - l.since

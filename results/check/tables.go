@@ -44,7 +44,7 @@ func (c *checker) perCell(name string, compare func(row, *cell)) error {
 	return err
 }
 
-// metrics compares metrics.csv with what the cells have.
+// metrics compares metrics.csv with the cells.
 func (c *checker) metrics() error {
 	return c.perCell("metrics.csv", func(o row, k *cell) {
 		c.text("engine", o.get("engine"), k.Engine)
@@ -60,7 +60,7 @@ func (c *checker) metrics() error {
 	})
 }
 
-// timings compares timings.csv with what the cells have.
+// timings compares timings.csv with the cells.
 func (c *checker) timings() error {
 	return c.perCell("timings.csv", func(o row, k *cell) {
 		for column, want := range map[string]float64{"seconds": k.Seconds, "busy_cores": k.Busy} {
@@ -71,7 +71,7 @@ func (c *checker) timings() error {
 	})
 }
 
-// jobs compares jobs.csv with those of the cells.
+// jobs compares jobs.csv with the cells' tables of jobs.
 func (c *checker) jobs() error {
 	whole, err := c.open("jobs.csv")
 	if errors.Is(err, fs.ErrNotExist) {

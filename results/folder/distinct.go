@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Distinct returns short names of two folders: what their paths do not have in common at both ends.
+// Distinct returns short names of two folders: their paths without the common beginning and end.
 func Distinct(a, b string) (string, string) {
 	parts := func(dir string) []string {
 		if abs, err := filepath.Abs(dir); err == nil {

@@ -23,10 +23,10 @@ import (
 // error that it returns.
 var Fault func(op, path string) error
 
-// Arrow stands between the two paths of a rename or link that Fault is asked about.
+// Arrow is between the two paths of a rename or link that Fault is asked about.
 const Arrow = " -> "
 
-// ErrTorn is what Fault returns for a write of which the first half reaches the file.
+// ErrTorn is returned by Fault for a write whose first half reaches the file.
 var ErrTorn = errors.New("the write was torn")
 
 // Try asks Fault.
@@ -40,9 +40,9 @@ func Try(op, path string) error {
 // enclosed are the folders of results whose links lead nowhere else.
 var enclosed sync.Map // absolute path → true
 
-// Enclose makes a folder one that holds results, which may come from somebody else: whatever is read, written or
-// removed at a path below it from then on stays below it, and a link out of it is an error, ErrOutside. The folder
-// itself may be a link, and need not be there yet.
+// Enclose marks a folder as one of results, which may come from somebody else. From then on, every read, write or
+// removal at a path below it stays below it, and a link out of it is an error, ErrOutside. The folder itself may
+// be a link, and need not exist yet.
 func Enclose(dir string) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		enclosed.Store(abs, true)
@@ -121,8 +121,8 @@ func withinAs(op, what, path string, do func(d disk, name string) error) error {
 	return nil
 }
 
-// named gives an error of a root the operation and the whole path, and tells one about links out of it by ErrOutside:
-// the system's libraries have no value for that, so what is no error of the system is taken for it.
+// named adds the operation and the whole path to an error of a root, and turns one about links out of the root into
+// ErrOutside. The system's libraries have no value for that: any error that is not a system error counts as one.
 func named(op, path string, err error) error {
 	var at *fs.PathError
 	var link *os.LinkError
@@ -173,7 +173,7 @@ func (f *File) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.
 // WriteString is Write of a string.
 func (f *File) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
 
-// Sync has what the file holds on the disk.
+// Sync flushes the file's content to the disk.
 func (f *File) Sync() error {
 	if err := Try("sync", f.Name()); err != nil {
 		return err
@@ -253,7 +253,7 @@ func Chtimes(path string, accessed, changed time.Time) error {
 	return within("chtimes", path, func(d disk, name string) error { return d.Chtimes(name, accessed, changed) })
 }
 
-// Rename is os.Rename, within one enclosed folder or between paths of which none is in such a folder.
+// Rename is os.Rename, within one enclosed folder or between paths outside all such folders.
 func Rename(from, to string) error { return pair("rename", from, to, disk.Rename) }
 
 // Link is os.Link; see Rename.

@@ -1,5 +1,5 @@
 // Package folder is tfexp's door to the file system: nothing else opens, makes, changes or removes files. It keeps
-// to what is below one folder. A folder of results may come from somebody else: a name in one of its files, or a link
+// to files below one folder. A folder of results may come from somebody else: a name in one of its files, or a link
 // in it, must not lead to another place, and a pipe must not make a reader wait.
 package folder
 
@@ -15,8 +15,8 @@ import (
 // ErrOutside is returned for a name or a link that leads out of the folder.
 var ErrOutside = errors.New("it leads out of its folder")
 
-// ErrNotRegular is returned for what is neither a regular file nor, where one is
-// wanted, a folder.
+// ErrNotRegular is returned for a path that is neither a regular file nor, where
+// a folder is wanted, a folder.
 var ErrNotRegular = errors.New("it is not a regular file")
 
 // ErrTooLarge is returned for a file that is too large to be read as a whole.
@@ -28,9 +28,9 @@ const MostBytes = 256 << 20
 // Open opens a regular file below dir for reading. The name has one element
 // or more, joined by slashes.
 //
-// The error wraps fs.ErrNotExist where there is no file, ErrOutside where the name
-// or a link on the way leads out of dir, and ErrNotRegular for a pipe, a device
-// or a folder.
+// The error wraps fs.ErrNotExist if there is no file, ErrOutside if the name or a
+// link on the way leads out of dir, and ErrNotRegular for a pipe, a device or a
+// folder.
 func Open(dir string, name ...string) (*File, error) {
 	path := filepath.Join(name...)
 	root, inner, err := enter(dir, path)
@@ -41,7 +41,7 @@ func Open(dir string, name ...string) (*File, error) {
 	if err := Try("open", filepath.Join(dir, path)); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: err}
 	}
-	// Without O_NONBLOCK a pipe that nobody writes would be waited for.
+	// Without O_NONBLOCK, opening a pipe without a writer would block.
 	f, err := root.OpenFile(inner, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, named("open", filepath.Join(dir, path), err)
@@ -75,8 +75,8 @@ func readWhole(f *File, most int64) ([]byte, error) {
 	return raw, err
 }
 
-// Stat describes a file or folder below dir; it errs as Open does, and tells
-// what is neither by ErrNotRegular.
+// Stat describes a file or folder below dir; it errs as Open does, with
+// ErrNotRegular for anything else.
 func Stat(dir string, name ...string) (fs.FileInfo, error) {
 	path := filepath.Join(name...)
 	root, inner, err := enter(dir, path)
@@ -94,8 +94,8 @@ func Stat(dir string, name ...string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// Make makes a folder below dir, if it is not there, and returns its path. A link
-// that leads out of dir is refused: what is written into the folder then stays in dir.
+// Make makes a folder below dir, if it is not there, and returns its path. A link that
+// leads out of dir is refused: files written into the folder then stay in dir.
 func Make(dir string, name ...string) (string, error) {
 	path := filepath.Join(name...)
 	root, inner, err := enter(dir, path)
@@ -127,7 +127,7 @@ func enter(dir, path string) (*os.Root, string, error) {
 	if outer, rest := enclosure(filepath.Join(dir, "x")); outer != "" {
 		dir, path = outer, filepath.Join(filepath.Dir(rest), path)
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // a pipe that nobody writes would be waited for
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // opening a pipe without a writer would block
 		return nil, "", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
 	}
 	root, err := os.OpenRoot(dir)

@@ -27,7 +27,7 @@ func TestReadWhole(t *testing.T) {
 			t.Errorf("at most %d: %q, %v", most, raw, err)
 		}
 	}
-	// What has no size before it is read, such as a pipe, is bounded as well.
+	// An input without a known size, such as a pipe, is bounded as well.
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

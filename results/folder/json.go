@@ -9,7 +9,7 @@ import (
 	"reflect"
 )
 
-// A DamagedError is returned for a file that does not hold what tfexp writes there.
+// A DamagedError is returned for a file whose content is not in tfexp's format.
 type DamagedError struct {
 	Path string
 	// Line is where the first mistake is, from 1 on.
@@ -36,8 +36,8 @@ func ReadJSON(dir string, v any, name ...string) error {
 	return nil
 }
 
-// InWords says without words of Go what is wrong with a JSON text, by the error of package json, and how many bytes
-// were read before it was seen.
+// InWords turns an error of package json into plain words, without terms of Go. It returns the number of bytes read
+// before the error, too.
 func InWords(err error) (reason string, offset int) {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -54,7 +54,7 @@ func InWords(err error) (reason string, offset int) {
 	return err.Error(), 0
 }
 
-// sort says what JSON holds a value of a type.
+// sort names the kind of JSON value that holds a type.
 func sort(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -73,19 +73,19 @@ func sort(t reflect.Type) string {
 	return "a whole number of 64 bits or less"
 }
 
-// IsUnusable reports whether an error says that a file is there and is not what tfexp writes: it is damaged, no file,
-// too large, or leads out of its folder.
+// IsUnusable reports whether an error says that a file exists and cannot be tfexp's: it is damaged, not a file, too
+// large, or leads out of its folder.
 func IsUnusable(err error) bool {
 	var damaged *DamagedError
 	return errors.As(err, &damaged) || errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLarge) ||
 		errors.Is(err, ErrOutside)
 }
 
-// AsideEnding is what a file that is unusable is renamed to have at its end.
+// AsideEnding is the suffix of an unusable file after its renaming.
 const AsideEnding = ".damaged"
 
-// SetAside renames a file below dir that is unusable, or whatever stands in its place, and returns its new name. What
-// was set aside before is gone.
+// SetAside renames a file below dir that is unusable, or anything in its place, and returns its new name. It
+// replaces a file set aside before.
 func SetAside(dir, name string) (string, error) {
 	aside := name + AsideEnding
 	if err := RemoveAll(filepath.Join(dir, aside)); err != nil {

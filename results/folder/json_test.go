@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// What is wrong with a JSON file is said in words of the file, with its line.
+// Errors in a JSON file are described in the file's terms, with the line.
 func TestDamagedJSON(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "plan.json")

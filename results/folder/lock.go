@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// TryLock opens a file, which is made if it is not there and flag says so, and takes a lock on it, to share it or alone;
-// nil if another has it. What the file holds is read and written through the file that is returned; closing that gives
-// the lock back, and so does the end of the process.
+// TryLock opens a file, which flag may create, and takes a shared or exclusive lock on it; nil if another process
+// has it. Read and write the content through the returned file. Closing it releases the lock, and so does the end
+// of the process.
 func TryLock(path string, flag int, shared bool) (*File, error) {
 	f, err := OpenFile(path, flag|syscall.O_NONBLOCK, 0o644)
 	if err != nil {
@@ -47,7 +47,7 @@ func ignore(err, other error) error {
 	return err
 }
 
-// Replace writes what an open file holds in place.
+// Replace overwrites the content of an open file in place.
 func (f *File) Replace(raw []byte) error {
 	if err := f.Truncate(0); err != nil {
 		return err

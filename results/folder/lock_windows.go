@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes a lock on an open file, to share it or alone, unless another has it. What is locked is a byte far behind
-// the content, which others may read.
+// tryLock takes a lock on an open file, shared or exclusive, unless another process has it. The locked byte is far
+// behind the content, which others may read.
 func tryLock(f *os.File, shared bool) (bool, error) {
 	how := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if !shared {

@@ -6,10 +6,10 @@ import (
 	"os/exec"
 )
 
-// MostOutput bounds what is taken from another program, in bytes.
+// MostOutput bounds the output taken from another program, in bytes.
 const MostOutput = 64 << 20
 
-// capped keeps what is written to it, and errs when that is more than MostOutput.
+// capped collects the bytes written to it, and errs above MostOutput.
 type capped struct {
 	kept bytes.Buffer
 	err  error
@@ -23,8 +23,8 @@ func (c *capped) Write(b []byte) (int, error) {
 	return c.kept.Write(b)
 }
 
-// Output is cmd.Output, but errs when the program prints more than MostOutput bytes, and ends it then. It returns what
-// the program says of errors as well.
+// Output is cmd.Output, but errs when the program prints more than MostOutput bytes, and ends it then. It returns
+// the program's standard error as well.
 func Output(cmd *exec.Cmd) (out, errs []byte, err error) {
 	var said, warned capped
 	cmd.Stdout, cmd.Stderr = &said, &warned

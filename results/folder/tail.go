@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// tailBytes is how much of a log Tail looks at.
+// tailBytes is the size of the end of a log that Tail reads.
 const tailBytes = 4 << 10
 
-// Tail returns the last lines of a log below dir, without control characters of terminals; "" when there is none.
+// Tail returns the last lines of a log below dir, without control characters of terminals; "" without a log.
 func Tail(dir string, lines int, name ...string) (string, error) {
 	f, err := Open(dir, name...)
 	if errors.Is(err, fs.ErrNotExist) {

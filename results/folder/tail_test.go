@@ -46,7 +46,7 @@ func TestTailOfFewLines(t *testing.T) {
 		{"one", "one"},
 		{"", ""},
 		{long + "\n" + long + "\nend\n", long + "\nend"},
-		{long + long, (long + long)[6000-4096:]}, // one line, of which the end is better than nothing
+		{long + long, (long + long)[6000-4096:]}, // one line, whose end is better than nothing
 		{"a\tb\x7f\x00c\xff\n", "a\tbc\uFFFD"},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "x.log"), []byte(c.log), 0o644); err != nil {

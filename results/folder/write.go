@@ -9,9 +9,9 @@ import (
 	"runtime"
 )
 
-// Write writes a file whole, in place of one that may be there: whoever reads it, and
-// whenever tfexp is killed, it has the old content or the new one. The path is taken as
-// it is: that it stays in a folder of results is the matter of Make.
+// Write writes a file whole, in place of an existing one. For every reader, and if
+// tfexp is killed at any time, it has the old content or the new one. The path is used
+// unchanged: Make ensures that it stays in a folder of results.
 func Write(path string, raw []byte, mode fs.FileMode) error {
 	return WriteFrom(path, mode, func(w io.Writer) error {
 		_, err := w.Write(raw)

@@ -10,12 +10,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// Setup is what a cell's trace is measured against.
+// Setup describes the cell whose trace is measured.
 type Setup struct {
 	Cluster scheduler.Cluster
 	Jobs    []scheduler.Job
 	// Predicted has each job's run time on its full request by the fitted
-	// estimates, 0 where there is none; nil when there are none at all.
+	// estimates, 0 for a job without one; nil when no job has one.
 	Predicted []time.Duration
 	// PredictedOn has the same for each alternative of the jobs that have any;
 	// nil when none has.
@@ -29,20 +29,20 @@ type Setup struct {
 	// BoundedFloor is the least run time in a bounded slowdown; 0 means
 	// DefaultBoundedFloor.
 	BoundedFloor time.Duration
-	// Terms are those on which the servers of nodes are rented, nil for a node that
-	// stands; nil when all do.
+	// Terms are the rental terms of the nodes' servers, nil for a permanent node;
+	// nil if all nodes are permanent.
 	Terms []Rental
 }
 
-// Rental says what the servers of a node cost.
+// Rental computes the cost of a node's servers.
 type Rental interface {
 	// Where returns the market and the region in which they are rented at first.
 	Where() (market, region string)
-	// Rate is the price in a market at an instant, in dollars an hour; Charge what it comes to from one instant to
+	// Rate is the price in a market at an instant, in dollars an hour; Charge is the cost from one instant to
 	// another.
 	Rate(market string, at time.Duration) float64
 	Charge(market string, from, to time.Duration) float64
-	// Bill is what a server costs that was created, could be used, and ended at these instants.
+	// Bill is the cost of a server that was created, became usable, and ended at these instants.
 	Bill(market string, created, up, end time.Duration) float64
 }
 
@@ -88,13 +88,13 @@ func (s *Setup) aloneAs(job, alternative int) time.Duration {
 
 const never tell.Micros = -1
 
-// account is what the ledger does not add up: what one job has had so far.
+// account holds the sums of one job so far that the ledger does not keep.
 type account struct {
 	service  tell.Micros
 	coreTime int64 // core-microseconds held
 	gpuTime  int64
 	typed    int32 // the node whose type of GPU it has, plus one; 0 none
-	partial  bool  // at times it ran on another number of cores than it asked for
+	partial  bool  // at times it ran on another number of cores than it requested
 	waitedAt byte  // the marks of the backlog at which it waited, a bit each
 	stay     float64
 }
@@ -120,20 +120,20 @@ type Collector struct {
 	backlog              backlog
 	dated                bool // some job has a deadline
 	rented               rented
-	gpus                 *gpus // nil where nobody asks for any
+	gpus                 *gpus // nil if no job requests any
 	present              presence
 }
 
-// Occupancy is a row of occupancy.csv: what is held, and by how many jobs, from
-// an instant on.
+// Occupancy is a row of occupancy.csv: the resources in use, and the number of
+// jobs that hold them, from an instant on.
 type Occupancy struct {
 	At        float64 `csv:"t_s,time"` // seconds
 	CoresHeld int     `csv:"cores_held"`
 	Running   int     `csv:"running"`
 	Queued    int     `csv:"queued"`
 	Paused    int     `csv:"paused"`
-	// CPU, in percent of one core, Memory in bytes, and in percent of what they may have, are what the containers of the
-	// cell used, all together, in the second before; NaN in rows of other cells, and where nothing was sampled.
+	// CPU is in percent of one core, Memory in bytes and in percent of the limit. They are the total use of the
+	// cell's containers in the second before; NaN in rows of other cells, and where nothing was sampled.
 	CPU       float64 `csv:"cpu_pct"`
 	Memory    float64 `csv:"memory_bytes"`
 	MemoryPct float64 `csv:"memory_pct"`
@@ -202,7 +202,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 	case scheduler.Pause:
 		c.preemptions++
 	case scheduler.Reconfigure:
-		a.partial = true // other settings are not those of an estimate
+		a.partial = true // other settings differ from the estimate's
 		if ran {
 			c.reconfigurations++
 		}
@@ -210,7 +210,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 		c.profiling += step.Held
 		a.partial = true
 	case scheduler.Retry, scheduler.Revoke, scheduler.Move:
-		a.partial = true // its service time is not that of one run
+		a.partial = true // its service time is not from one run
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		if e.Kind == scheduler.Stop && !ran {
 			c.backlog.cutOff++
@@ -260,7 +260,7 @@ func (c *Collector) Held() (cores, gpus int) {
 // Last is the instant of the last event.
 func (c *Collector) Last() tell.Micros { return c.last }
 
-// Occupancy is what is held after the last event.
+// Occupancy returns the resources in use after the last event.
 func (c *Collector) Occupancy() Occupancy {
 	n := c.jobs.Counts()
 	cores, _ := c.jobs.Held()
@@ -271,7 +271,7 @@ func (c *Collector) Occupancy() Occupancy {
 // Failures are the first MaxFailures jobs that ended without finishing.
 func (c *Collector) Failures() []Failure { return slices.Clone(c.failures) }
 
-// Outcome returns what became of a job, by its number.
+// Outcome returns the outcome of a job, by its number.
 func (c *Collector) Outcome(job int) Outcome {
 	j, a, state := &c.setup.Jobs[job], &c.accounts[job], c.jobs.Job(job)
 	arrival := tell.ToMicros(j.Arrival)
@@ -330,8 +330,8 @@ func (c *Collector) Outcome(job int) Outcome {
 	return r
 }
 
-// SetResizeOverhead says how many seconds a job's program did not train in order
-// to take on other allotments: no event tells that.
+// SetResizeOverhead sets the seconds in which a job's program did not train
+// because it changed allotments. No event contains that.
 func (c *Collector) SetResizeOverhead(job int, seconds float64) {
 	if c.overheads == nil {
 		c.overheads = map[int]float64{}

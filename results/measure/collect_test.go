@@ -79,8 +79,9 @@ func TestRowsByHand(t *testing.T) {
 		"lost_work_s": math.NaN(), "checkpoint_s": math.NaN(), "reconfigurations": 0, "migrations": 1, "profiling_s": 0,
 		// The first job was to be done after 4 s.
 		"missed_deadlines": 1, "lateness_s": 1,
-		// While the first job was there, there were 1, 2, 2, 1, 1 jobs: 1.4 on average. That part of two cores is 1/0.7 of
-		// one: for 4 s on both it would have taken 5.6 s. Beside one other, the second has the core that it asks for.
+		// While the first job was there, there were 1, 2, 2, 1, 1 jobs: 1.4 on average. That part of two cores is
+		// 1/0.7 of one: for 4 s on both it would have taken 5.6 s. Next to one other, the second has the core that it
+		// requests.
 		"max_finish_time_ratio": 2, "mean_finish_time_ratio": (5/5.6 + 2) / 2,
 		"jain_finish_time": (5/5.6 + 2) * (5/5.6 + 2) / (2 * (5/5.6*5/5.6 + 4)),
 	}

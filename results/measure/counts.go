@@ -1,6 +1,6 @@
 package measure
 
-// Counts of jobs, and of what happened to them.
+// Counts of jobs and of their events.
 var (
 	Jobs = Register(Metric{
 		Rank: 10, Name: "jobs", Title: "jobs", HigherBetter: true, Count: true, OfAllJobs: true, Shown: Shown{Cells: 1},

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// What became of the deadlines of jobs.
+// Deadlines met and missed.
 var (
 	MissedDeadlines = Register(Metric{
 		Rank: 351, Name: "missed_deadlines", Title: "missed deadlines", OfAllJobs: true,

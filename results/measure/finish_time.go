@@ -110,7 +110,7 @@ func (c *Collector) fastestOn(job int, d device) (workers int, seconds float64) 
 
 // presence follows how many jobs have arrived and not ended, over time.
 type presence struct {
-	devices []device // nil where nodes come and go: what a part of the cluster is changes then
+	devices []device // nil where nodes come and go: then parts of the cluster change
 	at      tell.Micros
 	now     int
 	sum     float64 // job-seconds up to at
@@ -156,8 +156,8 @@ func (p *presence) until(at tell.Micros) float64 {
 	return p.sum
 }
 
-// arrives counts a job that arrives, ends one that has ended. What they are told is the job's stay: after its end, the
-// number of jobs that were there, added up over the seconds of its stay.
+// arrives counts a job that arrives, ends one that has ended. Their stay is the job's own: after its end it holds
+// the number of present jobs, integrated over the seconds of its stay.
 func (p *presence) arrives(stay *float64, at tell.Micros) {
 	*stay = -p.until(at)
 	p.now++

@@ -22,7 +22,7 @@ var (
 	})
 )
 
-// ofGPUs is a part of the GPU time of the cluster; NaN where there is none.
+// ofGPUs returns a part of the GPU time of the cluster; NaN without GPUs.
 func (t *Totals) ofGPUs(of func(*gpus) float64) float64 {
 	g := t.collector.gpus
 	if g == nil || t.GPUs == 0 || t.span == 0 {

@@ -11,9 +11,9 @@ import (
 // gpus follows who holds the GPUs of a cluster: which of them two jobs share, and which are free
 // where no job of the workload fits.
 type gpus struct {
-	asks    []cluster.Room // what jobs ask of one node, each once, GPUs and all
-	weights []int64        // how many jobs ask for it
-	jobs    int64          // that ask for GPUs
+	asks    []cluster.Room // the requests of jobs to one node, each once, GPUs and all
+	weights []int64        // number of jobs that request it
+	jobs    int64          // that request GPUs
 	free    []cluster.Room // by node
 	holders []uint8        // by GPU
 	nodes   []int32        // of each core
@@ -29,10 +29,10 @@ type gpus struct {
 	byNode                           []unfit
 }
 
-// held is what a job holds.
+// held is the allotment of a job.
 type held struct{ cores, gpus scheduler.CoreSet }
 
-// unfit is what counts of a node now.
+// unfit is the current contribution of a node.
 type unfit struct {
 	lost   int
 	missed int64
@@ -85,8 +85,8 @@ func newGPUs(s *Setup) *gpus {
 	return g
 }
 
-// asksOf returns what a job asks of one node with GPUs, in each of its alternatives: a unit, if it
-// can be divided, and one GPU, if it is elastic.
+// asksOf returns the room that a job needs on one node with GPUs, in each of its alternatives: a
+// unit, if it can be divided, and one GPU, if it is elastic.
 func asksOf(j *scheduler.Job, m *cluster.Machine) []cluster.Room {
 	var asks []cluster.Room
 	add := func(j scheduler.Job, gpu string) {
@@ -112,7 +112,7 @@ func asksOf(j *scheduler.Job, m *cluster.Machine) []cluster.Room {
 	return asks
 }
 
-// change notes what a job holds from an instant on.
+// change notes the allotment of a job from an instant on.
 func (g *gpus) change(job int, now held, at tell.Micros) {
 	span := int64(at - g.at)
 	g.at = at
@@ -127,7 +127,7 @@ func (g *gpus) change(job int, now held, at tell.Micros) {
 	}
 }
 
-// count adds what a job holds, or takes it away.
+// count adds the allotment of a job, or subtracts it.
 func (g *gpus) count(h held, sign int) {
 	last := int32(-1)
 	h.cores.Each(func(c int) {
@@ -141,7 +141,7 @@ func (g *gpus) count(h held, sign int) {
 		before := g.holders[n]
 		g.holders[n] += uint8(sign)
 		switch after := g.holders[n]; {
-		case before+after == 1: // from or to nobody
+		case before+after == 1: // from or to zero jobs
 			g.free[g.onGPU[n]].GPUs -= int32(sign)
 		case before+after == 3: // from or to two
 			g.shared += sign

@@ -9,16 +9,16 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// onGPUs is a job with so many GPUs and as many threads.
+// onGPUs is a job with some GPUs and as many threads.
 func onGPUs(number, gpus int) scheduler.Job {
 	return scheduler.Job{Number: number, Name: string(rune('a' + number)), Threads: gpus, GPUs: gpus,
 		Deadline: scheduler.Never,
 		Arrival:  5 * second}
 }
 
-// Two nodes of four GPUs. A has three of node 0 from 5 to 15, B two of node 1 from 5 to 25. The one that is free
-// beside A fits nobody: 10 of 8 × 20 GPU-seconds. For A the two free beside B are fragments as well, for
-// B not: (1 + 2) × 10 + 2 × 10 for A and 1 × 10 for B, 30 in the mean.
+// Two nodes of four GPUs. A has three of node 0 from 5 to 15, B two of node 1 from 5 to 25. The free one next to
+// A fits nobody: 10 of 8 × 20 GPU-seconds. For A the two free ones next to B are fragments as well, for B not:
+// (1 + 2) × 10 + 2 × 10 for A and 1 × 10 for B, 30 in the mean.
 func TestFragments(t *testing.T) {
 	node := scheduler.Node{Threads: 4, GPUs: 4}
 	s := measure.Setup{Jobs: []scheduler.Job{onGPUs(0, 3), onGPUs(1, 2)},

@@ -11,9 +11,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Grouping is a way to divide the jobs of a cell, so that one can ask what became of some of them.
+// Grouping is a way to divide the jobs of a cell, to report the results of some of them.
 type Grouping struct {
-	// Name is what users write: "class". Doc says in a line by what it divides.
+	// Name is the name that users write: "class". Doc is a line on how it divides jobs.
 	Name, Doc string
 	// of returns the group of a job: its name, or for a size, its place among the sizes.
 	of func(*scheduler.Job) (name string, place int)
@@ -42,7 +42,7 @@ func GroupOf(by, class, user string, threads, gpus int) string {
 // gpuSizes is the place of the sizes in GPUs, after those in cores.
 const gpuSizes = 64
 
-// size returns the place of the size of a request: each power of two is a group with what follows it.
+// size returns the place of the size of a request: each power of two is a group with the sizes up to the next.
 func size(j *scheduler.Job) (string, int) {
 	if j.GPUs > 0 {
 		return "", gpuSizes + bits.Len(uint(j.GPUs))
@@ -66,15 +66,15 @@ func title(name string, place int) string {
 	return fmt.Sprintf("%d–%d %ss", low, 2*low-1, unit)
 }
 
-// Others is the group of those that are beyond MostGroups.
+// Others is the group of the ones beyond MostGroups.
 const (
 	Others     = "others"
 	MostGroups = 20
 )
 
-// Group is what became of some of the jobs of a cell.
+// Group is the results of some of the jobs of a cell.
 type Group struct {
-	// By is the name of a Grouping; Name is that of the group.
+	// By is the name of a Grouping; Name is the name of the group.
 	By, Name string
 	// Metrics has the values of the metrics that are Grouped; the others are unknown.
 	Metrics Metrics
@@ -97,7 +97,7 @@ func (g Group) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (g *Group) UnmarshalJSON(raw []byte) error {
 	var in groupJSON
 	if err := json.Unmarshal(raw, &in); err != nil {

@@ -93,7 +93,7 @@ func TestManyGroups(t *testing.T) {
 	}
 }
 
-// TestMeansOverJobs: what a metric says it is the mean of is what it is the mean of.
+// TestMeansOverJobs: a metric is the mean of the values that its OfJob names.
 func TestMeansOverJobs(t *testing.T) {
 	setup, events := twoJobs()
 	c := collect(setup, events)

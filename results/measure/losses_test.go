@@ -9,9 +9,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// What an attempt lost is told by the engine when that attempt ends (simulated), or by the program that goes on when
-// its own attempt ends (real): both count, once. A server on which a part starts again is that of the job, too, and
-// the job pays for its cores while it holds them.
+// The loss of an attempt is reported by the engine when that attempt ends (simulated), or by the resumed program
+// when its own attempt ends (real): both count, once. A server on which a part restarts belongs to the job, too,
+// and the job pays for its cores while it holds them.
 func TestLossesByHand(t *testing.T) {
 	part := func(task int) scheduler.Part {
 		return scheduler.Part{Node: task, Role: "worker", Task: task, Cores: cores(int32(task), int32(task)+1)}

@@ -11,9 +11,9 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Metric is a number that a cell comes to: a column of metrics.csv. Register
+// Metric is a number computed for a cell: a column of metrics.csv. Register
 // adds one; the language, the tables, the pictures and the documentation list
-// those that are registered.
+// the registered ones.
 type Metric struct {
 	// Rank is its place among the columns, the lowest first.
 	Rank int
@@ -23,7 +23,7 @@ type Metric struct {
 	Title string
 	// Unit is "s", "jobs/h", or empty for a plain number.
 	Unit string
-	// Doc says in a line what it is, for the documentation.
+	// Doc defines it in one line, for the documentation.
 	Doc string
 	// HigherBetter reports in which direction the metric improves.
 	HigherBetter bool
@@ -36,31 +36,31 @@ type Metric struct {
 	OfAllJobs bool
 	// Rare metrics have a column only in tables in which they are known of some cell.
 	Rare bool
-	// Shown is where it appears without being asked for.
+	// Shown is where it appears by default.
 	Shown Shown
 	// Compute returns its value; NaN when it is unknown. It must not change the
 	// totals.
 	Compute func(*Totals) float64
 	// Grouped metrics are also known of each class of jobs, of each user and of each size: Compute
-	// then looks at the sums of Totals alone, which are those of the group.
+	// then looks at the sums of Totals alone, which are the sums of the group.
 	Grouped bool
-	// OfJob is set for a mean over the finished jobs: what it is the mean of. It is NaN for a job that is not
+	// OfJob is set for a mean over the finished jobs: the value of one job. It is NaN for a job that is not
 	// counted.
 	OfJob func(*Outcome) float64
 
 	at int // its place in Metrics, plus one
 }
 
-// Shown is where a metric appears without being asked for: its place there from
-// 1 on; 0 where it does not.
+// Shown is where a metric appears by default: its place there from 1 on; 0 if
+// it does not.
 type Shown struct {
 	// Cells is the table of all cells in the report. Summary is the summary, on the
 	// terminal and in the report; its metrics are in the table of cells, too.
 	Cells, Summary int
 	// Spare metrics are left out of a summary on a narrow terminal, in this order.
 	Spare int
-	// Fidelity metrics are those on which real cells are compared with their
-	// simulations, the most telling first.
+	// Fidelity metrics are compared between real cells and their simulations, the
+	// most important first.
 	Fidelity int
 	// Panels are the pictures "metrics", Series the pictures "series".
 	Panels, Series int
@@ -129,7 +129,7 @@ func (m Metric) Label() string {
 	return m.Title + " (" + m.Unit + ")"
 }
 
-// Of returns the metric's value among those of a cell; NaN when it is unknown.
+// Of returns the metric's value in the metrics of a cell; NaN when it is unknown.
 func (m Metric) Of(values *Metrics) float64 {
 	if m.at == 0 || m.at > len(values.values) {
 		return math.NaN()
@@ -146,7 +146,7 @@ func (m Metric) CountOf(values *Metrics) int {
 }
 
 // Metrics are the values of the metrics of a cell. Means and quantiles are over
-// the finished jobs. What is unknown is NaN, which is an empty field of
+// the finished jobs. An unknown value is NaN, written as an empty field of
 // metrics.csv and a JSON null. The zero value knows none.
 type Metrics struct{ values []float64 }
 
@@ -238,8 +238,7 @@ func (v Metrics) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote; a metric that is not there is
-// unknown.
+// UnmarshalJSON reads the output of MarshalJSON; a missing metric is unknown.
 func (v *Metrics) UnmarshalJSON(raw []byte) error {
 	var object map[string]*float64
 	if err := json.Unmarshal(raw, &object); err != nil {

@@ -28,8 +28,9 @@ func TestMetricNames(t *testing.T) {
 	}
 }
 
-// TestServersOfAnElasticJob: a job goes on without a worker whose server is taken away, which counts as a
-// revocation; its servers know the roles of its parts. A change of its parts without a loss counts as none.
+// TestServersOfAnElasticJob: a job continues without a worker whose server is revoked, which counts as a
+// revocation; its servers list the roles of its parts. A change of its parts without a loss is not a
+// revocation.
 func TestServersOfAnElasticJob(t *testing.T) {
 	terms := &market.Terms{Market: market.Spot, Price: market.Fixed(3600)}
 	s := measure.Setup{Terms: []measure.Rental{terms, terms}}

@@ -1,6 +1,6 @@
 package measure
 
-// Migrations counts the times that jobs went on elsewhere.
+// Migrations counts the times that jobs moved to other nodes.
 var Migrations = Register(Metric{
 	Rank: 360, Name: "migrations", Title: "migrations", Count: true, OfAllJobs: true,
 	Doc:     "how often paused jobs went on on other nodes, or with other GPUs",

@@ -6,14 +6,14 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Money is what the servers of a job cost, in dollars, and how many of them were
-// revoked; NaN where that is not known.
+// Money is the cost of a job's servers, in dollars, and the number of them that
+// were revoked; NaN where unknown.
 type Money struct {
 	Cost        float64 `csv:"cost_usd"`
 	Revocations float64 `csv:"revocations"`
 }
 
-// SetMoney says what a job's servers cost that no event tells of.
+// SetMoney sets the cost of a job's servers, where no event contains it.
 func (c *Collector) SetMoney(job int, m Money) {
 	if c.money == nil {
 		c.money = map[int]Money{}
@@ -21,7 +21,7 @@ func (c *Collector) SetMoney(job int, m Money) {
 	c.money[job] = m
 }
 
-// paid is what a job's servers cost.
+// paid is the cost of a job's servers.
 func (c *Collector) paid(job int) Money {
 	if m, ok := c.money[job]; ok {
 		return m
@@ -32,7 +32,7 @@ func (c *Collector) paid(job int) Money {
 	return Money{math.NaN(), math.NaN()}
 }
 
-// What servers cost, and how often they were taken away.
+// The cost of servers, and the number of their revocations.
 var (
 	Cost = Register(Metric{
 		Rank: 220, Name: "cost_usd", Title: "cost", Unit: "USD",
@@ -55,7 +55,7 @@ var (
 	})
 )
 
-// sum adds up what is known of the jobs, in their order; NaN where nothing is.
+// sum adds up the known values of the jobs, in their order; NaN if none is known.
 func (c *Collector) sum(of func(Money) float64) float64 {
 	var known stats.Mean
 	total := 0.0

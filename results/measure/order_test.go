@@ -62,7 +62,7 @@ func TestStoppedJobsHaveFailed(t *testing.T) {
 	}
 }
 
-// A GPU is on the node whose numbers it has: those of a node end where the next one's begin.
+// A GPU is on the node whose numbers it has: a node's numbers end where the next one's begin.
 func TestTypedNodes(t *testing.T) {
 	s := Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{GPUs: 2, GPU: "K80"}, {GPUs: 1}, {}, {GPUs: 1, GPU: "V100"}}}}
 	for gpu, want := range []int32{1, 1, 0, 4, 0} {
@@ -84,7 +84,7 @@ func TestTypedNodes(t *testing.T) {
 }
 
 // TestServersOfTwoJobs: a server knows the only job that ran on it, also when that ran on it twice; a job that is
-// resized in its place does not count as another one. Events of nodes that are not rented say nothing.
+// resized in its place does not count as another one. Events of nodes that are not rented do not count.
 func TestServersOfTwoJobs(t *testing.T) {
 	terms := &market.Terms{Market: market.Spot, Price: market.Fixed(3600)}
 	s := Setup{Terms: []Rental{terms, terms, terms}}

@@ -1,7 +1,7 @@
 package measure
 
-// Outcome is what became of a job. Times are seconds from the cell's start; a
-// negative time means that it never came about.
+// Outcome is the outcome of a job. Times are seconds from the cell's start; a
+// negative time means never.
 type Outcome struct {
 	Job              string  `csv:"job"`
 	Class            string  `csv:"class"`
@@ -21,24 +21,24 @@ type Outcome struct {
 	State            string  `csv:"state"`
 	Predicted        float64 `csv:"predicted_s,time"` // run time; negative: no estimate
 	// PredictionErrorPct is (predicted − service) / service in percent: above 0
-	// when the estimate was too long. NaN: no estimate, not finished, started
-	// anew, or the job did not hold its full request all the time.
+	// when the estimate was too long. NaN: no estimate, not finished, restarted,
+	// or the job did not hold its full request all the time.
 	PredictionErrorPct float64 `csv:"prediction_error_pct"`
 	// BoundedSlowdown is max(1, JCT / max(run time alone, floor)); NaN like
 	// Slowdown for a job that did not finish or whose run time is not known.
 	BoundedSlowdown float64 `csv:"bounded_slowdown"`
 	// Restarts counts the attempts that failed before the last one.
 	Restarts int `csv:"restarts"`
-	// ResizeOverhead is the time in which the program says that it did not train
-	// in order to take on other allotments; negative when it does not say.
+	// ResizeOverhead is the time, reported by the program, in which it did not
+	// train because it changed allotments; negative without a report.
 	ResizeOverhead float64 `csv:"resize_overhead_s,time"`
-	// Resource is what it ran on: "cpu", "gpu:V100", or the name of one of its
-	// alternatives; empty if it never ran.
+	// Resource names the resource that it ran on: "cpu", "gpu:V100", or the name
+	// of one of its alternatives; empty if it never ran.
 	Resource string `csv:"resource"`
 	// FinalAccuracy and FinalLoss are the last that its program reported; NaN: none.
 	FinalAccuracy float64 `csv:"final_accuracy"`
 	FinalLoss     float64 `csv:"final_loss"`
-	// Money is what its servers cost.
+	// Money is the cost of its servers.
 	Money
 	// LostWork is the work that was done again after losses, CheckpointTime and
 	// RestoreTime the time spent in writing and reading checkpoints, in seconds. NaN

@@ -2,7 +2,7 @@ package measure
 
 import "github.com/tfexp/tfexp/scheduler"
 
-// request is what a job asks for in one of its ways.
+// request is the request of a job in one of its alternatives.
 func (s *Setup) request(job, alternative int) scheduler.Alternative {
 	j := &s.Jobs[job]
 	if alternative < len(j.Alternatives()) {
@@ -29,8 +29,8 @@ func (s *Setup) typedNode(gpus scheduler.CoreSet) int32 {
 	return 0
 }
 
-// resource names what a job ran on: its alternative, or "cpu" or "gpu"; and the
-// type of its GPUs, where they have one.
+// resource names the resource that a job ran on: its alternative, or "cpu" or
+// "gpu"; and the type of its GPUs, where they have one.
 func (c *Collector) resource(job int, a *account) string {
 	j := &c.setup.Jobs[job]
 	name, gpu := "cpu", ""
@@ -46,7 +46,7 @@ func (c *Collector) resource(job int, a *account) string {
 	return name
 }
 
-// hasType reports whether the name of an alternative says the type of its GPUs already.
+// hasType reports whether the name of an alternative contains the type of its GPUs already.
 func hasType(name, gpu string) bool {
 	return gpu != "" && len(name) > len(gpu) && name[len(name)-len(gpu)-1:] == ":"+gpu
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// A row tells what a job with alternatives ran on, what it asked for there, and
-// how that was predicted; its slowdown is against the fastest of its ways.
+// The row of a job with alternatives has the resource that it ran on, its
+// request there, and the prediction for it; its slowdown is against the fastest
+// alternative.
 func TestRowOfAnAlternative(t *testing.T) {
 	ways := []scheduler.Alternative{{Name: "cpu", Threads: 4}, {Name: "gpu:V100", Threads: 1, GPUs: 1, GPU: "V100"},
 		{Name: "fast", Threads: 1, GPUs: 1}}

@@ -12,15 +12,15 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Load says how much work arrived at a cell, and whether it could be done.
+// Load is the amount of work that arrived at a cell, and whether it could be done.
 type Load struct {
-	// Offered is the work that arrives per second over the capacity, of cores
-	// or GPUs, whichever is the scarcer: the core-seconds that the jobs ask for
-	// before the last arrival / (cores × the time from the first to the last
-	// arrival). At 1 and above, no policy can keep up for ever (R. M. Loynes,
-	// "The stability of a queue with non-independent inter-arrival and service
-	// times", 1962). NaN when all jobs arrive at once, a run time is not known, or a
-	// job has several ways to run.
+	// Offered is the work that arrives per second over the capacity, of cores or
+	// GPUs, whichever is the scarcer: the core-seconds that the jobs ask for before
+	// the last arrival / (cores × the time from the first to the last arrival). At 1
+	// and above, no policy can keep up indefinitely (R. M. Loynes, "The stability of
+	// a queue with non-independent inter-arrival and service times", 1962). NaN when
+	// all jobs arrive at once, a run time is not known, or a job has several ways to
+	// run.
 	Offered float64 `csv:"offered_load"`
 	// Saturated cells have no steady state: work piled up until the last
 	// arrival, many jobs waited then, or jobs still waited when the cell was closed.
@@ -35,11 +35,11 @@ var loads = tell.NewSchema[Load]("", nil)
 // MarshalJSON writes the columns of metrics.csv; NaN is null.
 func (l Load) MarshalJSON() ([]byte, error) { return loads.Marshal(&l) }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (l *Load) UnmarshalJSON(raw []byte) error { return loads.Unmarshal(raw, l) }
 
 // The test for saturation looks at this many stretches of the arrivals, each of
-// at least so many jobs.
+// at least leastInStretch jobs.
 const (
 	stretches      = 20
 	leastInStretch = 5
@@ -87,7 +87,7 @@ func (c *Collector) queued(mark int) int {
 	return n
 }
 
-// passes notes who waits at the marks that lie before an instant.
+// passes notes the waiting jobs at the marks before an instant.
 func (c *Collector) passes(at tell.Micros) {
 	for b := &c.backlog; b.next < len(b.marks) && b.marks[b.next].at < at; b.next++ {
 		for i := range c.accounts {
@@ -99,18 +99,17 @@ func (c *Collector) passes(at tell.Micros) {
 	}
 }
 
-// Load returns the load of the cell; closed tells that it was closed before its
-// jobs were done.
+// Load returns the load of the cell; closed reports whether it was closed before its jobs were done.
 //
-// Work is what arrived and did not run: under a stable load it comes and goes, under too high a load it grows with
-// each arrival. At a load of exactly 1 the work that waits after n arrivals is |N(0, σ²n)|, where σ²n is the
-// variance of work arrived minus work that could be done (reflected Brownian motion: J. M. Harrison, "Brownian
-// Motion and Stochastic Flow Systems", 1985); at lower loads it is less. A cell is saturated when more waits at the
-// last arrival than one cell in a hundred would have at a load of 1, and more than half-way. The variance comes
-// from batch means (A. M. Law, W. D. Kelton, "Simulation Modeling and Analysis"), which allow for arrivals that
-// come in bursts. Cells of fewer than 100 jobs are not judged. Where arrivals come in such bursts that this test
-// cannot decide, a cell is saturated when more than a tenth of all jobs, and more than 100, wait at the last
-// arrival, and more than half-way.
+// Work is the work that arrived and did not run yet: under a stable load it comes and goes, under too high a load
+// it grows with each arrival. At a load of exactly 1 the work that waits after n arrivals is |N(0, σ²n)|, where σ²n
+// is the variance of work arrived minus work that could be done (reflected Brownian motion: J. M. Harrison,
+// "Brownian Motion and Stochastic Flow Systems", 1985); at lower loads it is less. A cell is saturated when more
+// waits at the last arrival than one cell in a hundred would have at a load of 1, and more than half-way. The
+// variance comes from batch means (A. M. Law, W. D. Kelton, "Simulation Modeling and Analysis"), which allow for
+// arrivals that come in bursts. Cells of fewer than 100 jobs are not judged. Where arrivals come in such bursts
+// that this test cannot decide, a cell is saturated when more than a tenth of all jobs, and more than 100, wait at
+// the last arrival, and more than half-way.
 func (c *Collector) Load(closed bool) Load {
 	l := Load{Offered: math.NaN(), Saturated: closed && c.backlog.cutOff > 0, Queued: c.queued(1)}
 	n, span := len(c.accounts), float64(c.backlog.last-c.backlog.first)
@@ -129,9 +128,9 @@ func (c *Collector) Load(closed bool) Load {
 	}
 
 	var onCores, onGPUs float64
-	var net [stretches]float64 // core-microseconds that came, minus those that could be done
+	var net [stretches]float64 // core-microseconds of work arrived, minus the capacity
 	known, from := true, c.backlog.first
-	for k, i := range order[:n-1] { // what the last one brings is due after it
+	for k, i := range order[:n-1] { // the work of the last one is due after it
 		work, ok := c.asked(int(i))
 		j := &c.setup.Jobs[i]
 		known = known && ok && len(j.Alternatives()) < 2 // else it depends on the policy
@@ -161,7 +160,7 @@ func (c *Collector) Load(closed bool) Load {
 }
 
 // asked returns the run time of a job alone on its full request, in
-// microseconds: what is known of it, or what was seen.
+// microseconds: the known one, or the observed one.
 func (c *Collector) asked(job int) (float64, bool) {
 	if alone := c.setup.alone(job); alone > 0 {
 		return float64(alone) / 1e3, true

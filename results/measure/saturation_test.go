@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// loaded runs n jobs on so many cores, with arrivals at a load and run times
-// drawn from a distribution, and returns what is said of the load.
+// loaded runs n jobs on a number of cores, with arrivals at a load and run
+// times drawn from a distribution, and returns the measured load.
 func loaded(t *testing.T, p policy.Policy, n, cores int, load float64, seed int64,
 	length func(z float64) float64) measure.Load {
 	t.Helper()
@@ -119,8 +119,8 @@ func TestBatchesAreNotSaturated(t *testing.T) {
 	}
 }
 
-// The offered load is that of what is asked for more: of four GPUs, jobs that need two of them for 10 and 20 s before
-// the last one arrives at 20 s ask for 60 of 80 s; of eight cores for 30 of 160 s.
+// The offered load is the load of the scarcer resource. Of four GPUs, jobs that need two of them for 10 and 20 s
+// before the last one arrives at 20 s ask for 60 of 80 s; of eight cores for 30 of 160 s.
 func TestOfferedLoadOfGPUs(t *testing.T) {
 	s := measure.Setup{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 8, GPUs: 4}}},
 		Alone: []time.Duration{10 * second, 20 * second, 40 * second}}

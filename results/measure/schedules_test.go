@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// The fragments of any schedule are those that a look at every node after every event finds.
+// The fragments of any schedule equal the ones found by a look at every node after every event.
 func TestFragmentsOfAnySchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type node struct{ cores, gpus []int32 }
@@ -46,7 +46,7 @@ func TestFragmentsOfAnySchedule(t *testing.T) {
 		for _, n := range c.Nodes {
 			capacity += int64(n.GPUs)
 		}
-		// count adds what is free and fits nobody during a second.
+		// count adds the free GPUs that fit nobody during a second.
 		count := func() {
 			for _, n := range free {
 				fitting := int64(0)

@@ -9,7 +9,7 @@ import (
 )
 
 // Server is the life of a server that was rented for a node. Instants are since the
-// start of the cell, Never when they did not come.
+// start of the cell, Never if they did not occur.
 type Server struct {
 	Node    int
 	Market  string
@@ -17,19 +17,19 @@ type Server struct {
 	Up      time.Duration
 	Warned  time.Duration
 	Down    time.Duration
-	// Revoked says that it was taken away, and not given back.
+	// Revoked reports whether it was revoked, not returned.
 	Revoked bool
 	// Job is the number of the only job that ran on it; -1 when there was none, or
 	// several.
 	Job int
-	// Roles are those of the parts that ran on it, each once.
+	// Roles are the roles of the parts that ran on it, each once.
 	Roles []string
 	jobs  int
-	// Price is what it cost at its end in dollars an hour, Cost in dollars altogether.
+	// Price is its price at its end in dollars per hour, Cost its total cost in dollars.
 	Price, Cost float64
 }
 
-// rented is what a collector knows of servers, and of what losses cost jobs.
+// rented holds a collector's data on servers, and on the cost of losses to jobs.
 type rented struct {
 	servers []Server
 	now     []int           // by node, its present server; -1 without
@@ -38,14 +38,14 @@ type rented struct {
 	lost    map[int]*toll   // by job
 }
 
-// bill is what a job holds, and what it has cost.
+// bill is the allotment of a job and its cost so far.
 type bill struct {
 	cores, gpus scheduler.CoreSet
 	since       time.Duration
 	cost        float64
 }
 
-// toll is what losses and checkpoints have cost a job.
+// toll is the cost of losses and checkpoints to a job.
 type toll struct {
 	revocations                int
 	lost, checkpoints, restore time.Duration
@@ -106,7 +106,7 @@ func (c *Collector) node(e *scheduler.Event) {
 	}
 }
 
-// hold takes what a job holds from an event on.
+// hold updates the allotment of a job from an event.
 func (c *Collector) hold(e *scheduler.Event) {
 	r := &c.rented
 	if a := e.Attempt; a != nil {
@@ -164,7 +164,7 @@ func (c *Collector) settle(e *scheduler.Event) {
 	})
 }
 
-// withoutParts counts the servers that a job has lost and goes on without.
+// withoutParts counts the servers that a job has lost and continues without.
 func (c *Collector) withoutParts(e *scheduler.Event, b *bill) {
 	held := map[int]bool{}
 	c.eachNode(e.Cores, e.GPUs, func(v int, _ float64) { held[v] = true })
@@ -175,7 +175,7 @@ func (c *Collector) withoutParts(e *scheduler.Event, b *bill) {
 	})
 }
 
-// toll is what losses have cost a job.
+// toll returns the cost of losses to a job.
 func (c *Collector) toll(job int) *toll {
 	if c.rented.lost == nil {
 		c.rented.lost = map[int]*toll{}
@@ -188,7 +188,7 @@ func (c *Collector) toll(job int) *toll {
 	return t
 }
 
-// pay adds what an attempt cost a job.
+// pay adds the cost of an attempt to a job.
 func (c *Collector) pay(e *scheduler.Event, a *scheduler.Attempt) {
 	t := c.toll(e.Job)
 	if e.Kind == scheduler.Revoke {
@@ -229,7 +229,7 @@ func within(s scheduler.CoreSet, lo, hi int) int {
 	return n
 }
 
-// addLosses adds to a job's outcome what losses and servers cost it.
+// addLosses adds the cost of losses and servers to a job's outcome.
 func (c *Collector) addLosses(job int, r *Outcome) {
 	r.LostWork, r.CheckpointTime, r.RestoreTime = math.NaN(), math.NaN(), math.NaN()
 	if c.rented.bills != nil {
@@ -260,7 +260,7 @@ func sumOf(t *Totals, of func(*Outcome) float64) float64 {
 	return sum
 }
 
-// billed is what the servers cost that a job held, and how often it lost one.
+// billed returns the cost of the servers that a job held, and how often it lost one.
 func (c *Collector) billed(job int) Money {
 	m := Money{Cost: c.rented.bills[job].cost}
 	if t := c.rented.lost[job]; t != nil {
@@ -269,7 +269,7 @@ func (c *Collector) billed(job int) Money {
 	return m
 }
 
-// costOfServers is what all servers cost, whether or not a job held them.
+// costOfServers is the cost of all servers, whether or not a job held them.
 func (c *Collector) costOfServers() float64 {
 	sum := 0.0
 	for i := range c.rented.servers {
@@ -278,7 +278,7 @@ func (c *Collector) costOfServers() float64 {
 	return sum
 }
 
-// What losses and checkpoints cost. They are unknown where there are none.
+// The cost of losses and checkpoints. They are unknown where there are none.
 var (
 	LostWork = Register(Metric{
 		Rank: 320, Name: "lost_work_s", Title: "lost work", Unit: "s",

@@ -9,16 +9,16 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Totals is what metrics are computed from: what all jobs of a cell came to.
+// Totals holds the sums over all jobs of a cell that metrics are computed from.
 // Times are in seconds, and over the finished jobs.
 type Totals struct {
-	// Jobs are all, Failed those that ended without finishing.
+	// Jobs counts all, Failed the ones that ended without finishing.
 	Jobs, Finished, Failed int
 	Preemptions, Resizes   int
 	// Makespan is the last end of a job − the first arrival; NaN when no job ended.
 	Makespan float64
-	// CoreTime and GPUTime are what running jobs held, in core-microseconds and
-	// GPU-microseconds; Cores and GPUs the capacity.
+	// CoreTime and GPUTime are the sums of resources that running jobs held, in
+	// core-microseconds and GPU-microseconds; Cores and GPUs the capacity.
 	CoreTime, GPUTime int64
 	Cores, GPUs       int
 	JCT, Waiting      stats.Sample
@@ -29,12 +29,12 @@ type Totals struct {
 	Slowdown        stats.Sample
 	BoundedSlowdown stats.Mean
 
-	ratios    *stats.Sample // of finish times; nil before they are asked for
+	ratios    *stats.Sample // of finish times; nil before they are requested
 	span      tell.Micros   // Makespan; 0 when no job ended
 	collector *Collector
 }
 
-// Outcomes yields what became of each job, for metrics that need more than the
+// Outcomes yields the outcome of each job, for metrics that need more than the
 // sums.
 func (t *Totals) Outcomes() iter.Seq[Outcome] {
 	return func(yield func(Outcome) bool) {
@@ -46,7 +46,7 @@ func (t *Totals) Outcomes() iter.Seq[Outcome] {
 	}
 }
 
-// totals adds up what was recorded.
+// totals adds up the records.
 func (c *Collector) totals() *Totals {
 	n := c.jobs.Counts()
 	t := &Totals{
@@ -55,7 +55,7 @@ func (c *Collector) totals() *Totals {
 	}
 	t.Cores, t.GPUs = capacity(c.setup.Cluster)
 	if c.gpus != nil {
-		t.GPUTime = -c.gpus.sharedTime // what two jobs hold counts once
+		t.GPUTime = -c.gpus.sharedTime // GPUs that two jobs share count once
 	}
 	t.JCT.Grow(n.Finished)
 	t.Waiting.Grow(n.Finished)
@@ -71,7 +71,7 @@ func (c *Collector) totals() *Totals {
 	return t
 }
 
-// add adds what a job came to.
+// add adds the outcome of a job.
 func (t *Totals) add(job int) {
 	c := t.collector
 	a, j := &c.accounts[job], c.jobs.Job(job)

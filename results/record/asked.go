@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Asked is a member of plan.json that a feature brings: what the experiment asks of it.
+// Asked is a member of plan.json that a feature adds: the experiment's request to it.
 type Asked[T any] struct{ name string }
 
 // member is one of them. Plan has no field for it: its value is kept by its name.
@@ -24,11 +24,12 @@ type member struct {
 
 var members []member
 
-// BehindPlots is the rank from which members stand behind the plots of plan.json; those before stand behind the
+// BehindPlots is the rank from which members come after the plots of plan.json; lower ranks come after the
 // comparisons.
 const BehindPlots = 100
 
-// Ask adds a member to plan.json, with a rank among those of other features. It panics when the name is taken.
+// Ask adds a member to plan.json, with a rank among the members of other features. It panics when the name is
+// taken.
 func Ask[T any](name string, rank int) Asked[T] {
 	if slices.ContainsFunc(members, func(m member) bool { return m.name == name }) {
 		panic(fmt.Sprintf("two features ask for %q of plan.json", name))
@@ -38,7 +39,7 @@ func Ask[T any](name string, rank int) Asked[T] {
 	return Asked[T]{name}
 }
 
-// Of is what a plan has; nothing where it has none.
+// Of returns the member's value in a plan; the zero value without one.
 func (a Asked[T]) Of(p *Plan) T {
 	v, _ := p.asked[a.name].(T)
 	return v
@@ -82,10 +83,10 @@ func planFile() reflect.Value {
 	return reflect.New(reflect.StructOf(fields)).Elem()
 }
 
-// MarshalJSON writes the members of features among the others. What writes many cells writes File, in one pass.
+// MarshalJSON writes the members of features among the others. To write many cells, write File, in one pass.
 func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(p.File()) }
 
-// File is what plan.json has of a plan.
+// File returns the content of plan.json for a plan.
 func (p Plan) File() any {
 	file, own := planFile(), reflect.ValueOf(p)
 	for i := range file.NumField() {
@@ -109,7 +110,7 @@ func ReadPlan(dir string, p *Plan) error {
 	return err
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (p *Plan) UnmarshalJSON(raw []byte) error {
 	file := planFile()
 	err := json.Unmarshal(raw, file.Addr().Interface())
@@ -119,7 +120,7 @@ func (p *Plan) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// take takes what a plan.json has.
+// take copies the members of a plan.json.
 func (p *Plan) take(file reflect.Value) {
 	own := reflect.ValueOf(p).Elem()
 	p.asked = map[string]any{}

@@ -16,17 +16,17 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Records says how much a cell leaves on disk.
+// Records selects the files that a cell keeps on disk.
 type Records string
 
-// AllRecords keeps jobs, events, decisions and occupancy; MetricsOnly keeps
-// nothing but what cell.json has, for cells of millions of jobs, or very many cells.
+// AllRecords keeps jobs, events, decisions and occupancy; MetricsOnly keeps only
+// cell.json, for cells of millions of jobs, or very many cells.
 const (
 	AllRecords  Records = "all"
 	MetricsOnly Records = "metrics"
 )
 
-// Setup is a cell and what its trace is measured against.
+// Setup is a cell with the data that its trace is measured against.
 type Setup struct {
 	Cell CellRef
 	measure.Setup
@@ -40,10 +40,10 @@ type Setup struct {
 // appears under its final name before Finish; cell.json comes last, so that a
 // folder which has one is complete. Either Finish or Abort must be called.
 //
-// The files of a cell that ran for real survive a power cut. Those of a
+// The files of a cell that ran for real survive a power cut. The files of a
 // simulated one need not, since it can be simulated again: cell.json lists the
-// sizes of its files, by which a cell that a power cut has torn is told from a
-// complete one.
+// sizes of its files, which distinguish a complete cell from one torn by a
+// power cut.
 type CellWriter struct {
 	*measure.Collector
 	dir       string
@@ -55,16 +55,16 @@ type CellWriter struct {
 	occupancy *tell.File[measure.Occupancy]
 	line      []byte              // scratch
 	held      measure.Occupancy   // scratch
-	changed   bool                // what is held has changed since the last row of occupancy.csv
-	rows      []measure.Occupancy // of a cell in containers, which wait for what those used
+	changed   bool                // the resources in use have changed since the last row of occupancy.csv
+	rows      []measure.Occupancy // of a cell in containers; they wait for the containers' usage
 	replayed  []ServerRow         // servers of recorded runs
 	err       error
 }
 
-// NewCellWriter prepares the folder dir, which is made when it is not there.
-// A cell.json of an earlier run is removed first: from now on the folder is
-// not complete. Without a folder ("") nothing is written: whoever runs the cell keeps
-// what Finish returns. Only a cell of which nothing but its metrics is recorded can be without one.
+// NewCellWriter prepares the folder dir, and creates it if needed. A cell.json of an earlier run is
+// removed first: from now on the folder is not complete. Without a folder ("") nothing is written:
+// the caller keeps the result of Finish. Only a cell that records its metrics alone can be without
+// one.
 func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 	w := &CellWriter{Collector: measure.NewCollector(s.Setup), dir: dir, setup: s, records: records,
 		durable: s.Cell.Real()}
@@ -134,7 +134,7 @@ func (w *CellWriter) flushOccupancy() {
 	w.changed = false
 }
 
-// write writes the line to a file. Those of a cell that runs for real can be followed meanwhile.
+// write writes the line to a file. The files of a cell that runs for real can be followed meanwhile.
 func (w *CellWriter) write(p *tell.Pending) {
 	_, err := p.Write(w.line)
 	w.keep(err)
@@ -149,11 +149,10 @@ func (w *CellWriter) keep(err error) {
 	}
 }
 
-// Finish writes the folder's files, cell.json last, and returns what
-// went into it: c with the cell, its metrics, files (before those that c has
-// already) and failures filled in. A state
-// that c leaves empty is finished, or failed when a job or the cell has. On an
-// error the folder is left without a cell.json.
+// Finish writes the folder's files, cell.json last, and returns its content: c
+// with the cell, its metrics, files (before those that c has already) and
+// failures filled in. A state that c leaves empty is finished, or failed when a
+// job or the cell has. On an error the folder is left without a cell.json.
 func (w *CellWriter) Finish(c Cell) (Cell, error) {
 	defer w.Abort()
 	c.CellRef, c.Estimated = w.setup.Cell, w.setup.Estimated
@@ -201,7 +200,7 @@ func (c *Cell) Troubled() bool {
 	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Code == Disturbed || w.Code == BusyMachine })
 }
 
-// Paused reports whether tfexp was stopped or the machine slept while the cell ran: its times say nothing of its jobs.
+// Paused reports whether tfexp was stopped or the machine slept while the cell ran: its times are not its jobs'.
 func (c *Cell) Paused() bool {
 	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Code == Disturbed })
 }
@@ -264,8 +263,7 @@ func (w *CellWriter) Row(job int) JobRow {
 	}
 }
 
-// Abort removes what was written so far and not finished. It does nothing
-// after Finish.
+// Abort removes the unfinished files. It does nothing after Finish.
 func (w *CellWriter) Abort() {
 	w.events.Abort()
 	w.decisions.Abort()
@@ -295,7 +293,7 @@ func axisNames(axes []Setting) []string {
 	return schema.Each(axes, func(a Setting) string { return a.Name })
 }
 
-// axisValues are the values of the named axes, empty for those that are not read.
+// axisValues returns the values of the named axes, empty for axes that are not read.
 func axisValues(names []string, axes []Setting) []string {
 	values := make([]string, len(names))
 	for i, n := range names {

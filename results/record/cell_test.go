@@ -84,8 +84,8 @@ c,w,h,p,1,b-1,b,1.000000,2.000000,3.000000,1.000000,1.000000,1.000000,2.000000,2
 	}
 }
 
-// TestHalfWritten holds that a folder has no cell.json until all is there,
-// also when it had one before, and that nothing is left of an aborted cell.
+// TestHalfWritten checks that a folder has no cell.json until it is complete,
+// even if it had one before, and that an aborted cell leaves nothing.
 func TestHalfWritten(t *testing.T) {
 	dir := t.TempDir()
 	s, events := resultstest.TwoJobs()

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 )
 
-// addUsed puts what the containers of the cell used between the rows of its
+// addUsed inserts the usage of the cell's containers between the rows of its
 // occupancy, in the order of time.
 func (w *CellWriter) addUsed() error {
 	samples, err := Containers.ReadLive(w.dir)
@@ -33,12 +33,12 @@ func (w *CellWriter) addUsed() error {
 	return nil
 }
 
-// sampleAge is how old a sample may be, in seconds, to count as what a
-// container uses now. Each is looked at about once a second.
+// sampleAge is how old a sample may be, in seconds, to count as a container's
+// current usage. Each container is sampled about once a second.
 const sampleAge = 1.5
 
 // together adds up the latest sample of each container, once a second. The
-// memory is in percent of what those containers may have together.
+// memory is in percent of the total limit of those containers.
 func together(samples []ContainerRow) []measure.Occupancy {
 	var out []measure.Occupancy
 	for i, last := range samples {

@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// What containers used is in occupancy.csv, between the changes of what is held:
-// a container counts as long as its last sample is not old.
+// The usage of containers is in occupancy.csv, between the changes of held
+// resources: a container counts as long as its last sample is not old.
 func TestOccupancyOfContainers(t *testing.T) {
 	dir := t.TempDir()
 	usage, err := Containers.Live(dir)

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Decisions come back from the folder of their cell; what is not known stays unknown.
+// Decisions come back from the folder of their cell; unknown values stay unknown.
 func TestControls(t *testing.T) {
 	e := &Experiment{Dir: t.TempDir()}
 	dir := filepath.Join(e.Dir, CellsDir, "c")
@@ -49,7 +49,7 @@ func TestControls(t *testing.T) {
 	}
 }
 
-// Lines of nodes, of jobs that moved, and of what controllers decided.
+// Lines of nodes, of jobs that moved, and of decisions of controllers.
 func TestLinesByHand(t *testing.T) {
 	nodes := []scheduler.Node{{Name: "a"}, {Name: "b"}}
 	server := &scheduler.Server{Market: "spot", Created: 1500 * time.Millisecond}

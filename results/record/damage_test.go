@@ -93,7 +93,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestAdded: what a writer has added is known, and not read again, when nothing lies between; otherwise the shard is read.
+// TestAdded: a writer's additions are known, and not read again, when nothing lies between; otherwise the shard is
+// read.
 func TestAdded(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run")
@@ -130,7 +131,7 @@ func TestAdded(t *testing.T) {
 	}
 }
 
-// Rows of an index that cannot be are left out; those of a prefix have none.
+// Impossible rows of an index are left out; cells with a prefix have no rows.
 func TestDamagedIndex(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run", line("a", "k", "finished"), line("b", "k", "finished"))
@@ -171,7 +172,7 @@ func TestDamagedIndex(t *testing.T) {
 			t.Errorf("the index was written: %s, %v", raw, err)
 		}
 	}
-	// What the index says to the last byte of a shard is not read again.
+	// A shard indexed to its last byte is not read again.
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

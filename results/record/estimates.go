@@ -9,7 +9,7 @@ import (
 func WriteEstimates(dir string, rows []EstimateRow) error {
 	old, err := Estimates.Read(dir)
 	if err != nil {
-		old = nil // it is written anew
+		old = nil // the file is written again
 	}
 	rows = append([]EstimateRow(nil), rows...)
 	for i := range rows {

@@ -31,7 +31,7 @@ func simulated(name string) (Setup, []scheduler.Event) {
 		{At: 2 * time.Second, Kind: scheduler.Start, Job: 1, Cores: core}, {At: 3 * time.Second, Kind: scheduler.Finish, Job: 1}}
 }
 
-// keep writes a plan of cells, and those of them that are written.
+// keep writes a plan of cells, and the cells in written.
 func keep(t *testing.T, p Plan, written ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -69,8 +69,8 @@ func refs(names ...string) (all []CellRef) {
 	return all
 }
 
-// Cells are those of the plan that are whole and ran under its keys; trials are apart, and cells of shards among the
-// others.
+// Cells are the complete ones of the plan that ran under its keys; trials are separate, and cells of shards among
+// the others.
 func TestOpen(t *testing.T) {
 	p := Plan{Cells: refs("a", "trial", "missing", "sharded", "other")}
 	p.Cells[1].Trial = &TrialRef{Number: 1}
@@ -155,7 +155,7 @@ func TestCellsWithoutKeys(t *testing.T) {
 	}
 }
 
-// TestStates: a cell fails with one of its jobs or with what is wrong with it, unless its state is said.
+// TestStates: a cell fails with one of its jobs or with its own error, unless its state is given.
 func TestStates(t *testing.T) {
 	s, events := simulated("a")
 	failed := append(events[:5:5], scheduler.Event{At: 3 * time.Second, Kind: scheduler.Fail, Job: 1, Reason: "no"})
@@ -221,7 +221,7 @@ func TestRealCellsCanBeFollowed(t *testing.T) {
 	}
 }
 
-// Warnings are told once each, those of the run first; those of a cell name it.
+// Each warning appears once, the run's first; a cell's warning names the cell.
 func TestWarnings(t *testing.T) {
 	busy := Warning{Code: BusyMachine, Text: "busy"}
 	e := &Experiment{Run: Run{Warnings: []Warning{busy, {Code: Refused, Text: "no"}, busy}}}
@@ -249,13 +249,13 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// The file of an experiment is read in either syntax; what is no text is marked.
+// The file of an experiment is read in either syntax; invalid text is marked.
 func TestSource(t *testing.T) {
 	e := &Experiment{Dir: t.TempDir()}
 	if _, _, err := e.Source(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a file: %v", err)
 	}
-	for _, name := range []string{ExperimentFile + ".json", ExperimentFile} { // the second counts where both are there
+	for _, name := range []string{ExperimentFile + ".json", ExperimentFile} { // the second counts where both exist
 		if err := os.WriteFile(filepath.Join(e.Dir, name), []byte("in "+name+"\xff"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -271,8 +271,8 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// The table of jobs of the only cell is that of the experiment: it is there once, unless somebody looks at the rows or
-// other axes are asked for.
+// The table of jobs of the only cell is the experiment's, too: it exists once, unless the rows are inspected or
+// other axes are requested.
 func TestLinkedJobs(t *testing.T) {
 	one := func(change func(*Experiment)) (linked bool, text string) {
 		t.Helper()
@@ -341,7 +341,7 @@ func TestLinkedJobs(t *testing.T) {
 	}
 }
 
-// What GPUs did is not there before it is finished.
+// The table of GPUs does not exist before it is finished.
 func TestGPURows(t *testing.T) {
 	dir := t.TempDir()
 	c := CellRef{Cell: "a"}
@@ -382,8 +382,8 @@ func TestGPURows(t *testing.T) {
 	}
 }
 
-// TestServersOfCells: a cell with rented nodes lists its servers, behind those that were recorded; the table of the
-// experiment has those of all cells.
+// TestServersOfCells: a cell with rented nodes lists its servers, after the recorded ones; the table of the
+// experiment has the servers of all cells.
 func TestServersOfCells(t *testing.T) {
 	dir := keep(t, Plan{Cells: refs("a", "b", "c")}, "c")
 	for _, name := range []string{"a", "b"} {
@@ -450,7 +450,7 @@ func TestSmallRows(t *testing.T) {
 	}
 }
 
-// The paths of pictures are those in the experiment's folder.
+// The paths of pictures are relative to the experiment's folder.
 func TestPictures(t *testing.T) {
 	e := &Experiment{Dir: t.TempDir()}
 	if all, err := e.Pictures(); all != nil || err != nil {
@@ -467,7 +467,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// The first error of the disk is that of the cell.
+// The first error of the disk is the cell's error.
 func TestFirstError(t *testing.T) {
 	first := errors.New("first")
 	for _, records := range []Records{AllRecords, MetricsOnly} {
@@ -490,7 +490,7 @@ func TestFirstError(t *testing.T) {
 	}
 }
 
-// Estimates whose file is damaged are written anew.
+// Estimates whose file is damaged are written again.
 func TestDamagedEstimates(t *testing.T) {
 	dir := t.TempDir()
 	row := EstimateRow{Job: "j", Model: "m", Predicted: 2, Actual: 3}

@@ -15,10 +15,11 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// IndexFile is the index of all shards of a folder. Without it, or where it is behind them, they are read through.
+// ShardIndex is the index of all shards of a folder. Without it, or where it misses entries, the shards are read
+// in full.
 const ShardIndex = "index.csv"
 
-// columns are those of the index.
+// shardColumns are the columns of the index.
 var shardColumns = []string{"cell", "key", "state", "shard", "at", "size"}
 
 // WriteIndex writes the index, if it lacks cells, when all of these are on the disk.
@@ -59,7 +60,7 @@ func (s *Shards) WriteIndex() error {
 	return nil
 }
 
-// settle has what a file holds on the disk.
+// settle flushes a file's content to the disk.
 func settle(path string) error {
 	f, err := folder.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -68,8 +69,8 @@ func settle(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// readIndex reads the index. What it says of shards that are gone, or shorter than it says, is left out: these are read
-// through.
+// readIndex reads the index. It leaves out entries of shards that are gone, or shorter than their entry says: these
+// are read in full.
 func (s *Shards) readIndex() {
 	f, err := folder.Open(s.dir, CellsDir, ShardIndex)
 	if err != nil {

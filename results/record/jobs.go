@@ -17,9 +17,9 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// linkJobs makes the jobs.csv of the only cell that of the experiment, when the
-// two are the same: a table of a million jobs need not be there twice. Both are
-// only ever replaced as a whole, never written to. It returns false, having done
+// linkJobs links the jobs.csv of the only cell to the experiment, when the two
+// are the same: a table of a million jobs need not exist twice. Both are only
+// ever replaced as a whole, never written to. It returns false, having done
 // nothing, when they are not the same, or the file system has no links.
 func (e *Experiment) linkJobs() bool {
 	if len(e.Cells) != 1 || !slices.Equal(axisNames(e.Cells[0].Axes), e.Plan.Axes) {
@@ -67,8 +67,8 @@ func (e *Experiment) WriteJobs(each func(CellRef, *JobRow)) error {
 	return err
 }
 
-// addJobs adds the jobs of a cell to the experiment's jobs.csv. When nobody
-// looks at the rows, the lines are copied as they are.
+// addJobs adds the jobs of a cell to the experiment's jobs.csv. When each is
+// nil, the lines are copied unchanged.
 func (e *Experiment) addJobs(jobs *tell.File[JobRow], c CellRef, each func(CellRef, *JobRow)) error {
 	if each == nil {
 		copied, err := e.copyJobs(jobs, c)
@@ -123,8 +123,8 @@ func writeCells[T any](e *Experiment, table *tell.Schema[T], row func(Cell) T) e
 }
 
 // copyJobs copies the lines of a cell's jobs.csv, with the values of all axes
-// of the experiment in place of those of the cell; false, having done nothing,
-// when the columns are not those of today.
+// of the experiment in place of the cell's own. It returns false, having done
+// nothing, when the columns are not the current ones.
 func (e *Experiment) copyJobs(jobs *tell.File[JobRow], c CellRef) (bool, error) {
 	f, err := e.open(c, Jobs.File)
 	if err != nil {
@@ -156,7 +156,7 @@ func (e *Experiment) copyJobs(jobs *tell.File[JobRow], c CellRef) (bool, error) 
 			return true, fmt.Errorf("read %s: %w", f.Name(), err)
 		}
 		row = append(row, line...)
-		if err != nil || bytes.Count(row, []byte{'"'})%2 != 0 { // it goes on: too long, or a line break within quotes
+		if err != nil || bytes.Count(row, []byte{'"'})%2 != 0 { // continues: too long, or a line break in quotes
 			continue
 		}
 		rest, ok := bytes.CutSuffix(row, was)

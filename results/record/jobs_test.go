@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// TestCopyJobs: lines that are copied are those that would be written, though
-// fields hold quotes and line breaks, and the cells read different axes.
+// TestCopyJobs: copied lines equal written ones, even if fields hold quotes and
+// line breaks, and the cells read different axes.
 func TestCopyJobs(t *testing.T) {
 	dir := t.TempDir()
 	e := &Experiment{Dir: dir, Plan: Plan{Axes: []string{"gap", "quantum"}}}
@@ -97,8 +97,8 @@ func TestTornCell(t *testing.T) {
 	}
 }
 
-// TestForeignPlan: a plan with a cell that is no folder below cells is refused, also by
-// what would write beside it.
+// TestForeignPlan: a plan with a cell that is not a folder below cells is refused, also
+// by commands that would write next to it.
 func TestForeignPlan(t *testing.T) {
 	for _, cell := range []string{"X/../../../../pkg/out", "/etc", "..", ""} {
 		dir := t.TempDir()

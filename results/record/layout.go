@@ -1,6 +1,6 @@
-// Package record is what runs leave behind: the folder of an experiment, the
+// Package record defines the results of runs: the folder of an experiment, the
 // rows of its tables, and their reading and writing. Plain files are the truth;
-// they are written atomically and can be read while a run goes on.
+// they are written atomically and can be read during a run.
 package record
 
 import (
@@ -20,7 +20,7 @@ const (
 	RunFile        = "run.json"
 	JournalFile    = "journal.jsonl"
 
-	// KeyFile has, in the folder of a cell, what the cell depends on.
+	// KeyFile holds, in the folder of a cell, the description of all that the cell depends on.
 	KeyFile = "key.txt"
 	// SamplesDir has the samples of the jobs, and their logs.
 	SamplesDir = "profile"
@@ -49,8 +49,8 @@ const (
 	CellFailed   = "failed"
 )
 
-// Plan is plan.json: what the experiment asks and the cells it runs, in the
-// order of the file. It is all that a report needs to know of the language. Features bring further members: see Ask.
+// Plan is plan.json: the questions of the experiment and the cells it runs, in the order of the file. It is all
+// that a report needs to know of the language. Features add further members: see Ask.
 type Plan struct {
 	Schema      int      `json:"schema"`
 	Experiment  string   `json:"experiment"`
@@ -77,17 +77,17 @@ type Plan struct {
 	asked map[string]any // the members that features bring, by name: see Ask
 }
 
-// Named is a block with one line that says what it is: "round_robin, quantum 500ms, strict".
+// Named is a block with a one-line description: "round_robin, quantum 500ms, strict".
 type Named struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
 	// Log reports whether the jobs of a workload come from a trace, and all of them.
 	Log bool `json:"log,omitempty"`
-	// Nodes are those of a hardware, in the order in which their cores are numbered; none where there is one.
+	// Nodes are the nodes of a hardware, in the order in which their cores are numbered; empty for a single node.
 	Nodes []NodeRef `json:"nodes,omitempty"`
 }
 
-// NodeRef is a node of a hardware: its cores and GPUs are numbered after those of the nodes before it.
+// NodeRef is a node of a hardware: its cores and GPUs follow the cores and GPUs of the nodes before it.
 type NodeRef struct {
 	Name  string `json:"name"`
 	Cores int    `json:"cores"`
@@ -111,8 +111,8 @@ type CellRef struct {
 	Engine    string `json:"engine" csv:"engine"`
 	Simulated bool   `json:"simulated,omitempty"`
 	Contained bool   `json:"contained,omitempty"`
-	// Recorded reports whether what the jobs did was recorded before: the cell takes virtual time, but what it says was
-	// measured.
+	// Recorded reports whether the jobs' behavior was recorded before: the cell takes virtual time, but its values
+	// were measured.
 	Recorded bool `json:"recorded,omitempty"`
 	// Fixed reports whether nothing in the cell is drawn at random: all of its replicates are alike, and count as one.
 	Fixed bool `json:"fixed,omitempty"`
@@ -139,23 +139,23 @@ func (c CellRef) Variant() string {
 // AxesLabel names axes with their values: "load=0.5 quantum=1s".
 func AxesLabel(axes []Setting) string { return schema.SettingsText(axes, " ") }
 
-// Real reports whether the cell's jobs ran for real. Results of earlier versions do not say Simulated: the engine
-// of their simulated cells had the name that the folders of twins have.
+// Real reports whether the cell's jobs ran for real. Results of earlier versions lack Simulated: the engine of
+// their simulated cells had the name that the folders of twins have.
 func (c CellRef) Real() bool { return !c.Simulated && c.Engine != TwinDir }
 
-// Measured reports whether what the cell says was measured: it ran for real, now or when it was recorded.
+// Measured reports whether the cell's values were measured: it ran for real, now or when it was recorded.
 func (c CellRef) Measured() bool { return c.Real() || c.Recorded }
 
-// Twin is the simulation of a real cell from the fitted estimates. It is a cell
-// of its own, in a folder within that of the real one; its key is not known here.
+// Twin is the simulation of a real cell from the fitted estimates. It is a
+// separate cell, in a subfolder of the real one's; its key is not known here.
 func (c CellRef) Twin() CellRef {
 	c.Cell += "/" + TwinDir
 	c.Engine, c.Simulated, c.Contained, c.Recorded, c.Key, c.PredictedSeconds = TwinDir, true, false, false, "", 0
 	return c
 }
 
-// Compare asks for a comparison on one metric: of a baseline with what differs from it in what the baseline names,
-// and in nothing else.
+// Compare asks for a comparison on one metric: of a baseline with the variants that differ from it only in the
+// settings that the baseline names.
 type Compare struct {
 	Metric string `json:"metric"`
 	// Baseline is a policy, where all others are compared with it; At has the values of axes (also "policy",
@@ -169,8 +169,8 @@ type Compare struct {
 	Block float64 `json:"block_s,omitempty"`
 }
 
-// Threshold is a bound that an experiment's results must keep. A bound that is
-// nil is none.
+// Threshold is a bound that an experiment's results must keep. A nil bound is
+// not set.
 type Threshold struct {
 	// Metric is a column of metrics.csv, or EstimateError.
 	Metric string `json:"metric"`
@@ -195,17 +195,17 @@ type Plot struct {
 	// for the first that has numbers. Y is the other axis of a heat map.
 	X string `json:"x,omitempty"`
 	Y string `json:"y,omitempty"`
-	// By draws each class of jobs, user or size apart; empty for all jobs together.
+	// By draws each class of jobs, user or size separately; empty for all jobs together.
 	By string `json:"by,omitempty"`
 }
 
-// Run is run.json: when, where and by what the experiment was run.
+// Run is run.json: when and where the experiment was run, and by which program.
 type Run struct {
 	Started string `json:"started"` // RFC 3339
 	Ended   string `json:"ended,omitempty"`
 	State   string `json:"state"` // running, finished, failed, interrupted
-	// Reported is set when tables, pictures and report tell of this run. One
-	// that was killed before is taken up again by resume.
+	// Reported is set when tables, pictures and report include this run. A run
+	// killed before that is continued by resume.
 	Reported bool      `json:"reported"`
 	Version  string    `json:"version"`
 	Go       string    `json:"go"`
@@ -246,7 +246,7 @@ const Disturbed = "disturbed"
 // missing.
 const EventFiles = "event_files"
 
-// Refused is the code of the warning that a program does not follow what it was asked.
+// Refused is the code of the warning that a program does not follow its requests.
 const Refused = "refused"
 
 // FewReplicates is the code of the warning that no comparison can have a verdict.
@@ -279,7 +279,7 @@ func Measured(code, cell, before string, value float64, text, after string) Warn
 	return Warning{Code: code, Cell: cell, Text: before + text + after, Figure: Figure{value, before, text, after}}
 }
 
-// Cell is cell.json: what a cell left beside its tables.
+// Cell is cell.json: the results of a cell other than its tables.
 type Cell struct {
 	CellRef
 	State   string  `json:"state" csv:"state"` // finished, failed
@@ -288,13 +288,14 @@ type Cell struct {
 	// Tries is how often the cell ran until nothing disturbed it; 0 when that is not counted or it ran once.
 	Tries    int       `json:"tries,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
-	// Speeds are how fast the machine was, just before the cell and after it, on as many cores as its jobs ask for.
+	// Speeds are the speeds of the machine, just before the cell and after it, on as many cores as its jobs
+	// request.
 	Speeds []Speed `json:"speeds,omitempty"`
 	// Began is when a real cell began (RFC 3339), and Estimated the estimates of its jobs that were in force then.
 	Began     string      `json:"began,omitempty"`
 	Estimated []Estimated `json:"estimated,omitempty"`
-	// Error says what is wrong with the cell as a whole: a schedule that the
-	// validator rejects, an engine that gave up.
+	// Error is the problem of the cell as a whole: a schedule that the validator
+	// rejects, an engine that gave up.
 	Error string `json:"error,omitempty"`
 	// Failures are the jobs that did not finish, in the order of their ends; at
 	// most MaxFailures of them. Metrics.Failed counts all.
@@ -305,19 +306,19 @@ type Cell struct {
 	Groups []measure.Group `json:"groups,omitempty"`
 	// Closed is the horizon in seconds, when the cell was closed at it.
 	Closed float64 `json:"closed_s,omitempty"`
-	// Outcome is what a trial of a tuning came to.
+	// Outcome is the result of a trial of a tuning.
 	Outcome *TrialOutcome `json:"outcome,omitempty"`
 	// Files are the cell's tables and traces, without its logs.
 	Files []File `json:"files,omitempty"`
 }
 
-// Estimated is the estimate of a job that was in force when a cell began: what its samples say, corrected by the runs
+// Estimated is the estimate of a job that was in force when a cell began: from its samples, corrected by the runs
 // of all jobs in earlier real cells of its hardware.
 type Estimated struct {
 	Job     string `json:"job"` // the job block
 	Threads int    `json:"threads"`
 	GPUs    int    `json:"gpus,omitempty"`
-	// Predicted is the run time in seconds of a job without neighbours, Low and High bound it at the level of the
+	// Predicted is the run time in seconds of a job without neighbors, Low and High bound it at the level of the
 	// estimates; these are negative where they are not known.
 	Predicted float64 `json:"predicted_s"`
 	Low       float64 `json:"low_s"`
@@ -327,8 +328,8 @@ type Estimated struct {
 	Runs   int     `json:"runs"`
 }
 
-// Speed is how fast a machine was at a moment: a fixed piece of work took Seconds on each of so many cores, all busy at
-// once, with a standard error.
+// Speed is the speed of a machine at a moment: a fixed piece of work took Seconds on each of Cores cores, all busy
+// at once, with a standard error.
 type Speed struct {
 	Cores   int     `json:"cores"`
 	Seconds float64 `json:"seconds"`
@@ -378,6 +379,6 @@ type Picture struct {
 	SVG string `json:"svg,omitempty"`
 	PNG string `json:"png,omitempty"`
 	PDF string `json:"pdf,omitempty"`
-	// Skipped says why there is no picture.
+	// Skipped is the reason that there is no picture.
 	Skipped string `json:"skipped,omitempty"`
 }

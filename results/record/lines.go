@@ -79,7 +79,7 @@ func appendNodeEvent(b []byte, e *scheduler.Event, nodes []scheduler.Node) []byt
 	return append(b, '}', '\n')
 }
 
-// appendTyped appends what only some kinds of events have.
+// appendTyped appends the fields that only some kinds of events have.
 func appendTyped(b []byte, e *scheduler.Event) []byte {
 	switch e.Kind {
 	case scheduler.Resume:
@@ -145,7 +145,7 @@ func appendDecision(b []byte, d *scheduler.Decision, jobs []scheduler.Job) []byt
 	return append(b, '}', '\n')
 }
 
-// appendLacks appends what a job lacks; see LackRow.
+// appendLacks appends the lacks of a job; see LackRow.
 func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
 	for i, x := range lacks {
 		if i == 0 {

@@ -2,22 +2,22 @@ package record
 
 import "github.com/tfexp/tfexp/results/tell"
 
-// What was observed while a cell ran for real, in its folder.
+// Observations of a cell that ran for real, in its folder.
 var (
-	// Progress is what the programs reported, GPUs what the GPUs did, of cells whose jobs use some, and Containers what
-	// each container used.
+	// Progress holds the reports of the programs, GPUs the states of the GPUs, for cells whose jobs use some, and
+	// Containers the usage of each container.
 	Progress   = tell.RegisterOfCells[ProgressRow]("progress.csv", nil)
 	GPUs       = tell.RegisterOfCells[GPURow]("gpus.csv", nil)
 	Containers = tell.RegisterOfCells[ContainerRow]("containers.csv", nil)
 )
 
-// GPURow is what one GPU of a cell did at an instant, a row of gpus.csv. What
-// the driver does not tell is negative, and an empty field.
+// GPURow is the state of one GPU of a cell at an instant, a row of gpus.csv. A
+// value that the driver does not report is negative, and an empty field.
 type GPURow struct {
 	// At is in seconds from the cell's start.
 	At float64 `csv:"t_s,time"`
-	// GPU is its number in the cell's grants; Device how programs are told to
-	// use it, its UUID.
+	// GPU is its number in the cell's grants; Device is its UUID, by which
+	// programs select it.
 	GPU    int    `csv:"gpu"`
 	Device string `csv:"device"`
 	// Utilization is the percentage of the time in which it computed, Power the
@@ -27,8 +27,8 @@ type GPURow struct {
 	Power       float64 `csv:"power_w,time"`
 }
 
-// ContainerRow is a row of containers.csv: what a container used when it was
-// looked at.
+// ContainerRow is a row of containers.csv: the usage of a container at one
+// sample.
 type ContainerRow struct {
 	At  float64 `csv:"t_s,time"` // seconds
 	Job string  `csv:"job"`
@@ -42,28 +42,28 @@ type ContainerRow struct {
 	Part string `csv:"part"`
 }
 
-// Container names the row's container among those of its cell.
+// Container names the row's container within its cell.
 func (r *ContainerRow) Container() string { return r.Job + "." + r.Part }
 
-// ProgressRow is a row of progress.csv: a progress line of a program, and when
-// it came.
+// ProgressRow is a row of progress.csv: a progress line of a program, and its
+// time of arrival.
 type ProgressRow struct {
 	At    float64 `csv:"t_s,time"` // seconds
 	Job   string  `csv:"job"`
 	Epoch int     `csv:"epoch"` // finished, as are the steps
 	Step  int     `csv:"step"`
 	// Loss, Accuracy and the wall Seconds of the epoch are NaN where the program
-	// does not say.
+	// does not report them.
 	Loss     float64 `csv:"loss"`
 	Accuracy float64 `csv:"accuracy"`
 	Seconds  float64 `csv:"seconds"`
 	Threads  int     `csv:"threads"` // in use; 0 where it does not say
 	// Used is the service time of all attempts when the line came, in seconds. Left is
-	// what that leaves of the job's budget, and TimeLeft what the program says is left;
-	// NaN for a job without a budget. Used is NaN where the engine does not know it.
+	// the rest of the job's budget, and TimeLeft the rest according to the program; NaN
+	// for a job without a budget. Used is NaN where the engine does not know it.
 	Used     float64 `csv:"used_s"`
 	Left     float64 `csv:"left_s"`
 	TimeLeft float64 `csv:"left_told_s"`
-	// Rate is the rate of learning; NaN where the program does not say.
+	// Rate is the rate of learning; NaN where the program does not report it.
 	Rate float64 `csv:"lr"`
 }

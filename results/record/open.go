@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Experiment is an experiment's folder as far as it has come, read from its
+// Experiment is the present state of an experiment's folder, read from its
 // plain files. A run may be writing at the same time.
 type Experiment struct {
 	Dir  string
@@ -100,8 +100,8 @@ func (e *Experiment) sharded() (map[int]Cell, error) {
 	return cells, err
 }
 
-// Description returns what a cell depends on: the description of its key. It wraps fs.ErrNotExist where that is not
-// known.
+// Description returns the description of a cell's key: all that the cell depends on. The error wraps fs.ErrNotExist
+// where it is not known.
 func (e *Experiment) Description(c CellRef) (string, error) {
 	if at, ok := e.shards.Find(c.Cell, c.Key); ok {
 		l, err := e.shards.Line(at)
@@ -136,7 +136,7 @@ func readCell(dir, at string, ref CellRef) (Cell, error) {
 	if !whole(dir, filepath.Join(CellsDir, at), c.Files) {
 		return Cell{}, errTorn
 	}
-	// The plan knows the cell's place; the key says that the rest is the same.
+	// The plan knows the cell's place; the key ensures that the rest is the same.
 	c.CellRef = ref
 	return c, nil
 }
@@ -146,7 +146,7 @@ func (e *Experiment) Simulation(c CellRef) (Cell, error) {
 	return readCell(e.Dir, c.Twin().Cell, c.Twin())
 }
 
-// Complete reports whether every cell of the plan is there.
+// Complete reports whether every cell of the plan exists.
 func (e *Experiment) Complete() bool { return len(e.Missing) == 0 }
 
 // FailedCells are the complete cells in which something failed.
@@ -160,7 +160,7 @@ func (e *Experiment) FailedCells() []Cell {
 	return failed
 }
 
-// Warnings are those of the run and of its cells, in this order, none twice.
+// Warnings returns the warnings of the run and of its cells, in this order, each once.
 func (e *Experiment) Warnings() []Warning {
 	var out []Warning
 	seen := map[Warning]bool{}
@@ -261,8 +261,8 @@ func (e *Experiment) EachOccupancy(c CellRef, step int, each func(*measure.Occup
 	return Occupancy.Each(f, f.Name(), step, each)
 }
 
-// Pictures reads the list of pictures that were drawn; there are none
-// without the file. Their paths are made relative to the experiment's folder.
+// Pictures reads the list of pictures that were drawn; without the file, the
+// list is empty. Their paths are made relative to the experiment's folder.
 func (e *Experiment) Pictures() ([]Picture, error) {
 	var pictures []Picture
 	err := folder.ReadJSON(e.Dir, &pictures, filepath.Join(PlotsDir, PicturesFile))

@@ -4,7 +4,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 )
 
-// JobRow is a row of jobs.csv: a job of a cell, and what became of it.
+// JobRow is a row of jobs.csv: a job of a cell, and its outcome.
 type JobRow struct {
 	Cell      string `csv:"cell"`
 	Workload  string `csv:"workload"`
@@ -39,22 +39,22 @@ type EstimateRow struct {
 	// percent, NaN without an actual time.
 	Actual   float64 `csv:"actual_s,time"`
 	ErrorPct float64 `csv:"error_pct"`
-	// Level is that of the interval, 0 to 1.
+	// Level is the level of the interval, 0 to 1.
 	Level float64 `csv:"level"`
-	// Role is EstimateUsed on the estimate that policies and simulations go by, and
-	// EstimateCompared on those of models that are only compared with it.
+	// Role is EstimateUsed for the estimate that policies and simulations use, and
+	// EstimateCompared for models that are only compared with it.
 	Role string `csv:"role"`
 	// Chosen is the model that "auto" chose; else as Model.
 	Chosen string `csv:"chosen"`
-	// Axes are those whose values tell the job from others of its block with the
-	// same request: "hidden=64 batch=32".
+	// Axes are the axes whose values distinguish the job from others of its block
+	// with the same request: "hidden=64 batch=32".
 	Axes string `csv:"axes"`
 	// Runs is how many jobs Actual is the mean of, ActualSD their standard
 	// deviation; Covered is how many of them the interval holds.
 	Runs     int     `csv:"runs"`
 	ActualSD float64 `csv:"actual_sd_s,time"`
 	Covered  int     `csv:"covered"`
-	// Sigma and Kappa are those of the speed-up curve (estimator.Curve).
+	// Sigma and Kappa are the parameters of the speed-up curve (estimator.Curve).
 	Sigma float64 `csv:"sigma"`
 	Kappa float64 `csv:"kappa"`
 	// Cost is the seconds that the samples behind the estimate took.
@@ -63,7 +63,7 @@ type EstimateRow struct {
 	Host string `csv:"host"`
 }
 
-// The roles of an estimate. A table without roles has those that are used.
+// The roles of an estimate. A table without roles has the used ones.
 const (
 	EstimateUsed     = "used"
 	EstimateCompared = "compared"
@@ -83,14 +83,14 @@ type SampleRow struct {
 	Startup float64 `csv:"startup_s,time"`
 	Units   float64 `csv:"units_s,time"`
 	Save    float64 `csv:"save_s,time"`
-	// Launch is what the engine took beyond Wall; Pause, Resume and Resize are its
+	// Launch is the engine's time beyond Wall; Pause, Resume and Resize are its
 	// costs where they were measured.
 	Launch float64 `csv:"launch_s,time"`
 	Pause  float64 `csv:"pause_s,time"`
 	Resume float64 `csv:"resume_s,time"`
 	Resize float64 `csv:"resize_s,time"`
 	// Busy is the cores that other processes used; Tries how often it was taken;
-	// Cost what that took in all.
+	// Cost the total time of the samples.
 	Busy  float64 `csv:"busy_cores,time"`
 	Tries int     `csv:"tries"`
 	Cost  float64 `csv:"sampling_s,time"`
@@ -98,7 +98,7 @@ type SampleRow struct {
 	// negative where the speed was not measured.
 	Probe      float64 `csv:"probe_s,time"`
 	ProbeCores int     `csv:"probe_cores"`
-	// Others is how many cores copies of the job held beside it; 0 of samples of a job alone.
+	// Others is the number of cores that copies of the job held at the same time; 0 for samples of a job alone.
 	Others int `csv:"beside"`
 }
 
@@ -110,12 +110,12 @@ const (
 	NotEnoughReplicates = "not enough replicates"
 )
 
-// OneRun is the method of a comparison of two cells in which nothing is drawn: the difference is what it is, without an
+// OneRun is the method of a comparison of two cells in which nothing is random: the difference is exact, without an
 // interval.
 const OneRun = "one run"
 
 // ComparisonRow is a row of comparisons.csv: a candidate against a baseline on
-// one metric, paired by replicate. What is not known is NaN.
+// one metric, paired by replicate. Unknown values are NaN.
 type ComparisonRow struct {
 	Metric        string  `csv:"metric"`
 	Workload      string  `csv:"workload"`
@@ -142,17 +142,17 @@ type ComparisonRow struct {
 	// By and Group are the jobs that are compared; empty for all.
 	By    string `csv:"by"`
 	Group string `csv:"group"`
-	// of a log that were resampled, or of which there were too few for that: then Method is OneRun
+	// of a log that were resampled; with too few for that, Method is OneRun
 	Blocks int `csv:"blocks"`
-	// Doubtful counts the pairs of which something outside of the experiment disturbed a cell; see Cell.Troubled.
+	// Doubtful counts the pairs with a cell that something outside of the experiment disturbed; see Cell.Troubled.
 	Doubtful int `csv:"disturbed_pairs"`
-	// Dropped counts the pairs that were left out since different jobs finished in their cells, or one ended in an error;
-	// Missing those of which a cell is not complete.
+	// Dropped counts the pairs that were left out since different jobs finished in their cells, or one ended in an
+	// error; Missing counts the pairs with an incomplete cell.
 	Dropped int `csv:"dropped_pairs"`
 	Missing int `csv:"missing_pairs"`
 	// NoLength counts the pairs with a cell whose jobs of no length are left out of the metric.
 	NoLength int `csv:"no_length_pairs"`
-	// Skewness is that of the differences of the pairs.
+	// Skewness is the skewness of the differences of the pairs.
 	Skewness float64 `csv:"skewness"`
 	// The policies of both and their axes, which comparisons.csv has in the labels.
 	BaselinePolicy  string
@@ -192,8 +192,8 @@ type FidelityJobRow struct {
 }
 
 // FidelityDecisionRow is a row of fidelity_decisions.csv: how many decisions the scheduler took for real and in
-// simulation, and how many of the first are the same. Real and Instead are the first decisions that are not, in words,
-// empty where there is none any more, and DiffersAt is when that was, in seconds; negative when all are the same.
+// simulation, and how many of the first are the same. Real and Instead are the first decisions that differ, in
+// words, empty at the end of a list. DiffersAt is their time in seconds; negative when all are the same.
 type FidelityDecisionRow struct {
 	Cell      string  `csv:"cell"`
 	Decisions int     `csv:"decisions"`
@@ -206,7 +206,7 @@ type FidelityDecisionRow struct {
 
 // AccuracyRow is a row of accuracy.csv: how well a model's estimates, made
 // before the jobs ran, predicted the real runs of jobs that held their full
-// request throughout. What is not known is NaN, an empty field.
+// request throughout. Unknown values are NaN, an empty field.
 type AccuracyRow struct {
 	// Model is as in estimates.csv; By is "all", "job" or "resource", Group which.
 	Model string `csv:"model"`
@@ -231,8 +231,8 @@ type AccuracyRow struct {
 	Choices  int     `csv:"choices"`
 	BestRank float64 `csv:"best_rank"`
 	Regret   float64 `csv:"regret_pct"`
-	// Made says when the estimates were made: before the real cells, or before each of them, corrected by those that ran
-	// earlier.
+	// Made is the time when the estimates were made: before the real cells, or before each of them, corrected by
+	// the earlier ones.
 	Made string `csv:"made"`
 	// Least is the mean of the absolute errors that the best numbers would have had, one for each estimate, chosen when
 	// all runs were known: no estimate that is fixed beforehand can be nearer, as runs of the same job differ by so much.
@@ -246,7 +246,7 @@ const (
 	MadeCorrected = "corrected"
 )
 
-// Estimator names the model of a row, and what corrected it.
+// Estimator names the model of a row, and its correction.
 func (r AccuracyRow) Estimator() string {
 	if r.Made == MadeCorrected {
 		return r.Model + ", corrected"
@@ -261,9 +261,9 @@ const (
 	ByResource = "resource"
 )
 
-// ProfilingRow is a row of profiling.csv: what sampling cost, against what a
-// policy that decides by the estimates gained over one that does not, in the
-// same replicates of one workload and hardware.
+// ProfilingRow is a row of profiling.csv: the cost of sampling, and the gain of
+// a policy that uses the estimates over one that does not, in the same
+// replicates of one workload and hardware.
 type ProfilingRow struct {
 	Workload string `csv:"workload"`
 	Hardware string `csv:"hardware"`
@@ -272,11 +272,11 @@ type ProfilingRow struct {
 	Baseline string `csv:"baseline"`
 	// Pairs of cells that both have.
 	Pairs int `csv:"pairs"`
-	// Cost is what all samples of the experiment took, in seconds.
+	// Cost is the time of all samples of the experiment, in seconds.
 	Cost float64 `csv:"sampling_s,time"`
 	// Makespan and JCT are how much shorter makespan and mean JCT of the policy's
 	// cells are, on average, in seconds: below 0 the estimates did harm. Net is
-	// Pairs × Makespan − Cost: what is left of the gain once sampling is paid.
+	// Pairs × Makespan − Cost: the gain after the cost of sampling.
 	Makespan float64 `csv:"makespan_gain_s"`
 	JCT      float64 `csv:"mean_jct_gain_s"`
 	Net      float64 `csv:"net_makespan_s"`

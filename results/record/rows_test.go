@@ -23,7 +23,8 @@ func TestMemoryOfGPUs(t *testing.T) {
 	}
 }
 
-// Actual times of runs before stay with the estimates of the same job, model and place, as long as these say the same.
+// Actual times of runs before stay with the estimates of the same job, model and place, while these have the same
+// values.
 func TestActualTimesStay(t *testing.T) {
 	dir := t.TempDir()
 	row := EstimateRow{Job: "j", Hardware: "h", Model: "linear", Threads: 2, GPUs: 1, Predicted: 10, Actual: 8, Runs: 3}
@@ -56,7 +57,7 @@ func TestActualTimesStay(t *testing.T) {
 	}
 }
 
-// What disturbed a cell.
+// The disturbances of a cell.
 func TestDisturbedCells(t *testing.T) {
 	for code, want := range map[string][2]bool{Disturbed: {true, true}, BusyMachine: {true, false}, "other": {false, false}} {
 		c := Cell{Warnings: []Warning{{Code: "first"}, {Code: code}}}
@@ -66,7 +67,7 @@ func TestDisturbedCells(t *testing.T) {
 	}
 }
 
-// What a saturated cell is warned of, by what is known of it.
+// The warnings of a saturated cell, by the known facts.
 func TestSaturationInWords(t *testing.T) {
 	for _, c := range []struct {
 		load   measure.Load

@@ -16,7 +16,7 @@ import (
 )
 
 // Servers lists the servers that were rented: in the folder of a cell, and over all
-// cells in that of the experiment. It is there only where nodes come and go.
+// cells in the experiment's. It exists only where nodes come and go.
 var Servers = tell.Register[ServerRow]("servers.csv", nil)
 
 // ServerRow is a row of servers.csv.
@@ -36,7 +36,7 @@ type ServerRow struct {
 	Revoked      int     `csv:"revoked"`
 	PricePerHour float64 `csv:"price_usd_per_h"`
 	Cost         float64 `csv:"cost_usd"`
-	Cores        string  `csv:"cores"` // those of its node, "0-1"; empty where it has none here
+	Cores        string  `csv:"cores"` // the cores of its node, "0-1"; empty for a node without cores here
 }
 
 // writeServers writes the servers of a cell.
@@ -59,7 +59,7 @@ func (w *CellWriter) writeServers() (File, error) {
 	return File{Name: Servers.File, Size: size}, err
 }
 
-// AddServer adds a server that no event tells of, from the records of a run. Its cell and number are set.
+// AddServer adds a server that no event contains, from the records of a run. Its cell and number are set.
 func (w *CellWriter) AddServer(r ServerRow) {
 	r.Cell, r.Server = w.setup.Cell.Cell, len(w.replayed)+1
 	w.replayed = append(w.replayed, r)

@@ -1,8 +1,8 @@
-// Shard keeps cells that leave nothing but their metrics: many of them in a file, a line each, in place of a
-// folder each. File systems of clusters limit the number of files, and each takes some calls of their server.
+// Shard keeps cells that record only their metrics: many of them in a file, a line each, in place of a folder each.
+// File systems of clusters limit the number of files, and each file costs some calls to their server.
 //
-// Each writer has a file of its own, so that two of them that do the same work, since one was taken for dead, disturb
-// nobody. A cell is found by its name and key: the same cell may stand in several files, and under several keys.
+// Each writer has its own file. Two of them may do the same work, because one seemed dead, and do not disturb each
+// other. A cell is found by its name and key: the same cell may be in several files, and under several keys.
 
 package record
 
@@ -25,10 +25,10 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Dir has the shards, in an experiment's folder, beside the folders of other cells.
+// CellsDir is the folder of the shards in an experiment's folder, next to the folders of other cells.
 const CellsDir = "cells"
 
-// Ending ends the names of shards.
+// ShardEnding ends the names of shards.
 const ShardEnding = ".jsonl"
 
 // ShardLine is a cell in a shard.
@@ -36,11 +36,11 @@ type ShardLine struct {
 	Cell string `json:"cell"`
 	// DependsOn is the description of the cell's key.
 	DependsOn string `json:"depends_on"`
-	// Result is what the cell.json of a cell with a folder has.
+	// Result is the content of a cell.json.
 	Result json.RawMessage `json:"result"`
 }
 
-// ShardEntry says where a cell is: a line of a shard.
+// ShardEntry is the place of a cell: a line of a shard.
 type ShardEntry struct {
 	Cell, Key, State string
 	Shard            string // the name of the file
@@ -48,10 +48,10 @@ type ShardEntry struct {
 	Size             int    // of the line in bytes, without its end
 }
 
-// ShardWriter adds cells to a shard of its own. Its methods may be called from several goroutines.
+// ShardWriter adds cells to its own shard. Its methods may be called from several goroutines.
 type ShardWriter struct {
 	name string
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	file *folder.File
 	at   int64
 }
@@ -107,7 +107,7 @@ func (w *ShardWriter) Close() error {
 	return nil
 }
 
-// entryOf reads what a line is about.
+// entryOf reads the cell and key of a line.
 func entryOf(raw []byte) (ShardEntry, error) {
 	var l struct {
 		Cell   string `json:"cell"`
@@ -130,14 +130,14 @@ func entryOf(raw []byte) (ShardEntry, error) {
 type Shards struct {
 	dir, prefix string
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	cells   map[string][]ShardEntry
 	read    map[string]int64 // how far each shard has been read
 	changed bool             // since the index was read
 }
 
-// OpenShards finds the cells in the shards of an experiment's folder whose names begin with prefix, by the index and
-// what it lacks. There are none where there is no folder.
+// OpenShards finds the cells in the shards of an experiment's folder whose names begin with prefix, by the index
+// and a scan of the rest. Without a folder there are none.
 func OpenShards(dir, prefix string) (*Shards, error) {
 	s := &Shards{dir: dir, prefix: prefix, cells: map[string][]ShardEntry{}, read: map[string]int64{}}
 	if prefix == "" {
@@ -146,7 +146,7 @@ func OpenShards(dir, prefix string) (*Shards, error) {
 	return s, s.Update()
 }
 
-// Update finds what was added to the shards.
+// Update finds the cells added to the shards.
 func (s *Shards) Update() error {
 	entries, err := folder.ReadDir(filepath.Join(s.dir, CellsDir))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -222,7 +222,7 @@ func (s *Shards) add(e ShardEntry) {
 	s.cells[e.Cell], s.changed = append(of, e), true
 }
 
-// finished is the state of a cell that ended well.
+// finishedState is the state of a cell that ended well.
 const finishedState = "finished"
 
 // Find returns where a cell is that ran under a key: one that finished, if there is one, else the last.
@@ -277,7 +277,7 @@ func (s *Shards) Each(entries []ShardEntry, visit func(int, ShardLine)) error {
 	})
 }
 
-// All reads those of n cells that are there, by their names and keys, and calls visit with their numbers.
+// All reads the existing ones of n cells, by their names and keys, and calls visit with their numbers.
 func (s *Shards) All(n int, key func(i int) (cell, key string), visit func(i int, l ShardLine)) error {
 	var entries []ShardEntry
 	var numbers []int
@@ -289,7 +289,7 @@ func (s *Shards) All(n int, key func(i int) (cell, key string), visit func(i int
 	return s.Each(entries, func(at int, l ShardLine) { visit(numbers[at], l) })
 }
 
-// Verify forgets those of the cells that are not where the index says.
+// Verify forgets the cells that are not where the index says.
 func (s *Shards) Verify(entries []ShardEntry) error {
 	return s.each(entries, func(i int, raw []byte) bool {
 		return bytes.HasPrefix(raw, []byte(`{"cell":`)) && bytes.HasSuffix(raw, []byte("}}")) &&
@@ -297,7 +297,7 @@ func (s *Shards) Verify(entries []ShardEntry) error {
 	})
 }
 
-// each reads lines, and forgets those that are not good.
+// each reads lines, and forgets the bad ones.
 func (s *Shards) each(entries []ShardEntry, good func(i int, raw []byte) bool) error {
 	order := make([]int, len(entries))
 	for i := range order {

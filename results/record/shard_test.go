@@ -38,7 +38,7 @@ func openSet(t *testing.T, dir string) *Shards {
 	return s
 }
 
-// Two writers of one name have files of their own, many may add at once, and each cell is found by its name and key.
+// Two writers of one name have separate files, many may add at once, and each cell is found by its name and key.
 func TestWriters(t *testing.T) {
 	dir := t.TempDir()
 	one, other := create(t, dir, "task-0", line("a", "k1", "failed")), create(t, dir, "task-0", line("a", "k2", "finished"))
@@ -84,7 +84,7 @@ func TestWriters(t *testing.T) {
 	if err != nil || read != 2 {
 		t.Errorf("of two shards: %d cells, %v", read, err)
 	}
-	// What ran again is seen by who looks again; a cell that finished counts more than one that failed.
+	// A repeated cell is seen by a later reader; a finished cell counts more than a failed one.
 	if _, err := one.Add(line("a", "k1", "finished")); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,8 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// The end of a shard whose writer was killed is no cell, and what a later writer adds to another one is.
+// The end of a shard whose writer was killed is no cell, and an addition of a later writer to another shard is
+// one.
 func TestTorn(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run", line("a", "k", "finished"), line("b", "k", "finished"))
@@ -126,7 +127,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// The index says what reading all shards says, is read in their place, and is behind them after it was written.
+// The index agrees with a reading of all shards, is read in their place, and misses later additions.
 func TestIndex(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run", line("a", "k", "finished"), line("b, c", "k", "failed"))
@@ -143,7 +144,7 @@ func TestIndex(t *testing.T) {
 			t.Error(l, err)
 		}
 	}
-	// What is not where it says is forgotten.
+	// A cell that is not where the index says is forgotten.
 	path := filepath.Join(dir, CellsDir, w.name)
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -167,7 +168,7 @@ func TestIndex(t *testing.T) {
 	if _, ok := s.Find("d", "k"); !ok {
 		t.Error("a cell that is whole was forgotten")
 	}
-	// A shard that has become shorter is read anew.
+	// A shard that has become shorter is read again.
 	if err := os.WriteFile(path, []byte(`{"cell":"e","depends_on":"","result":{"key":"k","state":"finished"}}`+"\n"),
 		0o644); err != nil {
 		t.Fatal(err)

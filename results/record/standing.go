@@ -7,11 +7,11 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// StandingFile is, in the folder of a cell that runs, how the cell stands: one JSON line each time that this was
-// written down, under the temporary name of the file (tell.Temporary). It is removed when the cell ends.
+// StandingFile holds the state of a running cell, in its folder: one JSON line for each time it was written,
+// under the temporary name of the file (tell.Temporary). It is removed when the cell ends.
 const StandingFile = "standing.jsonl"
 
-// Standing is how a cell stands at an instant of its own time: its jobs by state, and what they hold.
+// Standing is the state of a cell at an instant of its own time: its jobs by state, and their resources.
 type Standing struct {
 	At      float64 `json:"t_s"` // seconds since the cell's start
 	Jobs    int     `json:"jobs"`
@@ -31,7 +31,7 @@ type StandingWriter struct {
 	done bool // nothing more can be written
 }
 
-// Add writes a line. What cannot be written is left out: a cell's results do not depend on it.
+// Add writes a line. Failed writes are ignored: a cell's results do not depend on them.
 func (w *StandingWriter) Add(s Standing) {
 	if w.Dir == "" || w.done {
 		return

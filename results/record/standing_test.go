@@ -32,7 +32,7 @@ func TestStandingWriter(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	// Nothing is written where there is no folder, and nothing fails.
+	// Nothing is written without a folder, and nothing fails.
 	for _, w := range []*StandingWriter{{}, {Dir: filepath.Join(dir, "none")}} {
 		w.Add(Standing{})
 		w.Add(Standing{})

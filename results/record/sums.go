@@ -28,9 +28,9 @@ const SumsFile = "SHA256SUMS"
 // command began that has not ended yet, or was killed.
 const sumsBegun = "." + SumsFile + ".tmp"
 
-// Sums brings SHA256SUMS up to date when a command has written into an experiment's folder. A file that is older than
-// the command keeps its sum, also when it no longer has it: what others changed stays visible. After a command that was
-// killed the next one takes the files as they are that were written since that one began.
+// Sums brings SHA256SUMS up to date when a command has written into an experiment's folder. A file that is older
+// than the command keeps its sum, even if the sum no longer fits: changes by others stay visible. After a killed
+// command, the next one accepts the files written since the killed one began.
 type Sums struct {
 	dir   string
 	began time.Time

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What a command wrote has a new sum. What is older keeps its own, whatever is in the file now; also when a command was
-// killed in between, whose files are taken as they are.
+// A file written by a command has a new sum. An older file keeps its sum, whatever its content now. The same holds
+// after a killed command, whose files are accepted as they are.
 func TestSums(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, age time.Duration) {

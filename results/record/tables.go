@@ -23,12 +23,12 @@ var (
 	Fidelity          = tell.Register[FidelityRow]("fidelity.csv", nil)
 	FidelityJobs      = tell.Register[FidelityJobRow]("fidelity_jobs.csv", nil)
 	FidelityDecisions = tell.Register[FidelityDecisionRow]("fidelity_decisions.csv", nil)
-	// Occupancy is what is held over time in a cell.
+	// Occupancy is the resources in use over time in a cell.
 	Occupancy = tell.RegisterOfCells[measure.Occupancy]("occupancy.csv", nil)
 )
 
-// cellColumnsOfJobs is how many of the first columns of jobs.csv say which cell
-// it is.
+// cellColumnsOfJobs is the number of first columns of jobs.csv that identify
+// the cell.
 const cellColumnsOfJobs = 5
 
 // heldColumns are the columns of occupancy.csv in a cell that ran in no containers.
@@ -60,8 +60,8 @@ type TimingRow struct {
 }
 
 // ColumnNames returns the names of the columns of jobs.csv and metrics.csv,
-// each once, in their order: what the axes of a matrix, whose values become
-// columns behind them, cannot be called.
+// each once, in their order: the axes of a matrix cannot have these names,
+// since their values become columns after them.
 func ColumnNames() (names []string) {
 	for _, c := range slices.Concat(Jobs.Columns(), Metrics.Columns()) {
 		if !slices.Contains(names, c.Name) {
@@ -71,11 +71,11 @@ func ColumnNames() (names []string) {
 	return names
 }
 
-// MarshalJSON writes the columns of jobs.csv; what is not known is null.
+// MarshalJSON writes the columns of jobs.csv; unknown values are null.
 func (r JobRow) MarshalJSON() ([]byte, error) { return Jobs.Marshal(&r) }
 
-// MarshalJSON writes the columns of estimates.csv; what is not known is null.
+// MarshalJSON writes the columns of estimates.csv; unknown values are null.
 func (r EstimateRow) MarshalJSON() ([]byte, error) { return Estimates.Marshal(&r) }
 
-// MarshalJSON writes the columns of comparisons.csv; what is not known is null.
+// MarshalJSON writes the columns of comparisons.csv; unknown values are null.
 func (r ComparisonRow) MarshalJSON() ([]byte, error) { return Comparisons.Marshal(&r) }

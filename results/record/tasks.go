@@ -1,4 +1,4 @@
-// Tasks is what is written down of cells that a batch system runs as tasks, and what tasks leave.
+// Tasks records the cells that a batch system runs as tasks, and the results of tasks.
 
 package record
 
@@ -13,14 +13,15 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Dir is the folder of the cells that a batch system runs, until they have been collected.
+// ArrayDir is the folder of the cells that a batch system runs, until they have been collected.
 const ArrayDir = "array"
 
 // Array is array.json in Dir: which tasks were submitted.
 type Array struct {
 	// On is the engine whose batch system runs them.
 	On string `json:"on"`
-	// Batch, AtOnce and Args are what was asked for: cells in a task, tasks at once, arguments of the batch system.
+	// Batch, AtOnce and Args are the requested options: cells per task, tasks at once, arguments of the batch
+	// system.
 	Batch  int               `json:"batch,omitempty"`
 	AtOnce int               `json:"at_once,omitempty"`
 	Args   map[string]string `json:"args,omitempty"`
@@ -31,7 +32,7 @@ type Array struct {
 type Task struct {
 	// Job is the number of the array that runs it now; empty when its cells have been collected.
 	Job string `json:"job,omitempty"`
-	// Real reports whether its cell runs for real, on a node of its own.
+	// Real reports whether its cell runs for real, alone on a node.
 	Real  bool       `json:"real,omitempty"`
 	Cells []TaskCell `json:"cells"`
 	// Lost counts how often the task ended without leaving word.
@@ -44,7 +45,7 @@ type TaskCell struct {
 	Key  string `json:"key"`
 }
 
-// TaskExit is what a task leaves when it has done its work, as task-N.json in Dir.
+// TaskExit is the record of a finished task, task-N.json in Dir.
 type TaskExit struct {
 	Cells   int     `json:"cells"`
 	Ran     int     `json:"ran"` // the others were there already
@@ -62,7 +63,8 @@ func TaskFile(dir string, task int, ending string) string {
 	return filepath.Join(dir, ArrayDir, "task-"+strconv.Itoa(task)+ending)
 }
 
-// ReadArray returns what was submitted of an experiment; ok is false when nothing was, or all has been collected.
+// ReadArray returns the submitted tasks of an experiment; ok is false when there are none, or all have been
+// collected.
 func ReadArray(dir string) (a Array, ok bool, err error) {
 	err = readTaskJSON(TaskFile(dir, -1, ""), &a)
 	if errors.Is(err, os.ErrNotExist) {
@@ -86,7 +88,7 @@ func WriteArray(dir string, a Array) error {
 	return nil
 }
 
-// ReadTaskExit returns what a task has left; ok is false while there is nothing.
+// ReadTaskExit returns the record of a finished task; ok is false while there is none.
 func ReadTaskExit(dir string, task int) (x TaskExit, ok bool) {
 	err := readTaskJSON(TaskFile(dir, task, ".json"), &x)
 	return x, err == nil

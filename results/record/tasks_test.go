@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What was submitted and what tasks leave are read from files of their own.
+// Submissions and the results of tasks are read from separate files.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	if a, ok, err := ReadArray(dir); ok || err != nil {

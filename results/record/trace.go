@@ -15,15 +15,15 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// EventRow is a line of events.jsonl: what happened to a job, and what it
-// holds from then on.
+// EventRow is a line of events.jsonl: a change of a job, and the resources that
+// it holds from then on.
 type EventRow struct {
 	At    float64             `json:"t_s"`
 	Event scheduler.EventKind `json:"event"`
 	Job   string              `json:"job"`
 	Cores scheduler.CoreSet   `json:"cores"`
 	GPUs  scheduler.CoreSet   `json:"gpus,omitempty"`
-	// Beside is the job whose GPUs these are as well (start, resume).
+	// Beside is the job that shares these GPUs (start, resume).
 	Beside string `json:"beside,omitempty"`
 	// Parts are the parts that a job with roles has from then on (start, resize), in the order of its roles.
 	Parts []PartRow `json:"parts,omitempty"`
@@ -37,18 +37,18 @@ type EventRow struct {
 	// Resource is the alternative with which a job starts or resumes, if it has
 	// several.
 	Resource string `json:"resource,omitempty"`
-	// Reason says in words why a job failed or was stopped, or what one of the
-	// fields below holds; see scheduler.Event.Detail.
+	// Reason is the cause in words of a failure or a stop, or the content of one
+	// of the fields below in words; see scheduler.Event.Detail.
 	Reason string `json:"reason,omitempty"`
 	// Request is the new request of a request event, in cores; Levels the change
-	// of a level event; Prediction that of a predict event.
+	// of a level event; Prediction the prediction of a predict event.
 	Request    int            `json:"request,omitempty"`
 	Levels     *LevelsRow     `json:"levels,omitempty"`
 	Prediction *PredictionRow `json:"prediction,omitempty"`
-	// Migrated says that a job resumes on other nodes than it was paused on, or with other
-	// GPUs.
+	// Migrated reports whether a job resumes on other nodes than it was paused on, or with
+	// other GPUs.
 	Migrated bool `json:"migrated,omitempty"`
-	// Action is a controller's decision, and Settings those that hold after it.
+	// Action is a controller's decision, and Settings the settings after it.
 	Action   string `json:"action,omitempty"`
 	Settings string `json:"settings,omitempty"`
 }
@@ -71,8 +71,8 @@ type LevelsRow struct {
 	To   int `json:"to"`
 }
 
-// PredictionRow is how long a job is predicted to go on, when so many of its
-// units are finished: on its full request, in seconds; nil where it is unknown.
+// PredictionRow is the predicted remaining time of a job after a number of
+// finished units: on its full request, in seconds; nil where it is unknown.
 type PredictionRow struct {
 	Done   int      `json:"units"`
 	Total  int      `json:"of"`
@@ -80,15 +80,15 @@ type PredictionRow struct {
 	Before *float64 `json:"before_s"`
 }
 
-// DecisionRow is a line of decisions.jsonl: why the scheduler did what it did.
+// DecisionRow is a line of decisions.jsonl: the reasons of the scheduler.
 type DecisionRow struct {
 	At       float64             `json:"t_s"`
 	Decision scheduler.EventKind `json:"decision"`
 	Job      string              `json:"job"`
 	Cores    scheduler.CoreSet   `json:"cores"`
 	Reason   string              `json:"reason"`
-	// Passed are the jobs before this one in the policy's order that did not
-	// get to run; PassedMore counts those that are not listed.
+	// Passed are the jobs before this one in the policy's order that did not get
+	// to run; PassedMore counts the unlisted ones.
 	Passed     []PassedRow `json:"passed,omitempty"`
 	PassedMore int         `json:"passed_more,omitempty"`
 }
@@ -97,7 +97,7 @@ type DecisionRow struct {
 type PassedRow struct {
 	Job    string `json:"job"`
 	Reason string `json:"reason"` // in words
-	// Lacks is what it needed and was not free; see scheduler.Passed.
+	// Lacks lists the resources that it needed and that were not free; see scheduler.Passed.
 	Lacks []LackRow `json:"lacks,omitempty"`
 }
 

@@ -12,7 +12,7 @@ type TrialRef struct {
 	Tuning   int       `json:"tuning"`
 	Number   int       `json:"number"`
 	Settings []Setting `json:"settings"`
-	// Predicted is what a model expected of the objective, with the interval that
+	// Predicted is the model's expectation of the objective, with the interval that
 	// holds it with a probability of 90%; nil for trials without a model. Feasible is
 	// the probability that all constraints hold.
 	Predicted *float64 `json:"predicted,omitempty"`
@@ -33,8 +33,8 @@ func (c *Constraint) Reached(v float64) bool {
 	return c.Min != nil && v >= *c.Min || c.Max != nil && v <= *c.Max
 }
 
-// Reach returns the outcome of a trial of which only the end is known: it has reached its target, if it has one (which may
-// be nil), if it ends there.
+// Reach returns the outcome of a trial with a known end only: it has reached its target (nil for none) if it ends
+// there.
 func (o *TrialOutcome) Reach(target *Constraint) *TrialOutcome {
 	if target == nil || o.Crashed != "" || o.Reached != nil || !target.Reached(o.Outcome(target.Outcome)) {
 		return o
@@ -57,8 +57,8 @@ type Stretch struct {
 	// Cost is the time that the change before it took, Restart that it was by a new start.
 	Cost    float64 `json:"change_s,omitempty"`
 	Restart bool    `json:"restart,omitempty"`
-	// Ignored names settings that the change before was to bring, and that the program has not
-	// taken on: Settings are those that it went on with.
+	// Ignored names settings of the previous change that the program has not adopted: Settings
+	// are the ones it continued with.
 	Ignored string `json:"ignored,omitempty"`
 	// Loss and Accuracy are the last ones. Remaining is how long the job was predicted to
 	// go on when the stretch began.
@@ -67,21 +67,21 @@ type Stretch struct {
 	Remaining *float64 `json:"remaining_s,omitempty"`
 }
 
-// TrialOutcome is what a trial came to. What is not known is nil.
+// TrialOutcome is the result of a trial. Unknown values are nil.
 type TrialOutcome struct {
-	// Stretches are those of a job that was changed while it trained.
+	// Stretches are the stretches of a job that was changed while it trained.
 	Stretches []Stretch `json:"stretches,omitempty"`
 	// Time is the service time in seconds, Units the epochs or steps that were done.
 	Time  float64 `json:"time_s"`
 	Units int     `json:"units,omitempty"`
-	// Loss and Accuracy are the last that were reported, Cost is in dollars, or in
-	// what a table has it.
+	// Loss and Accuracy are the last reports, Cost is in dollars, or in the unit
+	// of a table.
 	Loss     *float64 `json:"loss,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	Cost     *float64 `json:"cost,omitempty"`
 	// Reached is after how many seconds of service the target was reached.
 	Reached *float64 `json:"reached_s,omitempty"`
-	// Crashed says why the trial has no outcome; empty for one that has.
+	// Crashed is the reason that the trial has no outcome; empty for one that has.
 	Crashed string `json:"crashed,omitempty"`
 }
 

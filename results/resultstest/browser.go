@@ -17,14 +17,14 @@ import (
 // patience is how long Until waits at most: machines that run tests can be slow.
 const patience = 2 * time.Minute
 
-// Page is a page in a browser of its own.
+// Page is a page in a separate browser.
 type Page struct {
 	t       testing.TB
 	to      *os.File
 	from    *bufio.Reader
 	session string
 	last    int // number of the last command
-	// troubles is what the browser's console has said so far.
+	// troubles holds the messages of the browser's console so far.
 	troubles []string
 }
 
@@ -63,7 +63,7 @@ func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 		_ = cmd.Wait()
 		ourOut.Close()
 		ourIn.Close()
-		_ = os.RemoveAll(profile) // what its processes still write may stay: that is no error
+		_ = os.RemoveAll(profile) // files that its processes still write may stay: that is no error
 	})
 	var target struct {
 		TargetID  string `json:"targetId"`
@@ -88,11 +88,11 @@ func Open(t testing.TB, address string, width, height int, dark bool) *Page {
 	return p
 }
 
-// Troubles are what the browser's console said of the page so far: errors of its scripts, and what its policy does not
-// allow.
+// Troubles returns the messages of the browser's console on the page so far: errors of its scripts, and violations
+// of its policy.
 func (p *Page) Troubles() []string {
 	p.t.Helper()
-	p.Eval("0", nil) // what was said before its answer has been read
+	p.Eval("0", nil) // messages before the answer have been read
 	return p.troubles
 }
 
@@ -112,7 +112,7 @@ func (p *Page) Until(what, expression string) {
 	}
 }
 
-// program finds the browser; empty when there is none.
+// program finds the browser; empty without one.
 func program() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -183,7 +183,7 @@ func (p *Page) data(method string, with map[string]any) []byte {
 	return raw
 }
 
-// message is what the browser says: the answer to a command, or an event.
+// message is a message of the browser: the answer to a command, or an event.
 type message struct {
 	ID     int             `json:"id"`
 	Method string          `json:"method"`

@@ -17,14 +17,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Config says what the experiment looks like.
+// Config describes the experiment.
 type Config struct {
 	Long, Short int // jobs of each class; the long ones ask for all cores
 	Cores       int
 	Replicates  int
 	Quanta      []time.Duration // one round-robin variant each
 	FailJob     int             // number of a job that fails half-way; -1: none
-	Missing     int             // so many cells at the end of the plan are not there
+	Missing     int             // the number of missing cells at the end of the plan
 	Records     record.Records
 	// Twins makes the cells real ones, each with its simulation: in it jobs take
 	// nine tenths of their time.
@@ -319,7 +319,7 @@ func (s *sim) end() {
 			s.event(scheduler.Finish, r.job, nil)
 			s.done++
 		case len(s.queue) == 0:
-			// Nobody waits: the job goes on with a new quantum.
+			// Nobody waits: the job continues with a new quantum.
 			r.until = s.now + min(s.left[r.job], s.quantum)
 			still = append(still, r)
 			continue

@@ -23,14 +23,14 @@ var kinds = []kind{
 	{"price", func(r *rand.Rand) float64 { return 0.25 * math.Ceil(4*r.ExpFloat64()) }, 0.25 / (1 - math.Exp(-0.25))},
 }
 
-// TestIntervalsHoldMeans: of values that are drawn from normal, exponential and log-normal distributions, and of
-// regrets of which many are 0, at least 93% of the intervals at 95% hold the mean.
+// TestIntervalsHoldMeans: for values drawn from normal, exponential and log-normal distributions, and for
+// regrets, many of them 0, at least 93% of the intervals at 95% hold the mean.
 func TestIntervalsHoldMeans(t *testing.T) {
 	const trials = 3000
 	for _, k := range kinds[:4] {
 		for _, n := range []int{3, 4, 5, 7, 10, 15, 20, 30, 50} {
 			if n == 3 && k.name == "regret" {
-				continue // three zeros, in 6 of 100 cases, say nothing of what else there is
+				continue // three zeros, in 6 of 100 cases, do not show the other values
 			}
 			rng := rand.New(rand.NewPCG(11, uint64(n)))
 			held, x := 0, make([]float64, n)

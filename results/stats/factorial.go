@@ -5,19 +5,19 @@ import (
 	"math/rand/v2"
 )
 
-// Factorial is what the effects of single factors, and of pairs of them, explain of a
-// full factorial table with one value for each combination of levels (R. A. Fisher, The
-// Design of Experiments, 1935).
+// Factorial is the share that the effects of single factors, and of pairs of them,
+// explain in a full factorial table with one value for each combination of levels (R.
+// A. Fisher, The Design of Experiments, 1935).
 type Factorial struct {
 	// MainR2 is the part of the variance that the effects of single factors explain.
 	MainR2 float64
-	// Noise is the standard deviation of what neither they nor the effects of pairs
-	// explain, an estimate of how much a value differs from repetition to repetition. It
-	// is NaN where nothing is left to estimate it from.
+	// Noise is the standard deviation of the part that neither they nor the effects of
+	// pairs explain. It estimates the scatter of a value between repetitions. It is NaN
+	// without a remainder to estimate it from.
 	Noise float64
 	// Regret is the expected distance between the greatest value of such a table and the
-	// value of the combination that is the best without noise: what is missing, by noise
-	// alone, to one who knows the effects. NaN without Noise.
+	// value of the combination that is the best without noise: the loss by noise alone,
+	// even if the effects are known. NaN without Noise.
 	Regret float64
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A table of single effects alone has no noise, and one of pairs neither; what is added to one value is found again.
+// A table of single effects alone has no noise, nor has one with pairs; an addition to one value is recovered.
 func TestFactorialOfKnownEffects(t *testing.T) {
 	values := make([]float64, 27)
 	at := func(a, b, c int) *float64 { return &values[9*a+3*b+c] }

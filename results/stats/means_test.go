@@ -58,7 +58,7 @@ func TestRunningMean(t *testing.T) {
 	near(t, "of three", m.Value(), 3, 0)
 }
 
-// Of sorted differences, those that are 0 are on both sides; what lies beyond all of them follows the normal curve.
+// Of sorted differences, zeros are on both sides; values beyond all of them follow the normal curve.
 func TestBootstrapZ(t *testing.T) {
 	from := func(first int) []float64 {
 		all := make([]float64, 99)
@@ -77,7 +77,7 @@ func TestBootstrapZ(t *testing.T) {
 	near(t, "far below", bootstrapZ(from(-1098), -1049), -1049/sd, 1e-9)
 }
 
-// What counts as a difference follows the size of the values.
+// The threshold of a difference scales with the values.
 func TestExactAtAnyScale(t *testing.T) {
 	p := ComparePairs([]float64{1e12, 2e12, 3e12}, []float64{1e12 + 1, 2e12 + 1, 3e12 + 1}, 0.95)
 	if p.P != 1 || p.Difference != 0 || p.Ratio != 1 || p.RatioLow != 1 {
@@ -116,8 +116,8 @@ func TestBlocksOfUnlikeSizes(t *testing.T) {
 
 // Five blocks of one job, with the differences 1 to 5 less 1.3: of the 5⁵ = 3,125 resamples, 1 adds up to 5 (less
 // 6.5) and 5 to 6. The tail of 95% is Φ(−√(5/4)·t(4, 97.5%)) = Φ(−3.104) = 0.00095, which lies between 1/3,125 and
-// 6/3,125: the bound is 6/5 − 1.3. Of 0, 6/3,125 = Φ(−2.89) lie below, so that p is that of t(4) = 2.89/√(5/4) = 2.59,
-// which is 0.061.
+// 6/3,125: the bound is 6/5 − 1.3. Of 0, 6/3,125 = Φ(−2.89) lie below, so that p is the p-value of t(4) =
+// 2.89/√(5/4) = 2.59, which is 0.061.
 func TestBootstrapOfFewBlocks(t *testing.T) {
 	var blocks []Block
 	for _, d := range []float64{2, 4, 0, 3, 1} { // neighbors are not alike

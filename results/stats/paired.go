@@ -35,10 +35,10 @@ const (
 // candidate − r·baseline may be 0 (E. C. Fieller, "Some Problems in Interval Estimation", JRSS B 16(2), 1954), so that
 // it leaves out 1 exactly when the test rejects.
 //
-// Differences that are all the same say nothing of their spread. Their signs could be the other way in one of two
+// Differences that are all the same do not show their spread. Their signs could be the other way in one of two
 // assignments out of 2^n: the p-value is 2^(1−n), and NaN, as all bounds, where so few pairs cannot reject.
 //
-// What cannot be known is NaN: everything but the means below MinPairs; the ratio when the baseline's mean is 0; its
+// Unknown values are NaN: everything but the means below MinPairs; the ratio when the baseline's mean is 0; its
 // interval when the baseline's mean is not clearly different from 0.
 func ComparePairs(baseline, candidate []float64, level float64) Paired {
 	n := len(baseline)
@@ -89,7 +89,7 @@ func ComparePairs(baseline, candidate []float64, level float64) Paired {
 	return p
 }
 
-// FewestAlike is the number of pairs from which differences that are all the same can be told from chance.
+// FewestAlike is the number of pairs from which equal differences are significant.
 func FewestAlike(level float64) int {
 	n := MinPairs
 	for math.Ldexp(1, 1-n) >= 1-level {
@@ -98,9 +98,10 @@ func FewestAlike(level float64) int {
 	return n
 }
 
-// ratioBounds is the interval of the ratio r of the means of pairs (b, c): all r for which a test of mean(c − r·b) = 0
-// does not reject, which is as much wider than Student's as that of the differences is. That is a quadratic inequality
-// in r; it bounds r only when the mean of b is clearly different from 0, otherwise the bounds are NaN.
+// ratioBounds is the interval of the ratio r of the means of pairs (b, c): all r for which a test of mean(c − r·b)
+// = 0 does not reject, which is wider than Student's by the same factor as the interval of the differences. That is
+// a quadratic inequality in r; it bounds r only when the mean of b is clearly different from 0, otherwise the
+// bounds are NaN.
 func ratioBounds(b, c []float64, of meanTest, level float64) (low, high float64) {
 	mb, mc := stat.Mean(b, nil), stat.Mean(c, nil)
 	bound := func(side, sign float64) float64 {
@@ -118,8 +119,8 @@ func ratioBounds(b, c []float64, of meanTest, level float64) (low, high float64)
 	return bound(of.below, -1), bound(of.above, 1)
 }
 
-// Block is a stretch of a log: the number of its jobs, and what a value adds up to over them, in the baseline and
-// in the candidate.
+// Block is a stretch of a log: the number of its jobs, and the sum of a value over them, in the baseline and in
+// the candidate.
 type Block struct {
 	N                   int
 	Baseline, Candidate float64
@@ -193,11 +194,11 @@ func (p *Paired) resample(blocks []Block, level float64, name string) {
 	p.P = tTail(bootstrapZ(diffs, p.Difference)/stretch/wider, df)
 }
 
-// inflation is by how much a mean over stretches spreads more than if they were independent, and the degrees of
-// freedom that are left: neighbors are taken for a first-order autoregression, whose correlation r makes n of them
-// worth n·(1−r)/(1+r) (G. S. Fishman, "Grouping Observations in Digital Simulation", Management Science 24(5), 1978).
-// The estimate of r is corrected for its bias, about −(1+4r)/n (M. G. Kendall, "Note on Bias in the Estimation of
-// Autocorrelation", Biometrika 41, 1954).
+// inflation returns the factor by which a mean over stretches scatters more than for independent ones, and the
+// remaining degrees of freedom: neighbors are taken for a first-order autoregression, whose correlation r makes n
+// of them worth n·(1−r)/(1+r) (G. S. Fishman, "Grouping Observations in Digital Simulation", Management Science
+// 24(5), 1978). The estimate of r is corrected for its bias, about −(1+4r)/n (M. G. Kendall, "Note on Bias in the
+// Estimation of Autocorrelation", Biometrika 41, 1954).
 func inflation(blocks []Block, mean float64) (wider float64, df int) {
 	n := float64(len(blocks))
 	var before, square, product float64
@@ -220,7 +221,7 @@ func inflation(blocks []Block, mean float64) (wider float64, df int) {
 // mostAlike bounds the correlation of neighboring stretches.
 const mostAlike = 0.95
 
-// bootstrapZ says how far out among the sorted resampled differences 0 lies,
+// bootstrapZ returns the position of 0 among the sorted resampled differences,
 // as a normal deviate. Beyond the last resample the tail is taken to be normal
 // with the resamples' own standard deviation.
 func bootstrapZ(diffs []float64, mean float64) float64 {

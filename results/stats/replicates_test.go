@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// So many pairs detect the difference as often as was asked for, and a little more: intervals of few pairs are wider than by t alone.
+// The needed pairs detect the difference as often as requested, and a little more often: intervals of few pairs are
+// wider than by t alone.
 func TestNeeded(t *testing.T) {
 	const level, difference, sd, probability = 0.95, 1.0, 1.5, 0.8
 	random := rand.New(rand.NewPCG(1, 2))

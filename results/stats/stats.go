@@ -31,7 +31,7 @@ type Interval struct {
 	Mean, Low, High float64
 }
 
-// MarshalJSON writes {"n","mean","low","high"}; what is not known is null.
+// MarshalJSON writes {"n","mean","low","high"}; unknown values are null.
 func (i Interval) MarshalJSON() ([]byte, error) {
 	known := func(v float64) *float64 {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -67,7 +67,7 @@ func MeanInterval(x []float64, level float64) Interval {
 	return out
 }
 
-// meanTest is what the mean of a distribution may be, by values that are drawn from it.
+// meanTest is a test of the mean of a distribution, by a sample from it.
 type meanTest struct {
 	mean, se     float64
 	df           int
@@ -75,9 +75,9 @@ type meanTest struct {
 	tail         float64 // by which its tails are narrower
 }
 
-// What makes 93% of the intervals at 95% hold the mean of 3 to 50 log-normal values: the share of the skewness by which
-// an interval is longer, which is skewed / n and mostSkewed at most; and the number of values from which tails have their
-// full width.
+// Constants that make 93% of the intervals at 95% hold the mean of 3 to 50 log-normal values: the share of the
+// skewness by which an interval is longer, which is skewed / n and mostSkewed at most; and the number of values
+// from which tails have their full width.
 const (
 	skewed     = 11.0
 	mostSkewed = 1.5

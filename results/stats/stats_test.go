@@ -190,7 +190,7 @@ func TestHolm(t *testing.T) {
 }
 
 // TestCompareBlocks: blocks of one job each are pairs, and the interval of a log of independent blocks has the true
-// difference about as often as it says.
+// difference about as often as its level.
 func TestCompareBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	covered := 0
@@ -225,7 +225,7 @@ func TestCompareBlocks(t *testing.T) {
 	}
 }
 
-// A quantile of values in any order is that of the sorted ones, to the bit.
+// A quantile of values in any order equals the quantile of the sorted ones, to the bit.
 func TestQuantileOfAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.OneOf(rapid.Float64Range(0, 5),

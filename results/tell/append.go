@@ -11,9 +11,9 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// What tables and traces are made of, appended to a buffer: a cell of a million
-// jobs has ten million lines, which general encoders take too long for. The
-// bytes are those of encoding/csv, encoding/json and strconv.
+// Functions that append the values of tables and traces to a buffer: a cell of
+// a million jobs has ten million lines, too many for general encoders. The
+// bytes are the same as from encoding/csv, encoding/json and strconv.
 
 // decimals is the number of digits after the point: times are rounded to a
 // microsecond when they are recorded, so they are printed exactly.
@@ -125,7 +125,7 @@ func appendEscaped(b []byte, s string) []byte {
 
 // AppendInstant appends the shortest decimal that is an instant in seconds.
 func AppendInstant(b []byte, m Micros) []byte {
-	if m < 0 || m >= 1e15 { // beyond what sixteen digits tell apart
+	if m < 0 || m >= 1e15 { // beyond the precision of sixteen digits
 		raw, err := json.Marshal(m.Seconds())
 		if err != nil {
 			return append(b, "null"...)

@@ -5,8 +5,8 @@ import (
 	"image/color"
 )
 
-// palette tells apart by people who see colours differently (M. Okabe, K. Ito,
-// "Color Universal Design", 2008), its yellow and black left out.
+// palette has colors that are distinct under color blindness, too (M. Okabe, K.
+// Ito, "Color Universal Design", 2008), without its yellow and black.
 var palette = []color.NRGBA{
 	{0x00, 0x72, 0xb2, 0xff}, // blue
 	{0xd5, 0x5e, 0x00, 0xff}, // vermilion
@@ -14,13 +14,13 @@ var palette = []color.NRGBA{
 	{0xcc, 0x79, 0xa7, 0xff}, // purple
 	{0xe6, 0x9f, 0x00, 0xff}, // orange
 	{0x56, 0xb4, 0xe9, 0xff}, // sky
-	{0x7f, 0x7f, 0x7f, 0xff}, // grey
+	{0x7f, 0x7f, 0x7f, 0xff}, // gray
 }
 
-// Hues is how many colours there are; they come back after that.
+// Hues is the number of colors; they repeat after that.
 var Hues = len(palette)
 
-// Hue is the colour of the i-th of things that are told apart.
+// Hue is the color of the i-th item.
 func Hue(i int) color.NRGBA { return palette[i%len(palette)] }
 
 // HueCode is that colour as web pages write it: "#0072b2".

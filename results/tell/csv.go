@@ -47,12 +47,12 @@ func EndLine(b []byte, extra []string) []byte {
 	return b
 }
 
-// Repeat promises that the first columns of all rows to come are those of row.
+// Repeat promises that the first columns of all rows to come are the columns of row.
 func (t *writer[T]) Repeat(row *T, columns int) {
 	t.first, t.same = t.begin(nil, row, t.fields[:columns]), columns
 }
 
-// begin appends columns of a row, with a comma behind each.
+// begin appends columns of a row, with a comma after each.
 func (t *writer[T]) begin(b []byte, row *T, fields []Field[T]) []byte {
 	for i := range fields {
 		from, f := len(b), &fields[i]
@@ -82,7 +82,7 @@ type File[T any] struct {
 	*writer[T]
 }
 
-// Create begins the table in a folder with, behind its columns, extra ones.
+// Create begins the table in a folder, with extra columns after its own.
 func (s *Schema[T]) Create(dir string, durable bool, extra []string) (*File[T], error) {
 	p, err := NewPending(filepath.Join(dir, s.File), durable)
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *Schema[T]) Read(dir string, at ...string) ([]T, error) {
 }
 
 // ReadLive reads a table that may still be written, in a folder below dir: a last line without its
-// end is left out. The error wraps fs.ErrNotExist where there is no such file.
+// end is left out. The error wraps fs.ErrNotExist if there is no such file.
 func (s *Schema[T]) ReadLive(dir string, at ...string) ([]T, error) {
 	rows, err := s.readAll(dir, at)
 	if errors.Is(err, csv.ErrFieldCount) {
@@ -156,10 +156,10 @@ func (s *Schema[T]) readAll(dir string, at []string) (rows []T, err error) {
 	return rows, err
 }
 
-// Each calls each for every row of a CSV table; each returns false to
-// stop, and must not keep the row. Columns of the file that are not among
-// those of the schema are skipped, so newer tables can be read. Of the rows, the first and
-// every step-th after it are read. name is for errors.
+// Each calls each for every row of a CSV table; each returns false to stop, and must not
+// keep the row. Columns of the file that are not in the schema are skipped, so newer
+// tables can be read. Of the rows, the first and every step-th after it are read. name is
+// for errors.
 func (s *Schema[T]) Each(r io.Reader, name string, step int, each func(*T) bool) error {
 	in := newRecords(r)
 	header, err := in.next()

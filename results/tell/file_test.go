@@ -47,7 +47,7 @@ var everyRows = []struct {
 		`{"text":"7","n":7,"at_s":12.500000,"x":0.250000,"p":0.5,"yes":false}`},
 }
 
-// same compares what was read: a time that never came about is −1, a number that is not known NaN.
+// same compares rows: a time that never occurred is −1, an unknown number NaN.
 func same(a, b every) bool {
 	number := func(x, y float64) bool { return math.Abs(x-y) < 1e-9 || math.IsNaN(x) && math.IsNaN(y) }
 	unknown := func(v float64) float64 {
@@ -63,7 +63,7 @@ func same(a, b every) bool {
 		number(unknown(a.P), b.P)
 }
 
-// Each kind of column writes and reads its values, in CSV and in JSON, and says what is no value of its own.
+// Each kind of column writes and reads its values, in CSV and in JSON, and rejects invalid values.
 func TestColumns(t *testing.T) {
 	dir := t.TempDir()
 	var rows []every
@@ -153,7 +153,7 @@ func TestExtraColumns(t *testing.T) {
 	}
 }
 
-// A file that is not finished leaves nothing behind, and what was there stays.
+// A file that is not finished leaves nothing behind, and the earlier file stays.
 func TestPending(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")
@@ -298,7 +298,7 @@ func TestMicros(t *testing.T) {
 	}
 }
 
-// A table without a header, or with a row of another length, is no table; a reader's own error is told.
+// A table without a header, or with a row of another length, is no table; a reader's own error is returned.
 func TestTablesThatAreNone(t *testing.T) {
 	each := func(*every) bool { return true }
 	if err := everyTable.Each(strings.NewReader(""), "x.csv", 1, each); !errors.Is(err, io.ErrUnexpectedEOF) {

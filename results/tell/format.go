@@ -18,7 +18,7 @@ import (
 type Format struct {
 	// Name selects it: --format latex.
 	Name string
-	// Doc says what it is, without a full stop.
+	// Doc describes it, without a full stop.
 	Doc string
 	// ForPeople formats show rounded numbers with their units and intervals, and no columns that are known nowhere.
 	ForPeople bool
@@ -31,7 +31,8 @@ var formats = schema.NewRegistry("tell: format", func(f Format) string { return 
 // Formats lists the formats by name.
 func Formats() []Format { return formats.All() }
 
-// Rows reads the records of a CSV file behind its header, of which it makes columns. A record is valid until the next.
+// Rows reads the records of a CSV file after its header, and makes columns from the header. A record is valid until
+// the next.
 func Rows(from io.Reader, column func(name string) Column) ([]Column, iter.Seq2[[]string, error], error) {
 	in := csv.NewReader(workload.BoundRows(from))
 	head, err := in.Read()
@@ -100,7 +101,7 @@ func isNumber(field string) bool {
 	return err == nil && json.Valid([]byte(field))
 }
 
-// Rounded is a table of exact values as people read it: the columns that are known somewhere, those of text first.
+// Rounded is a table of exact values as people read it: the columns with known values, text columns first.
 func (t *Table) Rounded() *Table {
 	var text, numbers []int
 	for i, c := range t.Columns {

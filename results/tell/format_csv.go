@@ -27,8 +27,8 @@ var _ = formats.Add(Format{
 	},
 })
 
-// inert returns the text of a cell that a spreadsheet does not take for a formula: an apostrophe goes before text that
-// begins as one. Numbers stay as they are.
+// inert returns the text of a cell that a spreadsheet does not take for a formula: it puts an apostrophe before
+// text that begins like one. Numbers stay as they are.
 func inert(cell string) string {
 	if len(cell) < 2 || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 		return cell

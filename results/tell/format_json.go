@@ -68,7 +68,7 @@ func objects(w io.Writer, columns []Column, rows iter.Seq2[[]string, error], beg
 	return out.Flush()
 }
 
-// appendValue appends a field as JSON. What should be a number and is none, in a table of somebody else, is text.
+// appendValue appends a field as JSON. A malformed number, in a table of somebody else, is text.
 func appendValue(line []byte, field string, kind Kind) []byte {
 	switch {
 	case kind == AsText || kind == AsList:

@@ -14,7 +14,7 @@ var _ = formats.Add(Format{
 	Write: writeParquet,
 })
 
-// writeParquet writes a table whose columns are known only now: its rows are of a type that is made of them.
+// writeParquet writes a table whose columns are known only at run time: the type of its rows is made from them.
 func writeParquet(w io.Writer, t *Table) error {
 	fields := make([]reflect.StructField, len(t.Columns))
 	for i, c := range t.Columns {

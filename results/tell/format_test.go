@@ -84,7 +84,7 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// A column is of text where one field is: its numbers stay as they are written, and what is unknown is null.
+// A column is of text where one field is: its numbers stay as they are written, and unknown values are null.
 func TestTextAmongNumbers(t *testing.T) {
 	table := func(text string) *Table {
 		t.Helper()
@@ -117,7 +117,7 @@ func TestTextAmongNumbers(t *testing.T) {
 	}
 }
 
-// Cells that a spreadsheet would take for formulas are text; numbers stay numbers.
+// Cells that a spreadsheet would read as formulas are text; numbers stay numbers.
 func TestNoFormulas(t *testing.T) {
 	for cell, want := range map[string]string{
 		"=1+1": "'=1+1", `=HYPERLINK("x")`: `'=HYPERLINK("x")`, "@SUM(A1)": "'@SUM(A1)", "-2+3": "'-2+3", "+cmd": "'+cmd",

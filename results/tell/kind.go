@@ -1,6 +1,6 @@
-// Picture is the registry of the kinds of pictures: what they show, which
-// arguments they take, and where they appear. The language, the report and the
-// documentation read it. Package stages/plot draws them, a file a kind.
+// Picture is the registry of the kinds of pictures: their contents, their
+// arguments, and where they appear. The language, the report and the
+// documentation read it. Package stages/plot draws them, one file per kind.
 
 package tell
 
@@ -17,16 +17,17 @@ type PictureKind struct {
 	Rank int
 	// Name selects it: plot "gantt" {}.
 	Name string
-	// Doc says what it shows, without a full stop: "cores in use".
+	// Doc describes it, without a full stop: "cores in use".
 	Doc string
 	// Args are the arguments that it takes, of "metric" (the name of a metric), "x"
 	// and "y" (names of axes of the matrix), and "by" (a way to divide jobs). Required ones must be given; x and y
 	// that are not are given both or neither.
 	Args []schema.Arg
-	// OnRequest says why it is drawn only where a plot block asks for it: "which
-	// has to be told its axis"; empty when it is drawn by default.
+	// OnRequest is the reason that only a plot block draws it: "which has to be
+	// told its axis"; empty when it is drawn by default.
 	OnRequest string
-	// Section names the part of the results (see analysis.Part) whose section shows it; empty for that of all pictures.
+	// Section names the part of the results (see analysis.Part) whose section shows it; empty for the section of
+	// all pictures.
 	Section string
 	// OfCells names its pictures, in the plural, if each shows one cell: the report
 	// has only some of these. Empty for pictures of the whole experiment.

@@ -41,8 +41,8 @@ func (w *Live[T]) Add(row T) {
 	}
 }
 
-// Close ends the table, and returns its name and size. What is called after it
-// does nothing.
+// Close ends the table, and returns its name and size. Calls after it do
+// nothing.
 func (w *Live[T]) Close() (Written, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

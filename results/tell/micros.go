@@ -6,8 +6,8 @@ import (
 )
 
 // Micros is an instant or a span in whole microseconds. Every instant is
-// rounded to one when it comes in: sums over spans are then exact, and what is
-// printed adds up to the last digit.
+// rounded on input: sums over spans are then exact, and printed values add up
+// to the last digit.
 type Micros int64
 
 // ToMicros rounds to a whole microsecond.

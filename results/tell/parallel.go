@@ -9,9 +9,9 @@ import (
 // blockRows is how many rows are put into words at once.
 const blockRows = 1024
 
-// AddAll writes n rows and the values of the extra columns, as Add would one after the other. Where there are many,
-// they are put into words on all cores: fill, which sets the row of a number, is called for several at the same time.
-// What a row has otherwise is what fill has left there.
+// AddAll writes n rows and the values of the extra columns, as Add would one after the other. Many rows are
+// formatted on all cores: fill, which sets the row of a number, is called for several at the same time. Fields that
+// fill does not set keep their earlier values.
 func (t *writer[T]) AddAll(n int, fill func(i int, row *T), extra []string) error {
 	blocks := (n + blockRows - 1) / blockRows
 	turns := make([]chan struct{}, blocks+1) // closed when it is the block's turn to be written

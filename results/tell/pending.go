@@ -39,7 +39,7 @@ func Temporary(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 }
 
-// Flush lets others see what was written so far, under the temporary name.
+// Flush shows others the lines written so far, under the temporary name.
 func (p *Pending) Flush() error { return p.buf.Flush() }
 
 // Write implements io.Writer.
@@ -69,7 +69,7 @@ func (p *Pending) Replace() (int64, error) {
 // Abort removes the file unless it has its name already.
 func (p *Pending) Abort() {
 	if p != nil && p.file != nil {
-		// These fail only where there is nothing left to be done about it.
+		// These fail only where no remedy is left.
 		_ = p.file.Close()
 		_ = folder.Remove(p.Temporary())
 		p.file = nil

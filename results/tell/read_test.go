@@ -23,7 +23,7 @@ func FuzzRecords(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.Contains(strings.ReplaceAll(text, "\r\n", ""), "\r") {
-			return // encoding/csv keeps carriage returns of its own in odd places
+			return // encoding/csv treats carriage returns differently in odd places
 		}
 		in := &records{in: bufio.NewReaderSize(strings.NewReader(text), 16)}
 		want := csv.NewReader(strings.NewReader(text))

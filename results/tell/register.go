@@ -8,7 +8,7 @@ type Registered interface {
 	Columns() []Column
 }
 
-// tables are those of experiments and of cells, by name.
+// tables are the registered tables of experiments and of cells, by name.
 var tables, cellTables = newTables(), newTables()
 
 func newTables() *schema.Registry[Registered] {
@@ -30,13 +30,13 @@ func add[T any](to *schema.Registry[Registered], s *Schema[T]) *Schema[T] {
 	return s
 }
 
-// Tables lists the kinds of tables of experiments by name, CellTables those of cells.
+// Tables lists the kinds of tables of experiments by name, CellTables the tables of cells.
 func Tables() []Registered { return tables.All() }
 
 // CellTables lists the kinds of tables of cells by name.
 func CellTables() []Registered { return cellTables.All() }
 
-// ColumnsOf finds the columns of a table by their names. What it has besides are the axes of the matrix.
+// ColumnsOf finds the columns of a table by their names. Its other columns are axes of the matrix.
 func ColumnsOf(r Registered) func(name string) Column {
 	columns := r.Columns()
 	return func(name string) Column {

@@ -13,14 +13,14 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Kind is what the fields of a column hold.
+// Kind is the type of the fields of a column.
 type Kind int
 
 // The kinds of columns. A field that is not known is empty in CSV and null in JSON.
 const (
 	// AsText is quoted in JSON, also where it looks like a number.
 	AsText Kind = iota
-	// AsNumber is NaN or infinite where it is not known, Time and Count are negative where they never came about.
+	// AsNumber is NaN or infinite where it is not known, Time and Count are negative for never.
 	AsNumber
 	AsTime
 	AsCount
@@ -31,7 +31,7 @@ const (
 	AsFlag
 	// AsList holds numbers with spaces between them.
 	AsList
-	// AsLoose is what it looks like: the value of an axis of the matrix.
+	// AsLoose has the type that it looks like: the value of an axis of the matrix.
 	AsLoose
 )
 
@@ -43,8 +43,8 @@ type Column struct {
 	Metric string
 }
 
-// Field is a column of a table whose rows are of type T. The same fields write and read CSV and JSON, so the two cannot
-// drift apart.
+// Field is a column of a table whose rows are of type T. The same fields write and read CSV and JSON, so the two
+// stay consistent.
 type Field[T any] struct {
 	Column
 	offset uintptr // of the field in the row
@@ -171,7 +171,7 @@ func (f *Field[T]) read(r *T, s string) (err error) {
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// parse reads a value, which is empty where there is no text.
+// parse reads a value, which is the empty value without text.
 func parse[V any](to *V, s string, empty V, isNot string, read func(string) (V, error)) error {
 	if *to = empty; s == "" {
 		return nil
@@ -190,9 +190,8 @@ type Schema[T any] struct {
 	fields func() []Field[T]
 }
 
-// NewSchema returns a kind of table with the columns that fields lists, when it is first asked for, or without it those
-// of
-// FieldsOf.
+// NewSchema returns a kind of table with the columns that fields lists, on first use, or without it with the
+// columns of FieldsOf.
 func NewSchema[T any](file string, fields func() []Field[T]) *Schema[T] {
 	if fields == nil {
 		fields = FieldsOf[T]
@@ -213,7 +212,7 @@ func (s *Schema[T]) Only(names []string) *Schema[T] {
 	return NewSchema(s.File, func() []Field[T] { return fields })
 }
 
-// Name is that of the file without its ending.
+// Name is the name of the file without its extension.
 func (s *Schema[T]) Name() string { return strings.TrimSuffix(s.File, ".csv") }
 
 // Columns describes the columns.
@@ -237,7 +236,7 @@ func (s *Schema[T]) Marshal(row *T) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// Unmarshal reads what Marshal wrote; absent columns are as empty fields.
+// Unmarshal reads the output of Marshal; absent columns count as empty fields.
 func (s *Schema[T]) Unmarshal(raw []byte, row *T) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {

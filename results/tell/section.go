@@ -1,14 +1,15 @@
 package tell
 
-// Section is what is told about one thing of an experiment, on the terminal and in the report.
+// Section is the text and tables on one topic of an experiment, for the terminal and the report.
 type Section struct {
 	// Answers are sentences that belong to the answer of the whole experiment.
 	Answers []string
-	// Terminal and Report are what both show, in their order.
+	// Terminal and Report are the items shown there, in their order.
 	Terminal, Report []Item
-	// Headline answers the question of an experiment that compares nothing, or all of one that asks for it.
+	// Headline answers the question of an experiment without comparisons, or the whole question of one that
+	// requests it.
 	Headline Headline
-	// Members are those that it adds to what run --json prints.
+	// Members are the section's members in the output of run --json.
 	Members map[string]any
 	// Whole reports whether an experiment without cells is about this alone.
 	Whole bool
@@ -19,7 +20,7 @@ type Headline struct {
 	Sentence string
 	Table    Table
 	Note     string // on the table
-	// Leads reports whether it comes before comparisons: the experiment asks for it.
+	// Leads reports whether it comes before comparisons: the experiment requests it.
 	Leads bool
 }
 

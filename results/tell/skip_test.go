@@ -15,7 +15,7 @@ type pair struct {
 
 var pairTable = NewSchema[pair]("x.csv", nil)
 
-// Every so many rows are read, whatever is between them; what is wrong with one is told with its line.
+// Every step-th row is read, whatever is between them; an error in a row comes with its line.
 func TestReadSomeRows(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("name,n\n")
@@ -71,7 +71,7 @@ func lines(table string, text ...string) (string, error) {
 	return b.String(), err
 }
 
-// Fields are numbers, truth values or text in JSON, as what they are; an empty one is unknown.
+// Fields are numbers, truth values or text in JSON, by their looks; an empty one is unknown.
 func TestValuesInJSON(t *testing.T) {
 	for _, c := range []struct {
 		text        []string
@@ -98,7 +98,7 @@ func TestValuesInJSON(t *testing.T) {
 	}
 }
 
-// Instants in seconds, to the microsecond and beyond what floating point tells apart.
+// Instants in seconds, to the microsecond and beyond the precision of floating point.
 func TestAppendInstant(t *testing.T) {
 	for m, want := range map[Micros]string{0: "0", 1: "0.000001", 1_500_000: "1.5", 12_000_000: "12", -500_000: "-0.5", 1e15: "1000000000"} {
 		if got := string(AppendInstant(nil, m)); got != want {

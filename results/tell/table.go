@@ -1,7 +1,6 @@
-// Package tell is how results are told: a kind of table is described once, by the fields of its rows, and is written
-// and
-// read as CSV, exported in every format, and shown on the terminal and in the report. Files appear under their names
-// all at once, or, where a table can be read while it grows, row by row.
+// Package tell presents results: a kind of table is described once, by the fields of its rows, and is written and
+// read as CSV, exported in every format, and shown on the terminal and in the report. Files appear under their
+// names all at once, or, where a table can be read while it grows, row by row.
 package tell
 
 import (
@@ -10,14 +9,14 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Table is a table that is shown or exported: columns, and text in all fields. Where it is not for people, fields are
-// written as in CSV, and empty where they are not known.
+// Table is a table that is shown or exported: columns, and text in all fields. In a table for programs, fields are
+// written as in CSV, and unknown ones are empty.
 type Table struct {
 	Columns []Column
 	Rows    [][]string
-	// Kept are the metrics that the table is about: those that the experiment compares.
+	// Kept are the metrics that the table is about: the ones that the experiment compares.
 	Kept []string
-	// Variants has, for each row, what its cell in the column Variant joins; nil where no column shows variants.
+	// Variants has, for each row, the parts joined in its cell of the column Variant; nil without such a column.
 	Variants []Variant
 	Variant  int
 }
@@ -31,7 +30,7 @@ type Variant struct {
 // Setting is a name with a value in its canonical text form.
 type Setting = schema.Setting
 
-// NewTable returns a table for people, of which the first columns hold text and the others numbers.
+// NewTable returns a table for people, whose first text columns hold text and the others numbers.
 func NewTable(text int, titles ...string) (t Table) {
 	for i, title := range titles {
 		c := Column{Name: title, Kind: AsNumber}
@@ -60,7 +59,8 @@ func (t Table) Header() (names []string) {
 	return names
 }
 
-// insert returns the table with columns at a place, and in each row the values that of returns for its number.
+// insert returns the table with columns at a place, with the values that the function returns for the number of
+// each row.
 func (t Table) insert(at int, columns []Column, of func(row int) []string) Table {
 	t.Columns = slices.Insert(slices.Clone(t.Columns), at, columns...)
 	t.Rows = slices.Clone(t.Rows)
@@ -70,7 +70,8 @@ func (t Table) insert(at int, columns []Column, of func(row int) []string) Table
 	return t
 }
 
-// Apart returns the table with a column for the policy and for each axis in place of that of the variants.
+// Apart returns the table with a column for the policy and for each axis in place of the column for the
+// variants.
 func (t Table) Apart() Table {
 	var axes []Column
 	for _, v := range t.Variants {

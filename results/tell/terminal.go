@@ -9,10 +9,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Fit returns the table as it fits into so many columns of a terminal, if it can: long heads get several lines; then,
-// where that is narrower, the axes get columns of their own; then metrics are left out, the spare ones first, but those
-// stay that the table is about; last, texts on the left are broken. In a file, which is no terminal, heads have one
-// line.
+// Fit returns the table fitted into columns of a terminal, if possible. First, long heads get several lines. Then
+// the axes get separate columns, where that is narrower. Then metrics are left out, the spare ones first; the
+// table's main metrics stay. Last, texts on the left are wrapped. In a file, heads have one line.
 func (t Table) Fit(columns int, terminal bool, spare []string) Table {
 	shape := func(t Table) (Table, bool) {
 		if terminal && t.Width() > columns {
@@ -41,8 +40,8 @@ func (t Table) Fit(columns int, terminal bool, spare []string) Table {
 	}
 }
 
-// spare are the metrics that may be left out, the first first: those without which tables do, then, on a
-// terminal, the others from the right. The first metric stays, and those that the experiment compares.
+// spare returns the metrics that may be left out, in that order: the dispensable ones, then, on a
+// terminal, the others from the right. The first metric stays, and so do the compared ones.
 func (t Table) spare(first []string, terminal bool) (names []string) {
 	leave := func(name string) {
 		if !slices.Contains(t.Kept, name) && !slices.Contains(names, name) {
@@ -62,7 +61,7 @@ func (t Table) spare(first []string, terminal bool) (names []string) {
 	return names
 }
 
-// heads are the lines of the header: a cell of fewer lines than others stands at the bottom.
+// heads are the lines of the header: a cell with fewer lines than others is aligned to the bottom.
 func (t *Table) heads() [][]string {
 	return lined(t.Header(), func(most, lines int) int { return most - lines })
 }
@@ -88,7 +87,7 @@ func lined(row []string, first func(most, lines int) int) [][]string {
 	return out
 }
 
-// body are the lines of all rows: what is broken goes on below its beginning.
+// body returns the lines of all rows: wrapped text continues below its beginning.
 func (t *Table) body() (lines [][]string) {
 	for _, row := range t.Rows {
 		lines = append(lines, lined(row, func(int, int) int { return 0 })...)
@@ -114,7 +113,7 @@ func (t *Table) wrapLeft(columns int) {
 		}
 		for i, row := range t.Rows {
 			row = slices.Clone(row)
-			// What is broken goes on further to the right.
+			// Continuation lines are indented.
 			room := max(widths[k]-over, leastLeft) - len(gap)
 			row[k] = strings.ReplaceAll(ansi.Wordwrap(Wrap(row[k], room), room, "_"), "\n", "\n"+gap)
 			t.Rows[i] = row
@@ -146,7 +145,7 @@ func longestWord(text string) int {
 	return longest
 }
 
-// stack breaks the cells of the header at spaces, so that they are hardly wider than what is below them.
+// stack breaks the cells of the header at spaces, so that they are hardly wider than the cells below them.
 func (t *Table) stack() {
 	t.Columns = slices.Clone(t.Columns)
 	for i, head := range t.Header() {
@@ -158,7 +157,7 @@ func (t *Table) stack() {
 	}
 }
 
-// widths are those of the columns.
+// widths returns the widths of the columns.
 func (t *Table) widths() []int {
 	var widths []int
 	for _, row := range append(t.heads(), t.body()...) {
@@ -172,10 +171,10 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// gap stands between two columns.
+// gap is the space between two columns.
 const gap = "  "
 
-// Width is that of the longest line.
+// Width is the width of the longest line.
 func (t *Table) Width() int {
 	sum := -len(gap)
 	for _, w := range t.widths() {
@@ -222,7 +221,7 @@ const (
 	Yellow = "\x1b[33m"
 )
 
-// Paint returns a text in a colour, if it is on.
+// Paint returns a text in a color, if it is on.
 func Paint(on bool, color, text string) string {
 	if !on {
 		return text

@@ -31,7 +31,8 @@ func TestStackedHeads(t *testing.T) {
 	}
 }
 
-// On a narrow terminal metrics are left out from the right, but not the first and what the experiment compares.
+// On a narrow terminal metrics are left out from the right, but not the first and the ones that the experiment
+// compares.
 func TestNarrowTables(t *testing.T) {
 	full := NewTable(1, "policy", "cells", "mean JCT (s)", "makespan (s)", "waiting (s)", "cost")
 	full.Add("fcfs", "1", "9,306 ± 3,388", "29,139 ± 6,906", "6,235 ± 2,645", "1.5")

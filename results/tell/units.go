@@ -28,8 +28,8 @@ var larger = map[string][]struct {
 	"jobs/h": {{Unit{"k jobs/h", 1e3}, 1e4}},
 }
 
-// UnitFor is the unit for values of one kind that stand together, such as a column of a table: that of their median.
-// Zeros and values that are not known do not count.
+// UnitFor is the unit for values of one kind shown together, such as a column of a table: the unit of their median.
+// Zeros and unknown values do not count.
 func UnitFor(unit string, values ...float64) Unit {
 	var known []float64
 	for _, v := range values {

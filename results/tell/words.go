@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Number writes a number with three significant digits and thousands
-// apart: "0.0123", "3.40", "12,345". NaN is "–".
+// Number writes a number with three significant digits and separated thousands:
+// "0.0123", "3.40", "12,345". NaN is "–".
 func Number(v float64) string {
 	if !stats.Finite(v) {
 		return "–"
@@ -30,7 +30,7 @@ func Number(v float64) string {
 	return fixed(v, 2-int(math.Floor(math.Log10(a))))
 }
 
-// fixed writes v with so many decimals, at least none, and thousands apart.
+// fixed writes v with the given number of decimals, at least zero, and with separated thousands.
 func fixed(v float64, decimals int) string {
 	s := strconv.FormatFloat(v, 'f', max(0, decimals), 64)
 	whole, frac, dot := strings.Cut(s, ".")
@@ -146,14 +146,14 @@ func Listed(words []string) string {
 	return words[0]
 }
 
-// Parts of durations that say nothing: the minutes and seconds of 16h0m0s, the seconds of 8m0s.
+// Parts of durations without information: the minutes and seconds of 16h0m0s, the seconds of 8m0s.
 var (
 	emptySeconds = regexp.MustCompile(`\b((?:\d+h)?\d+m)0s\b`)
 	emptyMinutes = regexp.MustCompile(`\b(\d+h)0m\b`)
 )
 
-// PlainDurations writes the durations of a text as people do. Keys have them as they are: other results would be
-// other keys.
+// PlainDurations writes the durations of a text in plain form. Keys keep the original form, so that they stay
+// the same.
 func PlainDurations(text string) string {
 	return emptyMinutes.ReplaceAllString(emptySeconds.ReplaceAllString(text, "$1"), "$1")
 }

@@ -95,7 +95,7 @@ func TestMLflowFiles(t *testing.T) {
 	golden(t, "mlflow.txt", b.String())
 }
 
-// dump writes the fields of a message, and those of the messages in it.
+// dump writes the fields of a message, and of the messages in it.
 func dump(b *strings.Builder, indent string, raw []byte) {
 	for len(raw) > 0 {
 		number, kind, n := protowire.ConsumeTag(raw)
@@ -145,7 +145,7 @@ func TestHyperparameters(t *testing.T) {
 	golden(t, "hyperparameters.txt", s.String())
 }
 
-// TestCurves holds what curves a cell has.
+// TestCurves checks the curves of a cell.
 func TestCurves(t *testing.T) {
 	e := two(t)
 	var got []string

@@ -39,7 +39,7 @@ type store struct {
 	begin      float64
 }
 
-// mlflow writes an experiment into a file store, in place of what an earlier export wrote of it.
+// mlflow writes an experiment into a file store, in place of an earlier export of it.
 func mlflow(e *record.Experiment, dir string) (int, error) {
 	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return 0, err
@@ -73,7 +73,7 @@ func mlflow(e *record.Experiment, dir string) (int, error) {
 // madeBy is the tag of the experiments and runs that we wrote.
 const madeBy = "tfexp.version"
 
-// open finds the experiment of that name in the store, and removes what we wrote of it; or makes one.
+// open finds the experiment of that name in the store, and removes our earlier runs in it; or it makes one.
 func (s *store) open() error {
 	entries, err := folder.ReadDir(s.dir)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *store) whole(pictures []record.Picture) (string, error) {
 	return id, s.artifacts(id, files)
 }
 
-// cell writes the run of a cell, below that of the whole experiment.
+// cell writes the run of a cell, below the run of the whole experiment.
 func (s *store) cell(c *record.Cell, whole string, pictures []record.Picture) error {
 	id := s.id(c.Cell)
 	settings := append(params(c.CellRef), record.Setting{Name: "replicate", Value: strconv.Itoa(c.Replicate)},
@@ -174,7 +174,7 @@ func (s *store) cell(c *record.Cell, whole string, pictures []record.Picture) er
 	return s.artifacts(id, files)
 }
 
-// tags are those that MLflow shows of every run, and ours.
+// tags returns the tags that MLflow shows for every run, and ours.
 func (s *store) tags(name string) []record.Setting {
 	return []record.Setting{{Name: "mlflow.runName", Value: name}, {Name: "mlflow.source.name", Value: s.Run.File},
 		{Name: "mlflow.source.type", Value: "LOCAL"}, {Name: "mlflow.source.git.commit", Value: s.Run.Git},
@@ -215,7 +215,7 @@ func (s *store) metric(id string, c Curve) error {
 	return s.write(filepath.Join(id, "metrics", filepath.FromSlash(key(c.Name))), b.String())
 }
 
-// artifacts copies those files of the experiment's folder that are there.
+// artifacts copies the existing ones of some files in the experiment's folder.
 func (s *store) artifacts(id string, files []string) error {
 	for _, name := range files {
 		if name == "" {

@@ -22,10 +22,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Study is what was recorded.
+// Study is a recorded experiment.
 type Study struct {
 	Name string
-	// Source is where its tables are, for people.
+	// Source is the origin of its tables, for people.
 	Source         string
 	Configurations []Configuration
 	// Baseline is the configuration that the others are compared with; empty for
@@ -44,7 +44,7 @@ type Configuration struct {
 	Runs    []workload.RecordedRun
 }
 
-// The names of what an experiment has besides its policies.
+// Names in an imported experiment other than its policies.
 const (
 	workloadName = "training"
 	hardwareName = "servers"
@@ -53,14 +53,14 @@ const (
 // ErrOther is returned for a folder that holds the results of something else.
 var ErrOther = errors.New("it holds the results of an experiment that was run")
 
-// engine is what the cells of imported runs call their engine.
+// importedEngine is the engine's name in the cells of imported runs.
 const importedEngine = "imported"
 
-// compared are the metrics on which configurations are compared.
+// comparedMetrics are the metrics on which configurations are compared.
 var comparedMetrics = []measure.Metric{measure.Makespan, measure.Cost, measure.FinalAccuracy}
 
-// WriteStudy writes the folder of results, with its tables. Recorded runs that are there
-// already are replaced; results of an experiment that was run are left as they are.
+// WriteStudy writes the folder of results, with its tables. It replaces earlier recorded
+// runs, and leaves results of an experiment that was run as they are.
 func WriteStudy(dir string, s Study) (err error) {
 	if e, err := record.Open(dir); err == nil {
 		for _, c := range e.Plan.Cells {
@@ -159,7 +159,7 @@ func (s *Study) plan() record.Plan {
 	return p
 }
 
-// safe keeps of a name what the name of a folder may have.
+// folderName keeps the characters of a name that a folder's name may have.
 func folderName(name string) string {
 	return strings.Map(func(c rune) rune {
 		if strings.ContainsRune(`/\ :`, c) {

@@ -25,7 +25,7 @@ its axes and metrics under HParams, where the replicates of a policy are one row
 	Write: tensorBoard,
 })
 
-// eventFile is the name of our files. TensorBoard reads those that have "tfevents" in their names.
+// eventFile is the name of our files. TensorBoard reads files with "tfevents" in their names.
 const eventFile = "events.out.tfevents.0.tfexp"
 
 // The tags and the name under which the plugin of hyperparameters finds its messages
@@ -37,7 +37,7 @@ const (
 	endTag        = "_hparams_/session_end_info"
 )
 
-// board is what the event files of an experiment have in common.
+// board is the common part of an experiment's event files.
 type board struct {
 	*record.Experiment
 	cells    []record.Cell
@@ -52,8 +52,8 @@ type param struct {
 	number bool
 }
 
-// tensorBoard writes an event file a cell, in a folder of its name, and beside these folders one about
-// the experiment; all below a folder of the experiment's name.
+// tensorBoard writes an event file per cell, in a folder of its name, and one for the experiment next
+// to these folders; all below a folder of the experiment's name.
 func tensorBoard(e *record.Experiment, dir string) (int, error) {
 	pictures, err := e.Pictures()
 	if err != nil {
@@ -109,7 +109,7 @@ func removeOthers(dir string, kept map[string]bool) error {
 	return nil
 }
 
-// summary writes what there is of the whole experiment.
+// summary writes the data of the whole experiment.
 func (b *board) summary(w *eventfile.Writer) error {
 	if err := w.Plugin(experimentTag, hparams, b.begin, eventfile.AppendBytes(nil, 2, b.columns())); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (b *board) summary(w *eventfile.Writer) error {
 	return b.images(w, "")
 }
 
-// session writes what there is of a cell.
+// session writes the data of a cell.
 func (b *board) session(w *eventfile.Writer, c *record.Cell) error {
 	if err := w.Plugin(startTag, hparams, b.begin, eventfile.AppendBytes(nil, 3, b.sessionStart(c))); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (b *board) session(w *eventfile.Writer, c *record.Cell) error {
 	return w.Plugin(endTag, hparams, end, eventfile.AppendBytes(nil, 4, sessionEnd(c, end)))
 }
 
-// images writes the pictures of a cell, or without one those of the whole experiment.
+// images writes the pictures of a cell, or without one the pictures of the whole experiment.
 func (b *board) images(w *eventfile.Writer, cell string) error {
 	for _, p := range b.pictures {
 		if p.Cell != cell || p.PNG == "" {
@@ -162,7 +162,7 @@ func (b *board) images(w *eventfile.Writer, cell string) error {
 		}
 		tag := p.Name
 		if cell != "" {
-			tag = p.Kind // so that TensorBoard shows those of all cells beside each other
+			tag = p.Kind // so that TensorBoard shows the pictures of all cells side by side
 		}
 		if err := w.Image(tag, 0, b.begin, raw, size.Width, size.Height); err != nil {
 			return err
@@ -226,7 +226,7 @@ func sessionEnd(c *record.Cell, end float64) []byte {
 	return appendNumber(eventfile.AppendInt(nil, 1, state), 2, end)
 }
 
-// paramsOf are the parameters of all cells, in the order in which they first come.
+// paramsOf returns the parameters of all cells, in the order of their first use.
 func paramsOf(cells []record.Cell) (all []param) {
 	for _, c := range cells {
 		for _, s := range params(c.CellRef) {

@@ -17,15 +17,15 @@ import (
 
 // Format is a layout that a tracker reads.
 type Format struct {
-	Name  string // what users write: "tensorboard"
+	Name  string // the name that users write: "tensorboard"
 	Rank  int    // its place in lists
 	Title string
-	// Folder is where it is written, unless users say otherwise.
+	// Folder is the default folder.
 	Folder string
-	// Doc says how its runs look there, and Open how to see them; Open has one %s for the folder.
+	// Doc describes its runs there, and Open how to see them; Open has one %s for the folder.
 	Doc, Open string
-	// Write writes an experiment below a folder, which is made if it is not there. What an earlier export of the
-	// experiment wrote there is replaced, and nothing else is touched. It returns the number of runs.
+	// Write writes an experiment below a folder, and creates the folder if needed. It replaces an earlier export
+	// of the experiment there, and touches nothing else. It returns the number of runs.
 	Write func(e *record.Experiment, dir string) (runs int, err error)
 }
 
@@ -37,7 +37,7 @@ func All() []Format { return formats.All() }
 
 // Curve is a value that changes while a cell runs.
 type Curve struct {
-	Name   string // "loss/long-1": what, and of which job
+	Name   string // "loss/long-1": the quantity, and its job
 	Points []Point
 }
 
@@ -48,7 +48,8 @@ type Point struct {
 	Value float64
 }
 
-// params are what a cell was run with: its place in the matrix, without what replicates differ in.
+// params are the settings of a cell: its place in the matrix, without the values that differ between
+// replicates.
 func params(c record.CellRef) []record.Setting {
 	return append([]record.Setting{{Name: "workload", Value: c.Workload}, {Name: "hardware", Value: c.Hardware},
 		{Name: "policy", Value: c.Policy}, {Name: "engine", Value: c.Engine}}, c.Axes...)
@@ -82,10 +83,10 @@ func started(e *record.Experiment) float64 {
 	return float64(t.UnixMilli()) / 1000
 }
 
-// mostPoints bounds the points of a curve of what a cell held: more cannot be seen.
+// mostPoints bounds the points of a curve of a cell's resources: more cannot be seen.
 const mostPoints = 1000
 
-// curves are those of a cell: what its programs reported, and what it held over time.
+// curves returns the curves of a cell: the reports of its programs, and its resources over time.
 func curves(e *record.Experiment, c record.CellRef) ([]Curve, error) {
 	reported, err := training(e, c)
 	if err != nil {
@@ -95,8 +96,8 @@ func curves(e *record.Experiment, c record.CellRef) ([]Curve, error) {
 	return append(reported, held...), err
 }
 
-// training returns the losses and accuracies that programs reported, in the order in which they first came. Steps are
-// epochs; those of a program that counts none are steps of training.
+// training returns the losses and accuracies that programs reported, in the order of their first reports. Steps are
+// epochs, or steps of training if the program counts no epochs.
 func training(e *record.Experiment, c record.CellRef) ([]Curve, error) {
 	rows, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
 	if errors.Is(err, fs.ErrNotExist) {

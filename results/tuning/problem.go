@@ -1,5 +1,5 @@
-// Package tuning makes numbers of searches for settings: the problem that a method
-// is given, the trials as points of it, and what the methods came to.
+// Package tuning analyzes searches for settings: the problem given to a method,
+// the trials as its points, and the results of the methods.
 package tuning
 
 import (
@@ -43,7 +43,7 @@ func Problem(t *Tuning, candidates [][]string, seed uint64) *tuner.Problem {
 	return p
 }
 
-// scaleOf is the scale on which an outcome is modelled.
+// scaleOf is the scale on which an outcome is modeled.
 func scaleOf(outcome string) surrogate.Scale {
 	if outcome == "accuracy" {
 		return surrogate.LogGap
@@ -143,7 +143,7 @@ func Values(t *Tuning, at []float64) []string {
 	return values
 }
 
-// Trial is a trial as methods see it. One without an outcome that is asked for
+// Trial is a trial as methods see it. A trial without a requested outcome
 // counts as crashed.
 func Trial(t *Tuning, at []float64, o *record.TrialOutcome) surrogate.Trial {
 	out := surrogate.Trial{At: at, State: surrogate.Crashed}

@@ -21,7 +21,7 @@ func searched() *Tuning {
 	}}
 }
 
-// Points stand for settings and come back as they are written in the file.
+// Points represent settings and convert back as they are written in the file.
 func TestPoints(t *testing.T) {
 	u := searched()
 	for _, values := range [][]string{{"sgd", "16", "1", "0.001"}, {"adam", "32.0", "4", "0.05"}, {"adam", "128", "5", "0.1"}} {
@@ -37,7 +37,7 @@ func TestPoints(t *testing.T) {
 	if at[0] != 1 {
 		t.Errorf("the point is %v", at)
 	}
-	// What lies between numbers of a list is the nearest of them on its own scale.
+	// A value between numbers of a list becomes the nearest of them on its own scale.
 	for v, want := range map[string]string{"17": "16", "22": "16", "23": "32.0", "60": "32.0", "70": "128", "1000": "128"} {
 		at, err := PointOf(u, []string{"sgd", v, "1", "0.001"})
 		if err != nil {
@@ -62,7 +62,8 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestProblem: a method is given the space, what may be tried, the bounds with their scales, and where to begin.
+// TestProblem: a method receives the space, the allowed settings, the bounds with their scales, and the starting
+// point.
 func TestProblem(t *testing.T) {
 	u := searched()
 	u.Target, u.Objective = some(0.9), "time_to_accuracy"
@@ -97,8 +98,8 @@ func TestProblem(t *testing.T) {
 	}
 }
 
-// A trial with all that is asked for is done; one that lacks something counts as crashed. What reached its target keeps
-// the target's bound, though its last value does not.
+// A trial with all requested values is done; one that lacks a value counts as crashed. A trial that reached its
+// target keeps the target's bound, even if its last value does not.
 func TestTrial(t *testing.T) {
 	u := searched()
 	u.Objective, u.Target = "time_to_loss", some(0.5)
@@ -130,7 +131,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// Smaller is better to methods, and what they say is taken back.
+// Smaller is better to methods, and their values are converted back.
 func TestModelled(t *testing.T) {
 	for _, c := range []struct {
 		objective      string

@@ -14,20 +14,19 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// StatisticsColumns are those of the job_statistic.csv of SelfTF (arXiv 1810.02935).
+// StatisticsColumns are the columns of the job_statistic.csv of SelfTF (arXiv 1810.02935).
 var StatisticsColumns = []string{"epoch", "n_ps", "n_worker", "intra", "inter", "loss", "epoch_time"}
 
-// statisticsNames are what settings are called that are columns of the statistics.
+// statisticsNames are the names of the settings that are columns of the statistics.
 var statisticsNames = map[string][]string{
 	"n_ps": {"n_ps", "ps", "parameter_servers"}, "n_worker": {"n_worker", "n_workers", "workers", "worker"},
 	"intra": {"intra", "intra_threads"}, "inter": {"inter", "inter_threads"},
 }
 
-// Statistics writes what the programs of real cells reported of each epoch, with the
-// settings that they had then, as SelfTF's statistics. given has the columns that are
-// no settings of the experiment: how it was the same throughout; a column that is in
-// neither is empty. A cell's name chooses it; all are written where it is empty. It
-// returns how many epochs there were.
+// Statistics writes the reports of real cells' programs for each epoch, with their
+// settings then, as SelfTF's statistics. given has the values of columns that are not
+// settings of the experiment, constant throughout. A column in neither is empty. A
+// cell's name selects it; an empty name selects all. It returns the number of epochs.
 func Statistics(w io.Writer, e *record.Experiment, cell string, given map[string]string) (int, error) {
 	out := csv.NewWriter(w)
 	if err := out.Write(StatisticsColumns); err != nil {
@@ -96,7 +95,7 @@ func statistics(e *record.Experiment, c record.CellRef, given map[string]string)
 	return rows, nil
 }
 
-// latest is the value of a column: that of the last setting with one of its names.
+// latest is the value of a column: the last setting with one of its names.
 func latest(settings []record.Setting, column, standard string) string {
 	for i := len(settings) - 1; i >= 0; i-- {
 		if slices.Contains(statisticsNames[column], settings[i].Name) {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestStatistics writes the epochs of a trial whose number of workers was changed while
-// it ran, and leaves out what is not an epoch.
+// it ran, and leaves out reports that are not epochs.
 func TestStatistics(t *testing.T) {
 	dir := t.TempDir()
 	c := record.CellRef{Cell: "c-r1", Trial: &record.TrialRef{Settings: []record.Setting{{Name: "ps", Value: "1"},

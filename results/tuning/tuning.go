@@ -11,33 +11,33 @@ import (
 // Tuning is a search for the best settings of a job: one tune block at one point
 // of the axes that it reads.
 type Tuning struct {
-	// Name is that of the block.
+	// Name is the name of the block.
 	Name     string           `json:"name"`
 	Job      string           `json:"job"`
 	Hardware string           `json:"hardware"`
 	Axes     []record.Setting `json:"axes,omitempty"`
 	Method   string           `json:"method"`
-	// Objective is what is sought, one of Objectives; Target is the accuracy or
-	// loss of "time_to_accuracy" and "time_to_loss".
+	// Objective is the goal, one of Objectives; Target is the accuracy or loss of
+	// "time_to_accuracy" and "time_to_loss".
 	Objective string   `json:"objective"`
 	Target    *float64 `json:"target,omitempty"`
 	// Constraints are on other outcomes of a trial.
 	Constraints []record.Constraint `json:"constraints,omitempty"`
 	Settings    []TunedSetting      `json:"settings"`
 	Trials      int                 `json:"trials"`
-	// Mode is how settings are tried: empty for trials that are jobs of their own; else
-	// one of Online, ByRestart and Unchanged. Stretch is then how many reports a setting is
-	// measured by, Confidence that with which a change has to pay.
+	// Mode is how settings are tried: empty for separate jobs as trials; else one of
+	// Online, ByRestart and Unchanged. Stretch is then the number of reports that measure a
+	// setting, Confidence the required probability that a change pays off.
 	Mode       string  `json:"mode,omitempty"`
 	Stretch    int     `json:"stretch,omitempty"`
 	Confidence float64 `json:"confidence,omitempty"`
-	// PerCost weighs what a trial promises against its predicted cost; Parallel is how
-	// many trials run side by side, 0 for one after the other.
+	// PerCost weighs the promise of a trial against its predicted cost; Parallel is
+	// the number of trials at a time, 0 for one after the other.
 	PerCost  bool `json:"per_cost,omitempty"`
 	Parallel int  `json:"parallel,omitempty"`
-	// Start is how many trials come before the first model; 0: the method's default.
+	// Start is the number of trials before the first model; 0: the method's default.
 	Start int `json:"start,omitempty"`
-	// LimitSeconds bounds what all trials may take together; 0: no bound.
+	// LimitSeconds bounds the total time of all trials; 0: no bound.
 	LimitSeconds float64 `json:"limit_s,omitempty"`
 	// Imported are trials that were made elsewhere, which count as made.
 	Imported []Imported `json:"imported,omitempty"`
@@ -49,8 +49,8 @@ type Tuning struct {
 	BestSettings []record.Setting `json:"best_settings,omitempty"`
 }
 
-// The modes of a tuning other than trials of their own: one job is changed while it
-// trains, in place where its program can; or always by a new start; or not at all.
+// The modes of a tuning other than separate trials. One job is changed while it
+// trains: in place where its program can; always by a restart; or not at all.
 const (
 	Online    = "online"
 	ByRestart = "restart"
@@ -69,10 +69,10 @@ type TunedSetting struct {
 	Integer bool    `json:"integer,omitempty"`
 	// Log searches the logarithm.
 	Log bool `json:"log,omitempty"`
-	// Live says that the program takes the setting on while it trains.
+	// Live reports whether the program adopts the setting while it trains.
 	Live bool `json:"live,omitempty"`
-	// Context marks what is no setting but how much of a whole a trial is given; trials
-	// count at the value Goal alone.
+	// Context marks a fidelity, the share of the whole training in a trial, not a
+	// setting. Only trials at the value Goal count.
 	Context bool   `json:"context,omitempty"`
 	Goal    string `json:"goal,omitempty"`
 	// Initial is where a search begins that begins somewhere.
@@ -105,7 +105,7 @@ type Objective struct {
 	Name, Unit string
 	// Higher reports that more is better.
 	Higher bool
-	// Target is the outcome ("loss", "accuracy") that has to reach a target; empty
+	// Target is the outcome ("loss", "accuracy") that must reach a target; empty
 	// for objectives without one.
 	Target string
 	Doc    string
@@ -131,7 +131,7 @@ func FindObjective(name string) Objective {
 	return Objectives[i]
 }
 
-// AllConstraints are those of the tuning, the target of its objective first.
+// AllConstraints returns the constraints of the tuning, the target of its objective first.
 func (t *Tuning) AllConstraints() []record.Constraint {
 	o := FindObjective(t.Objective)
 	switch {
@@ -196,7 +196,7 @@ func (t *Tuning) IsTarget(c record.Constraint) bool {
 	return t.Target != nil && FindObjective(t.Objective).Target == c.Outcome && (c.Min == t.Target || c.Max == t.Target)
 }
 
-// Aim is the bound that a trial has to reach; nil without a target.
+// Aim is the bound that a trial must reach; nil without a target.
 func (t *Tuning) Aim() *record.Constraint {
 	if t.Target == nil {
 		return nil
@@ -212,7 +212,7 @@ func (t *Tuning) Better(a, b float64) bool {
 	return a < b
 }
 
-// Regret is how far a value is behind the best, as a part of the best.
+// Regret is the distance of a value from the best, as a part of the best.
 func (t *Tuning) Regret(v, best float64) float64 {
 	if t.Better(v, best) || v == best {
 		return 0
@@ -233,7 +233,7 @@ const (
 	TrialCrashed    = "crashed"
 	TrialImported   = "imported"
 	// TrialStretch is a stretch of a job that is changed while it trains: the rows before
-	// that of the job.
+	// the job's own.
 	TrialStretch = "stretch"
 	// TrialPartial is a trial in a context in which it does not count.
 	TrialPartial = "partial"

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// What a trial is worth, whether it counts and how it is compared.
+// The value of a trial, whether it counts, and its comparison.
 func TestTrialsByTheirObjective(t *testing.T) {
 	nan := math.NaN()
 	full := record.TrialOutcome{Time: 20, Units: 10, Loss: some(0.5), Accuracy: some(0.8), Cost: some(3), Reached: some(12)}

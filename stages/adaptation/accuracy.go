@@ -67,7 +67,7 @@ type histogram struct {
 	values []float64
 	bins   int
 	marks  []mark
-	real   []float64 // what real trainings came to
+	real   []float64 // accuracies of real trainings
 }
 
 // counts has the number of values in each bin.

@@ -17,7 +17,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
-// The rewards of an agent are those of all of its lessons, one after the other, up to its last episode; agents that
+// The rewards of an agent cover all of its lessons, one after the other, up to its last episode; agents that
 // several controllers share have them once.
 func TestRewardsOfAgents(t *testing.T) {
 	at := filepath.Join("..", "..", "pipeline", "decode", "testdata", "small.hcl")
@@ -86,7 +86,8 @@ adaptation "net" {
 		tables.Trainings[3].LearnedOn != "early then late" || !(tables.Trainings[0].Seconds > 0) {
 		t.Errorf("%+v", tables.Trainings)
 	}
-	// Both lessons decide by the table: the mean reward of a batch lies between those of its worst and best sequences.
+	// Both lessons decide by the table: the mean reward of a batch lies between the rewards of its worst and best
+	// sequences.
 	for _, r := range tables.Objectives {
 		if r.Objective < adaptation.Reward(0.4) || r.Objective > adaptation.Reward(0.95) {
 			t.Errorf("no sequence has such a reward: %+v", r)

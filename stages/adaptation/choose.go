@@ -113,7 +113,7 @@ func (t *trainer) decide(ctx context.Context, c *adaptation.Controller, k *adapt
 	return nil
 }
 
-// world is what a controller knows before a real training, and what that depends on.
+// world returns a controller's knowledge before a real training, and all that it depends on.
 func (t *trainer) world(c *adaptation.Controller, k *adaptation.Kind, scenario string, seed int) (adaptation.World, []stages.Line,
 	error) {
 	w := adaptation.World{Controller: c, Seed: uint64(seed), Table: t.Scenario(scenario)}
@@ -121,7 +121,7 @@ func (t *trainer) world(c *adaptation.Controller, k *adaptation.Kind, scenario s
 		{Label: "deepening.controller", Value: fmt.Sprintf("%s, sequence %v, runs %d", c.Kind, c.Sequence, c.Runs)},
 		{Label: "deepening.seed", Value: strconv.Itoa(seed)},
 	}
-	if w.Table == nil { // nothing is known but what there is to decide
+	if w.Table == nil { // only the decisions are known
 		n := t.Real.Sequences()
 		w.Table = &adaptation.AgentTable{Name: scenario, Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1,
 			Accuracy: make([]float64, n)}
@@ -145,7 +145,7 @@ func (t *trainer) world(c *adaptation.Controller, k *adaptation.Kind, scenario s
 	return w, append(depends, stages.Line{Label: "deepening.agent", Value: strings.Join(training.Lines(), "; ")}), nil
 }
 
-// chosen is what a controller decided, and what came of it.
+// chosen returns the decisions of a controller with their results.
 func (t *trainer) chosen(c *adaptation.Controller, scenario string, seed, runs int, out *outcome) adaptation.Chosen {
 	one := adaptation.Chosen{
 		Controller: c, Scenario: scenario, Seed: seed, Runs: runs, Accuracy: out.accuracy, Recorded: math.NaN(),

@@ -1,6 +1,6 @@
-// Package adaptation deepens networks while they train, under a time budget. Its stages train for real every sequence of
-// decisions, which makes a table; train agents on recorded trainings; let every controller decide in every scenario; and
-// draw what came of it.
+// Package adaptation deepens networks while they train, under a time budget. Its stages train for real every
+// sequence of decisions, which makes a table; train agents on recorded trainings; let every controller decide in
+// every scenario; and draw the results.
 package adaptation
 
 import (
@@ -28,8 +28,8 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// What the stages of adaptations leave for each other: the real trainings (table.csv and trainings/), those in which
-// controllers decided, and what agents have learned.
+// The artifacts of the stages of adaptations: the real trainings (table.csv and trainings/), the trainings in which
+// controllers decided, and the weights of agents.
 const (
 	tablesTrained   stages.Artifact = "trained"
 	trainingsChosen stages.Artifact = "chosen"
@@ -81,10 +81,10 @@ func listTrainings(p stages.Planning) ([]stages.Piece, error) {
 	return pieces, nil
 }
 
-// findTrainings reports whether all trainings of a scenario are there.
+// findTrainings reports whether all trainings of a scenario exist.
 func findTrainings(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	if kept != nil {
-		return false // the folders say it
+		return false // the folders show it
 	}
 	for i, s := range p.File().Adaptations {
 		if s.Real == nil {
@@ -106,7 +106,7 @@ func findTrainings(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	return false
 }
 
-// keyFile describes what a training depends on, in its folder.
+// keyFile describes all that a training depends on, in its folder.
 const keyFile = "key.txt"
 
 // place is where the networks of an adaptation are trained.
@@ -117,7 +117,7 @@ type place struct {
 	*adaptation.Study
 }
 
-// course is a training by what decides in it.
+// course is a training, with the source of its decisions.
 type course struct {
 	name    string // of its folder
 	by      adaptation.Decider
@@ -160,8 +160,8 @@ func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 	return task, key, nil
 }
 
-// complete reports whether the training in a folder is that of a key, and finished: one that failed is tried again, as
-// cells are.
+// complete reports whether the training in a folder belongs to a key, and finished: a failed one is tried again,
+// like cells.
 func complete(dir, key string) bool {
 	raw, err := folder.ReadFile(dir, keyFile)
 	if err != nil || string(raw) != key || !record.Intact(dir) {
@@ -185,7 +185,7 @@ type trainer struct {
 // machine that stays busy, for times that are no better.
 const oneIn = 8
 
-// trainers are those of the adaptations with a job.
+// trainers returns the trainers of the adaptations with a job.
 func trainers(r *stages.Run, stage string) []*trainer {
 	var list []*trainer
 	for i, s := range studies(r.Dir, r.Experiment) {
@@ -197,7 +197,7 @@ func trainers(r *stages.Run, stage string) []*trainer {
 	return list
 }
 
-// outcome is what a training came to.
+// outcome is the result of a training.
 type outcome struct {
 	accuracy float64 // NaN for one that failed
 	rows     []record.ControlRow
@@ -205,7 +205,7 @@ type outcome struct {
 	dir      string // its folder
 }
 
-// decisions are those that were taken, in their order.
+// decisions returns the decisions taken, in their order.
 func (o *outcome) decisions() []record.ControlRow {
 	var rows []record.ControlRow
 	for _, row := range o.rows {
@@ -216,7 +216,7 @@ func (o *outcome) decisions() []record.ControlRow {
 	return rows
 }
 
-// train trains a network, unless that is there already.
+// train trains a network, unless it has been trained already.
 func (t *trainer) train(ctx context.Context, scenario int, c course) (*outcome, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -274,7 +274,7 @@ func (t *trainer) observe(p stages.Progress) {
 	t.Observe(p)
 }
 
-// problem says why a training failed.
+// problem returns the reason that a training failed.
 func problem(c *record.Cell) string {
 	if c.Error != "" || len(c.Failures) == 0 {
 		return c.Error
@@ -282,7 +282,7 @@ func problem(c *record.Cell) string {
 	return c.Failures[0].Reason
 }
 
-// readTraining reads what a training left.
+// readTraining reads the result of a training.
 func readTraining(dir string) (*outcome, error) {
 	var cell record.Cell
 	if err := record.ReadCellFile(dir, &cell); err != nil {
@@ -301,7 +301,7 @@ func readTraining(dir string) (*outcome, error) {
 	return out, nil
 }
 
-// fileName keeps of a name what a folder may be called.
+// fileName keeps the characters of a name that a folder's name may have.
 func fileName(name string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -312,7 +312,7 @@ func fileName(name string) string {
 	}, name)
 }
 
-// exhaust trains by every sequence where an adaptation asks for that, and writes its table.
+// exhaust trains by every sequence if an adaptation requests it, and writes its table.
 func exhaust(ctx context.Context, r *stages.Run) error {
 	var all []*trainer
 	for _, t := range trainers(r, "deepen") {
@@ -353,7 +353,7 @@ func (t *trainer) there() int {
 	return n
 }
 
-// table trains by every sequence and writes what came of them.
+// table trains by every sequence and writes the results.
 func (t *trainer) table(ctx context.Context) error {
 	var b bytes.Buffer
 	b.WriteString("scenario")
@@ -428,7 +428,7 @@ func quoted(s string) string {
 	return s
 }
 
-// went reads how the training in a folder went, from what its program reported and what was decided.
+// went reads the course of the training in a folder, from its program's reports and the decisions.
 func went(dir string) (adaptation.Trained, error) {
 	out := adaptation.Trained{Trained: math.NaN(), Step: math.NaN()}
 	did, err := readTraining(dir)
@@ -463,7 +463,7 @@ func went(dir string) (adaptation.Trained, error) {
 	return out, said(dir, &out)
 }
 
-// said takes from the log of a training what its progress lines do not have.
+// said reads values from the log of a training that its progress lines do not have.
 func said(dir string, out *adaptation.Trained) error {
 	logs, err := filepath.Glob(filepath.Join(dir, record.LogsDir, "*.log"))
 	if err != nil || len(logs) == 0 {
@@ -485,8 +485,7 @@ func said(dir string, out *adaptation.Trained) error {
 	return nil
 }
 
-// all reads how the trainings of an adaptation went that are there: by sequences, and those that controllers decided
-// in.
+// all reads the courses of the existing trainings of an adaptation: by sequences, and by controllers.
 func (t *trainer) all() ([]adaptation.Trained, error) {
 	var list []adaptation.Trained
 	for k, sc := range t.Real.Scenarios {
@@ -519,7 +518,7 @@ func (t *trainer) all() ([]adaptation.Trained, error) {
 	return list, nil
 }
 
-// studies returns the adaptations of an experiment, with the tables of those whose sequences have been trained in its
+// studies returns the adaptations of an experiment, with tables for those whose sequences have been trained in its
 // folder. Without its table an adaptation has none.
 func studies(dir string, x stages.Experiment) []*adaptation.Study {
 	all := x.File().Adaptations

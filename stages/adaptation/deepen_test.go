@@ -24,13 +24,13 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// world is an experiment whose networks are trained in no time, and a pipeline that keeps what it is told.
+// world is an experiment whose networks are trained in no time, and a pipeline that records its calls.
 type world struct {
 	stages.Experiment
 	stages.Pipeline
 	t       *testing.T
 	studies []*adaptation.Study
-	// train is what a training comes to, by its name; nil where none may begin. Those that are there stay.
+	// train returns the result of a training, by its name; nil where none may begin. Existing results stay.
 	train    func(name string) (record.Cell, []record.ControlRow)
 	keys     map[string]string // of the trainings that were asked for
 	warnings []string
@@ -131,8 +131,8 @@ func two(t *testing.T) (*world, *stages.Run) {
 	return w, &stages.Run{Dir: t.TempDir(), Experiment: w, Pipeline: w}
 }
 
-// TestEverySequence: the table has a row for each sequence in each scenario, in their order; the plan has a piece for each
-// scenario, which is there when all of its trainings are.
+// TestEverySequence: the table has a row for each sequence in each scenario, in their order; the plan has a piece
+// for each scenario, which exists when all of its trainings do.
 func TestEverySequence(t *testing.T) {
 	w, r := two(t)
 	if err := exhaust(t.Context(), r); err != nil {
@@ -200,7 +200,7 @@ late,1,1,2.0000,1.0000,3,0.57
 	}
 }
 
-// TestOneTrainingIsMissing: the trainings that are there count as reused, and the error of the one that is not ends the
+// TestOneTrainingIsMissing: the existing trainings count as reused, and the error of the missing one ends the
 // stage.
 func TestOneTrainingIsMissing(t *testing.T) {
 	w, r := two(t)
@@ -234,7 +234,7 @@ func TestOneTrainingIsMissing(t *testing.T) {
 	}
 }
 
-// TestPoorTrainings: a budget that ended before the decisions, and trainings without an accuracy, are said.
+// TestPoorTrainings: a budget that ended before the decisions, and trainings without an accuracy, are reported.
 func TestPoorTrainings(t *testing.T) {
 	w, r := two(t)
 	whole := w.train
@@ -305,7 +305,7 @@ func TestControllersDecide(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// The table counts only for who reads it, and the runs that were tried are those of the greatest means.
+	// The table matters only to its readers, and the tried runs are the ones with the greatest means.
 	for name, want := range map[string]string{
 		"net-early/always_one-2": "1 0 net-early/always_one-2 [{deepening.controller constant, sequence [1 1], runs 0} " +
 			"{deepening.seed 2} {deepening.tried []}]",
@@ -320,7 +320,7 @@ func TestControllersDecide(t *testing.T) {
 		w.observed[1].Kind != stages.StageEnd || w.observed[1].Done != 8 || w.observed[1].Err != nil {
 		t.Errorf("observed %+v", w.observed)
 	}
-	// How all trainings went: by the sequences, and by the controllers.
+	// The courses of all trainings: by the sequences, and by the controllers.
 	if n := len(net.Trained); n != 8+8 || net.Trained[1].Scenario != "early" || adaptation.Actions(net.Trained[1].Actions) != "0 1" ||
 		net.Trained[1].Final != .52 || net.Trained[15].Controller != net.Controllers[2] || net.Trained[15].Seed != 2 ||
 		net.Trained[15].Final != .8 {
@@ -328,7 +328,8 @@ func TestControllersDecide(t *testing.T) {
 	}
 }
 
-// TestControllersWithoutATable train the networks that they want to see; those that need a table do not decide.
+// TestControllersWithoutATable train the networks that they want to see; controllers that need a table do not
+// decide.
 func TestControllersWithoutATable(t *testing.T) {
 	w, r := two(t)
 	net := w.studies[1]

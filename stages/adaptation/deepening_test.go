@@ -16,8 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// trained has the real trainings of one decision between two actions, one of which has a budget too short for an
-// epoch, and a controller that decided in two of them. Without a table its ranks are unknown.
+// trained returns an experiment with the real trainings of one decision between two actions, one of which has a
+// budget too short for an epoch, and a controller that decided in two of them. Without a table its ranks are
+// unknown.
 func trained(t *testing.T, table bool) *record.Experiment {
 	t.Helper()
 	e := &record.Experiment{Dir: t.TempDir()}
@@ -68,8 +69,8 @@ func trained(t *testing.T, table bool) *record.Experiment {
 	return e
 }
 
-// What networks came to in real training is drawn: accuracy over time with the decisions, ranks, the distribution, and
-// how long it took to add layers; without a table, what needs none.
+// The results of networks in real training are drawn: accuracy over time with the decisions, ranks, the
+// distribution, and the times to add layers; without a table, the pictures that need none.
 func TestRealTraining(t *testing.T) {
 	for _, c := range []struct {
 		table bool

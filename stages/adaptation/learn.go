@@ -82,7 +82,7 @@ func piece(t adaptation.Training) stages.Piece {
 	}
 }
 
-// details is what plan --json shows of a training.
+// details is the entry of a training in plan --json.
 type details struct {
 	Episodes  int    `json:"episodes"` // of its last lesson
 	Seed      int    `json:"seed"`
@@ -92,14 +92,14 @@ type details struct {
 // title is "early then late (seed 2)".
 func title(t adaptation.Training) string { return fmt.Sprintf("%s (seed %d)", t.LearnedOn(), t.Seed) }
 
-// findAgent reports whether an agent's weights are there: files, whatever the cache kept.
+// findAgent reports whether an agent's weights exist: as files, whatever the cache kept.
 func findAgent(p stages.Planning, piece stages.Piece, _ []byte) bool {
 	_, _, err := readAgent(p.Dir, piece.Key)
 	return err == nil
 }
 
-// trainings lists what has to be learned, each once, by the number of lessons:
-// each level goes on from the one before.
+// trainings lists the needed trainings of agents, each once, by the number of
+// lessons: each level continues the one before.
 func trainings(dir string, x stages.Experiment) [][]adaptation.Training {
 	var levels [][]adaptation.Training
 	seen := map[string]bool{}
@@ -144,8 +144,8 @@ func agentDir(dir, description string) string {
 	return filepath.Join(dir, AgentsDir, hashOf(description))
 }
 
-// Weights reads what an agent has learned, and how long that took in seconds,
-// from an experiment's folder.
+// Weights reads the weights of an agent, and its training time in seconds, from
+// an experiment's folder.
 func Weights(dir string, t adaptation.Training) (*adaptation.Learner, float64, error) {
 	return readAgent(dir, description(t))
 }
@@ -169,7 +169,7 @@ func readAgent(dir, description string) (*adaptation.Learner, float64, error) {
 	return l, readSpent(at).Seconds, nil
 }
 
-// readSpent is what is known of a training's cost: nothing without its file.
+// readSpent reads the cost of a training; zero without its file.
 func readSpent(at string) (s spent) {
 	if raw, err := folder.ReadFile(at, spentFile); err == nil {
 		_ = json.Unmarshal(raw, &s)
@@ -300,7 +300,7 @@ func beginAgent(dir, at string, t adaptation.Training) (*adaptation.Learner, spe
 	return t.Begin(l), spent{}, nil
 }
 
-// save writes a learner, and what it has cost so far.
+// save writes a learner, and its cost so far.
 func save(at, file string, l *adaptation.Learner, cost spent) error {
 	raw, err := l.Save()
 	if err != nil {

@@ -57,7 +57,7 @@ adaptation "net" {
 }
 `
 
-// missing counts the agents that a plan says are to be trained.
+// missing counts the agents to be trained in a plan.
 func missing(t *testing.T, episodes, out string) int {
 	t.Helper()
 	n := 0
@@ -109,9 +109,9 @@ func weights(t *testing.T, out string) map[string]string {
 	return all
 }
 
-// A run that is interrupted while agents learn goes on to the same weights as one
-// that is not; what is learned is not learned again; a controller from outside is
-// ranked with the others.
+// A run that is interrupted while agents learn continues to the same weights as
+// an uninterrupted one; finished agents do not learn again; a controller from
+// outside is ranked with the others.
 func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
 	whole, broken := t.TempDir(), t.TempDir()
 	if err := run(t, context.Background(), "640", whole, nil); err != nil {

@@ -31,7 +31,7 @@ type learningCurve struct {
 	lessons []float64
 }
 
-// curves are those of a controller, by what it learned on.
+// curves returns the learning curves of a controller, by the table that it learned on.
 func (s deepeningStudy) curves(controller string) []learningCurve {
 	var out []learningCurve
 	seed, lesson := 0, 0

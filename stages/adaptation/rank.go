@@ -33,7 +33,7 @@ var _ = stages.Register(&stages.Stage{
 	},
 })
 
-// leftRankings describes the tables: what they were made from beside the agents.
+// leftRankings describes the tables: all their inputs except the agents.
 func leftRankings(r *stages.Run) ([]stages.Line, error) {
 	var lines []stages.Line
 	for _, s := range studies(r.Dir, r.Experiment) {
@@ -53,7 +53,7 @@ func leftRankings(r *stages.Run) ([]stages.Line, error) {
 	return lines, nil
 }
 
-// level is that of the intervals.
+// level is the level of the intervals.
 const level = 0.95
 
 // study plays the controllers of one block.
@@ -61,7 +61,7 @@ func study(dir string, s *adaptation.Study, out *Tables) error {
 	for _, t := range s.Tables {
 		out.Sequences = append(out.Sequences, sequences(s, t)...)
 	}
-	shown := map[string]bool{} // trainings whose objectives are there: controllers may share them
+	shown := map[string]bool{} // trainings whose objectives are shown already: controllers may share them
 	for _, c := range s.Controllers {
 		if k, _ := adaptation.ByName(c.Kind); k.Makes {
 			continue
@@ -102,14 +102,14 @@ func study(dir string, s *adaptation.Study, out *Tables) error {
 	return nil
 }
 
-// timed returns what a controller decides, and the seconds that it takes: the fastest of some repetitions, where they
-// are too short for a clock.
+// timed returns the decisions of a controller, and their time in seconds: the fastest of some repetitions, where
+// they are too short for a clock.
 func timed(play func() adaptation.Choice) (adaptation.Choice, float64) {
 	const enough, most = 2 * time.Millisecond, 100
 	began := time.Now()
 	choice := play()
 	fastest, all := time.Since(began), time.Since(began)
-	for n := 1; choice.Runs == 0 && n < most && all < enough; n++ { // what trains networks is not asked twice
+	for n := 1; choice.Runs == 0 && n < most && all < enough; n++ { // a controller that trains networks is asked once
 		began = time.Now()
 		play()
 		took := time.Since(began)
@@ -118,15 +118,15 @@ func timed(play func() adaptation.Choice) (adaptation.Choice, float64) {
 	return choice, fastest.Seconds()
 }
 
-// played is what a controller came to in one training: the accuracy, how far that is below the best and at which place
-// (0 where no table says that), and how many trainings it tried before.
+// played is the result of a controller in one training: the accuracy, its distance below the best, its rank (0
+// without a table), and the number of trainings tried before.
 type played struct {
 	actions                string
 	accuracy, regret, runs float64
 	rank                   int
 }
 
-// sumUp adds to the row of a controller what it came to.
+// sumUp adds to the row of a controller its results.
 func sumUp(row *RankingRow, all []played) {
 	var regrets, ranks []float64
 	different := map[string]bool{}
@@ -147,7 +147,7 @@ func sumUp(row *RankingRow, all []played) {
 	}
 }
 
-// ranking sums up what a controller chose in a scenario.
+// ranking sums up the choices of a controller in a scenario.
 func ranking(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, chosen []adaptation.Choice) RankingRow {
 	row := RankingRow{
 		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: t.Name, Knew: s.Knew(c, t.Name), Of: len(t.Accuracy),
@@ -185,12 +185,12 @@ func decisions(s *adaptation.Study, c *adaptation.Controller, t *adaptation.Agen
 	return rows
 }
 
-// probabilities are those of the actions at a decision, for a column.
+// probabilities formats the probabilities of the actions at a decision, for a column.
 func probabilities(of []float64) string {
 	return strings.Join(schema.Each(of, func(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }), " ")
 }
 
-// layers writes those of a network: "0 0+ 1 2" has one more in block 0.
+// layers formats the layers of a network: "0 0+ 1 2" has one more in block 0.
 func layers(numbers []int) string {
 	var text []string
 	for _, n := range numbers {
@@ -259,8 +259,8 @@ func objectives(dir string, t TrainingRow, training adaptation.Training) ([]Obje
 	return rows, nil
 }
 
-// trained adds what controllers decided in real training, beside what they decided on
-// the table.
+// trained adds the controllers' decisions in real training to their decisions on the
+// table.
 func trained(s *adaptation.Study, out *Tables) {
 	for i := range out.Ranking {
 		if r := &out.Ranking[i]; r.Adaptation == s.Name {
@@ -309,7 +309,7 @@ func courseRow(s *adaptation.Study, t *adaptation.Trained) CourseRow {
 	return row
 }
 
-// realRanking sums up what a controller chose in the real trainings of a scenario.
+// realRanking sums up the choices of a controller in the real trainings of a scenario.
 func realRanking(s *adaptation.Study, c *adaptation.Controller, scenario string, chosen []adaptation.Chosen) RankingRow {
 	t := s.Scenario(scenario)
 	nan := math.NaN()

@@ -48,7 +48,7 @@ func ranked() *adaptation.Study {
 	}
 }
 
-// Each controller is ranked by what it chose under all of its seeds.
+// Each controller is ranked by its choices under all of its seeds.
 func TestRanking(t *testing.T) {
 	var out Tables
 	if err := study(t.TempDir(), ranked(), &out); err != nil {
@@ -91,8 +91,8 @@ func same(t *testing.T, got, want []string) {
 	}
 }
 
-// A decision has what was left of the budget, the network at it, the probabilities, and what could be expected before
-// and after.
+// A decision has the rest of the budget, the network then, the probabilities, and the expectations before and
+// after.
 func TestDecisions(t *testing.T) {
 	var out Tables
 	s := ranked()
@@ -120,7 +120,7 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-// Every sequence has its place, the instants of its decisions, and what could be expected on the way.
+// Every sequence has its place, the instants of its decisions, and the expectations on the way.
 func TestSequences(t *testing.T) {
 	s := ranked()
 	var got []string
@@ -138,7 +138,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// What was decided in real training is ranked among the sequences of the table, and compared with them.
+// Decisions in real training are ranked among the sequences of the table, and compared with them.
 func TestRealTraining(t *testing.T) {
 	s := ranked()
 	fix, dice := s.Controllers[0], s.Controllers[1]
@@ -194,7 +194,8 @@ func TestRealTraining(t *testing.T) {
 	}
 }
 
-// What trains networks to decide is asked once; what decides at once is asked until a clock can tell.
+// A controller that trains networks to decide is asked once; an immediate one is asked until a clock can
+// measure it.
 func TestTimed(t *testing.T) {
 	for _, c := range []struct {
 		runs, least, most int

@@ -28,7 +28,7 @@ var _ = picture(132, AdaptationRanks, "ranks of controllers that deepen networks
 		return out, nil
 	})
 
-// ranks has the rows of a ranking, on a table or, as where says, in real training.
+// ranks has the rows of a ranking, on a table or in real training, by where.
 func ranks(study, where string, ranking []RankingRow) pictures.Figure {
 	const tall, names, foot = 29.0, 110.0, 16.0
 	rows := map[[2]string]RankingRow{}

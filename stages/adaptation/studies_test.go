@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
-// The table that trainings leave has the name of its adaptation where there are several; one that is there is read,
-// unless the adaptation has one from a file.
+// The table of trainings has the name of its adaptation if there are several; an existing one is read, unless the
+// adaptation has one from a file.
 func TestTablesOfTrainings(t *testing.T) {
 	dir := t.TempDir()
 	table := []byte("scenario,a1,timeleft1,totaltime,acc\ncalm,0,8,10,0.5\ncalm,1,8,10,0.75\n")

@@ -20,9 +20,9 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// What the pictures of controllers that deepen networks share.
+// Common parts of the pictures of controllers that deepen networks.
 
-// study is one adaptation block in its tables.
+// deepeningStudy is one adaptation block in its tables.
 type deepeningStudy struct {
 	name                   string
 	controllers, scenarios []string
@@ -113,8 +113,8 @@ func (s deepeningStudy) of(scenario string) []SequenceRow {
 	return rows
 }
 
-// chosen are the sequences of the first seed, by controller; those that chose
-// alike are one.
+// chosen are the sequences of the first seed, by controller; controllers with
+// equal choices are one.
 type chosen struct {
 	controllers []string
 	sequence    string
@@ -150,8 +150,8 @@ type path struct {
 	x, y  []float64
 	line  draw.LineStyle
 	marks []string // a text at each point; empty for none
-	// shift is the part of the way to the next point by which marks are moved: lines that
-	// run beside each other show theirs at different places.
+	// shift is the part of the way to the next point by which marks are moved: parallel
+	// lines show their marks at different places.
 	shift float64
 }
 
@@ -165,7 +165,7 @@ func (l path) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLines(l.line, points)
 }
 
-// marks are those of a path, which are painted when all lines are.
+// marks are the marks of a path, painted after all lines.
 type marks path
 
 // Plot implements plot.Plotter.
@@ -207,5 +207,5 @@ func bounds(values []float64) (low, high float64) {
 	return low - room, high + room
 }
 
-// mostLines is the number of lines that one picture tells apart.
+// mostLines is the number of lines that remain distinct in one picture.
 const mostLines = 7

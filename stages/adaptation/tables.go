@@ -10,8 +10,8 @@ import (
 
 // The files of controllers that deepen networks.
 const (
-	AgentsDir    = "agents"    // what agents have learned, by their keys
-	TrainingsDir = "trainings" // real trainings, a folder each like that of a cell
+	AgentsDir    = "agents"    // the weights of agents, by their keys
+	TrainingsDir = "trainings" // real trainings, a folder each, like a cell's
 	TableFile    = "table.csv" // of all sequences, as real training made it
 )
 
@@ -25,17 +25,17 @@ var (
 	Courses   = tell.Register[CourseRow]("courses.csv", nil)
 )
 
-// RankingRow is what a controller comes to in a scenario, over its seeds.
+// RankingRow is the result of a controller in a scenario, over its seeds.
 type RankingRow struct {
 	Adaptation string `csv:"adaptation"`
 	Controller string `csv:"controller"`
 	Kind       string `csv:"kind"`
 	Scenario   string `csv:"scenario"`
-	// Knew is set when it learned or tried in this scenario before, or reads what
-	// no controller can know.
+	// Knew is set when it learned or tried in this scenario before, or reads facts
+	// that no controller can know.
 	Knew  bool `csv:"known_scenario"`
 	Seeds int  `csv:"seeds"`
-	// Sequence is that of the first seed; Sequences counts the different ones.
+	// Sequence is the sequence of the first seed; Sequences counts the different ones.
 	Sequence  string `csv:"sequence"`
 	Sequences int    `csv:"different_sequences"`
 	// Accuracy and Regret are means, Rank is the median among Of sequences.
@@ -49,9 +49,9 @@ type RankingRow struct {
 	Of         int     `csv:"of_sequences"`
 	// Runs is the mean number of trainings that it used before it decided.
 	Runs float64 `csv:"runs"`
-	// Where says where it decided: OnTable or InTraining. In real training, Recorded is
-	// the mean accuracy of the same sequences in the table, and Fidelity how much more it
-	// came to than that; NaN without one.
+	// Where is the place where it decided: OnTable or InTraining. In real training,
+	// Recorded is the mean accuracy of the same sequences in the table, and Fidelity the
+	// accuracy minus that; NaN without one.
 	Where    string  `csv:"where"`
 	Recorded float64 `csv:"table_accuracy"`
 	Fidelity float64 `csv:"fidelity"`
@@ -102,7 +102,7 @@ type SequenceRow struct {
 	Expected []float64 `csv:"expected"`
 }
 
-// Actions are those of the sequence.
+// Actions returns the actions of the sequence.
 func (r *SequenceRow) Actions() []string { return strings.Fields(r.Sequence) }
 
 // ObjectiveRow is the mean reward of an agent's episodes around one of them, counted
@@ -130,7 +130,7 @@ type TrainingRow struct {
 	Deciding   float64 `csv:"seconds_a_decision,precise"`
 }
 
-// CourseRow is how one real training went. Times are in seconds of service time.
+// CourseRow is the course of one real training. Times are in seconds of service time.
 type CourseRow struct {
 	// Controller is empty for a training by a sequence of the table.
 	Adaptation string  `csv:"adaptation"`
@@ -143,17 +143,17 @@ type CourseRow struct {
 	Budget  float64 `csv:"budget_s,time"`
 	Trained float64 `csv:"trained_s"`
 	Step    float64 `csv:"step_s"`
-	// Decided are when decisions were taken, Times and Accuracies those of the epochs.
+	// Decided are the times of decisions, Times and Accuracies the times and accuracies of the epochs.
 	Decided    []float64 `csv:"decided_s"`
 	Times      []float64 `csv:"times_s"`
 	Accuracies []float64 `csv:"accuracies"`
-	// Told is, at each report, how much more the program took to be left of the budget than the scheduler did;
-	// Deepening is how long the program took to add each layer.
+	// Told is the program's figure for the rest of the budget minus the scheduler's, at each report; Deepening
+	// is the program's time to add each layer.
 	Told      []float64 `csv:"told_more_s"`
 	Deepening []float64 `csv:"deepening_s"`
 }
 
-// Actions are those of the sequence.
+// Actions returns the actions of the sequence.
 func (r *CourseRow) Actions() []string { return strings.Fields(r.Sequence) }
 
 // Tables are all tables of controllers that deepen networks.
@@ -161,7 +161,7 @@ type Tables struct {
 	Ranking []RankingRow // on tables
 	Choices []ChoiceRow
 	// RealRanking and RealChoices are of controllers that decided in real training; they
-	// stand behind the others in the same files.
+	// follow the others in the same files.
 	RealRanking []RankingRow
 	RealChoices []ChoiceRow
 
@@ -172,7 +172,7 @@ type Tables struct {
 	Courses []CourseRow
 }
 
-// Write writes the tables into a folder; those without rows are removed.
+// Write writes the tables into a folder; tables without rows are removed.
 func (a Tables) Write(dir string) error {
 	return errors.Join(
 		Ranking.Replace(dir, slices.Concat(a.Ranking, a.RealRanking)), Choices.Replace(dir, slices.Concat(a.Choices,
@@ -197,7 +197,7 @@ func read[T any](dir string, table *tell.Schema[T], rows *[]T) (err error) {
 	return err
 }
 
-// divide divides rows by a condition, in their order: those without it, and those with it.
+// divide divides rows by a condition, in their order: rows without it, and rows with it.
 func divide[T any](rows []T, is func(T) bool) (no, yes []T) {
 	for _, r := range rows {
 		if is(r) {
@@ -209,5 +209,5 @@ func divide[T any](rows []T, is func(T) bool) (no, yes []T) {
 	return no, yes
 }
 
-// MarshalJSON writes the columns of ranking.csv; what is not known is null.
+// MarshalJSON writes the columns of ranking.csv; unknown values are null.
 func (r RankingRow) MarshalJSON() ([]byte, error) { return Ranking.Marshal(&r) }

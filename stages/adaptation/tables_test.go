@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Controllers that decided in real training stand in the same files as the others, and are told apart.
+// Controllers that decided in real training are in the same files as the others, and are marked.
 func TestTables(t *testing.T) {
 	dir := t.TempDir()
 	a := Tables{

@@ -44,7 +44,7 @@ func decisionTimes(s deepeningStudy) (out []pictures.Figure, _ error) {
 	return out, nil
 }
 
-// deepening are the times in which programs added layers, by what decided that.
+// deepening are the times in which programs added layers, by the source of the decision.
 func (s deepeningStudy) deepening() timeBars {
 	var bars timeBars
 	for _, r := range s.Courses {

@@ -13,12 +13,12 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Adaptation says what an adaptation block came to.
+// Adaptation holds the results of an adaptation block.
 type Adaptation struct {
 	Name string
 	// Ranks and Regrets have a row for each controller; Scenarios has one for each
-	// scenario: what all sequences of decisions come to there. Real has a row for each
-	// controller that decided in real training, and scenario.
+	// scenario: the results of all sequences of decisions there. Real has a row for
+	// each controller that decided in real training, and scenario.
 	Ranks, Regrets, Scenarios, Real tell.Table
 	Answers                         []string
 }
@@ -30,7 +30,7 @@ const (
 	agentKind     = "agent"
 )
 
-// adaptationLevel is that of the intervals.
+// adaptationLevel is the level of the intervals.
 const adaptationLevel = 0.95
 
 // Adaptations puts the tables of controllers that deepen networks into words, a
@@ -77,7 +77,7 @@ type block struct {
 	plays []ChoiceRow // the first decision of each training
 }
 
-// row finds what a controller came to in a scenario; nil if it was not there.
+// row finds the result of a controller in a scenario; nil without one.
 func (b *block) row(controller, scenario string) *RankingRow {
 	i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {
 		return r.Controller == controller && r.Scenario == scenario
@@ -146,7 +146,7 @@ func (b *block) realTable() tell.Table {
 	return t
 }
 
-// fidelity says how far real trainings come from the table; "" without both.
+// fidelity describes the distance of real trainings from the table; "" without both.
 func (b *block) fidelity() string {
 	var differences []float64
 	size := 0.0
@@ -169,7 +169,7 @@ func (b *block) fidelity() string {
 		text)
 }
 
-// scenarioTable says what all sequences come to.
+// scenarioTable is the table of the results of all sequences.
 func (b *block) scenarioTable() tell.Table {
 	t := tell.NewTable(1, "scenario", "sequences", "best accuracy", "sequence", "mean accuracy", "never deepened", "rank",
 		"second best: regret",
@@ -218,8 +218,8 @@ func factorial(all []SequenceRow) stats.Factorial {
 	return stats.NewFactorial(values, actions, decisions)
 }
 
-// noise says how much of the regret is that of single trainings; "" where it is not
-// known of all scenarios.
+// noise is a sentence on the part of the regret due to single trainings; "" where
+// it is not known for all scenarios.
 func (b *block) noise() string {
 	sum, low, high := 0.0, math.Inf(1), 0.0
 	for _, s := range b.scenarios {
@@ -284,9 +284,9 @@ func regretText(i stats.Interval) string {
 	return text
 }
 
-// answers compares each agent with the best constant answers: the one that is
-// best over all scenarios, which nobody can know before, and, for agents that have
-// not learned where they decide, the one that is best over the others.
+// answers compares each agent with the best constant answers: the one that is best
+// over all scenarios, which is unknown beforehand, and, for agents that have not
+// learned where they decide, the one that is best over the others.
 func (b *block) answers() []string {
 	byKind := func(kind string) string {
 		i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {
@@ -316,9 +316,10 @@ func (b *block) answers() []string {
 	return out
 }
 
-// against says whether an agent beats a constant answer, and in which scenarios that
-// is better, as good, or worse: by whether its regret lies below, in or above the
-// interval of the agent's regret over the seeds. Without intervals the means decide.
+// against compares an agent with a constant answer: it names the scenarios in which
+// the constant is better, as good, or worse. Its regret is then below, in or above
+// the interval of the agent's regret over the seeds. Without intervals the means
+// decide.
 func (b *block) against(agent, constant, named string) string {
 	var better, same, worse []string
 	const rounding = 1e-9
@@ -389,7 +390,7 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// report is what the report has of a block.
+// report returns the items of a block for the report.
 func (b *Adaptation) report() []tell.Item {
 	items := []tell.Item{{Sentences: b.Answers, Answer: true}}
 	if len(b.Ranks.Rows) > 0 {
@@ -411,8 +412,8 @@ func (b *Adaptation) report() []tell.Item {
 			"without that noise stays below the best of the table, on average."})
 }
 
-// kept says how well the real trainings of an adaptation kept their budgets, and what programs took to be left
-// of them; "" without any that say so.
+// kept describes how well the real trainings of an adaptation kept their budgets, and the programs' own
+// figures for the rest; "" without such figures.
 func kept(courses []CourseRow) string {
 	var over, steps, told []float64
 	for _, c := range courses {
@@ -449,7 +450,7 @@ func kept(courses []CourseRow) string {
 // millis writes seconds as milliseconds.
 func millis(seconds float64) string { return fmt.Sprintf("%.1f ms", 1000*seconds) }
 
-// around says how long after an instant something was, or before it.
+// around describes a time after an instant, or before it.
 func around(seconds float64) string {
 	if seconds < 0 {
 		return millis(-seconds) + " before"

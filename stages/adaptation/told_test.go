@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// studied has two scenarios of four sequences of one decision between three blocks and nothing, and what
-// controllers took: an agent under two seeds, and the constant answers.
+// studied has two scenarios of four sequences of one decision between three blocks and nothing, and the
+// choices of controllers: an agent under two seeds, and the constant answers.
 func studied() Tables {
 	var all Tables
 	for _, s := range []struct {
@@ -52,7 +52,7 @@ func studied() Tables {
 	return all
 }
 
-// The report says where the constant answers are as good as an agent, or better.
+// The report names the scenarios in which the constant answers are as good as an agent, or better.
 func TestAgentsAgainstConstants(t *testing.T) {
 	got := Adaptations(studied())
 	if len(got) != 1 {
@@ -88,7 +88,7 @@ func TestAgentsAgainstConstants(t *testing.T) {
 	}
 }
 
-// An agent that beats a constant answer beyond what its seeds explain.
+// An agent that beats a constant answer beyond the scatter of its seeds.
 func TestAnAgentThatBeatsAConstant(t *testing.T) {
 	all := studied()
 	for i := range all.Choices {
@@ -102,8 +102,8 @@ func TestAnAgentThatBeatsAConstant(t *testing.T) {
 	}
 }
 
-// Of eight sequences of three decisions between two actions each, only the three decisions together matter: the noise
-// is √8 times what they add or take away, and the greatest of eight normal values lies 1.4236 deviations above the mean.
+// Of eight sequences of three decisions between two actions each, only the three decisions together matter: the
+// noise is √8 times their effect, and the greatest of eight normal values lies 1.4236 deviations above the mean.
 func TestNoiseOfSequences(t *testing.T) {
 	var b block
 	for _, size := range []float64{.01, .02} {
@@ -131,7 +131,7 @@ func TestNoiseOfSequences(t *testing.T) {
 	}
 }
 
-// What controllers came to in real training stands beside the table.
+// The results of controllers in real training are next to the table.
 func TestRealTrainingInWords(t *testing.T) {
 	all := studied()
 	nan := math.NaN()

@@ -21,7 +21,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// small is an adaptation with two scenarios, one decision and an agent that goes on from another one.
+// small is an adaptation with two scenarios, one decision and an agent that continues another one.
 func small() *adaptation.Study {
 	table := func(name string, accuracy ...float64) *adaptation.AgentTable {
 		return &adaptation.AgentTable{Name: name, Decisions: 1, Actions: 2, Time: [][]float64{{0.5}}, Accuracy: accuracy}
@@ -35,13 +35,13 @@ func small() *adaptation.Study {
 	return s
 }
 
-// learners keeps what the stage tells it.
+// learners records the stage's calls.
 type learners struct {
 	stages.Experiment
 	stages.Pipeline
 	studies []*adaptation.Study
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	observed []stages.Progress
 	kept     []string
 }
@@ -66,7 +66,7 @@ func begun(t *testing.T) (*learners, *stages.Run) {
 	return w, &stages.Run{Dir: t.TempDir(), Parallel: 1, Experiment: w, Pipeline: w}
 }
 
-// TestAgentsLearnInTurn: what goes on from another agent learns after it; what is there already is not learned again.
+// TestAgentsLearnInTurn: an agent that continues another one learns after it; finished agents do not learn again.
 func TestAgentsLearnInTurn(t *testing.T) {
 	w, r := begun(t)
 	pieces, err := listAgents(stages.Planning{Dir: r.Dir, Experiment: w})
@@ -127,8 +127,8 @@ func TestAgentsLearnInTurn(t *testing.T) {
 	}
 }
 
-// TestCheckpoints: a training that is interrupted leaves a checkpoint, and goes on from there to the same weights; one
-// that is torn, or of another agent, is as none.
+// TestCheckpoints: a training that is interrupted leaves a checkpoint, and continues from there to the same
+// weights; a torn checkpoint, or another agent's, is ignored.
 func TestCheckpoints(t *testing.T) {
 	weights := func(change func(at string)) (raw []byte, cost spent) {
 		_, r := begun(t)
@@ -211,7 +211,8 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestWeightsOfAnAgent: they are of the agent that its description names, and an agent goes on from those before it.
+// TestWeightsOfAnAgent: they belong to the agent in their description, and an agent continues from the weights
+// before it.
 func TestWeightsOfAnAgent(t *testing.T) {
 	_, r := begun(t)
 	levels := trainings(r.Dir, r.Experiment)

@@ -90,7 +90,8 @@ func TestHowATrainingWent(t *testing.T) {
 	}
 }
 
-// What a controller chose is read back from the decisions, and compared with the same sequence of the table.
+// The choices of a controller are read back from the decisions, and compared with the same sequence of the
+// table.
 func TestChosen(t *testing.T) {
 	tr := &trainer{place: place{Study: &adaptation.Study{
 		Real:   &adaptation.Real{Decisions: 1, Blocks: 1},
@@ -111,7 +112,7 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// A training that failed, or whose program reported no accuracy, says so.
+// A training that failed, or whose program reported no accuracy, is reported.
 func TestTrainingsWithoutAnAccuracy(t *testing.T) {
 	for want, cell := range map[string]record.Cell{
 		"its program reported no accuracy": finished(math.NaN()),

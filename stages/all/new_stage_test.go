@@ -72,7 +72,7 @@ type fastestRow struct {
 
 var fastest = tell.Register[fastestRow]("fastest.csv", nil)
 
-// Its section is told by the rows of its table.
+// Its section is made from the rows of its table.
 var _ = analysis.Register(analysis.Part{
 	Name: "fastest", Title: "The fastest cells", InReport: analysis.Verdicts + 200, OnTerminal: analysis.Verdicts + 200,
 	Tell: func(e *record.Experiment) (s tell.Section, err error) {
@@ -89,12 +89,12 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// idlePlaces is a number of places with which the stage says that it has nothing to do.
+// idlePlaces is a number of places with which the stage reports nothing to do.
 const idlePlaces = 1000
 
 func places(blocks []schema.Settings) int { return schema.Get[int](blocks[0], "places") }
 
-// remind keeps its work in pieces: it writes what the plan lacks.
+// remind keeps its work in pieces: it writes the missing ones of the plan.
 func remind(_ context.Context, r *stages.Run) error {
 	for _, p := range r.Pieces("remind") {
 		if !p.Make {
@@ -165,7 +165,7 @@ func plan(t *testing.T, source string, opts pipeline.Options) *pipeline.Plan {
 	return p
 }
 
-// run runs an experiment, and returns what the stage reported.
+// run runs an experiment, and returns the stage's reports.
 func run(t *testing.T, source, out string) (seen []stages.Progress) {
 	t.Helper()
 	p := plan(t, source, pipeline.Options{Out: out, Observe: func(p stages.Progress) {
@@ -194,8 +194,8 @@ func journal(t *testing.T, out string) (states []string) {
 	return states
 }
 
-// A new stage runs after what it reads, is seen in progress and journal, leaves
-// its file, and runs again only when what it depends on has changed.
+// A new stage runs after its inputs, appears in progress and journal, writes
+// its file, and runs again only when its dependencies have changed.
 func TestNewStage(t *testing.T) {
 	out := t.TempDir()
 	seen := run(t, file, out)
@@ -223,7 +223,7 @@ func TestNewStage(t *testing.T) {
 	}
 }
 
-// A stage that has nothing to do is not seen, and still runs, once, to remove what an earlier run has left.
+// A stage that has nothing to do does not appear, and still runs, once, to remove the files of an earlier run.
 func TestIdleStage(t *testing.T) {
 	out := t.TempDir()
 	idle := file + fmt.Sprintf("fastest { places = %d }", idlePlaces)
@@ -289,7 +289,7 @@ func TestSettingsAndSectionOfANewStage(t *testing.T) {
 	}
 }
 
-// What it keeps in pieces is planned with a reason, made once, and found again.
+// Its pieces are planned with a reason, made once, and found again.
 func TestPiecesOfANewStage(t *testing.T) {
 	out := t.TempDir()
 	reason := func(source string) string {

@@ -69,7 +69,7 @@ func comesBack(t *testing.T, table tell.Registered) {
 	}
 }
 
-// Every table that is registered reads what it writes.
+// Every registered table reads its own output.
 func TestRowsComeBack(t *testing.T) {
 	for _, table := range slices.Concat(tell.Tables(), tell.CellTables()) {
 		if table.Name() != "metrics" { // its metrics are no fields

@@ -1,5 +1,5 @@
-// Package clusterspeed is the stage that says how well the law of cluster speeds fits the measured clusters of an
-// experiment, and how well it predicts the larger ones from the smaller.
+// Package clusterspeed is the stage that evaluates the law of cluster speeds: its fit to the measured clusters of
+// an experiment, and its predictions of the larger ones from the smaller.
 package clusterspeed
 
 import (
@@ -36,7 +36,7 @@ const (
 	least = 5
 )
 
-// Asked are the measured clusters to which the laws of all jobs were fitted, those of each file once.
+// Asked are the measured clusters to which the laws of all jobs were fitted, from each file once.
 var Asked = stages.Ask("clusters", 20, func(x stages.Asking) (out []MeasuredCluster) {
 	seen := map[string]bool{}
 	for _, c := range x.Cells {
@@ -66,17 +66,19 @@ type MeasuredCluster struct {
 	Speed   float64 `json:"steps_per_s" csv:"steps_per_s"`
 }
 
-// ClusterSpeeds is there only where a job has a table of measured clusters.
+// ClusterSpeeds exists only where a job has a table of measured clusters.
 var ClusterSpeeds = tell.Register[ClusterSpeedRow]("cluster_speed.csv", nil)
 
-// ClusterSpeedRow is a row of cluster_speed.csv: a measured cluster, and what the law of cluster speeds says of it.
+// ClusterSpeedRow is a row of cluster_speed.csv: a measured cluster, and its prediction by the law of cluster
+// speeds.
 type ClusterSpeedRow struct {
 	MeasuredCluster
 	// Fitted is by the law that was fitted to all rows of the table, ErrorPct its error: (Fitted − Speed) / Speed.
 	Fitted   float64 `csv:"fitted"`
 	ErrorPct float64 `csv:"error_pct"`
-	// LeftOut says that the larger clusters of the row's group were left out of the following predictions, which are NaN
-	// in other rows: by both forms of the law, without a limit of the parameter servers, and on a straight line.
+	// LeftOut reports whether the larger clusters of the row's group were left out of the following predictions,
+	// which are NaN in other rows: by both forms of the law, without a limit of the parameter servers, and on a
+	// straight line.
 	LeftOut   bool    `csv:"left_out"`
 	Queued    float64 `csv:"queued"`
 	Apart     float64 `csv:"apart"`
@@ -194,7 +196,7 @@ func (e errors) row(labels ...string) []string {
 	return append(labels, fmt.Sprint(e.n), e.queued.String(), e.apart.String(), e.unlimited.String(), e.linear.String())
 }
 
-// describe adds what is to be said of one table: the fitted laws in sentences, the errors by group in rows.
+// describe adds the description of one table: the fitted laws in sentences, the errors by group in rows.
 func describe(s *tell.Item, t *tell.Table, file string, measured []MeasuredCluster,
 	predictions []law.Prediction) error {
 	var whole, left errors

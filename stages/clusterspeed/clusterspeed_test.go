@@ -78,7 +78,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Each table is judged by itself: one without larger clusters says so and has no rows.
+// Each table is judged by itself: one without larger clusters has a note and no rows.
 func TestTables(t *testing.T) {
 	l := law.Law{Form: law.Queued, Rates: []law.Rate{{Device: "K80", StepsPerSecond: 5}}, Limit: 45, Exponent: 0.8, Sharpness: 4}
 	var all []MeasuredCluster

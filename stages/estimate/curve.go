@@ -14,13 +14,13 @@ import (
 
 // Timings are run times of one program by threads, all else the same.
 type Timings struct {
-	// File is where they are; Group says what else the rows have in common, like
+	// File is their file; Group names the other common values of the rows, like
 	// "Containers=8".
 	File, Group string
 	Points      []Timing
 }
 
-// Timing is a run time in seconds on so many threads.
+// Timing is a run time in seconds on a number of threads.
 type Timing struct {
 	Threads int
 	Seconds float64
@@ -74,8 +74,8 @@ func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 	return groups, nil
 }
 
-// CurvePoint is the run time on so many threads, as fitted and as measured
-// (negative where it was not). Held says that the fit did not know it.
+// CurvePoint is the run time on a number of threads, as fitted and as measured
+// (negative if not measured). Held reports whether it was held out of the fit.
 type CurvePoint struct {
 	Threads int
 	estimator.Prediction

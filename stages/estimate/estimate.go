@@ -15,25 +15,25 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Job is a job whose run time is asked for.
+// Job is a job whose run time is to be estimated.
 type Job struct {
 	Name, Hardware string
 	Threads, GPUs  int
 	// Length is its total work, in the unit of its samples.
 	Length int
-	// Model is the name of the run-time model, Level that of the prediction
+	// Model is the name of the run-time model, Level the level of the prediction
 	// interval, 0 to 1.
 	Model   string
 	Level   float64
 	Samples []estimator.Sample
-	// Resource is what the estimate is asked for; the zero value means that of the
-	// first sample. Kind and History are as in estimator.Problem.
+	// Resource is the resource to estimate for; the zero value means the first
+	// sample's. Kind and History are as in estimator.Problem.
 	Resource estimator.Resource
 	Kind     string
 	History  []estimator.Run
 	// Moments are the speeds of the machine that are known.
 	Moments []estimator.Moment
-	// Identity is what the runs of History call the job; empty: Name.
+	// Identity is the name of the job in the runs of History; empty: Name.
 	Identity string
 }
 
@@ -72,13 +72,12 @@ func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 // mostRuns bounds the past runs that are read.
 const mostRuns = 1000
 
-// recall collects what jobs really took in the past, in cells that are not in the
-// plan: those of the plan, also when they are reused, are what the estimates are
-// judged by. Runs count that finished and held their full request throughout, in
-// cells that no other program disturbed.
+// recall collects the real run times of past jobs, from cells outside the plan.
+// Cells of the plan, even reused ones, judge the estimates. Runs count that
+// finished and held their full request throughout, in cells that no other program
+// disturbed.
 //
-// What cannot be read is left out: nothing depends on it but how good estimates
-// are.
+// Unreadable records are left out: only the quality of estimates depends on them.
 func recall(p stages.Planning) {
 	if !p.UsesHistory() {
 		return
@@ -93,7 +92,7 @@ func recall(p stages.Planning) {
 	p.SetHistory(runs)
 }
 
-// addRuns adds the runs of a cell, whose key says what its jobs were.
+// addRuns adds the runs of a cell, whose key describes its jobs.
 func addRuns(runs *[]estimator.Run, c stages.PastCell) {
 	columns := []string{"job", "class", "state", "service_s", "threads_requested", "threads_mean", "gpus", "resizes"}
 	_ = c.From.EachJob(c.CellRef, columns, 1, func(r *record.JobRow) bool {

@@ -119,8 +119,8 @@ func TestReadLogWarnsOfAClockThatGoesBack(t *testing.T) {
 	}
 }
 
-// Nothing past the prefix is looked at: runs that go on otherwise, of the run
-// itself and of those beside it, are predicted alike.
+// Nothing past the prefix is read: a different continuation, of the run itself
+// or of runs beside it, does not change the prediction.
 func TestPredictLogsLooksAtThePrefixAlone(t *testing.T) {
 	log := func(later string) []LoggedRun {
 		text := "Time,Step,Run\n"
@@ -161,7 +161,7 @@ func TestLengthIsARoundNumber(t *testing.T) {
 	}
 }
 
-// What `tfexp estimate --from-log` reaches on real training logs.
+// The accuracy of `tfexp estimate --from-log` on real training logs.
 func TestPredictRealLogs(t *testing.T) {
 	dir := os.Getenv("TFEXP_DATA")
 	if dir == "" {

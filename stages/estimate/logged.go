@@ -19,14 +19,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// LogOptions say how logged runs are predicted.
+// LogOptions are the options for predicting logged runs.
 type LogOptions struct {
 	// Total is the length of a whole run in steps, 0 to take it from the logs:
 	// the furthest row of all, rounded down to three digits.
 	Total int
-	// Fraction of Total is all that is looked at of a run that is predicted, and of
-	// the runs beside it; 0 for all rows of runs that are not finished and
-	// defaultFraction of those that are.
+	// Fraction of Total is the part of a predicted run that is read, and of the
+	// runs beside it. 0 means all rows of unfinished runs, and defaultFraction of
+	// finished ones.
 	Fraction float64
 	Model    string
 	Level    float64 // of the interval, 0 to 1
@@ -44,39 +44,38 @@ const (
 	slack = 1.02
 )
 
-// LogPrediction is what a run's beginning says of its whole run time. Times are
-// seconds from its first row.
+// LogPrediction is a prediction of a run's whole time from its beginning. Times
+// are seconds from its first row.
 type LogPrediction struct {
 	Run LoggedRun
-	// Rows and Steps are what was looked at.
+	// Rows and Steps count the data read.
 	Rows, Steps int
 	Model       string
 	estimator.Prediction
-	// Linear is plain linear extrapolation, Median that of the finished runs of
-	// the history: what any model has to beat. Actual is the truth. Each is
-	// negative where there is none.
+	// Linear is plain linear extrapolation, Median the median of the finished runs
+	// of the history: the baselines of any model. Actual is the truth. Each is
+	// negative where unknown.
 	Linear, Median, Actual float64
-	// Err says why the run was not predicted.
+	// Err is the reason that the run was not predicted.
 	Err      error
 	Warnings []string
 }
 
-// LogSummary is how well runs were predicted, over those whose actual run time is
-// known. Errors are 100 × (predicted − actual) / actual.
+// LogSummary sums up the errors of predictions, over the runs whose actual run
+// time is known. Errors are 100 × (predicted − actual) / actual.
 type LogSummary struct {
 	Runs     int     `json:"runs"`
 	MeanAbs  float64 `json:"mean_absolute_error_pct"`
 	SD       float64 `json:"sd_pct"`
 	Bias     float64 `json:"bias_pct"`
 	Coverage float64 `json:"coverage_pct"` // intervals that hold the actual run time
-	// LinearMeanAbs and MedianMeanAbs are the mean absolute errors of plain
-	// linear extrapolation and of the median of the history; negative where there
-	// is none.
+	// LinearMeanAbs and MedianMeanAbs are the mean absolute errors of plain linear
+	// extrapolation and of the median of the history; negative where unknown.
 	LinearMeanAbs float64 `json:"linear_mean_absolute_error_pct"`
 	MedianMeanAbs float64 `json:"median_mean_absolute_error_pct"`
 }
 
-// Length is the length of a whole run that the options or else the logs say.
+// Length returns the length of a whole run, from the options or else the logs.
 func (o LogOptions) Length(runs []LoggedRun) int {
 	if o.Total > 0 {
 		return o.Total
@@ -93,9 +92,9 @@ func (o LogOptions) Length(runs []LoggedRun) int {
 }
 
 // PredictLogs predicts each run. Finished runs of history count as whole ones; a run
-// is never its own history, and a file that is in both is history of its own runs
-// alone. It fails when the model does not exist or the options
-// make no sense; a run that cannot be predicted says so itself.
+// is never its own history, and a file in both lists is history for the runs in it
+// alone. It fails when the model does not exist or the options make no sense; a run
+// that cannot be predicted has its own error.
 func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, error) {
 	model, err := estimator.ByName(o.Model)
 	if err != nil {
@@ -131,7 +130,7 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 		var totals []float64
 		var known []LoggedRun // whole
 		for _, h := range history {
-			_, both := ticks[h.File] // of a log that is its own history: not that of others
+			_, both := ticks[h.File] // of a log that is its own history, not the history of others
 			if whole, ok := h.whole(total); ok && !h.is(r) && (h.File == r.File || !both) {
 				p.History = append(p.History, whole)
 				known = append(known, h)
@@ -154,7 +153,7 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 // is reports whether two are one run.
 func (r LoggedRun) is(o LoggedRun) bool { return r.File == o.File && r.Name == o.Name }
 
-// limit is the last step that may be looked at.
+// limit is the last step that may be used.
 func (o LogOptions) limit(r LoggedRun, total int) int {
 	fraction := o.Fraction
 	if fraction == 0 {
@@ -204,8 +203,8 @@ func (r LoggedRun) begin(limit int) LoggedRun {
 	return b
 }
 
-// sample is the run as a model takes it. A run of so many epochs alone would have
-// started up and saved as the whole one did.
+// sample returns the run in the form of a model's input. A run of these epochs
+// alone would have started up and saved as the whole one did.
 func (r LoggedRun) sample() estimator.Sample {
 	if len(r.Units) > 0 {
 		s := estimator.Sample{Length: len(r.Units), Units: r.Units, Wall: r.Startup + r.Save}
@@ -290,7 +289,7 @@ func SummarizeLogs(predictions []LogPrediction) LogSummary {
 	return s
 }
 
-// Why says why a run was not predicted, and what to do; empty when it was.
+// Why returns the reason that a run was not predicted, with advice; empty for a predicted run.
 func (p LogPrediction) Why() string {
 	if p.Err == nil {
 		return ""
@@ -309,8 +308,8 @@ type LoggedRun struct {
 	// First is the step of the first row.
 	First int
 	Marks []estimator.Mark
-	// Units are the seconds of each epoch, where the log has these; Startup and
-	// Save are what came before and after them, 0 where it does not say.
+	// Units are the seconds of each epoch, where the log has them; Startup and
+	// Save are the times before and after them, 0 where the log has none.
 	Units         []float64
 	Startup, Save float64
 }
@@ -383,7 +382,7 @@ func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings
 		nil
 }
 
-// pick finds the first of the wanted names among a header's; -1 when there is none.
+// pick finds the first of the wanted names among a header's; -1 without one.
 func pick(header, wanted []string) int {
 	for _, w := range wanted {
 		if i := slices.IndexFunc(header, func(h string) bool { return columnName(h) == w }); i >= 0 {
@@ -507,11 +506,11 @@ func (l *csvLog) runs() []LoggedRun {
 	return runs
 }
 
-// pauseGaps is how many times as long as between any two rows with progress it takes until a step is written again
-// after a pause. Watchers that look at a slow program write a step again sooner.
+// pauseGaps is the time until a step is written again after a pause, as a multiple of the longest time between two
+// rows with progress. Watchers of a slow program write a step again sooner.
 const pauseGaps = 2
 
-// longestGap returns the longest time between rows of which the later has more steps.
+// longestGap returns the longest time between two rows where the later has more steps.
 func longestGap(rows []csvRow) float64 {
 	longest := 0.0
 	for i := 1; i < len(rows); i++ {
@@ -522,7 +521,7 @@ func longestGap(rows []csvRow) float64 {
 	return longest
 }
 
-// warnings returns what is wrong with the log but does not keep it from being used.
+// warnings returns the problems of the log that do not prevent its use.
 func (l *csvLog) warnings() []string {
 	var warnings []string
 	for _, e := range l.bad[:min(len(l.bad), workload.MaxErrors)] {

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 )
 
-// even is a run of 100 steps that takes so many seconds, with a row every ten steps.
+// even is a run of 100 steps that takes the given seconds, with a row every ten steps.
 func even(file, name string, seconds float64) LoggedRun {
 	r := LoggedRun{File: file, Name: name}
 	for done := 0; done <= 100; done += 10 {
@@ -58,8 +58,8 @@ func TestHistoryOfLoggedRuns(t *testing.T) {
 	}
 }
 
-// So much is looked at of a run: all of one that is not finished, else a fraction, and a little more for rows that lie
-// beside it.
+// The part of a run that is read: all of an unfinished one, else a fraction, and a little more for rows near the
+// cut.
 func TestBeginOfALoggedRun(t *testing.T) {
 	r := even("a", "1", 100)
 	for _, c := range []struct {
@@ -97,7 +97,7 @@ func TestBeginOfALoggedRun(t *testing.T) {
 	}
 }
 
-// A whole run is one up to the first row with all steps, or all epochs with what comes before and after them.
+// A whole run is one up to the first row with all steps, or all epochs with the time before and after them.
 func TestWholeLoggedRun(t *testing.T) {
 	epochs := LoggedRun{Units: []float64{3, 4, 5}, Startup: 1, Save: 2}
 	rows := LoggedRun{First: 10, Marks: []estimator.Mark{{}, {Done: 90, At: 50}, {Done: 95, At: 55}}}
@@ -119,7 +119,7 @@ func TestWholeLoggedRun(t *testing.T) {
 	}
 }
 
-// Errors are over the runs whose time is known, those of what is to be beaten over the runs that have it.
+// Errors are over the runs whose time is known, errors of a baseline over the runs that have it.
 func TestSummarizeLogs(t *testing.T) {
 	p := func(seconds, low, high, linear, median, actual float64) LogPrediction {
 		return LogPrediction{Prediction: estimator.Prediction{Seconds: seconds, Low: low, High: high}, Linear: linear,
@@ -160,8 +160,9 @@ func TestSummarizeLogs(t *testing.T) {
 	}
 }
 
-// The output of a program is a log of one run: its epochs, and what comes before and after them.
-// TestPauseOfALoggedRun: a step that is written again after 1,000 s is no training; one that a watcher sees twice is.
+// The output of a program is a log of one run: its epochs, and the time before and after them.
+// TestPauseOfALoggedRun: a step that is written again after 1,000 s is no training; one that a watcher sees twice
+// is.
 func TestPauseOfALoggedRun(t *testing.T) {
 	for _, c := range []struct {
 		rows string

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// told is an experiment, and a pipeline, that is told of past runs and of warnings.
+// told is an experiment, and a pipeline, that receives past runs and warnings.
 type told struct {
 	stages.Experiment
 	stages.Pipeline
@@ -35,7 +35,7 @@ func (x *told) Estimates() ([]record.EstimateRow, []record.Warning) { return x.r
 func (x *told) SampleRows() []record.SampleRow                      { return x.samples }
 func (x *told) Warn(code, _, text string)                           { x.warned = append(x.warned, code+": "+text) }
 
-// Past runs are those that finished on all of their cores, in cells that nothing disturbed; their epochs are known
+// Past runs are runs that finished on all of their cores, in cells that nothing disturbed; their epochs are known
 // where the log has as many as the job did.
 func TestHistory(t *testing.T) {
 	dir := resultstest.Small().Write(t)
@@ -113,7 +113,7 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// The row of an estimate says what it was made of.
+// The row of an estimate names its origin.
 func TestRowOfAnEstimate(t *testing.T) {
 	_, row, err := Fit(Job{
 		Name: "long", Hardware: "h", Threads: 2, GPUs: 1, Length: 100, Model: "linear", Level: 0.9,

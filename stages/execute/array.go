@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// How often the batch system is asked for its tasks: most of what there is to know is in the files that tasks leave.
+// How often the batch system is asked for its tasks: most information is in the files that tasks leave.
 const (
 	firstAsk = 5 * time.Second
 	lastAsk  = 2 * time.Minute
@@ -29,8 +29,8 @@ const (
 	maxLost = 3
 )
 
-// perTask is how many simulated cells share a task, where nothing is asked for: starting a task costs as much as some
-// cells, and each can run on a node of its own.
+// perTask is how many simulated cells share a task, by default: starting a task costs as much as some cells, and
+// each task can run on another node.
 const perTask = 20
 
 // array is the cells of a run that are tasks of a batch system.
@@ -44,12 +44,12 @@ type array struct {
 	how   *stages.Elsewhere
 	// plan has the index of each cell that is to run, by its name.
 	plan map[string]int
-	// open are the tasks that have not been collected; gone says since when one is not in the queue any more.
+	// open are the tasks that have not been collected; gone is the time since which one is missing from the queue.
 	open []int
 	gone map[int]time.Time
 }
 
-// place returns how cells run elsewhere: as asked for, or as an earlier run has begun to; nil when they run here.
+// place returns how cells run elsewhere: as requested, or like an earlier run; nil when they run here.
 func (e *execution) place() (*stages.Elsewhere, error) {
 	old, ok, err := record.ReadArray(e.Dir)
 	switch {
@@ -80,7 +80,7 @@ func batchOf(name string) (engine.Batch, error) {
 // Here is the name of the place where cells run that are no tasks of a batch system.
 const Here = "here"
 
-// elsewhere runs cells, by their index, as tasks of a batch system. It returns those that have to run here.
+// elsewhere runs cells, by their index, as tasks of a batch system. It returns the ones that must run here.
 func (e *execution) elsewhere(ctx context.Context, cells []int) (here []int, err error) {
 	how, err := e.place()
 	if err != nil || how == nil {
@@ -129,7 +129,7 @@ func (e *execution) elsewhere(ctx context.Context, cells []int) (here []int, err
 	return here, a.clear()
 }
 
-// drop ends what an earlier run has in the queue, which is not wanted any more.
+// drop ends the obsolete tasks of an earlier run in the queue.
 func drop(ctx context.Context, dir string) error {
 	old, ok, err := record.ReadArray(dir)
 	if err != nil || !ok {
@@ -151,7 +151,7 @@ func drop(ctx context.Context, dir string) error {
 	return a.clear()
 }
 
-// adopt goes on with the tasks of an earlier run, where their cells are still wanted as they are; it ends all others.
+// adopt takes over the tasks of an earlier run whose cells are unchanged and still wanted; it ends all others.
 func (a *array) adopt(ctx context.Context) error {
 	old, ok, err := record.ReadArray(a.dir)
 	if err != nil || !ok {
@@ -179,7 +179,7 @@ func (a *array) adopt(ctx context.Context) error {
 	return nil
 }
 
-// write writes down the cells that no task has, as new tasks. It returns those that cannot be written down.
+// write writes the cells without a task as new tasks. It returns the cells that cannot be written.
 func (a *array) write(cells, here []int) (failed []int, err error) {
 	has := map[string]bool{}
 	for _, n := range a.open {
@@ -344,7 +344,7 @@ func (a *array) send(ctx context.Context, r engine.Array) error {
 		Text: fmt.Sprintf("%d tasks on %s", len(r.Tasks), a.On)})
 }
 
-// collect waits for the tasks, records their cells, and submits again what was lost.
+// collect waits for the tasks, records their cells, and submits lost tasks again.
 func (a *array) collect(ctx context.Context) error {
 	pause := firstAsk
 	ask := time.Now().Add(pause)
@@ -579,7 +579,7 @@ func (a *array) cancelled(ctx context.Context) error {
 	return nil
 }
 
-// clear removes what was written for tasks: their cells are with the results.
+// clear removes the files for tasks: their cells are with the results.
 func (a *array) clear() error {
 	if err := folder.RemoveAll(filepath.Join(a.dir, record.ArrayDir)); err != nil {
 		return fmt.Errorf("remove the folder of tasks: %w", err)

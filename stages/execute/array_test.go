@@ -22,7 +22,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// The engines of these tests: one with a batch system, and one of this machine. The batch system is that of the test.
+// The engines of these tests: one with a batch system, and one of this machine. The batch system is the test's own.
 const batched, local = "batched", "local"
 
 var system *memory
@@ -47,12 +47,12 @@ type memory struct {
 	dir   string
 	cells []record.CellRef
 	how   stages.Elsewhere
-	// fate says what becomes of a task at its nth start, from 1; check and submit are errors of the system.
+	// fate is the outcome of a task at its nth start, from 1; check and submit are errors of the system.
 	fate          func(task, start int) string
 	check, submit error
 
 	nodes     sync.WaitGroup
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	submitted []engine.Array
 	cancelled []string
 	alive     map[string][]int
@@ -70,7 +70,7 @@ func newMemory(t *testing.T, cells ...record.CellRef) *memory {
 	return m
 }
 
-// cell is a cell of an engine; those without one are simulated.
+// cell is a cell of an engine; cells without one are simulated.
 func cell(name, engine string, cores int) record.CellRef {
 	c := record.CellRef{Cell: name, Key: "key of " + name, Engine: engine, Simulated: engine == "", Cores: cores}
 	if c.Simulated {
@@ -100,7 +100,7 @@ func (m *memory) execution() *execution {
 		Experiment: m, Pipeline: m}}
 }
 
-// bubble calls a function on a clock of its own, until all tasks are over.
+// bubble calls a function on a virtual clock, until all tasks are over.
 func (m *memory) bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -189,7 +189,7 @@ func (m *memory) task(job string, n, start int) {
 	m.alive[job] = slices.DeleteFunc(m.alive[job], func(t int) bool { return t == n })
 }
 
-// fakeCell is a cell that is described; those called "unknown" have no estimate.
+// fakeCell is a described cell; cells called "unknown" have no estimate.
 type fakeCell struct{ record.CellRef }
 
 func (c fakeCell) Twin(stages.Seen) (stages.Task, string, error) { return stages.Task{}, "", nil }
@@ -238,7 +238,7 @@ func (m *memory) End(i int, c record.Cell, took time.Duration) error {
 	return m.say("%s", strings.TrimSuffix(fmt.Sprintf("%s: %s %s: %s", m.cells[i].Cell, c.State, took, c.Error), ": "))
 }
 
-// requests are what was submitted, in words.
+// requests describes the submitted tasks.
 func (m *memory) requests() string {
 	var all []string
 	for _, a := range m.submitted {
@@ -264,8 +264,8 @@ func (m *memory) hasFolder() bool {
 	return err == nil
 }
 
-// Simulated cells share tasks, real ones of this machine have a node each; those of the batch system's own engine, and
-// those without an estimate, run here.
+// Simulated cells share tasks, real ones of this machine have a node each; cells of the batch system's own engine,
+// and cells without an estimate, run here.
 func TestCells(t *testing.T) {
 	m := newMemory(t, append(simulatedCells(22), cell("r1", local, 8), cell("far", batched, 64), cell("unknown", "", 4),
 		cell("r2", local, 2))...)
@@ -294,8 +294,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// A task that is lost is submitted again, and the third time its cells have failed that it did not leave complete. What
-// a task left is taken whenever it is seen.
+// A lost task is submitted again; the third time, its incomplete cells have failed. The results of a task are
+// collected whenever they are seen.
 func TestLostTasks(t *testing.T) {
 	cells := append(simulatedCells(4), cell("r", local, 2))
 	for _, c := range []struct {
@@ -367,8 +367,8 @@ func TestLostTasks(t *testing.T) {
 	}
 }
 
-// A run that does not wait leaves its tasks; the next one goes on with them as it began. Where a cell has another key
-// by then, they are ended, and all is submitted anew; where cells are to run here, they are ended as well.
+// A run that does not wait leaves its tasks; the next one takes them over. Where a cell has another key by then,
+// they are ended, and all is submitted again; where cells are to run here, they are ended as well.
 func TestDetached(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
@@ -429,7 +429,8 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// What cannot run is found before anything is submitted. Where the second array is refused, the first is not forgotten.
+// A cell that cannot run is found before anything is submitted. Where the second array is refused, the first is not
+// forgotten.
 func TestRefused(t *testing.T) {
 	refused := errors.New("no such partition")
 	m := newMemory(t, append(simulatedCells(1), cell("r", local, 2))...)
@@ -460,7 +461,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// An array has only so many tasks: with less room for them, more simulated cells share one.
+// The tasks of an array are limited: with less room for them, more simulated cells share one.
 func TestRoomInAnArray(t *testing.T) {
 	for _, c := range []struct{ earlier, real, tasks int }{
 		{engine.MaxTasks - 5, 2, 3 + 2}, {engine.MaxTasks - 3, 2, 1 + 2}, {engine.MaxTasks - 2, 2, 0}, {0, 0, 3},

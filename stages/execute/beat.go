@@ -19,13 +19,13 @@ import (
 // beatEvery is the least time between two looks at a simulated cell. Most cells are over before the first.
 const beatEvery = 500 * time.Millisecond
 
-// beat says how a cell stands while it runs: to who watches the run, and in the cell's folder, for other processes. It
-// is a recorder, behind the collector that it reads. A simulated cell is looked at when time has passed, so that
-// its events cost nothing; a real one at each event.
+// beat reports the state of a running cell: to the watchers of the run, and in the cell's folder, for other
+// processes. It is a recorder, after the collector that it reads. A simulated cell is sampled when time has passed,
+// so that its events cost nothing; a real one at each event.
 type beat struct {
 	cell  *measure.Collector
 	jobs  int
-	watch Watch // nil for nobody
+	watch Watch // nil for none
 	to    record.StandingWriter
 	due   atomic.Bool
 	timer *time.Timer // nil: each event is due
@@ -61,7 +61,7 @@ func (b *beat) Event(e *scheduler.Event) {
 // Decision implements scheduler.Recorder.
 func (*beat) Decision(*scheduler.Decision) {}
 
-// standing is how a cell stands by the counts of a ledger, without what its jobs hold.
+// standing returns the state of a cell by the counts of a ledger, without the resources of its jobs.
 func standing(at time.Duration, n ledger.Counts, jobs int) record.Standing {
 	return record.Standing{
 		At: at.Seconds(), Jobs: jobs, Done: n.Finished, Running: n.Running, Waiting: n.Waiting(), Failed: n.Failed + n.Stopped,
@@ -75,8 +75,8 @@ func (b *beat) close() {
 	b.to.Close()
 }
 
-// Watch is told how a cell stands at an instant of its own time, and what the jobs that run have reported. That of a real
-// cell is called when they change, from several goroutines, one at a time.
+// Watch receives the state of a cell at an instant of its own time, and the reports of running jobs. For a real
+// cell it is called when they change, from several goroutines, one at a time.
 type Watch func(s record.Standing, training []stages.Reported)
 
 // pulse follows the events of a cell and the reports of its jobs, for a Watch. It is a recorder.
@@ -84,7 +84,7 @@ type pulse struct {
 	watch Watch
 	jobs  []scheduler.Job
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	ledger  *ledger.Ledger
 	now     record.Standing
 	running []int // in the order of their starts

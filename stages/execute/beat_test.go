@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// TestBeat holds that a simulated cell says how it stands when time has passed, a real one at each event, and that the
-// file is gone in the end.
+// TestBeat checks that a simulated cell reports its state when time has passed, a real one at each event, and that
+// the file is gone in the end.
 func TestBeat(t *testing.T) {
 	for _, c := range []struct {
 		real  bool
@@ -28,7 +28,7 @@ func TestBeat(t *testing.T) {
 			told = append(told, s)
 		})
 		if b.timer != nil {
-			b.timer.Stop() // the test says when time has passed
+			b.timer.Stop() // the test controls the passing of time
 		}
 		for i, e := range events[:4] {
 			if i == 3 && !c.real {

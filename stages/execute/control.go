@@ -32,7 +32,7 @@ type helm struct {
 	of    []*steeredJob  // by job; nil for one without a controller
 	real  engine.Changer // of a real cell; else nil
 	sim   virtual
-	heard error // of the engine, while there was nobody to tell
+	heard error // of the engine, before there was a receiver
 }
 
 // steeredJob is a job with its controller, at its present settings.
@@ -40,11 +40,11 @@ type steeredJob struct {
 	stages.Steered
 	now      stages.Variant
 	settings []scheduler.Setting
-	standing contract.Message // what its control file says
+	standing contract.Message // the content of its control file
 }
 
 // steer joins the controllers of a cell to its jobs; nil where it has none. The reports
-// that they see, and what they decide, go to the log.
+// that they see, and their decisions, go to the log.
 func steer(t *stages.Task, on scheduler.Engine) (*scheduler.Steering, *decisions, error) {
 	if len(t.Steered) == 0 {
 		return nil, nil, nil
@@ -60,7 +60,7 @@ func steer(t *stages.Task, on scheduler.Engine) (*scheduler.Steering, *decisions
 	if h.real == nil && h.sim == nil {
 		return nil, nil, errors.New("there are controllers beside its jobs, and its engine cannot change jobs that run")
 	}
-	made := map[string]scheduler.Controller{} // those of one run of one cell are shared by its jobs
+	made := map[string]scheduler.Controller{} // shared by the jobs of one run of one cell
 	for i := range t.Steered {
 		x := &t.Steered[i]
 		choice, ok := scheduler.FindController(x.Controller)
@@ -175,8 +175,8 @@ func sameWork(a, b *simulated.Scaling) bool {
 	return true
 }
 
-// live reports whether a program takes on all that changes while it runs: settings that
-// it reads from its control file, the threads of a malleable job, and the number of its
+// live reports whether a program adopts all of a change while it runs: settings that it
+// reads from its control file, the threads of a malleable job, and the number of its
 // parts where they come and go.
 func (h *helm) live(j *steeredJob, next *stages.Variant, settings []scheduler.Setting) bool {
 	from, to := j.now.Launch, next.Launch
@@ -202,7 +202,7 @@ func (h *helm) live(j *steeredJob, next *stages.Variant, settings []scheduler.Se
 			changed = append(changed, s.Name)
 		}
 	}
-	if len(changed) > 0 { // their flags differ; what else differs is told by the job without these changes
+	if len(changed) > 0 { // their flags differ; other differences show in the job without these changes
 		mixed := slices.Clone(settings)
 		for i, s := range mixed {
 			if k := slices.IndexFunc(j.settings, func(o scheduler.Setting) bool { return o.Name == s.Name }); k >= 0 &&
@@ -254,8 +254,8 @@ func (h *helm) Restart(job int) error {
 	return h.sim.Restart(job)
 }
 
-// decisions are what the controllers of a cell saw and decided. It implements
-// scheduler.Recorder.
+// decisions holds the reports to the controllers of a cell and their decisions.
+// It implements scheduler.Recorder.
 type decisions struct {
 	jobs    []scheduler.Job
 	of      []*deciding // by job
@@ -275,7 +275,7 @@ func (d *deciding) Decide(r scheduler.Report) scheduler.Action {
 	return d.asked.Decide(r)
 }
 
-// decision is one: after so many reports of its job.
+// decision is one decision, after a number of reports of its job.
 type decision struct {
 	at     time.Duration
 	job    int
@@ -304,7 +304,7 @@ func (d *decisions) write(w *record.CellWriter, dir string, out *record.Cell) er
 	return err
 }
 
-// outcome takes what a job that was changed while it trained came to: the last loss and
+// outcome sets the outcome of a job that was changed during training: the last loss and
 // accuracy, when it reached the target, and the stretches between its changes.
 func (d *decisions) outcome(target *record.Constraint, o *record.TrialOutcome) {
 	reports := d.of[0].reports
@@ -382,8 +382,7 @@ func (d *decisions) stretches(end float64) []record.Stretch {
 	return list
 }
 
-// row is the row of a decision, with what became of it until the job ended with a service
-// time.
+// row is the row of a decision, with its effect until the job ended with a service time.
 func (d *decisions) row(i int, service float64) record.ControlRow {
 	x, none := &d.decided[i], math.NaN()
 	r := &x.Report
@@ -427,8 +426,8 @@ func (d *decisions) row(i int, service float64) record.ControlRow {
 	return row
 }
 
-// took says whether a program is known to run with the settings of a decision: from what
-// it says itself, in later reports before the next decision.
+// took returns whether a program is known to run with the settings of a decision, from
+// its own later reports before the next decision.
 func (d *decisions) took(x *decision) string {
 	if len(x.Action.Settings) == 0 || x.Refused != "" {
 		return ""
@@ -464,10 +463,10 @@ func (d *decisions) after(x *decision) *decision {
 	return nil
 }
 
-// became returns what a change of settings saved and cost, in seconds: the units (epochs
-// or steps) that the job still had to train times how much faster each was at the median,
-// and the time in which it did not train for the change. The stretch before it goes back to
-// the change before, the one after it to the next change.
+// became returns the savings and the cost of a change of settings, in seconds: the units
+// (epochs or steps) that the job still had to train times how much faster each was at the
+// median, and the time in which it did not train for the change. The stretch before it
+// begins at the previous change, the one after it to the next change.
 func (d *decisions) became(i int) (gain, cost float64) {
 	x := &d.decided[i]
 	reports := d.of[x.job].reports
@@ -504,8 +503,8 @@ func unitsOf(r *scheduler.Report) int {
 }
 
 // pace is the median time of a unit in a stretch of reports, in seconds. The time to the
-// first report after a change has the cost of the change in it, and does not count where
-// there are others; what the program says of it does.
+// first report after a change includes the cost of the change, and is ignored. Without
+// other reports, the program's own figure counts.
 func pace(reports []scheduler.Report) float64 {
 	var each []float64
 	for k := 2; k < len(reports); k++ {

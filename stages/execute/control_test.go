@@ -66,7 +66,7 @@ func (alone) Engine(_ context.Context, t engine.Task) (engine.Engine, error) {
 	return process.New(t.Jobs, process.Options{Report: t.Report})
 }
 
-// steeredTask is a cell with one job and a controller beside it.
+// steeredTask is a cell with one job and its controller.
 func steeredTask(t *testing.T, actions byEpoch) stages.Task {
 	dir := filepath.Join(t.TempDir(), record.CellsDir, "c")
 	jobs := []scheduler.Job{{Name: "a", Class: "a", Threads: 1, Deadline: scheduler.Never}}
@@ -129,7 +129,7 @@ func rowsOf(t *testing.T, dir string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A controller changes a program while it runs, has it started anew from its checkpoint, and stops it.
+// A controller changes a program while it runs, restarts it from its checkpoint, and stops it.
 func TestControllersOfPrograms(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("jobs are followed on Linux")
@@ -169,7 +169,7 @@ func TestControllersOfPrograms(t *testing.T) {
 	}
 }
 
-// The same controller drives a simulated job, and its decisions come to what they do there, to the nanosecond.
+// The same controller drives a simulated job, and its decisions have the same effects there, to the nanosecond.
 func TestControllersOfSimulatedJobs(t *testing.T) {
 	task := steeredTask(t, byEpoch{
 		4: {Settings: []scheduler.Setting{{Name: "width", Value: "2"}}, Restart: true,

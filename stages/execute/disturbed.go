@@ -27,7 +27,7 @@ const (
 // they are, if it is not empty.
 const KeepDisturbed = "TFEXP_KEEP_DISTURBED"
 
-// disturbance is what a cell suffered from what is no part of the experiment.
+// disturbance is a disturbance of a cell from outside the experiment.
 type disturbance struct {
 	gaps hardware.Gaps // in which tfexp could not run, so that it noticed ends too late
 	busy float64       // cores that other programs used; hardware.UnknownLoad where that is not known
@@ -35,7 +35,7 @@ type disturbance struct {
 
 func (d disturbance) starved() bool { return d.busy > hardware.BusyCores }
 
-// why says what the cell suffered, in a phrase.
+// why describes the disturbance in a phrase.
 func (d disturbance) why() string {
 	if d.gaps.Any() {
 		return d.gaps.String()
@@ -59,10 +59,11 @@ func (d disturbance) hopeless(before disturbance) bool {
 
 // Repeats bounds how often the disturbed cells of an experiment run again. The zero value lets each run again.
 type Repeats struct {
-	// Bounded says that there are Left further runs in all.
+	// Bounded reports whether the number of further runs is limited, to Left in all.
 	Bounded bool
 	Left    int
-	// busy is the load beside which a cell ran again in vain: beside as much, no further cell does.
+	// busy is the load under which a repeated cell was still disturbed: under as much load, no other cell is
+	// repeated.
 	busy float64
 	// first is how long the first runs of all cells took, further the others.
 	first, further time.Duration
@@ -81,8 +82,8 @@ func (r *Repeats) allows(d disturbance, took time.Duration) bool {
 		(!d.starved() || r.further+took <= most && !d.hopeless(disturbance{busy: r.busy}))
 }
 
-// undisturbed calls try, which runs the cell in dir, until it was not disturbed, but not too often. The least disturbed
-// run stays in dir. What was in dir before belongs to all of them; aside is a folder that is not there.
+// undisturbed calls try, which runs the cell in dir, until it was not disturbed, but not too often. The least
+// disturbed run stays in dir. Files already in dir belong to all runs; aside is a folder that does not exist.
 func undisturbed(dir, aside string, repeats *Repeats, try func() (record.Cell, disturbance, error)) (record.Cell, error) {
 	f, err := newTries(dir, aside)
 	if err != nil {
@@ -137,7 +138,7 @@ func (d disturbance) again(c record.Cell) bool {
 	return d.gaps.Any() || d.starved() && c.Seconds <= longestAgain.Seconds()
 }
 
-// warn adds what disturbed a cell to its record.
+// warn adds the disturbance of a cell to its record.
 func (d disturbance) warn(c *record.Cell, cell string) {
 	if d.busy != hardware.UnknownLoad {
 		c.Busy = d.busy
@@ -172,7 +173,7 @@ func names(dir string) ([]string, error) {
 	return all, nil
 }
 
-// setAside moves what the last run has left away.
+// setAside moves the files of the last run away.
 func (f *tries) setAside() error {
 	err := folder.RemoveAll(f.aside)
 	if err == nil {
@@ -189,7 +190,7 @@ func (f *tries) setAside() error {
 	return nil
 }
 
-// bringBack replaces what the last run has left by what was set aside. The
+// bringBack replaces the files of the last run by the ones set aside. The
 // record of the cell comes last, as it makes the folder complete.
 func (f *tries) bringBack() error {
 	remove := func(name string) error { return folder.RemoveAll(filepath.Join(f.dir, name)) }

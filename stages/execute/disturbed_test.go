@@ -14,7 +14,7 @@ import (
 )
 
 // A disturbed cell runs again, but not too often; the files of the least
-// disturbed run stay, with what disturbed it.
+// disturbed run stay, with its disturbance.
 func TestDisturbedCellsRunAgain(t *testing.T) {
 	stopped := func(d time.Duration) disturbance { return disturbance{gaps: hardware.Gaps{Stopped: d}} }
 	busy := func(cores float64) disturbance { return disturbance{busy: cores} }
@@ -106,7 +106,7 @@ func TestDisturbedCellsShareWhatIsSpare(t *testing.T) {
 	}
 }
 
-// Beside a load that lasts, one cell runs again in vain, and the next ones only when the load has fallen by half.
+// Under a lasting load, one cell runs again in vain, and the next ones only when the load has fallen by half.
 func TestDisturbedCellsBesideALastingLoad(t *testing.T) {
 	t.Setenv(KeepDisturbed, "")
 	var repeats Repeats
@@ -126,7 +126,8 @@ func TestDisturbedCellsBesideALastingLoad(t *testing.T) {
 	}
 }
 
-// Beside other programs, further runs take a quarter of the time at most, or 30 s; those after a gap alone do not count.
+// Next to other programs, further runs take a quarter of the time at most, or 30 s; runs after a gap alone do not
+// count.
 func TestFurtherRunsAreBoundedByTime(t *testing.T) {
 	busy, gap := disturbance{busy: 1}, disturbance{gaps: hardware.Gaps{Suspended: time.Hour}, busy: hardware.UnknownLoad}
 	for _, c := range []struct {
@@ -184,7 +185,7 @@ func read(t *testing.T, path string) string {
 	return string(raw)
 }
 
-// What is said before a cell runs again names the gap, or how busy the machine was.
+// The message before a cell runs again names the gap, or how busy the machine was.
 func TestWhyACellRunsAgain(t *testing.T) {
 	if got := (disturbance{busy: 1.84}).why(); got != "other programs used 1.8 CPU cores" {
 		t.Errorf("a busy machine: %q", got)

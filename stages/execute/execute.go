@@ -26,19 +26,19 @@ import (
 
 // hooks are called while a cell runs. Each may be nil.
 type hooks struct {
-	// pulse follows the jobs of a real cell for who watches it; nil for nobody.
+	// pulse follows the jobs of a real cell for its watcher; nil for none.
 	pulse *pulse
-	// watch is told how a simulated cell does; nil for nobody.
+	// watch receives the state of a simulated cell; nil for none.
 	watch Watch
-	// begun is called with the first event, when all that is kept to the end of the
-	// cell is there.
+	// begun is called with the first event, when all data kept to the end of the
+	// cell exist.
 	begun func()
-	// beside has the trace recorded beside the loop.
+	// beside has the trace recorded in parallel to the loop.
 	beside bool
 	// finally, called when the trace is complete and before it is recorded, adds
-	// what only the caller knows: warnings, the load of the machine.
+	// facts that only the caller knows: warnings, the load of the machine.
 	finally func(*record.Cell)
-	// finals, called after finally, returns by job what programs reported last.
+	// finals, called after finally, returns the last reports of programs, by job.
 	finals func() map[int]measure.Final
 	// replay is the engine of recorded jobs.
 	replay engine.Replay
@@ -162,7 +162,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	return w.Finish(out)
 }
 
-// undone says what was not done when a cell was closed at its horizon.
+// undone describes the unfinished jobs when a cell was closed at its horizon.
 func undone(o *scheduler.Outcome, jobs int) string {
 	u := o.Undone
 	return fmt.Sprintf("it did not drain until %s and was closed: %d of %d jobs were not done "+
@@ -206,15 +206,16 @@ func (o *opening) Event(*scheduler.Event) {
 
 func (*opening) Decision(*scheduler.Decision) {}
 
-// relay hands a trace on to a recorder that works beside the loop, in batches: the cell of very many jobs then takes
-// as long as the slower of the two. What a recorder is given does not change afterwards, but for results.
+// relay hands a trace on to a recorder that works in parallel to the loop, in batches: the cell of very many jobs
+// then takes as long as the slower of the two. The data given to a recorder do not change afterwards, except for
+// results.
 type relay struct {
 	now         *batch
 	full, empty chan *batch
 	over        chan struct{}
 }
 
-// batch is a part of a trace: order says, one after the other, whether it is an event.
+// batch is a part of a trace: order is, for each entry in turn, whether it is an event.
 type batch struct {
 	events    []scheduler.Event
 	results   []scheduler.Result // of events, which have them during the call alone
@@ -261,7 +262,7 @@ func (b *batch) play(to scheduler.Recorder) {
 			d++
 		}
 	}
-	clear(b.events) // what they refer to need not be kept
+	clear(b.events) // the data behind the events need not be kept
 	clear(b.decisions)
 	b.events, b.results, b.decisions, b.order = b.events[:0], b.results[:0], b.decisions[:0], b.order[:0]
 }
@@ -288,7 +289,7 @@ func (r *relay) add(event bool) {
 	}
 }
 
-// close hands on what is left, and waits until all of it has arrived. A second call does nothing.
+// close sends the rest to the recorder, and waits until it has all arrived. A second call does nothing.
 func (r *relay) close() {
 	if r.now == nil {
 		return
@@ -299,8 +300,8 @@ func (r *relay) close() {
 	<-r.over
 }
 
-// addOverheads takes from the logs of resized jobs what their programs say that
-// it cost to follow. A log that is not there says nothing.
+// addOverheads reads from the logs of resized jobs the time that their programs
+// report for adapting. A missing log is ignored.
 func addOverheads(w *record.CellWriter, c stages.Task) error {
 	if c.Logs == "" {
 		return nil
@@ -372,7 +373,7 @@ func addTrial(w *record.CellWriter, t stages.Task, log *decisions, out *record.C
 	return nil
 }
 
-// crashed says why a trial has no outcome.
+// crashed returns the reason that a trial has no outcome.
 func crashed(w *record.CellWriter, out *record.Cell) string {
 	if f := w.Failures(); len(f) > 0 {
 		return f[0].Reason
@@ -427,14 +428,14 @@ func reported(t stages.Task, o *record.TrialOutcome) error {
 			break
 		}
 	}
-	if reachedAt != nil { // what the program took beside its epochs comes before them
+	if reachedAt != nil { // the program's time outside of its epochs comes before them
 		v := min(o.Time, *reachedAt+max(0, o.Time-total))
 		o.Reached = &v
 	}
 	return nil
 }
 
-// replayed adds what was recorded of the jobs of a cell that were started.
+// replayed adds the records of the started jobs of a cell.
 func replayed(w *record.CellWriter, t stages.Task, on engine.Replay, out *record.Cell) error {
 	tables, err := openLive(t, t.Setup.Jobs, false)
 	if err != nil {

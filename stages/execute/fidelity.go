@@ -48,7 +48,7 @@ func runTwins(ctx context.Context, r *stages.Run) error {
 	return nil
 }
 
-// twinState is what became of the simulation of a real cell.
+// twinState is the state of the simulation of a real cell.
 type twinState int
 
 const (
@@ -93,8 +93,8 @@ func twin(ctx context.Context, r *stages.Run, i int) (twinState, error) {
 	})
 }
 
-// leftTwins describes the twins by what they were made from, which is the content of
-// their key files.
+// leftTwins describes the twins by their inputs, which are the content of their key
+// files.
 func leftTwins(r *stages.Run) ([]stages.Line, error) {
 	var lines []stages.Line
 	for _, c := range r.Plan.Cells {

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// TestOverheads: what programs say that their resizes cost is in jobs.csv; what
-// they do not say is not.
+// TestOverheads: the reported costs of resizes are in jobs.csv; missing ones
+// are not.
 func TestOverheads(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -32,9 +32,9 @@ type Machine struct {
 	// GPUs is where GPUs are found; nil means this machine's, as far as this process
 	// may use them.
 	GPUs gpu.Source
-	// Repeats bounds how often disturbed cells run again; nil for a cell of its own.
+	// Repeats bounds how often disturbed cells run again; nil for a single cell.
 	Repeats *Repeats
-	// Again, unless it is nil, is told why a cell runs again, before it does.
+	// Again, unless it is nil, is called with the reason before a cell runs again.
 	Again func(why string)
 }
 
@@ -60,7 +60,7 @@ func Real(ctx context.Context, t stages.Task, on Machine, watch Watch) (record.C
 	})
 }
 
-// once runs a real cell, and reports what disturbed it.
+// once runs a real cell, and reports its disturbance.
 func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	out record.Cell, by disturbance, err error,
 ) {
@@ -86,7 +86,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 		return fail(err)
 	}
 	var fleet *market.Fleet
-	if t.Terms != nil { // the seed is that of its simulation: the same servers are lost
+	if t.Terms != nil { // the seed is its simulation's: the same servers are lost
 		if fleet, err = market.NewFleet(t.Setup.Cluster, t.Terms, t.Setup.Cell.Seed); err != nil {
 			return fail(errors.Join(err, tables.close(nil)))
 		}
@@ -132,7 +132,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 // mostProbes is on how many numbers of cores the machine's speed is measured before a cell.
 const mostProbes = 4
 
-// probe measures the speed of the machine on as many cores as jobs ask for.
+// probe measures the speed of the machine on as many cores as the jobs request.
 func probe(jobs []launch.Job) []hardware.Speed {
 	var speeds []hardware.Speed
 	for _, j := range jobs {
@@ -163,11 +163,11 @@ type live struct {
 	progress *tell.Live[record.ProgressRow]
 	usage    *tell.Live[record.ContainerRow] // nil for processes
 
-	mu sync.Mutex // guards what follows
+	mu sync.Mutex // guards the fields below
 	// used is the service time up to an instant; nil where the engine does not know it.
 	used     func(job int, at time.Duration) time.Duration
 	warnings []record.Warning
-	said     map[string]bool       // what was reported, by job class
+	said     map[string]bool       // warnings reported, by job class
 	reported map[int]measure.Final // by job
 }
 
@@ -188,8 +188,8 @@ func openLive(task stages.Task, jobs []scheduler.Job, containers bool) (*live, e
 	return l, nil
 }
 
-// warn takes what is wrong with the event files of jobs, or with their parts. What is wrong with many
-// jobs of a block in the same way is said once.
+// warn adds a problem with the event files of jobs, or with their parts. A problem that many jobs of
+// a block share is reported once.
 func (l *live) warn(job int, code, text string) { l.say(code, job, text) }
 
 func (l *live) say(code string, job int, text string) {
@@ -202,7 +202,7 @@ func (l *live) say(code string, job int, text string) {
 	}
 }
 
-// report returns what takes the progress lines of the jobs, and hands them on to beat, which may be nil.
+// report returns a listener for the progress lines of the jobs. It passes them on to beat, which may be nil.
 func (l *live) report(beat *pulse) launch.ProgressListener {
 	return func(job int, at time.Duration, p contract.Progress) {
 		beat.report(job, p)
@@ -252,14 +252,14 @@ func (l *live) follow(e engine.Engine) {
 	}
 }
 
-// finals are what the programs reported last, by job.
+// finals returns the last reports of the programs, by job.
 func (l *live) finals() map[int]measure.Final {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.reported)
 }
 
-// observe returns what takes the samples of the containers, or nil.
+// observe returns a receiver for the samples of the containers, or nil.
 func (l *live) observe() func(engine.Sample) {
 	if l.usage == nil {
 		return nil
@@ -274,8 +274,8 @@ func (l *live) observe() func(engine.Sample) {
 	}
 }
 
-// close ends the tables; their engine is closed, so that no rows come any more.
-// out, which may be nil, gets their files. What is closed already stays so.
+// close ends the tables; their engine is closed, so that no more rows arrive.
+// out, which may be nil, gets their files. Tables already closed stay so.
 func (l *live) close(out *record.Cell) error {
 	var errs []error
 	ended := func(f record.File, err error) {
@@ -299,7 +299,7 @@ func (l *live) close(out *record.Cell) error {
 	return errors.Join(errs...)
 }
 
-// gpuWatch records what the GPUs of a cell do, from its start to its end.
+// gpuWatch records the states of a cell's GPUs, from its start to its end.
 type gpuWatch struct {
 	table  *tell.File[record.GPURow] // nil when nothing is recorded
 	source gpu.Source
@@ -324,7 +324,7 @@ func watchGPUs(task stages.Task, source gpu.Source, zero time.Time) (*gpuWatch, 
 	if w.source = source; w.source == nil {
 		w.source, w.own = gpu.Open(), true
 	}
-	devices, err := w.source.Devices() // a library reads those that it has listed
+	devices, err := w.source.Devices() // a library reads the devices that it has listed
 	if err == nil && source == nil {
 		devices, err = hardware.GPUs()
 	}

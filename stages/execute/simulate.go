@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Simulate runs a simulated cell and leaves its folder complete. watch, which may be nil, is told now and then how a
-// cell does that takes longer than a moment.
+// Simulate runs a simulated cell and leaves its folder complete. watch, which may be nil, receives the state of a
+// long cell now and then.
 func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, error) {
 	on, err := simulator(t)
 	if err != nil {
@@ -29,7 +29,7 @@ func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, err
 	h := hooks{watch: watch}
 	if len(t.Setup.Jobs) >= hugeCell {
 		h.begun, h.beside = func() { debug.SetGCPercent(hugeCellGC) }, runtime.GOMAXPROCS(0) > 1
-		defer runtime.GC() // or what the cell kept would stay until as much again is in use
+		defer runtime.GC() // otherwise the cell's memory would stay until as much again is in use
 	}
 	if r, ok := on.(engine.Replay); ok {
 		h.replay = r
@@ -109,7 +109,7 @@ const (
 	mostTurnsMeasured = 20 * mostTurns
 )
 
-// checkTurns refuses a cell whose jobs run for so many quanta that its trace would fill the disk.
+// checkTurns refuses a cell whose jobs run for so many quanta that their trace would fill the disk.
 func checkTurns(t stages.Task) error {
 	quantum := t.Policy.Settings.Duration("quantum")
 	if quantum <= 0 {
@@ -144,25 +144,25 @@ func online(o *stages.Online) *scheduler.Online {
 	return &scheduler.Online{Units: o.Units, Predictor: &foresight{Online: o, jobs: make([]learned, len(o.Units))}}
 }
 
-// foresight predicts jobs anew from their finished units. It implements
+// foresight predicts jobs again from their finished units. It implements
 // scheduler.Predictor.
 type foresight struct {
 	*stages.Online
 	jobs []learned
 }
 
-// learned is what the finished units of a job have shown.
+// learned holds the data from the finished units of a job.
 type learned struct {
 	pace  estimator.Learned
-	first bool // pace is that of the first units alone, less the fixed costs before them
+	first bool // pace comes from the first units alone, less the fixed costs before them
 	units int
-	// losses are those that it has reported, for a job with a target.
+	// losses are the losses that it has reported, for a job with a target.
 	losses []losscurve.Point
 }
 
-// Learn implements scheduler.Predictor. What comes before the first unit is
-// known from the estimate alone, and the first unit warms up, so the first
-// report counts until there is another.
+// Learn implements scheduler.Predictor. The time before the first unit is known
+// from the estimate alone, and the first unit warms up, so the first report
+// counts until there is another.
 func (f *foresight) Learn(job, units int, losses []scheduler.Loss, held []scheduler.Held) time.Duration {
 	if f.Units[job] == 0 {
 		return -1
@@ -201,8 +201,8 @@ func (f *foresight) Learn(job, units int, losses []scheduler.Loss, held []schedu
 // seedOfCurves makes the forecasts of loss curves the same in every run.
 const seedOfCurves = 1
 
-// left predicts how many units a job has left: all that it may still train, or
-// those until its loss is at its target, if that will be earlier.
+// left predicts the remaining units of a job: all that it may still train, or
+// until its loss reaches its target, if that is earlier.
 func (f *foresight) left(job int, losses []scheduler.Loss) float64 {
 	l, b := &f.jobs[job], &f.Blocks[f.Block[job]]
 	all := float64(max(b.Length-l.units, 0))
@@ -227,7 +227,7 @@ func (f *foresight) left(job int, losses []scheduler.Loss) float64 {
 // Forget implements scheduler.Predictor.
 func (f *foresight) Forget(job int) { f.jobs[job] = learned{} }
 
-// estimate is what is estimated of a job before its first unit.
+// estimate returns the estimate for a job before its first unit.
 func (f *foresight) estimate(job int) estimator.Estimate {
 	b, work := &f.Blocks[f.Block[job]], &f.Work[job]
 	est := b.Fitted

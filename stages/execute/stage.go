@@ -41,8 +41,8 @@ func left(r *stages.Run) ([]stages.Line, error) {
 	return lines, nil
 }
 
-// run runs the cells that are not there yet, and then those that follow from
-// their results, until there are no more.
+// run runs the missing cells, and then the cells that follow from their
+// results, until there are no more.
 func run(ctx context.Context, r *stages.Run) error {
 	e := &execution{Run: r, began: time.Now(), open: map[int]time.Duration{}}
 	err := e.all(ctx)
@@ -59,7 +59,7 @@ type execution struct {
 	began   time.Time
 	repeats Repeats // of cells that were disturbed
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	done int
 	open map[int]time.Duration // predicted time of the real cells that are not done
 }
@@ -76,8 +76,8 @@ func (e *execution) all(ctx context.Context) error {
 	}
 }
 
-// batch runs cells: first those that are tasks of a batch system, then the simulated ones side by side, then the real
-// ones one at a time, in their order.
+// batch runs cells: first the tasks of a batch system, then the simulated ones in parallel, then the real ones one
+// at a time, in their order.
 func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 	e.mu.Lock()
 	for _, i := range cells {
@@ -118,10 +118,10 @@ func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 	return nil
 }
 
-// How much garbage there may be before it is collected, in percent of what is
-// in use; see debug.SetGCPercent. Of small cells little is in use, and each
-// leaves a megabyte behind. A cell of very many jobs has all that it keeps, most
-// of a kilobyte a job, when it begins: waiting from then on for as much garbage
+// How much garbage there may be before it is collected, in percent of the memory
+// in use; see debug.SetGCPercent. Small cells use little, and each leaves a
+// megabyte of garbage. A cell of very many jobs has all its memory, most of a
+// kilobyte per job, when it begins: waiting from then on for as much garbage
 // would double the memory, and collecting it earlier costs next to nothing.
 const (
 	cellsGC    = 200
@@ -156,7 +156,7 @@ func (e *execution) sideBySide(ctx context.Context, cells []int) error {
 	return ctx.Err()
 }
 
-// chains divides cells into those that run one after the other: the replicates of a policy that learns.
+// chains divides cells into chains that run one after the other: the replicates of a policy that learns.
 func (e *execution) chains(cells []int) (chains [][]int) {
 	learns, at := map[string]bool{}, map[string]int{}
 	for _, c := range e.File().Cells {
@@ -244,7 +244,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs, Repeats: &e.repeats, Again: again}, watch)
 }
 
-// failure says why a cell failed.
+// failure returns the reason that a cell failed.
 func failure(c record.Cell) error {
 	if c.Error != "" {
 		return errors.New(c.Error)

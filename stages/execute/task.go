@@ -69,10 +69,10 @@ func nextCell(from io.Reader) (t stages.Task, key string, err error) {
 	return stages.ReadTask(bytes.NewReader(raw))
 }
 
-// RunTask runs a task of an array, by its number, in the experiment's folder dir: those of its cells that are not
-// complete yet. Cells that are simulated run side by side on the cores that this process may use. While another process
-// works on the task, it waits. When all are over it leaves word, atomically; it leaves none when it was broken off.
-// prepare is as for RunFile, and complete reports whether a cell's folder is complete under the key with a description.
+// RunTask runs a task of an array, by its number, in the experiment's folder dir: the cells that are not complete
+// yet. Simulated cells run in parallel on the cores that this process may use. While another process works on the
+// task, it waits. At the end it writes a record, atomically; an interrupted task writes none. prepare is as for
+// RunFile, and complete reports whether a cell's folder is complete under the key with a description.
 func RunTask(ctx context.Context, dir string, number int, prepare func(dir, description string) error,
 	complete func(dir, description string) bool) error {
 	return runTask(ctx, dir, number, complete,
@@ -159,13 +159,13 @@ func runTask(ctx context.Context, dir string, number int, complete func(dir, des
 	return nil
 }
 
-// taskShard is where a task puts cells that have no folder: in a shard of its own. A task of the same number that was
-// taken for dead, and lives, has another.
+// taskShard is a task's own shard for cells without a folder. A task of the same number that seemed dead, but still
+// runs, has another.
 type taskShard struct {
 	dir, prefix string
 	earlier     *record.Shards // of tasks of this number
 
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the fields below
 	own *record.ShardWriter
 }
 
@@ -238,9 +238,9 @@ func (j taskJournal) add(name string, c record.Cell) error {
 	return nil
 }
 
-// RunFile runs a cell that was written down. prepare empties its folder, but for
-// the description of its key. Its folder is left complete, unless
-// an error is returned.
+// RunFile runs a cell from its file. prepare empties its folder, except the
+// description of its key. Its folder is left complete, unless an error is
+// returned.
 func RunFile(ctx context.Context, path string, prepare func(dir, description string) error) (record.Cell, error) {
 	raw, err := folder.ReadFile(filepath.Split(path))
 	if err != nil {
@@ -290,25 +290,26 @@ func runReal(ctx context.Context, task stages.Task) (cell record.Cell, err error
 	return cell, errors.Join(err, site.Close(), folder.RemoveAll(own))
 }
 
-// How often who works on a task says that it lives, and after how long without a word another may take the task.
+// The interval of signs of life from the worker of a task, and the silence after which another may take the
+// task.
 const (
 	leaseBeat     = time.Second
 	leasePatience = 10 * time.Second
 	leasePoll     = 500 * time.Millisecond
 )
 
-// errLeaseLost ends the work on a task that another process has taken, or that nobody wants any more.
+// errLeaseLost ends the work on a task that another process has taken, or that is not wanted any more.
 var errLeaseLost = errors.New("the task was taken over, or is not wanted any more")
 
-// lease is the right to work on a task. A batch system that has lost its memory, or a node, may start a task again while
-// the first process still runs: the second waits then until the first has ended, and finds what that has done.
+// lease is the right to work on a task. A batch system that has lost its memory, or a node, may start a task again
+// while the first process still runs: then the second waits for the end of the first, and finds its results.
 type lease struct {
 	path, own string
 	beats     int
 }
 
-// hold waits until nobody else works on a task. The context that it returns ends when the lease is lost; release gives
-// it back.
+// hold waits until no other process works on a task. The context that it returns ends when the lease is lost;
+// release gives it back.
 func hold(ctx context.Context, dir string, number int) (within context.Context, release func(), err error) {
 	host, _ := os.Hostname()
 	l := &lease{
@@ -341,7 +342,7 @@ func hold(ctx context.Context, dir string, number int) (within context.Context, 
 	}, nil
 }
 
-// take takes the lease when there is none, or when its holder has been silent for too long.
+// take takes the lease if nobody holds it, or if its holder has been silent for too long.
 func (l *lease) take(ctx context.Context) error {
 	var last []byte
 	heard := time.Now()
@@ -367,7 +368,7 @@ func (l *lease) take(ctx context.Context) error {
 			if err := l.wait(ctx); err != nil {
 				return err
 			}
-			if l.mine() { // of several that came, the last to write
+			if l.mine() { // of several processes, the last to write
 				return nil
 			}
 			heard = time.Now()
@@ -387,7 +388,7 @@ func (l *lease) wait(ctx context.Context) error {
 	}
 }
 
-// say writes that the holder lives.
+// say writes a sign of life of the holder.
 func (l *lease) say() error {
 	l.beats++
 	if err := folder.Write(l.path, fmt.Appendf(nil, "%s %d\n", l.own, l.beats), 0o644); err != nil {
@@ -396,7 +397,7 @@ func (l *lease) say() error {
 	return nil
 }
 
-// mine reports whether nobody else has taken the lease, and the task is still wanted.
+// mine reports whether no other process has taken the lease, and the task is still wanted.
 func (l *lease) mine() bool {
 	now, err := folder.ReadFile(filepath.Split(l.path))
 	return err == nil && bytes.HasPrefix(now, []byte(l.own+" "))

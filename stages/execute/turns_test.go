@@ -43,13 +43,13 @@ func TestTooManyTurns(t *testing.T) {
 	}
 }
 
-// heard notes what a recorder is told.
+// heard notes the calls to a recorder.
 type heard []string
 
 func (h *heard) Event(e *scheduler.Event)       { *h = append(*h, fmt.Sprint(e.Kind, e.Job, e.At)) }
 func (h *heard) Decision(d *scheduler.Decision) { *h = append(*h, fmt.Sprint("decision", d.Job, d.At)) }
 
-// TestRelayKeepsTheOrder of events and decisions, and loses none, for traces of every length around that of a batch.
+// TestRelayKeepsTheOrder of events and decisions, and loses none, for traces of every length around a batch's.
 func TestRelayKeepsTheOrder(t *testing.T) {
 	for _, n := range []int{0, 1, batchSize - 1, batchSize, batchSize + 1, 10*batchSize + 7} {
 		var want, got heard

@@ -10,13 +10,12 @@ import (
 // Elastic is how a job trains whose GPUs and batch size may change while it runs.
 type Elastic struct {
 	Program *goodput.MeasuredProgram
-	// Source is what the program was read or made from, in a line that differs where the
-	// program does.
+	// Source is the origin of the program, in a line that differs between programs.
 	Source string
 	// Batch is the batch size of the job under all policies; 0 for that which a trace has,
 	// unless the policy chooses it.
 	Batch int
-	// MostGPUs bounds what the job can use; 0 for what its batch allows.
+	// MostGPUs bounds the GPUs that the job can use; 0 for the limit of its batch.
 	MostGPUs int
 	// Epochs end on multiples of Resolution; 0 for any instant.
 	Resolution time.Duration

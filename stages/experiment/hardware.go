@@ -23,7 +23,7 @@ func (h *Hardware) ForEngine() *engine.Hardware {
 	}
 }
 
-// Capabilities returns what the hardware's engine can do.
+// Capabilities returns the capabilities of the hardware's engine.
 func (h *Hardware) Capabilities() scheduler.Capabilities {
 	can := func(what string) bool { return !slices.Contains(h.Lacks, what) }
 	c := h.Kind().Capabilities(h.ForEngine())
@@ -39,13 +39,13 @@ func (h *Hardware) Real() bool { return h.Kind().Real }
 // Contention is how the jobs of a node slow each other down.
 type Contention struct {
 	Law estimator.Contention
-	// Threads are the cores that the jobs of a node share; 0 stands for those
-	// that the node has.
+	// Threads are the cores that the jobs of a node share; 0 for all cores of the
+	// node.
 	Threads int
 }
 
 // GPUTypes returns the types of the hardware's GPUs, in the order of its nodes;
-// an empty one stands for GPUs without a type.
+// an empty one means GPUs without a type.
 func (h *Hardware) GPUTypes() []string {
 	var types []string
 	for _, n := range h.Cluster.Nodes {
@@ -62,21 +62,21 @@ type Hardware struct {
 	Range   experiments.Range
 	Engine  string // the name of its kind
 	Cluster scheduler.Cluster
-	// Overheads, Contention and Noise are for simulated hardware. Without Overheads
-	// those apply that were measured with the samples of the jobs.
+	// Overheads, Contention and Noise are for simulated hardware. Without
+	// Overheads, the ones measured with the samples of the jobs apply.
 	Overheads *simulated.Overheads
-	// Contention slows jobs down by what their neighbours hold; nil for none.
+	// Contention slows jobs down by the cores of their neighbors; nil for none.
 	Contention *Contention
 	// Noise is the relative standard deviation of run times (lognormal).
 	Noise float64
-	// Terms are those on which the servers of each node are rented, nil for a node that
-	// stands; nil when all do.
+	// Terms are the rental terms of each node's servers, nil for a permanent node; nil
+	// if all nodes are permanent.
 	Terms []*market.Terms
 	// Suspends has paused jobs save their work and end, and start again when they go on.
 	Suspends bool
 	// Settings are the engine's own, which only it reads.
 	Settings any
-	// Lacks are capabilities that a simulated engine is told not to have.
+	// Lacks are capabilities that a simulated engine must not have.
 	Lacks []string
 	// At has the source range of each argument that the file sets.
 	At map[string]experiments.Range

@@ -23,7 +23,7 @@ type GPURate struct {
 func (j *Job) Length() int { return max(j.Epochs, j.Steps) }
 
 // Done returns the epochs (or steps) after which the job is done in simulation: all
-// of them, or those until its losses reach its target.
+// of them, or the ones until its losses reach its target.
 func (j *Job) Done() int {
 	all := j.Length()
 	if j.TargetLoss > 0 && j.Runtime != nil {
@@ -34,8 +34,8 @@ func (j *Job) Done() int {
 	return all
 }
 
-// RateOn returns how fast the job is on a type of GPU; false when the file does
-// not say. Where it says nothing of types, all have the rate 1.
+// RateOn returns the speed of the job on a type of GPU; false when the file
+// lacks it. Without any types in the file, all have the rate 1.
 func (r *Runtime) RateOn(gpu string) (float64, bool) {
 	if len(r.GPURates) == 0 {
 		return 1, true
@@ -70,13 +70,13 @@ func (j *Job) Placed() bool {
 		len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) > 0
 }
 
-// Demand returns what the job's own request asks of a cluster.
+// Demand returns the demand of the job's own request on a cluster.
 func (j *Job) Demand() scheduler.Demand {
 	return scheduler.Demand{Threads: j.Threads.Request, GPUs: j.GPUs, GPU: j.GPU, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
 }
 
 // On reports whether a free cluster of the hardware has room for the job's own
-// request, and its engine can do what it needs.
+// request, and its engine has the needed capabilities.
 func (j *Job) On(h *Hardware) bool {
 	return !(j.GPUs > 0 && slices.Contains(h.Lacks, "gpus")) && j.Demand().FitsOn(h.Cluster)
 }
@@ -90,7 +90,7 @@ func (j *Job) Reaches(h *Hardware) bool {
 }
 
 // Divisible reports whether policies can divide the job over nodes: it is rigid, of one part, and
-// asks for no number of nodes.
+// requests no number of nodes.
 func (j *Job) Divisible() bool { return !j.Malleable && j.Nodes <= 1 && len(j.Roles) == 0 }
 
 // Fits reports whether a free cluster of the hardware has room for the job: for its parts,
@@ -118,8 +118,8 @@ func (j *Job) WithThreads(n int) *Job {
 	return &other
 }
 
-// Template is what the scheduler knows of a job that is made from the block,
-// with its deadline relative to the arrival.
+// Template returns the scheduler's view of a job of the block, with its
+// deadline relative to the arrival.
 func (j *Job) Template() scheduler.Job {
 	return scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
@@ -129,7 +129,7 @@ func (j *Job) Template() scheduler.Job {
 	}
 }
 
-// Open reports whether the job's work has no end of its own: it trains until its
+// Open reports whether the job's work has no fixed end: it trains until its
 // budget is used up.
 func (j *Job) Open() bool { return j.Budget != nil && j.Epochs == 0 && j.Steps == 0 }
 
@@ -302,8 +302,8 @@ type Job struct {
 	At map[string]experiments.Range
 }
 
-// Checkpoint says when a job saves its work: one of Every, Units (epochs or steps) and
-// Rule ("young" or "daly") is set.
+// Checkpoint is the schedule by which a job saves its work: one of Every, Units
+// (epochs or steps) and Rule ("young" or "daly") is set.
 type Checkpoint struct {
 	Every         time.Duration
 	Units         int
@@ -313,16 +313,16 @@ type Checkpoint struct {
 
 // Threads is a thread request: the total, and its split into pools.
 type Threads struct {
-	Request  int // cores asked for; Inter + Intra where the file splits them
+	Request  int // requested cores; Inter + Intra where the file splits them
 	Inter    int
 	Intra    int
 	Min, Max int // bounds for a malleable job; 0 where the file is silent
 	Range    experiments.Range
 }
 
-// Runtime is a job's run time in simulation: Startup + epochs × Epoch on
-// one thread, of which Parallel (0 to 1) speeds up with threads (Amdahl), or
-// which speeds up by a curve or a table.
+// Runtime is a job's run time in simulation: Startup + epochs × Epoch on one
+// thread, where the part Parallel (0 to 1) speeds up with threads (Amdahl), or
+// all by a curve or a table.
 type Runtime struct {
 	Startup time.Duration
 	// Epoch is the same for all jobs of the class, or drawn for each.
@@ -330,22 +330,22 @@ type Runtime struct {
 	Parallel float64
 	// SpeedUp takes the place of Parallel, if it is set.
 	SpeedUp *workload.SpeedUp
-	// Threads is the number of threads on which Epoch is the time, where that
-	// comes from a table; 0 means one.
+	// Threads is the number of threads on which Epoch is the time, if that is from
+	// a table; 0 means one.
 	Threads int
-	// Whole says that Epoch is the time of the whole job.
+	// Whole reports whether Epoch is the time of the whole job.
 	Whole bool
-	// Losses are what the job reports after each epoch (or step), for a job with a
+	// Losses are the job's reports after each epoch (or step), for a job with a
 	// target loss.
 	Losses []float64
-	// Accuracy and Loss are what the job has at its end; nil: not given.
+	// Accuracy and Loss are the job's values at its end; nil: not given.
 	Accuracy, Loss *float64 `json:",omitempty"`
 	// GPURates are how many times faster an epoch is on types of GPU.
 	GPURates []GPURate
 	// Neighbours are the jobs that it can share GPUs with.
 	Neighbours []Neighbour `json:",omitempty"`
-	// Cluster is set for a job whose speed depends on what its parts run on; Epoch is then that of all parts on the
-	// first type of device, beside each other.
+	// Cluster is set for a job whose speed depends on the devices and places of its parts; Epoch is then the time
+	// with all parts on the first type of device, in one place.
 	Cluster *ClusterSpeed
 	// Elastic is set for a job whose speed depends on its GPUs and its batch size.
 	Elastic *Elastic `json:",omitempty"`
@@ -355,12 +355,12 @@ type Runtime struct {
 type ClusterSpeed struct {
 	clusterspeed.Law
 	Range experiments.Range
-	// Device is the type of device of all workers; empty for that of the GPUs of their nodes.
+	// Device is the type of device of all workers; empty for the type of the GPUs of their nodes.
 	Device string
 	// Regions has the factors on the speed of a worker whose parameter servers are elsewhere.
 	Regions []RegionFactor
-	// Samples are those to which the law was fitted, and Model the one of them that the job trains; File is where they
-	// are from, for people. There are none where the law was given.
+	// Samples are the data of the fitted law, and Model the one of them that the job trains; File is their origin,
+	// for people. They are empty where the law was given.
 	Samples     []clusterspeed.Sample
 	Model, File string
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Neighbour is a class of jobs beside which a job keeps a part of its speed when they share GPUs.
+// Neighbour is a class of jobs, with the part of its speed that a job keeps when it shares GPUs with them.
 type Neighbour struct {
 	Class string
 	// GPU is the type of GPU on which this is so; empty for all.
@@ -13,8 +13,8 @@ type Neighbour struct {
 	Keep float64
 }
 
-// Beside returns the part of its speed that the job keeps beside jobs of each class on a type of
-// GPU; nil when the file says nothing of it.
+// Beside returns the part of its speed that the job keeps next to jobs of each class on a type
+// of GPU; nil when the file does not give it.
 func (r *Runtime) Beside(gpu string) map[string]float64 {
 	if r == nil {
 		return nil
@@ -31,8 +31,8 @@ func (r *Runtime) Beside(gpu string) map[string]float64 {
 	return keeps
 }
 
-// NeighboursIn returns beside which jobs, on which types of devices, a job keeps how much of its
-// speed by a table.
+// NeighboursIn returns the neighbors of a job in a table, with the part of its speed that it
+// keeps by type of device.
 func NeighboursIn(t *workload.Throughputs, job string, workers int) []Neighbour {
 	var list []Neighbour
 	for _, device := range t.Devices() {

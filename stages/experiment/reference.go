@@ -2,7 +2,7 @@ package experiment
 
 import "github.com/tfexp/tfexp/experiments/schema"
 
-// Reference is numbers of others that are shown beside those of the experiment.
+// Reference is published numbers to show next to the experiment's own.
 type Reference struct {
 	Name string `json:"name"`
 	File string `json:"file"`

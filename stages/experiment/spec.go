@@ -1,12 +1,13 @@
-// Package experiment has what an experiment file says, evaluated: a Spec of
-// plain values, expanded into cells, which still know where they were written.
+// Package experiment holds the evaluated content of an experiment file: a Spec of plain values, expanded into
+// cells, which keep their source ranges.
 //
-// Package decode reads a file, in four steps: names are checked against the language (schema), and variables and locals
-// are evaluated in the order of their dependencies (eval); the matrix is expanded into points, and the blocks of each
-// point are decoded, once for each combination of the axes that they read; and the cells are checked as a whole (check).
-// Whatever is wrong becomes a Diagnostic. What depends on it is left out in silence, so that one mistake is one message.
+// Package decode reads a file, in four steps: names are checked against the language (schema), and variables and
+// locals are evaluated in the order of their dependencies (eval); the matrix is expanded into points, and the
+// blocks of each point are decoded, once for each combination of the axes that they read; and the cells are checked
+// as a whole (check). Each mistake becomes a Diagnostic. Its consequences are not reported, so that one mistake is
+// one message.
 //
-// Only these packages and those of folder experiments know HCL; this one does not.
+// Only these packages and the ones in folder experiments know HCL; this one does not.
 package experiment
 
 import (
@@ -125,7 +126,8 @@ type Estimate struct {
 	Range   experiments.Range
 }
 
-// What is corrected by finished runs: nothing; what real cells are compared with; and what policies decide by as well.
+// Corrections by finished runs: none; of the predictions that real cells are compared with; and of the estimates
+// that policies use as well.
 const (
 	CorrectNone        = "none"
 	CorrectPredictions = "predictions"
@@ -224,13 +226,14 @@ type Policy struct {
 	Estimates string
 	// Sigma is the standard deviation of the log error under noisy, and of the first estimates under online.
 	Sigma float64
-	// At has the source range of each argument that the file sets, BlocksAt that of each of its Blocks.
+	// At has the source range of each argument that the file sets, BlocksAt the source range of each of its
+	// Blocks.
 	At       map[string]experiments.Range
 	BlocksAt []experiments.Range `json:"-"`
 }
 
-// Corrected reports whether estimates are corrected by what jobs report while they
-// run.
+// Corrected reports whether estimates are corrected by the reports of running
+// jobs.
 func (p *Policy) Corrected() bool { return p.Source().Follows }
 
 // DividesCores reports whether the policy sets how many cores each job has on a hardware, which has no GPUs to divide.
@@ -242,7 +245,7 @@ func (p *Policy) EstimatesOn(h *Hardware) bool { return p.Policy.Estimates() || 
 // Source is where the policy's estimates come from.
 func (p *Policy) Source() estimator.RunTimeSource { return estimator.FindSource(p.Estimates) }
 
-// Compare asks for a comparison of a baseline with what differs from it.
+// Compare asks for a comparison of a baseline with the variants that differ from it.
 type Compare struct {
 	Metric   string
 	Baseline string // policy name, where the baseline is just that

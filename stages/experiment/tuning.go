@@ -22,15 +22,15 @@ type Tuning struct {
 	Candidates [][]string
 	// Impossible is how many combinations are left out, as no job can have them.
 	Impossible int
-	// At returns the cell of a trial. The error says what is wrong with the settings.
+	// At returns the cell of a trial. The error describes the problem with the settings.
 	At func(values []string) (Cell, error) `json:"-"`
-	// Probes are the cells at some of the settings, for what is checked beforehand.
+	// Probes are the cells at some of the settings, for the checks before a run.
 	Probes []Cell
 }
 
-// Recorded are the outcomes of a job that come from a table, at its settings.
+// Recorded are the outcomes of a job at its settings, from a table.
 type Recorded struct {
-	// File is where the table is, Digest that of the outcomes at all settings.
+	// File is the path of the table, Digest the digest of the outcomes at all settings.
 	File    string
 	Outcome record.TrialOutcome
 }

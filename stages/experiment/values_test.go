@@ -45,7 +45,7 @@ func TestDone(t *testing.T) {
 	}
 }
 
-// What a job asks for, and on which clusters there is room for it.
+// The demand of a job, and the clusters with room for it.
 func TestRoom(t *testing.T) {
 	two := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4, GPUs: 1, GPU: "v100"}, {Threads: 4, GPUs: 1, GPU: "k80"}}}
 	on := func(lacks ...string) *experiment.Hardware { return &experiment.Hardware{Cluster: two, Lacks: lacks} }
@@ -119,7 +119,7 @@ func TestWithThreads(t *testing.T) {
 	}
 }
 
-// What the kernel is told of jobs: whether they train on any number of GPUs, and whether their work has an end.
+// The kernel's view of jobs: whether they train on any number of GPUs, and whether their work has an end.
 func TestTemplate(t *testing.T) {
 	budget := time.Minute
 	elastic := &experiment.Runtime{Elastic: &experiment.Elastic{}}
@@ -141,7 +141,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// Speeds by type of GPU: what the file does not say is not made up.
+// Speeds by type of GPU: values missing in the file are not invented.
 func TestSpeedsOfTypes(t *testing.T) {
 	r := &experiment.Runtime{GPURates: []experiment.GPURate{{"k80", 1}, {"v100", 3}}}
 	for gpu, want := range map[string]float64{"k80": 1, "v100": 3, "a100": 0} {
@@ -232,7 +232,7 @@ func TestLeaveOut(t *testing.T) {
 	if got := one.LeftOut(); got != "l.csv has 1 malformed line and 3 jobs larger than the hardware, first line 5, left out" {
 		t.Errorf("%s", got)
 	}
-	// What workloads share is told once.
+	// Notes that workloads share appear once.
 	w := &experiment.Workload{Trace: one, Submits: []experiment.Submit{{LeftOut: "a line"}, {}}}
 	spec := &experiment.Spec{Cells: []experiment.Cell{{Workload: w}, {Workload: w}, {Workload: &experiment.Workload{}}}}
 	if got := spec.LeftOut(); !slices.Equal(got, []string{one.LeftOut(), "a line"}) {
@@ -253,7 +253,7 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
-// Whether a workload has to be sampled, and what its resizes ask for.
+// Whether a workload needs samples, and the demands of its resizes.
 func TestWorkloads(t *testing.T) {
 	known, unknown := &experiment.Job{Name: "known", Runtime: &experiment.Runtime{}}, &experiment.Job{Name: "a", GPUs: 1}
 	of := func(timed bool, jobs ...*experiment.Job) *experiment.Workload {
@@ -357,7 +357,7 @@ policy "p" {
 	}
 }
 
-// A recorded job has the settings of its table, others those of the search.
+// A recorded job has the settings of its table, others the settings of the search.
 func TestTunings(t *testing.T) {
 	tune := &experiment.Tuning{Tuning: tuning.Tuning{
 		Name: "t", Job: "a", Settings: []tuning.TunedSetting{

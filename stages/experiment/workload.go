@@ -18,8 +18,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
-// Workload is jobs with arrival times: those of Submits, those of a Trace, or
-// both.
+// Workload is jobs with arrival times: from Submits, from a Trace, or both.
 type Workload struct {
 	Name    string
 	Range   experiments.Range
@@ -39,9 +38,9 @@ type Submit struct {
 	// Deadline is relative to each arrival; 0 means none.
 	Deadline time.Duration
 	User     string
-	// Budget is that of the job unless the block has its own.
+	// Budget is the job's budget unless the block sets one.
 	Budget *time.Duration `json:",omitempty"`
-	// LeftOut says what a lenient reader left out of a file of instants.
+	// LeftOut describes the lines that a lenient reader left out of a file of instants.
 	LeftOut string
 	Range   experiments.Range
 }
@@ -102,9 +101,8 @@ func LineErrors(err error) []*workload.LineError {
 	return nil
 }
 
-// Malformed counts lines that were left out by what is wrong with them, the most frequent
-// first, and tells of the first of each. It names no folder: the text is the same wherever
-// the file is.
+// Malformed counts lines that were left out by problem, the most frequent first, with the
+// first line of each. It names no folder: the text is the same wherever the file is.
 func Malformed(skipped []error) string {
 	type reason struct {
 		count, line int
@@ -142,18 +140,18 @@ func Malformed(skipped []error) string {
 	return text + ": " + strings.Join(parts, "; ")
 }
 
-// maxReasons bounds the list of what is wrong with lines.
+// maxReasons bounds the list of problems with lines.
 const maxReasons = 8
 
-// particular is what errors of one kind quote and count.
+// particular matches the quotes and numbers in errors of one kind.
 var particular = regexp.MustCompile(`(")[^"]*("?)|[0-9]`)
 
-// KindOf returns what is the same in errors that differ in what they quote and count.
+// KindOf returns the common part of errors that differ only in their quotes and numbers.
 func KindOf(err error) string { return particular.ReplaceAllString(err.Error(), "$1$2") }
 
-// Trace is a workload that was read from a file, in its final shape: all that
-// the trace block says is applied, and all that the file lacks is filled in
-// from job blocks.
+// Trace is a workload that was read from a file, in its final shape: the
+// settings of the trace block are applied, and values missing in the file are
+// filled in from job blocks.
 type Trace struct {
 	workload.Trace
 	// File is absolute; Digest is the SHA-256 of its content, in hex.
@@ -184,7 +182,7 @@ type TraceBlock struct {
 	Chosen bool `json:",omitempty"`
 }
 
-// LeftOut says what a lenient reader left out; empty if nothing.
+// LeftOut describes the lines that a lenient reader left out; empty if none.
 func (t *Trace) LeftOut() string {
 	var parts []string
 	if len(t.Skipped) > 0 {
@@ -200,7 +198,7 @@ func (t *Trace) LeftOut() string {
 	return fmt.Sprintf("%s has %s, left out", filepath.Base(t.File), strings.Join(parts, " and "))
 }
 
-// LeftOut lists what lenient readers left out of the experiment's files.
+// LeftOut lists the lines that lenient readers left out of the experiment's files.
 func (s *Spec) LeftOut() []string {
 	return s.told(func(w *Workload) (texts []string) {
 		if w.Trace != nil {
@@ -213,9 +211,9 @@ func (s *Spec) LeftOut() []string {
 	})
 }
 
-// Assumed says what was assumed where files of the experiment say nothing; the same of several files once.
+// Assumed returns the assumptions where files of the experiment give no value, each once for several files.
 func (s *Spec) Assumed() (texts []string) {
-	files := map[string][]string{} // by what is assumed
+	files := map[string][]string{} // by assumption
 	var order []string
 	for _, c := range s.Cells {
 		t := c.Workload.Trace
@@ -241,7 +239,7 @@ func (s *Spec) Assumed() (texts []string) {
 	return texts
 }
 
-// told lists what there is to tell of the workloads of all cells, each text once.
+// told lists the notes on the workloads of all cells, each text once.
 func (s *Spec) told(of func(*Workload) []string) (texts []string) {
 	for _, c := range s.Cells {
 		for _, text := range of(c.Workload) {
@@ -295,7 +293,7 @@ func (w *Workload) Sampled() bool {
 	return slices.ContainsFunc(w.Trace.Blocks, func(k TraceBlock) bool { return !k.Timed && k.Runtime == nil })
 }
 
-// Resized returns what the job that a resize names asks for after it.
+// Resized returns the demand of the resized job after a resize.
 func (w *Workload) Resized(u Update) scheduler.Demand {
 	if w.Trace != nil {
 		for i := range w.Trace.Jobs {

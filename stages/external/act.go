@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// answer is what a program wants to be done.
+// answer is the list of decisions of a program.
 type answer struct {
 	Type string     `json:"type"`
 	Do   []decision `json:"do"`
@@ -38,7 +38,7 @@ type decision struct {
 	Why         string   `json:"why"`
 }
 
-// carryOut does what an answer says. The error names the job and the rule that forbids it.
+// carryOut applies an answer. The error names the job and the rule that forbids it.
 func (d own) carryOut(line []byte) error {
 	var a answer
 	if err := unpack(line, &a); err != nil {
@@ -74,7 +74,7 @@ func (d own) carryOut(line []byte) error {
 	return nil
 }
 
-// what returns what a decision is, and about which job.
+// what returns the verb of a decision, and its job.
 func (o *decision) what() (verb, job string, err error) {
 	for _, v := range []struct{ verb, job string }{
 		{"start", o.Start}, {"resume", o.Resume}, {"pause", o.Pause}, {"resize", o.Resize}, {"migrate", o.Migrate},
@@ -212,7 +212,7 @@ func bounded(j scheduler.JobView, cores int32) error {
 	return nil
 }
 
-// room is where a job starts with so many cores: as the decision says, or on the first nodes with room.
+// room returns the place where a job starts with the given cores: the decision's, or the first nodes with room.
 func (d *desk) room(j scheduler.JobView, cores int32, o *decision) (nodes []int32, g scheduler.Grant, err error) {
 	need, count := j.Needs(cores)
 	switch {

@@ -19,7 +19,7 @@ import (
 type batsim struct {
 	*desk
 	events  []batsimEvent // of the next message
-	later   []batsimEvent // what the program has decided for later, by time
+	later   []batsimEvent // decisions of the program for later, by time
 	calls   []time.Duration
 	arrived int
 }
@@ -78,7 +78,7 @@ func (b *batsim) hello(*stages.Task) ([]byte, error) {
 
 // pack returns the message with the events so far.
 func (b *batsim) pack(now time.Duration) []byte {
-	raw, _ := json.Marshal(batsimMessage{batsimTime(now), b.events}) // of what is JSON already
+	raw, _ := json.Marshal(batsimMessage{batsimTime(now), b.events}) // all parts are valid JSON
 	b.events = b.events[:0]
 	return raw
 }
@@ -102,7 +102,7 @@ func (b *batsim) hear(e *scheduler.Event) {
 	}
 }
 
-// submit says that a job has arrived.
+// submit announces the arrival of a job.
 func (b *batsim) submit(j *scheduler.Job, at time.Duration) {
 	profile := fmt.Sprintf("%s-%d", j.Class, j.Number)
 	type description struct {
@@ -126,7 +126,7 @@ func (b *batsim) submit(j *scheduler.Job, at time.Duration) {
 
 func batsimID(job int) string { return fmt.Sprint(batsimWorkload, "!", job) }
 
-// woke says that the program is called, or leaves it to the next dispatch to carry out what it had decided for now.
+// woke notes a requested call of the program, or leaves due decisions to the next dispatch.
 func (b *batsim) woke() {
 	now := b.wakes
 	b.calls = slices.DeleteFunc(b.calls, func(at time.Duration) bool {
@@ -155,7 +155,7 @@ func (b *batsim) carryOut(answer []byte) error {
 	return b.due()
 }
 
-// take takes what the program has decided, for now or for later.
+// take takes the decisions of the program, for now or for later.
 func (b *batsim) take(answer []byte, now time.Duration) error {
 	var m batsimMessage
 	if err := json.Unmarshal(answer, &m); err != nil {
@@ -181,7 +181,7 @@ func (b *batsim) take(answer []byte, now time.Duration) error {
 	return nil
 }
 
-// due carries out what was decided up to now, and sets the next call.
+// due carries out the decisions due by now, and sets the next call.
 func (b *batsim) due() error {
 	for len(b.later) > 0 && time.Duration(b.later[0].Timestamp) <= b.Now() {
 		e := b.later[0]

@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// TestPybatsim runs schedulers of pybatsim as they are: their starts are those of the built-in policies where the semantics
-// are (docs/external.md): on two cores, of which each is at an edge, with instants that do not fall together.
+// TestPybatsim runs schedulers of pybatsim as they are: their starts equal the built-in policies' where the
+// semantics do (docs/external.md): on two cores, each at an edge, with instants that do not coincide.
 func TestPybatsim(t *testing.T) {
 	program, err := exec.LookPath("pybatsim")
 	need.This(t, "pybatsim", err, "pip install pybatsim==3.2.1")

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Version is that of the protocol.
+// Version is the version of the protocol.
 const Version = 1
 
 // desk is where a program decides: it turns the events of a run into messages, and answers into decisions. It is the
@@ -37,7 +37,7 @@ type desk struct {
 	wakes   time.Duration // when the program wants to be asked
 	waits   map[string]string
 	time    spent
-	state   json.RawMessage // that the program leaves behind
+	state   json.RawMessage // left by the program
 	journal *journal
 	err     error
 }
@@ -47,10 +47,10 @@ type dialect interface {
 	// hello is the first message, and greeted takes its answer.
 	hello(*stages.Task) ([]byte, error)
 	greeted(answer []byte) error
-	// hear is told an event, and woke that the time has come that was asked for.
+	// hear receives an event, and woke is called at the requested time.
 	hear(*scheduler.Event)
 	woke()
-	// message is what has happened up to now; nil where the program need not be asked. carryOut does what the answer says.
+	// message holds the events up to now; nil if the program need not be asked. carryOut applies the answer.
 	message(now time.Duration) []byte
 	carryOut(answer []byte) error
 	// bye is the last message, and left takes its answer.
@@ -62,9 +62,9 @@ type dialect interface {
 type ready struct {
 	Protocol int    `json:"protocol"`
 	Name     string `json:"name"`
-	// Ask says when the program is asked: always, or waiting: only while jobs wait.
+	// Ask is when the program is asked: always, or waiting: only while jobs wait.
 	Ask string `json:"ask"`
-	// Sizes says that the program sets how many cores jobs have.
+	// Sizes reports whether the program sets the number of cores of jobs.
 	Sizes bool   `json:"sizes"`
 	Type  string `json:"type"`
 }
@@ -174,7 +174,7 @@ func (d *desk) Wakes() time.Duration { return d.wakes }
 // Woke is Wakes'.
 func (d *desk) Woke() { d.speaks.woke() }
 
-// close tells the program that the cell is over, waits for its end, and takes what it leaves.
+// close tells the program that the cell is over, waits for its end, and takes its output.
 func (d *desk) close(out *record.Cell) {
 	if d.err == nil {
 		answer, err := d.talk.ask(d.speaks.bye())

@@ -1,5 +1,6 @@
-// Package external has policies that are programs, in any language: the order "external". A program is asked at each
-// dispatch, in JSON lines over its standard input and output (docs/external.md), and answers with what is to be done.
+// Package external has policies that are programs, in any language: the order "external". A program is asked at
+// each dispatch, in JSON lines over its standard input and output (docs/external.md), and answers with its
+// decisions.
 package external
 
 import (
@@ -104,7 +105,7 @@ func init() {
 	})
 }
 
-// DecisionTime is how long the program of a policy takes for a decision.
+// DecisionTime is the time of a policy's program per decision.
 var DecisionTime = measure.Register(measure.Metric{
 	Rank: 900, Name: "decision_us", Title: "time per decision", Unit: "µs", Rare: true,
 	Doc:     "mean time that the program of an external policy takes for an answer",
@@ -157,7 +158,7 @@ func (d *decider) Close(out *record.Cell) {
 	}
 }
 
-// spent is how long the program has taken for its answers.
+// spent is the total time of the program for its answers.
 type spent struct {
 	asked int
 	sum   time.Duration

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 const examples = "../../jobs/tfexp_policy/examples"
 
-// python3 is the interpreter itself, not what finds it.
+// python3 is the interpreter itself, not a wrapper that finds it.
 func python3(t testing.TB) string {
 	path, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
 	need.This(t, "python3", err, "install Python 3.9 or newer")
@@ -84,7 +84,7 @@ func draw(n uint64, rich bool) (l lot) {
 	return l
 }
 
-// trace is what happened, in words.
+// trace is the sequence of events, in words.
 type trace struct {
 	events []string
 	check  *validate.Validator
@@ -145,8 +145,8 @@ func example(t testing.TB, name string, set policy.Settings) stages.Task {
 	return task(t.TempDir(), base, set, python3(t), name)
 }
 
-// TestSchedulesOfExamples runs the policies that are there in Go and in Python: on 200 drawn workloads their traces are the
-// same, event by event.
+// TestSchedulesOfExamples runs the policies that exist in Go and in Python: on 200 drawn workloads their traces are
+// the same, event by event.
 func TestSchedulesOfExamples(t *testing.T) {
 	quantum := 3 * time.Second
 	for _, test := range []struct {
@@ -190,8 +190,8 @@ func TestSchedulesOfExamples(t *testing.T) {
 	}
 }
 
-// BenchmarkDecision is what a decision costs, of a batch of one, with a program that decides nothing; and the events per
-// second of many jobs under FCFS in Python.
+// BenchmarkDecision measures the cost of a decision, of a batch of one, with a program that decides nothing; and
+// the events per second of many jobs under FCFS in Python.
 func BenchmarkDecision(b *testing.B) {
 	for _, jobs := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprint(jobs), func(b *testing.B) {

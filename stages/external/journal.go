@@ -24,13 +24,13 @@ const (
 	stderrFile  = "policy.log"
 )
 
-// Bounds on what is kept of a conversation: in the file, and for the second look.
+// Bounds on the record of a conversation: in the file, and for the second look.
 const (
 	maxJournal  = 256 << 20
 	maxExamined = 4 << 20
 )
 
-// journal keeps what was said: in a file, for who looks into a decision, and the beginning of it, for a second look.
+// journal records the conversation: in a file, to examine decisions, and its beginning in memory, to repeat it.
 type journal struct {
 	dir    string
 	file   *folder.File // nil where nothing is kept
@@ -120,11 +120,11 @@ func stateBefore(t *stages.Task) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// examined are the programs that were looked at a second time, by command and settings.
+// examined are the programs that were checked a second time, by command and settings.
 var examined sync.Map
 
-// again tells a second process of the program the same, once for each program, and returns in words where it answers
-// differently; "" where it does not.
+// again repeats the conversation with a second process, once for each program, and describes the first different
+// answer; "" without one.
 func (d *desk) again(ctx context.Context, t *stages.Task) string {
 	_, before := examined.LoadOrStore(fmt.Sprint(t.Base, t.Policy.Settings), true)
 	if before || len(d.journal.heard) == 0 {

@@ -33,7 +33,7 @@ func host(program string) {
 	fmt.Println(err)
 }
 
-// TestKilled: when tfexp is killed, nothing is left of the program of a policy, nor of what it has started.
+// TestKilled: when tfexp is killed, the program of a policy ends, with all that it has started.
 func TestKilled(t *testing.T) {
 	python3(t)
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ time.sleep(1000)
 	for _, text := range pids {
 		pid, _ := strconv.Atoi(text)
 		for begun := time.Now(); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
-			syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // dead, it may have come to this process
+			syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // a dead one may have become this process's child
 			if time.Since(begun) > time.Minute {
 				t.Fatalf("process %d lives", pid)
 			}

@@ -40,8 +40,8 @@ def fine():
         say({"do": [{"start": j} for j in waiting]}); waiting = []
 `
 
-// TestMisbehaviour has programs do what they must not: the cell fails, with a message that names the policy, what is wrong,
-// and the job and the rule where there is one.
+// TestMisbehaviour has programs break the rules: the cell fails, with a message that names the policy, the error,
+// and the job and the rule if there is one.
 func TestMisbehaviour(t *testing.T) {
 	python := python3(t)
 	for _, test := range []struct {

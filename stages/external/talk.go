@@ -21,7 +21,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Bounds on what a program may do.
+// Limits on a program.
 const (
 	maxAnswer  = 16 << 20 // bytes of a line
 	maxTail    = 64 << 10 // bytes of its error output that are kept
@@ -131,7 +131,7 @@ func (k *talk) ask(line []byte) (answer []byte, err error) {
 	return answer, nil
 }
 
-// errTalks is returned for a program that says too much.
+// errTalks is returned for a program that writes too much.
 var (
 	errTalks = errors.New("each message has one line for an answer, and standard output nothing else")
 	errFlood = fmt.Errorf("its answer is longer than %d MiB: %w", maxAnswer>>20, errTalks)
@@ -166,7 +166,7 @@ func (k *lines) exchange(line []byte) ([]byte, error) {
 	return bytes.TrimSuffix(long, []byte("\n")), err
 }
 
-// failed says why there is no answer, and ends the program.
+// failed returns the reason that there is no answer, and ends the program.
 func (k *talk) failed(err error) error {
 	if errors.Is(err, errTalks) {
 		k.kill(err.Error())
@@ -201,9 +201,9 @@ func (k *talk) end(patience time.Duration) string {
 	return how
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of the text written to it.
 type tail struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	text []byte
 	lost int
 }

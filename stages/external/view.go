@@ -18,11 +18,11 @@ type node struct {
 	GPU    string `json:"gpu,omitempty"`
 	Memory int64  `json:"memory,omitempty"`
 	Rack   string `json:"rack,omitempty"`
-	// Up is false for a server that comes and goes: an event says when it is there.
+	// Up is false for a server that comes and goes: an event announces it.
 	Up bool `json:"up"`
 }
 
-// capabilities are those of the engine.
+// capabilities are the capabilities of the engine.
 type capabilities struct {
 	Pause   bool `json:"pause"`
 	Resize  bool `json:"resize"`
@@ -120,7 +120,7 @@ func (d *desk) some(name string, n int64) {
 	}
 }
 
-// hear is told each event of the run.
+// hear receives each event of the run.
 func (d own) hear(e *scheduler.Event) {
 	switch e.Kind {
 	case scheduler.Arrive:
@@ -194,7 +194,7 @@ func (d own) left(answer []byte) error {
 	return err
 }
 
-// holds adds what a job holds from now on.
+// holds adds the resources that a job holds from now on.
 func (d *desk) holds(e *scheduler.Event) {
 	d.whole("cores", int64(e.Cores.Count()))
 	d.text("on", e.Cores.String())
@@ -203,7 +203,8 @@ func (d *desk) holds(e *scheduler.Event) {
 	}
 }
 
-// describe adds what is known of a job when it arrives. What is 0, or like all others, is left out.
+// describe adds the known properties of a job when it arrives. Values that are 0, or the same for all jobs, are
+// left out.
 func (d *desk) describe(j *scheduler.Job) {
 	d.whole("number", int64(j.Number))
 	d.whole("cores", int64(j.Threads))

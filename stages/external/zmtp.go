@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// endpointWord stands in the command of a program that speaks Batsim's protocol for where it listens. Without it, the
-// arguments of pybatsim and batsched that say so are added.
+// endpointWord is the placeholder for the endpoint in the command of a program that speaks Batsim's protocol.
+// Without it, the corresponding arguments of pybatsim and batsched are added.
 const endpointWord = "{endpoint}"
 
 // zmtp is a socket of the type REQ, of version 3.0 of ZeroMQ's protocol (rfc.zeromq.org/spec/23), with one peer.

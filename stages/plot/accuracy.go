@@ -23,9 +23,9 @@ var _ = Register(Kind{
 	Draw: func(d *Data, _ Ask) ([]Figure, error) { return d.accuracies() },
 })
 
-// accuracies draws, for each workload and hardware, the median accuracy of jobs over the time since their start: a panel
-// for each class of jobs, a line for each policy. Experiments whose jobs report no accuracy get no such picture, which
-// is nothing to tell.
+// accuracies draws, for each workload and hardware, the median accuracy of jobs over the time since their start: a
+// panel for each class of jobs, a line for each policy. Experiments whose jobs report no accuracy get no such
+// picture, without a note.
 func (d *Data) accuracies() ([]Figure, error) {
 	var out []Figure
 	for _, s := range d.settings() {

@@ -1,5 +1,5 @@
-// Timeline draws what the jobs of a cell held over time: a Gantt chart
-// of its cores and GPUs, and a lane for each job.
+// Timeline draws the resources of a cell's jobs over time: a Gantt chart of its
+// cores and GPUs, and a lane for each job.
 
 package plot
 
@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Lane is what happened to one job, and its colour.
+// Lane is the course of one job, and its color.
 type Lane struct {
 	analysis.ScheduledJob
 	Color color.NRGBA
@@ -47,7 +47,7 @@ func New(s *analysis.Schedule, p *analysis.Palette) *Chart {
 	inClass := make([]int, len(s.Classes))
 	for i, j := range s.Jobs {
 		k := slices.Index(s.Classes, j.Class)
-		// Shades come back after four jobs: neighbours differ, and all stay readable.
+		// Shades repeat after four jobs: neighbors differ, and all stay readable.
 		ch.Lanes[i] = Lane{ScheduledJob: j, Color: canvas.Shade(canvas.Hue(ch.hues[k]), []float64{0, 0.3, 0.15, 0.45}[inClass[k]%4]),
 			class: ch.hues[k]}
 		inClass[k]++
@@ -68,7 +68,7 @@ const (
 	laneHeight    = 13.0
 	laneGap       = 14.0
 	leastLane     = 0.25 // below this the lanes are left out
-	labelledLanes = 8.0  // lanes from this height on are labelled
+	labelledLanes = 8.0  // lanes from this height on are labeled
 )
 
 // Size is how large a chart is drawn: the height of a core, of a job's lane (0
@@ -228,7 +228,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(base, c.Min.X, at, c.Max.X, at)
 	}
 	b.drawServers(c, at, y)
-	for _, guests := range []bool{false, true} { // guests lie over the jobs whose GPUs they share
+	for _, guests := range []bool{false, true} { // guests are drawn over the jobs whose GPUs they share
 		for i := range b.Lanes {
 			b.held(c, &b.Lanes[i], guests, at, y)
 		}
@@ -240,7 +240,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// held draws what a job holds, by itself or as a guest.
+// held draws the resources of a job, by itself or as a guest.
 func (b bars) held(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
 	inset := vg.Length(min(1, b.core*0.04))
 	var path vg.Path
@@ -248,7 +248,7 @@ func (b bars) held(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Le
 	for _, h := range l.Held {
 		x0, x1 := at(h.From), at(h.To)
 		if h.Guest != guest || x1-last < hairline {
-			continue // nothing that could be seen beside what is drawn
+			continue // too small to be seen
 		}
 		last = x1
 		x1 = max(x1, x0+hairline)
@@ -278,7 +278,7 @@ func (b bars) samples(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg
 	}
 }
 
-// sampled makes a bar that of a sample.
+// sampled marks a bar as a sample.
 func sampled(c draw.Canvas, color color.NRGBA, x0, y0, x1, y1 vg.Length) {
 	edge := min((y1-y0)*0.2, (x1-x0)*0.2, 2)
 	c.SetColor(waitingColor(color))

@@ -24,9 +24,9 @@ var _ = Register(Kind{
 	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.containers(a.MaxCells) },
 })
 
-// containers draws what the containers of each cell used over time: CPU and
+// containers draws the usage of each cell's containers over time: CPU and
 // memory, and the cores that they held. Experiments without containers get no
-// such picture, which is nothing to tell.
+// such picture, without a note.
 func (d *Data) containers(most int) ([]Figure, error) {
 	var out []Figure
 	cells := 0
@@ -82,8 +82,8 @@ func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.
 	})
 }
 
-// total adds up, for each second, what the containers used that were looked at
-// in it: the mean of each over the second, if it was looked at more than once.
+// total adds up, for each second, the usage of the containers sampled in it:
+// the mean of each, if it was sampled more than once.
 func total(rows []record.ContainerRow, value func(record.ContainerRow) float64) []canvas.Level {
 	type seen struct {
 		sum float64

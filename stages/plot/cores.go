@@ -23,10 +23,10 @@ const (
 	Queue = "queue"
 )
 
-// overTime is what a picture shows of each variant over time.
+// overTime is a quantity over time that a picture shows for each variant.
 type overTime struct {
 	kind, title, caption string
-	// of returns the value of a row, and what it can be at most in its cell; 0: nothing bounds it.
+	// of returns the value of a row, and most its limit in the cell; 0: no limit.
 	of   func(*measure.Occupancy) float64
 	most func(record.Cell) int
 }
@@ -66,8 +66,8 @@ var _ = Register(Kind{
 // mostPanels bounds the variants of one picture of cores.
 const mostPanels = 8
 
-// overTime draws, for each workload and hardware, what changes over time in the
-// first replicate, a panel a policy. Panels of one picture have the same scale where nothing bounds them.
+// overTime draws, for each workload and hardware, a quantity over time in the first replicate, one panel
+// per policy. Panels of one picture have the same scale where nothing bounds them.
 func (d *Data) overTime(w overTime) ([]Figure, error) {
 	var out []Figure
 	for _, s := range d.settings() {

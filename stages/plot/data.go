@@ -16,8 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Data is what the pictures are drawn from. The times of jobs are those of a sample, where there are very many; there may
-// be billions.
+// Data is the data of the pictures. Of very many jobs, perhaps billions, it holds the times of a sample.
 type Data struct {
 	*record.Experiment
 	// Variants are the policies with their axes, in the order of the plan.
@@ -26,11 +25,12 @@ type Data struct {
 	width       float64            // for which pictures are laid out, in points
 	servers     []record.ServerRow // once they are read
 	serversRead bool
-	times       map[string]times // by cell, of those that are kept; nil before they are read
-	overall     int              // how many jobs each of the sample stands for at least, in pictures of all cells
+	times       map[string]times // by cell, for the kept cells; nil before they are read
+	overall     int              // the least number of jobs that each sampled job represents, in pictures of all cells
 }
 
-// mostKept bounds the jobs of all cells whose times are read: of more, a systematic sample stands for all.
+// mostKept bounds the jobs of all cells whose times are read: a larger number is represented by a systematic
+// sample.
 const mostKept = 2_000_000
 
 func newData(e *record.Experiment) *Data {
@@ -42,8 +42,8 @@ func newData(e *record.Experiment) *Data {
 		overall: overallStep(all)}
 }
 
-// times are what distributions and scatter plots show of a cell's jobs, in
-// their order.
+// times are the times of a cell's jobs that distributions and scatter plots
+// show, in their order.
 type times struct {
 	jobs    []jobTimes
 	classes []string
@@ -51,28 +51,28 @@ type times struct {
 
 type jobTimes struct {
 	finished                bool
-	estimated               bool // what was predicted is what was measured
+	estimated               bool // the predicted values are the measured ones
 	class                   int32
 	jct, service, predicted float64
 }
 
-// mostSampled is the number of jobs of a cell from which on a systematic sample
-// stands for all: no picture would show the difference.
+// mostSampled is the number of jobs of a cell above which a systematic sample
+// represents all: no picture would show the difference.
 const mostSampled = 200_000
 
-// sampleStep is how many jobs of a cell each of the sample stands for, in a picture of that cell.
+// sampleStep is the number of a cell's jobs that each sampled job represents, in a picture of that cell.
 func sampleStep(c record.Cell) int { return 1 + jobsOf(c)/mostSampled }
 
 // step is the same in pictures of all cells.
 func (d *Data) step(c record.Cell) int { return max(sampleStep(c), d.overall) }
 
-// overallStep is how many jobs each of the sample stands for, by the number of jobs of all cells.
+// overallStep is the number of jobs that each sampled job represents, by the number of jobs of all cells.
 func overallStep(all int) int { return max(1, (all+mostKept-1)/mostKept) }
 
 // jobsOf is the number of jobs of a cell.
 func jobsOf(c record.Cell) int { return measure.Jobs.CountOf(&c.Metrics) }
 
-// Sampled says that some cells are so large that they are sampled; "" when none is.
+// Sampled is a note that some cells are sampled, because they are large; "" if none is.
 func (d *Data) Sampled() string {
 	step := 1
 	for _, c := range d.Cells {
@@ -88,8 +88,8 @@ func (d *Data) Sampled() string {
 }
 
 // jobTimes returns the times of a cell's jobs, or of a sample; none when the
-// cell recorded only its metrics. Who asks for one cell's asks for others', so
-// the first call reads as many cells as are kept, side by side.
+// cell recorded only its metrics. A caller needs the times of several cells, so
+// the first call reads all kept cells in parallel.
 func (d *Data) jobTimes(c record.Cell) (times, error) {
 	if d.times == nil {
 		if err := d.readAhead(); err != nil {
@@ -169,7 +169,7 @@ func (d *Data) EachEstimated(visit func(class string, predicted, service float64
 	return nil
 }
 
-// setting is one workload on one hardware: what is compared in one picture.
+// setting is one workload on one hardware: the scope of one picture's comparison.
 type setting struct {
 	workload, hardware string
 	variants           []analysis.Variant // with at least one complete cell
@@ -194,8 +194,8 @@ func (d *Data) settings() []setting {
 	return out
 }
 
-// suffix tells the setting's pictures from those of others: "" when there is
-// but one.
+// suffix distinguishes the setting's pictures from others; "" for a single
+// setting.
 func (d *Data) suffix(s setting) string {
 	if len(d.Plan.Workloads) <= 1 && len(d.Plan.Hardware) <= 1 {
 		return ""
@@ -203,12 +203,12 @@ func (d *Data) suffix(s setting) string {
 	return "-" + s.workload + "-" + s.hardware
 }
 
-// Place says in words on which workload and hardware a cell is, where the experiment has several.
+// Place names the workload and hardware of a cell, where the experiment has several.
 func (d *Data) Place(c record.CellRef) string {
 	return d.place(setting{workload: c.Workload, hardware: c.Hardware})
 }
 
-// place says in words which setting a title is about.
+// place names the setting that a title is about.
 func (d *Data) place(s setting) string {
 	out := ""
 	if len(d.Plan.Workloads) > 1 {
@@ -231,7 +231,7 @@ func index(list []string, s string) int {
 
 func known(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// SomeOf says that only the first n of all are shown; "" when all are.
+// SomeOf is a note that only the first n of all are shown; "" if all are.
 func SomeOf(n, all int, noun string) string {
 	if n >= all {
 		return ""

@@ -34,10 +34,10 @@ var _ = Register(Kind{
 	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.distributions(a.By) },
 })
 
-// mostLines is the number of variants that one picture tells apart.
+// mostLines is the number of variants that remain distinct in one picture.
 const mostLines = 7
 
-// completion is what the pictures show.
+// completion is the quantity that the pictures show.
 const completion = "job completion time (JCT)"
 
 // curve is a variant's distribution: sorted values.
@@ -187,7 +187,7 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 	}
 }
 
-// coincidingCurves names the lines that lie on each other in all panels.
+// coincidingCurves names the lines that coincide in all panels.
 func coincidingCurves(panels []distribution) string {
 	var names []string
 	for _, c := range panels[0].curves {
@@ -198,7 +198,8 @@ func coincidingCurves(panels []distribution) string {
 	})
 }
 
-// on reports whether a curve cannot be told from another: at each share, times differ by less than half a percent.
+// on reports whether a curve cannot be distinguished from another: at each share, times differ by less than half a
+// percent.
 func (c curve) on(o curve) bool {
 	const shares = 50
 	for i := range shares + 1 {

@@ -48,7 +48,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Bars are those of estimates that are used, whose jobs ran; of many points some are drawn, evenly.
+// Bars show the estimates that are used, whose jobs ran; of many points some are drawn, evenly.
 func TestBarsAndPoints(t *testing.T) {
 	rows := []record.EstimateRow{
 		{Job: "a", Low: 0, High: 2, Actual: 1}, {Job: "b", Low: 1, High: 3, Actual: 2, Role: record.EstimateUsed},

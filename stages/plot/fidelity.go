@@ -26,8 +26,8 @@ var _ = Register(Kind{
 })
 
 // fidelity draws, for the first replicate of each variant, the schedule of the
-// real cell above that of its simulation, on the same time axis. Where no cell
-// is real there is nothing to draw, nor to explain.
+// real cell above its simulation's, on the same time axis. Without real cells
+// there is no picture and no note.
 func fidelity(d *Data, most int) ([]Figure, error) {
 	const title = "Real and simulated schedules"
 	real := false
@@ -111,7 +111,7 @@ func both(d *Data, p analysis.Pair) (Figure, error) {
 // twinHead is the room for the name of one of two charts.
 const twinHead = canvas.TitleSize + 4
 
-// named writes a chart's name above it, and returns what is left of the canvas.
+// named writes a chart's name above it, and returns the rest of the canvas.
 func named(c draw.Canvas, name string) draw.Canvas {
 	st := canvas.Style(canvas.LabelSize, canvas.Ink, true)
 	st.YAlign = text.YTop

@@ -94,7 +94,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 	return out, nil
 }
 
-// Chart reads what a Gantt chart shows; nil when the cell kept no events, or
+// Chart reads the data of a Gantt chart; nil when the cell kept no events, or
 // has too much in it.
 func (d *Data) Chart(c record.Cell) (*Chart, error) {
 	if !d.serversRead {

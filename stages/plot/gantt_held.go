@@ -6,11 +6,11 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 )
 
-// stretch is where a chart shows things that a job holds beside each other, in
-// rows from the bottom.
+// stretch is a range of adjacent rows that a job holds, counted from the
+// bottom.
 type stretch struct{ low, high float64 }
 
-// under is how many rows lie under the cores: those of the GPUs, and a gap.
+// under is the number of rows under the cores: the rows of the GPUs, and a gap.
 func (ch *Chart) under() float64 {
 	if ch.GPUs == 0 {
 		return 0
@@ -21,19 +21,19 @@ func (ch *Chart) under() float64 {
 // rows is the height of cores and GPUs together.
 func (ch *Chart) rows() float64 { return ch.under() + float64(ch.Cores) }
 
-// coresAt is where the cores from low to below high lie: core 0 is at the top.
+// coresAt is the place of the cores from low to below high: core 0 is at the top.
 func (ch *Chart) coresAt(low, high float64) stretch {
 	top := ch.under() + float64(ch.Cores)
 	return stretch{top - high, top - low}
 }
 
-// gpusAt is where the GPUs from low to below high lie: GPU 0 is at their top.
+// gpusAt is the place of the GPUs from low to below high: GPU 0 is at their top.
 func (ch *Chart) gpusAt(low, high float64) stretch {
 	return stretch{(float64(ch.GPUs) - high) * ch.gpuRows, (float64(ch.GPUs) - low) * ch.gpuRows}
 }
 
-// stretches returns where the cores and GPUs of a span lie. A guest has the upper
-// half of the GPUs that it shares: it is drawn over the job that was there before.
+// stretches returns the places of the cores and GPUs of a span. A guest has the
+// upper half of the GPUs that it shares: it is drawn over the earlier job.
 func (ch *Chart) stretches(h analysis.Span) []stretch {
 	out := make([]stretch, 0, len(h.Cores)+len(h.GPUs))
 	for _, s := range h.Cores {
@@ -51,7 +51,7 @@ func (ch *Chart) stretches(h analysis.Span) []stretch {
 	return out
 }
 
-// covered reports whether guests lie over a part of a stretch that a job holds by itself.
+// covered reports whether guests cover a part of a stretch that a job holds by itself.
 func (ch *Chart) covered(h analysis.Span, s stretch) bool {
 	if h.Guest || len(h.GPUs) == 0 {
 		return false
@@ -69,7 +69,7 @@ func (ch *Chart) covered(h analysis.Span, s stretch) bool {
 	return false
 }
 
-// Shares reports whether a job has a GPU of another job's beside it.
+// Shares reports whether a job shares a GPU with another job.
 func (ch *Chart) Shares() bool {
 	return slices.ContainsFunc(ch.Lanes, func(l Lane) bool {
 		return slices.ContainsFunc(l.Held, func(h analysis.Span) bool { return h.Guest })

@@ -10,10 +10,10 @@ import (
 )
 
 // leastEpoch is the least mean length of a job's epochs, in points, at which
-// they are told apart; below it their ends would only wash out its colour.
+// they are drawn; below it the marks would only wash out its color.
 const leastEpoch = 3
 
-// ThinEpochs leaves out the epochs of jobs on which they cannot be told apart.
+// ThinEpochs leaves out the epochs of jobs where they are too short to see.
 func (ch *Chart) ThinEpochs() {
 	scale := canvas.Width / max(ch.Until-ch.From, 1e-9) // points per second, at most
 	for i := range ch.Lanes {
@@ -28,8 +28,8 @@ func (ch *Chart) ThinEpochs() {
 	}
 }
 
-// marks draws the ends of epochs, as far as they can be told apart, and the
-// resizes of a job's lane.
+// marks draws the ends of epochs, as far as they can be seen, and the resizes
+// of a job's lane.
 func (b bars) marks(c draw.Canvas, l *Lane, at func(float64) vg.Length, mid, half vg.Length) {
 	last := vg.Length(-1)
 	for _, t := range l.Epochs {

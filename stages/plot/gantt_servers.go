@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// The colours of servers: one that can be used, and one that is being started.
+// The colors of servers: one that can be used, and one that is being started.
 var (
 	serverUp    = canvas.Shade(canvas.Hue(2), 0.82)
 	serverComes = canvas.Shade(canvas.Hue(4), 0.75)
@@ -55,7 +55,7 @@ func (b bars) drawLosses(c draw.Canvas, at func(float64) vg.Length, y func(float
 	}
 }
 
-// serverKeys are the entries of the legend about servers; none where all nodes stand.
+// serverKeys are the entries of the legend about servers; none where all nodes are permanent.
 func (ch *Chart) serverKeys() []canvas.Key {
 	if len(ch.Servers) == 0 {
 		return nil

@@ -106,7 +106,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// A cell without length still has an axis, and epochs that could not be told apart are left out.
+// A cell without length still has an axis, and epochs that are too short to see are left out.
 func TestLengthsOfNothing(t *testing.T) {
 	ch := New(&analysis.Schedule{Cores: 1, Classes: []string{"a"}, Jobs: []analysis.ScheduledJob{job("j", "a", 0, 0)}}, &analysis.Palette{})
 	p := canvas.Painting{Width: 300, Height: 200, Paint: func(c draw.Canvas) { ch.Paint(c, ch.Size()) }}

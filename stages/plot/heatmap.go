@@ -58,7 +58,7 @@ func (d *Data) heatmaps(metric, across, up string) ([]Figure, error) {
 				out = append(out, Skipped(Heatmap, "heatmap-"+across+"-"+up+d.suffix(s), capital(m.Title)+d.place(s),
 					"it needs two axes with at least two values each")...)
 			}
-			continue // most experiments have no such axes, which is nothing to tell
+			continue // most experiments have no such axes, without a note
 		}
 		all, u := heats(s, x, y, m), unitOf(m, s.variants)
 		drawn := heatmap{x: x, y: y, metric: m, unit: u, heats: all[:min(len(all), mostFacets)]}

@@ -5,17 +5,17 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Kind is a kind of picture that can be drawn. Each registers itself in a file
-// of its own.
+// Kind is a kind of picture that can be drawn. Each registers itself in its own
+// file.
 type Kind struct {
 	tell.PictureKind
-	// Draw makes its pictures. Pictures that lack data are skipped: they say why,
-	// and have no Paint. Nothing at all is drawn, nor explained, where the
-	// experiment has nothing of the sort.
+	// Draw makes its pictures. Pictures that lack data are skipped: they have a
+	// reason, and no Paint. There are no pictures and no reasons where the
+	// experiment lacks the feature.
 	Draw func(*Data, Ask) ([]Figure, error)
 }
 
-// Ask is what a plot block asks for.
+// Ask is the request of a plot block.
 type Ask struct {
 	record.Plot
 	// MaxCells bounds the pictures of single cells.

@@ -23,8 +23,8 @@ func (l look) line() draw.LineStyle {
 	return draw.LineStyle{Color: l.ink(), Width: 1.6, Dashes: canvas.Dashes(l.hue + l.variant)}
 }
 
-// look is that of a variant of a policy, by its label, or of the policy. The variants of a single policy have colors of
-// their own.
+// look returns the look of a variant of a policy, by its label, or of the policy. Variants have separate colors if
+// there is only one policy.
 func (d *Data) look(policy, label string) look {
 	one := len(d.Plan.Policies) <= 1
 	var labels []string
@@ -40,12 +40,12 @@ func (d *Data) look(policy, label string) look {
 	return look{d.palette.Policy(policy), at}
 }
 
-// policyLook is that of a policy.
+// policyLook is the look of a policy.
 func (d *Data) policyLook(policy string) look { return d.look(policy, policy) }
 
-// lines are the groups of cells that one picture tells apart by lines, and a sentence about those that are left out:
-// one for each variant; where these are too many, one for each policy with all values of its axes together (pooled),
-// and of too many policies the best.
+// lines are the groups of cells that one picture shows as lines, and a sentence about omitted ones: one for each
+// variant; where these are too many, one for each policy with all values of its axes together (pooled), and of too
+// many policies the best.
 func (d *Data) lines(s setting) (groups []group, pooled bool, note string) {
 	pooled = len(s.variants) > mostLines
 	best, of, by := analysis.BestPolicies(d.Plan, s.variants, mostLines)

@@ -127,8 +127,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	return out, nil
 }
 
-// chief are the metrics of a picture that names none: those that the experiment compares, where they are known, and
-// the chief ones.
+// chief returns the default metrics of a picture: the compared ones, where they are known, and the chief ones.
 func (d *Data) chief(place func(measure.Shown) int) []measure.Metric {
 	list := slices.DeleteFunc(analysis.Compared(d.Plan), func(m measure.Metric) bool {
 		return !slices.ContainsFunc(d.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })
@@ -157,7 +156,7 @@ func metricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (panel, bool) {
 	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1)}
 	if by != "" {
-		p.Title, p.Unit = analysis.GroupName(by, group), "" // the axis says of what
+		p.Title, p.Unit = analysis.GroupName(by, group), "" // the axis names the metric
 	}
 	for _, v := range variants {
 		values := valuesOf(v, m, by, group)
@@ -247,7 +246,7 @@ const (
 	leastPanel  = 90.0 // width, in points
 )
 
-// axisName is the height of the name of what all panels share.
+// axisName is the height of the name of the common axis of all panels.
 const axisName = canvas.LabelSize + 6
 
 // metricsFigure has a panel for each metric, or for each group of jobs; then axis names the one metric, below them.
@@ -292,9 +291,9 @@ func (d *Data) metricsFigure(
 // mostLabel is the room that the names of rows may take, in points.
 const mostLabel = 190.0
 
-// rowNames are the labels of the variants and the room that they take. Where
-// they need too much of it, the names of the axes are left out, which are the
-// same in all rows; the values tell the rows apart.
+// rowNames are the labels of the variants and their width. Where they are too
+// wide, the names of the axes are left out, which are the same in all rows; the
+// values distinguish the rows.
 func rowNames(variants []analysis.Variant) (names []string, room float64) {
 	for _, v := range variants {
 		names = append(names, v.Label)
@@ -358,7 +357,7 @@ func (p panel) paint(c draw.Canvas) {
 	tick.XAlign, tick.YAlign = -0.5, -1
 	for _, t := range ticks {
 		c.StrokeLine2(draw.LineStyle{Color: canvas.Rule, Width: 0.5}, x(t.Value), body.Min.Y, x(t.Value), body.Max.Y)
-		// Labels at the ends stay within the panel: those of its neighbors are beside them.
+		// Labels at the ends stay within the panel: the labels of its neighbors are next to them.
 		half := vg.Length(canvas.TextWidth(t.Label, canvas.SmallSize+0.5) / 2)
 		at := max(body.Min.X-3+half, min(body.Max.X+3-half, x(t.Value)))
 		c.FillText(tick, vg.Point{X: at, Y: body.Min.Y - 3}, t.Label)

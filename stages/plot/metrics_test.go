@@ -63,7 +63,7 @@ func TestGuestsHaveTheUpperHalf(t *testing.T) {
 	}
 }
 
-// Each class of jobs has a panel of its own, and all of its jobs are in it.
+// Each class of jobs has its own panel, and all of its jobs are in it.
 func TestDistributionsByClass(t *testing.T) {
 	cfg := resultstest.Small()
 	e, err := record.Open(cfg.Write(t))

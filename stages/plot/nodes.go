@@ -14,7 +14,7 @@ type part struct {
 	label string
 }
 
-// parts are those of all nodes.
+// parts returns the parts of all nodes.
 func (ch *Chart) parts() []part {
 	var out []part
 	core, gpu := 0.0, 0.0
@@ -29,7 +29,7 @@ func (ch *Chart) parts() []part {
 	return out
 }
 
-// nodeTicks name the nodes beside the middle of their cores and GPUs, as many as have room.
+// nodeTicks name the nodes next to the middle of their cores and GPUs, as many as fit.
 func (ch *Chart) nodeTicks(core float64) []plot.Tick {
 	var ticks []plot.Tick
 	room := canvas.TickSize + 2.0
@@ -54,7 +54,7 @@ func (b bars) drawNodes(c draw.Canvas, y func(float64) vg.Length) {
 	}
 	for _, p := range b.parts() {
 		if (p.high-p.low)*b.core < 1 {
-			continue // the borders of so many nodes would hide their jobs
+			continue // the borders of this many nodes would hide their jobs
 		}
 		for _, at := range []float64{p.low, p.high} {
 			c.StrokeLine2(line, c.Min.X, y(at*b.core), c.Max.X, y(at*b.core))

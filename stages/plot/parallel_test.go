@@ -78,7 +78,7 @@ func TestHeatmap(t *testing.T) {
 	}
 }
 
-// TestSpeedup: the points are those of Amdahl's law, and so is the fitted curve.
+// TestSpeedup: the points follow Amdahl's law, and so is the fitted curve.
 func TestSpeedup(t *testing.T) {
 	d := newData(parallel(amdahl))
 	s := d.settings()[0]

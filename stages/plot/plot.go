@@ -22,13 +22,13 @@ import (
 // Picture is one drawn picture with its paths, or the reason why it was skipped.
 type Picture = record.Picture
 
-// Options bound what is drawn.
+// Options limit the pictures.
 type Options struct {
 	// MaxGantts is the number of cells up to which every cell gets a Gantt
 	// chart. With more cells, the first replicate of each variant gets one, and
 	// no more than this many. 0 means DefaultMaxGantts.
 	MaxGantts int
-	// Formats are those of canvas.Formats that are drawn; none means Usual.
+	// Formats are the ones of canvas.Formats to draw; none means Usual.
 	Formats []string
 	canvas.Layout
 }
@@ -49,10 +49,10 @@ type Figure struct {
 	Width, Height float64
 }
 
-// Draw draws the pictures that the plan asks for (those that are drawn by default, when
-// it asks for none) into dir, and a list of them, pictures.json. Pictures without data are
-// in the list with the reason. Pictures of an earlier list that are not in
-// this one are removed. The paths that it returns begin with dir.
+// Draw draws the pictures requested by the plan (the default ones, if it requests none)
+// into dir, and a list of them, pictures.json. Pictures without data are in the list with
+// the reason. Pictures of an earlier list that are not in this one are removed. The paths
+// that it returns begin with dir.
 func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]Picture, error) {
 	if o.MaxGantts <= 0 {
 		o.MaxGantts = DefaultMaxGantts
@@ -115,7 +115,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 	return pictures, nil
 }
 
-// wanted are the pictures that the plan asks for, none twice.
+// wanted returns the pictures that the plan requests, each once.
 func wanted(p record.Plan) []record.Plot {
 	var out []record.Plot
 	for _, w := range p.Plots {

@@ -63,8 +63,8 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// TestLayouts: where pictures are narrow, they are as wide as they are asked for, with fewer panels beside each
-// other; on paper they have no title.
+// TestLayouts: where pictures are narrow, they have the requested width, with fewer panels in a row; on paper
+// they have no title.
 func TestLayouts(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	for _, o := range []Options{

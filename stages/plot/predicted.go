@@ -101,7 +101,7 @@ func every(points []canvas.Dot, n int) []canvas.Dot {
 	return out
 }
 
-// intervals are those of the estimates that are used and have runs.
+// intervals returns the intervals of the estimates that are used and have runs.
 func intervals(estimates []record.EstimateRow, classes []string) []canvas.Bar {
 	var bars []canvas.Bar
 	for _, e := range estimates {

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// cellsOf are cells of so many jobs each.
+// cellsOf returns an experiment whose cells have the given numbers of jobs.
 func cellsOf(t *testing.T, jobs ...int) *record.Experiment {
 	t.Helper()
 	e := &record.Experiment{Cells: make([]record.Cell, len(jobs))}
@@ -18,7 +18,7 @@ func cellsOf(t *testing.T, jobs ...int) *record.Experiment {
 	return e
 }
 
-// Pictures of very many jobs are drawn from a sample, and say so.
+// Pictures of very many jobs are drawn from a sample, with a note.
 func TestSampled(t *testing.T) {
 	for _, c := range []struct {
 		jobs []int

@@ -87,7 +87,7 @@ func (d *Data) series(kind, metric, axis, by string, bound float64) ([]Figure, e
 				out = append(out, Skipped(kind, kind+"-"+axis+d.suffix(s), "Metrics by "+axis+d.place(s),
 					"the axis has fewer than two values that are numbers")...)
 			}
-			continue // most experiments have no such axis, which is nothing to tell
+			continue // most experiments have no such axis, without a note
 		}
 		var panels [][]facet // by metric
 		for _, m := range metrics {
@@ -168,7 +168,7 @@ func (f *facet) in(u tell.Unit) {
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // abscissa finds the axis, or the first one with at least two numbers; false
-// when there is none.
+// without one.
 func (d *Data) abscissa(s setting, axis string) (abscissa, bool) {
 	for _, name := range d.Plan.Axes {
 		if axis != "" && name != axis {
@@ -267,7 +267,7 @@ func facetsOf(s setting, x abscissa, m measure.Metric, by, group string) []facet
 	return out
 }
 
-// columns is how many of so many panels have room beside each other.
+// columns is the number of columns for n panels.
 func (d *Data) columns(n int) int {
 	for n > 1 && d.width/float64(n) < leastFacet {
 		n--
@@ -279,7 +279,7 @@ func (d *Data) columns(n int) int {
 const leastFacet = 125.0
 
 // columnsOf makes a row of panels for each value of the first of the other
-// axes, when that comes out even; else three columns.
+// axes, if they fill all rows; else three columns.
 func columnsOf(all []facet) int {
 	n := 0
 	for n < len(all) && all[n].first == all[0].first {
@@ -298,7 +298,7 @@ type multiples struct {
 	x       abscissa
 	facets  []facet
 	columns int
-	// ordinate names what all panels share; empty when each has its own, and names it.
+	// ordinate names the common quantity of all panels; empty when each has its own, and names it.
 	ordinate string
 	// policies may have a line, in this order
 	policies []string
@@ -351,7 +351,7 @@ func (m multiples) figure(name, title, note string) Figure {
 	}
 }
 
-// beside writes a name from bottom to top at the left of a canvas, and returns what is left of it.
+// beside writes a name from bottom to top at the left of a canvas, and returns the rest of it.
 func beside(c draw.Canvas, name string) draw.Canvas {
 	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 	st.Rotation, st.XAlign, st.YAlign = math.Pi/2, -0.5, -1
@@ -359,7 +359,7 @@ func beside(c draw.Canvas, name string) draw.Canvas {
 	return draw.Crop(c, canvas.LabelSize+6, 0, 0, 0)
 }
 
-// caption says what the lines are.
+// caption explains the lines.
 func (m multiples) caption() string {
 	for _, f := range m.facets {
 		for _, l := range f.lines {
@@ -371,14 +371,14 @@ func (m multiples) caption() string {
 	return "A line a policy; there is no interval, since each point is one replicate or all replicates agree."
 }
 
-// coinciding names the lines that lie on each other in every panel, and so cannot be told apart.
+// coinciding names the lines that coincide in every panel, and so look like one.
 func coinciding(facets []facet, policies []string) string {
 	return lying(policies, func(i, k int) bool {
 		return !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(policies[i], policies[k], policies) })
 	})
 }
 
-// lying says which lines lie on which before them.
+// lying describes the lines that coincide with earlier ones.
 func lying(names []string, on func(i, k int) bool) string {
 	var same []string
 	for i := range names {
@@ -458,7 +458,7 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64)
 	p.Draw(draw.Crop(c, 0, -4, 0, -13))
 }
 
-// logarithmic reports whether the values are so far apart that equal ratios are drawn equally wide.
+// logarithmic reports whether the values span a range wide enough for a logarithmic axis.
 func (x abscissa) logarithmic() bool {
 	lo, hi := x.values[0], x.values[len(x.values)-1]
 	return lo > 0 && hi/lo >= 8

@@ -97,8 +97,8 @@ func TestFacets(t *testing.T) {
 	}
 }
 
-// TestNoSeries: without an axis of numbers there is nothing to draw, and
-// nothing to tell unless it was asked for.
+// TestNoSeries: without an axis of numbers there is no picture, and no note
+// unless it was requested.
 func TestNoSeries(t *testing.T) {
 	e, err := record.Open(resultstest.Small().Write(t))
 	if err != nil {
@@ -150,7 +150,7 @@ func testGanttOfTooMany(t *testing.T, much func(*record.Cell)) {
 	}
 }
 
-// TestByClass: each class of jobs has a panel of its own, with the values of its jobs.
+// TestByClass: each class of jobs has its own panel, with the values of its jobs.
 func TestByClass(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Quanta = []time.Duration{100 * time.Millisecond, 300 * time.Millisecond}

@@ -131,8 +131,8 @@ func (d *Data) climbs(s setting, x abscissa, m measure.Metric) []climbs {
 	return out
 }
 
-// newClimb compares the cells at each value with those at the smallest, replicate
-// by replicate; false when nothing is known there.
+// newClimb compares the cells at each value with the cells at the smallest,
+// replicate by replicate; false without known values there.
 func newClimb(label string, x abscissa, at [][]record.Cell, m measure.Metric) (climb, bool) {
 	out := climb{label: label}
 	base := map[int]float64{} // by replicate
@@ -169,7 +169,7 @@ func newClimb(label string, x abscissa, at [][]record.Cell, m measure.Metric) (c
 	return out, true
 }
 
-// lawOf says a curve in words.
+// lawOf describes a curve in words.
 func lawOf(c estimator.Curve) string {
 	text := fmt.Sprintf("σ %.2f", c.Sigma)
 	if c.Kappa > 0 {

@@ -34,8 +34,8 @@ type known struct {
 
 func (k *known) SetSamples(hash string, s []estimator.Sample) { k.samples[hash] = s }
 
-// Samples of an unsteady job are taken again as long as there is room, and kept; those of a steady one are not, nor those
-// that the file counts. When one fails, those that there are stay.
+// Samples of an unsteady job are taken again as long as there is room, and kept; samples of a steady one are not,
+// nor if the file sets their number. When one fails, the existing ones stay.
 func TestSamplesThatSayLittleAreTakenAgain(t *testing.T) {
 	rough := estimator.Sample{Length: 4, Wall: 1, Cost: 1, Units: []float64{0.25, 0.2, 0.3, 0.25}}
 	steady := estimator.Sample{Length: 4, Wall: 1, Cost: 1, Units: []float64{0.25, 0.25, 0.25, 0.25}}
@@ -85,7 +85,8 @@ func TestSamplesThatSayLittleAreTakenAgain(t *testing.T) {
 	}
 }
 
-// Where the samples of one job differ, those of all are taken again, in turn: the few of another one agree by chance.
+// Where the samples of one job differ, the samples of all are taken again, in turn: the few of another job agree by
+// chance.
 func TestSamplesOfAllJobsAreTakenAgain(t *testing.T) {
 	on, x := &pipeline{cells: 200 * time.Second}, &known{samples: map[string][]estimator.Sample{}}
 	unit := func(name string, place, repeats, copies int) *stages.Unit {
@@ -115,7 +116,7 @@ func TestSamplesOfAllJobsAreTakenAgain(t *testing.T) {
 	if err := s.again(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	// 3% of 200 s have room for 12 samples of half a second, of which 4 there are.
+	// 3% of 200 s have room for 12 samples of half a second, of which 4 exist already.
 	want := "steady beside rough steady beside rough steady beside"
 	if got := strings.Join(order, " "); got != want || on.kept != 3 || len(x.samples["counted"]) != 0 {
 		t.Errorf("taken again: %s, want %s; %d kept", got, want, on.kept)

@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Copies run at the same time, each on its own cores, and the sample has the means of what they report; one that fails
-// is the sample's failure.
+// Copies run at the same time, each on its own cores, and the sample has the means of their reports; the failure of
+// one is the sample's failure.
 func TestTakeSideBySide(t *testing.T) {
 	dir := t.TempDir()
 	// Each waits for the other: run one after the other they would never end.

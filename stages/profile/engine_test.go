@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// granting is an engine that notes what its jobs are given.
+// granting is an engine that notes the grants of its jobs.
 type granting struct {
 	*process.Engine
 	grants *[]scheduler.Grant

@@ -13,8 +13,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// A sample that takes too long is ended, with everything that it has started; what it has reported by then is the
-// sample.
+// A sample that takes too long is ended, with everything that it has started; its reports by then are the sample.
 func TestASampleHasATimeLimit(t *testing.T) {
 	log := t.TempDir() + "/log"
 	sample := func(limit time.Duration, script string) (estimator.Sample, error) {
@@ -26,7 +25,7 @@ func TestASampleHasATimeLimit(t *testing.T) {
 	}
 	var s estimator.Sample
 	var err error
-	for limit := 500 * time.Millisecond; len(s.Units) < 3 && limit < time.Minute; limit *= 2 { // until it has said all of it
+	for limit := 500 * time.Millisecond; len(s.Units) < 3 && limit < time.Minute; limit *= 2 { // until all is reported
 		s, err = sample(limit, `for i in 1 2 3; do echo "{\"tfexp\":{\"epoch\":$i,\"seconds\":0.5}}"; done; sleep 100`)
 	}
 	if err != nil || s.Length != 3 || len(s.Units) != 3 || len(s.Warnings) != 1 || math.Abs(s.Wall-s.Startup-1.5) > 1e-9 {
@@ -37,7 +36,7 @@ func TestASampleHasATimeLimit(t *testing.T) {
 	}
 }
 
-// What the program does not say of its start-up and of its units, the arrival of its lines does.
+// Times of the start-up and of units that the program does not report come from the arrival of its lines.
 func TestArrivals(t *testing.T) {
 	tell := func(steps bool, lines ...contract.Progress) *arrivals {
 		a := &arrivals{steps: steps}

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// sampledExperiment is an experiment with a unit to sample, which is told of moments.
+// sampledExperiment is an experiment with a unit to sample, which receives moments.
 type sampledExperiment struct {
 	stages.Experiment
 	moments []estimator.Moment
@@ -22,8 +22,8 @@ func (*sampledExperiment) SampledUnits() []*stages.Unit      { return []*stages.
 func (*sampledExperiment) HostPrint() string                 { return "here" }
 func (x *sampledExperiment) SetMoments(m []estimator.Moment) { x.moments = m }
 
-// The speeds that this machine had when the experiments beside this one were sampled are known; those of other machines
-// and of this experiment's own samples are not among them, and broken files are left out.
+// This machine's speeds at the samples of the experiments next to this one are known. Speeds of other machines and
+// of this experiment's own samples are left out, and so are broken files.
 func TestMomentsOfEarlierRuns(t *testing.T) {
 	out := t.TempDir()
 	write := func(experiment, file string, v any) {

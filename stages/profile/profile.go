@@ -1,5 +1,5 @@
 // Package profile measures short samples of a job, alone on the cores that it
-// asks for.
+// requests.
 package profile
 
 import (
@@ -29,9 +29,9 @@ type Run struct {
 	Length int
 	Steps  bool
 	GPUs   int
-	// Cluster is the nodes of the job's hardware; none where that is simply this machine.
+	// Cluster is the nodes of the job's hardware; empty for this machine alone.
 	Cluster scheduler.Cluster
-	// Beside are the copies of the job that run beside it; none where it runs alone.
+	// Beside are the copies of the job that run at the same time; empty if it runs alone.
 	Beside []launch.Job
 	// Total is how many cores they share with others of their node.
 	Total int
@@ -39,16 +39,16 @@ type Run struct {
 	Pick contract.Pick
 	// Limit is how long the sample may take; 0 for any time.
 	Limit time.Duration
-	// Open makes the engine that runs the job, which is its only one. It reports what the job prints and uses, as far as
-	// the watchers ask for it.
+	// Open makes the engine that runs the job, which is its only one. It reports the output and usage of the job,
+	// as far as the watchers request it.
 	Open func(context.Context, watchers) (engine.Engine, error)
 	// Descendants reports whether the job is a process below this one, so that the load of other programs is known.
 	Descendants bool
-	// Observed reports whether the engine runs the job elsewhere on this machine, and reports what it uses.
+	// Observed reports whether the engine runs the job elsewhere on this machine, and reports its usage.
 	Observed bool
 }
 
-// watchers are what an engine tells of a sample while it runs; either may be nil.
+// watchers receive the reports of an engine on a running sample; either may be nil.
 type watchers struct {
 	report  launch.ProgressListener
 	observe func(engine.Sample)
@@ -64,10 +64,9 @@ const (
 	leastJudged = 300 * time.Millisecond
 )
 
-// TakeQuiet is take, again while other processes use more than
-// hardware.BusyCores of the machine, and while tfexp could not run; the least
-// disturbed of the samples is returned, and Tries says how often it ran. What jobs use that are not processes below
-// this one would count as another's: the engine has to tell it, or they are not judged.
+// TakeQuiet calls take, and repeats it while other processes use more than hardware.BusyCores of the machine, or
+// tfexp could not run. It returns the least disturbed sample, and Tries is the number of runs. The usage of jobs
+// outside this process's tree would count as another's. The engine must report it, or the sample is not judged.
 func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 	return quietest(func() (estimator.Sample, error) {
 		var speed hardware.Speed
@@ -117,11 +116,11 @@ func quietest(take func() (estimator.Sample, error)) (best estimator.Sample, err
 	return best, nil
 }
 
-// take runs one sample to its end and reads what the program reported. The
-// error says how the sample failed; ctx's error is returned as it is.
+// take runs one sample to its end and reads the program's reports. The error describes the failure; ctx's error is
+// returned as it is.
 //
 // A sample that takes longer than its limit is ended. If the program has reported two units by then, the sample is
-// these; otherwise the error wraps ErrTooLong. load is told what the job uses; it may be nil.
+// these; otherwise the error wraps ErrTooLong. load receives the usage of the job; it may be nil.
 func take(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Sample, error) {
 	s := estimator.Sample{Length: run.Length, Threads: run.Job.Threads, GPUs: run.GPUs}
 	lines := &arrivals{steps: run.Steps}
@@ -164,7 +163,8 @@ func take(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Samp
 	return s, nil
 }
 
-// begin has load, which may be nil, told what the jobs of the sample use, and returns a context that ends at its limit.
+// begin connects load, which may be nil, to the usage of the sample's jobs, and returns a context that ends at the
+// sample's limit.
 func (r Run) begin(ctx context.Context, w *watchers, load *hardware.ToldLoad) (context.Context, context.CancelFunc) {
 	if load != nil && r.Observed {
 		w.observe = func(u engine.Sample) { load.Add(fmt.Sprint(u.Job, " ", u.Part), u.At, u.CPU/100) }
@@ -175,7 +175,7 @@ func (r Run) begin(ctx context.Context, w *watchers, load *hardware.ToldLoad) (c
 	return context.WithTimeoutCause(ctx, r.Limit, ErrTooLong)
 }
 
-// readLog returns what the program printed.
+// readLog returns the output of the program.
 func readLog(run Run) (contract.Report, error) {
 	f, err := folder.Open(filepath.Split(run.Job.LogPath))
 	if err != nil {
@@ -189,7 +189,7 @@ func readLog(run Run) (contract.Report, error) {
 	return report, nil
 }
 
-// read adds what the program reported of its units.
+// read adds the program's reports on its units.
 func read(s *estimator.Sample, report contract.Report, run Run) {
 	s.Warnings = report.Warnings
 	s.Startup, s.Save = max(report.Startup, 0), max(report.Save, 0)
@@ -253,13 +253,14 @@ func takeBeside(ctx context.Context, run Run, load *hardware.ToldLoad) (estimato
 	return s, nil
 }
 
-// together runs a job and its copies to their ends, and returns what each used. The error says which failed.
+// together runs a job and its copies to their ends, and returns the usage of each. The error names the one that
+// failed.
 func (r Run) together(ctx context.Context, w watchers, n int) ([]launch.Usage, error) {
 	e, err := r.Open(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close() // and so ends those that run on
+	defer e.Close() // and so ends the ones still running
 	cores := int32(max(r.Job.Threads, 1))
 	for i := range n {
 		first := int32(i) * cores
@@ -287,7 +288,8 @@ func (r Run) together(ctx context.Context, w watchers, n int) ([]launch.Usage, e
 	return usage, nil
 }
 
-// grant is what a sample runs on: the first cores and GPUs of the machine, as many as the job requests.
+// grant returns the resources of a sample: the first cores and GPUs of the machine, as many as the job
+// requests.
 func (r Run) grant() scheduler.Grant {
 	if len(r.Job.Roles) > 0 {
 		return r.inParts()
@@ -316,7 +318,7 @@ func (r Run) inParts() scheduler.Grant {
 }
 
 // alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that
-// fails is no error: the notice of its end and Usage say how.
+// fails is not an error: the notice of its end and Usage describe the failure.
 func (r Run) alone(ctx context.Context, w watchers) (scheduler.Notice, launch.Usage, error) {
 	e, err := r.Open(ctx, w)
 	if err != nil {
@@ -341,7 +343,7 @@ func (r Run) alone(ctx context.Context, w watchers) (scheduler.Notice, launch.Us
 	return ended[0], usage, err
 }
 
-// end waits for the end of the job. A sample of which a part fails has failed, also where jobs can do without the part.
+// end waits for the end of the job. A sample fails when a part fails, even if jobs can do without the part.
 func (r Run) end(ctx context.Context, e engine.Engine) ([]scheduler.Notice, error) {
 	for {
 		_, news, err := e.Next(ctx, scheduler.Never)
@@ -361,7 +363,7 @@ func (r Run) end(ctx context.Context, e engine.Engine) ([]scheduler.Notice, erro
 	}
 }
 
-// arrivals collects when the progress lines of a sample came, on the engine's clock.
+// arrivals collects the arrival times of a sample's progress lines, on the engine's clock.
 type arrivals struct {
 	steps bool
 
@@ -382,10 +384,9 @@ func (a *arrivals) add(_ int, at time.Duration, p contract.Progress) {
 	}
 }
 
-// complete adds to a sample that began at an instant what only the arrival of its lines tells: how long the
-// start-up took, and how long the units, where the program does not say. Of the first unit and the start-up before
-// it no more is known then than how long they took together: the unit is taken to be as long as the median of the
-// others.
+// complete adds to a sample the times that only the arrival of its lines shows: of the start-up and, where the
+// program does not report them, of the units. Of the start-up and the first unit, only the sum is known then: the
+// unit is taken to be as long as the median of the others.
 func (a *arrivals) complete(s *estimator.Sample, began time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -406,26 +407,26 @@ func (a *arrivals) complete(s *estimator.Sample, began time.Duration) {
 	}
 }
 
-// Costs are how long the engine takes to do something to a job once, and so
-// how long the job's cores stand still for it; 0 where it is not known.
+// Costs are the times of the engine for one action on a job, in which the job's
+// cores are idle; 0 where unknown.
 type Costs struct {
 	Pause, Resume, Resize time.Duration
 }
 
-// A probe does everything to a job a few times, with pauses in which the job
-// goes on: its first moments are spent loading, and its threads come later. What
-// is done to it first may wait until the engine has started it, and counts only
-// where there is nothing else.
+// A probe performs each action on a job a few times, with intervals in which the
+// job runs: its first moments are spent loading, and its threads come later. The
+// first action may wait for the engine to start the job, and counts only without
+// others.
 const (
 	probeRounds = 7
 	probeGap    = 5 * time.Millisecond
-	// probeLength is how many times as long as the longest sample the job is told to be.
+	// probeLength is the requested length of the job as a multiple of the longest sample.
 	probeLength = 4
 )
 
-// Probe starts a job, pauses, resumes and resizes it a few times, and kills
-// it. The costs are medians; a job that ends by itself is measured as far as
-// it got. ctx's error is returned as it is.
+// Probe starts a job, pauses, resumes and resizes it a few times, and kills it.
+// The costs are medians; a job that ends by itself is measured up to its end.
+// ctx's error is returned as it is.
 func Probe(ctx context.Context, run Run) (c Costs, err error) {
 	fail := func(err error) (Costs, error) {
 		if ctx.Err() != nil {
@@ -456,7 +457,7 @@ func Probe(ctx context.Context, run Run) (c Costs, err error) {
 		if err != nil {
 			return fail(err)
 		}
-		if len(ended) > 0 && round > 1 { // what is done to a job that has ended costs nothing
+		if len(ended) > 0 && round > 1 { // actions on an ended job cost nothing
 			for i := range actions {
 				actions[i].times = actions[i].times[:round-1]
 			}

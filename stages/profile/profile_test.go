@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What is done to a job takes some time, and far less than the minute that it
-// sleeps for; the job does not have to end for that.
+// The actions on a job take some time, and far less than the minute that it
+// sleeps for; the job need not end for that.
 func TestProbe(t *testing.T) {
 	run := Run{Job: launch.Job{Name: "sleep", Argv: []string{"sleep", "60"}, Threads: 1}, Length: 1}
 	c, err := Probe(context.Background(), here(run))
@@ -53,7 +53,7 @@ func TestProbeOfAShortJob(t *testing.T) {
 	}
 }
 
-// What the engine takes beyond the program's own time is reported beside it.
+// The engine's time beyond the program's own is reported separately.
 func TestTakeTellsTheLaunch(t *testing.T) {
 	s, err := take(context.Background(), here(Run{
 		Job:    launch.Job{Name: "sleep", Argv: []string{"sleep", "0.02"}, Threads: 1, LogPath: t.TempDir() + "/log"},

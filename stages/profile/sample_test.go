@@ -50,7 +50,7 @@ func TestTakeReadsTheTimeWriter(t *testing.T) {
 	}
 }
 
-// What cannot be used is a doubt, and the wall time is there all the same.
+// An unusable line is a doubt, and the wall time is known anyway.
 func TestTakeGoesOnAfterABrokenLine(t *testing.T) {
 	for name, lines := range map[string]string{
 		"broken":        `<TIME_WRITTER_OUTPUT>[0.5, x]</TIME_WRITTER_OUTPUT>\n`,

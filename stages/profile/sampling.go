@@ -35,7 +35,7 @@ func run(ctx context.Context, r *stages.Run) error {
 	if err := s.hopeless(); err != nil {
 		return err
 	}
-	// Over a shorter time the load is not known. What other engines run would count as other programs.
+	// Over a shorter time the load is not known. Jobs of other engines would count as other programs.
 	if s.ownsLoad() && s.done > reused && time.Since(start) > leastJudged && load.Others() > hardware.BusyCores {
 		s.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates may be too long "+
 			"(tfexp run --fresh samples again)")
@@ -45,7 +45,7 @@ func run(ctx context.Context, r *stages.Run) error {
 	return nil
 }
 
-// hopeless returns why a job cannot run: every sample that its cells ask for failed.
+// hopeless returns the reason that a job cannot run: every sample for its cells failed.
 func (s *sampling) hopeless() error {
 	var jobs []string
 	sampled := map[string]bool{} // whether one of its samples succeeded
@@ -70,7 +70,7 @@ func (s *sampling) hopeless() error {
 // tailLines is how much of the log of a sample that failed is shown.
 const tailLines = 8
 
-// sampling is the profile stage of a run. What it took is by unit.
+// sampling is the profile stage of a run. Its samples are by unit.
 type sampling struct {
 	*stages.Run
 	units       []*stages.Unit
@@ -107,16 +107,16 @@ func newSampling(r *stages.Run) *sampling {
 // task is one sample to take.
 type task struct {
 	unit, length, repeat int
-	// extra is a sample on a number of threads that no job asks for, rank the
-	// place of its length among those of the unit.
+	// extra is a sample on a number of threads that no job requests, rank the
+	// place of its length among the unit's lengths.
 	extra bool
 	rank  int
 }
 
-// tasks lists the samples that are missing, unit by unit, and repeats when all units
-// have had their turn: a machine that is slow for a moment shall not be so for all
-// samples of one. Under a budget they are the ones that every prediction needs, and
-// then the others by what they are good for.
+// tasks lists the samples that are missing, unit by unit, and the repeats after all
+// units: a slow moment of the machine must not affect all samples of one unit. Under
+// a budget, the samples that every prediction needs come first, then the others by
+// their use.
 func (s *sampling) tasks() (needed, others []task) {
 	for i, u := range s.units {
 		if !s.pieces[i].Make {
@@ -152,7 +152,7 @@ func (s *sampling) tasks() (needed, others []task) {
 	return needed, others
 }
 
-// all takes what is missing, and keeps it.
+// all takes the missing samples, and keeps them.
 func (s *sampling) all(ctx context.Context) error {
 	defer s.warnNoEstimate()
 	needed, others := s.tasks()
@@ -193,8 +193,8 @@ func (s *sampling) all(ctx context.Context) error {
 	return nil
 }
 
-// longer takes longer samples of a unit that a job asks for, as long as those that there are say too little of it.
-// Lengths that the file lists stay the only ones.
+// longer takes longer samples of a unit that a job requests, while the existing ones are too short. Lengths that
+// the file lists stay the only ones.
 func (s *sampling) longer(ctx context.Context, i int) error {
 	unit := s.units[i]
 	for more := 0; more < mostLonger && unit.Asked && unit.Total > 0 && !s.failed[i]; more++ {
@@ -202,7 +202,7 @@ func (s *sampling) longer(ctx context.Context, i int) error {
 		if length == 0 {
 			break
 		}
-		place := len(unit.Lengths)*unit.Repeats + more // behind those of the plan
+		place := len(unit.Lengths)*unit.Repeats + more // after the samples of the plan
 		if err := s.take(ctx, task{unit: i, length: length, rank: place}); err != nil {
 			return err
 		}
@@ -210,11 +210,11 @@ func (s *sampling) longer(ctx context.Context, i int) error {
 	return nil
 }
 
-// mostLonger is how many samples of a unit are taken beyond those of the plan.
+// mostLonger is the number of samples of a unit beyond the plan.
 const mostLonger = 3
 
-// within takes the samples for which the budget has room: a part of what the
-// real cells are predicted to take by the samples so far.
+// within takes the samples for which the budget has room: a part of the real
+// cells' time, predicted from the samples so far.
 func (s *sampling) within(ctx context.Context, others []task) error {
 	for i, samples := range s.taken {
 		if len(samples) > 0 {
@@ -251,7 +251,7 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 	return nil
 }
 
-// cost is what sampling has taken in seconds, in earlier runs as well.
+// cost is the time of sampling in seconds, in earlier runs as well.
 func (s *sampling) cost() float64 {
 	sum := 0.0
 	for i, u := range s.units {
@@ -340,9 +340,9 @@ func sampleName(unit *stages.Unit, t task) string {
 	return fmt.Sprintf("%s-sample-%d", unit.Name, t.repeat*len(unit.Lengths)+t.rank+1)
 }
 
-// sample runs one sample, again where other processes disturbed it. The first of
-// a unit that a job asks for also measures what it costs the engine to pause,
-// resume and resize such a job.
+// sample runs one sample, and repeats it if other processes disturbed it. The
+// first one of a requested unit also measures the engine's cost to pause, resume
+// and resize such a job.
 func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estimator.Sample, error) {
 	logs := filepath.Join(s.Dir, samplesDir)
 	scratch, err := folder.MkdirTemp(s.Dir, ".scratch-")
@@ -379,7 +379,7 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 				"too long", name, sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
-		// The job is ended, and should not end before; but what is not asked for whole is not run whole.
+		// The job is ended, and should not end before; but a job that is only requested in part is not run whole.
 		length := probeLength * slices.Max(unit.Lengths)
 		if unit.Total > 0 {
 			length = min(length, unit.Total)
@@ -420,7 +420,7 @@ func (s *sampling) ownsLoad() bool {
 	return !slices.ContainsFunc(s.units, func(u *stages.Unit) bool { return !u.Engine.Here })
 }
 
-// keep records what was taken of a unit. A unit that no job asks for is also
+// keep records the samples of a unit. A unit that no job requests is also
 // recorded without samples, when the budget had no room for any.
 func (s *sampling) keep(i int) error {
 	unit, samples := s.units[i], s.taken[i]
@@ -435,7 +435,7 @@ func (s *sampling) keep(i int) error {
 	return s.Note(stages.Note{Event: "sample", Unit: unit.Name, Seconds: took, Key: unit.Hash})
 }
 
-// put makes the samples of a unit known, here and to later runs, and returns what they took in seconds.
+// put makes the samples of a unit known, here and to later runs, and returns their time in seconds.
 func (s *sampling) put(i int) (took float64, err error) {
 	unit, samples := s.units[i], s.taken[i]
 	slices.SortStableFunc(samples, func(a, b estimator.Sample) int { return a.Length - b.Length })
@@ -456,16 +456,17 @@ func (s *sampling) put(i int) (took float64, err error) {
 	return took, nil
 }
 
-// Where samples say little, because the machine is not steady, all are taken again: in so many rounds at most, as far as
-// all samples take no more than a part of what the real cells are predicted to take. A file that says how often
-// samples are taken, or how much time they may take, is followed.
+// Where samples are unreliable, because the machine is not steady, all are taken again: in mostRounds rounds at
+// most, while all samples together take no more than a part of the real cells' predicted time. A file that sets the
+// number of samples, or their time, is followed.
 const (
 	mostRounds  = 6
 	againBudget = 0.03
 )
 
-// again takes the longest sample of each unit once more, round after round, as long as the samples of one say little:
-// the machine is slow for moments, and those units whose few samples agree may have met one such moment, or none.
+// again takes the longest sample of each unit once more, round after round, while the samples of one are
+// unreliable: the machine is slow for moments, and units whose few samples agree may have met one such moment, or
+// none.
 func (s *sampling) again(ctx context.Context) error {
 	var units []int
 	for i, u := range s.units {
@@ -496,7 +497,7 @@ func (s *sampling) again(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err != nil { // those that there are suffice
+			if err != nil { // the existing ones suffice
 				return s.record(more)
 			}
 			s.taken[i], more[i] = append(s.taken[i], sample), true
@@ -506,7 +507,7 @@ func (s *sampling) again(ctx context.Context) error {
 	return s.record(more)
 }
 
-// record keeps the samples of some units anew.
+// record records the samples of some units again.
 func (s *sampling) record(units []bool) error {
 	for i := range units {
 		if units[i] {
@@ -525,7 +526,7 @@ type unestimated struct {
 	jobs   []string
 }
 
-// without notes that a job has no estimate, because its sample failed with err; hint says what to do.
+// without notes that a job has no estimate, because its sample failed with err; hint is the advice.
 func (s *sampling) without(unit *stages.Unit, t task, err error, hint string) {
 	reason := strings.TrimPrefix(err.Error(), "sample "+sampleName(unit, t)+": ") + hint
 	i := slices.IndexFunc(s.noEstimate, func(u unestimated) bool { return u.reason == reason })

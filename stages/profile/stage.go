@@ -26,7 +26,7 @@ var _ = stages.Register(&stages.Stage{
 
 const stage = "profile"
 
-// details is what plan --json shows of a unit.
+// details is the entry of a unit in plan --json.
 type details struct {
 	Job     string `json:"job"`
 	Threads int    `json:"threads"`
@@ -61,8 +61,8 @@ func text(u *stages.Unit) string {
 	return s
 }
 
-// find makes samples known that the cache kept or, without them, those of the
-// plain file.
+// find makes samples known, from the cache or, without them, from the plain
+// file.
 func find(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	var unit *stages.Unit
 	for _, u := range p.SampledUnits() {
@@ -88,8 +88,8 @@ func find(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	return ok
 }
 
-// samplesDir, in the experiment's own, holds the logs of the samples, and what they
-// measured.
+// samplesDir, in the experiment's own, holds the logs of the samples, and their
+// measurements.
 const samplesDir = record.SamplesDir
 
 // saved is a file of the folder: samples with the description of their key, so
@@ -131,8 +131,8 @@ const (
 	mostMomentFiles = 200
 )
 
-// recall makes known how fast this machine was when other experiments in the same folder of results were sampled.
-// Nothing depends on it but how wide intervals are: what cannot be read is left out.
+// recall loads this machine's speeds at the samples of other experiments in the same folder of results. Only the
+// widths of intervals depend on them: unreadable files are left out.
 func recall(p stages.Planning) {
 	if len(p.SampledUnits()) == 0 {
 		return

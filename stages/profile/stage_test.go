@@ -25,7 +25,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// bench is an experiment and a pipeline that note what the stage does. Its jobs need 0.5 s and then 1 s an epoch.
+// bench is an experiment and a pipeline that record the stage's actions. Its jobs need 0.5 s and then 1 s an
+// epoch.
 type bench struct {
 	stages.Experiment
 	stages.Pipeline
@@ -34,7 +35,7 @@ type bench struct {
 	budget   float64
 	cells    time.Duration
 	samples  map[string][]estimator.Sample
-	did      []string // what ran, and how often it was reported
+	did      []string // the samples run, and the number of reports
 	told     []string // warnings and notes
 	progress []string
 	kept     map[string]float64 // seconds, by name
@@ -153,8 +154,8 @@ func lines(t *testing.T, what string, want string, got []string) {
 	}
 }
 
-// The stage takes what is missing, unit by unit and repeat by repeat; the first sample of a request also measures what
-// it costs to pause, resume and resize the job. What it took is known afterwards, here and to later runs.
+// The stage takes the missing samples, unit by unit and repeat by repeat; the first sample of a request also
+// measures the cost to pause, resume and resize the job. Its samples are known afterwards, here and to later runs.
 func TestStage(t *testing.T) {
 	b := newBench()
 	b.unit(stages.Unit{Job: "a", Asked: true, Threads: 2, Inter: 1, Intra: 2, GPUType: "k80", Lengths: []int{2, 1},
@@ -225,7 +226,7 @@ stage_end  4/4`, b.progress)
 	}
 }
 
-// scripted takes samples of a second an epoch, but for those whose names have an error.
+// scripted takes samples of a second an epoch, except units whose names have an error.
 func (b *bench) scripted(r *stages.Run, fails map[string]error) *sampling {
 	s := newSampling(r)
 	s.one = func(_ context.Context, u *stages.Unit, at task) (estimator.Sample, error) {
@@ -239,7 +240,7 @@ func (b *bench) scripted(r *stages.Run, fails map[string]error) *sampling {
 	return s
 }
 
-// A sample that fails is a doubt that says what is not known without it; its unit has no more. A job whose samples all
+// A sample that fails is a doubt that names the missing information; its unit has no more. A job whose samples all
 // failed cannot run, and is shown with the end of its log; one that only took too long may.
 func TestSamplesThatFail(t *testing.T) {
 	b := newBench()
@@ -294,8 +295,8 @@ no_estimate: no estimate for job slow: it took longer than a sample may take; `+
 	}
 }
 
-// Under a budget the two shortest samples of each request are taken, and then as many others as there is room for: a
-// part of the cells' predicted time, less what was taken in this run and in earlier ones.
+// Under a budget the two shortest samples of each request are taken, and then as many others as fit in the budget:
+// a part of the cells' predicted time, less the time of samples in this run and in earlier ones.
 func TestSamplesUnderABudget(t *testing.T) {
 	for _, c := range []struct {
 		cells time.Duration // a tenth of this is the budget
@@ -349,8 +350,8 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// Where the samples of a request took the same time, or little beside a long start-up, longer ones are taken, at most
-// three, named after those of the plan; not of other threads, nor of lengths that the file lists.
+// Where the samples of a request took the same time, or little compared with a long start-up, longer ones are
+// taken, at most three, named after the plan's; not of other threads, nor of lengths that the file lists.
 func TestLongerSamples(t *testing.T) {
 	const planned = "j-sample-1×1 j-sample-2×2 j-sample-3×1 j-sample-4×2"
 	sameTime := func(s *estimator.Sample) { s.Wall = 1 }
@@ -387,7 +388,7 @@ func TestLongerSamples(t *testing.T) {
 	}
 }
 
-// A plan says of each job what is sampled, and how many samples that are.
+// A plan names the sampled requests of each job, and the number of samples.
 func TestPieces(t *testing.T) {
 	b := newBench()
 	b.units = []*stages.Unit{
@@ -450,7 +451,7 @@ c (1) 2 side by side on 4 threads each: a sample of 3 epochs`, got)
 	}
 }
 
-// An engine is asked for what jobs use only where somebody listens, and where it knows.
+// An engine is asked for the usage of jobs only if somebody listens, and if it has it.
 func TestWhatJobsUse(t *testing.T) {
 	load := hardware.NewToldLoad(time.Second)
 	for _, c := range []struct {
@@ -486,7 +487,7 @@ func TestWhatJobsUse(t *testing.T) {
 	}
 }
 
-// The moments of earlier runs are bounded: so many of them, and so many files.
+// The moments of earlier runs are bounded: in their number, and in the number of files.
 func TestMomentsAreBounded(t *testing.T) {
 	for name, c := range map[string]struct{ files, samples, want int }{
 		"moments": {3, mostMoments / 2, mostMoments}, "files": {mostMomentFiles + 1, 1, mostMomentFiles},

@@ -19,14 +19,14 @@ import (
 type recorded struct {
 	Workload string  `json:"workload"`
 	Jobs     int     `json:"jobs"`
-	Known    int     `json:"known"` // jobs of which the log has the start
+	Known    int     `json:"known"` // jobs whose start is in the log
 	Mean     float64 `json:"mean_s"`
 	Median   float64 `json:"median_s"`
 	P95      float64 `json:"p95_s"`
 	Longest  float64 `json:"max_s"`
 }
 
-// waits are those of the logs of an experiment.
+// waits are the waiting times in the logs of an experiment.
 var waits = stages.Ask("recorded_waits", 51, func(x stages.Asking) (all []recorded) {
 	for _, c := range x.Cells {
 		w := c.Workload
@@ -48,7 +48,7 @@ var waits = stages.Ask("recorded_waits", 51, func(x stages.Asking) (all []record
 	return all
 })
 
-// mostReplays bounds the variants that stand beside a log.
+// mostReplays bounds the variants that are compared with a log.
 const mostReplays = 8
 
 var _ = analysis.Register(analysis.Part{
@@ -101,7 +101,7 @@ func (r recorded) table(variants []analysis.Variant) tell.Table {
 	return t
 }
 
-// sentence says how far the first variant is from the log.
+// sentence describes the distance of the first variant from the log.
 func (r recorded) sentence(v analysis.Variant) string {
 	replayed := stats.MeanInterval(v.Values(measure.MeanWaiting), analysis.DefaultLevel).Mean
 	text := fmt.Sprintf("In the log, jobs waited %s on average; replayed under %s they wait %s", tell.WithUnit(r.Mean, "s"),
@@ -120,5 +120,5 @@ func (r recorded) sentence(v analysis.Variant) string {
 	return text + "."
 }
 
-// farOff is the share from which on a replay is said to be far from its log.
+// farOff is the share above which a replay counts as far from its log.
 const farOff = 0.25

@@ -1,4 +1,4 @@
-// Package reference is the stage that puts numbers of others, such as those of a paper, beside those of an experiment.
+// Package reference is the stage that compares published numbers, such as a paper's, with an experiment's own.
 package reference
 
 import (
@@ -41,10 +41,10 @@ const (
 	mostRows = 200
 )
 
-// References is there only where the experiment names numbers of others.
+// References exists only where the experiment has published numbers.
 var References = tell.Register[ReferencedRow]("references.csv", nil)
 
-// ReferencedRow is a row of references.csv: a number of others beside ours.
+// ReferencedRow is a row of references.csv: a published number next to ours.
 type ReferencedRow struct {
 	Reference string  `csv:"reference"`
 	Place     string  `csv:"at"`
@@ -70,7 +70,7 @@ func Rewrite(dir string) error {
 	return References.Replace(dir, rows)
 }
 
-// all are the numbers of all references beside those of the cells, and what there is to say of them.
+// all returns the numbers of all references next to the cells' own, and remarks on them.
 func all(e *record.Experiment) (rows []ReferencedRow, said []string) {
 	variants := analysis.Variants(e)
 	for _, ref := range Asked.Of(&e.Plan) {
@@ -111,7 +111,7 @@ func title(metric string) string {
 	return metric
 }
 
-// beside returns the numbers of a reference with those of the cells that they are about.
+// beside returns the numbers of a reference next to the numbers of the corresponding cells.
 func beside(ref experiment.Reference, variants []analysis.Variant) []ReferencedRow {
 	var out []ReferencedRow
 	for _, row := range ref.Rows {
@@ -141,7 +141,7 @@ func of(at []record.Setting, policy string) []record.Setting {
 	return append(at, record.Setting{Name: "policy", Value: policy})
 }
 
-// values are those of a metric in the complete cells at some values of axes.
+// values returns the values of a metric in the complete cells at some values of axes.
 func values(at []record.Setting, variants []analysis.Variant, m measure.Metric) []float64 {
 	var out []float64
 	for i := range variants {
@@ -171,7 +171,7 @@ func ofReplicate(at []record.Setting, replicate int) bool {
 	return true
 }
 
-// sentences say how far ours is from a reference, by metric.
+// sentences describe the distance of our numbers from a reference, by metric.
 func sentences(ref experiment.Reference, rows []ReferencedRow) []string {
 	text := ref.Name + ":"
 	if ref.Doc != "" {

@@ -17,7 +17,8 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// TestBeside: a number stands beside the mean over the cells that it is about; one of no finished cell has none.
+// TestBeside: a number is next to the mean over the cells that it is about; one without a finished cell has
+// none.
 func TestBeside(t *testing.T) {
 	var cells []record.Cell
 	for replicate := 1; replicate <= 3; replicate++ {
@@ -84,7 +85,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// The section has the numbers beside each other, so many as fit; without a reference there is none.
+// The section has the numbers side by side, as many as fit; without a reference there is no section.
 func TestRewrite(t *testing.T) {
 	dir := resultstest.Small().Write(t)
 	plan := func(refs []experiment.Reference) []tell.Item {

@@ -33,7 +33,7 @@ const version = "2"
 // Parts are the parts of a run after which the rest is predicted.
 var Parts = []float64{0.1, 0.2, 0.4, 0.6}
 
-// level is that of the intervals, and seed that of what is drawn for them.
+// level is the level of the intervals, and seed the seed of their random draws.
 const (
 	level = 0.9
 	seed  = 1
@@ -49,7 +49,7 @@ func Rewrite(dir string) error {
 	if len(Targets.Of(&e.Plan)) > 0 {
 		for _, c := range e.Cells {
 			if !c.Real() {
-				continue // its losses are those of a file
+				continue // its losses come from a file
 			}
 			more, err := ofCell(e, c.CellRef)
 			if err != nil {
@@ -86,7 +86,7 @@ func ofCell(e *record.Experiment, c record.CellRef) ([]RemainingRow, error) {
 	return rows, nil
 }
 
-// curve is what a job has reported: a loss and the seconds of each unit.
+// curve holds the reports of a job: a loss and the seconds of each unit.
 type curve struct {
 	points  []losscurve.Point
 	seconds []float64
@@ -141,7 +141,7 @@ func ofJob(c curve, row RemainingRow, t Target) []RemainingRow {
 	return rows
 }
 
-// predict fills in what a model says after the first cut points, and what came.
+// predict fills in the prediction of a model after the first cut points, and the actual values.
 func predict(row *RemainingRow, m losscurve.Model, c curve, cut int, most float64) {
 	row.Predicted, row.Low, row.High, row.Never = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	row.Actual, row.ErrorPct, row.PredictedSeconds, row.ActualSeconds = math.NaN(), math.NaN(), -1, -1

@@ -26,7 +26,7 @@ func units(c curve) (all []int) {
 	return all
 }
 
-// A curve ends where the target is reached; what a restarted job reports again counts as it is reported last.
+// A curve ends where the target is reached; of repeated reports by a restarted job, the last counts.
 func TestTrained(t *testing.T) {
 	target := Target{Loss: 0.7, Units: 40}
 	c := trained(falling(20), target)
@@ -92,7 +92,7 @@ func TestOfJob(t *testing.T) {
 			t.Errorf("a target that was not reached has come: %+v", r)
 		}
 	}
-	// Of steps, ten of which are reported at once, a report is ten.
+	// Where ten steps are reported at once, a report counts as ten.
 	target.Steps, target.Units = true, 400
 	for _, r := range ofJob(trained(falling(20), target), RemainingRow{}, target) {
 		if !math.IsNaN(r.Predicted) && math.Abs(r.PredictedSeconds-0.2*r.Predicted) > 1e-9 {
@@ -101,7 +101,7 @@ func TestOfJob(t *testing.T) {
 	}
 }
 
-// The table is of finished jobs of real cells; without a target there is none.
+// The table is of finished jobs of real cells; without a target it does not exist.
 func TestRewrite(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
 	Targets.Set(&e.Plan, []Target{{Class: "net", Loss: 0.7, Units: 40}, {Class: "other", Loss: 0.7, Units: 40}})

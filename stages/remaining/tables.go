@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Remaining is there only where jobs have a target loss.
+// Remaining exists only where jobs have a target loss.
 var Remaining = tell.Register[RemainingRow]("remaining.csv", nil)
 
 // RemainingRow is a row of remaining.csv: when a job would reach its target loss, as
@@ -64,7 +64,7 @@ type Target struct {
 	Steps bool    `json:"steps,omitempty"`
 }
 
-// Targets are those of the jobs of an experiment, each once.
+// Targets are the targets of the jobs of an experiment, each once.
 var Targets = stages.Ask("targets", 10, func(x stages.Asking) (all []Target) {
 	for _, c := range x.Cells {
 		for _, s := range c.Workload.Submits {

@@ -25,7 +25,7 @@ type Summary struct {
 	Level   float64 // of the interval
 }
 
-// Summaries summarises remaining.csv by model and part, in the order of the file;
+// Summaries summarizes remaining.csv by model and part, in the order of the file;
 // for each model, all parts come first.
 func Summaries(rows []RemainingRow) []Summary {
 	var models []string
@@ -84,11 +84,10 @@ func Unreached(rows []RemainingRow) []RemainingRow {
 // shownPart is the part of the run whose predictions are put into a sentence.
 const shownPart = 0.4
 
-// Sentence says how well models predicted the time to the target loss, the best first: "The time to the target
-// loss was
-// predicted best by combined: after 40% of the run it was off by 14% on average (12 runs), and 93% of 48 predictions
-// after 10% to 60% of the run had the true time in their 90% interval. The others were off by 20% (trend) and 150%
-// (selftf)." It is empty where nothing was predicted.
+// Sentence describes how well models predicted the time to the target loss, the best first: "The time to the target
+// loss was predicted best by combined: after 40% of the run it was off by 14% on average (12 runs), and 93% of 48
+// predictions after 10% to 60% of the run had the true time in their 90% interval. The others were off by 20%
+// (trend) and 150% (selftf)." It is empty where nothing was predicted.
 func Sentence(all []Summary) string {
 	var shown []Summary
 	covered := map[string]Summary{}
@@ -131,7 +130,7 @@ func Errors(all []Summary, part float64) string {
 	return " Mean absolute errors, in epochs or steps: " + strings.Join(list, ", ") + "."
 }
 
-// unreachedSentence says that a job ended without its target loss.
+// unreachedSentence reports a job that ended without its target loss.
 func unreachedSentence(r RemainingRow) string {
 	return fmt.Sprintf("The job %s of cell %s did not reach its target loss of %s: it ended at its limit with a loss "+
 		"of %s.",
@@ -154,7 +153,7 @@ func table(all []Summary) tell.Table {
 // mostUnreached bounds the sentences about jobs without their target loss.
 const mostUnreached = 20
 
-// What is told of remaining times belongs to the estimates.
+// The text on remaining times is in the section on estimates.
 var part = analysis.Register(analysis.Part{
 	Name: "remaining", In: "estimates",
 	Tell: func(e *record.Experiment) (s tell.Section, err error) {

@@ -13,7 +13,8 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
 
-// Errors of −10, 30 and 20% by one model, of which two intervals held; a run that did not reach its target has no error.
+// Errors of −10, 30 and 20% by one model, with two intervals that held; a run that did not reach its target has no
+// error.
 func TestRemaining(t *testing.T) {
 	row := func(model, job string, part, pct float64, covered bool) RemainingRow {
 		return RemainingRow{Cell: "c", Job: job, Model: model, Part: part, ErrorPct: pct, Covered: covered,
@@ -45,7 +46,7 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// What is told names the first jobs that did not reach their target.
+// The text names the first jobs that did not reach their target.
 func TestUnreachedInWords(t *testing.T) {
 	for _, jobs := range []int{mostUnreached, mostUnreached + 2} {
 		dir := t.TempDir()
@@ -79,7 +80,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// TestSentences holds what is said, to be read in testdata/sentences.txt.
+// TestSentences keeps the sentences, to be read in testdata/sentences.txt.
 func TestSentences(t *testing.T) {
 	var s plottest.Sentences
 	all := []Summary{

@@ -128,7 +128,7 @@ func turnsOff(t *testing.T, p *resultstest.Page, dark bool) {
 // pointsAndZooms points at a job, and zooms.
 func pointsAndZooms(t *testing.T, p *resultstest.Page) {
 	t.Helper()
-	// point sends an event of the pointer to a place of the schedule, and returns what is said then.
+	// point sends an event of the pointer to a place of the schedule, and returns the text shown then.
 	point := func(kind string, x, y int) (told string) {
 		t.Helper()
 		p.Eval(fmt.Sprintf(`(() => {
@@ -168,7 +168,7 @@ func pointsAndZooms(t *testing.T, p *resultstest.Page) {
 	}
 }
 
-// prints holds that the printed page has all tables, and the pictures instead of what is drawn by the script.
+// prints checks that the printed page has all tables, and the pictures instead of the script's drawings.
 func prints(t *testing.T, p *resultstest.Page) {
 	t.Helper()
 	p.Eval(`document.querySelector("[aria-labelledby=cells] details").open = false`, nil)

@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages/adaptation"
 )
 
-// A schedule for the page has what is known, in times that are no longer than a screen shows.
+// A schedule for the page has the known values, with times no more precise than a screen shows.
 func TestChart(t *testing.T) {
 	cores := scheduler.CoreSet{{Lo: 0, Hi: 2}}
 	s := &analysis.Schedule{Classes: []string{"x", "y"}, Cores: 4, GPUs: 1, From: 0.00004, Until: 123456.789}
@@ -52,7 +52,7 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// So many failures are shown, with the cells that are wrong as a whole among them; the others are counted.
+// A limited number of failures is shown, with failures of whole cells among them; the others are counted.
 func TestFailuresAreCounted(t *testing.T) {
 	for _, c := range []struct{ jobs, known, shown, more int }{{3, 3, 4, 0}, {19, 19, 20, 0}, {30, 25, 20, 11}} {
 		failed := record.Cell{CellRef: record.CellRef{Cell: "c"}, State: record.CellFailed, Error: "no plan"}
@@ -82,7 +82,7 @@ func TestFailuresAreCounted(t *testing.T) {
 	}
 }
 
-// Where the experiment has no cells, what is known of its controllers is the answer, and is said once.
+// Where the experiment has no cells, the results of its controllers are the answer, and appear once.
 func TestAdaptations(t *testing.T) {
 	dir := t.TempDir()
 	err := adaptation.Tables{Ranking: []adaptation.RankingRow{
@@ -119,7 +119,7 @@ func TestAdaptations(t *testing.T) {
 	}
 }
 
-// The head and the foot of the page: when the run was, on what, and the lines that repeat it.
+// The head and the foot of the page: the time of the run, its machine, and the lines that repeat it.
 func TestAboutTheRun(t *testing.T) {
 	run := func(ended string, ran, reused int) record.Run {
 		return record.Run{Started: "2026-01-02T03:04:05Z", Ended: ended, Ran: ran, Reused: reused}
@@ -190,7 +190,7 @@ func TestCellsOfThePlan(t *testing.T) {
 	}
 }
 
-// A long table is printed in part, as many rows as the style leaves, and says so; on a screen it is whole.
+// A long table is printed in part, as many rows as the style leaves, with a note; on a screen it is whole.
 func TestLongTablesOnPaper(t *testing.T) {
 	if !strings.Contains(style, fmt.Sprintf(".long tbody tr:nth-child(n + %d of", printed+1)) {
 		t.Errorf("the style does not leave %d rows", printed)

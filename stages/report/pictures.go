@@ -19,8 +19,8 @@ import (
 // largestSVG bounds an SVG in the page; above it the PNG takes its place.
 const largestSVG = 300 << 10
 
-// pictures takes the drawn pictures into the page: those of whole experiments,
-// and some of those of single cells.
+// pictures puts the drawn pictures into the page: the ones of whole
+// experiments, and some of single cells.
 func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 	all, err := e.Pictures()
 	if err != nil {
@@ -72,9 +72,8 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 	return nil
 }
 
-// section returns the pictures of a section, and its notes on pictures that it leaves out; those of a section that
-// there is
-// not are among the pictures of the whole.
+// section returns the pictures of a section, and its notes on pictures that it leaves out; pictures of a missing
+// section are among the pictures of the whole.
 func (v *view) section(name string) (pictures *[]shownPicture, more *[]string) {
 	for _, s := range slices.Concat(v.First, v.Middle, v.Last) {
 		if s.Name == name {

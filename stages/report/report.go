@@ -1,5 +1,5 @@
-// Package report writes report.html: one file without any outside reference
-// that says what was asked, what came out, how sure that is, and how to repeat it.
+// Package report writes report.html: one file without any outside reference with
+// the question, the results, their uncertainty, and how to repeat them.
 package report
 
 import (
@@ -24,7 +24,7 @@ var page string
 //go:embed report.css
 var style string
 
-// The page's script: its tables, its pictures, and its schedules. Without it the page has all that it says.
+// The page's script: its tables, its pictures, and its schedules. Without it the page has the same content.
 var (
 	//go:embed tables.js
 	tables string
@@ -36,9 +36,9 @@ var (
 	script = tables + drawings + schedules
 )
 
-// policy is the page's Content-Security-Policy. The page shows what may come from
-// somebody else's folder: nothing is fetched, and no script runs and no style holds but
-// its own, which are named by their hashes.
+// policy is the page's Content-Security-Policy. The page may show data from somebody
+// else's folder: nothing is fetched, and no script runs and no style holds but its own,
+// which are named by their hashes.
 func policy() string {
 	return "default-src 'none'; img-src data:; style-src " + hash(style) + "; script-src " + hash(script) +
 		"; base-uri 'none'; form-action 'none'"
@@ -75,7 +75,7 @@ func cell(text string) string {
 
 // Write writes report.html of an experiment into dir, from the experiment's
 // plain files alone, and returns its path. Pictures are taken from the list
-// that the plot stage left; without one the report says so.
+// that the plot stage left; without one the report has a note.
 func Write(ctx context.Context, e *record.Experiment, dir string) (string, error) {
 	v, err := newView(ctx, e)
 	if err != nil {

@@ -218,7 +218,7 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// TestPicturesOfCellsAreCountedByKind: pictures of what containers used are no
+// TestPicturesOfCellsAreCountedByKind: pictures of containers' usage are not
 // schedules, and each kind has its own number in the page.
 func TestPicturesOfCellsAreCountedByKind(t *testing.T) {
 	dir := resultstest.Small().Write(t)
@@ -251,7 +251,7 @@ func TestPicturesOfCellsAreCountedByKind(t *testing.T) {
 	if err := v.pictures(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	// Of ten cells of each kind, those of the first replicates of two variants are shown.
+	// Of ten cells of each kind, the ones of the first replicates of two variants are shown.
 	want := []string{"More schedules in the folder plots/: 8.",
 		"More pictures of what containers used in the folder plots/: 8."}
 	if !slices.Equal(v.More, want) || len(v.Pictures) != 4 {

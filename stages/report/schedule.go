@@ -26,7 +26,7 @@ type chart struct {
 	Jobs    []chartJob       `json:"jobs"`
 }
 
-// chartJob is a job of a chart. What is not known is missing.
+// chartJob is a job of a chart. Unknown values are missing.
 type chartJob struct {
 	Name    string      `json:"name"`
 	Class   int         `json:"class"`
@@ -60,7 +60,7 @@ type chartWait struct {
 	Others  int      `json:"others"`
 }
 
-// chart reads the schedule of a picture's cell for the page; nil where there is none, or the page has enough of them.
+// chart reads the schedule of a picture's cell for the page; nil without one, or if the page has enough of them.
 func (v *view) chart(e *record.Experiment, p record.Picture) (*chart, error) {
 	i := slices.IndexFunc(e.Cells, func(c record.Cell) bool { return c.Cell == p.Cell })
 	if i < 0 {
@@ -120,7 +120,7 @@ func chartOf(s *analysis.Schedule, p *analysis.Palette) *chart {
 	return out
 }
 
-// there is a time that came about; nil for one that did not.
+// there returns a time that occurred; nil for never.
 func there(seconds float64) *float64 {
 	if seconds < 0 || !stats.Finite(seconds) {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// view is what the page shows, in words.
+// view is the content of the page, in words.
 type view struct {
 	Title, Description string
 	Progress           string // "7 of 10 cells so far"; empty when complete
@@ -25,10 +25,10 @@ type view struct {
 	When               string
 	Contents           []heading
 	Headline           tell.Headline
-	Answers            []answer // those below the headline
+	Answers            []answer // the answers below the headline
 	Folded             []answer
 	MoreAnswers        int
-	Joined             bool // some answers stand for several comparisons
+	Joined             bool // some answers summarize several comparisons
 	NoAnswer           string
 	Warnings           []analysis.Doubt
 	Summary            tell.Table
@@ -42,12 +42,12 @@ type view struct {
 	Skipped            []record.Picture
 	NoPictures         string
 	NoCells            bool // the matrix has none, and other things are shown
-	// First, Middle and Last are the registered parts: before the policies, before the pictures, and behind them.
+	// First, Middle and Last are the registered parts: before the policies, before the pictures, and after them.
 	First, Middle, Last []*section
 	Failures            []failure
 	MoreFailures        int
 	Cells               tell.Table
-	MoreCells           int // those that the table leaves out
+	MoreCells           int // cells that the table leaves out
 	Host                []record.Setting
 	Repeat              []string
 	Seed                int64
@@ -57,7 +57,7 @@ type view struct {
 	spans int // of the charts so far
 }
 
-// heading is that of a section, with its name in links.
+// heading is the heading of a section, with its name in links.
 type heading struct{ Name, Title string }
 
 // contents lists the sections of the page, as its template shows them.
@@ -106,8 +106,8 @@ func (s *section) Shown() bool {
 // block is a workload, hardware or policy in one line.
 type block struct{ Kind, Name, Summary string }
 
-// shownPicture is a picture as a data URL, with its caption. What is shown as an
-// image runs no script and fetches nothing, whatever is in it.
+// shownPicture is a picture as a data URL, with its caption. An image runs no
+// script and fetches nothing, whatever its content.
 type shownPicture struct {
 	Title, Caption string
 	Image          template.URL
@@ -117,7 +117,7 @@ type shownPicture struct {
 // How much the page shows before it refers to the files.
 const (
 	mostAnswers  = 20
-	mostOpen     = 3 // answers below the headline; the others are folded
+	mostOpen     = 3 // answers below the headline; more are folded
 	mostOfCells  = 8
 	mostFailures = 20
 	mostNames    = 6
@@ -164,7 +164,7 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	return v, nil
 }
 
-// sections divides the parts by where they stand.
+// sections divides the parts by their places.
 func (v *view) sections(told []analysis.Told) {
 	for _, t := range told {
 		s := &section{Told: t}
@@ -179,7 +179,7 @@ func (v *view) sections(told []analysis.Told) {
 	}
 }
 
-// when says when the run was made, and how long it took.
+// when describes the time and length of the run.
 func when(r record.Run) string {
 	start, err := time.Parse(time.RFC3339, r.Started)
 	if err != nil {
@@ -244,9 +244,8 @@ func (v *view) answers(e *record.Experiment, told []analysis.Told) error {
 
 func (v *view) say(text string) { v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")}) }
 
-// elsewhere takes the answer from the parts where the comparisons have none, or where the experiment is about a part
-// alone.
-// What they say is said once.
+// elsewhere takes the answer from the parts where the comparisons have none, or where the experiment is about a
+// part alone. Their sentences are not repeated below.
 func (v *view) elsewhere(told []analysis.Told) bool {
 	for i := range told {
 		if told[i].Whole && !v.NoCells {
@@ -287,7 +286,7 @@ func (v *view) blocks(p record.Plan) {
 // cells is the table of all cells of the plan.
 func (v *view) cells(e *record.Experiment) {
 	v.Cells = tell.NewTable(2, "cell", "state")
-	metrics := slices.DeleteFunc(measure.ShownIn(measure.InCells), func(m measure.Metric) bool { // those known nowhere
+	metrics := slices.DeleteFunc(measure.ShownIn(measure.InCells), func(m measure.Metric) bool { // known nowhere
 		return !slices.ContainsFunc(e.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })
 	})
 	var units []tell.Unit
@@ -340,7 +339,7 @@ func environment(r record.Run) []record.Setting {
 }
 
 // commands are the command lines that repeat the run: the one that was given,
-// and the one that needs nothing but this folder.
+// and the one that needs only this folder.
 func commands(e *record.Experiment) []string {
 	var out []string
 	if len(e.Run.Command) > 0 {

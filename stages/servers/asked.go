@@ -11,28 +11,29 @@ import (
 )
 
 var (
-	// Lives are the life-time curves of servers that come and go, Checkpoints are of jobs that save their work on these.
+	// Lives are the life-time curves of servers that come and go; Checkpoints are the parameters of jobs that save
+	// their work on them.
 	Lives       = stages.Ask("lives", 30, lives)
 	Checkpoints = stages.Ask("checkpoints", 40, checkpointings)
 )
 
-// Checkpointing is what the time of a job depends on that saves its work and loses its servers, for pictures. Times
-// are in seconds.
+// Checkpointing holds the parameters of the time of a job that saves its work and loses its servers, for pictures.
+// Times are in seconds.
 type Checkpointing struct {
 	// Job is the class of the jobs, Hardware where they run.
 	Job      string `json:"job"`
 	Hardware string `json:"hardware"`
-	// Between is the mean time between losses of what the job holds.
+	// Between is the mean time between losses of the job's servers.
 	Between float64 `json:"between_s"`
-	// Cost is that of a checkpoint, Restart the time to begin again after a loss, and Work the time that the whole takes
-	// without either.
+	// Cost is the time of a checkpoint, Restart the time to restart after a loss, and Work the total time without
+	// either.
 	Cost    float64 `json:"cost_s"`
 	Restart float64 `json:"restart_s"`
 	Work    float64 `json:"work_s"`
 }
 
-// checkpointings are what the times of jobs depend on that save their work after fixed intervals, each once. A job is
-// supposed to hold all servers of its hardware.
+// checkpointings returns the parameters of the jobs that save their work after fixed intervals, each once. A job is
+// assumed to hold all servers of its hardware.
 func checkpointings(x stages.Asking) []Checkpointing {
 	var out []Checkpointing
 	for _, c := range x.Cells {

@@ -1,4 +1,4 @@
-// Package servers draws the pictures of servers that come and go: their lives and revocations, and what they cost.
+// Package servers draws the pictures of servers that come and go: their lives and revocations, and their cost.
 package servers
 
 import (
@@ -36,8 +36,8 @@ type option struct {
 	front                  bool
 }
 
-// costTime draws a point for each variant of each workload and hardware. Experiments whose servers cost nothing have no
-// such picture, which is nothing to tell.
+// costTime draws a point for each variant of each workload and hardware. Experiments whose servers cost nothing
+// have no such picture, without a note.
 func costTime(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	var all []option
 	for _, v := range d.Variants {

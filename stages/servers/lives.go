@@ -27,8 +27,8 @@ var _ = pictures.Register(pictures.Kind{
 	Draw: lifetimes,
 })
 
-// lifetimes draws a panel for each life-time curve of the plan, with the lives of its servers. There is nothing to
-// draw, nor to explain, where no server has a life of its own.
+// lifetimes draws a panel for each life-time curve of the plan, with the lives of its servers. Where no server has
+// a lifetime, there is no picture and no note.
 func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	if len(Lives.Of(&d.Plan)) == 0 {
 		return nil, nil

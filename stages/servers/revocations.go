@@ -40,8 +40,7 @@ type column struct {
 	revoked int
 }
 
-// mostRuns bounds the columns of a heat map, of which at least leastRuns and half have revocations, as far as there
-// are any.
+// mostRuns bounds the columns of a heat map, with revocations in at least leastRuns and half of them, if possible.
 const (
 	mostRuns  = 160
 	leastRuns = 40

@@ -37,8 +37,8 @@ func TestFront(t *testing.T) {
 	}
 }
 
-// TestColumnOf: servers are sorted by the part of the run that they lived; those that never were there do not
-// count, and one that was taken away after the run has lived through it.
+// TestColumnOf: servers are sorted by the part of the run that they lived; servers that never existed do not
+// count, and one revoked after the run has lived through it.
 func TestColumnOf(t *testing.T) {
 	c := columnOf([]record.ServerRow{
 		{Up: 0, Down: 100}, {Up: 0, Down: 50, Revoked: 1}, {Up: -1, Down: -1}, {Up: 20, Down: 30, Revoked: 1}, {Up: 0,
@@ -98,7 +98,7 @@ func TestPictures(t *testing.T) {
 	plottest.Golden(t, pictures, *update)
 }
 
-// TestNothingToDraw: an experiment without servers has none of these pictures, which is nothing to tell.
+// TestNothingToDraw: an experiment without servers has none of these pictures, without a note.
 func TestNothingToDraw(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir(), Plan: record.Plan{
 		Plots: []record.Plot{{Kind: clusterspeed.ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
@@ -110,8 +110,8 @@ func TestNothingToDraw(t *testing.T) {
 	}
 }
 
-// TestCrowded draws options that lie close together on two sorts of hardware, cells of which some lost no server, and
-// clusters of several numbers of parameter servers.
+// TestCrowded draws options that lie close together on two sorts of hardware, cells, some without a lost server,
+// and clusters of several numbers of parameter servers.
 func TestCrowded(t *testing.T) {
 	dir := t.TempDir()
 	e := &record.Experiment{Dir: dir, Plan: record.Plan{

@@ -1,4 +1,4 @@
-// Package size answers how large something has to be: the smallest value of an axis, such as a number of nodes, from
+// Package size answers how large something must be: the smallest value of an axis, such as a number of nodes, from
 // which on the mean of a metric keeps a bound.
 package size
 
@@ -74,8 +74,8 @@ const mostRows = 8
 
 // answer is the smallest value of a policy that keeps the bound, with the value below it.
 type answer struct {
-	name string // of the policy, with what else differs
-	// at is the value, missed the next smaller one; without a text there is none.
+	name string // of the policy, with the other differences
+	// at is the value, missed the next smaller one; one without a text is not set.
 	at, missed point
 }
 
@@ -87,8 +87,8 @@ type point struct {
 	kept  string  // how many replicates keep the bound: "3 of 5"
 }
 
-// answersOf has an answer for each policy, workload, hardware and value of the other axes, the smallest first. Those
-// that keep the bound nowhere come last.
+// answersOf returns an answer for each policy, workload, hardware and value of the other axes, the smallest first.
+// Answers that keep the bound nowhere come last.
 func answersOf(e *record.Experiment, ask experiment.Size) (list []answer) {
 	m, ok := measure.MetricByName(ask.Metric)
 	if !ok {
@@ -198,7 +198,7 @@ func sentence(ask experiment.Size, answers []answer) string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// there is what an answer reaches, and what is missed below it.
+// there describes the values at an answer, and at the next smaller size.
 func there(a answer, m measure.Metric) string {
 	text := " (" + tell.WithUnit(a.at.mean, m.Unit) + " there"
 	if a.missed.text == "" {

@@ -116,8 +116,8 @@ func markLine(restart bool) draw.LineStyle {
 	return s
 }
 
-// Plot implements plot.Plotter. The labels of changes stand in rows one below the other,
-// so that those of changes soon after each other do not overlap.
+// Plot implements plot.Plotter. The labels of changes are in rows one below the other,
+// so that labels of changes close in time do not overlap.
 func (x changed) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	line := schema.Each(x.loss, func(l [2]float64) vg.Point { return vg.Point{X: tx(l[0]), Y: ty(l[1])} })

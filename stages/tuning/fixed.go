@@ -8,8 +8,8 @@ import (
 	results "github.com/tfexp/tfexp/results/tuning"
 )
 
-// AgainstFixed holds what a job that was tuned while it trained came to, tuning included,
-// against the same job with settings that did not change.
+// AgainstFixed compares a job that was tuned during training, tuning included, with the
+// same job with constant settings.
 type AgainstFixed struct {
 	// Value is the objective of the tuned job, at the mean over its replicates; Runs is how many
 	// there are.
@@ -21,8 +21,8 @@ type AgainstFixed struct {
 	Settings string
 	Measured int
 	// Ratio is Value against Best, below 1 where the tuned job is better: the geometric mean over
-	// replicates, each of which is held against the same replicate. Low and High are its
-	// interval of 95%; NaN for less than three.
+	// replicates, each compared with the same replicate. Low and High are its interval of 95%;
+	// NaN for less than three.
 	Ratio, Low, High float64
 	// Initial is the same ratio against the settings that the tuned job began with; NaN where
 	// these were not measured.
@@ -30,7 +30,7 @@ type AgainstFixed struct {
 }
 
 // Fixed compares a tuning that changed one job while it trained with all runs of the same
-// job at fixed settings; false where there is nothing to compare.
+// job at fixed settings; false without such runs.
 func Fixed(e *record.Experiment, index int) (AgainstFixed, bool) {
 	t := &results.Asked.Of(&e.Plan)[index]
 	if t.Mode != results.Online && t.Mode != results.ByRestart {
@@ -105,8 +105,8 @@ func meanOf(by map[int]float64) float64 {
 	return sum / float64(len(by))
 }
 
-// ratio is the geometric mean of what is sought against what it is held against, with an
-// interval of 95%. A replicate that the other lacks is held against its mean.
+// ratio is the geometric mean of the ratios of the objective to its reference, with an
+// interval of 95%. A replicate that the reference lacks is compared with its mean.
 func ratio(t *results.Tuning, replicates int, of, against map[int]float64) (mean, low, high float64) {
 	var logs []float64
 	for r := 1; r <= replicates; r++ {

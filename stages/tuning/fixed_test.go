@@ -52,7 +52,7 @@ func TestFixed(t *testing.T) {
 			t.Errorf("tuning %d changes no job, and comes to %+v", i, a)
 		}
 	}
-	// A trial that failed counts nowhere, and the job as it is stands for its settings where no trial has them.
+	// A trial that failed counts nowhere, and the unchanged job represents its settings where no trial has them.
 	other := *e
 	other.Trials = append(slices.Clone(e.Trials), record.Cell{CellRef: record.CellRef{Replicate: 1, Trial: e.Trials[1].Trial}})
 	if again, ok := Fixed(&other, 1); !ok || again != a {

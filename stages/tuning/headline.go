@@ -24,7 +24,7 @@ type found struct {
 	missed   float64 // by how much its first constraint is missed, where it is not feasible
 }
 
-// findings are the trials of all searches of the same settings, the best first: feasible ones, then those that came
+// findings are the trials of all searches of the same settings, the best first: feasible ones, then the ones
 // nearest to the first constraint.
 func findings(e *record.Experiment, t *results.Tuning) (list []found) {
 	for _, c := range e.Trials {
@@ -82,7 +82,7 @@ func objectiveOf(t *results.Tuning, v float64) string {
 	return strings.ReplaceAll(t.Objective, "_", " ") + " " + tell.WithUnit(v, results.FindObjective(t.Objective).Unit)
 }
 
-// headline answers what a tuning asks: the best settings that were found, and how soon. Where several methods search
+// headline answers the question of a tuning: the best settings found, and how soon. Where several methods search
 // the same, compared is the sentence that compares them.
 func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tell.Headline) {
 	tunings := results.Asked.Of(&e.Plan)
@@ -138,7 +138,7 @@ func crashes(list []found) (n float64) {
 	return n
 }
 
-// nearest0 is what a trial reached of the first constraint: "an accuracy of 0.91".
+// nearest0 is the value that a trial reached for the first constraint: "an accuracy of 0.91".
 func nearest0(t *results.Tuning, o *record.TrialOutcome) string {
 	c := t.AllConstraints()[0]
 	return fmt.Sprintf("%s %s", c.Outcome, tell.Number(o.Outcome(c.Outcome)))
@@ -217,7 +217,7 @@ func trialsTable(t *results.Tuning, list []found) tell.Table {
 	return table
 }
 
-// methodsTable compares several searches, those with the fewest trials first.
+// methodsTable compares several searches, with the fewest trials first.
 func methodsTable(rows []TuningRow) tell.Table {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b TuningRow) int {
@@ -235,7 +235,7 @@ func methodsTable(rows []TuningRow) tell.Table {
 	return t
 }
 
-// importance is the part of a setting in what a model of the trials expects.
+// importance is the share of a setting in the predictions of a model of the trials.
 type importance struct {
 	name string
 	part float64
@@ -244,10 +244,10 @@ type importance struct {
 // drawn is the number of points at which the importance of settings is measured.
 const drawn = 512
 
-// importances are those of the settings, the greatest first: how much the predictions of a Gaussian process of the
-// trials change when one setting is permuted among points of a Latin hypercube. It is the estimator of total effects of
-// M. Jansen, "Analysis of variance designs for model output" (Computer Physics Communications 117, 1999), as a part of
-// the sum over the settings. There is none where trials are fewer than two for each setting.
+// importances returns the importances of the settings, the greatest first: how much the predictions of a Gaussian
+// process of the trials change when one setting is permuted among points of a Latin hypercube. It is the estimator
+// of total effects of M. Jansen, "Analysis of variance designs for model output" (Computer Physics Communications
+// 117, 1999), as a part of the sum over the settings. It returns none with fewer than two trials for each setting.
 func importances(e *record.Experiment, t *results.Tuning) (list []importance) {
 	for i := range results.Asked.Of(&e.Plan) {
 		if !t.Same(&results.Asked.Of(&e.Plan)[i]) {
@@ -292,7 +292,7 @@ func importances(e *record.Experiment, t *results.Tuning) (list []importance) {
 	return nil
 }
 
-// importanceSentence says which settings matter: "What mattered: lr 72%, batch 20%, layers 8%."
+// importanceSentence names the settings that matter: "What mattered: lr 72%, batch 20%, layers 8%."
 func importanceSentence(e *record.Experiment, t *results.Tuning) string {
 	list := importances(e, t)
 	if len(list) < 2 {

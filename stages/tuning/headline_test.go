@@ -9,7 +9,7 @@ import (
 	results "github.com/tfexp/tfexp/results/tuning"
 )
 
-// searched is an experiment with trials of two settings, of which lr alone decides the accuracy.
+// searched is an experiment with trials of two settings; lr alone decides the accuracy.
 func searched(t *testing.T, least float64) *record.Experiment {
 	t.Helper()
 	e := &record.Experiment{Dir: t.TempDir(), Plan: record.Plan{Replicates: 1, Seed: 1}}
@@ -33,7 +33,7 @@ func searched(t *testing.T, least float64) *record.Experiment {
 	return e
 }
 
-// The headline of a search has the best settings with what they reached, how soon, and which settings matter.
+// The headline of a search has the best settings with their results, how soon, and which settings matter.
 func TestHeadline(t *testing.T) {
 	e := searched(t, 0.6)
 	_, rows := Rows(e)
@@ -52,7 +52,7 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// Where nothing keeps the constraints, the headline has what came nearest.
+// Where no trial keeps the constraints, the headline has the nearest one.
 func TestHeadlineOfNothing(t *testing.T) {
 	e := searched(t, 0.95)
 	_, rows := Rows(e)

@@ -13,9 +13,9 @@ import (
 // fewestModelled is how many trials a model of a run needs.
 const fewestModelled = 4
 
-// Rank fills in the rank of the setting that each search predicts to be the best: of
-// all settings that any search of the same has tried and that are feasible, at the
-// median over its runs. A prediction that is infeasible comes after them all.
+// Rank fills in the rank of the setting that each search predicts to be the best:
+// among all feasible settings that any search of the same has tried, at the median
+// over its runs. A prediction that is infeasible ranks last.
 func Rank(e *record.Experiment, rows []TuningRow) {
 	next := 0
 	for i := range results.Asked.Of(&e.Plan) {
@@ -39,7 +39,7 @@ func ofTuning(r *TuningRow, t *results.Tuning) bool {
 	return r.Tuning == t.Name && r.Method == t.Method && r.Hardware == t.Hardware && r.Axes == record.AxesLabel(t.Axes)
 }
 
-// settings are those that were tried, each once, with what came of them.
+// settings are the settings tried, each once, with their results.
 type settings struct {
 	t        *results.Tuning
 	problem  surrogate.Search
@@ -74,8 +74,8 @@ func knownSettings(e *record.Experiment, t *results.Tuning) *settings {
 	return s
 }
 
-// predicted is the rank of what the trials of one run say is best; 0 where they are too
-// few.
+// predicted is the rank of the settings that are best by the trials of one run; 0 with
+// too few trials.
 func (s *settings) predicted(e *record.Experiment, tuning, replicate int) int {
 	var trials []surrogate.Trial
 	done := 0

@@ -8,7 +8,7 @@ import (
 	results "github.com/tfexp/tfexp/results/tuning"
 )
 
-// TestRank finds the rank of what a search predicts: here the least time is at n = 8,
+// TestRank finds the rank of a search's prediction: here the least time is at n = 8,
 // which the trials of the first search lead to though it has not tried it. The second
 // search has too few trials for a model.
 func TestRank(t *testing.T) {

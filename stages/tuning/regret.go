@@ -99,7 +99,7 @@ func curves(rows []TrialRow) []curve {
 		}
 		for k := range most {
 			var values []float64
-			for _, run := range runs[label] { // a search that is over keeps what it found
+			for _, run := range runs[label] { // a finished search keeps its best
 				values = append(values, run[min(k, len(run)-1)])
 			}
 			median, low, high := MedianInterval(values)
@@ -152,8 +152,8 @@ func lineOf(i int) draw.LineStyle {
 	return draw.LineStyle{Color: canvas.Hue(i), Width: 1.8, Dashes: canvas.Dashes(i)}
 }
 
-// scaled is where a regret in percent stands on the axis: its cube root, which shows
-// small ones beside great ones and has a place for none.
+// scaled is the position of a regret in percent on the axis: its cube root, which
+// shows small and great ones together, and zero.
 func scaled(v float64) float64 { return math.Cbrt(v) }
 
 // percents are the ticks of that axis.

@@ -13,11 +13,11 @@ import (
 
 var orNaN = schema.OrNaN
 
-// near is how close to the best a search has to come to count as having reached
-// it, in percent.
+// near is the distance from the best within which a search counts as having
+// reached it, in percent.
 const near = 10
 
-// Rows are those of trials.csv and tunings.csv.
+// Rows returns the rows of trials.csv and tunings.csv.
 func Rows(e *record.Experiment) ([]TrialRow, []TuningRow) {
 	var trials []TrialRow
 	var tunings []TuningRow
@@ -45,9 +45,9 @@ func Rows(e *record.Experiment) ([]TrialRow, []TuningRow) {
 	return trials, tunings
 }
 
-// Best is the best value of a tuning's objective: where all are known beforehand,
-// that; else the best feasible one of all trials that searched the same. It is NaN
-// while there is none.
+// Best is the best value of a tuning's objective: over all settings, where all
+// values are known beforehand, else over the feasible trials of the same search.
+// It is NaN without one.
 func Best(e *record.Experiment, t *results.Tuning) float64 {
 	if t.Best != nil {
 		return *t.Best
@@ -64,7 +64,7 @@ func Best(e *record.Experiment, t *results.Tuning) float64 {
 		}
 	}
 	for i := range t.Imported {
-		if t.Mode != "" || !t.Counts(t.Imported[i].Settings) { // to a job that is changed they are what is expected
+		if t.Mode != "" || !t.Counts(t.Imported[i].Settings) { // for a job that is changed they are predictions
 			continue
 		}
 		take(t.Imported[i].Outcome.Reach(t.Aim()))
@@ -104,8 +104,8 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []TrialRow {
 	return rows
 }
 
-// stretches are the rows of the stretches between the changes of a job, of which row is
-// its own.
+// stretches are the rows of the stretches between the changes of a job, and row is the
+// job's own.
 func stretches(row TrialRow, o *record.TrialOutcome) []TrialRow {
 	var rows []TrialRow
 	for i := range o.Stretches {
@@ -131,7 +131,7 @@ func stretches(row TrialRow, o *record.TrialOutcome) []TrialRow {
 	return rows
 }
 
-// sums is what a run has come to so far.
+// sums holds the sums of a run so far.
 type sums struct {
 	t           *results.Tuning
 	best, found float64
@@ -170,7 +170,7 @@ func (s *sums) row(o *record.TrialOutcome, number int, counts bool) TrialRow {
 	return r
 }
 
-// violated says which constraint a trial does not keep.
+// violated names the constraint that a trial violates.
 func violated(t *results.Tuning, o *record.TrialOutcome) string {
 	for _, c := range t.AllConstraints() {
 		v := o.Outcome(c.Outcome)
@@ -187,7 +187,7 @@ func violated(t *results.Tuning, o *record.TrialOutcome) string {
 	return fmt.Sprintf("its %s is not known", t.Objective)
 }
 
-// summary is what the runs of a tuning came to.
+// summary sums up the runs of a tuning.
 func summary(t *results.Tuning, runs [][]TrialRow, best float64) TuningRow {
 	row := TuningRow{
 		Tuning: t.Name, Method: t.Method, Hardware: t.Hardware, Axes: record.AxesLabel(t.Axes), Runs: len(runs), Best: best,
@@ -230,7 +230,7 @@ func summary(t *results.Tuning, runs [][]TrialRow, best float64) TuningRow {
 
 // MedianInterval returns the median of values, +Inf among them, and order
 // statistics that hold the true median with a confidence of 95% (by the binomial
-// distribution). NaN values come last, as those that never came about.
+// distribution). NaN values come last, as values that were never reached.
 func MedianInterval(values []float64) (median, low, high float64) {
 	n := len(values)
 	if n == 0 {

@@ -72,7 +72,7 @@ func TestRowsOfASearch(t *testing.T) {
 	if best := Best(e, &all[1]); best != 20 {
 		t.Errorf("without trials, the best is %g: the imported one", best)
 	}
-	all[1].Mode = results.Online // to a job that is changed, imported trials are what is expected
+	all[1].Mode = results.Online // to a job that is changed, imported trials are predictions
 	if best := Best(e, &all[1]); !math.IsNaN(best) {
 		t.Errorf("the best is %g", best)
 	}

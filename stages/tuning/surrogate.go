@@ -337,7 +337,7 @@ func (m *tiles) paint(c draw.Canvas) {
 	p.Draw(draw.Crop(c, 0, -6, 4, 0))
 }
 
-// shade is the colour of a tile, by where its value is between the least and the greatest.
+// shade is the color of a tile, by where its value is between the least and the greatest.
 func shade(part float64) color.Color { return canvas.Shade(canvas.Hue(0), 0.95-0.75*part) }
 
 // counted are the places of tiles.
@@ -367,7 +367,7 @@ func (m *tiles) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		i, j := nearest(m.x, at[m.across]), nearest(m.y, at[m.up])
-		n := most[[2]int{i, j}] // trials at one place stand side by side
+		n := most[[2]int{i, j}] // trials at one place are drawn side by side
 		most[[2]int{i, j}]++
 		shift := vg.Length([]float64{0, 5, -5, 10, -10}[n%5])
 		m.l.dot(c, vg.Point{X: x(float64(i)) + shift, Y: y(float64(j)) - vg.Length(5*(n/5))}, slices.Equal(at, m.l.best))

@@ -1,5 +1,5 @@
-// Package tuning is what searches for settings leave: the tables of their trials and of what the methods came to, what is
-// told of them, and their pictures.
+// Package tuning makes the results of searches for settings: the tables of trials and of methods, their text, and
+// their pictures.
 package tuning
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// TrialRow is a row of trials.csv. What is not known is NaN, an empty field.
+// TrialRow is a row of trials.csv. Unknown values are NaN, an empty field.
 type TrialRow struct {
 	Tuning    string `csv:"tuning"`
 	Method    string `csv:"method"`
@@ -28,12 +28,12 @@ type TrialRow struct {
 	Loss     float64 `csv:"loss"`
 	Accuracy float64 `csv:"accuracy"`
 	Cost     float64 `csv:"cost"`
-	// Objective is the value of what is sought, Best the best feasible one so far.
+	// Objective is the value of the objective, Best the best feasible one so far.
 	Objective float64 `csv:"objective"`
 	Best      float64 `csv:"best"`
-	// RegretPct is by how much Best is behind the best there is, in percent.
+	// RegretPct is the distance of Best from the best known value, in percent.
 	RegretPct float64 `csv:"regret_pct"`
-	// Predicted, Low, High and Feasible are what a model expected.
+	// Predicted, Low, High and Feasible are the expectations of a model.
 	Predicted float64 `csv:"predicted"`
 	Low       float64 `csv:"low"`
 	High      float64 `csv:"high"`
@@ -41,9 +41,9 @@ type TrialRow struct {
 	// SpentTime and SpentCost add up all trials so far.
 	SpentTime float64 `csv:"spent_s"`
 	SpentCost float64 `csv:"spent_cost"`
-	// Epoch is the time of an epoch (or step), at the median of a stretch; Change is what
-	// the change before a stretch cost. Remaining is how long the job was predicted to go on
-	// when it began, and ActualRemaining how long it did.
+	// Epoch is the time of an epoch (or step), at the median of a stretch; Change is the
+	// cost of the change before a stretch. Remaining is the predicted remaining time of the
+	// job at its beginning, and ActualRemaining the actual one.
 	Epoch           float64 `csv:"epoch_s"`
 	Change          float64 `csv:"change_s"`
 	Remaining       float64 `csv:"remaining_s"`
@@ -52,39 +52,39 @@ type TrialRow struct {
 	Reason          string  `csv:"reason"`
 }
 
-// TuningRow is a row of tunings.csv: what a method came to over its replicates.
+// TuningRow is a row of tunings.csv: the results of a method over its replicates.
 type TuningRow struct {
 	Tuning   string `csv:"tuning"`
 	Method   string `csv:"method"`
 	Hardware string `csv:"hardware"`
 	Axes     string `csv:"axes"`
-	// Runs are its replicates, Trials those of all of them.
+	// Runs is the number of its replicates, Trials their total number of trials.
 	Runs    int `csv:"runs"`
 	Trials  int `csv:"trials"`
 	Crashed int `csv:"crashed"`
-	// Reached counts the runs that came within 10% of the best, Median the trials
-	// that it took at the median, Low and High bound the median with a confidence of
-	// 95%. A run that did not come there counts as one that takes for ever.
+	// Reached counts the runs that came within 10% of the best, Median the median
+	// number of trials until then; Low and High bound the median with a confidence
+	// of 95%. A run that did not get there counts as infinite.
 	Reached int     `csv:"reached"`
 	Median  float64 `csv:"trials_to_10pct"`
 	Low     float64 `csv:"trials_low"`
 	High    float64 `csv:"trials_high"`
-	// Best is the best value there is, or that any trial found; Found what the runs
-	// found at the median, RegretPct how far that is behind.
+	// Best is the best known value, or the best of any trial; Found the median of
+	// the runs' best values, RegretPct its distance from Best.
 	Best      float64 `csv:"best"`
 	Found     float64 `csv:"found"`
 	RegretPct float64 `csv:"regret_pct"`
-	// SpentTime and SpentCost are of a whole run, at the mean; CostToBest what had been
-	// spent within 10% of the best, at the median over the runs that came there.
+	// SpentTime and SpentCost are of a whole run, at the mean; CostToBest the cost
+	// until within 10% of the best, at the median over the runs that got there.
 	SpentTime  float64 `csv:"spent_s"`
 	SpentCost  float64 `csv:"spent_cost"`
 	CostToBest float64 `csv:"cost_to_10pct"`
 	// PredictedRank is the rank of the setting that a model of a run's trials predicts to
 	// be the best, among all that were tried, at the median over the runs.
 	PredictedRank float64 `csv:"rank_of_predicted_best"`
-	// ToFixed is what a job that was tuned while it trained came to, tuning included, against
-	// the best settings that did not change, below 1 where it is better, with an interval
-	// of 95%; NaN for other tunings.
+	// ToFixed is the result of a job that was tuned during training, tuning included,
+	// relative to the best constant settings, below 1 where it is better, with an interval of
+	// 95%; NaN for other tunings.
 	ToFixed     float64 `csv:"to_best_fixed"`
 	ToFixedLow  float64 `csv:"to_best_fixed_low"`
 	ToFixedHigh float64 `csv:"to_best_fixed_high"`

@@ -27,7 +27,7 @@ func rowsOf(e *record.Experiment) []TuningRow {
 // mostShownTrials bounds the table of trials in the report.
 const mostShownTrials = 200
 
-// told are the searches for settings as a table, and what they came to in
+// told returns the searches for settings as a table, and their results in
 // sentences; both are empty for an experiment without any.
 func told(e *record.Experiment, rows []TuningRow) (t tell.Table, said []string) {
 	if len(rows) == 0 {
@@ -49,7 +49,7 @@ func told(e *record.Experiment, rows []TuningRow) (t tell.Table, said []string) 
 	return t, append(needsFewest(rows), tuningSentences(e, rows)...)
 }
 
-// tuningSentences say what the tunings came to, in the order of their rows.
+// tuningSentences describe the results of the tunings, in the order of their rows.
 func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 	next := 0
 	for i := range results.Asked.Of(&e.Plan) {
@@ -82,7 +82,7 @@ func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 	return said
 }
 
-// againstFixed says what a job that was tuned while it trained came to.
+// againstFixed describes the result of a job that was tuned during training.
 func againstFixed(r TuningRow, t *results.Tuning, a *AgainstFixed) string {
 	unit := results.FindObjective(t.Objective).Unit
 	value := func(v float64) string { return strings.TrimSpace(significant(v) + " " + unit) }
@@ -145,7 +145,7 @@ func significant(v float64) string {
 	return fmt.Sprintf("%.4g", v)
 }
 
-// tuningSentence says what a method came to.
+// tuningSentence describes the result of a method.
 func tuningSentence(e *record.Experiment, r TuningRow) string {
 	who := fmt.Sprintf("Tuning %s by %s", tuningLabel(r), titleOf(r.Method))
 	crashed := ""
@@ -167,7 +167,7 @@ func tuningSentence(e *record.Experiment, r TuningRow) string {
 		significant(r.Best), crashed)
 }
 
-// costOf is what the trials until then cost, where that is known.
+// costOf is the cost of the trials until then, where it is known.
 func costOf(r TuningRow) string {
 	if math.IsNaN(r.CostToBest) || r.CostToBest == 0 {
 		return ""
@@ -175,8 +175,8 @@ func costOf(r TuningRow) string {
 	return ", which cost " + significant(r.CostToBest) + ","
 }
 
-// needsFewest says which of several searches for the same best setting needs the fewest trials, and which the least
-// cost until it has one within 10% of it; nothing when there is one alone.
+// needsFewest names the searches for the same best setting that need the fewest trials, and the least cost, until
+// one is within 10% of it; empty for a single search.
 func needsFewest(rows []TuningRow) (said []string) {
 	var known []TuningRow
 	for _, r := range rows {
@@ -225,7 +225,7 @@ func trialsOf(r TuningRow) string {
 	return "1 trial"
 }
 
-// unsatisfied says which constraints no trial satisfied.
+// unsatisfied names the constraints that no trial satisfied.
 func unsatisfied(e *record.Experiment, r TuningRow) string {
 	for i := range results.Asked.Of(&e.Plan) {
 		t := &results.Asked.Of(&e.Plan)[i]

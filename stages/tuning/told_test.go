@@ -74,7 +74,8 @@ func TestTuningInWords(t *testing.T) {
 	}
 }
 
-// Of several searches for the same best setting it is said which needs the fewest trials, and which costs least.
+// Of several searches for the same best setting the text names the one with the fewest trials, and the one with
+// the least cost.
 func TestFewestTrials(t *testing.T) {
 	nan := math.NaN()
 	row := func(method string, reached int, median, low, high, cost float64) TuningRow {
@@ -98,7 +99,7 @@ func TestFewestTrials(t *testing.T) {
 	}
 }
 
-// TestSentences holds what is said of tuning while a job trains, to be read in testdata/sentences.txt.
+// TestSentences keeps the sentences on tuning while a job trains, to be read in testdata/sentences.txt.
 func TestSentences(t *testing.T) {
 	nan := math.NaN()
 	var s plottest.Sentences

@@ -90,8 +90,8 @@ func TestPictures(t *testing.T) {
 	plottest.Golden(t, list, *update)
 }
 
-// TestFewTrials has no model to show after three trials, and none of what was never
-// tuned.
+// TestFewTrials has no model to show after three trials, nor for a setting that was
+// never tuned.
 func TestFewTrials(t *testing.T) {
 	if got := plottest.Names(drawAll(t, experiment(t, 3))); got != "regret-t" {
 		t.Errorf("the pictures are %s", got)

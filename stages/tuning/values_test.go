@@ -11,7 +11,7 @@ import (
 	results "github.com/tfexp/tfexp/results/tuning"
 )
 
-// The interval of a median is between the innermost order statistics outside of which the true one is with a chance of
+// The interval of a median is between the innermost order statistics that miss the true one with a probability of
 // at most 5%.
 func TestMedianInterval(t *testing.T) {
 	for n := 1; n <= 60; n++ {
@@ -45,7 +45,7 @@ func TestMedianInterval(t *testing.T) {
 
 func some(v float64) *float64 { return &v }
 
-// Two trials came to the same when loss and accuracy are the same and the times nearly.
+// Two trials have the same result when loss and accuracy are the same and the times nearly.
 func TestCameToTheSame(t *testing.T) {
 	same := func(change func(*record.TrialOutcome)) *record.TrialOutcome {
 		o := &record.TrialOutcome{Time: 100, Loss: some(0.5), Accuracy: some(0.9)}

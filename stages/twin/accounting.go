@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
-// Fields are the columns that sacct is asked for, as its argument -o.
+// Fields are the columns requested from sacct, as its argument -o.
 const Fields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,TimelimitRaw,ReqCPUS,ReqNodes,ReqMem," +
 	"AllocCPUS,NNodes,ReqTRES,State,Constraints"
 
@@ -38,7 +38,7 @@ type entry struct {
 	begins bool // it is known when it became eligible
 }
 
-// accounting reads what sacct prints.
+// accounting reads the output of sacct.
 type accounting struct {
 	workload.Builder
 	at      map[string]int
@@ -186,7 +186,7 @@ func (a *accounting) row(line int, fields []string) error {
 	if s.MinNodes <= 1 {
 		s.MinNodes = 0
 	} else if n, _ := a.number(fields, "NNodes"); n == s.MinNodes {
-		s.MaxNodes = n // sacct does not say whether more would have done
+		s.MaxNodes = n // sacct does not show whether more would have worked
 	}
 	if text := a.text(fields, "TimelimitRaw"); text != "" {
 		minutes, err := strconv.Atoi(text)

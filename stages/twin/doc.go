@@ -1,3 +1,3 @@
-// Package twin sets simulations beside what was recorded: it reads the accounting of a Slurm cluster, and compares the
-// waiting times of its jobs with those of the cells.
+// Package twin compares simulations with records: it reads the accounting of a Slurm cluster, and compares the
+// waiting times of its jobs with the cells'.
 package twin

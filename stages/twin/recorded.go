@@ -24,7 +24,7 @@ type Waits struct {
 	P90      float64 `json:"p90_s" csv:"recorded_p90_s"`
 }
 
-// mostGroups bounds the groups of each kind that are compared: those with the most jobs.
+// mostGroups bounds the groups of each kind that are compared: the ones with the most jobs.
 const mostGroups = 20
 
 // sizes are the groups of jobs by cores: up to each of these, and more.
@@ -48,7 +48,7 @@ func (c collected) add(partition, user string, cores int, wait float64) {
 	}
 }
 
-// summarize sums the waiting times up: those of all jobs first, then by kind, the groups with most jobs first.
+// summarize sums the waiting times up: all jobs first, then by kind, the groups with most jobs first.
 func (c collected) summarize(workload string) []Waits {
 	var list []Waits
 	for k, waits := range c {
@@ -88,7 +88,7 @@ var asked = stages.Ask("recorded_groups", 70, func(x stages.Asking) (all []Waits
 	return all
 })
 
-// Row is a row of recorded.csv: what was recorded of a group, and what the cell of a policy simulated of it.
+// Row is a row of recorded.csv: the recorded waits of a group, and the waits in the cell of a policy.
 type Row struct {
 	Cell   string `csv:"cell"`
 	Policy string `csv:"policy"`
@@ -98,7 +98,7 @@ type Row struct {
 	P902    float64 `csv:"twin_p90_s"`
 }
 
-// Recorded is there only where a trace has the starts of its jobs.
+// Recorded exists only where a trace has the starts of its jobs.
 var Recorded = tell.Register[Row]("recorded.csv", nil)
 
 func init() {
@@ -127,7 +127,8 @@ func init() {
 	})
 }
 
-// besideRecorded sets the waiting times of each cell beside those that were recorded: those before the first start.
+// besideRecorded compares the waiting times of each cell with the recorded ones. They are the waits before the
+// first start.
 func besideRecorded(e *record.Experiment) (rows []Row, err error) {
 	for _, c := range e.Cells {
 		by := collected{}

@@ -23,7 +23,7 @@ type answering struct {
 	took   time.Duration
 }
 
-// rest is how many times longer than it takes to find an answer nobody looks for the next.
+// rest is the pause before the next look, as a multiple of the time that an answer takes.
 const rest = 20
 
 // one bounds the answers that are found at a time.

@@ -15,8 +15,8 @@ import (
 // maxUnits bounds the running units that are shown; simulated cells can be many.
 const maxUnits = 8
 
-// brief is how long a unit runs before it is shown: those that end sooner would
-// only make the lines below them jump.
+// brief is how long a unit runs before it is shown: shorter ones would only
+// make the lines below them jump.
 const brief = time.Second
 
 // barWidth is the length of a stage's bar in columns.
@@ -108,7 +108,7 @@ const (
 	progressCyan  = "\x1b[36m"
 )
 
-// lines draws the board: a line for each stage, and below it what runs now.
+// lines draws the board: a line for each stage, and below it the running units.
 func (b *board) lines(now time.Time, width int, color bool) []line {
 	var out []line
 	paint := func(c string) string {
@@ -176,7 +176,7 @@ func (s *stage) text(now time.Time, width int) string {
 }
 
 // text is "mixed-this_machine-rr-r2  4/8 jobs done, 2 running, 2 waiting  3 s".
-// Where room is short the name gives way, in its middle: cells often differ at
+// Without enough room, the name is cut in its middle: cells often differ at
 // their ends.
 func (u *unit) text(now time.Time, room int) string {
 	tail := ""
@@ -195,8 +195,8 @@ func (u *unit) text(now time.Time, room int) string {
 // maxTraining bounds the running jobs of a unit that are shown.
 const maxTraining = 4
 
-// training says how the running jobs do: "long-1  epoch 12  loss 0.41  accuracy 0.92". Where room is short the
-// figures that come last give way.
+// training describes the running jobs: "long-1  epoch 12  loss 0.41  accuracy 0.92". Without enough room, the
+// last figures are left out.
 func (u *unit) training(room int) []string {
 	jobs := u.jobs.Training
 	name := 0
@@ -254,12 +254,13 @@ func progressJobs(s *record.Standing) string {
 	return t
 }
 
-// simulated says how far a simulated cell has come in its own time, in seconds.
+// simulated shows the instant that a simulated cell has reached in its own time, in seconds.
 func simulated(at float64) string {
 	return "at " + ProgressSpan(time.Duration(at*float64(time.Second))) + " of its time"
 }
 
-// ProgressStanding says how a running cell stands: "3/10 jobs done, 2 running, 1 waiting, at 12 min 05 s of its time".
+// ProgressStanding describes the state of a running cell: "3/10 jobs done, 2 running, 1 waiting, at 12 min 05 s of
+// its time".
 func ProgressStanding(s *record.Standing, virtual bool) string {
 	text := progressJobs(s)
 	if virtual && s.At < math.MaxInt64/float64(time.Second) {

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// What the page shows: bars of the Gantt chart, those of them that last, points of the first curve of loss, its text.
+// Parts of the page: bars of the Gantt chart, bars with a length, points of the first curve of loss, its text.
 const (
 	bars   = `document.querySelectorAll("#gantt rect.span").length`
 	open   = `document.querySelectorAll("#gantt rect.span.open").length`
@@ -18,7 +18,7 @@ const (
 	text   = `document.body.innerText`
 )
 
-// A browser shows a run while it goes on: the chart grows, and no policy is violated.
+// A browser shows a run in progress: the chart grows, and no policy is violated.
 func TestInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")

@@ -20,22 +20,22 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// What is kept of a cell at most: views draw it, and the folder may come from
-// somebody else.
+// Limits on the data kept for one cell: views draw it, and the folder may come
+// from somebody else.
 const (
-	mostJobs   = 5000  // of which states are known
+	mostJobs   = 5000  // with known states
 	mostSpans  = 20000 // in which cores or GPUs were held
 	mostListed = 400   // jobs in a list
 	mostCurves = 64    // jobs with curves
-	mostPoints = 256   // of a curve, and of what is in use
-	mostGPUs   = 10000 // of which is known whether jobs share them
+	mostPoints = 256   // of a curve, and of the usage
+	mostGPUs   = 10000 // whose sharing by jobs is known
 )
 
-// Cell is what has happened in a cell so far.
+// Cell is the state of a cell so far.
 type Cell struct {
 	record.CellRef
 	State string `json:"state"` // waiting, running, finished, failed
-	// Nodes are those of its hardware, in the order in which cores are numbered; none where there is one.
+	// Nodes are the nodes of its hardware, in the order in which cores are numbered; empty for a single node.
 	Nodes []record.NodeRef `json:"nodes,omitempty"`
 	// At is now, or the last event of a cell that has ended, in seconds from its start.
 	At float64 `json:"t_s"`
@@ -49,8 +49,8 @@ type Cell struct {
 	Running int `json:"jobs_running"`
 	Waiting int `json:"jobs_waiting"`
 	Failed  int `json:"jobs_failed"`
-	// Jobs are those that have arrived: the running ones, those that wait, then those that ended last.
-	// More counts those that are not listed.
+	// Jobs are the jobs that have arrived: the running ones, the waiting ones, then the last ones to
+	// end. More counts the jobs that are not listed.
 	Jobs []Job `json:"jobs"`
 	More int   `json:"more,omitempty"`
 	// Names are the names that spans speak of by number.
@@ -58,7 +58,7 @@ type Cell struct {
 	Spans []WatchSpan `json:"spans"`
 	// Cut is set when the cell has more spans than are kept.
 	Cut bool `json:"cut,omitempty"`
-	// Use is what was in use, a point for each change, at most some hundred.
+	// Use is the usage over time: a point for each change, at most a few hundred.
 	Use    []Use   `json:"use"`
 	Curves []Curve `json:"curves,omitempty"`
 	// Devices are the GPUs of the machine, as they were seen last.
@@ -71,16 +71,16 @@ type Job struct {
 	State string `json:"state"` // queued, running, paused, finished, failed, stopped
 	Cores int    `json:"cores,omitempty"`
 	GPUs  int    `json:"gpus,omitempty"`
-	// Since is when it came into its state, in seconds.
+	// Since is when it entered its state, in seconds.
 	Since float64 `json:"since_s"`
-	// Epoch, Step, Loss and Accuracy are what its program reported last; nil is unknown.
+	// Epoch, Step, Loss and Accuracy are the last values that its program reported; nil is unknown.
 	Epoch    int      `json:"epoch,omitempty"`
 	Step     int      `json:"step,omitempty"`
 	Loss     *float64 `json:"loss,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	// CPU is how much of a core its container used last, in percent; nil is unknown.
 	CPU *float64 `json:"cpu_pct,omitempty"`
-	// Waits says why it waits, as the scheduler has decided last; where it has not said so, who runs.
+	// Waits is the reason that it waits, by the scheduler's last decision; without a reason, the running jobs.
 	Waits string `json:"waits,omitempty"`
 }
 
@@ -93,11 +93,11 @@ type WatchSpan struct {
 	Low  int32    `json:"low"`
 	High int32    `json:"high"` // the last one
 	GPU  bool     `json:"gpu,omitempty"`
-	// Guest says that the GPUs were another job's as well when it began.
+	// Guest reports whether it shared the GPUs with another job when it began.
 	Guest bool `json:"guest,omitempty"`
 }
 
-// Use is what the jobs held together from an instant on.
+// Use is the total that the jobs hold from an instant on.
 type Use struct {
 	At      float64 `json:"t"`
 	Cores   int     `json:"cores"`
@@ -105,11 +105,11 @@ type Use struct {
 	Waiting int     `json:"waiting"`
 }
 
-// Curve is what the program of one job reported; NaN is nil.
+// Curve is the series of losses that one job's program reported; NaN is nil.
 type Curve struct {
 	Job    string  `json:"job"`
 	Points []Point `json:"points"`
-	every  int     // only each so many reports is kept
+	every  int     // one report in every is kept
 	seen   int
 }
 
@@ -121,7 +121,7 @@ type Point struct {
 	Accuracy *float64 `json:"accuracy"`
 }
 
-// Device is what one GPU does.
+// Device is the state of one GPU.
 type Device struct {
 	GPU         int      `json:"gpu"`
 	Utilization *float64 `json:"utilization_pct"`
@@ -158,7 +158,7 @@ func follow(dir string, ref record.CellRef, complete bool) *following {
 		hidden := []string{record.CellsDir, ref.Cell, filepath.Base(tell.Temporary(name))}
 		if complete {
 			at = append(at, hidden)
-		} else { // what an earlier run left is still under the name
+		} else { // the files of an earlier run still have the name
 			at = append([][]string{hidden}, at...)
 		}
 		return &tail{dir: dir, name: at}
@@ -183,7 +183,7 @@ func (c *following) begin() {
 
 func (c *following) forgetReports() { c.curves, c.curve = nil, map[string]int{} }
 
-// read takes in what was added to the files.
+// read reads the lines added to the files.
 func (c *following) read() error {
 	lines, anew, err := c.events.more()
 	if err != nil {
@@ -214,7 +214,7 @@ func (c *following) read() error {
 	return cmp.Or(c.rows(c.reports, c.report), c.rows(c.vessel, c.contained), c.rows(c.gpus, c.device))
 }
 
-// event takes what happened to a job.
+// event takes an event of a job.
 func (c *following) event(e *record.EventRow) {
 	number, known := c.number[e.Job]
 	if !known {
@@ -251,7 +251,7 @@ func (c *following) event(e *record.EventRow) {
 	}
 }
 
-// hold adds the spans of what a job holds from now on.
+// hold adds the spans of the resources that a job holds from now on.
 func (c *following) hold(s WatchSpan, set scheduler.CoreSet) {
 	for _, part := range set {
 		if len(c.spans) == mostSpans {
@@ -269,7 +269,7 @@ func (c *following) hold(s WatchSpan, set scheduler.CoreSet) {
 	}
 }
 
-// devices are the GPUs of a span; of cores there are none.
+// devices are the GPUs of a span; a span of cores has none.
 func (s *WatchSpan) devices() iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for gpu := s.Low; s.GPU && gpu <= min(s.High, mostGPUs) && yield(gpu); gpu++ {
@@ -370,7 +370,7 @@ func (c *following) device(get func(string) string) {
 	}
 }
 
-// job is what is known of a job by its own reports; nil when there are too many.
+// job is the job's own reports; nil when there are too many.
 func (c *following) job(name string) *Job {
 	j := c.latest[name]
 	if j == nil && len(c.latest) < mostJobs {
@@ -380,7 +380,7 @@ func (c *following) job(name string) *Job {
 	return j
 }
 
-// show is the cell as it is now.
+// show returns the cell in its present state.
 func (c *following) show(state string) *Cell {
 	n := c.ledger.Counts()
 	out := &Cell{
@@ -426,7 +426,8 @@ func (c *following) show(state string) *Cell {
 	return out
 }
 
-// behind says who holds what a job waits for, the first of those that run; empty when none does.
+// behind returns the first running job that holds resources which the given job waits for; empty when there is
+// none.
 func (c *following) behind(runs int) string {
 	for number, name := range c.names {
 		if c.ledger.Job(number).State() != scheduler.Running {
@@ -440,7 +441,7 @@ func (c *following) behind(runs int) string {
 	return ""
 }
 
-// place is where jobs of a state stand in a list.
+// place is the position of jobs of a state in a list.
 func place(state string) int {
 	switch state {
 	case scheduler.Running.String():

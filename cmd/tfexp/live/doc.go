@@ -1,4 +1,4 @@
 // Package live shows runs in progress. Watch follows the files that a run
-// writes, its own or that of another process; the status line, the full screen
-// and the page in a browser show what it knows.
+// writes, in this process or another one; the status line, the full screen and
+// the page in a browser show its data.
 package live

@@ -1,5 +1,5 @@
-// Screen shows runs that go on in a whole terminal: cells, jobs, what is
-// in use, and how losses fall.
+// Screen shows runs in progress on a full terminal: cells, jobs, resource usage
+// and loss curves.
 
 package live
 
@@ -28,7 +28,7 @@ type view struct {
 	dir     string
 	all     []Experiment
 	chosen  int   // of all
-	cell    *Cell // nil where there is none
+	cell    *Cell // nil without a cell
 	asked   bool  // the cell was chosen, and does not follow the run
 	scroll  int   // jobs above the first that is shown
 	trouble error
@@ -45,7 +45,7 @@ const (
 	screenCyan  = "\x1b[36m"
 )
 
-// inks colour the jobs of a block alike.
+// inks color the jobs of a block alike.
 var inks = []string{"\x1b[44;97m", "\x1b[42;30m", "\x1b[45;97m", "\x1b[43;30m", "\x1b[46;30m", "\x1b[41;97m",
 	"\x1b[100;97m"}
 
@@ -85,14 +85,14 @@ func (v *view) draw(width, height int) []string {
 	return p.rows
 }
 
-// page is the rows so far.
+// screenPage is the rows so far.
 type screenPage struct {
 	width int
 	color bool
 	rows  []string
 }
 
-// row adds a row of one colour, cut at the width.
+// row adds a row of one color, cut at the width.
 func (p *screenPage) row(ink, text string) { p.rows = append(p.rows, p.paint(ink, p.cut(text))) }
 
 func (p *screenPage) cut(text string) string { return fit(text, p.width) }
@@ -104,7 +104,7 @@ func (p *screenPage) paint(ink, text string) string {
 	return ink + text + screenPlain
 }
 
-// fit is text without control characters, in at most so many columns.
+// fit returns the text without control characters, in at most width columns.
 func fit(text string, width int) string {
 	if width <= 0 {
 		return ""
@@ -113,7 +113,7 @@ func fit(text string, width int) string {
 	return runewidth.Truncate(line, width, "…")
 }
 
-// fill is text in exactly so many columns.
+// fill returns the text in exactly width columns.
 func fill(text string, width int) string { return runewidth.FillRight(fit(text, width), width) }
 
 // experiment is "▸ study  running  2/6 cells ━━━╌╌╌  1 min 20 s, about 40 s left".
@@ -148,7 +148,7 @@ func (p *screenPage) experiment(x *Experiment, chosen bool) {
 	p.rows = append(p.rows, left+p.paint(ink, state)+tail)
 }
 
-// cell says how the cell does, and how much is in use.
+// cell describes the state of the cell and its usage.
 func (p *screenPage) cell(c *Cell) {
 	tail := fmt.Sprintf("  %s  %s", c.State, ProgressSpan(duration(c.At)))
 	p.row(bold, fit(c.Cell, p.width-runewidth.StringWidth(tail))+tail)
@@ -214,7 +214,7 @@ func (p *screenPage) schedule(c *Cell, room int) {
 	p.row(faint, fmt.Sprintf("%7s0 s%*s", "", max(0, wide-3), Duration(duration(at))))
 }
 
-// strip joins characters, with their colours.
+// strip joins characters, with their colors.
 func (p *screenPage) strip(cells []rune, ink []string) string {
 	var b strings.Builder
 	for i := 0; i < len(cells); {
@@ -228,7 +228,7 @@ func (p *screenPage) strip(cells []rune, ink []string) string {
 	return b.String()
 }
 
-// lettersOf gives the jobs of a block a letter and a colour.
+// lettersOf gives the jobs of a block a letter and a color.
 func lettersOf(names []string) func(job string) (rune, string) {
 	var kinds []string
 	return func(job string) (rune, string) {

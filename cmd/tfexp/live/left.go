@@ -11,8 +11,8 @@ import (
 // mostNamed is the number of cells that a warning names.
 const mostNamed = 2
 
-// left is how long the cells will still take. A cell takes as long as the cells of its variant did, else as its
-// estimate says, corrected by how far off those of other cells were, else as all cells did on average.
+// left estimates the remaining time of the cells. A cell takes as long as the other cells of its variant did.
+// Else it takes its estimate, corrected by the errors of others, or else the average of all cells.
 func (x *experiment) left() *float64 {
 	type sum struct{ seconds, predicted, n float64 }
 	var all sum

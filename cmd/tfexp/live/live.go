@@ -103,7 +103,7 @@ func (l *live) Close() {
 	})
 }
 
-// notice is what stays on the screen of a step: a warning, or what failed.
+// notice returns the permanent message of a step: a warning or a failure.
 func notice(p pipeline.Progress) string {
 	switch {
 	case p.Kind == stages.WarningSeen && p.Unit != "":

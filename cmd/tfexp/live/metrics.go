@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics serves what there is to see in Prometheus' text form. Jobs are those of running cells alone: a series that
-// stays for each job of each cell would be too much for what collects them.
+// metrics serves the state of the runs in Prometheus' text form. It covers the jobs of running cells only: a
+// permanent series for each job of each cell would overload the collector.
 func metrics(results *Folder, version string) http.Handler {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(&collector{results: results, version: version})

@@ -10,15 +10,16 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// fewUnits is the size of a stage up to which each unit's end is a line; in
-// larger ones a line stands for each hundredth of the stage, and for a while.
+// fewUnits is the size of a stage up to which each unit's end is a line; a
+// larger stage has a line for each hundredth of its units, at most one per
+// interval.
 const fewUnits = 100
 
 // pace is the least time between two lines about units of a large stage.
 const pace = time.Second
 
-// plain writes lines that a log file can hold: when a stage begins and ends,
-// when a cell ends, and what went wrong.
+// progressPlain writes lines that a log file can hold: when a stage begins and
+// ends, when a cell ends, and each error.
 type progressPlain struct {
 	mu     sync.Mutex // guards all below
 	w      io.Writer

@@ -1,6 +1,6 @@
-// Progress shows how a run goes on: a live region at the bottom of a
-// terminal, or plain lines where there is none. It decides nothing and reads
-// nothing but pipeline.Progress.
+// Progress shows the progress of a run: a live region at the bottom of a
+// terminal, or plain lines without a terminal. It decides nothing and reads
+// only pipeline.Progress.
 
 package live
 
@@ -19,14 +19,13 @@ type RunProgress interface {
 	Observe(pipeline.Progress)
 	// Say prints a line of text that stays.
 	Say(text string)
-	// Close draws the last state and gives the terminal back as it was. What
-	// is observed or said later is lost, except that Say still prints. Close
-	// may be called again.
+	// Close draws the last state and restores the terminal. Later observations are
+	// lost, but Say still prints. Close may be called again.
 	Close()
 }
 
 // NewRunProgress returns the view that fits w: live when w is a terminal that can move
-// its cursor, plain lines otherwise. color allows coloured marks.
+// its cursor, plain lines otherwise. color allows colored marks.
 func NewRunProgress(w io.Writer, color bool) RunProgress {
 	if size := sizeOf(w); size != nil {
 		return newLive(w, size, color)
@@ -34,7 +33,8 @@ func NewRunProgress(w io.Writer, color bool) RunProgress {
 	return newPlain(w)
 }
 
-// sizeOf returns what tells the size of a terminal that can move its cursor; nil where w is none.
+// sizeOf returns a function that measures a terminal whose cursor can be moved; nil where w is no such
+// terminal.
 func sizeOf(w io.Writer) func() (width, height int) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -49,7 +49,7 @@ func sizeOf(w io.Writer) func() (width, height int) {
 	}
 }
 
-// QuietProgress returns a view that shows nothing but what is said.
+// QuietProgress returns a view that shows messages only.
 func QuietProgress(w io.Writer) RunProgress { return &quiet{w} }
 
 type quiet struct{ w io.Writer }

@@ -252,7 +252,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// The running jobs of a cell stand below it, with what they reported; what does not fit gives way.
+// The running jobs of a cell are shown below it, with their reports; parts that do not fit are left out.
 func TestBoardShowsTraining(t *testing.T) {
 	now := time.Unix(0, 0)
 	var b board

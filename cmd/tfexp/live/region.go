@@ -25,7 +25,7 @@ const (
 	clearBelow = "\x1b[J" // from the cursor to the end of the screen
 )
 
-// line is one row of the region. Only its mark is coloured, so that cutting
+// line is one row of the region. Only its mark is colored, so that cutting
 // the text to a width needs no knowledge of control sequences.
 type line struct {
 	mark  string // "✓", "✗", "▸" or a space: one column wide
@@ -35,7 +35,7 @@ type line struct {
 }
 
 // region is a block of lines at the bottom of a terminal that is redrawn in
-// place. The cursor rests below it, so that what others print is not lost.
+// place. The cursor rests below it, so that the output of others is not lost.
 type region struct {
 	w      io.Writer
 	size   func() (width, height int)
@@ -98,7 +98,7 @@ func (r *region) above(text string) {
 // StatusScreen is a block of lines at the bottom of a terminal that is drawn again and again.
 type StatusScreen struct{ region region }
 
-// NewStatusScreen returns a Screen on a terminal; nil where w is none.
+// NewStatusScreen returns a Screen on a terminal; nil where w is not a terminal.
 func NewStatusScreen(w io.Writer) *StatusScreen {
 	size := sizeOf(w)
 	if size == nil {
@@ -107,8 +107,8 @@ func NewStatusScreen(w io.Writer) *StatusScreen {
 	return &StatusScreen{region{w: w, size: size}}
 }
 
-// Draw replaces what was drawn by a text. Lines that are wider than the terminal go on below, indented; of more
-// lines than it is high, the first ones stay.
+// Draw replaces the text on the screen. Lines wider than the terminal continue below, indented. Of a text
+// longer than the screen, the first lines stay.
 func (s *StatusScreen) Draw(text string) {
 	width, height := s.region.usable()
 	var texts []string
@@ -138,7 +138,7 @@ func (r *region) close() {
 }
 
 // up moves the cursor to the region's first row. A terminal that has become
-// narrower has broken the rows anew, each into as many as it needs.
+// narrower has wrapped the rows again, each into as many as it needs.
 func (r *region) up(out io.Writer) {
 	width, _ := r.usable()
 	width++
@@ -152,8 +152,7 @@ func (r *region) up(out io.Writer) {
 }
 
 // usable is the room for the region: the last column stays empty, because
-// terminals differ in what they do when it is filled, and so does the row in
-// which the cursor rests.
+// terminals differ when it is filled. The row of the cursor stays empty, too.
 func (r *region) usable() (width, height int) {
 	width, height = r.size()
 	if width <= 0 {
@@ -165,7 +164,7 @@ func (r *region) usable() (width, height int) {
 	return max(width-1, 4), max(height-1, 1)
 }
 
-// wrap breaks lines that are wider than a terminal at their words; what follows is indented.
+// wrap breaks lines that are wider than a terminal at word boundaries; continuation lines are indented.
 func wrap(text string, width int) string {
 	const indent = "    "
 	var b strings.Builder

@@ -132,8 +132,8 @@ func TestRegionThatLooksTheSameIsNotWritten(t *testing.T) {
 	}
 }
 
-// Whatever is drawn, no row is as wide as the terminal, the region is never
-// higher than it, and what was said stays above in its order.
+// With any content, no row is as wide as the terminal, the region is never
+// higher than it, and messages stay above in their order.
 func TestRegionKeepsWithinTheTerminal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(5, 60).Draw(t, "width")
@@ -167,8 +167,8 @@ func TestRegionKeepsWithinTheTerminal(t *testing.T) {
 	})
 }
 
-// A terminal that becomes narrower breaks the rows that it shows anew; the
-// next drawing has to begin above all of them.
+// A terminal that becomes narrower wraps its rows again; the next drawing must
+// begin above all of them.
 func TestRegionAfterTheTerminalBecameNarrower(t *testing.T) {
 	s := newScreen(30)
 	width := 30

@@ -11,9 +11,9 @@ import (
 )
 
 // SafeText returns a text that cannot move the cursor, change the terminal or turn
-// the direction of what follows: control characters but newline and tab, bytes
-// that are no UTF-8, and the marks of bidirectional text are written as in Go's
-// string literals.
+// the direction of later text: control characters but newline and tab, bytes that
+// are no UTF-8, and the marks of bidirectional text are written as in Go's string
+// literals.
 func SafeText(text string) string {
 	var out []byte
 	begun := 0 // text[begun:i] is as it was
@@ -33,7 +33,7 @@ func SafeText(text string) string {
 	return string(append(out, text[begun:]...))
 }
 
-// plain reports whether a rune, of so many bytes, is shown as it is.
+// safePlain reports whether a rune of size bytes is shown as it is.
 func safePlain(r rune, size int) bool {
 	switch {
 	case r == utf8.RuneError && size == 1:
@@ -62,12 +62,12 @@ func appendEscaped(b []byte, r rune, raw string) []byte {
 }
 
 // own are the control sequences that tfexp itself prints among text: bold, dim,
-// the colours red, green and yellow, and the end of them (ECMA-48).
+// the colors red, green and yellow, and the end of them (ECMA-48).
 var own = [][]byte{
 	[]byte("\x1b[0m"), []byte("\x1b[1m"), []byte("\x1b[2m"), []byte("\x1b[31m"), []byte("\x1b[32m"), []byte("\x1b[33m"),
 }
 
-// SafeWriter passes text on to w as Text leaves it; with color, tfexp's own colours
+// SafeWriter passes text on to w as Text leaves it; with color, tfexp's own colors
 // pass as they are.
 func SafeWriter(w io.Writer, color bool) io.Writer { return &writer{w: w, color: color} }
 

@@ -12,7 +12,7 @@ func TestText(t *testing.T) {
 		"x\u202ecod\u2066.\u009b": `x\u202ecod\u2066.\u009b`,
 		"latin \xe9":              `latin \xe9`,
 		"\x1f \x7e\x80\u00a0¡":    "\\x1f ~\\x80\u00a0¡",
-		// The marks at both ends of each range, and what stands beside them.
+		// The marks at both ends of each range, and their neighbors.
 		"\u061b\u061c\u061d":       "\u061b\\u061c\u061d",
 		"\u200d\u200e\u200f\u2010": "\u200d\\u200e\\u200f\u2010",
 		"\u2027\u2028\u202e\u202f": "\u2027\\u2028\\u202e\u202f",

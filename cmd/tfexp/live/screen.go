@@ -14,7 +14,7 @@ import (
 // every is the time between two looks at the folder.
 const every = 500 * time.Millisecond
 
-// PrintScreen draws the screen once, as wide as it is asked to be: where there is no terminal.
+// PrintScreen draws the screen once, with a given width, for output without a terminal.
 func PrintScreen(w io.Writer, results *Folder, width int) error {
 	m := &model{results: results}
 	v := m.look("", "")
@@ -55,17 +55,17 @@ func ShowScreen(ctx context.Context, out io.Writer, results *Folder, color bool)
 type model struct {
 	results       *Folder
 	view          view
-	name, cell    string // what the user chose; empty follows the run
+	name, cell    string // the user's choice; empty follows the run
 	width, height int
 }
 
-// looked is what a look at the folder has seen.
+// looked is the result of a look at the folder.
 type looked view
 
 // Init implements tea.Model.
 func (m *model) Init() tea.Cmd { return m.read(0) }
 
-// read looks at the folder after a while, beside the screen.
+// read looks at the folder after a while, in the background.
 func (m *model) read(after time.Duration) tea.Cmd {
 	name, cell := m.name, m.cell
 	return tea.Tick(after, func(time.Time) tea.Msg { return looked(m.look(name, cell)) })

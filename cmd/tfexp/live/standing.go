@@ -8,14 +8,14 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// stands follows how a running cell stands.
+// stands follows the state of a running cell.
 type stands struct {
 	file tail
 	last *record.Standing // nil: not known yet
-	use  []Use            // thinned, as that of following
+	use  []Use            // thinned, like that in following
 }
 
-// standing is how the cell stands now.
+// standing returns the present state of the cell.
 func (x *experiment) standing(cell string) *stands {
 	s := x.stands[cell]
 	if s == nil {
@@ -44,7 +44,7 @@ func (x *experiment) standing(cell string) *stands {
 	return s
 }
 
-// on says of a simulated cell what its events, which are written down in parts, do not say yet.
+// on adds the state of a simulated cell that its events, which are written in parts, do not contain yet.
 func (s *stands) on(c *Cell) {
 	if s.last == nil {
 		return

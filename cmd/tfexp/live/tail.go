@@ -18,7 +18,7 @@ const (
 )
 
 // tail reads the lines that are added to a file, which may be replaced or
-// begun anew while it is followed.
+// truncated while it is followed.
 type tail struct {
 	dir  string     // the experiment's folder
 	name [][]string // where it may be, in the order in which it is looked for
@@ -27,7 +27,7 @@ type tail struct {
 }
 
 // more returns the whole lines that came since the last call, each with its end, and whether
-// they are the first of another file. There are none where no such file is.
+// they are the first of a new file. A missing file has no lines.
 func (t *tail) more() (lines [][]byte, anew bool, err error) {
 	f, err := t.open()
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,6 +1,6 @@
-// Watch follows runs that other processes do, by the files that these
-// leave: it reads what was added, and nothing twice. A folder of results may come
-// from somebody else, so all reads stay below it and are bounded.
+// Watch follows runs of other processes through the files that they write. It
+// reads only the additions, nothing twice. A folder of results may come from
+// somebody else, so all reads stay below it and are bounded.
 
 package live
 
@@ -27,10 +27,10 @@ import (
 // ErrUnknown is returned for an experiment, a cell or a log that is not there.
 var ErrUnknown = errors.New("there is none of this name")
 
-// fresh is how long what was read is taken as it is: several views may look at one run.
+// fresh is how long data that was read counts as current: several views may look at one run.
 const fresh = 250 * time.Millisecond
 
-// What is kept of an experiment at most.
+// Limits on the data kept for one experiment.
 const (
 	mostJournal = 12 // lines
 	mostFollow  = 8  // cells whose files are read on
@@ -40,7 +40,7 @@ const (
 type Folder struct {
 	Dir string
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	open map[string]*experiment
 }
 
@@ -49,14 +49,14 @@ func NewWatch(dir string) *Folder {
 	return &Folder{Dir: filepath.Clean(dir), open: map[string]*experiment{}}
 }
 
-// Experiment is how far an experiment has come.
+// Experiment is the progress of an experiment.
 type Experiment struct {
 	Name        string `json:"name"` // of its folder
 	Description string `json:"description,omitempty"`
 	// State is running, finished, failed or interrupted (also when tfexp was killed).
 	State  string `json:"state"`
 	Holder string `json:"holder,omitempty"` // the process that works in the folder
-	// Doing says what a run does: profiling, running cells, or writing results.
+	// Doing is the current activity of the run: profiling, running cells, or writing results.
 	Doing    string `json:"doing,omitempty"`
 	Cells    int    `json:"cells"`
 	Finished int    `json:"finished"`
@@ -66,11 +66,11 @@ type Experiment struct {
 	// TimeLeft is nil where that is not known.
 	Elapsed  float64  `json:"elapsed_s"`
 	TimeLeft *float64 `json:"time_left_s"`
-	// Running are the cells that run now; at most some of them. Standings say how those of them stand that
-	// take longer than a moment.
+	// Running are the cells that run now, up to a limit. Standings are the states of those that take
+	// longer than a moment.
 	Running   []string        `json:"running"`
 	Standings []WatchStanding `json:"standings,omitempty"`
-	// Report and Pictures are what there is to look at.
+	// Report and Pictures are the results that can be viewed.
 	Report   bool     `json:"report"`
 	Pictures []string `json:"pictures,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
@@ -78,7 +78,7 @@ type Experiment struct {
 	Answer *WatchAnswer `json:"answer,omitempty"`
 }
 
-// WatchStanding is how a running cell stands.
+// WatchStanding is the state of a running cell.
 type WatchStanding struct {
 	Cell      string `json:"cell"`
 	Simulated bool   `json:"simulated,omitempty"`
@@ -107,7 +107,7 @@ type experiment struct {
 	dir  string
 	name string
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	at      time.Time  // of the last look
 	planAt  fs.FileInfo
 	plan    record.Plan
@@ -118,7 +118,7 @@ type experiment struct {
 	journal *tail
 	lines   []store.JournalEntry // the last ones
 	began   time.Time            // the last run
-	over    time.Time            // zero while it goes on
+	over    time.Time            // zero while it runs
 	first   time.Time            // its first cell
 	ran     int                  // cells that it has done
 	now     map[string]time.Time // cells that run, and since when
@@ -128,7 +128,7 @@ type experiment struct {
 	answers answering
 }
 
-// ended is what is kept of a complete cell.
+// ended is the data kept for a complete cell.
 type ended struct {
 	key, state, error string
 	seconds           float64
@@ -137,7 +137,7 @@ type ended struct {
 	lost              int // jobs that failed
 }
 
-// on says how many jobs the cell had, of which not all may be followed.
+// on sets the number of the cell's jobs. Not all of them may be followed.
 func (e *ended) on(c *Cell) {
 	if c.Total = e.jobs; e.jobs > len(c.Names) {
 		c.Done, c.Failed, c.Running, c.Waiting = e.finished, e.lost, 0, 0
@@ -201,7 +201,8 @@ func (f *Folder) find(name string) (*experiment, error) {
 	return nil, ErrUnknown
 }
 
-// Experiment returns how far one has come, its cells in the order of the plan, and the last lines of its journal.
+// Experiment returns the progress of one experiment, its cells in the order of the plan, and the last lines of
+// its journal.
 func (f *Folder) Experiment(name string) (Experiment, []Row, []store.JournalEntry, error) {
 	x, err := f.find(name)
 	if err != nil {
@@ -224,8 +225,8 @@ func (f *Folder) Experiment(name string) (Experiment, []Row, []store.JournalEntr
 	return s, rows, slices.Clone(x.lines), nil
 }
 
-// Cell returns what has happened in a cell so far; with an empty name, in the one that runs (the first of several), or
-// else in the one that ran last. ErrUnknown is returned where there is none.
+// Cell returns the state of a cell. An empty name means the running cell (the first of several), or else the last
+// one that ran. The error is ErrUnknown if there is no such cell.
 func (f *Folder) Cell(name, cell string) (*Cell, error) {
 	x, err := f.find(name)
 	if err != nil {
@@ -277,7 +278,8 @@ func (f *Folder) Cell(name, cell string) (*Cell, error) {
 	return out, nil
 }
 
-// Log reads the log of a job from a byte on, or its end if from is negative. The cell "samples" has those of samples.
+// Log reads the log of a job from a byte on, or its end if from is negative. The cell "samples" has the logs of the
+// samples.
 func (f *Folder) Log(name, cell, job string, from int64) (Log, error) {
 	x, err := f.find(name)
 	if err != nil {
@@ -306,7 +308,7 @@ func (f *Folder) Path(name string) (string, error) {
 	return x.dir, nil
 }
 
-// summary looks at the folder and says how far it has come.
+// summary looks at the folder and returns its progress.
 func (x *experiment) summary() (Experiment, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -363,7 +365,7 @@ func (x *experiment) summary() (Experiment, error) {
 	return s, nil
 }
 
-// doing says what the run does now.
+// doing returns the current activity of the run.
 func (x *experiment) doing(left int) string {
 	switch {
 	case len(x.now) > 0:
@@ -376,7 +378,7 @@ func (x *experiment) doing(left int) string {
 	return "between cells"
 }
 
-// latest is the cell to show where nobody asks for one.
+// latest is the cell to show where none is requested.
 func (x *experiment) latest() string {
 	for _, c := range x.plan.Cells {
 		if _, runs := x.now[c.Cell]; runs {
@@ -416,7 +418,7 @@ func (x *experiment) state(c record.CellRef) string {
 	return "waiting"
 }
 
-// refresh reads what has changed.
+// refresh reads the changes.
 func (x *experiment) refresh() error {
 	if x.journal == nil {
 		x.journal = &tail{dir: x.dir, name: [][]string{{record.JournalFile}}}
@@ -449,8 +451,8 @@ func (x *experiment) refresh() error {
 	return nil
 }
 
-// entry takes a line of the journal. At the first look the cells are read after it, so what it
-// says of earlier ends is left to them.
+// entry takes a line of the journal. At the first look the cells are read after it, so its
+// entries on earlier ends are ignored.
 func (x *experiment) entry(e store.JournalEntry, first bool) {
 	if x.lines = append(x.lines, e); len(x.lines) > mostJournal {
 		x.lines = slices.Clone(x.lines[1:])
@@ -468,7 +470,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 		if x.first.IsZero() {
 			x.first = e.Time
 		}
-		if c := x.cells[e.Unit]; c != nil { // its files begin anew, under other names
+		if c := x.cells[e.Unit]; c != nil { // its new files get other names
 			delete(x.cells, e.Unit)
 			x.used = slices.DeleteFunc(x.used, func(n string) bool { return n == e.Unit })
 		}
@@ -513,7 +515,7 @@ func (x *experiment) readPlan(info fs.FileInfo) error {
 	return nil
 }
 
-// readCell reads what a cell has come to, if it is complete.
+// readCell reads the result of a cell, if it is complete.
 func (x *experiment) readCell(cell string) {
 	delete(x.done, cell)
 	c := record.Cell{}

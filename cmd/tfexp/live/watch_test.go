@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// eventually waits for what is seen at a later look.
+// eventually waits for a condition at a later look.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !holds(); {
@@ -55,7 +55,7 @@ func TestSharedGPUs(t *testing.T) {
 	}
 }
 
-// A simulated cell that takes longer than a moment says how it stands.
+// A simulated cell that takes longer than a moment reports its state.
 func TestFollowsASimulatedCell(t *testing.T) {
 	run := live.BeginRun(t)
 	run.Simulated()
@@ -224,7 +224,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// What a folder from somebody else may hold: lines that are none, and more than can be drawn.
+// A folder from somebody else may hold malformed lines, and more data than can be drawn.
 func TestHostileFiles(t *testing.T) {
 	run := live.BeginRun(t)
 	run.Start("p-r1")

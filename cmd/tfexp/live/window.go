@@ -1,6 +1,6 @@
-// Window is a web page on this machine that shows runs while they go on,
-// and what they have left. It changes nothing: it reads the folder of results as
-// other commands do, and serves nobody but this machine's browsers.
+// Window is a web page on this machine that shows runs in progress and their
+// results. It changes nothing: it reads the folder of results as other commands
+// do, and serves only this machine's browsers.
 
 package live
 
@@ -27,9 +27,9 @@ import (
 //go:embed page
 var windowPage embed.FS
 
-// WindowOptions say how the window looks at a folder.
+// WindowOptions are the options of a window on a folder.
 type WindowOptions struct {
-	// Version is that of tfexp.
+	// Version is the version of tfexp.
 	Version string
 	// Every is the time between two looks of a page at the folder; half a second if zero.
 	Every time.Duration
@@ -37,9 +37,9 @@ type WindowOptions struct {
 
 const (
 	defaultEvery = 500 * time.Millisecond
-	// ping is how long nothing is sent before a comment shows that the window is there.
+	// ping is the silence after which a comment shows that the window still exists.
 	ping = 15 * time.Second
-	// patience is how long a browser may take for what it is sent.
+	// patience is how long a browser may take to receive an answer.
 	patience = 10 * time.Second
 	// mostStreams is how many pages may look at once.
 	mostStreams = 64
@@ -125,7 +125,7 @@ func local(host string) bool {
 	return false
 }
 
-// answer serves what a function returns as JSON.
+// answer serves the value that a function returns, as JSON.
 func answer(get func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := get(r)
@@ -182,8 +182,8 @@ func (w *window) experiment(name string) (shown, error) {
 	return s, err
 }
 
-// log serves a part of a log from the byte "from" on; its end, if that is negative or missing. X-From and X-Size
-// say where the part begins, and how large the log is now.
+// log serves a part of a log from the byte "from" on; its end, if "from" is negative or missing. X-From and
+// X-Size are the beginning of the part and the size of the log now.
 func (w *window) log(rw http.ResponseWriter, r *http.Request) {
 	from := int64(-1)
 	if s := r.FormValue("from"); s != "" {
@@ -205,7 +205,7 @@ func (w *window) log(rw http.ResponseWriter, r *http.Request) {
 	rw.Write(l.Text)
 }
 
-// types are what files of results are shown as; others are not served.
+// types are the media types of files of results; other files are not served.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".csv": "text/plain; charset=utf-8",
 	".json": "text/plain; charset=utf-8", ".jsonl": "text/plain; charset=utf-8", ".hcl": "text/plain; charset=utf-8",
@@ -239,8 +239,8 @@ func (w *window) file(rw http.ResponseWriter, r *http.Request) {
 	http.ServeContent(rw, r, "", info.ModTime(), f)
 }
 
-// stream sends what has changed, as server-sent events: "experiments", and with the parameter "name" the
-// "experiment" and one "cell" of it, that of the parameter "cell" or the one that runs.
+// stream sends changes as server-sent events. It sends "experiments" and, with the parameter "name", the
+// "experiment" and one "cell" of it: the cell of the parameter "cell", or the running one.
 func (w *window) stream(rw http.ResponseWriter, r *http.Request) {
 	select {
 	case w.streams <- struct{}{}:
@@ -275,13 +275,13 @@ func (w *window) stream(rw http.ResponseWriter, r *http.Request) {
 type events struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	last    map[string]string // what was sent last, by event
+	last    map[string]string // the data sent last, by event
 	at      time.Time         // when something was sent last
 	err     error
 }
 
-// send sends an event if its data are others than the last time. An error is data of the event "trouble", except
-// for what is not there.
+// send sends an event if its data have changed. An error becomes the data of the event "trouble", unless it says
+// that something does not exist.
 func (e *events) send(event string, get func() (any, error)) {
 	v, err := get()
 	if errors.Is(err, ErrUnknown) {
@@ -300,7 +300,7 @@ func (e *events) send(event string, get func() (any, error)) {
 
 func (e *events) write(text string) {
 	if e.err == nil {
-		// Not all servers have deadlines; the write says what counts.
+		// Not all servers have deadlines; the error of the write counts.
 		_ = e.control.SetWriteDeadline(time.Now().Add(patience))
 		_, e.err = io.WriteString(e.w, text)
 		e.at = time.Now()
@@ -317,7 +317,7 @@ func (e *events) flush() error {
 	return e.err
 }
 
-// Listen opens a port of the loopback, that of IPv6 where there is no other; 0 chooses one.
+// Listen opens a port of the loopback, of IPv6 where IPv4 has none; 0 chooses one.
 func Listen(port int) (net.Listener, error) {
 	on, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) {

@@ -79,7 +79,7 @@ func TestOnlyThisMachineReads(t *testing.T) {
 	}
 }
 
-// The page loads its own files and nothing else; what results hold sees nothing of it.
+// The page loads its own files only; content of results has no access to it.
 func TestPolicies(t *testing.T) {
 	run := live.BeginRun(t)
 	if err := os.WriteFile(filepath.Join(run.Dir, record.ReportFile), []byte("<script>fetch('/api/experiments')</script>"),
@@ -158,7 +158,7 @@ func stream(t *testing.T, in *bufio.Scanner, event string, wanted func(data []by
 	t.Fatalf("the stream ended without the event %s: %v", event, in.Err())
 }
 
-// What a run writes reaches the page without being asked for; the end of the server ends the stream.
+// The output of a run reaches the page without a request; the end of the server ends the stream.
 func TestStream(t *testing.T) {
 	run := live.BeginRun(t)
 	ctx, stop := context.WithTimeout(context.Background(), 4*time.Minute)

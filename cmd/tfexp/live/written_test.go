@@ -1,4 +1,4 @@
-// Livetest writes the files of a run step by step, for tests of what follows runs.
+// Livetest writes the files of a run step by step, for tests of the code that follows runs.
 
 package live
 
@@ -70,7 +70,7 @@ func (r *WrittenRun) Start(cell string) {
 	r.Again()
 }
 
-// Again begins the present cell anew.
+// Again restarts the present cell.
 func (r *WrittenRun) Again() {
 	r.t.Helper()
 	r.closeCell()
@@ -83,7 +83,7 @@ func (r *WrittenRun) Again() {
 	r.at = 0
 }
 
-// Event writes what happens to a job, and a second passes.
+// Event writes an event of a job; a second passes.
 func (r *WrittenRun) Event(kind scheduler.EventKind, job int, cores scheduler.CoreSet) {
 	r.cell.Event(&scheduler.Event{At: r.at, Kind: kind, Job: job, Cores: cores})
 	r.at += time.Second
@@ -95,7 +95,7 @@ func (r *WrittenRun) Passed(job int, why string) {
 		Passed: []scheduler.Passed{{Job: job, Reason: why}}})
 }
 
-// Share writes that a job starts on GPUs, and beside which other one; a second passes.
+// Share writes that a job starts on GPUs, and the job that it shares them with; a second passes.
 func (r *WrittenRun) Share(job int, gpus scheduler.CoreSet, beside *scheduler.Beside) {
 	r.cell.Event(&scheduler.Event{At: r.at, Kind: scheduler.Start, Job: job, GPUs: gpus, Beside: beside})
 	r.at += time.Second
@@ -116,7 +116,7 @@ func (r *WrittenRun) Simulated() {
 	r.write(record.PlanFile, r.plan)
 }
 
-// Report writes what the program of a job reports.
+// Report writes a report of a job's program.
 func (r *WrittenRun) Report(job string, epoch int, loss, accuracy float64) {
 	r.progress.Add(record.ProgressRow{At: r.at.Seconds(), Job: job, Epoch: epoch, Loss: loss, Accuracy: accuracy,
 		Seconds: math.NaN(),

@@ -66,8 +66,8 @@ type LoggedRuns struct {
 	Summary  *estimate.LogSummary `json:"summary"`
 }
 
-// LogsJSON returns what estimate --from-log --json prints. A fraction of 0 is not
-// set.
+// LogsJSON returns the value printed by estimate --from-log --json. A fraction of
+// 0 is not set.
 func LogsJSON(predictions []estimate.LogPrediction, s estimate.LogSummary, total int, fraction,
 	level float64) LoggedRuns {
 	out := LoggedRuns{Total: total, Level: level, Runs: []loggedRun{}}
@@ -247,7 +247,7 @@ func summarizeCurves(fits []estimate.CurveFit) *curveSummary {
 	return s
 }
 
-// CurvesJSON returns what estimate --curve --json prints.
+// CurvesJSON returns the value printed by estimate --curve --json.
 func CurvesJSON(fits []estimate.CurveFit, level float64) FittedCurves {
 	out := FittedCurves{Level: level, Summary: summarizeCurves(fits)}
 	for _, f := range fits {

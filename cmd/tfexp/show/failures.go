@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// How much of what failed is printed; the report has more.
+// Limits on the printed failures; the report has more.
 const (
 	mostFailures = 3
 	tailLines    = 8

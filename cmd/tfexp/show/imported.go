@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Imported prints what imported results come to.
+// Imported prints a summary of imported results.
 func (p *Printer) Imported(dir string) error {
 	e, err := record.Open(dir)
 	if err != nil {

@@ -35,7 +35,7 @@ type PlannedRun struct {
 	Reuse            int           `json:"reuse"`
 	PredictedSeconds float64       `json:"predicted_seconds,omitempty"`
 	Cells            []plannedCell `json:"cells"`
-	// Pieces are what stages keep in pieces: samples of jobs, and those of other stages.
+	// Pieces are the parts that stages keep: samples of jobs, and the parts of other stages.
 	Pieces []plannedPiece `json:"profiles"`
 	Stale  []string       `json:"stale,omitempty"`
 }
@@ -51,7 +51,7 @@ type plannedPiece struct {
 	details any // further fields, which depend on the stage
 }
 
-// MarshalJSON puts the details beside the other fields.
+// MarshalJSON puts the details next to the other fields.
 func (p plannedPiece) MarshalJSON() ([]byte, error) {
 	type plain plannedPiece // without this method
 	fields := map[string]json.RawMessage{}
@@ -67,7 +67,7 @@ func (p plannedPiece) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// PlanJSON returns what plan --json prints.
+// PlanJSON returns the value printed by plan --json.
 func PlanJSON(plan *pipeline.Plan) PlannedRun {
 	run, reuse := totals(plan)
 	out := PlannedRun{
@@ -88,7 +88,7 @@ func PlanJSON(plan *pipeline.Plan) PlannedRun {
 	return out
 }
 
-// totals counts the cells that run and those that are reused.
+// totals counts the cells that run and the cells that are reused.
 func totals(plan *pipeline.Plan) (run, reuse int) {
 	for _, w := range plan.Work {
 		if w.Reuse {
@@ -141,7 +141,7 @@ func Headline(plan *pipeline.Plan) string {
 	return text
 }
 
-// missing counts what stages make before the cells run: "12 profiling samples".
+// missing counts the pieces that stages make before the cells run: "12 profiling samples".
 func missing(plan *pipeline.Plan) (counts []string) {
 	for i, w := range plan.Pieces {
 		if i > 0 && plan.Pieces[i-1].Stage == w.Stage {
@@ -202,7 +202,8 @@ func (p *Printer) Plan(plan *pipeline.Plan, cells bool) error {
 	return nil
 }
 
-// pieces lists what stages keep in pieces, stage by stage; where there are many, by why they are made or not.
+// pieces lists the pieces of stages, stage by stage; many pieces are grouped by the reason for making them or
+// not.
 func (p *Printer) pieces(all []pipeline.PieceWork) {
 	for len(all) > 0 {
 		n := 1
@@ -321,7 +322,7 @@ func (c change) String() string {
 	return store.Change{Label: c.label, Old: before, New: c.now}.String()
 }
 
-// changesOf turns the changes of one cell into those of a group of one.
+// changesOf turns the changes of one cell into the changes of a group of one.
 func changesOf(changes []store.Change) []change {
 	var out []change
 	for _, c := range changes {
@@ -403,7 +404,7 @@ func (p *Printer) group(g *group) {
 	p.changes(g.changes)
 }
 
-// changes prints what changed since the last time, indented.
+// changes prints the changes since the last time, indented.
 func (p *Printer) changes(changes []change) {
 	for i, c := range changes {
 		if i == maxChanges {

@@ -1,4 +1,4 @@
-// Package show prints on the terminal what the commands return: plans, the status
+// Package show prints the results of commands on the terminal: plans, the status
 // of experiments, summaries of runs, estimates.
 package show
 
@@ -11,16 +11,16 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Printer is where a command prints, and whether in colour.
+// Printer is where a command prints, and whether in color.
 type Printer struct {
 	Out, Err        io.Writer
 	Color, ErrColor bool
 }
 
-// Paint returns a text in a colour, if standard output is in colour.
+// Paint returns a text in a color, if standard output is in color.
 func (p *Printer) Paint(color, text string) string { return tell.Paint(p.Color, color, text) }
 
-// PaintErr returns a text in a colour, if standard error is in colour.
+// PaintErr returns a text in a color, if standard error is in color.
 func (p *Printer) PaintErr(color, text string) string { return tell.Paint(p.ErrColor, color, text) }
 
 // Warn prints a warning on standard error.

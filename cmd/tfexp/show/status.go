@@ -33,7 +33,7 @@ type ExperimentStatus struct {
 	TimeLeft *float64 `json:"time_left_s,omitempty"`
 	// Running are the samples and cells that are running.
 	Running []string `json:"running,omitempty"`
-	// Standings say how far running cells are that take longer than a moment.
+	// Standings are the states of running cells that take longer than a moment.
 	Standings   []live.WatchStanding `json:"standings,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
 	Thresholds  []analysis.Verdict   `json:"thresholds,omitempty"`
@@ -41,12 +41,12 @@ type ExperimentStatus struct {
 	Journal     []store.JournalEntry `json:"journal"`
 }
 
-// failedCell is what went wrong in a cell.
+// failedCell is the failure of a cell.
 type failedCell struct {
 	Cell     string            `json:"cell"`
 	Error    string            `json:"error,omitempty"` // of the cell as a whole
 	Failures []measure.Failure `json:"failures,omitempty"`
-	// More is how many jobs failed beside those that Failures lists.
+	// More is the number of failed jobs that Failures does not list.
 	More int `json:"more,omitempty"`
 }
 
@@ -171,8 +171,8 @@ func (p *Printer) Status(s ExperimentStatus) {
 	}
 }
 
-// events are the words for those of the journal: what it is about, and what became of it where the entry does not say.
-// Events that are not there are words already.
+// events maps each event of the journal to its subject, and to the outcome where the entry has none. Other events
+// need no translation.
 var events = map[string][2]string{
 	"run_start":       {"run", "started"},
 	"run_end":         {"run", "ended"},

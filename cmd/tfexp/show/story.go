@@ -27,8 +27,8 @@ type Moment struct {
 	lacks []shortage // over all these times
 }
 
-// StoryOf returns what was decided about a job, and why, in the order of time,
-// and the jobs that the cell knows, for suggestions. The error wraps
+// StoryOf returns the decisions about a job with their reasons, in the order of
+// time. The jobs of the cell are returned for suggestions. The error wraps
 // fs.ErrNotExist when the cell has no records.
 func StoryOf(e *record.Experiment, c record.CellRef, job string) (story []Moment, jobs []string, err error) {
 	began, ended, wait, err := eventsOf(e, c, job)
@@ -38,13 +38,13 @@ func StoryOf(e *record.Experiment, c record.CellRef, job string) (story []Moment
 	if story, err = decisionsOf(e, c, job); err != nil {
 		return nil, nil, fmt.Errorf("read decisions: %w", err)
 	}
-	// What happens in one instant: arrivals come before decisions, ends after.
+	// The order within one instant: arrivals come before decisions, ends after.
 	story = slices.Concat(began, intervals(story, wait.waits), ended)
 	slices.SortStableFunc(story, func(a, b Moment) int { return cmp.Compare(a.At, b.At) })
 	return story, wait.names, nil
 }
 
-// happened describes the events that a story has, but for those that follow from
+// happened describes the events that a story has, except those that follow from
 // decisions.
 var happened = map[scheduler.EventKind]struct {
 	what string
@@ -64,8 +64,8 @@ var happened = map[scheduler.EventKind]struct {
 	scheduler.Stop:        {"was stopped", true},
 }
 
-// eventsOf returns the events of a job, those that come after the decisions of
-// their instant apart, and its waits.
+// eventsOf returns the events of a job, and its waits. Events that come after
+// the decisions of their instant are in ended.
 func eventsOf(e *record.Experiment, c record.CellRef, job string) (began, ended []Moment, wait *following, err error) {
 	wait = follow(job)
 	for ev, err := range e.Events(c) {
@@ -87,7 +87,7 @@ func eventsOf(e *record.Experiment, c record.CellRef, job string) (began, ended 
 	return began, ended, wait, nil
 }
 
-// decisionsOf returns the decisions about a job, and those in which it was passed
+// decisionsOf returns the decisions about a job, with the ones that passed it
 // over: successive ones for the same reason are one moment.
 func decisionsOf(e *record.Experiment, c record.CellRef, job string) ([]Moment, error) {
 	var story []Moment
@@ -110,7 +110,7 @@ func decisionsOf(e *record.Experiment, c record.CellRef, job string) ([]Moment, 
 }
 
 // joined adds a decision in which the job was passed over to the last moment, and
-// reports whether the reason is the same but for how much was needed and free.
+// reports whether the reason is the same except for the amounts needed and free.
 func joined(story []Moment, d record.DecisionRow, p record.PassedRow) bool {
 	last := len(story) - 1
 	if last < 0 || story[last].Times == 0 {
@@ -146,7 +146,7 @@ func decided(d record.DecisionRow) string {
 	return string(d.Decision)
 }
 
-// Story prints what was decided about a job.
+// Story prints the decisions about a job.
 func (p *Printer) Story(story []Moment) {
 	for _, m := range story {
 		line := fmt.Sprintf("%10.3f s  %s", m.At, m.What)

@@ -64,8 +64,8 @@ func TestStoryOfAJob(t *testing.T) {
 	}
 }
 
-// An attempt that failed gives back what it held: long-1 fails, waits to be
-// started again, and short-1, which comes then, waits for wide-1 alone.
+// An attempt that failed releases its resources: long-1 fails and waits for its
+// restart, and short-1, which arrives then, waits for wide-1 alone.
 func TestARetryHoldsNothing(t *testing.T) {
 	e, c := cellWith(t, `{"t_s":0,"event":"arrive","job":"long-1","cores":""}
 {"t_s":0,"event":"start","job":"long-1","cores":"0-3"}

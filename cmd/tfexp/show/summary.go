@@ -46,10 +46,10 @@ type runSummary struct {
 	Thresholds []analysis.Verdict `json:"thresholds,omitempty"`
 	Warnings   []record.Warning   `json:"warnings"`
 
-	more map[string]any // what the parts of the results have for programs
+	more map[string]any // the members from the parts of the results
 }
 
-// MarshalJSON puts what the parts of the results have behind the other members.
+// MarshalJSON puts the members from the parts of the results last.
 func (s runSummary) MarshalJSON() ([]byte, error) {
 	type plain runSummary // without this method
 	raw, err := json.Marshal(plain(s))

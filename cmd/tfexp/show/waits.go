@@ -10,21 +10,21 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// following reads a cell's events, and notes what went on while one job waited.
+// following reads a cell's events, and notes the events while one job waited.
 type following struct {
 	job     string
 	at      float64
 	jobs    *ledger.Ledger
-	names   []string // by number in jobs, in the order in which they came
+	names   []string // by number in jobs, in the order of arrival
 	numbers map[string]int
 	running []int // in the order in which they began
 
 	waits []stretch
-	open  bool // the last of waits goes on
+	open  bool // the last of waits has not ended
 }
 
-// stretch is a time in which the job waited: what the others held, and how
-// many of them waited as well.
+// stretch is a time in which the job waited, with the resources that other jobs
+// held and the number of other waiting jobs.
 type stretch struct {
 	from, until float64
 	held, queue [2]int // the least and the most
@@ -108,8 +108,8 @@ func named(jobs []string) string {
 	return strings.Join(jobs, ", ")
 }
 
-// String says what went on: "for 2 cores, while others held 4, first long-1;
-// 0–2 other jobs waited".
+// String describes the stretch: "for 2 cores, while others held 4, first
+// long-1; 0–2 other jobs waited".
 func (s stretch) String() string {
 	text := "while others held none"
 	if s.held[1] > 0 {
@@ -138,13 +138,13 @@ func fromTo(n [2]int) string {
 	return fmt.Sprintf("%d–%d", n[0], n[1])
 }
 
-// shortage is what a job lacked in successive decisions, from the least to the most.
+// shortage is the smallest and the largest lack of a resource in successive decisions.
 type shortage struct {
 	record.LackRow
 	need, free [2]int
 }
 
-// shortagesOf are those of one decision.
+// shortagesOf returns the shortages of one decision.
 func shortagesOf(p record.PassedRow) []shortage {
 	var list []shortage
 	for _, x := range p.Lacks {
@@ -190,8 +190,8 @@ func inWords(list []shortage) string {
 }
 
 // intervals closes each stretch of a wait: a job that was passed over waits for
-// that reason until the next Moment; what no decision tells of a wait is told
-// by what went on in it.
+// that reason until the next Moment; a wait without such a decision is
+// described by the events in it.
 func intervals(story []Moment, waits []stretch) []Moment {
 	for i := range story {
 		if story[i].Times == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// folding breaks lines that are wider than a terminal at their words; what follows is indented, beside the name of an
-// entry of a list below the text that stands there. Text without an end of line is held back until there is one.
+// folding breaks lines that are wider than a terminal at word boundaries. Continuation lines are indented; in an
+// entry of a list, to the column of the entry's text. Text without an end of line is held back until there is one.
 type folding struct {
 	to      io.Writer
 	columns int
@@ -69,7 +69,7 @@ var listEntry = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S+(?: \S+)*)$`)
 // leastHanging is how narrow a text with room on its left may be.
 const leastHanging = 20
 
-// Hang breaks a text that begins after so many columns of a terminal, and keeps that room free on its left.
+// Hang breaks a text that begins after left columns of a terminal, and keeps these columns free.
 func Hang(w io.Writer, text string, left int) string {
 	columns, ok := Columns(w)
 	if !ok || columns-left < leastHanging {
@@ -81,15 +81,15 @@ func Hang(w io.Writer, text string, left int) string {
 // mostHelp is the width of paragraphs of help in a wide terminal.
 const mostHelp = 84
 
-// Reflow fills the paragraphs of a help text anew where the terminal w is narrower than they are; lines that begin
-// with a space stay.
+// Reflow wraps the paragraphs of a help text again where the terminal w is narrower. Lines that begin with a space
+// stay.
 func Reflow(w io.Writer, text string) string {
 	columns, ok := Columns(w)
 	if !ok || columns > mostHelp {
 		return text
 	}
 	var out []string
-	joins := false // the next line goes on in the last
+	joins := false // the next line continues the last
 	for _, line := range tell.LinesOf(text) {
 		plain := line != "" && line[0] != ' '
 		if plain && joins {

@@ -23,7 +23,7 @@ func TestFolding(t *testing.T) {
 	}
 }
 
-// The text of a list goes on below its beginning where there is room for it.
+// The text of a list continues below its beginning if there is room.
 func TestFoldedLists(t *testing.T) {
 	f := &folding{columns: 40}
 	for line, want := range map[string]string{

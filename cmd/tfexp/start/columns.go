@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// fact is what a column may say of a job, and the names that such columns have: letters and digits alone, in lower
-// case, without a unit.
+// fact is a property of a job and the names of columns that hold it: letters and digits alone, in lower case,
+// without a unit.
 type fact struct {
 	name  string
 	names []string
@@ -85,7 +85,7 @@ func wordsOf(column string) []string {
 }
 
 // meaning returns the fact that a column seems to have, and the unit of its numbers; nil if it is not known, and 0
-// for a unit that the name does not say.
+// if the name contains no unit.
 func meaning(column string) (*fact, time.Duration) {
 	words := wordsOf(column)
 	find := func(words []string) *fact {

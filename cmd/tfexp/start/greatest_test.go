@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Of 5,000 lines of sacct, those that never started or still run are left out and counted, and the cluster is as large
-// as what was in use at once.
+// Of 5,000 lines of sacct, jobs that never started or still run are left out and counted. The cluster is as large
+// as the largest use at one time.
 func TestLogOfACluster(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -65,7 +65,7 @@ func TestLogOfACluster(t *testing.T) {
 	}
 }
 
-// Where nobody says over how many nodes a job of many GPUs was spread, nodes have as many as usual.
+// If the number of nodes of a job with many GPUs is unknown, nodes have the usual number of GPUs.
 func TestGPUsOfNodes(t *testing.T) {
 	l, err := inspect(t, "gpus.csv", "submit_time,start_time,duration,gpu_num,cpus\n0,0,100,16,64\n10,20,50,2,8\n30,30,10,8,32\n")
 	if err != nil {
@@ -77,7 +77,7 @@ func TestGPUsOfNodes(t *testing.T) {
 	}
 }
 
-// Larger sizes say by how much they are larger, where nodes are few as well.
+// Larger sizes come with their increase, with few nodes as well.
 func TestSizes(t *testing.T) {
 	for size, want := range map[int]string{4: "[4 5 6] [25% 50%]", 100: "[100 110 120 150] [10% 20% 50%]", 1: "[1 2] [100%]"} {
 		list, percents := sizes(size)

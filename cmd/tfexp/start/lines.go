@@ -5,8 +5,9 @@ import "regexp"
 // number is a number in a line of progress.
 const number = `[0-9.eE+-]+`
 
-// printed are the ways in which programs print their progress: what in a source shows that they do, but for what shows
-// the contrary, and the pattern of the lines (see the argument lines of progress blocks). The first that fits counts.
+// printed are the ways in which programs print their progress. Each has a pattern that must occur in the source,
+// one that must not, and the pattern of the printed lines (see the argument lines of progress blocks). The first
+// match counts.
 var printed = []struct{ by, unless, lines string }{
 	{`(?ms)^\s*(?:import|from)\s+transformers\b.*\bTrainer\(`, ``,
 		`'loss': '?(?P<loss>` + number + `).*'epoch': '?(?P<epoch>[0-9.]+)`},

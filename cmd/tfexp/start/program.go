@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Program is what is known of a training program.
+// Program describes a training program.
 type Program struct {
 	// File is its path, as in the experiment.
 	File string
@@ -21,18 +21,18 @@ type Program struct {
 	Command []string
 	Epochs  int
 	Option  string
-	// First reports whether its first argument is its epochs; Arguments are those that it cannot do without beside them.
+	// First reports whether its first argument is its epochs; Arguments are its other required arguments.
 	First     bool
 	Arguments []string
-	// FromTfexp reports whether it reads TFEXP_EPOCHS; Reports whether it prints what tfexp follows.
+	// FromTfexp reports whether it reads TFEXP_EPOCHS; Reports, whether it prints lines that tfexp follows.
 	FromTfexp, Reports bool
 	// Lines is the pattern of other lines by which it prints its progress; empty where none was recognized.
 	Lines string
-	// Frameworks are those that it imports: "TensorFlow", "PyTorch".
+	// Frameworks are the frameworks that it imports: "TensorFlow", "PyTorch".
 	Frameworks []string
 }
 
-// defaultEpochs is the work of a program that does not say.
+// defaultEpochs is the work of a program that does not state it.
 const defaultEpochs = 10
 
 var (
@@ -48,7 +48,7 @@ var (
 	reports  = regexp.MustCompile(`tfexp_job|"tfexp"|'tfexp'|TIME_WRITTER_OUTPUT|TIME_WRITER_OUTPUT`)
 )
 
-// frameworks are found by what imports them.
+// frameworks are found by their imports.
 var frameworks = []struct {
 	name string
 	by   *regexp.Regexp
@@ -97,7 +97,7 @@ func InspectProgram(shown string, raw []byte) Program {
 	return p
 }
 
-// command is what starts the program.
+// command returns the command line of the program.
 func (p Program) command(raw []byte) []string {
 	start := []string{"./" + strings.TrimPrefix(p.File, "./")}
 	if filepath.IsAbs(p.File) {
@@ -133,7 +133,7 @@ func quoted(file string) string {
 	return "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
 }
 
-// Doubts says what could not be found out, in sentences.
+// Doubts returns the facts that could not be found out, in sentences.
 func (p Program) Doubts() []string {
 	var out []string
 	if len(p.Arguments) > 0 {

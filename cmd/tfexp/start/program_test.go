@@ -73,7 +73,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// Lines of progress are recognized by what prints them.
+// Lines of progress are recognized by the code that prints them.
 func TestRecognizedLines(t *testing.T) {
 	for source, printed := range map[string]string{
 		"print(f'Epoch {epoch + 1}/{n} - loss: {loss:.2f}')":                     "1 = epoch: Epoch 3/30 - loss: 0.41",

@@ -24,51 +24,51 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Log is what is known of the log of a cluster.
+// Log describes the log of a cluster.
 type Log struct {
-	// File is its path, as in the experiment. Format is that of its trace block; Given reports whether it must stand
-	// there, as the file's name does not show it.
+	// File is its path, as in the experiment. Format is the format of its trace block; Given reports whether the
+	// block must name it, because the file's name does not show it.
 	File   string
 	Format *formats.Format
 	Given  bool
-	// Separator, Columns and Unit are arguments of tables; zero for their defaults. Unread are the columns that say
-	// nothing that was understood.
+	// Separator, Columns and Unit are arguments of tables; zero for their defaults. Unread are the columns that
+	// were not understood.
 	Separator string
 	Columns   []schema.Setting
 	Unit      time.Duration
 	Unread    []string
 
-	// PerNode divides jobs with more GPUs than a node over nodes; 0 where the log says how.
+	// PerNode divides jobs with more GPUs than a node over nodes; 0 if the log contains the division.
 	PerNode int
 
-	// Left says which jobs are left out, in a phrase; Greatest is the greatest use at any time, where the log has starts.
+	// Left is a phrase on the jobs left out; Greatest is the greatest use at any time, where the log has starts.
 	Left     string
 	Greatest Use
 
-	// Jobs and Days say how much there is, and Malformed which lines are none, in a phrase.
+	// Jobs and Days are the size of the log. Malformed is a phrase on the malformed lines.
 	Jobs      int
 	Days      float64
 	Malformed string
 	users     bool // jobs have any
 	// Requested reports whether jobs have requested times.
 	Requested bool
-	// Cluster is a cluster on which they can run; Said reports whether the log says how large it is.
+	// Cluster is a cluster on which they can run; Said reports whether the log contains its size.
 	Cluster Cluster
 	Said    bool
-	// Unbelieved is a size that the log says and that cannot be; 0 for none.
+	// Unbelieved is an impossible size in the log; 0 for none.
 	Unbelieved int
 }
 
 // Cluster is as large as a log needs: nodes of GPUs, or, where no job asks for a GPU, cores alone.
 type Cluster struct {
 	Cores                int // without GPUs
-	Nodes, Threads, GPUs int // nodes, and what each has
+	Nodes, Threads, GPUs int // nodes, and the threads and GPUs of each
 }
 
-// Use is what jobs hold.
+// Use is the resources that jobs hold.
 type Use struct{ Cores, GPUs int }
 
-// endings are those of files that are logs.
+// endings are the extensions of log files.
 var endings = []string{".csv", ".tsv", ".txt", ".log", ".swf", ".json", ".trace", ".requests", ".req", ".psv"}
 
 // IsLog reports whether a file is a log by its name, and not a program.
@@ -76,10 +76,10 @@ func IsLog(file string) bool {
 	return slices.Contains(endings, strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz"))))
 }
 
-// aimedLoad is the load of a cluster whose size nobody says.
+// aimedLoad is the load of a cluster of unknown size.
 const aimedLoad = 0.8
 
-// mostHead is how much of a file is looked at for the line that names its columns, in bytes.
+// mostHead is the size of a file's beginning that is searched for the line with its columns, in bytes.
 const mostHead = 64 << 10
 
 // heading returns the line that seems to name the columns of a table: the first that has arrivals and something else,
@@ -96,7 +96,8 @@ func heading(lines []string) string {
 	return first
 }
 
-// InspectLog looks into a log, which the experiment will call shown. The error says what keeps it from being replayed.
+// InspectLog inspects a log; shown is its name in the experiment. The error is the reason that it cannot be
+// replayed.
 func InspectLog(path, shown string) (Log, error) {
 	l := Log{File: filepath.ToSlash(shown)}
 	path, err := filepath.Abs(path)
@@ -230,7 +231,7 @@ func (l *Log) measure(t *workload.Trace) error {
 	return nil
 }
 
-// usualGPUs is the number of GPUs of a node where the log does not say over how many nodes its larger jobs were spread.
+// usualGPUs is the number of GPUs of a node where the log does not contain the number of nodes of its larger jobs.
 const usualGPUs = 8
 
 // greatest is the greatest use of cores and of GPUs at any time; zero where the log does not have the starts of most
@@ -252,7 +253,7 @@ func greatest(t *workload.Trace) (most Use) {
 	if len(changes) < len(t.Jobs) {
 		return Use{}
 	}
-	slices.SortFunc(changes, func(a, b change) int { // what ends makes room for what starts
+	slices.SortFunc(changes, func(a, b change) int { // ends come first: they make room for starts
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.cores, b.cores))
 	})
 	var now Use
@@ -263,13 +264,13 @@ func greatest(t *workload.Trace) (most Use) {
 	return most
 }
 
-// ceil rounds up; what is larger than any cluster stays that.
+// ceil rounds up; the bound is larger than any cluster.
 func ceil(x float64) int { return int(math.Ceil(min(x, 1<<40))) }
 
 // wider is the largest size of a cluster that the experiment compares: half as much again.
 func wider(size int) int { return grown(size, larger[len(larger)-1]) }
 
-// larger are by what parts the larger clusters are larger.
+// larger are the fractions by which the larger clusters exceed the present one.
 var larger = []float64{0.1, 0.2, 0.5}
 
 // grown is a size that is larger by a part, and at least by one.
@@ -277,7 +278,7 @@ func grown(size int, by float64) int {
 	return max(int(math.Round((1+by)*float64(min(size, 1<<40)))), min(size, 1<<40)+1)
 }
 
-// sizes are those that are compared, with the change of each in percent: where nodes are few, 10% more is one more.
+// sizes returns the sizes to compare, with the change of each in percent: with few nodes, 10% more is one more.
 func sizes(size int) (list []int, percents []string) {
 	list = []int{size}
 	for _, by := range larger {
@@ -289,7 +290,7 @@ func sizes(size int) (list []int, percents []string) {
 	return list, percents
 }
 
-// Doubts says what could not be found out, in sentences.
+// Doubts returns the facts that could not be found out, in sentences.
 func (l *Log) Doubts() []string {
 	var out []string
 	if len(l.Columns) > 0 {

@@ -80,7 +80,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// What cannot be replayed is said, and not guessed.
+// A log that cannot be replayed is reported, not guessed.
 func TestInspectFails(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
 		"no arrivals":  {"a.csv", "colour,weight\nred,3\n", "no column has the arrivals"},
@@ -131,7 +131,7 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// What a file and its columns are called means nothing to the language, and no name breaks a comment.
+// Names of a file and its columns are not parsed as language, and no name breaks a comment.
 func TestNamesOfLogs(t *testing.T) {
 	l, err := inspect(t, "log${b}.csv", "submit,duration ${},cp\x1bus,odd\x1b\n0,10,1,1\n5,20,2,1\n")
 	if err != nil {

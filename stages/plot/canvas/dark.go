@@ -11,25 +11,25 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// darkPaper is what pictures are drawn on where readers ask for dark pages.
+// darkPaper is the background of pictures on dark pages.
 var darkPaper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
 
-// onColor is the dark of text in coloured bars, which stays dark on dark pages: next to Ink, so that the two can be
-// told apart.
+// onColor is the dark of text in colored bars, which stays dark on dark pages: next to Ink, so that the two stay
+// distinct.
 var onColor = color.NRGBA{0x22, 0x22, 0x23, 0xff}
 
-// lifted is how much white is mixed with the colors on a dark page, so that thin lines are seen there; for the same
-// reason, what is pale keeps more of its color than on white: its paleness times kept.
+// lifted is the part of white mixed into the colors on a dark page, so that thin lines are visible. For the same
+// reason, pale colors keep more of their color than on white: their paleness is multiplied by kept.
 const lifted, kept = 0.15, 0.85
 
-// darkened is a colour on a dark page: what is grey is turned round, what is pale becomes dark, and the colours
-// themselves become a little lighter.
+// darkened returns a color for a dark page: grays are inverted, pale colors become dark, and full colors become
+// a little lighter.
 func darkened(c color.NRGBA) color.NRGBA {
 	white := color.NRGBA{0xff, 0xff, 0xff, c.A}
 	switch {
 	case c == onColor || c == white:
 		return c
-	case c.R == c.G && c.G == c.B: // black becomes nearly white, and what is nearly white the paper
+	case c.R == c.G && c.G == c.B: // black becomes nearly white, and near white becomes the paper
 		share := float64(c.R) / 255
 		return mixed(color.NRGBA{0xf2, 0xf2, 0xf2, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, share)
 	}
@@ -42,13 +42,13 @@ func darkened(c color.NRGBA) color.NRGBA {
 	return c
 }
 
-// mixed mixes a colour with another: 0 leaves it, 1 is the other.
+// mixed mixes a color with another: 0 leaves it, 1 is the other.
 func mixed(c, other color.NRGBA, share float64) color.NRGBA {
 	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*share)) }
 	return color.NRGBA{mix(c.R, other.R), mix(c.G, other.G), mix(c.B, other.B), c.A}
 }
 
-// paleness finds how much white was mixed with a hue to make a colour; false if it was made of another one.
+// paleness returns the part of white that was mixed with a hue to make a color; false for another hue.
 func paleness(c, hue color.NRGBA) (float64, bool) {
 	darkest, from := hue.R, c.R
 	for _, channel := range [][2]uint8{{hue.G, c.G}, {hue.B, c.B}} {
@@ -67,10 +67,10 @@ func paleness(c, hue color.NRGBA) (float64, bool) {
 
 var svgColor = regexp.MustCompile(`#[0-9A-F]{6}\b`)
 
-// recolor is a colour of an SVG, and what it is on dark pages: "#222222", "#D6D7D7".
+// recolor is a color of an SVG and its replacement on dark pages: "#222222", "#D6D7D7".
 type recolor struct{ from, to string }
 
-// recolored returns the colours of an SVG that are others on dark pages.
+// recolored returns the colors of an SVG that are others on dark pages.
 func recolored(body []byte) []recolor {
 	var pairs []recolor
 	for _, code := range svgColor.FindAll(body, -1) {
@@ -99,8 +99,8 @@ func darkNames(pairs []recolor) string {
 // lightStyle is the style of an SVG on its own.
 const lightStyle = "svg{background:#FFFFFF;max-width:100%;height:auto}"
 
-// darkStyle is the style by which an SVG is dark where readers ask for that. Attributes say the colours; rules about
-// them outweigh these.
+// darkStyle is the style that makes an SVG dark for readers who prefer that. Attributes hold the colors; the rules
+// override them.
 func darkStyle(pairs []recolor) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s@media (prefers-color-scheme:dark){svg{background:#%02X%02X%02X}", lightStyle, darkPaper.R,

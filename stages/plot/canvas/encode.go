@@ -27,7 +27,7 @@ type Painting struct {
 	Layout
 }
 
-// size is how large the painting comes out.
+// size is the final size of the painting.
 func (p Painting) size() (width, height vg.Length) {
 	return font.Points(p.Width * p.scale()), font.Points(p.Height * p.scale())
 }
@@ -40,7 +40,7 @@ func (p Painting) on(c vg.Canvas, groups *grouped) float64 {
 	return s.more
 }
 
-// Laid returns the painting as wide as its layout says, and as high as it then has to be.
+// Laid returns the painting with the width of its layout and the height that follows from it.
 func (p Painting) Laid() Painting {
 	if p.Layout.Width > 0 {
 		p.Width = p.Layout.Width / p.scale()
@@ -51,8 +51,8 @@ func (p Painting) Laid() Painting {
 	return p
 }
 
-// SVG returns the painting as SVG: small, with fonts that exist everywhere, and
-// with a title and a caption for those who cannot see it. On screens it is dark for readers who ask for that.
+// SVG returns the painting as SVG: small, with fonts that exist everywhere, and with a title and a caption
+// for readers who cannot see it. On screens it is dark for readers who prefer that.
 func (p Painting) SVG(title, caption string) ([]byte, error) {
 	c := vgsvg.New(font.Points(p.Width), font.Points(p.Height))
 	if p.Style == Dark {
@@ -136,8 +136,8 @@ func attributes(body []byte) []byte {
 	})
 }
 
-// shrink makes gonum's SVG smaller: it says the defaults, breaks lines, and
-// names a font that few machines have. Liberation Sans has the metrics of Arial.
+// shrink makes gonum's SVG smaller: gonum writes the defaults, wraps lines, and
+// names a rare font. Liberation Sans has the metrics of Arial.
 func shrink(raw []byte, box, title, caption string, plain bool) []byte {
 	body := svgStart.ReplaceAll(raw, nil)
 	body = svgFamily.ReplaceAll(body, []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif"))

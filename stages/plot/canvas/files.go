@@ -22,11 +22,11 @@ func Write(dir, name string, raw []byte) error {
 	return nil
 }
 
-// WriteList writes pictures.json and removes what only the old one lists.
+// WriteList writes pictures.json and removes the files that only the old one lists.
 func WriteList(dir string, pictures []record.Picture) error {
 	var old []record.Picture
 	if raw, err := folder.ReadFile(dir, record.PicturesFile); err == nil {
-		// A list that cannot be read leaves its pictures behind; they harm nobody.
+		// A list that cannot be read leaves its pictures behind; they do no harm.
 		_ = json.Unmarshal(raw, &old)
 	}
 	var b bytes.Buffer

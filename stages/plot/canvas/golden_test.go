@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestGolden draws what pictures are made of.
+// TestGolden draws the elements of pictures.
 func TestGolden(t *testing.T) {
 	classes := []string{"a", "b"}
 	scatter, dots := canvas.Scatter("Scatter", []canvas.Dot{{Predicted: 1, Actual: 1.2}, {Predicted: 4, Actual: 3, Class: 1}},

@@ -12,8 +12,8 @@ import (
 // hatchGap is the distance between the lines of a pattern, in points.
 const hatchGap vg.Length = 4
 
-// Hatch draws over an area of the i-th of things that are told apart the pattern that tells it from those before it of
-// the same colour: none, lines that rise, lines that fall, both.
+// Hatch draws the pattern of the i-th item over an area. It distinguishes the item from earlier ones of the same
+// color: none, rising lines, falling lines, both.
 func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
 	pattern := i / tell.Hues % 4
 	if !Patterned(i) || x1-x0 < 1 || y1-y0 < 1 {
@@ -24,7 +24,7 @@ func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
 		path.Move(vg.Point{X: ax, Y: ay})
 		path.Line(vg.Point{X: bx, Y: by})
 	}
-	// Lines of areas beside each other go on in each other: they begin at multiples of the gap.
+	// Lines of adjacent areas continue each other: they begin at multiples of the gap.
 	if pattern != 2 { // x − y = k
 		for k := multiple(x0 - y1); k < x1-y0; k += hatchGap {
 			if a, b := max(x0, y0+k), min(x1, y1+k); a < b {
@@ -43,7 +43,7 @@ func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
 	c.Stroke(path)
 }
 
-// Patterned reports whether the i-th of things that are told apart has a pattern.
+// Patterned reports whether the i-th item has a pattern.
 func Patterned(i int) bool { return i/tell.Hues%4 != 0 }
 
 // multiple is the first multiple of the gap after a length.
@@ -55,7 +55,7 @@ func multiple(v vg.Length) vg.Length {
 	return n * hatchGap
 }
 
-// Hatched is the sign of an area of the i-th of things that are told apart.
+// Hatched returns the legend sign of the area of the i-th item.
 func Hatched(i int) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
 		Filled(Hue(i))(c, box)
@@ -63,13 +63,13 @@ func Hatched(i int) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
-// Mark is the shape of the points of the i-th of things that are told apart, which differs where colours come back.
+// Mark returns the shape of the points of the i-th item, which differs where colors repeat.
 func Mark(i int) draw.GlyphDrawer {
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.PlusGlyph{}}
 	return shapes[i/tell.Hues%len(shapes)]
 }
 
-// Marked is the sign of the points of the i-th of things that are told apart.
+// Marked returns the legend sign of the points of the i-th item.
 func Marked(i int) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
 		at := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}

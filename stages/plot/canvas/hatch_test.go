@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// TestHatch: where colours come back, patterns tell areas apart, and stay within them.
+// TestHatch: where colors repeat, patterns distinguish areas, and stay within them.
 func TestHatch(t *testing.T) {
 	lines := func(i int) (n int) {
 		var rec recorder.Canvas

@@ -7,14 +7,14 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Look is what pictures are for.
+// Look is the purpose of pictures.
 type Look string
 
 // The looks.
 const (
-	// Screen is for pages: dark for readers who ask for that, where the format knows of them.
+	// Screen is for pages: dark for readers who prefer that, if the format supports it.
 	Screen Look = "screen"
-	// Paper is for print: black on white, without the title, which the caption says, and with denser PNGs.
+	// Paper is for print: black on white, without the title, which is in the caption, and with denser PNGs.
 	Paper Look = "paper"
 	// Dark is for dark pages and slides.
 	Dark Look = "dark"
@@ -33,16 +33,17 @@ const (
 // Formats lists them.
 func Formats() []string { return []string{SVG, PNG, PDF} }
 
-// Layout says how pictures come out.
+// Layout is the layout of pictures.
 type Layout struct {
-	// Width in points; 0: as they are painted.
+	// Width in points; 0: as painted.
 	Width float64
-	// FontSize is that of the labels of axes' ticks, in points, and text and lines follow it; 0: TickSize.
+	// FontSize is the size of the labels of axes' ticks, in points; other text and lines scale with it; 0:
+	// TickSize.
 	FontSize float64
 	Style    Look
 }
 
-// scale is how much larger text and lines come out than they are painted.
+// scale is the factor by which text and lines are enlarged.
 func (l Layout) scale() float64 {
 	if l.FontSize == 0 {
 		return 1

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Usage is what one cell held over time. Cores is the most that it can be; 0: nothing bounds it.
+// Usage is the resources that one cell held over time. Cores is their limit; 0: no limit.
 type Usage struct {
 	Label string
 	Rows  []Level
@@ -23,7 +23,7 @@ type Blank struct{}
 // Ticks implements plot.Ticker.
 func (Blank) Ticks(float64, float64) []plot.Tick { return nil }
 
-// Area fills what is held over time.
+// Area fills the area under the resources held over time.
 type Area struct {
 	Usage
 	Per float64
@@ -55,7 +55,7 @@ func (a Area) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// Level is what is held from an instant on.
+// Level is the resources held from an instant on.
 type Level struct {
 	At, Held float64
 }

@@ -17,7 +17,7 @@ type Line struct {
 	Style     draw.LineStyle // of a width of 0: not joined
 	Radius    vg.Length      // of the marks; 0: none
 	Steps     bool           // joined by steps
-	Labels    []string       // beside the marks; nil: none
+	Labels    []string       // next to the marks; nil: none
 }
 
 // Upright is an upright line at a value, with a text at its top.
@@ -36,10 +36,10 @@ type Panel struct {
 	TopY           float64 // 0: by the lines
 }
 
-// PanelColumns is the number of panels beside each other.
+// PanelColumns is the number of panels in a row.
 const PanelColumns = 2
 
-// PanelHeight is that of a panel, in points.
+// PanelHeight is the height of a panel, in points.
 const PanelHeight = 190.0
 
 // PaintPanels draws panels in rows of columns.
@@ -58,12 +58,12 @@ func Tile(c draw.Canvas, i, columns int, height, gap float64) draw.Canvas {
 	}}
 }
 
-// PanelsHeight is that of all panels.
+// PanelsHeight is the height of all panels.
 func PanelsHeight(panels, columns int) float64 {
 	return PanelHeight * float64((panels+columns-1)/columns)
 }
 
-// within bounds what is drawn.
+// within returns the bounds of the data.
 func (p Panel) within() (x0, x1, y0, y1 float64) {
 	x0, x1, y0, y1 = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for _, l := range p.Lines {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Dot is a predicted and an actual time in seconds; its class has a colour.
+// Dot is a predicted and an actual time in seconds; its class has a color.
 type Dot struct {
 	Predicted, Actual float64
 	Class             int

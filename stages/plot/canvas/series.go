@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Series paints what belongs to a series of this name. In an SVG it is a group with the name as its attribute
+// Series paints the parts of a series of this name. In an SVG it is a group with the name as its attribute
 // data-series, so that a page can show and hide it.
 func Series(c draw.Canvas, name string, paint func()) {
 	s, ok := under(c).(*sheet)
@@ -34,8 +34,8 @@ func under(c draw.Canvas) vg.Canvas {
 	}
 }
 
-// grouped is an SVG with groups. Their tags are written as texts with characters that nobody uses, since the canvas
-// writes nothing else; ungroup makes tags of them.
+// grouped is an SVG with groups. Their tags are written as texts with otherwise unused characters, since the canvas
+// writes only texts; ungroup turns them into tags.
 type grouped struct{ *vgsvg.Canvas }
 
 const (

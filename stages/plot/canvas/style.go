@@ -1,5 +1,5 @@
-// Package canvas is what all pictures share: colours, text, axes, legends, and
-// how a painting becomes SVG or PNG.
+// Package canvas is the common part of all pictures: colors, text, axes,
+// legends, and how a painting becomes SVG or PNG.
 package canvas
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Width is that of all pictures in points: 7.2 inches fit a printed page.
+// Width is the width of all pictures in points: 7.2 inches fit a printed page.
 const Width = 518
 
 // Sizes of text in points.
@@ -29,7 +29,7 @@ const (
 	SmallSize = 8
 )
 
-// The colours of text and lines, the darkest first.
+// The colors of text and lines, the darkest first.
 var (
 	Ink   = color.NRGBA{0x22, 0x22, 0x22, 0xff}
 	Quiet = color.NRGBA{0x5f, 0x5f, 0x5f, 0xff}
@@ -37,16 +37,16 @@ var (
 	Faint = color.NRGBA{0xf3, 0xf3, 0xf3, 0xff}
 )
 
-// Hue is the colour of the i-th of things that are told apart.
+// Hue is the color of the i-th item.
 func Hue(i int) color.NRGBA { return tell.Hue(i) }
 
-// Shade mixes a colour with white: 0 leaves it, 1 is white.
+// Shade mixes a color with white: 0 leaves it, 1 is white.
 func Shade(c color.NRGBA, white float64) color.NRGBA {
 	mix := func(v uint8) uint8 { return uint8(math.Round(float64(v) + (255-float64(v))*white)) }
 	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), c.A}
 }
 
-// Readable is the colour of text on a background.
+// Readable is the color of text on a background.
 func Readable(on color.NRGBA) color.NRGBA {
 	// Relative luminance with the weights of ITU-R BT.709.
 	if 0.2126*float64(on.R)+0.7152*float64(on.G)+0.0722*float64(on.B) > 140 {
@@ -55,13 +55,13 @@ func Readable(on color.NRGBA) color.NRGBA {
 	return color.NRGBA{0xff, 0xff, 0xff, 0xff}
 }
 
-// Dashes tells lines apart without colour.
+// Dashes returns the dash pattern of the i-th line, to distinguish lines without color.
 func Dashes(i int) []vg.Length {
 	patterns := [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 3, 2, 3}, {4, 1.5}}
 	return patterns[i%len(patterns)]
 }
 
-// Style is a style of text: its size in points, its colour, bold or not.
+// Style is a style of text: its size in points, its color, bold or not.
 func Style(size float64, c color.Color, bold bool) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: font.Points(size)}
 	if bold {
@@ -95,8 +95,8 @@ func NewPlot() *plot.Plot {
 	return p
 }
 
-// Nice makes ticks at 1, 2 or 5 times a power of ten, as many as have room, in
-// points, beside each other.
+// Nice makes ticks at 1, 2 or 5 times a power of ten, as many as fit next to
+// each other. Room is in points.
 type Nice struct{ Room float64 }
 
 // Ticks implements plot.Ticker.
@@ -118,10 +118,10 @@ func (n Nice) Ticks(lo, hi float64) []plot.Tick {
 	}
 }
 
-// Thousands writes a whole number with its thousands apart.
+// Thousands writes a whole number with separated thousands.
 func Thousands(v float64) string { return thousands(strconv.FormatFloat(v, 'f', 0, 64)) }
 
-// thousands sets the thousands of a number apart: "12,345.6".
+// thousands separates the thousands of a number: "12,345.6".
 func thousands(number string) string {
 	whole := len(number)
 	if dot := strings.IndexByte(number, '.'); dot >= 0 {
@@ -137,7 +137,7 @@ func thousands(number string) string {
 	return number
 }
 
-// Grid draws quiet lines behind the data at the labelled ticks.
+// Grid draws quiet lines behind the data at the labeled ticks.
 type Grid struct{ Vertical, Horizontal bool }
 
 // Plot implements plot.Plotter.
@@ -247,8 +247,8 @@ func keyRows(keys []Key, width float64) [][]Key {
 	return rows
 }
 
-// Head draws the title and the legend above the data, and returns what is
-// left of the canvas.
+// Head draws the title and the legend above the data, and returns the rest of
+// the canvas.
 func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
 	width := c.Size().X
 	height := headHeight(keys, width.Points())
@@ -263,7 +263,7 @@ func Head(c draw.Canvas, title string, keys []Key) draw.Canvas {
 	st := Style(TitleSize, Ink, true)
 	st.YAlign = text.YTop
 	top := c.Max.Y - Margin
-	// A long title becomes smaller before it loses its end, which tells cells apart.
+	// A long title becomes smaller before it loses its end, which distinguishes cells.
 	for st.Font.Size > LabelSize && st.Width(title) > width-2*Margin {
 		st.Font.Size -= 0.5
 	}

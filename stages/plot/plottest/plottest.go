@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 )
 
-// Names lists the pictures in one line; those that were skipped say so.
+// Names lists the pictures in one line; skipped ones are marked.
 func Names(pictures []record.Picture) string {
 	var s []string
 	for _, p := range pictures {
@@ -43,8 +43,8 @@ func Of(pictures []record.Picture, kind string) []record.Picture {
 	return out
 }
 
-// Check reads both files of each drawn picture: SVG that is XML and without numbers that are none, and PNG. A drawn
-// picture has a title and a caption, a skipped one no files.
+// Check reads both files of each drawn picture: SVG, which must be XML without NaN, and PNG. A drawn picture has a
+// title and a caption, a skipped one no files.
 func Check(t testing.TB, pictures []record.Picture) {
 	t.Helper()
 	for _, p := range pictures {
@@ -85,7 +85,7 @@ func Check(t testing.TB, pictures []record.Picture) {
 	}
 }
 
-// Golden compares each SVG with the file of its name in testdata, or writes that file anew.
+// Golden compares each SVG with the file of its name in testdata, or updates that file.
 func Golden(t testing.TB, pictures []record.Picture, update bool) {
 	t.Helper()
 	for _, p := range pictures {
@@ -100,7 +100,7 @@ func Golden(t testing.TB, pictures []record.Picture, update bool) {
 	}
 }
 
-// Same compares an SVG with a file in testdata, or writes that file anew.
+// Same compares an SVG with a file in testdata, or updates that file.
 func Same(t testing.TB, name string, got []byte, update bool) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -118,7 +118,7 @@ func Same(t testing.TB, name string, got []byte, update bool) {
 	}
 }
 
-// Sentences collects what results say in words under names, a line each.
+// Sentences collects the sentences of results under names, a line each.
 type Sentences struct{ strings.Builder }
 
 // Add adds a text.

@@ -1,5 +1,5 @@
 // Package slurm writes the twin of a cluster: an experiment that works by the rules of a Slurm controller, from its
-// configuration (slurm.conf), its accounting (sacct) and its accounts (sacctmgr). The rules themselves are those of
+// configuration (slurm.conf), its accounting (sacct) and its accounts (sacctmgr). The rules themselves are in
 // package scheduler/batch, which any experiment can use.
 package slurm
 
@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Problem is what is wrong with a line of a file, with what to do.
+// Problem describes a problem in a line of a file, with advice.
 type Problem struct {
 	File string
 	Line int
@@ -28,7 +28,7 @@ type Problem struct {
 
 func (p *Problem) Error() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
 
-// setting is a name with a value, and where it stands.
+// setting is a name with a value and its position.
 type setting struct {
 	name, value string
 	file        string
@@ -48,14 +48,14 @@ func (l line) get(name string) string {
 	return ""
 }
 
-// Conf is a slurm.conf, with what it includes.
+// Conf is a slurm.conf, with the files that it includes.
 type Conf struct {
 	settings                 line
 	nodes, partitions        []line
 	nodeDefault, partDefault line
 	// Problems are mistakes; the configuration is not used when there are any.
 	Problems []error
-	// Unmodeled are the settings that the twin does not model, with what they may change.
+	// Unmodeled are the settings that the twin does not model, with their possible effects.
 	Unmodeled []string
 	said      map[string]bool
 }
@@ -193,7 +193,7 @@ func (c *Conf) get(name, standard string) string {
 	return standard
 }
 
-// unmodeled notes what the twin does not model, once.
+// unmodeled notes a setting that the twin does not model, once.
 func (c *Conf) unmodeled(s setting, text string) {
 	if key := strings.ToLower(s.name) + text; !c.said[key] {
 		c.said[key] = true

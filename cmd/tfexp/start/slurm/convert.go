@@ -15,8 +15,8 @@ import (
 //go:embed parameters.txt
 var parameterList string
 
-// parameters are the names of those of slurm.conf in lower case, with why one that is not modelled matters; empty for
-// the others.
+// parameters maps the parameters of slurm.conf, in lower case, to the effect of not modeling them; empty for the
+// others.
 var parameters, parameterNames = func() (map[string]string, []string) {
 	all, names := map[string]string{}, []string(nil)
 	for _, l := range strings.Split(parameterList, "\n") {
@@ -48,7 +48,7 @@ type group struct {
 	memory  bool
 }
 
-// names are those of the group's nodes in the experiment.
+// names returns the names of the group's nodes in the experiment.
 func (g *group) names() []string {
 	if len(g.hosts) == 1 {
 		return []string{g.Label}
@@ -76,7 +76,7 @@ type model struct {
 	partitions []block
 }
 
-// convert finds out what of a configuration the twin models.
+// convert converts the part of a configuration that the twin models.
 func convert(c *Conf) *model {
 	m := &model{Conf: c, name: map[string]string{}}
 	for _, s := range c.settings {
@@ -317,7 +317,7 @@ func (m *model) schedulers() {
 	}
 }
 
-// preemption reads who gives way.
+// preemption reads which jobs can be preempted.
 func (m *model) preemption() {
 	switch kind := m.get("PreemptType", "preempt/none"); kind {
 	case "preempt/none":
@@ -412,7 +412,7 @@ func (m *model) partition(l line) {
 			"gracetime", "qos", "priority", "hidden", "rootonly", "disablerootjobs", "exclusiveuser", "defmempercpu",
 			"defmempernode", "maxmempercpu", "maxmempernode", "allocnodes", "defcpupergpu", "state", "allowgroups",
 			"allowaccounts", "denyaccounts", "allowqos", "denyqos", "minnodes":
-			// who may submit where is decided: the log has only what was taken
+			// submissions are decided already: the log has only accepted jobs
 			if strings.EqualFold(s.name, "State") && !strings.EqualFold(s.value, "UP") {
 				m.unmodeled(s, fmt.Sprintf("PartitionName=%s State=%s: the partition is taken to be up", l[0].value, s.value))
 			}

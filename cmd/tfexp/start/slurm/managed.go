@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// tables are what sacctmgr prints: qualities of service, and accounts with their users.
+// tables are the output of sacctmgr: qualities of service, and accounts with their users.
 type tables struct {
 	qos      []block
 	accounts []*accountBlock
@@ -36,7 +36,7 @@ type table struct {
 	at   setting
 }
 
-// readTables reads what sacctmgr -P prints, of `show assoc`, `show qos` or both after each other.
+// readTables reads the output of sacctmgr -P, of `show assoc`, `show qos` or both after each other.
 func readTables(m *model, t *tables, path string) error {
 	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -239,7 +239,7 @@ func (t *table) assoc(fields []string, above []string) []string {
 	return above
 }
 
-// check finds accounts without users, and those whose parents are missing.
+// check finds accounts without users, and accounts whose parents are missing.
 func (t *tables) check(m *model) {
 	used := map[string]bool{}
 	for _, a := range t.accounts {

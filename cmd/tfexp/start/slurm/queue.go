@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// QueueFields are what squeue is asked to print, as its argument -o.
+// QueueFields are the fields requested from squeue, as its argument -o.
 const QueueFields = "%i|%u|%a|%P|%q|%T|%r|%V|%S|%M|%l|%C|%D|%f|%E"
 
 // columns are the names that scontrol has for the columns of squeue.
@@ -24,8 +24,8 @@ var columns = map[string]string{"JOBID": "JobId", "USER": "UserId", "ACCOUNT": "
 	"STATE": "JobState", "REASON": "Reason", "SUBMIT_TIME": "SubmitTime", "START_TIME": "StartTime", "TIME": "RunTime",
 	"TIME_LIMIT": "TimeLimit", "CPUS": "NumCPUs", "NODES": "NumNodes", "FEATURES": "Features", "DEPENDENCY": "Dependency"}
 
-// ReadQueue reads what `scontrol show job` printed, or `squeue -a -r -o` with QueueFields. Instants count from the
-// beginning of 1970, as the wall clock of the cluster has them. Notes are what it leaves out.
+// ReadQueue reads the output of `scontrol show job`, or `squeue -a -r -o` with QueueFields. Instants count from
+// the beginning of 1970, by the wall clock of the cluster. Notes list the omissions.
 func ReadQueue(file string, r io.Reader) (q starts.Queue, notes []string, err error) {
 	in := bufio.NewScanner(io.LimitReader(r, 1<<30))
 	in.Buffer(nil, 1<<20)
@@ -84,7 +84,7 @@ func pairs(text string, into map[string]string) {
 	}
 }
 
-// queueReader makes jobs of what is known of them by the names of scontrol.
+// queueReader makes jobs from fields with the names of scontrol.
 type queueReader struct {
 	jobs      []starts.Queued
 	now, last time.Duration // by running jobs, and the last submission

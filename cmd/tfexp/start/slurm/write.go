@@ -23,7 +23,7 @@ var templates embed.FS
 
 var experiment = template.Must(template.ParseFS(templates, "twin.hcl.tmpl"))
 
-// Twin is what was found out about a cluster.
+// Twin is the experiment that models a cluster.
 type Twin struct {
 	*model
 	tables *tables
@@ -195,7 +195,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 	return source, nil
 }
 
-// Doubts are what the twin does not model.
+// Doubts lists the settings that the twin does not model.
 func (t *Twin) Doubts() []string {
 	var out []string
 	for _, u := range t.Unmodeled {
