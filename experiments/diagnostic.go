@@ -21,8 +21,9 @@ const (
 	SeverityWarning = "warning"
 )
 
-// Diagnostic is what is wrong with a file: where, what, and what could be
-// written instead. It is the one model behind the text and the JSON form.
+// Diagnostic is an error or a warning about a file: the place, the message, and
+// a suggested replacement. It is the one model behind the text and the JSON
+// form.
 type Diagnostic struct {
 	Severity string `json:"severity"`
 	// Summary is a short phrase; Detail a sentence or two about this case.
@@ -60,7 +61,7 @@ type HostFacts struct {
 	CPUModel, Name string
 	GPUs           int
 	GPUType        string // their model
-	// NoGPUs is a phrase that says why there are none; empty if there are some.
+	// NoGPUs is a phrase that says why the host has no GPUs; empty if it has some.
 	NoGPUs string
 }
 
@@ -162,7 +163,7 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 		number := fmt.Sprint(s.Line)
 		s = s.cut(mostColumns)
 		fmt.Fprintf(b, "  %s | %s\n", number, s.Code)
-		// Tabs stay tabs, so that the mark stands below what it marks.
+		// Tabs stay tabs, so that the mark stands below the marked text.
 		pad := strings.Map(func(r rune) rune {
 			if r == '\t' {
 				return r
@@ -187,10 +188,10 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 	}
 }
 
-// mostColumns bounds the source line beside a diagnostic.
+// mostColumns bounds the source line shown with a diagnostic.
 const mostColumns = 120
 
-// Within returns the diagnostics with source lines of at most so many characters, for a narrow terminal.
+// Within returns the diagnostics with source lines cut to the given number of columns, for a narrow terminal.
 func (ds Diagnostics) Within(columns int) Diagnostics {
 	ds = slices.Clone(ds)
 	for i := range ds {
@@ -201,8 +202,8 @@ func (ds Diagnostics) Within(columns int) Diagnostics {
 	return ds
 }
 
-// cut returns the snippet with at most so many characters of its line: those around
-// the beginning of the mark.
+// cut returns the snippet with its line cut to at most the given number of
+// characters, around the beginning of the mark.
 func (s *Snippet) cut(most int) *Snippet {
 	if utf8.RuneCountInString(s.Code) <= most {
 		return s

@@ -31,7 +31,7 @@ func named(source []byte, name string) []byte {
 // Template is an experiment to start from, with the files that it needs.
 type Template struct{ Name, Doc string }
 
-// templatesDir has a folder of each template; its experiment begins with a line that says what it is.
+// templatesDir has one folder per template. The first line of a template's experiment describes it.
 const (
 	templatesDir   = "templates"
 	experimentFile = "experiment.hcl"

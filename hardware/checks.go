@@ -26,7 +26,7 @@ type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
 	Text   string `json:"text"`
-	// Hint says what can be done; empty when nothing need be.
+	// Hint suggests a remedy; empty if none is needed.
 	Hint string `json:"hint,omitempty"`
 }
 

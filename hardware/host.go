@@ -1,6 +1,6 @@
-// Package hardware says what this machine is: what run times depend on, what
-// else keeps it busy, and whether it is fit for experiments. The engines that
-// run jobs on it are packages of their own below this one.
+// Package hardware describes this machine: the facts that run times depend on,
+// its other load, and whether it is fit for experiments. The engines that run
+// jobs on it are separate packages below this one.
 package hardware
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
-// Machine is what a machine has. Facts that the system does not tell are
+// Machine has the facts of a machine. Facts that the system does not report are
 // zero or empty.
 type Machine struct {
 	Name   string // the host's name
@@ -38,7 +38,7 @@ type Machine struct {
 	MemoryBytes int64
 	GPUs        int    // NVIDIA devices that this process may use
 	GPUType     string // their model; several, if they differ, as gpu.Models has them
-	NoGPUs      string // why there are none; empty if there are some
+	NoGPUs      string // why there are no GPUs; empty if there are some
 
 	// Allowed are the CPUs that this process may use, ascending, by their
 	// numbers in the operating system.
@@ -83,8 +83,8 @@ var thisMachine = sync.OnceValue(func() Machine {
 	return m
 })
 
-// usable returns how many threads make sense on so many CPUs with a limit of
-// quota cores (0: none).
+// usable returns how many threads make sense on the given number of CPUs with a
+// limit of quota cores (0: no limit).
 func usable(cpus int, quota float64) int {
 	if quota > 0 {
 		cpus = min(cpus, int(math.Floor(quota)))

@@ -80,7 +80,7 @@ func NewWatch() *Watch {
 	return w
 }
 
-// look compares the clocks with those of the last look.
+// look compares the clocks with their values at the last look.
 func (w *Watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *Watch) look() {
 	w.last = now
 }
 
-// End ends the watch and returns what it found. It may be called again.
+// End ends the watch and returns the gaps that it found. It may be called again.
 func (w *Watch) End() Gaps {
 	w.mu.Lock()
 	select {

@@ -20,10 +20,10 @@ import (
 // Converter turns a value into the Go value of an argument; false when that is not possible, which it reports.
 type Converter func(a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool)
 
-// converters are those of the types that are not of the language alone.
+// converters has the converters of types that other packages define.
 var converters = map[schema.Type]Converter{}
 
-// Register has arguments of a type converted by what knows the type.
+// Register sets the converter of arguments of a type.
 func Register(of schema.Type, c Converter) bool {
 	converters[of] = c
 	return true

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Model is what a function of the language makes: a distribution, estimates with an error, a speed-up, a life or a
+// Model is the result of a function of the language: a distribution, estimates with an error, a speed-up, a life or a
 // price. It has the parameters, which have been checked, or the file that has them.
 type Model struct {
 	// Name is the function.
@@ -145,7 +145,7 @@ func fileFunction(name string, settings ...string) function.Function {
 	})
 }
 
-// ModelOf returns what one of some functions made.
+// ModelOf returns the model in a value, if one of the named functions made it.
 func ModelOf(v cty.Value, names ...string) (m Model, ok bool) {
 	if !v.Type().Equals(modelType) || v.IsNull() {
 		return m, false

@@ -58,7 +58,7 @@ func ReadAll(name string, r io.Reader) ([]byte, error) {
 	return src, err
 }
 
-// tooLarge is the summary of what is wrong with a file that would take too long to read.
+// tooLarge is the summary of the error for a file that would take too long to read.
 const tooLarge = "Too large to read"
 
 // Parse returns the body of a file with its names checked against the language, or nil when the

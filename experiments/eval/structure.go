@@ -201,8 +201,8 @@ func forExample(a *schema.Arg) string {
 	return fmt.Sprintf(", for example %s = %s", a.Name, a.Example)
 }
 
-// maxName bounds names, in bytes: folders that carry them shall be possible
-// everywhere, with what is put behind.
+// maxName bounds names, in bytes: a folder with the name and a suffix must be
+// possible on every file system.
 const maxName = 100
 
 // nested adds a block to its parent.
@@ -274,7 +274,7 @@ func (r *Reporter) split(body hcl.Body, n *Node) (attrs []*hcl.Attribute, blocks
 			blocks = append(blocks, b.AsHCLBlock())
 		}
 	} else {
-		// In JSON only the schema tells blocks from arguments.
+		// In JSON only the schema distinguishes blocks from arguments.
 		want := &hcl.BodySchema{}
 		for _, b := range n.Schema.Blocks {
 			header := hcl.BlockHeaderSchema{Type: b.Name}
@@ -296,7 +296,7 @@ func (r *Reporter) split(body hcl.Body, n *Node) (attrs []*hcl.Attribute, blocks
 	return attrs, blocks
 }
 
-// labelOf finds the kind of block in what the HCL library says of a block in JSON that has no name.
+// labelOf finds the kind of block in the HCL library's message about a block in JSON that has no name.
 var labelOf = regexp.MustCompile(`^At least one object property is required, whose name represents the (\w+) block's `)
 
 // nameless returns the kinds of the blocks in JSON that have no name, and says that in words.

@@ -36,7 +36,7 @@ func (t *varType) isText() bool {
 	return t.name == "string" || t.name == "duration" || t.name == "size"
 }
 
-// parseType reads a type expression; nil when it is none, which is reported.
+// parseType reads a type expression. It reports any other expression and returns nil.
 func (r *Reporter) parseType(expr hcl.Expression) *varType {
 	if word := hcl.ExprAsKeyword(expr); word != "" {
 		if slices.Contains(scalarTypes, word) {
@@ -275,7 +275,7 @@ func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 	return false
 }
 
-// Condition evaluates a bool; unknown when it is none, which is reported.
+// Condition evaluates a bool. It reports any other value and returns unknown.
 func (r *Reporter) Condition(expr hcl.Expression, e *Env) cty.Value {
 	v := r.Eval(expr, e)
 	if !v.IsKnown() {

@@ -36,7 +36,7 @@ func Nearest(given string, candidates []string) string {
 	return best
 }
 
-// initials are the first letters of the words of a name: "rr" of "round_robin"; of one word there are none.
+// initials are the first letters of the words of a name: "rr" of "round_robin". A name of one word has no initials.
 func initials(name string) string {
 	var letters []byte
 	for word := range strings.SplitSeq(name, "_") {

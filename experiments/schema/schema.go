@@ -15,7 +15,7 @@ import (
 type Block struct {
 	// Name is the word that begins the block; empty for the body of a file.
 	Name string
-	// Label says what the block's label names; empty for a block without one.
+	// Label describes the block's label; empty for a block without a label.
 	Label string
 	// Labels are the only labels that are allowed; nil allows every identifier.
 	Labels []string
@@ -24,7 +24,7 @@ type Block struct {
 	Doc     string
 	// Example is a piece of HCL; the tests load it.
 	Example string
-	// Unique blocks have labels of their own: no two in one parent are alike.
+	// Unique blocks have distinct labels within one parent.
 	Unique bool
 	// Single blocks stand at most once in their parent.
 	Single bool
@@ -38,7 +38,7 @@ type Block struct {
 	Free *Arg
 }
 
-// Labelled is what a block takes under one of its labels.
+// Labelled has the arguments and blocks that a block takes under one of its labels.
 type Labelled struct {
 	Label string
 	Doc   string
@@ -51,7 +51,7 @@ type Arg struct {
 	Type     Type
 	Required bool
 	// Default is the value of an argument that is not set, as an HCL
-	// expression; empty when there is none.
+	// expression; empty if it has no default.
 	Default string
 	// DefaultDoc describes a default that depends on other things.
 	DefaultDoc string
@@ -70,7 +70,7 @@ type Arg struct {
 	MayBeEmpty bool
 	// Needs is another argument, without which nothing reads this one.
 	Needs string
-	// Keys are those of the object that a Threads value may be.
+	// Keys are the keys of the object form of a Threads value.
 	Keys []Arg
 }
 
@@ -107,7 +107,7 @@ const (
 	SpeedUp     Type = "amdahl(…), usl(…) or map from threads to numbers"
 	// Rates says how fast types of a resource are.
 	Rates Type = "map of numbers"
-	// Life says how long servers live, and Price what they cost.
+	// Life is the type of models of servers' lifetimes, Price the type of models of their prices.
 	Life  Type = "exponential(…), weibull(…), bathtub(…), survival(…) or availability(…)"
 	Price Type = "number, prices(…) or catalogue(…)"
 

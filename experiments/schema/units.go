@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// unitError is what is wrong with a text that should have a unit.
+// unitError is the error about a text that should have a unit.
 type unitError struct {
 	problem    string
 	suggestion string
@@ -147,8 +147,8 @@ func FormatDuration(d time.Duration) string {
 	return strings.ReplaceAll(s, "µ", "u")
 }
 
-// FormatSize writes a size canonically: in the largest unit, binary ones
-// first, of which it is a whole number.
+// FormatSize writes a size canonically: in the largest unit that divides it
+// evenly, binary units first.
 func FormatSize(bytes int64) string {
 	for _, u := range sizeUnits {
 		if bytes >= u.size && bytes%u.size == 0 {

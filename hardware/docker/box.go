@@ -37,7 +37,7 @@ func newNode(ctx context.Context, n Node, first, firstGPU int) *node {
 }
 
 // waiting is the context of calls that last: it ends when the daemon is found
-// not to answer, which a connection alone may never tell.
+// not to answer, which a connection alone may never show.
 func (n *node) waiting() context.Context {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -63,8 +63,9 @@ func (e *Engine) back(n *node) bool {
 	return !n.away.Load()
 }
 
-// box is a container of a job, that of one of its parts or its only one. The engine's mu
-// guards cpu; the other fields do not change, or are those of the goroutine that uses them.
+// box is a container of a job: its only container, or the container of one of its parts.
+// The engine's mu guards cpu. The other fields do not change, or belong to the goroutine
+// that uses them.
 type box struct {
 	launch.JobState
 	node     *node
@@ -117,8 +118,8 @@ func (e *Engine) act(b *box, call func(context.Context) error) error {
 	return nil
 }
 
-// endPatience is how long a container, of which a call has failed, is looked
-// at: its runtime knows of its end before the daemon does.
+// endPatience is how long a container is watched after a call about it has
+// failed: its runtime knows of its end before the daemon does.
 const endPatience = time.Second
 
 // ends reports whether a container has ended, or is about to.
@@ -266,7 +267,7 @@ func (b *box) follow(open func(context.Context) (stream, error), ctx context.Con
 	go func() {
 		defer close(followed)
 		defer s.close()
-		_ = follow(b.out, s.body) // a broken stream is read anew; see await
+		_ = follow(b.out, s.body) // a broken stream is read again; see await
 	}()
 	return nil
 }
@@ -282,7 +283,7 @@ func (e *Engine) finishOutput(b *box) {
 }
 
 // readAgain copies the output from its beginning, as the daemon has kept it,
-// after the stream was broken; what is in the log already is skipped.
+// after the stream was broken. It skips the output that is in the log already.
 func (e *Engine) readAgain(b *box) {
 	<-b.followed
 	b.out.Reread()

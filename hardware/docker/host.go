@@ -18,7 +18,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// MinAPI is the oldest API version that the engine works with: that of
+// MinAPI is the oldest API version that the engine works with: the version of
 // Docker 20.10.
 const MinAPI = "1.41"
 
@@ -34,7 +34,7 @@ const (
 type DaemonError struct {
 	// Host is the daemon's address.
 	Host string
-	// Text says what is wrong, Hint what can be done about it.
+	// Text describes the problem, Hint suggests a remedy.
 	Text, Hint string
 	Err        error
 }
@@ -105,7 +105,7 @@ func (h *Host) greet(ctx context.Context) error {
 	return nil
 }
 
-// Client speaks the daemon's API, for what is not done here.
+// Client returns a client of the daemon's API, for calls that Host does not offer.
 func (h *Host) Client() *client.Client { return h.api }
 
 // Close closes the connection.

@@ -24,7 +24,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Where a container sees what is tfexp's.
+// Paths of tfexp's files inside a container.
 const (
 	controlDir    = "/tfexp/control"
 	checkpointDir = "/tfexp/checkpoint"
@@ -71,7 +71,7 @@ func (e *Engine) pid(b *box) int {
 	return state.Pid
 }
 
-// Begin starts a container with what a part holds.
+// Begin starts a container with the resources of a part.
 func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*box,
 	error) {
 	e := h.e
@@ -172,8 +172,8 @@ func (e *Engine) nameOf(b *box, part scheduler.Part) string {
 	return fmt.Sprintf("%s-%s-%d", name, safeName(launch.PartName(part)), e.made)
 }
 
-// settings describe the container of a job with what a part holds, of which cpus and
-// gpus are the names that the daemon knows.
+// settings returns the settings of a job's container with the resources of a part.
+// cpus and gpus are the part's CPUs and GPUs by the daemon's names.
 func (e *Engine) settings(h *Host, j *launch.Job, part scheduler.Part, cpus []int,
 	gpus []string) (*container.Config, *container.HostConfig) {
 	init := true // it hands signals on, which a program that is process 1 ignores
@@ -368,7 +368,7 @@ func (e *Engine) send(ctx context.Context, to *box, text []byte) error {
 	return to.api().CopyToContainer(ctx, to.id, "/", &b, container.CopyToContainerOptions{})
 }
 
-// safeName keeps of a job's name what the name of a container may have.
+// safeName keeps the characters of a job's name that a container's name may have.
 func safeName(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

@@ -58,7 +58,7 @@ func (h hands) Ask(boxes []*box, paused bool) {
 	each(boxes, func(b *box) {
 		err := h.e.signal(b, "SIGTERM")
 		if paused {
-			h.e.unpause(b) // what is left is killed later
+			h.e.unpause(b) // the rest is killed later
 			if err != nil {
 				_ = h.e.signal(b, "SIGTERM") // not every daemon signals a paused one
 			}

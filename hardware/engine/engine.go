@@ -1,7 +1,6 @@
-// Package engine defines what an engine is: a Kind, under whose name the hardware of an experiment runs jobs. Each
-// engine is a package that registers its kind; the language, the keys, the documentation, the pipeline and doctor
-// learn all that they need of it from there, and know no engine by name. Package engine/all links in the engines that
-// tfexp has.
+// Package engine defines the kinds of engines. A hardware block names the Kind that runs its jobs. Each engine is a
+// package that registers its kind. The language, the keys, the documentation, the pipeline and doctor get all facts
+// about an engine from its kind, and know no engine by name. Package engine/all links in the engines that tfexp has.
 package engine
 
 import (
@@ -15,11 +14,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Array is work for a batch system: tasks that run the same command, each with a number of its own, in any order.
+// Array is work for a batch system: tasks that run the same command in any order, each with a different number.
 type Array struct {
 	// Dir is a folder that all nodes see, absolute, in which tasks work and leave their output. Name is for people.
 	Dir, Name string
-	// Command is what a task runs; its number is added as the last argument.
+	// Command is the command of a task; the task's number is added as the last argument.
 	Command []string
 	// Tasks are the numbers, ascending, from 0.
 	Tasks []int
@@ -35,8 +34,8 @@ type Array struct {
 // MaxTasks is how many tasks an array has at most.
 const MaxTasks = 1000
 
-// Batch is a batch system as those see it that have cells run elsewhere. Errors are an *Unavailable with a hint when it
-// cannot do what is asked.
+// Batch is a batch system that runs cells on other machines. If it cannot do a request, the error is an *Unavailable
+// with a hint.
 type Batch interface {
 	// Check finds out whether an array could run, before anything is submitted.
 	Check(context.Context, Array) error
@@ -45,11 +44,11 @@ type Batch interface {
 	// Alive returns the tasks of arrays that wait or run, by the array's number. It asks once; the error is no reason to
 	// give up: the system may answer later.
 	Alive(ctx context.Context, jobs []string) (map[string][]int, error)
-	// Cancel ends what is left of arrays.
+	// Cancel ends the remaining tasks of arrays.
 	Cancel(ctx context.Context, jobs []string) error
 }
 
-// Changer is an engine whose programs can be changed while a cell runs, by the controllers beside its jobs.
+// Changer is an engine whose programs can be changed while a cell runs, by the controllers that accompany its jobs.
 type Changer interface {
 	// Attend asks for a notice of every report (scheduler.Notice.Progress) of the jobs for which it is true. It is called
 	// before the first job starts.
@@ -57,8 +56,8 @@ type Changer interface {
 	// Change makes to the program of a job from its next start on, with the files and the standing message of the one
 	// before.
 	Change(job int, to launch.Job) error
-	// Tell makes a message that of a job's control file: at once for a job that runs, and for every later start. It
-	// says how things stand, and holds the last request; the engine numbers a request without a serial.
+	// Tell writes a message to a job's control file: at once for a running job, and for every later start. The message
+	// has the present state and the last request. The engine numbers a request without a serial.
 	Tell(job int, m contract.Message) error
 	// Restart asks a running job to save its work and to end, to be started again: scheduler.JobEnded follows, with the
 	// state Stopped.
@@ -79,8 +78,8 @@ type Kind struct {
 	Real bool
 	// Contained reports whether jobs run in containers, and so need an image.
 	Contained bool
-	// Here reports whether jobs are processes below this one: the hardware is always this machine, with its GPUs, and the
-	// CPU time of other programs can be told from theirs.
+	// Here reports whether jobs are descendants of this process. The hardware is then always this machine, with its
+	// GPUs, and the CPU time of other programs can be separated from the jobs'.
 	Here bool
 	// Recorded reports whether the engine itself knows how long jobs take, from records of real ones: they need no run
 	// time and are not sampled, and where they have one, their cells are simulated as well.
@@ -98,15 +97,16 @@ type Kind struct {
 	// Decode checks the engine's own arguments where they are written, and makes its settings of them, which only the
 	// engine reads. It may be nil.
 	Decode func(Block) (settings any, problems []Problem)
-	// Machine returns what a machine has where its block is silent; zero fields have no default. It may be nil.
+	// Machine returns the defaults of a machine for arguments that its block does not set; zero fields have no default.
+	// It may be nil.
 	Machine func(Block, Host) scheduler.Node
 
-	// Nodes returns the nodes of a hardware without node blocks, of which each is like the machine. It may be nil: then
-	// that is all there is.
+	// Nodes returns the nodes of a hardware without node blocks; each is like the machine. If it is nil, the machine is
+	// the only node.
 	Nodes func(Block, scheduler.Node) []scheduler.Node
 
-	// Capabilities returns what the engine can do on a hardware. Policies that need more are refused when the file is
-	// read.
+	// Capabilities returns the capabilities of the engine on a hardware. Policies that need more are refused when the
+	// file is read.
 	Capabilities func(*Hardware) scheduler.Capabilities
 	// Check looks at a hardware, and CheckJob at a job on it, before anything runs. They may be nil.
 	Check    func(*Hardware, Host) []Problem
@@ -114,13 +114,13 @@ type Kind struct {
 	// Lines are the key lines of the engine's settings. It may be nil.
 	Lines func(*Hardware) []Line
 
-	// Images looks for the container images that jobs need, and fetches those that the settings want fetched if fetch is
-	// set. It returns what each image is, for keys, or "" where that is not known; the error is the first thing that is
-	// missing, an *Unavailable. Only engines whose jobs are Contained have it.
+	// Images looks for the container images that jobs need, and, if fetch is set, fetches the images that the settings
+	// want fetched. It returns the identity of each image, for keys, or "" if unknown. The error, an *Unavailable,
+	// names the first missing thing. Only engines whose jobs are Contained have it.
 	Images func(ctx context.Context, needs []ImageNeed, fetch bool) (found []string, missing error)
-	// Open prepares the engine for a run: it removes what an earlier run that was killed left behind, which it returns
-	// in phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells
-	// for them.
+	// Open prepares the engine for a run: it removes leftovers of an earlier run that was killed, and returns them as
+	// phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells for
+	// them.
 	Open func(Run) (site Site, removed []string, err error)
 	// Batch returns the batch system that the engine belongs to, on which cells can run as tasks: tfexp run --on NAME. It
 	// may be nil.
@@ -142,7 +142,7 @@ type Hardware struct {
 	Cluster scheduler.Cluster
 	// Suspends reports whether paused jobs save their work and end, and are started again when they go on: PauseArg.
 	Suspends bool
-	// Settings is what the kind's Decode made of the block.
+	// Settings is the result of the kind's Decode for the block.
 	Settings any
 	// Place says where the block is written, "shop.hcl line 12", for hints.
 	Place string
@@ -171,7 +171,7 @@ type Job struct {
 	Name                 string
 	Threads, GPUs, Nodes int
 	Memory               int64 // bytes; 0: not limited
-	// Roles reports whether the job has roles: its parts are programs of their own.
+	// Roles reports whether the job has roles: its parts are separate programs.
 	Roles     bool
 	Container *launch.Container
 }
@@ -182,7 +182,7 @@ type Host struct {
 	MemoryBytes int64 // 0: not known
 	GPUs        int
 	GPUType     string
-	NoGPUs      string // why there are none; empty if there are some
+	NoGPUs      string // why there are no GPUs; empty if there are some
 }
 
 // ImageNeed is the image of a container on a hardware.
@@ -221,7 +221,7 @@ type Values struct {
 // Fill fills the fields of a struct whose tags name arguments.
 func (v Values) Fill(into any) { schema.Fill(into, v.All) }
 
-// Get returns a value; the zero value when there is none.
+// Get returns a value; the zero value if it is not set.
 func Get[T any](v Values, name string) T {
 	value, _ := v.All[name].(T)
 	return value
@@ -229,7 +229,7 @@ func Get[T any](v Values, name string) T {
 
 // Problem is an error in a file. The language shows it where the argument is written.
 type Problem struct {
-	// Node counts the node blocks from 1; 0 stands for the hardware block. Arg is empty for the block itself.
+	// Node counts the node blocks from 1; 0 is the hardware block. Arg is empty for the block itself.
 	Node int
 	Arg  string
 	// Summary is a heading, Detail a sentence or two.
@@ -238,11 +238,11 @@ type Problem struct {
 	Unavailable bool
 }
 
-// Unavailable is returned when an engine, or what it needs, is not available.
+// Unavailable is returned when an engine, or something that it needs, is not available.
 type Unavailable struct {
 	Engine string
 	Err    error
-	// Hint says what can be done about it.
+	// Hint suggests a remedy.
 	Hint string
 }
 

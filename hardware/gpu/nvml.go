@@ -95,8 +95,8 @@ func describe(h nvml.Device, index int) (Device, error) {
 	return d, nil
 }
 
-// Read looks at GPUs that Devices has listed. Parts of a divided GPU tell
-// neither how busy they are nor what they draw.
+// Read looks at GPUs that Devices has listed. Parts of a divided GPU report
+// neither their utilization nor their power draw.
 func (l *library) Read(devices []Device) ([]Reading, error) {
 	readings := make([]Reading, len(devices))
 	for i, d := range devices {

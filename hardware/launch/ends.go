@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Stop asks a job to end: SIGTERM, then SIGKILL after the grace. One of which a part has failed ends as failed.
+// Stop asks a job to end: SIGTERM, then SIGKILL after the grace. A job with a failed part ends as failed.
 func (j *Jobs[P]) Stop(job int) error {
 	if j.stopSuspended(job, "stopped") {
 		return nil
@@ -101,7 +101,7 @@ func (j *Jobs[P]) Deadline(p P) time.Time {
 	return p.Base().deadline
 }
 
-// Part is what a program holds at present, and paused whether its job is paused.
+// Part is the part that a program holds at present, and paused whether its job is paused.
 func (j *Jobs[P]) Part(p P) scheduler.Part {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -162,19 +162,19 @@ type Fate struct {
 	// Finished reports whether it has done all of its work: exit status 0. Why says what else happened.
 	Finished bool
 	Why      string
-	// Exit is its exit status; -1 when there is none.
+	// Exit is its exit status; -1 if it has none.
 	Exit int
 	// Output is why its output is not complete; nil when it is.
 	Output error
 	// Remark is added to the reason of the job's end.
 	Remark string
-	// User, System and MaxRSS are what it used, as in launch.Usage.
+	// User, System and MaxRSS are its usage, as in launch.Usage.
 	User, System time.Duration
 	MaxRSS       int64
 }
 
-// Exited notes that a program has exited; what it left behind may still live. Its job ends with the program that speaks
-// for it, and so do parameter servers, which would wait for ever.
+// Exited notes that a program has exited; processes that it started may still live. The job ends with the program that
+// speaks for it. Its parameter servers then end too, since they would wait endlessly.
 func (j *Jobs[P]) Exited(p P, at time.Time, finished bool) {
 	s := p.Base()
 	r := j.of(p)
@@ -331,7 +331,7 @@ func (j *Jobs[P]) settle(r *RunningJob[P]) {
 	j.tell(n)
 }
 
-// came is what an attempt has come to so far. mu must be held.
+// came is the progress of an attempt so far. mu must be held.
 func (r *RunningJob[P]) came() scheduler.Attempt {
 	return r.saves.Attempt(r.used(time.Now()) - r.before)
 }

@@ -1,6 +1,6 @@
-// Package launch is the half of the job contract that starts programs: what a program is, and the environment, the
+// Package launch is the half of the job contract that starts programs: the program of a job, and the environment, the
 // control file, the checkpoint folder, the flags and the log file that an engine gives it. The engines that run
-// programs share it; package jobs/contract has what both sides agree on.
+// programs share it. Package jobs/contract has the contract of both sides.
 package launch
 
 import (
@@ -38,13 +38,13 @@ type Job struct {
 	// Argv is the program and its arguments. A program without a slash is looked up in the job's PATH; a relative path is
 	// relative to Dir. In a container it replaces the image's entry point.
 	Argv []string
-	// Flags appends "--cpu --numThreads N", or "--gpu --numGPUs N" when the job is given GPUs, to Argv, with what it is
-	// given at its start.
+	// Flags appends "--cpu --numThreads N", or "--gpu --numGPUs N" when the job is given GPUs, to Argv, with the
+	// numbers that the job is given at its start.
 	Flags bool
 	// Env has "k=v" entries that are added to the inherited environment and to the variables of the job contract, and win
 	// over both.
 	Env []string
-	// Dir is the working directory; empty means tfexp's own. A container has one of its own.
+	// Dir is the working directory; empty means tfexp's own. A container has a separate one.
 	Dir string
 	// LogPath is the file that receives the job's output, which it replaces; empty discards the output.
 	LogPath string
@@ -58,7 +58,7 @@ type Job struct {
 	// request (inter 1, intra all). Memory is the request in bytes; 0 means that it is not limited.
 	Threads, Inter, Intra int
 	Memory                int64
-	// Roles are the parts of a job that has several, each a program of its own.
+	// Roles are the parts of a job with several programs.
 	Roles []scheduler.Role
 	// Alternatives has the request of each alternative of a job that has several, in the place of the fields above.
 	Alternatives []Request
@@ -80,13 +80,13 @@ type Job struct {
 	ContainerArgv []string
 }
 
-// Request is what an alternative of a job asks for, as the fields of Job.
+// Request is the request of an alternative of a job, as the fields of Job.
 type Request struct {
 	Threads, Inter, Intra int
 	Memory                int64
 }
 
-// EventFiles are what a program says of its progress in other words than tfexp's: the event files that it writes below
+// EventFiles is the progress that a program reports in formats other than tfexp's: the event files that it writes below
 // a folder of its checkpoint folder, or lines that it prints.
 type EventFiles struct {
 	// Lines is a pattern of lines (see LineGroups); empty: there are files.
@@ -113,11 +113,11 @@ type Mount struct {
 	ReadOnly       bool
 }
 
-// Usage is what a job consumed. It is complete once the job has ended.
+// Usage is the consumption of a job. It is complete once the job has ended.
 type Usage struct {
 	// Service is the time in which the job was alive and not paused.
 	Service time.Duration
-	// User and System are the CPU times of the job's program and of those of its descendants that were waited for.
+	// User and System are the CPU times of the job's program and of its descendants that were waited for.
 	User, System time.Duration
 	// MaxRSS is the largest resident set of any one of these processes, in bytes.
 	MaxRSS int64
@@ -149,7 +149,7 @@ func (j *Job) Pools(n int) (inter, intra int) {
 	return contract.Split(j.Inter, asked, request, n)
 }
 
-// Restarted is why a job is ended that is to be started anew with other settings.
+// Restarted is the reason why a job is ended and started again with other settings.
 const Restarted = "it is started anew with other settings"
 
 // InPlaceOf returns the job with the name, the files and the standing message of another, whose place it takes.

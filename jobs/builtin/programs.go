@@ -92,7 +92,7 @@ func find(name string) (Program, error) {
 	return Program{}, fmt.Errorf("no program is called %q%s; there are %s", name, hint, strings.Join(Names(), ", "))
 }
 
-// config is what a network and its training are made from.
+// config has the settings of a network and its training.
 type config struct {
 	program        string
 	learningRate   float64
@@ -123,7 +123,7 @@ func (c config) depths() []int {
 	return slices.Repeat([]int{1}, len(c.filters)+len(c.hidden))
 }
 
-// shape is that of the network.
+// shape returns the shape of the network.
 func (c config) shape() network.Shape {
 	return network.Shape{
 		Filters: c.filters, Hidden: c.hidden, Depths: c.depths(), Activation: c.activation, Hinge: c.program == "svm",
@@ -202,7 +202,7 @@ func (c *config) set(name, value string) error {
 	return err
 }
 
-// complete fills in what hangs on other settings, and checks the whole.
+// complete sets the settings that depend on others, and checks the whole.
 func (c *config) complete() error {
 	if c.learningRate == 0 {
 		c.learningRate = 0.05

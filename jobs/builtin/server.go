@@ -28,7 +28,7 @@ const (
 // ErrStopped is returned by Serve when the training was stopped before its goal.
 var ErrStopped = errors.New("the training was stopped")
 
-// Config is what a parameter server knows before the chief comes.
+// Config is the configuration of a parameter server before the chief connects.
 type Config struct {
 	Program  string // digest of the configuration
 	Part     contract.Part
@@ -133,7 +133,7 @@ func (s *server) accept(ln net.Listener, warn func(string, ...any)) {
 	}
 }
 
-// listen binds to an address. The port may still be that of an attempt before.
+// listen binds to an address. An earlier attempt may still hold the port.
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	for until := time.Now().Add(portFreeWithin); ; {
 		ln, err := net.Listen("tcp", address)
@@ -254,7 +254,7 @@ func (s *server) greet(p *peer, q Request) Reply {
 	return Reply{Ready: s.ready}
 }
 
-// leave is called when a connection has ended. What the peer had is given to others.
+// leave is called when a connection has ended. The work of the peer is given to others.
 func (s *server) leave(p *peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -360,7 +360,7 @@ func (s *server) begin(from *Start, values []float64) Reply {
 	return s.status()
 }
 
-// covers reports whether spans are those of n parameters.
+// covers reports whether the spans cover n parameters.
 func covers(spans []Span, n int) bool {
 	at := 0
 	for _, b := range spans {

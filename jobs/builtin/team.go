@@ -8,14 +8,14 @@ import (
 // team is the workers that share a job's threads: the goroutine that calls do,
 // and threads-1 helpers. It must not be used by two goroutines at once.
 //
-// A step of a small network is done in 100 µs, which is about what the
-// operating system takes to wake a thread up. So who waits looks for a few
-// microseconds before it sleeps.
+// A step of a small network takes 100 µs, about as long as the operating system
+// takes to wake a thread up. So a waiting thread spins for a few microseconds
+// before it sleeps.
 type team struct {
 	threads int
 	helpers []*gate // started so far; those beyond threads-1 sleep
 
-	// What the workers do at the moment. Written while all helpers wait.
+	// The present work of the helpers. Written while all helpers wait.
 	f     func(worker, item int)
 	items int64
 	next  atomic.Int64 // item that nobody has taken yet

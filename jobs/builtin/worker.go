@@ -30,7 +30,7 @@ type cluster struct {
 	generation int
 }
 
-// pushed is a gradient and what it is of.
+// pushed is a gradient and the data that it was computed from.
 type pushed struct {
 	ticket     Ticket
 	generation int

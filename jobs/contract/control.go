@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// settled is the age from which a file's modification time tells it apart
+// settled is the age from which a file's modification time distinguishes it
 // from a later version: file systems stamp no finer than a few milliseconds,
 // some only seconds.
 const settled = 3 * time.Second
@@ -35,8 +35,8 @@ type Message struct {
 	// "down" where it has just grown or shrunk.
 	Allotment int    `json:"allotment,omitempty"`
 	Change    string `json:"change,omitempty"`
-	// Budget is the job's whole budget, TimeLeft what is left of it at the
-	// moment when the file was written; both in seconds of service time.
+	// Budget is the job's whole budget, TimeLeft the rest of it when the file
+	// was written; both in seconds of service time.
 	Budget   *float64 `json:"budget,omitempty"`
 	TimeLeft *float64 `json:"time_left,omitempty"`
 	// Settings are the program's own: batch, learning_rate, …
@@ -55,8 +55,9 @@ type Message struct {
 	Written time.Time `json:"-"`
 }
 
-// Request identifies the requests of a message. Those of two messages with the
-// same serial are the same; a message without one has requests of its own.
+// Request identifies the requests of a message. Two messages with the same
+// serial carry the same requests. A message without a serial carries new
+// requests.
 type Request struct {
 	Serial  int64
 	Written int64 // in nanoseconds; 0 where there is a serial
@@ -96,7 +97,7 @@ func (m Message) Threads() (a Allotment, ok bool) {
 type Control struct {
 	path  string
 	seen  fs.FileInfo // of the version that was read last
-	fresh bool        // that version was too young to be told from the next
+	fresh bool        // that version was too young to be distinguished from the next
 	text  []byte      // of that version
 	last  Message     // the last one that could be read
 }
@@ -105,8 +106,8 @@ type Control struct {
 func NewControl(path string) *Control { return &Control{path: path} }
 
 // Read returns what the file says, and reports whether it has been written
-// since the last Read (the first one counts). After an error the message is
-// the last one that could be read, and the next Read looks again.
+// since the last Read (the first one counts). After an error the message is the
+// last readable one, and the next Read tries again.
 func (c *Control) Read() (Message, bool, error) {
 	st, err := os.Stat(c.path)
 	if err != nil {

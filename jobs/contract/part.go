@@ -84,8 +84,8 @@ func partFromEnv(getenv func(string) string) (Part, error) {
 	return p, nil
 }
 
-// Interval is how often something is done: each so many steps or epochs, or each so
-// much time. At most one of them is set.
+// Interval is how often something is done: every number of steps, every number of
+// epochs, or every period of time. At most one of them is set.
 type Interval struct {
 	Steps, Epochs int
 	Time          time.Duration

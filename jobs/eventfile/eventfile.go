@@ -34,8 +34,8 @@ type Scalar struct {
 	Value float64
 	// Wall is when it was written, in seconds since 1970.
 	Wall float64
-	// Run is the folder of the file below that of a follower, with slashes: "train";
-	// empty for a file in that folder itself.
+	// Run is the folder of the file, relative to the follower's folder, with
+	// slashes: "train"; empty for a file in that folder itself.
 	Run string
 }
 
@@ -169,7 +169,7 @@ func event(b []byte) (scalars []Scalar, err error) {
 }
 
 // summary reads one tensorflow.Summary.Value: tag = 1, simple_value = 2, tensor = 8. ok is
-// false for what is no scalar.
+// false for any value that is not a scalar.
 func summary(b []byte) (s Scalar, ok bool, err error) {
 	err = fields(b, func(n protowire.Number, number uint64, raw []byte) error {
 		switch n {
