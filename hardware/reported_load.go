@@ -28,7 +28,7 @@ func newToldLoad(least time.Duration, source func() (used, own float64)) *ToldLo
 }
 
 // Add takes in a report: the job has used the given number of cores on average since its last report, until the given
-// instant. Any clock will do, if a job always uses the same one.
+// instant. The instants are on any one clock.
 func (l *ToldLoad) Add(job string, at time.Duration, cores float64) {
 	used, own := l.source()
 	l.mu.Lock()

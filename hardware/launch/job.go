@@ -159,11 +159,11 @@ func (j Job) InPlaceOf(old *Job) Job {
 	return j
 }
 
-// EnvTF is the variable by which TensorFlow is told its place in a cluster.
+// EnvTF is the variable with TensorFlow's place in a cluster.
 const EnvTF = "TF_CONFIG"
 
-// Programs returns the parts of a grant that are programs of their own: those of a job with roles. It is nil where one
-// program has all of the grant. A part without cores of its own has those of the others on its node.
+// Programs returns the parts of a grant that are separate programs, as in a job with roles. It is nil if one program
+// has all of the grant. A part without cores shares the cores of the other parts on its node.
 func Programs(g scheduler.Grant) []scheduler.Part {
 	if g.Layout == nil || len(g.Layout.Parts) == 0 || g.Layout.Parts[0].Role == "" {
 		return nil
@@ -224,7 +224,7 @@ func joined(cluster contract.Cluster, p scheduler.Part) (contract.Cluster, error
 }
 
 // OfPart returns a part of the job as a program: the job with the cores of the part as its request, its place in the
-// cluster in its environment, and files of its own. The log and the progress of the lead are those of the job.
+// cluster in its environment, and separate files. The log and the progress of the lead are the job's.
 func (j *Job) OfPart(p scheduler.Part, lead bool, cluster contract.Cluster) (Job, error) {
 	if p.Task >= len(cluster[p.Role]) {
 		var err error
@@ -305,7 +305,7 @@ func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 		contract.EnvVisibleGPUs + "=" + strings.Join(gpus, ","),
 	}
 	if len(gpus) > 0 {
-		// Indices are those of the bus; by default CUDA counts the fastest first.
+		// Indices are in the order of the bus; by default CUDA counts the fastest GPU first.
 		given = append(given, "CUDA_DEVICE_ORDER=PCI_BUS_ID")
 	}
 	if j.Budget != nil {
@@ -320,8 +320,8 @@ func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 	return Merge(given, j.Env)
 }
 
-// Inherited removes from an environment the variables that another tfexp, of which this one is itself a job, has set
-// there and that this one may leave unset.
+// Inherited removes the variables that another tfexp has set in an environment and that this one may leave unset. This
+// tfexp is then itself a job of the other one.
 func Inherited(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -368,8 +368,8 @@ func (j *Job) Control(n int) []byte {
 	return fmt.Appendf(nil, "%d %d\n", inter, intra)
 }
 
-// Content returns the content of the control file of a job that has n cores, had so many before (0: not known), has
-// used so much of its budget, and is asked for something, or for nothing.
+// Content returns the content of the control file of a job with n cores. before is its previous number of cores (0:
+// unknown), used the used part of its budget. The request may be empty.
 func (j *Job) Content(n, before int, used time.Duration, request contract.Message) ([]byte, error) {
 	m := j.Stands(n, before, used)
 	m.Settings = j.Standing.Settings
@@ -416,8 +416,8 @@ func (j *Job) ReplaceControl(content []byte, at time.Time) error {
 	return nil
 }
 
-// Prepare makes what a job that is given n cores finds when it starts: its control file and its checkpoint folder.
-// used is what earlier attempts have used of its budget.
+// Prepare makes the control file and the checkpoint folder of a job that starts on n cores. used is the part of its
+// budget that earlier attempts have used.
 func (j *Job) Prepare(n int, used time.Duration) error {
 	text, err := j.Content(n, 0, used, contract.Message{})
 	if err != nil {

@@ -20,19 +20,19 @@ import (
 // (see contract.Progress.News), with the instant at which they were read, from several goroutines.
 type ProgressListener func(job int, at time.Duration, p contract.Progress)
 
-// Warner receives what is wrong with the sources of a job's progress or with its
-// parts: the code of a warning and a sentence each, from several goroutines.
+// Warner receives warnings about the sources of a job's progress or about its
+// parts: a code and a sentence each, from several goroutines.
 type ProgressWarner func(job int, code, text string)
 
-// Board holds what the jobs of an engine have reported. An engine embeds it,
-// and so implements scheduler.Watcher. Its methods may be called from several
+// Board holds the reports of the jobs of an engine. An engine embeds it, and so
+// implements scheduler.Watcher. Its methods may be called from several
 // goroutines, but Watch only before a job starts.
 type ProgressBoard struct {
 	now    func() time.Duration
 	wake   chan struct{}
 	listen ProgressListener
 	units  []int  // by job; nil when nobody watches
-	follow []bool // by job, whether each report is a notice of its own; nil for none
+	follow []bool // by job, whether each report is a separate notice; nil if no job's is
 	warn   ProgressWarner
 	// oneClock says that jobs have the clock of this process: they run on this machine.
 	oneClock bool

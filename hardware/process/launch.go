@@ -65,8 +65,9 @@ func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen fu
 	o, _ := readProc(pid)
 	p.id = ident{pid, o.start}
 	log.follow()
-	// The mark in its environment already shows whose it is; these add what
-	// has cleared its environment but not left the session.
+	// The mark in its environment already shows the owner of a process. This
+	// adds processes that have cleared their environment but not left the
+	// session.
 	guard.watch(p.id)
 	e.records.started(p.id)
 	return p, nil
@@ -186,7 +187,7 @@ func (f fork) start(on *forkThread, files []uintptr, group int) (pid int, err er
 }
 
 // environ returns the environment of a job that is given n cores and these GPUs: tfexp's own, the variables of the job
-// contract, those of the job, and the mark.
+// contract, the job's own variables, and the mark.
 func environ(j *launch.Job, n int, gpus []string, mark string) []string {
 	paths := launch.Paths{Control: launch.Absolute(j.ControlPath), Checkpoint: launch.Absolute(j.CheckpointDir)}
 	return launch.Merge(launch.Inherited(os.Environ()), j.Environ(n, gpus, paths), []string{runEnv + "=" + mark})

@@ -41,8 +41,9 @@ func (e *Engine) workOf(job int) Work {
 	return e.work(job)
 }
 
-// inFirst returns the run time of a job in its first alternative over that in the one with which it has started. By it
-// what a job has left is measured alike in all of them: one that goes on on a slower device has lost nothing.
+// inFirst returns the ratio of a job's run times in its first alternative and in the alternative that it started with.
+// It gives remaining work the same measure in all alternatives: a job that continues on a slower device has lost
+// nothing.
 func (e *Engine) inFirst(job int) float64 {
 	if e.ways == nil || e.chosen[job] == nil || e.ways[job] == 0 {
 		return 1
@@ -69,8 +70,8 @@ func (e *Engine) setOut(job int, t *task, w Work) {
 	}
 }
 
-// switchTo gives a paused job the work of another of its alternatives: what it has done of the
-// one it has done of the other, as a part of the whole. Its start-up is not done again.
+// switchTo gives a paused job the work of another of its alternatives. The completed fraction
+// of the work stays the same. The start-up is not repeated.
 func (e *Engine) switchTo(job int, t *task, alternative int) error {
 	if e.ways == nil || e.chosen[job] == nil || e.held != nil || e.ways[job] == int32(alternative) {
 		return nil // it has none, or stays with it, or its controller decides

@@ -135,7 +135,7 @@ type settings struct {
 // of returns the settings of a hardware of this engine.
 func of(h *engine.Hardware) *settings { return h.Settings.(*settings) }
 
-// around is the allocation that tfexp runs in, as its environment tells.
+// around is the allocation that tfexp runs in, from its environment.
 type around struct {
 	job            string
 	nodes, threads int

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// nodeState is what the scheduler knows of a node: nothing before it has asked for it, and after its loss.
+// nodeState is the scheduler's view of a node: unknown before the scheduler has asked for the node, and after its loss.
 type nodeState uint8
 
 const (
@@ -61,7 +61,7 @@ func (e *Engine) cameUp(node int) {
 	}
 }
 
-// warned gives notice that a node is taken away at an instant, and tells the steps on it.
+// warned gives notice that a node will be taken away at an instant, and informs the steps on it.
 func (e *Engine) warned(node int, until time.Time) {
 	e.mu.Lock()
 	here := e.nodes[node] == nodeUp
