@@ -17,7 +17,7 @@ import (
 // planLimit bounds how long planning waits for engines; fetching images takes as long as it takes.
 const planLimit = 30 * time.Second
 
-// findImages finds the images of the jobs. What is missing is reported by ready, when something runs.
+// findImages finds the images of the jobs. ready reports missing images, when something runs.
 func (p *Plan) findImages() {
 	ctx := context.Background()
 	if !p.options.Fetch {
@@ -42,7 +42,8 @@ func (p *Plan) ready() error {
 	return nil
 }
 
-// openSites opens the real engines, which end what killed runs of this experiment, and of those beside it, left behind.
+// openSites opens the real engines. They end leftovers of killed runs of this experiment, and of other experiments in
+// the same folder.
 func (r *run) openSites() (removed, doubts []string, err error) {
 	dir, err := filepath.Abs(r.Dir)
 	if err != nil {

@@ -181,7 +181,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			}
 			break
 		}
-		time.Sleep(killPause * time.Duration(1+pass/killPasses*killPasses)) // less often for processes that SIGKILL does not end
+		time.Sleep(killPause * time.Duration(1+pass/killPasses*killPasses)) // less often in later passes
 	}
 	return killed
 }

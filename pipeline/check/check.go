@@ -11,8 +11,9 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Checker looks at what only whole cells show: requests beyond the hardware,
-// policies that need what an engine cannot do, blocks that change nothing.
+// Checker finds mistakes that only whole cells show: requests beyond the
+// hardware, policies that need a missing capability of an engine, blocks that
+// change nothing.
 type Checker struct {
 	*eval.Reporter
 	spec  *experiment.Spec
@@ -27,8 +28,8 @@ func New(r *eval.Reporter, spec *experiment.Spec, host experiments.HostFacts) *C
 	return &Checker{Reporter: r, spec: spec, facts: host, seen: map[[4]any]bool{}}
 }
 
-// Cells reports what is wrong with the cells of the matrix, each mistake once,
-// at its line.
+// Cells reports the mistakes in the cells of the matrix, each once, at its
+// line.
 func (c *Checker) Cells() {
 	c.whole = !c.Failed()
 	for _, cell := range c.allCells() {
@@ -118,7 +119,7 @@ func place(at map[string]experiments.Range, argument string, block experiments.R
 	return block
 }
 
-// lacks reports that an engine cannot do what is needed.
+// lacks reports that an engine lacks a needed capability.
 func (c *Checker) lacks(at experiments.Range, h *experiment.Hardware, capability, need string) {
 	summary, detail := lacking(h, capability, need)
 	c.fail(at, summary, "%s", detail)

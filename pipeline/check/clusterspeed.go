@@ -44,7 +44,7 @@ func (c *Checker) clusterSpeed(j *experiment.Job, h *experiment.Hardware) {
 	}
 }
 
-// regions are those of all hardware.
+// regions returns the regions of all hardware.
 func (c *Checker) regions() []string {
 	var out []string
 	for _, cell := range c.spec.Cells {

@@ -7,9 +7,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Doubts warns of blocks and arguments that change nothing, of programs that are not
-// there, and of policies that do not do what they seem to. It wants the cells of a file
-// without errors.
+// Doubts warns of blocks and arguments that change nothing, of missing programs, and of
+// policies with a misleading setting. It needs the cells of a file without errors.
 func (c *Checker) Doubts(root *eval.Node) {
 	c.unusedBlocks(root)
 	c.emptyComparisons(root)

@@ -50,7 +50,7 @@ func (c *Checker) Weigh(cells []experiment.Cell) {
 	}
 }
 
-// inPairs is a policy with the placement that weighs alternatives, unless what the file sets contradicts that.
+// inPairs is a policy with the placement that weighs alternatives, unless the settings in the file contradict that.
 func inPairs(p *experiment.Policy) *experiment.Policy {
 	isSet := func(arg string) bool { _, ok := p.At[arg]; return ok }
 	other := *p

@@ -23,7 +23,7 @@ type Decoder struct {
 	global   *eval.Env
 	lenient  bool
 	host     experiments.HostFacts
-	traces   map[string]*traceFile           // by what is read and how
+	traces   map[string]*traceFile           // by the file and how it is read
 	shown    map[*experiment.Trace]*rawTrace // where the traces of cells are from
 	tables   map[string]*measured            // of recorded outcomes, by file and rows
 	archives map[string]*packed              // of elastic jobs
@@ -46,7 +46,7 @@ func (d *Decoder) Experiment() *experiment.Spec {
 	return s
 }
 
-// Views decodes what is asked of the cells: comparisons, pictures, thresholds.
+// Views decodes the questions about the cells: comparisons, pictures, thresholds.
 func (d *Decoder) Views(s *experiment.Spec) {
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots(s.Axes)

@@ -38,7 +38,7 @@ policy "urgent" {
 	return b
 }
 
-// estimatesArg is which run times the policy is told.
+// estimatesArg is the argument that selects the run times that the policy gets.
 func estimatesArg() schema.Arg {
 	var names, docs []string
 	for _, s := range estimator.RunTimeSources() {

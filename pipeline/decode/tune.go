@@ -212,7 +212,7 @@ type constraintArgs struct {
 	Max *float64 `arg:"max"`
 }
 
-// tuneBlock is made anew at each call: methods are registered.
+// tuneBlock is rebuilt at each call, because packages register methods.
 func tuneBlock() *schema.Block {
 	var objectives, docs, methods []string
 	for _, o := range tuning.Objectives {
@@ -390,7 +390,7 @@ func (d *Decoder) setting(n *eval.Node, e *eval.Env, t *Tune) bool {
 	if c.At != nil {
 		s.Goal = record.Number(*c.At)
 	}
-	if known := len(s.Values) > 0 || s.Numeric; a.OK && known { // else they are those of a table
+	if known := len(s.Values) > 0 || s.Numeric; a.OK && known { // else the values come from a table
 		a.OK = settle(d.Reporter, n, &s)
 	}
 	t.Settings = append(t.Settings, s)

@@ -128,7 +128,7 @@ type draft struct {
 	names map[string]bool // of all jobs, where there is a trace and they are asked for
 }
 
-// Jobs returns the names of the jobs that are submitted, then those of the trace.
+// Jobs returns the names of the submitted jobs, then the names of the trace's jobs.
 func (w *draft) Jobs() []string {
 	if w.trace == nil {
 		return w.jobs

@@ -11,7 +11,7 @@ import (
 // values, so that a task can be written down.
 type Crew struct {
 	Law clusterspeed.Law
-	// Devices and Regions are those of the nodes of the cluster, by number.
+	// Devices and Regions are the devices and regions of the cluster's nodes, by number.
 	Devices, Regions []string
 	// Factors are those on the speed of a worker in a region whose parameter servers are in another, by region.
 	Factors map[string]map[string]float64

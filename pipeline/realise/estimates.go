@@ -112,7 +112,7 @@ func (x *Experiment) formAddress(j *experiment.Job) string {
 	return fmt.Sprint(x.profileHash(j), " ", j.Length())
 }
 
-// SampleRows are the rows of samples.csv: what was measured of each job.
+// SampleRows are the rows of samples.csv: the measurements of each job.
 func (x *Experiment) SampleRows() []record.SampleRow {
 	var rows []record.SampleRow
 	for _, u := range x.units {
@@ -140,7 +140,7 @@ func (x *Experiment) estimateOf(j *experiment.Job) (estimator.Estimate, bool) {
 	return f.estimate, f.err == nil
 }
 
-// moments are the speeds of the machine that the samples have seen, and those of earlier runs.
+// moments are the speeds of the machine during the samples, and during earlier runs.
 func (x *Experiment) moments() []estimator.Moment {
 	all := slices.Clone(x.earlier)
 	for _, u := range x.units {
@@ -167,7 +167,7 @@ func (x *Experiment) newFit(j *experiment.Job, model string) (f fit) {
 	for _, h := range x.sampleHashes(j, model) {
 		samples = append(samples, x.samples[h]...)
 	}
-	// Names of blocks mean nothing elsewhere: a job is known by what it runs.
+	// Names of blocks mean nothing in other experiments: a job is identified by its program.
 	name, kind := x.identityOf(j)
 	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
 		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: j.Length(),
@@ -297,7 +297,7 @@ func sampleRow(u *stages.Unit, s estimator.Sample) record.SampleRow {
 	}
 }
 
-// orMissing is a measured value, or -1 for 0, which stands for none.
+// orMissing returns a measured value, or -1 for 0, which means not measured.
 func orMissing(v float64) float64 {
 	if v == 0 {
 		return -1
@@ -305,10 +305,9 @@ func orMissing(v float64) float64 {
 	return v
 }
 
-// overheadsOf are what an engine took, at the median over samples. What a program does before its first epoch is
-// in the intercept of its estimate; Start is only what the engine adds. A real
-// pause and the resume that follows it keep the cores idle for their sum,
-// whichever of the two jobs is charged.
+// overheadsOf returns the overheads of an engine: medians over samples. A program's time before its first epoch is in
+// the intercept of its estimate; Start is only the engine's part. A real pause and the resume that follows it keep the
+// cores idle for their sum, whichever of the two jobs is charged.
 //
 // Where paused jobs write a checkpoint and end (suspends), a pause takes as long as the program took to save at its
 // end,
@@ -331,9 +330,9 @@ func overheadsOf(samples []estimator.Sample, suspends bool) simulated.Overheads 
 	return o
 }
 
-// median is of the measured ones among times in seconds; 0 stands for none. The
-// first launch of a run is often far slower than the others: a mean would charge
-// it to all.
+// median is the median of the measured times, in seconds; 0 means not measured.
+// The first launch of a run is often far slower than the others: a mean would
+// charge it to all.
 type median []float64
 
 func (m *median) add(s float64) {
@@ -350,13 +349,13 @@ func (m median) time() time.Duration {
 	return time.Duration(math.Round((m[(len(m)-1)/2] + m[len(m)/2]) / 2 * 1e9))
 }
 
-// stretch has simulated work take so many times as long.
+// stretch multiplies the duration of simulated work.
 func stretch(w *simulated.Scaling, times float64) {
 	w.Fixed, w.Scaled = time.Duration(times*float64(w.Fixed)), time.Duration(times*float64(w.Scaled))
 }
 
-// atSpeed has simulated work take as long as at the speeds that a machine had at moments, as far as these are known
-// of the threads that its job asks for. known are all moments that tell how far the probe can be trusted.
+// atSpeed scales simulated work to the speeds of a machine at the moments at, where they were probed with the threads
+// that the job asks for. known are all moments; they show how far the probe can be trusted.
 func atSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known []estimator.Moment) {
 	for _, m := range at {
 		if m.Cores != threads || e.Probe <= 0 {

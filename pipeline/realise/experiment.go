@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Experiment is an experiment on a machine, with what is known of its jobs.
+// Experiment is an experiment on a machine, with the measurements of its jobs.
 type Experiment struct {
 	// Spec is the experiment as its file has it, Host the machine.
 	Spec *experiment.Spec
@@ -34,19 +34,19 @@ type Experiment struct {
 	images map[imageOn]string
 	// added are the points of cells beyond the matrix.
 	added []point
-	// units are the jobs to sample, sampledJob has their job blocks; families has those of each program, as
+	// units are the jobs to sample, and sampledJob has their job blocks. families has the units of each program, as
 	// indexes into units, in the order of their threads.
 	units      []*stages.Unit
 	sampledJob map[*stages.Unit]*experiment.Job
 	families   map[string][]int
-	// beyond are the points that stages bring, where they run, by what they are of.
+	// beyond are the points that stages add, with the places where they run, by their origin.
 	beyond map[beyondAt]point
 
 	known
 }
 
-// known is what is known of the jobs of an experiment, beside its file. What is measured is set before cells are worked
-// with; cells may then be realised side by side.
+// known has the facts about the jobs of an experiment that are not in its file. Measurements are set before cells are
+// used; cells may then be realised concurrently.
 type known struct {
 	// samples are by the hash of their unit's key, History is what jobs took in the past, and earlier are the speeds of
 	// this machine at moments of earlier runs.
@@ -57,8 +57,8 @@ type known struct {
 	mu sync.Mutex // guards what follows
 	// corrections have learned from real cells that have finished, by hardware.
 	corrections map[string]*estimator.Corrections
-	// fits are made from what is known; made is what else was worked out once, by what it was worked out from: key lines,
-	// addresses and digests; and realised workloads, shared by the cells of a replicate, with so many jobs together.
+	// fits are made from the measurements. made caches other results, by their inputs: key lines, addresses and
+	// digests; and realised workloads, which the cells of a replicate share, with their total number of jobs.
 	fits  map[fitKey]func() fit
 	made  map[any]any
 	drawn map[drawnKey]func() (realised, error)
@@ -132,8 +132,8 @@ func (x *Experiment) Samples(hash string) ([]estimator.Sample, bool) {
 	return s, ok
 }
 
-// SetSamples makes the samples of a unit known, or with nil unknown; what was
-// fitted without them is forgotten. Cells must not be realised at the same time.
+// SetSamples makes the samples of a unit known, or with nil unknown; fits
+// without them are dropped. Cells must not be realised at the same time.
 func (x *Experiment) SetSamples(hash string, samples []estimator.Sample) {
 	x.samples[hash] = samples
 	if samples == nil {

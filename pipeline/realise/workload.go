@@ -28,8 +28,9 @@ type realised struct {
 	// a job that a trace alone describes.
 	Blocks []*experiment.Job
 	Block  []int32
-	// runTimes are those of a trace, on the full request; negative where it
-	// has none, nil where it has none at all, or the jobs run for real.
+	// runTimes are the run times in a trace, on the full request; negative for
+	// a job without one. The slice is nil if no job has one, or if the jobs run
+	// for real.
 	runTimes []time.Duration
 	// Alternatives are those that a trace has of each job; nil where it has none.
 	Alternatives [][]workload.Alternative
@@ -60,8 +61,8 @@ func draw(w *experiment.Workload, seed int64) (realised, error) {
 	return both(w, seed)
 }
 
-// submitted draws the jobs that a workload submits. Their names are none
-// of those that are taken.
+// submitted draws the jobs that a workload submits. It avoids the names in
+// taken.
 func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (realised, error) {
 	var (
 		batches []workload.Submit
@@ -256,8 +257,8 @@ func epochStream(w *experiment.Workload, seed int64, submit int) *rand.Rand {
 	return workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(submit), "epochs")
 }
 
-// aloneElastic is how long an elastic job takes on what it requests, with the batch size that
-// its user asked for.
+// aloneElastic is how long an elastic job takes on its request, with the batch size that its
+// user asked for.
 func aloneElastic(e *experiment.Elastic, j *scheduler.Job) time.Duration {
 	s := e.Program.Alone(batchOf(e, j), j.GPUs, j.Nodes)
 	return max(time.Duration(math.Round(min(s*1e9, math.MaxInt64/2))), 1)
@@ -271,9 +272,9 @@ func batchOf(e *experiment.Elastic, j *scheduler.Job) int {
 	return j.Batch()
 }
 
-// within is a run time under a budget: at most the budget, and a nanosecond for none
-// at all, since 0 stands for a time that is not known. Of an unknown run time, the
-// budget is what there is to go by.
+// within is a run time under a budget: at most the budget, and a nanosecond for an
+// empty one, since 0 means an unknown time. For an unknown run time, it is the
+// budget.
 func within(budget *time.Duration, d time.Duration) time.Duration {
 	if budget == nil || d > 0 && d <= *budget {
 		return d
@@ -350,8 +351,8 @@ func (r *realised) exportAlternatives(t *workload.Trace) {
 	}
 }
 
-// both merges the jobs of a trace and those that are submitted beside
-// it, by their arrivals; at one instant the trace comes first.
+// both merges the jobs of a trace and the submitted jobs, by their arrivals; at
+// one instant the trace comes first.
 func both(w *experiment.Workload, seed int64) (realised, error) {
 	trace := traced(w.Trace)
 	taken := make(map[string]bool, len(trace.Jobs))
@@ -405,8 +406,8 @@ func both(w *experiment.Workload, seed int64) (realised, error) {
 	return r, nil
 }
 
-// merged returns what is known of n jobs and of m others in an order, with none for those of which nothing is; nil where
-// that are all.
+// merged merges the values a of n jobs and b of m others in the given order, with none for jobs without a value. It
+// returns nil if no job has one.
 func merged[T any](order []int, a []T, n int, b []T, m int, none T) []T {
 	if a == nil && b == nil {
 		return nil

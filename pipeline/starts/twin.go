@@ -1,5 +1,5 @@
 // Package starts predicts when waiting jobs will start: it simulates the present queue of a cluster many times, by the
-// cluster's own rules, with run times and arrivals drawn from what its log has of the past.
+// cluster's own rules, with run times and arrivals drawn from its log.
 package starts
 
 import (
@@ -75,7 +75,7 @@ func New(c experiment.Cell) (*Twin, error) {
 	return t, t.listen()
 }
 
-// listen prepares what the priorities of the policy hear of the past, if they go by usage.
+// listen prepares the past usage for the policy's priorities, if they depend on usage.
 func (t *Twin) listen() (err error) {
 	if t.policy.Order != batch.Multifactor || t.policy.Settings.Number("weight_fair_share") == 0 {
 		return nil

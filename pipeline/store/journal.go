@@ -31,7 +31,7 @@ type JournalEntry struct {
 	Unit  string    `json:"unit,omitempty"`
 	State string    `json:"state,omitempty"`
 	Text  string    `json:"text,omitempty"`
-	// Changes are the lines of the key because of which a cell ran again.
+	// Changes are the changed lines of the key that made a cell run again.
 	Changes []Change `json:"changes,omitempty"`
 	// Seconds is how long it took; Key the hash of a finished output.
 	Seconds float64 `json:"seconds,omitempty"`
@@ -181,8 +181,8 @@ func (h holder) String() string {
 // Lock is the exclusive right to write in an experiment's folder.
 type Lock struct{ f *folder.File }
 
-// Whoever looks whether a folder is in use holds its lock for some microseconds. A lock that is held
-// longer, at so many tries with this time between them, is that of a run.
+// A process that checks whether a folder is in use holds its lock for some microseconds. A lock that is still held
+// after lockTries tries with a pause between them belongs to a run.
 const (
 	looks    = 5
 	lookTime = 10 * time.Millisecond

@@ -45,7 +45,7 @@ func (k *Key) Add(label, value string) {
 // Addf is Add with a format.
 func (k *Key) Addf(label, format string, args ...any) { k.Add(label, fmt.Sprintf(format, args...)) }
 
-// Given adds a value unless it is zero: what a file does not give changes no key.
+// Given adds a value unless it is zero: an argument that a file does not set changes no key.
 func (k *Key) Given(label string, value any) {
 	if !reflect.ValueOf(value).IsZero() {
 		k.Add(label, fmt.Sprint(value))
@@ -76,7 +76,7 @@ func (k *Key) Values() iter.Seq2[string, string] {
 // Append adds lines made elsewhere by the same rules.
 func (k *Key) Append(lines []string) { k.lines = append(k.lines, lines...) }
 
-// Description is the text that is hashed and kept beside the output.
+// Description is the text that is hashed and kept with the output.
 func (k *Key) Description() string { return strings.Join(k.lines, "\n") + "\n" }
 
 // Hash is the address of the output: SHA-256 of the description, in hex.
@@ -152,7 +152,7 @@ func Reason(changes []Change) string {
 	const most = 3
 	var labels []string
 	for _, c := range changes {
-		// What is drawn follows from the lines before it.
+		// The drawn values follow from the lines before.
 		if c.Label != "workload.jobs" && c.Label != "seed" || len(changes) == 1 {
 			labels = append(labels, c.Label)
 		}
