@@ -312,8 +312,8 @@ func (p *Plan) ask() (from, to int, err error) {
 	return from, len(p.Cells), nil
 }
 
-// plan asks the source for cells and looks them up, until one of them must run:
-// the cells that follow from its results are unknown before.
+// askAll asks the source for cells and looks them up, until one of them must
+// run: the cells that follow from its results are unknown before.
 func (p *Plan) askAll(v store.View, onDisk map[string]bool) error {
 	for {
 		from, to, err := p.ask()

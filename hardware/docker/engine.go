@@ -231,9 +231,9 @@ type Fleet = launch.Fleet
 // checkLimit bounds how long Check waits for the daemon.
 const checkLimit = 5 * time.Second
 
-// Check examines whether experiments can run in containers: that the daemon
-// which the docker command would use answers, and that no container was left
-// behind. inUse reports whether a tfexp works in a folder of results.
+// CheckDaemon examines whether experiments can run in containers: that the
+// daemon which the docker command would use answers, and that no container was
+// left behind. inUse reports whether a tfexp works in a folder of results.
 func CheckDaemon(ctx context.Context, inUse func(folder string) bool) hardware.Check {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()

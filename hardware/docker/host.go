@@ -30,7 +30,7 @@ const (
 	PollPause = 100 * time.Millisecond
 )
 
-// Error is returned when a daemon, or an image on it, cannot be used.
+// DaemonError is returned when a daemon, or an image on it, cannot be used.
 type DaemonError struct {
 	// Host is the daemon's address.
 	Host string

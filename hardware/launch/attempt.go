@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Attempt follows the progress of one attempt of a job: the lines of its output,
-// and the event files that it writes. It is made by Board.Follow.
+// ProgressAttempt follows the progress of one attempt of a job: the lines of its
+// output, and the event files that it writes. It is made by Board.Follow.
 type ProgressAttempt struct {
 	board *ProgressBoard
 	job   int

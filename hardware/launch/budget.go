@@ -115,8 +115,9 @@ func (j *Jobs[P]) Job(job int) Job {
 	return j.jobs[job]
 }
 
-// Saves has the reports of a job's programs about their checkpoints. A killed attempt cannot
-// report its lost work, but the attempt that resumes can. The zero value is ready for an attempt.
+// CheckpointSaves has the reports of a job's programs about their checkpoints. A killed attempt
+// cannot report its lost work, but the attempt that resumes can. The zero value is ready for an
+// attempt.
 type CheckpointSaves struct {
 	tail contract.Tail
 

@@ -16,17 +16,17 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Listener receives the progress lines of jobs as they come, and their other news
-// (see contract.Progress.News), with the instant at which they were read, from several goroutines.
+// ProgressListener receives the progress lines of jobs as they come, and their other news (see
+// contract.Progress.News), with the instant at which they were read, from several goroutines.
 type ProgressListener func(job int, at time.Duration, p contract.Progress)
 
-// Warner receives warnings about the sources of a job's progress or about its
-// parts: a code and a sentence each, from several goroutines.
+// ProgressWarner receives warnings about the sources of a job's progress or
+// about its parts: a code and a sentence each, from several goroutines.
 type ProgressWarner func(job int, code, text string)
 
-// Board holds the reports of the jobs of an engine. An engine embeds it, and so
-// implements scheduler.Watcher. Its methods may be called from several
-// goroutines, but Watch only before a job starts.
+// ProgressBoard holds the reports of the jobs of an engine. An engine embeds
+// it, and so implements scheduler.Watcher. Its methods may be called from
+// several goroutines, but Watch only before a job starts.
 type ProgressBoard struct {
 	now    func() time.Duration
 	wake   chan struct{}
@@ -43,8 +43,9 @@ type ProgressBoard struct {
 	news  []scheduler.Notice // of progress, not yet returned by reports
 }
 
-// NewBoard returns a board on the clock of an engine. wake, which has room for
-// one element, is given one when Ready has turned true. listen and warn may be nil.
+// NewProgressBoard returns a board on the clock of an engine. wake, which has room
+// for one element, is given one when Ready has turned true. listen and warn may be
+// nil.
 func NewProgressBoard(now func() time.Duration, wake chan struct{}, listen ProgressListener, warn ProgressWarner) *ProgressBoard {
 	return &ProgressBoard{now: now, wake: wake, listen: listen, warn: warn, files: map[int]*eventFiles{}}
 }

@@ -17,15 +17,15 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Program is the program of a job or of one of its parts, as an engine runs it: a pointer to a struct that embeds a
-// State.
+// RunningProgram is the program of a job or of one of its parts, as an engine runs it: a pointer to a struct that
+// embeds a JobState.
 type RunningProgram interface {
 	comparable
 	Base() *JobState
 }
 
-// Hands are the operations on programs that each engine implements. They are called without a lock, some of them from
-// several goroutines at once. A program that has ended meanwhile is no error: the engine gives notice of its end.
+// ProgramHands are the operations on programs that each engine implements. They are called without a lock, some of them
+// from several goroutines at once. A program that has ended meanwhile is no error: the engine gives notice of its end.
 type ProgramHands[P RunningProgram] interface {
 	// Begin starts the program of the job state s on the resources of a part. The program's output goes to seen, called
 	// by one goroutine at a time (nil: nobody listens). fail is called if the job must end because of the output.
@@ -62,7 +62,7 @@ type Fleet interface {
 	Take(now time.Duration, news []scheduler.Notice) []scheduler.Notice
 }
 
-// Options are the settings of Jobs.
+// JobsOptions are the settings of Jobs.
 type JobsOptions struct {
 	// Closed is returned by calls after Close.
 	Closed error
@@ -108,7 +108,7 @@ type Jobs[P RunningProgram] struct {
 	serial  int64 // of the last request in a control file
 }
 
-// Job is a job that was started: one attempt. Jobs.mu guards the fields below the blank line.
+// RunningJob is a job that was started: one attempt. Jobs.mu guards the fields below the blank line.
 type RunningJob[P RunningProgram] struct {
 	Progress *ProgressAttempt
 	number   int
@@ -137,7 +137,7 @@ type RunningJob[P RunningProgram] struct {
 	suspended bool
 }
 
-// State is what this package keeps of a program. Jobs.mu guards the fields below the blank line.
+// JobState is this package's state of a program. Jobs.mu guards the fields below the blank line.
 type JobState struct {
 	// Number is the job's, and Job the program as it was started.
 	Number int
@@ -166,7 +166,7 @@ type JobState struct {
 // Base implements Program for a struct that embeds a State.
 func (s *JobState) Base() *JobState { return s }
 
-// New returns the jobs of an engine.
+// NewJobs returns the jobs of an engine.
 func NewJobs[P RunningProgram](jobs []Job, hands ProgramHands[P], opts JobsOptions) *Jobs[P] {
 	opts.Grace = cmp.Or(opts.Grace, DefaultGrace)
 	j := &Jobs[P]{

@@ -34,7 +34,7 @@ func (j *Jobs[P]) restart(r *RunningJob[P], grant scheduler.Grant) {
 	j.mu.Unlock()
 	await(programs)
 	j.mu.Lock()
-	ended := r.state != 0 || r.cause != 0 // whose notice is given elsewhere
+	ended := r.state != 0 || r.cause != 0 // its end has its own notice
 	j.mu.Unlock()
 	if ended {
 		return

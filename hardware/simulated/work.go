@@ -234,7 +234,7 @@ func (b *budgets) rest(job int, now time.Duration) {
 	a.left, a.end = max(a.left-(now-a.since), 0), scheduler.Never
 }
 
-// next is the next instant at which a budget is used up.
+// nextSpent is the next instant at which a budget is used up.
 func (e *Engine) nextSpent() time.Duration {
 	b := &e.budgets
 	for len(b.ends) > 0 && b.of[b.ends[0].Of].end != b.ends[0].At {

@@ -31,7 +31,7 @@ const EnvJob = "SLURM_JOB_ID"
 // DefaultPatience is how long a controller that does not answer is waited for.
 const DefaultPatience = 5 * time.Minute
 
-// Error is a command that failed.
+// CommandError is a command that failed.
 type CommandError struct {
 	// Command is its name, Text its message in one line, and Code its exit status, -1 if it has none.
 	Command, Text string
@@ -237,7 +237,7 @@ func AgainText(text string) bool {
 // Quote writes a word for the shell.
 func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// Engine is what experiments call the engine, and --on the batch system.
+// EngineName is the engine's name in experiments, and the batch system's name in --on.
 const EngineName = "slurm"
 
 // SharedPatience is how long a node is waited for that looks whether the folder of results is shared.
@@ -365,8 +365,8 @@ func Fields(line string) map[string]string {
 // ErrNoPartition is wrapped when there is no partition to submit to.
 var ErrNoPartition = errors.New("partition name: there is none")
 
-// Check asks whether a request could ever be granted: two calls of the controller, and nothing is queued. The error
-// describes the problem, and Hint suggests a remedy.
+// CheckClient asks whether a request could ever be granted: two calls of the controller, and nothing is queued. The
+// error describes the problem, and Hint suggests a remedy.
 func CheckClient(ctx context.Context, r Request) error {
 	if err := Missing(); err != nil {
 		return err

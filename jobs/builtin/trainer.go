@@ -201,8 +201,8 @@ func (tr *trainer) rate() float64 {
 	return rate
 }
 
-// restartRate changes the learning rate after the given number of epochs. If a
-// checkpoint has already set the rate, its decay continues.
+// restartRate changes the learning rate after the given number of epochs. If
+// the checkpoint already has this rate, its decay continues.
 func (tr *trainer) restartRate(rate float64, epoch int) {
 	if tr.state.Rate != rate {
 		tr.state.Rate, tr.state.RateEpoch = rate, epoch

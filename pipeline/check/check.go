@@ -22,8 +22,8 @@ type Checker struct {
 	whole bool // every block that cells need is there
 }
 
-// NewChecker returns a checker of the cells of spec, which reports to r. Real
-// hardware is checked against the facts of the host.
+// New returns a checker of the cells of spec, which reports to r. Real hardware
+// is checked against the facts of the host.
 func New(r *eval.Reporter, spec *experiment.Spec, host experiments.HostFacts) *Checker {
 	return &Checker{Reporter: r, spec: spec, facts: host, seen: map[[4]any]bool{}}
 }

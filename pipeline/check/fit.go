@@ -322,7 +322,7 @@ func (f *traceFit) jobs() {
 	}
 }
 
-// fitSomehow has, by block, whether the hardware has room for at least one alternative of a job.
+// fitSomehow reports, by block, whether the hardware has room for at least one alternative of its jobs.
 func (f *traceFit) fitSomehow() []bool {
 	fit := make([]bool, len(f.t.Blocks))
 	for k, b := range f.t.Blocks {

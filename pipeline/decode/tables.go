@@ -26,8 +26,8 @@ func (d *Decoder) read(a *eval.Args, at hcl.Range, from Input, read func(io.Read
 	return digest, err == nil
 }
 
-// eachRow reads a CSV file row by row: the rows that have the texts of where, or numbers that are equal. head must
-// report a missing column of where.
+// eachRow reads a CSV file row by row: the rows that match where, by equal texts or equal numbers. head must report a
+// missing column of where.
 func (d *Decoder) eachRow(
 	a *eval.Args, at hcl.Range, from Input, where []schema.Setting, head func([]string) error, row func(int, []string) error,
 ) (digest string, ok bool) {

@@ -119,7 +119,7 @@ type submitArgs struct {
 	User string `arg:"user"`
 }
 
-// rawWorkload is a workload whose jobs are known by name only.
+// draft is a workload whose jobs are known by name only.
 type draft struct {
 	*experiment.Workload
 	d     *Decoder

@@ -94,7 +94,7 @@ const (
 	fewest = 30
 	// early is the part of the log that is only learned from.
 	early = 0.1
-	// grain, added to the waits, is the scale of relative differences of waits.
+	// grain is the least scale of a forecast's error, in seconds.
 	grain  = 30.0
 	share  = 0.1
 	latest = 400

@@ -182,7 +182,7 @@ func (h holder) String() string {
 type Lock struct{ f *folder.File }
 
 // A process that checks whether a folder is in use holds its lock for some microseconds. A lock that is still held
-// after lockTries tries with a pause between them belongs to a run.
+// after this many tries, with this time between them, belongs to a run.
 const (
 	looks    = 5
 	lookTime = 10 * time.Millisecond
