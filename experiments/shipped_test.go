@@ -14,7 +14,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
-// shipped lists the experiments that ship, those of papers among them.
+// shipped lists the shipped experiments, including the experiments of papers.
 func shipped(t *testing.T) []string {
 	t.Helper()
 	var files []string

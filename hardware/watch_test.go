@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A watch tells the time in which the process was stopped from that in which
-// the machine slept, and small delays from both.
+// A watch distinguishes times when the process was stopped from times when the
+// machine slept, and small delays from both.
 func TestWatchFindsGaps(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {

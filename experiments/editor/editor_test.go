@@ -217,7 +217,7 @@ func TestJSONSchema(t *testing.T) {
 	}
 }
 
-// What the decoder accepts in the native syntax, the schema accepts in JSON: each shipped experiment, with its
+// The schema accepts in JSON all files that the decoder accepts in the native syntax: each shipped experiment, with its
 // expressions as templates.
 func TestJSONSchemaOfShippedExperiments(t *testing.T) {
 	s := schemaOf(t)

@@ -19,7 +19,7 @@ func marked(t *testing.T, text string) ([]byte, int) {
 	return []byte(before + after), len(before)
 }
 
-// What can stand at a place follows from the brackets, comments and lines before it.
+// The completions at a place follow from the brackets, comments and lines before it.
 func TestCompleteAtPlaces(t *testing.T) {
 	for _, test := range []struct{ text, has, hasNot string }{
 		// Within an object its keys; behind it, no longer.
@@ -84,7 +84,7 @@ func TestCompleteAtPlaces(t *testing.T) {
 	}
 }
 
-// What is inserted is right HCL with the cursor where the writer goes on.
+// The inserted text is valid HCL, with the cursor where the writer continues.
 func TestInserted(t *testing.T) {
 	for _, test := range []struct{ text, label, insert, detail string }{
 		{`job "a" { ◊ }`, "epochs", "epochs = $0", "integer"},

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// What is written is read back, whatever a file or a column is called.
+// Written values are read back, for any name of a file or a column.
 func TestLiteral(t *testing.T) {
 	for _, s := range []string{"", "a.csv", "a${b}", "%{if}", "$${x}", "\"\\", "a\nb\x1b", "größe", "\u202e"} {
 		e, diags := hclsyntax.ParseExpression([]byte(Literal(s)), "x.hcl", hcl.InitialPos)

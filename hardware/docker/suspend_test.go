@@ -23,8 +23,8 @@ echo from $n
 while [ $n -lt 100 ]; do n=$((n+1)); sleep 0.01; done
 echo done $n`
 
-// Three jobs share two nodes of one daemon by max_min, in rounds: each goes on from its checkpoint, in a new container on
-// the node that it is given.
+// Three jobs share two nodes of one daemon by max_min, in rounds: each resumes from its checkpoint, in a new container
+// on its new node.
 func TestRoundsMoveContainersByCheckpoints(t *testing.T) {
 	h := local(t)
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}

@@ -89,7 +89,7 @@ func TestNoticesNeedTime(t *testing.T) {
 	}
 }
 
-// TestWhatReplacesALostServer: when the next one is created, of which market, and when there is none any more.
+// TestWhatReplacesALostServer: when the next server is created, in which market, and when no more servers are created.
 func TestWhatReplacesALostServer(t *testing.T) {
 	const h = time.Hour
 	spot := func(change func(t *market.Terms)) *market.Terms {
@@ -183,8 +183,8 @@ func TestRecordsOfAvailability(t *testing.T) {
 	}
 }
 
-// TestServersOfARecord: the node of slot 0 has a server while there is at least one, that of slot 1 while there are two;
-// each needs time to start before it is gone.
+// TestServersOfARecord: the node of slot 0 has a server while at least one is available, the node of slot 1 while two
+// are; each needs time to start before it is gone.
 func TestServersOfARecord(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {

@@ -249,8 +249,8 @@ func TestBathtubsAreFound(t *testing.T) {
 	}
 }
 
-// TestCurvesOfLives: a formula is drawn up to the time that one server of a hundred reaches, at most a day or the longest
-// life; a measured curve at its points, with the bathtub beside it.
+// TestCurvesOfLives: a formula is drawn up to the time that one server of a hundred reaches, at most a day or the
+// longest life; a measured curve at its points, together with the bathtub.
 func TestCurvesOfLives(t *testing.T) {
 	for _, c := range []struct {
 		mean, most time.Duration

@@ -7,8 +7,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// withBudgets makes an engine whose jobs have budgets; 0 stands for none, and a
-// nanosecond for one of no time.
+// withBudgets makes an engine whose jobs have budgets; 0 means no budget, and a
+// nanosecond an empty one.
 func withBudgets(t *testing.T, o Options, work []Scaling, budgets ...time.Duration) *Engine {
 	t.Helper()
 	jobs := make([]scheduler.Job, len(work))

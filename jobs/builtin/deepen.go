@@ -24,8 +24,8 @@ func (c config) deepenable(i int) error {
 
 // deepen adds a layer that computes the identity to block i. The optimizer's
 // state of the other layers is kept; its state of the new layer is the initial
-// one. If i is -1 or the number of blocks, there is nothing to do: the new part
-// has no layers.
+// one. Callers handle -1 and the number of blocks first: these values ask for
+// nothing.
 func (tr *trainer) deepen(i int) error {
 	c := tr.config
 	if err := c.deepenable(i); err != nil {
