@@ -30,7 +30,7 @@ const eitherColumns = `
       cpu_run_time = "cpu_s", cpu_threads = "cores", cpu_requested_time = "cpu_limit"
     }`
 
-// eitherFile replays a log on a machine with one GPU and room for one job on the CPU beside it.
+// eitherFile replays a log on a machine with one GPU and room for one more job on the CPU.
 func eitherFile(log, columns string) string {
 	return fmt.Sprintf(`
 experiment "either" { replicates = 1 }
@@ -101,7 +101,7 @@ func spans(t *testing.T, source string) map[string]string {
 	return out
 }
 
-// The trace decides with what each job runs, and how long:
+// The trace sets the resources and the run time of each job:
 //
 //	allox  B and C at once, as B loses least on the CPU; A has the GPU when D and F are done.
 //	       GPU: C 0-6, D 6-8, F 8-9, A 9-19        CPU: B 0-6, E 6-9

@@ -57,9 +57,8 @@ func TestFinishedCellsCorrectLaterOnes(t *testing.T) {
 	}
 }
 
-// Policies decide by what the samples say, unless the file has them decide by corrected estimates, which their keys
-// say;
-// or nothing is corrected.
+// Policies use the samples' estimates, unless the file asks for corrected estimates; their keys then say so. With
+// another setting nothing is corrected.
 func TestPoliciesDecideByCorrectedEstimatesWhereTheFileSaysSo(t *testing.T) {
 	for _, c := range []struct {
 		correct   string

@@ -104,8 +104,8 @@ func TestLeft(t *testing.T) {
 }
 
 // Runs of the same program in another experiment of the same folder are
-// history, whatever the job block is called there; those of this experiment's
-// own plan are what its estimates are judged by.
+// history, whatever the job block is called there. Runs in this experiment's
+// own plan are the measure of its estimates.
 func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	out := t.TempDir()
 	p := plan(t, realFile, out)
@@ -148,8 +148,8 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	}
 }
 
-// Cells that only the cache still has are history too: those that ran for real, under another key than those of the
-// plan. Who has seen enough is shown no more.
+// Cells that only the cache still has are history too, if they ran for real, under another key than the plan's. A
+// visitor that returns false gets no more cells.
 func TestHistoryOfTheCache(t *testing.T) {
 	out := t.TempDir()
 	ends := func(file string) {

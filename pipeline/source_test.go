@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// trials gives the cells of one policy first, and when they are over those of
-// another, as a search does that learns from its first results.
+// trials returns the cells of one policy first, and when they are over the
+// cells of another, like a search that learns from its first results.
 type trials struct {
 	x     *realise.Experiment
 	batch int
@@ -98,8 +98,8 @@ func TestCellsFollowFromResults(t *testing.T) {
 	}
 }
 
-// A run that is interrupted between the first cells and those that follow goes
-// on where it was.
+// A run that is interrupted between the first cells and the cells that follow
+// resumes there.
 func TestTrialsAreResumed(t *testing.T) {
 	out := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -153,7 +153,7 @@ func TestStaleTrials(t *testing.T) {
 	}
 }
 
-// byWorkload gives the cells of one workload after those of the other.
+// byWorkload returns the cells of one workload after the cells of the other.
 type byWorkload struct {
 	x    *realise.Experiment
 	left []string

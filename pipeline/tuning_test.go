@@ -85,8 +85,8 @@ func runTuned(t *testing.T, out string) (*Outcome, []tuning.TrialRow) {
 	return o, rows
 }
 
-// TestTuning runs a search to its end: each setting is tried once, the one that
-// crashed is told from the one that is bad, and neither is the best.
+// TestTuning runs a search to its end: each setting is tried once, a crashed
+// setting is distinguished from a bad one, and neither is the best.
 func TestTuning(t *testing.T) {
 	out := t.TempDir()
 	o, rows := runTuned(t, out)

@@ -126,7 +126,7 @@ func TestTheLimitOfAnAttempt(t *testing.T) {
 			end.Reason != "still running 11s after its budget of 10s (it must end when its time_left is 0)" {
 			t.Errorf("%+v, want it at %s", end, at)
 		}
-		want := []string{"write", "hold", "bind", "write", "go on", "ask", "kill"} // the first limit is counted from the start
+		want := []string{"write", "hold", "bind", "write", "go on", "ask", "kill"} // first: the time left at the start
 		if got := b.done(b.begun[0]); !slices.Equal(got, want) {
 			t.Errorf("done to it: %q, want %q", got, want)
 		}

@@ -32,7 +32,7 @@ hardware "h" {
 policy "p" { order = "fcfs" }
 `
 
-// What a mistake leaves unread is not looked at, and neither is what names it: one mistake is one message.
+// Values that a mistake leaves unread are not checked, and neither are references to them: one mistake is one message.
 func TestOneMistakeIsOneMessage(t *testing.T) {
 	standard := []string{"PROGRAM", `command = ["x"]`, "RUNTIME", `runtime { epoch = "1s" }`, "CHECKPOINT", "", "RESIZE", "", "MORE", ""}
 	for _, c := range []struct{ at, with, want string }{

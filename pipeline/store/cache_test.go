@@ -98,7 +98,7 @@ func TestCacheIsNoFile(t *testing.T) {
 }
 
 // fill makes a cache of some hundred outputs, with pages of all kinds, and returns
-// what is in it by key.
+// its content by key.
 func fill(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	c, _, err := Open(dir, record.CacheFile)
@@ -120,7 +120,7 @@ func fill(t *testing.T, dir string) map[string]string {
 	return in
 }
 
-// filled is a folder with a cache made by fill: the cache's path and bytes, and what is in it.
+// filled is a folder with a cache made by fill: the cache's path, bytes and content.
 func filled(t *testing.T) (dir, path string, raw []byte, in map[string]string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -132,8 +132,8 @@ func filled(t *testing.T) (dir, path string, raw []byte, in map[string]string) {
 	return dir, path, raw, in
 }
 
-// TestCacheWhoseFreePagesAreInUse: a cache that is found to be damaged only when it is written to begins anew, says so,
-// and has what was written.
+// TestCacheWhoseFreePagesAreInUse: a cache whose damage is found only during a write is recreated, with a message, and
+// has the written values.
 func TestCacheWhoseFreePagesAreInUse(t *testing.T) {
 	dir, path, good, _ := filled(t)
 	// A page begins with its number (8 bytes), its kind (2; 16 is the list of free pages), the count of its elements (2)
@@ -225,9 +225,9 @@ func TestCacheOfEndlessPages(t *testing.T) {
 	}
 }
 
-// TestCacheDamagedAnywhere overwrites pages of a cache in turn, and cuts the
-// file off in many places: it is opened or set aside, and what it still gives is what
-// was put in.
+// TestCacheDamagedAnywhere overwrites pages of a cache in turn, and cuts the file off
+// in many places: it is opened or set aside, and the values that it still returns are
+// unchanged.
 func TestCacheDamagedAnywhere(t *testing.T) {
 	dir, path, good, in := filled(t)
 	page := os.Getpagesize()

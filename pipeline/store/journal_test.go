@@ -83,7 +83,7 @@ func TestJournalWithADamagedLine(t *testing.T) {
 	}
 }
 
-// What is no journal at all, or leads elsewhere, is set aside, and nothing is written through it.
+// A file that is not a journal, or a link that leads elsewhere, is set aside, and nothing is written through it.
 func TestJournalThatIsNone(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
 	if err := os.WriteFile(elsewhere, []byte("mine\n"), 0o644); err != nil {

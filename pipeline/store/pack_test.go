@@ -54,7 +54,7 @@ func TestPackComesBack(t *testing.T) {
 	}
 }
 
-// What is no whole cell leaves no cell.json, which would say that the folder is complete.
+// An incomplete cell leaves no cell.json, which would mark the folder as complete.
 func TestUnpackWhatIsNoCell(t *testing.T) {
 	from := t.TempDir()
 	write(t, from, map[string]string{"jobs.csv": "job,end\n"})
