@@ -1,6 +1,6 @@
-// Package experiments has the experiments that ship, and what every reader of an experiment file shares: diagnostics and
-// where they are in a file. Below it is the language that such files are written in, whatever they say: schema describes
-// blocks and arguments, eval evaluates them, and editor answers what editors ask.
+// Package experiments has the experiments that ship, and what every reader of an experiment file shares: diagnostics
+// and where they are in a file. The packages below it have the language of such files: schema describes blocks and
+// arguments, eval evaluates them, and editor answers questions of editors.
 package experiments
 
 import (
@@ -29,10 +29,10 @@ type Diagnostic struct {
 	// Summary is a short phrase; Detail a sentence or two about this case.
 	Summary string `json:"summary"`
 	Detail  string `json:"detail,omitempty"`
-	// Suggestion is what could be written in place of the marked part.
+	// Suggestion is a replacement for the marked part.
 	Suggestion string `json:"suggestion,omitempty"`
-	// Unavailable marks a file that is right, but needs what this machine does
-	// not have; such a warning is an error once jobs are to run.
+	// Unavailable marks a valid file that needs something this machine lacks.
+	// Such a warning is an error when jobs are about to run.
 	Unavailable bool  `json:"unavailable,omitempty"`
 	Range       Range `json:"range"`
 	// Snippet is nil where there is no source to show.
@@ -96,8 +96,8 @@ func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError })
 }
 
-// Running returns them as they are when jobs are to run here: what this machine
-// does not have is an error then.
+// Running returns the diagnostics for a run on this machine: warnings marked
+// Unavailable become errors.
 func (ds Diagnostics) Running() Diagnostics {
 	ds = slices.Clone(ds)
 	for i := range ds {
@@ -109,7 +109,7 @@ func (ds Diagnostics) Running() Diagnostics {
 }
 
 // OnlyUnavailable reports whether there are errors, and all of them are about
-// what this machine does not have.
+// things that this machine lacks.
 func (ds Diagnostics) OnlyUnavailable() bool {
 	return ds.HasErrors() && !slices.ContainsFunc(ds,
 		func(d Diagnostic) bool { return d.Severity == SeverityError && !d.Unavailable })

@@ -15,8 +15,8 @@ var starter []byte
 //go:embed templates
 var templates embed.FS
 
-// Starter returns a commented experiment of that name, which runs as it is
-// and in less than a minute.
+// Starter returns a commented experiment with the given name. It runs
+// unchanged, in less than a minute.
 func Starter(name string) []byte { return named(starter, name) }
 
 // experimentHeader is how an experiment begins.

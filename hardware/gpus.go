@@ -58,7 +58,7 @@ func (m Machine) gpus() string {
 	return fmt.Sprintf("%d × %s", m.GPUs, m.GPUType)
 }
 
-// gpuLook is what Checks finds out about GPUs.
+// gpuLook has the findings of Checks about GPUs.
 type gpuLook struct {
 	devices  []gpu.Device
 	readings []gpu.Reading

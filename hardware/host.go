@@ -62,7 +62,7 @@ var thisMachine = sync.OnceValue(func() Machine {
 		Allowed:     AllowedCPUs(), Quota: quota(),
 		NUMANodes: numaNodes(),
 	}
-	// What cannot be found out stays empty.
+	// Unknown facts stay empty.
 	m.Name, _ = os.Hostname()
 	m.Kernel, _ = host.KernelVersion()
 	if n, err := cpu.Counts(true); err == nil && n > 0 {
@@ -92,9 +92,9 @@ func usable(cpus int, quota float64) int {
 	return max(cpus, 1)
 }
 
-// Fingerprint returns what run times on this machine depend on, in a fixed
-// order, for cache keys. Machines of one make, and updates within one series
-// of the kernel, agree.
+// Fingerprint returns the facts that run times on this machine depend on, in a
+// fixed order, for cache keys. Machines of one make, and updates within one
+// series of the kernel, agree.
 func (m Machine) Fingerprint() []Fact {
 	return []Fact{
 		{"os", m.OS},
@@ -108,8 +108,8 @@ func (m Machine) Fingerprint() []Fact {
 	}
 }
 
-// Settings returns all that is known of the machine, in a fixed order, for
-// the record of a run. Unknown facts are left out.
+// Settings returns all known facts of the machine, in a fixed order, for the
+// record of a run. Unknown facts are left out.
 func (m Machine) Settings() []Fact {
 	all := []Fact{
 		{"host", m.Name},

@@ -13,10 +13,10 @@ import (
 // UnknownLoad is the load on a system that does not report it.
 const UnknownLoad = -1
 
-// LoadSampler measures what other processes take of the CPUs that this
-// process may use: all that is used of them, less the usage of this process
-// and of the children that it has waited for. CPU time that a hypervisor
-// gives to other guests counts as theirs.
+// LoadSampler measures the load of other processes on the CPUs that this
+// process may use: their total usage, less the usage of this process and of the
+// children that it has waited for. CPU time that a hypervisor gives to other
+// guests counts as theirs.
 type LoadSampler struct {
 	began  time.Time
 	used   float64 // CPU seconds of all on the allowed CPUs; NaN: unknown

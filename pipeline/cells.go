@@ -60,8 +60,8 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 	return cells, r.writePlan()
 }
 
-// askMore adds to the plan what follows from the results so far, and makes the
-// pieces that the new cells need.
+// askMore adds to the plan the cells that follow from the results so far, and
+// makes the pieces that the new cells need.
 func (r *run) askMore(ctx context.Context) error {
 	if r.exhausted {
 		return nil

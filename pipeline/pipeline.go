@@ -1,8 +1,8 @@
 // Package pipeline turns an experiment into cells and stages, and runs the work
 // that is not in the cache: plan → profile → estimate → execute → tables,
 // pictures, report. A stage's output is addressed by the hash of a labelled
-// description of all that it depends on, so an edit reruns only the affected
-// stages, and every miss can be explained.
+// description of all its inputs, so an edit reruns only the affected stages,
+// and every miss can be explained.
 package pipeline
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Options say where and how an experiment is run.
+// Options are the settings of a run.
 type Options struct {
 	// Out is the folder of results; the experiment's own folder is Out/<name>.
 	Out string
@@ -50,7 +50,7 @@ type Plan struct {
 	Dir string
 	// Work has an entry for each of Plan.Cells, in the same order.
 	Work []CellWork
-	// Pieces are what stages keep in pieces, stage by stage, as samples of jobs.
+	// Pieces are the pieces of work of stages, stage by stage, such as samples of jobs.
 	Pieces []PieceWork
 	// Stale are cells on disk that are no longer in the plan; a run removes
 	// their folders (their outputs stay in the cache).

@@ -333,7 +333,7 @@ func (p *Plan) lookUpCells(v store.View, from, to int, onDisk map[string]bool) (
 		p.Work[i] = p.lookUpCell(v, i, onDisk)
 		delete(onDisk, p.Cells[i].Cell)
 		if p.Work[i].Reuse {
-			// What follows from a trial is known once it is back from the cache.
+			// The cells that follow from a trial are known once it is back from the cache.
 			some = some || p.Cells[i].Trial != nil && !record.Intact(p.folder(p.Cells[i].Cell))
 			continue
 		}

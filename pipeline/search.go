@@ -35,7 +35,7 @@ type search struct {
 	over      bool
 }
 
-// openTrial is one that is not over yet.
+// openTrial is a trial that is not over yet.
 type openTrial struct {
 	cell string
 	at   []float64

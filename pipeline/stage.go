@@ -21,7 +21,7 @@ import (
 type chain struct {
 	*run
 	seen *stages.Run
-	// digests are the hashes of what describes the artifacts that are there, by the
+	// digests are the hashes of the descriptions of existing artifacts, by the
 	// stages that wrote them.
 	digests map[stages.Artifact]map[string]string
 	// broken are the artifacts of stages that failed; err is why.
@@ -372,8 +372,8 @@ func (r *run) piecesDone(s *stages.Stage) {
 	}
 }
 
-// makeMore makes the pieces that cells need which were added to the plan: it runs
-// the stages again that make them, and those that read what these write.
+// makeMore makes the pieces that newly added cells need. It runs again the stages
+// that make them, and the stages that read their output.
 func (r *run) makeMore(ctx context.Context) error {
 	written := map[stages.Artifact]bool{}
 	for _, s := range r.stages {

@@ -34,7 +34,7 @@ type place struct {
 	// chain is the names before the place that are joined by dots. The last one may be
 	// incomplete: "job", "lo" for job.lo.
 	chain []string
-	// word is the stretch of the last of them.
+	// word is the range of the last name.
 	word Range
 	// literal is set within a text.
 	literal bool
@@ -300,8 +300,8 @@ func References(src []byte, at int) (all []Range) {
 	return all
 }
 
-// IsExperiment reports whether a file defines what experiments are made of, or nothing yet: other tools' files end in
-// .hcl, too.
+// IsExperiment reports whether a file defines blocks of an experiment, or nothing yet: other tools' files end in .hcl,
+// too.
 func IsExperiment(src []byte) bool {
 	all := Definitions(src)
 	return len(all) == 0 && len(strings.TrimSpace(string(src))) == 0 || slices.ContainsFunc(all, func(d Definition) bool {

@@ -93,7 +93,7 @@ func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
 	return a
 }
 
-// Decode evaluates the arguments of a block into the fields of a struct that they fill, and reports those that need
+// Decode evaluates the arguments of a block into the fields of a struct that they fill, and reports arguments that need
 // others which are not set.
 func (r *Reporter) Decode(n *Node, e *Env, into any) *Args {
 	a := r.EvalArgs(n, e)
@@ -158,7 +158,7 @@ func (a *Args) Excludes(detail string, names ...string) {
 	a.refuse("Contradicting arguments", detail, names)
 }
 
-// refuse reports arguments that are set, but for those that are wrong by themselves.
+// refuse reports arguments that are set, except arguments that are already in error.
 func (a *Args) refuse(summary, detail string, names []string) {
 	for _, name := range names {
 		if !a.IsSet(name) {
@@ -171,7 +171,7 @@ func (a *Args) refuse(summary, detail string, names []string) {
 	}
 }
 
-// IsWrong reports whether an argument is in error by itself: what does not fit to it is no error as well.
+// IsWrong reports whether an argument is in error by itself: a conflict with it is then not reported.
 func (a *Args) IsWrong(name string) bool { return slices.Contains(a.wrong, name) }
 
 // defaults caches the values of arguments that are not set. They depend on the

@@ -108,7 +108,7 @@ func (a *Args) instants(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any,
 	return []time.Duration{d.(time.Duration)}, true
 }
 
-// estimates reads where estimates come from: a name, or a function with an error.
+// estimates reads the source of estimates: a name, or a function with an error.
 func (a *Args) estimates(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	if m, ok := ModelOf(v, "noisy", "online"); ok {
 		return Estimates{Name: m.Name, Sigma: m.Numbers[0]}, true
@@ -398,7 +398,7 @@ func (a *Args) jobMap(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, b
 	return entries, ok
 }
 
-// baseline reads what others are compared with: a reference to one of the blocks of a cell, or values by axis.
+// baseline reads the baseline of comparisons: a reference to one of the blocks of a cell, or values by axis.
 func (a *Args) baseline(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	kinds := arg.Type.ReferenceKinds()
 	for _, kind := range kinds {

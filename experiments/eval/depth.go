@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// The parser and the evaluation work by recursion: what nests deeper than this they would not return from.
+// The parser and the evaluation work by recursion: deeper nesting than this would exhaust the stack.
 const (
 	mostDepth     = 500    // brackets within brackets
 	mostOperators = 10_000 // operators of one expression, those in its brackets included

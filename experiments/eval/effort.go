@@ -12,7 +12,7 @@ import (
 // make values that nobody sees.
 const mostEffort = 4
 
-// Effort counts what loops and calls make while an expression is evaluated.
+// Effort counts the values that loops and calls make while an expression is evaluated.
 type Effort struct{ weight }
 
 // spent reports whether an expression has made too many values. The rest of the expression is then not evaluated.
@@ -61,7 +61,7 @@ func (e *Effort) Count(node hclsyntax.Node) {
 	})
 }
 
-// operands returns where an expression keeps those that it works on, and that may be long.
+// operands returns pointers to the operands of an expression that may be long.
 func operands(n hclsyntax.Node) (at []*hclsyntax.Expression) {
 	switch n := n.(type) {
 	case *hclsyntax.BinaryOpExpr:

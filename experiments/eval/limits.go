@@ -61,7 +61,7 @@ func (w *weight) add(v cty.Value) {
 	}
 }
 
-// tooMuch says which limit is passed; empty for none.
+// tooMuch names the limit that is passed; empty for none.
 func (w *weight) tooMuch() string {
 	switch {
 	case w.huge:
@@ -74,15 +74,15 @@ func (w *weight) tooMuch() string {
 	return ""
 }
 
-// TooMuch says which limit a value passes, "more than 250000 elements"; empty for none.
+// TooMuch names the limit that a value passes, "more than 250000 elements"; empty for none.
 func TooMuch(v cty.Value) string {
 	var w weight
 	w.add(v)
 	return w.tooMuch()
 }
 
-// Guard returns a function that refuses what would make very large values, whose
-// panics are errors in words, and whose values count.
+// Guard returns a function that refuses calls with very large results. Its
+// panics become errors in words, and its results add to the effort.
 func Guard(name string, f function.Function, made *Effort) function.Function {
 	open := func(p function.Parameter) function.Parameter {
 		if p.Type.IsListType() {

@@ -21,8 +21,8 @@ type Model struct {
 	Name    string
 	Numbers []float64
 	Spans   []time.Duration
-	// File is relative to the folder of the experiment file; of it the rows count that
-	// have the texts of Where.
+	// File is relative to the folder of the experiment file; only the rows that match
+	// Where count.
 	File  string
 	Where []schema.Setting
 	// Named are the names of columns, and other settings of the file.
@@ -105,8 +105,8 @@ func modelFunction(name string, params ...parameter) function.Function {
 	return function.New(spec)
 }
 
-// fileFunction names a file, the rows of it that count, and settings: what its columns
-// are called, and others that it has.
+// fileFunction names a file, the rows of it that count, and settings: the names of its
+// columns, and others.
 func fileFunction(name string, settings ...string) function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{{Name: "file", Type: cty.String}},
@@ -162,7 +162,7 @@ func (a *Args) life(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	return a.WrongType(arg, at, v, "a distribution of lives, like exponential(\"2h\") or survival(\"lives.csv\")")
 }
 
-// price reads dollars an hour.
+// price reads dollars per hour.
 func (a *Args) price(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	m, ok := ModelOf(v, "prices", "catalogue")
 	if ok {

@@ -62,7 +62,7 @@ func ReadAll(name string, r io.Reader) ([]byte, error) {
 const tooLarge = "Too large to read"
 
 // Parse returns the body of a file with its names checked against the language, or nil when the
-// file cannot be parsed: what follows a syntax error is guesswork.
+// file cannot be parsed: the text after a syntax error is guesswork.
 func (r *Reporter) Parse(filename string, src []byte, language *schema.Block) *Node {
 	file := r.ParseFile(filename, src)
 	if file == nil {

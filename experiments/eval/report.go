@@ -81,7 +81,7 @@ func (r *Reporter) Warnf(at hcl.Range, summary, detail string, args ...any) {
 	r.Add(experiments.WarningAt(RangeOf(at), summary, detail, args...))
 }
 
-// mostCompared is how many names are compared with those that are not there: of many errors, only the first are shown.
+// mostCompared bounds the comparisons of names with unknown names: of many errors, only the first are shown.
 const mostCompared = 200_000
 
 // Nearest returns the name that the writer probably meant, as words.Nearest does. After many comparisons it returns "".
@@ -129,8 +129,8 @@ func (r *Reporter) addHCL(diags hcl.Diagnostics, note string) {
 	}
 }
 
-// addSyntax takes over diagnostics of a parser. What follows a syntax error is
-// often its echo: of one kind, and of one line, only the first is reported.
+// addSyntax takes over diagnostics of a parser. Later errors are often an echo
+// of the first: of one kind, and of one line, only the first is reported.
 func (r *Reporter) addSyntax(diags hcl.Diagnostics) {
 	kinds, lines := map[string]bool{}, map[int]bool{}
 	for _, h := range diags {

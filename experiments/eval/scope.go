@@ -110,8 +110,8 @@ func (r *Reporter) evaluate(expr hcl.Expression, e *Env) (cty.Value, bool) {
 	return v, true
 }
 
-// checkReference walks a reference as far as its values are known, and
-// reports the first name that is not there.
+// checkReference walks a reference as far as its values are known, and reports
+// the first unknown name.
 func (r *Reporter) checkReference(t hcl.Traversal, e *Env) bool {
 	root := t.RootName()
 	v, ok := e.Lookup(root)
@@ -226,7 +226,7 @@ func NamesRead(n *Node, root string) (names []string, all bool) {
 	return names, all
 }
 
-// Globals evaluates variables and locals and returns what every block can see.
+// Globals evaluates variables and locals and returns the environment of all blocks.
 func (r *Reporter) Globals(root *Node, outside Outside) (*Env, []schema.Setting) {
 	vars := map[string]cty.Value{
 		"host": hostValue(outside.Host),
@@ -326,7 +326,7 @@ type locals struct {
 // mostOfCycle is how many names of a cycle are shown.
 const mostOfCycle = 12
 
-// visit evaluates a local, and before it those that it reads.
+// visit evaluates a local, after the locals that it reads.
 func (l *locals) visit(name string) {
 	done, begun := l.done[name]
 	if done {

@@ -6,8 +6,8 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// KeyRanges returns where the keys of an object are written, as far as it is
-// written out.
+// KeyRanges returns the ranges of the keys of an object, as far as it is a
+// literal.
 func KeyRanges(expr hcl.Expression) map[string]hcl.Range {
 	at := map[string]hcl.Range{}
 	pairs, _ := hcl.ExprMap(expr)

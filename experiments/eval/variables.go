@@ -137,7 +137,7 @@ func (t *varType) elements(v cty.Value) (cty.Value, error) {
 	return cty.TupleVal(elems), nil
 }
 
-// Outside is what comes from outside of a file.
+// Outside has the inputs from outside of a file.
 type Outside struct {
 	// Vars are values of variables, "name=value"; VarFiles are files of them.
 	Vars, VarFiles []string

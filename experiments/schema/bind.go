@@ -49,7 +49,7 @@ var bounds = map[string]float64{"threads": MaxThreads, "nodes": MaxNodes, "jobs"
 // fields caches Fields by type.
 var fields sync.Map
 
-// Fields are the fields of a struct, and of those embedded in it, that arguments fill.
+// Fields are the fields of a struct, and of structs embedded in it, that arguments fill.
 func Fields(of reflect.Type) []Field {
 	if list, ok := fields.Load(of); ok {
 		return list.([]Field)

@@ -1,6 +1,6 @@
-// Package schema has the types in which the language of experiments is described: blocks, their arguments and what those
-// mean; units, and the words that messages share. It imports nothing of ours, so that whatever adds to the language (an
-// engine, a policy, a metric) can describe its own arguments.
+// Package schema has the types in which the language of experiments is described: blocks, their arguments and the
+// arguments' meaning; units, and the words that messages share. It imports nothing of ours, so that each extension of
+// the language (an engine, a policy, a metric) can describe its own arguments.
 //
 // The arguments of a block fill the fields of a struct, which declares them by its tags and comments: see Field and Of.
 package schema
@@ -90,7 +90,7 @@ const (
 	StringMap Type = "map of strings"
 	Any       Type = "any"
 	Values    Type = "list of values"
-	// Baseline is what others are compared with.
+	// Baseline is the type of a baseline of comparisons.
 	Baseline  Type = "reference, or map of values by axis"
 	Condition Type = "condition"
 	// OfRow is an expression over the columns of a table's row, row.<column>.
@@ -102,10 +102,10 @@ const (
 	Bound     Type = "duration or number"
 	Estimates Type = "string, noisy(…) or online(…)"
 	Share     Type = "number or percentage"
-	// ThreadTimes and SpeedUp say how a run time depends on threads.
+	// ThreadTimes and SpeedUp are the types of models of a run time's dependence on threads.
 	ThreadTimes Type = "map from threads to durations"
 	SpeedUp     Type = "amdahl(…), usl(…) or map from threads to numbers"
-	// Rates says how fast types of a resource are.
+	// Rates is the type of the speeds of types of a resource.
 	Rates Type = "map of numbers"
 	// Life is the type of models of servers' lifetimes, Price the type of models of their prices.
 	Life  Type = "exponential(…), weibull(…), bathtub(…), survival(…) or availability(…)"
@@ -219,8 +219,8 @@ var brought []Brought
 func Bring(by string, b *Block)         { BringInto("", by, b) }
 func BringInto(in, by string, b *Block) { brought = append(brought, Brought{by, in, b}) }
 
-// AllBrought returns the blocks that are brought to files (""), or to the blocks of a name, by the names of what brings
-// them.
+// AllBrought returns the blocks that are brought to files (""), or to the blocks of a name, by the names of the
+// packages' registrations.
 func AllBrought(in string) (all []Brought) {
 	for _, b := range brought {
 		if b.In == in {

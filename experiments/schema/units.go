@@ -37,7 +37,7 @@ var sizeUnits = []unit{
 	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"KB", 1e3}, {"B", 1},
 }
 
-// likelyUnits are what people write for a unit of the language, in lower case.
+// likelyUnits are common spellings of units of the language, in lower case.
 var likelyUnits = map[string]string{
 	"sec": "s", "secs": "s", "second": "s", "seconds": "s",
 	"min": "m", "mins": "m", "minute": "m", "minutes": "m",
@@ -170,8 +170,8 @@ func Canonical(s string) string {
 	return s
 }
 
-// Suggestion returns what could be written instead of the text that ParseDuration
-// or ParseSize gave this error for; empty when nothing is obvious.
+// Suggestion returns a replacement for the text that caused this error of
+// ParseDuration or ParseSize; empty if none is obvious.
 func Suggestion(err error) string {
 	var e *unitError
 	if errors.As(err, &e) {

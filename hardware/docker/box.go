@@ -53,7 +53,7 @@ func (n *node) lost() {
 }
 
 // back waits for a daemon that went away, and reports whether it has come back.
-// For one that has stayed away before nobody waits again.
+// It does not wait again for a daemon that has stayed away before.
 func (e *Engine) back(n *node) bool {
 	if n.away.Load() {
 		n.away.Store(!n.Host.Alive(e.ctx))
@@ -305,7 +305,7 @@ func (e *Engine) remove(h *Host, id string) {
 	_ = h.Client().ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 }
 
-// startError turns a daemon's refusal to start a container into what to do.
+// startError turns a daemon's refusal to start a container into a remedy.
 func startError(h *Host, j *launch.Job, err error) error {
 	text := Plain(err)
 	switch {

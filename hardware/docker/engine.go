@@ -80,7 +80,7 @@ type Options struct {
 	User       string
 	Privileges Privileges // by default NoPrivileges
 	Platform   string     // of the image, "linux/arm64"; empty: the daemon's own
-	// Cluster has the nodes; needed where there is a fleet.
+	// Cluster has the nodes; needed with a fleet.
 	Cluster scheduler.Cluster
 	// Fleet has the servers of nodes that come and go; nil when all stand.
 	Fleet Fleet

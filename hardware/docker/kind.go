@@ -22,7 +22,7 @@ import (
 // number.
 const defaultPids = 4096
 
-// kindName is what experiments call this engine.
+// kindName is the name of this engine in experiments.
 const kindName = "docker"
 
 func init() {

@@ -230,7 +230,7 @@ func (e *Engine) settings(h *Host, j *launch.Job, part scheduler.Part, cpus []in
 	}, host
 }
 
-// limit sets what bounds a container's use of the processor.
+// limit sets the bounds of a container's CPU usage.
 func (e *Engine) limit(res *container.Resources, cpus []int) {
 	if e.opts.Quota {
 		res.NanoCPUs = int64(len(cpus)) * 1e9

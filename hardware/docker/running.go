@@ -138,8 +138,8 @@ type counter struct {
 }
 
 // watch samples the containers of a node until the engine is closed. Since it
-// asks the daemon again and again it is also what finds out that a daemon no
-// longer answers.
+// asks the daemon repeatedly, it also finds out that a daemon no longer
+// answers.
 func (e *Engine) watch(n *node) {
 	tick := time.NewTicker(e.opts.Sampling)
 	defer tick.Stop()

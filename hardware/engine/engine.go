@@ -86,16 +86,16 @@ type Kind struct {
 	Recorded bool
 	// Clusters reports whether hardware may have node blocks.
 	Clusters bool
-	// Loses reports whether nodes can go away while jobs run, and others take their places, also where the file says
-	// nothing of it: its engines are then a scheduler.Provider.
+	// Loses reports whether nodes can go away while jobs run, and others take their places, even if the file does not
+	// mention it: its engines are then a scheduler.Provider.
 	Loses bool
 
-	// Args and Blocks are what hardware of this engine may have besides the arguments of every machine, NodeArgs what its
-	// node blocks may have besides. An argument that several engines read has one description.
+	// Args and Blocks are the additional arguments and blocks of hardware of this engine, NodeArgs the additional
+	// arguments of its node blocks. An argument that several engines read has one description.
 	Args, NodeArgs []schema.Arg
 	Blocks         []*schema.Block
-	// Decode checks the engine's own arguments where they are written, and makes its settings of them, which only the
-	// engine reads. It may be nil.
+	// Decode checks the engine's own arguments where they are written, and makes the engine's settings from them, which
+	// only the engine reads. It may be nil.
 	Decode func(Block) (settings any, problems []Problem)
 	// Machine returns the defaults of a machine for arguments that its block does not set; zero fields have no default.
 	// It may be nil.
@@ -148,7 +148,7 @@ type Hardware struct {
 	Place string
 }
 
-// PauseArg is the argument of hardware that says what becomes of a paused job's programs.
+// PauseArg is the argument of hardware that chooses how a paused job's programs are paused.
 var PauseArg = schema.Arg{
 	Name: "pause", Type: schema.String, Default: `"hold"`, Allowed: []string{"hold", Checkpointed}, Example: `"checkpoint"`,
 	Doc: "What becomes of the programs of a paused job: they are stopped where they stand, and keep their memory and " +
@@ -176,7 +176,7 @@ type Job struct {
 	Container *launch.Container
 }
 
-// Host is what this machine has, as far as engines ask.
+// Host has the facts of this machine that engines use.
 type Host struct {
 	Threads     int
 	MemoryBytes int64 // 0: not known
@@ -209,7 +209,7 @@ type NodeBlock struct {
 	Values
 }
 
-// Values are the arguments of a block, by name: those that the file sets, and the defaults. Their types follow that
+// Values are the arguments of a block, by name: the values in the file, and the defaults. Their types follow the types
 // in the schema: String string, Integer int, Number float64, Bool bool, Duration time.Duration, Size int64, Strings
 // []string, StringMap map[string]string.
 type Values struct {

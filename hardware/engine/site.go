@@ -121,7 +121,7 @@ type ReplayedProgress struct {
 // ReplayedServer is a server of a run that is replayed.
 type ReplayedServer struct {
 	Name, Role string
-	// From is an instant of the cell, and Uptime how long it was there from then on.
+	// From is an instant of the cell, and Uptime how long the server was up from then on.
 	From, Uptime time.Duration
 	Revoked      bool
 	// PricePerHour and Cost are in dollars.

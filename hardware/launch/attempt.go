@@ -37,7 +37,7 @@ type ProgressAttempt struct {
 	took, refused []scheduler.Setting
 }
 
-// Follow returns what follows the next attempt of a job.
+// Follow returns the follower of the next attempt of a job.
 func (b *ProgressBoard) Follow(job int, j *Job) *ProgressAttempt {
 	a := &ProgressAttempt{board: b, job: job, place: j.Place, steps: j.Steps, next: 1, delay: math.MaxInt64}
 	if b.oneClock {
@@ -90,8 +90,8 @@ func (a *ProgressAttempt) Output() func(output []byte) {
 	}
 }
 
-// age is for how long a line has been waiting to be read: next to nothing, but on a busy machine. Where the program's
-// clock is not ours, it is what this line took longer than the fastest one so far.
+// age is how long a line has waited to be read: almost zero, except on a busy machine. If the program's clock is not
+// ours, it is the extra time of this line over the fastest one so far.
 func (a *ProgressAttempt) age(p *contract.Progress) time.Duration {
 	if p.At == nil {
 		return 0

@@ -144,9 +144,9 @@ func (s *CheckpointSaves) GoOn(last *CheckpointSaves) {
 	s.began, s.saved = last.began, last.saved
 }
 
-// Listen returns what takes the output of the program that speaks for the job, and hands it on
-// to also, which may be nil. It is called by one goroutine at a time. service is the service time
-// of the attempt so far.
+// Listen returns the receiver of the output of the program that speaks for the job. It passes the
+// output on to also, which may be nil. It is called by one goroutine at a time. service is the
+// service time of the attempt so far.
 func (s *CheckpointSaves) Listen(also func([]byte), service func() time.Duration) func([]byte) {
 	s.tail.News = func(p contract.Progress) {
 		now := service()

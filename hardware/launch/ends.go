@@ -94,7 +94,7 @@ func (j *Jobs[P]) Lost(p P) bool {
 	return p.Base().lost
 }
 
-// Deadline is the instant from which on whatever lives of a program that has exited is to be killed.
+// Deadline is the instant after which the remaining processes of an exited program are killed.
 func (j *Jobs[P]) Deadline(p P) time.Time {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -159,7 +159,7 @@ func (j *Jobs[P]) Runs(p P) {
 type Fate struct {
 	// At is when that was over; zero for now.
 	At time.Time
-	// Finished reports whether it has done all of its work: exit status 0. Why says what else happened.
+	// Finished reports whether it has done all of its work: exit status 0. Why describes any other end.
 	Finished bool
 	Why      string
 	// Exit is its exit status; -1 if it has none.
@@ -201,8 +201,8 @@ func (j *Jobs[P]) of(p P) *RunningJob[P] {
 	return j.live[p.Base().Number]
 }
 
-// Ended notes that nothing is left of a program, and gives notice of the end of its job if it was the last of it. shut
-// is called with the last line of its log, why it did not finish; empty where it did.
+// Ended notes that no process of a program is left. If it was the last program of its job, Ended gives notice of the
+// job's end. shut is called with the last line of the log: the reason why the program did not finish, empty if it did.
 func (j *Jobs[P]) Ended(p P, f Fate, shut func(reason string)) {
 	s, r := p.Base(), j.of(p)
 	if s.Lead {

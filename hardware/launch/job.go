@@ -202,8 +202,8 @@ func Addresses(host string, parts []scheduler.Part) (contract.Cluster, error) {
 	return cluster, nil
 }
 
-// joined is a cluster in which a part has an address as well that the job did not have when it started: at a port
-// that is free now, on the host of another part. The parts that were there before do not learn of it.
+// joined is a cluster in which a part has an address as well that the job did not have when it started: at a port that
+// is free now, on the host of another part. The earlier parts do not learn of it.
 func joined(cluster contract.Cluster, p scheduler.Part) (contract.Cluster, error) {
 	host := ""
 	for _, role := range slices.Sorted(maps.Keys(cluster)) {

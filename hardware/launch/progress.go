@@ -1,7 +1,6 @@
-// Progress turns what jobs print while they run into reports of how
-// far they have come, and waits for these and for the jobs' ends. The engines on
-// a real clock share it: the output of their jobs passes through it on its way
-// to the logs.
+// Progress turns the output of running jobs into reports of their progress, and
+// waits for these and for the jobs' ends. The engines on a real clock share it:
+// the output of their jobs passes through it on its way to the logs.
 
 package launch
 

@@ -31,9 +31,9 @@ type meeting struct {
 	looked, hasMet bool
 }
 
-// OfPart returns what takes the output of a part that does not speak for its job, by one goroutine at
-// a time; nil when nobody wants to know. The chief alone reports progress: a part that does as well
-// trains by itself, which is a warning.
+// OfPart returns the receiver of the output of a part that does not speak for its job, called by one goroutine at a
+// time; nil if nobody wants the output. The chief alone reports progress: a part that does as well trains by itself,
+// which is a warning.
 func (a *ProgressAttempt) OfPart(name string) func(output []byte) {
 	if a.board.warn == nil {
 		return nil
@@ -110,7 +110,7 @@ func (a *ProgressAttempt) partEnds(finished bool) {
 	}
 }
 
-// warnOfRole says that the program of the job does not act as the parts that it is.
+// warnOfRole warns that the program of the job ignores its roles.
 func (a *ProgressAttempt) warnOfRole(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if a.place != "" {

@@ -1,6 +1,6 @@
-// Running keeps the jobs of a real engine that have started: their programs (one, or one for each part of a
-// job with roles), how long they have run, why and how they end, and what becomes of them when their servers are taken
-// away. It decides when something is done to a program, and its engine, as its Hands, how.
+// Running keeps the jobs of a real engine that have started: their programs (one, or one for each part of a job with
+// roles), how long they have run, why and how they end, and their fate when their servers are taken away. It decides
+// when to act on a program; its engine, as its ProgramHands, decides how.
 
 package launch
 
@@ -158,7 +158,7 @@ type JobState struct {
 	taken  bool   // its node is gone
 	failed string // why it failed by itself, if its job may be able to do without it or is ended for it
 	asked  bool   // to end
-	// deadline is when whatever is still alive of it is killed, by last; zero for never.
+	// deadline is when last kills its remaining processes; zero for never.
 	deadline time.Time
 	last     *time.Timer
 }
@@ -369,8 +369,8 @@ func alive[P RunningProgram](programs []P) []P {
 	return slices.DeleteFunc(slices.Clone(programs), func(p P) bool { return p.Base().gone })
 }
 
-// present returns the live job, or nil if it has ended or is about to; then there is nothing to be done to it, and its
-// end is given notice of.
+// present returns the live job, or nil if it has ended or is about to; then no action is possible, and notice of its
+// end follows.
 func (j *Jobs[P]) present(what string, job int) (r *RunningJob[P], paused bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

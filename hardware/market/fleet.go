@@ -18,15 +18,15 @@ const (
 	Spot     = "spot"      // cheaper, and taken away when the provider wants them
 )
 
-// What takes the place of a server that was taken away.
+// The replacements of a server that was taken away.
 const (
 	Never        = "never"
 	Same         = "same"
 	WithOnDemand = "on_demand" // a server that stays, at its own price
 )
 
-// Terms are those on which the servers of a node are rented. The zero value is a server
-// that is there at once, stays and costs nothing.
+// Terms are the terms on which the servers of a node are rented. The zero value is a
+// server that is available at once, stays and costs nothing.
 type Terms struct {
 	Market, Region string
 	Price          Price
@@ -67,7 +67,7 @@ func (t *Terms) PriceIn(market string) Price {
 // Where returns the market and the region of servers of these terms.
 func (t *Terms) Where() (market, region string) { return t.Market, t.Region }
 
-// Rate is the price in a market at an instant, in dollars an hour.
+// Rate is the price in a market at an instant, in dollars per hour.
 func (t *Terms) Rate(market string, at time.Duration) float64 { return t.PriceIn(market).At(at) }
 
 // Charge is the cost of a server in a market from one instant to another.

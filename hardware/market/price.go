@@ -36,7 +36,7 @@ func (p Price) Check() error {
 	return nil
 }
 
-// At returns the price at an instant, in dollars an hour.
+// At returns the price at an instant, in dollars per hour.
 func (p Price) At(t time.Duration) float64 {
 	i := sort.Search(len(p.Times), func(i int) bool { return p.Times[i] > t })
 	return p.PerHour[max(i-1, 0)]

@@ -22,7 +22,7 @@ type Observation struct {
 
 // Measured is a survival curve of measured lives: a step function.
 type Measured struct {
-	// Name is where it comes from, for people.
+	// Name is its source, for people.
 	Name string
 	// Times ascend; Survivals[i] is the part that lives longer than Times[i].
 	Times     []time.Duration

@@ -72,7 +72,7 @@ type fork struct {
 	Argv, Env    []string
 }
 
-// answer comes from the guardian: that it is ready, that a program has exited, or what came of a request.
+// answer is a message from the guardian: it is ready, a program has exited, or the result of a request.
 type answer struct {
 	Ready, Exited bool
 	PID           int

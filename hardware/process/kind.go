@@ -5,7 +5,7 @@
 // A job is its program and all descendants of it. Where control groups (version
 // 2) can be written, each program starts in a separate group, which no process
 // leaves by forking. While tfexp lives, it inherits children whose parent died
-// (it is a subreaper). They are recognised by that group, by their session or
+// (it is a subreaper). They are recognized by that group, by their session or
 // by a mark in their environment. When tfexp dies, the kernel kills each
 // program (its parent-death signal), and a second process, the guardian, kills
 // the rest. Without groups, a process that leaves the session, clears its
@@ -27,7 +27,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// kindName is what experiments call this engine.
+// kindName is the name of this engine in experiments.
 const kindName = "process"
 
 var _ = engine.Register(&kind)

@@ -23,7 +23,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// runEnv marks every process of a job, so that it is recognised when it has
+// runEnv marks every process of a job, so that it is recognized when it has
 // left the job's session. Its value begins with the run of tfexp.
 const runEnv = "TFEXP_RUN"
 

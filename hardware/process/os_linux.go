@@ -75,9 +75,9 @@ func onCPUs(cpus []int, f func()) error {
 	return nil
 }
 
-// bindThreads binds all threads of processes to cpus, but those in seen, and
-// adds them to it. It reports whether there were any. Threads that have ended
-// are no error.
+// bindThreads binds all threads of processes to cpus, except the threads in
+// seen, and adds them to seen. It reports whether there were any. Threads that
+// have ended are no error.
 func bindThreads(pids, cpus []int, seen map[int]bool) (found bool, err error) {
 	var set unix.CPUSet
 	for _, cpu := range cpus {

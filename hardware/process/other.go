@@ -13,7 +13,7 @@ import (
 // runsHere reports whether this system can run jobs as processes.
 const runsHere = false
 
-// site has no engines: what pauses, binds and ends jobs is missing on this system.
+// site has no engines: this system lacks ways to pause, bind and end jobs.
 type site struct{}
 
 func openSite(engine.Run) (engine.Site, []string, error) { return site{}, nil, nil }

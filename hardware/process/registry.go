@@ -165,7 +165,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			if !doomed[p.pid] || p.zombie || p.pid == self {
 				continue
 			}
-			// What may not be killed (another user's) is not waited for.
+			// It does not wait for processes that it may not kill (another user's).
 			if syscall.Kill(p.pid, syscall.SIGKILL) != nil {
 				continue
 			}

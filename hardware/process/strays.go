@@ -33,7 +33,8 @@ type strays struct {
 // openEngines counts them: an orphan may be of any.
 var openEngines atomic.Int64
 
-// strayPause is the time between looks: what loses its parent later before tfexp is killed is not known.
+// strayPause is the time between looks: a process that loses its parent after the last look before tfexp is killed is
+// unknown.
 const strayPause = 100 * time.Millisecond
 
 // followStrays starts the looks; close ends them.

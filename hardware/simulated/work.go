@@ -48,7 +48,7 @@ type Special struct {
 	// Crew, if it is set, takes the place of Scaling.Parallel and SpeedUp for a job with roles: its speed depends on
 	// the devices of its parts.
 	Crew Crew
-	// Begin, if it is set, returns what takes the place of all of Scaling but Fixed while the job
+	// Begin, if it is set, returns a replacement for all of Scaling except Fixed while the job
 	// runs; Scaled is then the time that it takes alone on its request.
 	Begin func() Course
 	// Beside has the fraction of its speed that the job keeps while it shares its GPUs with a
@@ -187,7 +187,7 @@ func (w *Scaling) Check() error {
 }
 
 // budgets ends jobs whose service time has reached their budget, whatever work is
-// left. The zero value is of jobs without any.
+// left. The zero value is for jobs without budgets.
 type budgets struct {
 	of   []allowance  // by job; nil when no job has a budget
 	ends queue.Timers // when budgets are used up, if their jobs run on until then
@@ -273,8 +273,8 @@ func (b *budgets) within(job int, work float64, now time.Duration) float64 {
 	return min(work, a.left.Seconds())
 }
 
-// marks are the instants at which jobs report how far they have come: when
-// their finished units are 1, 2, 4, 8 and so on.
+// marks are the instants at which jobs report their progress: when their
+// finished units are 1, 2, 4, 8 and so on.
 type marks struct {
 	due   queue.Timers // like ends, an entry counts only while its job's mark is at that instant
 	units []int        // by job; nil when nobody watches
@@ -352,8 +352,8 @@ func (e *Engine) passMarks() {
 		m := &e.marks.jobs[x.Of]
 		t := e.look(int(x.Of))
 		if e.crowd != nil {
-			// Its neighbours have changed its speed since. Where they let it go
-			// faster, notice comes a little late.
+			// Its neighbors have changed its speed since. If they let it run
+			// faster, the notice comes a little late.
 			if gap, ok := e.untilMark(int(x.Of), &t); ok && gap > clockError {
 				e.mark(int(x.Of), stretch(gap, e.crowd.slow(int(x.Of)), 1))
 				continue

@@ -23,7 +23,7 @@ type allocation struct {
 	hold   io.WriteCloser // the allocation ends when this is closed, as it is when tfexp dies
 	over   chan struct{}  // closed when salloc has exited
 
-	// The pool's mu guards what follows.
+	// The pool's mu guards the fields below.
 	nodes []int     // of the hardware
 	until time.Time // when it is given up, shortly before its end; zero: not known, or never
 	told  bool      // its jobs know of its end
@@ -32,8 +32,8 @@ type allocation struct {
 	once sync.Once
 }
 
-// margin is how long before its limit an allocation is given up: jobs that were asked to end need until then, and Slurm
-// would not ask.
+// margin is how long before its limit an allocation is given up: jobs need that time to end, and Slurm would not ask
+// them.
 const margin = 3 * time.Second
 
 // holdScript is the command of salloc: it prints the granted allocation, and runs as long as tfexp holds its input

@@ -27,7 +27,7 @@ func requestOf(a engine.Array) Request {
 	return Request{Name: a.Name, Partition: a.Args["partition"], Threads: a.Threads, Whole: a.Whole, More: more}
 }
 
-// taskScript is what Slurm runs for a task.
+// taskScript is the script that Slurm runs for a task.
 func taskScript(a engine.Array) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\nexec")

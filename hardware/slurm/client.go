@@ -22,7 +22,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Commands are those that tfexp runs.
+// Commands are the Slurm commands that tfexp runs.
 var Commands = []string{"sbatch", "salloc", "srun", "scancel", "squeue", "sinfo", "scontrol"}
 
 // EnvJob is the variable with the number of the Slurm job that a program runs in.
@@ -92,7 +92,7 @@ func Missing() error {
 	return fmt.Errorf("no %s on the PATH", strings.Join(missing, ", no "))
 }
 
-// MissingHint says what to do about commands that are missing.
+// MissingHint is the remedy for missing commands.
 const MissingHint = "start tfexp where you submit jobs to Slurm, such as a login node of the cluster, or load its " +
 	"module; hardware/slurm/cluster.sh starts a small cluster on this machine"
 
@@ -248,7 +248,7 @@ func Unavailable(err error, hint string) error {
 	return &engine.Unavailable{Engine: EngineName, Err: err, Hint: hint}
 }
 
-// Explained makes an error that says what to do of one of the cluster; nil of nil.
+// Explained turns an error of the cluster into an error with a remedy; nil for nil.
 func Explained(err error) error {
 	switch {
 	case err == nil:
@@ -423,7 +423,7 @@ var ErrNotShared = errors.New("the folder is not shared with the nodes")
 // ErrBusy is wrapped when no node was free to look.
 var ErrBusy = errors.New("no node was free to look")
 
-// SharedHint says what to do about that.
+// SharedHint is the remedy for that.
 const SharedHint = "put results on a file system that all nodes mount, with --out (often your home or a scratch " +
 	"folder; /tmp seldom is one)"
 
@@ -481,7 +481,7 @@ func (p *Probe) Judge(out string, err error) error {
 	return nil
 }
 
-// Path is the file that is to be read.
+// Path is the file to read.
 func (p *Probe) Path() string { return p.token }
 
 // Close removes its files.

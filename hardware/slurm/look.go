@@ -89,7 +89,7 @@ func (p *pool) states(ctx context.Context) (map[string]jobState, error) {
 // limit, end, nodes, and the reason for its state.
 const stateFields = "%A|%T|%L|%e|%N|%r"
 
-// readStates reads what squeue printed at an instant.
+// readStates reads the output of squeue at an instant.
 func readStates(out string, now time.Time) (map[string]jobState, error) {
 	states := map[string]jobState{}
 	for line := range strings.Lines(out) {

@@ -28,7 +28,7 @@ type output struct {
 // readPause is the time between two looks at the files.
 const readPause = 100 * time.Millisecond
 
-// read carries what steps write to their logs, until the engine is closed.
+// read forwards the output of steps to their logs, until the engine is closed.
 func (e *Engine) read() {
 	tick := time.NewTicker(readPause)
 	defer tick.Stop()

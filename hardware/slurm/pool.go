@@ -306,7 +306,7 @@ func (p *pool) leave(vacant []int) {
 	}
 }
 
-// lose takes nodes away, and what runs on them: those that are still of the allocation that they were of.
+// lose takes away nodes, and the programs on them, if they are still part of the given allocation.
 func (p *pool) lose(nodes []int) {
 	p.losing.Lock()
 	defer p.losing.Unlock()
@@ -415,14 +415,14 @@ func (p *pool) coming() int {
 	return len(p.nodes(func(s *slot) bool { return s.state == asked || s.state == warned }))
 }
 
-// nodes are those for which is holds.
+// nodes returns the nodes for which is returns true.
 func (p *pool) nodes(is func(*slot) bool) []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.those(is)
 }
 
-// those is nodes for who holds the lock.
+// those is nodes for callers that hold the lock.
 func (p *pool) those(is func(*slot) bool) (nodes []int) {
 	for v := range p.slots {
 		if is(&p.slots[v]) {

@@ -202,7 +202,7 @@ func (e *Engine) srun(s *step) error {
 	return nil
 }
 
-// listen reads what srun says of a step.
+// listen reads srun's messages about a step.
 func (e *Engine) listen(s *step, errs io.Reader) {
 	var said []string
 	lines := bufio.NewScanner(errs)

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// ticks is how many there are in a second, by the kernel's interface for programs on all common machines.
+// ticks is the number of clock ticks per second, by the kernel's interface for programs on all common machines.
 const ticks = 100
 
 // Began returns when this process began, to a hundredth of a second; the present time if the system does not report it.

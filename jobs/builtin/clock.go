@@ -122,7 +122,7 @@ func (c *clock) service() time.Duration {
 	return d
 }
 
-// at is the service time, and the instant at which it is that.
+// at returns the service time, and the instant for which it holds.
 func (c *clock) at() (time.Duration, time.Time) {
 	for waited := 0; ; waited++ {
 		c.mu.Lock()
@@ -180,7 +180,7 @@ func (b *budget) trained() time.Duration {
 	return b.used + b.clock.service()
 }
 
-// spent reports whether nothing is left.
+// spent reports whether the budget is used up.
 func (b *budget) spent() bool { return b.set && b.left() == 0 }
 
 // follow applies a message about the budget. The time left holds for the moment

@@ -103,8 +103,8 @@ type config struct {
 	hidden         []int
 	filters        []int
 	passes         int
-	// blocks is the number of layers in each block, activation what follows
-	// each of them; nil and empty: one, and relu.
+	// blocks is the number of layers in each block, and activation follows each
+	// of them. The defaults (nil and empty) are one layer and relu.
 	blocks     []int
 	activation string
 	// decay multiplies the learning rate after each epoch; restartRate is the

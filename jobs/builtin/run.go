@@ -129,7 +129,7 @@ func (r *run) alone(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return r.stop(t)
 		}
-		// Before the budget is looked at: the file may say that more is left.
+		// Before the budget is checked: the file may raise it.
 		if err := r.follow(t); err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ type Config struct {
 // server is a parameter server: it holds a range of the weights and the
 // optimizer's state of them, and applies the gradients that workers push, one
 // after the other, as they come. Server 0 also hands out tickets: each is a
-// batch, and is done exactly once, also when the worker that had it is lost.
+// batch, and is done exactly once, even if its worker is lost.
 type server struct {
 	Config
 
@@ -151,7 +151,7 @@ func (s *server) ended(now, asked time.Time) (bool, error) {
 	defer s.mu.Unlock()
 	switch {
 	case !s.over.IsZero():
-		// Workers that are still here, or about to come, learn that it is over.
+		// Workers that are connected, or about to connect, learn that the training is over.
 		if (len(s.peers) > 0 || len(s.seen) < s.workers()) && now.Sub(s.over) < workersLeaveAfter {
 			return false, nil
 		}
@@ -185,7 +185,7 @@ func (s *server) close() {
 	}
 }
 
-// serve answers one connection. Whoever speaks another language is cut off.
+// serve answers one connection. A peer with another protocol is disconnected.
 func (s *server) serve(c net.Conn, warn func(string, ...any)) {
 	p := &peer{Link: NewLink(c)}
 	defer c.Close()
@@ -324,7 +324,7 @@ func (s *server) answer(p *peer, q Request, values []float64) (Reply, [][]float6
 	return Reply{Error: fmt.Sprintf("there is no operation %q", q.Op)}, nil
 }
 
-// status is the answer that says how things stand.
+// status is the answer with the present state.
 func (s *server) status() Reply {
 	return Reply{
 		Ready: s.ready && !s.held, Generation: s.start.Generation, Steps: s.c.Steps, Epochs: len(s.ends),
@@ -447,9 +447,9 @@ func (s *server) give(p *peer, generation int) (Reply, [][]float64) {
 	return a, [][]float64{slices.Clone(s.w)}
 }
 
-// next is the ticket that p is to work on: the one that it has, one that was
-// given back, a new one or, when no more are to be given, one that another
-// worker has: that one may be slow, or hang.
+// next is the next ticket for p: the ticket that it has, a returned ticket, or
+// a new one. When no new tickets are left, it is the ticket of another worker,
+// which may be slow or hang.
 func (s *server) next(p *peer) *Ticket {
 	if h, ok := s.open[p.ticket]; ok && h.peer == p {
 		return &h.ticket

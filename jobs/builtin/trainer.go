@@ -321,7 +321,7 @@ func (tr *trainer) meanGradient() []float64 {
 	return tr.grads[0]
 }
 
-// accuracy is the part of the held-out images that is classified rightly.
+// accuracy is the fraction of held-out images that are classified correctly.
 func (tr *trainer) accuracy() float64 {
 	tr.grow()
 	tr.team.do(len(tr.hits), func(worker, block int) {

@@ -1,6 +1,6 @@
-// Paramserver is the parameter server of a training on several machines:
-// it holds weights, and applies the gradients that workers push. It is also what
-// workers and server say to each other.
+// Paramserver is the parameter server of a training on several machines: it
+// holds weights, and applies the gradients that workers push. It also has the
+// messages between workers and server.
 
 package builtin
 
@@ -133,7 +133,7 @@ type Span struct{ Lo, Hi, Born int }
 // Goal is the end of the training: steps or images.
 type Goal struct{ Steps, Images int }
 
-// Cursor is how far a training in a cluster has come.
+// Cursor is the progress of a training in a cluster.
 type Cursor struct {
 	Steps, Images int      // applied
 	Pass, At      int      // the next image that no ticket has

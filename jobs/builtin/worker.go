@@ -15,9 +15,9 @@ import (
 const (
 	// connectWithin is how long a worker waits for the parameter servers.
 	connectWithin = time.Minute
-	// stopWithin is how long one that is asked to end waits for an answer.
+	// stopWithin is how long a worker that must end waits for an answer.
 	stopWithin = 5 * time.Second
-	// pollEvery is how often one that has nothing to do asks.
+	// pollEvery is how often an idle worker asks.
 	pollEvery = 2 * time.Millisecond
 )
 
@@ -151,9 +151,9 @@ func (c *cluster) part(i, n int) (lo, hi int) {
 }
 
 // exchange pushes a gradient, unless it is nil or of other weights than the
-// present ones, and takes the present weights. Where a server is not ready, or
+// present ones, and takes the present weights. If a server is not ready, or
 // knows before server 0 that the training is over, the answer says so, and the
-// weights are as before.
+// weights do not change.
 func (c *cluster) exchange(p *pushed) (Reply, error) {
 	n := len(c.tr.state.Weights)
 	answers, values, err := c.each(func(i int) (Request, [][]float64) {

@@ -48,7 +48,7 @@ type Message struct {
 	// Warning is in how many seconds the job's server is taken away.
 	Warning *float64 `json:"warning,omitempty"`
 	// Deepen asks for another layer in that block of the network, from 0. The
-	// number of blocks, and -1, mean that nothing is to be done.
+	// number of blocks, and -1, ask for nothing.
 	Deepen *int `json:"deepen,omitempty"`
 
 	// Written is when the file was written, by its modification time.
@@ -71,8 +71,7 @@ func (m Message) Request() Request {
 	return Request{Written: m.Written.UnixNano()}
 }
 
-// Asking returns a message that says how things stand as m does, and asks what request
-// does.
+// Asking returns a message with the state in m and the requests in request.
 func (m Message) Asking(request Message) Message {
 	m.Serial, m.Checkpoint, m.Warning, m.Deepen = request.Serial, request.Checkpoint, request.Warning, request.Deepen
 	return m

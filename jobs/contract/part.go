@@ -43,7 +43,7 @@ func (p Part) Chief() bool {
 // Address is the address of the part itself.
 func (p Part) Address() string { return p.Cluster[p.Role][p.Task] }
 
-// Environ is the environment by which a program is given its part.
+// Environ is the environment that gives a program its part.
 func (p Part) Environ() ([]string, error) {
 	cluster, err := json.Marshal(p.Cluster)
 	if err != nil {

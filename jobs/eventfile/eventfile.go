@@ -45,7 +45,7 @@ func (s Scalar) Is(name string) bool {
 	return name != "" && (name == s.Tag || s.Run != "" && name == s.Run+"/"+s.Tag)
 }
 
-// ErrDamaged is returned for a file whose checksums are wrong, or that is no event file.
+// ErrDamaged is returned for a file whose checksums are wrong, or that is not an event file.
 var ErrDamaged = errors.New("it is no TensorBoard event file, or it is damaged")
 
 // maxRecord bounds a record, in bytes: images and graphs are skipped, but read.
@@ -82,7 +82,7 @@ func Read(r io.Reader) (scalars []Scalar, offset int64, err error) {
 	}
 }
 
-// unfinished returns nil for an end of the file that is no error.
+// unfinished returns nil for an end of the file that is not an error.
 func unfinished(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil

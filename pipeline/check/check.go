@@ -1,5 +1,6 @@
-// Package check holds what must fit together: jobs and hardware, policies and
-// engines, blocks and the cells that use them. Each rule is written once.
+// Package check has the rules for parts that must fit together: jobs and
+// hardware, policies and engines, blocks and the cells that use them. Each rule
+// is written once.
 package check
 
 import (

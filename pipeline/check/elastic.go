@@ -74,7 +74,7 @@ func (c *Checker) trains(w *experiment.Workload, h *experiment.Hardware, p *expe
 	}
 }
 
-// dividesCores reports what keeps a policy from setting the cores of the jobs of a workload.
+// dividesCores reports why a policy cannot set the cores of the jobs of a workload.
 func (c *Checker) dividesCores(
 	at experiments.Range, w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy,
 ) {

@@ -21,9 +21,9 @@ type misfit struct {
 	reason   string // ends a sentence that begins with who asks
 }
 
-// room returns why the hardware never has room for a request, or nil. Whatever
-// asks for something (a job, an alternative of it, a job of a trace, a resize)
-// is judged here, and reported in these words.
+// room returns why the hardware never has room for a request, or nil. All
+// requests (a job, an alternative of it, a job of a trace, a resize) are
+// checked here, and reported in these words.
 func room(r scheduler.Demand, h *experiment.Hardware) *misfit {
 	if r.FitsOn(h.Cluster) {
 		return nil

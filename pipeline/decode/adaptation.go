@@ -188,7 +188,7 @@ func (d *Decoder) adaptation(n *eval.Node, global *eval.Env) *Adaptation {
 	return out
 }
 
-// tableColumns reads which columns hold what.
+// tableColumns reads the roles of the columns.
 func tableColumns(a *eval.Args, named []schema.Setting) adaptation.Columns {
 	columns := adaptation.DefaultColumns
 	fields := []struct {

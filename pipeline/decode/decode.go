@@ -1,7 +1,6 @@
-// Package decode reads experiment files. It has the tables of the language: which blocks there are, which arguments they
-// take, what those mean. Blocks become values of package experiment, and the matrix becomes cells. What engines, policies,
-// trace formats, metrics, pictures and stages add to the language comes from their registries, each time that a table is
-// asked for.
+// Package decode reads experiment files. It has the tables of the language: its blocks, their arguments and the meaning
+// of these. Blocks become values of package experiment, and the matrix becomes cells. Additions of engines, policies,
+// trace formats, metrics, pictures and stages come from their registries, each time that a table is requested.
 package decode
 
 import (

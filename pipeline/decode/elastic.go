@@ -187,7 +187,7 @@ var (
 		"alpha_c", "beta_c", "alpha_n", "beta_n", "alpha_r", "beta_r", "gamma",
 		"gradient_square", "gradient_variance", "samples",
 	}
-	// lawNeeds are those without a default.
+	// lawNeeds are the arguments without a default.
 	lawNeeds = []string{"gradient_square", "gradient_variance", "samples", "first_batch"}
 )
 
@@ -232,7 +232,7 @@ func (d *Decoder) elasticRuntime(
 	}, true
 }
 
-// contradictions reports what goes with no elastic job.
+// contradictions reports arguments that no elastic job may have.
 func contradictions(n *eval.Node, a, rt *eval.Args, j *experiment.Job) {
 	rt.Excludes("{} and the elastic block both say how long the job takes.", "epoch", "parallel", "speedup",
 		"table", "file", "threads_column", "time_column", "where", "per", "losses", "loss_column", "beside")

@@ -110,8 +110,8 @@ func unpack(name string, r io.Reader) (io.Reader, error) {
 	return &unpacked{text: text, packed: in}, nil
 }
 
-// Text packs to a fifth or a twentieth. What unpacks to more than mostRatio times
-// its size, beyond leastJudged bytes, is a file that was made to be large. Nothing unpacks to more than mostUnpacked.
+// Text packs to a fifth or a twentieth. A file that unpacks to more than mostRatio times its size, beyond leastJudged
+// bytes, was made to be large. No file may unpack to more than mostUnpacked.
 const (
 	mostRatio    = 50
 	leastJudged  = 16 << 20

@@ -90,7 +90,7 @@ func engineNames(names []string) string {
 	return "the engines " + schema.AllOf(names)
 }
 
-// simulation decodes what simulated hardware may have.
+// simulation decodes the settings of simulated hardware.
 func (d *Decoder) simulation(a *eval.Args, e *eval.Env, h *experiment.Hardware) {
 	h.Noise, h.Lacks = eval.Get[float64](a, "noise"), eval.Get[[]string](a, "lacks")
 	slices.Sort(h.Lacks)

@@ -133,7 +133,7 @@ func table(w *reference, args []schema.Arg) {
 	}
 }
 
-// limitsOf returns what values are allowed, in words.
+// limitsOf describes the allowed values.
 func limitsOf(a *schema.Arg) string {
 	switch {
 	case a.Positive:

@@ -135,7 +135,7 @@ func formatList() string {
 	return b.String()
 }
 
-// fileNames says by which endings of file names a format is recognised.
+// fileNames lists the file name extensions by which a format is recognized.
 func fileNames() string {
 	var parts []string
 	for _, f := range formats.All() {
@@ -407,7 +407,7 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 	if !complete && len(blocks) > 0 {
 		t.Jobs = slices.Clone(t.Jobs)
 	}
-	// kind is what jobs have in common that are made from one block.
+	// kind is the common part of jobs that are made from one block.
 	type kind struct {
 		block         int32
 		threads, gpus int

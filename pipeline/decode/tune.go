@@ -267,8 +267,8 @@ func (d *Decoder) Tune(n *eval.Node, e *eval.Env) (*Tune, bool) {
 	return t, a.OK
 }
 
-// mode reads how settings are tried, and what only one job that is changed while it trains
-// has.
+// mode reads how settings are tried, and the arguments of a job that is changed while it
+// trains.
 func (d *Decoder) mode(n *eval.Node, a *eval.Args, v *tuneArgs, t *Tune) {
 	mode := v.Mode
 	if mode == "" {

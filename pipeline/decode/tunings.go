@@ -53,7 +53,7 @@ func (m *matrix) settingNames() []string {
 	return names
 }
 
-// tunes finds the tune blocks, and binds their settings to what reads them.
+// tunes finds the tune blocks, and binds their settings to the arguments that read them.
 func (x *expander) tunes(e *eval.Env) {
 	for _, n := range x.root.All("tune") {
 		before := len(x.List)

@@ -53,7 +53,7 @@ func workloadBlock() *schema.Block {
 	return b
 }
 
-// changesBlock changes what jobs are given while they train.
+// changesBlock changes the resources of jobs while they train.
 func changesBlock() *schema.Block { return schema.Of[experiment.Update](schema.Block{Name: "changes"}) }
 
 // submitArgs are the arguments of a submit block.

@@ -163,7 +163,7 @@ func Dump(t *testing.T, s *experiment.Spec) []byte {
 	return append([]byte(plain), '\n')
 }
 
-// withoutRanges leaves out what only says where things are written.
+// withoutRanges leaves out source ranges.
 func withoutRanges(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

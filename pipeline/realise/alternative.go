@@ -74,7 +74,7 @@ func on(h *experiment.Hardware, j *experiment.Job) []*experiment.Job {
 	return jobs
 }
 
-// faster is work at a rate; what no number of threads changes stays.
+// faster is work at a rate; the fixed part stays.
 func faster(w simulated.Scaling, rate float64) simulated.Scaling {
 	if rate != 1 {
 		w.Scaled = time.Duration(math.Round(float64(w.Scaled) / rate))
@@ -105,8 +105,8 @@ func alternativesAt(r *realised, alternatives [][]alternative, job int) []altern
 	return nil
 }
 
-// workOn is the work of a job in one alternative: what its trace or the file says,
-// or the fitted estimate.
+// workOn is the work of a job in one alternative: from its trace or the file, or
+// the fitted estimate.
 func (x *Experiment) workOn(h *experiment.Hardware, r realised, job int, w alternative) (simulated.Scaling, error) {
 	if traced, ok := r.Traced(job, w.index); ok {
 		return faster(traced, w.rate), nil

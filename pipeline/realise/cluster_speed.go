@@ -13,7 +13,7 @@ type Crew struct {
 	Law clusterspeed.Law
 	// Devices and Regions are the devices and regions of the cluster's nodes, by number.
 	Devices, Regions []string
-	// Factors are those on the speed of a worker in a region whose parameter servers are in another, by region.
+	// Factors are the factors on the speed of a worker in a region whose parameter servers are in another, by region.
 	Factors map[string]map[string]float64
 	// Full is the speed that counts as 1, in steps per second.
 	Full float64

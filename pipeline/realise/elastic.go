@@ -12,7 +12,7 @@ import (
 // Elastic is how a job trains that can go on with any number of GPUs.
 type Elastic struct {
 	Program *goodput.MeasuredProgram
-	// Batch is what its user asked for; 0 leaves it to the goodput.
+	// Batch is the batch size that its user asked for; 0 leaves it to the goodput.
 	Batch int
 	// MostGPUs bounds the GPUs that it can use; 0 for the bound of its batch size.
 	MostGPUs int

@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// fitKey is a job and a model that was fitted to its samples; fit is what came
-// of it.
+// fitKey is a job and a model that was fitted to its samples; fit is the
+// result.
 type fitKey struct {
 	job   *experiment.Job
 	model string
@@ -196,9 +196,9 @@ func (c *Cell) corrected() []*experiment.Job {
 	})
 }
 
-// Learn has the estimates of later cells learn from this one, which ran for real: longer has for each of its jobs, by
-// number, how many times as long it took as the samples say that it takes there; 0 of one that does not show it. Cells
-// are to be learned in the order in which they ran.
+// Learn corrects the estimates of later cells by this one, which ran for real. longer has, by job number, the ratio of
+// the job's run time to the run time by its samples; 0 if unknown. Cells must be learned in the order in which they
+// ran.
 func (c *Cell) Learn(longer []float64) error {
 	r, err := c.realise()
 	if err != nil {
@@ -225,7 +225,7 @@ func (c *Cell) Learn(longer []float64) error {
 	return nil
 }
 
-// correction is what earlier cells say of the next run of a job on a hardware, both by their names.
+// correction is the correction, by earlier cells, of the next run of a job on a hardware, both by their names.
 func (k *known) correction(hardware, job string, before, level float64) estimator.Correction {
 	k.mu.Lock()
 	defer k.mu.Unlock()

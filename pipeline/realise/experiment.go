@@ -1,9 +1,9 @@
-// Package realise turns an experiment into plain values: the cells of its
-// matrix with their keys, the jobs of each with the estimates that its policy
-// decides by, their work in simulation and their true run times, the programs of
-// jobs that run for real, and the samples that estimates need. It is the only
-// package that knows both the language of experiments and the scheduler with its
-// engines: what comes after it works on plain values.
+// Package realise turns an experiment into plain values: the cells of its matrix
+// with their keys, the jobs of each with the estimates that its policy decides
+// by, their work in simulation and their true run times, the programs of jobs
+// that run for real, and the samples that estimates need. It is the only package
+// that knows both the language of experiments and the scheduler with its
+// engines: all later packages work on plain values.
 package realise
 
 import (
@@ -30,7 +30,7 @@ type Experiment struct {
 	base string // the experiment's folder
 	// places has the jobs whose hardware is not simply this machine.
 	places map[*experiment.Job]*place
-	// images has what images are on each hardware, once they have been found.
+	// images has the identities of images on each hardware, once they have been found.
 	images map[imageOn]string
 	// added are the points of cells beyond the matrix.
 	added []point
@@ -48,8 +48,8 @@ type Experiment struct {
 // known has the facts about the jobs of an experiment that are not in its file. Measurements are set before cells are
 // used; cells may then be realised concurrently.
 type known struct {
-	// samples are by the hash of their unit's key, History is what jobs took in the past, and earlier are the speeds of
-	// this machine at moments of earlier runs.
+	// samples are by the hash of their unit's key, History has the run times of jobs in the past, and earlier are the
+	// speeds of this machine at moments of earlier runs.
 	samples map[string][]estimator.Sample
 	History []estimator.Run
 	earlier []estimator.Moment
@@ -65,7 +65,7 @@ type known struct {
 	jobs  int
 }
 
-// once returns what work returns for a key, which is worked out once.
+// once returns the result of work for a key; work is called once.
 func once[K comparable, V any](k *known, key K, work func() V) V {
 	k.mu.Lock()
 	v, ok := k.made[key]

@@ -267,8 +267,8 @@ func arrivalText(a workload.Arrivals) string {
 	return s
 }
 
-// neighbourLines are the key lines of what jobs keep of their speed when they share GPUs; none
-// for a policy that lets them share none.
+// neighbourLines adds the key lines of the fractions of speed that jobs keep while they share
+// GPUs; none for a policy without sharing.
 func neighbourLines(k *store.Key, p *experiment.Policy, jobs []*experiment.Job) {
 	if !p.Packs() {
 		return

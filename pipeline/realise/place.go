@@ -17,7 +17,7 @@ import (
 // place is where a job runs whose hardware is not simply this machine.
 type place struct {
 	On *experiment.Hardware
-	// Image is what its image is there; empty where that is not known.
+	// Image is the identity of its image there; empty if unknown.
 	Image string
 }
 

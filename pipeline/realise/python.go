@@ -94,7 +94,7 @@ print(json.dumps({"version": platform.python_version(), "packages": sorted(found
 // mostListing bounds how long an interpreter may take to list its packages.
 const mostListing = 10 * time.Second
 
-// Python describes an interpreter: its version and its packages. What went wrong is in it, too.
+// Python describes an interpreter: its version and its packages. It includes errors, too.
 func Python(ctx context.Context, interpreter string) record.Python {
 	ctx, cancel := context.WithTimeoutCause(ctx, mostListing, fmt.Errorf("it took longer than %s", mostListing))
 	defer cancel()

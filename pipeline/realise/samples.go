@@ -192,7 +192,7 @@ func (x *Experiment) profileKey(j *experiment.Job) *store.Key {
 	return k
 }
 
-// family is what jobs have in common whose samples are fitted together: the
+// family has the common settings of jobs whose samples are fitted together: the
 // program and the lengths, but not the threads.
 func (x *Experiment) family(j *experiment.Job) string {
 	var k store.Key

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// terms are those on which servers are rented in the cell's replicate.
+// terms are the terms on which servers are rented in the cell's replicate.
 func (c *Cell) terms() []*market.Terms { return market.ForReplicate(c.Hardware.Terms, c.Ref.Replicate) }
 
 // rentals are the terms as costs are measured by them.
@@ -109,7 +109,7 @@ var intervals = map[string]func(cost, between time.Duration) time.Duration{
 	"young": estimator.YoungInterval, "daly": estimator.DalyInterval,
 }
 
-// perJob returns for each job what its block has; none for a job without a block.
+// perJob returns a value of each job's block; none for a job without a block.
 func perJob[T any](r *realised, ofBlock []T, none T) []T {
 	return schema.Each(r.Block, func(k int32) T {
 		if k < 0 {

@@ -18,8 +18,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// task is the cell in plain values, but for how its jobs run. known is what only
-// a simulation knows of its jobs.
+// task is the cell in plain values, except how its jobs run. known has the facts
+// about its jobs that only a simulation knows.
 func (c *Cell) task(r realised, known truth) stages.Task {
 	on, base := c.Hardware.ForEngine(), ""
 	if c.Policy.Program().Command != nil {

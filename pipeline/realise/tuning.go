@@ -19,7 +19,8 @@ import (
 )
 
 // Trial makes the cell of a trial of a tuning: with settings, as values in the
-// order of the tuning's, in a replicate. The error says why the settings cannot be.
+// order of the tuning's, in a replicate. The error says why the settings are
+// impossible.
 func (x *Experiment) Trial(tuning, replicate int, values []string, ref record.TrialRef) (*Cell, error) {
 	t := x.Spec.Tunings[tuning]
 	at, err := t.At(values)
@@ -193,8 +194,8 @@ func (c *Cell) variant(t *experiment.Tuning, settings []scheduler.Setting, dirs 
 	return v, nil
 }
 
-// modeLines are the key lines of a job that is changed while it trains: all that its
-// controller decides by.
+// modeLines are the key lines of a job that is changed while it trains: all inputs
+// of its controller.
 func (c *Cell) modeLines(k *store.Key, t *experiment.Tuning) {
 	if t.Mode == "" {
 		return

@@ -117,9 +117,9 @@ func (c *Cell) simulatorOptions() simulated.Options {
 	return opts
 }
 
-// truth is what only a simulation knows: the run time of each job alone on its
-// full request (in the fastest of its alternatives), and its work. And estimated is what runs in earlier cells have
-// corrected of the estimates that a policy decides by.
+// truth returns facts that only a simulation knows: the run time of each job alone on its full request (in the fastest
+// of its alternatives), and its work. estimated has the corrections, by runs in earlier cells, of the estimates that a
+// policy uses.
 type truth struct {
 	alone     []time.Duration
 	work      []simulated.Scaling
@@ -263,7 +263,7 @@ func (c *Cell) onGPUs(r *realised, job int) simulated.Scaling {
 // there is time for.
 var openWork = simulated.Scaling{Scaled: math.MaxInt64 / 4, Threads: 1}
 
-// finals are what simulated jobs report at their end, as far as the file says so; nil where it says nothing.
+// finals are the final reports of simulated jobs, as far as the file sets them; nil if it sets none.
 func finals(r realised) []measure.Final {
 	some := false
 	ofBlock := make([]measure.Final, len(r.Blocks))

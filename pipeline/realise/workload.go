@@ -32,7 +32,7 @@ type realised struct {
 	// a job without one. The slice is nil if no job has one, or if the jobs run
 	// for real.
 	runTimes []time.Duration
-	// Alternatives are those that a trace has of each job; nil where it has none.
+	// Alternatives are the alternatives of each job in a trace; nil if it has none.
 	Alternatives [][]workload.Alternative
 	// epochs has the epoch time of each job whose run time the file gives; nil
 	// when no job block draws it.
@@ -213,7 +213,7 @@ func digestJobs(r realised) string {
 }
 
 // EpochOn is the epoch time that the file gives a job in one of the alternatives of its block, by its index among the
-// block with its alternatives. Where it is drawn, it is drawn from the same random numbers: a job that is long in one
+// block with its alternatives. Drawn times use the same random numbers for all alternatives: a job that is long in one
 // is long in the others.
 func (r *realised) EpochOn(job, alternative int) time.Duration {
 	if alternative == 0 {
@@ -288,8 +288,8 @@ func (r realised) Real() realised {
 	return r
 }
 
-// Export is the workload as a trace, without the estimates that policies are given. With runTimes it has also those
-// that are the same for all jobs of a block.
+// Export is the workload as a trace, without the estimates that policies are given. With runTimes it also has the run
+// times that are equal for all jobs of a block.
 func (r *realised) Export(runTimes bool) workload.Trace {
 	t := workload.Trace{
 		Jobs: r.Jobs, RunTimes: slices.Clone(r.runTimes), Alternatives: r.Alternatives, Resizes: r.Resizes,

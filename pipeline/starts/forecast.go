@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Options say how much is simulated.
+// Options set the amount of simulation.
 type Options struct {
 	// Futures is how often a queue is simulated (one of the past a quarter as often), Horizon how far.
 	Futures int
@@ -216,7 +216,7 @@ func (c correction) apply(f Forecast, horizon time.Duration) Forecast {
 	return f
 }
 
-// Backtest is what forecasts of the past were worth.
+// Backtest is the accuracy of forecasts of the past.
 type Backtest struct {
 	// Trials are all forecasts. Checked of them were calibrated by earlier ones; only these count in the fields below.
 	Trials  []Trial `json:"-"`

@@ -37,7 +37,7 @@ type logged struct {
 // never is later than any instant, and can be added to.
 const never = scheduler.Never / 4
 
-// New takes the policy, the nodes and the log of a cell. The error says why nothing can be predicted of it.
+// New takes the policy, the nodes and the log of a cell. The error says why its starts cannot be predicted.
 func New(c experiment.Cell) (*Twin, error) {
 	t := &Twin{policy: c.Policy.Complete(), cluster: c.Hardware.Cluster, divides: c.Policy.Divides()}
 	if c.Hardware.Overheads != nil {
@@ -108,7 +108,7 @@ func (t *Twin) hear(at time.Duration) {
 	t.past.Rerank(at)
 }
 
-// Queue is what runs and waits at an instant of the log's clock.
+// Queue has the running and waiting jobs at an instant of the log's clock.
 type Queue struct {
 	At   time.Duration
 	Jobs []Queued

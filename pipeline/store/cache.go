@@ -44,7 +44,7 @@ type Entry struct {
 	Description string    `json:"description"`
 	Created     time.Time `json:"created"`
 	Seconds     float64   `json:"seconds"`
-	// Files are those that a stage left, where they are its output.
+	// Files are the files of a stage, if they are its output.
 	Files []record.File `json:"files,omitempty"`
 	// Sum is the CRC-32 of an output that the cache itself holds.
 	Sum *uint32 `json:"sum,omitempty"`
@@ -85,7 +85,7 @@ func Open(dir, name string) (*Cache, string, error) {
 	return beginAnew(path, what)
 }
 
-// beginAnew sets the file of a cache aside, says so, and opens a new one.
+// beginAnew sets the file of a cache aside, with a message, and opens a new one.
 func beginAnew(path, what string) (*Cache, string, error) {
 	aside := path + ".broken"
 	if err := folder.Rename(path, aside); err != nil {
@@ -113,7 +113,7 @@ func OpenReadOnly(dir, name string) *Cache {
 	return c
 }
 
-// openWhole opens a cache and reads what holds it together.
+// openWhole opens a cache and reads its structure.
 func openWhole(path string, o bbolt.Options) (c *Cache, err error) {
 	if info, serr := os.Lstat(path); serr == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("open cache %s: %w", path, folder.ErrNotRegular)
@@ -178,8 +178,8 @@ func prepare(tx *bbolt.Tx) error {
 	return nil
 }
 
-// tile looks whether the pages that are in use lie within the file. Whoever writes gives pages back with those that
-// they say follow them, one by one: a number that is damaged can be thousands of millions.
+// tile looks whether the pages that are in use lie within the file. A write frees each page with the overflow pages
+// that it claims, one by one: a damaged count can be billions.
 func tile(tx *bbolt.Tx) error {
 	for id := 0; ; {
 		p, err := tx.Page(id)

@@ -162,8 +162,8 @@ type InUseError struct {
 func (e *InUseError) Error() string { return fmt.Sprintf("%s is in use by %s", e.Dir, e.Holder) }
 
 // holder describes the process that holds a lock, as the lock file names it. The
-// content of the file is for people; what keeps others out is the lock on it,
-// which the system drops when its holder dies.
+// content of the file is for people; the lock on the file keeps others out, and
+// the system drops it when its holder dies.
 type holder struct {
 	PID     int       `json:"pid"`
 	Command []string  `json:"command"`

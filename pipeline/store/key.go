@@ -132,8 +132,8 @@ func Diff(old, new string) []Change {
 	return changes
 }
 
-// labelled splits a description into label and value; a label that comes
-// again is made unique by its number.
+// labelled splits a description into label and value; a repeated label is made
+// unique by its number.
 func labelled(description string) [][2]string {
 	seen := map[string]int{}
 	var out [][2]string

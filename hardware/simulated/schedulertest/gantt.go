@@ -80,7 +80,7 @@ func (tr *Trace) Want(t *testing.T, drawing string) {
 	}
 }
 
-// Gantt draws a row a job and a character a second: the cores that the job holds, or a dot while it waits.
+// Gantt draws a row per job and a character per second: the cores that the job holds, or a dot while it waits.
 func Gantt(jobs []scheduler.Job, events []scheduler.Event) string {
 	rows := make([]strings.Builder, len(jobs))
 	mark := make([]string, len(jobs))

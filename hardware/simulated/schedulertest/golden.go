@@ -310,7 +310,7 @@ func execute(p policy.Policy, w goldenWorkload, to scheduler.Recorder) (schedule
 	return r, o, err
 }
 
-// run adds what comes of a workload under a policy.
+// run adds the schedule of a workload under a policy.
 func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
 	_, o, err := execute(p, w, h)
 	switch {
@@ -327,7 +327,7 @@ func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
 	return nil
 }
 
-// Trace is what comes of a workload under a policy.
+// Trace is the schedule of a workload under a policy.
 type Trace struct {
 	Policy  string
 	Run     scheduler.Run

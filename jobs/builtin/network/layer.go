@@ -150,7 +150,7 @@ func multiply(ta, tb blas.Transpose, a, b blas64.General, beta float64, c blas64
 	}
 }
 
-// across is what n rows of m from i on are made from, when m is transposed as t says.
+// across returns the part of m that makes n rows from i on, when m is transposed as t says.
 func across(t blas.Transpose, m blas64.General, i, n int) blas64.General {
 	if t == blas.NoTrans {
 		return part(m, i, n, 0, m.Cols)

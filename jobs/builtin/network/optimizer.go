@@ -9,7 +9,7 @@ const (
 	adamBeta1   = 0.9
 	adamBeta2   = 0.999
 	adamEpsilon = 1e-8
-	// sgdMomentum is the part of the last step that is made again.
+	// sgdMomentum is the fraction of the last step that is repeated.
 	sgdMomentum = 0.9
 )
 
