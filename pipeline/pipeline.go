@@ -1,7 +1,7 @@
 // Package pipeline turns an experiment into cells and stages, and runs the work
 // that is not in the cache: plan → profile → estimate → execute → tables,
 // pictures, report. A stage's output is addressed by the hash of a labelled
-// description of all its inputs, so an edit reruns only the affected stages,
+// description of all its inputs. So an edit reruns only the affected stages,
 // and every miss can be explained.
 package pipeline
 

@@ -219,8 +219,8 @@ var brought []Brought
 func Bring(by string, b *Block)         { BringInto("", by, b) }
 func BringInto(in, by string, b *Block) { brought = append(brought, Brought{by, in, b}) }
 
-// AllBrought returns the blocks that are brought to files (""), or to the blocks of a name, by the names of the
-// packages' registrations.
+// AllBrought returns the blocks that are brought to files (""), or to the blocks of a name, sorted by the names of
+// their sources.
 func AllBrought(in string) (all []Brought) {
 	for _, b := range brought {
 		if b.In == in {

@@ -26,7 +26,7 @@ func median(times []time.Duration) time.Duration {
 }
 
 // BenchmarkStart measures the time from the decision to start a container to
-// the first line of its program, and compares it with `docker run` of the same
+// the first line of its program. It compares that with `docker run` of the same
 // program; they take turns. ratio is the ratio of the medians.
 func BenchmarkStart(b *testing.B) {
 	h := local(b)

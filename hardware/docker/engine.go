@@ -2,11 +2,11 @@
 // Docker daemons (the nodes of a cluster). It needs Docker 20.10 or later.
 //
 // Each job is a separate container: bound to its cores by a cpuset (or limited
-// by a quota), limited in memory, without network and privileges unless asked,
-// paused with the freezer, and removed when it has ended. A program's output is
-// streamed into its log, and its progress lines into reports. Its control file
-// is in a mounted folder, so the program sees a change of the allotment at
-// once.
+// by a quota), limited in memory, without network and privileges unless asked.
+// It is paused with the freezer, and removed when it has ended. A program's
+// output is streamed into its log, and its progress lines into reports. Its
+// control file is in a mounted folder, so the program sees a change of the
+// allotment at once.
 //
 // Containers live under the daemon, so that killing tfexp does not end them.
 // They carry labels with the folder of results that they belong to. By these

@@ -22,8 +22,8 @@ type site struct {
 	hosts map[string]*Host
 }
 
-// openSite connects to the daemons of the run's hardware, and removes containers that killed runs of this experiment,
-// and of other experiments in the same folder, left behind. They would take CPU time from the present measurements.
+// openSite connects to the daemons of the run's hardware, and removes leftover containers of killed runs, of this
+// experiment and of others in the same folder. They would take CPU time from the present measurements.
 func openSite(run engine.Run) (_ engine.Site, removed []string, err error) {
 	s := &site{run: run, hosts: map[string]*Host{}}
 	for _, h := range run.Hardware {

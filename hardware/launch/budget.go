@@ -36,8 +36,8 @@ func (j *Job) Left(used time.Duration) time.Duration {
 }
 
 // Stands is the message in the control file of a job with a budget, apart from its thread pools. It has the allotment
-// of n units (GPUs, if the job asked for some, and else cores), the change from the previous allotment (before is 0 if
-// unknown), and the rest of the budget. It is empty for a job without a budget.
+// of n units: GPUs, if the job asked for some, and else cores. It has the change from the previous allotment (before is
+// 0 if unknown), and the rest of the budget. It is empty for a job without a budget.
 func (j *Job) Stands(n, before int, used time.Duration) contract.Message {
 	if j.Budget == nil {
 		return contract.Message{}

@@ -1,6 +1,6 @@
 // Running keeps the jobs of a real engine that have started: their programs (one, or one for each part of a job with
-// roles), how long they have run, why and how they end, and their fate when their servers are taken away. It decides
-// when to act on a program; its engine, as its ProgramHands, decides how.
+// roles), their run times, their ends, and their fate when their servers are taken away. It decides when to act on a
+// program; its engine, as its ProgramHands, decides how.
 
 package launch
 

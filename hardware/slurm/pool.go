@@ -306,7 +306,7 @@ func (p *pool) leave(vacant []int) {
 	}
 }
 
-// lose takes away nodes, and the programs on them, if they are still part of the given allocation.
+// lose takes away nodes, and the programs on them. It skips nodes that are already gone.
 func (p *pool) lose(nodes []int) {
 	p.losing.Lock()
 	defer p.losing.Unlock()

@@ -28,8 +28,8 @@ const (
 )
 
 // state is the progress of a training: all that a checkpoint must hold. The
-// order of the images in a pass is drawn from the seed and the pass's number,
-// so that the place in the data is also the state of the random numbers.
+// order of the images in a pass is drawn from the seed and the pass's number.
+// So the place in the data is also the state of the random numbers.
 type state struct {
 	Steps    int       // finished
 	Pass, At int       // the next image: passes over the data, images in this one

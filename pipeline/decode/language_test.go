@@ -53,7 +53,7 @@ func TestSchemaExamples(t *testing.T) {
 			case "job": // the frame's workload needs its own
 				src = strings.ReplaceAll(src, "submit { job = job.long }",
 					"submit { job = job."+firstLabel(example)+" }")
-				if inner := firstLabel(example); strings.Contains(example, "recorded {") { // its settings come from a tuning
+				if inner := firstLabel(example); strings.Contains(example, "recorded {") { // as a tuning has
 					src += "tune \"it\" {\n job = job." + inner +
 						"\n objective = \"cost\"\n setting \"workers\" {}\n setting \"type\" {}\n}\n"
 					src = strings.ReplaceAll(src, "submit { job = job."+inner+" }", "submit { job = job.other }") +

@@ -1,9 +1,9 @@
 // Package realise turns an experiment into plain values: the cells of its matrix
-// with their keys, the jobs of each with the estimates that its policy decides
-// by, their work in simulation and their true run times, the programs of jobs
-// that run for real, and the samples that estimates need. It is the only package
-// that knows both the language of experiments and the scheduler with its
-// engines: all later packages work on plain values.
+// with their keys, and the samples that estimates need. Each cell has its jobs
+// with the estimates of its policy, their work in simulation and their true run
+// times, and the programs of real jobs. It is the only package that knows both
+// the language of experiments and the scheduler with its engines: all later
+// packages work on plain values.
 package realise
 
 import (
@@ -48,7 +48,7 @@ type Experiment struct {
 // known has the facts about the jobs of an experiment that are not in its file. Measurements are set before cells are
 // used; cells may then be realised concurrently.
 type known struct {
-	// samples are by the hash of their unit's key, History has the run times of jobs in the past, and earlier are the
+	// samples are by the hash of their unit's key. History has the run times of jobs in the past. earlier are the
 	// speeds of this machine at moments of earlier runs.
 	samples map[string][]estimator.Sample
 	History []estimator.Run

@@ -343,10 +343,10 @@ func withFewest(j *experiment.Job) scheduler.Job {
 	return j.Template().WithParts(counts)
 }
 
-// otherThreads are the numbers of threads, other than its request, on which a job of a cell is sampled for a speed-up
-// curve, if a model uses one. They are the numbers in the file. Without them, if the job may run on another number,
-// they are the fewest and the most threads that it may hold. The fewest is the number in the file, or half of the
-// request: a sample on one thread of many would take as long as the job. No number exceeds the machine's threads.
+// otherThreads are the numbers of threads, other than its request, on which a job of a cell is sampled. They are for a
+// speed-up curve, if a model uses one. They are the numbers in the file. Without them, if the job may run on another
+// number, they are the fewest and the most threads that it may hold. The fewest is the number in the file, or half of
+// the request: a sample on one thread of many would take as long as the job. No number exceeds the machine's threads.
 func (x *Experiment) otherThreads(c point, j *experiment.Job) []int {
 	switch {
 	case !slices.ContainsFunc(x.models(), usesCurve):

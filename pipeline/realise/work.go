@@ -117,7 +117,7 @@ func (c *Cell) simulatorOptions() simulated.Options {
 	return opts
 }
 
-// truth returns facts that only a simulation knows: the run time of each job alone on its full request (in the fastest
+// truth has the facts that only a simulation knows: the run time of each job alone on its full request (in the fastest
 // of its alternatives), and its work. estimated has the corrections, by runs in earlier cells, of the estimates that a
 // policy uses.
 type truth struct {

@@ -212,9 +212,9 @@ func digestJobs(r realised) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// EpochOn is the epoch time that the file gives a job in one of the alternatives of its block, by its index among the
-// block with its alternatives. Drawn times use the same random numbers for all alternatives: a job that is long in one
-// is long in the others.
+// EpochOn is the epoch time in the file of a job in one of the alternatives of its block. The index counts the block
+// and its alternatives. Drawn times use the same random numbers for all alternatives: a job that is long in one is long
+// in the others.
 func (r *realised) EpochOn(job, alternative int) time.Duration {
 	if alternative == 0 {
 		return r.Epoch(job)

@@ -357,12 +357,12 @@ func Traces(t *testing.T, n int) []*Trace {
 
 // Golden guards the decisions of every policy: for each valid combination of order,
 // allocation, backfill, preemption, victim rule and placement, the golden file has
-// a hash of all starts, pauses, resizes, grants and finishes, to the nanosecond, of
-// 500 random workloads. They have rigid and malleable jobs, gangs, memory, GPUs,
-// alternatives, priorities, deadlines, users, resize requests, feedback, failed
-// attempts, online predictions, noise and overheads. The first hash covers the
-// first 50 workloads; with few, only these are checked. With update, the file is
-// rewritten.
+// a hash over 500 random workloads. It covers all starts, pauses, resizes, grants
+// and finishes, to the nanosecond. They have rigid and malleable jobs, gangs,
+// memory, GPUs, alternatives, priorities, deadlines, users, resize requests,
+// feedback, failed attempts, online predictions, noise and overheads. The first
+// hash covers the first 50 workloads; with few, only these are checked. With
+// update, the file is rewritten.
 //
 // A hash that changes means that some policy decides otherwise than before.
 func Golden(t *testing.T, file string, few, update bool) {
