@@ -118,7 +118,7 @@ func (ds Diagnostics) OnlyUnavailable() bool {
 // CommandLine is the file name of ranges in a -var argument.
 const CommandLine = "-var"
 
-// ANSI sequences of the coloured form.
+// ANSI sequences of the colored form.
 const (
 	red, yellow, bold, plain = "\x1b[31m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
 )

@@ -110,7 +110,7 @@ type Explanation struct {
 	Reason  string         `json:"reason,omitempty"`
 	Changes []store.Change `json:"changes,omitempty"`
 	Seconds float64        `json:"seconds,omitempty"`
-	// Key is the hash of Lines, the labelled values that it was run under.
+	// Key is the hash of Lines, the labeled values that it was run under.
 	Key   string   `json:"key"`
 	Lines []string `json:"depends_on"`
 	// Error describes the failure of the cell as a whole. Failures are the first failed jobs, and More is the number of

@@ -1,6 +1,6 @@
 // Package pipeline turns an experiment into cells and stages, and runs the work
 // that is not in the cache: plan → profile → estimate → execute → tables,
-// pictures, report. A stage's output is addressed by the hash of a labelled
+// pictures, report. A stage's output is addressed by the hash of a labeled
 // description of all its inputs. So an edit reruns only the affected stages,
 // and every miss can be explained.
 package pipeline
@@ -111,7 +111,7 @@ type Outcome struct {
 	Elapsed time.Duration
 }
 
-// ErrInterrupted is returned when the context was cancelled: finished work is
+// ErrInterrupted is returned when the context was canceled: finished work is
 // kept and the run can be resumed.
 var ErrInterrupted = errors.New("interrupted")
 

@@ -46,7 +46,7 @@ type run struct {
 
 // Run executes the plan. It returns *store.InUseError when another process works in
 // the folder, *engine.Unavailable when an engine is not available, and ErrInterrupted
-// when ctx was cancelled; the outcome then holds the finished work.
+// when ctx was canceled; the outcome then holds the finished work.
 func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 	if err := p.ready(); err != nil {
 		return nil, err

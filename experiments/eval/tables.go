@@ -21,8 +21,8 @@ func KeyRanges(expr hcl.Expression) map[string]hcl.Range {
 	return at
 }
 
-// PairRanges returns the ranges of the keys and the values of an object. Where
-// they have no ranges of their own, it returns the object's range.
+// PairRanges returns the ranges of the keys and the values of an object. For an
+// object without such ranges, it returns the object's range.
 func PairRanges(expr hcl.Expression) (keyAt, valueAt func(key string) hcl.Range) {
 	keys, values := map[string]hcl.Range{}, map[string]hcl.Range{}
 	pairs, _ := hcl.ExprMap(expr) // without pairs where it is not written out

@@ -37,7 +37,7 @@ func Get[T any](v Settings, name string) T {
 	return value
 }
 
-// Line is a labelled value of a key: an input that results depend on. Labels hold no spaces.
+// Line is a labeled value of a key: an input that results depend on. Labels hold no spaces.
 type Line struct{ Label, Value string }
 
 // Lines are the values with their labels, for a key: arguments by name, then the

@@ -191,7 +191,7 @@ type ImageNeed struct {
 	Image    string
 }
 
-// Line is a line of a key's description. Lines of a hardware are labelled "hardware.…".
+// Line is a line of a key's description. Lines of a hardware are labeled "hardware.…".
 type Line = schema.Line
 
 // Block is a hardware block as its kind decodes it.

@@ -25,7 +25,7 @@ func withBudgets(t *testing.T, o Options, work []Scaling, budgets ...time.Durati
 }
 
 // A budget is service time: overheads count, pauses do not, and neither threads nor
-// neighbours make it longer.
+// neighbors make it longer.
 func TestBudgets(t *testing.T) {
 	s := func(n float64) time.Duration { return time.Duration(n*1e9) + 1 }
 	long := Scaling{Scaled: 100 * time.Second, Parallel: 1}

@@ -174,7 +174,7 @@ while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
 	o.next(t, scheduler.NodeDown)
 }
 
-// An allocation that is cancelled, preempted or out of time takes all nodes with it, and another one is asked for.
+// An allocation that is canceled, preempted or out of time takes all nodes with it, and another one is requested.
 func TestAllocationGoesAway(t *testing.T) {
 	o := open(t, 2, settings{}, job("sleep 1000"))
 	o.up(t, 2)

@@ -175,7 +175,7 @@ func (s *site) Close() error {
 }
 
 // interrupt asks an srun to end with the processes that it has started. hangUp asks a salloc to end: a salloc with an
-// allocation ignores other signals. If its allocation is cancelled from elsewhere at the same time, it may wait
+// allocation ignores other signals. If its allocation is canceled from elsewhere at the same time, it may wait
 // endlessly for its program.
 const interrupt, hangUp = syscall.SIGTERM, syscall.SIGHUP
 

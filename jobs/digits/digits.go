@@ -31,7 +31,7 @@ const (
 //go:embed digits.gz
 var packed []byte
 
-// Set is a set of labelled images.
+// Set is a set of labeled images.
 type Set struct {
 	// X has Pixels values from 0 to White for each image, rows from the top.
 	X []float64

@@ -1,7 +1,7 @@
 // Package store keeps the finished work of an experiment's runs: the cache with
 // its keys, the journal, the lock of the folder, and packed cells.
 //
-// A finished output is addressed by the hash of its key, a labelled description
+// A finished output is addressed by the hash of its key, a labeled description
 // of everything that the output depends on. The description is kept with the
 // output, so that a miss can be explained by the lines that changed.
 package store

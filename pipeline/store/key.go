@@ -15,7 +15,7 @@ import (
 // SchemaVersion is part of every key: raise it when outputs change their meaning.
 const SchemaVersion = 1
 
-// Key is the labelled, canonical description of all that a stage's output
+// Key is the labeled, canonical description of all that a stage's output
 // depends on: evaluated values, never source text.
 type Key struct {
 	lines []string
@@ -34,7 +34,7 @@ func KeyOf(description string) *Key {
 	return &Key{lines: strings.Split(strings.TrimSuffix(description, "\n"), "\n")}
 }
 
-// Add appends a labelled value. Labels hold no spaces; values no line breaks.
+// Add appends a labeled value. Labels hold no spaces; values no line breaks.
 func (k *Key) Add(label, value string) {
 	if strings.ContainsAny(value, "\r\n") {
 		value = strconv.Quote(value)
@@ -52,14 +52,14 @@ func (k *Key) Given(label string, value any) {
 	}
 }
 
-// AddAll adds labelled values.
+// AddAll adds labeled values.
 func (k *Key) AddAll(lines []schema.Line) {
 	for _, l := range lines {
 		k.Add(l.Label, l.Value)
 	}
 }
 
-// Lines are the labelled values, for Append.
+// Lines are the labeled values, for Append.
 func (k *Key) Lines() []string { return k.lines }
 
 // Values returns the labels with their values, in their order.
@@ -107,7 +107,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %s → %s", c.Label, c.Old, c.New)
 }
 
-// Diff lists the labelled lines that differ between two descriptions, in the
+// Diff lists the labeled lines that differ between two descriptions, in the
 // order of the new one, then those that are gone.
 func Diff(old, new string) []Change {
 	before := labelled(old)

@@ -91,7 +91,7 @@ func (net Network) Products() int {
 }
 
 // Initialize returns parameters drawn from the seed, with a separate random
-// stream for each layer. The last layer starts at 0: no digit is favoured.
+// stream for each layer. The last layer starts at 0: no digit is favored.
 func (net Network) Initialize(seed uint64) []float64 {
 	w := make([]float64, net.Params())
 	at := 0
