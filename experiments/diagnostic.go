@@ -255,7 +255,7 @@ func (ds Diagnostics) Sort() {
 	})
 }
 
-// SnippetOf cuts the line in which r begins out of src.
+// SnippetOf returns the line of src in which r begins.
 func SnippetOf(src []byte, r Range, context string) *Snippet {
 	if r.Start.Line == 0 || r.Start.Byte > len(src) {
 		return nil

@@ -19,7 +19,7 @@ var templates embed.FS
 // unchanged, in less than a minute.
 func Starter(name string) []byte { return named(starter, name) }
 
-// experimentHeader is how an experiment begins.
+// experimentHeader is the beginning of an experiment.
 var experimentHeader = regexp.MustCompile(`(?m)^experiment "[^"]*"`)
 
 // named gives an experiment another name.

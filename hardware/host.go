@@ -184,8 +184,8 @@ func FormatCPUs(cpus []int) string {
 	return b.String()
 }
 
-// Program returns the path of this program; where the system does not say it, as without /proc, that by which the
-// program was called.
+// Program returns the path of this program. If the system does not report it, as without /proc, it is the path by which
+// the program was called.
 func Program() (string, error) {
 	path, err := os.Executable()
 	if err == nil {

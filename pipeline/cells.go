@@ -232,7 +232,7 @@ func (p *Plan) inside(cell string) error {
 	return err
 }
 
-// prepare empties the folder of a cell, but for its key.
+// prepare empties the folder of a cell, except for its key.
 func prepare(dir, cell, description string) error {
 	if err := folder.RemoveAll(dir); err != nil {
 		return fmt.Errorf("clean up the folder of cell %s: %w", cell, err)
@@ -376,7 +376,7 @@ func (p *Plan) WriteCell(i int, path string) error {
 	return folder.Write(path, b.Bytes(), 0o644)
 }
 
-// PrepareCell empties the folder of a cell, but for the description of its key.
+// PrepareCell empties the folder of a cell, except for the description of its key.
 func PrepareCell(dir, description string) error { return prepare(dir, filepath.Base(dir), description) }
 
 // CompleteCell reports whether the folder of a cell is complete, under the key with a description.

@@ -29,13 +29,13 @@ type Options struct {
 	Parallel int
 	// Fresh ignores the content of the cache.
 	Fresh bool
-	// GPUs is where GPUs are found; nil means this machine's, as far as this
+	// GPUs is the source of GPUs; nil means this machine's, as far as this
 	// process may use them.
 	GPUs gpu.Source
 	// Fetch lets images be fetched while planning, where the file asks for it:
 	// the plan depends on the fetched images.
 	Fetch bool
-	// Source gives the cells; nil means all points of the matrix.
+	// Source returns the cells; nil means all points of the matrix.
 	Source func(*realise.Experiment) Source
 	// Elsewhere says how cells run on a batch system; nil: as an earlier run has begun to, or here.
 	Elsewhere *stages.Elsewhere
@@ -81,8 +81,8 @@ type CellWork struct {
 	// Reason is a phrase: "finished earlier", "new", "policy.quantum changed".
 	Reason  string         `json:"reason"`
 	Changes []store.Change `json:"changes,omitempty"`
-	// Predicted is the cell's duration by simulation with the fitted
-	// estimates; 0 when it is not known yet, or next to no time.
+	// Predicted is the cell's duration by simulation with the fitted estimates;
+	// 0 if it is unknown yet, or almost zero.
 	Predicted time.Duration `json:"-"`
 }
 

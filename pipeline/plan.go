@@ -392,7 +392,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	return plan, diags, err
 }
 
-// savedSource reads the experiment that a folder's run was made of.
+// savedSource reads the experiment of a folder's run.
 func savedSource(dir string) (source []byte, vars []string, err error) {
 	source, err = folder.ReadFile(dir, record.ExperimentFile)
 	if errors.Is(err, os.ErrNotExist) {

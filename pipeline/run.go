@@ -37,7 +37,7 @@ type run struct {
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
 	// shard is where this run puts cells without a folder; nil before the first.
 	shard *record.ShardWriter
-	// asked counts the cells of the plan that were handed out to run.
+	// asked counts the cells of the plan that were started.
 	asked int
 	chain *chain
 	// sites are the real engines, opened for this run.
@@ -338,7 +338,7 @@ type ended struct {
 
 func (x ended) Cell(i int) stages.Cell { return x.plan.cells[i] }
 
-// ErrForeign is returned for a folder of results that has files of somebody else, which a run would replace.
+// ErrForeign is returned for a folder of results with other people's files that a run would replace.
 var ErrForeign = errors.New("it holds files that are no results of tfexp")
 
 // ErrGone is returned when the folder of results was moved or removed while a run wrote to it.
@@ -439,7 +439,8 @@ func (p *Plan) otherFile() string {
 	return last.File
 }
 
-// scratchPrefix begins the names of the folders in which jobs have their control files and checkpoints while they run.
+// scratchPrefix is the prefix of the names of the folders in which jobs have their control files and checkpoints while
+// they run.
 const scratchPrefix = ".scratch-"
 
 // unfinished is the name of a file that was being written: it gets its own name when it is whole.

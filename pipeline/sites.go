@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
-// planLimit bounds how long planning waits for engines; fetching images takes as long as it takes.
+// planLimit bounds how long planning waits for engines; fetching images has no limit.
 const planLimit = 30 * time.Second
 
 // findImages finds the images of the jobs. ready reports missing images, when something runs.
@@ -28,7 +28,7 @@ func (p *Plan) findImages() {
 	p.unavailable = p.x.FindImages(ctx, p.options.Fetch)
 }
 
-// ready returns an *engine.Unavailable when a cell is to run on an engine that lacks something.
+// ready returns an *engine.Unavailable if a cell must run on an engine that lacks something.
 func (p *Plan) ready() error {
 	var missing *engine.Unavailable
 	if !errors.As(p.unavailable, &missing) {

@@ -20,7 +20,7 @@ const (
 	Function
 )
 
-// Completion is something that can stand at a place.
+// Completion is a text that can be inserted at a place.
 type Completion struct {
 	Kind  Kind
 	Label string
@@ -194,7 +194,7 @@ func (p *place) expressions(src []byte, b *schema.Block, args []schema.Arg) (fou
 	return found
 }
 
-// following are the names that can stand behind a dot.
+// following returns the names that can follow a dot.
 func following(chain []string, definitions []Definition) (found []Completion) {
 	if len(chain) != 2 {
 		return nil

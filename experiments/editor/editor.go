@@ -153,7 +153,7 @@ func (p *place) follow(t hclsyntax.Token, at int) {
 
 func (p *place) top() *opened { return &p.blocks[len(p.blocks)-1] }
 
-// open enters the block that the tokens of its line begin: its name, and the label in quotes or without.
+// open enters the block that begins with the tokens of its line: its name, and the label with or without quotes.
 func (p *place) open(header []hclsyntax.Token) {
 	o := opened{given: map[string]bool{}}
 	for _, t := range header {

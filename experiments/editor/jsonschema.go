@@ -10,7 +10,7 @@ import (
 // object is a JSON object of a schema.
 type object = map[string]any
 
-// Patterns of texts. An expression stands in a template, "${…}", and can be the value of any argument.
+// Patterns of texts. An expression is written in a template, "${…}", and can be the value of any argument.
 const (
 	templatePattern = `\$\{|%\{`
 	durationPattern = `^(\d+(\.\d+)?|\.\d+)(ns|us|µs|ms|s|m|h|d)`
@@ -195,7 +195,7 @@ func literalOf(a *schema.Arg) []any {
 		return []any{object{"type": "object"}}
 	}
 	if kind := a.Type.ReferenceKind(); kind != "" {
-		// "job.long" alone is a text; a reference stands in a template.
+		// "job.long" alone is a text; a reference is written in a template.
 		return []any{object{"type": "string", "pattern": `^\$\{|^` + strings.ToLower(kind) + `\.`}}
 	}
 	return nil

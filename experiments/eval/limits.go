@@ -31,7 +31,7 @@ type weight struct {
 	huge           bool // a number is
 }
 
-// Huge reports whether a value is a number that nothing here is meant for, beyond 1e1000 or below 1e-1000.
+// Huge reports whether a value is a number outside the supported range: above 1e1000 or below 1e-1000.
 func Huge(v cty.Value) bool {
 	if v.Type() != cty.Number || v.IsNull() || !v.IsKnown() {
 		return false

@@ -82,7 +82,7 @@ func (n *Node) Find(name, label string) *Node {
 	return nil
 }
 
-// fewBlocks are looked through one by one.
+// fewBlocks is the number of blocks up to which they are searched one by one.
 const fewBlocks = 32
 
 // index finds blocks by kind and label in a list that only grows.

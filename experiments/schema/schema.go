@@ -26,9 +26,9 @@ type Block struct {
 	Example string
 	// Unique blocks have distinct labels within one parent.
 	Unique bool
-	// Single blocks stand at most once in their parent.
+	// Single blocks occur at most once in their parent.
 	Single bool
-	// Required blocks stand at least once in their parent.
+	// Required blocks occur at least once in their parent.
 	Required bool
 	Args     []Arg
 	Blocks   []*Block
@@ -198,7 +198,7 @@ func Find(args []Arg, name string) *Arg {
 func Limit(v float64) *float64 { return &v }
 
 // The largest counts that a file may ask for. They keep core numbers within 32
-// bits, and a slip of the keyboard from filling the memory.
+// bits, and prevent a typing mistake from filling the memory.
 const (
 	MaxThreads = 1 << 20
 	MaxNodes   = 100_000
@@ -206,7 +206,7 @@ const (
 	MaxEpochs  = 1_000_000_000
 )
 
-// Brought is a block that something registered brings, such as a stage: of files, or of the block In.
+// Brought is a block that a registration adds, such as a stage's: to files, or to the block In.
 type Brought struct {
 	By    string
 	In    string
@@ -219,8 +219,8 @@ var brought []Brought
 func Bring(by string, b *Block)         { BringInto("", by, b) }
 func BringInto(in, by string, b *Block) { brought = append(brought, Brought{by, in, b}) }
 
-// AllBrought returns the blocks that are brought to files (""), or to the blocks of a name, sorted by the names of
-// their sources.
+// AllBrought returns the blocks that are added to files (""), or to the blocks of a name, sorted by the names of their
+// sources.
 func AllBrought(in string) (all []Brought) {
 	for _, b := range brought {
 		if b.In == in {

@@ -47,7 +47,8 @@ var likelyUnits = map[string]string{
 }
 
 // ParseDuration reads a duration with its units: "1.5s", "200ms", "1h30m".
-// Unlike time.ParseDuration it wants a unit even after 0, and no sign.
+// Unlike time.ParseDuration it requires a unit even after 0, and accepts no
+// sign.
 func ParseDuration(text string) (time.Duration, error) {
 	n, err := parseQuantity(text, durationUnits, "s", true)
 	return time.Duration(n), err

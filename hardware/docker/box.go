@@ -205,7 +205,7 @@ func (e *Engine) await(b *box) fate {
 	}
 }
 
-// downPatience is how long a daemon is looked at that may be going down.
+// downPatience is how long a daemon is watched that may be going down.
 const downPatience = 2 * time.Second
 
 // goesDown reports whether a container was ended by another than tfexp because
@@ -224,7 +224,7 @@ func (e *Engine) goesDown(b *box, f fate) bool {
 	return false
 }
 
-// verdict says in words how a container ended by itself.
+// verdict describes how a container ended by itself.
 func (f fate) verdict(j *launch.Job) (scheduler.State, string) {
 	text := ""
 	switch {

@@ -84,7 +84,7 @@ type Options struct {
 	Cluster scheduler.Cluster
 	// Fleet has the servers of nodes that come and go; nil when all stand.
 	Fleet Fleet
-	// Suspends is as in running.Options.
+	// Suspends is as in launch.JobsOptions.
 	Suspends bool
 	// Grace is the time between SIGTERM and SIGKILL; by default launch.DefaultGrace.
 	Grace time.Duration

@@ -39,15 +39,15 @@ type stream struct {
 // loopback is where the parts of a job find each other: they share a network.
 const loopback = "127.0.0.1"
 
-// hands are the engine's on its containers.
+// hands are the operations of the engine on its containers.
 type hands struct{ e *Engine }
 
-// Addresses implements running.Hands.
+// Addresses implements launch.ProgramHands.
 func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 	return launch.Addresses(loopback, parts)
 }
 
-// Met implements running.Meeting, as far as this machine sees the network that the parts share.
+// Met implements launch.Meeting, as far as this machine sees the network that the parts share.
 func (h hands) Met(boxes []*box, addresses contract.Cluster) (met, known bool) {
 	for _, b := range boxes {
 		if pid := h.e.pid(b); pid > 0 {
@@ -93,7 +93,7 @@ func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen fu
 	return b, nil
 }
 
-// Discard implements running.Hands.
+// Discard implements launch.ProgramHands.
 func (h hands) Discard(b *box) {
 	h.e.remove(b.node.Host, b.id)
 	b.out.Close("another part of the job could not be started")
@@ -328,7 +328,7 @@ func (h hands) Bind(b *box, part scheduler.Part) error {
 	return nil
 }
 
-// Write implements running.Hands.
+// Write implements launch.ProgramHands.
 func (h hands) Write(b *box, content []byte, at time.Time) error {
 	if b.node.Host.Local() {
 		return b.Job.ReplaceControl(content, at)

@@ -43,17 +43,17 @@ func (e *Engine) actOnAll(boxes []*box, call func(context.Context, *box) error) 
 	return errors.Join(errs...)
 }
 
-// Hold implements running.Hands.
+// Hold implements launch.ProgramHands.
 func (h hands) Hold(boxes []*box) error {
 	return h.e.actOnAll(boxes, func(ctx context.Context, b *box) error { return b.api().ContainerPause(ctx, b.id) })
 }
 
-// GoOn implements running.Hands.
+// GoOn implements launch.ProgramHands.
 func (h hands) GoOn(boxes []*box) error {
 	return h.e.actOnAll(boxes, func(ctx context.Context, b *box) error { return b.api().ContainerUnpause(ctx, b.id) })
 }
 
-// Ask implements running.Hands.
+// Ask implements launch.ProgramHands.
 func (h hands) Ask(boxes []*box, paused bool) {
 	each(boxes, func(b *box) {
 		err := h.e.signal(b, "SIGTERM")
@@ -66,7 +66,7 @@ func (h hands) Ask(boxes []*box, paused bool) {
 	})
 }
 
-// Kill implements running.Hands.
+// Kill implements launch.ProgramHands.
 func (h hands) Kill(boxes []*box) {
 	each(boxes, func(b *box) {
 		if err := h.e.signal(b, "SIGKILL"); err != nil && h.e.Paused(b) {

@@ -128,7 +128,7 @@ func cpusOf(h *Host, threads int) []int {
 	return cpus
 }
 
-// Close ends the connections. When the run has left no container anywhere, its daemons need not be looked at again.
+// Close ends the connections. If the run has left no container, its daemons need not be checked again.
 func (s *site) Close() error {
 	var errs []error
 	clean := true

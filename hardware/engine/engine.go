@@ -41,8 +41,8 @@ type Batch interface {
 	Check(context.Context, Array) error
 	// Submit submits an array and returns its number.
 	Submit(context.Context, Array) (job string, err error)
-	// Alive returns the tasks of arrays that wait or run, by the array's number. It asks once; the error is no reason to
-	// give up: the system may answer later.
+	// Alive returns the tasks of arrays that wait or run, by the array's number. It asks once. After an error the
+	// caller should not give up: the system may answer later.
 	Alive(ctx context.Context, jobs []string) (map[string][]int, error)
 	// Cancel ends the remaining tasks of arrays.
 	Cancel(ctx context.Context, jobs []string) error
@@ -53,8 +53,8 @@ type Changer interface {
 	// Attend asks for a notice of every report (scheduler.Notice.Progress) of the jobs for which it is true. It is called
 	// before the first job starts.
 	Attend(jobs []bool)
-	// Change makes to the program of a job from its next start on, with the files and the standing message of the one
-	// before.
+	// Change makes to the program of a job from its next start on, with the files and the present message of the
+	// previous one.
 	Change(job int, to launch.Job) error
 	// Tell writes a message to a job's control file: at once for a running job, and for every later start. The message
 	// has the present state and the last request. The engine numbers a request without a serial.

@@ -43,7 +43,7 @@ type Task struct {
 	Jobs []launch.Job
 	// Fleet has the servers of nodes that come and go; nil when all stand.
 	Fleet *market.Fleet
-	// Suspends is Hardware.Suspends, in cells: samples are stopped where they stand.
+	// Suspends is Hardware.Suspends, in cells: samples are stopped in place.
 	Suspends bool
 	// Report receives the progress lines of jobs as they come, on the engine's clock; it may be nil.
 	Report launch.ProgressListener

@@ -135,7 +135,7 @@ func (l *library) Driver() string {
 // Period is a second: the library averages over a sixth of one to a whole one.
 func (l *library) Period() time.Duration { return time.Second }
 
-// Close gives the library back.
+// Close releases the library.
 func (l *library) Close() error {
 	if ret := l.api.Shutdown(); ret != nvml.SUCCESS && !errors.Is(ret, nvml.ERROR_UNINITIALIZED) {
 		return fmt.Errorf("close NVML: %w", ret)

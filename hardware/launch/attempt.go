@@ -56,7 +56,7 @@ func (b *ProgressBoard) Follow(job int, j *Job) *ProgressAttempt {
 	return a
 }
 
-// wanted reports whether somebody wants to know.
+// wanted reports whether somebody wants the reports.
 func (a *ProgressAttempt) wanted() bool { return a.units > 0 || a.board.listen != nil || a.followed() }
 
 // followed reports whether every report is a separate notice.

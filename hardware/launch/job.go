@@ -50,7 +50,7 @@ type Job struct {
 	LogPath string
 	// ControlPath is the file that holds the job's present threads, "inter intra", TFEXP_CONTROL; empty means none.
 	ControlPath string
-	// Standing has the settings that the control file says, and the last request; the rest follows from the job.
+	// Standing has the settings in the control file, and the last request; the rest follows from the job.
 	Standing contract.Message
 	// CheckpointDir is made before the job starts, TFEXP_CHECKPOINT_DIR; may be empty.
 	CheckpointDir string
@@ -152,7 +152,7 @@ func (j *Job) Pools(n int) (inter, intra int) {
 // Restarted is the reason why a job is ended and started again with other settings.
 const Restarted = "it is started anew with other settings"
 
-// InPlaceOf returns the job with the name, the files and the standing message of another, whose place it takes.
+// InPlaceOf returns the job with the name, the files and the standing message of the job that it replaces.
 func (j Job) InPlaceOf(old *Job) Job {
 	j.Name, j.LogPath, j.ControlPath, j.CheckpointDir = old.Name, old.LogPath, old.ControlPath, old.CheckpointDir
 	j.Standing, j.Events, j.Limit, j.Budget = old.Standing, old.Events, old.Limit, old.Budget
@@ -393,9 +393,9 @@ func (j *Job) Request(n int, request contract.Message) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// ReplaceControl gives the control file of a job, if it has one, another content. The file is replaced as a whole;
-// it is not synced, since it means nothing once the job is dead. at is when the content held, which is the file's
-// time: a program counts the time left from there, however long the write took.
+// ReplaceControl gives the control file of a job, if it has one, another content. The file is replaced as a whole; it
+// is not synced, since it has no meaning after the job's death. at is when the content held, and becomes the file's
+// time. A program counts the time left from there, however long the write took.
 func (j *Job) ReplaceControl(content []byte, at time.Time) error {
 	if j.ControlPath == "" {
 		return nil

@@ -92,7 +92,7 @@ func (a *ProgressAttempt) Last() {
 	}
 }
 
-// partEnds ends the look at the parts of the job.
+// partEnds ends the watch over the parts of the job.
 func (a *ProgressAttempt) partEnds(finished bool) {
 	m := a.meeting
 	if m == nil {

@@ -38,12 +38,12 @@ type ProgramHands[P RunningProgram] interface {
 	Attend(p P)
 	// Addresses gives each part of a job an address.
 	Addresses(parts []scheduler.Part) (contract.Cluster, error)
-	// Hold stops programs where they stand, and GoOn lets them go on.
+	// Hold stops programs in place, and GoOn continues them.
 	Hold(programs []P) error
 	GoOn(programs []P) error
 	// Bind binds a program to the cores of a part.
 	Bind(p P, part scheduler.Part) error
-	// Write gives a program's control file another content, which held at an instant.
+	// Write replaces the content of a program's control file; the content held at the given instant.
 	Write(p P, content []byte, at time.Time) error
 	// Ask asks programs to end (SIGTERM); the programs of a paused job are continued, so that they receive the signal.
 	// Kill ends them at once. Neither waits for their ends.
@@ -133,7 +133,7 @@ type RunningJob[P RunningProgram] struct {
 	why   string
 	at    time.Time // when it did
 	quiet bool      // no notice of its end is wanted
-	// suspended: its programs were asked to save their work and to end, since the job is paused.
+	// suspended: its programs must save their work and end, because the job is paused.
 	suspended bool
 }
 
@@ -288,7 +288,7 @@ func (j *Jobs[P]) launch(r *RunningJob[P], request *Job, grant scheduler.Grant) 
 	return nil
 }
 
-// Meeting is Hands that know whether the parts of a job have found each other.
+// Meeting is ProgramHands that know whether the parts of a job have found each other.
 type Meeting[P RunningProgram] interface {
 	// Met reports whether somebody uses one of the addresses, as far as that is known, of the living programs of a job.
 	Met(programs []P, addresses contract.Cluster) (met, known bool)
@@ -387,7 +387,7 @@ func (j *Jobs[P]) present(what string, job int) (r *RunningJob[P], paused bool, 
 	return r, r.paused, nil
 }
 
-// Pause stops all programs of a job where they stand, or suspends the job.
+// Pause stops all programs of a job in place, or suspends the job.
 func (j *Jobs[P]) Pause(job int) error {
 	r, paused, err := j.present("pause", job)
 	if r == nil || paused {
@@ -501,7 +501,7 @@ func (j *Jobs[P]) write(p P, before int, request contract.Message) error {
 	return j.hands.Write(p, text, now)
 }
 
-// carryOn begins, and rest ends, a stretch of service time. mu must be held.
+// carryOn begins a stretch of service time, and rest ends it. mu must be held.
 func (r *RunningJob[P]) carryOn(now time.Time, expire func()) {
 	r.paused, r.since = false, now
 	if r.limit > 0 {

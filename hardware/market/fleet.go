@@ -98,7 +98,7 @@ type place struct {
 	up, warn, end time.Duration // instants to come of the present server; Forever when past or none
 }
 
-// NewFleet returns the servers of a cluster; terms has nil for nodes that stand.
+// NewFleet returns the servers of a cluster; terms has nil for permanent nodes.
 func NewFleet(c scheduler.Cluster, terms []*Terms, seed int64) (*Fleet, error) {
 	if len(terms) != len(c.Nodes) {
 		return nil, fmt.Errorf("fleet: %d nodes, but the terms of %d", len(c.Nodes), len(terms))
@@ -197,7 +197,7 @@ func (t *Terms) available(from, startup time.Duration) (created, up, gone time.D
 	return Forever, Forever, Forever
 }
 
-// Release gives the server of a node back.
+// Release returns the server of a node.
 func (f *Fleet) Release(node int) {
 	p := &f.nodes[node]
 	p.up, p.warn, p.end = Forever, Forever, Forever

@@ -12,7 +12,7 @@ import (
 )
 
 // Companion is a program that tfexp talks to over its standard input and output while other work runs. It ends with
-// tfexp: it is in a job object that nobody else holds.
+// tfexp: it is in a job object that no other process holds.
 type Companion struct {
 	// In is its standard input, Out its standard output. The caller reads Err, its standard error, to its end and closes it.
 	In, Out, Err *os.File

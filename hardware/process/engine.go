@@ -43,7 +43,7 @@ type Options struct {
 	// LogLimit is the size in bytes at which a job's output ends it as
 	// failed; by default launch.DefaultLogLimit.
 	LogLimit int64
-	// Suspends is as in running.Options.
+	// Suspends is as in launch.JobsOptions.
 	Suspends bool
 	// Report receives the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.

@@ -24,7 +24,7 @@ type group struct {
 	dir  *folder.File // while a program is started in it; else nil
 }
 
-// groupPrefix begins the names of groups; the mark of their program follows.
+// groupPrefix is the prefix of the names of groups; the mark of their program follows.
 const groupPrefix = "tfexp-"
 
 // ownGroup returns the folder of this process's control group; empty if it cannot be written.

@@ -138,8 +138,8 @@ func (g *guardian) start() error {
 		return errors.Join(err, conn.Close())
 	}
 	defer null.Close()
-	// Its name is not tfexp's: who kills tfexp by name must not hit it. It
-	// holds no file or folder of the run, and its own session keeps Ctrl-C from it.
+	// Its name is not tfexp's: a kill of tfexp by name must not hit it. It holds no
+	// file or folder of the run, and its own session keeps Ctrl-C from it.
 	if err = folder.Try("fork", "job-guardian"); err == nil {
 		children.mu.Lock() // nobody takes it for a stray
 		l.pid, err = syscall.ForkExec(self, []string{"job-guardian"}, &syscall.ProcAttr{

@@ -88,7 +88,7 @@ func total(c scheduler.Cluster) (sum scheduler.Node) {
 	return sum
 }
 
-// checkJob reports a job that asks for GPUs that this machine lacks, on hardware that has all that there are.
+// checkJob reports a job that asks for GPUs that this machine lacks, on hardware with all of the machine's GPUs.
 func checkJob(h *engine.Hardware, j *engine.Job, host engine.Host) []engine.Problem {
 	if gpus := total(h.Cluster).GPUs; j.GPUs <= gpus || gpus != host.GPUs {
 		return nil
@@ -96,7 +96,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, host engine.Host) []engine.Prob
 	return []engine.Problem{noGPUs(host, fmt.Sprintf("The job %q asks for %s", j.Name, schema.Plural(j.GPUs, "GPU")))}
 }
 
-// noGPUs is the problem that this machine lacks the GPUs that are asked for.
+// noGPUs is the problem that this machine lacks the requested GPUs.
 func noGPUs(host engine.Host, need string) engine.Problem {
 	has := fmt.Sprintf("this machine has %d that tfexp may use", host.GPUs)
 	if host.GPUs == 0 {

@@ -41,8 +41,8 @@ func openRegistry(path, run string) (*registry, error) {
 	return &registry{f}, nil
 }
 
-// started and ended append a line. A failure (a full disk) is no reason to
-// end a job: its mark is in its environment as well.
+// started and ended append a line. A failure (a full disk) does not end a job:
+// its mark is in its environment as well.
 func (r *registry) started(id ident) {
 	if r != nil {
 		fmt.Fprintf(r.file, "+ %d %d\n", id.pid, id.start)

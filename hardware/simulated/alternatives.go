@@ -8,8 +8,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// choose gives a job that starts the work of the alternative that it is to run
-// with. The noise is the same in all of a job's alternatives.
+// choose gives a starting job the work of its alternative. The noise is the
+// same in all of a job's alternatives.
 func (e *Engine) choose(job int, t *task, g scheduler.Grant) (Work, error) {
 	if e.held != nil && e.chosen != nil && e.chosen[job] != nil {
 		return e.chosen[job], nil // its controller has
@@ -60,7 +60,7 @@ func (e *Engine) inFirst(job int) float64 {
 	return whole.Seconds() / now.Seconds()
 }
 
-// setOut gives a job all of its work, with its noise.
+// setOut resets a job to all of its work, with its noise.
 func (e *Engine) setOut(job int, t *task, w Work) {
 	t.lead, t.scaled, _ = w.Times()
 	if e.opts.Noise > 0 && t.lead|t.scaled != 0 {

@@ -18,8 +18,8 @@ type Checkpoint struct {
 	Every time.Duration
 	Share float64
 	Rule  func(cost, between time.Duration) time.Duration
-	// Cost is how long the job stands still to write one; Restore how long it
-	// takes to read one when an attempt begins with it.
+	// Cost is how long the job stops to write one; Restore how long it takes to
+	// read one when an attempt begins with it.
 	Cost, Restore time.Duration
 }
 
@@ -39,7 +39,7 @@ type saving struct {
 	lead    []int             // of these, those whose warning ends its attempt
 }
 
-// begin sets out the checkpoints of an attempt.
+// begin prepares the checkpoints of an attempt.
 func (s *saving) begin(c *Checkpoint, t *task, whole, between time.Duration) {
 	switch {
 	case c.Every > 0:

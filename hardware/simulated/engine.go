@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// String lists the overheads: "start 20ms, pause 0s, resume 0s, resize 0s"; to migrate
-// where it costs something else than to resume.
+// String lists the overheads: "start 20ms, pause 0s, resume 0s, resize 0s"; and
+// migrate, if it differs from resume.
 func (o Overheads) String() string {
 	s := fmt.Sprintf("start %s, pause %s, resume %s, resize %s", o.Start, o.Pause, o.Resume, o.Resize)
 	if o.Migrate != o.Resume {
@@ -321,8 +321,8 @@ func (e *Engine) ranOn(job int, t *task, g scheduler.Grant) {
 	}
 }
 
-// scales reports whether the rate of a job under a grant follows from the number of its cores alone, and is
-// changed by nothing else.
+// scales reports whether the rate of a job under a grant follows from the number of its cores alone, and no other event
+// changes it.
 func (e *Engine) scales(job int, g scheduler.Grant) bool {
 	_, plain := e.work(job).(*Scaling)
 	return plain && e.chosen == nil && e.mates == nil && e.courses == nil && g.Layout == nil

@@ -50,8 +50,7 @@ func (e *Engine) beside(job, with int) float64 {
 	return w.keeps(e.jobs[with].Class)
 }
 
-// apart gives a job that no longer shares its GPUs, because the other one leaves them, its whole
-// speed again.
+// apart restores the full speed of a job when the other job leaves its GPUs.
 func (e *Engine) apart(leaving int) {
 	s, ok := e.mates[leaving]
 	if !ok {

@@ -261,7 +261,7 @@ func (e *Engine) endSpent() {
 	}
 }
 
-// within is the work that a job has left, in seconds, as far as its budget lets it.
+// within is a job's remaining work within its budget, in seconds.
 func (b *budgets) within(job int, work float64, now time.Duration) float64 {
 	if b.of == nil || !b.of[job].bounded {
 		return work

@@ -142,8 +142,8 @@ func jobNumbers(jobs []string) []string {
 	return slices.DeleteFunc(slices.Clone(jobs), func(job string) bool { _, err := jobNumber(job); return err != nil })
 }
 
-// Call runs a command as Run does, and again while the controller does not answer, with growing pauses of a random
-// length, for as long as patience says.
+// Call runs a command as RunCommand does, and repeats it while the controller does not answer, with growing random
+// pauses, until patience is over.
 func Call(ctx context.Context, patience time.Duration, command string, args ...string) (string, error) {
 	began := time.Now()
 	for pause := 500 * time.Millisecond; ; pause = min(2*pause, 15*time.Second) {
@@ -240,7 +240,7 @@ func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 // EngineName is the engine's name in experiments, and the batch system's name in --on.
 const EngineName = "slurm"
 
-// SharedPatience is how long a node is waited for that looks whether the folder of results is shared.
+// SharedPatience is how long to wait for a node that checks whether the folder of results is shared.
 const SharedPatience = 5 * time.Second
 
 // Unavailable returns the error that something is unavailable, with a hint.
@@ -443,10 +443,10 @@ func CheckShared(ctx context.Context, r Request, dir, program string, patience t
 	return probe.Judge(out, err)
 }
 
-// Probe is a look at a folder from elsewhere.
+// Probe is a check of a folder from another machine.
 type Probe struct{ dir, token string }
 
-// NewProbe writes a file to look for into a folder.
+// NewProbe writes a file into a folder, for another machine to find.
 func NewProbe(dir string) (*Probe, error) {
 	f, err := folder.CreateTemp(dir, ".probe-")
 	if err != nil {

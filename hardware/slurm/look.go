@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// arrange gives the nodes of an allocation, which are found, their places in the hardware.
+// arrange assigns the nodes of an allocation, once found, to places in the hardware.
 func (p *pool) arrange(a *allocation, job string, names []string, found map[string]slot) error {
 	p.mu.Lock()
 	a.job = job

@@ -51,7 +51,7 @@ func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 // Release implements scheduler.Provider. The allocation stays, for the next cell.
 func (e *Engine) Release(int) error { return nil }
 
-// cameUp gives notice that a node can be used.
+// cameUp gives notice that a node is available.
 func (e *Engine) cameUp(node int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -121,7 +121,7 @@ func (h hands) Bind(s *step, part scheduler.Part) error {
 	return err
 }
 
-// Write implements running.Hands.
+// Write implements launch.ProgramHands.
 func (h hands) Write(s *step, content []byte, at time.Time) error {
 	return s.Job.ReplaceControl(content, at)
 }

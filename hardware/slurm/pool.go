@@ -367,7 +367,7 @@ func (p *pool) acquire(v int) error {
 	p.mu.Lock()
 	p.slots[v].state = asked
 	p.mu.Unlock()
-	// Nodes that were lost together are asked for together.
+	// Nodes that were lost together are requested together.
 	time.AfterFunc(gather, func() { p.again() })
 	return nil
 }
@@ -410,7 +410,7 @@ func (p *pool) use(e *Engine) {
 	p.user = e
 }
 
-// coming counts the nodes that are asked for, or are about to go.
+// coming counts the nodes that are requested, or are about to go.
 func (p *pool) coming() int {
 	return len(p.nodes(func(s *slot) bool { return s.state == asked || s.state == warned }))
 }

@@ -27,7 +27,7 @@ const noteFile = "slurm.json"
 // folderPrefix is the prefix of the names of engines' folders, in the folder of the results.
 const folderPrefix = ".slurm-"
 
-// note is its content. Joined is the job whose steps are to be ended, where tfexp ran in an allocation.
+// note is its content. Joined is the job whose steps must be ended, if tfexp ran in an allocation.
 type note struct {
 	Allocations []string `json:"allocations,omitempty"`
 	Joined      string   `json:"joined,omitempty"`
@@ -218,7 +218,7 @@ func (f *forker) close() {
 	})
 }
 
-// stepPrefix begins the names of all steps.
+// stepPrefix is the prefix of the names of all steps.
 const stepPrefix = "tfexp."
 
 // launchPatience is how long a step is tried to be started while the controller is away.

@@ -41,7 +41,7 @@ type step struct {
 	ended  bool   // by Slurm: its allocation was cancelled or preempted, or somebody cancelled the step
 }
 
-// hands are the engine's on its steps.
+// hands are the operations of the engine on its steps.
 type hands struct{ e *Engine }
 
 // Discard closes the log of a step that is not started.

@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// beat is how often a clock looks, and so how exactly it knows when the process
-// was stopped.
+// beat is the interval at which a clock looks, and so its precision about stops
+// of the process.
 const beat = 10 * time.Millisecond
 
 // clock measures service time: the time since its beginning in which the

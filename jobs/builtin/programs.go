@@ -62,8 +62,8 @@ func params(own ...Param) []Param {
 		Param{"passes", "integer", "1", "passes over the data that make one epoch"})
 }
 
-// deepened are the settings of a program whose network can be deepened while it
-// trains, behind its own.
+// deepened adds the settings of a program whose network can be deepened while
+// it trains, after its own.
 func deepened(own ...Param) []Param {
 	return append(own,
 		Param{"blocks", "integers", "", "layers in each block: convolutions, then hidden layers; one where it is not given"},
@@ -130,8 +130,8 @@ func (c config) shape() network.Shape {
 	}
 }
 
-// defaults returns the settings of p that nobody changed. The learning rate is
-// left at 0 until complete.
+// defaults returns the default settings of p. The learning rate is left at 0
+// until complete.
 func defaults(p Program) config {
 	c := config{program: p.Name, decay: 1}
 	for _, param := range p.Params {

@@ -67,7 +67,7 @@ type server struct {
 	stopped   bool      // and that it did not finish
 }
 
-// holding is a ticket in the hands of a worker.
+// holding is a ticket that a worker has.
 type holding struct {
 	ticket Ticket
 	peer   *peer
@@ -144,8 +144,8 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	}
 }
 
-// ended reports whether the server is to end, with the error of the process.
-// asked is when it was asked to by SIGTERM; zero: it was not.
+// ended reports whether the server must end, with the error of the process.
+// asked is when it received a SIGTERM; zero if it did not.
 func (s *server) ended(now, asked time.Time) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +227,7 @@ func (s *server) most(p *peer) int {
 	return len(s.w)
 }
 
-// greet lets a part of the job in, and nobody else.
+// greet admits parts of the job, and nobody else.
 func (s *server) greet(p *peer, q Request) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -211,7 +211,7 @@ func (c *cluster) compute(t Ticket) *pushed {
 	return &pushed{ticket: t, generation: c.generation, loss: c.tr.loss(), gradient: c.tr.meanGradient()}
 }
 
-// follow trains as one worker among others, until the chief ends the training.
+// follow trains as one of several workers, until the chief ends the training.
 func (c *cluster) follow(ctx context.Context) error {
 	var p *pushed
 	for ctx.Err() == nil {

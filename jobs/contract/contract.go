@@ -47,8 +47,8 @@ const (
 	EnvCluster = "TFEXP_CLUSTER"
 )
 
-// ExitStopped is the exit status of a program that was asked to end by
-// SIGTERM and did, with a checkpoint if it could: 128 + 15, as shells have it.
+// ExitStopped is the exit status of a program that ended on SIGTERM, with a
+// checkpoint if it could write one: 128 + 15, as in shells.
 const ExitStopped = 143
 
 // Allotment is how many threads a job may use in its two pools: Inter

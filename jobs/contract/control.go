@@ -22,9 +22,9 @@ const settled = 3 * time.Second
 // Message is the content of the control file: a JSON object, or the two
 // numbers "inter intra" alone. Fields that are not given are zero or nil.
 //
-// Inter to Settings are how things stand, and hold until the file says
-// otherwise. Checkpoint, Warning and Deepen are requests: a program carries
-// them out once (see Request).
+// Inter to Settings are the present state, and hold until the file changes
+// them. Checkpoint, Warning and Deepen are requests: a program carries them out
+// once (see Request).
 type Message struct {
 	// Inter and Intra are the present allotment: operations at once, threads
 	// of each. 0: as before.
@@ -101,7 +101,7 @@ type Control struct {
 	last  Message     // the last one that could be read
 }
 
-// NewControl watches the file at path, which need not exist yet.
+// NewControl returns a reader of the file at path, which need not exist yet.
 func NewControl(path string) *Control { return &Control{path: path} }
 
 // Read returns what the file says, and reports whether it has been written

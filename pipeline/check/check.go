@@ -98,7 +98,7 @@ func (c *Checker) allCells() []experiment.Cell {
 	return cells
 }
 
-// first reports whether something, or some things together, are looked at for the first time.
+// first reports whether a thing, or a combination of things, is checked for the first time.
 func (c *Checker) first(what ...any) bool {
 	var key [4]any
 	copy(key[:], what)

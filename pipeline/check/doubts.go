@@ -108,7 +108,7 @@ func (c *Checker) emptyComparisons(root *eval.Node) {
 	}
 }
 
-// usesCurve reports whether a model looks at samples on other numbers of threads than the request.
+// usesCurve reports whether a model uses samples on other numbers of threads than the request.
 func usesCurve(model string) bool { return model == "auto" || model == "scaling" }
 
 // unusedSamples warns of arguments of the profile and estimate blocks that

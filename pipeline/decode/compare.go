@@ -188,7 +188,7 @@ func (d *Decoder) comparedMetrics(n *eval.Node, a *eval.Args, v *compareArgs) []
 	return metrics
 }
 
-// blockOfLog reports whether a block bootstrap, if one is asked for, has the jobs of a log.
+// blockOfLog reports whether a block bootstrap, if requested, has the jobs of a log.
 func (d *Decoder) blockOfLog(a *eval.Args, cells []experiment.Cell) bool {
 	if !a.IsSet("block") || d.Failed() {
 		return true

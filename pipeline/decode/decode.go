@@ -30,8 +30,8 @@ type Decoder struct {
 	earlier  []*adaptation.Study // the adaptation blocks that have been decoded
 }
 
-// Experiment decodes the blocks that are no part of a cell, as far as they do
-// not depend on the cells.
+// Experiment decodes the blocks that are not part of a cell, if they do not
+// depend on the cells.
 func (d *Decoder) Experiment() *experiment.Spec {
 	s := &experiment.Spec{}
 	if n := d.root.First("experiment"); n != nil {

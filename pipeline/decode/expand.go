@@ -70,8 +70,8 @@ func newExpander(m *matrix) *expander {
 	return x
 }
 
-// know remembers which axes a block reads, and whether something is wrong with
-// it: more was reported than before it was looked at.
+// know remembers which axes a block reads, and whether it has an error: its
+// evaluation has added reports.
 func (x *expander) know(n *eval.Node, before int) {
 	m := x.matrix
 	b := &block{broken: n.Broken || len(m.List) > before}

@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// servers decodes the terms on which the servers of a node block are rented; nil when the
-// node stands.
+// servers decodes the terms on which the servers of a node block are rented; nil for a
+// permanent node.
 func (d *Decoder) servers(na *eval.Args, billing market.Billing, node scheduler.Node) *market.Terms {
 	asked := false
 	for _, arg := range market.NodeArgs {

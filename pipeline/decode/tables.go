@@ -85,7 +85,7 @@ func (d *Decoder) columns(
 	return rows, ok
 }
 
-// placesOf returns where columns stand.
+// placesOf returns the indexes of columns.
 func placesOf(head, columns []string) ([]int, error) {
 	places := make([]int, len(columns))
 	for i, name := range columns {

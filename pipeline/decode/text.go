@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// lookedAt is how much of the beginning of a file is looked at before it is read as text.
+// lookedAt is the size of the beginning of a file that is examined before it is read as text.
 const lookedAt = 4 << 10
 
 // packings are how files begin that are packed in a way that is not read.

@@ -254,7 +254,7 @@ func unreadBy(f *formats.Format) map[string]bool {
 	return unread
 }
 
-// readTrace reads a file and shapes it, once for all blocks that want the same.
+// readTrace reads a file and shapes it, once for all blocks with the same settings.
 func (d *Decoder) readTrace(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile {
 	key := fmt.Sprintf("%q %s %q", t.File, t.Format, t.Settings)
 	if f, ok := d.traces[key]; ok {

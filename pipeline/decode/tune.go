@@ -238,7 +238,7 @@ func tuneBlock() *schema.Block {
 	return b.Say("{objectives}", strings.Join(docs, ", "), "{methods}", strings.Join(methods, "; "))
 }
 
-// Tune decodes a tune block, but for the cells of its trials.
+// Tune decodes a tune block, except the cells of its trials.
 func (d *Decoder) Tune(n *eval.Node, e *eval.Env) (*Tune, bool) {
 	var v tuneArgs
 	a := d.Decode(n, e, &v)

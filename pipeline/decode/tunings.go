@@ -346,11 +346,11 @@ func (x *expander) probe(t *tuned, one *experiment.Tuning, all *trials) {
 	x.possible(one, all)
 }
 
-// mostListed bounds the settings that are looked at one by one, and that have no table.
+// mostListed bounds the settings without a table that are checked one by one.
 const mostListed = 2000
 
-// possible leaves out the settings that are possible each by itself and together not:
-// their job is refused, or asks for more than the hardware has.
+// possible removes combinations of settings that are impossible together: their job
+// is refused, or asks for more than the hardware has.
 func (x *expander) possible(one *experiment.Tuning, all *trials) {
 	p := one.Problem(0)
 	if n := p.Space.Size(mostListed); n <= 0 || len(p.Space) > p.Space.Settings() {

@@ -21,8 +21,8 @@ type alternative struct {
 	job  *experiment.Job // the block, or one of its alternatives
 	// index is the index of job among the block and its alternatives.
 	index int
-	// gpu is the type of GPU that it wants, and rate how much faster it is there
-	// than the run time of job says.
+	// gpu is its type of GPU, and rate how much faster it is there than the run
+	// time of job.
 	gpu     string
 	rate    float64
 	request scheduler.Alternative // without an estimate
@@ -208,7 +208,7 @@ func (c *Cell) withAlternatives(r realised, jobs []scheduler.Job, truth []simula
 	return jobs
 }
 
-// asked is the run time that the user of a job requested for one of its alternatives.
+// asked is the run time that a job's user requested for one of its alternatives.
 func asked(r *realised, job, alternative int) time.Duration {
 	if all := r.AlternativesOf(job); all != nil {
 		return all[alternative].Predicted

@@ -37,7 +37,7 @@ type Cell struct {
 }
 
 // Cells are the points of the matrix with their replicates, in the order of the
-// file: all replicates of a point stand together.
+// file: all replicates of a point are adjacent.
 func (x *Experiment) Cells() (cells []*Cell) {
 	taken := map[string]bool{}
 	for _, c := range x.Spec.Cells {
@@ -234,7 +234,7 @@ func (x *Experiment) wholeRuns(h *experiment.Hardware, r realised) []time.Durati
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
 
-// jobsFor gives a cell's jobs the estimates that its policy is to decide by.
+// jobsFor gives a cell's jobs the estimates of its policy.
 //
 // An oracle knows the run time to come: in simulation that is exact; of real
 // jobs nothing is known but the fitted estimate.

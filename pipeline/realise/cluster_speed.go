@@ -36,7 +36,7 @@ func (c *Crew) Speed(parts []scheduler.Part) float64 {
 	return max(c.StepsPerSecond(parts)/c.Full, stalled)
 }
 
-// StepsPerSecond returns the speed of the parts together.
+// StepsPerSecond returns the total speed of the parts.
 func (c *Crew) StepsPerSecond(parts []scheduler.Part) float64 {
 	var workers []clusterspeed.Worker
 	servers := 0

@@ -253,7 +253,7 @@ func (c *Cell) Estimated() []record.Estimated {
 	return all
 }
 
-// longer is how many times as long as by its samples alone a job is predicted to take.
+// longer is the ratio of a job's predicted run time to the run time by its samples alone.
 func longer(estimated []record.Estimated, j *experiment.Job) float64 {
 	for _, e := range estimated {
 		if e.Job == j.Name && e.Threads == j.Threads.Request && e.GPUs == j.GPUs && e.Factor > 0 {
@@ -271,7 +271,7 @@ func (c *Cell) forPolicies(estimated []record.Estimated) []record.Estimated {
 	return estimated
 }
 
-// correct has the simulated jobs of a real cell take as long as by the estimates that were in force when it began.
+// correct scales the simulated jobs of a real cell to the estimates that were in force when it began.
 func correct(r realised, work []simulated.Scaling, estimated []record.Estimated) {
 	for n := range work {
 		if k := r.Block[n]; k >= 0 {
@@ -310,8 +310,7 @@ func orMissing(v float64) float64 {
 // cores idle for their sum, whichever of the two jobs is charged.
 //
 // Where paused jobs write a checkpoint and end (suspends), a pause takes as long as the program took to save at its
-// end,
-// and to go on is to start again.
+// end, and a resume is a new start.
 func overheadsOf(samples []estimator.Sample, suspends bool) simulated.Overheads {
 	var start, pause, resume, resize, save, startup median
 	for _, s := range samples {

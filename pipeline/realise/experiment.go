@@ -106,10 +106,10 @@ func (x *Experiment) File() *experiment.Spec { return x.Spec }
 // Settings are the values of the blocks that a stage brings.
 func (x *Experiment) Settings(stage string) []schema.Settings { return x.Spec.Stages[stage] }
 
-// usesHistory reports whether a model looks at past runs.
+// usesHistory reports whether a model uses past runs.
 func usesHistory(model string) bool { return model == "auto" || model == "history" }
 
-// UsesHistory reports whether a model of the experiment looks at past runs.
+// UsesHistory reports whether a model of the experiment uses past runs.
 func (x *Experiment) UsesHistory() bool {
 	return len(x.units) > 0 && slices.ContainsFunc(x.models(), usesHistory)
 }

@@ -300,7 +300,7 @@ func speedUpText(rt *experiment.Runtime) string {
 	return fmt.Sprintf("parallel %g", rt.Parallel)
 }
 
-// runtimeText describes the run time that the file gives a job, for keys.
+// runtimeText describes a job's run time in the file, for keys.
 func runtimeText(j *experiment.Job) string {
 	text := timesText(j.Runtime)
 	if a := j.Runtime.Accuracy; a != nil {

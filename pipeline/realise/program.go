@@ -247,7 +247,7 @@ func digestFile(path string) (string, error) {
 }
 
 // digestFolder returns the number of files below a folder, their size, and the SHA-256 of their names, sizes and
-// contents. Of a link to a file, the file counts as well; of one to a folder, only where it leads.
+// contents. For a link to a file, the file counts as well; for a link to a folder, only its target path.
 func digestFolder(dir string) (string, error) {
 	h := sha256.New()
 	n, size := 0, int64(0)

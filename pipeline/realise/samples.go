@@ -145,7 +145,7 @@ func (x *Experiment) hostLines(k *store.Key) {
 // SampledUnits implements stages.Sampling.
 func (x *Experiment) SampledUnits() []*stages.Unit { return x.units }
 
-// usesCurve reports whether a model looks at samples on other numbers of threads
+// usesCurve reports whether a model uses samples on other numbers of threads
 // than the request.
 func usesCurve(model string) bool { return model == "auto" || model == "scaling" }
 
@@ -229,7 +229,7 @@ func (x *Experiment) estimateLine(j *experiment.Job) string {
 	return model + " " + strings.Join(x.sampleHashes(j, model), " ")
 }
 
-// Needs returns the hashes of the samples that a cell wants for its estimates.
+// Needs returns the hashes of the samples that a cell needs for its estimates.
 func (c *Cell) Needs() []string {
 	var hashes []string
 	for _, j := range jobsOf(c.point) {

@@ -155,8 +155,8 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	return task, key.Description(), nil
 }
 
-// atSpeed has the jobs of a cell take as long as at the speeds that the machine had at moments, as far as these are
-// known of the cores that each job asks for.
+// atSpeed scales the jobs of a cell to the speeds of the machine at moments, where these were probed on the cores that
+// each job asks for.
 func (c *Cell) atSpeed(r realised, work []simulated.Scaling, at []estimator.Moment) {
 	known := c.x.moments()
 	for n := range work {

@@ -228,7 +228,7 @@ func freelyPlaced(j *experiment.Job, on scheduler.Cluster) []scheduler.Part {
 	return g.Parts(on)
 }
 
-// speeds are how fast jobs are on numbers of cores, as far as a policy knows it that divides these.
+// speeds returns the speeds of jobs by their numbers of cores, for a policy that divides cores.
 func (c *Cell) speeds(r realised, known truth) []simulated.Scaling {
 	if !c.Policy.DividesCores(c.Hardware) {
 		return nil

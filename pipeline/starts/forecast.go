@@ -86,7 +86,7 @@ type Trial struct {
 }
 
 const (
-	// settle is how long after its submission a job is asked about in a trial, if it waits still.
+	// settle is the time after its submission at which a trial forecasts a job, if it still waits.
 	settle = time.Minute
 	// beside is how many other waiting jobs are forecast with it.
 	beside = 3

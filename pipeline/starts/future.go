@@ -51,7 +51,7 @@ func (d *drawing) futures(ctx context.Context, n int) ([][]time.Duration, error)
 }
 
 // future simulates one future. It is repeated with a longer span, and the same draws, until all asked jobs start: most
-// futures need no arrivals of the far end.
+// futures need no arrivals far ahead.
 func (d *drawing) future(ctx context.Context, n int) (waits []time.Duration, err error) {
 	for part := time.Duration(64); part >= 1; part /= 4 {
 		draws := workload.Stream(d.seed, "future", strconv.Itoa(n))

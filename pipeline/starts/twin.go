@@ -96,7 +96,7 @@ func (t *Twin) listen() (err error) {
 	return err
 }
 
-// hear brings usage up to an instant. Instants do not go back.
+// hear updates usage to an instant. Instants never decrease.
 func (t *Twin) hear(at time.Duration) {
 	if t.past == nil {
 		return

@@ -228,8 +228,8 @@ var (
 	errPanic   = fmt.Errorf("%w: its pages are not what they should be", errDamaged)
 )
 
-// guard turns a panic of the database into an error, also one for memory behind
-// which there is no file any more.
+// guard turns a panic of the database into an error, including a panic about
+// mapped memory whose file is gone.
 func guard(f func() error) (err error) {
 	was := debug.SetPanicOnFault(true)
 	defer func() {
@@ -241,8 +241,8 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// damaged reports whether an error is about the content of the file, not about
-// whether the system can read, write and lock it. A place in the file that cannot be is damage as well.
+// damaged reports whether an error is about the content of the file, not about whether the system can read, write and
+// lock it. An impossible place in the file is damage as well.
 func damaged(err error) bool {
 	var number syscall.Errno
 	return !errors.Is(err, berrors.ErrTimeout) && !errors.As(err, &number)
@@ -345,8 +345,8 @@ type waiting struct {
 	units             []string
 }
 
-// The most that may wait. A transaction takes as long as it takes to make
-// hundreds of small outputs, which can be made again if they are lost.
+// The bounds of waiting outputs. A transaction takes as long as making hundreds
+// of small outputs, which can be made again if they are lost.
 const (
 	mostRecords = 200
 	mostBytes   = 16 << 20

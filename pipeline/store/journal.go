@@ -215,7 +215,7 @@ func LockFolder(dir string, command []string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (l *Lock) Release() { _ = errors.Join(l.f.Truncate(0), l.f.Close()) }
 
 // Holder names the process that works in an experiment's folder, if one does.

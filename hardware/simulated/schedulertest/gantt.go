@@ -53,7 +53,7 @@ func Work(jobs []scheduler.Job) []simulated.Scaling {
 	return w
 }
 
-// Simulate runs jobs that take as long as is predicted, and fails the test unless the trace is valid.
+// Simulate runs jobs whose predictions are exact, and fails the test unless the trace is valid.
 func Simulate(t *testing.T, c scheduler.Cluster, p policy.Policy, jobs []scheduler.Job, o simulated.Options) *Trace {
 	t.Helper()
 	engine, err := simulated.New(jobs, Work(jobs), o)
