@@ -65,7 +65,7 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// TestTemplates: every template loads as it is, also under another name.
+// TestTemplates: every template loads unchanged, and also under another name.
 func TestTemplates(t *testing.T) {
 	for _, template := range experiments.Templates() {
 		dir := t.TempDir()

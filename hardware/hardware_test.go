@@ -89,7 +89,7 @@ func TestLoadSampler(t *testing.T) {
 	}
 }
 
-// What this process uses itself is not the load of others.
+// This process's own usage is not load of others.
 func TestOwnWorkIsNotLoad(t *testing.T) {
 	s := NewLoadSampler()
 	_, before := cpuSeconds()

@@ -141,7 +141,7 @@ func reach(t *testing.T, e *process.Engine, path string, epoch int) {
 	}
 }
 
-// parse reads a log: the report of it all, and each progress line.
+// parse reads a log: its whole report, and each progress line.
 func parse(t *testing.T, path string) (contract.Report, []contract.Progress) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -265,7 +265,7 @@ func TestStopAndGoOn(t *testing.T) {
 		if u, _ := e.Usage(0); u.ExitCode != contract.ExitStopped {
 			t.Fatalf("stopped: %s (%s), exit status %d", end.State, end.Reason, u.ExitCode)
 		}
-		// One checkpoint, what names it, and how far the training had come.
+		// One checkpoint, the file that names it, and the progress of the training.
 		if left, err := os.ReadDir(parts.CheckpointDir); err != nil || len(left) != 3 ||
 			!strings.HasPrefix(left[0].Name(), "checkpoint-") || left[1].Name() != "reached" || left[2].Name() != "state.json" {
 			t.Fatalf("in the checkpoint folder: %v, %v", left, err)
@@ -317,7 +317,7 @@ func TestHardwareFlags(t *testing.T) {
 		{nil, []string{"--model", "a b", "--cpu", "--numThreads", "3"}, "3|3|||--model a b"},
 		{nil, []string{"--gpu", "--numGPUs", "2", "--epochs", "4"}, "||2|0,1|--epochs 4"},
 		{nil, []string{"--gpu"}, "||1||"},
-		// What tfexp says comes first.
+		// tfexp's settings come first.
 		{[]string{"TFEXP_INTRA_THREADS=2", "OMP_NUM_THREADS=2"}, []string{"--cpu", "--numThreads", "3"}, "2|2|||"},
 		{[]string{"TFEXP_NUM_GPUS=1", "CUDA_VISIBLE_DEVICES=5"}, []string{"--gpu", "--numGPUs", "1"}, "||1|5|"},
 		{nil, []string{"--numThreads", "many"}, `run.sh: --numThreads wants a whole number, not "many"`},

@@ -140,7 +140,7 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// What says on which resource a job runs, and how fast, is in the keys of cells.
+// The resource of a job, and its speed there, are in the keys of cells.
 func TestKeysOfAlternatives(t *testing.T) {
 	keys := func(from, to string) []string {
 		source := strings.Replace(alternativesFile, from, to, 1)

@@ -123,7 +123,7 @@ func BenchmarkReuse10000(b *testing.B) {
 	}
 }
 
-// BenchmarkMainJobReuse is all that a second run of the main job does.
+// BenchmarkMainJobReuse is a complete second run of the main job.
 func BenchmarkMainJobReuse(b *testing.B) {
 	out := b.TempDir()
 	if _, err := plan(b, simulatedFile, out).Run(context.Background()); err != nil {

@@ -35,7 +35,7 @@ var (
 	eachFault = flag.Int("each-fault", 0, "TestFaults makes every operation with this distance fail; 0: some")
 )
 
-// What befalls a run.
+// The faults of a run.
 const (
 	nothing  = iota
 	failure  // an operation fails once
@@ -423,7 +423,7 @@ func (h *diceHands) Kill(all []*die) {
 	}
 }
 
-// epochs are those that a program is asked for.
+// epochs returns the epochs that a program is asked for.
 func (p *die) epochs() (n int) {
 	for _, entry := range p.Job.Env {
 		if text, ok := strings.CutPrefix(entry, contract.EnvEpochs+"="); ok {
@@ -433,7 +433,7 @@ func (p *die) epochs() (n int) {
 	return n
 }
 
-// memory returns a folder in memory, where there is one: syncing takes no time there.
+// memory returns a folder in memory, if the system has one: syncing takes no time there.
 func memory(t *testing.T) string {
 	dir, err := os.MkdirTemp("/dev/shm", "chaos-")
 	if err != nil {
@@ -443,7 +443,7 @@ func memory(t *testing.T) string {
 	return dir
 }
 
-// quiet ends what TestChaos and TestFaults have changed for all tests.
+// quiet undoes the global changes of TestChaos and TestFaults.
 func quiet(t *testing.T) {
 	t.Cleanup(func() { folder.Fault = nil; present.Store(nil) })
 }

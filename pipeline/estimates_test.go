@@ -79,7 +79,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// What real cells are predicted to take is known once it is known of each that runs.
+// The predicted time of real cells is known once the time of each running cell is known.
 func TestLeft(t *testing.T) {
 	const s = time.Second
 	real, simulated := record.CellRef{Engine: "process"}, record.CellRef{Engine: "simulated", Simulated: true}
@@ -140,7 +140,7 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	if linear := plan(t, other, out); len(linear.x.History) != 0 {
 		t.Error("a model that looks at no history reads it")
 	}
-	// A program that is another one has another past.
+	// A different program has a different history.
 	changed := strings.Replace(other, `["true"]`, `["true", "--fast"]`, 1)
 	c := plan(t, changed+history, out)
 	if name, _, _ := realise.PastJob(c.keys[0], "u"); name == past.Job {

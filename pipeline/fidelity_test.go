@@ -265,8 +265,8 @@ func TestPlanPredictsRealCells(t *testing.T) {
 	}
 }
 
-// A simulated machine has the overheads that the file gives; without, those
-// that were measured, if its jobs are sampled.
+// A simulated machine has the overheads in the file. Without them it has the
+// measured ones, if its jobs are sampled.
 func TestMeasuredOverheadsAreTheDefault(t *testing.T) {
 	const ms = time.Millisecond
 	measured := simulated.Overheads{Start: 20 * ms, Pause: 20 * ms, Resume: 30 * ms, Resize: 40 * ms, Migrate: 30 * ms}

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// A model is what matters of one folder of results: its lock, its cells, and the processes of the run in it.
+// A model is the abstract state of one folder of results: its lock, its cells, and the processes of the run in it.
 type model struct {
 	locked, swept          bool // by the run that is alive
 	guardian, jobs, noted  bool // jobs live; the folder names them
@@ -169,7 +169,7 @@ func finishes(t *testing.T, m model) {
 	}
 }
 
-// TestTracesAreOfTheModel: what runs do on the disk and to processes, killed again and again, are steps of the model.
+// TestTracesAreOfTheModel: the actions of repeatedly killed runs, on the disk and on processes, are steps of the model.
 func TestTracesAreOfTheModel(t *testing.T) {
 	quiet(t)
 	if engine.Find(dice.Name) == nil {

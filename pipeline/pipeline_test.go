@@ -203,7 +203,7 @@ func TestEditRunsWhatItTouches(t *testing.T) {
 }
 
 // An axis of the matrix is part of the cell's name, so an edit makes a new
-// cell: it is still explained by the one that stood in its place.
+// cell: it is still explained by the cell that was in its place.
 func TestEditOfAnAxisIsExplained(t *testing.T) {
 	file := strings.Replace(simulatedFile, `quantum = "500ms"`, `quantum = each.q`, 1) + "matrix {\n  q = [\"500ms\"]\n}\n"
 	out := t.TempDir()

@@ -223,8 +223,8 @@ func TestFewReplicatesAreWarnedOf(t *testing.T) {
 	}
 }
 
-// A link in the place of the folder of cells or samples is no way out of the results: nothing is written or removed at
-// its target, neither by a run nor by files from the cache.
+// A link in the place of the folder of cells or samples does not lead out of the results: nothing is written or removed
+// at its target, neither by a run nor by files from the cache.
 func TestLinksOutOfTheResults(t *testing.T) {
 	for _, name := range []string{record.CellsDir, record.SamplesDir} {
 		out, elsewhere := t.TempDir(), t.TempDir()

@@ -22,7 +22,7 @@ func TestModelsOfTheLanguageExist(t *testing.T) {
 }
 
 // script is a real experiment of a program that sleeps for a while, does its
-// units in no time and says that they took 10 ms each.
+// units in no time and reports 10 ms for each.
 const script = `
 experiment "sampled" { replicates = 1 }
 

@@ -246,7 +246,7 @@ func TestImported(t *testing.T) {
 	}
 }
 
-// A job that is changed while it trains is one trial, at the settings that its file has; its controller searches.
+// A job that is changed while it trains is one trial, at the settings in its file; its controller searches.
 func TestWhileItTrains(t *testing.T) {
 	s := begin(t, nil, "MORE", "trials = 3\n  mode = \"online\"", `{ values = [8, 16] }`, "{\n    values = [8, 16]\n    initial = 16\n  }")
 	got := next(t, s, 1)

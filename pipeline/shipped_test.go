@@ -84,7 +84,7 @@ func TestPoliciesReal(t *testing.T) {
 }
 
 // TestEstimatorAccuracy plans at least 20 real runs, each alone on its cores and
-// predicted from samples of no more than 3% of it.
+// predicted from samples of at most 3% of it.
 func TestEstimatorAccuracy(t *testing.T) {
 	p := shipped(t, "estimator_accuracy.hcl")
 	jobs := 0

@@ -122,8 +122,8 @@ func TestTrialsAreResumed(t *testing.T) {
 	}
 }
 
-// While it is not known which cells follow, no folder is removed as stale; when
-// it is, those that did not come are.
+// While the following cells are unknown, no folder is removed as stale. When
+// they are known, the folders of cells outside the plan are removed.
 func TestStaleTrials(t *testing.T) {
 	out := t.TempDir()
 	p, _ := planTrials(t, out, nil)
@@ -214,7 +214,7 @@ func TestSamplesOfAddedCells(t *testing.T) {
 	if o, err := again.Run(context.Background()); err != nil || o.Ran != 0 {
 		t.Errorf("the second run: %+v, %v", o, err)
 	}
-	// A cell that only the cache has is there: what follows from it is planned as well.
+	// A cell that only the cache has counts as finished: the cells that follow from it are planned as well.
 	if err := os.RemoveAll(again.folder(again.Cells[0].Cell)); err != nil {
 		t.Fatal(err)
 	}

@@ -117,8 +117,8 @@ func TestTuning(t *testing.T) {
 	}
 }
 
-// TestTuningGoesOn breaks a search off after some trials, as kill -9 would: what
-// comes next is what would have come.
+// TestTuningGoesOn breaks a search off after some trials, as kill -9 would. The
+// next trials are the same as without the break.
 func TestTuningGoesOn(t *testing.T) {
 	out := t.TempDir()
 	_, whole := runTuned(t, out)

@@ -240,7 +240,7 @@ func TestJSONSchemaOfShippedExperiments(t *testing.T) {
 	}
 }
 
-// inJSON is a body in JSON syntax: literals as they are, all else as templates.
+// inJSON is a body in JSON syntax: literals unchanged, other values as templates.
 func inJSON(src []byte, b *hclsyntax.Body) map[string]any {
 	out := map[string]any{}
 	for name, a := range b.Attributes {

@@ -25,8 +25,8 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// TestDocumented holds the functions and facts of the reference to those that
-// expressions can use.
+// TestDocumented compares the functions and facts of the reference with the
+// ones that expressions can use.
 func TestDocumented(t *testing.T) {
 	documented := slices.Sorted(slices.Values(functionNames))
 	var implemented []string

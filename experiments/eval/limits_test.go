@@ -87,7 +87,7 @@ func numbers(n int) cty.Value {
 
 func textOf(n int) cty.Value { return cty.StringVal(strings.Repeat("x", n)) }
 
-// A value counts with all that is in it.
+// A value counts with all its parts.
 func TestTooMuch(t *testing.T) {
 	half := mostText / 2
 	for _, c := range []struct {
@@ -206,7 +206,7 @@ func value(t *testing.T, expr string, variables map[string]cty.Value) (cty.Value
 	return v, diags, &e
 }
 
-// What loops, calls and comparisons make on the way to a value counts, and the rest of them is not evaluated.
+// Intermediate values of loops, calls and comparisons count. Beyond the limit the rest of them is not evaluated.
 func TestEffort(t *testing.T) {
 	many := map[string]cty.Value{"many": numbers(1000), "ten": numbers(10), "long": cty.ListVal([]cty.Value{textOf(1 << 20)})}
 	for expr, want := range map[string]int{ // elements that count

@@ -366,8 +366,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A program that bound itself to the CPUs that it found, as TensorFlow does, runs
-// on those that it is given later.
+// A program that bound itself to its first CPUs, as TensorFlow does, runs on the
+// CPUs that it gets later.
 func TestResizeOfAJobThatBoundItself(t *testing.T) {
 	h := local(t)
 	if !h.Local() {

@@ -72,8 +72,8 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// What comes again after a broken stream is not written again; the limit ends the job once; the reason is the last
-// line.
+// Output that is repeated after a broken stream is not written again. The limit ends the job once. The reason is the
+// last line.
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logs", "a.log")
 	var failed []string
@@ -245,7 +245,7 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// Errors are shown without the path and the operation that those who show them name themselves.
+// Errors are shown without the path and the operation: their callers add these.
 func TestUnderlying(t *testing.T) {
 	_, noFile := os.Open(filepath.Join(t.TempDir(), "a"))
 	noProgram := exec.Command("./no such program").Run()

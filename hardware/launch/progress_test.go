@@ -50,8 +50,9 @@ func TestLinesAreAsOldAsTheySay(t *testing.T) {
 	}
 }
 
-// What jobs print becomes reports of their finished units: the latest of each
-// job, awake at its first unit and whenever its units have doubled.
+// The output of jobs becomes reports of their finished units: the latest of
+// each job. The engine wakes up at a job's first unit and whenever its units
+// have doubled.
 func TestBoard(t *testing.T) {
 	var now time.Duration
 	wake := make(chan struct{}, 1)

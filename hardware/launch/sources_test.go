@@ -160,7 +160,7 @@ func TestFollowedJobs(t *testing.T) {
 	}
 }
 
-// TestAwait: what ends a wait, and which news it returns.
+// TestAwait: the events that end a wait, and the news that it returns.
 func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		zero, wake := time.Now(), make(chan struct{}, 1)

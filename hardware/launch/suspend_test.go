@@ -92,7 +92,7 @@ func TestOthersWaitForASuspendedJob(t *testing.T) {
 	})
 }
 
-// A job that finishes although it was asked to save its work has finished, and does not go on.
+// A job that finishes although it was asked to save its work has finished, and does not resume.
 func TestASuspendedJobMayFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := suspending(t, "a")

@@ -76,8 +76,7 @@ func TestServersComeAndGo(t *testing.T) {
 	}
 }
 
-// TestNoticesNeedTime: a server that lives a nanosecond gets no notice, and one that lives less than nothing lives that
-// long.
+// TestNoticesNeedTime: a server that lives a nanosecond gets no notice, and a shorter life counts as a nanosecond.
 func TestNoticesNeedTime(t *testing.T) {
 	for _, life := range []time.Duration{0, 1} {
 		f := fleet(t, &market.Terms{Market: market.Spot, Life: lasting(life), Warning: time.Second})

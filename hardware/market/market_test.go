@@ -194,7 +194,7 @@ func TestBilling(t *testing.T) {
 	}
 }
 
-// TestMeansAndShortLives: what takes no time, and what takes longer than can be counted.
+// TestMeansAndShortLives: lives without length, and lives beyond the largest duration.
 func TestMeansAndShortLives(t *testing.T) {
 	if m, err := market.KaplanMeier("", []market.Observation{{Taken: true}, {Time: time.Second, Taken: true}}); err != nil ||
 		m.Survival(0) != .5 {

@@ -312,7 +312,7 @@ func TestStop(t *testing.T) {
 			if log != test.log {
 				t.Errorf("log %q, want %q", log, test.log)
 			}
-			// A job that has ended takes all calls.
+			// A job that has ended accepts all calls.
 			if err := errors.Join(e.Pause(0), e.Resume(0, cores(0)), e.Resize(0, cores(0)), e.Stop(0)); err != nil {
 				t.Error(err)
 			}

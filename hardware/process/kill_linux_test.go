@@ -237,7 +237,7 @@ func TestFoundlingIsPaused(t *testing.T) {
 	}
 }
 
-// setGroups skips a test that needs groups where none can be made, and keeps them from one that is to have none.
+// setGroups skips a test that needs groups on a system without them, and disables them for a test without groups.
 func setGroups(t *testing.T, groups bool) {
 	t.Helper()
 	before := noGroups.Load()
@@ -290,7 +290,7 @@ func TestSweepSparesFoldersThatAreNoGroups(t *testing.T) {
 	}
 }
 
-// A process that exits has no environment any more, but is there until its memory is given back.
+// An exiting process has no environment any more, but exists until its memory is released.
 func TestStrayWithMuchMemoryDiesWithItsJob(t *testing.T) {
 	dir := t.TempDir()
 	// It holds its input in memory while nobody reads its output.

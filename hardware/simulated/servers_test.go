@@ -102,7 +102,7 @@ func TestEndedJobsLeaveTheirNodes(t *testing.T) {
 	}
 }
 
-// TestLeftIsWhatIsLeft of all jobs that have started, those that run seen as of now.
+// TestLeftIsWhatIsLeft: the remaining work of all started jobs; running jobs count up to now.
 func TestLeftIsWhatIsLeft(t *testing.T) {
 	e := newEngine(t, Options{Overheads: Overheads{Start: second}}, FullRequest(10*second, 1), FullRequest(20*second, 2), FullRequest(5*second, 1))
 	left := func(want float64) {

@@ -108,7 +108,7 @@ echo "PartitionName=small Default=NO TotalNodes=1 MaxNodes=1 MaxTime=00:10:00 St
 echo "PartitionName=old Default=NO TotalNodes=1 MaxNodes=1 MaxTime=UNLIMITED State=DOWN" ;;
 esac`
 
-// Each thing that the cluster cannot give is an error with something to do about it, and nothing is submitted.
+// Each request that the cluster cannot grant is an error with a remedy, and nothing is submitted.
 func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		name    string

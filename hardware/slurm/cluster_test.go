@@ -107,7 +107,7 @@ func openAs(t testing.TB, cores []int, set settings, suspends bool, jobs ...laun
 	return o
 }
 
-// queue is what squeue prints of all jobs that wait or run.
+// queue returns the output of squeue about all jobs that wait or run.
 func queue(t testing.TB, format string) string {
 	out, err := RunCommand(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o", format)
 	if err != nil {

@@ -136,7 +136,7 @@ func (m *member) output() string {
 // patient is how long a test waits for an event that takes seconds on an idle machine.
 const patient = 5 * time.Minute
 
-// wait returns the exit status of a part that is to end soon.
+// wait returns the exit status of a part that must end soon.
 func (j *job) wait(name string) int {
 	j.t.Helper()
 	m := j.members[name]
@@ -300,8 +300,8 @@ func TestClusterCountsSteps(t *testing.T) {
 	}
 }
 
-// A worker that is killed is missed by nobody: no batch is lost, none is
-// counted twice, and it may come back, or come late.
+// The job continues without a killed worker: no batch is lost, none is counted
+// twice, and the worker may come back, or come late.
 func TestWorkersComeAndGo(t *testing.T) {
 	j := newJob(t, map[string]int{"ps": 2, "worker": 3}, []string{"TFEXP_EPOCHS=120"}, "mlp", "--hidden", "32")
 	j.start("worker 0", "ps 0", "worker 1", "ps 1") // workers may come before servers
@@ -431,7 +431,7 @@ func TestServerLost(t *testing.T) {
 	}
 }
 
-// Whoever else connects disturbs nobody.
+// Other connections disturb nobody.
 func TestStrangersAreCutOff(t *testing.T) {
 	j := newJob(t, map[string]int{"ps": 1, "worker": 2}, []string{"TFEXP_EPOCHS=1000000"}, "mlp", "--hidden", "32")
 	j.startAll()

@@ -148,7 +148,7 @@ func TestStopAndContinue(t *testing.T) {
 			env := []string{"TFEXP_INTRA_THREADS=2", "TFEXP_CHECKPOINT_DIR=" + filepath.Join(dir, "ck")}
 			args := []string{"mlp", "--hidden", "16", "--optimizer", optimizer, "--epochs"}
 
-			// Stopped at whatever moment, twice; then three more epochs.
+			// Stopped at any moment, twice; then three more epochs.
 			got := stopAfter(t, 2, env, append(args, "1000000")...)
 			got += stopAfter(t, 3, env, append(args, "1000000")...)
 			if _, err := os.Stat(filepath.Join(dir, "ck", checkpointFile)); err != nil {
@@ -245,7 +245,7 @@ func TestAllotmentIsFollowed(t *testing.T) {
 		}
 		return report(t, line).Progress.Threads
 	}
-	// The file comes before the environment.
+	// The file has precedence over the environment.
 	if n := threads(); n != 1 {
 		t.Errorf("begins with %d threads, want 1", n)
 	}

@@ -126,7 +126,7 @@ func TestBudgetShorterThanAnEpoch(t *testing.T) {
 	}
 }
 
-// Work that is done before the budget is ends the training.
+// Work that is finished before the budget ends the training.
 func TestBudgetLongerThanTheWork(t *testing.T) {
 	out, _ := output(t, []string{"TFEXP_EPOCHS=3", "TFEXP_BUDGET=100"}, "mlp")
 	if r := report(t, out); r.FinalAccuracy == nil || *r.FinalAccuracy != *r.Accuracy || r.Progress.Epoch != 3 {
@@ -192,7 +192,7 @@ func TestTimeLeftIsTold(t *testing.T) {
 	}
 }
 
-// Requests are carried out once; what cannot be is refused with a reason.
+// Requests are carried out once; an impossible one is refused with a reason.
 func TestRequests(t *testing.T) {
 	dir := t.TempDir()
 	control := filepath.Join(dir, "control")
@@ -233,7 +233,7 @@ func TestRequests(t *testing.T) {
 	if len(r.Deepened) != 1 || len(r.Changed) != 1 || len(r.Refused) != 3 || len(r.Checkpoints) != 3 {
 		t.Errorf("%+v", r)
 	}
-	// The checkpoint knows the network, and the request that it came from.
+	// The checkpoint has the network, and the request that caused it.
 	again := alone(t, env, "mlp", "--epochs", "10000000")
 	again.until(`"epoch"`)
 	again.until(`"epoch"`)
@@ -294,7 +294,7 @@ func TestDeepeningKeepsTheFunction(t *testing.T) {
 	}
 }
 
-// What cannot be deepened is refused with the reason, and stays as it was.
+// An impossible deepening is refused with the reason, and the network does not change.
 func TestDeepeningIsRefused(t *testing.T) {
 	for _, test := range []struct {
 		args  []string

@@ -47,7 +47,7 @@ func TestScalarsOfAFile(t *testing.T) {
 }
 
 // TestEveryCut reads files that are cut at any byte: no panic, no error, and no scalar
-// that is not there.
+// that is not in the file.
 func TestEveryCut(t *testing.T) {
 	raw, err := os.ReadFile(written)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decodetest"
 )
 
-// outsized is an experiment whose job has no room on its hardware, which is said of a job that is read.
+// outsized is an experiment whose job has no room on its hardware; this is reported if the job can be read.
 const outsized = `
 experiment "e" {}
 job "a" {

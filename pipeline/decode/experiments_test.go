@@ -185,7 +185,7 @@ func TestRenderColor(t *testing.T) {
 	}
 }
 
-// TestRanges checks that what leaves the package points at the right line.
+// TestRanges checks that the package's results point at the right lines.
 func TestRanges(t *testing.T) {
 	spec, diags := decode.File("testdata/good/sketch.hcl", decode.Options{Host: host})
 	if len(diags) > 0 {

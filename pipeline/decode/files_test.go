@@ -74,7 +74,7 @@ func TestReadFileRefuses(t *testing.T) {
 	}
 }
 
-// Of a small file that unpacks to much, little is read; and of none more than the absolute limit.
+// Little is read of a small file that unpacks to a large one, and never more than the absolute limit.
 func TestUnpackIsBounded(t *testing.T) {
 	bomb := filepath.Join(t.TempDir(), "bomb.csv.gz")
 	put(t, bomb, gzipped(t, 100<<20, "1,2,3\n")) // about 100 kB

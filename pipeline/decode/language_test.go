@@ -126,8 +126,8 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-// TestBuiltinsAgree holds the settings of built-in programs in the language to
-// those that the programs take.
+// TestBuiltinsAgree compares the settings of built-in programs in the language
+// with the settings that the programs take.
 func TestBuiltinsAgree(t *testing.T) {
 	variants := decode.Language().Block("job").Block("builtin").ByLabel
 	describe := func(name, value string) string { return name + " = " + strings.Trim(value, `"`) }

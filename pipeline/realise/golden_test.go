@@ -33,7 +33,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers"
 )
 
-// machine is the one that the experiments are planned for.
+// machine is the machine that the experiments are planned for.
 var machine = hardware.Machine{
 	Name: "tester", OS: "linux", Arch: "amd64", Threads: 4, Cores: 2, LogicalCPUs: 4, MemoryBytes: 8 << 30,
 	CPUModel: "Test CPU",

@@ -110,8 +110,8 @@ func TestThreadsThatAreSampled(t *testing.T) {
 	}
 }
 
-// The samples of a request that is swept inform each other, where the model
-// looks at them; a key says which.
+// The samples of a swept request inform each other, if the model uses them; a
+// key names them.
 func TestASweptRequestSharesItsSamples(t *testing.T) {
 	file := strings.Replace(realFile, "epochs  = 10", "epochs = 10\nthreads = each.cores", 1)
 	file = strings.Replace(file, `engine  = "process"`, `engine = "simulated"`, 1)

@@ -173,8 +173,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// madeLog makes a log by simulating a policy: users ask for two to six times of what their jobs need, each in a way of
-// his own.
+// madeLog makes a log by simulating a policy: users request two to six times the run time of their jobs, each by a
+// different factor.
 func madeLog(t *testing.T, p policy.Policy, n int) (log []logged) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -229,7 +229,7 @@ func TestBacktest(t *testing.T) {
 	}
 }
 
-// TestCalibration: the correction moves each quantile to where the outcomes were, and only by those that were known.
+// TestCalibration: the correction moves each quantile to the outcomes, using only the known ones.
 func TestCalibration(t *testing.T) {
 	var trials []Trial
 	for i := range 100 {

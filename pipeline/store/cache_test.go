@@ -65,7 +65,7 @@ func TestCacheDamaged(t *testing.T) {
 	}
 }
 
-// What stands where the cache should be, and is no file, is set aside; where that cannot be, both are named.
+// If something other than a file is in the cache's place, it is set aside. If that fails, the message names both.
 func TestCacheIsNoFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, record.CacheFile)
@@ -191,8 +191,8 @@ func TestCacheWhoseFreePagesAreInUse(t *testing.T) {
 	}
 }
 
-// TestCacheOfEndlessPages: a page that says that thousands of millions follow it is found when the cache is opened, and
-// not given back one by one.
+// TestCacheOfEndlessPages: a page that claims billions of overflow pages is found when the cache is opened, and they
+// are not freed one by one.
 func TestCacheOfEndlessPages(t *testing.T) {
 	dir, path, good, _ := filled(t)
 	page, found := os.Getpagesize(), 0

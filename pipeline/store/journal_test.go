@@ -68,7 +68,7 @@ func TestLockNamesItsHolder(t *testing.T) {
 	again.Release()
 }
 
-// A line that was damaged hides none of the others.
+// A damaged line hides none of the others.
 func TestJournalWithADamagedLine(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"time":"2024-01-01T00:00:00Z","event":"run_start"}` + "\n" + "\x00\xffgarbage\n\n" +
