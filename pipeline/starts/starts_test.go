@@ -173,8 +173,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// madeLog makes a log by simulating a policy: users request two to six times the run time of their jobs, each by a
-// different factor.
+// madeLog makes a log by simulating a policy: users request two to six times the run time of their jobs, each user by
+// a different factor.
 func madeLog(t *testing.T, p policy.Policy, n int) (log []logged) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))
