@@ -1,6 +1,6 @@
-// Package experiments has the experiments that ship, and what every reader of an experiment file shares: diagnostics and
-// where they are in a file. Below it is the language that such files are written in, whatever they say: schema describes
-// blocks and arguments, eval evaluates them, and editor answers what editors ask.
+// Package experiments has the experiments that ship, and what every reader of an experiment file shares: diagnostics
+// and where they are in a file. The packages below it have the language of such files: schema describes blocks and
+// arguments, eval evaluates them, and editor answers questions of editors.
 package experiments
 
 import (
@@ -21,17 +21,18 @@ const (
 	SeverityWarning = "warning"
 )
 
-// Diagnostic is what is wrong with a file: where, what, and what could be
-// written instead. It is the one model behind the text and the JSON form.
+// Diagnostic is an error or a warning about a file: the place, the message, and
+// a suggested replacement. It is the one model behind the text and the JSON
+// form.
 type Diagnostic struct {
 	Severity string `json:"severity"`
 	// Summary is a short phrase; Detail a sentence or two about this case.
 	Summary string `json:"summary"`
 	Detail  string `json:"detail,omitempty"`
-	// Suggestion is what could be written in place of the marked part.
+	// Suggestion is a replacement for the marked part.
 	Suggestion string `json:"suggestion,omitempty"`
-	// Unavailable marks a file that is right, but needs what this machine does
-	// not have; such a warning is an error once jobs are to run.
+	// Unavailable marks a valid file that needs something this machine lacks.
+	// Such a warning is an error when jobs are about to run.
 	Unavailable bool  `json:"unavailable,omitempty"`
 	Range       Range `json:"range"`
 	// Snippet is nil where there is no source to show.
@@ -60,7 +61,7 @@ type HostFacts struct {
 	CPUModel, Name string
 	GPUs           int
 	GPUType        string // their model
-	// NoGPUs is a phrase that says why there are none; empty if there are some.
+	// NoGPUs is a phrase that says why the host has no GPUs; empty if it has some.
 	NoGPUs string
 }
 
@@ -95,8 +96,8 @@ func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError })
 }
 
-// Running returns them as they are when jobs are to run here: what this machine
-// does not have is an error then.
+// Running returns the diagnostics for a run on this machine: warnings marked
+// Unavailable become errors.
 func (ds Diagnostics) Running() Diagnostics {
 	ds = slices.Clone(ds)
 	for i := range ds {
@@ -108,7 +109,7 @@ func (ds Diagnostics) Running() Diagnostics {
 }
 
 // OnlyUnavailable reports whether there are errors, and all of them are about
-// what this machine does not have.
+// things that this machine lacks.
 func (ds Diagnostics) OnlyUnavailable() bool {
 	return ds.HasErrors() && !slices.ContainsFunc(ds,
 		func(d Diagnostic) bool { return d.Severity == SeverityError && !d.Unavailable })
@@ -117,7 +118,7 @@ func (ds Diagnostics) OnlyUnavailable() bool {
 // CommandLine is the file name of ranges in a -var argument.
 const CommandLine = "-var"
 
-// ANSI sequences of the coloured form.
+// ANSI sequences of the colored form.
 const (
 	red, yellow, bold, plain = "\x1b[31m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
 )
@@ -162,7 +163,7 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 		number := fmt.Sprint(s.Line)
 		s = s.cut(mostColumns)
 		fmt.Fprintf(b, "  %s | %s\n", number, s.Code)
-		// Tabs stay tabs, so that the mark stands below what it marks.
+		// Tabs stay tabs, so that the mark stands below the marked text.
 		pad := strings.Map(func(r rune) rune {
 			if r == '\t' {
 				return r
@@ -187,10 +188,10 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 	}
 }
 
-// mostColumns bounds the source line beside a diagnostic.
+// mostColumns bounds the source line shown with a diagnostic.
 const mostColumns = 120
 
-// Within returns the diagnostics with source lines of at most so many characters, for a narrow terminal.
+// Within returns the diagnostics with source lines cut to the given number of columns, for a narrow terminal.
 func (ds Diagnostics) Within(columns int) Diagnostics {
 	ds = slices.Clone(ds)
 	for i := range ds {
@@ -201,8 +202,8 @@ func (ds Diagnostics) Within(columns int) Diagnostics {
 	return ds
 }
 
-// cut returns the snippet with at most so many characters of its line: those around
-// the beginning of the mark.
+// cut returns the snippet with its line cut to at most the given number of
+// characters, around the beginning of the mark.
 func (s *Snippet) cut(most int) *Snippet {
 	if utf8.RuneCountInString(s.Code) <= most {
 		return s
@@ -254,7 +255,7 @@ func (ds Diagnostics) Sort() {
 	})
 }
 
-// snippet cuts the line in which r begins out of src.
+// SnippetOf returns the line of src in which r begins.
 func SnippetOf(src []byte, r Range, context string) *Snippet {
 	if r.Start.Line == 0 || r.Start.Byte > len(src) {
 		return nil

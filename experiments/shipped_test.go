@@ -14,7 +14,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
-// shipped lists the experiments that ship, those of papers among them.
+// shipped lists the shipped experiments, including the experiments of papers.
 func shipped(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -65,7 +65,7 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// TestTemplates: every template loads as it is, also under another name.
+// TestTemplates: every template loads unchanged, and also under another name.
 func TestTemplates(t *testing.T) {
 	for _, template := range experiments.Templates() {
 		dir := t.TempDir()

@@ -15,11 +15,11 @@ var starter []byte
 //go:embed templates
 var templates embed.FS
 
-// Starter returns a commented experiment of that name, which runs as it is
-// and in less than a minute.
+// Starter returns a commented experiment with the given name. It runs
+// unchanged, in less than a minute.
 func Starter(name string) []byte { return named(starter, name) }
 
-// experimentHeader is how an experiment begins.
+// experimentHeader is the beginning of an experiment.
 var experimentHeader = regexp.MustCompile(`(?m)^experiment "[^"]*"`)
 
 // named gives an experiment another name.
@@ -31,7 +31,7 @@ func named(source []byte, name string) []byte {
 // Template is an experiment to start from, with the files that it needs.
 type Template struct{ Name, Doc string }
 
-// templatesDir has a folder of each template; its experiment begins with a line that says what it is.
+// templatesDir has one folder per template. The first line of a template's experiment describes it.
 const (
 	templatesDir   = "templates"
 	experimentFile = "experiment.hcl"

@@ -10,7 +10,7 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
-// Status is how a check came out.
+// Status is the result of a check.
 type Status string
 
 // The outcomes of a check: nothing to do, results may suffer, experiments
@@ -26,7 +26,7 @@ type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
 	Text   string `json:"text"`
-	// Hint says what can be done; empty when nothing need be.
+	// Hint suggests a remedy; empty if none is needed.
 	Hint string `json:"hint,omitempty"`
 }
 
@@ -41,8 +41,8 @@ const (
 	loadWindow = 500 * time.Millisecond
 )
 
-// Checks examines this machine, with the folder dir for results. It takes
-// about half a second, in which it watches the load.
+// Checks examines this machine, with the folder dir for results. It takes about
+// half a second, while it watches the load.
 func Checks(dir string) []Check {
 	load := NewLoadSampler()
 	m := Host()
@@ -126,7 +126,7 @@ func checkDisk(dir string) Check {
 	return c
 }
 
-// existing returns dir, or the nearest folder above it that is there.
+// existing returns dir, or the nearest existing folder above it.
 func existing(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs

@@ -12,8 +12,8 @@ import (
 )
 
 // GPUs returns the GPUs that this process may use, by CUDA_VISIBLE_DEVICES: the
-// machine's own by default. They are found once. The error, which says why there
-// are none, wraps gpu.ErrNoDriver on a machine without a driver.
+// machine's own by default. They are found once. The error says why there are no
+// GPUs; it wraps gpu.ErrNoDriver on a machine without a driver.
 func GPUs() ([]gpu.Device, error) { return visibleGPUs() }
 
 var visibleGPUs = sync.OnceValues(func() ([]gpu.Device, error) {
@@ -50,7 +50,7 @@ func (m *Machine) describeGPUs(devices []gpu.Device, err error) {
 	}
 }
 
-// gpus is how many GPUs there are of which type, for keys and records.
+// gpus is the number of GPUs of each type, for keys and records.
 func (m Machine) gpus() string {
 	if m.GPUs == 0 || strings.Contains(m.GPUType, " × ") {
 		return strings.TrimSpace(strconv.Itoa(m.GPUs) + " " + m.GPUType)
@@ -58,7 +58,7 @@ func (m Machine) gpus() string {
 	return fmt.Sprintf("%d × %s", m.GPUs, m.GPUType)
 }
 
-// gpuLook is what Checks finds out about GPUs.
+// gpuLook has the findings of Checks about GPUs.
 type gpuLook struct {
 	devices  []gpu.Device
 	readings []gpu.Reading

@@ -80,8 +80,8 @@ func TestLoadSampler(t *testing.T) {
 		readings = readings[1:]
 		return r[0], r[1]
 	})
-	// 10 CPU seconds in all, 4 of them own, in 4 s; then more own than all,
-	// which is an error of rounding; then nothing is told.
+	// 10 CPU seconds in all, 4 of them own, in 4 s; then more own than all, by
+	// a rounding error; then an unknown load.
 	for _, want := range []float64{1.5, 0, UnknownLoad} {
 		if got := s.others(4 * time.Second); got != want {
 			t.Errorf("others: %g, want %g", got, want)
@@ -89,7 +89,7 @@ func TestLoadSampler(t *testing.T) {
 	}
 }
 
-// What this process uses itself is not the load of others.
+// This process's own usage is not load of others.
 func TestOwnWorkIsNotLoad(t *testing.T) {
 	s := NewLoadSampler()
 	_, before := cpuSeconds()

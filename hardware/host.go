@@ -1,6 +1,6 @@
-// Package hardware says what this machine is: what run times depend on, what
-// else keeps it busy, and whether it is fit for experiments. The engines that
-// run jobs on it are packages of their own below this one.
+// Package hardware describes this machine: the facts that run times depend on,
+// its other load, and whether it is fit for experiments. The engines that run
+// jobs on it are separate packages below this one.
 package hardware
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
-// Machine is what a machine has. Facts that the system does not tell are
+// Machine has the facts of a machine. Facts that the system does not report are
 // zero or empty.
 type Machine struct {
 	Name   string // the host's name
@@ -38,7 +38,7 @@ type Machine struct {
 	MemoryBytes int64
 	GPUs        int    // NVIDIA devices that this process may use
 	GPUType     string // their model; several, if they differ, as gpu.Models has them
-	NoGPUs      string // why there are none; empty if there are some
+	NoGPUs      string // why there are no GPUs; empty if there are some
 
 	// Allowed are the CPUs that this process may use, ascending, by their
 	// numbers in the operating system.
@@ -62,7 +62,7 @@ var thisMachine = sync.OnceValue(func() Machine {
 		Allowed:     AllowedCPUs(), Quota: quota(),
 		NUMANodes: numaNodes(),
 	}
-	// What cannot be found out stays empty.
+	// Unknown facts stay empty.
 	m.Name, _ = os.Hostname()
 	m.Kernel, _ = host.KernelVersion()
 	if n, err := cpu.Counts(true); err == nil && n > 0 {
@@ -83,8 +83,8 @@ var thisMachine = sync.OnceValue(func() Machine {
 	return m
 })
 
-// usable returns how many threads make sense on so many CPUs with a limit of
-// quota cores (0: none).
+// usable returns how many threads make sense on the given number of CPUs with a
+// limit of quota cores (0: no limit).
 func usable(cpus int, quota float64) int {
 	if quota > 0 {
 		cpus = min(cpus, int(math.Floor(quota)))
@@ -92,9 +92,9 @@ func usable(cpus int, quota float64) int {
 	return max(cpus, 1)
 }
 
-// Fingerprint returns what run times on this machine depend on, in a fixed
-// order, for cache keys. Machines of one make, and updates within one series
-// of the kernel, agree.
+// Fingerprint returns the facts that run times on this machine depend on, in a
+// fixed order, for cache keys. Machines of one make, and updates within one
+// series of the kernel, agree.
 func (m Machine) Fingerprint() []Fact {
 	return []Fact{
 		{"os", m.OS},
@@ -108,8 +108,8 @@ func (m Machine) Fingerprint() []Fact {
 	}
 }
 
-// Settings returns all that is known of the machine, in a fixed order, for
-// the record of a run. Unknown facts are left out.
+// Settings returns all known facts of the machine, in a fixed order, for the
+// record of a run. Unknown facts are left out.
 func (m Machine) Settings() []Fact {
 	all := []Fact{
 		{"host", m.Name},
@@ -184,8 +184,8 @@ func FormatCPUs(cpus []int) string {
 	return b.String()
 }
 
-// Program returns the path of this program; where the system does not say it, as without /proc, that by which the
-// program was called.
+// Program returns the path of this program. If the system does not report it, as without /proc, it is the path by which
+// the program was called.
 func Program() (string, error) {
 	path, err := os.Executable()
 	if err == nil {

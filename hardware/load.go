@@ -10,13 +10,13 @@ import (
 	"github.com/shirou/gopsutil/v4/cpu"
 )
 
-// UnknownLoad is the load where the system does not tell it.
+// UnknownLoad is the load on a system that does not report it.
 const UnknownLoad = -1
 
-// LoadSampler measures what other processes take of the CPUs that this
-// process may use: all that is used of them, less the usage of this process
-// and of the children that it has waited for. CPU time that a hypervisor
-// gives to other guests counts as theirs.
+// LoadSampler measures the load of other processes on the CPUs that this
+// process may use: their total usage, less the usage of this process and of the
+// children that it has waited for. CPU time that a hypervisor gives to other
+// guests counts as theirs.
 type LoadSampler struct {
 	began  time.Time
 	used   float64 // CPU seconds of all on the allowed CPUs; NaN: unknown
@@ -33,11 +33,11 @@ func newLoadSampler(source func() (used, own float64)) *LoadSampler {
 	return s
 }
 
-// Others returns the mean number of cores that other processes have used
-// since the sampler was made; UnknownLoad if that cannot be told. It is to be
-// called when the jobs of the measured stretch have ended: the usage of a job
-// that lives counts as another process's. Below a few hundred milliseconds
-// the system's accounting, in ticks of 10 ms, is too coarse.
+// Others returns the mean number of cores that other processes have used since
+// the sampler was made; UnknownLoad if it is unknown. Call it when the jobs of
+// the measured stretch have ended: the usage of a living job counts as another
+// process's. Below a few hundred milliseconds the system's accounting, in ticks
+// of 10 ms, is too coarse.
 func (s *LoadSampler) Others() float64 { return s.others(time.Since(s.began)) }
 
 func (s *LoadSampler) others(elapsed time.Duration) float64 {
@@ -49,8 +49,8 @@ func (s *LoadSampler) others(elapsed time.Duration) float64 {
 	return max(cores, 0)
 }
 
-// cpuSeconds returns the CPU seconds that were used since boot on the allowed
-// CPUs, and those of this process and its children.
+// cpuSeconds returns the CPU seconds used since boot on the allowed CPUs, and
+// the CPU seconds of this process and its children.
 func cpuSeconds() (used, own float64) {
 	times, err := cpu.Times(true)
 	if err != nil || len(times) == 0 {

@@ -42,8 +42,8 @@ var allowedOnce = sync.OnceValue(func() []int {
 // by its cpuset, in ascending order. They are read once.
 func AllowedCPUs() []int { return slices.Clone(allowedOnce()) }
 
-// quota returns the CPU time limit of this process's control group and of
-// those above it, in cores; 0 means none.
+// quota returns the CPU time limit of this process's control group and of its
+// parents, in cores; 0 means no limit.
 func quota() float64 {
 	groups, err := folder.ReadSystem("/proc/self/cgroup")
 	if err != nil {
@@ -108,7 +108,7 @@ func numaNodes() int {
 	return len(nodes)
 }
 
-// governor returns how a CPU's frequency is chosen, or "" if that is unknown.
+// governor returns the frequency governor of a CPU, or "" if it is unknown.
 func governor(cpu int) string {
 	g, err := folder.ReadSystem(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
 	if err != nil {
@@ -126,6 +126,6 @@ func readClocks() clocks {
 		}
 		return time.Duration(t.Nano())
 	}
-	// Read one after the other: what lies between them is far less than a tick.
+	// Read one after the other: the time between them is far less than a tick.
 	return clocks{running: read(unix.CLOCK_MONOTONIC), all: read(unix.CLOCK_BOOTTIME)}
 }

@@ -26,8 +26,8 @@ func governor(int) string { return "" }
 
 var watchedSince = time.Now()
 
-// readClocks reads the monotonic clock, and the wall clock beside it. A wall
-// clock that is set looks like a sleep: a cell is then run again for nothing.
+// readClocks reads the monotonic clock and the wall clock. A wall clock that is
+// set looks like a sleep: a cell is then run again for nothing.
 func readClocks() clocks {
 	now := time.Now()
 	return clocks{running: now.Sub(watchedSince), all: now.Round(0).Sub(watchedSince.Round(0))}

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// ToldLoad measures the CPU time of other programs beside jobs that are no children of this process and whose CPU
-// time is reported by somebody else, such as that of containers by their daemon. It looks at the machine at each
-// report, so it counts only the time between the first report and the last.
+// ToldLoad measures the CPU time of other programs while jobs run that are not children of this process. Somebody else
+// reports the CPU time of these jobs: the daemon reports it for containers. ToldLoad reads the machine's counters at
+// each report, so it counts only the time between the first report and the last.
 type ToldLoad struct {
 	least  time.Duration
 	source func() (used, own float64)
 
 	mu           sync.Mutex               // guards what follows
-	last         map[string]time.Duration // by job: when it was told
+	last         map[string]time.Duration // by job: the time of its last report
 	from, to     time.Duration
 	began, ended [2]float64 // CPU seconds used, and of this process, then
 	jobs         float64    // CPU seconds of the jobs between them
@@ -27,8 +27,8 @@ func newToldLoad(least time.Duration, source func() (used, own float64)) *ToldLo
 	return &ToldLoad{least: least, source: source, last: map[string]time.Duration{}}
 }
 
-// Add takes in that a job, on any one clock, has used so many cores on average since it was last told of, up to an
-// instant.
+// Add takes in a report: the job has used the given number of cores on average since its last report, until the given
+// instant. The instants are on any one clock.
 func (l *ToldLoad) Add(job string, at time.Duration, cores float64) {
 	used, own := l.source()
 	l.mu.Lock()
@@ -44,7 +44,7 @@ func (l *ToldLoad) Add(job string, at time.Duration, cores float64) {
 	l.last[job] = at
 }
 
-// Others returns the mean number of cores that other programs have used; UnknownLoad if that cannot be told.
+// Others returns the mean number of cores that other programs have used; UnknownLoad if it is unknown.
 func (l *ToldLoad) Others() float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

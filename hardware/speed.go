@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Speed is how fast the machine was at a moment: a fixed piece of work took Seconds on each of so many cores, all
-// busy at once. Error is the standard deviation of Seconds, as the repetitions of the piece tell it.
+// Speed is how fast the machine was at a moment: a fixed piece of work took Seconds on each of the cores, all busy at
+// once. Error is the standard deviation of Seconds, estimated from the repetitions of the piece.
 type Speed struct {
 	Cores   int     `json:"cores"`
 	Seconds float64 `json:"seconds"`
@@ -26,8 +26,8 @@ const (
 	probeNumbers = 1 << 13
 )
 
-// ProbeSpeed measures how fast the machine is now on so many of the cores that this process may use, each busy with a
-// piece of work at the same time, as the threads of a job are. It takes some milliseconds.
+// ProbeSpeed measures how fast the machine is now on the given number of cores that this process may use. All are busy
+// with a piece of work at the same time, as the threads of a job are. It takes some milliseconds.
 func ProbeSpeed(cores int) Speed {
 	cpus := AllowedCPUs()
 	cores = max(1, min(cores, len(cpus), runtime.GOMAXPROCS(0)))
@@ -59,8 +59,8 @@ func ProbeSpeed(cores int) Speed {
 	return speedOf(times)
 }
 
-// Until is the speed from one moment to another, of which each was probed on as many cores: the mean of both, whose
-// error is also how much they differ. What changed meanwhile is not known.
+// Until is the speed between two moments that were probed on equally many cores. It is the mean of both; its error
+// includes their difference. Changes between the moments are unknown.
 func (s Speed) Until(end Speed) Speed {
 	s.Error = math.Hypot(math.Hypot(s.Error, end.Error)/2, (s.Seconds-end.Seconds)/2)
 	s.Seconds = (s.Seconds + end.Seconds) / 2
@@ -79,9 +79,8 @@ func product(numbers []float64, sum float64) float64 {
 	return a + b + c + d
 }
 
-// speedOf is the mean over the cores of each one's median, which an interrupt does not move. The error of the
-// median of n values is about 1.25 standard deviations over √n (of normal ones), of which the median absolute
-// deviation is 0.6745.
+// speedOf is the mean of the cores' medians; an interrupt does not move a median. The error of the median of n normal
+// values is about 1.25 standard deviations over √n. The median absolute deviation is 0.6745 standard deviations.
 func speedOf(times [][]float64) Speed {
 	s := Speed{Cores: len(times)}
 	variance := 0.0

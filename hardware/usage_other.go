@@ -4,5 +4,5 @@ package hardware
 
 import "math"
 
-// ownSeconds is unknown: here the children's usage is not told.
+// ownSeconds is unknown: this system does not report the children's usage.
 func ownSeconds() float64 { return math.NaN() }

@@ -12,7 +12,8 @@ import (
 // adopted are the CPU nanoseconds of programs of this process that another process has waited for.
 var adopted atomic.Int64
 
-// CountOwn counts what a program of this process has used, which another process has waited for, as this process's own.
+// CountOwn counts the usage of a program as this process's own. The program belongs to this process, but another
+// process has waited for it.
 func CountOwn(u syscall.Rusage) { adopted.Add(u.Utime.Nano() + u.Stime.Nano()) }
 
 // ownSeconds returns the CPU seconds of this process, of the children that it has waited for, and of CountOwn; NaN

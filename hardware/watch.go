@@ -14,7 +14,7 @@ const (
 )
 
 // Gaps are the stretches in which this process could not run while it was
-// watched. What ended in one of them was noticed only at its end.
+// watched. A job that ended in a gap was noticed only at the gap's end.
 type Gaps struct {
 	// Stopped is the time in which the process did not run although the machine
 	// did: it was stopped (SIGSTOP), or the machine had no CPU time for it.
@@ -30,7 +30,7 @@ func (g Gaps) Any() bool { return g.Stopped > 0 || g.Suspended > 0 }
 // Total is their length.
 func (g Gaps) Total() time.Duration { return g.Stopped + g.Suspended }
 
-// String says what happened: "tfexp could not run for 5.0 s".
+// String describes the gaps: "tfexp could not run for 5.0 s".
 func (g Gaps) String() string {
 	stopped := fmt.Sprintf("tfexp could not run for %.1f s (it was stopped, or the machine was overloaded)",
 		g.Stopped.Seconds())
@@ -80,7 +80,7 @@ func NewWatch() *Watch {
 	return w
 }
 
-// look compares the clocks with those of the last look.
+// look compares the clocks with their values at the last look.
 func (w *Watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *Watch) look() {
 	w.last = now
 }
 
-// End ends the watch and returns what it found. It may be called again.
+// End ends the watch and returns the gaps that it found. It may be called again.
 func (w *Watch) End() Gaps {
 	w.mu.Lock()
 	select {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A watch tells the time in which the process was stopped from that in which
-// the machine slept, and small delays from both.
+// A watch distinguishes times when the process was stopped from times when the
+// machine slept, and small delays from both.
 func TestWatchFindsGaps(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
@@ -88,7 +88,7 @@ func TestToldLoad(t *testing.T) {
 	}
 }
 
-// An interrupt does not move the speed, a core that is slow all the time does; the error says how sure it is.
+// An interrupt does not change the speed, but a core that is always slow does. The error is its uncertainty.
 func TestSpeedOf(t *testing.T) {
 	steady := speedOf([][]float64{{1, 1, 1, 9, 1}})
 	if steady != (Speed{Cores: 1, Seconds: 1}) {
@@ -103,7 +103,7 @@ func TestSpeedOf(t *testing.T) {
 	}
 }
 
-// What differs between the beginning and the end of something is not known of it.
+// Facts that differ between the beginning and the end are unknown.
 func TestUntil(t *testing.T) {
 	got := Speed{Cores: 2, Seconds: 1, Error: 0.3}.Until(Speed{Cores: 2, Seconds: 2, Error: 0.4})
 	if got.Cores != 2 || got.Seconds != 1.5 || math.Abs(got.Error-math.Hypot(0.25, 0.5)) > 1e-12 {

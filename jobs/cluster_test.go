@@ -18,7 +18,7 @@ import (
 )
 
 // tensorflowCluster starts a job of TensorFlow with a parameter server, two
-// workers and a chief. It returns the chief's command and those of the others.
+// workers and a chief. It returns the chief's command and the others' commands.
 func tensorflowCluster(t *testing.T, dir string, epochs int) (chief *exec.Cmd, others []*exec.Cmd) {
 	t.Helper()
 	f := frameworks[0]
@@ -81,8 +81,8 @@ func endAll(t *testing.T, others []*exec.Cmd) {
 }
 
 // TestTensorFlowCluster: parameter servers and workers of TensorFlow train
-// together. A worker that is killed is missed by nobody; a chief that is killed
-// goes on from its checkpoint.
+// together. The others continue without a killed worker. A killed chief resumes
+// from its checkpoint.
 func TestTensorFlowCluster(t *testing.T) {
 	frameworks[0].needed(t)
 	const epochs = 12

@@ -66,7 +66,7 @@ func (f framework) needed(t *testing.T) {
 	}
 }
 
-// job makes the training a job of so many epochs that keeps its files in dir.
+// job makes the training a job with the given epochs that keeps its files in dir.
 func (f framework) job(t *testing.T, dir string, epochs int, args ...string) launch.Job {
 	t.Helper()
 	python, err := filepath.Abs(f.python)
@@ -121,7 +121,7 @@ func wait(t *testing.T, e *process.Engine) scheduler.Notice {
 	return ended[0]
 }
 
-// reach waits until the log tells of an epoch.
+// reach waits until the log has an epoch.
 func reach(t *testing.T, e *process.Engine, path string, epoch int) {
 	t.Helper()
 	for until := e.Now() + 5*time.Minute; ; {
@@ -141,7 +141,7 @@ func reach(t *testing.T, e *process.Engine, path string, epoch int) {
 	}
 }
 
-// parse reads a log: the report of it all, and each progress line.
+// parse reads a log: its whole report, and each progress line.
 func parse(t *testing.T, path string) (contract.Report, []contract.Progress) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -183,7 +183,7 @@ func forEach(t *testing.T, test func(t *testing.T, f framework)) {
 }
 
 // TestMalleable shrinks a training while it runs: it takes on the new threads,
-// says what that cost, and its loss goes on from where it was.
+// reports the cost, and its loss continues from its last value.
 func TestMalleable(t *testing.T) {
 	forEach(t, func(t *testing.T, f framework) {
 		const epochs = 14
@@ -218,7 +218,7 @@ func TestMalleable(t *testing.T) {
 				t.Errorf("the log does not say %q once", want)
 			}
 		}
-		// A training that began anew would have the loss of ten classes by chance, 2.3.
+		// A training that restarted would have the loss of guessing among ten classes, 2.3.
 		for i, loss := range losses(lines) {
 			if lines[i].Epoch != i+1 || i >= 2 && loss > 1 {
 				t.Errorf("epoch %d, %d-th line: loss %.3f", lines[i].Epoch, i+1, loss)
@@ -250,7 +250,7 @@ func TestOriginal(t *testing.T) {
 	})
 }
 
-// TestStopAndGoOn: SIGTERM leaves a checkpoint; the next start goes on from it,
+// TestStopAndGoOn: SIGTERM leaves a checkpoint; the next start resumes from it,
 // to the same losses as without a stop, and reports the times of all epochs.
 func TestStopAndGoOn(t *testing.T) {
 	forEach(t, func(t *testing.T, f framework) {
@@ -265,7 +265,7 @@ func TestStopAndGoOn(t *testing.T) {
 		if u, _ := e.Usage(0); u.ExitCode != contract.ExitStopped {
 			t.Fatalf("stopped: %s (%s), exit status %d", end.State, end.Reason, u.ExitCode)
 		}
-		// One checkpoint, what names it, and how far the training had come.
+		// One checkpoint, the file that names it, and the progress of the training.
 		if left, err := os.ReadDir(parts.CheckpointDir); err != nil || len(left) != 3 ||
 			!strings.HasPrefix(left[0].Name(), "checkpoint-") || left[1].Name() != "reached" || left[2].Name() != "state.json" {
 			t.Fatalf("in the checkpoint folder: %v, %v", left, err)
@@ -295,8 +295,8 @@ func TestStopAndGoOn(t *testing.T) {
 	})
 }
 
-// TestNetwork runs the tests of jobs/pytorch: a deepened network computes what it
-// did, and the program follows requests and budgets.
+// TestNetwork runs the tests of jobs/pytorch: deepening does not change a
+// network's output, and the program follows requests and budgets.
 func TestNetwork(t *testing.T) {
 	f := frameworks[1]
 	f.needed(t)
@@ -317,7 +317,7 @@ func TestHardwareFlags(t *testing.T) {
 		{nil, []string{"--model", "a b", "--cpu", "--numThreads", "3"}, "3|3|||--model a b"},
 		{nil, []string{"--gpu", "--numGPUs", "2", "--epochs", "4"}, "||2|0,1|--epochs 4"},
 		{nil, []string{"--gpu"}, "||1||"},
-		// What tfexp says comes first.
+		// tfexp's settings come first.
 		{[]string{"TFEXP_INTRA_THREADS=2", "OMP_NUM_THREADS=2"}, []string{"--cpu", "--numThreads", "3"}, "2|2|||"},
 		{[]string{"TFEXP_NUM_GPUS=1", "CUDA_VISIBLE_DEVICES=5"}, []string{"--gpu", "--numGPUs", "1"}, "||1|5|"},
 		{nil, []string{"--numThreads", "many"}, `run.sh: --numThreads wants a whole number, not "many"`},

@@ -80,9 +80,9 @@ func runAlternatives(t *testing.T, source string) (*Plan, string) {
 	return p, p.Dir
 }
 
-// Without an error estimates are those of an oracle; with one they are not. The
-// work of a job is the same in all cells, and in proportion to what the file
-// says of the resource that it ran on.
+// Without an error estimates equal an oracle's; with one they do not. The work
+// of a job is the same in all cells, and proportional to the file's run time on
+// the resource that it ran on.
 func TestAlternatives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole experiment, which the race detector makes last for a minute")
@@ -140,7 +140,7 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// What says on which resource a job runs, and how fast, is in the keys of cells.
+// The resource of a job, and its speed there, are in the keys of cells.
 func TestKeysOfAlternatives(t *testing.T) {
 	keys := func(from, to string) []string {
 		source := strings.Replace(alternativesFile, from, to, 1)
@@ -177,8 +177,8 @@ func TestKeysOfAlternatives(t *testing.T) {
 	}
 }
 
-// The run time of a trace is that of the slowest type of GPU here; the job
-// block says how much faster the other is, and which of them a job may have.
+// The run time in the trace belongs to the slowest type of GPU here. The job
+// block says how much faster the other type is, and which types a job may have.
 func TestTraceOnTypesOfGPU(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log.swf")
 	text := ""

@@ -30,7 +30,7 @@ const eitherColumns = `
       cpu_run_time = "cpu_s", cpu_threads = "cores", cpu_requested_time = "cpu_limit"
     }`
 
-// eitherFile replays a log on a machine with one GPU and room for one job on the CPU beside it.
+// eitherFile replays a log on a machine with one GPU and room for one more job on the CPU.
 func eitherFile(log, columns string) string {
 	return fmt.Sprintf(`
 experiment "either" { replicates = 1 }
@@ -101,18 +101,18 @@ func spans(t *testing.T, source string) map[string]string {
 	return out
 }
 
-// The trace decides with what each job runs, and how long:
+// The trace sets the resources and the run time of each job:
 //
 //	allox  B and C at once, as B loses least on the CPU; A has the GPU when D and F are done.
 //	       GPU: C 0-6, D 6-8, F 8-9, A 9-19        CPU: B 0-6, E 6-9
 //	sjf    the pair with the least run time first, so C has the CPU while B has the GPU.
 //	       GPU: B 0-4, A 4-14, F 14-15, D 15-17    CPU: C 0-20, E 20-23
-//	asked  by what was requested, B with 4 s on the CPU is the first: as allox.
-//	       With the first that is free, B has the GPU and C the CPU: as sjf.
-//	srtf   as sjf, but D pauses A, and E pauses C, which goes on on the GPU with what is left of it there: 0.7 of 6 s.
-//	       A goes on on the CPU, with 0.9 of 30 s.
+//	asked  by requested times, B with 4 s on the CPU is the first: as allox.
+//	       With the first free alternative, B has the GPU and C the CPU: as sjf.
+//	srtf   as sjf, but D pauses A, and E pauses C, which continues on the GPU with the rest of its work: 0.7 of 6 s.
+//	       A continues on the CPU, with 0.9 of 30 s.
 //	       GPU: B 0-4, A 4-5, D 5-7, F 7-8, C 8-12.2    CPU: C 0-6, E 6-9, A 9-36
-//	drf    who holds least takes what is free first.
+//	drf    the job that holds least takes free resources first.
 //	       GPU: A 0-10, D 10-12, F 12-13           CPU: B 0-6, C 6-26, E 26-29
 func TestAlternativesInTraces(t *testing.T) {
 	want := map[string]string{

@@ -51,8 +51,8 @@ matrix {
 plot "metrics" {}
 `
 
-// BenchmarkPlan10000 is reading and planning a file of 10,000 cells, none of
-// which is cached (aim: 1 s).
+// BenchmarkPlan10000 reads and plans a file of 10,000 cells, without cached
+// ones (aim: 1 s).
 func BenchmarkPlan10000(b *testing.B) {
 	out := b.TempDir()
 	for b.Loop() {
@@ -123,7 +123,7 @@ func BenchmarkReuse10000(b *testing.B) {
 	}
 }
 
-// BenchmarkMainJobReuse is all that a second run of the main job does.
+// BenchmarkMainJobReuse is a complete second run of the main job.
 func BenchmarkMainJobReuse(b *testing.B) {
 	out := b.TempDir()
 	if _, err := plan(b, simulatedFile, out).Run(context.Background()); err != nil {
@@ -153,7 +153,7 @@ func BenchmarkManyJobs(b *testing.B) {
 	}
 }
 
-// large leaves a benchmark out of those of every change.
+// large excludes a benchmark from the benchmarks of every change.
 func large(b *testing.B) {
 	b.Helper()
 	if testing.Short() {
@@ -168,8 +168,8 @@ func BenchmarkThousandCells(b *testing.B) {
 	benchmarkFile(b, "testdata/thousand.hcl", 1000)
 }
 
-// BenchmarkManyCells is a run of so many simulated cells of 10 jobs each, with all files, tables, pictures and the
-// report: what it takes for a cell is to stay the same.
+// BenchmarkManyCells runs many simulated cells of 10 jobs each, with all files, tables, pictures and the report. The
+// time per cell must not grow with their number.
 func BenchmarkManyCells(b *testing.B) {
 	for _, cells := range []int{1000, 4000, 10_000} {
 		b.Run(fmt.Sprintf("cells=%d", cells), func(b *testing.B) {
@@ -182,7 +182,7 @@ func BenchmarkManyCells(b *testing.B) {
 	}
 }
 
-// benchmarkFile runs a file of so many cells from the beginning.
+// benchmarkFile runs a file with the given number of cells from the beginning.
 func benchmarkFile(b *testing.B, file string, cells int, vars ...string) {
 	b.Helper()
 	for b.Loop() {

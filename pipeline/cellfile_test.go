@@ -28,7 +28,7 @@ func elsewhere(t *testing.T, p *Plan, i int) *exec.Cmd {
 	return cmd
 }
 
-// Another process that is given a cell in writing leaves the same bytes, for
+// Another process that runs a cell from a file leaves the same bytes, for
 // speed-ups, alternatives, contention and predictions that follow the jobs.
 func TestCellsOfAnotherProcess(t *testing.T) {
 	for name, source := range map[string]string{

@@ -46,7 +46,7 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 	}
 	r.asked = len(r.Cells)
 	if len(cells) == 0 && r.asked > from && from > 0 {
-		return r.Pending(ctx) // what was added is there already: perhaps more follows
+		return r.Pending(ctx) // the added cells are there already: perhaps more follow
 	}
 	if from > 0 && len(cells) == 0 {
 		return nil, nil
@@ -60,8 +60,8 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 	return cells, r.writePlan()
 }
 
-// askMore adds to the plan what follows from the results so far, and makes the
-// pieces that the new cells need.
+// askMore adds to the plan the cells that follow from the results so far, and
+// makes the pieces that the new cells need.
 func (r *run) askMore(ctx context.Context) error {
 	if r.exhausted {
 		return nil
@@ -198,7 +198,7 @@ func (r *run) Predicted(i int) time.Duration { return r.Work[i].Predicted }
 // Folder implements stages.Pipeline.
 func (r *run) Folder(cell string) string { return r.folder(cell) }
 
-// folder is that of a cell, or of its twin.
+// folder returns the folder of a cell, or of its twin.
 func (p *Plan) folder(cell string) string {
 	return filepath.Join(p.Dir, record.CellsDir, filepath.FromSlash(cell))
 }
@@ -225,14 +225,14 @@ func (r *run) Prepare(cell, description string) (string, error) {
 	return dir, prepare(dir, cell, description)
 }
 
-// inside makes the folder in which that of a cell is, and errs where a link in its place leads out of the results: what
-// is there would be replaced.
+// inside makes the parent of a cell's folder. It returns an error if a link there leads out of the results: files at
+// its target would be replaced.
 func (p *Plan) inside(cell string) error {
 	_, err := folder.Make(p.Dir, record.CellsDir, filepath.Dir(filepath.FromSlash(cell)))
 	return err
 }
 
-// prepare empties the folder of a cell, but for its key.
+// prepare empties the folder of a cell, except for its key.
 func prepare(dir, cell, description string) error {
 	if err := folder.RemoveAll(dir); err != nil {
 		return fmt.Errorf("clean up the folder of cell %s: %w", cell, err)
@@ -262,7 +262,7 @@ func (p *Plan) left() time.Duration {
 	return sum
 }
 
-// Sharded implements stages.Pipeline: a simulated cell of which nothing but its metrics is recorded has no folder.
+// Sharded implements stages.Pipeline: a simulated cell that records only its metrics has no folder.
 func (p *Plan) Sharded(i int) bool {
 	return p.records == record.MetricsOnly && !p.Cells[i].Measured() && p.Cells[i].Trial == nil
 }
@@ -276,7 +276,7 @@ func (p *Plan) sharded(cell string) (record.ShardEntry, bool) {
 	return p.shards.Find(cell, p.Cells[i].Key)
 }
 
-// ownShards begins the names of the shards of runs, beside those of tasks.
+// ownShards is the prefix of the names of runs' shards, as opposed to tasks' shards.
 const ownShards = "run"
 
 // Shelve implements stages.Pipeline.
@@ -325,8 +325,8 @@ func (r *run) verify(cells []int) error {
 	return r.shards.Verify(entries)
 }
 
-// description reads what a cell last ran under, from an experiment's folder, and what it left then; its state is
-// interrupted where that is nothing.
+// description reads the key description of a cell's last run from an experiment's folder, and the results of that run.
+// The state is interrupted if the run left nothing.
 func description(dir, cell string) (text string, c record.Cell, err error) {
 	raw, err := folder.ReadFile(dir, record.CellsDir, cell, store.KeyFile)
 	if err == nil {
@@ -376,7 +376,7 @@ func (p *Plan) WriteCell(i int, path string) error {
 	return folder.Write(path, b.Bytes(), 0o644)
 }
 
-// PrepareCell empties the folder of a cell, but for the description of its key.
+// PrepareCell empties the folder of a cell, except for the description of its key.
 func PrepareCell(dir, description string) error { return prepare(dir, filepath.Base(dir), description) }
 
 // CompleteCell reports whether the folder of a cell is complete, under the key with a description.
@@ -404,9 +404,10 @@ func (r *run) recallRuns() {
 	}
 }
 
-// learn has the estimates of later cells learn from a real cell that is over: what its jobs took, against its
-// simulation by their samples. A cell that says nothing of that (it failed, the machine slept, it kept only its
-// metrics, or it cannot be simulated) changes nothing. One beside other load does: later cells may run beside it as well.
+// learn corrects the estimates of later cells by a finished real cell. It compares the jobs' run times with a
+// simulation of the cell by their samples. A cell without that information changes nothing: it failed, the machine
+// slept, it kept only its metrics, or it cannot be simulated. A cell with other load on the machine counts: later cells
+// may run with that load as well.
 func (r *run) learn(i int) {
 	c := r.cells[i]
 	executes := stages.Find(stages.Writer(stages.Cells))

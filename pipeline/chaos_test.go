@@ -35,7 +35,7 @@ var (
 	eachFault = flag.Int("each-fault", 0, "TestFaults makes every operation with this distance fail; 0: some")
 )
 
-// What befalls a run.
+// The faults of a run.
 const (
 	nothing  = iota
 	failure  // an operation fails once
@@ -44,7 +44,7 @@ const (
 	signal   // the user interrupts the run
 	kill     // tfexp is killed, and its guardian ends the jobs
 	killBoth // the guardian is killed as well
-	powerCut // what was not synced may be lost, whole or in part; nothing runs any more
+	powerCut // unsynced data may be lost, whole or in part; nothing runs any more
 	befalls
 )
 
@@ -65,12 +65,12 @@ type world struct {
 	live     map[string]func() // processes, and what kills them
 	hit      string            // the operation at which it happened
 	trace    []string          // of the model
-	early    []string          // what was recorded before it was on the disk
+	early    []string          // entries recorded before they were on the disk
 }
 
 type rename struct {
 	to  string
-	old []byte // what was there; nil: nothing
+	old []byte // the earlier content; nil: none
 }
 
 // present is the world whose disk the door leads to.
@@ -164,7 +164,7 @@ func (w *world) committed() {
 	}
 }
 
-// loses what a power cut takes: any part of what was not synced.
+// loses data in a power cut: any part of the data that was not synced.
 func (w *world) losePower() {
 	for _, path := range slices.Sorted(maps.Keys(w.unsynced)) {
 		if info, err := os.Stat(path); err == nil && w.random.IntN(4) > 0 && info.Size() > w.unsynced[path] {
@@ -217,7 +217,7 @@ func newWorld(t *testing.T, out string, seed uint64) *world {
 	return w
 }
 
-// tables are those of an experiment that say what came out.
+// tables returns the tables of an experiment with its results.
 func tables(t *testing.T, dir string, exact bool) string {
 	t.Helper()
 	var b strings.Builder
@@ -289,8 +289,8 @@ compare "mean_jct" { baseline = policy.fcfs }
 policy "sjf" { order = "sjf" }
 `
 
-// dice is an engine whose processes are those of the present world: they run in virtual time, and each epoch of a
-// program takes a second.
+// dice is an engine whose processes belong to the present world. They run in virtual time, and each epoch of a program
+// takes a second.
 var dice = &engine.Kind{
 	Name: "dice", Rank: 91, Doc: "has processes of a world of tests", Real: true,
 	Capabilities: func(*engine.Hardware) scheduler.Capabilities {
@@ -307,7 +307,7 @@ var dice = &engine.Kind{
 		}
 		s.w.mu.Lock()
 		defer s.w.mu.Unlock()
-		for name := range strings.Lines(string(raw)) { // what a run that was killed has left
+		for name := range strings.Lines(string(raw)) { // leftovers of a killed run
 			if end := s.w.live[strings.TrimSpace(name)]; end != nil {
 				end()
 				delete(s.w.live, strings.TrimSpace(name))
@@ -423,7 +423,7 @@ func (h *diceHands) Kill(all []*die) {
 	}
 }
 
-// epochs are those that a program is asked for.
+// epochs returns the epochs that a program is asked for.
 func (p *die) epochs() (n int) {
 	for _, entry := range p.Job.Env {
 		if text, ok := strings.CutPrefix(entry, contract.EnvEpochs+"="); ok {
@@ -433,7 +433,7 @@ func (p *die) epochs() (n int) {
 	return n
 }
 
-// memory returns a folder in memory, where there is one: syncing takes no time there.
+// memory returns a folder in memory, if the system has one: syncing takes no time there.
 func memory(t *testing.T) string {
 	dir, err := os.MkdirTemp("/dev/shm", "chaos-")
 	if err != nil {
@@ -443,7 +443,7 @@ func memory(t *testing.T) string {
 	return dir
 }
 
-// quiet ends what TestChaos and TestFaults have changed for all tests.
+// quiet undoes the global changes of TestChaos and TestFaults.
 func quiet(t *testing.T) {
 	t.Cleanup(func() { folder.Fault = nil; present.Store(nil) })
 }
@@ -497,9 +497,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// One seed decides what befalls the runs of an experiment, and at which operations. In the end the tables are those
-// of a run that nothing befalls; no cell that had finished has run again, unless its files were damaged; no process
-// is left.
+// One seed chooses the faults in the runs of an experiment, and their operations. In the end the tables equal the
+// tables of a run without faults. No finished cell has run again, unless its files were damaged. No process is left.
 func TestChaos(t *testing.T) {
 	if testing.Short() && *seeds == 0 {
 		t.Skip("hundreds of runs")
@@ -542,7 +541,7 @@ func chaos(t *testing.T, out string, seed uint64, points int, want string, tried
 		}
 	}()
 	dir := filepath.Join(out, "chaos")
-	sound := true // nothing has damaged what was there
+	sound := true // nothing has damaged existing files
 	for range 1 + w.random.IntN(4) {
 		what := 1 + w.random.IntN(befalls-1)
 		sound = sound && slices.Contains([]int{signal, kill, killBoth}, what)

@@ -9,9 +9,9 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Jobs of 2.5 s by their samples take 3.5 s in the first cell: the estimates in force for the next one know that,
-// and so does its simulation; the simulation of the first one does not. What earlier runs of the experiment have
-// finished is learned in the order in which it ran.
+// Jobs of 2.5 s by their samples take 3.5 s in the first cell: the estimates for the next cell include that, and so
+// does its simulation; the simulation of the first cell does not. Finished cells of earlier runs are learned in the
+// order in which they ran.
 func TestFinishedCellsCorrectLaterOnes(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	sampled(p, 0.2)
@@ -57,9 +57,8 @@ func TestFinishedCellsCorrectLaterOnes(t *testing.T) {
 	}
 }
 
-// Policies decide by what the samples say, unless the file has them decide by corrected estimates, which their keys
-// say;
-// or nothing is corrected.
+// Policies use the samples' estimates, unless the file asks for corrected estimates; their keys then say so. With
+// another setting nothing is corrected.
 func TestPoliciesDecideByCorrectedEstimatesWhereTheFileSaysSo(t *testing.T) {
 	for _, c := range []struct {
 		correct   string

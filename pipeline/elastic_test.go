@@ -11,8 +11,9 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// elasticFile is a job with 2 epochs of 1,000 steps of 8 samples, each of which a GPU needs
-// 10 ms for. Averages cost nothing, and larger batches are worth as much as they have samples.
+// elasticFile is a job with 2 epochs of 1,000 steps of 8 samples, and a GPU needs 10 ms per
+// sample. Averages cost nothing, and the worth of a larger batch is proportional to its
+// samples.
 const elasticFile = `
 experiment "elastic" { replicates = 1 }
 

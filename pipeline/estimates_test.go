@@ -79,7 +79,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// What real cells are predicted to take is known once it is known of each that runs.
+// The predicted time of real cells is known once the time of each running cell is known.
 func TestLeft(t *testing.T) {
 	const s = time.Second
 	real, simulated := record.CellRef{Engine: "process"}, record.CellRef{Engine: "simulated", Simulated: true}
@@ -104,8 +104,8 @@ func TestLeft(t *testing.T) {
 }
 
 // Runs of the same program in another experiment of the same folder are
-// history, whatever the job block is called there; those of this experiment's
-// own plan are what its estimates are judged by.
+// history, whatever the job block is called there. Runs in this experiment's
+// own plan are the measure of its estimates.
 func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	out := t.TempDir()
 	p := plan(t, realFile, out)
@@ -140,7 +140,7 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	if linear := plan(t, other, out); len(linear.x.History) != 0 {
 		t.Error("a model that looks at no history reads it")
 	}
-	// A program that is another one has another past.
+	// A different program has a different history.
 	changed := strings.Replace(other, `["true"]`, `["true", "--fast"]`, 1)
 	c := plan(t, changed+history, out)
 	if name, _, _ := realise.PastJob(c.keys[0], "u"); name == past.Job {
@@ -148,8 +148,8 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	}
 }
 
-// Cells that only the cache still has are history too: those that ran for real, under another key than those of the
-// plan. Who has seen enough is shown no more.
+// Cells that only the cache still has are history too, if they ran for real, under another key than the plan's. A
+// visitor that returns false gets no more cells.
 func TestHistoryOfTheCache(t *testing.T) {
 	out := t.TempDir()
 	ends := func(file string) {

@@ -53,8 +53,8 @@ policy "rr" {
 }
 `
 
-// sampled gives the only job kind of a plan an estimate of so many seconds an
-// epoch, and 0.5 s of start-up.
+// sampled gives the only job kind of a plan an estimate of the given seconds
+// per epoch, and 0.5 s of start-up.
 func sampled(p *Plan, epoch float64) {
 	p.x.SetSamples(p.x.SampledUnits()[0].Hash, []estimator.Sample{
 		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, Launch: 0.01, Pause: 0.02, Resume: 0.03,
@@ -145,7 +145,7 @@ func twinOf(t *testing.T, p *Plan, cell string) (twin record.Cell, ok bool) {
 // Two jobs of 0.5 s and 10 epochs of 0.2 s on one core, with 20 ms to launch
 // each. FCFS: 2 × 2.52 s. Round robin, quantum 1 s: the first job has run 1 s
 // and is paused (1.52 s left, and 20 + 30 ms for the pause and the resume), so
-// has the second; the first goes on at 2 s, is paused at 3 s (0.57 s left),
+// has the second; the first continues at 2 s, is paused at 3 s (0.57 s left),
 // the second at 4 s; then 0.62 s each.
 func TestTwinsAreSimulatedFromTheEstimates(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
@@ -182,7 +182,7 @@ func TestTwinsAreSimulatedFromTheEstimates(t *testing.T) {
 	}
 }
 
-// Without estimates, what was simulated stays, and nothing new is.
+// Without estimates, earlier simulations stay, and no new ones are made.
 func TestTwinsNeedEstimates(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	r := openRun(t, p)
@@ -265,8 +265,8 @@ func TestPlanPredictsRealCells(t *testing.T) {
 	}
 }
 
-// A simulated machine has the overheads that the file gives; without, those
-// that were measured, if its jobs are sampled.
+// A simulated machine has the overheads in the file. Without them it has the
+// measured ones, if its jobs are sampled.
 func TestMeasuredOverheadsAreTheDefault(t *testing.T) {
 	const ms = time.Millisecond
 	measured := simulated.Overheads{Start: 20 * ms, Pause: 20 * ms, Resume: 30 * ms, Resize: 40 * ms, Migrate: 30 * ms}

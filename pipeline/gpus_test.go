@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// fakeGPUs are two GPUs, the second of which is lost after some readings.
+// fakeGPUs are two GPUs; the second is lost after some readings.
 type fakeGPUs struct {
 	readings int
 	lost     int    // readings until then; 0: never
@@ -99,7 +99,7 @@ func runOnGPUs(t *testing.T, source *fakeGPUs) (*record.Experiment, record.Cell)
 	return e, e.Cells[0]
 }
 
-// Two jobs run side by side, each on a GPU of its own, which are watched.
+// Two jobs run side by side, each on a separate GPU; both GPUs are watched.
 func TestGPUsOfACell(t *testing.T) {
 	e, cell := runOnGPUs(t, &fakeGPUs{})
 	var told []string

@@ -118,7 +118,8 @@ func lastEnds(t *testing.T, dir string) map[string]string {
 	return ended
 }
 
-// What stages have left is reused as long as it is whole and made of the same; a file that is gone or cut is made anew.
+// The output of stages is reused if it is complete and its inputs are unchanged. A missing or truncated file is made
+// again.
 func TestStagesAreReused(t *testing.T) {
 	out := t.TempDir()
 	dir := filepath.Join(out, "small")

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// What a killed run has left is removed, and nothing else: also not while a batch system may be using it.
+// Leftovers of a killed run are removed, and nothing else. Nothing is removed while a batch system may be using it.
 func TestClearScratch(t *testing.T) {
 	dir := t.TempDir()
 	gone := []string{".scratch-w-h-p-r1/job.checkpoint/n", ".scratch-123/a.control", ".report.html482", ".plan.json7",

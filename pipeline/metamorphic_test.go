@@ -22,7 +22,7 @@ type logged struct {
 	threads      int
 }
 
-// drawLog draws jobs that ask for 2 cores or more, of which no two arrive at once.
+// drawLog draws jobs that ask for 2 cores or more; no two arrive at once.
 func drawLog(n int) (jobs []logged) {
 	rng := rand.New(rand.NewPCG(28, 3))
 	at := 0.0
@@ -33,7 +33,7 @@ func drawLog(n int) (jobs []logged) {
 	return jobs
 }
 
-// replayed runs a log under several policies; quantum is that of round robin, and nodes are the hardware.
+// replayed runs a log under several policies; quantum is the quantum of round robin, and nodes are the hardware.
 func replayed(t *testing.T, jobs []logged, quantum, nodes string) *record.Experiment {
 	t.Helper()
 	var csv strings.Builder

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// A model is what matters of one folder of results: its lock, its cells, and the processes of the run in it.
+// A model is the abstract state of one folder of results: its lock, its cells, and the processes of the run in it.
 type model struct {
 	locked, swept          bool // by the run that is alive
 	guardian, jobs, noted  bool // jobs live; the folder names them
@@ -21,7 +21,7 @@ type model struct {
 	begun, whole, recorded [4]bool
 }
 
-// Events of a run in a folder. Those of a cell have its number.
+// Events of a run in a folder. Events of a cell have its number.
 const (
 	evStart, evLock, evSweep, evBegin, evNote, evFork   = "start", "lock", "sweep", "begin", "note", "fork"
 	evExit, evWhole, evEnd, evRelease                   = "exit", "whole", "end", "release"
@@ -40,7 +40,7 @@ func (m model) next(event string, cell int) (model, bool) {
 		ok := m.alive && !m.locked
 		m.locked = true
 		return m, ok
-	case evSweep: // by the note; what the guardian is killing is waited for
+	case evSweep: // by the note; it waits for processes that the guardian is killing
 		ok := m.alive && m.locked && !m.swept && (!m.jobs || m.noted)
 		m.swept, m.jobs, m.noted = true, false, false
 		return m, ok
@@ -89,7 +89,7 @@ func (m model) next(event string, cell int) (model, bool) {
 	return m, false
 }
 
-// wrong says what of a state must never be.
+// wrong describes the part of a state that must never occur.
 func (m model) wrong() string {
 	for i := range m.whole {
 		if m.recorded[i] && !m.whole[i] {
@@ -105,8 +105,8 @@ func (m model) wrong() string {
 	return ""
 }
 
-// TestModel visits all states of two cells that runs, kills and power cuts lead to, and then has one run come to its end
-// from each: everything is done, nothing runs.
+// TestModel visits all states of two cells that runs, kills and power cuts lead to, and then lets one run finish from
+// each: everything is done, nothing runs.
 func TestModel(t *testing.T) {
 	events := []string{evStart, evLock, evSweep, evNote, evFork, evExit, evRelease, evKill, evKillGuardian, evGuardianKills,
 		evPowerCut, evBegin, evWhole, evEnd}
@@ -135,7 +135,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// finishes has a run come to its end.
+// finishes lets a run finish.
 func finishes(t *testing.T, m model) {
 	t.Helper()
 	do := func(event string, cell int) {
@@ -169,7 +169,7 @@ func finishes(t *testing.T, m model) {
 	}
 }
 
-// TestTracesAreOfTheModel: what runs do on the disk and to processes, killed again and again, are steps of the model.
+// TestTracesAreOfTheModel: the actions of repeatedly killed runs, on the disk and on processes, are steps of the model.
 func TestTracesAreOfTheModel(t *testing.T) {
 	quiet(t)
 	if engine.Find(dice.Name) == nil {

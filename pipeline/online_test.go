@@ -76,8 +76,8 @@ func meanJCT(t *testing.T, source string) map[string]float64 {
 }
 
 // With first estimates that are badly wrong, shortest remaining time first is
-// nearer to what it would be without any error when the estimates follow the
-// jobs; with good ones they change nothing.
+// closer to its result without errors if the estimates follow the jobs. With
+// good first estimates the feedback changes nothing.
 func TestOnlineEstimatesRepairBadOnes(t *testing.T) {
 	jct := meanJCT(t, fmt.Sprintf(onlineFile, false, "strict"))
 	oracle, noisy, online := jct["oracle"], jct["noisy(1)"], jct["online(1)"]

@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// BenchmarkPapers reports how many jobs of published traces are simulated a second under the policies of the
-// studies that they are from, with all records: by the seconds of timings.csv, from a cell's first event to its last.
+// BenchmarkPapers reports how many jobs of published traces are simulated per second under the policies of the studies
+// that they are from, with all records: by the seconds of timings.csv, from a cell's first event to its last.
 func BenchmarkPapers(b *testing.B) {
 	for _, one := range []struct{ file, policy string }{
 		{"gavel.hcl", "max_min"}, {"gavel.hcl", "makespan"}, {"gavel.hcl", "finish_time_fairness"}, {"gavel.hcl", "fifo"},

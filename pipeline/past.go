@@ -16,16 +16,17 @@ import (
 )
 
 // past calls visit for the finished real cells that are not in the plan, until it
-// returns false: those of the other experiments in the same folder of results, and
-// those of this one that the cache still has. What cannot be read is left out.
+// returns false. It visits the cells of other experiments in the same folder of
+// results, and the cells of this experiment that the cache still has. It skips
+// unreadable cells.
 func (p *Plan) past(v store.View, visit func(stages.PastCell) bool) {
 	if p.pastOfOthers(visit) {
 		p.pastOfCache(v, visit)
 	}
 }
 
-// pastOfOthers visits the cells of the experiments beside this one. It reports
-// whether visit wants more.
+// pastOfOthers visits the cells of the other experiments in the same folder of
+// results. It reports whether visit wants more.
 func (p *Plan) pastOfOthers(visit func(stages.PastCell) bool) bool {
 	dirs, err := Experiments(filepath.Dir(p.Dir))
 	if err != nil {
@@ -91,7 +92,7 @@ func visitPacked(packed []byte, key string, visit func(stages.PastCell) bool) bo
 	return visit(pastCell(&record.Experiment{Dir: dir}, c, key))
 }
 
-// pastCell is a cell with what its key says.
+// pastCell returns a cell with the facts in its key.
 func pastCell(from *record.Experiment, c record.Cell, description string) stages.PastCell {
 	key := store.KeyOf(description)
 	return stages.PastCell{From: from, Cell: c, Host: realise.PastHost(key),
@@ -109,11 +110,11 @@ type Explanation struct {
 	Reason  string         `json:"reason,omitempty"`
 	Changes []store.Change `json:"changes,omitempty"`
 	Seconds float64        `json:"seconds,omitempty"`
-	// Key is the hash of Lines, the labelled values that it was run under.
+	// Key is the hash of Lines, the labeled values that it was run under.
 	Key   string   `json:"key"`
 	Lines []string `json:"depends_on"`
-	// Error says what is wrong with the cell as a whole. Failures are the jobs that failed, and More is how many failed
-	// beside these.
+	// Error describes the failure of the cell as a whole. Failures are the first failed jobs, and More is the number of
+	// other failed jobs.
 	Error    string            `json:"error,omitempty"`
 	Failures []measure.Failure `json:"failures,omitempty"`
 	More     int               `json:"more,omitempty"`

@@ -1,8 +1,8 @@
-// Package pipeline turns an experiment into cells and stages, and runs what
-// is not already in the cache: plan → profile → estimate → execute → tables,
-// pictures, report. A stage's output is addressed by the hash of a labelled
-// description of all that it depends on, so an edit reruns what it touches
-// and nothing else, and every miss can be explained.
+// Package pipeline turns an experiment into cells and stages, and runs the work
+// that is not in the cache: plan → profile → estimate → execute → tables,
+// pictures, report. A stage's output is addressed by the hash of a labeled
+// description of all its inputs. So an edit reruns only the affected stages,
+// and every miss can be explained.
 package pipeline
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Options say where and how an experiment is run.
+// Options are the settings of a run.
 type Options struct {
 	// Out is the folder of results; the experiment's own folder is Out/<name>.
 	Out string
@@ -27,15 +27,15 @@ type Options struct {
 	Command []string
 	// Parallel bounds the simulated cells that run side by side; 0 means one a core.
 	Parallel int
-	// Fresh ignores what the cache holds.
+	// Fresh ignores the content of the cache.
 	Fresh bool
-	// GPUs is where GPUs are found; nil means this machine's, as far as this
+	// GPUs is the source of GPUs; nil means this machine's, as far as this
 	// process may use them.
 	GPUs gpu.Source
 	// Fetch lets images be fetched while planning, where the file asks for it:
-	// what runs depends on what was fetched.
+	// the plan depends on the fetched images.
 	Fetch bool
-	// Source gives the cells; nil means all points of the matrix.
+	// Source returns the cells; nil means all points of the matrix.
 	Source func(*realise.Experiment) Source
 	// Elsewhere says how cells run on a batch system; nil: as an earlier run has begun to, or here.
 	Elsewhere *stages.Elsewhere
@@ -43,14 +43,14 @@ type Options struct {
 	Observe func(Progress)
 }
 
-// Plan is what a run will do. Run executes exactly it.
+// Plan is the plan of a run. Run executes exactly this plan.
 type Plan struct {
 	record.Plan
 	// Dir is the experiment's folder.
 	Dir string
 	// Work has an entry for each of Plan.Cells, in the same order.
 	Work []CellWork
-	// Pieces are what stages keep in pieces, stage by stage, as samples of jobs.
+	// Pieces are the pieces of work of stages, stage by stage, such as samples of jobs.
 	Pieces []PieceWork
 	// Stale are cells on disk that are no longer in the plan; a run removes
 	// their folders (their outputs stay in the cache).
@@ -61,16 +61,16 @@ type Plan struct {
 	source Source
 	// exhausted is set when the source has no more cells.
 	exhausted bool
-	// cells stand beside Plan.Cells, keys are theirs.
+	// cells correspond to Plan.Cells by index; keys are their keys.
 	cells   []*realise.Cell
 	keys    []*store.Key
 	records record.Records
-	// shards are the cells without a folder of their own, and numbers has the index of each cell by its name.
+	// shards hold the cells without separate folders, and numbers has the index of each cell by its name.
 	shards  *record.Shards
 	numbers map[string]int
 	// needed has the hashes of the pieces that a cell which runs will want.
 	needed map[string]bool
-	// unavailable says what an engine of the experiment lacks.
+	// unavailable is the error about something that an engine of the experiment lacks.
 	unavailable error
 	options     Options
 }
@@ -81,8 +81,8 @@ type CellWork struct {
 	// Reason is a phrase: "finished earlier", "new", "policy.quantum changed".
 	Reason  string         `json:"reason"`
 	Changes []store.Change `json:"changes,omitempty"`
-	// Predicted is the cell's duration by simulation with the fitted
-	// estimates; 0 when it is not known yet, or next to no time.
+	// Predicted is the cell's duration by simulation with the fitted estimates;
+	// 0 if it is unknown yet, or almost zero.
 	Predicted time.Duration `json:"-"`
 }
 
@@ -101,7 +101,7 @@ type PieceWork struct {
 // Progress is a step of a run, for views.
 type Progress = stages.Progress
 
-// Outcome is what a run came to.
+// Outcome is the result of a run.
 type Outcome struct {
 	Dir                 string
 	Reused, Ran, Failed int
@@ -111,8 +111,8 @@ type Outcome struct {
 	Elapsed time.Duration
 }
 
-// ErrInterrupted is returned when the context was cancelled: what had
-// finished is kept and the run can be resumed.
+// ErrInterrupted is returned when the context was canceled: finished work is
+// kept and the run can be resumed.
 var ErrInterrupted = errors.New("interrupted")
 
 // ErrDetached is returned when cells were left to a batch system: the run can be resumed to collect them.

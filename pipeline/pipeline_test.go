@@ -194,7 +194,7 @@ func TestEditRunsWhatItTouches(t *testing.T) {
 		}
 	}
 	runs(t, edited, out, 4)
-	// What was finished before the edit comes back from the cache.
+	// Work that was finished before the edit comes back from the cache.
 	before := plan(t, simulatedFile, out)
 	if got := reasons(before); len(got) != 0 {
 		t.Errorf("after the edit is taken back %v run", got)
@@ -203,7 +203,7 @@ func TestEditRunsWhatItTouches(t *testing.T) {
 }
 
 // An axis of the matrix is part of the cell's name, so an edit makes a new
-// cell: it is still explained by the one that stood in its place.
+// cell: it is still explained by the cell that was in its place.
 func TestEditOfAnAxisIsExplained(t *testing.T) {
 	file := strings.Replace(simulatedFile, `quantum = "500ms"`, `quantum = each.q`, 1) + "matrix {\n  q = [\"500ms\"]\n}\n"
 	out := t.TempDir()
@@ -251,7 +251,7 @@ func TestCacheBringsFilesBack(t *testing.T) {
 	}
 }
 
-// The same seed gives the same bytes, whatever runs beside what.
+// The same seed gives the same bytes, whichever cells run concurrently.
 func TestSimulationIsReproducible(t *testing.T) {
 	crowded := strings.Replace(simulatedFile, `threads = 2
 }
@@ -454,8 +454,8 @@ func TestResumeWritesAMissingReport(t *testing.T) {
 	}
 }
 
-// The newest run that was broken off is resumed, before any that came to its
-// end with failed cells.
+// The newest interrupted run is resumed, before any run that ended with failed
+// cells.
 func TestResumePrefersWhatWasBrokenOff(t *testing.T) {
 	out := t.TempDir()
 	for name, state := range map[string]string{"early": "interrupted", "late": "failed"} {
@@ -499,8 +499,8 @@ func TestSyntaxOfTheExperimentMayChange(t *testing.T) {
 	}
 }
 
-// A fresh run forgets first: what it had not reached when it was interrupted
-// is not there any more.
+// A fresh run forgets first: after an interruption, results that it had not
+// reached are gone.
 func TestFreshForgets(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
@@ -571,7 +571,8 @@ policy "fcfs" { order = "fcfs" }
 	}
 }
 
-// TestExperimentsOfAFolder: a folder is one experiment, or has some; files, and folders without a plan, are none.
+// TestExperimentsOfAFolder: a folder is one experiment, or has some; files, and folders without a plan, are not
+// experiments.
 func TestExperimentsOfAFolder(t *testing.T) {
 	dir := t.TempDir()
 	var want []string

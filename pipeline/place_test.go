@@ -55,7 +55,7 @@ func TestFoldersOfRuns(t *testing.T) {
 }
 
 // Names that differ in capital letters alone are refused where they would share a folder, before anything runs; a
-// second name of the lock stands for such a file system.
+// second name of the lock simulates such a file system.
 func TestNamesThatDifferInCapitalsAlone(t *testing.T) {
 	const second = "\npolicy \"RR\" { order = \"fcfs\" }\n"
 	metrics := strings.Replace(simulatedFile, "seed       = 3", "seed = 3\n  records = \"metrics\"", 1)
@@ -106,7 +106,8 @@ func TestNamesThatDifferInCapitalsAlone(t *testing.T) {
 	}
 }
 
-// A run that was broken off before it had written down what it is cannot be resumed, and is told from a damaged one.
+// A run that was broken off before it had written its description cannot be resumed, and is distinguished from a
+// damaged one.
 func TestResumeOfWhatHadNotBegun(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, record.PlanFile), []byte("{}"), 0o644); err != nil {
@@ -124,8 +125,8 @@ func TestResumeOfWhatHadNotBegun(t *testing.T) {
 	}
 }
 
-// A folder that is moved away during a run is said in one sentence, whether another has its place or not; a run of the
-// moved one goes on with what had finished.
+// A folder that is moved away during a run is reported in one sentence, whether another folder has its place or not. A
+// run of the moved folder continues with its finished work.
 func TestFolderMovedDuringARun(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
 		out, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "moved")
@@ -192,7 +193,7 @@ func TestCellsNoLongerPlannedAreRemoved(t *testing.T) {
 	}
 }
 
-// Too few replicates are warned of where a comparison has to be made of draws: not where nothing is compared, nothing
+// Too few replicates cause a warning where a comparison depends on random draws: not where nothing is compared, nothing
 // is drawn, or there are enough.
 func TestFewReplicatesAreWarnedOf(t *testing.T) {
 	fixed := strings.Replace(simulatedFile, `exponential("400ms")`, `"400ms"`, 1)
@@ -222,8 +223,8 @@ func TestFewReplicatesAreWarnedOf(t *testing.T) {
 	}
 }
 
-// A link in the place of the folder of cells or samples is no way out of the results: nothing is written or removed where
-// it leads, neither by a run nor by what the cache brings back.
+// A link in the place of the folder of cells or samples does not lead out of the results: nothing is written or removed
+// at its target, neither by a run nor by files from the cache.
 func TestLinksOutOfTheResults(t *testing.T) {
 	for _, name := range []string{record.CellsDir, record.SamplesDir} {
 		out, elsewhere := t.TempDir(), t.TempDir()

@@ -59,9 +59,9 @@ func newPlan(spec *experiment.Spec, opts Options, host hardware.Machine) (*Plan,
 	return p, nil
 }
 
-// predict simulates the real cells from an index on, for how long they take; also those that are
-// reused, so that plan.json has it beside what they took.
-// Cells with a job that has no estimate yet stay unknown.
+// predict simulates the real cells from an index on, to predict how long they take. It includes
+// reused cells, so that plan.json has both their prediction and their run time. Cells with a job
+// that has no estimate yet stay unknown.
 func (p *Plan) predict(ctx context.Context, from int) error {
 	executes := stages.Find(stages.Writer(stages.Cells))
 	if executes == nil || executes.Predict == nil {
@@ -90,9 +90,9 @@ func (p *Plan) predict(ctx context.Context, from int) error {
 	return nil
 }
 
-// lookUp asks for the cells and finds out what is there already. A cell is reused
-// when its files are complete under its key, or when the cache can bring them
-// back.
+// lookUp asks for the cells and finds out which of them are there already. A cell
+// is reused when its files are complete under its key, or when the cache can
+// bring them back.
 func (p *Plan) lookUp() (err error) {
 	c := store.OpenReadOnly(p.Dir, record.CacheFile)
 	defer c.Close()
@@ -174,9 +174,9 @@ func (p *Plan) incomplete() string {
 	return interrupted + " before"
 }
 
-// previous returns the description that a cell last ran under, and how that
-// ended: by its own name, or by what stood in its place in the matrix before
-// an axis was edited.
+// previous returns the key description of a cell's last run, and how that run
+// ended. It finds the run by the cell's name, or by the cell in the same place
+// in the matrix before an axis was edited.
 func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (description, state string) {
 	ref := p.Cells[i]
 	if onDisk {
@@ -234,13 +234,12 @@ func isExperiment(dir string) bool {
 	return err == nil
 }
 
-// Source gives the cells of an experiment, some of which may follow from the
+// Source returns the cells of an experiment. Some of them may depend on the
 // results of others.
 type Source interface {
-	// Next returns cells that were not there before, in the order in which they
-	// stand in results; none when there are no more. It is called first before
-	// anything has run, and again when all cells so far are over: over then returns
-	// what a cell left that finished or failed.
+	// Next returns new cells, in the order of the results; none at the end. It is
+	// called first before anything has run, and again when all cells so far are
+	// over. over then returns the record of a cell that finished or failed.
 	Next(over func(cell string) (record.Cell, bool)) ([]*realise.Cell, error)
 }
 
@@ -267,7 +266,7 @@ func (p *Plan) Ahead() int {
 	return 0
 }
 
-// over reads what a cell left that is complete.
+// over reads the record of a complete cell.
 func (p *Plan) over(cell string) (c record.Cell, ok bool) {
 	if at, ok := p.sharded(cell); ok {
 		l, err := p.shards.Line(at)
@@ -313,8 +312,8 @@ func (p *Plan) ask() (from, to int, err error) {
 	return from, len(p.Cells), nil
 }
 
-// plan asks the source for cells and looks them up, until one of them has to run:
-// what follows from its results is not known before.
+// askAll asks the source for cells and looks them up, until one of them must
+// run: the cells that follow from its results are unknown before.
 func (p *Plan) askAll(v store.View, onDisk map[string]bool) error {
 	for {
 		from, to, err := p.ask()
@@ -334,7 +333,7 @@ func (p *Plan) lookUpCells(v store.View, from, to int, onDisk map[string]bool) (
 		p.Work[i] = p.lookUpCell(v, i, onDisk)
 		delete(onDisk, p.Cells[i].Cell)
 		if p.Work[i].Reuse {
-			// What follows from a trial is known once it is back from the cache.
+			// The cells that follow from a trial are known once it is back from the cache.
 			some = some || p.Cells[i].Trial != nil && !record.Intact(p.folder(p.Cells[i].Cell))
 			continue
 		}
@@ -346,10 +345,10 @@ func (p *Plan) lookUpCells(v store.View, from, to int, onDisk map[string]bool) (
 	return some
 }
 
-// Resume plans the rest of an unfinished run from what its folder holds: the
-// experiment as it was read, and the values that its variables had. dir is an
-// experiment's folder, or a folder of results, of which the newest unfinished
-// run is taken; ErrNothingToResume when all are finished.
+// Resume plans the rest of an unfinished run from its folder: the experiment as
+// it was read, and the values of its variables. dir is an experiment's folder,
+// or a folder of results with unfinished runs; Resume then takes the newest.
+// The error is ErrNothingToResume if all are finished.
 func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experiments.Diagnostics, error) {
 	dirs, err := Experiments(dir)
 	if err != nil {
@@ -371,8 +370,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 		if err != nil || (r.State == "finished" && r.Reported && d != dir) {
 			continue
 		}
-		// A run that came to its end with failed cells waits until no other
-		// was broken off.
+		// Interrupted runs come before runs that ended with failed cells.
 		off := r.State != "failed"
 		if chosen == "" || off && !broken || off == broken && started.After(newest) {
 			chosen, newest, record, broken = d, started, r, off
@@ -394,7 +392,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	return plan, diags, err
 }
 
-// savedSource reads the experiment that a folder's run was made of.
+// savedSource reads the experiment of a folder's run.
 func savedSource(dir string) (source []byte, vars []string, err error) {
 	source, err = folder.ReadFile(dir, record.ExperimentFile)
 	if errors.Is(err, os.ErrNotExist) {
@@ -413,7 +411,7 @@ func savedSource(dir string) (source []byte, vars []string, err error) {
 	return source, vars, nil
 }
 
-// ErrNotBegun is returned for a folder in which a run was broken off before it had written down what it is.
+// ErrNotBegun is returned for a folder in which a run was broken off before it had written its description.
 var ErrNotBegun = errors.New("it was broken off before anything ran")
 
 func readRun(dir string) (record.Run, error) {

@@ -37,7 +37,7 @@ type run struct {
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
 	// shard is where this run puts cells without a folder; nil before the first.
 	shard *record.ShardWriter
-	// asked counts the cells of the plan that were handed out to run.
+	// asked counts the cells of the plan that were started.
 	asked int
 	chain *chain
 	// sites are the real engines, opened for this run.
@@ -46,7 +46,7 @@ type run struct {
 
 // Run executes the plan. It returns *store.InUseError when another process works in
 // the folder, *engine.Unavailable when an engine is not available, and ErrInterrupted
-// when ctx was cancelled; the outcome then holds what was done.
+// when ctx was canceled; the outcome then holds the finished work.
 func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 	if err := p.ready(); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (r *run) open(ctx context.Context) error {
 	}
 	if r.options.Fresh {
 		// Forgotten before anything runs: a fresh run that is interrupted must
-		// not be resumed with what was there before it.
+		// not be resumed with results from before it.
 		if err := r.forget(); err != nil {
 			return errors.Join(err, r.close())
 		}
@@ -185,7 +185,7 @@ func (r *run) open(ctx context.Context) error {
 	return nil
 }
 
-// forget removes what is kept of the plan's cells and pieces.
+// forget removes the kept results of the plan's cells and pieces.
 func (r *run) forget() error {
 	hashes := schema.Each(r.keys, func(k *store.Key) string { return k.Hash() })
 	dirs := []string{record.CellsDir}
@@ -338,7 +338,7 @@ type ended struct {
 
 func (x ended) Cell(i int) stages.Cell { return x.plan.cells[i] }
 
-// ErrForeign is returned for a folder of results that has files of somebody else, which a run would replace.
+// ErrForeign is returned for a folder of results with other people's files that a run would replace.
 var ErrForeign = errors.New("it holds files that are no results of tfexp")
 
 // ErrGone is returned when the folder of results was moved or removed while a run wrote to it.
@@ -368,7 +368,7 @@ func (p *Plan) alike(names []string) error {
 	return nil
 }
 
-// names are those of the plan's cells with folders, and of its pieces, which have files.
+// names are the names of the plan's cells with folders, and of its pieces, which have files.
 func (p *Plan) names() (names []string) {
 	for i, c := range p.Cells {
 		if !p.Sharded(i) {
@@ -389,9 +389,9 @@ func (r *run) gone() error {
 	return nil
 }
 
-// checkFolder refuses a folder in which a run would replace or remove files that no run has made: one that has some
-// of the files of a run, but neither plan nor journal; one in which a folder is a link that leads out of it; and one in
-// which what is to be a folder is a pipe or a device, which opening would wait for without end.
+// checkFolder refuses a folder in which a run would replace or remove files that no run has made. It refuses three
+// cases: a folder with some of the files of a run, but neither plan nor journal; a folder with a link to a folder
+// outside it; and a folder with a pipe or a device in the place of a folder, where opening would block endlessly.
 func (p *Plan) checkFolder() error {
 	for _, name := range []string{record.CellsDir, record.SamplesDir} {
 		path := filepath.Join(p.Dir, name)
@@ -439,15 +439,16 @@ func (p *Plan) otherFile() string {
 	return last.File
 }
 
-// scratchPrefix begins the names of the folders in which jobs have their control files and checkpoints while they run.
+// scratchPrefix is the prefix of the names of the folders in which jobs have their control files and checkpoints while
+// they run.
 const scratchPrefix = ".scratch-"
 
 // unfinished is the name of a file that was being written: it gets its own name when it is whole.
 var unfinished = regexp.MustCompile(`^\.[\w-]+(\.[\w-]+)*\.(json|jsonl|csv|html|hcl|svg|png|txt)(\d+|\.tmp)$`)
 
-// clearScratch removes what a run that was killed has left in an experiment's folder and nobody reads: folders of jobs,
-// and files that were being written. The lock is held, and the jobs have been ended. Cells that a batch
-// system runs as tasks are another's: while there are such, nothing is removed.
+// clearScratch removes leftovers of a killed run from an experiment's folder that nobody reads: folders of jobs, and
+// files that were being written. The lock is held, and the jobs have been ended. While a batch system runs cells as
+// tasks, nothing is removed: their files belong to the tasks.
 func clearScratch(dir string) error {
 	if _, ok, err := record.ReadArray(dir); ok || err != nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// What the language calls a model is one.
+// Every model in the language exists.
 func TestModelsOfTheLanguageExist(t *testing.T) {
 	for _, m := range decode.Models {
 		if _, err := estimator.ByName(m); err != nil {
@@ -22,7 +22,7 @@ func TestModelsOfTheLanguageExist(t *testing.T) {
 }
 
 // script is a real experiment of a program that sleeps for a while, does its
-// units in no time and says that they took 10 ms each.
+// units in no time and reports 10 ms for each.
 const script = `
 experiment "sampled" { replicates = 1 }
 
@@ -56,8 +56,8 @@ func sampleRows(t *testing.T, dir string) []record.SampleRow {
 	return rows
 }
 
-// Samples are as long, and as many, as the file says; they are in samples.csv
-// with what the program said, and are reused.
+// Samples have the lengths and the number in the file. They are in samples.csv
+// with the program's reports, and are reused.
 func TestSamplesAreTaken(t *testing.T) {
 	out := t.TempDir()
 	file := script + "\nprofile {\nepochs = [1, 3]\nrepeats = 2\n}\n"
@@ -77,7 +77,7 @@ func TestSamplesAreTaken(t *testing.T) {
 	if !p.Pieces[0].Reuse {
 		t.Errorf("the samples are not found again: %s", p.Pieces[0].Reason)
 	}
-	// What the program reports does not follow the speed of the machine, which the samples are corrected by.
+	// The program's reports do not depend on the speed of the machine, but the samples are corrected by that speed.
 	if est, _ := p.x.Estimates(); len(est) == 0 || est[0].Slope < 0.0049 || est[0].Slope > 0.0201 {
 		t.Errorf("the estimates are %+v, want about 10 ms an epoch", est)
 	}
@@ -88,8 +88,8 @@ func TestSamplesAreTaken(t *testing.T) {
 }
 
 // A budget of nearly nothing leaves the two samples that every prediction needs,
-// and says that they took more. By what the program says, a cell takes 10 s: a
-// budget of all of that has room for the rest.
+// with a note that they took more. By the program's reports, a cell takes 10 s:
+// a budget of all of that has room for the rest.
 func TestBudget(t *testing.T) {
 	for budget, want := range map[string]int{"0.000001": 2, "\"100%\"": 12} {
 		out := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// searches are those of an experiment. What a search tries next follows from its
-// trials so far alone, so a run that was killed goes on with the same.
+// searches are the searches of an experiment. The next trials of a search depend
+// only on its trials so far, so a killed run resumes with the same trials.
 type searches struct{ all []*search }
 
 // search is one replicate of a tuning.
@@ -35,7 +35,7 @@ type search struct {
 	over      bool
 }
 
-// openTrial is one that is not over yet.
+// openTrial is a trial that is not over yet.
 type openTrial struct {
 	cell string
 	at   []float64
@@ -60,7 +60,7 @@ func newSearches(x *realise.Experiment) *searches {
 }
 
 // Next returns the cells of the next trials of each search that is not over. over
-// returns what a cell left that finished or failed.
+// returns the record of a cell that finished or failed.
 func (u *searches) Next(over func(string) (record.Cell, bool)) ([]*realise.Cell, error) {
 	var cells []*realise.Cell
 	var g errgroup.Group
@@ -110,7 +110,7 @@ func (s *search) most() int {
 	return s.t.Trials
 }
 
-// hear takes in what the last trials came to.
+// hear takes in the results of the last trials.
 func (s *search) hear(over func(string) (record.Cell, bool)) error {
 	for _, w := range s.waits {
 		c, ok := over(w.cell)
@@ -173,8 +173,8 @@ func (s *search) cell(next tuner.Suggestion) (*realise.Cell, error) {
 // z90 is how many standard deviations hold 90% of a normal distribution.
 const z90 = 1.6448536269514722
 
-// natural is what a model expects, that many standard deviations away, as a value
-// of the objective; nil for one that is out of range.
+// natural returns a model's expectation plus the given number of standard
+// deviations, as a value of the objective; nil if it is out of range.
 func (s *search) natural(next tuner.Suggestion, deviations float64) *float64 {
 	v := tuning.Natural(&s.t.Tuning, next.Scale.Natural(next.Mean+deviations*next.SD))
 	if math.IsInf(v, 0) || math.IsNaN(v) {

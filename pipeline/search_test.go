@@ -19,14 +19,14 @@ import (
 
 var errBroken = errors.New("no idea")
 
-// heard are the trials that the method below was told of at each question; searches ask side by side.
+// heard are the trials that the method below has received at each question; searches ask concurrently.
 var (
 	hearing sync.Mutex
 	heard   [][]surrogate.Trial
 )
 
-// The method suggests the points of the grid in turn, with predictions from the third on; after four there are none left,
-// and beyond an objective of 1000 it fails.
+// The method suggests the points of the grid in turn, with predictions from the third on; after four no points are
+// left, and beyond an objective of 1000 it fails.
 func init() {
 	tuner.Register(tuner.Method{Name: "in_turn", Doc: "tries all.", Title: "in turn",
 		Suggest: func(p *tuner.Problem, trials []surrogate.Trial) (tuner.Suggestion, error) {
@@ -89,7 +89,7 @@ func begin(t *testing.T, beside map[string]string, edit ...string) *searches {
 	return newSearches(x)
 }
 
-// next asks for trials, when those before have taken so many seconds.
+// next asks for trials, after earlier trials that have taken the given seconds.
 func next(t *testing.T, s *searches, seconds float64) (list []string) {
 	t.Helper()
 	cells, err := s.Next(func(string) (record.Cell, bool) {
@@ -194,7 +194,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// What a model expects is said in the objective's own unit, the lower end of the interval first.
+// A model's expectation is given in the objective's own unit, the lower end of the interval first.
 func TestPredictions(t *testing.T) {
 	for _, c := range []struct {
 		objective      string
@@ -229,7 +229,7 @@ func TestPredictions(t *testing.T) {
 	}
 }
 
-// Trials that were made elsewhere are known from the beginning, and are none of the search's own.
+// Trials that were made elsewhere are known from the beginning, and do not count as the search's own.
 func TestImported(t *testing.T) {
 	s := begin(t, map[string]string{"t.csv": "batch,optimizer,time_s\n16,adam,7\n8,sgd,5\n"}, "MORE", "trials = 2\n  warm_start = \"t.csv\"")
 	if got := next(t, s, 1); len(got) != 1 || !strings.HasSuffix(got[0], "trial1: batch=16 optimizer=sgd") {
@@ -246,7 +246,7 @@ func TestImported(t *testing.T) {
 	}
 }
 
-// A job that is changed while it trains is one trial, at the settings that its file has; its controller searches.
+// A job that is changed while it trains is one trial, at the settings in its file; its controller searches.
 func TestWhileItTrains(t *testing.T) {
 	s := begin(t, nil, "MORE", "trials = 3\n  mode = \"online\"", `{ values = [8, 16] }`, "{\n    values = [8, 16]\n    initial = 16\n  }")
 	got := next(t, s, 1)

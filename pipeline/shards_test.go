@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Cells of which metrics alone are recorded are lines of a file, and are reused, replaced and explained as those with a
-// folder are.
+// Cells that record only their metrics are lines of a file. They are reused, replaced and explained like cells with a
+// folder.
 func TestShards(t *testing.T) {
 	out := t.TempDir()
 	source := strings.Replace(simulatedFile, "replicates = 4", "replicates = 4\n  records = \"metrics\"", 1)
@@ -56,7 +56,7 @@ func TestShards(t *testing.T) {
 		t.Errorf("the metrics are others: %v", err)
 	}
 
-	// A cell that is damaged runs again, and a fresh run has all anew.
+	// A damaged cell runs again, and a fresh run runs all cells again.
 	path := filepath.Join(o.Dir, record.CellsDir, "run-1.jsonl")
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -84,7 +84,7 @@ func TestPoliciesReal(t *testing.T) {
 }
 
 // TestEstimatorAccuracy plans at least 20 real runs, each alone on its cores and
-// predicted from samples of no more than 3% of it.
+// predicted from samples of at most 3% of it.
 func TestEstimatorAccuracy(t *testing.T) {
 	p := shipped(t, "estimator_accuracy.hcl")
 	jobs := 0
@@ -164,7 +164,7 @@ policy "sjf" { order = "sjf" }
 `
 
 // TestDrawnRunTimes: each job has its own run time, the same under all policies
-// of a replicate and another in the next; policies know what it is.
+// of a replicate and another in the next; policies know it.
 func TestDrawnRunTimes(t *testing.T) {
 	p := plan(t, drawnFile, t.TempDir())
 	if _, err := p.Run(context.Background()); err != nil {
@@ -207,8 +207,8 @@ func TestDrawnRunTimes(t *testing.T) {
 	}
 }
 
-// A short form of the policies of the field on a trace: one load, one replicate, four policies that do not search. All jobs
-// end, and the mean JCT is the less the more an order knows: nothing, what jobs have had, what they have left.
+// A short form of the policies of the field on a trace: one load, one replicate, four policies that do not search. All
+// jobs end, and the mean JCT is lower the more an order knows: nothing, the attained service, the remaining time.
 func TestClustersOnATrace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole cells of 180 jobs")

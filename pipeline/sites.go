@@ -14,10 +14,10 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
-// planLimit bounds how long planning waits for engines; fetching images takes as long as it takes.
+// planLimit bounds how long planning waits for engines; fetching images has no limit.
 const planLimit = 30 * time.Second
 
-// findImages finds the images of the jobs. What is missing is reported by ready, when something runs.
+// findImages finds the images of the jobs. ready reports missing images, when something runs.
 func (p *Plan) findImages() {
 	ctx := context.Background()
 	if !p.options.Fetch {
@@ -28,7 +28,7 @@ func (p *Plan) findImages() {
 	p.unavailable = p.x.FindImages(ctx, p.options.Fetch)
 }
 
-// ready returns an *engine.Unavailable when a cell is to run on an engine that lacks something.
+// ready returns an *engine.Unavailable if a cell must run on an engine that lacks something.
 func (p *Plan) ready() error {
 	var missing *engine.Unavailable
 	if !errors.As(p.unavailable, &missing) {
@@ -42,7 +42,8 @@ func (p *Plan) ready() error {
 	return nil
 }
 
-// openSites opens the real engines, which end what killed runs of this experiment, and of those beside it, left behind.
+// openSites opens the real engines. They end leftovers of killed runs of this experiment, and of other experiments in
+// the same folder.
 func (r *run) openSites() (removed, doubts []string, err error) {
 	dir, err := filepath.Abs(r.Dir)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// trials gives the cells of one policy first, and when they are over those of
-// another, as a search does that learns from its first results.
+// trials returns the cells of one policy first, and when they are over the
+// cells of another, like a search that learns from its first results.
 type trials struct {
 	x     *realise.Experiment
 	batch int
@@ -98,8 +98,8 @@ func TestCellsFollowFromResults(t *testing.T) {
 	}
 }
 
-// A run that is interrupted between the first cells and those that follow goes
-// on where it was.
+// A run that is interrupted between the first cells and the cells that follow
+// resumes there.
 func TestTrialsAreResumed(t *testing.T) {
 	out := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -122,8 +122,8 @@ func TestTrialsAreResumed(t *testing.T) {
 	}
 }
 
-// While it is not known which cells follow, no folder is removed as stale; when
-// it is, those that did not come are.
+// While the following cells are unknown, no folder is removed as stale. When
+// they are known, the folders of cells outside the plan are removed.
 func TestStaleTrials(t *testing.T) {
 	out := t.TempDir()
 	p, _ := planTrials(t, out, nil)
@@ -153,7 +153,7 @@ func TestStaleTrials(t *testing.T) {
 	}
 }
 
-// byWorkload gives the cells of one workload after those of the other.
+// byWorkload returns the cells of one workload after the cells of the other.
 type byWorkload struct {
 	x    *realise.Experiment
 	left []string
@@ -214,7 +214,7 @@ func TestSamplesOfAddedCells(t *testing.T) {
 	if o, err := again.Run(context.Background()); err != nil || o.Ran != 0 {
 		t.Errorf("the second run: %+v, %v", o, err)
 	}
-	// A cell that only the cache has is there: what follows from it is planned as well.
+	// A cell that only the cache has counts as finished: the cells that follow from it are planned as well.
 	if err := os.RemoveAll(again.folder(again.Cells[0].Cell)); err != nil {
 		t.Fatal(err)
 	}

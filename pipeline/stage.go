@@ -21,7 +21,7 @@ import (
 type chain struct {
 	*run
 	seen *stages.Run
-	// digests are the hashes of what describes the artifacts that are there, by the
+	// digests are the hashes of the descriptions of existing artifacts, by the
 	// stages that wrote them.
 	digests map[stages.Artifact]map[string]string
 	// broken are the artifacts of stages that failed; err is why.
@@ -30,7 +30,7 @@ type chain struct {
 	// ended is set once how the run ended is written down, as state.
 	ended bool
 	state string
-	plan  string // the digest of the plan, when it had so many cells: searches add some
+	plan  string // the digest of the plan at its present number of cells: searches add some
 	cells int
 }
 
@@ -68,11 +68,11 @@ func (c *chain) end(ctx context.Context) {
 		c.err = errors.Join(c.err, c.finish(c.state))
 	}
 	c.ended = true
-	clear(c.broken) // what has finished is shown
+	clear(c.broken) // finished stages are shown
 }
 
-// fail notes that a stage failed: those that read what it writes do not run. An error that two stages return is kept
-// once, and nothing else is said where the folder is gone.
+// fail notes that a stage failed: the stages that read its output do not run. An error that two stages return is kept
+// once. If the folder is gone, no other error is reported.
 func (c *chain) fail(ctx context.Context, s *stages.Stage, err error) {
 	c.without(s)
 	if gone := c.gone(); gone != nil {
@@ -91,7 +91,7 @@ func (c *chain) fail(ctx context.Context, s *stages.Stage, err error) {
 	}
 }
 
-// one runs a stage, unless its files are there already, or what it reads is not.
+// one runs a stage, unless its files are there already, or its input is missing.
 func (c *chain) one(ctx context.Context, s *stages.Stage) error {
 	lacks := slices.ContainsFunc(s.Reads, func(a stages.Artifact) bool { return c.broken[a] })
 	switch {
@@ -114,14 +114,14 @@ func (c *chain) one(ctx context.Context, s *stages.Stage) error {
 	return c.keyed(ctx, s)
 }
 
-// without notes that what a stage writes is not there.
+// without notes that the output of a stage is missing.
 func (c *chain) without(s *stages.Stage) {
 	for _, a := range s.Writes {
 		c.broken[a] = true
 	}
 }
 
-// describe remembers what a stage without a key has left.
+// describe remembers the output of a stage without a key.
 func (c *chain) describe(s *stages.Stage) error {
 	k := store.NewKey(s.Name)
 	c.addSettings(k, s)
@@ -191,7 +191,7 @@ func (c *chain) keyed(ctx context.Context, s *stages.Stage) error {
 func stageUnit(s *stages.Stage) string { return "stage " + s.Name }
 
 // key describes all that the files of a stage depend on: the version of tfexp, the
-// plan, what it reads, and what it says itself.
+// plan, the stage's input, and the lines that the stage adds itself.
 func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 	k := store.NewKey(s.Name)
 	k.Add("version", c.options.Version)
@@ -234,7 +234,7 @@ func (c *chain) files(s *stages.Stage) []record.File {
 	return files
 }
 
-// size is that of a file; folders have none.
+// size is the size of a file; 0 for a folder.
 func size(info fs.FileInfo) int64 {
 	if info.IsDir() {
 		return 0
@@ -258,7 +258,7 @@ func (c *chain) anyBroken() bool { return len(c.broken) > 0 }
 
 // planPieces asks the stages for the pieces of their work, and finds out which are
 // there already, and which a run makes. It is called again when cells were added:
-// what is known of a piece stays, unless a new cell needs it.
+// the state of a piece stays, unless a new cell needs it.
 func (p *Plan) planPieces(v store.View) error {
 	var all []PieceWork
 	for _, s := range p.stages {
@@ -314,7 +314,7 @@ func (p *Plan) lookUpPiece(v store.View, w *PieceWork) {
 	}
 }
 
-// cacheUnit is what the newest piece of this sort is found by in the cache.
+// cacheUnit is the name by which the cache finds the newest piece of this sort.
 func (w *PieceWork) cacheUnit() string {
 	if w.Family != "" {
 		return w.Stage.Name + " " + w.Family
@@ -363,7 +363,7 @@ func (r *run) PredictReal(ctx context.Context) (time.Duration, error) {
 	return sum, nil
 }
 
-// piecesDone notes that a stage has run: what it could not make is not tried again.
+// piecesDone notes that a stage has run: pieces that it could not make are not tried again.
 func (r *run) piecesDone(s *stages.Stage) {
 	for i := range r.Plan.Pieces {
 		if w := &r.Plan.Pieces[i]; w.Stage == s && !w.Reuse {
@@ -372,8 +372,8 @@ func (r *run) piecesDone(s *stages.Stage) {
 	}
 }
 
-// makeMore makes the pieces that cells need which were added to the plan: it runs
-// the stages again that make them, and those that read what these write.
+// makeMore makes the pieces that newly added cells need. It runs again the stages
+// that make them, and the stages that read their output.
 func (r *run) makeMore(ctx context.Context) error {
 	written := map[stages.Artifact]bool{}
 	for _, s := range r.stages {

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// What becomes of paused programs reaches the engine of a cell.
+// The pause setting reaches the engine of a cell.
 func TestPausesByCheckpointReachTheEngine(t *testing.T) {
 	for _, suspends := range []bool{false, true} {
 		file := realFile

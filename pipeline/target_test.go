@@ -10,7 +10,7 @@ import (
 )
 
 // targetFile has jobs that may train for 150 s, and reach their target after 82 s,
-// beside jobs of 110 s.
+// together with jobs of 110 s.
 const targetFile = `
 experiment "target" { replicates = 6 }
 
@@ -70,8 +70,8 @@ func recordedCurve(t *testing.T) string {
 	return path
 }
 
-// Policies that follow losses come nearer to what they would do if they knew when
-// each job reaches its target.
+// Policies that follow losses get closer to the decisions that they would make
+// with known times of reaching the target.
 func TestLossCurvesTellWhenJobsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it fits loss curves for seconds")

@@ -85,8 +85,8 @@ func runTuned(t *testing.T, out string) (*Outcome, []tuning.TrialRow) {
 	return o, rows
 }
 
-// TestTuning runs a search to its end: each setting is tried once, the one that
-// crashed is told from the one that is bad, and neither is the best.
+// TestTuning runs a search to its end: each setting is tried once, a crashed
+// setting is distinguished from a bad one, and neither is the best.
 func TestTuning(t *testing.T) {
 	out := t.TempDir()
 	o, rows := runTuned(t, out)
@@ -117,8 +117,8 @@ func TestTuning(t *testing.T) {
 	}
 }
 
-// TestTuningGoesOn breaks a search off after some trials, as kill -9 would: what
-// comes next is what would have come.
+// TestTuningGoesOn breaks a search off after some trials, as kill -9 would. The
+// next trials are the same as without the break.
 func TestTuningGoesOn(t *testing.T) {
 	out := t.TempDir()
 	_, whole := runTuned(t, out)

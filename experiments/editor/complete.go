@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Kind says what a completion is.
+// Kind is the kind of a completion.
 type Kind int
 
 // The kinds of completions.
@@ -20,19 +20,19 @@ const (
 	Function
 )
 
-// Completion is something that can stand at a place.
+// Completion is a text that can be inserted at a place.
 type Completion struct {
 	Kind  Kind
 	Label string
-	// Detail is its type, in a few words, and Doc what it means, in Markdown.
+	// Detail is its type, in a few words. Doc explains it, in Markdown.
 	Detail, Doc string
-	// Insert is the text, in which $0 is where the writer goes on; it replaces At.
+	// Insert is the text that replaces At; $0 in it marks the cursor's place afterwards.
 	Insert string
 	At     Range
 }
 
-// Complete lists what can stand at a byte of a file: arguments and blocks that are
-// not there yet, the values of the argument, references, functions and facts of the host.
+// Complete lists the completions at a byte of a file: arguments and blocks that are not
+// there yet, the values of the argument, references, functions and facts of the host.
 func Complete(language *schema.Block, src []byte, at int) []Completion {
 	p := scan(src, at)
 	b, args := p.block(language)
@@ -116,7 +116,7 @@ func (p *place) find(b *schema.Block, args []schema.Arg) *schema.Arg {
 	return b.Free
 }
 
-// texts are what a text may be.
+// texts returns the completions inside a quoted text.
 func (p *place) texts(b *schema.Block, args []schema.Arg) (found []Completion) {
 	a := p.find(b, args)
 	if a == nil || p.keys > 0 {
@@ -128,8 +128,8 @@ func (p *place) texts(b *schema.Block, args []schema.Arg) (found []Completion) {
 	return found
 }
 
-// valueDoc is what the documentation of an argument says of one of its values: the item of its list, or the sentence
-// that has it.
+// valueDoc returns the part of an argument's documentation about one of its values: the list item, or the sentence that
+// names the value.
 func valueDoc(doc, value string) string {
 	quoted := "`" + value + "`"
 	for line := range strings.Lines(doc) {
@@ -145,7 +145,7 @@ func valueDoc(doc, value string) string {
 	return ""
 }
 
-// expressions are what an expression may go on with.
+// expressions returns the completions of an expression.
 func (p *place) expressions(src []byte, b *schema.Block, args []schema.Arg) (found []Completion) {
 	definitions := Definitions(src)
 	if len(p.chain) > 1 {
@@ -194,7 +194,7 @@ func (p *place) expressions(src []byte, b *schema.Block, args []schema.Arg) (fou
 	return found
 }
 
-// following are the names that can stand behind a dot.
+// following returns the names that can follow a dot.
 func following(chain []string, definitions []Definition) (found []Completion) {
 	if len(chain) != 2 {
 		return nil
@@ -241,8 +241,8 @@ func blockDoc(b *schema.Block) string {
 	return b.Doc + "\n\n```hcl\n" + b.Example + "\n```"
 }
 
-// Hover returns what the word at a byte of a file means, in Markdown, and where the
-// word is; ok is false where nothing is known of it.
+// Hover explains the word at a byte of a file, in Markdown, and returns the word's
+// range. ok is false for an unknown word.
 func Hover(language *schema.Block, src []byte, at int) (doc string, word Range, ok bool) {
 	end := whole(src, at)
 	p := scan(src, end)
@@ -278,7 +278,7 @@ func Hover(language *schema.Block, src []byte, at int) (doc string, word Range, 
 	return "", Range{}, false
 }
 
-// meaning is what a name in an expression means.
+// meaning explains a name in an expression.
 func (p *place) meaning(src []byte, text string) (string, Range, bool) {
 	if len(p.chain) == 2 && p.chain[0] == "host" {
 		for _, f := range schema.Facts {

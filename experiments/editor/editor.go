@@ -1,8 +1,7 @@
-// Package editor answers what editors ask about experiment files: what can stand at a
-// place, what a name means, where it is defined, and how files in JSON syntax look. All
-// of it comes from the tables of the language, so that what an engine, a policy or a
-// metric adds is known without more. Files are read by their tokens alone: while they are written they
-// are seldom right.
+// Package editor answers the questions of editors about experiment files: completions at a place, the meaning of a
+// name, its definition, and the schema of files in JSON syntax. All answers come from the tables of the language, so
+// arguments that an engine, a policy or a metric adds are included. Files are read by their tokens alone, because a
+// file that is being written seldom parses.
 package editor
 
 import (
@@ -25,17 +24,17 @@ type opened struct {
 	given       map[string]bool // the arguments and blocks before the place
 }
 
-// place is what is known of a byte of a file.
+// place is the context of a byte of a file.
 type place struct {
 	blocks []opened // from the outside in; the first is the file
 	// argument is the argument whose value the place is in; empty in a body.
 	argument string
-	// keys are those of the objects within the value that the place is in.
+	// keys counts the open objects around the place, within the argument's value.
 	keys int
-	// chain is the names before the place that are joined by dots, the last of which may
-	// be begun: "job", "lo" for job.lo.
+	// chain is the names before the place that are joined by dots. The last one may be
+	// incomplete: "job", "lo" for job.lo.
 	chain []string
-	// word is the stretch of the last of them.
+	// word is the range of the last name.
 	word Range
 	// literal is set within a text.
 	literal bool
@@ -50,7 +49,7 @@ func scan(src []byte, at int) *place {
 	if len(src) > eval.MostSource {
 		src = nil // it is not read
 	}
-	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos) // what is wrong is told by others
+	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos) // the parser reports errors
 	p := &place{blocks: []opened{{given: map[string]bool{}}}, word: Range{at, at}}
 	var header []hclsyntax.Token // the tokens since the line of a body began
 	depth := 0                   // brackets within a value
@@ -132,7 +131,7 @@ func (p *place) follow(t hclsyntax.Token, at int) {
 		p.word = Range{t.Range.Start.Byte, end}
 		p.literal = false
 	case hclsyntax.TokenDot:
-		if len(p.chain) == 0 { // behind a value without a name, of which nothing is known
+		if len(p.chain) == 0 { // behind a value without a name, so of unknown type
 			p.chain = []string{""}
 		}
 		p.chain = append(p.chain, "")
@@ -154,7 +153,7 @@ func (p *place) follow(t hclsyntax.Token, at int) {
 
 func (p *place) top() *opened { return &p.blocks[len(p.blocks)-1] }
 
-// open enters the block that the tokens of its line begin: its name, and the label in quotes or without.
+// open enters the block that begins with the tokens of its line: its name, and the label with or without quotes.
 func (p *place) open(header []hclsyntax.Token) {
 	o := opened{given: map[string]bool{}}
 	for _, t := range header {
@@ -176,7 +175,7 @@ func (p *place) close() {
 	}
 }
 
-// block returns the table of the block that the place is in, and its arguments there; nil where there is none.
+// block returns the table of the block around the place, and the block's arguments there; nil outside a known block.
 func (p *place) block(language *schema.Block) (*schema.Block, []schema.Arg) {
 	b := language
 	args := b.Args
@@ -197,7 +196,8 @@ type Definition struct {
 	At Range
 }
 
-// Definitions lists what a file defines, in its order; nothing of one that nests too deep to be parsed.
+// Definitions lists the definitions in a file, in its order. It returns nothing for a file that nests too deep to be
+// parsed.
 func Definitions(src []byte) []Definition {
 	if len(src) > eval.MostSource {
 		return nil
@@ -300,8 +300,8 @@ func References(src []byte, at int) (all []Range) {
 	return all
 }
 
-// IsExperiment reports whether a file defines what experiments are made of, or nothing yet: other tools' files end in
-// .hcl, too.
+// IsExperiment reports whether a file defines blocks of an experiment, or nothing yet: other tools' files end in .hcl,
+// too.
 func IsExperiment(src []byte) bool {
 	all := Definitions(src)
 	return len(all) == 0 && len(strings.TrimSpace(string(src))) == 0 || slices.ContainsFunc(all, func(d Definition) bool {

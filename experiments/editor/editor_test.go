@@ -217,7 +217,7 @@ func TestJSONSchema(t *testing.T) {
 	}
 }
 
-// What the decoder accepts in the native syntax, the schema accepts in JSON: each shipped experiment, with its
+// The schema accepts in JSON all files that the decoder accepts in the native syntax: each shipped experiment, with its
 // expressions as templates.
 func TestJSONSchemaOfShippedExperiments(t *testing.T) {
 	s := schemaOf(t)
@@ -240,7 +240,7 @@ func TestJSONSchemaOfShippedExperiments(t *testing.T) {
 	}
 }
 
-// inJSON is a body in JSON syntax: literals as they are, all else as templates.
+// inJSON is a body in JSON syntax: literals unchanged, other values as templates.
 func inJSON(src []byte, b *hclsyntax.Body) map[string]any {
 	out := map[string]any{}
 	for name, a := range b.Attributes {

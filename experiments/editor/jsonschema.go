@@ -10,7 +10,7 @@ import (
 // object is a JSON object of a schema.
 type object = map[string]any
 
-// Patterns of texts. An expression stands in a template, "${…}", and can be the value of any argument.
+// Patterns of texts. An expression is written in a template, "${…}", and can be the value of any argument.
 const (
 	templatePattern = `\$\{|%\{`
 	durationPattern = `^(\d+(\.\d+)?|\.\d+)(ns|us|µs|ms|s|m|h|d)`
@@ -19,8 +19,8 @@ const (
 
 // JSONSchema describes experiment files in JSON syntax (.hcl.json) as a JSON schema of
 // draft 2020-12. Like the reference of the language it is made from the tables that the
-// decoder reads. What only an evaluation can find, such as a reference to a job that
-// is not there, passes.
+// decoder reads. Mistakes that only an evaluation can find, such as a reference to a
+// missing job, pass.
 func JSONSchema(language *schema.Block) map[string]any {
 	defs := definitions{known: map[*schema.Block]string{}, all: object{}}
 	s := defs.body(language, "", "")
@@ -78,7 +78,7 @@ func (d *definitions) body(b *schema.Block, label, path string) object {
 	return s
 }
 
-// block describes what stands behind a block's name: its body, or bodies by label; or a list of them.
+// block describes the value of a block's name: its body, or bodies by label; or a list of them.
 func (d *definitions) block(b *schema.Block, parent string) object {
 	path := strings.TrimPrefix(parent+"."+b.Name, ".")
 	if b.Label == "" {
@@ -195,7 +195,7 @@ func literalOf(a *schema.Arg) []any {
 		return []any{object{"type": "object"}}
 	}
 	if kind := a.Type.ReferenceKind(); kind != "" {
-		// "job.long" alone is a text; a reference stands in a template.
+		// "job.long" alone is a text; a reference is written in a template.
 		return []any{object{"type": "string", "pattern": `^\$\{|^` + strings.ToLower(kind) + `\.`}}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/editor"
 )
 
-// What an editor holds may be too deep to be parsed, or too large: nothing is known of it then.
+// An editor's text may be too deep or too large to be parsed: there are no answers about it then.
 func TestWhatIsTooLarge(t *testing.T) {
 	const job = "job \"a\" {}\n"
 	for _, c := range []struct {

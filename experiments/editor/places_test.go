@@ -19,7 +19,7 @@ func marked(t *testing.T, text string) ([]byte, int) {
 	return []byte(before + after), len(before)
 }
 
-// What can stand at a place follows from the brackets, comments and lines before it.
+// The completions at a place follow from the brackets, comments and lines before it.
 func TestCompleteAtPlaces(t *testing.T) {
 	for _, test := range []struct{ text, has, hasNot string }{
 		// Within an object its keys; behind it, no longer.
@@ -39,13 +39,13 @@ func TestCompleteAtPlaces(t *testing.T) {
 		{"policy \"p\" {\n order = \"fcfs\" # why\n ◊\n}", "quantum", "order"},
 		{"policy \"p\" {\n order = # why\n ◊\n}", "quantum", "order"},
 		{"}\n}\njo◊", "job", ""}, // a bracket too many
-		// Comments have nothing; what follows them has.
+		// Comments have no completions; the place after them has.
 		{"# po◊\n", "", "policy"},
 		{"# note\n◊", "policy", ""},
 		{"/* po◊licy */", "", "policy"},
 		{"/* note */ po◊", "policy", ""},
 		{"job \"a\" {\n // a note\n ◊\n}", "epochs threads", ""},
-		// Blocks that may stand once, and those that may stand often.
+		// Blocks that may occur once, and blocks that may occur often.
 		{"job \"a\" {\n checkpoint {\n}\n ◊\n}", "role alternative", "checkpoint"},
 		{"experiment \"e\" {}\njob \"a\" {}\n◊", "job policy", "experiment"},
 		// Booleans, references, choices, and names behind dots.
@@ -84,7 +84,7 @@ func TestCompleteAtPlaces(t *testing.T) {
 	}
 }
 
-// What is inserted is right HCL with the cursor where the writer goes on.
+// The inserted text is valid HCL, with the cursor where the writer continues.
 func TestInserted(t *testing.T) {
 	for _, test := range []struct{ text, label, insert, detail string }{
 		{`job "a" { ◊ }`, "epochs", "epochs = $0", "integer"},
@@ -105,7 +105,7 @@ func TestInserted(t *testing.T) {
 	}
 }
 
-// The word is the whole one around the place; nothing is said of what means nothing.
+// The word is the whole word around the place. A word without meaning has no answer.
 func TestHoverAtPlaces(t *testing.T) {
 	defs := "policy \"x\" {}\njob \"x\" { epochs = 7 }\n"
 	for _, test := range []struct{ text, word, doc string }{

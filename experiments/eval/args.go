@@ -39,9 +39,9 @@ type Args struct {
 	r    *Reporter
 	Node *Node
 	e    *Env
-	// values has what is set or has a default; set what the file itself sets,
-	// even to something wrong; maybe what could be set or null, for all that
-	// is known.
+	// values has the arguments with a value or a default. set has the arguments
+	// that the file itself sets, even to a wrong value. maybe has the arguments
+	// that may be set or null, because their value is unknown.
 	Values map[string]any
 	set    map[string]hcl.Range
 	maybe  map[string]bool
@@ -93,7 +93,7 @@ func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
 	return a
 }
 
-// Decode evaluates the arguments of a block into the fields of a struct that they fill, and reports those that need
+// Decode evaluates the arguments of a block into the fields of a struct that they fill, and reports arguments that need
 // others which are not set.
 func (r *Reporter) Decode(n *Node, e *Env, into any) *Args {
 	a := r.EvalArgs(n, e)
@@ -146,17 +146,19 @@ func (a *Args) Fail(at hcl.Range, summary, detail string, values ...any) {
 	a.r.Errorf(at, summary, detail, values...)
 }
 
-// Unread reports those of the arguments that the file sets, as nothing reads them. The detail has {} for the name.
+// Unread reports each of the named arguments that the file sets, because nothing reads it. The detail has {} for the
+// name.
 func (a *Args) Unread(detail string, names ...string) {
 	a.refuse("Argument that nothing reads", detail, names)
 }
 
-// Excludes reports those of the arguments that the file sets, as they contradict others. The detail has {} for the name.
+// Excludes reports each of the named arguments that the file sets, because it contradicts others. The detail has {} for
+// the name.
 func (a *Args) Excludes(detail string, names ...string) {
 	a.refuse("Contradicting arguments", detail, names)
 }
 
-// refuse reports arguments that are set, but for those that are wrong by themselves.
+// refuse reports arguments that are set, except arguments that are already in error.
 func (a *Args) refuse(summary, detail string, names []string) {
 	for _, name := range names {
 		if !a.IsSet(name) {
@@ -169,7 +171,7 @@ func (a *Args) refuse(summary, detail string, names []string) {
 	}
 }
 
-// IsWrong reports whether an argument is in error by itself: what does not fit to it is no error as well.
+// IsWrong reports whether an argument is in error by itself: a conflict with it is then not reported.
 func (a *Args) IsWrong(name string) bool { return slices.Contains(a.wrong, name) }
 
 // defaults caches the values of arguments that are not set. They depend on the
@@ -204,7 +206,7 @@ func defaultOf(arg *schema.Arg) any {
 	return value
 }
 
-// Wrong reports a value that is not what the argument wants.
+// Wrong reports a value that the argument does not accept.
 func (a *Args) Wrong(at hcl.Range, suggestion, summary, detail string, values ...any) (any, bool) {
 	if a.e != nil {
 		detail += strings.ReplaceAll(a.noteFor(at), "%", "%%")

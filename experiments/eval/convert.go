@@ -20,10 +20,10 @@ import (
 // Converter turns a value into the Go value of an argument; false when that is not possible, which it reports.
 type Converter func(a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool)
 
-// converters are those of the types that are not of the language alone.
+// converters has the converters of types that other packages define.
 var converters = map[schema.Type]Converter{}
 
-// Register has arguments of a type converted by what knows the type.
+// Register sets the converter of arguments of a type.
 func Register(of schema.Type, c Converter) bool {
 	converters[of] = c
 	return true
@@ -108,7 +108,7 @@ func (a *Args) instants(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any,
 	return []time.Duration{d.(time.Duration)}, true
 }
 
-// estimates reads where estimates come from: a name, or a function with an error.
+// estimates reads the source of estimates: a name, or a function with an error.
 func (a *Args) estimates(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	if m, ok := ModelOf(v, "noisy", "online"); ok {
 		return Estimates{Name: m.Name, Sigma: m.Numbers[0]}, true
@@ -398,7 +398,7 @@ func (a *Args) jobMap(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, b
 	return entries, ok
 }
 
-// baseline reads what others are compared with: a reference to one of the blocks of a cell, or values by axis.
+// baseline reads the baseline of comparisons: a reference to one of the blocks of a cell, or values by axis.
 func (a *Args) baseline(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	kinds := arg.Type.ReferenceKinds()
 	for _, kind := range kinds {

@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// The parser and the evaluation work by recursion: what nests deeper than this they would not return from.
+// The parser and the evaluation work by recursion: deeper nesting than this would exhaust the stack.
 const (
 	mostDepth     = 500    // brackets within brackets
 	mostOperators = 10_000 // operators of one expression, those in its brackets included
@@ -27,7 +27,7 @@ func TooDeep(filename string, src []byte) (at hcl.Range, what string) {
 	return at, what
 }
 
-// operators are the tokens of which a chain is evaluated by recursion. The brackets of an index and the controls of a
+// operators are the tokens that form chains evaluated by recursion. The brackets of an index and the controls of a
 // template ("%{ if") are among them.
 var operators = map[hclsyntax.TokenType]bool{
 	hclsyntax.TokenBang: true, hclsyntax.TokenMinus: true, hclsyntax.TokenPlus: true, hclsyntax.TokenStar: true,
@@ -98,14 +98,14 @@ func hugeLiteral(text string) bool {
 	return err == nil && Huge(cty.NumberVal(n))
 }
 
-// TooDeepJSON is TooDeep of a file in JSON, with a summary. Its texts are templates, which are parsed each time that they
-// are evaluated: nothing would count what a loop within a loop makes, so there may be none.
+// TooDeepJSON is TooDeep of a file in JSON, with a summary. Its texts are templates, which are parsed each time that
+// they are evaluated: nothing would count the elements that nested loops make, so nested loops are not allowed.
 func TooDeepJSON(filename string, src []byte) (at hcl.Range, summary, what string) {
 	in := json.NewDecoder(bytes.NewReader(src))
 	for depth := 0; ; {
 		t, err := in.Token()
 		if err != nil {
-			return at, "", "" // what is no JSON is reported by the parser
+			return at, "", "" // the parser reports invalid JSON
 		}
 		switch t {
 		case json.Delim('['), json.Delim('{'):

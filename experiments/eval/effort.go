@@ -12,10 +12,10 @@ import (
 // make values that nobody sees.
 const mostEffort = 4
 
-// Effort counts what loops and calls make while an expression is evaluated.
+// Effort counts the values that loops and calls make while an expression is evaluated.
 type Effort struct{ weight }
 
-// spent reports whether an expression has made too much: what is left of it is not evaluated.
+// spent reports whether an expression has made too many values. The rest of the expression is then not evaluated.
 func (e *Effort) spent() bool {
 	return e.huge || e.elements > mostEffort*mostElements || e.text > mostEffort*mostText
 }
@@ -43,7 +43,7 @@ func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// Count has the parts of loops count, and what is put together or compared.
+// Count makes loops, concatenations and comparisons add to the effort.
 func (e *Effort) Count(node hclsyntax.Node) {
 	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
 		if c, ok := n.(*counted); ok {
@@ -61,7 +61,7 @@ func (e *Effort) Count(node hclsyntax.Node) {
 	})
 }
 
-// operands returns where an expression keeps those that it works on, and that may be long.
+// operands returns pointers to the operands of an expression that may be long.
 func operands(n hclsyntax.Node) (at []*hclsyntax.Expression) {
 	switch n := n.(type) {
 	case *hclsyntax.BinaryOpExpr:

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// What is written is read back, whatever a file or a column is called.
+// Written values are read back, for any name of a file or a column.
 func TestLiteral(t *testing.T) {
 	for _, s := range []string{"", "a.csv", "a${b}", "%{if}", "$${x}", "\"\\", "a\nb\x1b", "größe", "\u202e"} {
 		e, diags := hclsyntax.ParseExpression([]byte(Literal(s)), "x.hcl", hcl.InitialPos)
@@ -25,8 +25,8 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// TestDocumented holds the functions and facts of the reference to those that
-// expressions can use.
+// TestDocumented compares the functions and facts of the reference with the
+// ones that expressions can use.
 func TestDocumented(t *testing.T) {
 	documented := slices.Sorted(slices.Values(functionNames))
 	var implemented []string

@@ -25,13 +25,13 @@ const (
 	mostExponent = 3322     // of a number, to the base 2: 1e1000; to write 1e99999999 takes minutes
 )
 
-// weight counts what a value is made of, as far as the limits go.
+// weight counts the parts of a value, up to the limits.
 type weight struct {
 	elements, text int
 	huge           bool // a number is
 }
 
-// Huge reports whether a value is a number that nothing here is meant for, beyond 1e1000 or below 1e-1000.
+// Huge reports whether a value is a number outside the supported range: above 1e1000 or below 1e-1000.
 func Huge(v cty.Value) bool {
 	if v.Type() != cty.Number || v.IsNull() || !v.IsKnown() {
 		return false
@@ -61,7 +61,7 @@ func (w *weight) add(v cty.Value) {
 	}
 }
 
-// tooMuch says which limit is passed; empty for none.
+// tooMuch names the limit that is passed; empty for none.
 func (w *weight) tooMuch() string {
 	switch {
 	case w.huge:
@@ -74,15 +74,15 @@ func (w *weight) tooMuch() string {
 	return ""
 }
 
-// TooMuch says which limit a value passes, "more than 250000 elements"; empty for none.
+// TooMuch names the limit that a value passes, "more than 250000 elements"; empty for none.
 func TooMuch(v cty.Value) string {
 	var w weight
 	w.add(v)
 	return w.tooMuch()
 }
 
-// Guard returns a function that refuses what would make very large values, whose
-// panics are errors in words, and whose values count.
+// Guard returns a function that refuses calls with very large results. Its
+// panics become errors in words, and its results add to the effort.
 func Guard(name string, f function.Function, made *Effort) function.Function {
 	open := func(p function.Parameter) function.Parameter {
 		if p.Type.IsListType() {
@@ -138,8 +138,8 @@ const mostMixed = 5000
 // mostDistinct is the number of elements up to which each is compared with all others.
 const mostDistinct = 10_000
 
-// listed converts the arguments of a function to lists, where it takes lists: those of elements of one type, which are
-// most, in linear time.
+// listed converts the arguments of a function to lists, where it takes lists. If all elements have one type, as in most
+// arguments, it takes linear time.
 func listed(f function.Function, args []cty.Value) ([]cty.Value, error) {
 	args = slices.Clone(args)
 	for i := range args {
@@ -180,7 +180,7 @@ func likeList(v cty.Value) (list cty.Value, ok bool) {
 	return cty.ListVal(v.AsValueSlice()), true
 }
 
-// inWords returns an error that says what is wrong with a call, also where the function
+// inWords returns an error that explains why a call failed, even if the function
 // panicked or gave no reason.
 func inWords(err error) error {
 	var panicked function.PanicError
@@ -261,7 +261,7 @@ func padding(format string) (sum float64) {
 	return sum
 }
 
-// length returns the number of elements; 1 for what has none.
+// length returns the number of elements; 1 for a value that is not a collection.
 func length(v cty.Value) int {
 	if v.IsNull() || !v.IsKnown() || !v.CanIterateElements() {
 		return 1

@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// Nesting up to the limit is read, and what is deeper is marked where it becomes too deep.
+// Nesting up to the limit is read. Deeper nesting is marked where it becomes too deep.
 func TestTooDeep(t *testing.T) {
 	const operators10k = "more than 10000 operators"
 	nested := func(open string, n int, close string) string {
@@ -76,7 +76,7 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// numbers is a tuple of so many numbers.
+// numbers is a tuple of n numbers.
 func numbers(n int) cty.Value {
 	all := make([]cty.Value, n)
 	for i := range all {
@@ -87,7 +87,7 @@ func numbers(n int) cty.Value {
 
 func textOf(n int) cty.Value { return cty.StringVal(strings.Repeat("x", n)) }
 
-// A value counts with all that is in it.
+// A value counts with all its parts.
 func TestTooMuch(t *testing.T) {
 	half := mostText / 2
 	for _, c := range []struct {
@@ -115,7 +115,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// Calls that would make much are refused before they are made; others are what they are.
+// Calls with too large a result are refused before they run; other calls give the usual result.
 func TestGuard(t *testing.T) {
 	lists := func(n, elements int) []cty.Value {
 		all := make([]cty.Value, n)
@@ -171,7 +171,7 @@ func TestGuard(t *testing.T) {
 				t.Errorf("%s: %v with %v made; want %q", c.name, err, made, c.want)
 			}
 		default:
-			// What was made counts, and is what the function makes.
+			// The result counts, and equals the function's own result.
 			var w weight
 			w.add(got)
 			plain, err := c.f.Call(c.args)
@@ -206,7 +206,7 @@ func value(t *testing.T, expr string, variables map[string]cty.Value) (cty.Value
 	return v, diags, &e
 }
 
-// What loops, calls and comparisons make on the way to a value counts, and the rest of them is not evaluated.
+// Intermediate values of loops, calls and comparisons count. Beyond the limit the rest of them is not evaluated.
 func TestEffort(t *testing.T) {
 	many := map[string]cty.Value{"many": numbers(1000), "ten": numbers(10), "long": cty.ListVal([]cty.Value{textOf(1 << 20)})}
 	for expr, want := range map[string]int{ // elements that count

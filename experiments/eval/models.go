@@ -14,15 +14,15 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Model is what a function of the language makes: a distribution, estimates with an error, a speed-up, a life or a
+// Model is the result of a function of the language: a distribution, estimates with an error, a speed-up, a life or a
 // price. It has the parameters, which have been checked, or the file that has them.
 type Model struct {
 	// Name is the function.
 	Name    string
 	Numbers []float64
 	Spans   []time.Duration
-	// File is relative to the folder of the experiment file; of it the rows count that
-	// have the texts of Where.
+	// File is relative to the folder of the experiment file; only the rows that match
+	// Where count.
 	File  string
 	Where []schema.Setting
 	// Named are the names of columns, and other settings of the file.
@@ -105,8 +105,8 @@ func modelFunction(name string, params ...parameter) function.Function {
 	return function.New(spec)
 }
 
-// fileFunction names a file, the rows of it that count, and settings: what its columns
-// are called, and others that it has.
+// fileFunction names a file, the rows of it that count, and settings: the names of its
+// columns, and others.
 func fileFunction(name string, settings ...string) function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{{Name: "file", Type: cty.String}},
@@ -145,7 +145,7 @@ func fileFunction(name string, settings ...string) function.Function {
 	})
 }
 
-// ModelOf returns what one of some functions made.
+// ModelOf returns the model in a value, if one of the named functions made it.
 func ModelOf(v cty.Value, names ...string) (m Model, ok bool) {
 	if !v.Type().Equals(modelType) || v.IsNull() {
 		return m, false
@@ -162,7 +162,7 @@ func (a *Args) life(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	return a.WrongType(arg, at, v, "a distribution of lives, like exponential(\"2h\") or survival(\"lives.csv\")")
 }
 
-// price reads dollars an hour.
+// price reads dollars per hour.
 func (a *Args) price(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	m, ok := ModelOf(v, "prices", "catalogue")
 	if ok {

@@ -58,11 +58,11 @@ func ReadAll(name string, r io.Reader) ([]byte, error) {
 	return src, err
 }
 
-// tooLarge is the summary of what is wrong with a file that would take too long to read.
+// tooLarge is the summary of the error for a file that would take too long to read.
 const tooLarge = "Too large to read"
 
 // Parse returns the body of a file with its names checked against the language, or nil when the
-// file cannot be parsed: what follows a syntax error is guesswork.
+// file cannot be parsed: the text after a syntax error is guesswork.
 func (r *Reporter) Parse(filename string, src []byte, language *schema.Block) *Node {
 	file := r.ParseFile(filename, src)
 	if file == nil {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// A pipe is read while something writes to it, as a shell's <(…) does; one that nothing writes to is no reason to wait.
+// A pipe is read while something writes to it, as a shell's <(…) does; a pipe without a writer does not make the reader
+// wait.
 func TestReadSourceOfPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

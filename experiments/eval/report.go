@@ -1,6 +1,6 @@
 // Package eval evaluates a file: it checks the names of blocks and arguments
 // against the tables of the language, evaluates variables, locals and the
-// arguments of blocks, and collects what is wrong as diagnostics.
+// arguments of blocks, and collects errors as diagnostics.
 package eval
 
 import (
@@ -56,7 +56,7 @@ func (r *Reporter) Add(d experiments.Diagnostic) {
 	r.List = append(r.List, d)
 }
 
-// placeOf tells diagnostics apart.
+// placeOf returns a text that distinguishes diagnostics.
 func placeOf(d experiments.Diagnostic) string {
 	return fmt.Sprintf("%s\x00%d\x00%d\x00%s", d.Range.File, d.Range.Start.Byte, d.Range.End.Byte, d.Summary)
 }
@@ -76,16 +76,15 @@ func (r *Reporter) Errorf(at hcl.Range, summary, detail string, args ...any) {
 	r.Add(experiments.ErrorAt(RangeOf(at), summary, detail, args...))
 }
 
-// Warnf reports what is allowed but probably not meant.
+// Warnf reports something that is allowed but probably not meant.
 func (r *Reporter) Warnf(at hcl.Range, summary, detail string, args ...any) {
 	r.Add(experiments.WarningAt(RangeOf(at), summary, detail, args...))
 }
 
-// mostCompared is how many names are compared with those that are not there: of many errors, only the first are shown.
+// mostCompared bounds the comparisons of names with unknown names: of many errors, only the first are shown.
 const mostCompared = 200_000
 
-// Nearest returns that of the names which is probably meant by another, as words.Nearest does, until many have been
-// compared; then "".
+// Nearest returns the name that the writer probably meant, as words.Nearest does. After many comparisons it returns "".
 func (r *Reporter) Nearest(name string, names func() []string) string {
 	if r.compared > mostCompared {
 		return ""
@@ -95,7 +94,7 @@ func (r *Reporter) Nearest(name string, names func() []string) string {
 	return schema.Nearest(name, all)
 }
 
-// Suggest reports an error with what could be written instead, if anything.
+// Suggest reports an error with a suggested replacement, if there is one.
 func (r *Reporter) Suggest(at hcl.Range, suggestion, summary, detail string, args ...any) {
 	d := experiments.ErrorAt(RangeOf(at), summary, detail, args...)
 	d.Suggestion = suggestion
@@ -130,8 +129,8 @@ func (r *Reporter) addHCL(diags hcl.Diagnostics, note string) {
 	}
 }
 
-// addSyntax takes over diagnostics of a parser. What follows a syntax error is
-// often its echo: of one kind, and of one line, only the first is reported.
+// addSyntax takes over diagnostics of a parser. Later errors are often an echo
+// of the first: of one kind, and of one line, only the first is reported.
 func (r *Reporter) addSyntax(diags hcl.Diagnostics) {
 	kinds, lines := map[string]bool{}, map[int]bool{}
 	for _, h := range diags {
@@ -163,7 +162,7 @@ func (r *Reporter) bounded(v cty.Value, at hcl.Range, name string) cty.Value {
 	return Unknown
 }
 
-// functions are what expressions can call; what they make counts.
+// functions returns the functions that expressions can call. Their results add to the effort.
 func (r *Reporter) functions() map[string]function.Function {
 	if r.called == nil {
 		r.called = make(map[string]function.Function, len(functions))

@@ -19,7 +19,7 @@ var Kinds = []string{"job", "workload", "hardware", "policy"}
 // namespaces are the words that references begin with.
 var namespaces = []string{"var", "local", "host", "each", "job", "workload", "hardware", "policy"}
 
-// Env is what an expression can see.
+// Env has the names that an expression can use.
 type Env struct {
 	Ctx *hcl.EvalContext
 	// note ends the details of errors in expressions that read each.*: the
@@ -53,7 +53,7 @@ func (e *Env) Refers(v cty.Value, kind string) bool {
 	return ok && v.GetAttr("kind").AsString() == kind && blocks.Type().IsObjectType() && blocks.Type().HasAttribute(name)
 }
 
-// With adds the values of each.* to what is seen.
+// With returns the environment with the values of each.* added.
 func (e *Env) With(each map[string]cty.Value, note string) *Env {
 	ctx := e.Ctx.NewChild()
 	ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(each)}
@@ -77,8 +77,8 @@ func (e *Env) WithRow(head, fields []string) *Env {
 // Note is the values of each.* in words, in brackets; empty where nothing reads them.
 func (e *Env) Note() string { return e.note }
 
-// Unknown stands for a value that could not be found out. Expressions over it
-// are unknown too, so that one mistake is reported once.
+// Unknown replaces a value that could not be evaluated. Expressions over it are
+// unknown too, so that one mistake is reported once.
 var Unknown = cty.DynamicVal
 
 // Eval evaluates an expression; unknown when that failed, which is reported.
@@ -110,8 +110,8 @@ func (r *Reporter) evaluate(expr hcl.Expression, e *Env) (cty.Value, bool) {
 	return v, true
 }
 
-// checkReference walks a reference as far as its values are known, and
-// reports the first name that is not there.
+// checkReference walks a reference as far as its values are known, and reports
+// the first unknown name.
 func (r *Reporter) checkReference(t hcl.Traversal, e *Env) bool {
 	root := t.RootName()
 	v, ok := e.Lookup(root)
@@ -144,7 +144,7 @@ func (r *Reporter) checkReference(t hcl.Traversal, e *Env) bool {
 			}
 			v = v.Index(key)
 		default:
-			return true // the evaluation says what is wrong
+			return true // the evaluation reports the error
 		}
 		path += "." + name
 	}
@@ -226,7 +226,7 @@ func NamesRead(n *Node, root string) (names []string, all bool) {
 	return names, all
 }
 
-// Globals evaluates variables and locals and returns what every block can see.
+// Globals evaluates variables and locals and returns the environment of all blocks.
 func (r *Reporter) Globals(root *Node, outside Outside) (*Env, []schema.Setting) {
 	vars := map[string]cty.Value{
 		"host": hostValue(outside.Host),
@@ -282,7 +282,8 @@ func nameOf(step hcl.Traverser) (name string, ok bool) {
 	return "", false
 }
 
-// second returns the second name of a reference, x of var.x; "" where there is none, or it depends on values.
+// second returns the second name of a reference, x of var.x. It returns "" if there is no second name, or if the name
+// depends on values.
 func second(t hcl.Traversal) (name string) {
 	if len(t) > 1 {
 		name, _ = nameOf(t[1])
@@ -318,14 +319,14 @@ type locals struct {
 	e      *Env
 	byName map[string]*hcl.Attribute
 	values map[string]cty.Value
-	done   map[string]bool // false while what a local needs is evaluated
+	done   map[string]bool // false while the values that a local needs are evaluated
 	path   []string        // the locals that wait for the next
 }
 
 // mostOfCycle is how many names of a cycle are shown.
 const mostOfCycle = 12
 
-// visit evaluates a local, and before it those that it reads.
+// visit evaluates a local, after the locals that it reads.
 func (l *locals) visit(name string) {
 	done, begun := l.done[name]
 	if done {
@@ -361,7 +362,7 @@ func (l *locals) visit(name string) {
 	}
 	l.path = l.path[:len(l.path)-1]
 	l.done[name] = true
-	// Only what the expression reads: an object of all locals for each of them takes long.
+	// Only the locals that the expression reads: building an object of all locals for each local takes long.
 	l.e.Ctx.Variables["local"] = cty.ObjectVal(seen)
 	l.values[name] = l.r.bounded(l.r.Eval(expr, l.e), expr.Range(), "local."+name)
 }

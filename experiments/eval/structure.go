@@ -30,8 +30,8 @@ type Node struct {
 	meant []string
 	// named finds the first of the blocks of each kind and label, but for those that were added since it was looked at.
 	named *index
-	// broken is set when an error was found in the block itself, so that what
-	// uses it need not complain as well.
+	// broken is set when an error was found in the block itself, so that its
+	// users need not report it as well.
 	Broken bool
 }
 
@@ -82,7 +82,7 @@ func (n *Node) Find(name, label string) *Node {
 	return nil
 }
 
-// fewBlocks are looked through one by one.
+// fewBlocks is the number of blocks up to which they are searched one by one.
 const fewBlocks = 32
 
 // index finds blocks by kind and label in a list that only grows.
@@ -109,7 +109,7 @@ func (n *Node) Title() string {
 	return fmt.Sprintf("%s %q", n.Schema.Name, n.Label)
 }
 
-// expressions calls f for every expression in the block and those within.
+// expressions calls f for every expression in the block and the blocks within.
 func (n *Node) expressions(f func(hcl.Expression)) {
 	for _, a := range n.Attrs {
 		f(a.Expr)
@@ -119,8 +119,8 @@ func (n *Node) expressions(f func(hcl.Expression)) {
 	}
 }
 
-// structure reads a body by its schema, and reports every name that the
-// schema does not have and everything required that is not there.
+// structure reads a body by its schema, and reports every name that the schema
+// lacks and every missing required argument or block.
 func (r *Reporter) structure(body hcl.Body, n *Node) {
 	before := len(r.List)
 	attrs, blocks := r.split(body, n)
@@ -201,8 +201,8 @@ func forExample(a *schema.Arg) string {
 	return fmt.Sprintf(", for example %s = %s", a.Name, a.Example)
 }
 
-// maxName bounds names, in bytes: folders that carry them shall be possible
-// everywhere, with what is put behind.
+// maxName bounds names, in bytes: a folder with the name and a suffix must be
+// possible on every file system.
 const maxName = 100
 
 // nested adds a block to its parent.
@@ -250,7 +250,7 @@ func (r *Reporter) nested(b *hcl.Block, s *schema.Block, parent *Node) {
 }
 
 // unknownName reports a name that the schema does not have, and returns the
-// one that was probably meant.
+// name that was probably meant.
 func (r *Reporter) unknownName(at hcl.Range, kind, name string, n *Node) string {
 	where := "at the top of a file"
 	if n.Schema.Name != "" {
@@ -274,7 +274,7 @@ func (r *Reporter) split(body hcl.Body, n *Node) (attrs []*hcl.Attribute, blocks
 			blocks = append(blocks, b.AsHCLBlock())
 		}
 	} else {
-		// In JSON only the schema tells blocks from arguments.
+		// In JSON only the schema distinguishes blocks from arguments.
 		want := &hcl.BodySchema{}
 		for _, b := range n.Schema.Blocks {
 			header := hcl.BlockHeaderSchema{Type: b.Name}
@@ -296,10 +296,10 @@ func (r *Reporter) split(body hcl.Body, n *Node) (attrs []*hcl.Attribute, blocks
 	return attrs, blocks
 }
 
-// labelOf finds the kind of block in what the HCL library says of a block in JSON that has no name.
+// labelOf finds the kind of block in the HCL library's message about a block in JSON that has no name.
 var labelOf = regexp.MustCompile(`^At least one object property is required, whose name represents the (\w+) block's `)
 
-// nameless returns the kinds of the blocks in JSON that have no name, and says that in words.
+// nameless returns the kinds of the blocks in JSON that have no name, and a message about it.
 func nameless(diags hcl.Diagnostics) (kinds []string) {
 	for _, h := range diags {
 		if m := labelOf.FindStringSubmatch(h.Detail); m != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// KeyRanges returns where the keys of an object are written, as far as it is
-// written out.
+// KeyRanges returns the ranges of the keys of an object, as far as it is a
+// literal.
 func KeyRanges(expr hcl.Expression) map[string]hcl.Range {
 	at := map[string]hcl.Range{}
 	pairs, _ := hcl.ExprMap(expr)
@@ -21,8 +21,8 @@ func KeyRanges(expr hcl.Expression) map[string]hcl.Range {
 	return at
 }
 
-// PairRanges tells where the keys and the values of an object are written: in
-// their own places, or all in the place of the object.
+// PairRanges returns the ranges of the keys and the values of an object. For an
+// object without such ranges, it returns the object's range.
 func PairRanges(expr hcl.Expression) (keyAt, valueAt func(key string) hcl.Range) {
 	keys, values := map[string]hcl.Range{}, map[string]hcl.Range{}
 	pairs, _ := hcl.ExprMap(expr) // without pairs where it is not written out

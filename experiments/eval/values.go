@@ -71,7 +71,7 @@ func literal(v cty.Value) string {
 	return expression(v)
 }
 
-// Literal writes a string in the language: in quotes, with what would mean something else escaped.
+// Literal writes a string in the language: in quotes, with special characters escaped.
 func Literal(s string) string { return expression(cty.StringVal(s)) }
 
 // expression writes a value in the language.

@@ -36,7 +36,7 @@ func (t *varType) isText() bool {
 	return t.name == "string" || t.name == "duration" || t.name == "size"
 }
 
-// parseType reads a type expression; nil when it is none, which is reported.
+// parseType reads a type expression. It reports any other expression and returns nil.
 func (r *Reporter) parseType(expr hcl.Expression) *varType {
 	if word := hcl.ExprAsKeyword(expr); word != "" {
 		if slices.Contains(scalarTypes, word) {
@@ -137,7 +137,7 @@ func (t *varType) elements(v cty.Value) (cty.Value, error) {
 	return cty.TupleVal(elems), nil
 }
 
-// Outside is what comes from outside of a file.
+// Outside has the inputs from outside of a file.
 type Outside struct {
 	// Vars are values of variables, "name=value"; VarFiles are files of them.
 	Vars, VarFiles []string
@@ -275,7 +275,7 @@ func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 	return false
 }
 
-// Condition evaluates a bool; unknown when it is none, which is reported.
+// Condition evaluates a bool. It reports any other value and returns unknown.
 func (r *Reporter) Condition(expr hcl.Expression, e *Env) cty.Value {
 	v := r.Eval(expr, e)
 	if !v.IsKnown() {

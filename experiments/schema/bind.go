@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// Field is a field of a struct that an argument fills. Its tags declare the argument: arg has the name, then "required",
-// "positive" and "empty" (a list may be); type is one of typeNames, where the Go type does not say it; min and max are
-// numbers or names of bounds; default is a value, without quotes; allowed are the only texts; least is the smallest
-// duration above 0s; and needs is an argument without which nothing reads this one. The comment of the field documents
-// the argument. Its paragraph "Default: …" describes a default that depends on other things, and what is indented is the
-// example.
+// Field is a field of a struct that an argument fills. Its tags declare the argument: arg has the name, then
+// "required", "positive" and "empty" (a list may be); type is one of typeNames, where the Go type does not say it; min
+// and max are numbers or names of bounds; default is a value, without quotes; allowed are the only texts; least is the
+// smallest duration above 0s; and needs is an argument without which nothing reads this one. The comment of the field
+// documents the argument. Its paragraph "Default: …" describes a default that depends on other things, and its indented
+// lines are the example.
 type Field struct {
 	Arg
 	Index []int
@@ -49,7 +49,7 @@ var bounds = map[string]float64{"threads": MaxThreads, "nodes": MaxNodes, "jobs"
 // fields caches Fields by type.
 var fields sync.Map
 
-// Fields are the fields of a struct, and of those embedded in it, that arguments fill.
+// Fields are the fields of a struct, and of structs embedded in it, that arguments fill.
 func Fields(of reflect.Type) []Field {
 	if list, ok := fields.Load(of); ok {
 		return list.([]Field)
@@ -172,10 +172,10 @@ func (b *Block) Say(pairs ...string) *Block {
 	return b
 }
 
-// comment is what the comment of a struct or a field says.
+// comment is the parsed comment of a struct or a field.
 type comment struct{ doc, otherwise, example string }
 
-// comments are those of structs, "experiments.Job", and of their fields, "experiments.Job.Epochs".
+// comments has the comments of structs, by "experiments.Job", and of their fields, by "experiments.Job.Epochs".
 var comments = map[string]comment{}
 
 // Document reads the comments of structs in the Go files of a package.

@@ -2,7 +2,7 @@ package schema
 
 import "math"
 
-// Each returns what of makes of each element of a list; nil of an empty one.
+// Each applies of to each element of a list and returns the results; nil for an empty list.
 func Each[T, U any](list []T, of func(T) U) []U {
 	var all []U
 	if len(list) > 0 {
@@ -14,7 +14,7 @@ func Each[T, U any](list []T, of func(T) U) []U {
 	return all
 }
 
-// Or returns what a pointer leads to, or something else where it leads nowhere.
+// Or returns the value that a pointer points to, or otherwise if the pointer is nil.
 func Or[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise
@@ -22,5 +22,5 @@ func Or[T any](p *T, otherwise T) T {
 	return *p
 }
 
-// OrNaN is Or of what is not known otherwise.
+// OrNaN returns the value that a pointer points to, or NaN if the pointer is nil.
 func OrNaN(p *float64) float64 { return Or(p, math.NaN()) }

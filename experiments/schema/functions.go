@@ -5,8 +5,8 @@ import (
 	"regexp"
 )
 
-// FunctionTable is the table of the functions that expressions can call, in Markdown, in the order of the reference. Those
-// that do not say for which argument they are come from the HCL standard library.
+// FunctionTable is the table of the functions that expressions can call, in Markdown, in the order of the reference.
+// Functions without a named argument come from the HCL standard library.
 //
 //go:embed functions.md
 var FunctionTable string

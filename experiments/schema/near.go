@@ -7,10 +7,10 @@ import (
 // longestName bounds the work of comparing names, in bytes.
 const longestName = 100
 
-// Nearest returns the candidate that given is probably a slip of; empty when
-// none is near. The earlier of two equally near ones wins. Of a short word, two slips
-// are believed only where the first letter is right. Where nothing is near, a name
-// with these initials is meant. A text that is longer than any name is a slip of none.
+// Nearest returns the candidate that given is probably a slip of; empty when none is
+// near. The earlier of two equally near ones wins. Of a short word, two slips are
+// believed only where the first letter is right. Where nothing is near, a name with
+// these initials is meant. A text that is longer than any name matches none.
 func Nearest(given string, candidates []string) string {
 	if given == "" || len(given) > longestName {
 		return ""
@@ -36,7 +36,7 @@ func Nearest(given string, candidates []string) string {
 	return best
 }
 
-// initials are the first letters of the words of a name: "rr" of "round_robin"; of one word there are none.
+// initials are the first letters of the words of a name: "rr" of "round_robin". A name of one word has no initials.
 func initials(name string) string {
 	var letters []byte
 	for word := range strings.SplitSeq(name, "_") {
@@ -51,7 +51,7 @@ func initials(name string) string {
 }
 
 // distance counts the slips between two words: letters too many, missing,
-// wrong, or swapped with their neighbour (optimal string alignment: Damerau's
+// wrong, or swapped with their neighbor (optimal string alignment: Damerau's
 // distance in which no part is edited twice).
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)

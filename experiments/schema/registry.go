@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Registry has what was registered under a name: engines, policies, metrics, pictures.
+// Registry holds values registered under names: engines, policies, metrics, pictures.
 type Registry[T any] struct {
 	what string // in messages
 	name func(T) string
@@ -14,13 +14,13 @@ type Registry[T any] struct {
 	list []T
 }
 
-// NewRegistry returns an empty registry. What has a lower rank is listed first, what has none (0) last, and equals by
-// their names.
+// NewRegistry returns an empty registry. Values with a lower rank are listed first, and values without a rank (0) last.
+// Values of equal rank are listed by name.
 func NewRegistry[T any](what string, name func(T) string, rank func(T) int) *Registry[T] {
 	return &Registry[T]{what: what, name: name, rank: rank}
 }
 
-// Unranked is the rank of what is listed by name alone.
+// Unranked is the rank of values that are listed by name alone.
 func Unranked[T any](T) int { return 0 }
 
 // Add registers t, and returns it. It panics when its name is empty or taken.
@@ -35,7 +35,7 @@ func (r *Registry[T]) Add(t T) T {
 	return t
 }
 
-// Find returns what has a name.
+// Find returns the value registered under a name.
 func (r *Registry[T]) Find(name string) (t T, ok bool) {
 	for _, t := range r.list {
 		if r.name(t) == name {

@@ -1,6 +1,6 @@
-// Package schema has the types in which the language of experiments is described: blocks, their arguments and what those
-// mean; units, and the words that messages share. It imports nothing of ours, so that whatever adds to the language (an
-// engine, a policy, a metric) can describe its own arguments.
+// Package schema has the types in which the language of experiments is described: blocks, their arguments and the
+// arguments' meaning; units, and the words that messages share. It imports nothing of ours, so that each extension of
+// the language (an engine, a policy, a metric) can describe its own arguments.
 //
 // The arguments of a block fill the fields of a struct, which declares them by its tags and comments: see Field and Of.
 package schema
@@ -15,7 +15,7 @@ import (
 type Block struct {
 	// Name is the word that begins the block; empty for the body of a file.
 	Name string
-	// Label says what the block's label names; empty for a block without one.
+	// Label describes the block's label; empty for a block without a label.
 	Label string
 	// Labels are the only labels that are allowed; nil allows every identifier.
 	Labels []string
@@ -24,11 +24,11 @@ type Block struct {
 	Doc     string
 	// Example is a piece of HCL; the tests load it.
 	Example string
-	// Unique blocks have labels of their own: no two in one parent are alike.
+	// Unique blocks have distinct labels within one parent.
 	Unique bool
-	// Single blocks stand at most once in their parent.
+	// Single blocks occur at most once in their parent.
 	Single bool
-	// Required blocks stand at least once in their parent.
+	// Required blocks occur at least once in their parent.
 	Required bool
 	Args     []Arg
 	Blocks   []*Block
@@ -38,7 +38,7 @@ type Block struct {
 	Free *Arg
 }
 
-// Labelled is what a block takes under one of its labels.
+// Labelled has the arguments and blocks that a block takes under one of its labels.
 type Labelled struct {
 	Label string
 	Doc   string
@@ -51,7 +51,7 @@ type Arg struct {
 	Type     Type
 	Required bool
 	// Default is the value of an argument that is not set, as an HCL
-	// expression; empty when there is none.
+	// expression; empty if it has no default.
 	Default string
 	// DefaultDoc describes a default that depends on other things.
 	DefaultDoc string
@@ -70,7 +70,7 @@ type Arg struct {
 	MayBeEmpty bool
 	// Needs is another argument, without which nothing reads this one.
 	Needs string
-	// Keys are those of the object that a Threads value may be.
+	// Keys are the keys of the object form of a Threads value.
 	Keys []Arg
 }
 
@@ -90,7 +90,7 @@ const (
 	StringMap Type = "map of strings"
 	Any       Type = "any"
 	Values    Type = "list of values"
-	// Baseline is what others are compared with.
+	// Baseline is the type of a baseline of comparisons.
 	Baseline  Type = "reference, or map of values by axis"
 	Condition Type = "condition"
 	// OfRow is an expression over the columns of a table's row, row.<column>.
@@ -102,12 +102,12 @@ const (
 	Bound     Type = "duration or number"
 	Estimates Type = "string, noisy(…) or online(…)"
 	Share     Type = "number or percentage"
-	// ThreadTimes and SpeedUp say how a run time depends on threads.
+	// ThreadTimes and SpeedUp are the types of models of a run time's dependence on threads.
 	ThreadTimes Type = "map from threads to durations"
 	SpeedUp     Type = "amdahl(…), usl(…) or map from threads to numbers"
-	// Rates says how fast types of a resource are.
+	// Rates is the type of the speeds of types of a resource.
 	Rates Type = "map of numbers"
-	// Life says how long servers live, and Price what they cost.
+	// Life is the type of models of servers' lifetimes, Price the type of models of their prices.
 	Life  Type = "exponential(…), weibull(…), bathtub(…), survival(…) or availability(…)"
 	Price Type = "number, prices(…) or catalogue(…)"
 
@@ -198,7 +198,7 @@ func Find(args []Arg, name string) *Arg {
 func Limit(v float64) *float64 { return &v }
 
 // The largest counts that a file may ask for. They keep core numbers within 32
-// bits, and a slip of the keyboard from filling the memory.
+// bits, and prevent a typing mistake from filling the memory.
 const (
 	MaxThreads = 1 << 20
 	MaxNodes   = 100_000
@@ -206,7 +206,7 @@ const (
 	MaxEpochs  = 1_000_000_000
 )
 
-// Brought is a block that something registered brings, such as a stage: of files, or of the block In.
+// Brought is a block that a registration adds, such as a stage's: to files, or to the block In.
 type Brought struct {
 	By    string
 	In    string
@@ -219,8 +219,8 @@ var brought []Brought
 func Bring(by string, b *Block)         { BringInto("", by, b) }
 func BringInto(in, by string, b *Block) { brought = append(brought, Brought{by, in, b}) }
 
-// AllBrought returns the blocks that are brought to files (""), or to the blocks of a name, by the names of what brings
-// them.
+// AllBrought returns the blocks that are added to files (""), or to the blocks of a name, sorted by the names of their
+// sources.
 func AllBrought(in string) (all []Brought) {
 	for _, b := range brought {
 		if b.In == in {

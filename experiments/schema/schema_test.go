@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// table is a block with two labels that have arguments of their own, and with blocks within.
+// table is a block with two labels, each with its own arguments, and with blocks within.
 var table = &Block{
 	Args:    []Arg{{Name: "a"}, {Name: "b"}},
 	ByLabel: []Labelled{{Label: "one", Args: []Arg{{Name: "c"}}}, {Label: "two"}},
@@ -53,7 +53,7 @@ func TestReferenceKinds(t *testing.T) {
 	}
 }
 
-// TestSettings: a key has all values of a block in one order, those of the blocks within behind them.
+// TestSettings: a key has all values of a block in one order, followed by the values of the blocks within.
 func TestSettings(t *testing.T) {
 	s := Settings{Name: "tune", Label: "lr", Args: map[string]any{"trials": 3, "limit": time.Minute, "method": "grid"},
 		Blocks: []Settings{

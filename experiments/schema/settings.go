@@ -17,7 +17,7 @@ func SettingsText(settings []Setting, between string) string {
 	return strings.Join(Each(settings, func(s Setting) string { return s.Name + "=" + s.Value }), between)
 }
 
-// Settings are the values of a block: those that the file gives, and the defaults.
+// Settings are the values of a block: the values in the file, and the defaults.
 type Settings struct {
 	// Name is the word that begins the block, Label its label.
 	Name, Label string
@@ -27,7 +27,7 @@ type Settings struct {
 	// string, int, float64, bool, time.Duration, []string, []int, and the name of a
 	// block for a reference to one. An argument without a value is not in it.
 	Args map[string]any
-	// Blocks are those within the block, in the order of the file.
+	// Blocks are the blocks within the block, in the order of the file.
 	Blocks []Settings
 }
 
@@ -37,7 +37,7 @@ func Get[T any](v Settings, name string) T {
 	return value
 }
 
-// Line is a labelled value of a key: what results depend on. Labels hold no spaces.
+// Line is a labeled value of a key: an input that results depend on. Labels hold no spaces.
 type Line struct{ Label, Value string }
 
 // Lines are the values with their labels, for a key: arguments by name, then the

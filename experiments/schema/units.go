@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// unitError is what is wrong with a text that should have a unit.
+// unitError is the error about a text that should have a unit.
 type unitError struct {
 	problem    string
 	suggestion string
@@ -37,7 +37,7 @@ var sizeUnits = []unit{
 	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"KB", 1e3}, {"B", 1},
 }
 
-// likelyUnits are what people write for a unit of the language, in lower case.
+// likelyUnits are common spellings of units of the language, in lower case.
 var likelyUnits = map[string]string{
 	"sec": "s", "secs": "s", "second": "s", "seconds": "s",
 	"min": "m", "mins": "m", "minute": "m", "minutes": "m",
@@ -47,7 +47,8 @@ var likelyUnits = map[string]string{
 }
 
 // ParseDuration reads a duration with its units: "1.5s", "200ms", "1h30m".
-// Unlike time.ParseDuration it wants a unit even after 0, and no sign.
+// Unlike time.ParseDuration it requires a unit even after 0, and accepts no
+// sign.
 func ParseDuration(text string) (time.Duration, error) {
 	n, err := parseQuantity(text, durationUnits, "s", true)
 	return time.Duration(n), err
@@ -147,8 +148,8 @@ func FormatDuration(d time.Duration) string {
 	return strings.ReplaceAll(s, "µ", "u")
 }
 
-// FormatSize writes a size canonically: in the largest unit, binary ones
-// first, of which it is a whole number.
+// FormatSize writes a size canonically: in the largest unit that divides it
+// evenly, binary units first.
 func FormatSize(bytes int64) string {
 	for _, u := range sizeUnits {
 		if bytes >= u.size && bytes%u.size == 0 {
@@ -170,8 +171,8 @@ func Canonical(s string) string {
 	return s
 }
 
-// Suggestion returns what could be written instead of the text that ParseDuration
-// or ParseSize gave this error for; empty when nothing is obvious.
+// Suggestion returns a replacement for the text that caused this error of
+// ParseDuration or ParseSize; empty if none is obvious.
 func Suggestion(err error) string {
 	var e *unitError
 	if errors.As(err, &e) {

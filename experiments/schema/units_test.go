@@ -73,7 +73,7 @@ func TestFormatDuration(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrong: the sentence says which rule a text breaks.
+// TestWhatIsWrong: the sentence names the rule that a text breaks.
 func TestWhatIsWrong(t *testing.T) {
 	duration := func(text string) error { _, err := ParseDuration(text); return err }
 	size := func(text string) error { _, err := ParseSize(text); return err }

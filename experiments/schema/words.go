@@ -19,7 +19,7 @@ func Plural(n int, noun string) string {
 // length.
 const MostOfText = 4000
 
-// Shortened cuts a text to so many characters.
+// Shortened cuts a text to at most the given number of characters.
 func Shortened(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"

@@ -26,8 +26,8 @@ func median(times []time.Duration) time.Duration {
 }
 
 // BenchmarkStart measures the time from the decision to start a container to
-// the first line of its program, beside `docker run` of the same; they take
-// turns. ratio is that of the medians.
+// the first line of its program. It compares that with `docker run` of the same
+// program; they take turns. ratio is the ratio of the medians.
 func BenchmarkStart(b *testing.B) {
 	h := local(b)
 	for range b.N {

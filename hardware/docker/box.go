@@ -37,7 +37,7 @@ func newNode(ctx context.Context, n Node, first, firstGPU int) *node {
 }
 
 // waiting is the context of calls that last: it ends when the daemon is found
-// not to answer, which a connection alone may never tell.
+// not to answer, which a connection alone may never show.
 func (n *node) waiting() context.Context {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -53,7 +53,7 @@ func (n *node) lost() {
 }
 
 // back waits for a daemon that went away, and reports whether it has come back.
-// For one that has stayed away before nobody waits again.
+// It does not wait again for a daemon that has stayed away before.
 func (e *Engine) back(n *node) bool {
 	if n.away.Load() {
 		n.away.Store(!n.Host.Alive(e.ctx))
@@ -63,8 +63,9 @@ func (e *Engine) back(n *node) bool {
 	return !n.away.Load()
 }
 
-// box is a container of a job, that of one of its parts or its only one. The engine's mu
-// guards cpu; the other fields do not change, or are those of the goroutine that uses them.
+// box is a container of a job: its only container, or the container of one of its parts.
+// The engine's mu guards cpu. The other fields do not change, or belong to the goroutine
+// that uses them.
 type box struct {
 	launch.JobState
 	node     *node
@@ -117,8 +118,8 @@ func (e *Engine) act(b *box, call func(context.Context) error) error {
 	return nil
 }
 
-// endPatience is how long a container, of which a call has failed, is looked
-// at: its runtime knows of its end before the daemon does.
+// endPatience is how long a container is watched after a call about it has
+// failed: its runtime knows of its end before the daemon does.
 const endPatience = time.Second
 
 // ends reports whether a container has ended, or is about to.
@@ -204,7 +205,7 @@ func (e *Engine) await(b *box) fate {
 	}
 }
 
-// downPatience is how long a daemon is looked at that may be going down.
+// downPatience is how long a daemon is watched that may be going down.
 const downPatience = 2 * time.Second
 
 // goesDown reports whether a container was ended by another than tfexp because
@@ -223,7 +224,7 @@ func (e *Engine) goesDown(b *box, f fate) bool {
 	return false
 }
 
-// verdict says in words how a container ended by itself.
+// verdict describes how a container ended by itself.
 func (f fate) verdict(j *launch.Job) (scheduler.State, string) {
 	text := ""
 	switch {
@@ -266,7 +267,7 @@ func (b *box) follow(open func(context.Context) (stream, error), ctx context.Con
 	go func() {
 		defer close(followed)
 		defer s.close()
-		_ = follow(b.out, s.body) // a broken stream is read anew; see await
+		_ = follow(b.out, s.body) // a broken stream is read again; see await
 	}()
 	return nil
 }
@@ -282,7 +283,7 @@ func (e *Engine) finishOutput(b *box) {
 }
 
 // readAgain copies the output from its beginning, as the daemon has kept it,
-// after the stream was broken; what is in the log already is skipped.
+// after the stream was broken. It skips the output that is in the log already.
 func (e *Engine) readAgain(b *box) {
 	<-b.followed
 	b.out.Reread()
@@ -304,7 +305,7 @@ func (e *Engine) remove(h *Host, id string) {
 	_ = h.Client().ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 }
 
-// startError turns a daemon's refusal to start a container into what to do.
+// startError turns a daemon's refusal to start a container into a remedy.
 func startError(h *Host, j *launch.Job, err error) error {
 	text := Plain(err)
 	switch {

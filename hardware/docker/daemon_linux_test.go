@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// ownDaemon is a daemon that a test may stop: with a socket and data of its
-// own, so that nobody else's is touched.
+// ownDaemon is a daemon that a test may stop: with a separate socket and
+// separate data, so that no other daemon is touched.
 type ownDaemon struct {
 	t   *testing.T
 	dir string
@@ -33,7 +33,7 @@ func startDaemon(t *testing.T) *ownDaemon {
 		err = errors.New("only root can start dockerd")
 	}
 	need.This(t, "docker", err, "run the test as root, with dockerd installed, as .ci/docker does")
-	// Socket paths are short, and those of a test's folder may not be.
+	// Socket paths must be short, and a test's folder may have a long one.
 	dir, err := os.MkdirTemp("", "dk")
 	if err != nil {
 		t.Fatal(err)
@@ -109,8 +109,8 @@ func (d *ownDaemon) connect() *Host {
 }
 
 // A daemon that is stopped, or killed, and started again takes its containers
-// with it: their jobs fail, with that as the reason, and can be started anew.
-// What was done to them meanwhile is no error.
+// with it: their jobs fail, with that as the reason, and can be restarted.
+// Actions on them meanwhile are no errors.
 func TestDaemonRestarts(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -153,8 +153,8 @@ func TestDaemonRestarts(t *testing.T) {
 	}
 }
 
-// A daemon that stays away fails its jobs, and what they left is swept when it
-// is back.
+// If a daemon stays away, its jobs fail. Their leftovers are swept when it is
+// back.
 func TestDaemonStaysAway(t *testing.T) {
 	d := startDaemon(t)
 	h := d.connect()

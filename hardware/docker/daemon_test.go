@@ -1,5 +1,5 @@
-// Daemontest has a Docker daemon for tests that is none: an HTTP server
-// that says what a test puts in place of a daemon's answers.
+// Daemontest has a fake Docker daemon for tests: an HTTP server that gives a
+// test's answers instead of a daemon's.
 
 package docker
 
@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// Start starts a daemon that says it has an API version. answers, by "METHOD
-// /path" without the version, come in place of its own, which are those to a
-// greeting; of everything else it says that there is no such thing. It returns
-// the daemon's address, and stops with the test.
+// fakeDaemon starts a daemon that reports the API version api. answers, by
+// "METHOD /path" without the version, replace its own answers. By itself it
+// answers greetings only, and reports everything else as not found. fakeDaemon
+// returns the daemon's address, and the daemon stops with the test.
 func fakeDaemon(t *testing.T, api string, answers map[string]http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +41,7 @@ func fakeDaemon(t *testing.T, api string, answers map[string]http.HandlerFunc) s
 	return "tcp" + strings.TrimPrefix(s.URL, "http")
 }
 
-// Refuse is the answer of a daemon that does not do what it is asked for.
+// refuse is the answer of a daemon that refuses a request.
 func refuse(status int, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)

@@ -1,19 +1,20 @@
 // Package docker runs jobs as containers, through the API of one or more
 // Docker daemons (the nodes of a cluster). It needs Docker 20.10 or later.
 //
-// A job is a container of its own: bound to its cores by a cpuset (or limited
-// by a quota), limited in memory, without network and privileges unless asked,
-// paused with the freezer, and removed when it has ended. What a program
-// prints is streamed into its log, and its progress lines into reports; its
-// control file is in a folder that is mounted, so that a change of the
-// allotment is seen at once.
+// Each job is a separate container: bound to its cores by a cpuset (or limited
+// by a quota), limited in memory, without network and privileges unless asked.
+// It is paused with the freezer, and removed when it has ended. A program's
+// output is streamed into its log, and its progress lines into reports. Its
+// control file is in a mounted folder, so the program sees a change of the
+// allotment at once.
 //
 // Containers live under the daemon, so that killing tfexp does not end them.
-// They carry labels with the folder of results that they belong to, by which
-// package daemon, at the next start, finds and removes what was left behind.
+// They carry labels with the folder of results that they belong to. By these
+// labels the next start finds and removes leftover containers.
 //
-// A daemon that goes away is waited for, for a while. What it did to the
-// containers is then found out: those that are gone have failed, and say so.
+// The engine waits a while for a daemon that goes away. It then checks the
+// containers: a job whose container is gone has failed, with a message that
+// says so.
 package docker
 
 import (
@@ -53,7 +54,7 @@ type Node struct {
 	GPUs []string
 }
 
-// Privileges say what a container may do beyond computing.
+// Privileges are a container's rights beyond computing.
 type Privileges string
 
 // The privileges of a container: none at all (no capability, and no way to
@@ -79,11 +80,11 @@ type Options struct {
 	User       string
 	Privileges Privileges // by default NoPrivileges
 	Platform   string     // of the image, "linux/arm64"; empty: the daemon's own
-	// Cluster has the nodes; needed where there is a fleet.
+	// Cluster has the nodes; needed with a fleet.
 	Cluster scheduler.Cluster
 	// Fleet has the servers of nodes that come and go; nil when all stand.
 	Fleet Fleet
-	// Suspends is as in running.Options.
+	// Suspends is as in launch.JobsOptions.
 	Suspends bool
 	// Grace is the time between SIGTERM and SIGKILL; by default launch.DefaultGrace.
 	Grace time.Duration
@@ -101,7 +102,7 @@ type Options struct {
 	// Report receives the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report launch.ProgressListener
-	// Warn receives what is wrong with the sources of progress; it may be nil.
+	// Warn receives warnings about the sources of progress; it may be nil.
 	Warn launch.ProgressWarner
 }
 
@@ -168,14 +169,14 @@ func contained(jobs []launch.Job) []launch.Job {
 		if j.ContainerArgv != nil {
 			j.Argv = j.ContainerArgv
 		}
-		if j.ControlPath != "" { // in a folder of its own, which the container sees
+		if j.ControlPath != "" { // in a separate folder, which the container sees
 			j.ControlPath = filepath.Join(j.ControlPath+".d", "control")
 		}
 	}
 	return jobs
 }
 
-// Capabilities returns what the engine can do.
+// Capabilities returns the capabilities of the engine.
 func Capabilities() scheduler.Capabilities {
 	return scheduler.Capabilities{Pause: true, Resize: true, Memory: true, GPUs: true}
 }
@@ -230,9 +231,9 @@ type Fleet = launch.Fleet
 // checkLimit bounds how long Check waits for the daemon.
 const checkLimit = 5 * time.Second
 
-// Check examines whether experiments can run in containers: that the daemon
-// which the docker command would use answers, and that no container was left
-// behind. inUse reports whether a tfexp works in a folder of results.
+// CheckDaemon examines whether experiments can run in containers: that the
+// daemon which the docker command would use answers, and that no container was
+// left behind. inUse reports whether a tfexp works in a folder of results.
 func CheckDaemon(ctx context.Context, inUse func(folder string) bool) hardware.Check {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()

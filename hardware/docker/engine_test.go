@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 
 const testImage = "tfexp/builtin:latest"
 
-// local connects to the daemon of this machine, and skips the test where
-// there is none, or where it lacks the image.
+// local connects to the daemon of this machine, and skips the test if there is
+// no daemon, or if it lacks the image.
 func local(t testing.TB) *Host {
 	t.Helper()
 	ctx := context.Background()
@@ -98,7 +98,7 @@ func logOf(t *testing.T, j launch.Job) string {
 	return string(raw)
 }
 
-// docker runs the docker command, an independent look at what is there.
+// docker runs the docker command, as an independent view of the daemon.
 func docker(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("docker", args...).CombinedOutput()
@@ -118,8 +118,8 @@ func until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// A program gets the contract, its cores, no network and no privileges, and
-// what it prints is in its log.
+// A program gets the contract, its cores, no network and no privileges, and its
+// output is in its log.
 func TestRun(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `env; cat $TFEXP_CONTROL; nproc; ip link 2>/dev/null | wc -l; grep CapEff /proc/self/status; echo kept > $TFEXP_CHECKPOINT_DIR/x; echo oops >&2`)
@@ -143,7 +143,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// What the docker command sees of a job that is paused, resumed and resized.
+// The docker command shows that a job is paused, resumed and resized.
 func TestPauseAndResize(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `while true; do cat $TFEXP_CONTROL; sleep 0.05; done`)
@@ -229,7 +229,7 @@ func TestLimitOnProcesses(t *testing.T) {
 	}
 }
 
-// How a job fails is told in words that say what to do.
+// The message of a failed job suggests a remedy.
 func TestFailures(t *testing.T) {
 	h := local(t)
 	for _, test := range []struct {
@@ -274,8 +274,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A container whose process is killed from outside is a failed job, and can
-// be started again; its log goes on.
+// A container whose process is killed from outside is a failed job, and can be
+// started again; its log continues.
 func TestKilledFromOutside(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", "echo begun; [ -e $TFEXP_CHECKPOINT_DIR/x ] || { touch $TFEXP_CHECKPOINT_DIR/x; sleep 60; }")
@@ -300,7 +300,7 @@ func TestKilledFromOutside(t *testing.T) {
 	}
 }
 
-// What a killed tfexp leaves behind is found by its folder, and nothing else is.
+// Leftovers of a killed tfexp are found by its folder, and nothing else is.
 func TestSweep(t *testing.T) {
 	h := local(t)
 	ctx := context.Background()
@@ -320,7 +320,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What is done to a job that ends at that moment is no error.
+// An action on a job that ends at that moment is no error.
 func TestActionsOnAJobThatEnds(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", "sleep 0.2")
@@ -349,7 +349,7 @@ func TestActionsOnAJobThatEnds(t *testing.T) {
 	}
 }
 
-// What a program in a container reports wakes whoever waits for it.
+// A report of a program in a container wakes its waiters.
 func TestReports(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `echo '{"tfexp":{"epoch":1}}'; sleep 60`)
@@ -366,8 +366,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A program that bound itself to the CPUs that it found, as TensorFlow does, runs
-// on those that it is given later.
+// A program that bound itself to its first CPUs, as TensorFlow does, runs on the
+// CPUs that it gets later.
 func TestResizeOfAJobThatBoundItself(t *testing.T) {
 	h := local(t)
 	if !h.Local() {

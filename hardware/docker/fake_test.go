@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// What a daemon refuses is a phrase that says what to do; a daemon that gives
-// a call up is waited for, and one that fails for good fails the job.
+// A daemon's refusal becomes a phrase with a remedy. The engine waits for a
+// daemon that gives up a call; a daemon that fails for good fails the job.
 func TestRefusals(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -103,9 +103,9 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// A container is given the GPUs of its grant by their UUIDs, and its program is
-// told these; a daemon that is not of this machine is told indices, and a program
-// counts those that it sees.
+// A container gets the GPUs of its grant by their UUIDs, and its program gets the
+// same UUIDs. A daemon on another machine gets indices, and a program there
+// counts the GPUs that it sees.
 func TestGPUs(t *testing.T) {
 	var created struct {
 		Env        []string

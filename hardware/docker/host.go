@@ -18,7 +18,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// MinAPI is the oldest API version that the engine works with: that of
+// MinAPI is the oldest API version that the engine works with: the version of
 // Docker 20.10.
 const MinAPI = "1.41"
 
@@ -30,11 +30,11 @@ const (
 	PollPause = 100 * time.Millisecond
 )
 
-// Error is returned when a daemon, or an image on it, cannot be used.
+// DaemonError is returned when a daemon, or an image on it, cannot be used.
 type DaemonError struct {
 	// Host is the daemon's address.
 	Host string
-	// Text says what is wrong, Hint what can be done about it.
+	// Text describes the problem, Hint suggests a remedy.
 	Text, Hint string
 	Err        error
 }
@@ -48,7 +48,7 @@ type Host struct {
 	URL string
 	// API is the negotiated API version, Version the daemon's own.
 	API, Version string
-	// CPUs and Memory (bytes) are what its machine has.
+	// CPUs and Memory (bytes) are the resources of its machine.
 	CPUs   int
 	Memory int64
 	// Name is the machine's name.
@@ -58,7 +58,7 @@ type Host struct {
 }
 
 // Connect connects to the daemon at url; empty means DOCKER_HOST or, without
-// that, the system's own. The error is an *Error that says why the daemon
+// that, the system's own. The error is a *DaemonError that says why the daemon
 // cannot be used.
 func Connect(ctx context.Context, url string) (*Host, error) {
 	opts := []client.Opt{client.FromEnv}
@@ -105,7 +105,7 @@ func (h *Host) greet(ctx context.Context) error {
 	return nil
 }
 
-// Client speaks the daemon's API, for what is not done here.
+// Client returns a client of the daemon's API, for calls that Host does not offer.
 func (h *Host) Client() *client.Client { return h.api }
 
 // Close closes the connection.
@@ -114,7 +114,7 @@ func (h *Host) Close() error { return h.api.Close() }
 // Local reports whether the daemon is on this machine, and sees its files.
 func (h *Host) Local() bool { return strings.HasPrefix(h.URL, "unix://") }
 
-// Explain turns a failed call into an *Error that says what to do.
+// Explain turns a failed call into a *DaemonError with a remedy.
 func (h *Host) Explain(err error) error {
 	e := &DaemonError{Host: h.URL, Err: err}
 	var netErr net.Error
@@ -134,7 +134,7 @@ func (h *Host) Explain(err error) error {
 	return e
 }
 
-// HowToStart says how people start the daemon on this system.
+// HowToStart is the way to start the daemon on this system.
 func HowToStart() string { return start(runtime.GOOS) }
 
 func start(system string) string {

@@ -48,7 +48,7 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// Images are fetched as the file says; what cannot be had is told with what to do.
+// Images are fetched as the file says; a missing image is reported with a remedy.
 func TestImages(t *testing.T) {
 	pulled := false
 	url := fakeDaemon(t, "1.41", map[string]http.HandlerFunc{

@@ -42,9 +42,9 @@ func overTCP(t *testing.T, h *Host) *Host {
 	return other
 }
 
-// Nodes are daemons; the cores of the second go on from those of the first,
-// and are its own CPUs. A daemon of another machine does not see the files of
-// this one: its jobs are sent their allotment.
+// Nodes are daemons; the second node's cores are numbered after the first
+// node's, and are its own CPUs. A daemon of another machine does not see the
+// files of this one: its jobs are sent their allotment.
 func TestSeveralHosts(t *testing.T) {
 	h := local(t)
 	if !h.Local() {

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
-// findImages asks the daemons for the IDs of images, which are part of keys, and fetches those that are to be
-// fetched. It asks in the order of the needs, so that the first thing that is missing is always the same.
+// findImages asks the daemons for the IDs of images, which are part of keys, and fetches images where the needs ask for
+// it. It asks in the order of the needs, so that the first thing that is missing is always the same.
 func findImages(ctx context.Context, needs []engine.ImageNeed, fetch bool) ([]string, error) {
 	f := finder{fetch: fetch, hosts: map[string]*Host{}, ids: map[imageOn]string{}}
 	defer f.close()

@@ -22,7 +22,7 @@ import (
 // number.
 const defaultPids = 4096
 
-// kindName is what experiments call this engine.
+// kindName is the name of this engine in experiments.
 const kindName = "docker"
 
 func init() {
@@ -202,7 +202,7 @@ func checkPauses(h *engine.Hardware, _ engine.Host) []engine.Problem {
 			"of those before them: paused jobs cannot be started again from these.", h.Name)}}
 }
 
-// elsewhere reports whether the address of a daemon is that of another machine.
+// elsewhere reports whether a daemon's address is on another machine.
 func elsewhere(host string) bool { return strings.HasPrefix(host, "tcp://") }
 
 // checkJob checks a job that runs in containers.
@@ -227,7 +227,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 				"to be of one host.", j.Name, h.Name)
 	}
 	if slices.ContainsFunc(of(h).Hosts, elsewhere) {
-		return problems // a daemon of another machine mounts what is there
+		return problems // a daemon of another machine mounts its own folders
 	}
 	for _, m := range j.Container.Mounts {
 		if _, err := os.Stat(m.Source); err != nil {

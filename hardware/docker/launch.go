@@ -24,7 +24,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Where a container sees what is tfexp's.
+// Paths of tfexp's files inside a container.
 const (
 	controlDir    = "/tfexp/control"
 	checkpointDir = "/tfexp/checkpoint"
@@ -39,15 +39,15 @@ type stream struct {
 // loopback is where the parts of a job find each other: they share a network.
 const loopback = "127.0.0.1"
 
-// hands are the engine's on its containers.
+// hands are the operations of the engine on its containers.
 type hands struct{ e *Engine }
 
-// Addresses implements running.Hands.
+// Addresses implements launch.ProgramHands.
 func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 	return launch.Addresses(loopback, parts)
 }
 
-// Met implements running.Meeting, as far as this machine sees the network that the parts share.
+// Met implements launch.Meeting, as far as this machine sees the network that the parts share.
 func (h hands) Met(boxes []*box, addresses contract.Cluster) (met, known bool) {
 	for _, b := range boxes {
 		if pid := h.e.pid(b); pid > 0 {
@@ -71,7 +71,7 @@ func (e *Engine) pid(b *box) int {
 	return state.Pid
 }
 
-// Begin starts a container with what a part holds.
+// Begin starts a container with the resources of a part.
 func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*box,
 	error) {
 	e := h.e
@@ -93,7 +93,7 @@ func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen fu
 	return b, nil
 }
 
-// Discard implements running.Hands.
+// Discard implements launch.ProgramHands.
 func (h hands) Discard(b *box) {
 	h.e.remove(b.node.Host, b.id)
 	b.out.Close("another part of the job could not be started")
@@ -172,8 +172,8 @@ func (e *Engine) nameOf(b *box, part scheduler.Part) string {
 	return fmt.Sprintf("%s-%s-%d", name, safeName(launch.PartName(part)), e.made)
 }
 
-// settings describe the container of a job with what a part holds, of which cpus and
-// gpus are the names that the daemon knows.
+// settings returns the settings of a job's container with the resources of a part.
+// cpus and gpus are the part's CPUs and GPUs by the daemon's names.
 func (e *Engine) settings(h *Host, j *launch.Job, part scheduler.Part, cpus []int,
 	gpus []string) (*container.Config, *container.HostConfig) {
 	init := true // it hands signals on, which a program that is process 1 ignores
@@ -230,7 +230,7 @@ func (e *Engine) settings(h *Host, j *launch.Job, part scheduler.Part, cpus []in
 	}, host
 }
 
-// limit sets what bounds a container's use of the processor.
+// limit sets the bounds of a container's CPU usage.
 func (e *Engine) limit(res *container.Resources, cpus []int) {
 	if e.opts.Quota {
 		res.NanoCPUs = int64(len(cpus)) * 1e9
@@ -328,7 +328,7 @@ func (h hands) Bind(b *box, part scheduler.Part) error {
 	return nil
 }
 
-// Write implements running.Hands.
+// Write implements launch.ProgramHands.
 func (h hands) Write(b *box, content []byte, at time.Time) error {
 	if b.node.Host.Local() {
 		return b.Job.ReplaceControl(content, at)
@@ -368,7 +368,7 @@ func (e *Engine) send(ctx context.Context, to *box, text []byte) error {
 	return to.api().CopyToContainer(ctx, to.id, "/", &b, container.CopyToContainerOptions{})
 }
 
-// safeName keeps of a job's name what the name of a container may have.
+// safeName keeps the characters of a job's name that a container's name may have.
 func safeName(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

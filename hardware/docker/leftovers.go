@@ -22,8 +22,7 @@ import (
 // next, and whatever its file says by then.
 const noteFile = "containers.json"
 
-// note writes the run's daemons down: by their addresses, since what the environment says may change until they are
-// looked at again.
+// note writes down the addresses of the run's daemons, because the environment may change until they are needed again.
 func (s *site) note() error {
 	urls := slices.Clone(s.urls)
 	for i, url := range urls {
@@ -84,8 +83,8 @@ func (s *site) sweep(dir string, urls []string) (removed []string, err error) {
 	return removed, nil
 }
 
-// sweepBeside removes what killed runs of other experiments left, whose results are beside this one's. What cannot be
-// removed is no reason not to run: tfexp doctor reports it.
+// sweepBeside removes leftovers of killed runs of other experiments, whose results are in the same folder as this
+// one's. A leftover that cannot be removed does not stop the run: tfexp doctor reports it.
 func (s *site) sweepBeside() (removed []string) {
 	parent := filepath.Dir(s.run.Dir)
 	entries, err := folder.ReadDir(parent)
@@ -159,9 +158,10 @@ func (h *Host) Containers(ctx context.Context, folder string) ([]Left, error) {
 	return left, nil
 }
 
-// Sweep removes the containers that an engine with this folder left on the
-// host when its process was killed. The caller makes sure that no tfexp is
-// using the folder. It returns what was removed, "container tfexp-… (job a-1)".
+// Sweep removes the containers that an engine with this folder left on the host
+// when its process was killed. The caller makes sure that no tfexp is using the
+// folder. It returns names of the removed containers: "container tfexp-… (job
+// a-1)".
 func (h *Host) Sweep(ctx context.Context, folder string) (removed []string, err error) {
 	left, err := h.Containers(ctx, folder)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
-// What killed runs beside this one left is looked for where a note says so, and nobody works.
+// Leftovers of other killed runs are searched in folders with a note that nobody is using.
 func TestFoldersThatAreSweptBeside(t *testing.T) {
 	parent := t.TempDir()
 	for name, note := range map[string]string{

@@ -14,7 +14,7 @@ import (
 )
 
 // inParts is the grant of a job with a worker on each of two cores, and a parameter server
-// that shares the first; each core is a node of its own.
+// that shares the first; each core is a separate node.
 func inParts(workers ...int) scheduler.Grant {
 	g := scheduler.Grant{Layout: &scheduler.Layout{}}
 	for _, w := range workers {
@@ -26,7 +26,7 @@ func inParts(workers ...int) scheduler.Grant {
 	return g
 }
 
-// plannedFleet has a server for each node at once, and then news at instants of its own.
+// plannedFleet has a server for each node at once, and then news at given instants.
 type plannedFleet struct{ news []scheduler.Notice }
 
 func (f *plannedFleet) Acquire(node int, now time.Duration) *scheduler.Server {
@@ -66,7 +66,7 @@ func twoNodes(t *testing.T, h *Host, opts Options, jobs ...launch.Job) *Engine {
 	return e
 }
 
-// states are those of the containers of a folder of results, by part.
+// states returns the states of the containers of a folder of results, by part.
 func states(t *testing.T, e *Engine) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -105,8 +105,8 @@ func next(t *testing.T, e *Engine, kind scheduler.NoticeKind) scheduler.Notice {
 }
 
 // A job of parts is a container each, with its place, its cores and a network that they
-// share and nobody else has; it ends with its first worker, and so do parameter
-// servers that never end. What is done to a job is done to all of its containers.
+// share and nobody else has; it ends with its first worker, and so do parameter servers
+// that never end. An action on a job applies to all of its containers.
 func TestParts(t *testing.T) {
 	h := local(t)
 	j := shell(t, "a", `echo "$TFEXP_ROLE $TFEXP_TASK $TFEXP_INTRA_THREADS $TFEXP_CONTROL"; echo "$TFEXP_CLUSTER"
@@ -179,8 +179,8 @@ func TestPartsFail(t *testing.T) {
 	}
 }
 
-// The containers on a node are told that it will be lost, and gone when it is; the others go
-// on without them, and with them again, or end with the one that speaks for their job.
+// The containers on a node are warned of its loss, and are gone after it. The others
+// continue without them, and with them again, or end with the one that speaks for their job.
 func TestNodeIsLost(t *testing.T) {
 	h := local(t)
 	for _, revoke := range []bool{false, true} {
@@ -252,7 +252,7 @@ func TestNodeIsLost(t *testing.T) {
 	}
 }
 
-// logAt returns what a file has.
+// logAt returns the content of a file.
 func logAt(t *testing.T, path string) string {
 	t.Helper()
 	return logOf(t, launch.Job{LogPath: path})

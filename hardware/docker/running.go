@@ -43,22 +43,22 @@ func (e *Engine) actOnAll(boxes []*box, call func(context.Context, *box) error) 
 	return errors.Join(errs...)
 }
 
-// Hold implements running.Hands.
+// Hold implements launch.ProgramHands.
 func (h hands) Hold(boxes []*box) error {
 	return h.e.actOnAll(boxes, func(ctx context.Context, b *box) error { return b.api().ContainerPause(ctx, b.id) })
 }
 
-// GoOn implements running.Hands.
+// GoOn implements launch.ProgramHands.
 func (h hands) GoOn(boxes []*box) error {
 	return h.e.actOnAll(boxes, func(ctx context.Context, b *box) error { return b.api().ContainerUnpause(ctx, b.id) })
 }
 
-// Ask implements running.Hands.
+// Ask implements launch.ProgramHands.
 func (h hands) Ask(boxes []*box, paused bool) {
 	each(boxes, func(b *box) {
 		err := h.e.signal(b, "SIGTERM")
 		if paused {
-			h.e.unpause(b) // what is left is killed later
+			h.e.unpause(b) // the rest is killed later
 			if err != nil {
 				_ = h.e.signal(b, "SIGTERM") // not every daemon signals a paused one
 			}
@@ -66,7 +66,7 @@ func (h hands) Ask(boxes []*box, paused bool) {
 	})
 }
 
-// Kill implements running.Hands.
+// Kill implements launch.ProgramHands.
 func (h hands) Kill(boxes []*box) {
 	each(boxes, func(b *box) {
 		if err := h.e.signal(b, "SIGKILL"); err != nil && h.e.Paused(b) {
@@ -138,8 +138,8 @@ type counter struct {
 }
 
 // watch samples the containers of a node until the engine is closed. Since it
-// asks the daemon again and again it is also what finds out that a daemon no
-// longer answers.
+// asks the daemon repeatedly, it also finds out that a daemon no longer
+// answers.
 func (e *Engine) watch(n *node) {
 	tick := time.NewTicker(e.opts.Sampling)
 	defer tick.Stop()

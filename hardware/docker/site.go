@@ -22,8 +22,8 @@ type site struct {
 	hosts map[string]*Host
 }
 
-// openSite connects to the daemons of the run's hardware, and removes the containers that killed runs of this
-// experiment, and of those beside it, left behind: they would take the time of what is measured now.
+// openSite connects to the daemons of the run's hardware, and removes leftover containers of killed runs, of this
+// experiment and of others in the same folder. They would take CPU time from the present measurements.
 func openSite(run engine.Run) (_ engine.Site, removed []string, err error) {
 	s := &site{run: run, hosts: map[string]*Host{}}
 	for _, h := range run.Hardware {
@@ -128,7 +128,7 @@ func cpusOf(h *Host, threads int) []int {
 	return cpus
 }
 
-// Close ends the connections. When the run has left no container anywhere, its daemons need not be looked at again.
+// Close ends the connections. If the run has left no container, its daemons need not be checked again.
 func (s *site) Close() error {
 	var errs []error
 	clean := true

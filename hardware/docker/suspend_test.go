@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// counting counts to 100. It keeps how far it is when it is asked to end, and says where it begins.
+// counting counts to 100. It saves its count when it is asked to end, and prints its first number.
 const counting = `
 f="$TFEXP_CHECKPOINT_DIR/n"
 n=0
@@ -23,8 +23,8 @@ echo from $n
 while [ $n -lt 100 ]; do n=$((n+1)); sleep 0.01; done
 echo done $n`
 
-// Three jobs share two nodes of one daemon by max_min, in rounds: each goes on from its checkpoint, in a new container on
-// the node that it is given.
+// Three jobs share two nodes of one daemon by max_min, in rounds: each resumes from its checkpoint, in a new container
+// on its new node.
 func TestRoundsMoveContainersByCheckpoints(t *testing.T) {
 	h := local(t)
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
@@ -57,7 +57,7 @@ func TestRoundsMoveContainersByCheckpoints(t *testing.T) {
 	for i, r := range out.Jobs {
 		log := logOf(t, programs[i])
 		migrations += r.Migrations
-		// One that is asked to end at once may say nothing, or not hear of it.
+		// A program that is asked to end at once may print nothing, or miss the signal.
 		if r.State != scheduler.Finished || !strings.HasSuffix(log, "done 100\n") ||
 			strings.Count(log, "from ") > 1+r.Preemptions {
 			t.Errorf("%s is %s, was paused %d times, and says %q", jobs[i].Name, r.State, r.Preemptions, log)

@@ -1,7 +1,6 @@
-// Package engine defines what an engine is: a Kind, under whose name the hardware of an experiment runs jobs. Each
-// engine is a package that registers its kind; the language, the keys, the documentation, the pipeline and doctor
-// learn all that they need of it from there, and know no engine by name. Package engine/all links in the engines that
-// tfexp has.
+// Package engine defines the kinds of engines. A hardware block names the Kind that runs its jobs. Each engine is a
+// package that registers its kind. The language, the keys, the documentation, the pipeline and doctor get all facts
+// about an engine from its kind, and know no engine by name. Package engine/all links in the engines that tfexp has.
 package engine
 
 import (
@@ -15,11 +14,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Array is work for a batch system: tasks that run the same command, each with a number of its own, in any order.
+// Array is work for a batch system: tasks that run the same command in any order, each with a different number.
 type Array struct {
 	// Dir is a folder that all nodes see, absolute, in which tasks work and leave their output. Name is for people.
 	Dir, Name string
-	// Command is what a task runs; its number is added as the last argument.
+	// Command is the command of a task; the task's number is added as the last argument.
 	Command []string
 	// Tasks are the numbers, ascending, from 0.
 	Tasks []int
@@ -35,30 +34,30 @@ type Array struct {
 // MaxTasks is how many tasks an array has at most.
 const MaxTasks = 1000
 
-// Batch is a batch system as those see it that have cells run elsewhere. Errors are an *Unavailable with a hint when it
-// cannot do what is asked.
+// Batch is a batch system that runs cells on other machines. If it cannot do a request, the error is an *Unavailable
+// with a hint.
 type Batch interface {
 	// Check finds out whether an array could run, before anything is submitted.
 	Check(context.Context, Array) error
 	// Submit submits an array and returns its number.
 	Submit(context.Context, Array) (job string, err error)
-	// Alive returns the tasks of arrays that wait or run, by the array's number. It asks once; the error is no reason to
-	// give up: the system may answer later.
+	// Alive returns the tasks of arrays that wait or run, by the array's number. It asks once. After an error the
+	// caller should not give up: the system may answer later.
 	Alive(ctx context.Context, jobs []string) (map[string][]int, error)
-	// Cancel ends what is left of arrays.
+	// Cancel ends the remaining tasks of arrays.
 	Cancel(ctx context.Context, jobs []string) error
 }
 
-// Changer is an engine whose programs can be changed while a cell runs, by the controllers beside its jobs.
+// Changer is an engine whose programs can be changed while a cell runs, by the controllers that accompany its jobs.
 type Changer interface {
 	// Attend asks for a notice of every report (scheduler.Notice.Progress) of the jobs for which it is true. It is called
 	// before the first job starts.
 	Attend(jobs []bool)
-	// Change makes to the program of a job from its next start on, with the files and the standing message of the one
-	// before.
+	// Change makes to the program of a job from its next start on, with the files and the present message of the
+	// previous one.
 	Change(job int, to launch.Job) error
-	// Tell makes a message that of a job's control file: at once for a job that runs, and for every later start. It
-	// says how things stand, and holds the last request; the engine numbers a request without a serial.
+	// Tell writes a message to a job's control file: at once for a running job, and for every later start. The message
+	// has the present state and the last request. The engine numbers a request without a serial.
 	Tell(job int, m contract.Message) error
 	// Restart asks a running job to save its work and to end, to be started again: scheduler.JobEnded follows, with the
 	// state Stopped.
@@ -79,34 +78,35 @@ type Kind struct {
 	Real bool
 	// Contained reports whether jobs run in containers, and so need an image.
 	Contained bool
-	// Here reports whether jobs are processes below this one: the hardware is always this machine, with its GPUs, and the
-	// CPU time of other programs can be told from theirs.
+	// Here reports whether jobs are descendants of this process. The hardware is then always this machine, with its
+	// GPUs, and the CPU time of other programs can be separated from the jobs'.
 	Here bool
 	// Recorded reports whether the engine itself knows how long jobs take, from records of real ones: they need no run
 	// time and are not sampled, and where they have one, their cells are simulated as well.
 	Recorded bool
 	// Clusters reports whether hardware may have node blocks.
 	Clusters bool
-	// Loses reports whether nodes can go away while jobs run, and others take their places, also where the file says
-	// nothing of it: its engines are then a scheduler.Provider.
+	// Loses reports whether nodes can go away while jobs run, and others take their places, even if the file does not
+	// mention it: its engines are then a scheduler.Provider.
 	Loses bool
 
-	// Args and Blocks are what hardware of this engine may have besides the arguments of every machine, NodeArgs what its
-	// node blocks may have besides. An argument that several engines read has one description.
+	// Args and Blocks are the additional arguments and blocks of hardware of this engine, NodeArgs the additional
+	// arguments of its node blocks. An argument that several engines read has one description.
 	Args, NodeArgs []schema.Arg
 	Blocks         []*schema.Block
-	// Decode checks the engine's own arguments where they are written, and makes its settings of them, which only the
-	// engine reads. It may be nil.
+	// Decode checks the engine's own arguments where they are written, and makes the engine's settings from them, which
+	// only the engine reads. It may be nil.
 	Decode func(Block) (settings any, problems []Problem)
-	// Machine returns what a machine has where its block is silent; zero fields have no default. It may be nil.
+	// Machine returns the defaults of a machine for arguments that its block does not set; zero fields have no default.
+	// It may be nil.
 	Machine func(Block, Host) scheduler.Node
 
-	// Nodes returns the nodes of a hardware without node blocks, of which each is like the machine. It may be nil: then
-	// that is all there is.
+	// Nodes returns the nodes of a hardware without node blocks; each is like the machine. If it is nil, the machine is
+	// the only node.
 	Nodes func(Block, scheduler.Node) []scheduler.Node
 
-	// Capabilities returns what the engine can do on a hardware. Policies that need more are refused when the file is
-	// read.
+	// Capabilities returns the capabilities of the engine on a hardware. Policies that need more are refused when the
+	// file is read.
 	Capabilities func(*Hardware) scheduler.Capabilities
 	// Check looks at a hardware, and CheckJob at a job on it, before anything runs. They may be nil.
 	Check    func(*Hardware, Host) []Problem
@@ -114,13 +114,13 @@ type Kind struct {
 	// Lines are the key lines of the engine's settings. It may be nil.
 	Lines func(*Hardware) []Line
 
-	// Images looks for the container images that jobs need, and fetches those that the settings want fetched if fetch is
-	// set. It returns what each image is, for keys, or "" where that is not known; the error is the first thing that is
-	// missing, an *Unavailable. Only engines whose jobs are Contained have it.
+	// Images looks for the container images that jobs need, and, if fetch is set, fetches the images that the settings
+	// want fetched. It returns the identity of each image, for keys, or "" if unknown. The error, an *Unavailable,
+	// names the first missing thing. Only engines whose jobs are Contained have it.
 	Images func(ctx context.Context, needs []ImageNeed, fetch bool) (found []string, missing error)
-	// Open prepares the engine for a run: it removes what an earlier run that was killed left behind, which it returns
-	// in phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells
-	// for them.
+	// Open prepares the engine for a run: it removes leftovers of an earlier run that was killed, and returns them as
+	// phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells for
+	// them.
 	Open func(Run) (site Site, removed []string, err error)
 	// Batch returns the batch system that the engine belongs to, on which cells can run as tasks: tfexp run --on NAME. It
 	// may be nil.
@@ -142,13 +142,13 @@ type Hardware struct {
 	Cluster scheduler.Cluster
 	// Suspends reports whether paused jobs save their work and end, and are started again when they go on: PauseArg.
 	Suspends bool
-	// Settings is what the kind's Decode made of the block.
+	// Settings is the result of the kind's Decode for the block.
 	Settings any
 	// Place says where the block is written, "shop.hcl line 12", for hints.
 	Place string
 }
 
-// PauseArg is the argument of hardware that says what becomes of a paused job's programs.
+// PauseArg is the argument of hardware that chooses how a paused job's programs are paused.
 var PauseArg = schema.Arg{
 	Name: "pause", Type: schema.String, Default: `"hold"`, Allowed: []string{"hold", Checkpointed}, Example: `"checkpoint"`,
 	Doc: "What becomes of the programs of a paused job: they are stopped where they stand, and keep their memory and " +
@@ -171,18 +171,18 @@ type Job struct {
 	Name                 string
 	Threads, GPUs, Nodes int
 	Memory               int64 // bytes; 0: not limited
-	// Roles reports whether the job has roles: its parts are programs of their own.
+	// Roles reports whether the job has roles: its parts are separate programs.
 	Roles     bool
 	Container *launch.Container
 }
 
-// Host is what this machine has, as far as engines ask.
+// Host has the facts of this machine that engines use.
 type Host struct {
 	Threads     int
 	MemoryBytes int64 // 0: not known
 	GPUs        int
 	GPUType     string
-	NoGPUs      string // why there are none; empty if there are some
+	NoGPUs      string // why there are no GPUs; empty if there are some
 }
 
 // ImageNeed is the image of a container on a hardware.
@@ -191,7 +191,7 @@ type ImageNeed struct {
 	Image    string
 }
 
-// Line is a line of a key's description. Lines of a hardware are labelled "hardware.…".
+// Line is a line of a key's description. Lines of a hardware are labeled "hardware.…".
 type Line = schema.Line
 
 // Block is a hardware block as its kind decodes it.
@@ -209,7 +209,7 @@ type NodeBlock struct {
 	Values
 }
 
-// Values are the arguments of a block, by name: those that the file sets, and the defaults. Their types follow that
+// Values are the arguments of a block, by name: the values in the file, and the defaults. Their types follow the types
 // in the schema: String string, Integer int, Number float64, Bool bool, Duration time.Duration, Size int64, Strings
 // []string, StringMap map[string]string.
 type Values struct {
@@ -221,7 +221,7 @@ type Values struct {
 // Fill fills the fields of a struct whose tags name arguments.
 func (v Values) Fill(into any) { schema.Fill(into, v.All) }
 
-// Get returns a value; the zero value when there is none.
+// Get returns a value; the zero value if it is not set.
 func Get[T any](v Values, name string) T {
 	value, _ := v.All[name].(T)
 	return value
@@ -229,7 +229,7 @@ func Get[T any](v Values, name string) T {
 
 // Problem is an error in a file. The language shows it where the argument is written.
 type Problem struct {
-	// Node counts the node blocks from 1; 0 stands for the hardware block. Arg is empty for the block itself.
+	// Node counts the node blocks from 1; 0 is the hardware block. Arg is empty for the block itself.
 	Node int
 	Arg  string
 	// Summary is a heading, Detail a sentence or two.
@@ -238,11 +238,11 @@ type Problem struct {
 	Unavailable bool
 }
 
-// Unavailable is returned when an engine, or what it needs, is not available.
+// Unavailable is returned when an engine, or something that it needs, is not available.
 type Unavailable struct {
 	Engine string
 	Err    error
-	// Hint says what can be done about it.
+	// Hint suggests a remedy.
 	Hint string
 }
 

@@ -35,7 +35,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// What a kind lacks is found when the program starts, not when an experiment uses it.
+// A missing part of a kind is found when the program starts, not when an experiment uses the kind.
 func TestRegisterRefuses(t *testing.T) {
 	capabilities := func(*engine.Hardware) scheduler.Capabilities { return scheduler.Capabilities{} }
 	simulate := func(engine.Simulation) (scheduler.Engine, error) { return nil, nil }

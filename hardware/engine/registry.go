@@ -41,8 +41,8 @@ func Find(name string) *Kind {
 // Names returns the names of the kinds for which is holds; of all if it is nil.
 func Names(is func(*Kind) bool) []string { return kinds.Names(is) }
 
-// Local returns the engine that samples the programs of jobs that are simulated: the first that runs them on this
-// machine itself. It is nil when there is none.
+// Local returns the engine that samples the programs of simulated jobs: the first engine that runs programs on this
+// machine itself. It is nil if no engine does.
 func Local() *Kind {
 	for _, k := range kinds.All() {
 		if k.Real && k.Here {

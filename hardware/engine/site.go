@@ -20,7 +20,7 @@ type Run struct {
 	Hardware []*Hardware
 	// Lock takes the lock of another folder of results; ok is false when somebody works there.
 	Lock func(dir string) (release func(), ok bool)
-	// Warn receives what is wrong with the notes of an earlier run; it may be nil.
+	// Warn receives warnings about the notes of an earlier run; it may be nil.
 	Warn func(text string)
 	// GPUs lists the GPUs of this machine that jobs may be given.
 	GPUs func() ([]gpu.Device, error)
@@ -35,7 +35,7 @@ type Site interface {
 	Close() error
 }
 
-// Task is what an engine is made for.
+// Task is the work that an engine is made for.
 type Task struct {
 	Hardware *Hardware
 	// Cell names the cell, or the samples.
@@ -43,14 +43,14 @@ type Task struct {
 	Jobs []launch.Job
 	// Fleet has the servers of nodes that come and go; nil when all stand.
 	Fleet *market.Fleet
-	// Suspends is Hardware.Suspends, in cells: samples are stopped where they stand.
+	// Suspends is Hardware.Suspends, in cells: samples are stopped in place.
 	Suspends bool
 	// Report receives the progress lines of jobs as they come, on the engine's clock; it may be nil.
 	Report launch.ProgressListener
-	// Warn receives what is wrong with the event files of jobs; it may be nil.
+	// Warn receives warnings about the event files of jobs; it may be nil.
 	Warn launch.ProgressWarner
-	// Observe receives what jobs use, one call at a time; it may be nil. Engines whose jobs are not contained have none to
-	// tell.
+	// Observe receives the usage of jobs, one call at a time; it may be nil. Engines whose jobs are not contained never
+	// call it.
 	Observe func(Sample)
 }
 
@@ -61,13 +61,13 @@ type Engine interface {
 	// Now returns the engine's clock, and Zero the instant at which that was zero.
 	Now() time.Duration
 	Zero() time.Time
-	// Usage returns what a job consumed, and whether it has ended.
+	// Usage returns a job's consumption, and whether the job has ended.
 	Usage(job int) (launch.Usage, bool)
 	// Close ends all jobs at once and waits until nothing is left of them.
 	Close() error
 }
 
-// Sample is what a job used at an instant.
+// Sample is a job's usage at an instant.
 type Sample struct {
 	// At is the engine's clock; Job the job's number.
 	At  time.Duration
@@ -86,7 +86,7 @@ type Sample struct {
 type Simulation struct {
 	Hardware *Hardware
 	Jobs     []scheduler.Job
-	// Replicate is that of the cell, from 1, and Seed its seed.
+	// Replicate is the cell's replicate, from 1, and Seed its seed.
 	Replicate int
 	Seed      int64
 	// Standard makes tfexp's own simulator for the jobs, with the run times, overheads, noise and contention that the
@@ -94,19 +94,19 @@ type Simulation struct {
 	Standard func() (scheduler.Engine, error)
 }
 
-// Replay is what an engine that is Recorded makes: it knows more of its jobs than when they end.
+// Replay is made by a Recorded engine: it knows more about its jobs than when they end.
 type Replay interface {
 	scheduler.Engine
-	// Replayed returns what was recorded of a job that was started.
+	// Replayed returns the record of a job that was started.
 	Replayed(job int) Replayed
 }
 
-// Replayed is what was recorded of a job.
+// Replayed is the record of a job.
 type Replayed struct {
 	// Run names it.
 	Run      string
 	Progress []ReplayedProgress
-	// Servers are those of which the records tell.
+	// Servers are the servers in the records.
 	Servers []ReplayedServer
 	// Accuracy and Loss are the last ones, Cost is in dollars, Revocations counts servers; NaN: not known.
 	Accuracy, Loss, Cost, Revocations float64
@@ -121,7 +121,7 @@ type ReplayedProgress struct {
 // ReplayedServer is a server of a run that is replayed.
 type ReplayedServer struct {
 	Name, Role string
-	// From is an instant of the cell, and Uptime how long it was there from then on.
+	// From is an instant of the cell, and Uptime how long the server was up from then on.
 	From, Uptime time.Duration
 	Revoked      bool
 	// PricePerHour and Cost are in dollars.

@@ -29,9 +29,9 @@ var systemDriver = driver{proc: "/proc/driver/nvidia", smi: "nvidia-smi"}
 // has to wake the GPUs first.
 const patience = 15 * time.Second
 
-// Devices reads the files, which takes no time. Only where they do not tell
-// the UUIDs, as long as nobody has used the GPUs, or are not there, as under
-// Windows, nvidia-smi is asked.
+// Devices reads the files, which takes no time. It calls nvidia-smi in two
+// cases only: the files lack the UUIDs, as long as nobody has used the GPUs, or
+// there are no files, as under Windows.
 func (d driver) Devices() ([]Device, error) {
 	folders, _ := filepath.Glob(filepath.Join(d.proc, "gpus", "*")) // the pattern is valid
 	slices.Sort(folders)                                            // by PCI address
@@ -73,7 +73,7 @@ func (d driver) Devices() ([]Device, error) {
 func (d driver) ask() ([]Device, error) {
 	rows, err := d.query("index", "uuid", "name", "memory.total")
 	if err != nil {
-		return nil, err // it says by itself what is missing
+		return nil, err // the error names the missing thing
 	}
 	var devices []Device
 	for _, row := range rows {

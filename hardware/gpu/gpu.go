@@ -1,13 +1,13 @@
 // Package gpu finds this machine's NVIDIA GPUs and watches them: how busy they
 // are, how much memory and power they take.
 //
-// There are two sources. A binary built with cgo and the tag nvml asks
-// NVIDIA's management library in its own process. Every other binary reads
-// what the driver shows under /proc, and has nvidia-smi, which comes with each
-// driver, tell the rest: so the static binary finds GPUs as well. The library
-// is behind a tag because a binary that links to it holds symbols which only
-// the driver has; where compilers bind all symbols at start, it would not even
-// start on machines without one.
+// There are two sources. A binary built with cgo and the tag nvml asks NVIDIA's
+// management library in its own process. Every other binary reads the driver's
+// files under /proc and gets the rest from nvidia-smi, which comes with each
+// driver: so the static binary finds GPUs as well. The library is behind a tag
+// because a binary that links to it holds symbols which only the driver has;
+// where compilers bind all symbols at start, it would not even start on
+// machines without one.
 package gpu
 
 import (
@@ -35,7 +35,7 @@ type Device struct {
 	MemoryBytes int64
 }
 
-// Reading is what a GPU does at an instant. What it does not tell is negative.
+// Reading is the activity of a GPU at an instant. Values that the GPU does not report are negative.
 type Reading struct {
 	// Utilization is the percentage of the time in which the GPU computed, over
 	// the driver's last period (a sixth of a second to a second).
@@ -58,7 +58,7 @@ type Source interface {
 	Period() time.Duration
 	// Driver is the version of the driver; empty where it is unknown.
 	Driver() string
-	// Close gives back what the source holds.
+	// Close releases the resources of the source.
 	Close() error
 }
 
@@ -69,10 +69,9 @@ var ErrNoDriver = errors.New("no NVIDIA driver")
 // VisibleEnv is the variable that lists the GPUs of a CUDA program.
 const VisibleEnv = "CUDA_VISIBLE_DEVICES"
 
-// Visible returns the devices that this process may use, in the order in which
-// it is told them, by the value of VisibleEnv; all of them when it is not set. As
-// in CUDA, entries are indices or beginnings of UUIDs, and the first that names no
-// device ends the list.
+// Visible returns the devices that this process may use, in the order of the value
+// of VisibleEnv; all of them if it is not set. As in CUDA, entries are indices or
+// beginnings of UUIDs, and the first that names no device ends the list.
 func Visible(devices []Device, value string, set bool) []Device {
 	if !set {
 		return devices

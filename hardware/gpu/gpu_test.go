@@ -75,8 +75,8 @@ var files = map[string]string{
 	"gpus/0000:07:00.0/information": strings.Replace(information, "%s", two[0].ID, 1),
 }
 
-// The driver's files tell the devices, in the order of the bus, and no program
-// has to be started.
+// The driver's files list the devices, in the order of the bus, and no program
+// is started.
 func TestDriverFiles(t *testing.T) {
 	d := fake(t, files, "")
 	devices, err := d.Devices()
@@ -102,7 +102,7 @@ const smi = `case "$1" in
 esac
 `
 
-// Without the driver's files, as under Windows, its program tells all.
+// Without the driver's files, as under Windows, its program reports everything.
 func TestProgram(t *testing.T) {
 	d := fake(t, nil, smi)
 	devices, err := d.Devices()
@@ -129,7 +129,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// Until somebody has used the GPUs, the files do not tell their UUIDs.
+// Until somebody has used the GPUs, the files lack their UUIDs.
 func TestUnknownUUIDs(t *testing.T) {
 	hidden := map[string]string{"gpus/0000:07:00.0/information": strings.Replace(information, "%s",
 		"GPU-????????-????", 1)}

@@ -95,8 +95,8 @@ func describe(h nvml.Device, index int) (Device, error) {
 	return d, nil
 }
 
-// Read looks at GPUs that Devices has listed. Parts of a divided GPU tell
-// neither how busy they are nor what they draw.
+// Read looks at GPUs that Devices has listed. Parts of a divided GPU report
+// neither their utilization nor their power draw.
 func (l *library) Read(devices []Device) ([]Reading, error) {
 	readings := make([]Reading, len(devices))
 	for i, d := range devices {
@@ -135,7 +135,7 @@ func (l *library) Driver() string {
 // Period is a second: the library averages over a sixth of one to a whole one.
 func (l *library) Period() time.Duration { return time.Second }
 
-// Close gives the library back.
+// Close releases the library.
 func (l *library) Close() error {
 	if ret := l.api.Shutdown(); ret != nvml.SUCCESS && !errors.Is(ret, nvml.ERROR_UNINITIALIZED) {
 		return fmt.Errorf("close NVML: %w", ret)

@@ -64,7 +64,7 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// Of a GPU that is divided, its parts are what jobs can be given.
+// Jobs can get the parts of a divided GPU.
 func TestParts(t *testing.T) {
 	s := machine()
 	whole := s.Devices[0].(*dgxa100.Device)

@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Attempt follows the progress of one attempt of a job: the lines of its output,
-// and the event files that it writes. It is made by Board.Follow.
+// ProgressAttempt follows the progress of one attempt of a job: the lines of its
+// output, and the event files that it writes. It is made by Board.Follow.
 type ProgressAttempt struct {
 	board *ProgressBoard
 	job   int
@@ -29,7 +29,7 @@ type ProgressAttempt struct {
 	// meeting is the look at the parts of the job; nil without.
 	meeting *meeting
 
-	mu         sync.Mutex // guards what follows, and the order of what is told
+	mu         sync.Mutex // guards the fields below, and the order of the notices
 	done, next int        // units reported; when Ready is to turn true
 	// delay is the shortest time between a line that says when it was printed and its reading; by the two clocks, which
 	// may differ.
@@ -37,7 +37,7 @@ type ProgressAttempt struct {
 	took, refused []scheduler.Setting
 }
 
-// Follow returns what follows the next attempt of a job.
+// Follow returns the follower of the next attempt of a job.
 func (b *ProgressBoard) Follow(job int, j *Job) *ProgressAttempt {
 	a := &ProgressAttempt{board: b, job: job, place: j.Place, steps: j.Steps, next: 1, delay: math.MaxInt64}
 	if b.oneClock {
@@ -56,16 +56,16 @@ func (b *ProgressBoard) Follow(job int, j *Job) *ProgressAttempt {
 	return a
 }
 
-// wanted reports whether somebody wants to know.
+// wanted reports whether somebody wants the reports.
 func (a *ProgressAttempt) wanted() bool { return a.units > 0 || a.board.listen != nil || a.followed() }
 
-// followed reports whether every report is a notice of its own.
+// followed reports whether every report is a separate notice.
 func (a *ProgressAttempt) followed() bool {
 	return a.job < len(a.board.follow) && a.board.follow[a.job]
 }
 
-// Output returns what is to be called, by one goroutine at a time, with the
-// output of the attempt; nil when nobody wants to know.
+// Output returns the function to call with the output of the attempt, by one
+// goroutine at a time; nil if nobody wants the output.
 func (a *ProgressAttempt) Output() func(output []byte) {
 	if !a.wanted() {
 		return nil
@@ -90,8 +90,8 @@ func (a *ProgressAttempt) Output() func(output []byte) {
 	}
 }
 
-// age is for how long a line has been waiting to be read: next to nothing, but on a busy machine. Where the program's
-// clock is not ours, it is what this line took longer than the fastest one so far.
+// age is how long a line has waited to be read: almost zero, except on a busy machine. If the program's clock is not
+// ours, it is the extra time of this line over the fastest one so far.
 func (a *ProgressAttempt) age(p *contract.Progress) time.Duration {
 	if p.At == nil {
 		return 0
@@ -103,7 +103,7 @@ func (a *ProgressAttempt) age(p *contract.Progress) time.Duration {
 	return max(took-a.delay, 0)
 }
 
-// tell reports progress that was made at an instant, and read at another.
+// tell reports progress, with the instants at which it was made and read.
 func (a *ProgressAttempt) tell(p contract.Progress, at, read time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -136,7 +136,7 @@ func (a *ProgressAttempt) tell(p contract.Progress, at, read time.Duration) {
 	}
 }
 
-// news keeps what the program says of its settings for the notice of its next report.
+// news keeps the program's news about its settings for the notice of its next report.
 func (a *ProgressAttempt) news(p contract.Progress) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

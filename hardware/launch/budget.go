@@ -27,7 +27,7 @@ func (j *Job) Alarm(before time.Duration) (limit time.Duration, reason string) {
 	return limit, reason
 }
 
-// Left is what is left of the job's budget when so much of it is used; 0 for a job without one.
+// Left is the rest of the job's budget after the used time; 0 for a job without a budget.
 func (j *Job) Left(used time.Duration) time.Duration {
 	if j.Budget == nil {
 		return 0
@@ -35,9 +35,9 @@ func (j *Job) Left(used time.Duration) time.Duration {
 	return max(*j.Budget-used, 0)
 }
 
-// Stands is what the control file of a job with a budget says beside its thread pools: its allotment of n units
-// (GPUs, if it asked for some, and else cores), how that has changed from the one before (0: not known), and what
-// is left of the budget. It is empty for a job without a budget.
+// Stands is the message in the control file of a job with a budget, apart from its thread pools. It has the allotment
+// of n units: GPUs, if the job asked for some, and else cores. It has the change from the previous allotment (before is
+// 0 if unknown), and the rest of the budget. It is empty for a job without a budget.
 func (j *Job) Stands(n, before int, used time.Duration) contract.Message {
 	if j.Budget == nil {
 		return contract.Message{}
@@ -66,7 +66,8 @@ func (j *Jobs[P]) Change(job int, to Job) error {
 	return nil
 }
 
-// Tell implements engine.Changer. Of a job with several parts the first is told, which speaks for it.
+// Tell implements engine.Changer. In a job with several parts, the message goes to the first part, which speaks for the
+// job.
 func (j *Jobs[P]) Tell(job int, m contract.Message) error {
 	j.mu.Lock()
 	if job < 0 || job >= len(j.jobs) {
@@ -114,8 +115,9 @@ func (j *Jobs[P]) Job(job int) Job {
 	return j.jobs[job]
 }
 
-// Saves is what the programs of a job say of their checkpoints: an attempt that was killed cannot
-// tell what is lost with it, but the one that goes on can. The zero value is ready for an attempt.
+// CheckpointSaves has the reports of a job's programs about their checkpoints. A killed attempt
+// cannot report its lost work, but the attempt that resumes can. The zero value is ready for an
+// attempt.
 type CheckpointSaves struct {
 	tail contract.Tail
 
@@ -126,14 +128,14 @@ type CheckpointSaves struct {
 	any                          bool // there is a checkpoint, of this attempt or of one before
 }
 
-// After makes s that of the attempt after another.
+// After prepares s for the attempt after another.
 func (s *CheckpointSaves) After(last *CheckpointSaves) {
 	last.mu.Lock()
 	defer last.mu.Unlock()
 	s.any, s.waits = last.any, last.any
 }
 
-// GoOn makes s that of the same attempt, whose programs have ended and are started again.
+// GoOn prepares s for the same attempt, whose programs have ended and are started again.
 func (s *CheckpointSaves) GoOn(last *CheckpointSaves) {
 	last.mu.Lock()
 	defer last.mu.Unlock()
@@ -142,9 +144,9 @@ func (s *CheckpointSaves) GoOn(last *CheckpointSaves) {
 	s.began, s.saved = last.began, last.saved
 }
 
-// Listen returns what takes the output of the program that speaks for the job, and hands it on
-// to also, which may be nil. It is called by one goroutine at a time. service is the service time
-// of the attempt so far.
+// Listen returns the receiver of the output of the program that speaks for the job. It passes the
+// output on to also, which may be nil. It is called by one goroutine at a time. service is the
+// service time of the attempt so far.
 func (s *CheckpointSaves) Listen(also func([]byte), service func() time.Duration) func([]byte) {
 	s.tail.News = func(p contract.Progress) {
 		now := service()
@@ -167,12 +169,12 @@ func (s *CheckpointSaves) Listen(also func([]byte), service func() time.Duration
 		s.tail.Add(output, func(contract.Progress) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.waits = false // it did not say when it went on
+			s.waits = false // it did not report when it resumed
 		})
 	}
 }
 
-// Attempt returns what the attempt came to after so much service time.
+// Attempt returns the outcome of the attempt after the given service time.
 func (s *CheckpointSaves) Attempt(ran time.Duration) scheduler.Attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// What the control file of a job with a budget says, and when an attempt is ended.
+// The content of the control file of a job with a budget, and the end of its attempts.
 func TestBudget(t *testing.T) {
 	whole := 10 * time.Second
 	path := filepath.Join(t.TempDir(), "control")

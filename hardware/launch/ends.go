@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Stop asks a job to end: SIGTERM, then SIGKILL after the grace. One of which a part has failed ends as failed.
+// Stop asks a job to end: SIGTERM, then SIGKILL after the grace. A job with a failed part ends as failed.
 func (j *Jobs[P]) Stop(job int) error {
 	if j.stopSuspended(job, "stopped") {
 		return nil
@@ -94,14 +94,14 @@ func (j *Jobs[P]) Lost(p P) bool {
 	return p.Base().lost
 }
 
-// Deadline is the instant from which on whatever lives of a program that has exited is to be killed.
+// Deadline is the instant after which the remaining processes of an exited program are killed.
 func (j *Jobs[P]) Deadline(p P) time.Time {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return p.Base().deadline
 }
 
-// Part is what a program holds at present, and paused whether its job is paused.
+// Part is the part that a program holds at present, and paused whether its job is paused.
 func (j *Jobs[P]) Part(p P) scheduler.Part {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -159,22 +159,22 @@ func (j *Jobs[P]) Runs(p P) {
 type Fate struct {
 	// At is when that was over; zero for now.
 	At time.Time
-	// Finished reports whether it has done all of its work: exit status 0. Why says what else happened.
+	// Finished reports whether it has done all of its work: exit status 0. Why describes any other end.
 	Finished bool
 	Why      string
-	// Exit is its exit status; -1 when there is none.
+	// Exit is its exit status; -1 if it has none.
 	Exit int
 	// Output is why its output is not complete; nil when it is.
 	Output error
 	// Remark is added to the reason of the job's end.
 	Remark string
-	// User, System and MaxRSS are what it used, as in launch.Usage.
+	// User, System and MaxRSS are its usage, as in launch.Usage.
 	User, System time.Duration
 	MaxRSS       int64
 }
 
-// Exited notes that a program has exited; what it left behind may still live. Its job ends with the program that speaks
-// for it, and so do parameter servers, which would wait for ever.
+// Exited notes that a program has exited; processes that it started may still live. The job ends with the program that
+// speaks for it. Its parameter servers then end too, since they would wait endlessly.
 func (j *Jobs[P]) Exited(p P, at time.Time, finished bool) {
 	s := p.Base()
 	r := j.of(p)
@@ -201,8 +201,8 @@ func (j *Jobs[P]) of(p P) *RunningJob[P] {
 	return j.live[p.Base().Number]
 }
 
-// Ended notes that nothing is left of a program, and gives notice of the end of its job if it was the last of it. shut
-// is called with the last line of its log, why it did not finish; empty where it did.
+// Ended notes that no process of a program is left. If it was the last program of its job, Ended gives notice of the
+// job's end. shut is called with the last line of the log: the reason why the program did not finish, empty if it did.
 func (j *Jobs[P]) Ended(p P, f Fate, shut func(reason string)) {
 	s, r := p.Base(), j.of(p)
 	if s.Lead {
@@ -331,7 +331,7 @@ func (j *Jobs[P]) settle(r *RunningJob[P]) {
 	j.tell(n)
 }
 
-// came is what an attempt has come to so far. mu must be held.
+// came is the progress of an attempt so far. mu must be held.
 func (r *RunningJob[P]) came() scheduler.Attempt {
 	return r.saves.Attempt(r.used(time.Now()) - r.before)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // eventFiles are the TensorBoard event files of a job, over all of its attempts:
-// what an earlier attempt has written is not read again.
+// the events of an earlier attempt are not read again.
 type eventFiles struct {
 	*EventFiles
 	follower *eventfile.Follower
@@ -28,7 +28,7 @@ func (b *ProgressBoard) eventFiles(job int, from *EventFiles) *eventFiles {
 	return b.files[job]
 }
 
-// next reports what was written since the last call.
+// next reports the events written since the last call.
 func (f *eventFiles) next(a *ProgressAttempt) {
 	scalars, err := f.follower.Next()
 	now, wall := a.board.now(), time.Now()

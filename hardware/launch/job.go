@@ -1,6 +1,6 @@
-// Package launch is the half of the job contract that starts programs: what a program is, and the environment, the
+// Package launch is the half of the job contract that starts programs: the program of a job, and the environment, the
 // control file, the checkpoint folder, the flags and the log file that an engine gives it. The engines that run
-// programs share it; package jobs/contract has what both sides agree on.
+// programs share it. Package jobs/contract has the contract of both sides.
 package launch
 
 import (
@@ -38,19 +38,19 @@ type Job struct {
 	// Argv is the program and its arguments. A program without a slash is looked up in the job's PATH; a relative path is
 	// relative to Dir. In a container it replaces the image's entry point.
 	Argv []string
-	// Flags appends "--cpu --numThreads N", or "--gpu --numGPUs N" when the job is given GPUs, to Argv, with what it is
-	// given at its start.
+	// Flags appends "--cpu --numThreads N", or "--gpu --numGPUs N" when the job is given GPUs, to Argv, with the
+	// numbers that the job is given at its start.
 	Flags bool
 	// Env has "k=v" entries that are added to the inherited environment and to the variables of the job contract, and win
 	// over both.
 	Env []string
-	// Dir is the working directory; empty means tfexp's own. A container has one of its own.
+	// Dir is the working directory; empty means tfexp's own. A container has a separate one.
 	Dir string
 	// LogPath is the file that receives the job's output, which it replaces; empty discards the output.
 	LogPath string
 	// ControlPath is the file that holds the job's present threads, "inter intra", TFEXP_CONTROL; empty means none.
 	ControlPath string
-	// Standing has the settings that the control file says, and the last request; the rest follows from the job.
+	// Standing has the settings in the control file, and the last request; the rest follows from the job.
 	Standing contract.Message
 	// CheckpointDir is made before the job starts, TFEXP_CHECKPOINT_DIR; may be empty.
 	CheckpointDir string
@@ -58,7 +58,7 @@ type Job struct {
 	// request (inter 1, intra all). Memory is the request in bytes; 0 means that it is not limited.
 	Threads, Inter, Intra int
 	Memory                int64
-	// Roles are the parts of a job that has several, each a program of its own.
+	// Roles are the parts of a job with several programs.
 	Roles []scheduler.Role
 	// Alternatives has the request of each alternative of a job that has several, in the place of the fields above.
 	Alternatives []Request
@@ -80,13 +80,13 @@ type Job struct {
 	ContainerArgv []string
 }
 
-// Request is what an alternative of a job asks for, as the fields of Job.
+// Request is the request of an alternative of a job, as the fields of Job.
 type Request struct {
 	Threads, Inter, Intra int
 	Memory                int64
 }
 
-// EventFiles are what a program says of its progress in other words than tfexp's: the event files that it writes below
+// EventFiles is the progress that a program reports in formats other than tfexp's: the event files that it writes below
 // a folder of its checkpoint folder, or lines that it prints.
 type EventFiles struct {
 	// Lines is a pattern of lines (see LineGroups); empty: there are files.
@@ -113,11 +113,11 @@ type Mount struct {
 	ReadOnly       bool
 }
 
-// Usage is what a job consumed. It is complete once the job has ended.
+// Usage is the consumption of a job. It is complete once the job has ended.
 type Usage struct {
 	// Service is the time in which the job was alive and not paused.
 	Service time.Duration
-	// User and System are the CPU times of the job's program and of those of its descendants that were waited for.
+	// User and System are the CPU times of the job's program and of its descendants that were waited for.
 	User, System time.Duration
 	// MaxRSS is the largest resident set of any one of these processes, in bytes.
 	MaxRSS int64
@@ -149,21 +149,21 @@ func (j *Job) Pools(n int) (inter, intra int) {
 	return contract.Split(j.Inter, asked, request, n)
 }
 
-// Restarted is why a job is ended that is to be started anew with other settings.
+// Restarted is the reason why a job is ended and started again with other settings.
 const Restarted = "it is started anew with other settings"
 
-// InPlaceOf returns the job with the name, the files and the standing message of another, whose place it takes.
+// InPlaceOf returns the job with the name, the files and the standing message of the job that it replaces.
 func (j Job) InPlaceOf(old *Job) Job {
 	j.Name, j.LogPath, j.ControlPath, j.CheckpointDir = old.Name, old.LogPath, old.ControlPath, old.CheckpointDir
 	j.Standing, j.Events, j.Limit, j.Budget = old.Standing, old.Events, old.Limit, old.Budget
 	return j
 }
 
-// EnvTF is the variable by which TensorFlow is told its place in a cluster.
+// EnvTF is the variable with TensorFlow's place in a cluster.
 const EnvTF = "TF_CONFIG"
 
-// Programs returns the parts of a grant that are programs of their own: those of a job with roles. It is nil where one
-// program has all of the grant. A part without cores of its own has those of the others on its node.
+// Programs returns the parts of a grant that are separate programs, as in a job with roles. It is nil if one program
+// has all of the grant. A part without cores shares the cores of the other parts on its node.
 func Programs(g scheduler.Grant) []scheduler.Part {
 	if g.Layout == nil || len(g.Layout.Parts) == 0 || g.Layout.Parts[0].Role == "" {
 		return nil
@@ -202,8 +202,8 @@ func Addresses(host string, parts []scheduler.Part) (contract.Cluster, error) {
 	return cluster, nil
 }
 
-// joined is a cluster in which a part has an address as well that the job did not have when it started: at a port
-// that is free now, on the host of another part. The parts that were there before do not learn of it.
+// joined is a cluster in which a part has an address as well that the job did not have when it started: at a port that
+// is free now, on the host of another part. The earlier parts do not learn of it.
 func joined(cluster contract.Cluster, p scheduler.Part) (contract.Cluster, error) {
 	host := ""
 	for _, role := range slices.Sorted(maps.Keys(cluster)) {
@@ -224,7 +224,7 @@ func joined(cluster contract.Cluster, p scheduler.Part) (contract.Cluster, error
 }
 
 // OfPart returns a part of the job as a program: the job with the cores of the part as its request, its place in the
-// cluster in its environment, and files of its own. The log and the progress of the lead are those of the job.
+// cluster in its environment, and separate files. The log and the progress of the lead are the job's.
 func (j *Job) OfPart(p scheduler.Part, lead bool, cluster contract.Cluster) (Job, error) {
 	if p.Task >= len(cluster[p.Role]) {
 		var err error
@@ -305,7 +305,7 @@ func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 		contract.EnvVisibleGPUs + "=" + strings.Join(gpus, ","),
 	}
 	if len(gpus) > 0 {
-		// Indices are those of the bus; by default CUDA counts the fastest first.
+		// Indices are in the order of the bus; by default CUDA counts the fastest GPU first.
 		given = append(given, "CUDA_DEVICE_ORDER=PCI_BUS_ID")
 	}
 	if j.Budget != nil {
@@ -320,8 +320,8 @@ func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 	return Merge(given, j.Env)
 }
 
-// Inherited removes from an environment the variables that another tfexp, of which this one is itself a job, has set
-// there and that this one may leave unset.
+// Inherited removes the variables that another tfexp has set in an environment and that this one may leave unset. This
+// tfexp is then itself a job of the other one.
 func Inherited(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -368,8 +368,8 @@ func (j *Job) Control(n int) []byte {
 	return fmt.Appendf(nil, "%d %d\n", inter, intra)
 }
 
-// Content returns the content of the control file of a job that has n cores, had so many before (0: not known), has
-// used so much of its budget, and is asked for something, or for nothing.
+// Content returns the content of the control file of a job with n cores. before is its previous number of cores (0:
+// unknown), used the used part of its budget. The request may be empty.
 func (j *Job) Content(n, before int, used time.Duration, request contract.Message) ([]byte, error) {
 	m := j.Stands(n, before, used)
 	m.Settings = j.Standing.Settings
@@ -393,9 +393,9 @@ func (j *Job) Request(n int, request contract.Message) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// ReplaceControl gives the control file of a job, if it has one, another content. The file is replaced as a whole;
-// it is not synced, since it means nothing once the job is dead. at is when the content held, which is the file's
-// time: a program counts the time left from there, however long the write took.
+// ReplaceControl gives the control file of a job, if it has one, another content. The file is replaced as a whole; it
+// is not synced, since it has no meaning after the job's death. at is when the content held, and becomes the file's
+// time. A program counts the time left from there, however long the write took.
 func (j *Job) ReplaceControl(content []byte, at time.Time) error {
 	if j.ControlPath == "" {
 		return nil
@@ -416,8 +416,8 @@ func (j *Job) ReplaceControl(content []byte, at time.Time) error {
 	return nil
 }
 
-// Prepare makes what a job that is given n cores finds when it starts: its control file and its checkpoint folder.
-// used is what earlier attempts have used of its budget.
+// Prepare makes the control file and the checkpoint folder of a job that starts on n cores. used is the part of its
+// budget that earlier attempts have used.
 func (j *Job) Prepare(n int, used time.Duration) error {
 	text, err := j.Content(n, 0, used, contract.Message{})
 	if err != nil {

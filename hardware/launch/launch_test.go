@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// A job's environment has the contract's variables, then its own, which win; what an outer tfexp said about its own
-// job is gone.
+// A job's environment has the contract's variables, then its own, which win. The variables that an outer tfexp set for
+// its own job are gone.
 func TestEnviron(t *testing.T) {
 	inherited := []string{"HOME=/home/ada", "TFEXP_JOB=outer", "TFEXP_STEPS=9", "TFEXP_CONTROL=/outer",
 		"OMP_NUM_THREADS=64"}
@@ -72,8 +72,8 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// What comes again after a broken stream is not written again; the limit ends the job once; the reason is the last
-// line.
+// Output that is repeated after a broken stream is not written again. The limit ends the job once. The reason is the
+// last line.
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logs", "a.log")
 	var failed []string
@@ -111,7 +111,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestAPartThatJoinsLater has an address of its own beside those that the job began with, which stay as they were.
+// TestAPartThatJoinsLater: a new part gets a separate address; the addresses that the job began with do not change.
 func TestAPartThatJoinsLater(t *testing.T) {
 	cluster := contract.Cluster{"ps": {"127.0.0.1:7001"}, "worker": {"127.0.0.1:7002"}}
 	j := Job{Name: "j"}
@@ -128,8 +128,7 @@ func TestAPartThatJoinsLater(t *testing.T) {
 	}
 }
 
-// TestPrograms: the parts of a job with roles are programs of their own. One without cores of its own has those of its
-// node.
+// TestPrograms: the parts of a job with roles are separate programs. A part without cores shares the cores of its node.
 func TestPrograms(t *testing.T) {
 	cores := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
 	for _, g := range []scheduler.Grant{{}, {Layout: &scheduler.Layout{}},
@@ -153,8 +152,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestFilesOfParts: the lead of a job has its log and its event files, the others have logs beside it; each that is
-// controlled has a file of its own.
+// TestFilesOfParts: the lead of a job has its log and its event files, the others have logs next to it; each controlled
+// part has a separate file.
 func TestFilesOfParts(t *testing.T) {
 	cluster := contract.Cluster{"ps": {"127.0.0.1:7001"}, "worker": {"127.0.0.1:7002", "127.0.0.1:7003"}}
 	for _, c := range []struct {
@@ -188,7 +187,7 @@ func TestFilesOfParts(t *testing.T) {
 	}
 }
 
-// TestAddressesDiffer: each part has a port of its own, in the place of its task.
+// TestAddressesDiffer: each part has a separate port, in the place of its task.
 func TestAddressesDiffer(t *testing.T) {
 	got, err := Addresses("127.0.0.1", []scheduler.Part{{Role: "worker", Task: 1}, {Role: "worker"}, {Role: "ps"}})
 	if err != nil {
@@ -246,7 +245,7 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// Errors are shown without the path and the operation that those who show them name themselves.
+// Errors are shown without the path and the operation: their callers add these.
 func TestUnderlying(t *testing.T) {
 	_, noFile := os.Open(filepath.Join(t.TempDir(), "a"))
 	noProgram := exec.Command("./no such program").Run()

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// Lines of programs, as they come in pieces; the patterns are those that tfexp init writes.
+// Lines of programs, as they come in pieces; the patterns are the ones that tfexp init writes.
 func TestProgressLines(t *testing.T) {
 	for _, c := range []struct {
 		name, pattern, output string

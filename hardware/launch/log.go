@@ -18,7 +18,7 @@ type Log struct {
 	mu      sync.Mutex   // guards what follows
 	file    *folder.File // nil when the output is discarded
 	written int64
-	skip    int64 // bytes that come again, because the output is read anew
+	skip    int64 // bytes that come again, because the output is read again
 	err     error // why the log is not complete
 }
 
@@ -77,7 +77,7 @@ func (l *Log) write(b []byte) (failed string) {
 	return l.err.Error()
 }
 
-// Reread announces that the output comes again from its beginning: what has been written is skipped.
+// Reread announces that the output comes again from its beginning: the bytes already written are skipped.
 func (l *Log) Reread() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,8 +91,8 @@ func (l *Log) Err() error {
 	return l.err
 }
 
-// Close writes why the job did not finish, if reason says so, as the log's last line, and closes it. What is written
-// afterwards is dropped.
+// Close writes why the job did not finish, if reason says so, as the log's last line, and closes it. Later output is
+// dropped.
 func (l *Log) Close(reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,7 +1,6 @@
-// Progress turns what jobs print while they run into reports of how
-// far they have come, and waits for these and for the jobs' ends. The engines on
-// a real clock share it: the output of their jobs passes through it on its way
-// to the logs.
+// Progress turns the output of running jobs into reports of their progress, and
+// waits for these and for the jobs' ends. The engines on a real clock share it:
+// the output of their jobs passes through it on its way to the logs.
 
 package launch
 
@@ -16,23 +15,23 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Listener receives the progress lines of jobs as they come, and their other news
-// (see contract.Progress.News), with the instant at which they were read, from several goroutines.
+// ProgressListener receives the progress lines of jobs as they come, and their other news (see
+// contract.Progress.News), with the instant at which they were read, from several goroutines.
 type ProgressListener func(job int, at time.Duration, p contract.Progress)
 
-// Warner receives what is wrong with the sources of a job's progress or with its
-// parts: the code of a warning and a sentence each, from several goroutines.
+// ProgressWarner receives warnings about the sources of a job's progress or
+// about its parts: a code and a sentence each, from several goroutines.
 type ProgressWarner func(job int, code, text string)
 
-// Board holds what the jobs of an engine have reported. An engine embeds it,
-// and so implements scheduler.Watcher. Its methods may be called from several
-// goroutines, but Watch only before a job starts.
+// ProgressBoard holds the reports of the jobs of an engine. An engine embeds
+// it, and so implements scheduler.Watcher. Its methods may be called from
+// several goroutines, but Watch only before a job starts.
 type ProgressBoard struct {
 	now    func() time.Duration
 	wake   chan struct{}
 	listen ProgressListener
 	units  []int  // by job; nil when nobody watches
-	follow []bool // by job, whether each report is a notice of its own; nil for none
+	follow []bool // by job, whether each report is a separate notice; nil if no job's is
 	warn   ProgressWarner
 	// oneClock says that jobs have the clock of this process: they run on this machine.
 	oneClock bool
@@ -43,8 +42,9 @@ type ProgressBoard struct {
 	news  []scheduler.Notice // of progress, not yet returned by reports
 }
 
-// NewBoard returns a board on the clock of an engine. wake, which has room for
-// one element, is given one when Ready has turned true. listen and warn may be nil.
+// NewProgressBoard returns a board on the clock of an engine. wake, which has room
+// for one element, is given one when Ready has turned true. listen and warn may be
+// nil.
 func NewProgressBoard(now func() time.Duration, wake chan struct{}, listen ProgressListener, warn ProgressWarner) *ProgressBoard {
 	return &ProgressBoard{now: now, wake: wake, listen: listen, warn: warn, files: map[int]*eventFiles{}}
 }

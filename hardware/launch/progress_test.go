@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// A line that says when it was printed counts from there, however late it is read; where the program's clock differs,
-// as long before as the fastest line tells.
+// A line with its print time counts from that time, however late it is read. If the program's clock differs, the offset
+// comes from the fastest line.
 func TestLinesAreAsOldAsTheySay(t *testing.T) {
 	for _, c := range []struct {
 		oneClock bool
@@ -50,8 +50,9 @@ func TestLinesAreAsOldAsTheySay(t *testing.T) {
 	}
 }
 
-// What jobs print becomes reports of their finished units: the latest of each
-// job, awake at its first unit and whenever its units have doubled.
+// The output of jobs becomes reports of their finished units: the latest of
+// each job. The engine wakes up at a job's first unit and whenever its units
+// have doubled.
 func TestBoard(t *testing.T) {
 	var now time.Duration
 	wake := make(chan struct{}, 1)

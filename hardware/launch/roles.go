@@ -31,9 +31,9 @@ type meeting struct {
 	looked, hasMet bool
 }
 
-// OfPart returns what takes the output of a part that does not speak for its job, by one goroutine at
-// a time; nil when nobody wants to know. The chief alone reports progress: a part that does as well
-// trains by itself, which is a warning.
+// OfPart returns the receiver of the output of a part that does not speak for its job, called by one goroutine at a
+// time; nil if nobody wants the output. The chief alone reports progress: a part that does as well trains by itself,
+// which is a warning.
 func (a *ProgressAttempt) OfPart(name string) func(output []byte) {
 	if a.board.warn == nil {
 		return nil
@@ -92,7 +92,7 @@ func (a *ProgressAttempt) Last() {
 	}
 }
 
-// partEnds ends the look at the parts of the job.
+// partEnds ends the watch over the parts of the job.
 func (a *ProgressAttempt) partEnds(finished bool) {
 	m := a.meeting
 	if m == nil {
@@ -110,7 +110,7 @@ func (a *ProgressAttempt) partEnds(finished bool) {
 	}
 }
 
-// warnOfRole says that the program of the job does not act as the parts that it is.
+// warnOfRole warns that the program of the job ignores its roles.
 func (a *ProgressAttempt) warnOfRole(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if a.place != "" {
@@ -119,8 +119,8 @@ func (a *ProgressAttempt) warnOfRole(format string, args ...any) {
 	a.board.warn(a.job, IgnoredRole, text)
 }
 
-// Met reports whether somebody listens, or has a connection, at an address of a cluster, by the tables of a
-// process's network: the folder /proc/PID/net of Linux. known is false where there are none.
+// MetProgress reports whether somebody listens, or has a connection, at an address of a cluster, by the tables of a
+// process's network: the folder /proc/PID/net of Linux. known is false if there are no tables.
 func MetProgress(c contract.Cluster, net string) (met, known bool) {
 	var ports []uint64
 	for _, addresses := range c {

@@ -1,6 +1,6 @@
-// Running keeps the jobs of a real engine that have started: their programs (one, or one for each part of a
-// job with roles), how long they have run, why and how they end, and what becomes of them when their servers are taken
-// away. It decides when something is done to a program, and its engine, as its Hands, how.
+// Running keeps the jobs of a real engine that have started: their programs (one, or one for each part of a job with
+// roles), their run times, their ends, and their fate when their servers are taken away. It decides when to act on a
+// program; its engine, as its ProgramHands, decides how.
 
 package launch
 
@@ -17,35 +17,36 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Program is a job's program, or that of one of its parts, as an engine runs it: a pointer to a struct that embeds a
-// State.
+// RunningProgram is the program of a job or of one of its parts, as an engine runs it: a pointer to a struct that
+// embeds a JobState.
 type RunningProgram interface {
 	comparable
 	Base() *JobState
 }
 
-// Hands are what an engine alone can do to programs. They are called without a lock, some of them from several
-// goroutines at once. A program that has ended meanwhile is no error: the engine gives notice of its end.
+// ProgramHands are the operations on programs that each engine implements. They are called without a lock, some of them
+// from several goroutines at once. A program that has ended meanwhile is no error: the engine gives notice of its end.
 type ProgramHands[P RunningProgram] interface {
-	// Begin starts the program of what s says on what a part holds; seen is to be called, by one goroutine at a time,
-	// with its output (nil: nobody listens), and fail when the job has to end because of it. again: its log is to be
-	// continued. The error says in a phrase why it could not be started; nothing of the program is then left.
+	// Begin starts the program of the job state s on the resources of a part. The program's output goes to seen, called
+	// by one goroutine at a time (nil: nobody listens). fail is called if the job must end because of the output.
+	// again: the log is continued. The error is a phrase that says why the program could not be started; nothing of it
+	// is then left.
 	Begin(s JobState, part scheduler.Part, again bool, seen func(output []byte), fail func(reason string)) (P, error)
 	// Discard ends a program for which Attend is not called, since another part of its job could not be started.
 	Discard(p P)
-	// Attend waits for the end of a program, and calls Jobs.Exited and Jobs.Ended. It has a goroutine of its own.
+	// Attend waits for the end of a program, and calls Jobs.Exited and Jobs.Ended. It runs in a separate goroutine.
 	Attend(p P)
 	// Addresses gives each part of a job an address.
 	Addresses(parts []scheduler.Part) (contract.Cluster, error)
-	// Hold stops programs where they stand, and GoOn lets them go on.
+	// Hold stops programs in place, and GoOn continues them.
 	Hold(programs []P) error
 	GoOn(programs []P) error
 	// Bind binds a program to the cores of a part.
 	Bind(p P, part scheduler.Part) error
-	// Write gives a program's control file another content, which held at an instant.
+	// Write replaces the content of a program's control file; the content held at the given instant.
 	Write(p P, content []byte, at time.Time) error
-	// Ask asks programs to end (SIGTERM); those of a paused job go on, to hear of it. Kill ends them at once. Neither
-	// waits for their ends.
+	// Ask asks programs to end (SIGTERM); the programs of a paused job are continued, so that they receive the signal.
+	// Kill ends them at once. Neither waits for their ends.
 	Ask(programs []P, paused bool)
 	Kill(programs []P)
 }
@@ -53,15 +54,15 @@ type ProgramHands[P RunningProgram] interface {
 // Fleet says when servers come and go, on the engine's clock. A node is then a part of the engine's machines, which is
 // warned and lost as its server is.
 type Fleet interface {
-	// Acquire creates a server for a node; nil when there is none any more. Release gives it back.
+	// Acquire creates a server for a node; nil if no more servers are available. Release gives it back.
 	Acquire(node int, now time.Duration) *scheduler.Server
 	Release(node int)
-	// Next is the next instant at which something happens to a node, and Take appends what has happened by an instant.
+	// Next is the next instant of an event on a node. Take appends the events up to an instant.
 	Next() time.Duration
 	Take(now time.Duration, news []scheduler.Notice) []scheduler.Notice
 }
 
-// Options are the settings of Jobs.
+// JobsOptions are the settings of Jobs.
 type JobsOptions struct {
 	// Closed is returned by calls after Close.
 	Closed error
@@ -71,21 +72,21 @@ type JobsOptions struct {
 	Grace time.Duration
 	// Fleet has the servers of nodes that come and go; nil when all stand, or the engine knows of them itself.
 	Fleet Fleet
-	// Saves reports whether attempts tell what they have saved: nodes come and go.
+	// Saves is whether attempts report their saved work, because nodes come and go.
 	Saves bool
-	// Suspends has the programs of a paused job save their work and end, and start again when it goes on: on whatever
-	// nodes, GPUs and number of cores. Otherwise they are stopped where they stand.
+	// Suspends makes the programs of a paused job save their work and end. They start again when the job resumes, on
+	// any nodes, GPUs and number of cores. Otherwise the programs are stopped in place.
 	Suspends bool
 	// Here says that programs run on this machine, and so have its clock.
 	Here bool
-	// Report receives the progress lines of jobs as they come, on the engine's clock, and Warn what is wrong with the
-	// sources of progress; they may be nil.
+	// Report receives the progress lines of jobs as they come, on the engine's clock. Warn receives warnings about the
+	// sources of progress. Both may be nil.
 	Report ProgressListener
 	Warn   ProgressWarner
 }
 
 // Jobs are the jobs of an engine, by number, on a monotonic clock that starts with New. Its methods may be called from
-// several goroutines, those of scheduler.Engine from one at a time.
+// several goroutines; the methods of scheduler.Engine, from one at a time.
 type Jobs[P RunningProgram] struct {
 	*ProgressBoard
 
@@ -100,14 +101,14 @@ type Jobs[P RunningProgram] struct {
 	live  []*RunningJob[P] // nil before the start
 	ended []scheduler.Notice
 	open  int // jobs that have started and whose end is not yet in ended
-	// leaving are attempts that were suspended, of which something may be left.
+	// leaving are suspended attempts that may still have processes.
 	leaving []*RunningJob[P]
 	closed  bool
 	err     error // why the run cannot go on
 	serial  int64 // of the last request in a control file
 }
 
-// Job is a job that was started: one attempt. Jobs.mu guards the fields below the blank line.
+// RunningJob is a job that was started: one attempt. Jobs.mu guards the fields below the blank line.
 type RunningJob[P RunningProgram] struct {
 	Progress *ProgressAttempt
 	number   int
@@ -132,16 +133,16 @@ type RunningJob[P RunningProgram] struct {
 	why   string
 	at    time.Time // when it did
 	quiet bool      // no notice of its end is wanted
-	// suspended: its programs were asked to save their work and to end, since the job is paused.
+	// suspended: its programs must save their work and end, because the job is paused.
 	suspended bool
 }
 
-// State is what this package keeps of a program. Jobs.mu guards the fields below the blank line.
+// JobState is this package's state of a program. Jobs.mu guards the fields below the blank line.
 type JobState struct {
 	// Number is the job's, and Job the program as it was started.
 	Number int
 	Job    Job
-	// Lead reports whether the program speaks for its job. Beside is the one that does for the others.
+	// Lead is whether the program speaks for its job. Beside is the program that speaks for the others.
 	Lead   bool
 	Beside any
 	// Before is the service time of the attempts before.
@@ -157,7 +158,7 @@ type JobState struct {
 	taken  bool   // its node is gone
 	failed string // why it failed by itself, if its job may be able to do without it or is ended for it
 	asked  bool   // to end
-	// deadline is when whatever is still alive of it is killed, by last; zero for never.
+	// deadline is when last kills its remaining processes; zero for never.
 	deadline time.Time
 	last     *time.Timer
 }
@@ -165,7 +166,7 @@ type JobState struct {
 // Base implements Program for a struct that embeds a State.
 func (s *JobState) Base() *JobState { return s }
 
-// New returns the jobs of an engine.
+// NewJobs returns the jobs of an engine.
 func NewJobs[P RunningProgram](jobs []Job, hands ProgramHands[P], opts JobsOptions) *Jobs[P] {
 	opts.Grace = cmp.Or(opts.Grace, DefaultGrace)
 	j := &Jobs[P]{
@@ -230,7 +231,7 @@ func (j *Jobs[P]) attempt(job int, grant scheduler.Grant) (*RunningJob[P], Job, 
 	r := &RunningJob[P]{number: job}
 	if last := j.live[job]; last != nil {
 		r.again, r.before = true, last.before
-		if last.suspended && last.cause == 0 { // the attempt goes on
+		if last.suspended && last.cause == 0 { // the attempt continues
 			r.usage = last.usage
 			r.saves.GoOn(&last.saves)
 		} else {
@@ -287,7 +288,7 @@ func (j *Jobs[P]) launch(r *RunningJob[P], request *Job, grant scheduler.Grant) 
 	return nil
 }
 
-// Meeting is Hands that know whether the parts of a job have found each other.
+// Meeting is ProgramHands that know whether the parts of a job have found each other.
 type Meeting[P RunningProgram] interface {
 	// Met reports whether somebody uses one of the addresses, as far as that is known, of the living programs of a job.
 	Met(programs []P, addresses contract.Cluster) (met, known bool)
@@ -303,7 +304,7 @@ func (j *Jobs[P]) beginPart(r *RunningJob[P], request *Job, part scheduler.Part,
 	return j.begin(r, of, part, lead, again)
 }
 
-// begin starts a program, and adds it to those of its job.
+// begin starts a program, and adds it to its job's programs.
 func (j *Jobs[P]) begin(r *RunningJob[P], of Job, part scheduler.Part, lead, again bool) (P, error) {
 	s := JobState{
 		Number: r.number, Job: of, Lead: lead, Before: r.before + r.usage.Service, Over: make(chan struct{}), part: part,
@@ -335,7 +336,7 @@ func (j *Jobs[P]) begin(r *RunningJob[P], of Job, part scheduler.Part, lead, aga
 	return p, nil
 }
 
-// fail ends a job at once for what its output is.
+// fail ends a job at once because of its output.
 func (j *Jobs[P]) fail(r *RunningJob[P], reason string) {
 	j.mu.Lock()
 	if r.cause == 0 {
@@ -368,8 +369,8 @@ func alive[P RunningProgram](programs []P) []P {
 	return slices.DeleteFunc(slices.Clone(programs), func(p P) bool { return p.Base().gone })
 }
 
-// present returns the live job, or nil if it has ended or is about to; then there is nothing to be done to it, and its
-// end is given notice of.
+// present returns the live job, or nil if it has ended or is about to; then no action is possible, and notice of its
+// end follows.
 func (j *Jobs[P]) present(what string, job int) (r *RunningJob[P], paused bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -386,7 +387,7 @@ func (j *Jobs[P]) present(what string, job int) (r *RunningJob[P], paused bool, 
 	return r, r.paused, nil
 }
 
-// Pause stops all programs of a job where they stand, or suspends the job.
+// Pause stops all programs of a job in place, or suspends the job.
 func (j *Jobs[P]) Pause(job int) error {
 	r, paused, err := j.present("pause", job)
 	if r == nil || paused {
@@ -479,8 +480,8 @@ func (j *Jobs[P]) bind(p P, part scheduler.Part) error {
 	return j.write(p, before, contract.Message{})
 }
 
-// write writes the control file of a program that had so many cores before (0: not known): how things stand, and a
-// request.
+// write writes the control file of a program: its present state and a request. before is its previous number of cores
+// (0: unknown).
 func (j *Jobs[P]) write(p P, before int, request contract.Message) error {
 	j.mu.Lock()
 	s := p.Base()
@@ -500,7 +501,7 @@ func (j *Jobs[P]) write(p P, before int, request contract.Message) error {
 	return j.hands.Write(p, text, now)
 }
 
-// carryOn begins, and rest ends, a stretch of service time. mu must be held.
+// carryOn begins a stretch of service time, and rest ends it. mu must be held.
 func (r *RunningJob[P]) carryOn(now time.Time, expire func()) {
 	r.paused, r.since = false, now
 	if r.limit > 0 {
@@ -596,7 +597,7 @@ func (j *Jobs[P]) Break(err error) {
 	j.nudge()
 }
 
-// Usage returns what a job consumed in its last attempt, and whether that has ended.
+// Usage returns a job's consumption in its last attempt, and whether that attempt has ended.
 func (j *Jobs[P]) Usage(job int) (Usage, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

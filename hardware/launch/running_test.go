@@ -17,10 +17,10 @@ import (
 type fake struct {
 	JobState
 	end  chan Fate
-	told []string // what was done to it
+	told []string // the calls on it
 }
 
-// bench is an engine of fakes, which says what is done to them.
+// bench is an engine of fakes that records the calls.
 type bench struct {
 	*Jobs[*fake]
 	mu     sync.Mutex
@@ -85,7 +85,7 @@ func (b *bench) Kill(programs []*fake) {
 	}
 }
 
-// done returns what was done to a program.
+// done returns the calls on a program.
 func (b *bench) done(p *fake) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,7 +108,7 @@ func on(node int) scheduler.Grant {
 
 var two = scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
 
-// A program that goes on when its budget is used up is asked to end, and killed after the grace; the time of a pause
+// A program that continues after its budget is used up is asked to end, and killed after the grace; the time of a pause
 // does not count.
 func TestTheLimitOfAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestTheLimitOfAnAttempt(t *testing.T) {
 			end.Reason != "still running 11s after its budget of 10s (it must end when its time_left is 0)" {
 			t.Errorf("%+v, want it at %s", end, at)
 		}
-		want := []string{"write", "hold", "bind", "write", "go on", "ask", "kill"} // at first what is left from the start on
+		want := []string{"write", "hold", "bind", "write", "go on", "ask", "kill"} // first: the time left at the start
 		if got := b.done(b.begun[0]); !slices.Equal(got, want) {
 			t.Errorf("done to it: %q, want %q", got, want)
 		}
@@ -136,8 +136,8 @@ func TestTheLimitOfAnAttempt(t *testing.T) {
 	})
 }
 
-// What runs on a node is told and asked to end at the warning, and killed at the loss, not before: a warning may be
-// longer than the grace. A job that is stopped meanwhile has no more than the grace.
+// Programs on a node are informed and asked to end at the warning, and killed at the loss, not before: a warning may be
+// longer than the grace. A job that is stopped meanwhile has only the grace.
 func TestWarnings(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -176,8 +176,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// An attempt tells when its program went on from a checkpoint, and when it saved its work; until it goes on it has done
-// nothing.
+// An attempt reports when its program resumed from a checkpoint, and when it saved its work. Until it resumes it has
+// done nothing.
 func TestWhatAnAttemptSaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench([]Job{{Name: "a"}}, JobsOptions{Cluster: two, Saves: true})
@@ -206,8 +206,8 @@ func TestWhatAnAttemptSaves(t *testing.T) {
 	})
 }
 
-// A part of an elastic role that fails is the scheduler's to judge: the job goes on without it, or ends for its
-// reason. One that failed before and was spared is no reason any more.
+// The scheduler decides about a failed part of an elastic role: the job continues without it, or ends for the part's
+// reason. A part that failed before and was spared is no longer a reason.
 func TestPartsThatMayBeSpared(t *testing.T) {
 	roles := []scheduler.Role{{Name: "worker", Count: 3, Threads: 1, Elastic: true, Min: 2}}
 	grant := func(tasks ...int) scheduler.Grant {

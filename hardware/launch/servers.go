@@ -34,7 +34,7 @@ func (j *Jobs[P]) From(node int, at time.Duration) time.Duration {
 	return at
 }
 
-// nodeNews carries out what has happened to nodes up to now, and returns notices of it.
+// nodeNews carries out the events on nodes up to now, and returns notices of them.
 func (j *Jobs[P]) nodeNews() []scheduler.Notice {
 	if j.opts.Fleet == nil {
 		return nil
@@ -71,9 +71,9 @@ func (j *Jobs[P]) on(node int) (programs []P, attempts []*RunningJob[P]) {
 	return programs, attempts
 }
 
-// Warn tells the programs on a node that it is taken away at an instant: by their control files, and by SIGTERM. Those
-// that go on all the same are killed when it is (Take). The first program of a job that has others there is asked for a
-// checkpoint.
+// Warn informs the programs on a node, by their control files and by SIGTERM, that the node will be taken away at an
+// instant. Programs that do not end by themselves are killed when the node is taken (Take). The first program of a job
+// that has others there is asked for a checkpoint.
 func (j *Jobs[P]) Warn(node int, until time.Duration) {
 	j.mu.Lock()
 	programs, attempts := j.on(node)
@@ -91,7 +91,7 @@ func (j *Jobs[P]) Warn(node int, until time.Duration) {
 	j.mu.Unlock()
 	left := max((until - j.Now()).Seconds(), 0)
 	for _, r := range attempts {
-		// A program that is not told is killed like one that does not listen.
+		// A program without a warning is killed like a program that does not listen.
 		if p, ok := leads[r]; ok {
 			j.write(p, 0, contract.Message{Serial: serial, Checkpoint: true})
 		}

@@ -89,7 +89,7 @@ func TestEventFilesAreProgress(t *testing.T) {
 	}
 }
 
-// TestEventFilesThatLack: what is missing or damaged is a warning; a program that failed need not have written any.
+// TestEventFilesThatLack: missing or damaged files are a warning; a program that failed need not have written any.
 func TestEventFilesThatLack(t *testing.T) {
 	for name, c := range map[string]struct {
 		write    func(dir string)
@@ -127,8 +127,8 @@ func TestEventFilesThatLack(t *testing.T) {
 	none.End(true) // an attempt that never began
 }
 
-// TestFollowedJobs: each report of a job that a controller stands beside is a notice, with what the program has said of
-// its settings since the one before.
+// TestFollowedJobs: each report of a job with a controller is a notice, with the program's news of its settings since
+// the last one.
 func TestFollowedJobs(t *testing.T) {
 	var now time.Duration
 	b := NewProgressBoard(func() time.Duration { return now }, make(chan struct{}, 1), nil, nil)
@@ -160,7 +160,7 @@ func TestFollowedJobs(t *testing.T) {
 	}
 }
 
-// TestAwait: what ends a wait, and which news it returns.
+// TestAwait: the events that end a wait, and the news that it returns.
 func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		zero, wake := time.Now(), make(chan struct{}, 1)
@@ -215,7 +215,7 @@ func TestAwait(t *testing.T) {
 	})
 }
 
-// TestSaves: the seconds that a program reports add up over an attempt; one that goes on from a checkpoint begins when
+// TestSaves: the seconds that a program reports add up over an attempt; one that resumes from a checkpoint begins when
 // it says so, or with its first report.
 func TestSaves(t *testing.T) {
 	const s = time.Second
@@ -291,8 +291,8 @@ func TestMet(t *testing.T) {
 	}
 }
 
-// TestPartsThatIgnoreTheirRoles: parts that never meet, and parts that report beside the chief, are warnings at the
-// line of the job; parts that meet are none, nor what cannot be known, nor a job that failed.
+// TestPartsThatIgnoreTheirRoles: parts that never meet, and parts that report in addition to the chief, are warnings at
+// the line of the job. There is no warning for parts that meet, for unknown cases, or for a failed job.
 func TestPartsThatIgnoreTheirRoles(t *testing.T) {
 	const alone = "ignored_role: shop.hcl line 12: none of its parts ever listened"
 	for name, c := range map[string]struct {

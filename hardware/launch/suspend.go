@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Migrates implements scheduler.Migrator: a job that is started again when it goes on may be anywhere, and its programs
+// Migrates implements scheduler.Migrator: a job that is restarted when it resumes may be on any node, and its programs
 // are started with the request of another alternative.
 func (j *Jobs[P]) Migrates() (nodes, alternatives bool) { return j.opts.Suspends, j.opts.Suspends }
 
@@ -34,7 +34,7 @@ func (j *Jobs[P]) restart(r *RunningJob[P], grant scheduler.Grant) {
 	j.mu.Unlock()
 	await(programs)
 	j.mu.Lock()
-	ended := r.state != 0 || r.cause != 0 // of which notice is given
+	ended := r.state != 0 || r.cause != 0 // its end has its own notice
 	j.mu.Unlock()
 	if ended {
 		return
@@ -74,7 +74,7 @@ func (j *Jobs[P]) stopSuspended(job int, reason string) bool {
 	return true
 }
 
-// tellSuspended gives notice of the end of a suspended job, of which nothing is left. mu must be held.
+// tellSuspended gives notice of the end of a suspended job whose processes are all gone. mu must be held.
 func (j *Jobs[P]) tellSuspended(r *RunningJob[P]) {
 	n := scheduler.Notice{Kind: scheduler.JobEnded, Job: r.number, At: j.Now(), State: r.cause, Reason: r.reason}
 	if j.opts.Saves {
@@ -93,7 +93,7 @@ func (j *Jobs[P]) left(r *RunningJob[P]) {
 	}
 }
 
-// vacate waits for programs that still save their work on what a grant takes.
+// vacate waits for programs that still save their work on resources of a grant.
 func (j *Jobs[P]) vacate(grant scheduler.Grant) {
 	j.mu.Lock()
 	j.leaving = slices.DeleteFunc(j.leaving, func(r *RunningJob[P]) bool { return r.done })

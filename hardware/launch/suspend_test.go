@@ -31,7 +31,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// A paused job is asked to end, and is started again on another node: one attempt, whose service time goes on.
+// A paused job is asked to end, and is started again on another node: one attempt, whose service time continues.
 func TestASuspendedJobGoesOnElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := suspending(t, "a")
@@ -65,8 +65,8 @@ func TestASuspendedJobGoesOnElsewhere(t *testing.T) {
 	})
 }
 
-// What a suspended job holds is free when its programs have saved their work: another job waits for that, on the same
-// core only, and no longer than the grace.
+// The resources of a suspended job are free when its programs have saved their work. Another job waits for that, on the
+// same core only, and no longer than the grace.
 func TestOthersWaitForASuspendedJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := suspending(t, "a", "b", "c")
@@ -92,7 +92,7 @@ func TestOthersWaitForASuspendedJob(t *testing.T) {
 	})
 }
 
-// A job that finishes although it was asked to save its work has finished, and does not go on.
+// A job that finishes although it was asked to save its work has finished, and does not resume.
 func TestASuspendedJobMayFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := suspending(t, "a")

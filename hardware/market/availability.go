@@ -31,7 +31,7 @@ func ForReplicate(all []*Terms, replicate int) []*Terms {
 	return own
 }
 
-// Check returns what is wrong with the record.
+// Check returns an error if the record is invalid.
 func (a *Availability) Check() error {
 	if len(a.Times) == 0 || len(a.Times) != len(a.Servers) {
 		return fmt.Errorf("the record of availability is empty")
@@ -47,8 +47,8 @@ func (a *Availability) Check() error {
 	return nil
 }
 
-// At returns how many servers can be had at an instant. Before the record there
-// are none; after it the last value stays.
+// At returns how many servers are available at an instant. Before the record no
+// server is available; after it the last value stays.
 func (a *Availability) At(t time.Duration) int {
 	i := sort.Search(len(a.Times), func(i int) bool { return a.Times[i] > t })
 	if i == 0 {

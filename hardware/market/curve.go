@@ -9,7 +9,7 @@ type Curve struct {
 	Of    string   `json:"of"`
 	Nodes []string `json:"nodes,omitempty"`
 	Law   string   `json:"law"`
-	// Measured says that the points are those of a measured curve, which stays level between them.
+	// Measured is whether the points form a measured curve, which stays level between them.
 	Measured bool `json:"measured,omitempty"`
 	// Seconds and Survival are the points, Survival from 1 down.
 	Seconds  []float64 `json:"seconds"`

@@ -18,37 +18,37 @@ const (
 	Spot     = "spot"      // cheaper, and taken away when the provider wants them
 )
 
-// What takes the place of a server that was taken away.
+// The replacements of a server that was taken away.
 const (
 	Never        = "never"
 	Same         = "same"
 	WithOnDemand = "on_demand" // a server that stays, at its own price
 )
 
-// Terms are those on which the servers of a node are rented. The zero value is a server
-// that is there at once, stays and costs nothing.
+// Terms are the terms on which the servers of a node are rented. The zero value is a
+// server that is available at once, stays and costs nothing.
 type Terms struct {
 	Market, Region string
 	Price          Price
 	Billing        Billing
 	// Startup is the time from a server's creation until it can be used.
 	Startup workload.Span
-	// Life is how long a server lives from then on until it is taken away; nil stands
-	// for as long as it is wanted.
+	// Life is how long a server lives from then on until it is taken away; nil means
+	// as long as it is wanted.
 	Life Life
 	// Availability, if it is set, is how many servers could be had: the node has one
 	// while more than Slot could.
 	Availability *Availability
 	Slot         int
-	// Windows are records of which each replicate has another one; see ForReplicate.
-	// Availability is then the first.
+	// Windows are records, one for each replicate; see ForReplicate. Availability is
+	// then the first.
 	Windows []*Availability
 	// MaxLife is the longest life that the provider allows; 0 for no limit.
 	MaxLife time.Duration
 	// Warning is how long before its end a server gets notice.
 	Warning time.Duration
-	// Replace is what takes the place of a server that was taken away, created Delay
-	// later, at most Limit times (0: any number of times). Empty stands for Same.
+	// Replace is the kind of server that replaces a taken server, created Delay
+	// later, at most Limit times (0: any number of times). Empty means Same.
 	Replace string
 	Delay   time.Duration
 	Limit   int
@@ -67,15 +67,15 @@ func (t *Terms) PriceIn(market string) Price {
 // Where returns the market and the region of servers of these terms.
 func (t *Terms) Where() (market, region string) { return t.Market, t.Region }
 
-// Rate is the price in a market at an instant, in dollars an hour.
+// Rate is the price in a market at an instant, in dollars per hour.
 func (t *Terms) Rate(market string, at time.Duration) float64 { return t.PriceIn(market).At(at) }
 
-// Charge is what the price in a market comes to from one instant to another.
+// Charge is the cost of a server in a market from one instant to another.
 func (t *Terms) Charge(market string, from, to time.Duration) float64 {
 	return t.PriceIn(market).Cost(from, to)
 }
 
-// Bill is what a server costs that was created, could be used, and ended at these instants.
+// Bill is the cost of a server that was created, could be used, and ended at these instants.
 func (t *Terms) Bill(market string, created, up, end time.Duration) float64 {
 	return t.Billing.Cost(t.PriceIn(market), created, up, end)
 }
@@ -98,7 +98,7 @@ type place struct {
 	up, warn, end time.Duration // instants to come of the present server; Forever when past or none
 }
 
-// NewFleet returns the servers of a cluster; terms has nil for nodes that stand.
+// NewFleet returns the servers of a cluster; terms has nil for permanent nodes.
 func NewFleet(c scheduler.Cluster, terms []*Terms, seed int64) (*Fleet, error) {
 	if len(terms) != len(c.Nodes) {
 		return nil, fmt.Errorf("fleet: %d nodes, but the terms of %d", len(c.Nodes), len(terms))
@@ -154,8 +154,8 @@ func (f *Fleet) Acquire(node int, now time.Duration) *scheduler.Server {
 	return &scheduler.Server{Created: created, Market: kind}
 }
 
-// From returns the first instant from now on at which a server can be had for a node that
-// has none, and Forever when there is none any more.
+// From returns the earliest time from now on at which a server is available for a node
+// without one, and Forever if none ever is.
 func (f *Fleet) From(node int, now time.Duration) time.Duration {
 	p := &f.nodes[node]
 	t, from := p.terms, now
@@ -169,7 +169,7 @@ func (f *Fleet) From(node int, now time.Duration) time.Duration {
 		return from
 	}
 	startup := time.Duration(0)
-	if t.Startup != (workload.Span{}) { // that of the server which Acquire would create
+	if t.Startup != (workload.Span{}) { // the startup of the server that Acquire would create
 		startup = t.Startup.Draw(workload.Stream(f.seed, "servers", p.name, strconv.Itoa(p.servers+1)))
 	}
 	created, _, _ := t.available(from, startup)
@@ -197,7 +197,7 @@ func (t *Terms) available(from, startup time.Duration) (created, up, gone time.D
 	return Forever, Forever, Forever
 }
 
-// Release gives the server of a node back.
+// Release returns the server of a node.
 func (f *Fleet) Release(node int) {
 	p := &f.nodes[node]
 	p.up, p.warn, p.end = Forever, Forever, Forever
@@ -214,7 +214,7 @@ func (f *Fleet) Next() time.Duration {
 
 func (p *place) next() time.Duration { return min(p.up, p.warn, p.end) }
 
-// Take appends what has happened to nodes up to an instant, in the order of
+// Take appends the events on nodes up to an instant, in the order of
 // scheduler.CompareNotices.
 func (f *Fleet) Take(now time.Duration, news []scheduler.Notice) []scheduler.Notice {
 	begin := len(news)

@@ -76,8 +76,7 @@ func TestServersComeAndGo(t *testing.T) {
 	}
 }
 
-// TestNoticesNeedTime: a server that lives a nanosecond gets no notice, and one that lives less than nothing lives that
-// long.
+// TestNoticesNeedTime: a server that lives a nanosecond gets no notice, and a shorter life counts as a nanosecond.
 func TestNoticesNeedTime(t *testing.T) {
 	for _, life := range []time.Duration{0, 1} {
 		f := fleet(t, &market.Terms{Market: market.Spot, Life: lasting(life), Warning: time.Second})
@@ -89,7 +88,7 @@ func TestNoticesNeedTime(t *testing.T) {
 	}
 }
 
-// TestWhatReplacesALostServer: when the next one is created, of which market, and when there is none any more.
+// TestWhatReplacesALostServer: when the next server is created, in which market, and when no more servers are created.
 func TestWhatReplacesALostServer(t *testing.T) {
 	const h = time.Hour
 	spot := func(change func(t *market.Terms)) *market.Terms {
@@ -183,8 +182,8 @@ func TestRecordsOfAvailability(t *testing.T) {
 	}
 }
 
-// TestServersOfARecord: the node of slot 0 has a server while there is at least one, that of slot 1 while there are two;
-// each needs time to start before it is gone.
+// TestServersOfARecord: the node of slot 0 has a server while at least one is available, the node of slot 1 while two
+// are; each needs time to start before it is gone.
 func TestServersOfARecord(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {

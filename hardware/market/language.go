@@ -115,8 +115,8 @@ type Billing struct {
 //go:embed language.go
 var documented embed.FS
 
-// NodeArgs are the arguments of the node blocks of an engine whose servers come and go, and BillingBlock is that of its
-// hardware.
+// NodeArgs are the arguments of the node blocks of an engine whose servers come and go. BillingBlock is the billing
+// block of its hardware.
 var NodeArgs, BillingBlock = described()
 
 func described() ([]schema.Arg, *schema.Block) {

@@ -1,5 +1,5 @@
-// Package market knows servers that come and go: how long they live, when they can
-// be had, what they cost.
+// Package market models servers that come and go: their lifetimes, their
+// availability, their costs.
 package market
 
 import (
@@ -17,7 +17,7 @@ type Life interface {
 	// Survival returns the probability that a server lives longer than t.
 	Survival(t time.Duration) float64
 	// Quantile returns the least time by which a share u of the servers, 0 ≤ u < 1,
-	// has been taken; Forever when so many never are.
+	// has been taken; Forever if that share is never taken.
 	Quantile(u float64) time.Duration
 	// String describes the distribution in the form of the language.
 	String() string
@@ -26,8 +26,8 @@ type Life interface {
 // Draw returns a random life.
 func Draw(l Life, r *rand.Rand) time.Duration { return l.Quantile(r.Float64()) }
 
-// Mean returns the mean life, of which at most so much counts: the integral of the
-// survival function up to there.
+// Mean returns the mean life, where longer lives count as most: the integral of
+// the survival function up to most.
 func Mean(l Life, most time.Duration) time.Duration {
 	const parts = 20_000
 	sum := 0.0
@@ -94,7 +94,7 @@ func (b Bathtub) Quantile(u float64) time.Duration {
 	if !(b.A > 0) {
 		return Forever
 	}
-	// F rises for ever, so that twice often enough is beyond the quantile.
+	// F keeps rising, so doubling often enough passes the quantile.
 	lo, hi := time.Duration(0), max(b.End, time.Second)
 	for 1-b.Survival(hi) < u || 1-b.Survival(hi) == 0 {
 		if hi > Forever/2 {

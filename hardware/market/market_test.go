@@ -194,7 +194,7 @@ func TestBilling(t *testing.T) {
 	}
 }
 
-// TestMeansAndShortLives: what takes no time, and what takes longer than can be counted.
+// TestMeansAndShortLives: lives without length, and lives beyond the largest duration.
 func TestMeansAndShortLives(t *testing.T) {
 	if m, err := market.KaplanMeier("", []market.Observation{{Taken: true}, {Time: time.Second, Taken: true}}); err != nil ||
 		m.Survival(0) != .5 {
@@ -249,8 +249,8 @@ func TestBathtubsAreFound(t *testing.T) {
 	}
 }
 
-// TestCurvesOfLives: a formula is drawn up to the time that one server of a hundred reaches, at most a day or the longest
-// life; a measured curve at its points, with the bathtub beside it.
+// TestCurvesOfLives: a formula is drawn up to the time that one server of a hundred reaches, at most a day or the
+// longest life; a measured curve at its points, together with the bathtub.
 func TestCurvesOfLives(t *testing.T) {
 	for _, c := range []struct {
 		mean, most time.Duration

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Price is what a server costs over time, in US dollars an hour: one number, or a
-// step function.
+// Price is the cost of a server over time, in US dollars per hour: one number, or
+// a step function.
 type Price struct {
 	// Times ascend from 0; PerHour[i] holds from Times[i] on. A fixed price has one.
 	Times   []time.Duration
@@ -20,7 +20,7 @@ func Fixed(perHour float64) Price {
 	return Price{Times: []time.Duration{0}, PerHour: []float64{perHour}}
 }
 
-// Check returns what is wrong with the price.
+// Check returns an error if the price is invalid.
 func (p Price) Check() error {
 	if len(p.Times) == 0 || len(p.Times) != len(p.PerHour) || p.Times[0] > 0 {
 		return errors.New("a price needs a value from the beginning on")
@@ -36,13 +36,13 @@ func (p Price) Check() error {
 	return nil
 }
 
-// At returns the price at an instant, in dollars an hour.
+// At returns the price at an instant, in dollars per hour.
 func (p Price) At(t time.Duration) float64 {
 	i := sort.Search(len(p.Times), func(i int) bool { return p.Times[i] > t })
 	return p.PerHour[max(i-1, 0)]
 }
 
-// Cost returns what a server costs from one instant to another, in dollars.
+// Cost returns the cost of a server from one instant to another, in dollars.
 func (p Price) Cost(from, to time.Duration) float64 {
 	sum := 0.0
 	for i, v := range p.PerHour {
@@ -60,7 +60,7 @@ func (p Price) Cost(from, to time.Duration) float64 {
 	return sum
 }
 
-// Cost returns what a server costs that was created, could be used, and ended at
+// Cost returns the cost of a server that was created, could be used, and ended at
 // these instants, in dollars. A server that never could be used has up after end.
 func (b Billing) Cost(p Price, created, up, end time.Duration) float64 {
 	from := created

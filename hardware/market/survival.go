@@ -22,17 +22,18 @@ type Observation struct {
 
 // Measured is a survival curve of measured lives: a step function.
 type Measured struct {
-	// Name is where it comes from, for people.
+	// Name is its source, for people.
 	Name string
 	// Times ascend; Survivals[i] is the part that lives longer than Times[i].
 	Times     []time.Duration
 	Survivals []float64
 }
 
-// KaplanMeier estimates the survival curve of lives of which some are censored: the
+// KaplanMeier estimates the survival curve of lives, some of them censored: the
 // product of (1 − d/n) over the times at which d of the n servers still seen were
-// taken. Those that are given back at an instant are seen at that instant (E. L.
-// Kaplan and P. Meier, Nonparametric Estimation from Incomplete Observations, 1958).
+// taken. Servers that are given back at an instant are still seen at that instant
+// (E. L. Kaplan and P. Meier, Nonparametric Estimation from Incomplete Observations,
+// 1958).
 func KaplanMeier(name string, seen []Observation) (*Measured, error) {
 	if len(seen) == 0 {
 		return nil, errors.New("there is no life in the file")
@@ -149,7 +150,7 @@ func BathtubOf(m *Measured) (Bathtub, float64, error) {
 
 // minimum returns where a function is least, by Nelder and Mead's simplex.
 func minimum(f func([]float64) float64, start []float64) ([]float64, error) {
-	for range 3 { // anew from where it came to rest
+	for range 3 { // again, from the last result
 		r, err := optimize.Minimize(optimize.Problem{Func: f}, start, &optimize.Settings{FuncEvaluations: 4000},
 			&optimize.NelderMead{})
 		if err != nil {

@@ -1,5 +1,5 @@
-// Package need lets a test say what it cannot do without beyond Go: an engine
-// such as Docker, a Python library, a driver.
+// Package need lets a test declare its needs beyond Go: an engine such as
+// Docker, a Python library, a driver.
 package need
 
 import (
@@ -13,8 +13,8 @@ import (
 // one of these fails without it instead of being skipped.
 const EnvRequire = "TFEXP_REQUIRE"
 
-// This skips the test when missing is not nil, with the reason and how to get
-// what is missing; it fails the test if TFEXP_REQUIRE lists what.
+// This skips the test if missing is not nil, with the reason and how to get the
+// missing thing. It fails the test if TFEXP_REQUIRE lists what.
 func This(t testing.TB, what string, missing error, how string) {
 	t.Helper()
 	if missing == nil {

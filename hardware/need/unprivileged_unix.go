@@ -21,7 +21,7 @@ const envOther = "TFEXP_TEST_NOBODY"
 var Nobody = &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: false}
 
 // Unprivileged runs the tests of this program (TestMain calls it) as a user without rights, who can write no control
-// group either, if they run as root; what it returns is the exit status. The caller runs them as root then.
+// group either, if they run as root. It returns the exit status. The caller then runs them as root.
 func Unprivileged(*testing.M) (code int) {
 	if os.Getuid() != 0 || os.Getenv(envOther) != "" {
 		return 0
@@ -38,7 +38,7 @@ func Unprivileged(*testing.M) (code int) {
 		return 1
 	}
 	cmd := exec.Command(program)
-	for _, arg := range os.Args[1:] { // files that go test asks for are those of the tests as root
+	for _, arg := range os.Args[1:] { // the tests as root write the files that go test asks for
 		if !strings.HasPrefix(arg, "-test.testlogfile") && !strings.HasPrefix(arg, "-test.cover") &&
 			!strings.HasPrefix(arg, "-test.gocover") && !strings.HasPrefix(arg, "-test.outputdir") {
 			cmd.Args = append(cmd.Args, arg)

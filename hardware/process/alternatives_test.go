@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// A job is told the threads of the alternative that it is started with.
+// A job gets the threads of the alternative that it is started with.
 func TestAlternativeOfAJob(t *testing.T) {
 	j := sh(`echo "$TFEXP_INTER_THREADS|$TFEXP_INTRA_THREADS|$TFEXP_NUM_GPUS"`)
 	j.Alternatives = []launch.Request{{Threads: 4, Inter: 2, Intra: 2}, {Threads: 1, Inter: 1, Intra: 1}}
@@ -38,8 +38,8 @@ func TestAlternativeOfAJob(t *testing.T) {
 	}
 }
 
-// A job on two cores is paused for a shorter one on one of them. Where paused programs end with a checkpoint, it goes on
-// at once with its alternative of one core; where they are stopped, it waits for both.
+// A job on two cores is paused for a shorter one on one of them. Where paused programs end with a checkpoint, it
+// resumes at once with its alternative of one core; where they are stopped, it waits for both.
 func TestAlternativeOfAResumedJob(t *testing.T) {
 	cpu := hardware.AllowedCPUs()[0]
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "here", Threads: 2}}}

@@ -49,9 +49,9 @@ func BenchmarkHandover(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOwnCPU measures what the engine itself uses while jobs run that
-// print ten lines a second and are paused and resumed twice a second: the
-// percentage of one core, without the jobs.
+// BenchmarkOwnCPU measures the engine's own CPU time while jobs print ten lines
+// per second and are paused and resumed twice per second: the percentage of one
+// core, without the jobs.
 func BenchmarkOwnCPU(b *testing.B) {
 	const n = 4
 	script := `while :; do echo '{"tfexp":{"epoch":3,"loss":0.41}}'; sleep 0.1; done`

@@ -23,8 +23,8 @@ func told(t *testing.T, path string) (m contract.Message) {
 	return m
 }
 
-// The time left that a program is told is its budget less its service time, over
-// pauses, resizes and attempts.
+// The time left in a program's control file is its budget less its service time,
+// over pauses, resizes and attempts.
 func TestTimeLeft(t *testing.T) {
 	budget := time.Minute
 	j := launch.Job{Name: "net", Argv: []string{"sh", "-c",
@@ -33,7 +33,7 @@ func TestTimeLeft(t *testing.T) {
 	j.Argv = append(j.Argv, filepath.Join(t.TempDir(), "second"))
 	cpu := hardware.AllowedCPUs()[0]
 	e := open(t, Options{CPUs: []int{cpu, cpu}}, j)
-	// At the start it is told what is left since its program has begun.
+	// At the start it gets the time left since its program has begun.
 	start(t, e, 0)
 	m, used := told(t, j.ControlPath), e.Used(0).Seconds()
 	if *m.Budget != 60 || !(*m.TimeLeft < 60 && *m.TimeLeft >= 60-used-1e-6) || m.Allotment != 1 || m.Change != "" {

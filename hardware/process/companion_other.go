@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Companion is a program that tfexp talks to over its standard input and output while something else goes on. It ends
-// with tfexp: it is in a job object that nobody else holds.
+// Companion is a program that tfexp talks to over its standard input and output while other work runs. It ends with
+// tfexp: it is in a job object that no other process holds.
 type Companion struct {
 	// In is its standard input, Out its standard output. The caller reads Err, its standard error, to its end and closes it.
 	In, Out, Err *os.File
@@ -23,7 +23,8 @@ type Companion struct {
 	end  string
 }
 
-// StartCompanion starts a program in a folder, with variables ("k=v") beside those of tfexp. The caller must call Wait.
+// StartCompanion starts a program in a folder, with variables ("k=v") in addition to tfexp's. The caller must call
+// Wait.
 func StartCompanion(argv []string, dir string, env []string) (*Companion, error) {
 	c := &Companion{cmd: exec.Command(argv[0], argv[1:]...)}
 	c.cmd.Dir, c.cmd.Env = dir, append(os.Environ(), env...)
@@ -47,7 +48,7 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 	return c, nil
 }
 
-// Spin is how long each side may look for what the other says before it sleeps.
+// Spin is how long each side may poll for the other's message before it sleeps.
 func Spin() time.Duration { return 0 }
 
 // Read reads from Out.
@@ -56,8 +57,8 @@ func (c *Companion) Read(b []byte) (int, error) { return c.Out.Read(b) }
 // Kill ends the program and all that it has started.
 func (c *Companion) Kill() { c.cage.kill(c.cmd.Process) }
 
-// Wait closes the program's input, waits until it has exited, ends it after a time, and kills what it leaves behind. It
-// returns how the program ended: "exit status 1", or "" for success.
+// Wait closes the program's input, waits until it has exited, ends it after a time, and kills the processes that it
+// leaves behind. It returns how the program ended: "exit status 1", or "" for success.
 func (c *Companion) Wait(patience time.Duration) string {
 	c.once.Do(func() {
 		c.In.Close()

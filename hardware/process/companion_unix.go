@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// Companion is a program that tfexp talks to over its standard input and output while something else goes on. It is
-// caged as a job is: a session and, where there are any, a control group of its own, watched by the guardian.
+// Companion is a program that tfexp talks to over its standard input and output while other work runs. It is caged as a
+// job is: in a separate session and, if the system has them, a separate control group, watched by the guardian.
 type Companion struct {
 	// In is its standard input, Out its standard output. The caller reads Err, its standard error, to its end and closes it.
 	In, Out, Err *os.File
@@ -38,8 +38,8 @@ var (
 	companionForks = sync.OnceValue(newForkThread)
 )
 
-// StartCompanion starts a program in a folder, with variables ("k=v") beside those of tfexp, which must have called Main
-// first. The caller must call Wait.
+// StartCompanion starts a program in a folder, with variables ("k=v") in addition to tfexp's. The program must have
+// called Main first. The caller must call Wait.
 func StartCompanion(argv []string, dir string, env []string) (*Companion, error) {
 	run, err := guard.ensure()
 	if err != nil {
@@ -91,14 +91,14 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 	return c, nil
 }
 
-// mostSpin is how long Read looks for an answer before it sleeps, where there are cores to spare: to be woken takes as long.
-// After times in which there is none it sleeps at once, for up to maxPatience answers.
+// mostSpin is how long Read polls for an answer before it sleeps, if there are cores to spare: waking up takes as long.
+// After polls without an answer it sleeps at once, for up to maxPatience answers.
 const (
 	mostSpin    = 40 * time.Microsecond
 	maxPatience = 1024
 )
 
-// Spin is how long each side may look for what the other says before it sleeps: 0 where that takes cores from others.
+// Spin is how long each side may poll for the other's message before it sleeps: 0 if polling takes cores from others.
 func Spin() time.Duration {
 	if 2*int(talking.Load()) > runtime.GOMAXPROCS(0) {
 		return 0
@@ -141,8 +141,8 @@ func (c *Companion) Read(b []byte) (n int, err error) {
 // Kill ends the program and all that it has started.
 func (c *Companion) Kill() { c.p.reach(func() error { return c.p.signal(syscall.SIGKILL) }) }
 
-// Wait closes the program's input, waits until it has exited, ends it after a time, and kills what it leaves behind. It
-// returns how the program ended: "exit status 1", or "" for success.
+// Wait closes the program's input, waits until it has exited, ends it after a time, and kills the processes that it
+// leaves behind. It returns how the program ended: "exit status 1", or "" for success.
 func (c *Companion) Wait(patience time.Duration) string {
 	c.once.Do(func() {
 		c.In.Close()

@@ -42,6 +42,7 @@ func checkCleanUp() hardware.Check {
 	return c
 }
 
-// mayEscape is what doctor and a run say where the guardian is not told of all that jobs leave.
+// mayEscape is the note of doctor and a run on systems where the guardian does not learn of all processes that jobs
+// leave.
 const mayEscape = "when tfexp is killed, a guardian process kills its jobs; what a job starts may run on if it leaves its " +
 	"session and its parent ends: this system does not say from which job such a process comes"

@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// following says how many threads its control file has, and touches a file of that number; it ends when these have
-// changed twice.
+// following reads the threads in its control file, and touches a file named after that number. It ends after two
+// changes.
 const following = `
 had=
 changes=0

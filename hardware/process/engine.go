@@ -27,8 +27,8 @@ type Options struct {
 	// By default the CPUs that this process may use, in ascending order.
 	CPUs []int
 	// GPUs[i] is the name of the cluster's GPU i for programs, in
-	// CUDA_VISIBLE_DEVICES. By default the GPUs that this process may use; where
-	// there are none, their numbers.
+	// CUDA_VISIBLE_DEVICES. By default the GPUs that this process may use;
+	// without such GPUs, their numbers.
 	GPUs []string
 	// Cluster divides the cores and GPUs among nodes; by default all are on one.
 	Cluster scheduler.Cluster
@@ -43,12 +43,12 @@ type Options struct {
 	// LogLimit is the size in bytes at which a job's output ends it as
 	// failed; by default launch.DefaultLogLimit.
 	LogLimit int64
-	// Suspends is as in running.Options.
+	// Suspends is as in launch.JobsOptions.
 	Suspends bool
 	// Report receives the progress lines of jobs as they come, on the engine's
 	// clock; it may be nil.
 	Report launch.ProgressListener
-	// Warn receives what is wrong with the sources of progress; it may be nil.
+	// Warn receives warnings about the sources of progress; it may be nil.
 	Warn launch.ProgressWarner
 }
 
@@ -108,7 +108,7 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// Capabilities returns what the engine can do: all but limiting memory.
+// Capabilities returns the capabilities of the engine: all except limiting memory.
 func (e *Engine) Capabilities() scheduler.Capabilities { return Capabilities() }
 
 // Migrates implements scheduler.Migrator: all nodes are of this machine, so a program can

@@ -104,7 +104,7 @@ func read(t testing.TB, path string) string {
 	return string(content)
 }
 
-// eventually waits for a condition that no event tells of.
+// eventually waits for a condition without an event.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	for began := time.Now(); !cond(); time.Sleep(time.Millisecond) {
@@ -114,8 +114,8 @@ func eventually(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// held is an engine of which the scheduler hears nothing until the program of each job that it has started, or started
-// again after a pause, has made a file: no other job arrives and no round ends meanwhile.
+// held is an engine that reports nothing to the scheduler until the program of each started or restarted job has made a
+// file. Meanwhile no other job arrives and no round ends.
 type held struct {
 	*Engine
 	made  func(job int) string // the file of a job; empty if it is not waited for
@@ -284,7 +284,7 @@ func TestStop(t *testing.T) {
 		{"obeys when paused", `trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.01; done`, true,
 			"up\nbye\ntfexp: stopped\n"},
 		{"does not obey", `trap "" TERM; echo up; while :; do sleep 0.01; done`, false, "up\ntfexp: stopped\n"},
-		// The shell dies at once, but what it started may save its work.
+		// The shell dies at once, but its child may save its work.
 		{"child takes time", `sh -c 'trap "sleep 0.1; echo saved; exit" TERM; echo up; while :; do sleep 0.01; done'; :`,
 			false, "up\nsaved\ntfexp: stopped\n"},
 	} {
@@ -312,7 +312,7 @@ func TestStop(t *testing.T) {
 			if log != test.log {
 				t.Errorf("log %q, want %q", log, test.log)
 			}
-			// A job that has ended takes all calls.
+			// A job that has ended accepts all calls.
 			if err := errors.Join(e.Pause(0), e.Resume(0, cores(0)), e.Resize(0, cores(0)), e.Stop(0)); err != nil {
 				t.Error(err)
 			}

@@ -24,10 +24,10 @@ type group struct {
 	dir  *folder.File // while a program is started in it; else nil
 }
 
-// groupPrefix begins the names of groups; the mark of their program follows.
+// groupPrefix is the prefix of the names of groups; the mark of their program follows.
 const groupPrefix = "tfexp-"
 
-// ownGroup returns the folder of the group of this process; empty where there is none that can be written.
+// ownGroup returns the folder of this process's control group; empty if it cannot be written.
 var ownGroup = sync.OnceValue(func() string {
 	own, err := folder.ReadSystem("/proc/self/cgroup")
 	if err != nil {
@@ -59,7 +59,7 @@ func groupFolder(own, mounts string) string {
 		if !strings.HasPrefix(kind, "cgroup2 ") || len(fields) < 5 || in == "" {
 			continue
 		}
-		// What is mounted may be a part of the hierarchy; spaces in names are escaped, and not expected.
+		// The mount may show a part of the hierarchy only; spaces in names are escaped, and not expected.
 		below, ok := strings.CutPrefix(in, strings.TrimSuffix(fields[3], "/"))
 		if ok && (below == "" || below[0] == '/') {
 			return filepath.Join(fields[4], below)
@@ -166,7 +166,7 @@ func (g *group) remove() {
 	}
 	dirs := g.folders()
 	for i := len(dirs) - 1; i >= 0; i-- {
-		folder.Remove(dirs[i]) // what is still in use is removed when the folder of results is used again
+		folder.Remove(dirs[i]) // groups still in use are removed when the folder of results is used again
 	}
 }
 

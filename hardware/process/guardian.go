@@ -37,13 +37,14 @@ var hooked atomic.Bool
 // guard is this process's side of its guardian.
 var guard guardian
 
-// guardian is a second process, made from the same program, that outlives tfexp by a moment: its socket ends when
-// tfexp does, in whatever way, and it then kills what is left of the jobs. Where the system allows it (Linux), it is
-// also the parent of the jobs' programs, and what a job starts and leaves without a parent comes to it: a process can
-// leave its session, clear its environment and start itself twice, and still descends from the guardian. When the
-// guardian is killed, the kernel kills the programs, and what they leave comes to tfexp.
+// guardian is a second process, made from the same program, that outlives tfexp by a moment: its socket closes when
+// tfexp ends, in whatever way, and it then kills the remaining processes of the jobs. Where the system allows it
+// (Linux), it is also the parent of the jobs' programs. It then inherits processes that a job starts and leaves without
+// a parent: a process can leave its session, clear its environment and start itself twice, and still descends from the
+// guardian. When the guardian is killed, the kernel kills the programs, and tfexp inherits the processes that they
+// leave.
 type guardian struct {
-	mu   sync.Mutex // guards all; taken before that of children
+	mu   sync.Mutex // guards all; taken before the mutex of children
 	run  string     // names this run of tfexp in the jobs' marks
 	link *link      // nil before the first start
 	live []ident
@@ -71,7 +72,7 @@ type fork struct {
 	Argv, Env    []string
 }
 
-// answer comes from the guardian: that it is ready, that a program has exited, or what came of a request.
+// answer is a message from the guardian: it is ready, a program has exited, or the result of a request.
 type answer struct {
 	Ready, Exited bool
 	PID           int
@@ -86,7 +87,7 @@ var errGuardianGone = errors.New("the guardian of the jobs was killed")
 // guardianPatience is how long the guardian may take to start.
 const guardianPatience = 10 * time.Second
 
-// ensure starts the guardian if there is none, and returns the name of the run.
+// ensure starts the guardian if it is not running, and returns the name of the run.
 func (g *guardian) ensure() (run string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -137,8 +138,8 @@ func (g *guardian) start() error {
 		return errors.Join(err, conn.Close())
 	}
 	defer null.Close()
-	// Its name is not tfexp's: who kills tfexp by name must not hit it. It
-	// holds no file or folder of the run, and its own session keeps Ctrl-C from it.
+	// Its name is not tfexp's: a kill of tfexp by name must not hit it. It holds no
+	// file or folder of the run, and its own session keeps Ctrl-C from it.
 	if err = folder.Try("fork", "job-guardian"); err == nil {
 		children.mu.Lock() // nobody takes it for a stray
 		l.pid, err = syscall.ForkExec(self, []string{"job-guardian"}, &syscall.ProcAttr{
@@ -174,7 +175,7 @@ func (g *guardian) start() error {
 	return nil
 }
 
-// listen takes what the guardian says until it is gone.
+// listen receives the guardian's answers until it is gone.
 func (l *link) listen(answers *gob.Decoder) {
 	for {
 		var a answer
@@ -199,7 +200,7 @@ func (l *link) bury() {
 	l.gone = true
 	children.mu.Unlock()
 	syscall.Kill(l.pid, syscall.SIGKILL)
-	wait(l.pid, nil, nil) // from then on its children are those of this process
+	wait(l.pid, nil, nil) // from then on this process has its children
 	l.conn.Close()
 	children.lose(l)
 	close(l.answers)
@@ -253,8 +254,8 @@ func (g *guardian) ask(m message, files ...int) (answer, error) {
 	return a, nil
 }
 
-// tell sends one line to the guardian, to a new one if the old one is gone.
-// mu must be held.
+// tell sends one line to the guardian, or to a new guardian if the old one is
+// gone. mu must be held.
 func (g *guardian) tell(line string) error {
 	// Only its death breaks the connection.
 	if g.link == nil || g.link.send(message{Line: line}) != nil {
@@ -296,9 +297,9 @@ func (g *guardian) fork(f fork, standard []uintptr, group int) (pid int, err err
 	return a.PID, nil
 }
 
-// watch and forget tell the guardian of a job's program. That a guardian
-// cannot be told is no reason to end a job: the kernel and the registry are
-// still there.
+// watch and forget inform the guardian about a job's program. If the guardian
+// cannot be informed, the job continues: the kernel and the registry still
+// protect it.
 func (g *guardian) watch(id ident) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -317,10 +318,10 @@ func (g *guardian) forget(id ident) {
 	}
 }
 
-// beGuardian does what it is told until its socket ends, then kills what is
-// left of the run, and returns the exit status.
+// beGuardian carries out commands until its socket closes, then kills the
+// remaining processes of the run, and returns the exit status.
 func beGuardian(run string, socket *os.File) int {
-	// What is ignored would be ignored by the programs too; what is caught is not.
+	// Programs inherit ignored signals, but not caught ones.
 	caught := make(chan os.Signal, 16)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE,
 		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM} {
@@ -373,7 +374,7 @@ func beGuardian(run string, socket *os.File) int {
 	return 0
 }
 
-// server is what the guardian answers with.
+// server answers the guardian's requests.
 type server struct {
 	mu      sync.Mutex // held while an answer is written
 	answers *gob.Encoder
@@ -417,13 +418,13 @@ func (g *server) fork(f *fork, files []int) {
 	}
 }
 
-// roll is what has to end when tfexp is gone.
+// roll lists the processes that must end when tfexp is gone.
 type roll struct {
 	live []ident // programs
 	home string  // the folder of their groups; empty: they have none
 }
 
-// groupsLine names the folder of the groups in what record reads.
+// groupsLine is the line with the folder of the groups, as record reads it.
 const groupsLine = "groups in %q\n"
 
 // record applies a line: "+ pid start" for a program that began, "- pid start" for one that ended, or groupsLine.

@@ -237,7 +237,7 @@ func TestFoundlingIsPaused(t *testing.T) {
 	}
 }
 
-// setGroups skips a test that needs groups where none can be made, and keeps them from one that is to have none.
+// setGroups skips a test that needs groups on a system without them, and disables them for a test without groups.
 func setGroups(t *testing.T, groups bool) {
 	t.Helper()
 	before := noGroups.Load()
@@ -267,7 +267,7 @@ func TestGroupFolder(t *testing.T) {
 	}
 }
 
-// A registry may come from somebody else: what it calls a group is one only in a file system of groups.
+// A registry may come from somebody else: a group in it is valid only in a file system of control groups.
 func TestSweepSparesFoldersThatAreNoGroups(t *testing.T) {
 	dir := t.TempDir()
 	const run = "0123456789abcdef"
@@ -290,10 +290,10 @@ func TestSweepSparesFoldersThatAreNoGroups(t *testing.T) {
 	}
 }
 
-// A process that exits has no environment any more, but is there until its memory is given back.
+// An exiting process has no environment any more, but exists until its memory is released.
 func TestStrayWithMuchMemoryDiesWithItsJob(t *testing.T) {
 	dir := t.TempDir()
-	// It holds what it read while nobody reads what it writes.
+	// It holds its input in memory while nobody reads its output.
 	hoard := fmt.Sprintf(`(setsid sh -c 'mkfifo %[1]s/none; echo $$ >%[1]s/stray; exec dd if=/dev/zero bs=256M count=1 <>%[1]s/none >&0 2>%[1]s/errors' &) ; `, dir)
 	e := open(t, Options{}, sh(hoard+fmt.Sprintf("while ! test -e %s/go; do sleep 0.01; done", dir)))
 	start(t, e, 0)
@@ -356,7 +356,7 @@ func TestKilledTfexpLeavesNothing(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	cmd, dir, jobs, guardian := startVictim(t)
-	// Without its guardian, what the kernel does not kill is left.
+	// Without its guardian, processes that the kernel does not kill are left.
 	if err := errors.Join(syscall.Kill(guardian, syscall.SIGSTOP), syscall.Kill(cmd.Process.Pid, syscall.SIGKILL),
 		syscall.Kill(guardian, syscall.SIGKILL)); err != nil {
 		t.Fatal(err)
@@ -425,7 +425,7 @@ func TestSweepSparesStrangers(t *testing.T) {
 	}
 }
 
-// What is no registry is set aside, with a warning, and does not keep a run from its work.
+// A file that is not a registry is set aside, with a warning, and does not stop a run.
 func TestGarbledRegistry(t *testing.T) {
 	for name, garble := range map[string]func(path string) error{
 		"text":   func(path string) error { return os.WriteFile(path, []byte("something else\n"), 0o666) },

@@ -1,11 +1,11 @@
-// Package process runs jobs as processes of this machine. It needs nothing
-// but the operating system: each job is a session of its own, bound to its
-// own cores, paused with SIGSTOP, and never left behind, however tfexp ends.
+// Package process runs jobs as processes of this machine. It needs only the
+// operating system: each job is a separate session, bound to its own cores,
+// paused with SIGSTOP, and never left behind, however tfexp ends.
 //
-// A job is all that descends from its program. Where a control group (version
-// 2) can be written, a program is started in one of its own, which nothing
-// leaves by forking. While tfexp lives, children whose parent died come back
-// to it (a subreaper), and are recognised by that group, by their session or
+// A job is its program and all descendants of it. Where control groups (version
+// 2) can be written, each program starts in a separate group, which no process
+// leaves by forking. While tfexp lives, it inherits children whose parent died
+// (it is a subreaper). They are recognized by that group, by their session or
 // by a mark in their environment. When tfexp dies, the kernel kills each
 // program (its parent-death signal), and a second process, the guardian, kills
 // the rest. Without groups, a process that leaves the session, clears its
@@ -27,7 +27,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// kindName is what experiments call this engine.
+// kindName is the name of this engine in experiments.
 const kindName = "process"
 
 var _ = engine.Register(&kind)
@@ -59,7 +59,7 @@ var kind = engine.Kind{
 	},
 }
 
-// checkMachine compares a machine with what this one has: jobs are bound to cores that are there.
+// checkMachine compares a machine with this one: jobs can be bound only to cores that exist.
 func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Problem) {
 	add := func(arg, summary, detail string, args ...any) {
 		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
@@ -80,7 +80,7 @@ func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Probl
 	return problems
 }
 
-// total is what the nodes of a cluster have together: all are parts of this machine.
+// total is the sum of the nodes of a cluster, which are all parts of this machine.
 func total(c scheduler.Cluster) (sum scheduler.Node) {
 	for _, n := range c.Nodes {
 		sum.Threads, sum.GPUs, sum.Memory = sum.Threads+n.Threads, sum.GPUs+n.GPUs, sum.Memory+n.Memory
@@ -88,7 +88,7 @@ func total(c scheduler.Cluster) (sum scheduler.Node) {
 	return sum
 }
 
-// checkJob reports a job that asks for GPUs that this machine lacks, on hardware that has all that there are.
+// checkJob reports a job that asks for GPUs that this machine lacks, on hardware with all of the machine's GPUs.
 func checkJob(h *engine.Hardware, j *engine.Job, host engine.Host) []engine.Problem {
 	if gpus := total(h.Cluster).GPUs; j.GPUs <= gpus || gpus != host.GPUs {
 		return nil
@@ -96,7 +96,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, host engine.Host) []engine.Prob
 	return []engine.Problem{noGPUs(host, fmt.Sprintf("The job %q asks for %s", j.Name, schema.Plural(j.GPUs, "GPU")))}
 }
 
-// noGPUs is the problem that this machine lacks the GPUs that are asked for.
+// noGPUs is the problem that this machine lacks the requested GPUs.
 func noGPUs(host engine.Host, need string) engine.Problem {
 	has := fmt.Sprintf("this machine has %d that tfexp may use", host.GPUs)
 	if host.GPUs == 0 {
@@ -112,7 +112,7 @@ func noGPUs(host engine.Host, need string) engine.Problem {
 	}
 }
 
-// Capabilities returns what the process engine can do on this system.
+// Capabilities returns the capabilities of the process engine on this system.
 func Capabilities() scheduler.Capabilities {
 	return scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Hardware that is more than this machine is an error at the argument that says so; missing GPUs are no mistake in the
-// file, but the experiment cannot run here.
+// Hardware that is more than this machine is an error at the argument that requests it; missing GPUs are no mistake in
+// the file, but the experiment cannot run here.
 func TestMachineIsThisOne(t *testing.T) {
 	host := engine.Host{Threads: 4, MemoryBytes: 8 << 30, GPUs: 1}
 	for _, c := range []struct {

@@ -23,22 +23,22 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// runEnv marks every process of a job, so that it is recognised when it has
+// runEnv marks every process of a job, so that it is recognized when it has
 // left the job's session. Its value begins with the run of tfexp.
 const runEnv = "TFEXP_RUN"
 
 // loopback is where the parts of a job find each other.
 const loopback = "127.0.0.1"
 
-// hands are the engine's on its programs.
+// hands are the operations of the engine on its programs.
 type hands struct{ e *Engine }
 
-// Addresses implements running.Hands.
+// Addresses implements launch.ProgramHands.
 func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 	return launch.Addresses(loopback, parts)
 }
 
-// Met implements running.Meeting.
+// Met implements launch.Meeting.
 func (h hands) Met(_ []*program, addresses contract.Cluster) (met, known bool) {
 	return launch.MetProgress(addresses, "/proc/self/net")
 }
@@ -65,8 +65,9 @@ func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen fu
 	o, _ := readProc(pid)
 	p.id = ident{pid, o.start}
 	log.follow()
-	// The mark in its environment already shows whose it is; these add what
-	// has cleared its environment but not left the session.
+	// The mark in its environment already shows the owner of a process. This
+	// adds processes that have cleared their environment but not left the
+	// session.
 	guard.watch(p.id)
 	e.records.started(p.id)
 	return p, nil
@@ -87,13 +88,13 @@ func (h hands) Discard(p *program) {
 	h.e.records.ended(p.id)
 }
 
-// Hold implements running.Hands.
+// Hold implements launch.ProgramHands.
 func (h hands) Hold(programs []*program) error { return signalAll(programs, syscall.SIGSTOP) }
 
-// GoOn implements running.Hands.
+// GoOn implements launch.ProgramHands.
 func (h hands) GoOn(programs []*program) error { return signalAll(programs, syscall.SIGCONT) }
 
-// Ask implements running.Hands.
+// Ask implements launch.ProgramHands.
 func (h hands) Ask(programs []*program, paused bool) {
 	// The other order would let a paused job run on before it hears of its end.
 	signalAll(programs, syscall.SIGTERM)
@@ -102,7 +103,7 @@ func (h hands) Ask(programs []*program, paused bool) {
 	}
 }
 
-// Kill implements running.Hands.
+// Kill implements launch.ProgramHands.
 func (h hands) Kill(programs []*program) { signalAll(programs, syscall.SIGKILL) }
 
 // signalAll sends sig to programs.
@@ -111,7 +112,7 @@ func signalAll(programs []*program, sig syscall.Signal) error {
 	return errors.Join(errs...)
 }
 
-// Bind implements running.Hands.
+// Bind implements launch.ProgramHands.
 func (h hands) Bind(p *program, part scheduler.Part) error {
 	cpus, err := h.e.cpus(part.Cores)
 	if err != nil {
@@ -121,7 +122,7 @@ func (h hands) Bind(p *program, part scheduler.Part) error {
 	return p.reach(func() error { return p.bind(cpus) })
 }
 
-// Write implements running.Hands.
+// Write implements launch.ProgramHands.
 func (h hands) Write(p *program, content []byte, at time.Time) error {
 	return p.Job.ReplaceControl(content, at)
 }
@@ -186,7 +187,7 @@ func (f fork) start(on *forkThread, files []uintptr, group int) (pid int, err er
 }
 
 // environ returns the environment of a job that is given n cores and these GPUs: tfexp's own, the variables of the job
-// contract, those of the job, and the mark.
+// contract, the job's own variables, and the mark.
 func environ(j *launch.Job, n int, gpus []string, mark string) []string {
 	paths := launch.Paths{Control: launch.Absolute(j.ControlPath), Checkpoint: launch.Absolute(j.CheckpointDir)}
 	return launch.Merge(launch.Inherited(os.Environ()), j.Environ(n, gpus, paths), []string{runEnv + "=" + mark})
@@ -248,10 +249,9 @@ func notRunnable(name string, err error) error {
 	return fmt.Errorf("program %q: %w", name, launch.Underlying(err))
 }
 
-// forkThread is an operating-system thread that does all forks of an engine where the guardian does not.
-// The parent-death signal of a child is sent when the thread that forked it
-// ends, so the thread lives as long as the engine; and a child inherits the
-// thread's CPUs, so it is bound before its first instruction.
+// forkThread is an operating-system thread that does all forks of an engine, if the guardian does not. The parent-death
+// signal of a child is sent when the thread that forked it ends, so the thread lives as long as the engine; and a child
+// inherits the thread's CPUs, so it is bound before its first instruction.
 type forkThread struct{ work chan func() }
 
 func newForkThread() *forkThread {

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 )
 
-// TestJobsAreNoOtherPrograms: what a job uses is not taken for the load of other programs. What tfexp and its jobs
-// have used is all that was used, less that of others.
+// TestJobsAreNoOtherPrograms: a job's usage does not count as load of other programs. The usage of tfexp and its jobs
+// is the total usage less the usage of others.
 func TestJobsAreNoOtherPrograms(t *testing.T) {
 	used := func() (seconds float64) {
 		times, err := cpu.Times(true)

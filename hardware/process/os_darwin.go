@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rssUnit is what the kernel counts a process's memory in.
+// rssUnit is the kernel's unit of a process's memory, in bytes.
 const rssUnit = 1
 
 func ownProgram() (string, error) { return os.Executable() }

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// rssUnit is what the kernel counts a process's memory in.
+// rssUnit is the kernel's unit of a process's memory, in bytes.
 const rssUnit = 1 << 10
 
 // ownProgram returns the program of this process, even if its file has been
@@ -33,8 +33,8 @@ var becomeReaper = sync.OnceValue(func() bool {
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
 })
 
-// adopts reports whether the guardian is told of all that the jobs leave: it is the parent of their programs, and
-// becomes that of what these leave.
+// adopts reports whether the guardian learns of all processes that jobs leave: it is the parent of the jobs' programs,
+// and becomes the parent of processes that these leave.
 func adopts() bool { return becomeReaper() && haveProc() }
 
 // lacking says why programs cannot be run, if so.
@@ -70,14 +70,14 @@ func onCPUs(cpus []int, f func()) error {
 		return err
 	}
 	f()
-	// It fails only if CPUs have gone away; the next job's are set anew.
+	// It fails only if CPUs have gone away; the next job sets its CPUs again.
 	unix.SchedSetaffinity(0, &before)
 	return nil
 }
 
-// bindThreads binds all threads of processes to cpus, but those in seen, and
-// adds them to it. It reports whether there were any. Threads that have ended
-// are no error.
+// bindThreads binds all threads of processes to cpus, except the threads in
+// seen, and adds them to seen. It reports whether there were any. Threads that
+// have ended are no error.
 func bindThreads(pids, cpus []int, seen map[int]bool) (found bool, err error) {
 	var set unix.CPUSet
 	for _, cpu := range cpus {
@@ -157,7 +157,7 @@ func numbers(dir string) []int {
 		return nil
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(-1) // what was read before a process vanished counts
+	names, _ := f.Readdirnames(-1) // names read before a process vanished count
 	var found []int
 	for _, name := range names {
 		if n, err := strconv.Atoi(name); err == nil {
@@ -231,9 +231,9 @@ func descendants(roots []int) []int {
 	return slices.Compact(found)
 }
 
-// orphans returns the processes that came to the guardian or to this process because their parent
-// died, and waits for those of this process that are dead. They differ from what other
-// parts of the program started by their session.
+// orphans returns the processes that the guardian or this process inherited because their parent
+// died. It waits for the dead ones among this process's. They differ in their session from
+// processes that other parts of the program started.
 func orphans() (alive []proc) {
 	guard.mu.Lock() // no fork is under way
 	defer guard.mu.Unlock()
@@ -269,7 +269,7 @@ func orphans() (alive []proc) {
 		switch {
 		case !ok || !slices.Contains(parents, p.parent) || p.session == own || p.session == 0:
 		case p.zombie:
-			// It fails for those of the guardian, which waits for them.
+			// It fails for the guardian's children; the guardian waits for them.
 			syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 		default:
 			alive = append(alive, p)

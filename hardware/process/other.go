@@ -13,7 +13,7 @@ import (
 // runsHere reports whether this system can run jobs as processes.
 const runsHere = false
 
-// site has no engines: what pauses, binds and ends jobs is missing on this system.
+// site has no engines: this system lacks ways to pause, bind and end jobs.
 type site struct{}
 
 func openSite(engine.Run) (engine.Site, []string, error) { return site{}, nil, nil }
@@ -34,7 +34,7 @@ func groupHome() string { return "" }
 func adopts() bool      { return false }
 func lacking() string   { return "" }
 
-// Main does what a second process of this program is started for: here, nothing.
+// Main runs the second process of this program: there is none on this system.
 func Main([]string) (handled bool, code int) { return false, 0 }
 
 // BindTree does nothing: processes are not bound to cores on this system.

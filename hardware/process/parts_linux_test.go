@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// part is a part of a job on one core, which is a node of its own.
+// part is a part of a job on one core, which is a separate node.
 func part(role string, task, core int) scheduler.Part {
 	return scheduler.Part{Node: core, Role: role, Task: task, Cores: cores(core).Cores}
 }
@@ -82,7 +82,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// What is done to a job is done to all of its parts.
+// An action on a job applies to all of its parts.
 func TestPartsPauseAndStop(t *testing.T) {
 	cpus := twoCPUs(t)
 	j := sh("sleep 1000")
@@ -294,8 +294,8 @@ func holds(path, text string) bool {
 	return err == nil && strings.Contains(string(content), text)
 }
 
-// The programs on a node are told that it will be lost, and gone when it is; the others
-// go on, or end with the one that speaks for their job.
+// The programs on a node are warned of its loss, and are gone after it. The others
+// continue, or end with the one that speaks for their job.
 func TestNodeIsLost(t *testing.T) {
 	twoCPUs(t)
 	script := `trap 'cat $TFEXP_CONTROL > said.$TFEXP_TASK; echo asked; touch asked.$TFEXP_TASK; exit 143' TERM

@@ -13,7 +13,7 @@ import (
 )
 
 // A job's progress lines wake the engine when its units have doubled. The job
-// goes on when somebody has read what it last told.
+// continues when somebody has read its last report.
 func TestProgress(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

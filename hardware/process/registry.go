@@ -24,7 +24,7 @@ type registry struct{ file *folder.File }
 
 const registryHeader = "tfexp jobs, run %s, boot %s\n"
 
-// errRegistry is wrapped by what New returns when the registry cannot be written: its folder is at fault.
+// errRegistry is wrapped by the error of New if the registry cannot be written because of its folder.
 var errRegistry = errors.New("open registry")
 
 func openRegistry(path, run string) (*registry, error) {
@@ -41,8 +41,8 @@ func openRegistry(path, run string) (*registry, error) {
 	return &registry{f}, nil
 }
 
-// started and ended append a line. A failure (a full disk) is no reason to
-// end a job: its mark is in its environment as well.
+// started and ended append a line. A failure (a full disk) does not end a job:
+// its mark is in its environment as well.
 func (r *registry) started(id ident) {
 	if r != nil {
 		fmt.Fprintf(r.file, "+ %d %d\n", id.pid, id.start)
@@ -67,13 +67,11 @@ func (r *registry) close() error {
 	return nil
 }
 
-// Sweep kills what is left of the jobs that an engine with this registry ran
-// before its process was killed, and removes the file. Nothing is killed
-// because of its number alone: a program's start time, or the run's mark in
-// the environment or in the name of the control group, must agree. The caller makes sure that no tfexp is using
-// the file. It returns what was killed, "process 1234 (python3)"; a file that
-// is not there means that there is nothing to do. A file that is no registry
-// is set aside: ErrGarbled.
+// Sweep kills leftover processes of the jobs that an engine with this registry ran before tfexp was killed, and removes
+// the file. No process is killed because of its number alone: a program's start time, or the run's mark in the
+// environment or in the name of the control group, must agree. The caller makes sure that no tfexp is using the file.
+// It returns the names of the killed processes, "process 1234 (python3)". A missing file means that there is nothing to
+// do. A file that is not a registry is set aside: ErrGarbled.
 func Sweep(path string) (killed []string, err error) {
 	if info, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -111,8 +109,8 @@ func Sweep(path string) (killed []string, err error) {
 	return killed, nil
 }
 
-// ErrGarbled is returned by Sweep for a registry that cannot be read: what a killed run has left, if anything, is
-// not known.
+// ErrGarbled is returned by Sweep for a registry that cannot be read: the leftovers of a killed run, if any, are
+// unknown.
 var ErrGarbled = errors.New("the list of running jobs was damaged")
 
 // setAside renames a registry that cannot be read.
@@ -129,11 +127,11 @@ const (
 	killPasses = 400 // 2 s
 )
 
-// killLeft kills the processes of a run: the live programs, the members of
-// their sessions and groups, whatever has the run's mark, and all that descends from
-// these, again and again until there are none. A session whose leader is dead
-// is only killed if fresh says that the leader lived a moment ago: later on,
-// its number may have passed to a stranger's session.
+// killLeft kills the processes of a run: the live programs, the members of their
+// sessions and groups, all processes with the run's mark, and all descendants of
+// these. It repeats until no such process is left. A session whose leader is dead is
+// only killed if fresh says that the leader lived a moment ago: later on, its number
+// may have passed to a stranger's session.
 func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 	self := os.Getpid()
 	sessions := map[int]bool{}
@@ -167,7 +165,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			if !doomed[p.pid] || p.zombie || p.pid == self {
 				continue
 			}
-			// What may not be killed (another user's) is not waited for.
+			// It does not wait for processes that it may not kill (another user's).
 			if syscall.Kill(p.pid, syscall.SIGKILL) != nil {
 				continue
 			}
@@ -183,7 +181,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			}
 			break
 		}
-		time.Sleep(killPause * time.Duration(1+pass/killPasses*killPasses)) // for what SIGKILL does not end, less often
+		time.Sleep(killPause * time.Duration(1+pass/killPasses*killPasses)) // less often in later passes
 	}
 	return killed
 }

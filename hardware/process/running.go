@@ -20,13 +20,13 @@ type ident struct {
 	start uint64 // in the system's own unit, since boot or 1970
 }
 
-// program is a job's program, or that of one of its parts: a session of its own.
+// program is the program of a job or of one of its parts, in a separate session.
 type program struct {
 	launch.JobState
 	id    ident
 	mark  string // value of runEnv in its environment
 	log   *jobLog
-	group *group // what it was started in; may be nil
+	group *group // the group that it was started in; may be nil
 
 	life   sync.Mutex // held while signals are sent
 	reaped bool       // it has exited, and its number may be used again
@@ -90,8 +90,8 @@ func (p *program) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// maxPasses bounds the search for processes and threads that come into being
-// while it goes on.
+// maxPasses bounds the search for processes and threads that start during the
+// search.
 const maxPasses = 20
 
 // bind binds every thread of every process of the program to cpus.
@@ -106,7 +106,7 @@ func (p *program) bind(cpus []int) error {
 	return nil
 }
 
-// Attend waits for a program to exit, and kills what it leaves behind.
+// Attend waits for a program to exit, and kills its leftover processes.
 func (h hands) Attend(p *program) {
 	e := h.e
 	children.await(p.id.pid)
@@ -139,16 +139,16 @@ func ending(status syscall.WaitStatus) string {
 	return fmt.Sprintf("exit status %d", status.ExitStatus())
 }
 
-// The patience with what a program leaves behind when it exits.
+// The patience with processes that a program leaves behind when it exits.
 const (
 	clearPause = 500 * time.Microsecond // between looks; doubled up to 20 ms
 	clearLimit = 10 * time.Second       // for processes that SIGKILL does not end
 	maxDoubts  = 4                      // looks at orphans that have no environment
 )
 
-// clear kills what is left of a program that has exited, or waits for it
-// until the deadline if it was asked to end. It returns the number of
-// processes that could not be killed within the patience.
+// clear kills the leftover processes of a program that has exited, or waits for
+// them until the deadline if the program was asked to end. It returns the
+// number of processes that could not be killed within the patience.
 func (p *program) clear(deadline func() time.Time, patience time.Duration) (stuck int) {
 	began := time.Now()
 	known := map[ident]bool{}
@@ -175,11 +175,11 @@ func (p *program) clear(deadline func() time.Time, patience time.Duration) (stuc
 	}
 }
 
-// leftovers returns what lives of a program that has exited: process
-// numbers, and that of its group with a minus; nil if nothing does. A process
-// has no environment, and so no mark, between two programs and while it exits:
-// known holds the orphans that were found before, and unsure says that there is
-// one that another look may tell more of.
+// leftovers returns the living processes of a program that has exited: their
+// numbers, and the number of its group with a minus; nil if none lives. A
+// process has no environment, and so no mark, during an exec and while it
+// exits. So known holds the orphans that were found before, and unsure reports
+// that another look may identify an orphan.
 func (p *program) leftovers(known map[ident]bool) (left []int, unsure bool) {
 	roots := p.group.pids()
 	for _, o := range orphans() { // also reaps those that are dead

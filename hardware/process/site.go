@@ -18,7 +18,7 @@ const runsHere = true
 // site is the engine in a run.
 type site struct{ run engine.Run }
 
-// openSite ends what a run that was killed left behind.
+// openSite ends leftover processes of a run that was killed.
 func openSite(run engine.Run) (engine.Site, []string, error) {
 	s := site{run}
 	killed, err := Sweep(s.registry())
@@ -56,7 +56,7 @@ func (s site) Engine(_ context.Context, task engine.Task) (engine.Engine, error)
 	return e, nil
 }
 
-// clusterOf returns the nodes of a task's hardware, if it is told.
+// clusterOf returns the nodes of a task's hardware, if the task has one.
 func clusterOf(t engine.Task) scheduler.Cluster {
 	if t.Hardware == nil {
 		return scheduler.Cluster{}

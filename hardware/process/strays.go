@@ -11,7 +11,7 @@ import (
 // noGroups is set once a program could only be started without a group.
 var noGroups atomic.Bool
 
-// groupHome returns the folder in which the groups of programs are made; empty where there is none.
+// groupHome returns the folder in which the groups of programs are made; empty if there is no such folder.
 func groupHome() string {
 	if noGroups.Load() {
 		return ""
@@ -19,9 +19,10 @@ func groupHome() string {
 	return ownGroup()
 }
 
-// strays follows, where programs have no groups, the processes that lost their parent and came to the guardian: one that
-// left its session and cleared its environment does not show from which program it came. It dies with tfexp, or when no
-// engine is open. The registry names it for the case that the guardian is killed with tfexp.
+// strays follows the processes that lost their parent and came to the guardian, where programs have no groups. A
+// process that left its session and cleared its environment does not show from which program it came. Such a process
+// dies with tfexp, or when no engine is open. The registry names it for the case that the guardian is killed with
+// tfexp.
 type strays struct {
 	records *registry
 	stop    chan struct{}
@@ -32,7 +33,8 @@ type strays struct {
 // openEngines counts them: an orphan may be of any.
 var openEngines atomic.Int64
 
-// strayPause is the time between looks: what loses its parent later before tfexp is killed is not known.
+// strayPause is the time between looks: a process that loses its parent after the last look before tfexp is killed is
+// unknown.
 const strayPause = 100 * time.Millisecond
 
 // followStrays starts the looks; close ends them.

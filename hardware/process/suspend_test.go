@@ -31,7 +31,7 @@ touch listens
 while [ $n -lt 40 ] || [ $(ls .. | grep -c again) -lt 6 ]; do n=$((n+1)); sleep 0.005; done
 echo done $n`
 
-// Three jobs share two nodes by max_min, in rounds: each goes on from its checkpoint on the node that it is given.
+// Three jobs share two nodes by max_min, in rounds: each resumes from its checkpoint on its new node.
 func TestRoundsMoveJobsByCheckpoints(t *testing.T) {
 	cpu := hardware.AllowedCPUs()[0]
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}

@@ -1,6 +1,6 @@
 // Package recorded replays recorded training runs in virtual time: a job takes as
-// long as a run took, reports what was measured of it, costs what it cost, and fails
-// where its records end before its last step.
+// long as the recorded run, reports its measurements, has its cost, and fails where
+// the records end before the last step.
 package recorded
 
 import (
@@ -24,7 +24,7 @@ import (
 
 var _ = engine.Register(&kind)
 
-// settings are what the hardware replays.
+// settings are the recorded runs that the hardware replays.
 type settings struct {
 	arguments
 	runs []workload.RecordedRun
@@ -138,7 +138,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// lines are what was read: a change of any of it runs the cells again.
+// lines are key lines of all data that was read: any change of the data runs the cells again.
 func lines(h *engine.Hardware) []engine.Line {
 	var list []engine.Line
 	for _, r := range of(h).runs {

@@ -8,8 +8,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// choose gives a job that starts the work of the alternative that it is to run
-// with. The noise is the same in all of a job's alternatives.
+// choose gives a starting job the work of its alternative. The noise is the
+// same in all of a job's alternatives.
 func (e *Engine) choose(job int, t *task, g scheduler.Grant) (Work, error) {
 	if e.held != nil && e.chosen != nil && e.chosen[job] != nil {
 		return e.chosen[job], nil // its controller has
@@ -41,8 +41,9 @@ func (e *Engine) workOf(job int) Work {
 	return e.work(job)
 }
 
-// inFirst returns the run time of a job in its first alternative over that in the one with which it has started. By it
-// what a job has left is measured alike in all of them: one that goes on on a slower device has lost nothing.
+// inFirst returns the ratio of a job's run times in its first alternative and in the alternative that it started with.
+// It gives remaining work the same measure in all alternatives: a job that continues on a slower device has lost
+// nothing.
 func (e *Engine) inFirst(job int) float64 {
 	if e.ways == nil || e.chosen[job] == nil || e.ways[job] == 0 {
 		return 1
@@ -59,7 +60,7 @@ func (e *Engine) inFirst(job int) float64 {
 	return whole.Seconds() / now.Seconds()
 }
 
-// setOut gives a job all of its work, with its noise.
+// setOut resets a job to all of its work, with its noise.
 func (e *Engine) setOut(job int, t *task, w Work) {
 	t.lead, t.scaled, _ = w.Times()
 	if e.opts.Noise > 0 && t.lead|t.scaled != 0 {
@@ -69,8 +70,8 @@ func (e *Engine) setOut(job int, t *task, w Work) {
 	}
 }
 
-// switchTo gives a paused job the work of another of its alternatives: what it has done of the
-// one it has done of the other, as a part of the whole. Its start-up is not done again.
+// switchTo gives a paused job the work of another of its alternatives. The completed fraction
+// of the work stays the same. The start-up is not repeated.
 func (e *Engine) switchTo(job int, t *task, alternative int) error {
 	if e.ways == nil || e.chosen[job] == nil || e.held != nil || e.ways[job] == int32(alternative) {
 		return nil // it has none, or stays with it, or its controller decides

@@ -7,8 +7,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// withBudgets makes an engine whose jobs have budgets; 0 stands for none, and a
-// nanosecond for one of no time.
+// withBudgets makes an engine whose jobs have budgets; 0 means no budget, and a
+// nanosecond an empty one.
 func withBudgets(t *testing.T, o Options, work []Scaling, budgets ...time.Duration) *Engine {
 	t.Helper()
 	jobs := make([]scheduler.Job, len(work))
@@ -25,7 +25,7 @@ func withBudgets(t *testing.T, o Options, work []Scaling, budgets ...time.Durati
 }
 
 // A budget is service time: overheads count, pauses do not, and neither threads nor
-// neighbours make it longer.
+// neighbors make it longer.
 func TestBudgets(t *testing.T) {
 	s := func(n float64) time.Duration { return time.Duration(n*1e9) + 1 }
 	long := Scaling{Scaled: 100 * time.Second, Parallel: 1}

@@ -10,12 +10,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Reported returns what a job reports when it has finished so many units.
+// Reported returns the report of a job that has finished the given number of units.
 type Reported func(job, units int) scheduler.ReportedProgress
 
-// Attend asks for a notice of every unit that the jobs finish for which it is true, the
-// last one left out, as an instant of its own; units has the work of each job in epochs or
-// steps. It is called before the first job starts, in the place of Watch.
+// Attend asks for a notice of every finished unit, except the last, of each job with true
+// in jobs. Each notice is a separate instant. units has the work of each job in epochs or
+// steps. Attend is called before the first job starts, instead of Watch.
 func (e *Engine) Attend(jobs []bool, units []int, say Reported) error {
 	if len(jobs) != len(e.jobs) || len(units) != len(e.jobs) {
 		return fmt.Errorf("simulated: the reports of %d and the units of %d of %d jobs", len(jobs), len(units), len(e.jobs))
@@ -27,8 +27,8 @@ func (e *Engine) Attend(jobs []bool, units []int, say Reported) error {
 	return nil
 }
 
-// Change gives a job other work: what it has done of the work before, it has done of this,
-// as a part of the whole. A running job goes on at once, for the cost of a resize.
+// Change gives a job other work. The completed fraction of the work stays the same. A
+// running job continues at once, for the cost of a resize.
 func (e *Engine) Change(job int, w Work) error {
 	if job < 0 || job >= len(e.jobs) {
 		return fmt.Errorf("change: no job has the number %d", job)
@@ -87,8 +87,8 @@ func (e *Engine) done(job int, t *task) float64 {
 	return 1 - float64(stretch(t.scaled, t.rate, rate))/float64(whole)
 }
 
-// Restart ends the attempt of a job, which keeps what it has done; Start begins the next
-// one, with the start-up of its work.
+// Restart ends the attempt of a job, which keeps its completed work. Start begins the
+// next attempt, with the start-up of the work.
 func (e *Engine) Restart(job int) error {
 	if job < 0 || job >= len(e.jobs) {
 		return fmt.Errorf("restart: no job has the number %d", job)
@@ -112,7 +112,7 @@ func (e *Engine) Restart(job int) error {
 	return nil
 }
 
-// hold notes what a job holds, where controllers stand beside some.
+// hold notes the resources that a job holds, if controllers accompany some jobs.
 func (e *Engine) hold(job int, g scheduler.Grant) {
 	if e.held != nil {
 		e.held[job] = g

@@ -7,28 +7,28 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Checkpoint says when a job saves what it has done, and what that costs it. A
-// checkpoint holds the work that was done when its writing began; none is written at
-// the end of the job.
+// Checkpoint is when a job saves its work, and the cost of saving. A checkpoint
+// holds the work that was done when its writing began; none is written at the end of
+// the job.
 type Checkpoint struct {
 	// Every is the running time from the end of one checkpoint to the next; or else
-	// Share is the part of the whole work that is done between two, or Rule returns
-	// the interval from the cost of a checkpoint and the mean time between losses of
-	// what the job holds (Never without losses).
+	// Share is the part of the whole work between two checkpoints; or else Rule
+	// returns the interval. Its arguments are the cost of a checkpoint and the mean
+	// time between losses of the job's servers (Never without losses).
 	Every time.Duration
 	Share float64
 	Rule  func(cost, between time.Duration) time.Duration
-	// Cost is how long the job stands still to write one; Restore how long it
-	// takes to read one when an attempt begins with it.
+	// Cost is how long the job stops to write one; Restore how long it takes to
+	// read one when an attempt begins with it.
 	Cost, Restore time.Duration
 }
 
-// saving is what a job that writes checkpoints has to show for it. Work is told in the
-// time that it takes at the present speed, like task.scaled.
+// saving is the checkpoint state of a job that writes checkpoints. Work is measured in
+// the time that it takes at the present speed, like task.scaled.
 type saving struct {
 	every   time.Duration     // work between two checkpoints
 	left    time.Duration     // work until the next one begins
-	writing time.Duration     // what is left of one that is being written
+	writing time.Duration     // the rest of the checkpoint that is being written
 	kept    time.Duration     // work that is left after the last one
 	from    time.Duration     // work that was left when the attempt began
 	spent   time.Duration     // in this attempt on checkpoints
@@ -39,7 +39,7 @@ type saving struct {
 	lead    []int             // of these, those whose warning ends its attempt
 }
 
-// begin sets out the checkpoints of an attempt.
+// begin prepares the checkpoints of an attempt.
 func (s *saving) begin(c *Checkpoint, t *task, whole, between time.Duration) {
 	switch {
 	case c.Every > 0:
@@ -73,7 +73,7 @@ func (s *saving) span(work, cost time.Duration) time.Duration {
 	return d
 }
 
-// pass lets time pass, of which the job does work and writes checkpoints.
+// pass lets time pass, in which the job works and writes checkpoints.
 func (s *saving) pass(d, cost time.Duration, t *task) {
 	d = s.write(d, t)
 	if d < s.left || t.scaled <= s.left {
@@ -92,8 +92,8 @@ func (s *saving) pass(d, cost time.Duration, t *task) {
 	s.work(min(s.write(d, t), t.scaled), t)
 }
 
-// write goes on with a checkpoint that is being written, and returns the time that is
-// left after it.
+// write continues a checkpoint that is being written, and returns the remaining time
+// after it.
 func (s *saving) write(d time.Duration, t *task) time.Duration {
 	w := min(d, s.writing)
 	s.writing -= w
@@ -118,7 +118,7 @@ func (s *saving) rescale(from, to float64, byWork bool) {
 	}
 }
 
-// saving returns what a job has saved; nil for one that writes no checkpoints.
+// saving returns the checkpoint state of a job; nil if the job writes no checkpoints.
 func (e *Engine) saving(job int) *saving {
 	if e.saves == nil || e.opts.Checkpoints[job] == nil {
 		return nil
@@ -126,7 +126,7 @@ func (e *Engine) saving(job int) *saving {
 	return &e.saves[job]
 }
 
-// span returns how long a job goes on at its present speed until so much work is done.
+// span returns how long a job needs at its present speed, checkpoints included, for the given work.
 func (e *Engine) span(job int, work time.Duration) time.Duration {
 	if s := e.saving(job); s != nil {
 		return s.span(work, e.opts.Checkpoints[job].Cost)
@@ -134,8 +134,8 @@ func (e *Engine) span(job int, work time.Duration) time.Duration {
 	return work
 }
 
-// attempt returns what the present attempt of a job came to, in run time on its full
-// request.
+// attempt returns the outcome of the present attempt of a job, in run time on its
+// full request.
 func (e *Engine) attempt(job int) *scheduler.Attempt {
 	if e.opts.Fleet == nil && e.saves == nil {
 		return nil

@@ -8,10 +8,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// by is a job with checkpoints, step by step: the work that is left, in steps of a second, and what a checkpoint holds.
+// by is a job with checkpoints, step by step: the remaining work, in steps of a second, and the work that a checkpoint
+// holds.
 type by struct {
 	left, kept     int // work that is left, in all and after the last checkpoint
-	until, writing int // work until the next checkpoint, and what is left of one that is being written
+	until, writing int // work until the next checkpoint, and the rest of one that is being written
 	every, cost    int
 	spent, lead    int
 }
@@ -37,8 +38,8 @@ func (b *by) second() {
 	}
 }
 
-// TestCheckpointsSecondBySecond: what a job has done, kept and spent on checkpoints when it is lost at any instant, and when
-// it ends, is what comes of its work second by second; what a lost attempt has kept is not done again, but read.
+// TestCheckpointsSecondBySecond: a job's completed work, saved work and time spent on checkpoints, at a loss at any
+// instant and at the end, equal a simulation second by second. Saved work of a lost attempt is not repeated, but read.
 func TestCheckpointsSecondBySecond(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
@@ -89,7 +90,7 @@ func TestCheckpointsSecondBySecond(t *testing.T) {
 	}
 }
 
-// A sample is a part of the work after its start-up, of which nothing is kept.
+// A sample is a part of the work after its start-up; none of it is kept.
 func TestSamples(t *testing.T) {
 	e := newEngine(t, Options{Overheads: Overheads{Start: time.Second}}, FullRequest(10*time.Second, 2), FullRequest(10*time.Second, 2))
 	must(t, e.Start(0, cores(2)))

@@ -26,7 +26,7 @@ var contentionBlock = blockOf[ContentionArgs]("contention")
 // The law: a job on n cores keeps n / (1 + serial (n − 1)) of them busy; where the jobs of a node together keep L busy,
 // each is slowed by (1 + (L / C)^sharpness)^(1/sharpness), with C = capacity × threads, against running alone, which
 // has the slowdown 1. All that a job has left is slowed, its start-up and its overheads too, from the instant at which
-// a neighbour starts, stops, pauses, resumes or changes its size. A gang goes as slowly as on its slowest node.
+// a neighbor starts, stops, pauses, resumes or changes its size. A gang goes as slowly as on its slowest node.
 // Estimates are still those of jobs that run alone.
 //
 //	hardware "shared" {

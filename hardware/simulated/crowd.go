@@ -11,9 +11,10 @@ import (
 
 // Contention is how jobs on one node slow each other down.
 type Contention struct {
-	// Slowdown is how many times longer a job takes that holds own cores of a
-	// node with so many cores, while others hold so many of them. It must be 1
-	// for a job that is alone; what is below 1 counts as 1.
+	// Slowdown is how many times longer a job takes because of its neighbors on
+	// a node with the given number of cores. The job holds own of the cores,
+	// and other jobs hold others. It must be 1 for a job that is alone; a value
+	// below 1 counts as 1.
 	Slowdown func(own, others, cores int) float64
 	// Cluster is where the cores of grants are.
 	Cluster scheduler.Cluster
@@ -28,7 +29,7 @@ type crowd struct {
 	first    []int32 // the number of each node's first core, and of the one after the last
 	held     []int32 // cores, by node
 	groups   []group
-	alike    []map[int32]int32 // by node: the group of the jobs that hold so many cores
+	alike    []map[int32]int32 // by node: the group of the jobs with a number of cores
 	onNode   [][]int32         // groups that have jobs, by node
 	unused   []int32           // groups of gangs that are over
 	of       []int32           // the group of each job
@@ -39,7 +40,7 @@ type crowd struct {
 }
 
 // group is running jobs with one clock. A gang, whose work waits for its
-// slowest node, is a group of its own.
+// slowest node, is a separate group.
 type group struct {
 	shares []share
 	jobs   int
@@ -50,7 +51,7 @@ type group struct {
 	due    time.Duration // when the next of them ends unless something changes
 }
 
-// share is what a job of the group holds of a node.
+// share is the number of cores that a job of the group holds of a node.
 type share struct{ node, cores int32 }
 
 func newCrowd(c Contention, jobs int) *crowd {
@@ -135,14 +136,14 @@ func (k *crowd) groupOf(shares []share) int32 {
 	return int32(len(k.groups) - 1)
 }
 
-// clock is that of a job's group.
+// clock returns the clock of a job's group.
 func (k *crowd) clock(job int, now time.Duration) time.Duration {
 	g := k.groups[k.of[job]] // a copy
 	g.advance(now)
 	return g.clock
 }
 
-// slow is how many times longer a running job takes for its neighbours.
+// slow is how many times longer a running job takes because of its neighbors.
 func (k *crowd) slow(job int) float64 { return k.groups[k.of[job]].slow }
 
 // leave takes a job out of its group.

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// linear slows a job down by one half when its neighbours hold all cores of
+// linear slows a job down by one half when its neighbors hold all cores of
 // the node.
 func linear(_, others, cores int) float64 { return 1 + 0.5*float64(others)/float64(cores) }
 
@@ -45,7 +45,7 @@ func TestNeighboursSlowEachOther(t *testing.T) {
 	until(t, e, scheduler.Never, 11*s, 0)
 }
 
-// Pauses, resizes and stops of a neighbour change the speed at once. Job a has
+// Pauses, resizes and stops of a neighbor change the speed at once. Job a has
 // 20 s of work on one of eight cores; b works on four, then on two, pauses,
 // and is stopped.
 //
@@ -75,7 +75,7 @@ func TestEveryChangeOfANeighbourCounts(t *testing.T) {
 	until(t, e, scheduler.Never, 23*s+half, 0)
 }
 
-// A job of another node is no neighbour. A gang is as slow as on its slowest
+// A job of another node is no neighbor. A gang is as slow as on its slowest
 // node: on the second, c holds half of the cores.
 func TestContentionIsByNode(t *testing.T) {
 	e := crowded(t, []int{2, 4}, FullRequest(8*s, 2), FullRequest(8*s, 2), FullRequest(8*s, 2))

@@ -5,8 +5,8 @@ import "github.com/tfexp/tfexp/scheduler/queue"
 // end is an instant at which a job ends unless its speed changes before.
 type end = queue.Timer
 
-// endings are the ends of the running jobs. Those that were added of late are put in order when the first is asked for;
-// where many jobs are paused and as many others go on between two questions, that takes constant time for each.
+// endings are the ends of the running jobs. Recently added ends are put in order when the first is asked for. If many
+// jobs are paused and as many others continue between two calls, that takes constant time for each.
 type endings struct {
 	ends  []end
 	heap  int     // the ends up to here are a binary heap, earliest first

@@ -23,7 +23,8 @@ func check(t *testing.T, e *endings, open []end) end {
 	return first
 }
 
-// TestEndsAreInOrder: what is pushed in any order comes out by its instant, also when ends are taken out meanwhile.
+// TestEndsAreInOrder: ends that are pushed in any order come out by their instants, also when ends are taken out
+// meanwhile.
 func TestEndsAreInOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 200 {

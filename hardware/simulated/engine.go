@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// String lists the overheads: "start 20ms, pause 0s, resume 0s, resize 0s"; to migrate
-// where it costs something else than to resume.
+// String lists the overheads: "start 20ms, pause 0s, resume 0s, resize 0s"; and
+// migrate, if it differs from resume.
 func (o Overheads) String() string {
 	s := fmt.Sprintf("start %s, pause %s, resume %s, resize %s", o.Start, o.Pause, o.Resume, o.Resize)
 	if o.Migrate != o.Resume {
@@ -34,25 +34,26 @@ type Options struct {
 	// same (common random numbers).
 	Noise float64
 	Seed  int64
-	// Contention slows jobs down by what their neighbours hold; nil for none.
-	// All that a job has left is slowed, its start-up and overheads too.
+	// Contention slows jobs down according to the cores of their neighbors; nil
+	// for no contention. All remaining work of a job is slowed, its start-up
+	// and overheads too.
 	Contention *Contention
-	// Checkpoints has what each job does against losses, nil for one that does nothing;
-	// nil when none does anything.
+	// Checkpoints has the checkpoints of each job, nil for a job without them; nil if
+	// no job writes any.
 	Checkpoints []*Checkpoint
 	// Fleet is the servers of nodes that come and go, which are nodes of Cluster; nil
 	// when all stand.
 	Fleet   Fleet
 	Cluster scheduler.Cluster
-	// Lacks says what the engine is told not to be able to do.
+	// Lacks are the capabilities that the engine is configured without.
 	Lacks scheduler.Capabilities
 }
 
-// All is what the engine can do unless Options.Lacks says otherwise.
+// All are the capabilities of the engine unless Options.Lacks removes some.
 var All = scheduler.Capabilities{Pause: true, Resize: true, Memory: true, GPUs: true, Migrate: true}
 
-// ErrLacking is returned for an action that the engine was told not to be
-// able to do.
+// ErrLacking is returned for an action that needs a capability in
+// Options.Lacks.
 var ErrLacking = errors.New("the simulated engine is told not to be able to")
 
 // Engine runs jobs in virtual time. It implements scheduler.Engine.
@@ -65,19 +66,19 @@ type Engine struct {
 	ends  endings
 	stops []scheduler.Notice // of stopped jobs, not yet delivered
 	news  []scheduler.Notice // that Next returned last; its storage is used again
-	marks                    // what is reported of jobs' progress
+	marks                    // reports of jobs' progress
 	crowd *crowd             // of the running jobs, under contention; then ends is not used
 	// chosen has the work of jobs with alternatives, which is known when they
 	// start; nil until one has.
 	chosen  []Work
-	ways    []int32 // by job, the alternative of which that is the work
+	ways    []int32 // by job, the alternative that the work belongs to
 	budgets budgets
 	saves   []saving  // by job; nil when none writes checkpoints
 	kept    []float64 // by job, the part of its work that its last attempt left; nil before a loss
 	onNode  [][]int32 // running jobs with checkpoints, by node
 
 	attended []bool            // by job, those that report every unit; nil without any
-	say      Reported          // what they report
+	say      Reported          // the jobs' reports
 	held     []scheduler.Grant // by job; nil unless some are attended
 	courses  []Course          // by job; nil when none has one
 	mates    map[int]shared    // by running job that shares GPUs
@@ -165,7 +166,7 @@ func (e *Engine) at(job int) *task { return e.tasks.At(int32(job)) }
 // Soon implements scheduler.Simulator.
 func (e *Engine) Soon(jobs []int32) { e.tasks.Fetch(jobs) }
 
-// forget gives up what is known of the jobs of which Next has said that they are over.
+// forget drops the state of the jobs whose end Next has reported.
 func (e *Engine) forget() {
 	for i := range e.news {
 		if n := &e.news[i]; n.Kind == scheduler.JobEnded && e.at(n.Job).phase == over {
@@ -182,10 +183,10 @@ func noise(opts Options, job string) float64 {
 	return math.Exp(math.Sqrt(s2)*workload.Stream(opts.Seed, "noise", job).NormFloat64() - s2/2)
 }
 
-// Capabilities returns what the engine can do.
+// Capabilities returns the capabilities of the engine.
 func (e *Engine) Capabilities() scheduler.Capabilities { return Without(e.opts.Lacks) }
 
-// Without returns what an engine can do that lacks something.
+// Without returns all capabilities except the given ones.
 func Without(lacks scheduler.Capabilities) scheduler.Capabilities {
 	return scheduler.Capabilities{
 		Pause: All.Pause && !lacks.Pause, Resize: All.Resize && !lacks.Resize,
@@ -320,8 +321,8 @@ func (e *Engine) ranOn(job int, t *task, g scheduler.Grant) {
 	}
 }
 
-// scales reports whether the rate of a job under a grant follows from the number of its cores alone, and is
-// changed by nothing else.
+// scales reports whether the rate of a job under a grant follows from the number of its cores alone, and no other event
+// changes it.
 func (e *Engine) scales(job int, g scheduler.Grant) bool {
 	_, plain := e.work(job).(*Scaling)
 	return plain && e.chosen == nil && e.mates == nil && e.courses == nil && g.Layout == nil
@@ -469,7 +470,7 @@ func (e *Engine) task(verb string, job int, want phase) (*task, error) {
 	return nil, fmt.Errorf("%s job %d: it is %s", verb, job, phases[e.at(job).phase])
 }
 
-// run lets a job run from now on, on these cores, with what it has left.
+// run lets a job run its remaining work from now on, on these cores.
 func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	t.phase, t.since = running, e.now
 	e.budgets.begin(job, e.now)
@@ -502,7 +503,7 @@ func (e *Engine) halt(job int, t *task) {
 	}
 }
 
-// advance takes the work done since the last change from what a job has left.
+// advance subtracts the work done since the last change from a job's remaining work.
 func (e *Engine) advance(job int, t *task) {
 	d := e.now - t.since
 	if e.crowd != nil {
@@ -537,7 +538,7 @@ func (e *Engine) rescale(job int, t *task, rate float64) {
 	t.rescale(rate)
 }
 
-// rescale converts what is left to another rate.
+// rescale converts the remaining work to another rate.
 func (t *task) rescale(rate float64) { t.scaled, t.rate = stretch(t.scaled, t.rate, rate), rate }
 
 // stale reports whether an end of a group was overtaken by a pause, a resize or a stop.
@@ -546,16 +547,16 @@ func (e *Engine) stale(x end) bool {
 	return t.phase != running || t.end != x.At
 }
 
-// Course is work whose speed changes as it goes on, such as epochs with a batch that follows
-// the gradient's noise: stages, each of which takes a time that is known under a grant. It
-// belongs to one run of one job.
+// Course is work whose speed changes over time, such as epochs with a batch that follows the
+// gradient's noise. It consists of stages; under a grant the duration of a stage is known. A
+// course belongs to one run of one job.
 type Course interface {
-	// Hold says what the job runs with from now on.
+	// Hold sets the grant that the job runs on from now on.
 	Hold(g scheduler.Grant)
-	// Left returns how long the present stage still takes with that, if it goes on at an instant.
+	// Left returns how long the present stage still takes with that grant, if it continues at an instant.
 	Left(at time.Duration) time.Duration
-	// Remaining returns what is left of all stages when so much time of the present one has passed: a measure in seconds
-	// that is the same whatever the job holds.
+	// Remaining returns the remaining work of all stages after the given time of the present stage. It is a measure in
+	// seconds that does not depend on the grant.
 	Remaining(passed time.Duration) time.Duration
 	// Advance lets a time of the present stage pass, at most Left.
 	Advance(d time.Duration)
@@ -563,7 +564,7 @@ type Course interface {
 	Next() bool
 }
 
-// course returns that of a job; nil for other work.
+// course returns the course of a job; nil for other work.
 func (e *Engine) course(job int) Course {
 	if e.courses == nil {
 		return nil
@@ -602,7 +603,7 @@ func (e *Engine) follow(job int, t *task, g scheduler.Grant) {
 	}
 }
 
-// nextStage ends the stage of a job at an instant, and reports whether it goes on.
+// nextStage ends the stage of a job at an instant, and reports whether the job has another stage.
 func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
 	c := e.course(job)
 	if c == nil || !c.Next() {
@@ -614,8 +615,8 @@ func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
 	return true
 }
 
-// Factor is what the noise multiplies a job's run time by; 1 without noise. An
-// oracle knows it.
+// Factor is the noise factor of a job's run time; 1 without noise. An oracle
+// knows it.
 func (o Options) Factor(job string) float64 {
 	if o.Noise == 0 {
 		return 1
@@ -643,7 +644,7 @@ func (e *Engine) Sample(job int, g scheduler.Grant, part float64) error {
 	return nil
 }
 
-// sampled makes a job whose sample is over ready to start anew, with all of its work.
+// sampled makes a job whose sample is over ready to restart, with all of its work.
 func (e *Engine) sampled(job int, t *task) {
 	if e.samples[job] {
 		delete(e.samples, job)

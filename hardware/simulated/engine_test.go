@@ -266,8 +266,8 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// TestLeftIsAlikeInAllAlternatives: what a job has left is its time in the first one, where it takes 10 s. 8 s of 40 are a
-// fifth, and then 3 of 10.
+// TestLeftIsAlikeInAllAlternatives: a job's remaining work is measured as its time in the first one, where it takes 10
+// s. 8 s of 40 are a fifth, and then 3 of 10.
 func TestLeftIsAlikeInAllAlternatives(t *testing.T) {
 	e := newEngine(t, Options{}, Scaling{Special: &Special{
 		Alternatives: []Scaling{FullRequest(10*second, 1), FullRequest(40*second, 1)}}})

@@ -11,7 +11,7 @@ import (
 
 var _ = engine.Register(&Kind)
 
-// Kind is this engine as experiments see it. An engine that simulates in another way can begin as a copy of it.
+// Kind is this engine as experiments see it. It is a starting point for an engine that simulates in another way.
 var Kind = engine.Kind{
 	Name: "simulated", Rank: 20,
 	Doc: "runs jobs in virtual time, on any cluster",

@@ -85,7 +85,7 @@ func TestReportsAreExact(t *testing.T) {
 	}
 }
 
-// Units that take no time to tell, and jobs without units, are no trouble.
+// Units that take no time, and jobs without units, cause no errors.
 func TestReportsOfSmallJobs(t *testing.T) {
 	for _, c := range []struct {
 		work  Scaling
@@ -93,7 +93,7 @@ func TestReportsOfSmallJobs(t *testing.T) {
 		want  int
 	}{
 		{FullRequest(second, 1), 0, 0},
-		{FullRequest(second, 1), 1, 0},   // its end tells
+		{FullRequest(second, 1), 1, 0},   // its end reports it
 		{Scaling{Fixed: second}, 10, 0},  // nothing is known of its units
 		{FullRequest(3, 1), 1 << 20, 20}, // a third of a million units each nanosecond
 		{Scaling{}, 5, 0},
@@ -107,7 +107,7 @@ func TestReportsOfSmallJobs(t *testing.T) {
 	}
 }
 
-// Watching changes nothing but what is told.
+// Watching changes only the notices.
 func TestWatchingChangesNothing(t *testing.T) {
 	end := func(watch bool) time.Duration {
 		e := newEngine(t, Options{Noise: 0.3, Seed: 5}, Training(second, 7, second, 0.8))

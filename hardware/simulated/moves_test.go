@@ -39,8 +39,8 @@ func TestResumedOnOtherCores(t *testing.T) {
 	until(t, e, scheduler.Never, 5*second, 0)
 }
 
-// TestMovesOfASavingJob: a job that is moved after 4 s writes a checkpoint of what it has done since the last one, for
-// which it pays 2 s, and reads it for 1 s, when it goes on. Moved again at once it has nothing new to write.
+// TestMovesOfASavingJob: a job that is moved after 4 s writes a checkpoint of its work since the last one, for 2 s, and
+// reads it for 1 s when it resumes. Moved again at once it has nothing new to write.
 func TestMovesOfASavingJob(t *testing.T) {
 	e := on(t, &script{}, &Checkpoint{Every: 60 * second, Cost: 2 * second, Restore: second})
 	if _, err := e.Move(0); err == nil || !strings.Contains(err.Error(), "has not started") {
@@ -60,7 +60,7 @@ func TestMovesOfASavingJob(t *testing.T) {
 	until(t, e, scheduler.Never, 12*second, 0) // 1 s to read, and 6 s
 }
 
-// TestMovesOfAJobThatSavesNothing: it begins anew, and its attempts say what they had done.
+// TestMovesOfAJobThatSavesNothing: it restarts, and its attempts report their completed work.
 func TestMovesOfAJobThatSavesNothing(t *testing.T) {
 	e := on(t, &script{})
 	must(t, e.Start(0, cores(1)))
@@ -122,7 +122,7 @@ func TestIntervalByARule(t *testing.T) {
 	}
 }
 
-// TestOneUnknownNeighbour: two jobs share no GPUs when it is unknown how fast either of them is beside the other.
+// TestOneUnknownNeighbour: two jobs share no GPUs if the speed of either of them next to the other is unknown.
 func TestOneUnknownNeighbour(t *testing.T) {
 	knows := &Special{Beside: map[string]float64{"a": 0.5, "b": 0.5}}
 	for _, c := range []struct{ first, second *Special }{{knows, nil}, {nil, knows}, {nil, nil}, {knows, knows}} {
@@ -144,8 +144,8 @@ func TestOneUnknownNeighbour(t *testing.T) {
 	}
 }
 
-// TestSpeedOfSpecialWork: what only some work has leaves its speed on more threads as it is, but for a course and a crew,
-// which have speeds of their own.
+// TestSpeedOfSpecialWork: rare properties of work do not change its speed on more threads, except a course and a crew,
+// which have their own speeds.
 func TestSpeedOfSpecialWork(t *testing.T) {
 	for about, c := range map[string]struct {
 		special *Special

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Whatever starts, pauses, resizes and stops beside each other on some nodes, a job ends when the work that it has done,
-// at its speed among those neighbours, adds up to its own.
+// Jobs start, pause, resize and stop together on some nodes. A job ends when its completed work, at its speed among its
+// neighbors, adds up to all of its work.
 func TestContentionAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c scheduler.Cluster

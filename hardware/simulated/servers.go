@@ -17,8 +17,8 @@ type Fleet interface {
 	Release(node int)
 	// From returns the first instant from now on at which there is a server for a node.
 	From(node int, now time.Duration) time.Duration
-	// Next returns the instant of the next news, and Never without any; Take adds what
-	// has happened up to now to news.
+	// Next returns the instant of the next event, and Never without any. Take appends
+	// the events up to now to news.
 	Next() time.Duration
 	Take(now time.Duration, news []scheduler.Notice) []scheduler.Notice
 	// Between returns the mean time to the loss of one of some nodes.
@@ -50,8 +50,8 @@ func (e *Engine) Attempt(job int) scheduler.Attempt {
 	return *e.attempt(job)
 }
 
-// Move implements scheduler.Provider: a job that writes checkpoints writes one. It pays for it
-// when it goes on.
+// Move implements scheduler.Provider: a job that writes checkpoints writes one. Its cost is
+// added when the job continues.
 func (e *Engine) Move(job int) (scheduler.Attempt, error) {
 	t := e.at(job)
 	if t.phase == running {
@@ -108,7 +108,7 @@ func (e *Engine) Reshape(job int, g scheduler.Grant) error {
 	return nil
 }
 
-// again makes what a job has to do what its last checkpoint does not hold.
+// again sets a job's remaining work to the work that its last checkpoint does not hold.
 func (e *Engine) again(job int, t *task) {
 	if e.kept == nil {
 		return
@@ -174,9 +174,9 @@ func (e *Engine) vital(job int, g scheduler.Grant) []int {
 	return slices.DeleteFunc(nodes, func(v int) bool { return e.jobs[job].Survives(g.Layout.Parts, v) })
 }
 
-// takeNodes takes what happens to nodes by now. A job on a node that is warned writes a
-// checkpoint at once, if there is time for it. If the part that speaks for it is there, its attempt
-// is over then, as that of a program which obeys SIGTERM.
+// takeNodes takes the events on nodes up to now. A job on a warned node writes a checkpoint at
+// once, if there is time for it. If the part that speaks for the job is on that node, its attempt
+// then ends, as for a program that obeys SIGTERM.
 func (e *Engine) takeNodes() {
 	begin := len(e.news)
 	e.news = e.opts.Fleet.Take(e.now, e.news)

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// script is a fleet of which notices are given.
+// script is a fleet with given notices.
 type script []scheduler.Notice
 
 func (s *script) Acquire(int, time.Duration) *scheduler.Server { return nil }
@@ -102,7 +102,7 @@ func TestEndedJobsLeaveTheirNodes(t *testing.T) {
 	}
 }
 
-// TestLeftIsWhatIsLeft of all jobs that have started, those that run seen as of now.
+// TestLeftIsWhatIsLeft: the remaining work of all started jobs; running jobs count up to now.
 func TestLeftIsWhatIsLeft(t *testing.T) {
 	e := newEngine(t, Options{Overheads: Overheads{Start: second}}, FullRequest(10*second, 1), FullRequest(20*second, 2), FullRequest(5*second, 1))
 	left := func(want float64) {
@@ -149,8 +149,8 @@ func (s *stages) Next() bool {
 	return len(s.left) > 0
 }
 
-// TestCourses go on stage by stage under what they hold, through pauses and resizes, and go with nothing that they do
-// not know of.
+// TestCourses: courses continue stage by stage under their grants, through pauses and resizes. They exclude features
+// that they do not support.
 func TestCourses(t *testing.T) {
 	course := &stages{left: []time.Duration{4 * second, 6 * second, 10 * second}}
 	begin := FullRequest(time.Hour, 1)

@@ -12,8 +12,8 @@ type shared struct {
 	alone float64 // its rate without the other
 }
 
-// together slows a job that starts or goes on with a grant, and the one whose GPUs it shares:
-// each keeps the part of its speed that it has beside the other (Special.Beside).
+// together slows a job that starts or continues with a grant, and the job whose GPUs it
+// shares: each keeps the fraction of its speed given for the pair (Special.Beside).
 func (e *Engine) together(job int, t *task, g scheduler.Grant) error {
 	if g.Beside == nil {
 		return nil
@@ -41,7 +41,7 @@ func (e *Engine) together(job int, t *task, g scheduler.Grant) error {
 	return nil
 }
 
-// beside is the part of its speed that a job keeps beside another one.
+// beside is the fraction of its speed that a job keeps while it shares GPUs with another job.
 func (e *Engine) beside(job, with int) float64 {
 	w, ok := e.workOf(job).(neighbour)
 	if !ok {
@@ -50,8 +50,7 @@ func (e *Engine) beside(job, with int) float64 {
 	return w.keeps(e.jobs[with].Class)
 }
 
-// apart gives a job that no longer shares its GPUs, because the other one leaves them, its whole
-// speed again.
+// apart restores the full speed of a job when the other job leaves its GPUs.
 func (e *Engine) apart(leaving int) {
 	s, ok := e.mates[leaving]
 	if !ok {

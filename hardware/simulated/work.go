@@ -10,7 +10,7 @@ import (
 )
 
 // Work is how long a job takes: first a fixed part, which no grant changes, then
-// the rest, whose progress per second depends on what the job holds. It is the
+// the rest, whose progress per second depends on the job's grant. It is the
 // truth of a simulated job, which predictions may miss.
 type Work interface {
 	// Times returns the two parts, alone and without overheads; the rest is
@@ -36,22 +36,23 @@ type Scaling struct {
 	// Parallel is the part of Scaled that is spread evenly over the threads,
 	// 0 to 1 (G. Amdahl, 1967). SpeedUp, if it is set, takes its place.
 	Parallel float64
-	// SpeedUp returns how many times faster than on one thread the scaled part
-	// is on so many threads; above 0.
+	// SpeedUp returns how many times faster the scaled part is on the given
+	// threads than on one thread; above 0.
 	SpeedUp func(threads int) float64
-	// Special, if it is set, has what the work of few jobs has: there may be millions of others.
+	// Special, if it is set, has the properties that few jobs need; there may be millions of other jobs.
 	Special *Special
 }
 
-// Special is what is special about the work of a job.
+// Special has the rare properties of a job's work.
 type Special struct {
-	// Crew, if it is set, takes the place of Scaling.Parallel and SpeedUp for a job with roles: its speed depends on what its parts run on.
+	// Crew, if it is set, takes the place of Scaling.Parallel and SpeedUp for a job with roles: its speed depends on
+	// the devices of its parts.
 	Crew Crew
-	// Begin, if it is set, returns what takes the place of all of Scaling but Fixed while the job
+	// Begin, if it is set, returns a replacement for all of Scaling except Fixed while the job
 	// runs; Scaled is then the time that it takes alone on its request.
 	Begin func() Course
-	// Beside has the part of its speed that the job keeps when it shares its GPUs with a job of
-	// another class, or of its own; it shares them with no others.
+	// Beside has the fraction of its speed that the job keeps while it shares its GPUs with a
+	// job, by that job's class. It shares GPUs with no other classes.
 	Beside map[string]float64
 	// Alternatives has the work of a job with alternatives in each of them;
 	// all else then does not count.
@@ -93,9 +94,9 @@ type Crew interface {
 	Speed(parts []scheduler.Part) float64
 }
 
-// neighbour is work that knows its speed beside others on the same GPUs.
+// neighbour is work that knows its speed while other jobs share its GPUs.
 type neighbour interface {
-	// keeps returns the part of its speed that is left beside a job of a class; 0 for unknown.
+	// keeps returns the fraction of its speed that remains while a job of a class shares its GPUs; 0 for unknown.
 	keeps(class string) float64
 }
 
@@ -118,8 +119,8 @@ func (w *Scaling) In(alternative int) (Work, error) {
 	}
 }
 
-// Training is a job of so many epochs, whose epoch takes a given time on one
-// thread, of which the part parallel speeds up.
+// Training is a job with the given number of epochs. An epoch takes the given
+// time on one thread; the fraction parallel of it speeds up with more threads.
 func Training(startup time.Duration, epochs int, epoch time.Duration, parallel float64) Scaling {
 	return Scaling{Fixed: startup, Scaled: time.Duration(epochs) * epoch, Threads: 1, Parallel: parallel}
 }
@@ -130,17 +131,17 @@ func FullRequest(runTime time.Duration, threads int) Scaling {
 	return Scaling{Scaled: runTime, Threads: threads, Parallel: 1}
 }
 
-// RunTime returns how long the job takes alone on so many threads, without overheads
-// and noise.
+// RunTime returns how long the job takes alone on the given threads, without
+// overheads and noise.
 func (w Scaling) RunTime(threads int) time.Duration {
 	return w.Fixed + stretch(w.Scaled, w.Speed(max(w.Threads, 1)), w.Speed(threads))
 }
 
 // Estimate returns RunTime as a prediction for scheduler.Job: at least a nanosecond,
-// for 0 stands for no estimate.
+// since 0 means no estimate.
 func (w Scaling) Estimate(threads int) time.Duration { return max(w.RunTime(threads), 1) }
 
-// Speed returns the speed on so many threads, where one thread has 1.
+// Speed returns the speed on the given threads, relative to one thread.
 func (w *Scaling) Speed(threads int) float64 {
 	if s := w.Special; s != nil && (s.Crew != nil || s.Begin != nil) {
 		return 1
@@ -186,13 +187,13 @@ func (w *Scaling) Check() error {
 }
 
 // budgets ends jobs whose service time has reached their budget, whatever work is
-// left. The zero value is of jobs without any.
+// left. The zero value is for jobs without budgets.
 type budgets struct {
 	of   []allowance  // by job; nil when no job has a budget
 	ends queue.Timers // when budgets are used up, if their jobs run on until then
 }
 
-// allowance is what is left of a budget.
+// allowance is the rest of a budget.
 type allowance struct {
 	bounded bool
 	left    time.Duration // when the job last began to run
@@ -233,7 +234,7 @@ func (b *budgets) rest(job int, now time.Duration) {
 	a.left, a.end = max(a.left-(now-a.since), 0), scheduler.Never
 }
 
-// next is the next instant at which a budget is used up.
+// nextSpent is the next instant at which a budget is used up.
 func (e *Engine) nextSpent() time.Duration {
 	b := &e.budgets
 	for len(b.ends) > 0 && b.of[b.ends[0].Of].end != b.ends[0].At {
@@ -260,7 +261,7 @@ func (e *Engine) endSpent() {
 	}
 }
 
-// within is the work that a job has left, in seconds, as far as its budget lets it.
+// within is a job's remaining work within its budget, in seconds.
 func (b *budgets) within(job int, work float64, now time.Duration) float64 {
 	if b.of == nil || !b.of[job].bounded {
 		return work
@@ -272,8 +273,8 @@ func (b *budgets) within(job int, work float64, now time.Duration) float64 {
 	return min(work, a.left.Seconds())
 }
 
-// marks are the instants at which jobs report how far they have come: when
-// their finished units are 1, 2, 4, 8 and so on.
+// marks are the instants at which jobs report their progress: when their
+// finished units are 1, 2, 4, 8 and so on.
 type marks struct {
 	due   queue.Timers // like ends, an entry counts only while its job's mark is at that instant
 	units []int        // by job; nil when nobody watches
@@ -283,11 +284,11 @@ type marks struct {
 type marked struct {
 	next  int // units of the next report; 0 before the first start
 	at    time.Duration
-	whole time.Duration // what the number of threads changes of its run time, on those of its work
+	whole time.Duration // the scaled part of its run time, on the threads of its work
 }
 
-// Watch implements scheduler.Watcher: every unit of a job takes an equal part
-// of what the number of threads changes of its run time, after its fixed part.
+// Watch implements scheduler.Watcher: after the fixed part, every unit of a job
+// takes an equal part of the scaled run time.
 func (e *Engine) Watch(units []int) {
 	e.marks = marks{units: units, jobs: make([]marked, len(e.jobs))}
 	for i := range e.jobs {
@@ -351,8 +352,8 @@ func (e *Engine) passMarks() {
 		m := &e.marks.jobs[x.Of]
 		t := e.look(int(x.Of))
 		if e.crowd != nil {
-			// Its neighbours have changed its speed since. Where they let it go
-			// faster, notice comes a little late.
+			// Its neighbors have changed its speed since. If they let it run
+			// faster, the notice comes a little late.
 			if gap, ok := e.untilMark(int(x.Of), &t); ok && gap > clockError {
 				e.mark(int(x.Of), stretch(gap, e.crowd.slow(int(x.Of)), 1))
 				continue

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// steps is work of another kind, written outside the package: so many steps, whose
-// speed depends on the type of GPU that a job is given.
+// steps is work of another kind, written outside the package: a number of steps,
+// whose speed depends on the type of GPU that a job gets.
 type steps struct {
 	n         float64
 	perSecond map[string]float64
@@ -42,7 +42,7 @@ func (s steps) Check() error {
 	return nil
 }
 
-// Jobs whose work is of different types run beside each other; a job goes on at
+// Jobs with work of different types run side by side. A job continues at
 // another rate when it is resumed on another type of device.
 func TestWorkOfAnotherKind(t *testing.T) {
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{
@@ -82,7 +82,7 @@ func TestWorkOfAnotherKind(t *testing.T) {
 	}
 }
 
-// On one thread the law of Amdahl comes to 1 for every part, without an error of rounding.
+// On one thread Amdahl's law gives 1 for every parallel part, without a rounding error.
 func TestOneThreadIsExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 10_000 {

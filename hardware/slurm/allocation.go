@@ -23,7 +23,7 @@ type allocation struct {
 	hold   io.WriteCloser // the allocation ends when this is closed, as it is when tfexp dies
 	over   chan struct{}  // closed when salloc has exited
 
-	// The pool's mu guards what follows.
+	// The pool's mu guards the fields below.
 	nodes []int     // of the hardware
 	until time.Time // when it is given up, shortly before its end; zero: not known, or never
 	told  bool      // its jobs know of its end
@@ -32,11 +32,12 @@ type allocation struct {
 	once sync.Once
 }
 
-// margin is how long before its limit an allocation is given up: jobs that were asked to end need until then, and Slurm
-// would not ask.
+// margin is how long before its limit an allocation is given up: jobs need that time to end, and Slurm would not ask
+// them.
 const margin = 3 * time.Second
 
-// holdScript is the command of salloc: it says what was granted, and lasts as long as tfexp holds its input.
+// holdScript is the command of salloc: it prints the granted allocation, and runs as long as tfexp holds its input
+// open.
 const holdScript = `echo "granted $SLURM_JOB_ID $SLURM_JOB_NODELIST"; exec cat >/dev/null`
 
 var pendingJob = regexp.MustCompile(`job allocation (\d+)`)
@@ -208,11 +209,11 @@ func (p *pool) join(ctx context.Context) error {
 	return nil
 }
 
-// lookScript is what each node of an allocation says of itself: its name, the cores that a step may use, its GPUs.
+// lookScript prints the facts of a node of an allocation: its name, the cores that a step may use, its GPUs.
 const lookScript = `echo "node|$SLURMD_NODENAME|$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)|` +
 	`$CUDA_VISIBLE_DEVICES|$(test "$(cat "$1" 2>/dev/null)" = tfexp && echo seen)"`
 
-// granted makes the nodes of an allocation those of the hardware: it looks at them, in one step.
+// granted assigns the nodes of an allocation to the hardware. It looks at them in one step.
 func (p *pool) granted(a *allocation, job, list string) error {
 	names, err := Hosts(list)
 	if err != nil {

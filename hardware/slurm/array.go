@@ -20,14 +20,14 @@ import (
 // Slurm is the batch system of a cluster. It asks the controller as seldom as it can: sites count the calls.
 type Slurm struct{}
 
-// requestOf is what each task of an array asks of the cluster.
+// requestOf is the request of each task of an array to the cluster.
 func requestOf(a engine.Array) Request {
 	more := maps.Clone(a.Args)
 	delete(more, "partition")
 	return Request{Name: a.Name, Partition: a.Args["partition"], Threads: a.Threads, Whole: a.Whole, More: more}
 }
 
-// taskScript is what Slurm runs for a task.
+// taskScript is the script that Slurm runs for a task.
 func taskScript(a engine.Array) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\nexec")
@@ -38,7 +38,7 @@ func taskScript(a engine.Array) string {
 	return b.String()
 }
 
-// Check implements engine.Batch: three calls, of which one has a node look at the folder.
+// Check implements engine.Batch: three calls; in one of them a node looks at the folder.
 func (Slurm) Check(ctx context.Context, a engine.Array) error {
 	r := requestOf(a)
 	err := CheckClient(ctx, r)
@@ -93,8 +93,8 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ",")
 }
 
-// Alive implements engine.Batch: one call. A task is known by its array and its place there: it may have a number
-// of its own, may have been moved to another partition, or wait to be started again.
+// Alive implements engine.Batch: one call. A task is identified by its array and its index there. It may have a
+// separate job number, may have been moved to another partition, or may wait for a restart.
 func (Slurm) Alive(ctx context.Context, jobs []string) (map[string][]int, error) {
 	if jobs = jobNumbers(jobs); len(jobs) == 0 {
 		return map[string][]int{}, nil
@@ -119,7 +119,7 @@ func (Slurm) Alive(ctx context.Context, jobs []string) (map[string][]int, error)
 	return alive, nil
 }
 
-// overStates are those of tasks that do not run again by themselves.
+// overStates are the states of tasks that do not run again by themselves.
 var overStates = []string{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
 	"DEADLINE",
 	"OUT_OF_MEMORY", "REVOKED"}

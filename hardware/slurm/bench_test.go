@@ -52,8 +52,8 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkFiftySteps is the CPU time of this process while 50 steps print a line a second, in percent of a core,
-// which is to be at most 2; that of the sruns beside.
+// BenchmarkFiftySteps is the CPU time of this process while 50 steps print a line per second, in percent of a core; it
+// must be at most 2. It also reports the CPU time of the sruns.
 func BenchmarkFiftySteps(b *testing.B) {
 	const steps = 50
 	jobs := make([]launch.Job, steps)

@@ -1,5 +1,5 @@
-// Client runs the commands of a Slurm cluster (22.05 or later): what it asks, how it understands the answers,
-// and what to do about those that are errors.
+// Client runs the commands of a Slurm cluster (22.05 or later). It makes the requests, parses the answers, and suggests
+// remedies for errors.
 
 package slurm
 
@@ -22,18 +22,18 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Commands are those that tfexp runs.
+// Commands are the Slurm commands that tfexp runs.
 var Commands = []string{"sbatch", "salloc", "srun", "scancel", "squeue", "sinfo", "scontrol"}
 
-// EnvJob is the variable by which Slurm tells a program in which job it runs.
+// EnvJob is the variable with the number of the Slurm job that a program runs in.
 const EnvJob = "SLURM_JOB_ID"
 
 // DefaultPatience is how long a controller that does not answer is waited for.
 const DefaultPatience = 5 * time.Minute
 
-// Error is a command that failed.
+// CommandError is a command that failed.
 type CommandError struct {
-	// Command is its name; Text what it said, in a line; Code its exit status, -1 where it has none.
+	// Command is its name, Text its message in one line, and Code its exit status, -1 if it has none.
 	Command, Text string
 	Code          int
 }
@@ -60,8 +60,8 @@ func AwayText(text string) bool {
 	}, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// Environ is the environment of Slurm's commands: without the settings of the job that tfexp itself may run in, which
-// they would take for their own.
+// Environ is the environment of Slurm's commands: without the settings of the job that tfexp itself may run in. The
+// commands would use those settings.
 func Environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -92,11 +92,11 @@ func Missing() error {
 	return fmt.Errorf("no %s on the PATH", strings.Join(missing, ", no "))
 }
 
-// MissingHint says what to do about commands that are missing.
+// MissingHint is the remedy for missing commands.
 const MissingHint = "start tfexp where you submit jobs to Slurm, such as a login node of the cluster, or load its " +
 	"module; hardware/slurm/cluster.sh starts a small cluster on this machine"
 
-// Run runs a command once and returns what it printed. Nothing waits longer than limit; 0 stands for a minute.
+// RunCommand runs a command once and returns its output. It waits no longer than limit; 0 means a minute.
 func RunCommand(ctx context.Context, limit time.Duration, command string, args ...string) (string, error) {
 	if limit <= 0 {
 		limit = time.Minute
@@ -137,13 +137,13 @@ func jobNumber(text string) (string, error) {
 	return text, nil
 }
 
-// jobNumbers returns those of jobs that are numbers.
+// jobNumbers returns the elements of jobs that are numbers.
 func jobNumbers(jobs []string) []string {
 	return slices.DeleteFunc(slices.Clone(jobs), func(job string) bool { _, err := jobNumber(job); return err != nil })
 }
 
-// Call runs a command as Run does, and again while the controller does not answer, with growing pauses of a random
-// length, for as long as patience says.
+// Call runs a command as RunCommand does, and repeats it while the controller does not answer, with growing random
+// pauses, until patience is over.
 func Call(ctx context.Context, patience time.Duration, command string, args ...string) (string, error) {
 	began := time.Now()
 	for pause := 500 * time.Millisecond; ; pause = min(2*pause, 15*time.Second) {
@@ -164,7 +164,7 @@ func Jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.75 + rand.Float64()/2))
 }
 
-// Line puts what a command said about an error into one line: its messages without the names of the commands, once.
+// QuotedLine puts a command's error messages into one line: without the names of the commands, each message once.
 func QuotedLine(text string) string {
 	var parts []string
 	for line := range strings.Lines(text) {
@@ -182,7 +182,7 @@ func QuotedLine(text string) string {
 	return strings.Join(parts, "; ")
 }
 
-// advice says what can be done about messages of Slurm's.
+// advice has remedies for messages of Slurm.
 var advice = []struct{ part, hint string }{
 	{"partition name", `"sinfo" lists the partitions; name one with partition = "…" or --sbatch partition=…`},
 	{"invalid partition", `"sinfo" lists the partitions; name one with partition = "…" or --sbatch partition=…`},
@@ -213,7 +213,7 @@ var advice = []struct{ part, hint string }{
 	{"did not answer", "see whether the controller runs (\"scontrol ping\"), or ask the administrator of the cluster"},
 }
 
-// Hint says what can be done about an error; a general word where nothing better is known.
+// Hint suggests a remedy for an error; a general one for unknown errors.
 func Hint(err error) string {
 	text := strings.ToLower(err.Error())
 	for _, a := range advice {
@@ -224,8 +224,8 @@ func Hint(err error) string {
 	return `"tfexp doctor" looks at the cluster`
 }
 
-// AgainText reports whether an error of srun's says that a step may be started later: the controller is away, or does
-// not know of its nodes yet because it was started anew.
+// AgainText reports whether an error of srun means that a step may be started later: the controller is away, or it was
+// restarted and does not know its nodes yet.
 func AgainText(text string) bool {
 	text = strings.ToLower(text)
 	return AwayText(text) || slices.ContainsFunc([]string{"memory required by task is not available", "nodes are busy",
@@ -237,18 +237,18 @@ func AgainText(text string) bool {
 // Quote writes a word for the shell.
 func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// Engine is what experiments call the engine, and --on the batch system.
+// EngineName is the engine's name in experiments, and the batch system's name in --on.
 const EngineName = "slurm"
 
-// SharedPatience is how long a node is waited for that looks whether the folder of results is shared.
+// SharedPatience is how long to wait for a node that checks whether the folder of results is shared.
 const SharedPatience = 5 * time.Second
 
-// Unavailable returns the error that something cannot be had, with what to do about it.
+// Unavailable returns the error that something is unavailable, with a hint.
 func Unavailable(err error, hint string) error {
 	return &engine.Unavailable{Engine: EngineName, Err: err, Hint: hint}
 }
 
-// Explained makes an error that says what to do of one of the cluster; nil of nil.
+// Explained turns an error of the cluster into an error with a remedy; nil for nil.
 func Explained(err error) error {
 	switch {
 	case err == nil:
@@ -263,7 +263,7 @@ func Explained(err error) error {
 	return Unavailable(err, Hint(err))
 }
 
-// Request is what a job asks of the cluster. Fields that are empty are left to the site.
+// Request is a job's request to the cluster. Fields that are empty are left to the site.
 type Request struct {
 	Name                                string
 	Partition, Account, QOS, Constraint string
@@ -275,8 +275,8 @@ type Request struct {
 	More                                map[string]string
 }
 
-// Args are the request as arguments of sbatch and salloc. Those of More come last and win; one without a value is a
-// flag.
+// Args are the request as arguments of sbatch and salloc. The arguments of More come last and win; one without a value
+// is a flag.
 func (r Request) Args() []string {
 	var args []string
 	add := func(name, value string) {
@@ -320,7 +320,7 @@ func (r Request) Args() []string {
 	return args
 }
 
-// Partition is a partition of the cluster. A limit of 0 is none.
+// Partition is a partition of the cluster. A limit of 0 means no limit.
 type Partition struct {
 	Name            string
 	Default, Up     bool
@@ -365,8 +365,8 @@ func Fields(line string) map[string]string {
 // ErrNoPartition is wrapped when there is no partition to submit to.
 var ErrNoPartition = errors.New("partition name: there is none")
 
-// Check asks whether a request could ever be granted: two calls of the controller, and nothing is queued. The error
-// says what is wrong, and Hint what to do about it.
+// CheckClient asks whether a request could ever be granted: two calls of the controller, and nothing is queued. The
+// error describes the problem, and Hint suggests a remedy.
 func CheckClient(ctx context.Context, r Request) error {
 	if err := Missing(); err != nil {
 		return err
@@ -399,7 +399,7 @@ func CheckClient(ctx context.Context, r Request) error {
 	return err
 }
 
-// holds reports what a partition does not allow.
+// holds returns an error if a partition does not allow the request.
 func (p Partition) holds(r Request) error {
 	nodes := max(r.Nodes, 1)
 	switch {
@@ -423,7 +423,7 @@ var ErrNotShared = errors.New("the folder is not shared with the nodes")
 // ErrBusy is wrapped when no node was free to look.
 var ErrBusy = errors.New("no node was free to look")
 
-// SharedHint says what to do about that.
+// SharedHint is the remedy for that.
 const SharedHint = "put results on a file system that all nodes mount, with --out (often your home or a scratch " +
 	"folder; /tmp seldom is one)"
 
@@ -443,10 +443,10 @@ func CheckShared(ctx context.Context, r Request, dir, program string, patience t
 	return probe.Judge(out, err)
 }
 
-// Probe is a look at a folder from elsewhere.
+// Probe is a check of a folder from another machine.
 type Probe struct{ dir, token string }
 
-// NewProbe writes a file to look for into a folder.
+// NewProbe writes a file into a folder, for another machine to find.
 func NewProbe(dir string) (*Probe, error) {
 	f, err := folder.CreateTemp(dir, ".probe-")
 	if err != nil {
@@ -458,8 +458,8 @@ func NewProbe(dir string) (*Probe, error) {
 	return &Probe{dir: dir, token: f.Name()}, f.Close()
 }
 
-// Command is what a node runs: it prints "seen" when it could read the file and write another, and "program" when the
-// program is there as well; an empty program is not looked for.
+// Command is what a node runs: it prints "seen" if it could read the file and write another, and "program" if the
+// program exists as well. An empty program is not checked.
 func (p *Probe) Command(program string) []string {
 	script := `test "$(cat "$1" 2>/dev/null)" = tfexp && echo tfexp 2>/dev/null >"$1.back" && echo seen
 test -z "$2" || test -x "$2" && echo program; true`
@@ -481,7 +481,7 @@ func (p *Probe) Judge(out string, err error) error {
 	return nil
 }
 
-// Path is the file that is to be read.
+// Path is the file to read.
 func (p *Probe) Path() string { return p.token }
 
 // Close removes its files.

@@ -93,7 +93,7 @@ func fakes(t *testing.T, scripts map[string]string) {
 	t.Setenv("PATH", dir+":/bin:/usr/bin")
 }
 
-// all are scripts for all commands, that do what one of them does.
+// all returns scripts for all commands; each script is the given one.
 func all(script string) map[string]string {
 	m := map[string]string{}
 	for _, c := range Commands {
@@ -108,12 +108,12 @@ echo "PartitionName=small Default=NO TotalNodes=1 MaxNodes=1 MaxTime=00:10:00 St
 echo "PartitionName=old Default=NO TotalNodes=1 MaxNodes=1 MaxTime=UNLIMITED State=DOWN" ;;
 esac`
 
-// Each thing that the cluster cannot give is an error with something to do about it, and nothing is submitted.
+// Each request that the cluster cannot grant is an error with a remedy, and nothing is submitted.
 func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		request Request
-		sbatch  string // what it says and does
+		sbatch  string // its output and effects
 		want    string // part of the error
 		hint    string
 	}{
@@ -206,8 +206,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// What sbatch answers in place of a number, and what a note or an array of somebody else has, never becomes an argument
-// of scancel or squeue.
+// An answer of sbatch that is not a number never becomes an argument of scancel or squeue. Neither does text from
+// somebody else's note or array.
 func TestJobsAreNumbers(t *testing.T) {
 	called := filepath.Join(t.TempDir(), "called")
 	for _, answer := range []string{"--help", "-5", "0", "", "12 --me", "99999999999999", "a", "+7", "1\n2"} {

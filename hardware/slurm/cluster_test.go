@@ -60,7 +60,7 @@ func openFor(t testing.TB, nodes int, set settings, jobs ...launch.Job) *opened 
 	return openOn(t, slices.Repeat([]int{2}, nodes), set, jobs...)
 }
 
-// openOn opens the engine on nodes of so many cores.
+// openOn opens the engine on nodes with the given numbers of cores.
 func openOn(t testing.TB, cores []int, set settings, jobs ...launch.Job) *opened {
 	t.Helper()
 	return openAs(t, cores, set, false, jobs...)
@@ -107,7 +107,7 @@ func openAs(t testing.TB, cores []int, set settings, suspends bool, jobs ...laun
 	return o
 }
 
-// queue is what squeue prints of all jobs that wait or run.
+// queue returns the output of squeue about all jobs that wait or run.
 func queue(t testing.TB, format string) string {
 	out, err := RunCommand(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o", format)
 	if err != nil {
@@ -175,7 +175,7 @@ func states(t *testing.T, text string) string {
 	return strings.Join(states, "")
 }
 
-// Steps run on the cores that they are granted, stop and go on with all their processes, are bound anew, and end as
+// Steps run on the cores that they are granted, stop and continue with all their processes, are rebound, and end as
 // they should.
 func TestStep(t *testing.T) {
 	mark := fmt.Sprintf("7%d", os.Getpid())
@@ -224,7 +224,7 @@ sleep `+mark+` & sleep `+mark+`; echo never`), job("exit 3"), job("kill -9 $$"),
 	}
 }
 
-// A job that is paused by a checkpoint ends, holds nothing, and goes on from its checkpoint on another node.
+// A job that is paused by a checkpoint ends, holds nothing, and resumes from its checkpoint on another node.
 func TestPausedByCheckpoint(t *testing.T) {
 	o := openAs(t, []int{2, 2}, settings{}, true, job(`
 trap 'echo "$SLURMD_NODENAME" >"$TFEXP_CHECKPOINT_DIR/saved"; exit 143' TERM

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// paced carries decisions out on a real engine, on a virtual clock: a job ends there when it does in a simulation. It
-// keeps what was done.
+// paced carries decisions out on a real engine, on a virtual clock: a job ends there when it ends in a simulation. It
+// keeps the actions.
 type paced struct {
 	scheduler.Engine // the simulation
 	real             engine.Engine
@@ -127,7 +127,7 @@ var _ interface {
 	scheduler.Migrator
 } = (*paced)(nil)
 
-// choices is what a scheduler decides, and what happens, but for the coming of nodes.
+// choices has a scheduler's decisions and the events, except arrivals of nodes.
 type choices struct {
 	Events    []scheduler.Event
 	Decisions []scheduler.Decision
@@ -141,8 +141,8 @@ func (c *choices) Event(e *scheduler.Event) {
 
 func (c *choices) Decision(d *scheduler.Decision) { c.Decisions = append(c.Decisions, *d) }
 
-// With the same virtual arrival times the same is decided on processes, under Slurm and in a simulation: when, in which
-// order, on which cores of which nodes, and for which reasons; and each of the first two carries it out.
+// With the same virtual arrival times the decisions are the same on processes, under Slurm and in a simulation: their
+// times, order, cores, nodes and reasons. The first two also carry them out.
 func TestSameDecisions(t *testing.T) {
 	needCluster(t)
 	if len(hardware.AllowedCPUs()) < 2 {
@@ -242,7 +242,7 @@ func TestSameDecisions(t *testing.T) {
 	}
 }
 
-// A whole run of which the allocation runs out of time: its job is told, saves its work, and goes on in another one,
+// A whole run whose allocation runs out of time: its job is warned, saves its work, and resumes in another allocation,
 // and the schedule is valid.
 func TestRunOutlastsItsAllocation(t *testing.T) {
 	o := open(t, 1, settings{Time: time.Minute, Notice: 55 * time.Second}, job(`

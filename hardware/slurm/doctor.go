@@ -50,7 +50,7 @@ func doctor(ctx context.Context) []hardware.Check {
 // doctorPatience is how long doctor waits for a node.
 const doctorPatience = 10 * time.Second
 
-// shared has a node look at the present folder.
+// shared lets a node check the present folder.
 func shared(ctx context.Context, partition string) hardware.Check {
 	c := hardware.Check{Name: "slurm folder", Status: hardware.OK}
 	dir, err := os.Getwd()

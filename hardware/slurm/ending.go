@@ -25,13 +25,13 @@ func (s *step) ending() string {
 	return fmt.Sprintf("exit status %d", s.status.ExitStatus())
 }
 
-// Hold implements running.Hands.
+// Hold implements launch.ProgramHands.
 func (h hands) Hold(steps []*step) error { return h.e.signal("STOP", steps) }
 
-// GoOn implements running.Hands.
+// GoOn implements launch.ProgramHands.
 func (h hands) GoOn(steps []*step) error { return h.e.signal("CONT", steps) }
 
-// Ask implements running.Hands.
+// Ask implements launch.ProgramHands.
 func (h hands) Ask(steps []*step, paused bool) {
 	h.e.waiters.Go(func() {
 		h.e.signal("TERM", steps)
@@ -41,7 +41,7 @@ func (h hands) Ask(steps []*step, paused bool) {
 	})
 }
 
-// Kill implements running.Hands.
+// Kill implements launch.ProgramHands.
 func (h hands) Kill(steps []*step) {
 	h.e.mu.Lock()
 	for _, s := range steps {

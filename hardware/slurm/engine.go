@@ -67,9 +67,8 @@ func newEngine(p *pool, task engine.Task) (*Engine, error) {
 	return e, nil
 }
 
-// Next implements scheduler.Engine, with notices of nodes, and of progress where Watch was called. Nodes that are to be
-// taken away are left as soon as nothing runs on them: the scheduler, which knows of that by then, starts nothing
-// there.
+// Next implements scheduler.Engine, with notices of nodes, and of progress where Watch was called. Nodes that will be
+// taken away are left as soon as nothing runs on them: the scheduler knows of that by then and starts nothing there.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	e.pool.leave(e.vacant())
 	at, news, err := e.NextBeside(ctx, until, e.pool.coming)

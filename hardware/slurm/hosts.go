@@ -93,7 +93,8 @@ func Numbers(list string) ([]int, error) {
 // Unlimited is the time left of a job without a limit.
 const Unlimited = time.Duration(1<<63 - 1)
 
-// Time reads a duration as Slurm writes it: "59", "4:57", "1:02:03", "1-02:03:04", "UNLIMITED". ok is false for others.
+// ParseTime reads a duration as Slurm writes it: "59", "4:57", "1:02:03", "1-02:03:04", "UNLIMITED". ok is false for
+// others.
 func ParseTime(text string) (d time.Duration, ok bool) {
 	text = strings.TrimSpace(text)
 	switch strings.ToUpper(text) {

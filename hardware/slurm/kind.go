@@ -1,8 +1,8 @@
 // Package slurm runs jobs on an allocation of a Slurm cluster: one that it submits, or the one that tfexp itself runs
 // in. The nodes of the allocation are the nodes of the hardware; each job, or each part of a job with roles, is a step
 // of it. Slurm starts, watches and kills; tfexp decides. Signals pause and resume steps, control files resize them,
-// their output comes through files of a folder that all nodes see. A node or an allocation that goes away is a loss of
-// servers, and another one is asked for.
+// their output comes through files of a folder that all nodes see. If a node or an allocation goes away, its servers
+// are lost, and the engine asks for another one.
 package slurm
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// kindName is what experiments call this engine.
+// kindName is the name of this engine in experiments.
 const kindName = EngineName
 
 func init() {
@@ -128,14 +128,14 @@ type settings struct {
 	//
 	//	sbatch = { reservation = "course", "mail-type" = "END" }
 	More map[string]string `arg:"sbatch"`
-	// Joined is the job that tfexp runs in, where that is to be used; empty where an allocation is submitted.
+	// Joined is the job that tfexp runs in, if its allocation is used; empty if an allocation is submitted.
 	Joined string
 }
 
 // of returns the settings of a hardware of this engine.
 func of(h *engine.Hardware) *settings { return h.Settings.(*settings) }
 
-// around is the allocation that tfexp runs in, as its environment tells.
+// around is the allocation that tfexp runs in, from its environment.
 type around struct {
 	job            string
 	nodes, threads int
@@ -214,7 +214,7 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 			"roles (a role block for each kind of program): each of their tasks is a step.", j.Name, j.Nodes, h.Name)}}
 }
 
-// lines are the key lines of the settings: what decides on which nodes jobs run.
+// lines are the key lines of the settings that decide on which nodes jobs run.
 func lines(h *engine.Hardware) []engine.Line {
 	s := of(h)
 	value := fmt.Sprintf("partition %q, constraint %q, gres %q", s.Partition, s.Constraint, s.GRES)

@@ -76,7 +76,7 @@ func TestCheckJob(t *testing.T) {
 	}
 }
 
-// What decides where jobs run is in the key, and how long the allocation lasts is not.
+// Settings that decide where jobs run are in the key; the length of the allocation is not.
 func TestLines(t *testing.T) {
 	key := func(s settings) string { return lines(&engine.Hardware{Kind: &kind, Settings: &s})[0].Value }
 	one := key(settings{Partition: "a"})

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// arrange gives the nodes of an allocation, which are found, their places in the hardware.
+// arrange assigns the nodes of an allocation, once found, to places in the hardware.
 func (p *pool) arrange(a *allocation, job string, names []string, found map[string]slot) error {
 	p.mu.Lock()
 	a.job = job
@@ -50,7 +50,7 @@ func (p *pool) arrange(a *allocation, job string, names []string, found map[stri
 	return nil
 }
 
-// jobState is what the controller says of an allocation.
+// jobState is the controller's state of an allocation.
 type jobState struct {
 	state, reason string
 	left          time.Duration // until its end
@@ -89,7 +89,7 @@ func (p *pool) states(ctx context.Context) (map[string]jobState, error) {
 // limit, end, nodes, and the reason for its state.
 const stateFields = "%A|%T|%L|%e|%N|%r"
 
-// readStates reads what squeue printed at an instant.
+// readStates reads the output of squeue at an instant.
 func readStates(out string, now time.Time) (map[string]jobState, error) {
 	states := map[string]jobState{}
 	for line := range strings.Lines(out) {
@@ -101,7 +101,7 @@ func readStates(out string, now time.Time) (map[string]jobState, error) {
 		if left, ok := ParseTime(f[2]); ok {
 			s.left = left
 		}
-		// The end of an allocation that is being preempted is that of its grace time; its limit stays.
+		// An allocation that is being preempted ends with its grace time; its limit stays.
 		if end, err := strconv.ParseInt(f[3], 10, 64); err == nil {
 			s.left = min(s.left, time.Unix(end, 0).Sub(now))
 		}
@@ -118,8 +118,8 @@ func readStates(out string, now time.Time) (map[string]jobState, error) {
 var hopeless = []string{"PartitionNodeLimit", "PartitionTimeLimit", "BadConstraints", "AssocMaxNodePerJobLimit",
 	"AssocMaxCpuPerJobLimit", "QOSMaxNodePerUserLimit", "QOSMaxCpuPerJobLimit", "JobHeldAdmin", "InvalidAccount", "InvalidQOS"}
 
-// look asks the controller for the states of allocations and nodes, and carries out what it says: two calls. A
-// controller that is away is asked again later; the steps go on meanwhile. It reports whether there was an answer.
+// look asks the controller for the states of allocations and nodes, in two calls, and applies the answers. A controller
+// that is away is asked again later; the steps continue meanwhile. look reports whether there was an answer.
 func (p *pool) look(ctx context.Context) bool {
 	states, err := p.states(ctx)
 	if err != nil {
@@ -151,8 +151,8 @@ func (p *pool) look(ctx context.Context) bool {
 	return true
 }
 
-// lasts notes how long an allocation lasts from now. One of which the jobs know the end may end before it all the same,
-// when it is preempted. The pool's mu must be held.
+// lasts notes how long an allocation lasts from now. An allocation whose end the jobs already know may still end
+// earlier, by preemption. The pool's mu must be held.
 func (a *allocation) lasts(left time.Duration) {
 	if left <= 0 || left == Unlimited {
 		return

@@ -31,7 +31,7 @@ func TestReadStates(t *testing.T) {
 	}
 }
 
-// The end of an allocation that its jobs know stays, but for one that comes much sooner.
+// The known end of an allocation stays, unless a new one is much sooner.
 func TestAllocationLasts(t *testing.T) {
 	a := &allocation{}
 	for _, left := range []time.Duration{0, -time.Second, Unlimited} {

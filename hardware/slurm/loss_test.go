@@ -61,8 +61,7 @@ func (o *opened) up(t *testing.T, nodes int) {
 	}
 }
 
-// A controller that is killed costs nothing but time: steps go on, and what is asked of it meanwhile is done when it is
-// back.
+// A killed controller costs only time: steps continue, and requests to it meanwhile are carried out when it is back.
 func TestControllerRestarts(t *testing.T) {
 	needOwnCluster(t)
 	end := filepath.Join(t.TempDir(), "end")
@@ -73,7 +72,7 @@ func TestControllerRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the first job runs", func() bool { return runs(o, 0) })
-	// What the controller has not written down yet, it has forgotten when it is killed.
+	// A killed controller forgets state that it has not written down.
 	eventually(t, "the allocation is written down", func() bool {
 		state, err := os.Stat(filepath.Join(filepath.Dir(os.Getenv("SLURM_CONF")), "state", "job_state"))
 		return err == nil && state.ModTime().After(granted.Add(20*time.Millisecond))
@@ -95,8 +94,8 @@ func TestControllerRestarts(t *testing.T) {
 	}
 }
 
-// A node that goes down is lost with what runs there; the others go on, and another one takes its place when it can
-// be had.
+// A node that goes down is lost with its steps. The other nodes continue, and another node replaces it when one is
+// available.
 func TestNodeGoesDown(t *testing.T) {
 	needOwnCluster(t)
 	o := open(t, 2, settings{}, job("sleep 1000"), job("sleep 1000"))
@@ -147,7 +146,7 @@ func TestNodeGoesDown(t *testing.T) {
 	})
 }
 
-// A node that is drained is left in time: its jobs are told, asked to end, and gone at the end of the notice.
+// A node that is drained is left in time: its jobs are warned, asked to end, and gone at the end of the notice.
 func TestNodeIsDrained(t *testing.T) {
 	needOwnCluster(t)
 	o := open(t, 1, settings{Notice: 5 * time.Second}, job(`trap 'cat "$TFEXP_CONTROL"; echo asked; exit 0' TERM
@@ -175,7 +174,7 @@ while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
 	o.next(t, scheduler.NodeDown)
 }
 
-// An allocation that is cancelled, preempted or out of time takes all nodes with it, and another one is asked for.
+// An allocation that is canceled, preempted or out of time takes all nodes with it, and another one is requested.
 func TestAllocationGoesAway(t *testing.T) {
 	o := open(t, 2, settings{}, job("sleep 1000"))
 	o.up(t, 2)
@@ -236,8 +235,9 @@ func TestAllocationIsPreempted(t *testing.T) {
 	}
 }
 
-// An allocation that is preempted, but keeps its nodes for a grace time: Slurm asks the jobs to end. One that does has
-// not failed; the others are told how long they have. It is seen at once, though the controller is asked seldom.
+// An allocation that is preempted, but keeps its nodes for a grace time: Slurm asks the jobs to end. A job that ends
+// has not failed; the others learn how long they have. The engine notices at once, though it asks the controller
+// seldom.
 func TestAllocationHasGraceTime(t *testing.T) {
 	needOwnCluster(t)
 	o := open(t, 1, settings{Partition: "patient", Watch: time.Hour, Notice: time.Minute},
@@ -277,9 +277,8 @@ func TestAllocationHasGraceTime(t *testing.T) {
 	}
 }
 
-// An allocation that runs out of time: its jobs are told and asked to end in time; when they have left, it is given
-// back
-// before its end, and they go on in another one.
+// An allocation that runs out of time: its jobs are warned and asked to end in time. When they have left, it is given
+// back before its end, and they resume in another allocation.
 func TestAllocationRunsOut(t *testing.T) {
 	const notice = 50 * time.Second
 	o := open(t, 2, settings{Time: time.Minute, Notice: notice}, job(`trap 'cat "$TFEXP_CONTROL"; echo asked; exit 143' TERM

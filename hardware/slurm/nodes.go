@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// nodeState is what the scheduler knows of a node: nothing before it has asked for it, and after its loss.
+// nodeState is the scheduler's view of a node: unknown before the scheduler has asked for the node, and after its loss.
 type nodeState uint8
 
 const (
@@ -51,7 +51,7 @@ func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 // Release implements scheduler.Provider. The allocation stays, for the next cell.
 func (e *Engine) Release(int) error { return nil }
 
-// cameUp gives notice that a node can be used.
+// cameUp gives notice that a node is available.
 func (e *Engine) cameUp(node int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -61,7 +61,7 @@ func (e *Engine) cameUp(node int) {
 	}
 }
 
-// warned gives notice that a node is taken away at an instant, and tells the steps on it.
+// warned gives notice that a node will be taken away at an instant, and informs the steps on it.
 func (e *Engine) warned(node int, until time.Time) {
 	e.mu.Lock()
 	here := e.nodes[node] == nodeUp
@@ -121,7 +121,7 @@ func (h hands) Bind(s *step, part scheduler.Part) error {
 	return err
 }
 
-// Write implements running.Hands.
+// Write implements launch.ProgramHands.
 func (h hands) Write(s *step, content []byte, at time.Time) error {
 	return s.Job.ReplaceControl(content, at)
 }

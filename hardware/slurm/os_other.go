@@ -4,5 +4,5 @@ package slurm
 
 import "syscall"
 
-// dieWithParent starts a command as a process group of its own. The end of its input ends an allocation.
+// dieWithParent starts a command as a separate process group. The end of its input ends an allocation.
 func dieWithParent(syscall.Signal) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -22,13 +22,13 @@ type output struct {
 
 	mu   sync.Mutex // guards what follows
 	file *folder.File
-	tail []byte // the end of what was read
+	tail []byte // the end of the output read so far
 }
 
 // readPause is the time between two looks at the files.
 const readPause = 100 * time.Millisecond
 
-// read carries what steps write to their logs, until the engine is closed.
+// read forwards the output of steps to their logs, until the engine is closed.
 func (e *Engine) read() {
 	tick := time.NewTicker(readPause)
 	defer tick.Stop()
@@ -47,7 +47,7 @@ func (e *Engine) read() {
 	}
 }
 
-// next carries what was written since the last call.
+// next forwards the output written since the last call.
 func (o *output) next() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -79,7 +79,7 @@ func (o *output) next() {
 // drain carries the rest, when the step is over.
 func (o *output) drain() {
 	o.mu.Lock()
-	if o.file != nil { // a file system over a network shows what others wrote to those who open the file anew
+	if o.file != nil { // a network file system shows others' writes only after the file is opened again
 		at, err := o.file.Seek(0, io.SeekCurrent)
 		o.file.Close()
 		o.file = nil

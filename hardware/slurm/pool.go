@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// pool is what a hardware has of the cluster: an allocation for its nodes, and others in the place of nodes that were
-// lost.
+// pool is the part of the cluster that a hardware has: an allocation for its nodes, and further allocations that
+// replace lost nodes.
 type pool struct {
 	site *site
 	hw   *engine.Hardware
@@ -33,7 +33,7 @@ type pool struct {
 	slots   []slot     // by node of the hardware
 	allocs  []*allocation
 	checked bool
-	user    *Engine // who is told what happens to nodes; nil between cells
+	user    *Engine // the receiver of events of nodes; nil between cells
 	refused error   // why no allocation could be had
 	looks   int     // how often the controller has answered
 }
@@ -41,7 +41,7 @@ type pool struct {
 // slot is the place of a node of the hardware.
 type slot struct {
 	state slotState
-	alloc *allocation // nil while there is none
+	alloc *allocation // nil without an allocation
 	name  string      // the node's, in Slurm
 	cpus  []int       // the node's numbers of its cores
 	gpus  []string    // as programs name them
@@ -151,7 +151,7 @@ func (p *pool) request(nodes []int) Request {
 	return r
 }
 
-// check finds out, once, whether the cluster can give what is asked for.
+// check finds out, once, whether the cluster can grant the request.
 func (p *pool) check(ctx context.Context) error {
 	p.mu.Lock()
 	checked := p.checked
@@ -177,7 +177,7 @@ func (p *pool) check(ctx context.Context) error {
 	return Explained(err)
 }
 
-// watch looks at the allocations and their nodes, now and then and when it is told to.
+// watch looks at the allocations and their nodes, regularly and on request.
 func (p *pool) watch() {
 	next := time.Now().Add(Jitter(p.set.Watch))
 	for {
@@ -230,7 +230,7 @@ func (p *pool) alarms() (at []time.Time) {
 	return at
 }
 
-// clock carries out what the time says: notices, and the end of allocations and of drained nodes.
+// clock carries out events that are due: notices, and the end of allocations and of drained nodes.
 func (p *pool) clock() {
 	now := time.Now()
 	p.mu.Lock()
@@ -254,7 +254,7 @@ func (p *pool) clock() {
 	}
 }
 
-// tell says that all nodes of an allocation will be taken away, when its end is near. mu must be held.
+// tell gives notice, near the end of an allocation, that all its nodes will be taken away. mu must be held.
 func (p *pool) tell(a *allocation) {
 	if a.told || a.until.IsZero() || time.Until(a.until) > p.set.Notice {
 		return
@@ -278,9 +278,8 @@ func (p *pool) warn(v int, until time.Time) {
 	}
 }
 
-// leave gives nodes up before their time: an allocation of which all nodes are vacant, and nodes that are being
-// drained.
-// Another allocation can be had the sooner.
+// leave gives nodes up early: an allocation whose nodes are all vacant, and nodes that are being drained. The next
+// allocation is then available sooner.
 func (p *pool) leave(vacant []int) {
 	if len(vacant) == 0 {
 		return
@@ -307,7 +306,7 @@ func (p *pool) leave(vacant []int) {
 	}
 }
 
-// lose takes nodes away, and what runs on them: those that are still of the allocation that they were of.
+// lose takes away nodes, and the programs on them. It skips nodes that are already gone.
 func (p *pool) lose(nodes []int) {
 	p.losing.Lock()
 	defer p.losing.Unlock()
@@ -368,7 +367,7 @@ func (p *pool) acquire(v int) error {
 	p.mu.Lock()
 	p.slots[v].state = asked
 	p.mu.Unlock()
-	// Nodes that were lost together are asked for together.
+	// Nodes that were lost together are requested together.
 	time.AfterFunc(gather, func() { p.again() })
 	return nil
 }
@@ -404,26 +403,26 @@ func (p *pool) refuse(nodes []int, err error) {
 	}
 }
 
-// use makes an engine the one that is told what happens to nodes; nil for none.
+// use sets the engine that receives the events of nodes; nil for no engine.
 func (p *pool) use(e *Engine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.user = e
 }
 
-// coming counts the nodes that are asked for, or are about to go.
+// coming counts the nodes that are requested, or are about to go.
 func (p *pool) coming() int {
 	return len(p.nodes(func(s *slot) bool { return s.state == asked || s.state == warned }))
 }
 
-// nodes are those for which is holds.
+// nodes returns the nodes for which is returns true.
 func (p *pool) nodes(is func(*slot) bool) []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.those(is)
 }
 
-// those is nodes for who holds the lock.
+// those is nodes for callers that hold the lock.
 func (p *pool) those(is func(*slot) bool) (nodes []int) {
 	for v := range p.slots {
 		if is(&p.slots[v]) {

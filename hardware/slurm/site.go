@@ -24,10 +24,10 @@ import (
 // noteFile lists, in the folder of results, the allocations that a run has submitted, for one after it.
 const noteFile = "slurm.json"
 
-// folderPrefix begins the names of the folders of engines, in that of the results.
+// folderPrefix is the prefix of the names of engines' folders, in the folder of the results.
 const folderPrefix = ".slurm-"
 
-// note is its content. Joined is the job whose steps are to be ended, where tfexp ran in an allocation.
+// note is its content. Joined is the job whose steps must be ended, if tfexp ran in an allocation.
 type note struct {
 	Allocations []string `json:"allocations,omitempty"`
 	Joined      string   `json:"joined,omitempty"`
@@ -70,7 +70,7 @@ func openSite(run engine.Run) (engine.Site, []string, error) {
 	return s, removed, folder.Remove(s.noteFile())
 }
 
-// sweep cancels what a note says was left behind.
+// sweep cancels the leftover allocations in a note.
 func sweep(old note) (removed []string, err error) {
 	ctx := context.Background()
 	if len(old.Allocations) > 0 {
@@ -174,12 +174,13 @@ func (s *site) Close() error {
 	return errors.Join(errs...)
 }
 
-// interrupt asks a srun to end with what it has started, and hangUp a salloc: one that has its allocation ignores other
-// signals, and when its allocation is cancelled from elsewhere at the same time it may wait for its program for ever.
+// interrupt asks an srun to end with the processes that it has started. hangUp asks a salloc to end: a salloc with an
+// allocation ignores other signals. If its allocation is canceled from elsewhere at the same time, it may wait
+// endlessly for its program.
 const interrupt, hangUp = syscall.SIGTERM, syscall.SIGHUP
 
-// forker starts the commands that must not outlive tfexp: the kernel tells them when the thread ends that has started
-// them, so one thread starts all, and lives as long as they may. The first command starts it.
+// forker starts the commands that must not outlive tfexp. The kernel signals them when the thread that started them
+// ends, so one thread starts all, and lives as long as they may. The first command starts it.
 type forker struct {
 	begin, end sync.Once
 	work       chan func()
@@ -217,7 +218,7 @@ func (f *forker) close() {
 	})
 }
 
-// stepPrefix begins the names of all steps.
+// stepPrefix is the prefix of the names of all steps.
 const stepPrefix = "tfexp."
 
 // launchPatience is how long a step is tried to be started while the controller is away.

@@ -41,7 +41,7 @@ type step struct {
 	ended  bool   // by Slurm: its allocation was cancelled or preempted, or somebody cancelled the step
 }
 
-// hands are the engine's on its steps.
+// hands are the operations of the engine on its steps.
 type hands struct{ e *Engine }
 
 // Discard closes the log of a step that is not started.
@@ -50,15 +50,15 @@ func (h hands) Discard(s *step) {
 	h.e.forget(s)
 }
 
-// forget reads no more of what a step writes.
+// forget stops reading the output of a step.
 func (e *Engine) forget(s *step) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.open = slices.DeleteFunc(e.open, func(o *output) bool { return o == s.out })
 }
 
-// Begin writes what a step needs: its control file, its script, its log. It does not wait until it runs: one that
-// cannot be started ends as failed.
+// Begin writes the files of a step: its control file, its script, its log. It does not wait until the step runs: a step
+// that cannot be started ends as failed.
 func (h hands) Begin(state launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*step,
 	error) {
 	e, j := h.e, &state.Job
@@ -132,8 +132,8 @@ func numbered[T any](set scheduler.CoreSet, first int, names []T, what string) (
 	return list, err
 }
 
-// script is what a node runs for a step: the program with the variables of the job contract, on its cores. Slurm's own
-// binding knows only cores that no other step holds, and those of a paused job are held by its step.
+// script is the script that a node runs for a step: the program with the variables of the job contract, on its cores.
+// Slurm's own binding knows only cores that no other step holds, but a paused job's step still holds its cores.
 func script(j *launch.Job, part scheduler.Part, cpus []int, gpus []string) []byte {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n")
@@ -198,11 +198,11 @@ func (e *Engine) srun(s *step) error {
 		return err
 	}
 	e.listen(s, errs)
-	_ = cmd.Wait() // the step's status is in what srun says
+	_ = cmd.Wait() // the step's status is in srun's messages
 	return nil
 }
 
-// listen reads what srun says of a step.
+// listen reads srun's messages about a step.
 func (e *Engine) listen(s *step, errs io.Reader) {
 	var said []string
 	lines := bufio.NewScanner(errs)
@@ -293,7 +293,7 @@ func (s *step) suspect() bool {
 	}
 	sig := s.status.Signal()
 	if s.status.Exited() {
-		sig = syscall.Signal(s.status.ExitStatus() - 128) // as shells tell it
+		sig = syscall.Signal(s.status.ExitStatus() - 128) // as in shells
 	}
 	return sig == syscall.SIGKILL || sig == syscall.SIGTERM
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// ticks is how many there are in a second, by the kernel's interface for programs on all common machines.
+// ticks is the number of clock ticks per second, by the kernel's interface for programs on all common machines.
 const ticks = 100
 
-// Began returns when this process began, to a hundredth of a second; now where the system does not tell. Who started
-// the process counts its time from there, and not from when the program had got so far as to look.
+// Began returns when this process began, to a hundredth of a second; the present time if the system does not report it.
+// The engine counts the process's time from that instant, not from the first line of the program.
 func Began() time.Time {
 	now := time.Now()
 	var up unix.Timespec

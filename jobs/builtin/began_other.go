@@ -4,5 +4,5 @@ package builtin
 
 import "time"
 
-// Began returns when this process began: now, as the system is not asked here.
+// Began returns when this process began: here the present time, since the system is not asked.
 func Began() time.Time { return time.Now() }

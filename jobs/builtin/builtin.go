@@ -5,9 +5,9 @@
 // follow the control file between two steps, report each epoch, write
 // checkpoints, and stop with one on SIGTERM.
 //
-// What a process that trains alone computes depends on its settings only. The
-// number of threads, changes of it and interruptions change how long it takes
-// and not one bit of the result (on one kind of machine).
+// The result of a process that trains alone depends on its settings only. The
+// number of threads, changes of that number and interruptions change the
+// duration, but not one bit of the result (on one kind of machine).
 //
 // As parts of a job with roles the programs train together: parameter servers
 // hold the weights (server), workers compute gradients (worker), and one of
@@ -35,7 +35,7 @@ import (
 // than noise: cached results of the version before are then not reused.
 const Version = 1
 
-// The exit statuses of Main, beside contract.ExitStopped.
+// The exit statuses of Main, in addition to contract.ExitStopped.
 const (
 	exitOK     = 0
 	exitFailed = 1
@@ -45,18 +45,17 @@ const (
 // defaultEpochs is the length when neither flags nor environment set it.
 const defaultEpochs = 10
 
-// options are the arguments of a run beside its configuration.
+// options are the arguments of a run that are not part of its configuration.
 type options struct {
 	epochs, steps int
 	threads       int // 0: as the environment and the control file say
 	save          string
 }
 
-// Main runs the training program args[0] with the flags that follow, as a
-// process of its own would: it reads the environment of the job contract,
-// handles SIGTERM and sets the number of threads of the Go runtime. It returns
-// the exit status: 0, 1 for a failure, 2 for wrong arguments or environment,
-// contract.ExitStopped after a SIGTERM. The program began at an instant, from which its budget is counted.
+// Main runs the training program args[0] with the flags that follow, as a separate process would: it reads the
+// environment of the job contract, handles SIGTERM and sets the number of threads of the Go runtime. It returns the
+// exit status: 0, 1 for a failure, 2 for wrong arguments or environment, contract.ExitStopped after a SIGTERM. begin is
+// when the program began; its budget is counted from then.
 func Main(begin time.Time, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()

@@ -18,15 +18,15 @@ import (
 // checkpointFile is the name of a checkpoint in TFEXP_CHECKPOINT_DIR.
 const checkpointFile = "checkpoint"
 
-// checkpoint is what the file holds, after the SHA-256 of the rest.
+// checkpoint is the content of the file, after the SHA-256 of the rest.
 type checkpoint struct {
 	Config string // digest of the configuration that it belongs to
 	State  state
 }
 
-// digest identifies what a checkpoint must agree with: all settings but those
-// that can change while the program trains. The length, the threads and the
-// roles are no settings.
+// digest identifies the settings that a checkpoint must match: all settings
+// except the ones that can change while the program trains. The length, the
+// threads and the roles are no settings.
 func (c config) digest() string {
 	c.batch, c.learningRate = 0, 0
 	sum := sha256.Sum256(fmt.Appendf(nil, "version %d %+v", Version, c))
@@ -52,8 +52,8 @@ func writeCheckpoint(path string, c config, s state) error {
 	return nil
 }
 
-// readCheckpoint returns what writeCheckpoint left at path for a training of c.
-// The error is fs.ErrNotExist where there is none.
+// readCheckpoint returns the state that writeCheckpoint wrote to path for a
+// training of c. The error is fs.ErrNotExist if there is no checkpoint.
 func readCheckpoint(path string, c config) (state, error) {
 	raw, err := folder.ReadFile(filepath.Split(path))
 	if err != nil {

@@ -183,8 +183,8 @@ func (c *cluster) lead(ctx context.Context) error {
 	return c.end(startup)
 }
 
-// report prints the epochs that have ended. The accuracy is that of the weights
-// at the moment, so only the last of several has one.
+// report prints the epochs that have ended. The accuracy is computed from the
+// present weights, so only the last of several epochs has one.
 func (c *cluster) report() error {
 	a, _, err := c.ask(0, Request{Op: OpEpochs})
 	if err != nil || len(a.Ends) == 0 {
@@ -238,8 +238,8 @@ func (c *cluster) end(startup time.Duration) error {
 	return r.end(startup, func() (state, error) { return last, nil })
 }
 
-// finish tells the servers that the training has ended. One that is lost is
-// told nothing.
+// finish informs the servers that the training has ended. It skips lost
+// servers.
 func (c *cluster) finish(stopped bool) {
 	c.each(func(int) (Request, [][]float64) {
 		return Request{Op: OpFinish, Stopped: stopped}, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// beat is how often a clock looks, and so how exactly it knows when the process
-// was stopped.
+// beat is the interval at which a clock looks, and so its precision about stops
+// of the process.
 const beat = 10 * time.Millisecond
 
 // clock measures service time: the time since its beginning in which the
@@ -54,8 +54,8 @@ func (c *clock) close() {
 	}
 }
 
-// watch keeps the instant of the last beat. When the process goes on after a
-// stop, the time since then is what it was stopped for.
+// watch keeps the instant of the last beat. When the process continues after a
+// stop, the stop lasted since that beat.
 func (c *clock) watch(continued <-chan os.Signal, end <-chan struct{}) {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
@@ -90,15 +90,15 @@ func (c *clock) watch(continued <-chan os.Signal, end <-chan struct{}) {
 	}
 }
 
-// What a process did since the last beat.
+// The activity of a process since the last beat.
 const (
 	trained = iota
 	stopped
 	unknown // trained, if it is not too long
 )
 
-// beat counts the time since the last one. It reports whether it did: a long
-// time of which nothing is known is not counted.
+// beat counts the time since the last beat. It reports whether it did: a long
+// interval of unknown activity is not counted.
 func (c *clock) beat(did int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,14 +115,14 @@ func (c *clock) beat(did int) bool {
 }
 
 // service is the service time since the clock began. Long after the last beat it
-// gives the watch some time: if the process was stopped, the signal that it goes on
-// is about to be heard of. Else only its threads have had to wait for a core.
+// waits shortly for the watch: if the process was stopped, the signal to continue
+// is about to arrive. Otherwise only its threads have waited for a core.
 func (c *clock) service() time.Duration {
 	d, _ := c.at()
 	return d
 }
 
-// at is the service time, and the instant at which it is that.
+// at returns the service time, and the instant for which it holds.
 func (c *clock) at() (time.Duration, time.Time) {
 	for waited := 0; ; waited++ {
 		c.mu.Lock()
@@ -153,26 +153,26 @@ type budget struct {
 	end   time.Duration // on the clock
 }
 
-// of sets the whole budget, of which the attempts before have used a part.
+// of sets the whole budget. Earlier attempts may have used a part of it.
 func (b *budget) of(whole time.Duration) {
 	b.clock.watchStops()
 	b.set, b.whole, b.end = true, whole, whole-b.used
 }
 
-// left is what is left of the budget.
+// left returns the remaining budget.
 func (b *budget) left() time.Duration {
 	left, _ := b.leftAt()
 	return left
 }
 
-// leftAt is what is left of the budget, and the instant at which it is that.
+// leftAt returns the remaining budget, and the instant for which it holds.
 func (b *budget) leftAt() (time.Duration, time.Time) {
 	used, instant := b.clock.at()
 	return max(b.end-used, 0), instant
 }
 
-// trained is the service time of all attempts so far: as the scheduler counts it, where that has told what is left of
-// the budget.
+// trained is the service time of all attempts so far: as the scheduler counts it, if the scheduler has sent the
+// remaining budget.
 func (b *budget) trained() time.Duration {
 	if b.set && b.whole > 0 {
 		return b.whole - (b.end - b.clock.service())
@@ -180,11 +180,11 @@ func (b *budget) trained() time.Duration {
 	return b.used + b.clock.service()
 }
 
-// spent reports whether nothing is left.
+// spent reports whether the budget is used up.
 func (b *budget) spent() bool { return b.set && b.left() == 0 }
 
-// follow takes on what a message says about the budget. The time left is that
-// at the moment when the message was written.
+// follow applies a message about the budget. The time left holds for the moment
+// when the message was written.
 func (b *budget) follow(m contract.Message) {
 	if m.Budget != nil {
 		b.of(contract.Seconds(*m.Budget))

@@ -52,7 +52,7 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-// job is a job with roles, in processes of its own.
+// job is a job with roles, in separate processes.
 type job struct {
 	t       *testing.T
 	cluster contract.Cluster
@@ -61,7 +61,7 @@ type job struct {
 	members map[string]*member
 }
 
-// newJob makes a job of so many parts by role; the parts start later.
+// newJob makes a job with the given number of parts by role; the parts start later.
 func newJob(t *testing.T, roles map[string]int, env []string, args ...string) *job {
 	t.Helper()
 	j := &job{t: t, cluster: contract.Cluster{}, env: env, args: args, members: map[string]*member{}}
@@ -126,17 +126,17 @@ func (m *member) read(pipe io.Reader) {
 	close(m.done)
 }
 
-// output is what the member has printed so far.
+// output is the member's output so far.
 func (m *member) output() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.out.String()
 }
 
-// patient is how long a test waits for what takes seconds where nothing else is to be done.
+// patient is how long a test waits for an event that takes seconds on an idle machine.
 const patient = 5 * time.Minute
 
-// wait returns the exit status of a part that is to end soon.
+// wait returns the exit status of a part that must end soon.
 func (j *job) wait(name string) int {
 	j.t.Helper()
 	m := j.members[name]
@@ -230,8 +230,8 @@ func sequence(from, to int) []int {
 	return all
 }
 
-// One parameter server with two workers comes to the accuracy of one worker. That
-// of one epoch goes up and down by a point and more, so the last ten are compared.
+// One parameter server with two workers reaches the accuracy of one worker. The
+// accuracy of one epoch varies by a point and more, so the last ten are compared.
 func TestClusterIsAsAccurateAsOneWorker(t *testing.T) {
 	if raceEnabled {
 		t.Skip("ten times slower")
@@ -259,7 +259,7 @@ func TestClusterIsAsAccurateAsOneWorker(t *testing.T) {
 	}
 }
 
-// accuracies are those of all epochs that have one.
+// accuracies returns the accuracies of all epochs that have one.
 func accuracies(t *testing.T, out string) []float64 {
 	t.Helper()
 	var all []float64
@@ -284,7 +284,7 @@ func TestClusterEndsAtItsTarget(t *testing.T) {
 }
 
 // The steps of all workers are counted together, with several servers and a
-// role of its own for the chief; a rest of steps is reported too.
+// separate role for the chief; a rest of steps is reported too.
 func TestClusterCountsSteps(t *testing.T) {
 	j := newJob(t, map[string]int{"ps": 2, "chief": 1, "worker": 2}, []string{"TFEXP_STEPS=250"}, "mlp", "--hidden", "8")
 	j.startAll()
@@ -300,8 +300,8 @@ func TestClusterCountsSteps(t *testing.T) {
 	}
 }
 
-// A worker that is killed is missed by nobody: no batch is lost, none is
-// counted twice, and it may come back, or come late.
+// The job continues without a killed worker: no batch is lost, none is counted
+// twice, and the worker may come back, or come late.
 func TestWorkersComeAndGo(t *testing.T) {
 	j := newJob(t, map[string]int{"ps": 2, "worker": 3}, []string{"TFEXP_EPOCHS=120"}, "mlp", "--hidden", "32")
 	j.start("worker 0", "ps 0", "worker 1", "ps 1") // workers may come before servers
@@ -323,8 +323,8 @@ func TestWorkersComeAndGo(t *testing.T) {
 	}
 }
 
-// Without its chief a cluster ends by itself; the job goes on from its
-// checkpoint, and knows to a step of each worker what it lost.
+// Without its chief a cluster ends by itself; the job resumes from its
+// checkpoint, and knows its lost work to within a step of each worker.
 func TestChiefLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for ten seconds")
@@ -367,8 +367,8 @@ func TestChiefLost(t *testing.T) {
 	if text := again.chief().errs.String(); !strings.Contains(text, want) {
 		t.Errorf("stderr: %s", text)
 	}
-	// The chief may have been killed between a checkpoint and its line, and the other worker goes on while the chief has
-	// no core.
+	// The chief may have been killed between a checkpoint and its line, and the other worker continues while the chief
+	// has no core.
 	if resumed.Step < last.Step || resumed.LostSteps < 0 || resumed.LostSteps > 10_000 {
 		t.Errorf("resumed %+v, the last checkpoint was %+v", resumed, last)
 	}
@@ -431,7 +431,7 @@ func TestServerLost(t *testing.T) {
 	}
 }
 
-// Whoever else connects disturbs nobody.
+// Other connections disturb nobody.
 func TestStrangersAreCutOff(t *testing.T) {
 	j := newJob(t, map[string]int{"ps": 1, "worker": 2}, []string{"TFEXP_EPOCHS=1000000"}, "mlp", "--hidden", "32")
 	j.startAll()

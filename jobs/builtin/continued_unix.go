@@ -8,5 +8,5 @@ import (
 	"syscall"
 )
 
-// notifyContinued sends on c when the process goes on after a stop.
+// notifyContinued sends on c when the process continues after a stop.
 func notifyContinued(c chan<- os.Signal) { signal.Notify(c, syscall.SIGCONT) }

@@ -23,8 +23,9 @@ func (c config) deepenable(i int) error {
 }
 
 // deepen adds a layer that computes the identity to block i. The optimizer's
-// state of the other layers is kept; that of the new one is as at a start. The
-// number of blocks, and -1, mean nothing is to be done: the news has no layers.
+// state of the other layers is kept; its state of the new layer is the initial
+// one. Callers handle -1 and the number of blocks first: these values ask for
+// nothing.
 func (tr *trainer) deepen(i int) error {
 	c := tr.config
 	if err := c.deepenable(i); err != nil {

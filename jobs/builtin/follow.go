@@ -16,9 +16,9 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// threadsAtStart sets the team to what the flag, or else the control file, or
-// else the environment says. The images of a batch are shared out within one
-// operation, so the threads are those of the intra-op pool.
+// threadsAtStart sets the number of threads from the flag, or else the control
+// file, or else the environment. The images of a batch are divided within one
+// operation, so the threads form the intra-op pool.
 func (r *run) threadsAtStart() {
 	if r.env.ControlPath != "" {
 		r.control = contract.NewControl(r.env.ControlPath)
@@ -63,8 +63,8 @@ func (r *run) read() (contract.Message, bool) {
 	return m, true
 }
 
-// follow does what the control file says, where it is new. It is called
-// between two steps. An error is that of the training.
+// follow carries out the control file's message, if it is new. It is called
+// between two steps. Its error is the error of the training.
 func (r *run) follow(t training) error {
 	m, changed := r.read()
 	if !changed {

@@ -31,8 +31,8 @@ func configOf(t *testing.T, args ...string) config {
 	return c
 }
 
-// The gradient of every program is that of its loss, measured by central
-// differences.
+// The gradient of every program equals the slope of its loss, measured by
+// central differences.
 func TestGradientIsTheSlopeOfTheLoss(t *testing.T) {
 	const images, eps = 3, 1e-6
 	for _, c := range small(t) {

@@ -34,14 +34,14 @@ func nameOf(args []string, threads int) string {
 	return fmt.Sprintf("%s/threads=%d", strings.Join(args, " "), threads)
 }
 
-// program is a training in a process of its own.
+// program is a training in a separate process.
 func program(env []string, args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
 	cmd := exec.Command(self, args...)
-	// The race detector sleeps for a second at every exit unless it is told not to.
+	// The race detector sleeps for a second at every exit unless atexit_sleep_ms is 0.
 	cmd.Env = append([]string{asProgram + "=1", "GORACE=atexit_sleep_ms=0"}, env...)
 	return cmd
 }
@@ -91,7 +91,7 @@ func TestStepsAndPasses(t *testing.T) {
 }
 
 // stopAfter runs a training and sends SIGTERM when it has printed some epochs;
-// it returns what the training printed.
+// it returns the training's output.
 func stopAfter(t *testing.T, epochs int, env []string, args ...string) string {
 	t.Helper()
 	cmd := program(env, args...)
@@ -127,7 +127,7 @@ func stopAfter(t *testing.T, epochs int, env []string, args ...string) string {
 	return out.String()
 }
 
-// course is what training came to, without times and threads.
+// course is the output of a training without times and threads.
 func course(t *testing.T, out string) []string {
 	t.Helper()
 	var all []string
@@ -148,7 +148,7 @@ func TestStopAndContinue(t *testing.T) {
 			env := []string{"TFEXP_INTRA_THREADS=2", "TFEXP_CHECKPOINT_DIR=" + filepath.Join(dir, "ck")}
 			args := []string{"mlp", "--hidden", "16", "--optimizer", optimizer, "--epochs"}
 
-			// Stopped at whatever moment, twice; then three more epochs.
+			// Stopped at any moment, twice; then three more epochs.
 			got := stopAfter(t, 2, env, append(args, "1000000")...)
 			got += stopAfter(t, 3, env, append(args, "1000000")...)
 			if _, err := os.Stat(filepath.Join(dir, "ck", checkpointFile)); err != nil {
@@ -245,7 +245,7 @@ func TestAllotmentIsFollowed(t *testing.T) {
 		}
 		return report(t, line).Progress.Threads
 	}
-	// The file comes before the environment.
+	// The file has precedence over the environment.
 	if n := threads(); n != 1 {
 		t.Errorf("begins with %d threads, want 1", n)
 	}
@@ -263,7 +263,7 @@ func TestAllotmentIsFollowed(t *testing.T) {
 		}
 		before = n
 	}
-	// A broken file changes nothing and is told once.
+	// A broken file changes nothing and is reported once.
 	if err := os.WriteFile(path+".new", []byte("many"), 0o600); err != nil { // whole, as a writer of such files leaves it
 		t.Fatal(err)
 	}

@@ -62,8 +62,8 @@ func params(own ...Param) []Param {
 		Param{"passes", "integer", "1", "passes over the data that make one epoch"})
 }
 
-// deepened are the settings of a program whose network can be deepened while it
-// trains, behind its own.
+// deepened adds the settings of a program whose network can be deepened while
+// it trains, after its own.
 func deepened(own ...Param) []Param {
 	return append(own,
 		Param{"blocks", "integers", "", "layers in each block: convolutions, then hidden layers; one where it is not given"},
@@ -92,7 +92,7 @@ func find(name string) (Program, error) {
 	return Program{}, fmt.Errorf("no program is called %q%s; there are %s", name, hint, strings.Join(Names(), ", "))
 }
 
-// config is what a network and its training are made from.
+// config has the settings of a network and its training.
 type config struct {
 	program        string
 	learningRate   float64
@@ -103,8 +103,8 @@ type config struct {
 	hidden         []int
 	filters        []int
 	passes         int
-	// blocks is the number of layers in each block, activation what follows
-	// each of them; nil and empty: one, and relu.
+	// blocks is the number of layers in each block, and activation follows each
+	// of them. The defaults (nil and empty) are one layer and relu.
 	blocks     []int
 	activation string
 	// decay multiplies the learning rate after each epoch; restartRate is the
@@ -123,15 +123,15 @@ func (c config) depths() []int {
 	return slices.Repeat([]int{1}, len(c.filters)+len(c.hidden))
 }
 
-// shape is that of the network.
+// shape returns the shape of the network.
 func (c config) shape() network.Shape {
 	return network.Shape{
 		Filters: c.filters, Hidden: c.hidden, Depths: c.depths(), Activation: c.activation, Hinge: c.program == "svm",
 	}
 }
 
-// defaults returns the settings of p that nobody changed. The learning rate is
-// left at 0 until complete.
+// defaults returns the default settings of p. The learning rate is left at 0
+// until complete.
 func defaults(p Program) config {
 	c := config{program: p.Name, decay: 1}
 	for _, param := range p.Params {
@@ -202,7 +202,7 @@ func (c *config) set(name, value string) error {
 	return err
 }
 
-// complete fills in what hangs on other settings, and checks the whole.
+// complete sets the settings that depend on others, and checks the whole.
 func (c *config) complete() error {
 	if c.learningRate == 0 {
 		c.learningRate = 0.05

@@ -30,8 +30,8 @@ func alone(t *testing.T, env []string, args ...string) *job {
 	return j
 }
 
-// A training that is killed goes on from its last checkpoint, and knows to the
-// step what it lost. It comes to the same result.
+// A killed training resumes from its last checkpoint, and knows its lost work
+// to the step. It reaches the same result.
 func TestCheckpointsAtAnInterval(t *testing.T) {
 	for _, every := range []string{"700steps", "100ms"} {
 		t.Run(every, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestCheckpointsAtAnInterval(t *testing.T) {
 			if resumed.Step < last.Step || every == "700steps" && (resumed.Step%700 != 0 || resumed.LostSteps > 700) {
 				t.Errorf("resumed %+v after the checkpoint %+v", resumed, last)
 			}
-			// Whoever was killed had done what it reported, and less than another epoch.
+			// A killed program had done the reported work, and less than another epoch.
 			if at := resumed.Step + resumed.LostSteps; at < first.Progress.Step || at > first.Progress.Step+45 {
 				t.Errorf("came to step %d, after %d was reported", at, first.Progress.Step)
 			}
@@ -82,7 +82,7 @@ func TestBudget(t *testing.T) {
 	}
 	var out string
 	var r contract.Report
-	// A machine that is busy may not come to the end of an epoch.
+	// On a busy machine an epoch may not end in time.
 	for budget := 1; r.Accuracy == nil && budget <= 16; budget *= 2 {
 		begin := time.Now()
 		out, _ = output(t, []string{fmt.Sprintf("TFEXP_BUDGET=%d", budget)}, "mlp", "--passes", "3")
@@ -126,7 +126,7 @@ func TestBudgetShorterThanAnEpoch(t *testing.T) {
 	}
 }
 
-// Work that is done before the budget is ends the training.
+// Work that is finished before the budget ends the training.
 func TestBudgetLongerThanTheWork(t *testing.T) {
 	out, _ := output(t, []string{"TFEXP_EPOCHS=3", "TFEXP_BUDGET=100"}, "mlp")
 	if r := report(t, out); r.FinalAccuracy == nil || *r.FinalAccuracy != *r.Accuracy || r.Progress.Epoch != 3 {
@@ -134,8 +134,8 @@ func TestBudgetLongerThanTheWork(t *testing.T) {
 	}
 }
 
-// Neither a pause nor the time of other attempts is taken from a budget. A program that has to wait for a core may hear
-// too late that it was paused: then it is tried again.
+// Neither a pause nor the time of other attempts is taken from a budget. A program that waits for a core may learn of
+// its pause too late: then the test tries again.
 func TestBudgetIsServiceTime(t *testing.T) {
 	const budget, pause = 100.0, time.Second
 	var env []string
@@ -171,7 +171,7 @@ func TestBudgetIsServiceTime(t *testing.T) {
 	}
 }
 
-// The time left is that of the control file, also where there was no budget.
+// The time left comes from the control file, even if there was no budget.
 func TestTimeLeftIsTold(t *testing.T) {
 	control := filepath.Join(t.TempDir(), "control")
 	if err := writeMessage(control, contract.Message{Intra: 1}); err != nil {
@@ -192,7 +192,7 @@ func TestTimeLeftIsTold(t *testing.T) {
 	}
 }
 
-// Requests are carried out once; what cannot be is refused with a reason.
+// Requests are carried out once; an impossible one is refused with a reason.
 func TestRequests(t *testing.T) {
 	dir := t.TempDir()
 	control := filepath.Join(dir, "control")
@@ -233,7 +233,7 @@ func TestRequests(t *testing.T) {
 	if len(r.Deepened) != 1 || len(r.Changed) != 1 || len(r.Refused) != 3 || len(r.Checkpoints) != 3 {
 		t.Errorf("%+v", r)
 	}
-	// The checkpoint knows the network, and the request that it came from.
+	// The checkpoint has the network, and the request that caused it.
 	again := alone(t, env, "mlp", "--epochs", "10000000")
 	again.until(`"epoch"`)
 	again.until(`"epoch"`)
@@ -251,7 +251,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// The deepened network computes what it did before, wherever the layer is added.
+// Deepening does not change the network's output, wherever the layer is added.
 func TestDeepeningKeepsTheFunction(t *testing.T) {
 	for _, args := range [][]string{
 		{"mlp", "--hidden", "9,7"}, {"cnn", "--filters", "3,4", "--hidden", "11"},
@@ -294,7 +294,7 @@ func TestDeepeningKeepsTheFunction(t *testing.T) {
 	}
 }
 
-// What cannot be deepened is refused with the reason, and stays as it was.
+// An impossible deepening is refused with the reason, and the network does not change.
 func TestDeepeningIsRefused(t *testing.T) {
 	for _, test := range []struct {
 		args  []string
@@ -352,8 +352,8 @@ func TestRates(t *testing.T) {
 
 var deepenedSeeds = flag.Int("deepened-seeds", 1, "trainings for each accuracy of TestDeepenedAccuracy")
 
-// TestDeepenedAccuracy states what a deepening is worth on the digits: a CNN
-// after 10 epochs, deepened and not, after 10 more. The README of the programs has its figures with three seeds.
+// TestDeepenedAccuracy measures the effect of a deepening on the digits: a CNN after 10 epochs, deepened and not, after
+// 10 more. The README of the programs has its figures with three seeds.
 func TestDeepenedAccuracy(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		t.Skip("trains for a while")
@@ -388,8 +388,8 @@ func TestDeepenedAccuracy(t *testing.T) {
 	}
 }
 
-// keptOld checks that the optimizer's state of the old weights is what it was,
-// and that of the new ones 0.
+// keptOld checks that the optimizer's state of the old weights is unchanged,
+// and its state of the new weights is 0.
 func keptOld(t *testing.T, tr *trainer, w, m []float64) {
 	t.Helper()
 	at, old := 0, 0

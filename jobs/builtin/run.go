@@ -54,8 +54,8 @@ func newRun(c config, o options, env contract.Env, begin time.Time, stdout, stde
 	return r
 }
 
-// training is what requests act on: that of this process, or of the cluster
-// whose chief it is.
+// training is the training that requests change: in this process, or in the
+// cluster that this process leads as the chief.
 type training interface {
 	// snapshot returns the present state.
 	snapshot() (state, error)
@@ -129,7 +129,7 @@ func (r *run) alone(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return r.stop(t)
 		}
-		// Before the budget is looked at: the file may say that more is left.
+		// Before the budget is checked: the file may raise it.
 		if err := r.follow(t); err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func (r *run) end(startup time.Duration, last func() (state, error)) error {
 	if r.save != "" {
 		s, err := last()
 		if err == nil {
-			// The file is that of a training without interruptions.
+			// The file is the same as after a training without interruptions.
 			s.Trained, s.Request, s.Tickets = 0, contract.Request{}, nil
 			err = writeCheckpoint(r.save, r.config, s)
 		}
@@ -228,7 +228,7 @@ func (r *run) goal() goal {
 	return goal{epochs: defaultEpochs}
 }
 
-// resume goes on from the checkpoint, if there is one that fits.
+// resume restores the checkpoint, if there is one that fits.
 func (r *run) resume(tr *trainer) {
 	if r.env.Budget != nil {
 		r.budget.of(*r.env.Budget)
@@ -256,8 +256,8 @@ func (r *run) resume(tr *trainer) {
 	r.sayResumed(s, time.Since(begin))
 }
 
-// sayResumed reports from which step the training goes on, and what the attempt before
-// had done since. took is how long it was read.
+// sayResumed reports the step from which the training continues, and the work of the
+// previous attempt after that step. took is how long reading the checkpoint took.
 func (r *run) sayResumed(s state, took time.Duration) {
 	if news, ok := r.saves.resumed(s, r.epoch); ok {
 		news.Seconds = took.Seconds()
@@ -302,8 +302,8 @@ func (r *run) saveState(s state) error {
 	return contract.WriteProgress(r.stdout, contract.Progress{Checkpoint: &news})
 }
 
-// saveIfDue writes a checkpoint if its time has come. An error is that of the
-// training; a checkpoint that cannot be written does not end it.
+// saveIfDue writes a checkpoint if one is due. Its error is the error of the
+// training; a checkpoint that cannot be written does not end the training.
 func (r *run) saveIfDue(t training, steps int) error {
 	if !r.saves.due(steps, r.epoch) {
 		return nil
@@ -324,8 +324,8 @@ func (r *run) saveNow(t training) error {
 	return nil
 }
 
-// reportEpoch prints the epoch that has just ended and begins the next. What is
-// left over at the end of a run by steps has no epoch number.
+// reportEpoch prints the epoch that has just ended and begins the next. The
+// incomplete epoch at the end of a run by steps has no epoch number.
 func (r *run) reportEpoch(s *state, whole bool, accuracy float64) error {
 	now := time.Now()
 	p := contract.Progress{Step: s.Steps, Accuracy: &accuracy}

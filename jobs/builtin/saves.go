@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// reachedFile is beside the checkpoint: how far the training has come.
+// reachedFile is the file, next to the checkpoint, with the last step of the training.
 const reachedFile = "reached"
 
 // saves knows when and where checkpoints are written.
@@ -29,7 +29,7 @@ type saves struct {
 	file   *folder.File  // the reachedFile; nil: not open
 }
 
-// due reports whether it is time for a checkpoint after so many steps and epochs.
+// due reports whether a checkpoint is due after the given steps and epochs.
 func (s *saves) due(steps, epochs int) bool {
 	switch {
 	case s.path == "":
@@ -44,12 +44,13 @@ func (s *saves) due(steps, epochs int) bool {
 	return false
 }
 
-// done is called when a checkpoint has been written after so many steps and epochs.
+// done is called when a checkpoint has been written after the given steps and epochs.
 func (s *saves) done(steps, epochs int) { s.steps, s.epochs, s.at = steps, epochs, s.clock.service() }
 
-// reached notes that the training has come to a step, so that a killed one
-// knows how much it lost. It writes 16 bytes, which the kernel keeps when the
-// process is killed: the number of steps and the seconds of service time.
+// reached notes that the training has reached a step, so that the attempt after
+// a kill knows how much work was lost. It writes 16 bytes, which the kernel
+// keeps when the process is killed: the number of steps and the seconds of
+// service time.
 func (s *saves) reached(steps int, trained time.Duration) {
 	if s.path == "" {
 		return
@@ -61,7 +62,7 @@ func (s *saves) reached(steps int, trained time.Duration) {
 		}
 		f, err := folder.OpenFile(filepath.Join(dir, reachedFile), os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {
-			return // what is lost is then not known: no reason to fail
+			return // the lost work is then unknown: no reason to fail
 		}
 		s.file = f
 	}
@@ -71,9 +72,9 @@ func (s *saves) reached(steps int, trained time.Duration) {
 	s.file.WriteAt(b[:], 0)
 }
 
-// resumed returns what the attempt before had done after the checkpoint st, which is
-// the zero state where there is none. It is false where nobody noted that, and where nothing
-// is lost and no checkpoint was asked for.
+// resumed returns the work of the previous attempt after the checkpoint st; st is the zero
+// state if there is no checkpoint. It returns false if that work was not noted, or if no
+// work is lost and no checkpoint was asked for.
 func (s *saves) resumed(st state, epochs int) (contract.Resumed, bool) {
 	s.done(st.Steps, epochs)
 	b, err := folder.ReadFile(filepath.Dir(s.path), reachedFile)
@@ -93,7 +94,7 @@ func (s *saves) resumed(st state, epochs int) (contract.Resumed, bool) {
 	return news, news.LostSteps > 0 || st.Steps > 0 && s.every != (contract.Interval{})
 }
 
-// remove takes away what a training left for its next attempt.
+// remove deletes the files that a training left for its next attempt.
 func (s *saves) remove() error {
 	if s.path == "" {
 		return nil

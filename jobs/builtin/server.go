@@ -28,7 +28,7 @@ const (
 // ErrStopped is returned by Serve when the training was stopped before its goal.
 var ErrStopped = errors.New("the training was stopped")
 
-// Config is what a parameter server knows before the chief comes.
+// Config is the configuration of a parameter server before the chief connects.
 type Config struct {
 	Program  string // digest of the configuration
 	Part     contract.Part
@@ -41,7 +41,7 @@ type Config struct {
 // server is a parameter server: it holds a range of the weights and the
 // optimizer's state of them, and applies the gradients that workers push, one
 // after the other, as they come. Server 0 also hands out tickets: each is a
-// batch, and is done exactly once, also when the worker that had it is lost.
+// batch, and is done exactly once, even if its worker is lost.
 type server struct {
 	Config
 
@@ -67,7 +67,7 @@ type server struct {
 	stopped   bool      // and that it did not finish
 }
 
-// holding is a ticket in the hands of a worker.
+// holding is a ticket that a worker has.
 type holding struct {
 	ticket Ticket
 	peer   *peer
@@ -133,7 +133,7 @@ func (s *server) accept(ln net.Listener, warn func(string, ...any)) {
 	}
 }
 
-// listen binds to an address. The port may still be that of an attempt before.
+// listen binds to an address. An earlier attempt may still hold the port.
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	for until := time.Now().Add(portFreeWithin); ; {
 		ln, err := net.Listen("tcp", address)
@@ -144,14 +144,14 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	}
 }
 
-// ended reports whether the server is to end, with the error of the process.
-// asked is when it was asked to by SIGTERM; zero: it was not.
+// ended reports whether the server must end, with the error of the process.
+// asked is when it received a SIGTERM; zero if it did not.
 func (s *server) ended(now, asked time.Time) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case !s.over.IsZero():
-		// Workers that are still here, or about to come, learn that it is over.
+		// Workers that are connected, or about to connect, learn that the training is over.
 		if (len(s.peers) > 0 || len(s.seen) < s.workers()) && now.Sub(s.over) < workersLeaveAfter {
 			return false, nil
 		}
@@ -185,7 +185,7 @@ func (s *server) close() {
 	}
 }
 
-// serve answers one connection. Whoever speaks another language is cut off.
+// serve answers one connection. A peer with another protocol is disconnected.
 func (s *server) serve(c net.Conn, warn func(string, ...any)) {
 	p := &peer{Link: NewLink(c)}
 	defer c.Close()
@@ -227,7 +227,7 @@ func (s *server) most(p *peer) int {
 	return len(s.w)
 }
 
-// greet lets a part of the job in, and nobody else.
+// greet admits parts of the job, and nobody else.
 func (s *server) greet(p *peer, q Request) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,7 +254,7 @@ func (s *server) greet(p *peer, q Request) Reply {
 	return Reply{Ready: s.ready}
 }
 
-// leave is called when a connection has ended. What the peer had is given to others.
+// leave is called when a connection has ended. The work of the peer is given to others.
 func (s *server) leave(p *peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -324,7 +324,7 @@ func (s *server) answer(p *peer, q Request, values []float64) (Reply, [][]float6
 	return Reply{Error: fmt.Sprintf("there is no operation %q", q.Op)}, nil
 }
 
-// status is the answer that says how things stand.
+// status is the answer with the present state.
 func (s *server) status() Reply {
 	return Reply{
 		Ready: s.ready && !s.held, Generation: s.start.Generation, Steps: s.c.Steps, Epochs: len(s.ends),
@@ -360,7 +360,7 @@ func (s *server) begin(from *Start, values []float64) Reply {
 	return s.status()
 }
 
-// covers reports whether spans are those of n parameters.
+// covers reports whether the spans cover n parameters.
 func covers(spans []Span, n int) bool {
 	at := 0
 	for _, b := range spans {
@@ -447,9 +447,9 @@ func (s *server) give(p *peer, generation int) (Reply, [][]float64) {
 	return a, [][]float64{slices.Clone(s.w)}
 }
 
-// next is the ticket that p is to work on: the one that it has, one that was
-// given back, a new one or, when no more are to be given, one that another
-// worker has: that one may be slow, or hang.
+// next is the next ticket for p: the ticket that it has, a returned ticket, or
+// a new one. When no new tickets are left, it is the ticket of another worker,
+// which may be slow or hang.
 func (s *server) next(p *peer) *Ticket {
 	if h, ok := s.open[p.ticket]; ok && h.peer == p {
 		return &h.ticket

@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// Whatever workers come, are lost and push twice: every image of a pass is in
-// exactly one batch that is applied, and the goal is reached exactly.
+// Workers come, are lost and push twice. Every image of a pass is in exactly
+// one applied batch, and the goal is reached exactly.
 func TestTicketsAreDoneOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newServer(Config{

@@ -8,14 +8,14 @@ import (
 // team is the workers that share a job's threads: the goroutine that calls do,
 // and threads-1 helpers. It must not be used by two goroutines at once.
 //
-// A step of a small network is done in 100 µs, which is about what the
-// operating system takes to wake a thread up. So who waits looks for a few
-// microseconds before it sleeps.
+// A step of a small network takes 100 µs, about as long as the operating system
+// takes to wake a thread up. So a waiting thread spins for a few microseconds
+// before it sleeps.
 type team struct {
 	threads int
 	helpers []*gate // started so far; those beyond threads-1 sleep
 
-	// What the workers do at the moment. Written while all helpers wait.
+	// The present work of the helpers. Written while all helpers wait.
 	f     func(worker, item int)
 	items int64
 	next  atomic.Int64 // item that nobody has taken yet
@@ -31,9 +31,9 @@ func (t *team) resize(threads int) {
 }
 
 // do calls f for the items 0 … items-1, each once, and returns when all are
-// done. Who takes which item is left to chance, so f must not let its result
-// depend on the worker (0 … threads-1), which only names the scratch memory
-// that f may use.
+// done. The assignment of items to workers is random, so the result of f must
+// not depend on the worker (0 … threads-1). The worker's number only selects
+// the scratch memory that f may use.
 func (t *team) do(items int, f func(worker, item int)) {
 	helpers := min(t.threads, items) - 1
 	if helpers < 1 {
@@ -104,7 +104,7 @@ const (
 	gateAsleep // closed, and the goroutine that waits needs to be woken
 )
 
-// looks is how often a goroutine that waits looks before it sleeps: some 20 µs.
+// looks is how often a waiting goroutine polls before it sleeps: some 20 µs.
 const looks = 20_000
 
 func newGate() *gate { return &gate{sleeper: make(chan struct{}, 1)} }

@@ -27,9 +27,9 @@ const (
 	chunk = 1024
 )
 
-// state is what a training has come to: all that a checkpoint must hold. The
-// order of the images in a pass is drawn from the seed and the pass's number,
-// so that the place in the data is also the state of the random numbers.
+// state is the progress of a training: all that a checkpoint must hold. The
+// order of the images in a pass is drawn from the seed and the pass's number.
+// So the place in the data is also the state of the random numbers.
 type state struct {
 	Steps    int       // finished
 	Pass, At int       // the next image: passes over the data, images in this one
@@ -135,10 +135,10 @@ func (tr *trainer) resize(batch int) {
 	tr.layout()
 }
 
-// shardSize is the number of images in a shard, for a network that makes so many
-// products for an image. The cut depends on nothing else, and the shards'
-// gradients are added in their order: so every number of threads gives the
-// same sums, to the last bit. The number of shards is a power of two, which
+// shardSize is the number of images in a shard, for a network that needs the
+// given number of products per image. The cut depends on nothing else, and the
+// shards' gradients are added in their order: so every number of threads gives
+// the same sums, to the last bit. The number of shards is a power of two, which
 // most numbers of cores divide evenly.
 func shardSize(batch, products int) int {
 	shards := 1
@@ -154,7 +154,7 @@ func (tr *trainer) cut(lo, hi int, penalty float64, born int) {
 	}
 }
 
-// restore goes on from s, which fits the trainer's configuration.
+// restore sets the trainer to s, which fits the trainer's configuration.
 func (tr *trainer) restore(s state) {
 	tr.state = s
 	tr.opt.M, tr.opt.V = s.M, s.V
@@ -201,8 +201,8 @@ func (tr *trainer) rate() float64 {
 	return rate
 }
 
-// restartRate changes the learning rate after so many epochs. One that is the
-// present one already, from a checkpoint, decays as it did.
+// restartRate changes the learning rate after the given number of epochs. If
+// the checkpoint already has this rate, its decay continues.
 func (tr *trainer) restartRate(rate float64, epoch int) {
 	if tr.state.Rate != rate {
 		tr.state.Rate, tr.state.RateEpoch = rate, epoch
@@ -321,7 +321,7 @@ func (tr *trainer) meanGradient() []float64 {
 	return tr.grads[0]
 }
 
-// accuracy is the part of the held-out images that is classified rightly.
+// accuracy is the fraction of held-out images that are classified correctly.
 func (tr *trainer) accuracy() float64 {
 	tr.grow()
 	tr.team.do(len(tr.hits), func(worker, block int) {

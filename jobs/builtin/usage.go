@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// runFlag is a flag about the run, not about what is computed.
+// runFlag is a flag about the run, not about the computation.
 type runFlag struct {
 	Name, Default, Doc string
 	set                func(string) error

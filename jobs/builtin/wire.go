@@ -1,6 +1,6 @@
-// Paramserver is the parameter server of a training on several machines:
-// it holds weights, and applies the gradients that workers push. It is also what
-// workers and server say to each other.
+// Paramserver is the parameter server of a training on several machines: it
+// holds weights, and applies the gradients that workers push. It also has the
+// messages between workers and server.
 
 package builtin
 
@@ -56,7 +56,7 @@ func (l *Link) Send(header any, values ...[]float64) (err error) {
 	return errors.Join(l.enc.Encode(header), l.enc.Encode(l.buf), l.out.Flush())
 }
 
-// Receive receives a header and at most so many values. They are valid until the next call.
+// Receive receives a header and at most the given number of values. They are valid until the next call.
 func (l *Link) Receive(header any, most int) ([]float64, error) {
 	err := l.dec.Decode(header)
 	if err == nil {
@@ -76,10 +76,10 @@ func (l *Link) Receive(header any, most int) ([]float64, error) {
 	return l.space, err
 }
 
-// Request is what a worker or the chief asks of a parameter server.
+// Request is a request of a worker or the chief to a parameter server.
 type Request struct {
 	Op string
-	// hello: who speaks, and what it is made for.
+	// hello: the sender and its configuration.
 	Program string // digest of the configuration
 	Role    string
 	Task    int
@@ -115,7 +115,7 @@ const (
 	OpFinish = "finish" // the chief ends the training
 )
 
-// Start is what a server needs to know to begin, beside its values.
+// Start is the message that a server needs to begin, in addition to its values.
 type Start struct {
 	Generation int     // of the weights: another where their number has changed
 	Rate       float64 // learning rate at the start of the first epoch after RateEpoch
@@ -133,7 +133,7 @@ type Span struct{ Lo, Hi, Born int }
 // Goal is the end of the training: steps or images.
 type Goal struct{ Steps, Images int }
 
-// Cursor is how far a training in a cluster has come.
+// Cursor is the progress of a training in a cluster.
 type Cursor struct {
 	Steps, Images int      // applied
 	Pass, At      int      // the next image that no ticket has
@@ -147,8 +147,8 @@ type Cursor struct {
 // Ticket is a batch to compute: the images Lo to Hi of a pass.
 type Ticket struct{ N, Pass, Lo, Hi int }
 
-// epochEnd is an epoch that has ended after so many steps. Epoch is 0 for what
-// is left over at the end.
+// epochEnd is the end of an epoch, and the number of steps until then. Epoch is
+// 0 for the incomplete epoch at the end.
 type epochEnd struct {
 	Epoch, Steps, Images int
 	Loss                 float64

@@ -15,9 +15,9 @@ import (
 const (
 	// connectWithin is how long a worker waits for the parameter servers.
 	connectWithin = time.Minute
-	// stopWithin is how long one that is asked to end waits for an answer.
+	// stopWithin is how long a worker that must end waits for an answer.
 	stopWithin = 5 * time.Second
-	// pollEvery is how often one that has nothing to do asks.
+	// pollEvery is how often an idle worker asks.
 	pollEvery = 2 * time.Millisecond
 )
 
@@ -30,7 +30,7 @@ type cluster struct {
 	generation int
 }
 
-// pushed is a gradient and what it is of.
+// pushed is a gradient and the data that it was computed from.
 type pushed struct {
 	ticket     Ticket
 	generation int
@@ -151,9 +151,9 @@ func (c *cluster) part(i, n int) (lo, hi int) {
 }
 
 // exchange pushes a gradient, unless it is nil or of other weights than the
-// present ones, and takes the present weights. Where a server is not ready, or
+// present ones, and takes the present weights. If a server is not ready, or
 // knows before server 0 that the training is over, the answer says so, and the
-// weights are as before.
+// weights do not change.
 func (c *cluster) exchange(p *pushed) (Reply, error) {
 	n := len(c.tr.state.Weights)
 	answers, values, err := c.each(func(i int) (Request, [][]float64) {
@@ -211,7 +211,7 @@ func (c *cluster) compute(t Ticket) *pushed {
 	return &pushed{ticket: t, generation: c.generation, loss: c.tr.loss(), gradient: c.tr.meanGradient()}
 }
 
-// follow trains as one worker among others, until the chief ends the training.
+// follow trains as one of several workers, until the chief ends the training.
 func (c *cluster) follow(ctx context.Context) error {
 	var p *pushed
 	for ctx.Err() == nil {

@@ -1,7 +1,8 @@
-// Package contract is what a training program and tfexp agree on: the
-// environment that a program gets, the lines that it prints, the control file
-// that changes its allotment and carries requests, and what signals and exit
-// statuses mean. jobs/README.md is the same for people who write programs.
+// Package contract is the contract between a training program and tfexp. It
+// covers the environment that a program gets, the lines that it prints, and the
+// control file that changes its allotment and carries requests. It also covers
+// the meaning of signals and exit statuses. jobs/README.md is the same for
+// people who write programs.
 package contract
 
 import (
@@ -46,8 +47,8 @@ const (
 	EnvCluster = "TFEXP_CLUSTER"
 )
 
-// ExitStopped is the exit status of a program that was asked to end by
-// SIGTERM and did, with a checkpoint if it could: 128 + 15, as shells have it.
+// ExitStopped is the exit status of a program that ended on SIGTERM, with a
+// checkpoint if it could write one: 128 + 15, as in shells.
 const ExitStopped = 143
 
 // Allotment is how many threads a job may use in its two pools: Inter
@@ -137,16 +138,16 @@ func FromEnv(getenv func(string) string) (Env, error) {
 	return env, nil
 }
 
-// Seconds is a duration of so many seconds, at most the longest that there is.
+// Seconds converts seconds to a duration, at most the longest possible one.
 func Seconds(s float64) time.Duration {
 	return time.Duration(math.Min(s*float64(time.Second), math.MaxInt64/2))
 }
 
-// Split divides granted cores between a job's two thread pools. inter and intra are the pools that the job asked
-// for, and request is its request in cores: inter + intra where it named both pools, intra alone for a plain
-// request (inter 1, intra N), whose cores all go to the intra-op pool. Otherwise the pools share the cores in
-// proportion to what was asked for, by largest remainder (a tie goes to the intra-op pool), and each has at least
-// one thread: on one core both have one, on more cores the pools add up to the cores, also beyond the request.
+// Split divides granted cores between a job's two thread pools. inter and intra are the pools that the job asked for,
+// and request is its request in cores: inter + intra where it named both pools, intra alone for a plain request (inter
+// 1, intra N), whose cores all go to the intra-op pool. Otherwise the pools share the cores in proportion to the
+// requested sizes, by largest remainder (a tie goes to the intra-op pool), and each has at least one thread: on one
+// core both have one, on more cores the pools add up to the cores, also beyond the request.
 func Split(inter, intra, request, granted int) (int, int) {
 	inter, intra, granted = max(inter, 1), max(intra, 1), max(granted, 1)
 	if inter == 1 && intra >= request {

@@ -74,7 +74,7 @@ func TestSplit(t *testing.T) {
 		{4, 4, 8, 4, 2, 2},
 		{4, 1, 5, 2, 1, 1},
 		{2, 2, 4, 1, 1, 1},
-		{2, 3, 5, 4, 2, 2},  // 1.6 and 2.4 cores: the largest remainder is that of inter
+		{2, 3, 5, 4, 2, 2},  // 1.6 and 2.4 cores: inter has the largest remainder
 		{2, 4, 6, 12, 4, 8}, // beyond the request, as a malleable job may get
 		{1, 4, 4, 6, 1, 6},
 		{1, 1, 2, 1, 1, 1},
@@ -88,8 +88,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// The pools share the cores in proportion to what was asked for, each to the nearest whole number, none below 1 and
-// none smaller for one core more. On the request the job has exactly the pools that it asked for.
+// The pools share the cores in proportion to the requested sizes, each to the nearest whole number, none below 1. No
+// pool shrinks with one more core. On the request the job has exactly the pools that it asked for.
 func TestSplitProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inter := rapid.IntRange(1, 64).Draw(t, "inter")

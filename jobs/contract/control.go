@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// settled is the age from which a file's modification time tells it apart
+// settled is the age from which a file's modification time distinguishes it
 // from a later version: file systems stamp no finer than a few milliseconds,
 // some only seconds.
 const settled = 3 * time.Second
@@ -22,9 +22,9 @@ const settled = 3 * time.Second
 // Message is the content of the control file: a JSON object, or the two
 // numbers "inter intra" alone. Fields that are not given are zero or nil.
 //
-// Inter to Settings are how things stand, and hold until the file says
-// otherwise. Checkpoint, Warning and Deepen are requests: a program carries
-// them out once (see Request).
+// Inter to Settings are the present state, and hold until the file changes
+// them. Checkpoint, Warning and Deepen are requests: a program carries them out
+// once (see Request).
 type Message struct {
 	// Inter and Intra are the present allotment: operations at once, threads
 	// of each. 0: as before.
@@ -35,8 +35,8 @@ type Message struct {
 	// "down" where it has just grown or shrunk.
 	Allotment int    `json:"allotment,omitempty"`
 	Change    string `json:"change,omitempty"`
-	// Budget is the job's whole budget, TimeLeft what is left of it at the
-	// moment when the file was written; both in seconds of service time.
+	// Budget is the job's whole budget, TimeLeft the rest of it when the file
+	// was written; both in seconds of service time.
 	Budget   *float64 `json:"budget,omitempty"`
 	TimeLeft *float64 `json:"time_left,omitempty"`
 	// Settings are the program's own: batch, learning_rate, …
@@ -48,15 +48,16 @@ type Message struct {
 	// Warning is in how many seconds the job's server is taken away.
 	Warning *float64 `json:"warning,omitempty"`
 	// Deepen asks for another layer in that block of the network, from 0. The
-	// number of blocks, and -1, mean that nothing is to be done.
+	// number of blocks, and -1, ask for nothing.
 	Deepen *int `json:"deepen,omitempty"`
 
 	// Written is when the file was written, by its modification time.
 	Written time.Time `json:"-"`
 }
 
-// Request identifies the requests of a message. Those of two messages with the
-// same serial are the same; a message without one has requests of its own.
+// Request identifies the requests of a message. Two messages with the same
+// serial carry the same requests. A message without a serial carries new
+// requests.
 type Request struct {
 	Serial  int64
 	Written int64 // in nanoseconds; 0 where there is a serial
@@ -70,8 +71,7 @@ func (m Message) Request() Request {
 	return Request{Written: m.Written.UnixNano()}
 }
 
-// Asking returns a message that says how things stand as m does, and asks what request
-// does.
+// Asking returns a message with the state in m and the requests in request.
 func (m Message) Asking(request Message) Message {
 	m.Serial, m.Checkpoint, m.Warning, m.Deepen = request.Serial, request.Checkpoint, request.Warning, request.Deepen
 	return m
@@ -96,17 +96,17 @@ func (m Message) Threads() (a Allotment, ok bool) {
 type Control struct {
 	path  string
 	seen  fs.FileInfo // of the version that was read last
-	fresh bool        // that version was too young to be told from the next
+	fresh bool        // that version was too young to be distinguished from the next
 	text  []byte      // of that version
 	last  Message     // the last one that could be read
 }
 
-// NewControl watches the file at path, which need not exist yet.
+// NewControl returns a reader of the file at path, which need not exist yet.
 func NewControl(path string) *Control { return &Control{path: path} }
 
 // Read returns what the file says, and reports whether it has been written
-// since the last Read (the first one counts). After an error the message is
-// the last one that could be read, and the next Read looks again.
+// since the last Read (the first one counts). After an error the message is the
+// last readable one, and the next Read tries again.
 func (c *Control) Read() (Message, bool, error) {
 	st, err := os.Stat(c.path)
 	if err != nil {

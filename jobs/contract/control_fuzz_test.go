@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever a control file holds, it is refused or a message that comes back when it is written again.
+// Any content of a control file is refused, or it is a message that is unchanged after writing and reading it again.
 func FuzzControl(f *testing.F) {
 	for _, text := range []string{
 		"1 2\n", "1 -2", "99999999999999999999 1", "", "\x00", "{", "{}", `{"inter": 1, "intra": 2, "serial": 7}`,

@@ -53,7 +53,7 @@ func TestControlReadsASettledFileOnce(t *testing.T) {
 	if m, changed, err := c.Read(); err != nil || !changed || !allots(m, 1, 4) {
 		t.Fatalf("%v, %v, %v", m, changed, err)
 	}
-	// The same file, size and time with other content: only an open would tell.
+	// The same file, size and time with other content: only an open would show it.
 	if err := os.WriteFile(path, []byte("1 3"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestControlKeepsTheAllotmentOfABrokenFile(t *testing.T) {
 	}
 }
 
-// Readers never see a part of the file, and writers leave nothing beside it.
+// Readers never see a part of the file, and writers leave no other files.
 func TestWriteControlIsAtomic(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "control")
@@ -127,7 +127,7 @@ func TestWriteControlIsAtomic(t *testing.T) {
 
 func pointer[T any](v T) *T { return &v }
 
-// What is written as a message is read as one, by any of its keys.
+// A written message is read back, with any of its keys.
 func TestMessages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control")
 	want := Message{
@@ -157,7 +157,7 @@ func TestMessages(t *testing.T) {
 }
 
 // Requests with one serial are the same, however often they are written; a
-// message without a serial has requests of its own.
+// message without a serial has new requests.
 func TestRequests(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control")
 	c := NewControl(path)

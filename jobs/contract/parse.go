@@ -23,7 +23,7 @@ const (
 	First
 )
 
-// Report is what a job's output says about its run.
+// Report is the information about a run in a job's output.
 type Report struct {
 	// Startup and Save are seconds; -1 where the output does not say.
 	Startup, Save float64
@@ -38,8 +38,8 @@ type Report struct {
 	// Progress is the last progress line, Updates counts them.
 	Progress Progress
 	Updates  int
-	// Resized are the allotments that the program took on while it ran, and
-	// the four that follow what else it did beside training.
+	// Resized are the allotments that the program took on while it ran. The
+	// four fields after it list its other actions besides training.
 	Resized     []Resized
 	Checkpoints []Checkpoint
 	Resumed     []Resumed
@@ -47,8 +47,8 @@ type Report struct {
 	Deepened    []Deepened
 	// Refused are the lines in which it refused a request, with the reasons.
 	Refused []Progress
-	// FinalAccuracy is that of the model at the end of the job's budget, and Trained the service time
-	// at which the program stopped training, in seconds; nil: none.
+	// FinalAccuracy is the model's accuracy at the end of the job's budget. Trained is the service time at which the
+	// program stopped training, in seconds. Both are nil if not reported.
 	FinalAccuracy, Trained *float64
 	// Warnings name broken lines; at most maxWarnings of them, Suppressed
 	// counts the others.
@@ -67,9 +67,9 @@ const (
 )
 
 // Parse reads a job's output to its end. Lines that are not part of the
-// contract are skipped, whatever their length; lines that try to be and are
-// broken become warnings. The error is that of reading, and the report then
-// covers what was read before it.
+// contract are skipped, whatever their length. Malformed lines of the contract
+// become warnings. The error is a read error; the report then covers the lines
+// before it.
 func Parse(r io.Reader, pick Pick) (Report, error) {
 	p := parser{pick: pick, report: Report{Startup: -1, Save: -1}}
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -239,8 +239,8 @@ func (p *parser) progressLine(line []byte) {
 	}
 }
 
-// follows warns of an epoch that does not follow the one before: a program reports each, or every so many of them, and
-// begins again at the first or after it has resumed.
+// follows warns of an epoch that does not follow the previous one. A program reports every epoch, or every nth, and
+// begins again at the first epoch or after it has resumed.
 func (p *parser) follows(epoch int) {
 	last := p.epoch
 	if epoch == 0 {
@@ -257,7 +257,7 @@ func (p *parser) follows(epoch int) {
 	}
 }
 
-// inWords says what is wrong with a line of JSON without the names of types of Go.
+// inWords explains why a line of JSON is wrong, without names of Go types.
 func inWords(err error) string {
 	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &kind) {

@@ -176,7 +176,7 @@ func TestWrittenLinesAreRead(t *testing.T) {
 		"\n"; got != want {
 		t.Errorf("progress line %q, want %q", got, want)
 	}
-	// A training that diverged has no loss to tell.
+	// A training that diverged has no loss to report.
 	if err := WriteProgress(&out, Progress{Epoch: 4, Loss: ptr(math.NaN()), Seconds: ptr(1)}); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func FuzzParse(f *testing.F) {
 			if diff := cmp.Diff(got, slow); err != nil || diff != "" {
 				t.Errorf("byte by byte: %v\n%s", err, diff)
 			}
-			// More output does not undo what was read.
+			// More output does not undo earlier lines.
 			if more, err := Parse(strings.NewReader(in+"\n"+lines("[1,2,3]")), Last); err != nil || more.Startup != 1 ||
 				more.Save != 3 {
 				t.Errorf("a good line at the end is not read: %+v, %v", more, err)
@@ -237,7 +237,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What a program cannot have meant is said, with its line: accuracies that are no parts of 1, and epochs that jump.
+// Impossible values are reported with their line: accuracies outside 0 to 1, and epochs that jump.
 func TestImpossibleProgress(t *testing.T) {
 	line := func(fields string) string { return `{"tfexp":{` + fields + "}}\n" }
 	for text, want := range map[string][]string{

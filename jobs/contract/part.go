@@ -43,7 +43,7 @@ func (p Part) Chief() bool {
 // Address is the address of the part itself.
 func (p Part) Address() string { return p.Cluster[p.Role][p.Task] }
 
-// Environ is the environment by which a program is given its part.
+// Environ is the environment that gives a program its part.
 func (p Part) Environ() ([]string, error) {
 	cluster, err := json.Marshal(p.Cluster)
 	if err != nil {
@@ -84,8 +84,8 @@ func partFromEnv(getenv func(string) string) (Part, error) {
 	return p, nil
 }
 
-// Interval is how often something is done: each so many steps or epochs, or each so
-// much time. At most one of them is set.
+// Interval is how often something is done: every number of steps, every number of
+// epochs, or every period of time. At most one of them is set.
 type Interval struct {
 	Steps, Epochs int
 	Time          time.Duration

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Progress is one report of a running program. A program prints it as a line
-// of its own:
+// Progress is one report of a running program. A program prints it as a
+// separate line:
 //
 //	{"tfexp":{"epoch":3,"step":120,"loss":0.41,"accuracy":0.9,"seconds":1.2}}
 //
@@ -28,8 +28,8 @@ type Progress struct {
 	Seconds *float64 `json:"seconds,omitempty"`
 	// Threads is how many threads the program uses at the moment.
 	Threads int `json:"threads,omitempty"`
-	// TimeLeft is what is left of the job's budget, in seconds, and At when that was so, in seconds since 1970: a
-	// line is read some time after it was printed.
+	// TimeLeft is the rest of the job's budget, in seconds. At is when that was so, in seconds since 1970: a line is
+	// read some time after it was printed.
 	TimeLeft *float64 `json:"time_left,omitempty"`
 	At       *float64 `json:"at,omitempty"`
 
@@ -39,7 +39,7 @@ type Progress struct {
 	Resized *Resized `json:"resized,omitempty"`
 	// Checkpoint: it has written a checkpoint.
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
-	// Resumed: it goes on from a checkpoint or, where there is none, begins anew.
+	// Resumed: the program continues from a checkpoint or, without a checkpoint, restarts.
 	Resumed *Resumed `json:"resumed,omitempty"`
 	// Changed: it has taken on other settings.
 	Changed *Changed `json:"changed,omitempty"`
@@ -49,8 +49,9 @@ type Progress struct {
 	// the given reason.
 	Refused string `json:"refused,omitempty"`
 	Reason  string `json:"reason,omitempty"`
-	// FinalAccuracy is that of the model when its budget is used up, and Trained the
-	// service time of all attempts at which the program stopped training, in seconds.
+	// FinalAccuracy is the model's accuracy when its budget is used up. Trained is
+	// the service time of all attempts at which the program stopped training, in
+	// seconds.
 	FinalAccuracy *float64 `json:"final_accuracy,omitempty"`
 	Trained       *float64 `json:"trained,omitempty"`
 }
@@ -67,8 +68,8 @@ const MostCount = 1 << 40
 // mostAt bounds the field "at" of a line, in seconds since 1970: the year 5138.
 const mostAt = 1e11
 
-// problem says what of a line cannot be, for lines that are read while a program runs and when it has ended; "" if
-// nothing.
+// problem returns the impossible part of a line; "" if there is none. It serves lines read while a program runs and
+// lines read at its end.
 func (p *Progress) problem() string {
 	if p.Epoch < 0 || p.Step < 0 || p.Threads < 0 || p.Seconds != nil && *p.Seconds < 0 {
 		return "a negative count or time"
@@ -90,7 +91,7 @@ func (p *Progress) problem() string {
 	return ""
 }
 
-// leaveOut leaves out accuracies that are none, and says so; "" if there are none.
+// leaveOut removes invalid accuracies and returns a note about them; "" if all are valid.
 func (p *Progress) leaveOut() (said string) {
 	for _, a := range []**float64{&p.Accuracy, &p.FinalAccuracy} {
 		if *a != nil && !(**a >= 0 && **a <= 1) {
@@ -101,17 +102,17 @@ func (p *Progress) leaveOut() (said string) {
 	return said
 }
 
-// Checkpoint is a checkpoint after so many steps of the whole job (and so many
-// whole epochs, where the program counts them), and how long it took to write:
-// in these seconds the program did not train.
+// Checkpoint is a checkpoint: the steps of the whole job until it, the whole
+// epochs (if the program counts them), and how long writing it took. In these
+// seconds the program did not train.
 type Checkpoint struct {
 	Step    int     `json:"step"`
 	Epoch   int     `json:"epoch,omitempty"`
 	Seconds float64 `json:"seconds"`
 }
 
-// Resumed is the step after which a program goes on, and what the attempt before
-// had done since: steps that are lost, with the seconds that they took.
+// Resumed is the step after which a program continues, and the lost steps of the
+// previous attempt, with the seconds that they took.
 type Resumed struct {
 	Step        int     `json:"step"`
 	LostSteps   int     `json:"lost_steps"`
@@ -138,9 +139,10 @@ type Deepened struct {
 	Seconds        float64 `json:"seconds"`
 }
 
-// Resized is the allotment that a malleable program took on, and the seconds
-// in which it did not train for that: next to none where it changes its thread
-// pools in place, seconds where it saves its state and starts anew.
+// Resized is the allotment that a malleable program took on, and the seconds in
+// which it did not train because of the change. That time is almost zero if the
+// program changes its thread pools in place. It is seconds if the program saves
+// its state and restarts.
 type Resized struct {
 	Inter   int     `json:"inter"`
 	Intra   int     `json:"intra"`
@@ -170,8 +172,7 @@ func WriteProgress(w io.Writer, p Progress) error {
 	return nil
 }
 
-// The marks of a time-writer line. Their spelling is that of the programs
-// which print it.
+// The marks of a time-writer line. They are spelled as the programs print them.
 const (
 	timesBegin = "<TIME_WRITTER_OUTPUT>"
 	timesEnd   = "</TIME_WRITTER_OUTPUT>"

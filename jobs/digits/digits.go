@@ -31,7 +31,7 @@ const (
 //go:embed digits.gz
 var packed []byte
 
-// Set is a set of labelled images.
+// Set is a set of labeled images.
 type Set struct {
 	// X has Pixels values from 0 to White for each image, rows from the top.
 	X []float64
@@ -74,9 +74,9 @@ func unpack() ([]byte, error) {
 	return raw, nil
 }
 
-// Split divides the images into a training and a held-out set. Of each digit's
-// images the part heldOut (0 to 1, rounded to whole images) is held out, which
-// ones is drawn from the seed; equal arguments give equal sets. Within a set
+// Split divides the images into a training and a held-out set. The fraction
+// heldOut (0 to 1, rounded to whole images) of each digit's images is held out.
+// The seed decides which ones; equal arguments give equal sets. Within a set
 // the images keep the order of the source.
 func Split(seed uint64, heldOut float64) (train, held Set) {
 	all := All()
@@ -86,7 +86,7 @@ func Split(seed uint64, heldOut float64) (train, held Set) {
 	}
 	out := make([]bool, all.Len())
 	for class, images := range of {
-		// A stream for each class: the draw for one does not hang on the others.
+		// A stream for each class: the draw for one does not depend on the others.
 		r := rand.New(rand.NewPCG(seed, uint64(class)))
 		n := int(math.Round(heldOut * float64(len(images))))
 		for _, k := range r.Perm(len(images))[:min(max(n, 0), len(images))] {

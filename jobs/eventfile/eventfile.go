@@ -34,8 +34,8 @@ type Scalar struct {
 	Value float64
 	// Wall is when it was written, in seconds since 1970.
 	Wall float64
-	// Run is the folder of the file below that of a follower, with slashes: "train";
-	// empty for a file in that folder itself.
+	// Run is the folder of the file, relative to the follower's folder, with
+	// slashes: "train"; empty for a file in that folder itself.
 	Run string
 }
 
@@ -45,7 +45,7 @@ func (s Scalar) Is(name string) bool {
 	return name != "" && (name == s.Tag || s.Run != "" && name == s.Run+"/"+s.Tag)
 }
 
-// ErrDamaged is returned for a file whose checksums are wrong, or that is no event file.
+// ErrDamaged is returned for a file whose checksums are wrong, or that is not an event file.
 var ErrDamaged = errors.New("it is no TensorBoard event file, or it is damaged")
 
 // maxRecord bounds a record, in bytes: images and graphs are skipped, but read.
@@ -82,7 +82,7 @@ func Read(r io.Reader) (scalars []Scalar, offset int64, err error) {
 	}
 }
 
-// unfinished returns nil for an end of the file that is no error.
+// unfinished returns nil for an end of the file that is not an error.
 func unfinished(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
@@ -169,7 +169,7 @@ func event(b []byte) (scalars []Scalar, err error) {
 }
 
 // summary reads one tensorflow.Summary.Value: tag = 1, simple_value = 2, tensor = 8. ok is
-// false for what is no scalar.
+// false for any value that is not a scalar.
 func summary(b []byte) (s Scalar, ok bool, err error) {
 	err = fields(b, func(n protowire.Number, number uint64, raw []byte) error {
 		switch n {

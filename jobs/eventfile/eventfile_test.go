@@ -47,7 +47,7 @@ func TestScalarsOfAFile(t *testing.T) {
 }
 
 // TestEveryCut reads files that are cut at any byte: no panic, no error, and no scalar
-// that is not there.
+// that is not in the file.
 func TestEveryCut(t *testing.T) {
 	raw, err := os.ReadFile(written)
 	if err != nil {
@@ -117,8 +117,8 @@ func record(data []byte) []byte {
 	return slices.Concat(length, masked(length), data, masked(data))
 }
 
-// TestTensors reads scalars that are written as tensors, as TensorFlow 2 does: their numbers stand in a list, in a
-// packed list or as bytes; what has a dimension, or no number, is no scalar.
+// TestTensors reads scalars that are written as tensors, as TensorFlow 2 does: their numbers are in a list, in a packed
+// list or in bytes. A tensor with a dimension, or without a number, is no scalar.
 func TestTensors(t *testing.T) {
 	bytesOf := func(n protowire.Number, value []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), value)
@@ -170,7 +170,7 @@ func TestTensors(t *testing.T) {
 	}
 }
 
-// TestDamagedEvents have right checksums around what is no event; empty fields and groups are none.
+// TestDamagedEvents: the data has right checksums but is not an event; empty fields and groups are not events.
 func TestDamagedEvents(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"no tag":          {0x80},
@@ -211,7 +211,8 @@ func TestNamesOfScalars(t *testing.T) {
 	}
 }
 
-// A follower names the runs and tags that it has seen, and says once that a file is damaged; it goes on with the others.
+// A follower names the runs and tags that it has seen, and says once that a file is damaged; it continues with the
+// others.
 func TestFollowManyFiles(t *testing.T) {
 	dir := t.TempDir()
 	raw, err := os.ReadFile(written)

@@ -44,7 +44,7 @@ func (w *Writer) Image(tag string, step int64, wall float64, png []byte, width, 
 // null is tensorflow.TensorProto of a number without a value: a summary needs one, and its plugin looks elsewhere.
 var null = AppendBytes(AppendInt(nil, 1, float32Type), 2, nil)
 
-// Plugin writes what a plugin of TensorBoard reads: a message in the plugin's own format.
+// Plugin writes a message for a plugin of TensorBoard, in the plugin's own format.
 func (w *Writer) Plugin(tag, plugin string, wall float64, content []byte) error {
 	data := AppendBytes(AppendString(nil, 1, plugin), 2, content)
 	value := AppendString(nil, 1, tag)
@@ -59,7 +59,7 @@ func (w *Writer) summary(wall float64, step int64, value []byte) error {
 	return w.err
 }
 
-// event writes one tensorflow.Event: wall_time = 1, step = 2, and what it is about in a field of its own.
+// event writes one tensorflow.Event: wall_time = 1, step = 2, and the content in a separate field.
 func (w *Writer) event(wall float64, step int64, field protowire.Number, content []byte) {
 	var b []byte
 	b = protowire.AppendTag(b, 1, protowire.Fixed64Type)

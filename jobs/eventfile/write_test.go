@@ -28,7 +28,7 @@ func TestWriterAgainstBytes(t *testing.T) {
 	}
 }
 
-// TestWriterIsRead reads back what was written; what is no scalar is passed over.
+// TestWriterIsRead reads the written events back; values that are not scalars are skipped.
 func TestWriterIsRead(t *testing.T) {
 	var b bytes.Buffer
 	w := eventfile.NewWriter(&b, 1)

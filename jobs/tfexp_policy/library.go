@@ -1,5 +1,5 @@
-// Package library has the Python library for policies that are programs, as a part of the command: such a program finds it
-// without having it installed.
+// Package library has the Python library for policies that are programs, as a part of the command: such a program finds
+// it without an installation.
 package library
 
 import (

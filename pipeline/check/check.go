@@ -1,5 +1,6 @@
-// Package check holds what must fit together: jobs and hardware, policies and
-// engines, blocks and the cells that use them. Each rule is written once.
+// Package check has the rules for parts that must fit together: jobs and
+// hardware, policies and engines, blocks and the cells that use them. Each rule
+// is written once.
 package check
 
 import (
@@ -11,8 +12,9 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Checker looks at what only whole cells show: requests beyond the hardware,
-// policies that need what an engine cannot do, blocks that change nothing.
+// Checker finds mistakes that only whole cells show: requests beyond the
+// hardware, policies that need a missing capability of an engine, blocks that
+// change nothing.
 type Checker struct {
 	*eval.Reporter
 	spec  *experiment.Spec
@@ -21,14 +23,14 @@ type Checker struct {
 	whole bool // every block that cells need is there
 }
 
-// NewChecker returns a checker of the cells of spec, which reports to r. Real
-// hardware is checked against the facts of the host.
+// New returns a checker of the cells of spec, which reports to r. Real hardware
+// is checked against the facts of the host.
 func New(r *eval.Reporter, spec *experiment.Spec, host experiments.HostFacts) *Checker {
 	return &Checker{Reporter: r, spec: spec, facts: host, seen: map[[4]any]bool{}}
 }
 
-// Cells reports what is wrong with the cells of the matrix, each mistake once,
-// at its line.
+// Cells reports the mistakes in the cells of the matrix, each once, at its
+// line.
 func (c *Checker) Cells() {
 	c.whole = !c.Failed()
 	for _, cell := range c.allCells() {
@@ -96,7 +98,7 @@ func (c *Checker) allCells() []experiment.Cell {
 	return cells
 }
 
-// first reports whether something, or some things together, are looked at for the first time.
+// first reports whether a thing, or a combination of things, is checked for the first time.
 func (c *Checker) first(what ...any) bool {
 	var key [4]any
 	copy(key[:], what)
@@ -118,7 +120,7 @@ func place(at map[string]experiments.Range, argument string, block experiments.R
 	return block
 }
 
-// lacks reports that an engine cannot do what is needed.
+// lacks reports that an engine lacks a needed capability.
 func (c *Checker) lacks(at experiments.Range, h *experiment.Hardware, capability, need string) {
 	summary, detail := lacking(h, capability, need)
 	c.fail(at, summary, "%s", detail)

@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// clusterSpeed reports a simulated hardware on whose devices the law of a job knows no speed, and regions that no
+// clusterSpeed reports a simulated hardware with devices that the law of a job has no speed for, and regions that no
 // hardware of the job has.
 func (c *Checker) clusterSpeed(j *experiment.Job, h *experiment.Hardware) {
 	if j.Runtime == nil || j.Runtime.Cluster == nil || h.Real() {
@@ -44,7 +44,7 @@ func (c *Checker) clusterSpeed(j *experiment.Job, h *experiment.Hardware) {
 	}
 }
 
-// regions are those of all hardware.
+// regions returns the regions of all hardware.
 func (c *Checker) regions() []string {
 	var out []string
 	for _, cell := range c.spec.Cells {

@@ -7,9 +7,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Doubts warns of blocks and arguments that change nothing, of programs that are not
-// there, and of policies that do not do what they seem to. It wants the cells of a file
-// without errors.
+// Doubts warns of blocks and arguments that change nothing, of missing programs, and of
+// policies with a misleading setting. It needs the cells of a file without errors.
 func (c *Checker) Doubts(root *eval.Node) {
 	c.unusedBlocks(root)
 	c.emptyComparisons(root)
@@ -109,7 +108,7 @@ func (c *Checker) emptyComparisons(root *eval.Node) {
 	}
 }
 
-// usesCurve reports whether a model looks at samples on other numbers of threads than the request.
+// usesCurve reports whether a model uses samples on other numbers of threads than the request.
 func usesCurve(model string) bool { return model == "auto" || model == "scaling" }
 
 // unusedSamples warns of arguments of the profile and estimate blocks that

@@ -40,7 +40,7 @@ func (c *Checker) elastic(j *experiment.Job, h *experiment.Hardware) {
 		"The hardware %q %s, which is not known of the elastic job %q.", h.Name, what, j.Name)
 }
 
-// elasticRates reports a type of GPU of the hardware of which an elastic job does not say how fast it is.
+// elasticRates reports a type of GPU of the hardware for which an elastic job has no rate.
 func (c *Checker) elasticRates(j *experiment.Job, h *experiment.Hardware) {
 	e := j.Runtime.Elastic
 	for _, n := range h.Cluster.Nodes {
@@ -74,7 +74,7 @@ func (c *Checker) trains(w *experiment.Workload, h *experiment.Hardware, p *expe
 	}
 }
 
-// dividesCores reports what keeps a policy from setting the cores of the jobs of a workload.
+// dividesCores reports why a policy cannot set the cores of the jobs of a workload.
 func (c *Checker) dividesCores(
 	at experiments.Range, w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy,
 ) {

@@ -12,14 +12,14 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// onEngine reports what the engine of a hardware says is wrong with it.
+// onEngine reports the problems that the engine of a hardware finds in it.
 func (c *Checker) onEngine(h *experiment.Hardware) {
 	if check := h.Kind().Check; check != nil {
 		c.problems(h.At, h.Range, check(h.ForEngine(), c.host()))
 	}
 }
 
-// records reports a workload of which an engine that replays records has too few.
+// records reports a workload with more jobs than an engine that replays records has runs.
 func (c *Checker) records(w *experiment.Workload, h *experiment.Hardware) {
 	if !h.Kind().Recorded || h.Settings == nil || !c.first("records", w, h) {
 		return
@@ -34,8 +34,7 @@ func (c *Checker) records(w *experiment.Workload, h *experiment.Hardware) {
 	}
 }
 
-// jobOnEngine reports what the engine of a hardware says is wrong with a job there. It returns the arguments that
-// are wrong.
+// jobOnEngine reports the problems that the engine of a hardware finds in a job. It returns the wrong arguments.
 func (c *Checker) jobOnEngine(j *experiment.Job, h *experiment.Hardware, gpus int) []string {
 	check := h.Kind().CheckJob
 	if check == nil {
@@ -91,8 +90,8 @@ func (c *Checker) onHardware(j *experiment.Job, h *experiment.Hardware, sampled 
 	}
 }
 
-// paths checks that what a job's program needs is there. A program that is
-// missing itself is a job that fails, like any other that cannot start.
+// paths checks that the files that a job's program needs exist. If the program
+// itself is missing, the job fails, like any other job that cannot start.
 func (c *Checker) paths(j *experiment.Job) {
 	if at, ok := j.At["dir"]; ok {
 		switch info, err := os.Stat(j.Dir); {
@@ -155,7 +154,7 @@ func (c *Checker) inContainers(w *experiment.Workload, h *experiment.Hardware) {
 	}
 }
 
-// inputs checks the files that a job declares: a change in one has to be noticed.
+// inputs checks the files that a job declares: a change in one must be noticed.
 func (c *Checker) inputs(j *experiment.Job) {
 	for _, f := range j.Files {
 		// One summary each, or several files of a line would be one message.

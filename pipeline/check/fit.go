@@ -21,9 +21,9 @@ type misfit struct {
 	reason   string // ends a sentence that begins with who asks
 }
 
-// room returns why the hardware never has room for a request, or nil. Whatever
-// asks for something (a job, an alternative of it, a job of a trace, a resize)
-// is judged here, and reported in these words.
+// room returns why the hardware never has room for a request, or nil. All
+// requests (a job, an alternative of it, a job of a trace, a resize) are
+// checked here, and reported in these words.
 func room(r scheduler.Demand, h *experiment.Hardware) *misfit {
 	if r.FitsOn(h.Cluster) {
 		return nil
@@ -114,7 +114,7 @@ func (c *Checker) fitsInParts(j *experiment.Job, h *experiment.Hardware) {
 	}
 }
 
-// partsAsk lists what the parts of a job ask for: "2 of worker want 1 thread, 1 GPU of the type V100 each".
+// partsAsk lists the requests of a job's parts: "2 of worker want 1 thread, 1 GPU of the type V100 each".
 func partsAsk(j *experiment.Job) string {
 	var asks []string
 	for _, r := range j.Roles {
@@ -227,7 +227,7 @@ func (c *Checker) withoutRoles(t *experiment.Trace) {
 	}
 }
 
-// leftOut warns of what was left out of a lenient spec, if anything.
+// leftOut warns of parts that were left out of a lenient spec, if any.
 func (c *Checker) leftOut(text string, at experiments.Range) {
 	if text != "" {
 		c.Add(experiments.WarningAt(at, "Incomplete file", "%s.", text))
@@ -258,7 +258,7 @@ type oversized struct {
 	first, jobs int
 }
 
-// sentence says who they are, and what the user can do.
+// sentence names the jobs that are too large, and suggests a remedy.
 func (g oversized) sentence(t *experiment.Trace) string {
 	who := fmt.Sprintf("job %q %s.", t.Jobs[g.first].Name, g.reason)
 	if g.jobs == 1 {
@@ -322,7 +322,7 @@ func (f *traceFit) jobs() {
 	}
 }
 
-// fitSomehow has the blocks of jobs with alternatives of which the hardware has room for one.
+// fitSomehow reports, by block, whether the hardware has room for at least one alternative of its jobs.
 func (f *traceFit) fitSomehow() []bool {
 	fit := make([]bool, len(f.t.Blocks))
 	for k, b := range f.t.Blocks {

@@ -12,8 +12,8 @@ import (
 // their metrics alone, and 560 with all records.
 const bytesOfJob = 560
 
-// memory warns of cells with so many jobs that those which run side by side want more than half of the machine's memory.
-// A cell that wants more than there is is an error once it is to run.
+// memory warns of cells with many jobs: the cells that run in parallel need more than half of the machine's memory. A
+// cell that needs more memory than the machine has is an error when it is about to run.
 func (c *Checker) memory() {
 	cells := map[*experiment.Workload]int{}
 	for _, cell := range c.allCells() {

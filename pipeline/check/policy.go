@@ -118,7 +118,7 @@ func (c *Checker) requested(p *experiment.Policy, w *experiment.Workload) {
 			"column that has them, or give the job blocks a limit.", w.Name)
 }
 
-// misfits reports what the blocks of a policy say that does not fit the hardware or the jobs.
+// misfits reports the settings in the blocks of a policy that do not fit the hardware or the jobs.
 func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
 	run := scheduler.Run{Cluster: h.Cluster}
 	var at []experiments.Range // of the jobs

@@ -46,7 +46,7 @@ func (c *Checker) missingPrograms() {
 	}
 }
 
-// program warns when a program is not there, of which others that run in a folder would fail.
+// program warns of a missing program. others names the jobs that would fail without it.
 func (c *Checker) program(name, dir, others string, at experiments.Range) {
 	d := experiments.WarningAt(at, "Program not found", "There is no program %q; %s would fail.", name, others)
 	d.Unavailable = true

@@ -7,8 +7,8 @@ import (
 )
 
 // beyondSamples warns of simulated jobs without run times that want more threads than this machine has: their samples
-// cannot be taken here. It is an error only once jobs are to run. Beside errors it would only be noise: such a job may
-// ask for more than its hardware has as well.
+// cannot be taken here. It is an error only when jobs are about to run. Next to errors it would only be noise: such a
+// job may also ask for more than its hardware has.
 func (c *Checker) beyondSamples() {
 	for _, cell := range c.allCells() {
 		h := cell.Hardware

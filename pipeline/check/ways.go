@@ -27,8 +27,8 @@ func (c *Checker) unweighedWays() {
 // several reports whether a job can run in several ways.
 func several(j *experiment.Job) bool { return len(j.Alternatives) > 0 }
 
-// Weigh gives the cells whose jobs have alternatives the placement that weighs these, where the order goes by predicted run
-// times, the file sets no placement, and nothing else that it sets contradicts that.
+// Weigh sets the placement that weighs alternatives in cells whose jobs have alternatives. It does so if the order uses
+// predicted run times, the file sets no placement, and no other setting contradicts that.
 func (c *Checker) Weigh(cells []experiment.Cell) {
 	weighed, open := map[*experiment.Policy]*experiment.Policy{}, map[*experiment.Workload]bool{}
 	for i := range cells {
@@ -50,7 +50,7 @@ func (c *Checker) Weigh(cells []experiment.Cell) {
 	}
 }
 
-// inPairs is a policy with the placement that weighs alternatives, unless what the file sets contradicts that.
+// inPairs is a policy with the placement that weighs alternatives, unless the settings in the file contradict that.
 func inPairs(p *experiment.Policy) *experiment.Policy {
 	isSet := func(arg string) bool { _, ok := p.At[arg]; return ok }
 	other := *p

@@ -188,7 +188,7 @@ func (d *Decoder) adaptation(n *eval.Node, global *eval.Env) *Adaptation {
 	return out
 }
 
-// tableColumns reads which columns hold what.
+// tableColumns reads the roles of the columns.
 func tableColumns(a *eval.Args, named []schema.Setting) adaptation.Columns {
 	columns := adaptation.DefaultColumns
 	fields := []struct {
@@ -301,7 +301,7 @@ func (d *Decoder) learning(a *eval.Args, s *adaptation.Study, c *adaptation.Cont
 	}
 }
 
-// learnedElsewhere says that an agent of this name learns in another block; "" if there is none.
+// learnedElsewhere returns a note that an agent of this name learns in another block; "" if none does.
 func (d *Decoder) learnedElsewhere(name string) string {
 	for _, s := range d.earlier {
 		for _, c := range s.Controllers {
@@ -315,7 +315,7 @@ func (d *Decoder) learnedElsewhere(name string) string {
 	return ""
 }
 
-// settled checks what a controller needs of the table.
+// settled checks the parts of the table that a controller needs.
 func (d *Decoder) settled(n *eval.Node, s *adaptation.Study, c *adaptation.Controller) bool {
 	before := len(d.List)
 	at := func(name string) (r experiments.Range) {

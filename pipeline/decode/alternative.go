@@ -90,7 +90,7 @@ func (d *Decoder) alternatives(n *eval.Node, e *eval.Env, a *eval.Args, j *exper
 	}
 }
 
-// checkAlternative reports what is wrong with an alternative of a job.
+// checkAlternative reports the mistakes in an alternative of a job.
 func (d *Decoder) checkAlternative(a *eval.Args, rt *eval.Node, j, other *experiment.Job) {
 	if other.Alternative == j.AlternativeName() {
 		a.Fail(a.Node.LabelAt, "Duplicate name",
@@ -111,7 +111,7 @@ func (d *Decoder) checkAlternative(a *eval.Args, rt *eval.Node, j, other *experi
 }
 
 // checkGPUType reports types of GPU where no GPU is requested. A job's rates
-// may be those of its alternatives.
+// may belong to its alternatives.
 func checkGPUType(a *eval.Args, j *experiment.Job, rt *eval.Node) {
 	if j.GPUs > 0 || !a.OK {
 		return

@@ -173,7 +173,7 @@ func (d *Decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*marke
 			func([]string) error { return nil }, row)
 		return err
 	})
-	if ok && err != nil { // of a file of another form, csvTable says what is wrong
+	if ok && err != nil { // csvTable reports the errors of a file of another form
 		na.OK = false
 		d.FileErrors(from, at, err)
 	}

@@ -38,7 +38,7 @@ func (x *axis) index(v cty.Value) int {
 	return len(x.texts) - 1
 }
 
-// axis returns the index of the axis of that name; absent when there is none.
+// axis returns the index of the axis with the given name; absent if there is none.
 func (m *matrix) axis(name string) int {
 	return slices.IndexFunc(m.axes, func(x *axis) bool { return x.name == name })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/tuning"
 )
 
-// refused holds a file against what is said of it: "" for one that is right.
+// refused compares the messages about a file with the wanted one: "" for a file without mistakes.
 func refused(t *testing.T, text, want string) {
 	t.Helper()
 	spec, says := decodetest.Beside(t, text, map[string]string{"table.csv": deepened})
@@ -23,7 +23,7 @@ func refused(t *testing.T, text, want string) {
 
 const deepened = "scenario,a1,timeleft1,totaltime,acc\ngrows,0,8,10,0.5\ngrows,1,8,10,0.75\ngrows,2,8,10,0.6\n"
 
-// What a search asks for lies within bounds, and the bounds themselves are allowed.
+// The numbers of a search have bounds, and the bounds themselves are allowed.
 func TestBoundsOfSearches(t *testing.T) {
 	const search = `
 experiment "e" {}

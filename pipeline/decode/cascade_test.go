@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decodetest"
 )
 
-// outsized is an experiment whose job has no room on its hardware, which is said of a job that is read.
+// outsized is an experiment whose job has no room on its hardware; this is reported if the job can be read.
 const outsized = `
 experiment "e" {}
 job "a" {
@@ -32,7 +32,7 @@ hardware "h" {
 policy "p" { order = "fcfs" }
 `
 
-// What a mistake leaves unread is not looked at, and neither is what names it: one mistake is one message.
+// Values that a mistake leaves unread are not checked, and neither are references to them: one mistake is one message.
 func TestOneMistakeIsOneMessage(t *testing.T) {
 	standard := []string{"PROGRAM", `command = ["x"]`, "RUNTIME", `runtime { epoch = "1s" }`, "CHECKPOINT", "", "RESIZE", "", "MORE", ""}
 	for _, c := range []struct{ at, with, want string }{

@@ -122,14 +122,14 @@ type clusterArgs struct {
 	Regions []experiment.GPURate `arg:"regions" type:"rates"`
 }
 
-// What a law has where neither the file nor a table says more.
+// The defaults of a law, where neither the file nor a table has a value.
 const (
 	defaultExponent  = 0.8
 	defaultSharpness = 4.0
 )
 
-// clusterRuntime decodes the run time of a job whose speed depends on what its parts run on. rt has the arguments
-// of the runtime block around it.
+// clusterRuntime decodes the run time of a job whose speed depends on the devices of its parts. rt has the arguments of
+// the runtime block around it.
 func (d *Decoder) clusterRuntime(n *eval.Node, e *eval.Env, rt *eval.Args, around *runtimeArgs,
 	j *experiment.Job) (*experiment.Runtime, bool) {
 	var v clusterArgs
@@ -171,7 +171,7 @@ func (d *Decoder) clusterRuntime(n *eval.Node, e *eval.Env, rt *eval.Args, aroun
 	}, true
 }
 
-// clusterLaw fits the law to a table, if there is one, and puts what the file gives in place of what was fitted.
+// clusterLaw fits the law to a table, if there is one. Values in the file replace fitted ones.
 func (d *Decoder) clusterLaw(a *eval.Args, v *clusterArgs, j *experiment.Job, c *experiment.ClusterSpeed) {
 	if a.IsSet("file") {
 		d.clusterTable(a, v, j, c)

@@ -75,8 +75,8 @@ func compareBlock() *schema.Block {
 		"{means}", listed(OverJobs()))
 }
 
-// metric returns the column of metrics.csv with that name, which may lack its
-// "_s"; empty, having reported it, when there is none.
+// metric returns the column of metrics.csv with the given name, which may lack
+// its "_s". If there is no such column, it reports that and returns "".
 func (d *Decoder) metric(name string, at hcl.Range) string {
 	for _, m := range Metrics() {
 		if m == name || m == name+"_s" {
@@ -188,7 +188,7 @@ func (d *Decoder) comparedMetrics(n *eval.Node, a *eval.Args, v *compareArgs) []
 	return metrics
 }
 
-// blockOfLog reports whether a block bootstrap, if one is asked for, has the jobs of a log.
+// blockOfLog reports whether a block bootstrap, if requested, has the jobs of a log.
 func (d *Decoder) blockOfLog(a *eval.Args, cells []experiment.Cell) bool {
 	if !a.IsSet("block") || d.Failed() {
 		return true

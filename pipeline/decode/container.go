@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// container decodes what a job says about its container.
+// container decodes the container settings of a job.
 func (d *Decoder) container(a *eval.Args, j *experiment.Job) {
 	name := j.Image
 	if a.Lacks("image") {

@@ -7,8 +7,9 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// contractArguments are the arguments of a job that say what its environment
-// tells it by the job contract; empty where tfexp alone can know.
+// contractArguments are the arguments of a job that set the variables of the
+// job contract in its environment; empty for variables that tfexp alone can
+// set.
 var contractArguments = map[string]string{
 	"TFEXP_EPOCHS": "epochs", "TFEXP_STEPS": "steps", "TFEXP_TARGET_LOSS": "target_loss",
 	"TFEXP_INTER_THREADS": "threads", "TFEXP_INTRA_THREADS": "threads", "OMP_NUM_THREADS": "threads",

@@ -1,7 +1,6 @@
-// Package decode reads experiment files. It has the tables of the language: which blocks there are, which arguments they
-// take, what those mean. Blocks become values of package experiment, and the matrix becomes cells. What engines, policies,
-// trace formats, metrics, pictures and stages add to the language comes from their registries, each time that a table is
-// asked for.
+// Package decode reads experiment files. It has the tables of the language: its blocks, their arguments and the meaning
+// of these. Blocks become values of package experiment, and the matrix becomes cells. Additions of engines, policies,
+// trace formats, metrics, pictures and stages come from their registries, each time that a table is requested.
 package decode
 
 import (
@@ -23,7 +22,7 @@ type Decoder struct {
 	global   *eval.Env
 	lenient  bool
 	host     experiments.HostFacts
-	traces   map[string]*traceFile           // by what is read and how
+	traces   map[string]*traceFile           // by the file and how it is read
 	shown    map[*experiment.Trace]*rawTrace // where the traces of cells are from
 	tables   map[string]*measured            // of recorded outcomes, by file and rows
 	archives map[string]*packed              // of elastic jobs
@@ -31,8 +30,8 @@ type Decoder struct {
 	earlier  []*adaptation.Study // the adaptation blocks that have been decoded
 }
 
-// Experiment decodes the blocks that are no part of a cell, as far as they do
-// not depend on the cells.
+// Experiment decodes the blocks that are not part of a cell, if they do not
+// depend on the cells.
 func (d *Decoder) Experiment() *experiment.Spec {
 	s := &experiment.Spec{}
 	if n := d.root.First("experiment"); n != nil {
@@ -46,7 +45,7 @@ func (d *Decoder) Experiment() *experiment.Spec {
 	return s
 }
 
-// Views decodes what is asked of the cells: comparisons, pictures, thresholds.
+// Views decodes the questions about the cells: comparisons, pictures, thresholds.
 func (d *Decoder) Views(s *experiment.Spec) {
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots(s.Axes)

@@ -187,7 +187,7 @@ var (
 		"alpha_c", "beta_c", "alpha_n", "beta_n", "alpha_r", "beta_r", "gamma",
 		"gradient_square", "gradient_variance", "samples",
 	}
-	// lawNeeds are those without a default.
+	// lawNeeds are the arguments without a default.
 	lawNeeds = []string{"gradient_square", "gradient_variance", "samples", "first_batch"}
 )
 
@@ -232,7 +232,7 @@ func (d *Decoder) elasticRuntime(
 	}, true
 }
 
-// contradictions reports what goes with no elastic job.
+// contradictions reports arguments that no elastic job may have.
 func contradictions(n *eval.Node, a, rt *eval.Args, j *experiment.Job) {
 	rt.Excludes("{} and the elastic block both say how long the job takes.", "epoch", "parallel", "speedup",
 		"table", "file", "threads_column", "time_column", "where", "per", "losses", "loss_column", "beside")
@@ -315,7 +315,7 @@ func (d *Decoder) measuredProgram(
 	d.programs[key], out.Program = p, p
 }
 
-// folder finds the measurements of a program, and their digest. A folder is then that of the program.
+// folder finds the measurements of a program, and their digest. A folder is then the folder of the program.
 func (d *Decoder) folder(a *eval.Args, from *Input, name string) (fs.FS, string, bool) {
 	at := a.At("measurements")
 	info, err := os.Stat(from.Path)
@@ -365,7 +365,7 @@ func (d *Decoder) archive(a *eval.Args, from Input) (*packed, bool) {
 	return all, true
 }
 
-// unreadable reports what is wrong with measurements: at its line, where there is one to show.
+// unreadable reports an error in measurements, at its line if it has one.
 func (d *Decoder) unreadable(a *eval.Args, from Input, err error) {
 	a.OK = false
 	var row *goodput.RowError

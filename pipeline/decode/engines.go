@@ -82,7 +82,7 @@ type nodeArgs struct {
 	Rack string `arg:"rack"`
 }
 
-// hardwareBlock is a machine or a cluster. What each engine adds to it comes from the registry of engines.
+// hardwareBlock is a machine or a cluster. The arguments of each engine come from the registry of engines.
 func hardwareBlock() *schema.Block {
 	words := []string{
 		"{engines}", engineSentence(), "{first}", engine.Names(nil)[0], "{machines}", engineList(hasMachine),
@@ -107,7 +107,7 @@ func hasClusters(k *engine.Kind) bool { return k.Clusters }
 func isHere(k *engine.Kind) bool      { return k.Here }
 func isContained(k *engine.Kind) bool { return k.Contained }
 
-// engineSentence says what each engine does.
+// engineSentence describes each engine in a sentence.
 func engineSentence() string {
 	var parts []string
 	for _, k := range engine.Kinds() {

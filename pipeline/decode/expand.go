@@ -16,12 +16,12 @@ import (
 type expander struct {
 	*matrix
 	known     map[*eval.Node]*block
-	memory    map[memoKey]any // what blocks evaluate to; nil stands for an error
+	memory    map[memoKey]any // the values of blocks; nil means an error
 	workloads map[memoKey]*experiment.Workload
 	tuned     []*tuned
 }
 
-// block is what is known of a job, workload, hardware or policy block before
+// block has the facts about a job, workload, hardware or policy block before
 // any cell is made.
 type block struct {
 	reads  []int // the axes that its own arguments read, ascending
@@ -70,8 +70,8 @@ func newExpander(m *matrix) *expander {
 	return x
 }
 
-// know remembers which axes a block reads, and whether something is wrong with
-// it: more was reported than before it was looked at.
+// know remembers which axes a block reads, and whether it has an error: its
+// evaluation has added reports.
 func (x *expander) know(n *eval.Node, before int) {
 	m := x.matrix
 	b := &block{broken: n.Broken || len(m.List) > before}
@@ -98,7 +98,7 @@ func (m *matrix) axisNames() []string {
 	return schema.Each(m.axes, func(a *axis) string { return a.name })
 }
 
-// env returns what a block sees at a point; false when the point lacks a value.
+// env returns the environment of a block at a point; false if the point lacks a value.
 func (x *expander) env(n *eval.Node, p point) (*eval.Env, bool) {
 	reads := x.known[n].reads
 	if len(reads) == 0 {
@@ -119,7 +119,7 @@ func (x *expander) env(n *eval.Node, p point) (*eval.Env, bool) {
 	return x.global.With(each, " ("+strings.Join(notes, ", ")+")"), true
 }
 
-// evaluate returns what a block evaluates to at a point; nil when it is in error.
+// evaluate returns the value of a block at a point; nil if the block has an error.
 func evaluate[T any](x *expander, n *eval.Node, p point, decode func(*eval.Node, *eval.Env) (T, bool)) T {
 	b := x.known[n]
 	var v T

@@ -34,7 +34,7 @@ var text, dump = decodetest.Text, decodetest.Dump
 
 func TestGood(t *testing.T) { decodetest.Corpus{Update: *update}.Good(t) }
 
-// TestBroken holds what a user reads about each broken file.
+// TestBroken compares the messages to the user about each broken file.
 func TestBroken(t *testing.T) { decodetest.Corpus{Update: *update}.Broken(t) }
 
 // small is an experiment with a variable of each kind, for the tests of values.
@@ -103,8 +103,8 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestVariablesRoundTrip: what a spec says of its variables sets them again,
-// as a resumed run does.
+// TestVariablesRoundTrip: the variables in a spec set them again, as a resumed
+// run does.
 func TestVariablesRoundTrip(t *testing.T) {
 	for _, file := range []string{"testdata/good/cluster.hcl", "testdata/good/sketch.hcl"} {
 		spec, diags := decode.File(file, decode.Options{Host: host})
@@ -185,7 +185,7 @@ func TestRenderColor(t *testing.T) {
 	}
 }
 
-// TestRanges checks that what leaves the package points at the right line.
+// TestRanges checks that the package's results point at the right lines.
 func TestRanges(t *testing.T) {
 	spec, diags := decode.File("testdata/good/sketch.hcl", decode.Options{Host: host})
 	if len(diags) > 0 {
@@ -371,8 +371,8 @@ matrix {
 	}
 }
 
-// TestAxisOfJobs: a job can be an axis, and what it reads multiplies only the
-// cells that have it.
+// TestAxisOfJobs: a job can be an axis, and the axes that it reads multiply
+// only its cells.
 func TestAxisOfJobs(t *testing.T) {
 	src := strings.Replace(small, "job = job.a", "job = each.model", 1) + `
 job "b" {
@@ -401,7 +401,7 @@ matrix {
 // TestDoubtful holds the warnings about files that load.
 func TestDoubtful(t *testing.T) { decodetest.Corpus{Update: *update}.Doubtful(t) }
 
-// A log of which no line could be read says why, also where malformed lines are left out.
+// If no line of a log can be read, the message says why, even if malformed lines are left out.
 func TestNoLineOfALogIsRead(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -78,7 +78,7 @@ func ReadFile(s Input, read func(io.Reader) error) (digest string, err error) {
 	if err := read(content); err != nil {
 		return "", err
 	}
-	if _, err := io.Copy(io.Discard, all); err != nil { // what the reader left
+	if _, err := io.Copy(io.Discard, all); err != nil { // the rest after the reader
 		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
@@ -110,8 +110,8 @@ func unpack(name string, r io.Reader) (io.Reader, error) {
 	return &unpacked{text: text, packed: in}, nil
 }
 
-// Text packs to a fifth or a twentieth. What unpacks to more than mostRatio times
-// its size, beyond leastJudged bytes, is a file that was made to be large. Nothing unpacks to more than mostUnpacked.
+// Text packs to a fifth or a twentieth. A file that unpacks to more than mostRatio times its size, beyond leastJudged
+// bytes, was made to be large. No file may unpack to more than mostUnpacked.
 const (
 	mostRatio    = 50
 	leastJudged  = 16 << 20
@@ -149,8 +149,7 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// FileErrors reports what is wrong with a file: each malformed line at its
-// place in it.
+// FileErrors reports the errors of a file: each malformed line at its place.
 func (d Finder) FileErrors(t Input, at hcl.Range, err error) { d.fileErrors(t, at, err, "") }
 
 // TraceErrors is FileErrors for a file whose malformed lines may be left out, which it says.
@@ -172,7 +171,7 @@ func (d Finder) fileErrors(t Input, at hcl.Range, err error, hint string) {
 		others := kinds[kind] - 1
 		switch {
 		case others < 0:
-			continue // told with the first of its kind
+			continue // reported with the first of its kind
 		case others < mostAlike:
 			others = 0
 		default:

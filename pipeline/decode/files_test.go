@@ -31,7 +31,7 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// packed is so many bytes of a character, packed.
+// gzipped returns n bytes of a character, packed with gzip.
 func gzipped(t *testing.T, n int, c string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -48,7 +48,7 @@ func gzipped(t *testing.T, n int, c string) string {
 	return b.String()
 }
 
-// What is no regular file is not read, nor what unpacks to far more than a text does.
+// Only regular files are read, and no file that unpacks to far more than a text does.
 func TestReadFileRefuses(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
@@ -74,7 +74,7 @@ func TestReadFileRefuses(t *testing.T) {
 	}
 }
 
-// Of a small file that unpacks to much, little is read; and of none more than the absolute limit.
+// Little is read of a small file that unpacks to a large one, and never more than the absolute limit.
 func TestUnpackIsBounded(t *testing.T) {
 	bomb := filepath.Join(t.TempDir(), "bomb.csv.gz")
 	put(t, bomb, gzipped(t, 100<<20, "1,2,3\n")) // about 100 kB
@@ -92,7 +92,7 @@ func TestUnpackIsBounded(t *testing.T) {
 	}
 }
 
-// The digest is that of the file as it is stored, read to its end.
+// The digest is the digest of the file as it is stored, read to its end.
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	plain, gz := filepath.Join(dir, "a"), filepath.Join(dir, "a.gz")

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 )
 
-// Whatever a file says, it is read or refused: no panic, and each error has a sentence at a place.
+// Any file is read or refused: no panic, and each error has a sentence and a place.
 func FuzzLanguage(f *testing.F) {
 	for _, pattern := range []string{"testdata/good/*.hcl", "testdata/broken/*.hcl"} {
 		paths, err := filepath.Glob(pattern)

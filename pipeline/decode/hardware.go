@@ -90,7 +90,7 @@ func engineNames(names []string) string {
 	return "the engines " + schema.AllOf(names)
 }
 
-// simulation decodes what simulated hardware may have.
+// simulation decodes the settings of simulated hardware.
 func (d *Decoder) simulation(a *eval.Args, e *eval.Env, h *experiment.Hardware) {
 	h.Noise, h.Lacks = eval.Get[float64](a, "noise"), eval.Get[[]string](a, "lacks")
 	slices.Sort(h.Lacks)
@@ -215,7 +215,7 @@ func (d *Decoder) machine(a *eval.Args, kind *engine.Kind) scheduler.Node {
 	return machine
 }
 
-// hostThreads are those of this machine, as the file sees them: host.threads.
+// hostThreads is the number of threads of this machine, as the file sees it: host.threads.
 func (d *Decoder) hostThreads() int {
 	host, _ := d.global.Lookup("host")
 	threads, _ := host.GetAttr("threads").AsBigFloat().Int64()
@@ -253,7 +253,7 @@ func valuesOf(a *eval.Args) engine.Values {
 	return v
 }
 
-// report reports what an engine says is wrong with its settings, where they are written.
+// report reports the problems that an engine finds in its settings, where they are written.
 func report(a *eval.Args, nodes []*eval.Args, problems []engine.Problem) {
 	for _, p := range problems {
 		in := a

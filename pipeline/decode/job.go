@@ -71,7 +71,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 	return j, a.OK
 }
 
-// program decodes what a job runs: a built-in program, or a command.
+// program decodes the program of a job: a built-in program, or a command.
 func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.Job) {
 	builtin := n.First("builtin")
 	switch {

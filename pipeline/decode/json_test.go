@@ -136,7 +136,7 @@ func quoted(s string) string {
 	return string(raw)
 }
 
-// A block with a misspelled name is the only mistake: what refers to it is right.
+// A block with a misspelled name is the only mistake: references to it are right.
 func TestMisspelledBlockInJSON(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "e.hcl.json")
 	source := `{"experiment": {"e": {}}, "jobb": {"t": {"command": ["sh"], "epochs": 2}},

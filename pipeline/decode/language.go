@@ -17,8 +17,9 @@ var documented embed.FS
 var _ = schema.Document("decode", documented)
 
 // Language returns the body of an experiment file: all blocks that a file may have.
-// It is made anew at each call, because what other packages register (engines,
-// policies, trace formats, controllers, metrics, pictures, stages) is part of it.
+// It is rebuilt at each call, because it includes the registrations of other
+// packages (engines, policies, trace formats, controllers, metrics, pictures,
+// stages).
 func Language() *schema.Block {
 	file := &schema.Block{
 		Blocks: []*schema.Block{

@@ -23,9 +23,9 @@ func TestReference(t *testing.T) {
 	decodetest.Golden(t, filepath.Join("..", "..", "docs", "language.md"), decode.Markdown(), *update)
 }
 
-// TestSchemaExamples loads every example of the reference: the examples of
-// blocks inside of a file that has what they refer to, the examples of
-// arguments by evaluating them.
+// TestSchemaExamples loads every example of the reference: examples of blocks
+// inside a file with the blocks that they refer to, examples of arguments by
+// evaluating them.
 func TestSchemaExamples(t *testing.T) {
 	frame := map[string]string{
 		"experiment": `experiment "e" {}`,
@@ -53,13 +53,13 @@ func TestSchemaExamples(t *testing.T) {
 			case "job": // the frame's workload needs its own
 				src = strings.ReplaceAll(src, "submit { job = job.long }",
 					"submit { job = job."+firstLabel(example)+" }")
-				if inner := firstLabel(example); strings.Contains(example, "recorded {") { // its settings are those of a tuning
+				if inner := firstLabel(example); strings.Contains(example, "recorded {") { // as a tuning has
 					src += "tune \"it\" {\n job = job." + inner +
 						"\n objective = \"cost\"\n setting \"workers\" {}\n setting \"type\" {}\n}\n"
 					src = strings.ReplaceAll(src, "submit { job = job."+inner+" }", "submit { job = job.other }") +
 						"job \"other\" {\n command = [\"x\"]\n epochs = 1\n}\n"
 				}
-			case "tune": // it has what it needs
+			case "tune": // it is complete
 				src = example + "\n" + frame["experiment"]
 			case "policy": // some name nodes
 				src = strings.Replace(src, " threads = 64\n", " node \"n\" {\n count = 16\n threads = 4\n }\n", 1)
@@ -126,8 +126,8 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-// TestBuiltinsAgree holds the settings of built-in programs in the language to
-// those that the programs take.
+// TestBuiltinsAgree compares the settings of built-in programs in the language
+// with the settings that the programs take.
 func TestBuiltinsAgree(t *testing.T) {
 	variants := decode.Language().Block("job").Block("builtin").ByLabel
 	describe := func(name, value string) string { return name + " = " + strings.Trim(value, `"`) }

@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-// What is large, or has many mistakes, is read or refused in time that grows with its size: each of these took minutes,
-// gigabytes or the stack when it grew with the square, or by recursion.
+// Large files, and files with many mistakes, are read or refused in time linear in their size. Each of these took
+// minutes, gigabytes or the whole stack with quadratic time or recursion.
 func TestLargeSources(t *testing.T) {
 	const n = 8000
 	lines := func(format string) string {
@@ -26,7 +26,7 @@ func TestLargeSources(t *testing.T) {
 		name, source string
 		vars         []string
 		want         string // the summary of the first error
-		near         string // what it suggests
+		near         string // the suggestion
 	}{
 		{name: "references to nothing", source: "locals {\n" + lines("  given%[1]d = local.givem%[1]d") + "}\n",
 			want: "Unknown reference", near: "local.given0"},

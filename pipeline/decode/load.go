@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Options are what comes from outside the file.
+// Options are the inputs from outside the file.
 type Options struct {
 	// Vars are values of variables, "name=value", as -var takes them. They win
 	// over VarFiles, and later ones over earlier ones.
@@ -24,7 +24,7 @@ type Options struct {
 	// Lenient leaves out malformed lines of traces, and jobs that are larger than
 	// the hardware, with a warning that counts them.
 	Lenient bool
-	// Host is what host.* reads, and what real runs are checked against.
+	// Host has the facts for host.*, and for the checks of real runs.
 	Host experiments.HostFacts
 }
 

@@ -44,7 +44,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// What is doubtful is said where nothing is wrong: beside an error a doubt would only be noise.
+// Doubts are reported for files without errors only: next to an error a doubt would only be noise.
 func TestDoubtsOfRightFiles(t *testing.T) {
 	doubtful := small + "job \"unused\" {\n  command = [\"x\"]\n  epochs = 1\n}\n"
 	host := experiments.HostFacts{Threads: 4, MemoryBytes: 8 << 30}

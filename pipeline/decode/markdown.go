@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 )
 
-// The parts of the reference that no table has. The preface has a place for a
-// hardware block, which is that of the first engine.
+// The parts of the reference that no table has. The preface has a place for the
+// hardware block of the first engine.
 var (
 	//go:embed preface.md
 	preface string
@@ -60,8 +60,8 @@ type reference struct {
 	sections map[*schema.Block]string // the headings of nested blocks
 }
 
-// block writes what one block takes, then the blocks in it. A block that is
-// nested in several others is written once.
+// block writes the arguments of one block, then the blocks in it. A block that
+// is nested in several others is written once.
 func (w *reference) block(b *schema.Block, parent string) {
 	path := strings.TrimSpace(parent + " " + b.Name)
 	if b.Label != "" {
@@ -98,7 +98,7 @@ func (w *reference) block(b *schema.Block, parent string) {
 	}
 }
 
-// anchor returns what a link to a heading ends in.
+// anchor returns the fragment of a link to a heading.
 func anchor(heading string) string {
 	return strings.NewReplacer(" ", "-", ":", "", ",", "").Replace(heading)
 }
@@ -133,7 +133,7 @@ func table(w *reference, args []schema.Arg) {
 	}
 }
 
-// limitsOf returns what values are allowed, in words.
+// limitsOf describes the allowed values.
 func limitsOf(a *schema.Arg) string {
 	switch {
 	case a.Positive:

@@ -32,7 +32,7 @@ policy "p" {
 }
 `
 
-// A request that is wrong by itself is not said to be uneven as well, whatever is right or wrong within the program.
+// A request that is wrong by itself is not reported as uneven as well, with or without mistakes in the program.
 func TestUnevenRequests(t *testing.T) {
 	for _, c := range []struct{ setting, threads, want string }{
 		{"", "4", ""}, {"", "3", "3 threads cannot be divided evenly over 2 nodes."},

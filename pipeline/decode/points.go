@@ -176,8 +176,8 @@ func (m *matrix) conditionReads(expr hcl.Expression) []int {
 	return reads
 }
 
-// pointEnv lets a condition read the whole point: each.<axis>, each.policy
-// (a reference), and policy.name beside the references policy.<name>.
+// pointEnv lets a condition read the whole point: each.<axis>, each.policy (a
+// reference), and policy.name, in addition to the references policy.<name>.
 func (m *matrix) pointEnv(p point) *eval.Env {
 	each := map[string]cty.Value{}
 	for i, x := range m.axes {

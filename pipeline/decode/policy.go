@@ -38,7 +38,7 @@ policy "urgent" {
 	return b
 }
 
-// estimatesArg is which run times the policy is told.
+// estimatesArg is the argument that selects the run times that the policy gets.
 func estimatesArg() schema.Arg {
 	var names, docs []string
 	for _, s := range estimator.RunTimeSources() {
@@ -55,8 +55,8 @@ func estimatesArg() schema.Arg {
 	}
 }
 
-// Policy decodes a policy block. What its choices need of each other, and which
-// arguments they read, is up to the registry of policies.
+// Policy decodes a policy block. The registry of policies decides which choices
+// fit together, and which arguments they read.
 func (d *Decoder) Policy(n *eval.Node, e *eval.Env) (*experiment.Policy, bool) {
 	a := d.EvalArgs(n, e)
 	est := eval.Get[eval.Estimates](a, "estimates")

@@ -93,7 +93,7 @@ func (d *Decoder) progress(n *eval.Node, e *eval.Env, a *eval.Args, j *experimen
 	}
 }
 
-// badLines says what is wrong with a pattern of lines; "" if nothing is.
+// badLines describes the mistake in a pattern of lines; "" if there is none.
 func badLines(pattern string) string {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

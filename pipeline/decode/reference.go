@@ -71,7 +71,7 @@ func (d *Decoder) references(s *experiment.Spec) []experiment.Reference {
 			continue
 		}
 		if len(t.rows) == 0 && len(t.where) > 0 {
-			continue // there are no numbers for what this run is about
+			continue // the table has no numbers for this run's subject
 		}
 		if len(t.rows) == 0 {
 			a.Fail(a.At("file"), "Table without rows", "%s has no rows.", from.Shown)
@@ -97,7 +97,7 @@ type referenceTable struct {
 	lines   map[string]int // of the number at a place
 }
 
-// places are what a row can be about beside the axes.
+// places are the names, other than axes, that a row can refer to.
 var places = []string{"workload", "hardware", "policy", "replicate"}
 
 func (t *referenceTable) head(columns []string) (err error) {
@@ -185,7 +185,7 @@ func (t *referenceTable) row(line int, fields []string) error {
 	return nil
 }
 
-// possible says what a metric can be.
+// possible describes the possible values of a metric.
 func possible(most float64) string {
 	if math.IsInf(most, 1) {
 		return "it is never below 0"

@@ -31,7 +31,7 @@ hardware "h" {
 policy "p" { order = "fcfs" }
 `
 
-// What is registered after the program has started is part of the language: its
+// Things registered after the program has started are part of the language: its
 // name, its arguments and their types, the suggestions, and the reference.
 func TestWhatIsRegisteredIsInTheLanguage(t *testing.T) {
 	file := func(edit ...string) (*experiment.Spec, experiments.Diagnostics) {

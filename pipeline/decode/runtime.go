@@ -168,7 +168,7 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env, j *experiment.Job) (*experi
 	return rt, true
 }
 
-// times decodes what a runtime block says of run times.
+// times decodes the run times in a runtime block.
 func (d *Decoder) times(
 	n *eval.Node, e *eval.Env, a *eval.Args, v *runtimeArgs, j *experiment.Job,
 ) (*experiment.Runtime, bool) {

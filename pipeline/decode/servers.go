@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// servers decodes the terms on which the servers of a node block are rented; nil when the
-// node stands.
+// servers decodes the terms on which the servers of a node block are rented; nil for a
+// permanent node.
 func (d *Decoder) servers(na *eval.Args, billing market.Billing, node scheduler.Node) *market.Terms {
 	asked := false
 	for _, arg := range market.NodeArgs {
@@ -59,7 +59,7 @@ func (d *Decoder) servers(na *eval.Args, billing market.Billing, node scheduler.
 	return t
 }
 
-// life makes a distribution of lives of what the file says.
+// life decodes a distribution of lives.
 func (d *Decoder) life(na *eval.Args, m eval.Model, t *market.Terms) {
 	at := na.Node.Attr("lifetime").Expr.Range()
 	switch m.Name {
@@ -127,7 +127,7 @@ func (d *Decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.M
 	return curve, true
 }
 
-// price makes a price of what the file says.
+// price decodes a price.
 func (d *Decoder) price(na *eval.Args, arg string, t *market.Terms, in string, node scheduler.Node) market.Price {
 	m := eval.Get[eval.Model](na, arg)
 	at := na.Node.Attr(arg).Expr.Range()

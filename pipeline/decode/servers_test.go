@@ -85,7 +85,7 @@ func TestAvailability(t *testing.T) {
 	}
 }
 
-// TestAvailabilityOfEach: a column's value may be that of an axis.
+// TestAvailabilityOfEach: a column's value may come from an axis.
 func TestAvailabilityOfEach(t *testing.T) {
 	source := strings.Replace(cloud, "NODE", `lifetime = availability("t.csv", { zone = each.zone })`, 1) + "matrix { zone = [\"a\", \"b\"] }\n"
 	spec, text := decodetest.Beside(t, source, map[string]string{"t.csv": "zone,time_s,servers\na,0,4\nb,0,7\n"})
@@ -149,7 +149,7 @@ func TestTablesOfServers(t *testing.T) {
 	}
 }
 
-// What is wrong with such tables is said at its line.
+// Mistakes in such tables are reported at their lines.
 func TestTablesOfServersThatAreWrong(t *testing.T) {
 	const ticks = `lifetime = availability("t.csv", {}, { step = "10m" })`
 	const seconds = `lifetime = availability("t.csv")`
@@ -213,7 +213,7 @@ func TestTablesOfServersThatAreWrong(t *testing.T) {
 			t.Errorf("%s of %q: want %q, got\n%s", c.args, c.table, c.want, text)
 		}
 	}
-	for args, wanted := range map[string]bool{ // and what is right
+	for args, wanted := range map[string]bool{ // and valid arguments
 		"lifetime = exponential(\"1h\")\nwarning = \"59m\"": true, `max_lifetime = "1h"`: true, `price = 0`: true,
 	} {
 		if got, text := terms(t, args, ""); (got != nil) != wanted {
@@ -257,7 +257,7 @@ func TestNodes(t *testing.T) {
 			t.Errorf("%s: %s", args, text)
 		}
 	}
-	// With the four cores of the first node and 1,023 × 2²⁰, so many more are 2³⁰.
+	// With the four cores of the first node and 1,023 × 2²⁰, this many more are 2³⁰.
 	for more, fits := range map[int]bool{1<<20 - 4: true, 1<<20 - 3: false} {
 		args := fmt.Sprintf("}\nnode \"b\" {\ncount = 1023\nthreads = 1048576\n}\nnode \"c\" {\nthreads = %d", more)
 		if got, text := decodetest.Beside(t, strings.Replace(cloud, "NODE", args, 1), nil); (got != nil) != fits ||
@@ -267,7 +267,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// Simulated hardware: what actions cost, and what the engine is told not to have.
+// Simulated hardware: the costs of actions, and the capabilities that the engine is configured without.
 func TestSimulatedHardware(t *testing.T) {
 	source := strings.NewReplacer("  node \"small\" {\n    threads = 4\n    NODE\n  }\n", "  threads = 4\n  MORE\n").Replace(cloud)
 	spec, text := decodetest.Beside(t, strings.Replace(source, "MORE",

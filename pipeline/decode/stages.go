@@ -5,8 +5,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// stages decodes the blocks that stages bring, by the name of their stage. A block
-// that may stand once and is not there has the defaults.
+// stages decodes the blocks that stages add, by the name of their stage. A missing
+// single block has the defaults.
 func (d *Decoder) stages() map[string][]schema.Settings {
 	all := map[string][]schema.Settings{}
 	for _, b := range schema.AllBrought("") {

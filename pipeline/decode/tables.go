@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// read has a file of an argument read. What is wrong with it is reported.
+// read reads the file of an argument with the function read, and reports errors of the file.
 func (d *Decoder) read(a *eval.Args, at hcl.Range, from Input, read func(io.Reader) error) (digest string, ok bool) {
 	digest, err := ReadFile(from, read)
 	if err != nil {
@@ -26,8 +26,8 @@ func (d *Decoder) read(a *eval.Args, at hcl.Range, from Input, read func(io.Read
 	return digest, err == nil
 }
 
-// eachRow reads a CSV file row by row: the rows that have the texts of where, or numbers that are equal. Of a column of
-// where that is not there head has to say so.
+// eachRow reads a CSV file row by row: the rows that match where, by equal texts or equal numbers. head must report a
+// missing column of where.
 func (d *Decoder) eachRow(
 	a *eval.Args, at hcl.Range, from Input, where []schema.Setting, head func([]string) error, row func(int, []string) error,
 ) (digest string, ok bool) {
@@ -85,7 +85,7 @@ func (d *Decoder) columns(
 	return rows, ok
 }
 
-// placesOf returns where columns stand.
+// placesOf returns the indexes of columns.
 func placesOf(head, columns []string) ([]int, error) {
 	places := make([]int, len(columns))
 	for i, name := range columns {
@@ -108,8 +108,8 @@ type tableRow struct {
 	texts []string
 }
 
-// csvTable reads columns of a file: those of the first list of which the file has all. It
-// returns which that was.
+// csvTable reads columns of a file: the first list of columns that the file has
+// completely. It returns the index of that list.
 func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []tableRow, which int,
 	ok bool) {
 	from, where := d.Find(m.File), namesOf(m.Where)

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// lookedAt is how much of the beginning of a file is looked at before it is read as text.
+// lookedAt is the size of the beginning of a file that is examined before it is read as text.
 const lookedAt = 4 << 10
 
 // packings are how files begin that are packed in a way that is not read.
@@ -23,7 +23,7 @@ var packings = []struct{ name, begins string }{
 	{"zstd", "\x28\xb5\x2f\xfd"},
 }
 
-// text returns a reader of a file's text, as UTF-8, or an error that says what the file is instead.
+// text returns a reader of a file's text, as UTF-8, or an error that names the file's actual kind.
 func text(name string, r io.Reader) (io.Reader, error) {
 	if isArchive(name) {
 		return r, nil
@@ -46,12 +46,12 @@ func text(name string, r io.Reader) (io.Reader, error) {
 	return in, nil
 }
 
-// isArchive reports whether a name is that of a tar archive.
+// isArchive reports whether a file name is the name of a tar archive.
 func isArchive(name string) bool {
 	return filepath.Ext(name) == ".tgz" || filepath.Ext(strings.TrimSuffix(name, ".gz")) == ".tar"
 }
 
-// packedError says what is wrong with the data of a file that is packed with gzip.
+// packedError describes an error in the data of a gzip file.
 func packedError(err error) error {
 	switch {
 	case err == nil || errors.Is(err, io.EOF):

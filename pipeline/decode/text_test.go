@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What is not text is called what it is, before a reader takes it for lines.
+// A file that is not text is reported as its actual kind, before a reader splits it into lines.
 func TestWhatIsNoText(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

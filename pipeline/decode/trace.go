@@ -135,7 +135,7 @@ func formatList() string {
 	return b.String()
 }
 
-// fileNames says by which endings of file names a format is recognised.
+// fileNames lists the file name extensions by which a format is recognized.
 func fileNames() string {
 	var parts []string
 	for _, f := range formats.All() {
@@ -168,11 +168,11 @@ type rawTrace struct {
 	Input
 	jobs  []string // job blocks that are used
 	block []int32  // of each job: an index of jobs, or -1
-	// speeds are those of jobs without a block, by the type of device; nil without a table.
+	// speeds are the speeds of jobs without a block, by the type of device; nil without a table.
 	speeds *workload.Throughputs
 }
 
-// traceFile is what was read from a file in one shape.
+// traceFile is the content of a file, read in one shape.
 type traceFile struct {
 	trace  workload.Trace
 	digest string
@@ -225,8 +225,8 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 	return t, d.checkBlocks(t, a, &v, blocks)
 }
 
-// traceFormat returns the format that the block names, or else that of the
-// file's name.
+// traceFormat returns the format that the block names, or else the format of
+// the file's name.
 func traceFormat(a *eval.Args, v *traceArgs) *formats.Format {
 	if v.Format != "" {
 		return formats.Find(v.Format)
@@ -254,7 +254,7 @@ func unreadBy(f *formats.Format) map[string]bool {
 	return unread
 }
 
-// readTrace reads a file and shapes it, once for all blocks that want the same.
+// readTrace reads a file and shapes it, once for all blocks with the same settings.
 func (d *Decoder) readTrace(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile {
 	key := fmt.Sprintf("%q %s %q", t.File, t.Format, t.Settings)
 	if f, ok := d.traces[key]; ok {
@@ -310,7 +310,7 @@ type jobBlocks struct {
 	d       *Decoder
 	t       *rawTrace
 	named   map[string]string // the argument jobs
-	used    map[string]bool   // keys of it that stand for some job
+	used    map[string]bool   // keys of it that match some job
 	others  string            // the argument job
 	index   map[string]int32  // of the blocks in t.jobs
 	classes map[string]int32  // the block of each class, or -1
@@ -368,8 +368,8 @@ func (b *jobBlocks) ofClass(class string) int32 {
 	return -1
 }
 
-// checkBlocks returns false when a job needs a job block and has none, or when a name in the argument jobs stands for
-// nothing.
+// checkBlocks returns false when a job needs a job block and has none, or when a name in the argument jobs matches no
+// job.
 func (d *Decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *jobBlocks) bool {
 	missing := 0
 	for i := range t.Jobs {
@@ -398,8 +398,8 @@ func (d *Decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *j
 	return good
 }
 
-// traceWith fills in what the file lacks from the job blocks, which are those
-// of raw.jobs.
+// traceWith adds values that the file lacks from the job blocks; blocks
+// corresponds to raw.jobs.
 func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 	t := *raw.Trace
 	t.Block = make([]int32, len(t.Jobs))
@@ -407,7 +407,7 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 	if !complete && len(blocks) > 0 {
 		t.Jobs = slices.Clone(t.Jobs)
 	}
-	// kind is what jobs have in common that are made from one block.
+	// kind is the common part of jobs that are made from one block.
 	type kind struct {
 		block         int32
 		threads, gpus int
@@ -427,7 +427,7 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 		case b < 0 && raw.speeds != nil:
 			id = kind{block: -1, threads: j.Threads, gpus: j.GPUs, class: j.Class}
 		case b < 0:
-			t.Block[i], j.Priority = -1, max(j.Priority, 0) // not told is the best
+			t.Block[i], j.Priority = -1, max(j.Priority, 0) // an unset priority becomes the best
 			continue
 		}
 		k, ok := kinds[id]

@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Adaptation is an adaptation block: what is compared, and for one with a job the cell
-// of each scenario in which that trains.
+// Adaptation is an adaptation block: the comparison, and for a block with a job the
+// cell of each scenario in which the job trains.
 type Adaptation struct {
 	*adaptation.Study
 	Cells []experiment.Cell
@@ -188,8 +188,8 @@ func (d *Decoder) addScenario(n *eval.Node, name string, changes []experiment.Up
 	})
 }
 
-// known checks that what the controllers of an adaptation read is there: a table, or a
-// controller that makes one.
+// known checks that the table that the controllers of an adaptation read exists: the
+// block has one, or a controller makes one.
 func (d *Decoder) known(nodes []*eval.Node, s *adaptation.Study) bool {
 	good := true
 	fail := func(at hcl.Range, summary, detail string, args ...any) {

@@ -212,7 +212,7 @@ type constraintArgs struct {
 	Max *float64 `arg:"max"`
 }
 
-// tuneBlock is made anew at each call: methods are registered.
+// tuneBlock is rebuilt at each call, because packages register methods.
 func tuneBlock() *schema.Block {
 	var objectives, docs, methods []string
 	for _, o := range tuning.Objectives {
@@ -238,7 +238,7 @@ func tuneBlock() *schema.Block {
 	return b.Say("{objectives}", strings.Join(docs, ", "), "{methods}", strings.Join(methods, "; "))
 }
 
-// Tune decodes a tune block, but for the cells of its trials.
+// Tune decodes a tune block, except the cells of its trials.
 func (d *Decoder) Tune(n *eval.Node, e *eval.Env) (*Tune, bool) {
 	var v tuneArgs
 	a := d.Decode(n, e, &v)
@@ -267,8 +267,8 @@ func (d *Decoder) Tune(n *eval.Node, e *eval.Env) (*Tune, bool) {
 	return t, a.OK
 }
 
-// mode reads how settings are tried, and what only one job that is changed while it trains
-// has.
+// mode reads how settings are tried, and the arguments of a job that is changed while it
+// trains.
 func (d *Decoder) mode(n *eval.Node, a *eval.Args, v *tuneArgs, t *Tune) {
 	mode := v.Mode
 	if mode == "" {
@@ -390,7 +390,7 @@ func (d *Decoder) setting(n *eval.Node, e *eval.Env, t *Tune) bool {
 	if c.At != nil {
 		s.Goal = record.Number(*c.At)
 	}
-	if known := len(s.Values) > 0 || s.Numeric; a.OK && known { // else they are those of a table
+	if known := len(s.Values) > 0 || s.Numeric; a.OK && known { // else the values come from a table
 		a.OK = settle(d.Reporter, n, &s)
 	}
 	t.Settings = append(t.Settings, s)

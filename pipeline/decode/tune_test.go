@@ -35,7 +35,7 @@ tune "t" {
 }
 `
 
-// Trials that were made elsewhere count with what the table says of each.
+// Trials that were made elsewhere count with their values in the table.
 func TestImportedTrials(t *testing.T) {
 	const head = "batch,optimizer,learning_rate,time_s,loss,accuracy,cost,reached_s,units,state\n"
 	spec, text := decodetest.Beside(t, strings.Replace(searched, "MORE", "", 1), map[string]string{"t.csv": head +

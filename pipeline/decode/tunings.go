@@ -27,7 +27,7 @@ type Tune struct {
 	*experiment.Tuning
 	// Job is the name of the job block.
 	Job string
-	// Values are those of settings with a list, by "name\x00text".
+	// Values are the values of settings with a list, by "name\x00text".
 	Values map[string]cty.Value
 }
 
@@ -53,7 +53,7 @@ func (m *matrix) settingNames() []string {
 	return names
 }
 
-// tunes finds the tune blocks, and binds their settings to what reads them.
+// tunes finds the tune blocks, and binds their settings to the arguments that read them.
 func (x *expander) tunes(e *eval.Env) {
 	for _, n := range x.root.All("tune") {
 		before := len(x.List)
@@ -221,7 +221,7 @@ func (x *expander) tuning(t *tuned, hardware *eval.Node, p point, reads []int) *
 	return one
 }
 
-// fill gives settings without values those of the table.
+// fill gives settings without values the values of the table.
 func (x *expander) fill(t *tuned, one *experiment.Tuning, measured [][]string) bool {
 	good := true
 	for i := range one.Settings {
@@ -346,11 +346,11 @@ func (x *expander) probe(t *tuned, one *experiment.Tuning, all *trials) {
 	x.possible(one, all)
 }
 
-// mostListed bounds the settings that are looked at one by one, and that have no table.
+// mostListed bounds the settings without a table that are checked one by one.
 const mostListed = 2000
 
-// possible leaves out the settings that are possible each by itself and together not:
-// their job is refused, or asks for more than the hardware has.
+// possible removes combinations of settings that are impossible together: their job
+// is refused, or asks for more than the hardware has.
 func (x *expander) possible(one *experiment.Tuning, all *trials) {
 	p := one.Problem(0)
 	if n := p.Space.Size(mostListed); n <= 0 || len(p.Space) > p.Space.Settings() {
@@ -365,7 +365,7 @@ func (x *expander) possible(one *experiment.Tuning, all *trials) {
 			fit = append(fit, values)
 		}
 	}
-	if len(fit) > 0 && len(fit) < len(points) { // else the checks say what is wrong
+	if len(fit) > 0 && len(fit) < len(points) { // else the checks report the mistake
 		one.Candidates, one.Impossible = fit, len(points)-len(fit)
 	}
 }
@@ -458,8 +458,8 @@ type made struct {
 	err  error
 }
 
-// at returns the cell of a trial. What is wrong with it is the error, and is not
-// reported.
+// at returns the cell of a trial. It returns mistakes in the cell as the error
+// and does not report them.
 func (t *trials) at(values []string) (experiment.Cell, error) {
 	key := strings.Join(values, "\x00")
 	if m, ok := t.made[key]; ok {
@@ -472,7 +472,7 @@ func (t *trials) at(values []string) (experiment.Cell, error) {
 	return c, err
 }
 
-// checked is at, with what is wrong reported.
+// checked is at, with mistakes reported.
 func (t *trials) checked(values []string) (experiment.Cell, error) {
 	each := map[string]cty.Value{}
 	for name, v := range t.each {
@@ -516,7 +516,7 @@ func (t *trials) checked(values []string) (experiment.Cell, error) {
 	return c, nil
 }
 
-// FirstCome is the policy of what is run for a block beside the matrix, with one job each.
+// FirstCome is the policy of runs for a block outside the matrix, with one job each.
 func FirstCome(n *eval.Node) *experiment.Policy {
 	p := &experiment.Policy{Name: "fcfs", Range: eval.RangeOf(n.Header), Estimates: "fitted",
 		At: map[string]experiments.Range{}}

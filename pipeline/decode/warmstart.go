@@ -15,8 +15,8 @@ import (
 	"github.com/tfexp/tfexp/results/tuning"
 )
 
-// fromResults takes the trials of another experiment's results that tried the same settings:
-// those that were jobs of their own. It reports false where from is no folder.
+// fromResults takes the trials of another experiment's results that tried the same settings,
+// where each trial was a separate job. It returns false if from is not a folder.
 func (d *Decoder) fromResults(a *eval.Args, t *Tune, from Input) bool {
 	if info, err := os.Stat(from.Path); err != nil || !info.IsDir() {
 		return false

@@ -53,7 +53,7 @@ func workloadBlock() *schema.Block {
 	return b
 }
 
-// changesBlock changes what jobs are given while they train.
+// changesBlock changes the resources of jobs while they train.
 func changesBlock() *schema.Block { return schema.Of[experiment.Update](schema.Block{Name: "changes"}) }
 
 // submitArgs are the arguments of a submit block.
@@ -119,7 +119,7 @@ type submitArgs struct {
 	User string `arg:"user"`
 }
 
-// rawWorkload is a workload whose jobs are known by name only.
+// draft is a workload whose jobs are known by name only.
 type draft struct {
 	*experiment.Workload
 	d     *Decoder
@@ -128,7 +128,7 @@ type draft struct {
 	names map[string]bool // of all jobs, where there is a trace and they are asked for
 }
 
-// Jobs returns the names of the jobs that are submitted, then those of the trace.
+// Jobs returns the names of the submitted jobs, then the names of the trace's jobs.
 func (w *draft) Jobs() []string {
 	if w.trace == nil {
 		return w.jobs

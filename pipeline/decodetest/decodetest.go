@@ -1,5 +1,6 @@
-// Package decodetest has the experiments by which the packages that read experiments are tested: files that load, with
-// what they mean, and files with mistakes, with what a user reads about them. The test links in what registers (stages/all).
+// Package decodetest has the test experiments of the packages that read experiments. Some files load; their golden
+// files have the decoded meaning. Others have mistakes; their golden files have the messages to the user. The test
+// links in the packages that register (stages/all).
 package decodetest
 
 import (
@@ -21,9 +22,10 @@ var Host = experiments.HostFacts{
 	Threads: 4, Cores: 2, MemoryBytes: 8 << 30, OS: "linux", Arch: "amd64", CPUModel: "Test CPU", Name: "tester",
 }
 
-// Corpus is the experiments in testdata/good, testdata/broken and testdata/doubtful, each with what is expected of it in a file NAME.golden.
+// Corpus is the experiments in testdata/good, testdata/broken and testdata/doubtful, each with its expected output in a
+// file NAME.golden.
 type Corpus struct {
-	// Update rewrites what is expected.
+	// Update rewrites the expected output.
 	Update bool
 	// Quick leaves out files that are refused after much work.
 	Quick bool
@@ -41,7 +43,7 @@ func Test(t *testing.T, folder string) {
 	t.Run("doubtful", c.Doubtful)
 }
 
-// Good compares what the files mean.
+// Good compares the decoded meaning of the files.
 func (c Corpus) Good(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("paths are written with slashes in the golden files")
@@ -55,7 +57,7 @@ func (c Corpus) Good(t *testing.T) {
 	})
 }
 
-// Broken compares what a user reads about the files with mistakes.
+// Broken compares the messages to the user about the files with mistakes.
 func (c Corpus) Broken(t *testing.T) {
 	c.each(t, "broken", func(t *testing.T, file string) {
 		spec, diags := decode.File(filepath.ToSlash(file), decode.Options{Host: Host})
@@ -161,7 +163,7 @@ func Dump(t *testing.T, s *experiment.Spec) []byte {
 	return append([]byte(plain), '\n')
 }
 
-// withoutRanges leaves out what only says where things are written.
+// withoutRanges leaves out source ranges.
 func withoutRanges(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -181,7 +183,7 @@ func withoutRanges(v any) any {
 	return v
 }
 
-// Beside loads an experiment that names files, which lie beside it: their contents by their names. It returns the
+// Beside loads an experiment that names files in the same folder: files has their contents by name. It returns the
 // diagnostics as a terminal shows them.
 func Beside(t *testing.T, source string, files map[string]string) (*experiment.Spec, string) {
 	t.Helper()

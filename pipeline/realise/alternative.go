@@ -19,10 +19,10 @@ import (
 type alternative struct {
 	name string
 	job  *experiment.Job // the block, or one of its alternatives
-	// index is that of job among the block with its alternatives.
+	// index is the index of job among the block and its alternatives.
 	index int
-	// gpu is the type of GPU that it wants, and rate how much faster it is there
-	// than the run time of job says.
+	// gpu is its type of GPU, and rate how much faster it is there than the run
+	// time of job.
 	gpu     string
 	rate    float64
 	request scheduler.Alternative // without an estimate
@@ -60,7 +60,7 @@ func alternativesOn(h *experiment.Hardware, j *experiment.Job) []alternative {
 }
 
 // on lists the blocks of a job that run on a hardware: the job itself, if it
-// has no alternatives, else those of its alternatives for which there is room.
+// has no alternatives, else the alternatives for which there is room.
 func on(h *experiment.Hardware, j *experiment.Job) []*experiment.Job {
 	var jobs []*experiment.Job
 	for _, w := range alternativesOn(h, j) {
@@ -74,7 +74,7 @@ func on(h *experiment.Hardware, j *experiment.Job) []*experiment.Job {
 	return jobs
 }
 
-// faster is work at a rate; what no number of threads changes stays.
+// faster is work at a rate; the fixed part stays.
 func faster(w simulated.Scaling, rate float64) simulated.Scaling {
 	if rate != 1 {
 		w.Scaled = time.Duration(math.Round(float64(w.Scaled) / rate))
@@ -97,7 +97,7 @@ func alternativesOf(h *experiment.Hardware, r realised) [][]alternative {
 	return all
 }
 
-// alternativesAt returns those of the alternatives of all blocks that are a job's.
+// alternativesAt returns a job's alternatives, from the alternatives of all blocks.
 func alternativesAt(r *realised, alternatives [][]alternative, job int) []alternative {
 	if k := r.Block[job]; alternatives != nil && k >= 0 {
 		return alternatives[k]
@@ -105,8 +105,8 @@ func alternativesAt(r *realised, alternatives [][]alternative, job int) []altern
 	return nil
 }
 
-// workOn is the work of a job in one alternative: what its trace or the file says,
-// or the fitted estimate.
+// workOn is the work of a job in one alternative: from its trace or the file, or
+// the fitted estimate.
 func (x *Experiment) workOn(h *experiment.Hardware, r realised, job int, w alternative) (simulated.Scaling, error) {
 	if traced, ok := r.Traced(job, w.index); ok {
 		return faster(traced, w.rate), nil
@@ -188,7 +188,7 @@ func (c *Cell) withAlternatives(r realised, jobs []scheduler.Job, truth []simula
 					if asked := asked(&r, n, w.index); r.Asked(n) && asked > 0 {
 						a.Predicted = asked
 					}
-				case from.Fitted: // each has an estimate of its own, and so an error of its own
+				case from.Fitted: // each has a separate estimate, and so a separate error
 					a.Predicted = c.noisy(a.Predicted, j.Name, w.name)
 				case from.True:
 					if truth != nil {
@@ -208,7 +208,7 @@ func (c *Cell) withAlternatives(r realised, jobs []scheduler.Job, truth []simula
 	return jobs
 }
 
-// asked is the run time that the user of a job requested for one of its alternatives.
+// asked is the run time that a job's user requested for one of its alternatives.
 func asked(r *realised, job, alternative int) time.Duration {
 	if all := r.AlternativesOf(job); all != nil {
 		return all[alternative].Predicted
@@ -226,7 +226,7 @@ func (c *Cell) noisy(d time.Duration, of ...string) time.Duration {
 	return time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
 }
 
-// launchAlternatives returns what a real job holds in each of its alternatives.
+// launchAlternatives returns the request of a real job in each of its alternatives.
 func launchAlternatives(h *experiment.Hardware, j *experiment.Job) []launch.Request {
 	var requests []launch.Request
 	for _, w := range alternativesOn(h, j) {
@@ -236,7 +236,7 @@ func launchAlternatives(h *experiment.Hardware, j *experiment.Job) []launch.Requ
 	return requests
 }
 
-// alternativeLines are the key lines of what a job's alternatives are on a hardware.
+// alternativeLines adds the key lines of a job's alternatives on a hardware.
 func alternativeLines(k *store.Key, h *experiment.Hardware, j *experiment.Job) {
 	for _, w := range alternativesOn(h, j) {
 		text := w.job.AlternativeName()
@@ -250,8 +250,8 @@ func alternativeLines(k *store.Key, h *experiment.Hardware, j *experiment.Job) {
 	}
 }
 
-// blocks lists the job blocks of a cell's workload: those of its trace, then those
-// that it submits. One may be there more than once.
+// blocks lists the job blocks of a cell's workload: first the blocks of its trace,
+// then the submitted ones. A block may appear more than once.
 func blocks(c experiment.Cell) []*experiment.Job {
 	var jobs []*experiment.Job
 	if t := c.Workload.Trace; t != nil {

@@ -37,7 +37,7 @@ type Cell struct {
 }
 
 // Cells are the points of the matrix with their replicates, in the order of the
-// file: all replicates of a point stand together.
+// file: all replicates of a point are adjacent.
 func (x *Experiment) Cells() (cells []*Cell) {
 	taken := map[string]bool{}
 	for _, c := range x.Spec.Cells {
@@ -95,17 +95,17 @@ func cellName(c point) string {
 	return name
 }
 
-// replicateSeed is shared by all cells of a replicate, so that what is
-// compared has the same arrivals and the same noise.
+// replicateSeed is shared by all cells of a replicate, so that compared cells
+// have the same arrivals and the same noise.
 func replicateSeed(seed int64, replicate int) int64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d/replicate/%d", seed, replicate))
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
 }
 
 // RunOrder runs replicate after replicate, each pair of them there and back: ABBA. Within an odd replicate the
-// workloads on their hardware come in a random order, and next to each other the cells that are compared, in a random
-// order of their own; the replicate after it has the reverse order. So a machine that drifts evenly harms no policy
-// more than another. It returns indexes into refs.
+// workloads on their hardware come in a random order. Compared cells are adjacent, again in a random order. The next
+// replicate has the reverse order. So a machine that drifts evenly harms no policy more than another. It returns
+// indexes into refs.
 func RunOrder(seed int64, refs []record.CellRef) []int {
 	byReplicate := map[int][]int{}
 	last := 0
@@ -148,7 +148,7 @@ func (c *Cell) realise() (realised, error) {
 	}
 	r, err := c.x.draw(id, c.Workload, c.Ref.Seed)
 	if c.Hardware.Real() {
-		r.runTimes = nil // those of jobs that run for real are not known before
+		r.runTimes = nil // run times of real jobs are unknown before the run
 	}
 	return r, err
 }
@@ -179,10 +179,10 @@ func (k *known) draw(id drawnKey, w *experiment.Workload, seed int64) (realised,
 // maxDrawn is how many jobs of realised workloads are kept, a kilobyte each; others are drawn again.
 const maxDrawn = 500_000
 
-// Workload returns what a workload comes to in a replicate, counted from 1: the
-// jobs that its cells have, with the run times that were drawn for them, and
-// without the estimates that policies are given. With runTimes it has also those
-// that are the same for all jobs of a block.
+// Workload returns the jobs of a workload in a replicate, counted from 1. They
+// have the run times that were drawn for them, but not the estimates that
+// policies get. With runTimes they also have the run times that are equal for
+// all jobs of a block.
 func Workload(spec *experiment.Spec, w *experiment.Workload, replicate int, runTimes bool) (workload.Trace, error) {
 	r, err := draw(w, replicateSeed(spec.Seed, replicate))
 	if err != nil {
@@ -234,7 +234,7 @@ func (x *Experiment) wholeRuns(h *experiment.Hardware, r realised) []time.Durati
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
 
-// jobsFor gives a cell's jobs the estimates that its policy is to decide by.
+// jobsFor gives a cell's jobs the estimates of its policy.
 //
 // An oracle knows the run time to come: in simulation that is exact; of real
 // jobs nothing is known but the fitted estimate.

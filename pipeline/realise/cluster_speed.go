@@ -11,9 +11,9 @@ import (
 // values, so that a task can be written down.
 type Crew struct {
 	Law clusterspeed.Law
-	// Devices and Regions are those of the nodes of the cluster, by number.
+	// Devices and Regions are the devices and regions of the cluster's nodes, by number.
 	Devices, Regions []string
-	// Factors are those on the speed of a worker in a region whose parameter servers are in another, by region.
+	// Factors are the factors on the speed of a worker in a region whose parameter servers are in another, by region.
 	Factors map[string]map[string]float64
 	// Full is the speed that counts as 1, in steps per second.
 	Full float64
@@ -36,7 +36,7 @@ func (c *Crew) Speed(parts []scheduler.Part) float64 {
 	return max(c.StepsPerSecond(parts)/c.Full, stalled)
 }
 
-// StepsPerSecond returns the speed of the parts together.
+// StepsPerSecond returns the total speed of the parts.
 func (c *Crew) StepsPerSecond(parts []scheduler.Part) float64 {
 	var workers []clusterspeed.Worker
 	servers := 0

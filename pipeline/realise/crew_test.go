@@ -23,7 +23,7 @@ func crew() (*Crew, []scheduler.Part) {
 		{Role: "evaluator", Node: 1}}
 }
 
-// TestCrewSpeed: unlike workers add up, one in another region counts half, and one that is lost is missed.
+// TestCrewSpeed: speeds of different workers add up, one in another region counts half, and a lost one counts zero.
 func TestCrewSpeed(t *testing.T) {
 	c, parts := crew()
 	for n, want := range map[int]float64{4: 1, 3: 1, 2: 0.4} {

@@ -12,9 +12,9 @@ import (
 // Elastic is how a job trains that can go on with any number of GPUs.
 type Elastic struct {
 	Program *goodput.MeasuredProgram
-	// Batch is what its user asked for; 0 leaves it to the goodput.
+	// Batch is the batch size that its user asked for; 0 leaves it to the goodput.
 	Batch int
-	// MostGPUs bounds what it can use; 0 for what its batch allows.
+	// MostGPUs bounds the GPUs that it can use; 0 for the bound of its batch size.
 	MostGPUs int
 	// Rates are how many times as fast as on the GPUs that were measured a gradient is on each
 	// type; nil where all are alike. Cluster then has the types of the nodes.
@@ -50,7 +50,7 @@ func (t *ElasticRun) Hold(g scheduler.Grant) {
 	t.run.Place(nodes, t.speed(&g))
 }
 
-// speed is that of the slowest of some GPUs.
+// speed is the speed of the slowest of the granted GPUs.
 func (t *ElasticRun) speed(g *scheduler.Grant) float64 {
 	if t.spec.Rates == nil {
 		return 1

@@ -125,8 +125,8 @@ func polluxMean(t testing.TB, programs map[string]*goodput.MeasuredProgram, fold
 	return sum.Seconds() / float64(len(trace.Jobs))
 }
 
-// TestPolluxWorkloads compares the mean JCTs of five workloads with those of the simulator of
-// Pollux's authors, in rounds of 60 s and with 30 s for each restart.
+// TestPolluxWorkloads compares the mean JCTs of five workloads with results of the simulator
+// of Pollux's authors, in rounds of 60 s and with 30 s for each restart.
 func TestPolluxWorkloads(t *testing.T) {
 	folder := filepath.Join(os.Getenv("TFEXP_DATA"), "pollux")
 	if _, err := os.Stat(folder); os.Getenv("TFEXP_DATA") == "" || err != nil {

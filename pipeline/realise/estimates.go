@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// fitKey is a job and a model that was fitted to its samples; fit is what came
-// of it.
+// fitKey is a job and a model that was fitted to its samples; fit is the
+// result.
 type fitKey struct {
 	job   *experiment.Job
 	model string
@@ -112,7 +112,7 @@ func (x *Experiment) formAddress(j *experiment.Job) string {
 	return fmt.Sprint(x.profileHash(j), " ", j.Length())
 }
 
-// SampleRows are the rows of samples.csv: what was measured of each job.
+// SampleRows are the rows of samples.csv: the measurements of each job.
 func (x *Experiment) SampleRows() []record.SampleRow {
 	var rows []record.SampleRow
 	for _, u := range x.units {
@@ -140,7 +140,7 @@ func (x *Experiment) estimateOf(j *experiment.Job) (estimator.Estimate, bool) {
 	return f.estimate, f.err == nil
 }
 
-// moments are the speeds of the machine that the samples have seen, and those of earlier runs.
+// moments are the speeds of the machine during the samples, and during earlier runs.
 func (x *Experiment) moments() []estimator.Moment {
 	all := slices.Clone(x.earlier)
 	for _, u := range x.units {
@@ -167,7 +167,7 @@ func (x *Experiment) newFit(j *experiment.Job, model string) (f fit) {
 	for _, h := range x.sampleHashes(j, model) {
 		samples = append(samples, x.samples[h]...)
 	}
-	// Names of blocks mean nothing elsewhere: a job is known by what it runs.
+	// Names of blocks mean nothing in other experiments: a job is identified by its program.
 	name, kind := x.identityOf(j)
 	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
 		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: j.Length(),
@@ -196,9 +196,9 @@ func (c *Cell) corrected() []*experiment.Job {
 	})
 }
 
-// Learn has the estimates of later cells learn from this one, which ran for real: longer has for each of its jobs, by
-// number, how many times as long it took as the samples say that it takes there; 0 of one that does not show it. Cells
-// are to be learned in the order in which they ran.
+// Learn corrects the estimates of later cells by this one, which ran for real. longer has, by job number, the ratio of
+// the job's run time to the run time by its samples; 0 if unknown. Cells must be learned in the order in which they
+// ran.
 func (c *Cell) Learn(longer []float64) error {
 	r, err := c.realise()
 	if err != nil {
@@ -225,7 +225,7 @@ func (c *Cell) Learn(longer []float64) error {
 	return nil
 }
 
-// correction is what earlier cells say of the next run of a job on a hardware, both by their names.
+// correction is the correction, by earlier cells, of the next run of a job on a hardware, both by their names.
 func (k *known) correction(hardware, job string, before, level float64) estimator.Correction {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -253,7 +253,7 @@ func (c *Cell) Estimated() []record.Estimated {
 	return all
 }
 
-// longer is how many times as long as by its samples alone a job is predicted to take.
+// longer is the ratio of a job's predicted run time to the run time by its samples alone.
 func longer(estimated []record.Estimated, j *experiment.Job) float64 {
 	for _, e := range estimated {
 		if e.Job == j.Name && e.Threads == j.Threads.Request && e.GPUs == j.GPUs && e.Factor > 0 {
@@ -271,7 +271,7 @@ func (c *Cell) forPolicies(estimated []record.Estimated) []record.Estimated {
 	return estimated
 }
 
-// correct has the simulated jobs of a real cell take as long as by the estimates that were in force when it began.
+// correct scales the simulated jobs of a real cell to the estimates that were in force when it began.
 func correct(r realised, work []simulated.Scaling, estimated []record.Estimated) {
 	for n := range work {
 		if k := r.Block[n]; k >= 0 {
@@ -297,7 +297,7 @@ func sampleRow(u *stages.Unit, s estimator.Sample) record.SampleRow {
 	}
 }
 
-// orMissing is a measured value, or -1 for 0, which stands for none.
+// orMissing returns a measured value, or -1 for 0, which means not measured.
 func orMissing(v float64) float64 {
 	if v == 0 {
 		return -1
@@ -305,14 +305,12 @@ func orMissing(v float64) float64 {
 	return v
 }
 
-// overheadsOf are what an engine took, at the median over samples. What a program does before its first epoch is
-// in the intercept of its estimate; Start is only what the engine adds. A real
-// pause and the resume that follows it keep the cores idle for their sum,
-// whichever of the two jobs is charged.
+// overheadsOf returns the overheads of an engine: medians over samples. A program's time before its first epoch is in
+// the intercept of its estimate; Start is only the engine's part. A real pause and the resume that follows it keep the
+// cores idle for their sum, whichever of the two jobs is charged.
 //
 // Where paused jobs write a checkpoint and end (suspends), a pause takes as long as the program took to save at its
-// end,
-// and to go on is to start again.
+// end, and a resume is a new start.
 func overheadsOf(samples []estimator.Sample, suspends bool) simulated.Overheads {
 	var start, pause, resume, resize, save, startup median
 	for _, s := range samples {
@@ -331,9 +329,9 @@ func overheadsOf(samples []estimator.Sample, suspends bool) simulated.Overheads 
 	return o
 }
 
-// median is of the measured ones among times in seconds; 0 stands for none. The
-// first launch of a run is often far slower than the others: a mean would charge
-// it to all.
+// median is the median of the measured times, in seconds; 0 means not measured.
+// The first launch of a run is often far slower than the others: a mean would
+// charge it to all.
 type median []float64
 
 func (m *median) add(s float64) {
@@ -350,13 +348,13 @@ func (m median) time() time.Duration {
 	return time.Duration(math.Round((m[(len(m)-1)/2] + m[len(m)/2]) / 2 * 1e9))
 }
 
-// stretch has simulated work take so many times as long.
+// stretch multiplies the duration of simulated work.
 func stretch(w *simulated.Scaling, times float64) {
 	w.Fixed, w.Scaled = time.Duration(times*float64(w.Fixed)), time.Duration(times*float64(w.Scaled))
 }
 
-// atSpeed has simulated work take as long as at the speeds that a machine had at moments, as far as these are known
-// of the threads that its job asks for. known are all moments that tell how far the probe can be trusted.
+// atSpeed scales simulated work to the speeds of a machine at the moments at, where they were probed with the threads
+// that the job asks for. known are all moments; they show how far the probe can be trusted.
 func atSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known []estimator.Moment) {
 	for _, m := range at {
 		if m.Cores != threads || e.Probe <= 0 {

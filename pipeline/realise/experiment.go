@@ -1,9 +1,9 @@
-// Package realise turns an experiment into plain values: the cells of its
-// matrix with their keys, the jobs of each with the estimates that its policy
-// decides by, their work in simulation and their true run times, the programs of
-// jobs that run for real, and the samples that estimates need. It is the only
-// package that knows both the language of experiments and the scheduler with its
-// engines: what comes after it works on plain values.
+// Package realise turns an experiment into plain values: the cells of its matrix
+// with their keys, and the samples that estimates need. Each cell has its jobs
+// with the estimates of its policy, their work in simulation and their true run
+// times, and the programs of real jobs. It is the only package that knows both
+// the language of experiments and the scheduler with its engines: all later
+// packages work on plain values.
 package realise
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Experiment is an experiment on a machine, with what is known of its jobs.
+// Experiment is an experiment on a machine, with the measurements of its jobs.
 type Experiment struct {
 	// Spec is the experiment as its file has it, Host the machine.
 	Spec *experiment.Spec
@@ -30,26 +30,26 @@ type Experiment struct {
 	base string // the experiment's folder
 	// places has the jobs whose hardware is not simply this machine.
 	places map[*experiment.Job]*place
-	// images has what images are on each hardware, once they have been found.
+	// images has the identities of images on each hardware, once they have been found.
 	images map[imageOn]string
 	// added are the points of cells beyond the matrix.
 	added []point
-	// units are the jobs to sample, sampledJob has their job blocks; families has those of each program, as
+	// units are the jobs to sample, and sampledJob has their job blocks. families has the units of each program, as
 	// indexes into units, in the order of their threads.
 	units      []*stages.Unit
 	sampledJob map[*stages.Unit]*experiment.Job
 	families   map[string][]int
-	// beyond are the points that stages bring, where they run, by what they are of.
+	// beyond are the points that stages add, with the places where they run, by their origin.
 	beyond map[beyondAt]point
 
 	known
 }
 
-// known is what is known of the jobs of an experiment, beside its file. What is measured is set before cells are worked
-// with; cells may then be realised side by side.
+// known has the facts about the jobs of an experiment that are not in its file. Measurements are set before cells are
+// used; cells may then be realised concurrently.
 type known struct {
-	// samples are by the hash of their unit's key, History is what jobs took in the past, and earlier are the speeds of
-	// this machine at moments of earlier runs.
+	// samples are by the hash of their unit's key. History has the run times of jobs in the past. earlier are the
+	// speeds of this machine at moments of earlier runs.
 	samples map[string][]estimator.Sample
 	History []estimator.Run
 	earlier []estimator.Moment
@@ -57,15 +57,15 @@ type known struct {
 	mu sync.Mutex // guards what follows
 	// corrections have learned from real cells that have finished, by hardware.
 	corrections map[string]*estimator.Corrections
-	// fits are made from what is known; made is what else was worked out once, by what it was worked out from: key lines,
-	// addresses and digests; and realised workloads, shared by the cells of a replicate, with so many jobs together.
+	// fits are made from the measurements. made caches other results, by their inputs: key lines, addresses and
+	// digests; and realised workloads, which the cells of a replicate share, with their total number of jobs.
 	fits  map[fitKey]func() fit
 	made  map[any]any
 	drawn map[drawnKey]func() (realised, error)
 	jobs  int
 }
 
-// once returns what work returns for a key, which is worked out once.
+// once returns the result of work for a key; work is called once.
 func once[K comparable, V any](k *known, key K, work func() V) V {
 	k.mu.Lock()
 	v, ok := k.made[key]
@@ -106,10 +106,10 @@ func (x *Experiment) File() *experiment.Spec { return x.Spec }
 // Settings are the values of the blocks that a stage brings.
 func (x *Experiment) Settings(stage string) []schema.Settings { return x.Spec.Stages[stage] }
 
-// usesHistory reports whether a model looks at past runs.
+// usesHistory reports whether a model uses past runs.
 func usesHistory(model string) bool { return model == "auto" || model == "history" }
 
-// UsesHistory reports whether a model of the experiment looks at past runs.
+// UsesHistory reports whether a model of the experiment uses past runs.
 func (x *Experiment) UsesHistory() bool {
 	return len(x.units) > 0 && slices.ContainsFunc(x.models(), usesHistory)
 }
@@ -132,8 +132,8 @@ func (x *Experiment) Samples(hash string) ([]estimator.Sample, bool) {
 	return s, ok
 }
 
-// SetSamples makes the samples of a unit known, or with nil unknown; what was
-// fitted without them is forgotten. Cells must not be realised at the same time.
+// SetSamples makes the samples of a unit known, or with nil unknown; fits
+// without them are dropped. Cells must not be realised at the same time.
 func (x *Experiment) SetSamples(hash string, samples []estimator.Sample) {
 	x.samples[hash] = samples
 	if samples == nil {

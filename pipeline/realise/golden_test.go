@@ -33,7 +33,7 @@ import (
 	"github.com/tfexp/tfexp/stages/servers"
 )
 
-// machine is the one that the experiments are planned for.
+// machine is the machine that the experiments are planned for.
 var machine = hardware.Machine{
 	Name: "tester", OS: "linux", Arch: "amd64", Threads: 4, Cores: 2, LogicalCPUs: 4, MemoryBytes: 8 << 30,
 	CPUModel: "Test CPU",
@@ -47,8 +47,8 @@ var shared = []string{"alternatives", "cluster", "cluster_speed", "contention", 
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// What experiments come to as plain values (the plan, the keys of cells, their jobs, work and estimates) is what the
-// golden files in testdata have.
+// The golden files in testdata have experiments as plain values: the plan, the keys of cells, their jobs, work and
+// estimates.
 func TestExperiments(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOARCH != "amd64" {
 		t.Skip("the golden files have paths with slashes, and numbers to the last digit")
@@ -96,8 +96,8 @@ func firstDifference(want, got []byte) string {
 // most bounds the cells of an experiment, and the jobs of a cell, that are written down.
 const most = 8
 
-// text is an experiment in plain values: its plan, then of each cell what its key has beside that of the cell before
-// it, its jobs with their work, and all else.
+// text is an experiment in plain values: its plan, then for each cell the key lines that differ from the previous
+// cell's, the jobs with their work, and everything else.
 func text(t *testing.T, file string) []byte {
 	t.Helper()
 	spec, diags := decode.File(file, decode.Options{Host: experiments.HostFacts{
@@ -225,7 +225,8 @@ func trials(t *experiment.Tuning) [][]string {
 	return all
 }
 
-// writeCell writes what a cell's key has beside some lines, and its task. It returns the lines of the key.
+// writeCell writes the lines of a cell's key that are not in before, and the cell's task. It returns the lines of the
+// key.
 func writeCell(write func(title string, v any), c *realise.Cell, before []string) []string {
 	key, err := c.Key()
 	if err != nil {
@@ -287,8 +288,8 @@ func writeWorkload(t *testing.T, write func(title string, v any), spec *experime
 	}
 }
 
-// samples are what a program took that starts in 400 ms, and of whose units each takes 50 ms of one thread; beside others
-// a quarter more.
+// samples are the samples of a program that starts in 400 ms and whose units take 50 ms each on one thread; a quarter
+// more while others run.
 func samples(u *stages.Unit) (all []estimator.Sample) {
 	for _, length := range u.Lengths {
 		for repeat := range max(u.Repeats, 1) {
@@ -350,7 +351,7 @@ func writeTask(write func(title string, v any), task stages.Task) {
 
 func first[E any](all []E) []E { return all[:min(len(all), most)] }
 
-// line writes a value as JSON without what is zero.
+// line writes a value as JSON without zero fields.
 func line(v any) string {
 	raw, err := json.Marshal(plain(reflect.ValueOf(v)))
 	if err != nil {
@@ -359,8 +360,8 @@ func line(v any) string {
 	return string(raw)
 }
 
-// plain returns a value as JSON can have it: durations as people read them, numbers to five digits, a function of threads
-// as its values; nil for what is zero.
+// plain returns a value as JSON can have it: durations as people read them, numbers to five digits, a function of
+// threads as its values; nil for a zero value.
 func plain(v reflect.Value) any {
 	if !v.IsValid() || v.IsZero() {
 		return nil

@@ -52,8 +52,8 @@ func (c *Cell) Key() (*store.Key, error) {
 	return k, nil
 }
 
-// What key lines are worked out from once: a block; and a workload on a hardware, for those of jobs and of overheads.
-// remembered adds lines that are made once.
+// remembered adds lines that are made once per id: a block; or a workload on a hardware, for the lines of jobs and of
+// overheads.
 func (x *Experiment) remembered(k *store.Key, id any, add func(*store.Key)) {
 	k.Append(once(&x.known, id, func() []string {
 		var own store.Key
@@ -100,7 +100,7 @@ func (c *Cell) overheadLines(k *store.Key) {
 	if o := c.Hardware.Overheads; o != nil {
 		k.Add("hardware.overheads", o.String())
 	} else if slices.ContainsFunc(jobsOf(c.point), func(j *experiment.Job) bool { return c.x.sampled(c.Hardware, j) }) {
-		k.Add("hardware.overheads", "measured") // with the samples, which have lines of their own
+		k.Add("hardware.overheads", "measured") // with the samples, which have separate lines
 	} else {
 		k.Add("hardware.overheads", simulated.Overheads{}.String())
 	}
@@ -202,8 +202,8 @@ func hardwareLines(k *store.Key, h *experiment.Hardware) {
 	}
 }
 
-// workloadLines are the key lines of a workload as it is written; the jobs
-// that it came to are hashed beside them.
+// workloadLines adds the key lines of a workload as it is written; its realised
+// jobs are hashed separately.
 func workloadLines(k *store.Key, w *experiment.Workload) {
 	if t := w.Trace; t != nil {
 		k.Addf("workload.trace", "%s, %s, sha256:%s", filepath.Base(t.File), t.Format, t.Digest)
@@ -267,8 +267,8 @@ func arrivalText(a workload.Arrivals) string {
 	return s
 }
 
-// neighbourLines are the key lines of what jobs keep of their speed when they share GPUs; none
-// for a policy that lets them share none.
+// neighbourLines adds the key lines of the fractions of speed that jobs keep while they share
+// GPUs; none for a policy without sharing.
 func neighbourLines(k *store.Key, p *experiment.Policy, jobs []*experiment.Job) {
 	if !p.Packs() {
 		return
@@ -300,7 +300,7 @@ func speedUpText(rt *experiment.Runtime) string {
 	return fmt.Sprintf("parallel %g", rt.Parallel)
 }
 
-// runtimeText describes the run time that the file gives a job, for keys.
+// runtimeText describes a job's run time in the file, for keys.
 func runtimeText(j *experiment.Job) string {
 	text := timesText(j.Runtime)
 	if a := j.Runtime.Accuracy; a != nil {
@@ -360,9 +360,9 @@ func PastHost(key *store.Key) string {
 	return k.Hash()[:12]
 }
 
-// PastJob reads from a key what a job block stands for, whatever it is called:
-// the program with all its settings, what sort of program that is, and how
-// much of it was to be done. How much it held is not part of it.
+// PastJob reads the job of a job block from a key, independent of the block's
+// name: the program with all its settings, the sort of program, and its length.
+// The held resources are not part of it.
 func PastJob(key *store.Key, block string) (name, kind string, length int) {
 	var k store.Key
 	for label, value := range key.Values() {

@@ -17,16 +17,16 @@ import (
 // place is where a job runs whose hardware is not simply this machine.
 type place struct {
 	On *experiment.Hardware
-	// Image is what its image is there; empty where that is not known.
+	// Image is the identity of its image there; empty if unknown.
 	Image string
 }
 
 // contained reports whether the job runs in a container; the receiver may be nil.
 func (p *place) contained() bool { return p != nil && p.On.Kind().Contained }
 
-// placed gives each real hardware that is not simply this machine job blocks of its own: what is measured of a job
-// in a container, or on another machine, is not what is measured of it as a process here, and that of parts on
-// nodes of their own not that of parts side by side. Other cells stay as they are.
+// placed gives each real hardware that is not simply this machine separate job blocks. Measurements of a job in a
+// container, or on another machine, differ from measurements of the job as a process here. Measurements of parts on
+// separate nodes differ from measurements of parts on one node. Other cells stay as they are.
 func placed(spec *experiment.Spec) (*experiment.Spec, map[*experiment.Job]*place) {
 	type key struct {
 		block any
@@ -106,7 +106,7 @@ func partsOn(h *experiment.Hardware, j *experiment.Job) []cluster.Part {
 	return m.Choose(nodes, need, cluster.Grant{}).Layout.Parts
 }
 
-// settingsLines are the key lines of what an engine's settings are.
+// settingsLines adds the key lines of an engine's settings.
 func settingsLines(k *store.Key, h *experiment.Hardware) {
 	if h.Kind().Lines != nil {
 		k.AddAll(h.Kind().Lines(h.ForEngine()))
@@ -135,7 +135,8 @@ func (x *Experiment) placeLines(k *store.Key, p *place, j *experiment.Job) {
 }
 
 // FindImages finds the images of jobs that run in containers, which are part of keys, in the order of the file; it
-// comes before Plan. The error is what is missing first, an *engine.Unavailable for each engine that lacks something.
+// comes before Plan. The error names the first missing thing of each engine that lacks something, as an
+// *engine.Unavailable.
 func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 	var missing []error
 	for _, kind := range engine.Kinds() {

@@ -16,9 +16,9 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Plan returns plan.json: what the experiment asks, in plain words, and its
-// cells, still without keys. It lists the samples to take, too: what is known of
-// the containers of jobs has to be set before.
+// Plan returns plan.json: the questions of the experiment, in plain words, and
+// its cells, still without keys. It also lists the samples to take, so the facts
+// about the containers of jobs must be set before.
 func (x *Experiment) Plan() record.Plan {
 	x.planSamples()
 	spec := x.Spec
@@ -47,7 +47,7 @@ func (x *Experiment) Plan() record.Plan {
 		})
 	}
 	if len(spec.Compares) == 0 && len(p.Policies) > 1 {
-		// A file without comparisons compares with the first policy on what most people ask.
+		// A file without comparisons compares with the first policy on the most common metrics.
 		for _, m := range []string{"mean_jct_s", "mean_waiting_s", "makespan_s"} {
 			p.Compares = append(p.Compares, record.Compare{Metric: m, Baseline: p.Policies[0].Name, Level: 0.95})
 		}
@@ -81,7 +81,7 @@ func describeHardware(c experiment.Cell) record.Named {
 	return record.Named{Summary: s, Nodes: nodes(h.Cluster.Nodes)}
 }
 
-// mostNodes bounds the nodes that a plan names: more could not be told apart in a picture.
+// mostNodes bounds the nodes that a plan names: more could not be distinguished in a picture.
 const mostNodes = 1000
 
 // nodes are the nodes of a cluster; none where there is one, or too many.

@@ -32,7 +32,7 @@ func (x *Experiment) describe(k *store.Key, j *experiment.Job) {
 	k.Given("job."+j.Name+".budget", j.Budget)
 }
 
-// program returns the key lines of what a job runs, at any length: its program
+// program adds the key lines of a job's program, at any length: its program
 // with the content of its files, and its request.
 func (x *Experiment) program(k *store.Key, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
@@ -55,7 +55,7 @@ func (x *Experiment) program(k *store.Key, j *experiment.Job) {
 	}
 }
 
-// source returns the key lines of a job's program alone: what it is, and the
+// source adds the key lines of a job's program alone: its command, and the
 // content of its files.
 func (x *Experiment) source(k *store.Key, j *experiment.Job) {
 	x.remembered(k, sourceOf{j}, func(k *store.Key) { x.sourceLines(k, j) })
@@ -92,7 +92,7 @@ func (x *Experiment) sourceLines(k *store.Key, j *experiment.Job) {
 	}
 }
 
-// heldLines returns the key lines of what a job holds while it runs.
+// heldLines adds the key lines of the resources that a job holds while it runs.
 func heldLines(k *store.Key, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	k.Addf(label("threads"), "%d (inter %d, intra %d)", j.Threads.Request, j.Threads.Inter, j.Threads.Intra)
@@ -203,11 +203,11 @@ func (x *Experiment) launch(j *experiment.Job, name string, units int, logs, scr
 	for _, s := range j.Settings {
 		out.Argv = append(out.Argv, "--"+strings.ReplaceAll(s.Name, "_", "-"), s.Value)
 	}
-	out.ContainerArgv = append([]string{"tfexp"}, out.Argv[1:]...) // the image has a tfexp of its own
+	out.ContainerArgv = append([]string{"tfexp"}, out.Argv[1:]...) // the image has its own tfexp
 	return out
 }
 
-// lengthUnit is what the length of a job counts: epochs or steps.
+// lengthUnit is the unit of a job's length: epochs or steps.
 func lengthUnit(j *experiment.Job) string {
 	if j.Steps > 0 {
 		return "steps"
@@ -247,7 +247,7 @@ func digestFile(path string) (string, error) {
 }
 
 // digestFolder returns the number of files below a folder, their size, and the SHA-256 of their names, sizes and
-// contents. Of a link to a file, the file counts as well; of one to a folder, only where it leads.
+// contents. For a link to a file, the file counts as well; for a link to a folder, only its target path.
 func digestFolder(dir string) (string, error) {
 	h := sha256.New()
 	n, size := 0, int64(0)

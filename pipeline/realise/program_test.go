@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// A change of a file, of its name or of what a link leads to changes what describes a folder; what Python compiles
-// does not.
+// A change of a file, of its name or of a link's target changes the description of a folder; files compiled by Python
+// do not.
 func TestFoldersAreTracked(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "data")

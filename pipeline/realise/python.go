@@ -34,8 +34,8 @@ func (x *Experiment) Interpreters() (found []string) {
 }
 
 // interpreter is the Python that runs a job's program on this machine: its command is one, or a script whose first line
-// names one, or a script that is told one in the variable PYTHON. It is "" where there is none, or where that cannot be
-// seen without running the program.
+// names one, or a script that gets one in the variable PYTHON. It is "" if there is no interpreter, or if finding it
+// would require running the program.
 func interpreter(j *experiment.Job) string {
 	if j.Builtin != "" || len(j.Command) == 0 {
 		return ""
@@ -84,7 +84,7 @@ func firstLine(path string) []string {
 	return strings.Fields(strings.TrimPrefix(string(line), "#!"))
 }
 
-// listPackages prints what an interpreter has installed.
+// listPackages prints the installed packages of an interpreter.
 const listPackages = `
 import importlib.metadata, json, platform
 found = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions() if d.metadata["Name"]}
@@ -94,7 +94,7 @@ print(json.dumps({"version": platform.python_version(), "packages": sorted(found
 // mostListing bounds how long an interpreter may take to list its packages.
 const mostListing = 10 * time.Second
 
-// Python describes an interpreter: its version and its packages. What went wrong is in it, too.
+// Python describes an interpreter: its version and its packages. It includes errors, too.
 func Python(ctx context.Context, interpreter string) record.Python {
 	ctx, cancel := context.WithTimeoutCause(ctx, mostListing, fmt.Errorf("it took longer than %s", mostListing))
 	defer cancel()

@@ -50,7 +50,7 @@ func TestInterpreter(t *testing.T) {
 	}
 }
 
-// TestPython asks a real interpreter, one that fails, and one that is not there.
+// TestPython asks a real interpreter, one that fails, and a missing one.
 func TestPython(t *testing.T) {
 	if p := Python(context.Background(), "no-such-python"); p.Error == "" || p.Packages != nil {
 		t.Errorf("one that is not there: %+v", p)

@@ -23,9 +23,9 @@ func (x *Experiment) planSamples() {
 	x.addUnits(x.Spec.Cells, func(c point, j *experiment.Job) bool { return x.sampled(c.Hardware, j) })
 }
 
-// Added makes the samples known that cells beyond the matrix need: those by which
-// policies decide, and those of simulated jobs whose run time the file does not
-// give. Such a cell is not sampled for a prediction of its length alone.
+// Added registers the samples that cells beyond the matrix need: samples that
+// policies use, and samples of simulated jobs without a run time in the file.
+// Such a cell is not sampled for a prediction of its length alone.
 func (x *Experiment) Added(cells []*Cell) {
 	var points []point
 	for _, c := range cells {
@@ -145,7 +145,7 @@ func (x *Experiment) hostLines(k *store.Key) {
 // SampledUnits implements stages.Sampling.
 func (x *Experiment) SampledUnits() []*stages.Unit { return x.units }
 
-// usesCurve reports whether a model looks at samples on other numbers of threads
+// usesCurve reports whether a model uses samples on other numbers of threads
 // than the request.
 func usesCurve(model string) bool { return model == "auto" || model == "scaling" }
 
@@ -167,7 +167,7 @@ func (x *Experiment) onThreads(j *experiment.Job, n int) *experiment.Job {
 }
 
 // sampled reports whether a job's run time on a machine is estimated from samples.
-// That of an open job is its budget.
+// The run time of an open job is its budget.
 func (x *Experiment) sampled(h *experiment.Hardware, j *experiment.Job) bool {
 	return !j.Open() && (h.Real() || j.Runtime == nil && !h.Kind().Recorded)
 }
@@ -192,7 +192,7 @@ func (x *Experiment) profileKey(j *experiment.Job) *store.Key {
 	return k
 }
 
-// family is what jobs have in common whose samples are fitted together: the
+// family has the common settings of jobs whose samples are fitted together: the
 // program and the lengths, but not the threads.
 func (x *Experiment) family(j *experiment.Job) string {
 	var k store.Key
@@ -229,7 +229,7 @@ func (x *Experiment) estimateLine(j *experiment.Job) string {
 	return model + " " + strings.Join(x.sampleHashes(j, model), " ")
 }
 
-// Needs returns the hashes of the samples that a cell wants for its estimates.
+// Needs returns the hashes of the samples that a cell needs for its estimates.
 func (c *Cell) Needs() []string {
 	var hashes []string
 	for _, j := range jobsOf(c.point) {
@@ -246,14 +246,14 @@ func (c *Cell) Needs() []string {
 	return hashes
 }
 
-// models are the names of the models of run times: that of the estimates, and
-// those that it is compared with.
+// models are the names of the models of run times: first the model of the
+// estimates, then the models that it is compared with.
 func (x *Experiment) models() []string {
 	return append([]string{x.Spec.Estimate.Model}, x.Spec.Estimate.Models...)
 }
 
-// Budget is how much time sampling may take, as a part of what the real cells are
-// predicted to take; 0 for no bound.
+// Budget is how much time sampling may take, as a fraction of the predicted time
+// of the real cells; 0 for no bound.
 func (x *Experiment) Budget() float64 { return x.Spec.Profile.Budget }
 
 // besideKey describes all that a sample of copies of a job side by side depends on.
@@ -285,7 +285,8 @@ func (x *Experiment) addBeside(c point, j *experiment.Job, at map[string]*stages
 	x.units = append(x.units, u)
 }
 
-// measured is the law of contention that the samples of jobs side by side tell for a hardware; false if there are none.
+// measured is the law of contention of a hardware, from samples of jobs that ran side by side; false if there are no
+// such samples.
 func (x *Experiment) measured(h *experiment.Hardware) (estimator.Contention, bool) {
 	var slowed []estimator.Slowed
 	for _, u := range x.units {
@@ -320,7 +321,7 @@ func blockName(j *experiment.Job) string {
 	return j.Name + "-" + j.Form
 }
 
-// pickOf is the time-writer line that the language's word stands for.
+// pickOf is the time-writer line for a word of the language.
 func pickOf(word string) contract.Pick {
 	switch word {
 	case "first":
@@ -331,7 +332,7 @@ func pickOf(word string) contract.Pick {
 	return contract.Last
 }
 
-// withFewest is a job as the scheduler sees it when it has lost all parts that it goes on without.
+// withFewest is a job as the scheduler sees it when it has lost all parts that it can lose.
 func withFewest(j *experiment.Job) scheduler.Job {
 	counts := make([]int, len(j.Roles))
 	for i, r := range j.Roles {
@@ -342,15 +343,15 @@ func withFewest(j *experiment.Job) scheduler.Job {
 	return j.Template().WithParts(counts)
 }
 
-// otherThreads are the numbers of threads, beside its request, on which a job of a cell is to be sampled for a speed-up
-// curve, where a model looks at one: those that the file says; or else, where it may come to run on another number, the
-// fewest and the most that it may hold. The fewest is what the file says, or half of the request: a sample on one thread
-// of many would take as long as the job. None are more than the machine has.
+// otherThreads are the numbers of threads, other than its request, on which a job of a cell is sampled. They are for a
+// speed-up curve, if a model uses one. They are the numbers in the file. Without them, if the job may run on another
+// number, they are the fewest and the most threads that it may hold. The fewest is the number in the file, or half of
+// the request: a sample on one thread of many would take as long as the job. No number exceeds the machine's threads.
 func (x *Experiment) otherThreads(c point, j *experiment.Job) []int {
 	switch {
 	case !slices.ContainsFunc(x.models(), usesCurve):
 		return nil
-	case len(j.Roles) > 0: // as few parts as it goes on with, where nodes can be lost
+	case len(j.Roles) > 0: // the fewest parts that it can run with, where nodes can be lost
 		if fewest := withFewest(j); c.Hardware.Terms != nil && c.Hardware.Real() && fewest.Threads < j.Threads.Request {
 			return []int{fewest.Threads}
 		}
@@ -403,8 +404,8 @@ func sampleLimit(p experiment.Profile, j *experiment.Job) time.Duration {
 // mostCopies is how many copies of a job are sampled side by side.
 const mostCopies = 8
 
-// copies is how many copies of a job are sampled side by side for a hardware, of as many cores of a node as they
-// share; 0 if the job cannot run beside another there, or how it does so is not measured.
+// copies is how many copies of a job are sampled side by side for a hardware, and how many cores of a node they share.
+// It is 0 if two copies do not fit there, or if contention is not measured.
 func (x *Experiment) copies(h *experiment.Hardware, j *experiment.Job) (copies, cores int) {
 	kind := h.Kind()
 	if x.Spec.Profile.Alone || !h.Real() || !kind.Here && !kind.Contained ||

@@ -60,8 +60,7 @@ func loadSmall(t testing.TB, source string) *experiment.Spec {
 	return spec
 }
 
-// units lists the threads of what a plan samples, and whether a job asks for
-// them.
+// units lists the threads of a plan's samples, and whether a job asks for them.
 func units(x *Experiment) (threads []int, asked []bool) {
 	for _, u := range x.units {
 		threads = append(threads, u.Threads)
@@ -71,7 +70,7 @@ func units(x *Experiment) (threads []int, asked []bool) {
 }
 
 // A speed-up curve wants samples on other numbers of threads than the request,
-// where the job may come to run on them.
+// if the job may run on them.
 func TestThreadsThatAreSampled(t *testing.T) {
 	const curve = "\nestimate { model = \"scaling\" }\n"
 	for _, c := range []struct {
@@ -111,8 +110,8 @@ func TestThreadsThatAreSampled(t *testing.T) {
 	}
 }
 
-// The samples of a request that is swept inform each other, where the model
-// looks at them; a key says which.
+// The samples of a swept request inform each other, if the model uses them; a
+// key names them.
 func TestASweptRequestSharesItsSamples(t *testing.T) {
 	file := strings.Replace(realFile, "epochs  = 10", "epochs = 10\nthreads = each.cores", 1)
 	file = strings.Replace(file, `engine  = "process"`, `engine = "simulated"`, 1)
@@ -140,8 +139,8 @@ func TestASweptRequestSharesItsSamples(t *testing.T) {
 	}
 }
 
-// A cell beyond the matrix has samples of its own where its policy decides by
-// estimates, and none for a prediction alone.
+// A cell beyond the matrix has its own samples if its policy uses estimates,
+// and no samples for a prediction alone.
 func TestSamplesOfCellsBeyondTheMatrix(t *testing.T) {
 	x, err := New(loadSmall(t, realFile+"\npolicy \"sjf\" { order = \"sjf\" }\n"), hardware.Machine{Threads: 8})
 	if err != nil {
@@ -177,7 +176,7 @@ func TestSamplesOfCellsBeyondTheMatrix(t *testing.T) {
 }
 
 // Copies of a job are sampled side by side where there is room for them, once for all cells of a hardware; the
-// simulation of a real cell knows what they cost each other, and its key says so.
+// simulation of a real cell includes their contention, and its key says so.
 func TestJobsSideBySide(t *testing.T) {
 	if len(hardware.AllowedCPUs()) < 2 {
 		t.Skip("jobs side by side need two CPUs")

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// terms are those on which servers are rented in the cell's replicate.
+// terms are the terms on which servers are rented in the cell's replicate.
 func (c *Cell) terms() []*market.Terms { return market.ForReplicate(c.Hardware.Terms, c.Ref.Replicate) }
 
 // rentals are the terms as costs are measured by them.
@@ -34,8 +34,8 @@ func rentals(terms []*market.Terms) []measure.Rental {
 	return out
 }
 
-// renting returns the jobs with what it costs each to go on on another server, where the
-// policy decides by that.
+// renting returns the jobs, each with the cost of moving to another server, if the
+// policy uses that cost.
 func (c *Cell) renting(r realised, jobs []scheduler.Job) []scheduler.Job {
 	if c.Policy.Policy.Provisioned() == nil {
 		return jobs
@@ -60,8 +60,9 @@ func (c *Cell) renting(r realised, jobs []scheduler.Job) []scheduler.Job {
 	return jobs
 }
 
-// unsaved is the most work that a job with checkpoints loses with a server: what it does from one
-// checkpoint to the next or, where it is warned in time to write one, from the warning on.
+// unsaved is the most work that a job with checkpoints loses with a server: its work from one
+// checkpoint to the next. If the job is warned in time to write one, it is the work from the
+// warning on.
 func (c *Cell) unsaved(j *experiment.Job, length time.Duration) time.Duration {
 	p := j.Checkpoint
 	most := p.Every
@@ -83,7 +84,7 @@ func (c *Cell) unsaved(j *experiment.Job, length time.Duration) time.Duration {
 	return most
 }
 
-// checkpoints says what each job does against losses; nil when none does anything.
+// checkpoints returns the checkpoints of each job; nil if no job writes any.
 func (c *Cell) checkpoints(r realised) []*simulated.Checkpoint {
 	ofBlock := make([]*simulated.Checkpoint, len(r.Blocks))
 	some := false
@@ -108,7 +109,7 @@ var intervals = map[string]func(cost, between time.Duration) time.Duration{
 	"young": estimator.YoungInterval, "daly": estimator.DalyInterval,
 }
 
-// perJob returns for each job what its block has; none for a job without a block.
+// perJob returns a value of each job's block; none for a job without a block.
 func perJob[T any](r *realised, ofBlock []T, none T) []T {
 	return schema.Each(r.Block, func(k int32) T {
 		if k < 0 {

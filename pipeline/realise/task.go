@@ -18,8 +18,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// task is the cell in plain values, but for how its jobs run. known is what only
-// a simulation knows of its jobs.
+// task is the cell in plain values, except how its jobs run. known has the facts
+// about its jobs that only a simulation knows.
 func (c *Cell) task(r realised, known truth) stages.Task {
 	on, base := c.Hardware.ForEngine(), ""
 	if c.Policy.Program().Command != nil {
@@ -113,14 +113,14 @@ func (c *Cell) Jobs() ([]scheduler.Job, error) {
 	return r.Jobs, err
 }
 
-// Overheads are those of the cell's simulated engine.
+// Overheads returns the overheads of the cell's simulated engine.
 func (c *Cell) Overheads() simulated.Overheads { return c.simulatorOptions().Overheads }
 
 // twinVersion is part of the keys of simulated twins: raise it when real cells
 // are simulated differently.
 const twinVersion = 3
 
-// Twin implements stages.Cell: the policy and the arrivals are those of the cell.
+// Twin implements stages.Cell: it has the policy and the arrivals of the cell.
 func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	r, err := c.realise()
 	if err != nil {
@@ -155,8 +155,8 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	return task, key.Description(), nil
 }
 
-// atSpeed has the jobs of a cell take as long as at the speeds that the machine had at moments, as far as these are
-// known of the cores that each job asks for.
+// atSpeed scales the jobs of a cell to the speeds of the machine at moments, where these were probed on the cores that
+// each job asks for.
 func (c *Cell) atSpeed(r realised, work []simulated.Scaling, at []estimator.Moment) {
 	known := c.x.moments()
 	for n := range work {
@@ -190,9 +190,9 @@ func (c *Cell) twinKey(r realised, work []simulated.Scaling, opts simulated.Opti
 	return k
 }
 
-// online is what lets the predictions of a cell follow its jobs; nil for a
-// policy that does not ask for it. A job whose run time a trace gives has no
-// units that it could report; one with alternatives keeps its estimates. estimated is what corrects what the samples say.
+// online has the settings for predictions that follow a cell's jobs; nil for a policy that does not ask for them. A job
+// with a run time from a trace has no units to report. A job with alternatives keeps its estimates. estimated has
+// corrections of the samples' estimates.
 func (c *Cell) online(r realised, estimated []record.Estimated) *stages.Online {
 	if !c.Policy.Corrected() {
 		return nil

@@ -19,7 +19,8 @@ import (
 )
 
 // Trial makes the cell of a trial of a tuning: with settings, as values in the
-// order of the tuning's, in a replicate. The error says why the settings cannot be.
+// order of the tuning's, in a replicate. The error says why the settings are
+// impossible.
 func (x *Experiment) Trial(tuning, replicate int, values []string, ref record.TrialRef) (*Cell, error) {
 	t := x.Spec.Tunings[tuning]
 	at, err := t.At(values)
@@ -36,8 +37,8 @@ func (x *Experiment) Trial(tuning, replicate int, values []string, ref record.Tr
 	return c, nil
 }
 
-// placeTrial gives a trial that runs elsewhere than on this machine a job block of
-// its own, as placedJobs does for the cells of the matrix.
+// placeTrial gives a trial that runs elsewhere than on this machine a separate job
+// block, as placedJobs does for the cells of the matrix.
 func (x *Experiment) placeTrial(c *experiment.Cell) {
 	if !c.Hardware.Real() || c.Hardware.Kind().Here {
 		return
@@ -103,7 +104,7 @@ func (c *Cell) steered(dirs stages.Folders) ([]stages.Steered, error) {
 	return []stages.Steered{s}, err
 }
 
-// tuner returns what the controller of a tuning is made from.
+// tuner returns the options of the controller of a tuning.
 func (c *Cell) tuner(t *experiment.Tuning, s *stages.Steered) (tuner.Options, error) {
 	method, _ := tuner.Find(t.Method) // the language knows no other
 	o := tuner.Options{
@@ -133,7 +134,7 @@ func (c *Cell) tuner(t *experiment.Tuning, s *stages.Steered) (tuner.Options, er
 	return o, nil
 }
 
-// learns reports whether a setting changes the program, and not only what it holds.
+// learns reports whether a setting changes the program, and not only its resources.
 func (c *Cell) learns(t *experiment.Tuning, setting int, s *stages.Steered, first *stages.Variant) bool {
 	x := &t.Settings[setting]
 	values := x.Values
@@ -193,8 +194,8 @@ func (c *Cell) variant(t *experiment.Tuning, settings []scheduler.Setting, dirs 
 	return v, nil
 }
 
-// modeLines are the key lines of a job that is changed while it trains: all that its
-// controller decides by.
+// modeLines are the key lines of a job that is changed while it trains: all inputs
+// of its controller.
 func (c *Cell) modeLines(k *store.Key, t *experiment.Tuning) {
 	if t.Mode == "" {
 		return
@@ -205,7 +206,7 @@ func (c *Cell) modeLines(k *store.Key, t *experiment.Tuning) {
 	k.Addf("tuning.controller", "version %d", tuner.Version)
 }
 
-// beyondAt is what a point beyond the matrix is of.
+// beyondAt identifies the origin of a point beyond the matrix.
 type beyondAt struct {
 	workload *experiment.Workload
 	hardware *experiment.Hardware

@@ -18,11 +18,12 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// work says how long each job of a workload takes in simulation: what its
-// trace says; or the fitted estimate, with its speed-up curve on other threads
-// than the request; or what the file says. The file comes before the
-// estimate on simulated machines, the estimate when a real cell is simulated.
-// The error wraps stages.ErrNoEstimate for a job that has none of them.
+// work returns how long each job of a workload takes in simulation: the run
+// time in its trace; or the fitted estimate, with its speed-up curve on other
+// threads than the request; or the run time in the file. On simulated machines
+// the file has precedence over the estimate. When a real cell is simulated, the
+// estimate has precedence. The error wraps stages.ErrNoEstimate for a job that
+// has none of them.
 func (c *Cell) work(r realised) ([]simulated.Scaling, error) {
 	work := make([]simulated.Scaling, len(r.Jobs))
 	ofBlock := make([]simulated.Scaling, len(r.Blocks))
@@ -116,16 +117,16 @@ func (c *Cell) simulatorOptions() simulated.Options {
 	return opts
 }
 
-// truth is what only a simulation knows: the run time of each job alone on its
-// full request (in the fastest of its alternatives), and its work. And estimated is what runs in earlier cells have
-// corrected of the estimates that a policy decides by.
+// truth has the facts that only a simulation knows: the run time of each job alone on its full request (in the fastest
+// of its alternatives), and its work. estimated has the corrections, by runs in earlier cells, of the estimates that a
+// policy uses.
 type truth struct {
 	alone     []time.Duration
 	work      []simulated.Scaling
 	estimated []record.Estimated
 }
 
-// measuredOverheads are what the engine took, over the samples of the job blocks of a cell.
+// measuredOverheads are the engine's overheads, over the samples of the job blocks of a cell.
 func (c *Cell) measuredOverheads() simulated.Overheads {
 	var all []estimator.Sample
 	for _, j := range jobsOf(c.point) {
@@ -178,13 +179,13 @@ func speedUp(w *simulated.Scaling, rt *experiment.Runtime) {
 	}
 }
 
-// onCluster is the work of a job whose speed depends on what its parts run on: as long as all parts take where they are
-// placed on the free hardware.
+// onCluster is the work of a job whose speed depends on the devices of its parts: the duration with all parts placed on
+// the free hardware.
 func onCluster(j *experiment.Job, h *experiment.Hardware) simulated.Scaling {
 	crew := crewOn(j.Runtime.Cluster, h)
 	crew.Full = crew.StepsPerSecond(freelyPlaced(j, h.Cluster))
 	if !(crew.Full > 0) {
-		crew.Full = 1 // what is wrong with it has been reported
+		crew.Full = 1 // the mistake in it has been reported
 	}
 	return simulated.Scaling{
 		Fixed: j.Runtime.Startup, Scaled: seconds(float64(j.Length()) / crew.Full),
@@ -227,7 +228,7 @@ func freelyPlaced(j *experiment.Job, on scheduler.Cluster) []scheduler.Part {
 	return g.Parts(on)
 }
 
-// speeds are how fast jobs are on numbers of cores, as far as a policy knows it that divides these.
+// speeds returns the speeds of jobs by their numbers of cores, for a policy that divides cores.
 func (c *Cell) speeds(r realised, known truth) []simulated.Scaling {
 	if !c.Policy.DividesCores(c.Hardware) {
 		return nil
@@ -262,7 +263,7 @@ func (c *Cell) onGPUs(r *realised, job int) simulated.Scaling {
 // there is time for.
 var openWork = simulated.Scaling{Scaled: math.MaxInt64 / 4, Threads: 1}
 
-// finals are what simulated jobs report at their end, as far as the file says so; nil where it says nothing.
+// finals are the final reports of simulated jobs, as far as the file sets them; nil if it sets none.
 func finals(r realised) []measure.Final {
 	some := false
 	ofBlock := make([]measure.Final, len(r.Blocks))

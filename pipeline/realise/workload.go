@@ -28,10 +28,11 @@ type realised struct {
 	// a job that a trace alone describes.
 	Blocks []*experiment.Job
 	Block  []int32
-	// runTimes are those of a trace, on the full request; negative where it
-	// has none, nil where it has none at all, or the jobs run for real.
+	// runTimes are the run times in a trace, on the full request; negative for
+	// a job without one. The slice is nil if no job has one, or if the jobs run
+	// for real.
 	runTimes []time.Duration
-	// Alternatives are those that a trace has of each job; nil where it has none.
+	// Alternatives are the alternatives of each job in a trace; nil if it has none.
 	Alternatives [][]workload.Alternative
 	// epochs has the epoch time of each job whose run time the file gives; nil
 	// when no job block draws it.
@@ -60,8 +61,8 @@ func draw(w *experiment.Workload, seed int64) (realised, error) {
 	return both(w, seed)
 }
 
-// submitted draws the jobs that a workload submits. Their names are none
-// of those that are taken.
+// submitted draws the jobs that a workload submits. It avoids the names in
+// taken.
 func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (realised, error) {
 	var (
 		batches []workload.Submit
@@ -211,9 +212,9 @@ func digestJobs(r realised) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// EpochOn is the epoch time that the file gives a job in one of the alternatives of its block, by its index among the
-// block with its alternatives. Where it is drawn, it is drawn from the same random numbers: a job that is long in one
-// is long in the others.
+// EpochOn is the epoch time in the file of a job in one of the alternatives of its block. The index counts the block
+// and its alternatives. Drawn times use the same random numbers for all alternatives: a job that is long in one is long
+// in the others.
 func (r *realised) EpochOn(job, alternative int) time.Duration {
 	if alternative == 0 {
 		return r.Epoch(job)
@@ -256,8 +257,8 @@ func epochStream(w *experiment.Workload, seed int64, submit int) *rand.Rand {
 	return workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(submit), "epochs")
 }
 
-// aloneElastic is how long an elastic job takes on what it requests, with the batch size that
-// its user asked for.
+// aloneElastic is how long an elastic job takes on its request, with the batch size that its
+// user asked for.
 func aloneElastic(e *experiment.Elastic, j *scheduler.Job) time.Duration {
 	s := e.Program.Alone(batchOf(e, j), j.GPUs, j.Nodes)
 	return max(time.Duration(math.Round(min(s*1e9, math.MaxInt64/2))), 1)
@@ -271,9 +272,9 @@ func batchOf(e *experiment.Elastic, j *scheduler.Job) int {
 	return j.Batch()
 }
 
-// within is a run time under a budget: at most the budget, and a nanosecond for none
-// at all, since 0 stands for a time that is not known. Of an unknown run time, the
-// budget is what there is to go by.
+// within is a run time under a budget: at most the budget, and a nanosecond for an
+// empty one, since 0 means an unknown time. For an unknown run time, it is the
+// budget.
 func within(budget *time.Duration, d time.Duration) time.Duration {
 	if budget == nil || d > 0 && d <= *budget {
 		return d
@@ -287,8 +288,8 @@ func (r realised) Real() realised {
 	return r
 }
 
-// Export is the workload as a trace, without the estimates that policies are given. With runTimes it has also those
-// that are the same for all jobs of a block.
+// Export is the workload as a trace, without the estimates that policies are given. With runTimes it also has the run
+// times that are equal for all jobs of a block.
 func (r *realised) Export(runTimes bool) workload.Trace {
 	t := workload.Trace{
 		Jobs: r.Jobs, RunTimes: slices.Clone(r.runTimes), Alternatives: r.Alternatives, Resizes: r.Resizes,
@@ -350,8 +351,8 @@ func (r *realised) exportAlternatives(t *workload.Trace) {
 	}
 }
 
-// both merges the jobs of a trace and those that are submitted beside
-// it, by their arrivals; at one instant the trace comes first.
+// both merges the jobs of a trace and the submitted jobs, by their arrivals; at
+// one instant the trace comes first.
 func both(w *experiment.Workload, seed int64) (realised, error) {
 	trace := traced(w.Trace)
 	taken := make(map[string]bool, len(trace.Jobs))
@@ -405,8 +406,8 @@ func both(w *experiment.Workload, seed int64) (realised, error) {
 	return r, nil
 }
 
-// merged returns what is known of n jobs and of m others in an order, with none for those of which nothing is; nil where
-// that are all.
+// merged merges the values a of n jobs and b of m others in the given order, with none for jobs without a value. It
+// returns nil if no job has one.
 func merged[T any](order []int, a []T, n int, b []T, m int, none T) []T {
 	if a == nil && b == nil {
 		return nil

@@ -9,19 +9,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// What is drawn from.
+// The parameters of the random draws.
 const (
 	// mostRatios are the last run times of each kind of jobs that are kept.
 	mostRatios = 200
-	// half is how many run times of a kind have half of the weight beside those of wider kinds.
+	// half is how many run times of a kind have half of the weight; wider kinds have the rest.
 	half = 4
 	// recent is the part of the log from which arrivals are drawn.
 	recent = 60 * 24 * time.Hour
-	// onward is the chance that the arrivals of an hour are followed by those of the hour after it.
+	// onward is the probability that the arrivals of an hour are followed by the arrivals of the next hour in the log.
 	onward = 0.75
 )
 
-// past is what was known at an instant.
+// past is the information available at an instant.
 type past struct {
 	at     time.Duration
 	ratios map[string][]float64 // of run time to request, by kind of job, the last ones
@@ -32,8 +32,8 @@ type past struct {
 	base   int64                // the number of the first slot
 }
 
-// kindsOf are the kinds of a job, the narrowest first: jobs that ask for the same by the same user, those of the user,
-// of the account, and all.
+// kindsOf are the kinds of a job, the narrowest first: jobs of the same user with the same request, all jobs of the
+// user, all jobs of the account, and all jobs.
 func kindsOf(j *scheduler.Job) [4]string {
 	account := ""
 	if s := j.Submission(); s != nil {
@@ -44,7 +44,7 @@ func kindsOf(j *scheduler.Job) [4]string {
 	return [4]string{"s" + shape, "u" + user, "a" + account, ""}
 }
 
-// unitOf is what a ratio multiplies: the requested time, or a second where there is none.
+// unitOf is the unit of a ratio: the requested time, or a second if there is none.
 func unitOf(j *scheduler.Job) time.Duration {
 	if j.Predicted > 0 {
 		return j.Predicted
@@ -52,7 +52,7 @@ func unitOf(j *scheduler.Job) time.Duration {
 	return time.Second
 }
 
-// known collects what is known at an instant.
+// known collects the information available at an instant.
 func (t *Twin) known(at time.Duration) *past {
 	p := &past{at: at, ratios: map[string][]float64{}}
 	n, _ := slices.BinarySearchFunc(t.log, at, func(j logged, at time.Duration) int {
@@ -116,8 +116,8 @@ func (p *past) classes(slot int64) [3]int64 {
 // least is how many hours of a group are enough to draw from.
 const least = 3
 
-// arrivals draws the jobs that arrive up to an instant, by stretches of the log: hours of the same hour of the week,
-// often some that follow each other. Their run times are what they were, as far as that is known.
+// arrivals draws the jobs that arrive up to an instant, from stretches of the log: the same hour of the week, often
+// several consecutive hours. Their run times are the recorded ones, as far as these are known.
 func (p *past) arrivals(until time.Duration, r *rand.Rand) (jobs []scheduler.Job, runs []time.Duration) {
 	if len(p.first) == 0 {
 		return nil, nil
@@ -157,8 +157,8 @@ func (p *past) arrivals(until time.Duration, r *rand.Rand) (jobs []scheduler.Job
 	return jobs, runs
 }
 
-// draw draws the run time of a job that has run for some time: from those of its kinds that were longer, the narrower
-// with the more weight the more there are of them.
+// draw draws the run time of a job that has run for some time, from the longer run times of its kinds. A narrower kind
+// has more weight the more such run times it has.
 func (p *past) draw(j *scheduler.Job, ran time.Duration, r *rand.Rand) time.Duration {
 	unit := unitOf(j)
 	bound := float64(ran) / float64(unit)
@@ -181,7 +181,7 @@ func (p *past) draw(j *scheduler.Job, ran time.Duration, r *rand.Rand) time.Dura
 			own = left
 		}
 		left -= own
-		weights[k] = own * float64(longer[k]) / n // what is left of it after so long
+		weights[k] = own * float64(longer[k]) / n // the remaining weight after the time that the job has run
 		sum += weights[k]
 	}
 	if sum == 0 { // longer than any: to the end of its request

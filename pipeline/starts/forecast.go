@@ -11,15 +11,15 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Options say how much is simulated.
+// Options set the amount of simulation.
 type Options struct {
 	// Futures is how often a queue is simulated (one of the past a quarter as often), Horizon how far.
 	Futures int
 	Horizon time.Duration // 0: see Complete
-	// Trials is at how many instants of the past forecasts are compared with what happened.
+	// Trials is the number of past instants at which forecasts are compared with the actual starts.
 	Trials int
 	Seed   int64
-	// Progress is told how many of all queues have been simulated; it may be nil.
+	// Progress receives how many of all queues have been simulated; it may be nil.
 	Progress func(done, all int)
 }
 
@@ -70,12 +70,12 @@ func (t *Twin) forecastAt(ctx context.Context, q *Queue, asked []int, o Options)
 	return all, nil
 }
 
-// rank is where the quantile of a level stands among so many sorted values.
+// rank is the index of the quantile of a level among n sorted values.
 func rank(level float64, n int) int {
 	return min(max(int(math.Ceil(level*float64(n+1)))-1, 0), n-1)
 }
 
-// Trial is a forecast of the past, with what happened.
+// Trial is a forecast of the past, with the actual start.
 type Trial struct {
 	Job      string
 	At       time.Duration // on the log's clock
@@ -86,21 +86,21 @@ type Trial struct {
 }
 
 const (
-	// settle is how long after its submission a job is asked about in a trial, if it waits still.
+	// settle is the time after its submission at which a trial forecasts a job, if it still waits.
 	settle = time.Minute
-	// beside is how many other waiting jobs are asked about with it.
+	// beside is how many other waiting jobs are forecast with it.
 	beside = 3
 	// fewest trials calibrate a forecast.
 	fewest = 30
 	// early is the part of the log that is only learned from.
 	early = 0.1
-	// grain is what differences of waits are relative to, beside the waits.
+	// grain is the least scale of a forecast's error, in seconds.
 	grain  = 30.0
 	share  = 0.1
 	latest = 400
 )
 
-// try makes forecasts at instants of the log, up to one, and compares them with what happened.
+// try makes forecasts at instants of the log, up to a given one, and compares them with the actual starts.
 func (t *Twin) try(ctx context.Context, until time.Duration, o Options) (trials []Trial, err error) {
 	first, last := t.Span()
 	from := first + time.Duration(early*float64(min(last, until)-first))
@@ -162,7 +162,7 @@ func (t *Twin) inLog(at time.Duration) (list []int) {
 	return list
 }
 
-// correction is what the quantiles of forecasts are off by, as logarithms; nil where it is not known.
+// correction is the error of the forecasts' quantiles, as logarithms; nil if unknown.
 type correction []float64
 
 // calibration finds the correction by the trials whose outcome was known at an instant: after it, each quantile was
@@ -191,7 +191,7 @@ func calibration(trials []Trial, at time.Duration) (c correction) {
 	return c
 }
 
-// scale is what forecasts are off by, as far as they tell: the width of the interval of 90%, and a part of the wait.
+// scale is the expected error of a forecast: the width of its 90% interval, and a part of the wait.
 func (f *Forecast) scale() float64 {
 	high := f.Seconds[4]
 	for k := 3; k > 0 && math.IsInf(high, 1); k-- {
@@ -203,7 +203,7 @@ func (f *Forecast) scale() float64 {
 	return grain + high - f.Seconds[0] + share*high
 }
 
-// apply corrects a forecast. What is beyond the horizon stays there.
+// apply corrects a forecast. Quantiles beyond the horizon stay there.
 func (c correction) apply(f Forecast, horizon time.Duration) Forecast {
 	scale := f.scale()
 	for k := range c {
@@ -216,13 +216,14 @@ func (c correction) apply(f Forecast, horizon time.Duration) Forecast {
 	return f
 }
 
-// Backtest is what forecasts of the past were worth.
+// Backtest is the accuracy of forecasts of the past.
 type Backtest struct {
-	// Trials are all forecasts; Checked of them were calibrated by those before, and count in what follows.
+	// Trials are all forecasts. Checked of them were calibrated by earlier ones; only these count in the fields below.
 	Trials  []Trial `json:"-"`
 	Made    int     `json:"forecasts"`
 	Checked int     `json:"calibrated_forecasts"`
-	// Error is the median of the absolute errors of the medians, Requested that of the forecasts by requested times.
+	// Error is the median absolute error of the medians. Requested is the median absolute error of forecasts by
+	// requested times.
 	Error     float64 `json:"median_error_s"`
 	Requested float64 `json:"requested_median_error_s"`
 	// MeanError and MeanRequested are their means, where the forecasts are within the horizon.
@@ -242,7 +243,7 @@ type Backtest struct {
 var ErrShort = errors.New("the log has too few jobs that waited for longer than a minute: forecasts cannot be compared " +
 	"with what happened")
 
-// Backtest compares forecasts of the log's past with what happened.
+// Backtest compares forecasts of the log's past with the actual starts.
 func (t *Twin) Backtest(ctx context.Context, o Options) (b Backtest, err error) {
 	if b.Trials, err = t.try(ctx, never, o); err != nil {
 		return b, err

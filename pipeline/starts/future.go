@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// drawing is what the futures of a queue are drawn from.
+// drawing has the inputs from which the futures of a queue are drawn.
 type drawing struct {
 	*Twin
 	queue   *Queue
@@ -29,8 +29,8 @@ type drawing struct {
 	seed    int64
 }
 
-// futures simulates a queue so many times. It returns how long each of the asked jobs waits from now on: Never for
-// longer than the horizon.
+// futures simulates a queue n times. It returns how long each of the asked jobs waits from now on; Never means longer
+// than the horizon.
 func (d *drawing) futures(ctx context.Context, n int) ([][]time.Duration, error) {
 	waits := make([][]time.Duration, len(d.asked))
 	for i := range waits {
@@ -51,7 +51,7 @@ func (d *drawing) futures(ctx context.Context, n int) ([][]time.Duration, error)
 }
 
 // future simulates one future. It is repeated with a longer span, and the same draws, until all asked jobs start: most
-// futures need no arrivals of the far end.
+// futures need no arrivals far ahead.
 func (d *drawing) future(ctx context.Context, n int) (waits []time.Duration, err error) {
 	for part := time.Duration(64); part >= 1; part /= 4 {
 		draws := workload.Stream(d.seed, "future", strconv.Itoa(n))
@@ -115,7 +115,7 @@ func (d *drawing) simulate(ctx context.Context, runs []time.Duration, later []sc
 		if s := j.Submission(); s != nil && (s.Begin > 0 || len(s.After) > 0) {
 			own, sub := *j.Special, *s
 			sub.Begin, sub.After = max(s.Begin-base, 0), nil
-			for _, name := range s.After { // what is no longer there is over
+			for _, name := range s.After { // jobs that are no longer there are over
 				sub.After = append(sub.After, names[name]...)
 			}
 			own.Submission, j.Special = &sub, &own

@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// easy is a policy that lets jobs pass by what users ask for; slurm one with the rules of a batch system.
+// easy is a policy that backfills by requested times; slurm is a policy with the rules of a batch system.
 var (
 	easy  = policy.Policy{Order: "fcfs", Backfill: "easy"}
 	slurm = policy.Policy{Order: batch.Multifactor, Backfill: batch.Periodic, Nodes: batch.Filled,
@@ -29,7 +29,7 @@ var (
 		}}
 )
 
-// job is a job of a log: what it asks for, and what it did.
+// job is a job of a log: its request, and its recorded times.
 func job(n int, user, partition string, arrival, start, run, limit time.Duration, cores int) (j logged) {
 	j.Name, j.User, j.Class, j.Arrival, j.Threads = fmt.Sprint(n), user, "job", arrival, cores
 	j.Deadline, j.Priority, j.Predicted = scheduler.Never, -1, limit
@@ -38,7 +38,7 @@ func job(n int, user, partition string, arrival, start, run, limit time.Duration
 	return j
 }
 
-// twinOf makes the twin of a log on two nodes of so many cores.
+// twinOf makes the twin of a log on two nodes with the given number of cores.
 func twinOf(t *testing.T, p policy.Policy, cores int, log []logged) *Twin {
 	t.Helper()
 	var trace workload.Builder
@@ -62,8 +62,8 @@ func twinOf(t *testing.T, p policy.Policy, cores int, log []logged) *Twin {
 
 const minute = time.Minute
 
-// TestByHand has a log whose jobs always take half of what they ask for. At 105 minutes one has run for 5 of its 20
-// minutes, with 40 asked for, so that the next starts in 15 minutes, and by requested times in 35. The job of the other
+// TestByHand has a log whose jobs always take half of their requested time. At 105 minutes a job has run for 5 of its
+// 20 minutes, with 40 requested. So the next starts in 15 minutes, or by requested times in 35. The job of the other
 // partition starts at once.
 func TestByHand(t *testing.T) {
 	var log []logged
@@ -116,7 +116,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestDraws: run times are drawn from the narrowest kind with enough of them, and are longer than what has passed.
+// TestDraws: run times are drawn from the narrowest kind with enough of them, and are longer than the elapsed time.
 func TestDraws(t *testing.T) {
 	var log []logged
 	for i := range 100 {
@@ -151,7 +151,7 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// TestArrivals: what is drawn arrives as often as in the log, at the hours of the log.
+// TestArrivals: drawn jobs arrive as often as in the log, at the hours of the log.
 func TestArrivals(t *testing.T) {
 	var log []logged
 	for day := range 28 {
@@ -173,8 +173,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// madeLog makes a log by simulating a policy: users ask for two to six times of what their jobs need, each in a way of
-// his own.
+// madeLog makes a log by simulating a policy: users request two to six times the run time of their jobs, each user by
+// a different factor.
 func madeLog(t *testing.T, p policy.Policy, n int) (log []logged) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -207,8 +207,8 @@ func madeLog(t *testing.T, p policy.Policy, n int) (log []logged) {
 	return log
 }
 
-// TestBacktest: where the rules are known, forecasts are off by at most half of those by requested times, and the
-// intervals hold what they say.
+// TestBacktest: where the rules are known, forecasts have at most half the error of forecasts by requested times, and
+// the intervals have their nominal coverage.
 func TestBacktest(t *testing.T) {
 	tw := twinOf(t, easy, 16, madeLog(t, easy, 1000))
 	o := Options{Futures: 80, Trials: 80, Seed: 1}.Complete(tw)
@@ -229,7 +229,7 @@ func TestBacktest(t *testing.T) {
 	}
 }
 
-// TestCalibration: the correction moves each quantile to where the outcomes were, and only by those that were known.
+// TestCalibration: the correction moves each quantile to the outcomes, using only the known ones.
 func TestCalibration(t *testing.T) {
 	var trials []Trial
 	for i := range 100 {

@@ -1,5 +1,5 @@
 // Package starts predicts when waiting jobs will start: it simulates the present queue of a cluster many times, by the
-// cluster's own rules, with run times and arrivals drawn from what its log has of the past.
+// cluster's own rules, with run times and arrivals drawn from its log.
 package starts
 
 import (
@@ -37,7 +37,7 @@ type logged struct {
 // never is later than any instant, and can be added to.
 const never = scheduler.Never / 4
 
-// New takes the policy, the nodes and the log of a cell. The error says why nothing can be predicted of it.
+// New takes the policy, the nodes and the log of a cell. The error says why its starts cannot be predicted.
 func New(c experiment.Cell) (*Twin, error) {
 	t := &Twin{policy: c.Policy.Complete(), cluster: c.Hardware.Cluster, divides: c.Policy.Divides()}
 	if c.Hardware.Overheads != nil {
@@ -75,7 +75,7 @@ func New(c experiment.Cell) (*Twin, error) {
 	return t, t.listen()
 }
 
-// listen prepares what the priorities of the policy hear of the past, if they go by usage.
+// listen prepares the past usage for the policy's priorities, if they depend on usage.
 func (t *Twin) listen() (err error) {
 	if t.policy.Order != batch.Multifactor || t.policy.Settings.Number("weight_fair_share") == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (t *Twin) listen() (err error) {
 	return err
 }
 
-// hear brings usage up to an instant. Instants do not go back.
+// hear updates usage to an instant. Instants never decrease.
 func (t *Twin) hear(at time.Duration) {
 	if t.past == nil {
 		return
@@ -108,7 +108,7 @@ func (t *Twin) hear(at time.Duration) {
 	t.past.Rerank(at)
 }
 
-// Queue is what runs and waits at an instant of the log's clock.
+// Queue has the running and waiting jobs at an instant of the log's clock.
 type Queue struct {
 	At   time.Duration
 	Jobs []Queued

@@ -1,9 +1,9 @@
-// Package store keeps what the runs of an experiment have finished: the cache
-// with its keys, the journal, the lock of the folder, and packed cells.
+// Package store keeps the finished work of an experiment's runs: the cache with
+// its keys, the journal, the lock of the folder, and packed cells.
 //
-// A finished output is addressed by the hash of its key, a labelled description
-// of all that the output depends on. The description is kept beside the output,
-// so that a miss can be explained by the lines that changed.
+// A finished output is addressed by the hash of its key, a labeled description
+// of everything that the output depends on. The description is kept with the
+// output, so that a miss can be explained by the lines that changed.
 package store
 
 import (
@@ -44,7 +44,7 @@ type Entry struct {
 	Description string    `json:"description"`
 	Created     time.Time `json:"created"`
 	Seconds     float64   `json:"seconds"`
-	// Files are those that a stage left, where they are its output.
+	// Files are the files of a stage, if they are its output.
 	Files []record.File `json:"files,omitempty"`
 	// Sum is the CRC-32 of an output that the cache itself holds.
 	Sum *uint32 `json:"sum,omitempty"`
@@ -53,8 +53,7 @@ type Entry struct {
 // Cache is the content-addressed store of finished work. It is written by one
 // process at a time, which holds the lock of the experiment's folder.
 type Cache struct {
-	// Warn is told when the cache has turned out to be damaged while it was written to, and has begun anew; nil for
-	// nobody.
+	// Warn receives a message if the cache is found damaged during a write and is recreated; it may be nil.
 	Warn func(text string)
 
 	path   string
@@ -62,15 +61,15 @@ type Cache struct {
 	use    sync.RWMutex // guards which database it is
 	db     *bbolt.DB
 	file   *os.File // behind db
-	lost   bool     // the database panicked, and may hold its locks for ever
+	lost   bool     // the database panicked, and may never release its locks
 
 	mu      sync.Mutex // guards what follows
 	waiting []waiting
 	bytes   int // of waiting
 }
 
-// Open opens cache.db in dir for writing. A file that is damaged, wherever in it, and what is no file are set aside,
-// with a warning: it is only a cache.
+// Open opens cache.db in dir for writing. A damaged file, and anything that is not a file, is set aside with a warning:
+// it is only a cache.
 func Open(dir, name string) (*Cache, string, error) {
 	path := filepath.Join(dir, name)
 	c, err := openWhole(path, bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
@@ -86,7 +85,7 @@ func Open(dir, name string) (*Cache, string, error) {
 	return beginAnew(path, what)
 }
 
-// beginAnew sets the file of a cache aside, says so, and opens a new one.
+// beginAnew sets the file of a cache aside, with a message, and opens a new one.
 func beginAnew(path, what string) (*Cache, string, error) {
 	aside := path + ".broken"
 	if err := folder.Rename(path, aside); err != nil {
@@ -114,7 +113,7 @@ func OpenReadOnly(dir, name string) *Cache {
 	return c
 }
 
-// openWhole opens a cache and reads what holds it together.
+// openWhole opens a cache and reads its structure.
 func openWhole(path string, o bbolt.Options) (c *Cache, err error) {
 	if info, serr := os.Lstat(path); serr == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("open cache %s: %w", path, folder.ErrNotRegular)
@@ -154,7 +153,7 @@ func openWhole(path string, o bbolt.Options) (c *Cache, err error) {
 }
 
 // leave closes the file of a database that has panicked: others can lock it then.
-// What the database had mapped into memory stays, and would keep the lock as well.
+// The database's memory mapping stays, and would keep the lock as well.
 func (c *Cache) leave() error {
 	if c.file == nil {
 		return nil
@@ -179,8 +178,8 @@ func prepare(tx *bbolt.Tx) error {
 	return nil
 }
 
-// tile looks whether the pages that are in use lie within the file. Whoever writes gives pages back with those that
-// they say follow them, one by one: a number that is damaged can be thousands of millions.
+// tile looks whether the pages that are in use lie within the file. A write frees each page with the overflow pages
+// that it claims, one by one: a damaged count can be billions.
 func tile(tx *bbolt.Tx) error {
 	for id := 0; ; {
 		p, err := tx.Page(id)
@@ -197,8 +196,8 @@ func tile(tx *bbolt.Tx) error {
 	}
 }
 
-// walk reads all keys, and touches all values. It finds pages that are not what
-// they should be and a file that has lost its end; it costs one look at each page.
+// walk reads all keys, and touches all values. It finds damaged pages and a
+// truncated file; it reads each page once.
 func walk(tx *bbolt.Tx) error {
 	for _, b := range [][]byte{bucketEntries, bucketOutputs, bucketLatest} {
 		bucket := tx.Bucket(b)
@@ -229,8 +228,8 @@ var (
 	errPanic   = fmt.Errorf("%w: its pages are not what they should be", errDamaged)
 )
 
-// guard turns a panic of the database into an error, also one for memory behind
-// which there is no file any more.
+// guard turns a panic of the database into an error, including a panic about
+// mapped memory whose file is gone.
 func guard(f func() error) (err error) {
 	was := debug.SetPanicOnFault(true)
 	defer func() {
@@ -242,8 +241,8 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// damaged reports whether an error is about the content of the file, not about
-// whether the system can read, write and lock it. A place in the file that cannot be is damage as well.
+// damaged reports whether an error is about the content of the file, not about whether the system can read, write and
+// lock it. An impossible place in the file is damage as well.
 func damaged(err error) bool {
 	var number syscall.Errno
 	return !errors.Is(err, berrors.ErrTimeout) && !errors.As(err, &number)
@@ -283,7 +282,7 @@ type View struct {
 // Has reports whether an output is there.
 func (v View) Has(hash string) bool { return v.entries != nil && v.entries.Get([]byte(hash)) != nil }
 
-// Output returns a copy of an output. One that is not what was put in is not there.
+// Output returns a copy of an output. An output that differs from the stored one counts as missing.
 func (v View) Output(hash string) ([]byte, bool) {
 	if v.outputs == nil {
 		return nil, false
@@ -346,8 +345,8 @@ type waiting struct {
 	units             []string
 }
 
-// The most that may wait. A transaction takes as long as it takes to make
-// hundreds of small outputs, which can be made again if they are lost.
+// The bounds of waiting outputs. A transaction takes as long as making hundreds
+// of small outputs, which can be made again if they are lost.
 const (
 	mostRecords = 200
 	mostBytes   = 16 << 20
@@ -409,8 +408,8 @@ func (c *Cache) Flush() error {
 	return nil
 }
 
-// update runs a transaction that writes. A damaged list of free pages, say, is only found when pages are taken from it:
-// then the cache begins anew, with what the transaction writes.
+// update runs a transaction that writes. Some damage, for example in the list of free pages, is only found when pages
+// are taken from the list. The cache is then recreated with the transaction's writes.
 func (c *Cache) update(f func(*bbolt.Tx) error) error {
 	c.writes.Lock()
 	defer c.writes.Unlock()
@@ -432,7 +431,7 @@ func (c *Cache) update(f func(*bbolt.Tx) error) error {
 	return err
 }
 
-// renew sets the file aside, and goes on with a new one.
+// renew sets the file aside, and continues with a new one.
 func (c *Cache) renew() error {
 	c.use.Lock()
 	defer c.use.Unlock()

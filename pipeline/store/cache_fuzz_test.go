@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Whatever the values of a cache are, they are read or as none, and what is unpacked stays in its folder and is bounded.
+// Any values of a cache are read or count as missing. Unpacked files stay in their folder and are bounded.
 func FuzzCacheValues(f *testing.F) {
 	top := f.TempDir()
 	cell := filepath.Join(top, "cell")

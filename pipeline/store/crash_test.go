@@ -18,8 +18,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// grow puts the n-th outputs into a cache: small ones and one that needs pages of its own. The outputs of the one
-// before are forgotten, so that pages become free and are used again.
+// grow puts the n-th outputs into a cache: small ones and one that needs its own pages. The previous outputs are
+// forgotten, so that pages become free and are used again.
 func grow(c *Cache, n int) error {
 	for i := range 5 {
 		if err := c.Later(key("cell", fmt.Sprint(n, i)), Entry{Unit: fmt.Sprint(n, i)}, []byte(fmt.Sprint("output ", n, i))); err != nil {
@@ -32,7 +32,7 @@ func grow(c *Cache, n int) error {
 	return c.Forget([]string{key("cell", fmt.Sprint(n-1)).Hash()})
 }
 
-// held is what a cache gives, as text.
+// held returns the content of a cache, as text.
 func held(c *Cache) (text string) {
 	c.View(func(v View) {
 		v.Each(func(hash string, e Entry) {
@@ -43,9 +43,9 @@ func held(c *Cache) (text string) {
 	return text
 }
 
-// A power cut within a commit: of the pages that it writes, any reach the disk, whole or in part, in any order; the
-// page that makes them valid comes after all others are on the disk, and may be torn itself. The cache is opened then
-// without a warning and holds what it held before the commit, or after it.
+// A power cut within a commit: any of its pages reach the disk, whole or in part, in any order. The page that makes
+// them valid is written after all others are on the disk, and may be torn itself. The cache then opens without a
+// warning and has its content from before or after the commit.
 func TestPowerCutWithinACommit(t *testing.T) {
 	dir := memory(t)
 	path := filepath.Join(dir, record.CacheFile)
@@ -129,10 +129,10 @@ func TestPowerCutWithinACommit(t *testing.T) {
 	t.Logf("%d power cuts", tried)
 }
 
-// Writes within a commit fail from the n-th page of the file on, for each n: nothing is recorded, what was is
+// Writes within a commit fail from the n-th page of the file on, for each n: nothing is recorded, earlier values are
 // still there, and the next commit is whole.
 func TestWriteWithinACommitFails(t *testing.T) {
-	if os.Getenv("TFEXP_TEST_LIMITED") == "" { // a process of its own: go test writes files in this one
+	if os.Getenv("TFEXP_TEST_LIMITED") == "" { // a separate process: go test writes files in this one
 		child := exec.Command(os.Args[0], "-test.run=^TestWriteWithinACommitFails$", "-test.v")
 		child.Env = append(os.Environ(), "TFEXP_TEST_LIMITED=1")
 		output, err := child.CombinedOutput()
@@ -160,7 +160,7 @@ func TestWriteWithinACommitFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		large := key("cell", "large") // its pages make the file long enough for what follows
+		large := key("cell", "large") // its pages make the file long enough for the steps below
 		if err := errors.Join(c.Put(large, Entry{Unit: "x"}, make([]byte, 100_000)), grow(c, 0)); err != nil {
 			t.Fatal(err)
 		}

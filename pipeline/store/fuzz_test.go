@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Whatever a journal holds, it is read or set aside, what is appended to it comes back, and a whole line stays.
+// Any journal is read or set aside. Appended lines are read back, and a complete line stays.
 func FuzzJournal(f *testing.F) {
 	f.Add([]byte(`{"time":"2024-01-01T00:00:00Z","event":"run_start"}` + "\n" + `{"time":"2024-01-0`))
 	f.Add([]byte("\x00\xff\n\n[null]\n{}\n"))

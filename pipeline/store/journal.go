@@ -31,7 +31,7 @@ type JournalEntry struct {
 	Unit  string    `json:"unit,omitempty"`
 	State string    `json:"state,omitempty"`
 	Text  string    `json:"text,omitempty"`
-	// Changes are the lines of the key because of which a cell ran again.
+	// Changes are the changed lines of the key that made a cell run again.
 	Changes []Change `json:"changes,omitempty"`
 	// Seconds is how long it took; Key the hash of a finished output.
 	Seconds float64 `json:"seconds,omitempty"`
@@ -162,8 +162,8 @@ type InUseError struct {
 func (e *InUseError) Error() string { return fmt.Sprintf("%s is in use by %s", e.Dir, e.Holder) }
 
 // holder describes the process that holds a lock, as the lock file names it. The
-// content of the file is for people; what keeps others out is the lock on it,
-// which the system drops when its holder dies.
+// content of the file is for people; the lock on the file keeps others out, and
+// the system drops it when its holder dies.
 type holder struct {
 	PID     int       `json:"pid"`
 	Command []string  `json:"command"`
@@ -181,8 +181,8 @@ func (h holder) String() string {
 // Lock is the exclusive right to write in an experiment's folder.
 type Lock struct{ f *folder.File }
 
-// Whoever looks whether a folder is in use holds its lock for some microseconds. A lock that is held
-// longer, at so many tries with this time between them, is that of a run.
+// A process that checks whether a folder is in use holds its lock for some microseconds. A lock that is still held
+// after this many tries, with this time between them, belongs to a run.
 const (
 	looks    = 5
 	lookTime = 10 * time.Millisecond
@@ -215,7 +215,7 @@ func LockFolder(dir string, command []string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (l *Lock) Release() { _ = errors.Join(l.f.Truncate(0), l.f.Close()) }
 
 // Holder names the process that works in an experiment's folder, if one does.

@@ -68,7 +68,7 @@ func TestLockNamesItsHolder(t *testing.T) {
 	again.Release()
 }
 
-// A line that was damaged hides none of the others.
+// A damaged line hides none of the others.
 func TestJournalWithADamagedLine(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"time":"2024-01-01T00:00:00Z","event":"run_start"}` + "\n" + "\x00\xffgarbage\n\n" +
@@ -83,7 +83,7 @@ func TestJournalWithADamagedLine(t *testing.T) {
 	}
 }
 
-// What is no journal at all, or leads elsewhere, is set aside, and nothing is written through it.
+// A file that is not a journal, or a link that leads elsewhere, is set aside, and nothing is written through it.
 func TestJournalThatIsNone(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
 	if err := os.WriteFile(elsewhere, []byte("mine\n"), 0o644); err != nil {

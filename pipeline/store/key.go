@@ -15,7 +15,7 @@ import (
 // SchemaVersion is part of every key: raise it when outputs change their meaning.
 const SchemaVersion = 1
 
-// Key is the labelled, canonical description of all that a stage's output
+// Key is the labeled, canonical description of all that a stage's output
 // depends on: evaluated values, never source text.
 type Key struct {
 	lines []string
@@ -34,7 +34,7 @@ func KeyOf(description string) *Key {
 	return &Key{lines: strings.Split(strings.TrimSuffix(description, "\n"), "\n")}
 }
 
-// Add appends a labelled value. Labels hold no spaces; values no line breaks.
+// Add appends a labeled value. Labels hold no spaces; values no line breaks.
 func (k *Key) Add(label, value string) {
 	if strings.ContainsAny(value, "\r\n") {
 		value = strconv.Quote(value)
@@ -45,21 +45,21 @@ func (k *Key) Add(label, value string) {
 // Addf is Add with a format.
 func (k *Key) Addf(label, format string, args ...any) { k.Add(label, fmt.Sprintf(format, args...)) }
 
-// Given adds a value unless it is zero: what a file does not give changes no key.
+// Given adds a value unless it is zero: an argument that a file does not set changes no key.
 func (k *Key) Given(label string, value any) {
 	if !reflect.ValueOf(value).IsZero() {
 		k.Add(label, fmt.Sprint(value))
 	}
 }
 
-// AddAll adds labelled values.
+// AddAll adds labeled values.
 func (k *Key) AddAll(lines []schema.Line) {
 	for _, l := range lines {
 		k.Add(l.Label, l.Value)
 	}
 }
 
-// Lines are the labelled values, for Append.
+// Lines are the labeled values, for Append.
 func (k *Key) Lines() []string { return k.lines }
 
 // Values returns the labels with their values, in their order.
@@ -76,7 +76,7 @@ func (k *Key) Values() iter.Seq2[string, string] {
 // Append adds lines made elsewhere by the same rules.
 func (k *Key) Append(lines []string) { k.lines = append(k.lines, lines...) }
 
-// Description is the text that is hashed and kept beside the output.
+// Description is the text that is hashed and kept with the output.
 func (k *Key) Description() string { return strings.Join(k.lines, "\n") + "\n" }
 
 // Hash is the address of the output: SHA-256 of the description, in hex.
@@ -107,7 +107,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %s → %s", c.Label, c.Old, c.New)
 }
 
-// Diff lists the labelled lines that differ between two descriptions, in the
+// Diff lists the labeled lines that differ between two descriptions, in the
 // order of the new one, then those that are gone.
 func Diff(old, new string) []Change {
 	before := labelled(old)
@@ -132,8 +132,8 @@ func Diff(old, new string) []Change {
 	return changes
 }
 
-// labelled splits a description into label and value; a label that comes
-// again is made unique by its number.
+// labelled splits a description into label and value; a repeated label is made
+// unique by its number.
 func labelled(description string) [][2]string {
 	seen := map[string]int{}
 	var out [][2]string
@@ -152,7 +152,7 @@ func Reason(changes []Change) string {
 	const most = 3
 	var labels []string
 	for _, c := range changes {
-		// What is drawn follows from the lines before it.
+		// The drawn values follow from the lines before.
 		if c.Label != "workload.jobs" && c.Label != "seed" || len(changes) == 1 {
 			labels = append(labels, c.Label)
 		}

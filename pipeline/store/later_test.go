@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Of outputs that may wait, the 200th, or the one that makes them 16 MiB, records all.
+// The 200th waiting output, or the one that brings them to 16 MiB, records them all.
 func TestLaterRecordsManyAtOnce(t *testing.T) {
 	c, _, err := Open(t.TempDir(), record.CacheFile)
 	if err != nil {

@@ -179,5 +179,5 @@ func State(dir string) (string, bool) {
 	return c.State, true
 }
 
-// KeyFile holds the description of a cell's key, beside its outputs.
+// KeyFile holds the description of a cell's key, next to its outputs.
 const KeyFile = "key.txt"

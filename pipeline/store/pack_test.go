@@ -23,7 +23,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// A cell that is packed and unpacked has the same files, and what lay in its place before is gone.
+// A cell that is packed and unpacked has the same files, and earlier files in its place are gone.
 func TestPackComesBack(t *testing.T) {
 	from, to := t.TempDir(), filepath.Join(t.TempDir(), "cell")
 	files := map[string]string{
@@ -54,7 +54,7 @@ func TestPackComesBack(t *testing.T) {
 	}
 }
 
-// What is no whole cell leaves no cell.json, which would say that the folder is complete.
+// An incomplete cell leaves no cell.json, which would mark the folder as complete.
 func TestUnpackWhatIsNoCell(t *testing.T) {
 	from := t.TempDir()
 	write(t, from, map[string]string{"jobs.csv": "job,end\n"})

@@ -4,5 +4,5 @@ package store
 
 import "os"
 
-// unlock gives back a lock of bbolt's: here it ends with its file.
+// unlock releases a lock of bbolt's: here it ends with its file.
 func unlock(*os.File) error { return nil }

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// unlock gives back a lock of bbolt's.
+// unlock releases a lock of bbolt's.
 func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

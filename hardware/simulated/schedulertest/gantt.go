@@ -22,12 +22,12 @@ func At(arrival, cores int, seconds float64) scheduler.Job {
 	}
 }
 
-// OnGPU lets a job run on a core with a GPU as well, in so many seconds.
+// OnGPU lets a job run on a core with a GPU as well, in the given seconds.
 func OnGPU(seconds float64, j scheduler.Job) scheduler.Job {
 	return OnTypes(j, scheduler.Alternative{Threads: 1, GPUs: 1, Predicted: time.Duration(seconds * float64(time.Second))})
 }
 
-// TwoKinds has two cores and a GPU with a core of its own.
+// TwoKinds has a node with two cores, and a node with a GPU and a core.
 var TwoKinds = scheduler.Cluster{Nodes: []scheduler.Node{{Name: "cpu", Threads: 2}, {Name: "gpu", Threads: 1, GPUs: 1, GPU: "V100"}}}
 
 // Number names the jobs A, B, C, … and numbers them.
@@ -53,7 +53,7 @@ func Work(jobs []scheduler.Job) []simulated.Scaling {
 	return w
 }
 
-// Simulate runs jobs that take as long as is predicted, and fails the test unless the trace is valid.
+// Simulate runs jobs whose predictions are exact, and fails the test unless the trace is valid.
 func Simulate(t *testing.T, c scheduler.Cluster, p policy.Policy, jobs []scheduler.Job, o simulated.Options) *Trace {
 	t.Helper()
 	engine, err := simulated.New(jobs, Work(jobs), o)
@@ -71,7 +71,7 @@ func Simulate(t *testing.T, c scheduler.Cluster, p policy.Policy, jobs []schedul
 	return tr
 }
 
-// Want compares what the jobs of a trace held with a drawing (Gantt), which may be indented by tabs.
+// Want compares the jobs' grants in a trace with a drawing (Gantt), which may be indented by tabs.
 func (tr *Trace) Want(t *testing.T, drawing string) {
 	t.Helper()
 	drawing = strings.ReplaceAll(strings.TrimLeft(drawing, "\n"), "\t", "")
@@ -80,7 +80,7 @@ func (tr *Trace) Want(t *testing.T, drawing string) {
 	}
 }
 
-// Gantt draws a row a job and a character a second: the cores that the job holds, or a dot while it waits.
+// Gantt draws a row per job and a character per second: the cores that the job holds, or a dot while it waits.
 func Gantt(jobs []scheduler.Job, events []scheduler.Event) string {
 	rows := make([]strings.Builder, len(jobs))
 	mark := make([]string, len(jobs))

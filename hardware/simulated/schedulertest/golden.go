@@ -1,5 +1,5 @@
-// Package schedulertest runs the kernel with all its policies, for its own tests and for those of the packages of which
-// it is made: what one of them changes shows in the schedules.
+// Package schedulertest runs the kernel with all its policies, for its own tests and for the tests of the kernel's
+// packages: a change in any of them shows in the schedules.
 package schedulertest
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Combination is one policy of a golden file, by the names of its choices, with settings of its own.
+// Combination is one policy of a golden file, by the names of its choices, with its settings.
 type Combination struct {
 	Order, Allocation, Backfill, Preemption, Victims, Placement string
 	Settings                                                    policy.Settings
@@ -208,7 +208,7 @@ func (w goldenWorkload) without() ([]scheduler.Job, []simulated.Scaling) {
 type failing struct {
 	*simulated.Engine
 	fails []bool
-	at    []int // by job, the job of the simulation that stands for it
+	at    []int // by job, the job of the simulation that represents it
 }
 
 func newFailing(jobs []scheduler.Job, work []simulated.Scaling, fails []bool, o simulated.Options) (*failing, error) {
@@ -240,7 +240,7 @@ func (f *failing) Next(ctx context.Context, until time.Duration) (time.Duration,
 	return now, ended, err
 }
 
-// onward predicts that a job goes on as it went since its last report.
+// onward predicts that a job keeps its speed since its last report.
 type onward struct{ units []int }
 
 func (s onward) Learn(job, units int, _ []scheduler.Loss, held []scheduler.Held) time.Duration {
@@ -253,8 +253,8 @@ func (s onward) Learn(job, units int, _ []scheduler.Loss, held []scheduler.Held)
 
 func (onward) Forget(int) {}
 
-// goldenHash is a Recorder that hashes when what happens to jobs, and what they
-// are granted.
+// goldenHash is a Recorder that hashes the times of jobs' events and the jobs'
+// grants.
 type goldenHash struct {
 	hash.Hash
 	line []byte
@@ -310,7 +310,7 @@ func execute(p policy.Policy, w goldenWorkload, to scheduler.Recorder) (schedule
 	return r, o, err
 }
 
-// run adds what comes of a workload under a policy.
+// run adds the schedule of a workload under a policy.
 func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
 	_, o, err := execute(p, w, h)
 	switch {
@@ -327,7 +327,7 @@ func (h *goldenHash) run(p policy.Policy, w goldenWorkload) error {
 	return nil
 }
 
-// Trace is what comes of a workload under a policy.
+// Trace is the schedule of a workload under a policy.
 type Trace struct {
 	Policy  string
 	Run     scheduler.Run
@@ -355,14 +355,14 @@ func Traces(t *testing.T, n int) []*Trace {
 	return traces
 }
 
-// Golden guards the decisions of every policy: for each valid combination
-// of order, allocation, backfill, preemption, victim rule and placement, the
-// golden file has a hash of all starts, pauses, resizes, grants and finishes, to
-// the nanosecond, of 500 random workloads. They have rigid and malleable jobs,
-// gangs, memory, GPUs, alternatives, priorities, deadlines, users, resize
-// requests, feedback, failed attempts, online predictions, noise and overheads.
-// The first hash is that of the first 50 workloads, which is all that few looks at.
-// With update, the file is written anew.
+// Golden guards the decisions of every policy: for each valid combination of order,
+// allocation, backfill, preemption, victim rule and placement, the golden file has
+// a hash over 500 random workloads. It covers all starts, pauses, resizes, grants
+// and finishes, to the nanosecond. They have rigid and malleable jobs, gangs,
+// memory, GPUs, alternatives, priorities, deadlines, users, resize requests,
+// feedback, failed attempts, online predictions, noise and overheads. The first
+// hash covers the first 50 workloads; with few, only these are checked. With
+// update, the file is rewritten.
 //
 // A hash that changes means that some policy decides otherwise than before.
 func Golden(t *testing.T, file string, few, update bool) {
@@ -442,7 +442,7 @@ func OnTypes(j scheduler.Job, more ...scheduler.Alternative) scheduler.Job {
 	return j
 }
 
-// GangNodes counts the nodes that have room for what a job asks of one.
+// GangNodes counts the nodes that have room for a job's request per node.
 func GangNodes(c scheduler.Cluster, j scheduler.Job) int {
 	n := 0
 	for _, node := range c.Nodes {

@@ -24,9 +24,9 @@ type layer interface {
 	scratch(n int) int
 	// Forward computes y from x for n images.
 	Forward(w, x, y []float64, n int, scratch []float64)
-	// backward computes the gradients dw and dx of a loss from its gradient
-	// dy; x and y are those of the last forward. dx may be nil: not wanted.
-	// Both are overwritten, not added to.
+	// backward computes the gradients dw and dx of a loss from its gradient dy;
+	// x and y are the ones of the last forward. dx may be nil: not wanted. Both
+	// are overwritten, not added to.
 	backward(w, x, y, dy, dx, dw []float64, n int, scratch []float64)
 }
 
@@ -114,7 +114,7 @@ func (l tanh) backward(_, _, y, dy, dx, _ []float64, n int, _ []float64) {
 	}
 }
 
-// activation returns the activation of that name for so many values of an image.
+// activation returns the activation with the given name, for size values per image.
 func activation(name string, size int) layer {
 	if name == "tanh" {
 		return tanh{size}
@@ -135,9 +135,9 @@ func matrix(rows, cols int, data []float64) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data[:rows*cols]}
 }
 
-// multiply computes c = a·b + beta·c, where a and b are transposed as ta and
-// tb say. It works through tiles of c that are below the size at which gonum
-// starts goroutines of its own: the threads are this package's to share out.
+// multiply computes c = a·b + beta·c, where a and b are transposed as ta and tb
+// say. It works through tiles of c that are below the size at which gonum
+// starts its own goroutines: this package assigns the threads.
 func multiply(ta, tb blas.Transpose, a, b blas64.General, beta float64, c blas64.General) {
 	const rows, cols = 64, 192
 	for i := 0; i < c.Rows; i += rows {
@@ -150,7 +150,7 @@ func multiply(ta, tb blas.Transpose, a, b blas64.General, beta float64, c blas64
 	}
 }
 
-// across is what n rows of m from i on are made from, when m is transposed as t says.
+// across returns the part of m that makes n rows from i on, when m is transposed as t says.
 func across(t blas.Transpose, m blas64.General, i, n int) blas64.General {
 	if t == blas.NoTrans {
 		return part(m, i, n, 0, m.Cols)

@@ -20,7 +20,7 @@ type Network struct {
 	Ends []int
 }
 
-// Shape is what a network is built from: convolutions, where it has filters, then
+// Shape lists the layers of a network: convolutions, where it has filters, then
 // hidden layers, then a score for each digit.
 type Shape struct {
 	Filters, Hidden []int
@@ -90,8 +90,8 @@ func (net Network) Products() int {
 	return total
 }
 
-// Initialize returns parameters drawn from the seed, each layer's from a
-// stream of its own. The last layer starts at 0: no digit is favoured.
+// Initialize returns parameters drawn from the seed, with a separate random
+// stream for each layer. The last layer starts at 0: no digit is favored.
 func (net Network) Initialize(seed uint64) []float64 {
 	w := make([]float64, net.Params())
 	at := 0
@@ -132,8 +132,8 @@ func (net Network) Forward(w []float64, ws *Workspace, n int) []float64 {
 	return ws.Values[len(net.Layers)][:n*digits.Classes]
 }
 
-// Gradient returns the summed loss of the images in ws.values[0], of which
-// labels has the digits, and leaves its gradient by the parameters in dw.
+// Gradient returns the summed loss of the images in ws.values[0], whose digits
+// are in labels. It writes the gradient with respect to the parameters to dw.
 func (net Network) Gradient(w []float64, ws *Workspace, labels []uint8, dw []float64) float64 {
 	n := len(labels)
 	scores := net.Forward(w, ws, n)
@@ -167,8 +167,8 @@ func streamID(name string, number int) uint64 {
 
 // A network is deepened as in Chen, Goodfellow, Shlens: "Net2Net: Accelerating
 // Learning via Knowledge Transfer" (2016), Net2DeeperNet: the new layer computes
-// the identity on what an idempotent activation leaves, so that the network
-// computes what it did before.
+// the identity on the output of an idempotent activation, so the network's
+// output does not change.
 
 // Identity fills the parameters of a layer, which are 0, so that its outputs
 // are its inputs.

@@ -4,12 +4,12 @@ import "math"
 
 // The constants of the optimizers.
 const (
-	// Those of Adam are its authors' (Kingma, Ba: "Adam: A Method for
+	// Adam's values are its authors' (Kingma, Ba: "Adam: A Method for
 	// Stochastic Optimization", 2015).
 	adamBeta1   = 0.9
 	adamBeta2   = 0.999
 	adamEpsilon = 1e-8
-	// sgdMomentum is the part of the last step that is made again.
+	// sgdMomentum is the fraction of the last step that is repeated.
 	sgdMomentum = 0.9
 )
 
@@ -23,7 +23,7 @@ type Optimizer struct {
 	M, V []float64
 }
 
-// NewOptimizer returns Adam, or SGD with momentum, for so many parameters.
+// NewOptimizer returns Adam, or SGD with momentum, for the given number of parameters.
 func NewOptimizer(rate float64, adam bool, params int) *Optimizer {
 	o := &Optimizer{Rate: rate, Adam: adam, M: make([]float64, params)}
 	if o.Adam {
