@@ -21,7 +21,7 @@ type Rental struct {
 	//
 	//	region = "us-west1"
 	Region string `arg:"region"`
-	// What a server costs, in US dollars an hour: a number; `prices("file.csv")`, a table with the columns
+	// The price of a server, in US dollars an hour: a number; `prices("file.csv")`, a table with the columns
 	// `time_s` and `price`, from the start of the cell; or `catalogue("file.csv")`, a table with the columns
 	// `type`, `region`, `market` and `price`, where the type is `gpu` or else the name of the block. A map of
 	// columns and texts after the file chooses rows, and a second map says what the columns are called, as in
@@ -74,7 +74,7 @@ type Rental struct {
 	//
 	//	replace_limit = 3
 	ReplaceLimit int `arg:"replace_limit" min:"1" max:"1000000"`
-	// What a server costs that `replace = "on_demand"` puts in the place of another.
+	// The price of a server that `replace = "on_demand"` puts in the place of another.
 	//
 	// Default: `price`.
 	//
@@ -104,7 +104,7 @@ type Billing struct {
 	//
 	//	minimum = "1m"
 	Minimum time.Duration `arg:"minimum" default:"0s"`
-	// The time of which whole multiples are paid.
+	// The unit of payment: whole multiples of this time are paid.
 	//
 	// Default: the exact time.
 	//

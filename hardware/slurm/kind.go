@@ -90,7 +90,7 @@ type settings struct {
 	Account string `arg:"account"`
 	// The quality of service.
 	//
-	// Default: that of the partition.
+	// Default: the partition's.
 	//
 	//	qos = "short"
 	QOS string `arg:"qos"`
@@ -104,7 +104,7 @@ type settings struct {
 	//
 	//	gres = "gpu:a100:2"
 	GRES string `arg:"gres"`
-	// How many nodes of `threads` cores it has; not beside node blocks.
+	// The number of nodes of `threads` cores; not with node blocks.
 	//
 	// Default: as many as the allocation has in which tfexp runs, or 1.
 	//
@@ -116,7 +116,7 @@ type settings struct {
 	//
 	//	time = "4h"
 	Time time.Duration `arg:"time"`
-	// How long before the end of the allocation, or of a drained node, its jobs are told to write a checkpoint.
+	// How long before the end of the allocation, or of a drained node, its jobs are asked to write a checkpoint.
 	//
 	//	notice = "5m"
 	Notice time.Duration `arg:"notice" default:"1m"`
@@ -124,7 +124,7 @@ type settings struct {
 	//
 	//	watch = "2m"
 	Watch time.Duration `arg:"watch" default:"30s"`
-	// Further arguments of `sbatch`, without the dashes; an empty value stands for a flag.
+	// Further arguments of `sbatch`, without the dashes; an empty value means a flag.
 	//
 	//	sbatch = { reservation = "course", "mail-type" = "END" }
 	More map[string]string `arg:"sbatch"`

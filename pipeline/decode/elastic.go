@@ -25,7 +25,7 @@ import (
 //
 // The speed of a job in simulation that can go on with any number of GPUs, on however many nodes, and with
 // another batch size: how long its steps take, and what they are worth. Orders such as `optimus` and `pollux`
-// set the GPUs of such jobs anew in each round; under other policies it trains on its request. Its work is
+// set the GPUs of such jobs again in each round; under other policies it trains on its request. Its work is
 // `epochs`.
 //
 // Either `measurements` has what was recorded of the program, or the arguments from `alpha_c` on have the law
@@ -78,7 +78,7 @@ type elasticArgs struct {
 	// The batch size of the job, in samples, under every policy. Without it, policies that choose batch sizes do
 	// so, and under others it is that which the trace has for the job.
 	//
-	// Default: that of the trace, or `first_batch`.
+	// Default: the trace's, or `first_batch`.
 	//
 	//	batch = 512
 	Batch int `arg:"batch" min:"1" max:"1073741824"`
@@ -137,7 +137,7 @@ type elasticArgs struct {
 	//
 	//	alpha_r = 0.02
 	AlphaR float64 `arg:"alpha_r" min:"0" max:"1000000"`
-	// What each further GPU adds to `alpha_r`, in seconds.
+	// The time that each further GPU adds to `alpha_r`, in seconds.
 	//
 	// Default: 0.
 	//
@@ -149,7 +149,7 @@ type elasticArgs struct {
 	//
 	//	alpha_n = 0.06
 	AlphaN float64 `arg:"alpha_n" min:"0" max:"1000000"`
-	// What each further GPU adds to `alpha_n`, in seconds.
+	// The time that each further GPU adds to `alpha_n`, in seconds.
 	//
 	// Default: 0.
 	//

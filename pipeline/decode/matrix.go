@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// matrixArgs are the arguments of the matrix block beside its own axes.
+// matrixArgs are the arguments of the matrix block except its own axes.
 //
 // The cells of the experiment. Without this block, every workload runs on every hardware under every policy.
 //
@@ -36,7 +36,7 @@ type matrixArgs struct {
 	Policy cty.Value `arg:"policy" type:"values"`
 }
 
-// zipArgs are those of a zip block.
+// zipArgs are the arguments of a zip block.
 //
 // Axes that advance together: the first values, then the second values, and so on. Their lists have the same
 // length.
@@ -55,9 +55,9 @@ type zipArgs struct {
 	Policy cty.Value `arg:"policy" type:"values"`
 }
 
-// includeArgs are those of an include block.
+// includeArgs are the arguments of an include block.
 //
-// One more point. If it does not set workload, hardware or policy, it stands for all their values in the
+// One more point. If it does not set workload, hardware or policy, it means all their values in the
 // matrix.
 type includeArgs struct {
 	// The workload.
@@ -74,7 +74,7 @@ type includeArgs struct {
 	Policy string `arg:"policy" type:"policy"`
 }
 
-// excludeArgs are those of an exclude block.
+// excludeArgs are the arguments of an exclude block.
 //
 // Points to leave out.
 type excludeArgs struct {

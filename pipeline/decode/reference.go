@@ -15,10 +15,10 @@ import (
 
 // referenceArgs are the arguments of a reference block.
 //
-// Numbers of others, such as those of a paper, beside ours: a CSV file whose first line names its columns.
+// Numbers of others, such as a paper's, next to ours: a CSV file whose first line names its columns.
 // Columns called `workload`, `hardware`, `policy`, `replicate` or as an axis of the matrix say of which cells a
-// row is; an empty field, or a column that is not there, stands for all. Columns called as metrics have the
-// numbers. The report shows them beside the means over these cells (references.csv).
+// row is; an empty field, or a column that is not there, means all. Columns called as metrics have the
+// numbers. The report shows them next to the means over these cells (references.csv).
 //
 //	reference "paper" {
 //	  file = "paper.csv"
@@ -42,7 +42,7 @@ type referenceArgs struct {
 	// The numbers are parts of those of this policy, as papers often say it: 0.7 is 30% less. Ours is the mean
 	// over the cells divided by that over the cells of this policy at the same values of the other axes.
 	//
-	// Default: the numbers are those of the metrics.
+	// Default: the numbers are metrics themselves.
 	//
 	//	relative_to = policy.fcfs
 	RelativeTo string `arg:"relative_to" type:"policy"`

@@ -13,7 +13,7 @@ import (
 // roleArgs are the arguments of a role block.
 //
 // The parts of a job whose program runs several times, as parameter servers and workers do. The parts are
-// started together, on one node or on several, and told their role, their number and the addresses of all
+// started together, on one node or on several, and given their role, their number and the addresses of all
 // (`TFEXP_ROLE`, `TFEXP_TASK`, `TFEXP_CLUSTER`, `TF_CONFIG`). The job ends when its chief does, or worker 0
 // where there is no chief; then the other parts are ended. Built-in programs have the roles `ps`, `worker` and
 // `chief`. `threads` and `gpus` of the job are the sums over its parts.
@@ -50,9 +50,9 @@ type roleArgs struct {
 	//
 	//	gpu = "V100"
 	GPU string `arg:"gpu"`
-	// Whether the job goes on when a part of this role is lost with its node, or fails by itself. It does not go
+	// Whether the job continues when a part of this role is lost with its node, or fails by itself. It does not go
 	// on without the part that ends it. A part that was lost starts again as soon as there is room for it that no
-	// waiting job can use; one that failed does not, until the job starts anew or another number of parts is asked
+	// waiting job can use; one that failed does not, until the job restarts or another number of parts is asked
 	// for.
 	//
 	//	elastic = true

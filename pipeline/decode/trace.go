@@ -19,8 +19,8 @@ import (
 
 // traceArgs are the arguments of a trace block that every format has.
 //
-// Jobs and their arrivals from a file. Jobs of `submit` blocks beside it are merged with them by arrival; each
-// replicate draws these anew, and their running numbers skip names that the file has. A line that is malformed,
+// Jobs and their arrivals from a file. Jobs of `submit` blocks next to it are merged with them by arrival; each
+// replicate draws these again, and their running numbers skip names that the file has. A line that is malformed,
 // or requests more than the hardware has, is an error, with the file's name and line; `--lenient` leaves such
 // lines out and counts them. The lines need not be in the order of arrivals. All replicates have the same jobs
 // of the file: without `submit` blocks they differ only by the `noise` of simulated hardware, so give
@@ -103,7 +103,7 @@ type traceArgs struct {
 	//
 	//	throughputs = "throughputs.json.gz"
 	Throughputs string `arg:"throughputs"`
-	// The number of cores that one processor of the file stands for.
+	// The number of cores of one processor of the file.
 	//
 	//	threads_per_processor = 2
 	ThreadsPerProcessor int `arg:"threads_per_processor" default:"1" min:"1" max:"1024"`

@@ -52,7 +52,7 @@ type tuneArgs struct {
 	//
 	//	job = job.digits
 	Job string `arg:"job,required" type:"job"`
-	// What is sought: {objectives}.
+	// The aim of the search: {objectives}.
 	//
 	//	objective = "time"
 	Objective string `arg:"objective,required"`
@@ -148,7 +148,7 @@ type settingArgs struct {
 	//	log = true
 	Log bool `arg:"log" default:"false"`
 	// Whether the program takes the setting on while it trains, from its control file (`settings`). Else it is
-	// started anew for it.
+	// restarted for it.
 	//
 	// Default: true of `batch` and `learning_rate` of built-in programs.
 	//

@@ -44,11 +44,11 @@ type Partition struct {
 	//
 	//	tier = 2
 	Tier int `arg:"tier" default:"1" min:"0" max:"65533"`
-	// What the partition is worth in priorities: its factor is this value, as a part of the greatest of all partitions.
+	// The value of the partition in priorities: its factor is this value, as a part of the greatest of all partitions.
 	//
 	//	factor = 10
 	Factor int `arg:"factor" default:"1" min:"0" max:"65533"`
-	// The time limit of jobs that have none, and the longest that a job may have. A job that asks for more waits for ever.
+	// The time limit of jobs that have none, and the longest that a job may have. A job that asks for more never starts.
 	//
 	// Default: no limit.
 	//
@@ -72,13 +72,13 @@ type Partition struct {
 	//
 	//	qos = "short"
 	QOS string `arg:"qos"`
-	// What becomes of jobs that give way to those of a higher tier (`preemption_by = "partition"`).
+	// The fate of jobs that give way to jobs of a higher tier (`preemption_by = "partition"`).
 	//
-	// Default: that of the policy.
+	// Default: the policy's.
 	//
 	//	preempt_mode = "requeue"
 	PreemptMode string `arg:"preempt_mode" allowed:"off requeue cancel suspend"`
-	// How long a job that has to give way goes on.
+	// The time that a job may still run when it must give way.
 	//
 	//	grace = "1m"
 	Grace time.Duration `arg:"grace" default:"0s"`
@@ -176,7 +176,7 @@ type QOS struct {
 	//
 	//	name = "2nd.floor"
 	Name string `arg:"name"`
-	// What it is worth in priorities: its factor is this value, as a part of the greatest of all.
+	// Its value in priorities: its factor is this value, as a part of the greatest of all.
 	//
 	//	priority = 100
 	Priority int `arg:"priority" default:"0" min:"0" max:"1e9"`
@@ -188,11 +188,11 @@ type QOS struct {
 	Preempts []string `arg:"preempts"`
 	// What becomes of its jobs when they give way.
 	//
-	// Default: that of the policy.
+	// Default: the policy's.
 	//
 	//	preempt_mode = "cancel"
 	PreemptMode string `arg:"preempt_mode" allowed:"off requeue cancel suspend"`
-	// How long a job that has to give way goes on, and for how long after its start no job has to.
+	// The time that a job may still run when it must give way, and the time after its start in which no job must.
 	//
 	//	grace = "1m"
 	Grace time.Duration `arg:"grace" default:"0s"`
@@ -200,7 +200,7 @@ type QOS struct {
 	//
 	//	exempt = "10m"
 	Exempt time.Duration `arg:"exempt" default:"0s"`
-	// What an hour counts for fair shares.
+	// The weight of an hour in fair shares.
 	//
 	//	usage_factor = 0.5
 	UsageFactor float64 `arg:"usage_factor" default:"1" min:"0" max:"1e6"`
@@ -243,7 +243,7 @@ type Account struct {
 	Priority int `arg:"priority" default:"0" min:"0" max:"1e9"`
 	// The quality of service of jobs that ask for none.
 	//
-	// Default: that of the account above, or `normal`.
+	// Default: the account's above, or `normal`.
 	//
 	//	default_qos = "low"
 	DefaultQOS string `arg:"default_qos"`
@@ -252,7 +252,7 @@ type Account struct {
 
 // NodeSet says more of nodes.
 //
-// What batch systems know of nodes beside their size.
+// Facts of nodes besides their size.
 //
 //	policy "slurm" {
 //	  order    = "multifactor"

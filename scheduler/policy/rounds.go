@@ -48,13 +48,13 @@ type roundSettings struct {
 	//	global_queue = true
 	Global bool `arg:"global_queue" default:"false"`
 	// The policy takes the jobs to be as fast on all types of devices as on this one, and goes through the types in
-	// a random order, drawn anew for each round.
+	// a random order, drawn again for each round.
 	//
 	// Default: none: the policy knows the types.
 	//
 	//	blind = "v100"
 	Blind string `arg:"blind"`
-	// The seed of what a policy draws that is blind to types: from the Mersenne Twister, as Python does. The order
+	// The seed of the draws of a policy that is blind to types: from the Mersenne Twister, as Python does. The order
 	// of the types is drawn with the seed 5 greater, as in the authors' simulator.
 	//
 	//	type_seed = 1

@@ -52,7 +52,7 @@ type Profile struct {
 	//
 	//	repeats = 3
 	Repeats int `arg:"repeats" default:"1" min:"1" max:"100"`
-	// More numbers of threads to sample at, beside each job's request: the models `scaling` and `auto` fit a
+	// More numbers of threads to sample at, besides each job's request: the models `scaling` and `auto` fit a
 	// speed-up curve to them. Numbers that this machine does not have are left out.
 	//
 	// Default: the request; for jobs that may run on other numbers of threads, also the fewest and the most.
@@ -107,7 +107,7 @@ type Estimate struct {
 	//	model = "auto"
 	Model string `arg:"model" default:"linear" allowed:"auto linear fraction scaling history"`
 	// More models that are fitted to the same samples, only for comparison: their estimates and errors are in
-	// estimates.csv, accuracy.csv and the report, beside those of `model`.
+	// estimates.csv, accuracy.csv and the report, next to the estimates of `model`.
 	//
 	// Default: none.
 	//
@@ -159,7 +159,7 @@ type Spec struct {
 	//
 	//	replicates = 10
 	Replicates int `arg:"replicates" default:"5" min:"1" max:"100000"`
-	// What each cell leaves on disk: everything, or only its metrics (for cells with very many jobs).
+	// The files that each cell leaves on disk: everything, or only its metrics (for cells with very many jobs).
 	//
 	//	records = "metrics"
 	Records string `arg:"records" default:"all" allowed:"all metrics"`
@@ -194,7 +194,7 @@ type Spec struct {
 	// Thresholds are in the order of the file.
 	Thresholds []Threshold
 	Plots      []Plot
-	// References are numbers of others, shown beside ours.
+	// References are numbers of others, shown next to ours.
 	References []Reference `json:",omitempty"`
 	// Sizes are questions for the smallest value of an axis.
 	Sizes []Size `json:",omitempty"`

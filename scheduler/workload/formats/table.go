@@ -26,10 +26,10 @@ type tableArgs struct {
 	// `requested_time`, `threads`, `gpus`, `nodes`, `memory`, `batch_size`, `job` (its name), `class`, `user`,
 	// `priority`. What a column says takes the place of what the format knows. A job can have alternatives:
 	// `cpu_run_time` is its run time on the CPU alone, and the column of any other `<type>_run_time` that on GPUs of the
-	// type. `<name>_requested_time`, `<name>_threads`, `<name>_gpus` and `<name>_memory` are those of the alternative;
+	// type. `<name>_requested_time`, `<name>_threads`, `<name>_gpus` and `<name>_memory` are the alternative's;
 	// what it lacks is as in the job. An empty run time says that the job does not have it.
 	//
-	// Default: those of the format.
+	// Default: the format's.
 	//
 	//	columns = { arrival = "submit_time", run_time = "duration", gpus = "gpu_num" }
 	Columns []schema.Setting `arg:"columns"`
@@ -46,7 +46,7 @@ type tableArgs struct {
 	Class string `arg:"class" default:"job"`
 	// The character between two fields.
 	//
-	// Default: that of the format; a comma for `table`.
+	// Default: the format's; a comma for `table`.
 	//
 	//	separator = ";"
 	Separator string `arg:"separator"`
@@ -63,7 +63,7 @@ type tableArgs struct {
 	//
 	//	gpus_per_node = 8
 	GPUsPerNode int `arg:"gpus_per_node" min:"1" max:"1024"`
-	// The threads of a job beside each of its GPUs, where no column has its threads. Without GPUs it has one.
+	// The threads of a job for each of its GPUs, where no column has its threads. Without GPUs it has one.
 	//
 	//	threads_per_gpu = 4
 	ThreadsPerGPU int `arg:"threads_per_gpu" default:"1" min:"1" max:"1024"`
