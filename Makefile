@@ -41,11 +41,12 @@ test-python: ## run the tests of the Python libraries; they need python3 alone
 race: ## test what runs side by side under the race detector
 	$(GO) test -race -short $$($(GO) list -f '{{range .Imports}}{{if or (eq . "sync") (eq . "sync/atomic") (eq . "golang.org/x/sync/errgroup")}}{{$$.ImportPath}}{{break}}{{end}}{{end}}' ./...)
 
-lint: ## gofmt, go vet, staticcheck, and that one package alone opens files
+lint: ## gofmt, go vet, staticcheck, words of comments, and that one package alone opens files
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -count=1 -run "^TestOneDoor$$" .
+	.ci/words
 
 SYSTEMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
