@@ -31,7 +31,7 @@ run: $(BIN) ## run the first experiment: FCFS against round robin, real training
 	$(BIN) run experiments/fcfs_vs_rr.hcl
 
 test: ## run all tests; what needs more than Go skips and says so
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./...
 
 test-python: ## run the tests of the Python libraries; they need python3 alone
 	$(PYTHON) -m unittest discover -s jobs/tfexp_job/tests
