@@ -20,12 +20,12 @@ type params struct {
 		Text string `json:"text"`
 	} `json:"contentChanges"`
 	Context struct {
-		Diagnostics []told `json:"diagnostics"`
+		Diagnostics []lspDiagnostic `json:"diagnostics"`
 	} `json:"context"`
 }
 
-// told is a diagnostic in the form of the protocol.
-type told struct {
+// lspDiagnostic is a diagnostic in the form of the protocol.
+type lspDiagnostic struct {
 	Range    span   `json:"range"`
 	Severity int    `json:"severity"`
 	Source   string `json:"source"`
@@ -110,9 +110,9 @@ func markdown(text string) any { return map[string]string{"kind": "markdown", "v
 // names are at its first line.
 func published(uri string, version int, text string, found experiments.Diagnostics) any {
 	l := newLines(text)
-	list := []told{}
+	list := []lspDiagnostic{}
 	for _, d := range found {
-		one := told{Severity: 1, Source: "tfexp", Message: d.Summary + ": " + d.Detail}
+		one := lspDiagnostic{Severity: 1, Source: "tfexp", Message: d.Summary + ": " + d.Detail}
 		if d.Severity == experiments.SeverityWarning {
 			one.Severity = 2
 		}
@@ -159,12 +159,12 @@ func completions(found []editor.Completion, l *lines) any {
 }
 
 // fixes are the edits that diagnostics suggest.
-func fixes(uri string, about []told) any {
+func fixes(uri string, about []lspDiagnostic) any {
 	actions := []any{}
 	for _, d := range about {
 		if d.Data != "" && d.Source == "tfexp" {
 			actions = append(actions, map[string]any{"title": "Write " + d.Data, "kind": "quickfix", "isPreferred": true,
-				"diagnostics": []told{d}, "edit": map[string]any{"changes": map[string]any{
+				"diagnostics": []lspDiagnostic{d}, "edit": map[string]any{"changes": map[string]any{
 					uri: []any{map[string]any{"range": d.Range, "newText": d.Data}}}}})
 		}
 	}

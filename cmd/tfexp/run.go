@@ -96,7 +96,7 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	}
 	if !o.quiet {
 		view.Say(show.Headline(plan))
-		if text := besideOthers(plan, load); text != "" {
+		if text := loadWarning(plan, load); text != "" {
 			view.Say(text)
 		}
 	}
@@ -128,9 +128,9 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	return missed(plan.Dir)
 }
 
-// besideOthers says what it means that other programs use the machine on which cells are to run for real; "" if they do
-// not.
-func besideOthers(plan *pipeline.Plan, load *hardware.LoadSampler) string {
+// loadWarning is a sentence about the CPU load of other programs, for runs with real cells on this machine; empty if the
+// load is low.
+func loadWarning(plan *pipeline.Plan, load *hardware.LoadSampler) string {
 	here := false
 	for i, w := range plan.Work {
 		kind := engine.Find(plan.Cells[i].Engine)

@@ -123,7 +123,7 @@ func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *exp
 	run := scheduler.Run{Cluster: h.Cluster}
 	var at []experiments.Range // of the jobs
 	if w.Trace != nil {
-		run.Jobs = w.Trace.Jobs
+		run.Jobs = slices.Clip(w.Trace.Jobs)
 	}
 	count := map[*experiment.Job]int{}
 	for _, s := range w.Submits {
@@ -139,7 +139,7 @@ func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *exp
 		for range s.Count { // under the names that they get
 			count[s.Job]++
 			j.Number, j.Name = len(run.Jobs), fmt.Sprintf("%s-%d", s.Job.Name, count[s.Job])
-			run.Jobs, at = append(slices.Clip(run.Jobs), j), append(at, s.Job.Range)
+			run.Jobs, at = append(run.Jobs, j), append(at, s.Job.Range)
 		}
 	}
 	seen := map[experiments.Range]bool{}

@@ -32,10 +32,10 @@ import (
 //	  }
 //	}
 type progressArgs struct {
-	// A regular expression that the lines match which the program prints as it trains, one for each epoch or step.
+	// A regular expression for the progress lines of the program: one line for each epoch or step.
 	// Its groups are called `epoch` (epochs that are finished), `epoch0` (the same, counted from 0), `step`, `loss`
-	// and `accuracy`. Without a count, each line is one more. A program that does not flush its output tells its
-	// progress late: Python does so under `python3 -u`.
+	// and `accuracy`. Without a count, each line is one more. A program that does not flush its output reports its
+	// progress late; `python3 -u` flushes it.
 	//
 	//	lines = "Epoch (?P<epoch>[0-9]+)/.*loss: (?P<loss>[0-9.]+)"
 	Lines string `arg:"lines"`

@@ -78,7 +78,7 @@ func TestEstimatesInWords(t *testing.T) {
 // The text of a part within another comes after the other's text; sentences of the answer stay together.
 func TestPartsWithinOthers(t *testing.T) {
 	own := tell.Section{Answers: []string{"a"}, Report: []tell.Item{{Note: "above"}, {Sentences: []string{"b"}, Answer: true}}}
-	told := Told{Section: own}
+	told := Content{Section: own}
 	told.add(tell.Section{Answers: []string{"c"}, Terminal: []tell.Item{{Note: "t"}}, Report: []tell.Item{{Sentences: []string{"d"}, Answer: true},
 		{Sentences: []string{"e"}}}})
 	want := tell.Section{Answers: []string{"a", "c"}, Terminal: []tell.Item{{Note: "t"}},

@@ -23,23 +23,23 @@ func Headline(e *record.Experiment) (h tell.Headline, err error) {
 	if err != nil {
 		return h, err
 	}
-	told, err := Parts(e)
+	contents, err := Parts(e)
 	if err != nil {
 		return h, err
 	}
-	return HeadlineOf(e, rows, told)
+	return HeadlineOf(e, rows, contents)
 }
 
 // HeadlineOf answers the question of an experiment in a sentence, with a small table. The answer comes from a part
 // that leads, or from the comparisons. Without comparisons it comes from a part (tell.Section.Headline, or its
 // first sentence), else from the means.
-func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, told []Told) (tell.Headline, error) {
+func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Content) (tell.Headline, error) {
 	variants := Variants(e)
 	so := ""
 	if !e.Complete() {
 		so = fmt.Sprintf("So far, with %d of %d cells: ", len(e.Cells), len(e.Plan.Cells))
 	}
-	for _, t := range told {
+	for _, t := range contents {
 		if t.Headline.Leads {
 			t.Headline.Sentence = so + t.Headline.Sentence
 			return t.Headline, nil
@@ -50,15 +50,15 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, told []Told) 
 		questions, variants = nil, nil
 	}
 	if len(questions) == 0 {
-		for _, t := range told {
+		for _, t := range contents {
 			if t.Headline.Sentence != "" {
 				return t.Headline, nil
 			}
 		}
 		if len(variants) > 0 && len(e.Plan.Compares) == 0 {
-			return tell.Headline{Sentence: so + firstSentence(e, variants, told), Table: means(e, variants)}, nil
+			return tell.Headline{Sentence: so + firstSentence(e, variants, contents), Table: means(e, variants)}, nil
 		}
-		return tell.Headline{Sentence: firstOf(e, told)}, nil
+		return tell.Headline{Sentence: firstOf(e, contents)}, nil
 	}
 	leaders, err := Leaders(e)
 	if err != nil {
@@ -88,8 +88,8 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, told []Told) 
 const mostClauses = 3
 
 // firstOf is the first sentence that a part gives as the answer of an experiment without comparisons.
-func firstOf(e *record.Experiment, told []Told) string {
-	for _, t := range told {
+func firstOf(e *record.Experiment, contents []Content) string {
+	for _, t := range contents {
 		if t.Whole && len(e.Plan.Cells) > 0 {
 			continue // it is about something else than the cells
 		}
@@ -106,8 +106,8 @@ func firstOf(e *record.Experiment, told []Told) string {
 }
 
 // firstSentence is firstOf, or the range of the means where no part has an answer.
-func firstSentence(e *record.Experiment, variants []Variant, told []Told) string {
-	if text := firstOf(e, told); text != "" {
+func firstSentence(e *record.Experiment, variants []Variant, contents []Content) string {
+	if text := firstOf(e, contents); text != "" {
 		return text
 	}
 	m := ranking(e.Plan)

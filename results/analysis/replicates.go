@@ -59,6 +59,5 @@ func moreReplicates(rows []record.ComparisonRow) string {
 	}
 	m, _ := measure.MetricByName(metric)
 	return fmt.Sprintf("By their scatter, %d replicates would detect a difference of %s in %s in at least %s of such "+
-		"experiments; "+
-		"there are %d.", n, tell.Share(worthKnowing), m.Title, tell.Share(sureness), have)
+		"experiments; there are %d.", n, tell.Share(worthKnowing), m.Title, tell.Share(sureness), have)
 }

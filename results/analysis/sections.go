@@ -41,35 +41,35 @@ func Register(p Part) Part {
 	return p
 }
 
-// Told is a part with its section for one experiment.
-type Told struct {
+// Content is a part with its section for one experiment.
+type Content struct {
 	Part
 	tell.Section
 }
 
 // Parts returns all parts of an experiment, sorted by their places in the report and then by name.
-func Parts(e *record.Experiment) (told []Told, err error) {
+func Parts(e *record.Experiment) (contents []Content, err error) {
 	slices.SortFunc(parts, func(a, b Part) int { return cmp.Or(a.InReport-b.InReport, strings.Compare(a.Name, b.Name)) })
-	var within []Told
+	var within []Content
 	for _, p := range parts {
 		s, err := p.Tell(e)
 		if err != nil {
 			return nil, err
 		}
 		if p.In == "" {
-			told = append(told, Told{p, s})
+			contents = append(contents, Content{p, s})
 		} else {
-			within = append(within, Told{p, s})
+			within = append(within, Content{p, s})
 		}
 	}
 	for _, w := range within {
-		told[slices.IndexFunc(told, func(t Told) bool { return t.Name == w.In })].add(w.Section)
+		contents[slices.IndexFunc(contents, func(t Content) bool { return t.Name == w.In })].add(w.Section)
 	}
-	return told, nil
+	return contents, nil
 }
 
 // add appends the section of another part; the sentences of the answer stay together.
-func (t *Told) add(s tell.Section) {
+func (t *Content) add(s tell.Section) {
 	t.Answers, t.Terminal = append(t.Answers, s.Answers...), append(t.Terminal, s.Terminal...)
 	for _, item := range s.Report {
 		i := slices.IndexFunc(t.Report, func(o tell.Item) bool { return o.Answer })
@@ -82,6 +82,6 @@ func (t *Told) add(s tell.Section) {
 }
 
 // Whole reports whether an experiment without cells is about one of the parts alone.
-func Whole(e *record.Experiment, told []Told) bool {
-	return len(e.Plan.Cells) == 0 && slices.ContainsFunc(told, func(t Told) bool { return t.Whole })
+func Whole(e *record.Experiment, contents []Content) bool {
+	return len(e.Plan.Cells) == 0 && slices.ContainsFunc(contents, func(t Content) bool { return t.Whole })
 }

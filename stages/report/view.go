@@ -91,7 +91,7 @@ type answer struct{ Text, Tag, Kind string }
 
 // section is a part of the results that is registered.
 type section struct {
-	analysis.Told
+	analysis.Content
 	Pictures []shownPicture
 	More     []string // of pictures that are not shown
 }
@@ -137,14 +137,14 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	if !e.Complete() {
 		v.Progress = fmt.Sprintf("%d of %d cells so far", len(e.Cells), len(e.Plan.Cells))
 	}
-	told, err := analysis.Parts(e)
+	contents, err := analysis.Parts(e)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.answers(e, told); err != nil {
+	if err := v.answers(e, contents); err != nil {
 		return nil, err
 	}
-	v.sections(told)
+	v.sections(contents)
 	v.Policies = len(v.Summary.Rows) > 0 || !slices.ContainsFunc(v.First, (*section).Shown)
 	v.blocks(e.Plan)
 	v.cells(e)
@@ -165,9 +165,9 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 }
 
 // sections divides the parts by their places.
-func (v *view) sections(told []analysis.Told) {
-	for _, t := range told {
-		s := &section{Told: t}
+func (v *view) sections(contents []analysis.Content) {
+	for _, t := range contents {
+		s := &section{Content: t}
 		switch {
 		case t.InReport < analysis.Policies:
 			v.First = append(v.First, s)
@@ -194,20 +194,20 @@ func when(r record.Run) string {
 	return s
 }
 
-func (v *view) answers(e *record.Experiment, told []analysis.Told) error {
+func (v *view) answers(e *record.Experiment, contents []analysis.Content) error {
 	rows, err := analysis.Comparisons(e)
 	if err != nil {
 		return err
 	}
 	v.Comparisons = analysis.ComparisonTable(e.Plan, rows)
-	for _, t := range told {
+	for _, t := range contents {
 		for _, text := range t.Answers[:min(len(t.Answers), mostAnswers)] {
 			v.say(text)
 		}
 	}
 	said := len(v.Answers)
-	v.NoCells = analysis.Whole(e, told)
-	if v.Headline, err = analysis.HeadlineOf(e, rows, told); err != nil {
+	v.NoCells = analysis.Whole(e, contents)
+	if v.Headline, err = analysis.HeadlineOf(e, rows, contents); err != nil {
 		return err
 	}
 	answers, more, err := analysis.Conclusions(e, rows, mostAnswers)
@@ -229,7 +229,7 @@ func (v *view) answers(e *record.Experiment, told []analysis.Told) error {
 	v.MoreAnswers = more
 	v.Warnings = analysis.Doubts(analysis.Unsaid(e, rows), mostNames)
 	switch {
-	case said > 0 || len(v.Answers) == 0 && v.elsewhere(told) || v.NoCells:
+	case said > 0 || len(v.Answers) == 0 && v.elsewhere(contents) || v.NoCells:
 	case len(e.Cells) == 0:
 		v.NoAnswer = "No cell is complete yet."
 	case len(rows) == 0:
@@ -246,13 +246,13 @@ func (v *view) say(text string) { v.Answers = append(v.Answers, answer{Text: tex
 
 // elsewhere takes the answer from the parts where the comparisons have none, or where the experiment is about a
 // part alone. Their sentences are not repeated below.
-func (v *view) elsewhere(told []analysis.Told) bool {
-	for i := range told {
-		if told[i].Whole && !v.NoCells {
+func (v *view) elsewhere(contents []analysis.Content) bool {
+	for i := range contents {
+		if contents[i].Whole && !v.NoCells {
 			continue
 		}
-		for k := range told[i].Report {
-			if item := &told[i].Report[k]; item.Answer {
+		for k := range contents[i].Report {
+			if item := &contents[i].Report[k]; item.Answer {
 				for _, text := range item.Sentences {
 					v.say(text)
 				}

@@ -106,7 +106,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if err := p.Headline(e.Plan.Description, headline); err != nil {
 		return err
 	}
-	slices.SortStableFunc(told, func(a, b analysis.Told) int { return a.OnTerminal - b.OnTerminal })
+	slices.SortStableFunc(told, func(a, b analysis.Content) int { return a.OnTerminal - b.OnTerminal })
 	if err := p.parts(told, 0, analysis.Policies, headline.Sentence); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (p *Printer) Headline(question string, h tell.Headline) error {
 }
 
 // parts prints the registered parts between two places, without the sentence that is already printed.
-func (p *Printer) parts(all []analysis.Told, from, below int, printed string) error {
+func (p *Printer) parts(all []analysis.Content, from, below int, printed string) error {
 	for _, t := range all {
 		if t.OnTerminal < from || t.OnTerminal >= below {
 			continue
