@@ -73,9 +73,11 @@ func (a *app) whenCommand() *cobra.Command {
 	f.StringVar(&o.sub.Partition, "partition", "", "its `PARTITION`")
 	f.StringVar(&o.sub.QOS, "qos", "", "its quality of service `QOS`")
 	f.IntVar(&o.sub.MinNodes, "nodes", 0, "the least `N` nodes that it is divided over")
-	f.DurationVar(&o.Horizon, "horizon", 0, "how far the futures go, as a `TIME` (default: three times the longest wait of the log)")
+	f.DurationVar(&o.Horizon, "horizon", 0,
+		"how far the futures go, as a `TIME` (default: three times the longest wait of the log)")
 	f.IntVar(&o.Futures, "futures", 200, "how many futures are simulated, `N`")
-	f.IntVar(&o.Trials, "instants", 60, "at how many instants `N` of the log forecasts are compared with what happened; 0 for none")
+	f.IntVar(&o.Trials, "instants", 60,
+		"at how many instants `N` of the log forecasts are compared with what happened; 0 for none")
 	f.Int64Var(&o.Seed, "seed", 1, "the `SEED` of what is drawn")
 	f.BoolVar(&o.back, "backtest", false, "say what forecasts of the log's past were worth")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
@@ -92,7 +94,8 @@ func (o *whenOptions) check(cmd *cobra.Command, jobs []string) error {
 	}
 	switch {
 	case ways != 1:
-		return Usagef("--live asks the controller, --queue reads a file, --at looks into the log, --backtest judges forecasts of the past",
+		return Usagef("--live asks the controller, --queue reads a file, --at looks into the log, --backtest judges "+
+			"forecasts of the past",
 			"give one of --live, --queue, --at and --backtest")
 	case o.cores > 0 && len(jobs) > 0, o.back && (o.cores > 0 || len(jobs) > 0):
 		return Usagef("", "ask about jobs, or about one that could be submitted, or for a backtest")
@@ -165,7 +168,8 @@ func (a *app) queueOf(ctx context.Context, t *starts.Twin, o *whenOptions) (q st
 		return t.QueueAt(at), err
 	}
 	if t.Origin == 0 {
-		return q, &Error{Code: ExitInvalid, Err: errors.New("the log has no dates: how its hours and users go with the queue is not known"),
+		return q, &Error{Code: ExitInvalid,
+			Err:  errors.New("the log has no dates: how its hours and users go with the queue is not known"),
 			Hint: "give the log of sacct, or one in SWF with UnixStartTime"}
 	}
 	var notes []string
@@ -272,7 +276,9 @@ type startRow struct {
 	Requested *float64    `json:"by_requested_times_s"`
 }
 
-func (a *app) tellStarts(t *starts.Twin, q *starts.Queue, asked []int, list []starts.Forecast, past *starts.Backtest, o *whenOptions) error {
+func (a *app) tellStarts(
+	t *starts.Twin, q *starts.Queue, asked []int, list []starts.Forecast, past *starts.Backtest, o *whenOptions,
+) error {
 	finite := func(x float64) *float64 {
 		if math.IsInf(x, 1) {
 			return nil
@@ -314,7 +320,8 @@ func (a *app) tellStarts(t *starts.Twin, q *starts.Queue, asked []int, list []st
 		}
 		return live.Duration(time.Duration(*x * 1e9).Round(time.Second))
 	}
-	table := tell.NewTable(8, "job", "user", "cores", "starts in", "at", "half of the futures", "90% of the futures", "by requested times")
+	table := tell.NewTable(8, "job", "user", "cores", "starts in", "at", "half of the futures", "90% of the futures",
+		"by requested times")
 	for _, r := range rows {
 		both := func(x [2]*float64) string {
 			if x[0] == nil {
@@ -330,8 +337,8 @@ func (a *app) tellStarts(t *starts.Twin, q *starts.Queue, asked []int, list []st
 // tellPast reports the quality of forecasts of the past.
 func (a *app) tellPast(b *starts.Backtest) {
 	span := func(s float64) string { return live.Duration(time.Duration(s * 1e9).Round(time.Second)) }
-	fmt.Fprintf(a.Out, "Of %d, each calibrated by those before it, the medians were\noff by %s (median; by requested times %s); %.1f%% started "+
-		"within the intervals of 90%%,\n%.1f%% within those of 50%%.\n", b.Checked, span(b.Error), span(b.Requested), b.Nine, b.Half)
+	fmt.Fprintf(a.Out, "Of %d, each calibrated by those before it, the medians were\noff by %s (median; by requested times "+
+		"%s); %.1f%% started within the intervals of 90%%,\n%.1f%% within those of 50%%.\n", b.Checked, span(b.Error), span(b.Requested), b.Nine, b.Half)
 }
 
 func (a *app) backtest(ctx context.Context, t *starts.Twin, o *whenOptions) error {
