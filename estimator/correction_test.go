@@ -41,13 +41,13 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 			var learned Corrections
 			for cell := range cells {
 				state = m.state(state, rng)
-				c := learned.Next("job", before, 0.9)
+				c := learned.Next("job", 2, before, 0.9)
 				var now []float64
 				for range perCell {
 					y := missed + state + m.own*rng.NormFloat64()
 					now = append(now, y)
-					if cell == 0 {
-						continue // predictions from samples are tested elsewhere
+					if cell < 4 {
+						continue // samples, and how much runs usually differ, prevail
 					}
 					took := math.Exp(y)
 					runs++
@@ -58,12 +58,16 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 						covered++
 					}
 				}
-				learned.Learn([]Ran{{"job", now}})
+				learned.Learn([]Ran{{"job", 2, now}})
 			}
 		}
 		t.Logf("%s: covered %.1f%%, off by %.1f%% (bias %+.1f%%), without correction %.1f%%", m.name,
 			100*covered/runs, 100*err/runs, 100*bias/runs, 100*uncorrected/runs)
-		if covered/runs < 0.82 || covered/runs > 0.98 {
+		most := 0.98
+		if m.own < usualSpread/2 {
+			most = 1 // for twelve cells, what is assumed of any machine counts
+		}
+		if covered/runs < 0.82 || covered/runs > most {
 			t.Errorf("%s: %.1f%% of runs fell inside the 90%% interval", m.name, 100*covered/runs)
 		}
 		if math.Abs(bias/runs) > 0.05 || err > uncorrected {
@@ -79,9 +83,9 @@ func TestCorrections(t *testing.T) {
 	after := func(cells ...[]float64) Correction {
 		var learned Corrections
 		for _, longer := range cells {
-			learned.Learn([]Ran{{"job", longer}})
+			learned.Learn([]Ran{{"job", 2, longer}})
 		}
-		return learned.Next("job", 0.2, 0.9)
+		return learned.Next("job", 2, 0.2, 0.9)
 	}
 	if c := after(); c != (Correction{Factor: 1}) {
 		t.Errorf("without runs: %+v", c)
@@ -108,6 +112,18 @@ func TestCorrections(t *testing.T) {
 	}
 }
 
+// What the samples on two threads missed says nothing about those on one.
+func TestThreadsShareNoCorrections(t *testing.T) {
+	var learned Corrections
+	learned.Learn([]Ran{{"a on 2", 2, []float64{0.13, 0.12}}})
+	if c := learned.Next("b on 1", 1, 0.1, 0.9); c != (Correction{Factor: 1}) {
+		t.Errorf("one thread is corrected by runs on two: %+v", c)
+	}
+	if c := learned.Next("b on 2", 2, 0.1, 0.9); c.Factor < 1.05 {
+		t.Errorf("a job on two threads is corrected by %+v", c)
+	}
+}
+
 // Three jobs whose samples were taken at a fast moment, on a machine that drifts: most runs fall inside the 90%
 // interval and there is little bias, also where a job has not run yet; runs of the others correct part of its samples'
 // bias.
@@ -129,9 +145,9 @@ func TestJobsShareCorrections(t *testing.T) {
 				if cell < 2*i { // it does not run yet
 					continue
 				}
-				c := learned.Next(job, before, 0.9)
+				c := learned.Next(job, 2, before, 0.9)
 				y := shared + own[i] + state + 0.03*rng.NormFloat64()
-				now = append(now, Ran{job, []float64{y}})
+				now = append(now, Ran{job, 2, []float64{y}})
 				if c.Runs == 0 {
 					continue
 				}
@@ -149,7 +165,7 @@ func TestJobsShareCorrections(t *testing.T) {
 	}
 	t.Logf("covered %.1f%%, bias %+.2f%%; first runs off by %.1f%%, without the other jobs' runs %.1f%%",
 		100*covered/runs, 100*bias/runs, 100*firstOff/first, 100*uncorrected/first)
-	if covered/runs < 0.85 || covered/runs > 0.95 || math.Abs(bias/runs) > 0.01 {
+	if covered/runs < 0.85 || covered/runs > 0.97 || math.Abs(bias/runs) > 0.01 {
 		t.Errorf("%.1f%% of the runs fell inside the 90%% interval, with a bias of %+.2f%%", 100*covered/runs, 100*bias/runs)
 	}
 	if firstOff > 0.9*uncorrected {

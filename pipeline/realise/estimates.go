@@ -212,7 +212,7 @@ func (c *Cell) Learn(longer []float64) error {
 				logs = append(logs, math.Log(longer[n]))
 			}
 		}
-		cell = append(cell, estimator.Ran{Job: c.x.formAddress(j), Longer: logs})
+		cell = append(cell, estimator.Ran{Job: c.x.formAddress(j), Threads: j.Threads.Request, Longer: logs})
 	}
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()
@@ -225,12 +225,14 @@ func (c *Cell) Learn(longer []float64) error {
 	return nil
 }
 
-// correction is the correction, by earlier cells, of the next run of a job on a hardware, both by their names.
-func (k *known) correction(hardware, job string, before, level float64) estimator.Correction {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if c := k.corrections[hardware]; c != nil {
-		return c.Next(job, before, level)
+// correction is the correction, by earlier cells, of the next run of a job on a hardware. before is the standard
+// deviation of its logarithm by the samples.
+func (x *Experiment) correction(hardware string, j *experiment.Job, before, level float64) estimator.Correction {
+	job := x.formAddress(j)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if c := x.corrections[hardware]; c != nil {
+		return c.Next(job, j.Threads.Request, before, level)
 	}
 	return estimator.Correction{Factor: 1}
 }
@@ -244,7 +246,7 @@ func (c *Cell) Estimated() []record.Estimated {
 		p := est.Predict(j.Length(), level)
 		e := record.Estimated{Job: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs,
 			Predicted: p.Seconds, Low: p.Low, High: p.High, Factor: 1}
-		if k := c.x.correction(c.Hardware.Name, c.x.formAddress(j), p.LogSD(level), level); k.Runs > 0 {
+		if k := c.x.correction(c.Hardware.Name, j, p.LogSD(level), level); k.Runs > 0 {
 			e.Factor, e.Runs = k.Factor, k.Runs
 			e.Predicted, e.Low, e.High = k.Factor*p.Seconds, k.Low*p.Seconds, k.High*p.Seconds
 		}
@@ -293,7 +295,7 @@ func sampleRow(u *stages.Unit, s estimator.Sample) record.SampleRow {
 		Job: u.Job, Threads: s.Threads, GPUs: s.GPUs, Length: s.Length, Unit: u.LengthUnit(),
 		Wall: s.Wall, Startup: orMissing(s.Startup), Units: units, Save: orMissing(s.Save), Launch: orMissing(s.Launch),
 		Pause: orMissing(s.Pause), Resume: orMissing(s.Resume), Resize: orMissing(s.Resize),
-		Busy: orMissing(s.Busy), Tries: s.Tries, Cost: s.Cost, Probe: orMissing(s.Probe), ProbeCores: s.ProbeCores, Others: s.Others,
+		Busy: orMissing(s.Busy), Tries: s.Tries, Cost: s.Cost, Probe: orMissing(s.Probe), Others: s.Others,
 	}
 }
 
@@ -353,13 +355,9 @@ func stretch(w *simulated.Scaling, times float64) {
 	w.Fixed, w.Scaled = time.Duration(times*float64(w.Fixed)), time.Duration(times*float64(w.Scaled))
 }
 
-// atSpeed scales simulated work to the speeds of a machine at the moments at, where they were probed with the threads
-// that the job asks for. known are all moments; they show how far the probe can be trusted.
-func atSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known []estimator.Moment) {
-	for _, m := range at {
-		if m.Cores != threads || e.Probe <= 0 {
-			continue
-		}
-		stretch(w, estimator.DriftOn(known, threads).SlowerThan(e.Probe, m, (w.Fixed+w.Scaled).Seconds()))
+// atSpeed scales simulated work to the speed of a machine at a moment. drift shows how far the probe can be trusted.
+func atSpeed(w *simulated.Scaling, e estimator.Estimate, at estimator.Moment, drift estimator.Drift) {
+	if e.Probe > 0 && at.Seconds > 0 {
+		stretch(w, drift.SlowerThan(e.Probe, at))
 	}
 }

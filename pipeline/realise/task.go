@@ -118,7 +118,7 @@ func (c *Cell) Overheads() simulated.Overheads { return c.simulatorOptions().Ove
 
 // twinVersion is part of the keys of simulated twins: raise it when real cells
 // are simulated differently.
-const twinVersion = 3
+const twinVersion = 4
 
 // Twin implements stages.Cell: it has the policy and the arrivals of the cell.
 func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
@@ -139,7 +139,7 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 		return stages.Task{}, "", err
 	}
 	correct(r, work, seen.Estimated)
-	c.atSpeed(r, work, seen.Moments)
+	c.atSpeed(r, work, seen.Speed)
 	opts := simulated.Options{Overheads: c.measuredOverheads(), Seed: c.Ref.Seed}
 	opts.Lacks.Migrate = !c.Hardware.Capabilities().Migrate
 	if c.Hardware.Terms != nil {
@@ -155,14 +155,13 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	return task, key.Description(), nil
 }
 
-// atSpeed scales the jobs of a cell to the speeds of the machine at moments, where these were probed on the cores that
-// each job asks for.
-func (c *Cell) atSpeed(r realised, work []simulated.Scaling, at []estimator.Moment) {
-	known := c.x.moments()
+// atSpeed scales the jobs of a cell to the speed of the machine at a moment.
+func (c *Cell) atSpeed(r realised, work []simulated.Scaling, at estimator.Moment) {
+	drift := estimator.DriftOf(c.x.moments())
 	for n := range work {
 		j := r.Blocks[r.Block[n]]
 		if est, ok := c.x.estimateOf(j); ok && len(work[n].Alternatives()) == 0 {
-			atSpeed(&work[n], est, j.Threads.Request, at, known)
+			atSpeed(&work[n], est, at, drift)
 		}
 	}
 }

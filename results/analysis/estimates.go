@@ -28,7 +28,7 @@ var estimates = Register(Part{
 		if err != nil {
 			return s, err
 		}
-		drift, err := Drift(e)
+		drift, known, err := Drift(e)
 		if err != nil {
 			return s, err
 		}
@@ -45,8 +45,8 @@ var estimates = Register(Part{
 		for _, p := range profiling[:min(len(profiling), mostOfEach)] {
 			all = append(all, ProfilingSentence(p))
 		}
-		for _, d := range drift {
-			all = append(all, driftSentence(d))
+		if known {
+			all = append(all, driftSentence(drift))
 		}
 		s.Report = []tell.Item{
 			{Sentences: all, Answer: true},
