@@ -38,6 +38,9 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 				return nil, err
 			}
 		}
+	}
+	r.together(from, len(r.Cells))
+	for _, i := range r.RunOrder[from:] {
 		if r.Work[i].Reuse {
 			r.outcome.Reused++
 		} else {

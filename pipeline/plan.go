@@ -332,6 +332,9 @@ func (p *Plan) lookUpCells(v store.View, from, to int, onDisk map[string]bool) (
 	for i := from; i < to; i++ {
 		p.Work[i] = p.lookUpCell(v, i, onDisk)
 		delete(onDisk, p.Cells[i].Cell)
+	}
+	p.together(from, to)
+	for i := from; i < to; i++ {
 		if p.Work[i].Reuse {
 			// The cells that follow from a trial are known once it is back from the cache.
 			some = some || p.Cells[i].Trial != nil && !record.Intact(p.folder(p.Cells[i].Cell))
@@ -343,6 +346,24 @@ func (p *Plan) lookUpCells(v store.View, from, to int, onDisk map[string]bool) (
 		}
 	}
 	return some
+}
+
+// together has real cells that run at the same time run again all together, if one of them runs.
+func (p *Plan) together(from, to int) {
+	type group struct {
+		workload, hardware string
+		replicate          int
+	}
+	of := func(i int) group { return group{p.Cells[i].Workload, p.Cells[i].Hardware, p.Cells[i].Replicate} }
+	runs := map[group]bool{}
+	for i := from; i < to; i++ {
+		runs[of(i)] = runs[of(i)] || !p.Work[i].Reuse
+	}
+	for i := from; i < to; i++ {
+		if p.Work[i].Reuse && runs[of(i)] && p.Cells[i].Real() && p.cells[i].Beside() > 0 {
+			p.Work[i] = CellWork{Reason: "runs together with another"}
+		}
+	}
 }
 
 // Resume plans the rest of an unfinished run from its folder: the experiment as

@@ -125,6 +125,9 @@ type Kind struct {
 	// Batch returns the batch system that the engine belongs to, on which cells can run as tasks: tfexp run --on NAME. It
 	// may be nil.
 	Batch func() Batch
+	// Beside returns how many cores of this machine a cell takes whose compared cells run at the same time, on other
+	// cores; 0 if cells of the hardware run one at a time. It may be nil.
+	Beside func(*Hardware) int
 	// Records counts the jobs that an engine that is Recorded can replay on a hardware, each once.
 	Records func(*Hardware) int
 	// Simulate makes the engine of a simulated cell. Only engines that are not real have it.

@@ -43,6 +43,8 @@ type Task struct {
 	Jobs []launch.Job
 	// Fleet has the servers of nodes that come and go; nil when all stand.
 	Fleet *market.Fleet
+	// Skip is how many cores of this machine cells hold that run at the same time; see Kind.Beside.
+	Skip int
 	// Suspends is Hardware.Suspends, in cells: samples are stopped in place.
 	Suspends bool
 	// Report receives the progress lines of jobs as they come, on the engine's clock; it may be nil.

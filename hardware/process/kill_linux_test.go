@@ -434,7 +434,7 @@ func TestGarbledRegistry(t *testing.T) {
 		"fifo":   func(path string) error { return syscall.Mkfifo(path, 0o666) },
 	} {
 		dir := t.TempDir()
-		path := site{engine.Run{Dir: dir}}.registry()
+		path := site{engine.Run{Dir: dir}}.registry(0)
 		if err := garble(path); err != nil {
 			t.Fatal(err)
 		}

@@ -40,10 +40,19 @@ var kind = engine.Kind{
   engine  = "process"
   threads = host.threads
 }`,
-	Real: true, Here: true, Clusters: true, Args: []schema.Arg{engine.PauseArg},
+	Real: true, Here: true, Clusters: true, Args: []schema.Arg{engine.PauseArg, duetArg},
+	Decode: func(b engine.Block) (any, []engine.Problem) {
+		var s settings
+		b.Fill(&s)
+		return s, nil
+	},
 	NodeArgs: market.NodeArgs, Blocks: []*schema.Block{market.BillingBlock},
-	Machine: func(_ engine.Block, host engine.Host) scheduler.Node {
-		return scheduler.Node{Threads: host.Threads, Memory: host.MemoryBytes, GPUs: host.GPUs, GPU: host.GPUType}
+	Machine: func(b engine.Block, host engine.Host) scheduler.Node {
+		n := scheduler.Node{Threads: host.Threads, Memory: host.MemoryBytes, GPUs: host.GPUs, GPU: host.GPUType}
+		if b.All[duetArg.Name] == true {
+			n.Threads, n.GPUs = max(1, n.Threads/2), 0
+		}
+		return n
 	},
 	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
 		c := Capabilities()
@@ -53,10 +62,42 @@ var kind = engine.Kind{
 	},
 	Check:    checkMachine,
 	CheckJob: checkJob,
-	Open:     openSite,
+	Lines: func(h *engine.Hardware) []engine.Line {
+		if duet(h) {
+			return []engine.Line{{Label: "hardware.duet", Value: "true"}}
+		}
+		return nil
+	},
+	Beside: func(h *engine.Hardware) int {
+		if duet(h) {
+			return total(h.Cluster).Threads
+		}
+		return 0
+	},
+	Open: openSite,
 	Doctor: func(context.Context, func(string) bool) []hardware.Check {
 		return []hardware.Check{checkBinding(), checkCleanUp()}
 	},
+}
+
+// settings are the engine's own arguments.
+type settings struct {
+	Duet bool `arg:"duet"`
+}
+
+var duetArg = schema.Arg{
+	Name: "duet", Type: schema.Bool, Default: "false", Example: "true",
+	Doc: "Whether the cells of a replicate on one workload run at the same time, each on its own cores, as many as the " +
+		"machine has cores for. What other programs and neighbors of a virtual machine do then slows all of them, and their " +
+		"difference is known better (duet benchmarking: Bulej et al., 2020). They slow each other as well: all have as many " +
+		"neighbors, so three cells on cores for two run one at a time. If the results of one are missing, the others run " +
+		"again with it. Such hardware has half of the machine's threads by default, and no GPUs.",
+}
+
+// duet reports whether the compared cells of a hardware run at the same time.
+func duet(h *engine.Hardware) bool {
+	s, _ := h.Settings.(settings)
+	return s.Duet
 }
 
 // checkMachine compares a machine with this one: jobs can be bound only to cores that exist.
@@ -69,6 +110,14 @@ func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Probl
 		add("threads", "More threads than the machine has",
 			"The hardware %q has %s, but this machine has %d, and the engine %q binds jobs to real ones.",
 			h.Name, schema.Plural(n.Threads, "thread"), host.Threads, h.Kind.Name)
+	}
+	if duet(h) && host.Threads > 0 && 2*n.Threads > host.Threads && n.Threads <= host.Threads {
+		add(duetArg.Name, "Too few cores for a duet",
+			"Two cells of the hardware %q have %s together, but this machine has %d. Set threads to %d or less.", h.Name,
+			schema.Plural(2*n.Threads, "thread"), host.Threads, host.Threads/2)
+	}
+	if duet(h) && n.GPUs > 0 {
+		add(duetArg.Name, "A duet of cells with GPUs", "The hardware %q has GPUs, which its cells cannot share.", h.Name)
 	}
 	if host.MemoryBytes > 0 && n.Memory > host.MemoryBytes {
 		add("memory", "More memory than the machine has", "The hardware %q has %s, but this machine has %s.",

@@ -5,10 +5,14 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -21,12 +25,25 @@ type site struct{ run engine.Run }
 // openSite ends leftover processes of a run that was killed.
 func openSite(run engine.Run) (engine.Site, []string, error) {
 	s := site{run}
-	killed, err := Sweep(s.registry())
-	if errors.Is(err, ErrGarbled) {
-		if run.Warn != nil {
-			run.Warn(err.Error() + `: jobs of a run that was killed may still be running; look for them ("ps -ef") and end them`)
-		}
+	entries, err := folder.ReadDir(run.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
+	}
+	var killed []string
+	for _, e := range entries {
+		if match, _ := filepath.Match(registries, e.Name()); !match {
+			continue
+		}
+		ended, problem := Sweep(filepath.Join(run.Dir, e.Name()))
+		killed = append(killed, ended...)
+		if errors.Is(problem, ErrGarbled) {
+			if run.Warn != nil {
+				run.Warn(problem.Error() +
+					`: jobs of a run that was killed may still be running; look for them ("ps -ef") and end them`)
+			}
+			problem = nil
+		}
+		err = errors.Join(err, problem)
 	}
 	if !adopts() && run.Warn != nil && len(run.Hardware) > 0 {
 		run.Warn(mayEscape)
@@ -34,14 +51,26 @@ func openSite(run engine.Run) (engine.Site, []string, error) {
 	return s, killed, err
 }
 
-// registry is the file in which the live jobs are recorded.
-func (s site) registry() string { return filepath.Join(s.run.Dir, "processes.json") }
+// registries are the files in which live jobs are recorded.
+const registries = "processes*.json"
+
+// registry is the file for the cell that leaves out so many cores.
+func (s site) registry(skip int) string {
+	name := "processes.json"
+	if skip > 0 {
+		name = fmt.Sprintf("processes-%d.json", skip)
+	}
+	return filepath.Join(s.run.Dir, name)
+}
 
 func (s site) Engine(_ context.Context, task engine.Task) (engine.Engine, error) {
 	devices, _ := s.run.GPUs() // an experiment that needs more than there are is refused when it is read
 	opts := Options{
-		Registry: s.registry(), Cluster: clusterOf(task), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn,
+		Registry: s.registry(task.Skip), Cluster: clusterOf(task), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn,
 		Suspends: task.Suspends,
+	}
+	if task.Skip > 0 {
+		opts.CPUs = hardware.AllowedCPUs()[task.Skip:]
 	}
 	if task.Fleet != nil {
 		opts.Fleet = task.Fleet

@@ -116,6 +116,14 @@ func (c *Cell) Jobs() ([]scheduler.Job, error) {
 // Overheads returns the overheads of the cell's simulated engine.
 func (c *Cell) Overheads() simulated.Overheads { return c.simulatorOptions().Overheads }
 
+// Beside implements stages.Cell.
+func (c *Cell) Beside() int {
+	if k := c.Hardware.Kind(); k != nil && k.Beside != nil && c.Ref.Trial == nil {
+		return k.Beside(c.Hardware.ForEngine())
+	}
+	return 0
+}
+
 // twinVersion is part of the keys of simulated twins: raise it when real cells
 // are simulated differently.
 const twinVersion = 4

@@ -193,6 +193,7 @@ func (m *memory) task(job string, n, start int) {
 type fakeCell struct{ record.CellRef }
 
 func (c fakeCell) Twin(stages.Seen) (stages.Task, string, error) { return stages.Task{}, "", nil }
+func (fakeCell) Beside() int                                     { return 0 }
 func (c fakeCell) Task(f stages.Folders) (stages.Task, error) {
 	if c.Cell == "unknown" {
 		return stages.Task{}, stages.ErrNoEstimate

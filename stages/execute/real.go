@@ -29,6 +29,8 @@ import (
 type Machine struct {
 	// Site is the opened engine of the cell.
 	Site engine.Site
+	// Skip is how many of its cores other cells hold; see stages.Cell's Beside.
+	Skip int
 	// GPUs is where GPUs are found; nil means this machine's, as far as this process
 	// may use them.
 	GPUs gpu.Source
@@ -92,7 +94,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 		}
 	}
 	running, err := on.Site.Engine(ctx, engine.Task{
-		Fleet: fleet, Suspends: hw.Suspends,
+		Fleet: fleet, Suspends: hw.Suspends, Skip: on.Skip,
 		Hardware: hw, Cell: t.Setup.Cell.Cell, Jobs: t.Launches, Report: tables.report(beat), Warn: tables.warn,
 		Observe: tables.observe(),
 	})

@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -76,8 +78,8 @@ func (e *execution) all(ctx context.Context) error {
 	}
 }
 
-// batch runs cells: first the tasks of a batch system, then the simulated ones in parallel, then the real ones one
-// at a time, in their order.
+// batch runs cells: first the tasks of a batch system, then the simulated ones in parallel, then the real ones in their
+// order, one at a time unless their hardware lets the compared ones run at the same time.
 func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 	e.mu.Lock()
 	for _, i := range cells {
@@ -110,12 +112,60 @@ func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 	if err := e.sideBySide(ctx, simulated); err != nil {
 		return err
 	}
-	for _, i := range real {
-		if err := e.cell(ctx, i); err != nil {
-			return err
+	for len(real) > 0 {
+		n, cores := e.compared(real)
+		for group := range slices.Chunk(real[:n], together(n, cores, len(hardware.AllowedCPUs()))) {
+			if err := e.realCells(ctx, group); err != nil {
+				return err
+			}
 		}
+		real = real[n:]
 	}
 	return nil
+}
+
+// compared returns how many of the next real cells may run at the same time, those of one replicate, workload and
+// hardware, and the most cores that one of them takes; 0 if the next cell runs alone.
+func (e *execution) compared(cells []int) (n, cores int) {
+	first := e.Plan.Cells[cells[0]]
+	for _, i := range cells {
+		c, takes := e.Plan.Cells[i], e.Cell(i).Beside()
+		if n > 0 && (takes == 0 || cores == 0 || c.Replicate != first.Replicate || c.Workload != first.Workload ||
+			c.Hardware != first.Hardware) {
+			break
+		}
+		n, cores = n+1, max(cores, takes)
+	}
+	return n, cores
+}
+
+// together returns how many of n cells run at the same time on a number of CPUs: in groups of equal size, so that each has
+// as many neighbors.
+func together(n, cores, cpus int) int {
+	if cores > 0 {
+		for size := min(n, cpus/cores); size > 1; size-- {
+			if n%size == 0 {
+				return size
+			}
+		}
+	}
+	return 1
+}
+
+// realCells runs real cells at the same time, each on its own cores.
+func (e *execution) realCells(ctx context.Context, cells []int) error {
+	if len(cells) == 1 {
+		return e.cell(ctx, cells[0], Machine{Repeats: &e.repeats})
+	}
+	g, within := errgroup.WithContext(ctx)
+	skip := 0
+	for _, i := range cells {
+		// None of them runs again alone.
+		on := Machine{Skip: skip, Repeats: &Repeats{Bounded: true}}
+		g.Go(func() error { return e.cell(within, i, on) })
+		skip += e.Cell(i).Beside()
+	}
+	return g.Wait()
 }
 
 // How much garbage there may be before it is collected, in percent of the memory
@@ -143,7 +193,7 @@ func (e *execution) sideBySide(ctx context.Context, cells []int) error {
 		}
 		g.Go(func() error {
 			for _, i := range chain {
-				if err := e.cell(within, i); err != nil {
+				if err := e.cell(within, i, Machine{}); err != nil {
 					return err
 				}
 			}
@@ -175,8 +225,8 @@ func (e *execution) chains(cells []int) (chains [][]int) {
 	return chains
 }
 
-// cell runs one cell and has it recorded.
-func (e *execution) cell(ctx context.Context, i int) error {
+// cell runs one cell and has it recorded. A real one runs on the machine.
+func (e *execution) cell(ctx context.Context, i int, on Machine) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -186,7 +236,7 @@ func (e *execution) cell(ctx context.Context, i int) error {
 	}
 	began := time.Now()
 	e.report(i, stages.Progress{Kind: stages.UnitStart}, 0)
-	cell, err := e.carryOut(ctx, i, dir, began)
+	cell, err := e.carryOut(ctx, i, dir, began, on)
 	if err != nil {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("cell %s: %w", e.Plan.Cells[i].Cell, err)
@@ -219,7 +269,7 @@ func (e *execution) over(i int, cell record.Cell, took time.Duration) error {
 }
 
 // carryOut runs the cell on its engine.
-func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time) (record.Cell, error) {
+func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time, on Machine) (record.Cell, error) {
 	ref := e.Plan.Cells[i]
 	task, err := e.Cell(i).Task(stages.Folders{Dir: dir, Scratch: filepath.Join(e.Dir, ".scratch-"+ref.Cell)})
 	switch {
@@ -238,10 +288,11 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	if !ref.Real() {
 		return Simulate(ctx, task, watch)
 	}
-	again := func(why string) {
+	on.Site, on.GPUs = e.Site(ref.Engine), e.GPUs
+	on.Again = func(why string) {
 		e.Observe(stages.Progress{Kind: stages.WarningSeen, Stage: stage, Unit: ref.Cell, Text: why + ": it runs again"})
 	}
-	return Real(ctx, task, Machine{Site: e.Site(ref.Engine), GPUs: e.GPUs, Repeats: &e.repeats, Again: again}, watch)
+	return Real(ctx, task, on, watch)
 }
 
 // failure returns the reason that a cell failed.
