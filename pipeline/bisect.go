@@ -104,7 +104,7 @@ func (u *bisections) ahead() (n int) {
 // steps bounds the number of values that a bisection needs: their number, and the last one, is halved each time.
 func (b *bisection) steps() int { return bits.Len(uint(b.high - b.low - 1)) }
 
-// want returns the index of the value that has to be known next; false at the end.
+// want returns the index of the next value to simulate; false at the end.
 func (b *bisection) want() (int, bool) {
 	switch last := len(b.values) - 1; {
 	case b.steps() == 0:

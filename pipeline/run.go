@@ -259,8 +259,8 @@ func (r *run) writePlan() error {
 	return writeJSON(filepath.Join(r.Dir, record.PlanFile), plan.File())
 }
 
-// fileOrder returns the cells of the plan in the order of the file, for readers: bisections ask for them in another one.
-// Trials come last.
+// fileOrder returns the cells of the plan in the order of the file, for readers: bisections ask for them in another
+// order. Trials come last.
 func (p *Plan) fileOrder() []record.CellRef {
 	order := make([]int, len(p.Cells))
 	for i := range order {

@@ -81,7 +81,8 @@ func (a *app) plotCommand() *cobra.Command {
 		},
 		DisableFlagsInUseLine: true,
 	}
-	cmd.Flags().StringSliceVar(&o.only, "only", nil, "the pictures, by name or kind, such as metrics (a `LIST` with commas)")
+	cmd.Flags().StringSliceVar(&o.only, "only", nil,
+		"the pictures, by name or kind, such as metrics (a `LIST` with commas)")
 	cmd.Flags().BoolVar(&o.paper, "paper", false, "for a column of a paper: "+paperFlags())
 	cmd.Flags().StringSliceVar(&o.formats, "format", nil,
 		"the formats, of "+strings.Join(canvas.Formats(), ", ")+" (a `LIST` with commas)")
@@ -97,7 +98,7 @@ func (a *app) plotCommand() *cobra.Command {
 	return cmd
 }
 
-// forPaper are the flags that --paper stands for.
+// forPaper has the flags that --paper sets.
 var forPaper = map[string]string{"format": "pdf", "width": "84mm", "font-size": "8", "style": string(canvas.Paper)}
 
 func paperFlags() string {

@@ -34,9 +34,9 @@ type sizeArgs struct {
 	//
 	//	min = 0.8
 	Min cty.Value `arg:"min" type:"bound"`
-	// Simulates only the values that a bisection needs, for each policy and value of the other axes: the largest, the
-	// smallest, and then the middle of the two between which the answer is. It takes for granted that the bound is kept
-	// from some value on. Of 64 values, at most 8 are simulated.
+	// Bisects: for each policy and value of the other axes, simulates the largest value, the smallest, and then always
+	// the middle one of the remaining range. This assumes that larger values keep the bound whenever smaller ones do.
+	// Of 64 values, at most 8 are simulated.
 	//
 	//	bisect = true
 	Bisect bool `arg:"bisect" default:"false"`

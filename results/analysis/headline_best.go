@@ -84,8 +84,8 @@ func (q *question) wonBy(name string, leaders []Leader) (won []Leader) {
 	return won
 }
 
-// equal is the answer where all entries have the same value in one run each: "mean waiting time is the same under fcfs and
-// easy at all 4 values of cores (0 s)"; "" elsewhere.
+// equal is the answer where all entries have the same value in one run each: "mean waiting time is the same under fcfs
+// and easy at all 4 values of cores (0 s)"; "" elsewhere.
 func (q *question) equal(p record.Plan, here []Leader, axis string) string {
 	var names []string
 	low, high := math.Inf(1), math.Inf(-1)
@@ -104,8 +104,8 @@ func (q *question) equal(p record.Plan, here []Leader, axis string) string {
 	if q.At != nil {
 		with = "with"
 	}
-	return fmt.Sprintf("%s is the same %s %s%s (%s)", q.metric.Title, with, someNames(names), whereOf(p, here, here, axis, true),
-		tell.Between(low, high, q.metric.Unit))
+	return fmt.Sprintf("%s is the same %s %s%s (%s)", q.metric.Title, with, someNames(names),
+		whereOf(p, here, here, axis, true), tell.Between(low, high, q.metric.Unit))
 }
 
 // whereOf names the settings in which an entry was the best, of all.

@@ -60,7 +60,7 @@ type facet struct {
 	lines []line
 }
 
-// limit is a bound that a metric has to keep; upper is set for the largest allowed value.
+// limit is the bound of a metric; upper is set for the largest allowed value.
 type limit struct {
 	at    float64 // NaN for none
 	upper bool

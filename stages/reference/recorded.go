@@ -31,7 +31,7 @@ type recorded struct {
 	Memory *usage `json:"memory,omitempty"`
 }
 
-// usage compares what jobs requested with what they used, by the time that they ran.
+// usage compares the requests of jobs with their use, weighted by run time.
 type usage struct {
 	Jobs      int     `json:"jobs"` // for which both are known
 	Unit      string  `json:"unit"`
@@ -185,7 +185,7 @@ func (r recorded) sentence(v analysis.Variant) string {
 // farOff is the share above which a replay counts as far from its log.
 const farOff = 0.25
 
-// usages are the sentences on what jobs used of their requests.
+// usages are sentences on the use of requested time and memory.
 func (r recorded) usages() (sentences []string) {
 	for _, u := range []struct {
 		*usage

@@ -12,8 +12,8 @@ import (
 const mostNamed = 2
 
 // left estimates the remaining time of the cells. A cell takes as long as the other cells of its variant did.
-// Else it takes its estimate, corrected by the errors of others and by the time of the running one, or else the average of
-// all cells.
+// Else it takes its estimate, corrected by the errors of others and by the time of the running one, or else the average
+// of all cells.
 func (x *experiment) left() *float64 {
 	type sum struct{ seconds, predicted, n float64 }
 	var all sum

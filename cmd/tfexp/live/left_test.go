@@ -11,7 +11,8 @@ import (
 func TestLeftMovesWithinACell(t *testing.T) {
 	x := &experiment{done: map[string]ended{}}
 	for _, name := range []string{"a-r1", "b-r1", "b-r2"} {
-		x.plan.Cells = append(x.plan.Cells, record.CellRef{Cell: name, Policy: name[:1], Engine: "process", PredictedSeconds: 100})
+		ref := record.CellRef{Cell: name, Policy: name[:1], Engine: "process", PredictedSeconds: 100}
+		x.plan.Cells = append(x.plan.Cells, ref)
 	}
 	for elapsed, want := range map[time.Duration]float64{0: 300, 40 * time.Second: 260, 150 * time.Second: 300} {
 		x.now = map[string]time.Time{"a-r1": time.Now().Add(-elapsed)}

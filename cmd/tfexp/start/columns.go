@@ -122,7 +122,8 @@ func meaning(column string) (*fact, time.Duration) {
 // memoryUnit is the unit of memory that the name of a column ends with, such as 1GB; "" for none.
 func memoryUnit(column string) string {
 	words := append([]string{""}, wordsOf(column)...)
-	return map[string]string{"kb": "1kB", "kib": "1KiB", "mb": "1MB", "mib": "1MiB", "gb": "1GB", "gib": "1GiB"}[words[len(words)-1]]
+	units := map[string]string{"kb": "1kB", "kib": "1KiB", "mb": "1MB", "mib": "1MiB", "gb": "1GB", "gib": "1GiB"}
+	return units[words[len(words)-1]]
 }
 
 // guess finds the separator of a table and the columns of facts.

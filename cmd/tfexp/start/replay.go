@@ -390,7 +390,7 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// mostTried is about the number of sizes in the question how large the cluster has to be.
+// mostTried bounds the number of sizes in the proposed bisection.
 const mostTried = 64
 
 // mostPaused is the number of jobs up to which a policy that pauses jobs is compared: it decides much more often.

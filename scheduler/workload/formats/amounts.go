@@ -139,7 +139,7 @@ func (t *table) step(name string, fields []string) error {
 	return err
 }
 
-// used returns the memory that a row says was used: that of the largest task, times the tasks; 0 if it is not known.
+// used returns the used memory of a row: the memory of the largest task, times the tasks; 0 if it is unknown.
 func (t *table) used(fields []string) (int64, error) {
 	text, ok := t.text(fields, factUsed)
 	if !ok {

@@ -24,8 +24,8 @@ var source embed.FS
 type tableArgs struct {
 	// The columns of the file, by what they say of a job: `arrival`, `run_time` (or `start` and `end`),
 	// `requested_time`, `threads`, `gpus`, `nodes`, `memory`, `memory_used`, `batch_size`, `job` (its name),
-	// `class`, `user`, `priority`. What a column says takes the place of what the format knows. A job can have alternatives:
-	// `cpu_run_time` is its run time on the CPU alone, and the column of any other `<type>_run_time` that on GPUs of the
+	// `class`, `user`, `priority`. What a column says takes the place of what the format knows. A job can have
+	// alternatives: `cpu_run_time` is its run time on the CPU alone, and the column of any other `<type>_run_time` that on GPUs of the
 	// type. `<name>_requested_time`, `<name>_threads`, `<name>_gpus` and `<name>_memory` are the alternative's;
 	// what it lacks is as in the job. An empty run time says that the job does not have it.
 	//
@@ -75,7 +75,7 @@ type tableArgs struct {
 	MemoryUnit int64 `arg:"memory_unit"`
 	// The unit of requested times that are numbers, where it is another one.
 	//
-	// Default: `unit`; minutes for what Slurm prints.
+	// Default: `unit`; minutes for the formats of Slurm.
 	//
 	//	requested_unit = "1h"
 	RequestedUnit time.Duration `arg:"requested_unit,positive"`
@@ -158,7 +158,7 @@ type layout struct {
 	// times is the column with the number of equal parts of a job, by which its
 	// threads and GPUs are multiplied; empty for none.
 	times string
-	// tasks is the column of the number of tasks, each of which uses the memory in the column for it; empty for none.
+	// tasks is the column of the number of tasks; the column of used memory is for each task. Empty for none.
 	tasks string
 	// part is the column of the part of one GPU that a job uses, in thousandths; empty for none.
 	part string

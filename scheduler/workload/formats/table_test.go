@@ -265,7 +265,8 @@ func TestMemoryOfSteps(t *testing.T) {
 	_, err := Find("sacct").Read("f", strings.NewReader(head+"10|ann"+ran+"4|8G|much||COMPLETED\n"), Options{})
 	place(t, err, 2, `MaxRSS: memory "much" is not an amount`)
 	_, trace = readJobs(t, "table", "at,run,mem,peak\n0,60,4 GB,1 GB\n0,60,,1 GB\n", map[string]any{"columns": []schema.Setting{
-		{Name: "arrival", Value: "at"}, {Name: "run_time", Value: "run"}, {Name: "memory", Value: "mem"}, {Name: "memory_used", Value: "peak"},
+		{Name: "arrival", Value: "at"}, {Name: "run_time", Value: "run"}, {Name: "memory", Value: "mem"},
+		{Name: "memory_used", Value: "peak"},
 	}})
 	if want := []workload.MemoryUse{{Requested: 4 << 30, Used: 1 << 30}, {}}; !slices.Equal(trace.Memory, want) {
 		t.Errorf("of a table: %v, want %v", trace.Memory, want)
