@@ -243,17 +243,19 @@ type Source interface {
 	Next(over func(cell string) (record.Cell, bool)) ([]*realise.Cell, error)
 }
 
-// everything is the source of an experiment: all points of its matrix at once, and trial after trial of each search.
+// everything is the source of an experiment: all points of its matrix at once but those that bisections may leave out,
+// and trial after trial of each search.
 type everything struct {
-	x        *realise.Experiment
-	searches *searches
-	begun    bool
+	x          *realise.Experiment
+	searches   *searches
+	bisections *bisections // nil before the first cells
 }
 
 func (e *everything) Next(over func(string) (record.Cell, bool)) (cells []*realise.Cell, err error) {
-	if !e.begun {
-		cells, e.begun = e.x.Cells(), true
+	if e.bisections == nil {
+		e.bisections, cells = newBisections(e.x.Spec, e.x.Cells())
 	}
+	cells = append(cells, e.bisections.next(over)...)
 	trials, err := e.searches.Next(over)
 	return append(cells, trials...), err
 }
@@ -261,7 +263,7 @@ func (e *everything) Next(over func(string) (record.Cell, bool)) (cells []*reali
 // Ahead implements stages.Pipeline.
 func (p *Plan) Ahead() int {
 	if e, ok := p.source.(*everything); ok {
-		return e.searches.ahead()
+		return e.searches.ahead() + e.bisections.ahead()
 	}
 	return 0
 }
@@ -277,6 +279,11 @@ func (p *Plan) over(cell string) (c record.Cell, ok bool) {
 	return c, err == nil
 }
 
+// searching reports whether cells of an experiment depend on the results of others.
+func searching(s *experiment.Spec) bool {
+	return len(s.Tunings) > 0 || slices.ContainsFunc(s.Sizes, func(ask experiment.Size) bool { return ask.Bisect })
+}
+
 // ask asks the source for more cells, and adds them to the plan. It returns the
 // indexes of the first and of the one after the last.
 func (p *Plan) ask() (from, to int, err error) {
@@ -288,7 +295,7 @@ func (p *Plan) ask() (from, to int, err error) {
 	if err != nil {
 		return from, from, err
 	}
-	if p.options.Source == nil && len(p.x.Spec.Tunings) == 0 || len(cells) == 0 {
+	if p.options.Source == nil && !searching(p.x.Spec) || len(cells) == 0 {
 		p.exhausted = true
 	}
 	p.x.Added(cells)
@@ -336,8 +343,9 @@ func (p *Plan) lookUpCells(v store.View, from, to int, onDisk map[string]bool) (
 	p.together(from, to)
 	for i := from; i < to; i++ {
 		if p.Work[i].Reuse {
-			// The cells that follow from a trial are known once it is back from the cache.
-			some = some || p.Cells[i].Trial != nil && !record.Intact(p.folder(p.Cells[i].Cell))
+			// The cells that follow from a result are known once it is back from the cache.
+			_, shelved := p.sharded(p.Cells[i].Cell)
+			some = some || !p.exhausted && !shelved && !record.Intact(p.folder(p.Cells[i].Cell))
 			continue
 		}
 		some = true

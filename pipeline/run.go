@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -253,7 +254,20 @@ func (r *run) removeStale() error {
 
 func (r *run) writePlan() error {
 	r.PredictedSeconds = r.left().Seconds()
-	return writeJSON(filepath.Join(r.Dir, record.PlanFile), r.Plan.Plan.File())
+	plan := r.Plan.Plan
+	plan.Cells = r.fileOrder()
+	return writeJSON(filepath.Join(r.Dir, record.PlanFile), plan.File())
+}
+
+// fileOrder returns the cells of the plan in the order of the file, for readers: bisections ask for them in another
+// order. Trials come last.
+func (p *Plan) fileOrder() []record.CellRef {
+	order := make([]int, len(p.Cells))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.cells[a].Place, p.cells[b].Place) })
+	return schema.Each(order, func(i int) record.CellRef { return p.Cells[i] })
 }
 
 func (r *run) writeRun() error {

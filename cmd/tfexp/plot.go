@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -29,22 +31,32 @@ type plotting struct {
 	width, out      string
 	fontSize        float64
 	style           string
+	only            []string
+	paper           bool
 	asJSON, changed bool
 }
 
 func (a *app) plotCommand() *cobra.Command {
 	var o plotting
 	cmd := &cobra.Command{
-		Use:   "plot [DIR] [--format LIST] [--width LENGTH] [--font-size POINTS] [--style STYLE]",
+		Use:   "plot [DIR] [--only LIST] [--paper] [--format LIST] [--width LENGTH] [--font-size POINTS] [--style STYLE]",
 		Short: "Draw the pictures of results again",
 		Long:  help("plot", "{figures}", figuresDir),
 		Example: `  tfexp plot results/fcfs_vs_rr
-  tfexp plot results/fcfs_vs_rr --format pdf --width 84mm --font-size 8 --style paper`,
+  tfexp plot results/fcfs_vs_rr --only metrics --paper
+  tfexp plot results/fcfs_vs_rr --format png --width 160mm --style dark`,
 		Args:              Between(0, 1, ""),
 		ValidArgsFunction: CompleteDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, name := range []string{"format", "width", "font-size", "style", "output"} {
+			for _, name := range []string{"only", "paper", "format", "width", "font-size", "style", "output"} {
 				o.changed = o.changed || cmd.Flags().Changed(name)
+			}
+			for name, value := range forPaper {
+				if o.paper && !cmd.Flags().Changed(name) {
+					if err := cmd.Flags().Set(name, value); err != nil {
+						return err
+					}
+				}
 			}
 			options, err := o.options()
 			if err != nil {
@@ -53,6 +65,9 @@ func (a *app) plotCommand() *cobra.Command {
 			return a.redraw(context.Background(), "plot", args, o.asJSON,
 				func(ctx context.Context, dir string) ([]string, error) {
 					pictures, err := o.draw(ctx, dir, options)
+					if errors.Is(err, plot.ErrNoPicture) {
+						err = Usagef("the kinds of pictures are "+strings.Join(tell.PictureNames(), ", "), "%v", err)
+					}
 					var paths []string
 					for _, p := range pictures {
 						for _, path := range []string{p.SVG, p.PNG, p.PDF} {
@@ -66,6 +81,9 @@ func (a *app) plotCommand() *cobra.Command {
 		},
 		DisableFlagsInUseLine: true,
 	}
+	cmd.Flags().StringSliceVar(&o.only, "only", nil,
+		"the pictures, by name or kind, such as metrics (a `LIST` with commas)")
+	cmd.Flags().BoolVar(&o.paper, "paper", false, "for a column of a paper: "+paperFlags())
 	cmd.Flags().StringSliceVar(&o.formats, "format", nil,
 		"the formats, of "+strings.Join(canvas.Formats(), ", ")+" (a `LIST` with commas)")
 	cmd.Flags().StringVar(&o.width, "width", "", "the width of each picture, as a `LENGTH` in mm, cm, in or pt")
@@ -78,6 +96,17 @@ func (a *app) plotCommand() *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("style", cobra.FixedCompletions(canvas.Styles(),
 		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// forPaper has the flags that --paper sets.
+var forPaper = map[string]string{"format": "pdf", "width": "84mm", "font-size": "8", "style": string(canvas.Paper)}
+
+func paperFlags() string {
+	var flags []string
+	for _, name := range slices.Sorted(maps.Keys(forPaper)) {
+		flags = append(flags, "--"+name+" "+forPaper[name])
+	}
+	return strings.Join(flags, " ")
 }
 
 // The widths and sizes of text that pictures can have, in points: below the least nothing could be read.
@@ -104,7 +133,7 @@ func (o *plotting) options() (plot.Options, error) {
 	if o.fontSize != 0 && !(o.fontSize >= leastFont && o.fontSize <= mostFont) {
 		return out, Usagef("", "--font-size is %g: text can have %d to %d points", o.fontSize, leastFont, mostFont)
 	}
-	out.FontSize = o.fontSize
+	out.FontSize, out.Only = o.fontSize, o.only
 	if o.width == "" {
 		return out, nil
 	}

@@ -123,12 +123,13 @@ func (a *app) printKept(list []kept) error {
 		}
 		t.Add(k.Dir, k.State, tell.WithUnit(float64(k.Bytes), "B"), age)
 	}
-	if err := t.Write(a.Out, "", a.OutColor); err != nil {
+	out := show.Fold(a.Out)
+	if err := t.Write(out, "", a.OutColor); err != nil {
 		return fmt.Errorf("print results: %w", err)
 	}
 	for _, k := range list {
 		if k.Verdict != "" {
-			fmt.Fprintf(a.Out, "\n%s: %s\n", k.Experiment, k.Verdict)
+			fmt.Fprintf(out, "\n%s: %s\n", k.Experiment, k.Verdict)
 		}
 	}
 	return nil

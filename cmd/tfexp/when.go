@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/signal"
@@ -145,6 +146,9 @@ func (a *app) when(file string, jobs []string, o *whenOptions) error {
 	}
 	if len(asked) == 0 {
 		fmt.Fprintln(a.Err, "no job waits")
+		if !o.asJSON {
+			return nil
+		}
 	}
 	list, past, err := t.Predict(ctx, q, asked, o.Options)
 	if err != nil {
@@ -307,13 +311,14 @@ func (a *app) tellStarts(
 			Jobs       []startRow       `json:"jobs"`
 		}{clockOf(t, q.At), o.Horizon.Seconds(), o.Futures, past != nil, past, rows})
 	}
+	out := show.Fold(a.Out)
 	if past != nil {
-		fmt.Fprintf(a.Out, "Calibrated by %d forecasts of the log's past. ", past.Made)
-		a.tellPast(past)
+		fmt.Fprintf(out, "Calibrated by %d forecasts of the log's past. ", past.Made)
+		tellPast(out, past)
 	} else {
-		fmt.Fprintln(a.Out, "Not calibrated: too few forecasts of the log's past can be compared with what happened.")
+		fmt.Fprintln(out, "Not calibrated: too few forecasts of the log's past can be compared with what happened.")
 	}
-	fmt.Fprintf(a.Out, "At %s, in %d futures:\n\n", clockOf(t, q.At), o.Futures)
+	fmt.Fprintf(out, "At %s, in %d futures:\n\n", clockOf(t, q.At), o.Futures)
 	wait := func(x *float64) string {
 		if x == nil {
 			return "beyond " + live.Duration(o.Horizon)
@@ -331,13 +336,13 @@ func (a *app) tellStarts(
 		}
 		table.Add(r.Job, r.User, fmt.Sprint(r.Cores), wait(r.Median), r.Start, both(r.Half), both(r.Nine), wait(r.Requested))
 	}
-	return table.Write(a.Out, "", a.OutColor)
+	return table.Write(out, "", a.OutColor)
 }
 
 // tellPast reports the quality of forecasts of the past.
-func (a *app) tellPast(b *starts.Backtest) {
+func tellPast(out io.Writer, b *starts.Backtest) {
 	span := func(s float64) string { return live.Duration(time.Duration(s * 1e9).Round(time.Second)) }
-	fmt.Fprintf(a.Out, "Of %d, each calibrated by those before it, the medians were\noff by %s (median; by requested times "+
+	fmt.Fprintf(out, "Of %d, each calibrated by those before it, the medians were\noff by %s (median; by requested times "+
 		"%s); %.1f%% started within the intervals of 90%%,\n%.1f%% within those of 50%%.\n", b.Checked, span(b.Error), span(b.Requested), b.Nine, b.Half)
 }
 
@@ -351,8 +356,9 @@ func (a *app) backtest(ctx context.Context, t *starts.Twin, o *whenOptions) erro
 	if o.asJSON {
 		return a.PrintJSON(b)
 	}
-	a.tellPast(&b)
-	fmt.Fprintf(a.Out, "Without calibration %.1f%% started within the intervals of 90%%. Half of the jobs waited\nfor more than %s; the "+
+	out := show.Fold(a.Out)
+	tellPast(out, &b)
+	fmt.Fprintf(out, "Without calibration %.1f%% started within the intervals of 90%%. Half of the jobs waited\nfor more than %s; the "+
 		"intervals of 90%% are %s wide (median).\n", b.RawNine, live.Duration(time.Duration(b.Wait*1e9)),
 		live.Duration(time.Duration(b.Width*1e9)))
 	return nil

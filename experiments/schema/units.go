@@ -54,6 +54,15 @@ func ParseDuration(text string) (time.Duration, error) {
 	return time.Duration(n), err
 }
 
+// AxisNumber reads the value of an axis of the matrix: a number, or a duration in seconds.
+func AxisNumber(text string) (float64, bool) {
+	if v, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return v, true
+	}
+	d, err := time.ParseDuration(text)
+	return d.Seconds(), err == nil
+}
+
 // ParseSize reads a size in bytes with its unit: "4GiB", "512MB", "1.5TiB".
 func ParseSize(text string) (int64, error) { return parseQuantity(text, sizeUnits, "GiB", false) }
 

@@ -3,7 +3,6 @@ package decode
 import (
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -15,7 +14,8 @@ import (
 //
 // Asks how large the cluster has to be, or any other axis of the matrix whose values are numbers: the report
 // begins with the smallest value from which on the mean of a metric keeps a bound, for each policy, and has
-// the curve. Put the values that come into question into the matrix; simulated cells run side by side.
+// the curve. Put the values that come into question into the matrix; simulated cells run side by side, and with
+// `bisect` most of them are left out.
 //
 //	size "nodes" {
 //	  metric = "p95_waiting"
@@ -34,6 +34,12 @@ type sizeArgs struct {
 	//
 	//	min = 0.8
 	Min cty.Value `arg:"min" type:"bound"`
+	// Bisects: for each policy and value of the other axes, simulates the largest value, the smallest, and then always
+	// the middle one of the remaining range. This assumes that larger values keep the bound whenever smaller ones do.
+	// Of 64 values, at most 8 are simulated.
+	//
+	//	bisect = true
+	Bisect bool `arg:"bisect" default:"false"`
 }
 
 func sizeBlock() *schema.Block {
@@ -63,34 +69,22 @@ func (d *Decoder) sizes(s *experiment.Spec) (list []experiment.Size) {
 				"%s asks for an axis of the matrix. The axes are %s.", n.Title(), schema.AllOf(s.Axes))
 			continue
 		}
-		if !numeric(s.Cells, n.Label) {
+		ask := experiment.Size{Axis: n.Label, Metric: metric, Bisect: v.Bisect}
+		values := ask.ValuesIn(s.Cells)
+		if values < 2 {
 			a.Fail(n.LabelAt, "Axis without an order", "%s needs an axis with at least two values, all of them numbers "+
 				"or durations.", n.Title())
 			continue
 		}
-		list = append(list, experiment.Size{Axis: n.Label, Metric: metric, Min: bound(a, "min", metric),
-			Max: bound(a, "max", metric)})
+		ask.Min, ask.Max = bound(a, "min", metric), bound(a, "max", metric)
+		if ask.Bisect {
+			ask.Values = values
+		}
+		list = append(list, ask)
 	}
 	drawn := slices.ContainsFunc(s.Plots, func(p experiment.Plot) bool { return p.Kind == "size" })
 	if len(list) > 0 && !drawn {
 		s.Plots = append(s.Plots, experiment.Plot{Kind: "size"})
 	}
 	return list
-}
-
-// numeric reports whether an axis has several values, all of them numbers or durations.
-func numeric(cells []experiment.Cell, axis string) bool {
-	var values []string
-	for _, c := range cells {
-		for _, at := range c.Axes {
-			_, bad := strconv.ParseFloat(at.Value, 64)
-			if _, err := time.ParseDuration(at.Value); at.Name == axis && bad != nil && err != nil {
-				return false
-			}
-			if at.Name == axis {
-				values = include(values, at.Value)
-			}
-		}
-	}
-	return len(values) > 1
 }

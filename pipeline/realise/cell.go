@@ -27,8 +27,9 @@ type point = experiment.Cell
 
 // Cell is one cell of an experiment: a point of its matrix with a replicate.
 type Cell struct {
-	// Ref names it in records.
-	Ref record.CellRef
+	// Ref names it in records. Place is its place in the file; trials of tunings come after all others.
+	Ref   record.CellRef
+	Place int
 
 	point
 	x *Experiment
@@ -49,7 +50,7 @@ func (x *Experiment) Cells() (cells []*Cell) {
 		for r := 1; r <= x.Spec.Replicates; r++ {
 			one := x.cell(c, fmt.Sprintf("%s-r%d", name, r), r)
 			one.planned, one.Ref.Fixed = true, fixed
-			one.Ref.Axes = c.Axes
+			one.Ref.Axes, one.Place = c.Axes, len(cells)
 			cells = append(cells, one)
 		}
 	}

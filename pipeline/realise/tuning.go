@@ -3,6 +3,7 @@ package realise
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -33,7 +34,7 @@ func (x *Experiment) Trial(tuning, replicate int, values []string, ref record.Tr
 	ref.Tuning, ref.Settings = tuning, at.Axes
 	what := cmp.Or(t.Mode, "trial")
 	c := x.cell(at, fmt.Sprintf("%s-r%d-%s%d", cellName(named), replicate, what, ref.Number), replicate)
-	c.Ref.Axes, c.Ref.Trial = t.Axes, &ref
+	c.Ref.Axes, c.Ref.Trial, c.Place = t.Axes, &ref, math.MaxInt
 	return c, nil
 }
 

@@ -17,6 +17,9 @@ import (
 func (q *question) best(p record.Plan, here []Leader) string {
 	extreme := strings.Replace(strings.ToLower(extreme(here[0])), strings.ToLower(q.metric.Title), q.metric.Title, 1)
 	axis := soleSetting(p, here)
+	if text := q.equal(p, here, axis); text != "" {
+		return text
+	}
 	left := here
 	var parts []string
 	for len(left) > 0 {
@@ -81,9 +84,32 @@ func (q *question) wonBy(name string, leaders []Leader) (won []Leader) {
 	return won
 }
 
-// winnings names the settings in which an entry was the best, its values there, and the entries that were as good
-// in all of them.
-func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis string, first bool) string {
+// equal is the answer where all entries have the same value in one run each: "mean waiting time is the same under fcfs
+// and easy at all 4 values of cores (0 s)"; "" elsewhere.
+func (q *question) equal(p record.Plan, here []Leader, axis string) string {
+	var names []string
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, o := range q.entries {
+		names = append(names, o.name)
+		for _, i := range o.mean {
+			if stats.Finite(i.Mean) {
+				low, high = min(low, i.Mean), max(high, i.Mean)
+			}
+		}
+		if here[0].Method != record.OneRun || len(q.wonBy(o.name, here)) < len(here) {
+			return ""
+		}
+	}
+	with := "under"
+	if q.At != nil {
+		with = "with"
+	}
+	return fmt.Sprintf("%s is the same %s %s%s (%s)", q.metric.Title, with, someNames(names),
+		whereOf(p, here, here, axis, true), tell.Between(low, high, q.metric.Unit))
+}
+
+// whereOf names the settings in which an entry was the best, of all.
+func whereOf(p record.Plan, won, all []Leader, axis string, first bool) (text string) {
 	var where []string
 	for _, l := range won {
 		if axis != "" {
@@ -92,7 +118,6 @@ func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis 
 			where = append(where, s)
 		}
 	}
-	text := ""
 	switch {
 	case len(all) == 1:
 	case len(won) == len(all) && axis != "":
@@ -106,6 +131,13 @@ func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis 
 	case len(where) > 0:
 		text = " " + tell.Listed(where)
 	}
+	return text
+}
+
+// winnings names the settings in which an entry was the best, its values there, and the entries that were as good
+// in all of them.
+func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis string, first bool) string {
+	text := whereOf(p, won, all, axis, first)
 	i := slices.IndexFunc(q.entries, func(o entry) bool { return o.name == name })
 	if i < 0 {
 		return text

@@ -249,7 +249,7 @@ func ParseMemory(text string, unit int64) (bytes int64, each byte, err error) {
 	number = strings.TrimSuffix(strings.TrimSuffix(number, "B"), "i")
 	if n := len(number); n > 1 {
 		if at := strings.IndexByte("KMGTP", number[n-1]); at >= 0 {
-			number, unit = number[:n-1], 1<<(10*(at+1))
+			number, unit = strings.TrimSpace(number[:n-1]), 1<<(10*(at+1))
 		}
 	}
 	x, err := strconv.ParseFloat(number, 64)

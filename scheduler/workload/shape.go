@@ -126,7 +126,7 @@ func (s Shape) instant(at, first time.Duration) (time.Duration, error) {
 func (t Trace) Keep(kept func(job int) bool) Trace {
 	out := t
 	out.Jobs, out.Lines, out.RunTimes, out.Alternatives, out.Resizes, out.ResizeLines = nil, nil, nil, nil, nil, nil
-	out.Waits = nil
+	out.Waits, out.Memory = nil, nil
 	numbers := map[int]int{}
 	for i, j := range t.Jobs {
 		if !kept(i) {
@@ -140,6 +140,9 @@ func (t Trace) Keep(kept func(job int) bool) Trace {
 		}
 		if t.Waits != nil {
 			out.Waits = append(out.Waits, t.Waits[i])
+		}
+		if t.Memory != nil {
+			out.Memory = append(out.Memory, t.Memory[i])
 		}
 		if t.Alternatives != nil {
 			out.Alternatives = append(out.Alternatives, t.Alternatives[i])

@@ -53,6 +53,8 @@ type Trace struct {
 	RunTimes []time.Duration
 	// Waits are the waiting times of the jobs in the log of the trace; negative if a time is unknown, nil if all are.
 	Waits []time.Duration `json:"-"`
+	// Memory is the requested and the used memory of the jobs in the log; nil if it has no job with both.
+	Memory []MemoryUse `json:"-"`
 	// Origin is the instant from which the times of the log count, since the beginning of 1970; 0 if it is not known.
 	Origin time.Duration `json:"-"`
 	// Alternatives are all ways in which a job can run, for each job that has several: the first is its own request,
@@ -73,6 +75,9 @@ type Trace struct {
 	// Skipped are the malformed lines that a lenient reader left out.
 	Skipped []error
 }
+
+// MemoryUse is the memory that a job requested and the most that it used, in bytes; 0 if it is not known.
+type MemoryUse struct{ Requested, Used int64 }
 
 // Alternative is a request with which a job of a trace can run.
 type Alternative struct {
@@ -164,6 +169,16 @@ func (b *Builder) Waited(wait time.Duration) {
 	b.Waits = append(b.Waits, wait)
 }
 
+// UsedMemory sets the memory of the job that was added last; a larger use replaces a smaller one.
+func (b *Builder) UsedMemory(requested, used int64) {
+	if requested <= 0 || used <= 0 {
+		return
+	}
+	b.Memory = append(b.Memory, make([]MemoryUse, len(b.Jobs)-len(b.Memory))...)
+	last := &b.Memory[len(b.Jobs)-1]
+	*last = MemoryUse{requested, max(last.Used, used)}
+}
+
 // Resize appends a change of a job's request.
 func (b *Builder) Resize(line int, z scheduler.Resize) {
 	b.Resizes, b.ResizeLines = append(b.Resizes, z), append(b.ResizeLines, int32(line))
@@ -188,6 +203,9 @@ func (b *Builder) Finish(skipped []error) Trace {
 	}
 	for b.Waits != nil && len(b.Waits) < len(b.Jobs) {
 		b.Waits = append(b.Waits, -1)
+	}
+	if b.Memory != nil {
+		b.Memory = append(b.Memory, make([]MemoryUse, len(b.Jobs)-len(b.Memory))...)
 	}
 	b.Skipped = skipped
 	return b.Trace

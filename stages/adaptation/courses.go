@@ -115,7 +115,7 @@ func (c courses) Plot(in draw.Canvas, p *plot.Plot) {
 		curves.StrokeLines(style, curves.ClipLinesXY(points)...)
 	}
 	for _, r := range c.every {
-		line(r, draw.LineStyle{Color: canvas.Shade(canvas.Hue(6), 0.6), Width: 0.4})
+		line(r, draw.LineStyle{Color: canvas.Shade(canvas.Hue(6), 0.35), Width: 0.6})
 	}
 	for i := len(c.strong) - 1; i >= 0; i-- { // the first is on top
 		line(c.strong[i], courseLine(i))

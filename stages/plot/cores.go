@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
@@ -73,7 +75,7 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 	for _, s := range d.settings() {
 		var panels []canvas.Usage
 		replicate := s.variants[0].Cells[0].Replicate
-		for _, v := range s.variants[:min(len(s.variants), mostPanels)] {
+		for _, v := range ofEachPolicy(s.variants, mostPanels) {
 			var rows []canvas.Level
 			err := d.EachOccupancy(v.Cells[0].CellRef, sampleStep(v.Cells[0]), func(o *measure.Occupancy) bool {
 				rows = append(rows, canvas.Level{At: o.At, Held: w.of(o)})
@@ -97,14 +99,32 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 			out = append(out, Skipped(w.kind, name, t, "the cells recorded only their metrics")...)
 			continue
 		}
-		caption := w.caption +
-			SomeOf(mostPanels, len(s.variants), "policy variant")
+		caption := w.caption
+		if len(s.variants) > mostPanels {
+			caption += fmt.Sprintf(" Shown are %d of %d policy variants, at first one of each policy.", mostPanels, len(s.variants))
+		}
 		out = append(out, coresFigure(Picture{Name: name, Kind: w.kind, Title: t, Caption: caption}, panels, 0, canvas.Thousands))
 	}
 	if len(out) == 0 {
 		return Skipped(w.kind, w.kind, w.title, "no cell is complete yet"), nil
 	}
 	return out, nil
+}
+
+// ofEachPolicy returns at most n variants in their order: the first one of each policy, the second one, and so on.
+func ofEachPolicy(variants []analysis.Variant, n int) []analysis.Variant {
+	if len(variants) <= n {
+		return variants
+	}
+	seen, place := map[string]int{}, map[string]int{}
+	for _, v := range variants {
+		place[v.Label] = seen[v.Policy]
+		seen[v.Policy]++
+	}
+	order := slices.SortedStableFunc(slices.Values(variants), func(a, b analysis.Variant) int {
+		return cmp.Compare(place[a.Label], place[b.Label])
+	})
+	return order[:n]
 }
 
 // coresFigure draws panels over the same time below each other, and the axis of time below the last.

@@ -37,7 +37,7 @@ var _ = Register(Kind{
 })
 
 // mostRows bounds the variants of one picture of metrics.
-const mostRows = 12
+const mostRows = 16
 
 // panel is one metric of several variants.
 type panel struct {

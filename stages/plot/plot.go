@@ -4,6 +4,7 @@ package plot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -28,6 +29,8 @@ type Options struct {
 	// chart. With more cells, the first replicate of each variant gets one, and
 	// no more than this many. 0 means DefaultMaxGantts.
 	MaxGantts int
+	// Only are the names or kinds of the pictures to draw; none means all.
+	Only []string
 	// Formats are the ones of canvas.Formats to draw; none means Usual.
 	Formats []string
 	canvas.Layout
@@ -74,7 +77,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 		}
 	}
 	var figures []Figure
-	for _, want := range wanted(e.Plan) {
+	for _, want := range wanted(e.Plan, o.Only) {
 		k, ok := draws[want.Kind]
 		if !ok {
 			return nil, fmt.Errorf("draw pictures: unknown kind %q (there are: %s)", want.Kind,
@@ -85,6 +88,13 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 			return nil, fmt.Errorf("draw %s pictures: %w", want.Kind, err)
 		}
 		figures = append(figures, made...)
+	}
+	if len(o.Only) > 0 {
+		some, err := only(figures, o.Only)
+		if err != nil {
+			return nil, err
+		}
+		figures = some
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -102,8 +112,10 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 	if err := g.Wait(); err != nil {
 		return nil, fmt.Errorf("draw pictures: %w", err)
 	}
-	if err := canvas.WriteList(dir, pictures); err != nil {
-		return nil, fmt.Errorf("draw pictures: %w", err)
+	if len(o.Only) == 0 {
+		if err := canvas.WriteList(dir, pictures); err != nil {
+			return nil, fmt.Errorf("draw pictures: %w", err)
+		}
 	}
 	for i := range pictures {
 		for _, p := range []*string{&pictures[i].SVG, &pictures[i].PNG, &pictures[i].PDF} {
@@ -115,8 +127,8 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 	return pictures, nil
 }
 
-// wanted returns the pictures that the plan requests, each once.
-func wanted(p record.Plan) []record.Plot {
+// wanted returns the pictures that the plan requests, each once, and further kinds by name.
+func wanted(p record.Plan, named []string) []record.Plot {
 	var out []record.Plot
 	for _, w := range p.Plots {
 		if !slices.Contains(out, w) {
@@ -130,7 +142,37 @@ func wanted(p record.Plan) []record.Plot {
 			}
 		}
 	}
+	for _, name := range named {
+		if draws[name] != nil && !slices.ContainsFunc(out, func(w record.Plot) bool { return w.Kind == name }) {
+			out = append(out, record.Plot{Kind: name})
+		}
+	}
 	return out
+}
+
+// ErrNoPicture is returned when none of the pictures has a name in Options.Only.
+var ErrNoPicture = errors.New("there is no picture")
+
+// only returns the figures with one of the names or kinds. Each of these must name one.
+func only(figures []Figure, names []string) (some []Figure, err error) {
+	for _, name := range names {
+		n := len(some)
+		for _, f := range figures {
+			if f.Name == name || f.Kind == name {
+				some = append(some, f)
+			}
+		}
+		if len(some) == n {
+			var all []string
+			for _, f := range figures {
+				if f.Paint != nil {
+					all = append(all, f.Name)
+				}
+			}
+			return nil, fmt.Errorf("%w %q; there are %s", ErrNoPicture, name, strings.Join(all, ", "))
+		}
+	}
+	return some, nil
 }
 
 // Skipped is a figure that is not drawn, and why.

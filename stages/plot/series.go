@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -35,7 +33,7 @@ var _ = Register(Kind{
 			{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
 		},
 	},
-	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(Series, a.Metric, a.X, a.By, math.NaN()) },
+	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(Series, a.Metric, a.X, a.By, unbounded) },
 })
 
 // mostFacets bounds the panels of one picture of series.
@@ -57,12 +55,28 @@ type line struct {
 // facet is a panel: the variants that agree on all other axes.
 type facet struct {
 	title string
+	short string // the title without the names of axes, for narrow panels
 	first string // the value of the first of the axes in the title
 	lines []line
 }
 
-// Bounded draws a metric against an axis, with a line at its bound.
-func (d *Data) Bounded(kind, metric, axis string, bound float64) ([]Figure, error) {
+// limit is the bound of a metric; upper is set for the largest allowed value.
+type limit struct {
+	at    float64 // NaN for none
+	upper bool
+}
+
+var unbounded = limit{at: math.NaN()}
+
+// per is the limit in a unit.
+func (l limit) per(u tell.Unit) limit { return limit{l.at / u.Per, l.upper} }
+
+// cut is the value from which on a picture is cut off, so that the values near an upper limit can be seen.
+const cut = 5
+
+// Bounded draws a metric against an axis, with a line at its bound; upper is set for the largest allowed value.
+func (d *Data) Bounded(kind, metric, axis string, at float64, upper bool) ([]Figure, error) {
+	bound := limit{at, upper}
 	return d.series(kind, metric, axis, "", bound)
 }
 
@@ -70,7 +84,7 @@ func (d *Data) Bounded(kind, metric, axis string, bound float64) ([]Figure, erro
 // make small multiples: a picture a metric, a panel for each combination of
 // their values, and of each group of jobs if by names a way to divide them. Without either, each metric has a panel of
 // one picture.
-func (d *Data) series(kind, metric, axis, by string, bound float64) ([]Figure, error) {
+func (d *Data) series(kind, metric, axis, by string, bound limit) ([]Figure, error) {
 	others := d.chief(measure.InSeries)
 	if by != "" {
 		others = []measure.Metric{measure.MeanJCT}
@@ -112,7 +126,7 @@ func (d *Data) series(kind, metric, axis, by string, bound float64) ([]Figure, e
 				f := panels[i][0]
 				u := unitOf(m, s.variants)
 				f.in(u)
-				f.title, one.bound = u.Label(m.Title), bound/u.Per
+				f.title, one.bound = u.Label(m.Title), bound.per(u)
 				one.facets = append(one.facets, f)
 			}
 			if metric != "" {
@@ -131,7 +145,7 @@ func (d *Data) series(kind, metric, axis, by string, bound float64) ([]Figure, e
 				all[k].in(u)
 			}
 			many := multiples{
-				kind: kind, bound: bound / u.Per, x: x, policies: best, look: d.policyLook, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
+				kind: kind, bound: bound.per(u), x: x, policies: best, look: d.policyLook, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
 				ordinate: u.Label(m.Title),
 			}
 			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(u.Label(m.Title))+over,
@@ -181,7 +195,7 @@ func (d *Data) abscissa(s setting, axis string) (abscissa, bool) {
 			if !read {
 				continue
 			}
-			value, ok := NumberIn(text)
+			value, ok := schema.AxisNumber(text)
 			numeric = numeric && ok
 			if ok && !slices.Contains(x.values, value) {
 				i, _ := slices.BinarySearch(x.values, value)
@@ -204,17 +218,6 @@ func valueOf(v analysis.Variant, axis string) (string, bool) {
 	return "", false
 }
 
-// NumberIn reads the value of an axis: a number, or a duration in seconds.
-func NumberIn(text string) (float64, bool) {
-	if v, err := strconv.ParseFloat(text, 64); err == nil && known(v) {
-		return v, true
-	}
-	if d, err := time.ParseDuration(text); err == nil {
-		return d.Seconds(), true
-	}
-	return 0, false
-}
-
 // facets groups the variants by their other axes, in the order of the plan. A
 // policy that does not read the axis is the same all along it. With a way to divide jobs, each group has its own.
 func facets(s setting, x abscissa, m measure.Metric, by string) []facet {
@@ -232,20 +235,20 @@ func facets(s setting, x abscissa, m measure.Metric, by string) []facet {
 func facetsOf(s setting, x abscissa, m measure.Metric, by, group string) []facet {
 	var out []facet
 	for _, v := range s.variants {
-		var parts []string
+		var parts, values []string
 		if by != "" {
-			parts = append(parts, analysis.GroupName(by, group))
+			parts, values = []string{analysis.GroupName(by, group)}, []string{analysis.GroupName(by, group)}
 		}
 		for _, a := range v.Axes {
 			if a.Name != x.name {
-				parts = append(parts, a.Name+" "+a.Value)
+				parts, values = append(parts, a.Name+" "+a.Value), append(values, a.Value)
 			}
 		}
 		title := strings.Join(parts, ", ")
 		f := slices.IndexFunc(out, func(f facet) bool { return f.title == title })
 		if f < 0 {
 			f = len(out)
-			out = append(out, facet{title: title})
+			out = append(out, facet{title: title, short: strings.Join(values, ", ")})
 			if len(parts) > 0 {
 				out[f].first = parts[0]
 			}
@@ -294,7 +297,7 @@ func columnsOf(all []facet) int {
 // multiples are panels over the same abscissa.
 type multiples struct {
 	kind    string
-	bound   float64 // NaN for none
+	bound   limit
 	x       abscissa
 	facets  []facet
 	columns int
@@ -320,14 +323,14 @@ func (m multiples) figure(name, title, note string) Figure {
 		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(m.look(p).line()), Series: p})
 	}
 	least := 0.0 // of the top of each panel
-	if known(m.bound) {
-		least = m.bound
+	if known(m.bound.at) {
+		least = m.bound.at
 		keys = append(keys, canvas.Key{Label: "bound", Swatch: canvas.Stroked(boundLine)})
 	}
 	rows := (len(m.facets) + m.columns - 1) / m.columns
 	return Figure{
 		Picture: Picture{Name: name, Kind: m.kind, Title: title,
-			Caption: m.caption() + coinciding(m.facets, policies) + note},
+			Caption: m.caption() + coinciding(m.facets, policies) + m.cutOff(policies) + note},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + axisName + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
@@ -342,13 +345,39 @@ func (m multiples) figure(name, title, note string) Figure {
 				if m.ordinate == "" {
 					top = max(least, f.top(policies))
 				}
-				m.panel(canvas.Tile(c, i, m.columns, tall, 4), f, policies, top)
+				m.panel(canvas.Tile(c, i, m.columns, tall, 4), f, policies, min(top, m.most(policies)))
 			}
 			st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 			st.XAlign = -0.5
 			c.FillText(st, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: c.Min.Y + 2}, m.x.title())
 		},
 	}
+}
+
+// most is where the panels are cut off above.
+func (m multiples) most(policies []string) float64 {
+	if !m.bound.upper {
+		return math.Inf(1)
+	}
+	lowest := math.Inf(1)
+	for _, f := range m.facets {
+		for _, l := range f.lines {
+			for _, i := range l.intervals {
+				if known(i.Mean) && slices.Contains(policies, l.policy) {
+					lowest = min(lowest, i.Mean)
+				}
+			}
+		}
+	}
+	return max(cut*m.bound.at, cut*lowest)
+}
+
+// cutOff says that panels are cut off; "" if none is.
+func (m multiples) cutOff(policies []string) string {
+	if slices.ContainsFunc(m.facets, func(f facet) bool { return f.top(policies) > m.most(policies) }) {
+		return " The picture is cut off above " + tell.Number(m.most(policies)) + "."
+	}
+	return ""
 }
 
 // beside writes a name from bottom to top at the left of a canvas, and returns the rest of it.
@@ -442,7 +471,11 @@ func (x abscissa) title() string {
 func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64) {
 	st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 	st.YAlign = -1
-	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, canvas.Fit(f.title, c.Size().X.Points()-6, canvas.TickSize))
+	title, room := f.title, c.Size().X.Points()-6
+	if f.short != "" && canvas.TextWidth(title, canvas.TickSize) > room {
+		title = f.short
+	}
+	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, canvas.Fit(title, room, canvas.TickSize))
 	p := canvas.NewPlot()
 	lo, hi := m.x.values[0], m.x.values[len(m.x.values)-1]
 	if m.x.logarithmic() {
@@ -454,7 +487,7 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64)
 	p.X.Tick.Marker = m.x.ticks(c.Size().X.Points() - 40)
 	p.Y.Min, p.Y.Max = 0, max(top*1.05, 1e-9)
 	p.Y.Tick.Marker = canvas.Nice{Room: 150}
-	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.values, f.lines, policies, m.look, m.bound})
+	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.values, f.lines, policies, m.look, m.bound.at})
 	p.Draw(draw.Crop(c, 0, -4, 0, -13))
 }
 
@@ -475,7 +508,16 @@ func (x abscissa) ticks(room float64) plot.ConstantTicks {
 	for i := 0; i < len(x.values); i += step {
 		out = append(out, plot.Tick{Value: x.values[i], Label: x.labels[i]})
 	}
-	return out
+	return canvas.Apart(out, room, x.part)
+}
+
+// part is the place of a value between the first and the last, from 0 to 1.
+func (x abscissa) part(v float64) float64 {
+	lo, hi := x.values[0], x.values[len(x.values)-1]
+	if x.logarithmic() {
+		return math.Log(v/lo) / math.Log(hi/lo)
+	}
+	return (v - lo) / (hi - lo)
 }
 
 // seriesLines draws the lines of a panel with their intervals.
@@ -516,13 +558,20 @@ func (s seriesLines) line(c draw.Canvas, p *plot.Plot, l line, i int) {
 		path = append(path, at)
 	}
 	look := s.look(l.policy)
-	c.StrokeLines(look.line(), path)
+	lines := [][]vg.Point{path}
+	if slices.ContainsFunc(path, func(at vg.Point) bool { return at.Y > c.Max.Y }) {
+		lines = c.ClipLinesY(path)
+	}
+	c.StrokeLines(look.line(), lines...)
 	for _, at := range path {
+		if at.Y > c.Max.Y {
+			continue
+		}
 		c.DrawGlyph(draw.GlyphStyle{Color: look.ink(), Radius: 2.2, Shape: draw.CircleGlyph{}}, at)
 	}
 	for k, iv := range l.intervals {
-		if known(iv.Low) && known(iv.High) {
-			canvas.Interval(c, look.ink(), x(s.x[k])+aside, y(max(iv.Low, 0)), y(iv.High))
+		if known(iv.Low) && known(iv.High) && y(iv.Low) < c.Max.Y {
+			canvas.Interval(c, look.ink(), x(s.x[k])+aside, y(max(iv.Low, 0)), min(y(iv.High), c.Max.Y))
 		}
 	}
 }

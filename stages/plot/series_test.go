@@ -71,7 +71,7 @@ func TestFacets(t *testing.T) {
 			}
 		}
 	}
-	figures, err := newData(e).series(Series, "mean_jct_s", "", "", math.NaN())
+	figures, err := newData(e).series(Series, "mean_jct_s", "", "", unbounded)
 	if err != nil || len(figures) != 1 || figures[0].Name != "series-jobs-mean_jct_s" ||
 		figures[0].Title != "Mean JCT (s) by jobs" {
 		t.Fatalf("%v, %v", figures, err)
@@ -105,10 +105,10 @@ func TestNoSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newData(e)
-	if figures, err := d.series(Series, "", "", "", math.NaN()); err != nil || len(figures) != 0 {
+	if figures, err := d.series(Series, "", "", "", unbounded); err != nil || len(figures) != 0 {
 		t.Errorf("%v, %v", figures, err)
 	}
-	if figures, err := d.series(Series, "", "quantum", "", math.NaN()); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
+	if figures, err := d.series(Series, "", "quantum", "", unbounded); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
 		t.Errorf("%v, %v", figures, err)
 	}
 }
@@ -182,7 +182,7 @@ func TestByClass(t *testing.T) {
 		}
 	}
 	for name, draw := range map[string]func() ([]Figure, error){
-		"series-quantum-class-mean_jct_s": func() ([]Figure, error) { return d.series(Series, "", "", "class", math.NaN()) },
+		"series-quantum-class-mean_jct_s": func() ([]Figure, error) { return d.series(Series, "", "", "class", unbounded) },
 		"metrics-mean_waiting_s-class":    func() ([]Figure, error) { return d.metrics("mean_waiting", "class") },
 	} {
 		figures, err := draw()

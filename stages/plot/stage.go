@@ -24,7 +24,7 @@ var _ = stages.Register(&stages.Stage{
 })
 
 // version is part of the key: raise it when pictures are drawn differently.
-const version = "3"
+const version = "4"
 
 // Redraw draws the pictures of an experiment's folder from its plain files.
 func Redraw(ctx context.Context, dir string) ([]Picture, error) {

@@ -12,6 +12,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -24,6 +26,63 @@ type recorded struct {
 	Median   float64 `json:"median_s"`
 	P95      float64 `json:"p95_s"`
 	Longest  float64 `json:"max_s"`
+	// Time and Memory compare the requests with the use, where the log has both.
+	Time   *usage `json:"time,omitempty"`
+	Memory *usage `json:"memory,omitempty"`
+}
+
+// usage compares the requests of jobs with their use, weighted by run time.
+type usage struct {
+	Jobs      int     `json:"jobs"` // for which both are known
+	Unit      string  `json:"unit"`
+	Requested float64 `json:"requested"`
+	Used      float64 `json:"used"`
+	Median    float64 `json:"median"` // of the jobs: the part that was used
+}
+
+// usageOf sums up the usage of a log, where of returns the requested and the used amount of a job. Jobs with one of them
+// unknown, which is 0, are left out.
+func usageOf(t *workload.Trace, unit string, of func(job int) (requested, used float64)) *usage {
+	u := usage{Unit: unit}
+	var shares stats.Sample
+	for i := range t.Jobs {
+		if !t.Timed(i) {
+			continue
+		}
+		if requested, used := of(i); requested > 0 && used > 0 {
+			u.Requested, u.Used = u.Requested+requested, u.Used+used
+			shares.Add(used / requested)
+		}
+	}
+	if u.Jobs = shares.Len(); u.Jobs == 0 {
+		return nil
+	}
+	u.Median = shares.Quantile(0.5)
+	return &u
+}
+
+// timeOf compares the requested with the true run times, by the GPUs of the jobs, or by their cores where none has GPUs.
+func timeOf(t *workload.Trace) *usage {
+	gpus := slices.ContainsFunc(t.Jobs, func(j scheduler.Job) bool { return j.GPUs > 0 })
+	unit, weight := "core-hours", func(j *scheduler.Job) float64 { return float64(j.Threads) }
+	if gpus {
+		unit, weight = "GPU-hours", func(j *scheduler.Job) float64 { return float64(j.GPUs) }
+	}
+	return usageOf(t, unit, func(i int) (float64, float64) {
+		w := weight(&t.Jobs[i])
+		return w * t.Jobs[i].Predicted.Hours(), w * t.RunTimes[i].Hours()
+	})
+}
+
+// memoryOf compares the requested with the used memory, by the run times of the jobs.
+func memoryOf(t *workload.Trace) *usage {
+	if t.Memory == nil {
+		return nil
+	}
+	return usageOf(t, "GiB-hours of memory", func(i int) (float64, float64) {
+		hours, m := t.RunTimes[i].Hours()/(1<<30), t.Memory[i]
+		return hours * float64(m.Requested), hours * float64(m.Used)
+	})
 }
 
 // waits are the waiting times in the logs of an experiment.
@@ -43,7 +102,8 @@ var waits = stages.Ask("recorded_waits", 51, func(x stages.Asking) (all []record
 			}
 		}
 		all = append(all, recorded{Workload: w.Name, Jobs: len(w.Trace.Jobs), Known: s.Len(), Mean: s.Mean(), Median: s.Quantile(0.5),
-			P95: s.Quantile(0.95), Longest: s.Quantile(1)})
+			P95: s.Quantile(0.95), Longest: s.Quantile(1),
+			Time: timeOf(&w.Trace.Trace), Memory: memoryOf(&w.Trace.Trace)})
 	}
 	return all
 })
@@ -61,7 +121,7 @@ var _ = analysis.Register(analysis.Part{
 			if len(variants) == 0 {
 				continue
 			}
-			item := tell.Item{Plain: true, Sentences: []string{r.sentence(variants[0])}, Table: r.table(variants)}
+			item := tell.Item{Plain: true, Sentences: append([]string{r.sentence(variants[0])}, r.usages()...), Table: r.table(variants)}
 			s.Terminal, s.Report = append(s.Terminal, item), append(s.Report, item)
 		}
 		return s, nil
@@ -85,8 +145,10 @@ func (r recorded) table(variants []analysis.Variant) tell.Table {
 	t := tell.NewTable(1, "waiting time")
 	var units []tell.Unit
 	for k, m := range shown {
-		column := schema.Each(rows, func(row []float64) float64 { return row[k] })
-		u := tell.UnitFor(m.Unit, column...)
+		u := tell.UnitFor(m.Unit, rows[0][k])
+		if rows[0][k] == 0 {
+			u = tell.UnitFor(m.Unit, schema.Each(rows, func(row []float64) float64 { return row[k] })...)
+		}
 		units = append(units, u)
 		title := strings.TrimSuffix(strings.TrimSuffix(m.Title, " time"), " waiting")
 		t.Columns = append(t.Columns, tell.Column{Name: u.Label(title), Kind: tell.AsNumber, Metric: m.Name})
@@ -122,3 +184,22 @@ func (r recorded) sentence(v analysis.Variant) string {
 
 // farOff is the share above which a replay counts as far from its log.
 const farOff = 0.25
+
+// usages are sentences on the use of requested time and memory.
+func (r recorded) usages() (sentences []string) {
+	for _, u := range []struct {
+		*usage
+		of string
+	}{{r.Time, "time"}, {r.Memory, "memory"}} {
+		if u.usage == nil {
+			continue
+		}
+		text := fmt.Sprintf("In the log, jobs used %s of the %s %s that they requested (%.0f%%); the median job used %.0f%% of its %s",
+			tell.Number(u.Used), tell.Number(u.Requested), u.Unit, 100*u.Used/u.Requested, 100*u.Median, u.of)
+		if u.Jobs < r.Jobs {
+			text += fmt.Sprintf(" (known of %d of %s)", u.Jobs, schema.Plural(r.Jobs, "job"))
+		}
+		sentences = append(sentences, text+".")
+	}
+	return sentences
+}

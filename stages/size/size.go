@@ -5,6 +5,7 @@ package size
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ var _ = plot.Register(plot.Kind{
 	},
 	Draw: func(d *plot.Data, _ plot.Ask) (all []plot.Figure, err error) {
 		for _, ask := range Asked.Of(&d.Plan) {
-			figures, err := d.Bounded(Picture, ask.Metric, ask.Axis, bound(ask))
+			figures, err := d.Bounded(Picture, ask.Metric, ask.Axis, ask.Bound(), ask.Max != nil)
 			if err != nil {
 				return nil, err
 			}
@@ -54,7 +55,7 @@ var _ = analysis.Register(analysis.Part{
 			if len(answers) == 0 {
 				continue
 			}
-			said = append(said, sentence(ask, answers))
+			said = append(said, sentence(ask, answers)+simulated(e, ask))
 			table = tableOf(ask, answers)
 			table.Rows = table.Rows[:min(len(table.Rows), mostRows)]
 			if s.Headline.Sentence == "" {
@@ -97,17 +98,13 @@ func answersOf(e *record.Experiment, ask experiment.Size) (list []answer) {
 	var names []string
 	curves := map[string][]point{}
 	for _, v := range analysis.Variants(e) {
-		i := slices.IndexFunc(v.Axes, func(s record.Setting) bool { return s.Name == ask.Axis })
 		values := v.Values(m)
 		mean := stats.MeanInterval(values, analysis.DefaultLevel).Mean
-		if i < 0 || !stats.Finite(mean) {
+		value, text, others, ok := ask.At(v.Axes)
+		if !ok || !stats.Finite(mean) {
 			continue
 		}
-		value, ok := plot.NumberIn(v.Axes[i].Value)
-		if !ok {
-			continue
-		}
-		name := strings.TrimSpace(v.Policy + " " + record.AxesLabel(slices.Delete(slices.Clone(v.Axes), i, i+1)))
+		name := strings.TrimSpace(v.Policy + " " + record.AxesLabel(others))
 		if len(e.Plan.Workloads) > 1 {
 			name += " of " + v.Workload
 		}
@@ -119,17 +116,17 @@ func answersOf(e *record.Experiment, ask experiment.Size) (list []answer) {
 		}
 		kept := 0
 		for _, x := range values {
-			if keeps(ask, x) {
+			if ask.Keeps(x) {
 				kept++
 			}
 		}
-		curves[name] = append(curves[name], point{v.Axes[i].Value, value, mean, fmt.Sprintf("%d of %d", kept, len(values))})
+		curves[name] = append(curves[name], point{text, value, mean, fmt.Sprintf("%d of %d", kept, len(values))})
 	}
 	for _, name := range names {
 		points := curves[name]
 		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.value, b.value) })
 		k := len(points)
-		for k > 0 && keeps(ask, points[k-1].mean) {
+		for k > 0 && ask.Keeps(points[k-1].mean) {
 			k--
 		}
 		a := answer{name: name}
@@ -150,18 +147,6 @@ func answersOf(e *record.Experiment, ask experiment.Size) (list []answer) {
 	return list
 }
 
-func keeps(ask experiment.Size, v float64) bool {
-	return (ask.Max == nil || v <= *ask.Max) && (ask.Min == nil || v >= *ask.Min)
-}
-
-// bound is the one bound of a question.
-func bound(ask experiment.Size) float64 {
-	if ask.Max != nil {
-		return *ask.Max
-	}
-	return *ask.Min
-}
-
 // asked is "p95 waiting time of at most 1 h".
 func asked(ask experiment.Size) string {
 	m, _ := measure.MetricByName(ask.Metric)
@@ -169,7 +154,7 @@ func asked(ask experiment.Size) string {
 	if ask.Max == nil {
 		most = "least"
 	}
-	return fmt.Sprintf("%s of at %s %s", m.Title, most, tell.WithUnit(bound(ask), m.Unit))
+	return fmt.Sprintf("%s of at %s %s", m.Title, most, tell.WithUnit(ask.Bound(), m.Unit))
 }
 
 // sentence is "easy needs nodes = 24 for a p95 waiting time of at most 1 h (48 min there, 1.2 h at 20), fcfs 28 (…)."
@@ -193,9 +178,27 @@ func sentence(ask experiment.Size, answers []answer) string {
 		parts = append(parts, text)
 	}
 	if more := len(answers) - len(parts); more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more are in the table", more))
+		parts = append(parts, fmt.Sprintf("the table has %d more", more))
 	}
 	return strings.Join(parts, "; ") + "."
+}
+
+// simulated names the values that a bisection has simulated; "" without one.
+func simulated(e *record.Experiment, ask experiment.Size) string {
+	if !ask.Bisect {
+		return ""
+	}
+	seen := map[float64]string{}
+	for _, v := range analysis.Variants(e) {
+		if value, text, _, ok := ask.At(v.Axes); ok {
+			seen[value] = text
+		}
+	}
+	var names []string
+	for _, value := range slices.Sorted(maps.Keys(seen)) {
+		names = append(names, seen[value])
+	}
+	return fmt.Sprintf(" Bisection simulated %d of %d values: %s.", len(names), ask.Values, strings.Join(names, ", "))
 }
 
 // there describes the values at an answer, and at the next smaller size.

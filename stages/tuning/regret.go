@@ -128,6 +128,7 @@ func regretFigure(name string, all []curve) pictures.Figure {
 	p.X.Min, p.X.Max = 1, float64(max(trials, 2))
 	p.Y.Min, p.Y.Max = scaled(0), scaled(max(highest, 10))
 	p.X.Label.Text, p.Y.Label.Text = "trials", "behind the best (%)"
+	p.X.Tick.Marker = canvas.Nice{Room: 300, Least: 1}
 	p.Y.Tick.Marker = percents{}
 	p.Add(canvas.Grid{Horizontal: true})
 	for i, c := range shown {
@@ -141,7 +142,7 @@ func regretFigure(name string, all []curve) pictures.Figure {
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: Regret + "-" + name, Kind: Regret, Title: title,
 			Caption: fmt.Sprintf("How far the best feasible settings after so many trials are behind the best there are: "+
-				"the median over replicates, and the interval that holds it with a confidence of 95%%. Square-root scale; "+
+				"the median over replicates, and the interval that holds it with a confidence of 95%%. Cube-root scale; "+
 				"%d%% = none feasible, or worse. The dashed line is 10%%. Lower is better.", mostRegret) + more},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 230,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -6, 4, 0)) },

@@ -173,7 +173,7 @@ func (l *landscape) cuts() pictures.Figure {
 				panel := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
 					Min: vg.Point{X: x, Y: y - h + 4}, Max: vg.Point{X: x + w - 8, Y: y - 2},
 				}}
-				l.cut(d, lo, hi).Draw(panel)
+				l.cut(d, lo, hi, panel.Size().X.Points()-60).Draw(panel)
 			}
 		},
 	}
@@ -186,7 +186,8 @@ func (l *landscape) bounds() (lo, hi float64) {
 	return lo - room, hi + room
 }
 
-func (l *landscape) cut(d int, lo, hi float64) *plot.Plot {
+// cut draws the model along a setting; room is the length of its axis, in points.
+func (l *landscape) cut(d int, lo, hi, room float64) *plot.Plot {
 	at, labels := l.ticks(d, cutPoints)
 	points := make([][]float64, len(at))
 	for k, u := range at {
@@ -202,7 +203,9 @@ func (l *landscape) cut(d int, lo, hi float64) *plot.Plot {
 		p.Y.Min, p.Y.Max = lo/1.3, hi*1.3
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, canvas.Decades{}
 	}
-	p.X.Tick.Marker = named(at, labels, l.space[d].Categories > 0)
+	p.X.Tick.Marker = canvas.Apart(named(at, labels, l.space[d].Categories > 0), room, func(v float64) float64 {
+		return (v - p.X.Min) / (p.X.Max - p.X.Min)
+	})
 	p.Add(canvas.Grid{Horizontal: true}, section{l, d, at, mean, sd})
 	return p
 }

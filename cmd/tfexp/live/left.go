@@ -12,7 +12,8 @@ import (
 const mostNamed = 2
 
 // left estimates the remaining time of the cells. A cell takes as long as the other cells of its variant did.
-// Else it takes its estimate, corrected by the errors of others, or else the average of all cells.
+// Else it takes its estimate, corrected by the errors of others and by the time of the running one, or else the average
+// of all cells.
 func (x *experiment) left() *float64 {
 	type sum struct{ seconds, predicted, n float64 }
 	var all sum
@@ -31,6 +32,11 @@ func (x *experiment) left() *float64 {
 	off := 1.0
 	if all.predicted > 0 {
 		off = all.seconds / all.predicted
+	}
+	for _, c := range x.plan.Cells { // a cell that takes longer than predicted says so of the others
+		if since, runs := x.now[c.Cell]; runs && c.PredictedSeconds > 0 {
+			off = max(off, time.Since(since).Seconds()/c.PredictedSeconds)
+		}
 	}
 	total, open := 0.0, 0
 	for _, c := range x.plan.Cells {

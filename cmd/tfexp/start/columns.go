@@ -1,6 +1,7 @@
 package start
 
 import (
+	"cmp"
 	"encoding/csv"
 	"io"
 	"slices"
@@ -46,6 +47,10 @@ var facts = []fact{
 		"gpus", "gpu", "ngpus", "numgpus", "numgpu", "gpunum", "gpucount", "reqgpus", "requestedgpus", "allocgpus",
 	}, false},
 	{"nodes", []string{"nodes", "nnodes", "numnodes", "nodecount", "nodenum", "hosts"}, false},
+	{"memory", []string{"memory", "mem", "ram", "reqmem", "reqmemory", "requestedmem", "requestedmemory", "memrequested",
+		"memoryrequested", "memreq", "memlimit", "memorylimit"}, false},
+	{"memory_used", []string{"maxrss", "peakrss", "usedmem", "usedmemory", "memused", "memoryused", "maxmem", "maxmemory",
+		"peakmem", "peakmemory"}, false},
 	{"job", []string{"jobid", "id", "job"}, false},
 	{"class", []string{
 		"class", "jobclass", "queue", "partition", "jobtype", "application", "app", "model", "modelname", "vc",
@@ -65,11 +70,14 @@ var unitsBehind = []struct {
 	{[]string{"h", "hr", "hours"}, time.Hour},
 }
 
+// binaryUnits are units with a capital letter within.
+var binaryUnits = strings.NewReplacer("KiB", "kib", "MiB", "mib", "GiB", "gib", "kB", "kb")
+
 // wordsOf divides the name of a column: "Submit time (s)", "submit_time_s" and "submitTime" into submit, time (and s).
 func wordsOf(column string) []string {
 	var b strings.Builder
 	lower := false
-	for _, r := range column {
+	for _, r := range binaryUnits.Replace(column) {
 		switch {
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
 			r, lower = ' ', false
@@ -105,7 +113,17 @@ func meaning(column string) (*fact, time.Duration) {
 			return f, u.unit
 		}
 	}
+	if f := find(words[:last]); f != nil && memoryUnit(column) != "" && strings.HasPrefix(f.name, "memory") {
+		return f, 0
+	}
 	return nil, 0
+}
+
+// memoryUnit is the unit of memory that the name of a column ends with, such as 1GB; "" for none.
+func memoryUnit(column string) string {
+	words := append([]string{""}, wordsOf(column)...)
+	units := map[string]string{"kb": "1kB", "kib": "1KiB", "mb": "1MB", "mib": "1MiB", "gb": "1GB", "gib": "1GiB"}
+	return units[words[len(words)-1]]
 }
 
 // guess finds the separator of a table and the columns of facts.
@@ -140,12 +158,26 @@ func (l *Log) guess(head string) {
 			continue // the first counts
 		}
 		named[f.name] = column
-		if f.timed && unit > 0 && !slices.Contains(units, unit) {
+		switch {
+		case f.name == "requested_time":
+			l.RequestedUnit = unit
+		case f.timed && unit > 0 && !slices.Contains(units, unit):
 			units = append(units, unit)
 		}
 	}
 	if named["run_time"] != "" { // the start is left for how long jobs waited
 		delete(named, "end")
+	}
+	if m, used := named["memory"], named["memory_used"]; m == "" || used == "" || memoryUnit(m) != memoryUnit(used) {
+		for _, name := range []string{m, used} { // one alone is compared with nothing
+			if name != "" {
+				l.Unread = append(l.Unread, name)
+			}
+		}
+		delete(named, "memory")
+		delete(named, "memory_used")
+	} else {
+		l.MemoryUnit = memoryUnit(m)
 	}
 	for _, f := range facts {
 		if named[f.name] != "" {
@@ -154,5 +186,8 @@ func (l *Log) guess(head string) {
 	}
 	if len(units) == 1 {
 		l.Unit = units[0]
+	}
+	if l.RequestedUnit == cmp.Or(l.Unit, time.Second) {
+		l.RequestedUnit = 0
 	}
 }

@@ -5,6 +5,9 @@ import "regexp"
 // number is a number in a line of progress.
 const number = `[0-9.eE+-]+`
 
+// accuracy is the part of a pattern for an accuracy behind the loss, as a part of 1; lines without one match as well.
+const accuracy = `(?:.*\bacc(?:uracy)?\W+(?P<accuracy>[01]?\.[0-9]+))?`
+
 // printed are the ways in which programs print their progress. Each has a pattern that must occur in the source,
 // one that must not, and the pattern of the printed lines (see the argument lines of progress blocks). The first
 // match counts.
@@ -13,11 +16,11 @@ var printed = []struct{ by, unless, lines string }{
 		`'loss': '?(?P<loss>` + number + `).*'epoch': '?(?P<epoch>[0-9.]+)`},
 	{`(?m)^\s*(?:import|from)\s+(?:pytorch_lightning|lightning)\b`, ``,
 		`Epoch (?P<epoch0>[0-9]+): 100%.*loss[=:] ?(?P<loss>` + number + `)`},
-	{`(?s)\.fit\(.*\bverbose\s*=\s*2\b`, ``, `^[0-9]+/[0-9]+ - .*\bloss: (?P<loss>` + number + `)`},
+	{`(?s)\.fit\(.*\bverbose\s*=\s*2\b`, ``, `^[0-9]+/[0-9]+ - .*\bloss: (?P<loss>` + number + `)` + accuracy},
 	{`(?i)print\w*\(.*epoch\W{0,4}\{`, `(?i)epoch\W{0,4}\{\s*\w+\s*\+\s*1|range\(\s*1\s*,`,
-		`[Ee]poch\W*(?P<epoch0>[0-9]+)(?:.*\bloss\W+(?P<loss>` + number + `))?`},
+		`[Ee]poch\W*(?P<epoch0>[0-9]+)(?:.*\bloss\W+(?P<loss>` + number + `))?` + accuracy},
 	{`(?i)print\w*\(.*epoch\W{0,4}[{%]`, ``,
-		`[Ee]poch\W*(?P<epoch>[0-9]+)(?:.*\bloss\W+(?P<loss>` + number + `))?`},
+		`[Ee]poch\W*(?P<epoch>[0-9]+)(?:.*\bloss\W+(?P<loss>` + number + `))?` + accuracy},
 }
 
 // linesOf is the pattern of the lines by which a program prints its progress; empty where none is recognized.

@@ -31,12 +31,12 @@ type Log struct {
 	File   string
 	Format *formats.Format
 	Given  bool
-	// Separator, Columns and Unit are arguments of tables; zero for their defaults. Unread are the columns that
-	// were not understood.
-	Separator string
-	Columns   []schema.Setting
-	Unit      time.Duration
-	Unread    []string
+	// Arguments of tables; zero for their defaults. Unread are the columns that were not understood.
+	Separator           string
+	MemoryUnit          string
+	Columns             []schema.Setting
+	Unit, RequestedUnit time.Duration
+	Unread              []string
 
 	// PerNode divides jobs with more GPUs than a node over nodes; 0 if the log contains the division.
 	PerNode int
@@ -55,6 +55,8 @@ type Log struct {
 	// Cluster is a cluster on which they can run; Said reports whether the log contains its size.
 	Cluster Cluster
 	Said    bool
+	// Least is the number of cores, or of nodes, that the widest job needs.
+	Least int
 	// Unbelieved is an impossible size in the log; 0 for none.
 	Unbelieved int
 }
@@ -119,6 +121,12 @@ func InspectLog(path, shown string) (Log, error) {
 	}
 	if l.Unit > 0 {
 		args[formats.UnitArg.Name] = l.Unit
+	}
+	if l.RequestedUnit > 0 {
+		args["requested_unit"] = l.RequestedUnit
+	}
+	if bytes, err := schema.ParseSize(l.MemoryUnit); err == nil {
+		args["memory_unit"] = bytes
 	}
 	var trace workload.Trace
 	if _, err := decode.ReadFile(file, func(text io.Reader) (err error) {
@@ -196,10 +204,12 @@ func (l *Log) measure(t *workload.Trace) error {
 			}
 		}
 	}
+	l.Least = broadest
 	span := max((last-first).Seconds(), 1) * aimedLoad
 	l.Days = (last - first).Hours() / 24
 	if c.GPUs == 0 && broadest == 1 {
 		c.Threads = 0
+		l.Least = most
 		switch {
 		case t.Processors >= most && wider(t.Processors) <= schema.MaxThreads:
 			c.Cores, l.Said = t.Processors, true
@@ -368,15 +378,20 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 	if l.Requested {
 		estimates = "requested"
 	}
+	from := max(l.Least, size/2)
 	err := experiments.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
 		"Log": l, "Name": name, "Arguments": l.arguments(), "Unit": unit, "Size": size,
 		"Sizes": strings.Join(written, ", "), "Percents": tell.Listed(percents), "Pauses": l.Jobs <= mostPaused,
-		"Users":     l.users,
+		"Users": l.users,
+		"From":  from, "To": 2*size + 1, "Step": (2*size-from)/mostTried + 1,
 		"Estimates": estimates, "Long": l.Days >= 5,
 		"Days": fmt.Sprintf("%.3g", l.Days), "Doubts": doubts,
 	})
 	return b.Bytes(), err
 }
+
+// mostTried bounds the number of sizes in the proposed bisection.
+const mostTried = 64
 
 // mostPaused is the number of jobs up to which a policy that pauses jobs is compared: it decides much more often.
 const mostPaused = 20_000
@@ -398,6 +413,12 @@ func (l *Log) arguments() []string {
 	}
 	if l.Unit > 0 {
 		rows = append(rows, [2]string{"unit", eval.Literal(l.Unit.String())})
+	}
+	if l.RequestedUnit > 0 {
+		rows = append(rows, [2]string{"requested_unit", eval.Literal(l.RequestedUnit.String())})
+	}
+	if l.MemoryUnit != "" {
+		rows = append(rows, [2]string{"memory_unit", eval.Literal(l.MemoryUnit)})
 	}
 	width := 0
 	for _, r := range rows {

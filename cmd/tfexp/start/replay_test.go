@@ -57,6 +57,21 @@ func TestInspect(t *testing.T) {
 				"c,1000,1024,0,0,,LS,Pending,200000300,200000400,\n",
 			`file = "pods.csv" | format = "openb"`, Cluster{Nodes: 2, Threads: 64, GPUs: 8}, 0, false,
 		},
+		"limits in hours beside instants": {
+			"jobs.csv", "submit_time,run_time,time_limit_h,cpus\n1709251502,3600,2,4\n1709251503,3600,2,4\n",
+			`file = "jobs.csv" | format = "table" | requested_unit = "1h0m0s" | columns = { | arrival = "submit_time" | ` +
+				`run_time = "run_time" | requested_time = "time_limit_h" | threads = "cpus" | }`, Cluster{Cores: 10}, 0, true,
+		},
+		"memory": {
+			"jobs.csv", "submit,duration,mem_gb,max_mem_gb,cpus\n0,60,8,2,4\n",
+			`file = "jobs.csv" | format = "table" | memory_unit = "1GB" | columns = { | arrival = "submit" | run_time = "duration" | ` +
+				`threads = "cpus" | memory = "mem_gb" | memory_used = "max_mem_gb" | }`, Cluster{Cores: 5}, 0, false,
+		},
+		"memory in two units": {
+			"jobs.csv", "submit,duration,mem_gb,maxrss_kb,cpus\n0,60,8,2,4\n",
+			`file = "jobs.csv" | format = "table" | columns = { | arrival = "submit" | run_time = "duration" | ` +
+				`threads = "cpus" | }`, Cluster{Cores: 5}, 0, false,
+		},
 		"sacct": {
 			"dump.txt", "JobID|Submit|Start|End|TimelimitRaw|ReqCPUS|AllocTRES|NNodes\n" +
 				"1|2024-03-04T08:00:00|2024-03-04T08:00:00|2024-03-04T09:00:00|90|16|cpu=16,gres/gpu=16|2\n",
@@ -119,7 +134,8 @@ func TestImpossibleSizes(t *testing.T) {
 func TestMeaning(t *testing.T) {
 	for column, want := range map[string]string{
 		"Submit Time (s)": "arrival 1s", "submitTime": "arrival 0s", "elapsed_h": "run_time 1h0m0s", "gpu_num": "gpus 0s",
-		"USER": "user 0s", "cpus_s": "", "walltime": "requested_time 0s", "notes": "",
+		"USER": "user 0s", "cpus_s": "", "walltime": "requested_time 0s", "notes": "", "mem_gb": "memory 0s",
+		"MaxRSS": "memory_used 0s", "mem_s": "", "peak memory (GiB)": "memory_used 0s",
 	} {
 		got := ""
 		if f, unit := meaning(column); f != nil {

@@ -128,3 +128,32 @@ func resourceGPUs(list string, nodes int) (int, error) {
 	}
 	return max(all, typed), nil
 }
+
+// step takes in the memory that a step of the job before it used: a row of sacct.
+func (t *table) step(name string, fields []string) error {
+	used, err := t.used(fields)
+	of, _, _ := strings.Cut(name, ".")
+	if n := len(t.Jobs); n > 0 && t.Jobs[n-1].Name == of && err == nil { // else the job is left out
+		t.UsedMemory(t.Jobs[n-1].Memory, used)
+	}
+	return err
+}
+
+// used returns the used memory of a row: the memory of the largest task, times the tasks; 0 if it is unknown.
+func (t *table) used(fields []string) (int64, error) {
+	text, ok := t.text(fields, factUsed)
+	if !ok {
+		return 0, nil
+	}
+	bytes, _, err := workload.ParseMemory(text, t.args.MemoryUnit)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", t.named[factUsed], err)
+	}
+	if t.tasksI < 0 {
+		return bytes, nil
+	}
+	if n, err := strconv.ParseInt(strings.TrimSpace(fields[t.tasksI]), 10, 64); err == nil && n > 0 {
+		bytes *= min(n, (1<<62)/max(bytes, 1))
+	}
+	return bytes, nil
+}

@@ -11,7 +11,8 @@ var _ = Register(&Format{
 	Doc: "What `sacct --parsable2` (or `--parsable`) prints of one's own cluster, with a line of column names; for " +
 		"example `sacct -a -X -P -o " +
 		"JobID,User,Partition,Submit,Start,End,TimelimitRaw,ReqCPUS,ReqMem,AllocTRES,NNodes,State`. The class of a " +
-		"job is its partition. Steps of jobs are left out and counted; jobs that never started, or have not ended, too.",
+		"job is its partition. Steps of jobs are left out and counted; jobs that never started, or have not ended, too. " +
+		"Without `-X`, and with `MaxRSS,NTasks`, steps say how much memory jobs used: the report compares it with `ReqMem`.",
 	Args: describedTable(),
 	Reader: (&layout{
 		separator: '|', loose: true, slurm: true, requestedUnit: time.Minute,
@@ -20,7 +21,9 @@ var _ = Register(&Format{
 			factRunTime: {"ElapsedRaw", "Elapsed"}, factStart: {"Start"}, factEnd: {"End"},
 			factRequested: {"TimelimitRaw", "Timelimit"}, factThreads: {"AllocCPUS", "ReqCPUS", "NCPUS"},
 			factGPUs: {"AllocTRES", "ReqTRES"}, factNodes: {"NNodes", "AllocNodes", "ReqNodes"}, factMemory: {"ReqMem"},
+			factUsed: {"MaxRSS"},
 		},
+		tasks:  "NTasks",
 		ignore: func(job string) bool { return strings.Contains(job, ".") },
 		began:  true,
 	}).read,

@@ -151,10 +151,16 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) (known bool, e
 		asked = max(run, 1)
 		unknown = true
 	}
-	memory, err := swfMemory(f, processors)
+	memory, err := swfMemory(f[swfRequestedMemory], processors)
+	used, bad := swfMemory(f[swfUsedMemory], processors)
+	if err == nil && memory == 0 {
+		memory, err = used, bad
+		used = 0 // compared with nothing
+	}
 	if err != nil {
 		return false, err
 	}
+	asks := memory
 	if !Option(o, "memory", true) {
 		memory = 0
 	}
@@ -169,26 +175,26 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) (known bool, e
 	if wait, unreadable := workload.ParseTime(f[swfWait], o.unit()); err == nil && unreadable == nil && wait >= 0 {
 		b.Waited(wait)
 	}
+	if err == nil {
+		b.UsedMemory(asks, used)
+	}
 	return !unknown, err
 }
 
-// swfMemory is the memory of a job in bytes; 0 when the log has none.
-func swfMemory(f []string, processors int) (int64, error) {
-	for _, field := range []int{swfRequestedMemory, swfUsedMemory} {
-		if f[field] == "-1" || f[field] == "0" {
-			continue
-		}
-		kib, err := strconv.ParseFloat(f[field], 64) // some logs have fractions
-		if err != nil || math.IsNaN(kib) {
-			return 0, fmt.Errorf("memory %q is not a number", f[field])
-		}
-		if bytes := kib * 1024 * float64(processors); bytes >= 1<<62 {
-			return 0, fmt.Errorf("memory %q is out of range", f[field])
-		} else if bytes > 0 {
-			return int64(bytes), nil
-		}
+// swfMemory is the memory of a job in bytes, by a field in KiB a processor; 0 when the log has none.
+func swfMemory(field string, processors int) (int64, error) {
+	if field == "-1" || field == "0" {
+		return 0, nil
 	}
-	return 0, nil
+	kib, err := strconv.ParseFloat(field, 64) // some logs have fractions
+	if err != nil || math.IsNaN(kib) {
+		return 0, fmt.Errorf("memory %q is not a number", field)
+	}
+	bytes := kib * 1024 * float64(processors)
+	if bytes >= 1<<62 {
+		return 0, fmt.Errorf("memory %q is out of range", field)
+	}
+	return int64(max(bytes, 0)), nil
 }
 
 // writeSWF writes 18 fields a line. Jobs are numbered from 1, unless each is

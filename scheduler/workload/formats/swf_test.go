@@ -68,6 +68,14 @@ func TestSWFMemoryAndStatus(t *testing.T) {
 	if want := []int64{4 << 20, 8 * 512, 0, 0}; !slices.Equal(memory, want) {
 		t.Errorf("memory %v, want %v", memory, want)
 	}
+	// Only the first job has both the requested and the used memory.
+	if want := []workload.MemoryUse{{Requested: 4 << 20, Used: 28 << 10}, {}, {}, {}}; !slices.Equal(tr.Memory, want) {
+		t.Errorf("used %v, want %v", tr.Memory, want)
+	}
+	kept := tr.Keep(func(i int) bool { return i != 1 })
+	if len(kept.Memory) != 3 || kept.Memory[0] != tr.Memory[0] {
+		t.Errorf("without a job: %v", kept.Memory)
+	}
 	if tr, err = Find("swf").Read("f", strings.NewReader(log),
 		Options{Args: map[string]any{"memory": false}}); err != nil || tr.Jobs[0].Memory != 0 {
 		t.Errorf("memory %d although it is to be ignored, error %v", tr.Jobs[0].Memory, err)

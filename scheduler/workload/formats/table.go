@@ -23,9 +23,9 @@ var source embed.FS
 // tableArgs are the arguments of tables of jobs.
 type tableArgs struct {
 	// The columns of the file, by what they say of a job: `arrival`, `run_time` (or `start` and `end`),
-	// `requested_time`, `threads`, `gpus`, `nodes`, `memory`, `batch_size`, `job` (its name), `class`, `user`,
-	// `priority`. What a column says takes the place of what the format knows. A job can have alternatives:
-	// `cpu_run_time` is its run time on the CPU alone, and the column of any other `<type>_run_time` that on GPUs of the
+	// `requested_time`, `threads`, `gpus`, `nodes`, `memory`, `memory_used`, `batch_size`, `job` (its name),
+	// `class`, `user`, `priority`. What a column says takes the place of what the format knows. A job can have
+	// alternatives: `cpu_run_time` is its run time on the CPU alone, and the column of any other `<type>_run_time` that on GPUs of the
 	// type. `<name>_requested_time`, `<name>_threads`, `<name>_gpus` and `<name>_memory` are the alternative's;
 	// what it lacks is as in the job. An empty run time says that the job does not have it.
 	//
@@ -73,6 +73,12 @@ type tableArgs struct {
 	//
 	//	memory_unit = "1GiB"
 	MemoryUnit int64 `arg:"memory_unit"`
+	// The unit of requested times that are numbers, where it is another one.
+	//
+	// Default: `unit`; minutes for the formats of Slurm.
+	//
+	//	requested_unit = "1h"
+	RequestedUnit time.Duration `arg:"requested_unit,positive"`
 }
 
 // describedTable are these arguments, with the unit of times.
@@ -120,6 +126,7 @@ const (
 	factGPUs      = "gpus"
 	factNodes     = "nodes"
 	factMemory    = "memory"
+	factUsed      = "memory_used"
 	factBatch     = "batch_size"
 	factJob       = "job"
 	factClass     = "class"
@@ -128,8 +135,8 @@ const (
 )
 
 var tableFacts = []string{
-	factArrival, factRunTime, factStart, factEnd, factRequested, factThreads, factGPUs, factNodes, factMemory, factBatch,
-	factJob, factClass, factUser, factPriority,
+	factArrival, factRunTime, factStart, factEnd, factRequested, factThreads, factGPUs, factNodes, factMemory, factUsed,
+	factBatch, factJob, factClass, factUser, factPriority,
 }
 
 // layout is how a format of tables is laid out.
@@ -151,6 +158,8 @@ type layout struct {
 	// times is the column with the number of equal parts of a job, by which its
 	// threads and GPUs are multiplied; empty for none.
 	times string
+	// tasks is the column of the number of tasks; the column of used memory is for each task. Empty for none.
+	tasks string
 	// part is the column of the part of one GPU that a job uses, in thousandths; empty for none.
 	part string
 	// slurm says that Slurm has printed the file.
@@ -171,6 +180,7 @@ type table struct {
 	whereI []int
 	timesI int
 	partI  int
+	tasksI int
 	parts  int // rows of jobs that use a part of a GPU
 	o      Options
 	args   tableArgs
@@ -199,7 +209,7 @@ type table struct {
 func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
 	t := table{
 		layout: l, file: file, o: o, args: o.tableArgs(), at: map[string]int{}, named: map[string]string{},
-		first: math.MaxInt64, timesI: -1, partI: -1,
+		first: math.MaxInt64, timesI: -1, partI: -1, tasksI: -1,
 	}
 	form := workload.Table{Separator: l.separator, Names: l.names, Loose: l.loose, Remarks: true}
 	if text := t.args.Separator; text != "" {
@@ -330,7 +340,7 @@ func (t *table) head(columns []string) error {
 			return fmt.Errorf("the column %q is there twice: which of both counts?", name)
 		}
 	}
-	t.timesI, t.partI = find(t.times), find(t.part)
+	t.timesI, t.partI, t.tasksI = find(t.times), find(t.part), find(t.tasks)
 	return t.checkAlternatives()
 }
 
@@ -377,7 +387,7 @@ func (t *table) add(line int, fields []string) error {
 	name, named := t.text(fields, factJob)
 	if t.ignore != nil && t.ignore(name) {
 		t.Ignored++
-		return nil
+		return t.step(name, fields)
 	}
 	t.count++
 	if t.slurm && strings.Contains(name, "[") {
@@ -412,6 +422,10 @@ func (t *table) add(line int, fields []string) error {
 	if err := t.requests(&j, fields); err != nil {
 		return err
 	}
+	used, err := t.used(fields)
+	if err != nil {
+		return err
+	}
 	var all []workload.Alternative
 	if len(t.alternatives) > 0 {
 		if run, all, err = t.alternativesOf(&j, run, fields); err != nil {
@@ -425,6 +439,7 @@ func (t *table) add(line int, fields []string) error {
 	if wait := t.waited(&j, fields); wait >= 0 {
 		t.Waited(wait)
 	}
+	t.UsedMemory(j.Memory, used)
 	return nil
 }
 

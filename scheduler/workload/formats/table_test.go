@@ -249,6 +249,30 @@ func TestSlurmLogs(t *testing.T) {
 	}
 }
 
+// Steps say how much memory a job used: the largest task, times the tasks, of the step that used most.
+func TestMemoryOfSteps(t *testing.T) {
+	const head = "JobID|User|Submit|Start|End|ReqCPUS|ReqMem|MaxRSS|NTasks|State\n"
+	const ran = "|2024-05-01T08:00:00|2024-05-01T08:10:00|2024-05-01T09:10:00|"
+	_, trace := readJobs(t, "sacct", head+
+		"10|ann"+ran+"4|8G|||COMPLETED\n10.batch|"+ran+"4||1048576K|1|COMPLETED\n10.0|"+ran+"4||1G|4|COMPLETED\n"+
+		"11|ann|2024-05-01T08:00:00|Unknown|Unknown|4|8G|||PENDING\n11.batch|"+ran+"4||7G|1|COMPLETED\n"+
+		"12|ann"+ran+"1|1G|||COMPLETED\n12.extern|"+ran+"1|||1|COMPLETED\n"+
+		"13|ann"+ran+"2|2Gc|||COMPLETED\n13.batch|"+ran+"2||1.5G||COMPLETED\n", nil)
+	want := []workload.MemoryUse{{Requested: 8 << 30, Used: 4 << 30}, {}, {Requested: 4 << 30, Used: 3 << 29}}
+	if !slices.Equal(trace.Memory, want) {
+		t.Errorf("%v, want %v", trace.Memory, want)
+	}
+	_, err := Find("sacct").Read("f", strings.NewReader(head+"10|ann"+ran+"4|8G|much||COMPLETED\n"), Options{})
+	place(t, err, 2, `MaxRSS: memory "much" is not an amount`)
+	_, trace = readJobs(t, "table", "at,run,mem,peak\n0,60,4 GB,1 GB\n0,60,,1 GB\n", map[string]any{"columns": []schema.Setting{
+		{Name: "arrival", Value: "at"}, {Name: "run_time", Value: "run"}, {Name: "memory", Value: "mem"},
+		{Name: "memory_used", Value: "peak"},
+	}})
+	if want := []workload.MemoryUse{{Requested: 4 << 30, Used: 1 << 30}, {}}; !slices.Equal(trace.Memory, want) {
+		t.Errorf("of a table: %v, want %v", trace.Memory, want)
+	}
+}
+
 const phillyLog = `[
  {"status": "Pass", "vc": "a1", "jobid": "app_1", "user": "x", "submitted_time": "2017-10-09 07:00:00",
   "attempts": [{"start_time": "2017-10-09 07:01:00", "end_time": "2017-10-09 07:02:00",

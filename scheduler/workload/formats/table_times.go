@@ -89,10 +89,7 @@ func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, e
 
 // unitOfRequests is the unit of requested times.
 func (t *table) unitOfRequests() time.Duration {
-	if t.requestedUnit == 0 {
-		return t.o.unit()
-	}
-	return t.requestedUnit
+	return cmp.Or(t.args.RequestedUnit, t.requestedUnit, t.o.unit())
 }
 
 // runTime reads a run time: -1 if the file has none at all.

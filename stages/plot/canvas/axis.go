@@ -25,3 +25,16 @@ func (Decades) Ticks(lo, hi float64) []plot.Tick {
 	}
 	return out
 }
+
+// Apart returns the ticks whose labels do not overlap. Part is the place of a value on the axis, from 0 to 1; room is the
+// length of the axis, in points.
+func Apart(all plot.ConstantTicks, room float64, part func(float64) float64) (ticks plot.ConstantTicks) {
+	free := math.Inf(-1) // the labels so far end here
+	for _, t := range all {
+		at, half := part(t.Value)*room, TextWidth(t.Label, TickSize)/2
+		if at-half >= free {
+			ticks, free = append(ticks, t), at+half+3
+		}
+	}
+	return ticks
+}

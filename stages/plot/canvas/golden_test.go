@@ -88,6 +88,7 @@ func TestTicks(t *testing.T) {
 		{canvas.Nice{Room: 150}, 0, 10, "0=0 2=2 4=4 6=6 8=8 10=10"}, {canvas.Nice{Room: 1}, 0, 10, "0=0"},
 		{canvas.Nice{Room: 100}, -0.5, 0.5, "-0.5=-0.5 0=0.0 0.5=0.5"}, {canvas.Nice{Room: 150}, 3, 4, "3=3.0 3.5=3.5 4=4.0"},
 		{canvas.Nice{Room: 100}, 0, 25000, "0=0 20000=20,000"},
+		{canvas.Nice{Room: 150, Least: 1}, 0.8, 3.2, "1=1 2=2 3=3"}, {canvas.Nice{Room: 150, Least: 1}, 0.5, 1.5, "1=1"},
 	} {
 		if got := labels(c.ticks.Ticks(c.lo, c.hi)); got != c.want {
 			t.Errorf("%T from %g to %g: %s, want %s", c.ticks, c.lo, c.hi, got, c.want)

@@ -93,6 +93,16 @@ func (p Panel) within() (x0, x1, y0, y1 float64) {
 	return x0, x1, y0, y1
 }
 
+// least is the smallest distance of ticks below the panel: 1 if all values are whole, such as numbers of workers.
+func (p Panel) least() float64 {
+	for _, l := range p.Lines {
+		if slices.ContainsFunc(l.X, func(x float64) bool { return x != math.Trunc(x) }) {
+			return 0
+		}
+	}
+	return 1
+}
+
 func (p Panel) Paint(c draw.Canvas) {
 	if p.Title != "" {
 		st := Style(LabelSize, Ink, false)
@@ -112,7 +122,7 @@ func (p Panel) Paint(c draw.Canvas) {
 		q.Y.Max = p.TopY
 	}
 	q.Y.Tick.Marker = Nice{Room: 140}
-	q.X.Tick.Marker = Nice{Room: c.Size().X.Points() - 60}
+	q.X.Tick.Marker = Nice{Room: c.Size().X.Points() - 60, Least: p.least()}
 	room := max(0.05*(x1-x0), 1e-9)
 	q.X.Min, q.X.Max = x0-room, x1+room
 	if p.FromZero && x0 >= 0 {

@@ -90,18 +90,18 @@ func NewPlot() *plot.Plot {
 		a.Tick.Length = 3
 		a.Padding = 0
 	}
-	p.X.Tick.Marker, p.Y.Tick.Marker = Nice{300}, Nice{150}
+	p.X.Tick.Marker, p.Y.Tick.Marker = Nice{Room: 300}, Nice{Room: 150}
 	p.X.Label.Padding, p.Y.Label.Padding = 3, 3
 	return p
 }
 
 // Nice makes ticks at 1, 2 or 5 times a power of ten, as many as fit next to
-// each other. Room is in points.
-type Nice struct{ Room float64 }
+// each other. Room is in points. Least is the smallest distance: 1 for whole numbers, 0 for any.
+type Nice struct{ Room, Least float64 }
 
 // Ticks implements plot.Ticker.
 func (n Nice) Ticks(lo, hi float64) []plot.Tick {
-	least := math.Pow(10, math.Floor(math.Log10(hi-lo))-1)
+	least := max(n.Least, math.Pow(10, math.Floor(math.Log10(hi-lo))-1))
 	for k := 0; ; k++ {
 		step := least * []float64{1, 2, 5}[k%3] * math.Pow(10, float64(k/3))
 		digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
