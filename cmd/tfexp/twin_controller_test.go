@@ -82,7 +82,7 @@ func slurmClient(t *testing.T, name string, args ...string) string {
 }
 
 // recordController submits jobs to the controller of a configuration, which it starts and stops, and keeps its
-// output in a folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, and at instants sprio and sshare.
+// output in a folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, slurmctld.log, and at instants sprio and sshare.
 func recordController(t *testing.T, config string, jobs int, seed uint64, dir string) {
 	t.Helper()
 	script, err := filepath.Abs("../../.ci/twin")
@@ -137,6 +137,11 @@ func recordController(t *testing.T, config string, jobs int, seed uint64, dir st
 	}
 	time.Sleep(6 * time.Second) // until the accounting has the last ends
 	keep("instants.txt", shots.String())
+	history, err := os.ReadFile(filepath.Join(filepath.Dir(conf), "slurmctld.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep("slurmctld.log", string(history))
 	keep("sacct.txt", slurmClient(t, "sacct", "-a", "-X", "-D", "-P", "-o", sacctFields, "-S", began.Add(-time.Hour).Format("2006-01-02T15:04:05")))
 }
 

@@ -26,10 +26,19 @@ type factors struct {
 	//
 	//	max_age = "24h"
 	MaxAge time.Duration `arg:"max_age,positive" default:"168h"`
-	// The weight of the fair share of the job's user, by Fair Tree over the `account` blocks.
+	// The weight of the fair share of the job's user, by the `account` blocks.
 	//
 	//	weight_fair_share = 10000
 	Fair float64 `arg:"weight_fair_share" default:"0" min:"0" max:"1e12"`
+	// Fair shares are ranks, by Fair Tree. Without it the share of a user is 2^(−u/s): u is the user's part of all usage,
+	// together with the account's, and s the user's part of all shares.
+	//
+	//	fair_tree = false
+	Tree bool `arg:"fair_tree" default:"true"`
+	// Divides u/s in fair shares without Fair Tree.
+	//
+	//	fair_share_damping = 2
+	Damping float64 `arg:"fair_share_damping" default:"1" min:"1" max:"1e6"`
 	// The time in which past usage loses half of its weight; `0s` keeps it for ever.
 	//
 	//	half_life = "24h"
@@ -135,7 +144,7 @@ func newMultifactor(s policy.Setup) *multifactor {
 		for i := range s.Run.Jobs { // all associations are there before any is ranked
 			m.of(&s.Run.Jobs[i])
 		}
-		m.rankTree()
+		m.share()
 	}
 	return m
 }
@@ -257,7 +266,7 @@ func (m *multifactor) catchUp(now time.Duration) {
 	for m.next <= now {
 		if m.Fair > 0 {
 			m.account(m.next)
-			m.rankTree()
+			m.share()
 		}
 		m.last, m.changed = m.next, true
 		m.round++
@@ -265,6 +274,15 @@ func (m *multifactor) catchUp(now time.Duration) {
 		if m.Fair == 0 && m.next < now { // nothing is added up
 			m.next += (now - m.next) / m.Period * m.Period
 		}
+	}
+}
+
+// share gives each user a fair share.
+func (m *multifactor) share() {
+	if m.Tree {
+		m.rankTree()
+	} else {
+		m.divide(m.root, 1, 0, m.Damping)
 	}
 }
 

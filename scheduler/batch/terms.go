@@ -14,7 +14,7 @@ const Periodic policy.Backfill = "periodic"
 
 // terms are the arguments of the backfill.
 type terms struct {
-	// How many jobs are looked at when jobs come or end.
+	// How many jobs after the first one are looked at when jobs come or end.
 	//
 	//	queue_depth = 50
 	Depth int `arg:"queue_depth" default:"100" min:"0" max:"jobs"`
@@ -55,8 +55,8 @@ type terms struct {
 	//
 	//	backfill_starts = 50
 	Starts int `arg:"backfill_starts" default:"0" min:"0" max:"jobs"`
-	// Running jobs end together for a reservation when their ends are no further apart than this; it doubles with each
-	// group.
+	// For a reservation running jobs end in groups. The first group goes on for this time from the next multiple of it
+	// after the first end. The time doubles with each group.
 	//
 	//	backfill_grouping = "30s"
 	Grouping time.Duration `arg:"backfill_grouping,positive" default:"30s"`
@@ -69,6 +69,10 @@ type terms struct {
 	//
 	//	preempt_mode = "cancel"
 	PreemptMode string `arg:"preempt_mode" default:"requeue" allowed:"off requeue cancel suspend"`
+	// How long a job waits, after others gave way to it, before it has more give way.
+	//
+	//	preempt_again = "40s"
+	Again time.Duration `arg:"preempt_again" default:"0s"`
 	// How long a job that was put back waits at least.
 	//
 	//	requeue_delay = "1m"
@@ -77,6 +81,18 @@ type terms struct {
 	//
 	//	over_limit = "5m"
 	OverLimit time.Duration `arg:"over_limit" default:"30s"`
+	// How long the nodes of a job that has ended take no other jobs: what the job left is removed.
+	//
+	//	release = "1s"
+	Release time.Duration `arg:"release" default:"0s"`
+	// The time of the day at the first arrival. Times of reservations are multiples of the resolution on this clock.
+	//
+	//	clock = "9h30m"
+	Clock time.Duration `arg:"clock" default:"0s"`
+	// Jobs get the nodes with the most free cores, not nodes that follow each other.
+	//
+	//	least_loaded = true
+	Spread bool `arg:"least_loaded" default:"false"`
 	// A limit that holds a job back also holds back those behind it in its partition.
 	//
 	//	limits_block = true
