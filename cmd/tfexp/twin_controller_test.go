@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,7 +143,36 @@ func recordController(t *testing.T, config string, jobs int, seed uint64, dir st
 		t.Fatal(err)
 	}
 	keep("slurmctld.log", string(history))
+	keep("times.txt", exactTimes(string(history)))
 	keep("sacct.txt", slurmClient(t, "sacct", "-a", "-X", "-D", "-P", "-o", sacctFields, "-S", began.Add(-time.Hour).Format("2006-01-02T15:04:05")))
+}
+
+// exactTimes takes the instants of a controller's log that the accounting has in seconds only: when jobs started and
+// ended, and the first round of backfill.
+func exactTimes(log string) string {
+	var b strings.Builder
+	round := false
+	line := regexp.MustCompile(`^\[(\S+)\] (?:(sched: Allocate|sched/backfill: _start_job: Started|_job_complete:|preempted) JobId=(\d+)( WEX)?|sched/backfill: _attempt_backfill: beginning)`)
+	for _, l := range strings.Split(log, "\n") {
+		m := line.FindStringSubmatch(l)
+		if m == nil || m[4] != "" {
+			continue
+		}
+		at, err := time.ParseInLocation("2006-01-02T15:04:05.000", m[1], time.Local)
+		what := "start"
+		switch {
+		case m[3] == "" && round:
+			continue
+		case m[3] == "":
+			what, round = "round", true
+		case m[2] == "_job_complete:", m[2] == "preempted":
+			what = "end"
+		}
+		if err == nil {
+			fmt.Fprintf(&b, "%s|%s|%.3f\n", what, m[3], float64(at.UnixMilli())/1e3)
+		}
+	}
+	return b.String()
 }
 
 // TestTwinAgainstController starts a controller in each configuration that TFEXP_TWIN names ("ages,overlap"; or

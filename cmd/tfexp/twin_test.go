@@ -58,6 +58,14 @@ func readRecording(t *testing.T, dir string) *recording {
 		id, at, _ := strings.Cut(l, "|")
 		exact[id], _ = strconv.ParseFloat(at, 64)
 	}
+	times := map[string][]float64{} // "start|1001", and so on; none where a recording has only the accounting
+	if raw, err := os.ReadFile(filepath.Join(dir, "times.txt")); err == nil {
+		for _, l := range strings.Fields(string(raw)) {
+			i := strings.LastIndexByte(l, '|')
+			at, _ := strconv.ParseFloat(l[i+1:], 64)
+			times[l[:i]] = append(times[l[:i]], at)
+		}
+	}
 	in := csv.NewReader(strings.NewReader(read("sacct.txt")))
 	in.Comma, in.LazyQuotes = '|', true
 	all, err := in.ReadAll()
@@ -78,6 +86,12 @@ func readRecording(t *testing.T, dir string) *recording {
 			fields[slices.Index(all[0], "Submit")] = time.UnixMilli(int64(at * 1000)).Format("2006-01-02T15:04:05.000")
 		}
 		fields[slices.Index(all[0], "Eligible")] = ""
+		for what, column := range map[string]string{"start|": "Start", "end|": "End"} {
+			if list := times[what+row["JobID"]]; len(list) > 0 {
+				fields[slices.Index(all[0], column)] = time.UnixMilli(int64(list[0] * 1000)).Format("2006-01-02T15:04:05.000")
+				times[what+row["JobID"]] = list[1:]
+			}
+		}
 		r.rows = append(r.rows, row)
 	}
 	var log strings.Builder
@@ -92,7 +106,11 @@ func readRecording(t *testing.T, dir string) *recording {
 		return path
 	}
 	boot := regexp.MustCompile(`BOOT_TIME\s*=\s*(\S+)`).FindStringSubmatch(read("config.txt"))
-	r.phase = time.Duration((second(t, boot[1]) + 1 - r.first) * 1e9) // its threads begin a second later
+	begun := second(t, boot[1]) + 1 // its threads begin a second later
+	if list := times["round|"]; len(list) > 0 {
+		begun = list[0] - 5 // the first round is after an interval
+	}
+	r.phase = time.Duration((begun - r.first) * 1e9)
 	tw, err := slurm.Read(write("slurm.conf", read("slurm.conf")), []string{write("sacct.txt", log.String()),
 		write("tables.txt", read("sacctmgr.txt")+read("qos.txt"))})
 	if err != nil {
@@ -102,9 +120,10 @@ func readRecording(t *testing.T, dir string) *recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A job's nodes are released a second after its end, on a machine that is as loaded as the recordings' was.
 	text := strings.Replace(string(source), `backfill `, fmt.Sprintf("phase = %q\n  backfill ", r.phase), 1)
-	text = strings.Replace(text, `engine = "simulated"`, "engine = \"simulated\"\n  overheads { start = \"1s\" }", 1)
+	if release := os.Getenv("TFEXP_TWIN_RELEASE"); release != "" {
+		text = regexp.MustCompile(`release *= "1s"`).ReplaceAllString(text, fmt.Sprintf("release = %q", release))
+	}
 	r.file = write("twin.hcl", text)
 	return r
 }

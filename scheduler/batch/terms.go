@@ -81,7 +81,12 @@ type terms struct {
 	//
 	//	over_limit = "5m"
 	OverLimit time.Duration `arg:"over_limit" default:"30s"`
-	// How long the nodes of a job that has ended take no other jobs: what the job left is removed.
+	// The queue is looked at when a job ends, and not only when jobs come.
+	//
+	//	look_at_ends = false
+	AtEnds bool `arg:"look_at_ends" default:"true"`
+	// How long the nodes of a job that has ended take no other jobs: what the job left is removed. Without `look_at_ends`
+	// only jobs that were made to end leave something.
 	//
 	//	release = "1s"
 	Release time.Duration `arg:"release" default:"0s"`

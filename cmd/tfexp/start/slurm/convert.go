@@ -344,6 +344,9 @@ func (m *model) preemption() {
 		again := m.whole(m.settings, "KillWait", 30) + m.whole(m.settings, "MessageTimeout", 10)
 		m.set("preempt_again", duration(time.Duration(again)*time.Second))
 	}
+	if m.get("Epilog", "") == "" { // the nodes say at once that nothing is left, and the controller looks at the queue later
+		m.set("look_at_ends", "false")
+	}
 	m.set("release", duration(time.Second))
 	over := m.whole(m.settings, "OverTimeLimit", 0)
 	wait := m.whole(m.settings, "KillWait", 30)
