@@ -148,11 +148,10 @@ func recordController(t *testing.T, config string, jobs int, seed uint64, dir st
 }
 
 // exactTimes takes the instants of a controller's log that the accounting has in seconds only: when jobs started and
-// ended, and the first round of backfill.
+// ended, and the rounds of backfill and whole looks at the queue.
 func exactTimes(log string) string {
 	var b strings.Builder
-	round := false
-	line := regexp.MustCompile(`^\[(\S+)\] (?:(sched: Allocate|sched/backfill: _start_job: Started|_job_complete:|preempted) JobId=(\d+)( WEX)?|sched/backfill: _attempt_backfill: beginning)`)
+	line := regexp.MustCompile(`^\[(\S+)\] (?:(sched: Allocate|sched/backfill: _start_job: Started|_job_complete:|preempted) JobId=(\d+)( WEX)?|sched/backfill: _attempt_backfill: beginning|debug:  sched: Running job scheduler for full (queue))`)
 	for _, l := range strings.Split(log, "\n") {
 		m := line.FindStringSubmatch(l)
 		if m == nil || m[4] != "" {
@@ -161,10 +160,10 @@ func exactTimes(log string) string {
 		at, err := time.ParseInLocation("2006-01-02T15:04:05.000", m[1], time.Local)
 		what := "start"
 		switch {
-		case m[3] == "" && round:
-			continue
+		case m[5] != "":
+			what = "whole"
 		case m[3] == "":
-			what, round = "round", true
+			what = "round"
 		case m[2] == "_job_complete:", m[2] == "preempted":
 			what = "end"
 		}

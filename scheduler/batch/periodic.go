@@ -98,6 +98,7 @@ func newPeriodic(s policy.Setup) *periodic {
 		p.wrong = p.problem()
 	}
 	p.turns = p.edges()
+	p.Interval, p.Delay = roundUp(p.Interval, p.Tick), roundUp(p.Delay, p.Tick)
 	p.lastLook, p.lastWhole, p.lastRound = p.first, p.first, p.first
 	cores := int32(0)
 	for v := range s.Run.Cluster.Nodes {
@@ -130,7 +131,7 @@ func (p *periodic) Hears(e *scheduler.Event) {
 		m := p.of(j)
 		h := &p.held[job]
 		on, shares := p.nodesOf(e.Cores)
-		*h = held{on: on, shares: shares, end: p.floor(e.At, tick) + m.limit, since: e.At}
+		*h = held{on: on, shares: shares, end: p.floor(e.At, time.Second) + m.limit, since: e.At}
 		h.use = usage{cores: e.Cores.Count(), nodes: h.on.count(), gpus: e.GPUs.Count(), jobs: 1}
 		p.count.count(m, j.User, h.use, 1)
 		i, _ := slices.BinarySearchFunc(p.running, runner{h.end, job}, byEnd)
@@ -202,7 +203,7 @@ func (p *periodic) change(now time.Duration) {
 func (p *periodic) dueLook() time.Duration {
 	at := p.lastLook + p.Delay
 	if p.askedAt > at {
-		at += (p.askedAt - at + tick - 1) / tick * tick
+		at += roundUp(p.askedAt-at, p.Tick)
 	}
 	return at
 }
@@ -214,8 +215,8 @@ func (p *periodic) ask(now time.Duration) {
 	}
 }
 
-// tick is how often the batch system looks whether something is due.
-const tick = time.Second
+// roundUp rounds a time up to a multiple of a unit.
+func roundUp(d, unit time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
 
 // floor rounds an instant down to a multiple of a unit on the clock of the batch system.
 func (p *periodic) floor(at, unit time.Duration) time.Duration {
@@ -231,7 +232,7 @@ func (p *periodic) floor(at, unit time.Duration) time.Duration {
 func (p *periodic) dueRound() time.Duration {
 	at := p.lastRound + p.Round
 	if p.staleAt > at {
-		at += (p.staleAt - at + tick - 1) / tick * tick
+		at += roundUp(p.staleAt-at, p.Tick)
 	}
 	return at
 }
@@ -393,7 +394,7 @@ func (p *periodic) Admit(v scheduler.View, h scheduler.Hands) error {
 	}
 	if depth >= 0 {
 		if !p.ended {
-			p.asked, p.lastLook = false, p.dueLook()
+			p.asked, p.lastLook = false, p.first+(now-p.first)/p.Tick*p.Tick
 		}
 		p.ended = false
 		if err := p.look(depth); err != nil {
@@ -402,7 +403,7 @@ func (p *periodic) Admit(v scheduler.View, h scheduler.Hands) error {
 	}
 	if p.stale && now >= p.dueRound() {
 		p.lastRound = p.dueRound()
-		p.stale, p.staleAt = p.floor(p.changed, tick) == p.floor(now, tick), now // in this second: another round sees it
+		p.stale, p.staleAt = p.floor(p.changed, time.Second) == p.floor(now, time.Second), now // in this second: another round sees it
 		return p.backfill()
 	}
 	return nil

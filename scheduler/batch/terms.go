@@ -26,6 +26,10 @@ type terms struct {
 	//
 	//	submit_delay = "1s"
 	Delay time.Duration `arg:"submit_delay" default:"3s"`
+	// How often the batch system notices that something is due.
+	//
+	//	tick = "100ms"
+	Tick time.Duration `arg:"tick,positive" default:"1s"`
 	// The time between two rounds of backfill. Each makes reservations for all jobs that it looks at, in their order, and
 	// forgets those of the round before.
 	//
