@@ -30,6 +30,9 @@ type submitted struct {
 	sleep int
 }
 
+// seed is the seed of recordings.
+const seed = 7
+
 // drawn draws the jobs of a recording of a configuration.
 func drawn(config string, jobs int, seed uint64) []submitted {
 	r := rand.New(rand.NewPCG(seed, uint64(len(config))))
@@ -147,11 +150,11 @@ func recordController(t *testing.T, config string, jobs int, seed uint64, dir st
 	keep("sacct.txt", slurmClient(t, "sacct", "-a", "-X", "-D", "-P", "-o", sacctFields, "-S", began.Add(-time.Hour).Format("2006-01-02T15:04:05")))
 }
 
-// exactTimes takes the instants of a controller's log that the accounting has in seconds only: when jobs started and
-// ended, and the rounds of backfill and whole looks at the queue.
+// exactTimes takes the instants of a controller's log that the accounting has in seconds only: when jobs came, started and
+// ended, the queue was looked at, and rounds of backfill were held.
 func exactTimes(log string) string {
 	var b strings.Builder
-	line := regexp.MustCompile(`^\[(\S+)\] (?:(sched: Allocate|sched/backfill: _start_job: Started|_job_complete:|preempted) JobId=(\d+)( WEX)?|sched/backfill: _attempt_backfill: beginning|debug:  sched: Running job scheduler for full (queue))`)
+	line := regexp.MustCompile(`^\[(\S+)\] (?:(sched: Allocate|sched/backfill: _start_job: Started|_job_complete:|preempted|_slurm_rpc_submit_batch_job:) JobId=(\d+)( WEX)?|sched/backfill: _attempt_backfill: beginning|debug:  sched: Running job scheduler for (full queue|default depth))`)
 	for _, l := range strings.Split(log, "\n") {
 		m := line.FindStringSubmatch(l)
 		if m == nil || m[4] != "" {
@@ -160,12 +163,16 @@ func exactTimes(log string) string {
 		at, err := time.ParseInLocation("2006-01-02T15:04:05.000", m[1], time.Local)
 		what := "start"
 		switch {
+		case m[5] == "full queue":
+			what = "all"
 		case m[5] != "":
-			what = "whole"
+			what = "look"
 		case m[3] == "":
-			what = "round"
+			what = "backfill"
 		case m[2] == "_job_complete:", m[2] == "preempted":
 			what = "end"
+		case m[2] == "_slurm_rpc_submit_batch_job:":
+			what = "submit"
 		}
 		if err == nil {
 			fmt.Fprintf(&b, "%s|%s|%.3f\n", what, m[3], float64(at.UnixMilli())/1e3)
@@ -203,7 +210,7 @@ func TestTwinAgainstController(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			recordController(t, config, jobs, 7, dir)
+			recordController(t, config, jobs, seed, dir)
 			againstRecording(t, dir)
 		})
 	}

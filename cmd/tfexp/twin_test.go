@@ -54,15 +54,29 @@ func readRecording(t *testing.T, dir string) *recording {
 	}
 	r := &recording{dir: t.TempDir(), first: math.Inf(1)}
 	exact := map[string]float64{}
-	for _, l := range strings.Fields(read("submitted.txt")) {
+	nodes := map[string]string{} // that jobs have asked for with -N, which sacct does not show
+	lines := strings.Fields(read("submitted.txt"))
+	list := drawn(filepath.Base(dir), len(lines), seed)
+	for i, l := range lines {
 		id, at, _ := strings.Cut(l, "|")
 		exact[id], _ = strconv.ParseFloat(at, 64)
+		if k := slices.Index(list[i].args, "-N"); k >= 0 {
+			nodes[id] = list[i].args[k+1]
+		}
 	}
 	times := map[string][]float64{} // "start|1001", and so on; none where a recording has only the accounting
+	type look struct {
+		what string
+		at   float64
+	}
+	var looks []look
 	if raw, err := os.ReadFile(filepath.Join(dir, "times.txt")); err == nil {
 		for _, l := range strings.Fields(string(raw)) {
 			i := strings.LastIndexByte(l, '|')
 			at, _ := strconv.ParseFloat(l[i+1:], 64)
+			if what := strings.TrimSuffix(l[:i], "|"); len(what) < i {
+				looks = append(looks, look{what, at})
+			}
 			times[l[:i]] = append(times[l[:i]], at)
 		}
 	}
@@ -82,10 +96,16 @@ func readRecording(t *testing.T, dir string) *recording {
 			seen[id] = true
 			submit := second(t, row["Submit"])
 			at := min(max(exact[id], submit), submit+0.999)
+			if list := times["submit|"+id]; len(list) > 0 {
+				at = list[0]
+			}
 			r.first = min(r.first, at)
 			fields[slices.Index(all[0], "Submit")] = time.UnixMilli(int64(at * 1000)).Format("2006-01-02T15:04:05.000")
 		}
 		fields[slices.Index(all[0], "Eligible")] = ""
+		if n := nodes[row["JobID"]]; n != "" {
+			fields[slices.Index(all[0], "ReqNodes")] = n + "-" + n
+		}
 		for what, column := range map[string]string{"start|": "Start", "end|": "End"} {
 			if list := times[what+row["JobID"]]; len(list) > 0 {
 				fields[slices.Index(all[0], column)] = time.UnixMilli(int64(list[0] * 1000)).Format("2006-01-02T15:04:05.000")
@@ -107,15 +127,11 @@ func readRecording(t *testing.T, dir string) *recording {
 	}
 	boot := regexp.MustCompile(`BOOT_TIME\s*=\s*(\S+)`).FindStringSubmatch(read("config.txt"))
 	begun := second(t, boot[1]) + 1 // its threads begin a second later
-	// The controller's clock: its periods are a little longer than they are set, by what it does in them.
-	var clock []string
-	mean := func(what string) float64 {
-		list := times[what]
-		return (list[len(list)-1] - list[0]) / float64(len(list)-1)
-	}
-	if list := times["round|"]; len(list) > 1 && len(times["whole|"]) > 1 {
-		begun = list[0] - 5 // the first round is after an interval
-		clock = append(clock, fmt.Sprintf("backfill_interval = \"%.4fs\"", mean("round|")), fmt.Sprintf("tick = \"%.4fs\"", mean("whole|")/20))
+	var instants []string
+	for _, l := range looks {
+		if l.at >= r.first {
+			instants = append(instants, fmt.Sprintf("\"%s %.3fs\"", l.what, l.at-r.first))
+		}
 	}
 	r.phase = time.Duration((begun - r.first) * 1e9)
 	tw, err := slurm.Read(write("slurm.conf", read("slurm.conf")), []string{write("sacct.txt", log.String()),
@@ -128,8 +144,8 @@ func readRecording(t *testing.T, dir string) *recording {
 		t.Fatal(err)
 	}
 	text := strings.Replace(string(source), `backfill `, fmt.Sprintf("phase = %q\n  backfill ", r.phase), 1)
-	if len(clock) > 0 {
-		text = regexp.MustCompile(`backfill_interval *= "5s"`).ReplaceAllString(text, strings.Join(clock, "\n  "))
+	if len(instants) > 0 && os.Getenv("TFEXP_TWIN_CLOCK") != "own" {
+		text = strings.Replace(text, "  backfill_resolution", "  instants = ["+strings.Join(instants, ",\n    ")+"]\n  backfill_resolution", 1)
 	}
 	if release := os.Getenv("TFEXP_TWIN_RELEASE"); release != "" {
 		text = regexp.MustCompile(`release *= "1s"`).ReplaceAllString(text, fmt.Sprintf("release = %q", release))

@@ -27,7 +27,8 @@ type periodic struct {
 	running  []runner // by expected end
 	held     []held   // by job
 	waiting  int
-	fresh    []int32 // that have come, and were not looked at
+	instants []instant // that are still to come, where they are given
+	fresh    []int32   // that have come, and were not looked at
 	after    map[string][]int32
 	finished map[string]bool
 	owed     []int // by job, how many jobs it waits for
@@ -85,7 +86,7 @@ func newPeriodic(s policy.Setup) *periodic {
 	p := &periodic{
 		count: newCounters(), held: make([]held, len(s.Run.Jobs)), owed: make([]int, len(s.Run.Jobs)),
 		after: map[string][]int32{}, finished: map[string]bool{}, blocked: newBitmap(n), mask: newBitmap(n), cleaning: newBitmap(n),
-		packer: packer{units: make([]int32, n)}, why: map[int32]string{}, preempted: map[int32]time.Duration{}, lastLook: -never,
+		packer: packer{units: make([]int32, n)}, why: map[int32]string{}, preempted: map[int32]time.Duration{}, changed: -never,
 	}
 	schema.Fill(&p.terms, s.Policy.Settings)
 	var f factors
@@ -98,7 +99,7 @@ func newPeriodic(s policy.Setup) *periodic {
 		p.wrong = p.problem()
 	}
 	p.turns = p.edges()
-	p.Interval, p.Delay = roundUp(p.Interval, p.Tick), roundUp(p.Delay, p.Tick)
+	p.instants, _ = readInstants(p.Instants)
 	p.lastLook, p.lastWhole, p.lastRound = p.first, p.first, p.first
 	cores := int32(0)
 	for v := range s.Run.Cluster.Nodes {
@@ -187,56 +188,6 @@ func (p *periodic) leave(e *scheduler.Event) {
 	p.change(e.At)
 }
 
-// change records a change that a look may act on. A round that was due before had nothing to do.
-func (p *periodic) change(now time.Duration) {
-	p.queued, p.changed = true, now
-	if due := p.dueRound(); p.stale && due < now {
-		p.lastRound, p.stale = due, false
-	}
-	if !p.stale {
-		p.stale, p.staleAt = true, now
-	}
-}
-
-// dueLook returns when the queue is looked at for jobs that have come: the delay after the last time, or at the first
-// tick after one has.
-func (p *periodic) dueLook() time.Duration {
-	at := p.lastLook + p.Delay
-	if p.askedAt > at {
-		at += roundUp(p.askedAt-at, p.Tick)
-	}
-	return at
-}
-
-// ask asks for a look at the queue.
-func (p *periodic) ask(now time.Duration) {
-	if !p.asked {
-		p.asked, p.askedAt = true, now
-	}
-}
-
-// roundUp rounds a time up to a multiple of a unit.
-func roundUp(d, unit time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
-
-// floor rounds an instant down to a multiple of a unit on the clock of the batch system.
-func (p *periodic) floor(at, unit time.Duration) time.Duration {
-	over := (at + p.Clock) % unit
-	if over < 0 {
-		over += unit
-	}
-	return at - over
-}
-
-// dueRound returns when the next round of backfill is due, once something has changed: after the interval, or at the
-// first tick after the change.
-func (p *periodic) dueRound() time.Duration {
-	at := p.lastRound + p.Round
-	if p.staleAt > at {
-		at += roundUp(p.staleAt-at, p.Tick)
-	}
-	return at
-}
-
 // await makes a job that waits for others, or for an instant, ineligible until then.
 func (p *periodic) await(job int32, now time.Duration) {
 	m := p.of(&p.run.Jobs[job])
@@ -319,6 +270,9 @@ func (p *periodic) Wakes() time.Duration {
 	if p.order != nil && (p.order.Age > 0 || p.order.Fair > 0) && len(p.running) > 0 {
 		at = min(at, p.order.next)
 	}
+	if len(p.instants) > 0 {
+		return min(at, p.instants[0].at)
+	}
 	if p.ended {
 		return 0
 	}
@@ -382,31 +336,7 @@ func (p *periodic) Admit(v scheduler.View, h scheduler.Hands) error {
 	if err := p.receive(); err != nil {
 		return err
 	}
-	depth := -1
-	switch {
-	case p.ended:
-		depth = p.Depth
-	case p.queued && now >= p.lastWhole+p.Interval:
-		p.lastWhole += (now - p.lastWhole) / p.Interval * p.Interval
-		p.queued, depth = false, len(p.run.Jobs)
-	case p.asked && now >= p.dueLook():
-		depth = p.Depth
-	}
-	if depth >= 0 {
-		if !p.ended {
-			p.asked, p.lastLook = false, p.first+(now-p.first)/p.Tick*p.Tick
-		}
-		p.ended = false
-		if err := p.look(depth); err != nil {
-			return err
-		}
-	}
-	if p.stale && now >= p.dueRound() {
-		p.lastRound = p.dueRound()
-		p.stale, p.staleAt = p.floor(p.changed, time.Second) == p.floor(now, time.Second), now // in this second: another round sees it
-		return p.backfill()
-	}
-	return nil
+	return p.act(now)
 }
 
 // giveWay ends jobs that run beyond their limit or whose grace time is over.

@@ -26,10 +26,13 @@ type terms struct {
 	//
 	//	submit_delay = "1s"
 	Delay time.Duration `arg:"submit_delay" default:"3s"`
-	// How often the batch system notices that something is due.
+	// The instants at which the queue is looked at, up to `queue_depth` (`look`) or all of it (`all`), and those of rounds of
+	// backfill, since the first arrival and in their order, instead of periods: as the log of a controller has them.
 	//
-	//	tick = "100ms"
-	Tick time.Duration `arg:"tick,positive" default:"1s"`
+	// Default: periods.
+	//
+	//	instants = ["look 2.7s", "backfill 2.9s", "all 20.1s"]
+	Instants []string `arg:"instants"`
 	// The time between two rounds of backfill. Each makes reservations for all jobs that it looks at, in their order, and
 	// forgets those of the round before.
 	//
@@ -120,11 +123,18 @@ func init() {
 	policy.RegisterBackfill(policy.BackfillChoice{
 		Choice: policy.Choice{
 			Name: Periodic, Title: "Periodic backfill", Place: 6, Estimates: true, Wants: wants,
-			Settings: schema.Described[terms](source), Fits: fits,
+			Settings: schema.Described[terms](source), Fits: fits, Check: checkInstants,
 			Doc: "first those that come first, up to one that cannot start, at each event; then those that delay no " +
 				"reservation, in rounds",
 		},
 		Passes: true,
 		New:    func(s policy.Setup) scheduler.Admitter { return newPeriodic(s) },
 	})
+}
+
+func checkInstants(s policy.Settings) (string, error) {
+	var t terms
+	schema.Fill(&t, s)
+	_, err := readInstants(t.Instants)
+	return "instants", err
 }

@@ -183,6 +183,10 @@ func (a *accounting) row(line int, fields []string) error {
 	if s.MinNodes, err = a.number(fields, "ReqNodes"); err != nil {
 		return err
 	}
+	_, most, bounded := strings.Cut(a.text(fields, "ReqNodes"), "-")
+	if bounded { // as squeue shows it
+		s.MaxNodes, _ = strconv.Atoi(most)
+	}
 	if s.MinNodes <= 1 {
 		s.MinNodes = 0
 	} else if n, _ := a.number(fields, "NNodes"); n == s.MinNodes {

@@ -147,9 +147,10 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	}
 	low, high, bounded := strings.Cut(get("NumNodes"), "-")
 	if n, _ := strconv.Atoi(low); n > 1 {
-		if sub.MinNodes = n; bounded {
-			sub.MaxNodes, _ = strconv.Atoi(high)
-		}
+		sub.MinNodes = n
+	}
+	if bounded {
+		sub.MaxNodes, _ = strconv.Atoi(high)
 	}
 	for _, one := range strings.Split(get("TRES"), ",") {
 		if n, ok := strings.CutPrefix(one, "gres/gpu="); ok {
