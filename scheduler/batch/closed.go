@@ -1,8 +1,11 @@
 package batch
 
 import (
+	"cmp"
 	"slices"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
 )
 
 // Reservation keeps nodes for jobs that name it, for some time.
@@ -82,10 +85,27 @@ func (s *site) edges() (list []time.Duration) {
 	return slices.Compact(list)
 }
 
-// cleaned are nodes that take jobs from an instant on.
+// cleaned are nodes that take jobs from an instant on, and whether the queue is looked at then.
 type cleaned struct {
-	at time.Duration
-	on bitmap
+	at   time.Duration
+	on   bitmap
+	look bool
+}
+
+// freed notices that a job has left its nodes.
+func (p *periodic) freed(e *scheduler.Event, on bitmap) {
+	alone := e.Kind == scheduler.Finish || e.Kind == scheduler.Fail
+	c := cleaned{e.At + p.Release, on, !alone || p.AtEnds}
+	if !alone {
+		c.at = e.At + p.StopRelease
+	}
+	if c.at == e.At || e.Kind == scheduler.Pause {
+		p.ended = p.ended || c.look
+		return
+	}
+	i, _ := slices.BinarySearchFunc(p.clean, c, func(a, b cleaned) int { return cmp.Compare(a.at, b.at) })
+	p.clean = slices.Insert(p.clean, i, c)
+	p.cleaning.or(on)
 }
 
 // open notices nodes that take jobs from now on: reservations have ended, or jobs have been removed.
@@ -99,11 +119,13 @@ func (p *periodic) open(now time.Duration) {
 	if len(p.clean) == 0 || p.clean[0].at > now {
 		return
 	}
-	p.clean = slices.DeleteFunc(p.clean, func(c cleaned) bool { return c.at <= now })
 	clear(p.cleaning)
+	for len(p.clean) > 0 && p.clean[0].at <= now {
+		p.ended = p.ended || p.clean[0].look
+		p.clean = p.clean[1:]
+	}
 	for _, c := range p.clean {
 		p.cleaning.or(c.on)
 	}
-	p.ended = true
 	p.change(now)
 }

@@ -166,14 +166,7 @@ func (p *periodic) leave(e *scheduler.Event) {
 			p.running = slices.Delete(p.running, i, i+1)
 		}
 		p.giving = slices.DeleteFunc(p.giving, func(g giving) bool { return g.job == job })
-		if alone := e.Kind == scheduler.Finish || e.Kind == scheduler.Fail; alone && !p.AtEnds {
-			// The next look, for another reason, finds its nodes.
-		} else if p.Release > 0 && e.Kind != scheduler.Pause {
-			p.clean = append(p.clean, cleaned{e.At + p.Release, h.on})
-			p.cleaning.or(h.on)
-		} else {
-			p.ended = true
-		}
+		p.freed(e, h.on)
 		h.on = nil
 		if !final {
 			p.waiting++

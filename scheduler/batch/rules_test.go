@@ -64,7 +64,7 @@ func TestRules(t *testing.T) {
 	classes := []schema.Settings{{Name: "qos", Label: "low", Args: map[string]any{"usage_factor": 1.0}},
 		{Name: "qos", Label: "high", Args: map[string]any{"preempts": []string{"low"}, "usage_factor": 1.0}}}
 	low, high := scheduler.Submission{QOS: "low", Stays: true}, scheduler.Submission{QOS: "high"}
-	preempts := policy.Settings{"preemption_by": "qos", "release": 3 * time.Second}
+	preempts := policy.Settings{"preemption_by": "qos", "release_stopped": 3 * time.Second}
 	tests := []struct {
 		name     string
 		nodes    int
@@ -83,7 +83,7 @@ func TestRules(t *testing.T) {
 		{"nobody knows of nodes that will fail", 1, nil, down,
 			[]ask{{50, 1, 90, 90, low}, {120, 1, 9, 20, low}}, []float64{50, 200}},
 		{"jobs that fill in do not get what others gave way for", 2, preempts, classes,
-			[]ask{{0, 8, 90, 90, low}, {10, 8, 9, 60, high}, {10, 1, 9, 9, low}}, []float64{0, 13, 25}},
+			[]ask{{0, 8, 90, 90, low}, {10, 8, 9, 60, high}, {10, 1, 9, 9, low}}, []float64{0, 13, 22}},
 		{"ends of running jobs are grouped for reservations", 3, policy.Settings{"backfill_grouping": 30 * time.Second},
 			nil, // the first group goes on to 90, so the third job is expected at 70, and the fourth ends before
 			[]ask{{0, 4, 39, 40, low}, {0, 4, 69, 70, low}, {1, 8, 9, 60, low}, {2, 4, 9, 50, low}}, []float64{0, 0, 40, 5}},

@@ -92,11 +92,14 @@ type terms struct {
 	//
 	//	look_at_ends = false
 	AtEnds bool `arg:"look_at_ends" default:"true"`
-	// How long the nodes of a job that has ended take no other jobs: what the job left is removed. Without `look_at_ends`
-	// only jobs that were made to end leave something.
+	// How long the nodes of a job that has ended take no other jobs: what the job left is removed.
 	//
 	//	release = "1s"
 	Release time.Duration `arg:"release" default:"0s"`
+	// The same for a job that was made to end, as it gave way, or reached its limit.
+	//
+	//	release_stopped = "1s"
+	StopRelease time.Duration `arg:"release_stopped" default:"0s"`
 	// The time of the day at the first arrival. Times of reservations are multiples of the resolution on this clock.
 	//
 	//	clock = "9h30m"

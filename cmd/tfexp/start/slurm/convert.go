@@ -346,8 +346,10 @@ func (m *model) preemption() {
 	}
 	if m.get("Epilog", "") == "" { // the nodes say at once that nothing is left, and the controller looks at the queue later
 		m.set("look_at_ends", "false")
+	} else {
+		m.set("release", duration(time.Second))
 	}
-	m.set("release", duration(time.Second))
+	m.set("release_stopped", duration(time.Second))
 	over := m.whole(m.settings, "OverTimeLimit", 0)
 	wait := m.whole(m.settings, "KillWait", 30)
 	m.set("over_limit", duration(time.Duration(over)*time.Minute+time.Duration(wait+60)*time.Second))
