@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/scheduler/batch"
 )
 
 // sacctFields are the columns of the accounting that a recording has.
@@ -146,37 +148,58 @@ func recordController(t *testing.T, config string, jobs int, seed uint64, dir st
 		t.Fatal(err)
 	}
 	keep("slurmctld.log", string(history))
-	keep("times.txt", exactTimes(string(history)))
+	keep("times.txt", exactTimes(t, string(history)))
 	keep("sacct.txt", slurmClient(t, "sacct", "-a", "-X", "-D", "-P", "-o", sacctFields, "-S", began.Add(-time.Hour).Format("2006-01-02T15:04:05")))
 }
 
-// exactTimes takes the instants of a controller's log that the accounting has in seconds only: when jobs came, started and
-// ended, the queue was looked at, and rounds of backfill were held.
-func exactTimes(log string) string {
+// exactTimes takes from a controller's log the times that the accounting has in seconds only, or not at all: when jobs came,
+// started and ended, how long their nodes were released after that, and when the queue was looked at.
+func exactTimes(t *testing.T, log string) string {
+	t.Helper()
 	var b strings.Builder
-	line := regexp.MustCompile(`^\[(\S+)\] (?:(sched: Allocate|sched/backfill: _start_job: Started|_job_complete:|preempted|_slurm_rpc_submit_batch_job:) JobId=(\d+)( WEX)?|sched/backfill: _attempt_backfill: beginning|debug:  sched: Running job scheduler for (full queue|default depth))`)
+	line := regexp.MustCompile(`^\[(\S+)\] (?:(sched: Allocate|sched/backfill: _start_job: Started|_job_complete:|preempted|` +
+		`_slurm_rpc_submit_batch_job:) JobId=(\d+)(?: (WEX)|.* NodeList=(\S+)|.* on (\S+))?|(sched/backfill: _attempt_backfill: beginning)|` +
+		`debug:  sched: Running job scheduler for (full queue|default depth)|debug2: node_did_resp (\S+))`)
+	kinds := map[string]string{"_job_complete:": "end", "preempted": "end", "_slurm_rpc_submit_batch_job:": "submit",
+		"sched: Allocate": "start", "sched/backfill: _start_job: Started": "start", "full queue": "all", "default depth": "look"}
+	on := map[string][]string{} // nodes, by job
+	type ended struct {
+		at   time.Time
+		left []string // nodes that have not said that nothing is left of it
+	}
+	var endings []ended
 	for _, l := range strings.Split(log, "\n") {
 		m := line.FindStringSubmatch(l)
 		if m == nil || m[4] != "" {
 			continue
 		}
 		at, err := time.ParseInLocation("2006-01-02T15:04:05.000", m[1], time.Local)
-		what := "start"
-		switch {
-		case m[5] == "full queue":
-			what = "all"
-		case m[5] != "":
-			what = "look"
-		case m[3] == "":
-			what = "backfill"
-		case m[2] == "_job_complete:", m[2] == "preempted":
-			what = "end"
-		case m[2] == "_slurm_rpc_submit_batch_job:":
-			what = "submit"
+		if err != nil {
+			continue
 		}
-		if err == nil {
-			fmt.Fprintf(&b, "%s|%s|%.3f\n", what, m[3], float64(at.UnixMilli())/1e3)
+		if node := m[9]; node != "" {
+			endings = slices.DeleteFunc(endings, func(e ended) bool {
+				if i := slices.Index(e.left, node); i >= 0 {
+					e.left[i] = ""
+				}
+				done := strings.Join(e.left, "") == ""
+				if done {
+					fmt.Fprintf(&b, "release||%.3f\n", at.Sub(e.at).Seconds())
+				}
+				return done
+			})
+			continue
 		}
+		what, job := cmp.Or(kinds[m[2]], kinds[m[8]], "backfill"), m[3]
+		if what == "start" {
+			if on[job], err = batch.Hosts(m[5] + m[6]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if m[2] == "_job_complete:" {
+			endings = append(endings, ended{at, on[job]})
+		}
+		fmt.Fprintf(&b, "%s|%s|%.3f\n", what, job, float64(at.UnixMilli())/1e3)
 	}
 	return b.String()
 }
