@@ -100,7 +100,7 @@ const (
 	// latest bounds the outcomes that calibrate a forecast: the last ones.
 	latest = 400
 	// pace is how far an outcome moves a quantile, in units of the scale.
-	pace = 0.1
+	pace = 0.05
 )
 
 // try makes forecasts at instants of the log, up to a given one, and compares them with the actual starts.
@@ -194,7 +194,7 @@ func calibration(trials []Trial, at time.Duration) (c correction) {
 	return c
 }
 
-// tracker moves the quantiles so that, in the long run, each is above the outcome as often as it should be, whatever the
+// tracker moves the ends of intervals so that, in the long run, each is above the outcome as often as it should be, whatever the
 // cluster does. (A. Angelopoulos, E. Candès, R. Tibshirani: Conformal PID Control, 2023, after I. Gibbs, E. Candès:
 // Adaptive Conformal Inference, 2021; here with the outcomes in the order in which they become known.)
 type tracker struct {
@@ -218,6 +218,9 @@ func (t *tracker) correction(trials []Trial, at time.Duration) correction {
 		}
 		t.taken[i] = true
 		for k, level := range levels {
+			if level == 0.5 { // it would only be less sure
+				continue
+			}
 			if t.shift[k] += pace * level; trials[i].Actual <= trials[i].Forecast.Seconds[k] {
 				t.shift[k] -= pace
 			}
