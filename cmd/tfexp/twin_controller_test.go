@@ -158,10 +158,10 @@ func exactTimes(t *testing.T, log string) string {
 	t.Helper()
 	var b strings.Builder
 	line := regexp.MustCompile(`^\[(\S+)\] (?:(sched: Allocate|sched/backfill: _start_job: Started|_job_complete:|preempted|` +
-		`_slurm_rpc_submit_batch_job:) JobId=(\d+)(?: (WEX)|.* NodeList=(\S+)|.* on (\S+))?|(sched/backfill: _attempt_backfill: beginning)|` +
+		`_slurm_rpc_submit_batch_job:) JobId=(\d+)(?: (WEX)|.* NodeList=(\S+)|.* on (\S+))?|(sched/backfill: _attempt_backfill: beginning|debug:  priority/multifactor: init)|` +
 		`debug:  sched: Running job scheduler for (full queue|default depth)|debug2: node_did_resp (\S+))`)
 	kinds := map[string]string{"_job_complete:": "end", "preempted": "end", "_slurm_rpc_submit_batch_job:": "submit",
-		"sched: Allocate": "start", "sched/backfill: _start_job: Started": "start", "full queue": "all", "default depth": "look"}
+		"sched: Allocate": "start", "sched/backfill: _start_job: Started": "start", "full queue": "all", "debug:  priority/multifactor: init": "began", "default depth": "look"}
 	on := map[string][]string{} // nodes, by job
 	type ended struct {
 		at   time.Time
@@ -190,7 +190,7 @@ func exactTimes(t *testing.T, log string) string {
 			})
 			continue
 		}
-		what, job := cmp.Or(kinds[m[2]], kinds[m[8]], "backfill"), m[3]
+		what, job := cmp.Or(kinds[m[2]], kinds[m[7]], kinds[m[8]], "backfill"), m[3]
 		if what == "start" {
 			if on[job], err = batch.Hosts(m[5] + m[6]); err != nil {
 				t.Fatal(err)

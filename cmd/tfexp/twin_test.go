@@ -74,7 +74,7 @@ func readRecording(t *testing.T, dir string) *recording {
 		for _, l := range strings.Fields(string(raw)) {
 			i := strings.LastIndexByte(l, '|')
 			at, _ := strconv.ParseFloat(l[i+1:], 64)
-			if what := strings.TrimSuffix(l[:i], "|"); len(what) < i && what != "release" {
+			if what := strings.TrimSuffix(l[:i], "|"); len(what) < i && what != "release" && what != "began" {
 				looks = append(looks, look{what, at})
 			}
 			times[l[:i]] = append(times[l[:i]], at)
@@ -126,7 +126,10 @@ func readRecording(t *testing.T, dir string) *recording {
 		return path
 	}
 	boot := regexp.MustCompile(`BOOT_TIME\s*=\s*(\S+)`).FindStringSubmatch(read("config.txt"))
-	begun := second(t, boot[1]) + 1 // its threads begin a second later
+	begun := second(t, boot[1]) + 1.25 // its threads begin a second later
+	if list := times["began|"]; len(list) > 0 {
+		begun = list[0]
+	}
 	var instants []string
 	for _, l := range looks {
 		if l.at >= r.first {

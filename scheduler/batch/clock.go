@@ -125,9 +125,11 @@ const tick = time.Second
 // roundUp rounds a time up to a multiple of a unit.
 func roundUp(d, unit time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
 
-// floor rounds an instant down to a multiple of a unit on the clock of the batch system.
-func (p *periodic) floor(at, unit time.Duration) time.Duration {
-	over := (at + p.Clock) % unit
+func (p *periodic) floor(at, unit time.Duration) time.Duration { return floor(at, unit, p.Clock) }
+
+// floor rounds an instant down to a multiple of a unit on a clock that showed a time at the first arrival.
+func floor(at, unit, clock time.Duration) time.Duration {
+	over := (at + clock) % unit
 	if over < 0 {
 		over += unit
 	}

@@ -114,6 +114,7 @@ type multifactor struct {
 	slot      []int32 // in running, by job; -1 for none
 	changed   bool    // since Rerank was asked last
 	preempter bool
+	clock     time.Duration
 }
 
 // stretch is a running job with its number of cores, and the time since which it holds them.
@@ -139,7 +140,7 @@ func newMultifactor(s policy.Setup) *multifactor {
 	}
 	var t terms
 	schema.Fill(&t, s.Policy.Settings)
-	m.preempter = t.PreemptionBy == "qos"
+	m.preempter, m.clock = t.PreemptionBy == "qos", t.Clock
 	if m.wrong == nil {
 		for i := range s.Run.Jobs { // all associations are there before any is ranked
 			m.of(&s.Run.Jobs[i])
@@ -156,9 +157,9 @@ func (m *multifactor) Rank(j scheduler.JobView) int64 {
 		m.seen[n] = m.round
 		age := time.Duration(0)
 		if m.priority[n] > 0 {
-			age = m.last - m.of(j.Job()).eligible
+			age = m.ageOf(j.Job())
 		}
-		m.priority[n] = m.priorityOf(j.Job(), max(age, 0))
+		m.priority[n] = m.priorityOf(j.Job(), age)
 	}
 	k := m.of(j.Job())
 	tier := int64(k.partition.Tier)
@@ -166,6 +167,11 @@ func (m *multifactor) Rank(j scheduler.JobView) int64 {
 		tier += 1 << 17
 	}
 	return -(tier<<40 + m.priority[n])
+}
+
+// ageOf is the age of a job when ages were brought up to date last: whole seconds of the clock.
+func (m *multifactor) ageOf(j *scheduler.Job) time.Duration {
+	return max(floor(m.last, time.Second, m.clock)-floor(m.of(j).eligible, time.Second, m.clock), 0)
 }
 
 // priorityOf is the priority of a job of an age: at least 1.
@@ -357,7 +363,7 @@ func NewPriorities(s policy.Setup) (*Priorities, error) {
 
 // Of returns the weighted factors of a waiting job, as they were brought up to date last, and its nice value.
 func (m *multifactor) Of(j *scheduler.Job) [8]Part {
-	return m.partsOf(j, max(m.last-m.of(j).eligible, 0))
+	return m.partsOf(j, m.ageOf(j))
 }
 
 // Usage returns the decayed core seconds and the fair-share factor of a user in an account; of the account itself where
