@@ -196,7 +196,7 @@ func (t *Twin) OnClock(q Queue) (Queue, []error) {
 }
 
 // resubmit changes the instants and the dependencies of a job's submission, if it has any. Other jobs may share the
-// submission, so the job gets one of its own.
+// submission, so the job gets a new one.
 func resubmit(j *scheduler.Job, change func(*scheduler.Submission)) {
 	if s := j.Submission(); s != nil && (s.Begin > 0 || len(s.After) > 0) {
 		own := *s

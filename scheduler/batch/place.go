@@ -106,7 +106,7 @@ func (p *packer) lightest(units int32, least, most int, into []share) ([]share, 
 	return nil, false
 }
 
-// leastLoaded takes the nodes with the most room first, those of the least weight before others.
+// leastLoaded takes the nodes with the most room first, nodes of less weight before others.
 func (p *packer) leastLoaded(units int32, least, most int, on []share) ([]share, bool) {
 	order := make([]int32, 0, len(p.units))
 	for v, u := range p.units {
@@ -183,7 +183,7 @@ func (p *packer) choose(units int32, least, most int, floor int32, on []share) (
 			}
 		}
 		for v := first; v <= last && len(on) < most && (units > 0 || len(on) < least); v++ {
-			if p.units[v] < floor || len(on) == most-1 && p.units[v] < units { // the last node has to hold the rest
+			if p.units[v] < floor || len(on) == most-1 && p.units[v] < units { // the last node must hold the rest
 				continue
 			}
 			more := int32(max(least-len(on)-1, 0)) // each of the others has one at least

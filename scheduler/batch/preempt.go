@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// victims returns the running jobs that a waiting job may preempt, in order: those of the least priority of their
+// victims returns the running jobs that a waiting job may preempt, in order: the least priority of their
 // quality of service, or tier of their partition, first; among equals those on the fewest nodes.
 func (p *periodic) victims(job int32) []int32 {
 	m := p.of(&p.run.Jobs[job])

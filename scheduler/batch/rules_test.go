@@ -85,7 +85,7 @@ func TestRules(t *testing.T) {
 		{"jobs that fill in do not get what others gave way for", 2, preempts, classes,
 			[]ask{{0, 8, 90, 90, low}, {10, 8, 9, 60, high}, {10, 1, 9, 9, low}}, []float64{0, 13, 22}},
 		{"ends of running jobs are grouped for reservations", 3, policy.Settings{"backfill_grouping": 30 * time.Second},
-			nil, // the first group goes on to 90, so the third job is expected at 70, and the fourth ends before
+			nil, // the first group lasts to 90, so the third job is expected at 70, and the fourth ends before
 			[]ask{{0, 4, 39, 40, low}, {0, 4, 69, 70, low}, {1, 8, 9, 60, low}, {2, 4, 9, 50, low}}, []float64{0, 0, 40, 5}},
 	}
 	for _, test := range tests {

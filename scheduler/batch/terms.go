@@ -26,7 +26,7 @@ type terms struct {
 	//
 	//	submit_delay = "1s"
 	Delay time.Duration `arg:"submit_delay" default:"3s"`
-	// The instants at which the queue is looked at, up to `queue_depth` (`look`) or all of it (`all`), and those of rounds of
+	// The instants at which the queue is looked at, up to `queue_depth` (`look`) or all of it (`all`), and the rounds of
 	// backfill, since the first arrival and in their order, instead of periods: as the log of a controller has them.
 	//
 	// Default: periods.
@@ -62,7 +62,7 @@ type terms struct {
 	//
 	//	backfill_starts = 50
 	Starts int `arg:"backfill_starts" default:"0" min:"0" max:"jobs"`
-	// For a reservation running jobs end in groups. The first group goes on for this time from the next multiple of it
+	// For a reservation running jobs end in groups. The first group lasts for this time from the next multiple of it
 	// after the first end. The time doubles with each group.
 	//
 	//	backfill_grouping = "30s"
@@ -92,7 +92,7 @@ type terms struct {
 	//
 	//	look_at_ends = false
 	AtEnds bool `arg:"look_at_ends" default:"true"`
-	// How long the nodes of a job that has ended take no other jobs: what the job left is removed.
+	// How long the nodes of a job that has ended take no other jobs: its remains are removed.
 	//
 	//	release = "1s"
 	Release time.Duration `arg:"release" default:"0s"`

@@ -46,7 +46,7 @@ func (t *Twin) readReservations(path string) error {
 		case strings.HasPrefix(text, "ReservationName="):
 			take()
 			fields, at.line = map[string]string{}, n
-		case fields == nil: // there is none
+		case fields == nil: // no reservation
 			continue
 		}
 		pairs(text, fields)
@@ -117,7 +117,7 @@ func (t *table) event(fields []string) {
 	}
 }
 
-// closed writes the blocks of nodes that are reserved, or were down, while the log goes on. Nodes that were down at the same
+// closed writes the blocks of nodes that are reserved, or were down, during the log. Nodes that were down at the same
 // time share a block.
 func (t *Twin) closed() (blocks []block) {
 	if len(t.closures) > 0 && t.log == "" {
