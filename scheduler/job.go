@@ -441,6 +441,8 @@ type Special struct {
 // service and accounts use it.
 type Submission struct {
 	Account, Partition, QOS string
+	// Reservation is the reservation whose nodes the job gets.
+	Reservation string `json:",omitempty"`
 	// Limit is the run time after which the job is ended; 0 leaves it to the partition.
 	Limit time.Duration
 	// Nice lowers the priority of the job.

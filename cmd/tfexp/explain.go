@@ -18,15 +18,16 @@ import (
 
 func (a *app) explainCommand() *cobra.Command {
 	var (
-		job    string
-		asJSON bool
+		job, twin string
+		asJSON    bool
 	)
 	cmd := &cobra.Command{
-		Use:   "explain [DIR] CELL [--job JOB] [--json]",
+		Use:   "explain [DIR] CELL [--job JOB [--expected FILE]] [--json]",
 		Short: "Explain why a cell ran, and what was decided about a job",
 		Long:  help("explain"),
 		Example: `  tfexp explain mixed-this_machine-rr-r1
-  tfexp explain mixed-this_machine-rr-r1 --job short-3`,
+  tfexp explain mixed-this_machine-rr-r1 --job short-3
+  tfexp explain recorded-cluster-now-r1 --job 4711 --expected twin.hcl`,
 		Args:              Between(1, 2, "CELL"),
 		ValidArgsFunction: completeCells,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -43,17 +44,22 @@ func (a *app) explainCommand() *cobra.Command {
 			}
 			if job != "" {
 				at.job = job
-				return a.explainJob(at, asJSON)
+				return a.explainJob(at, twin, asJSON)
+			}
+			if twin != "" {
+				return Usagef("", "--expected has an effect only with --job")
 			}
 			return a.explainCell(at, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&job, "job", "", "explain the decisions about this `JOB`")
+	cmd.Flags().StringVar(&twin, "expected", "",
+		"say when the job was expected to start, as it arrived: by the log and the rules of the experiment in a `FILE`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func (a *app) explainJob(at place, asJSON bool) error {
+func (a *app) explainJob(at place, twin string, asJSON bool) error {
 	e, err := record.Open(at.dir)
 	if err != nil {
 		return err
@@ -72,6 +78,17 @@ func (a *app) explainJob(at place, asJSON bool) error {
 	}
 	if !slices.Contains(jobs, at.job) {
 		return Usagef(DidYouMean(at.job, jobs, ""), "no job %q in %s", at.job, at.cell)
+	}
+	if twin != "" {
+		m, err := a.expected(twin, at.job)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(story, func(x show.Moment) bool { return x.At > m.At })
+		if i < 0 {
+			i = len(story)
+		}
+		story = slices.Insert(story, i, m)
 	}
 	if asJSON {
 		return a.PrintJSON(struct {

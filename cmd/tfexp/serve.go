@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -21,12 +22,14 @@ const defaultPort = 8385
 func (a *app) serveCommand() *cobra.Command {
 	var port int
 	var open bool
+	var twin string
 	cmd := &cobra.Command{
-		Use:   "serve [DIR] [--port N] [--open]",
+		Use:   "serve [DIR] [--port N] [--open] [--starts FILE]",
 		Short: "Show runs in the browser while they go on",
 		Long:  help("serve", "{port}", fmt.Sprint(defaultPort)),
 		Example: `  tfexp serve --open
-  tfexp serve /tmp/results --port 0`,
+  tfexp serve /tmp/results --port 0
+  tfexp serve --starts twin.hcl`,
 		Args:              Between(0, 1, ""),
 		ValidArgsFunction: CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -39,15 +42,24 @@ func (a *app) serveCommand() *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return a.serve(ctx, dir, port, open)
+			options := live.WindowOptions{Version: ThisBuild().Version}
+			if twin != "" {
+				page, err := a.startsPage(ctx, twin)
+				if err != nil {
+					return err
+				}
+				options.Pages = map[string]http.Handler{"/starts": page}
+			}
+			return a.serve(ctx, dir, port, open, options)
 		},
 	}
 	cmd.Flags().IntVar(&port, "port", defaultPort, "port of the page; 0 chooses a free one")
 	cmd.Flags().BoolVar(&open, "open", false, "open the page in a browser")
+	cmd.Flags().StringVar(&twin, "starts", "", "also show, at /starts, when the waiting jobs of the Slurm controller will start, by the twin in a `FILE`")
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, dir string, port int, open bool) error {
+func (a *app) serve(ctx context.Context, dir string, port int, open bool, options live.WindowOptions) error {
 	on, err := live.Listen(port)
 	if err != nil {
 		hint := ""
@@ -68,7 +80,7 @@ func (a *app) serve(ctx context.Context, dir string, port int, open bool) error 
 			fmt.Fprintf(a.Err, "the browser cannot be started: %v\n", err)
 		}
 	}
-	return live.Serve(ctx, on, live.WindowHandler(live.NewWatch(dir), live.WindowOptions{Version: ThisBuild().Version}))
+	return live.Serve(ctx, on, live.WindowHandler(live.NewWatch(dir), options))
 }
 
 // browse opens an address in the user's browser.

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/scheduler/batch"
 )
 
 // sacctFields are the columns of the accounting that a recording has.
@@ -28,6 +31,9 @@ type submitted struct {
 	args  []string
 	sleep int
 }
+
+// seed is the seed of recordings.
+const seed = 7
 
 // drawn draws the jobs of a recording of a configuration.
 func drawn(config string, jobs int, seed uint64) []submitted {
@@ -82,7 +88,7 @@ func slurmClient(t *testing.T, name string, args ...string) string {
 }
 
 // recordController submits jobs to the controller of a configuration, which it starts and stops, and keeps its
-// output in a folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, and at instants sprio and sshare.
+// output in a folder: slurm.conf, sacctmgr.txt, qos.txt, sacct.txt, slurmctld.log, and at instants sprio and sshare.
 func recordController(t *testing.T, config string, jobs int, seed uint64, dir string) {
 	t.Helper()
 	script, err := filepath.Abs("../../.ci/twin")
@@ -137,7 +143,65 @@ func recordController(t *testing.T, config string, jobs int, seed uint64, dir st
 	}
 	time.Sleep(6 * time.Second) // until the accounting has the last ends
 	keep("instants.txt", shots.String())
+	history, err := os.ReadFile(filepath.Join(filepath.Dir(conf), "slurmctld.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep("slurmctld.log", string(history))
+	keep("times.txt", exactTimes(t, string(history)))
 	keep("sacct.txt", slurmClient(t, "sacct", "-a", "-X", "-D", "-P", "-o", sacctFields, "-S", began.Add(-time.Hour).Format("2006-01-02T15:04:05")))
+}
+
+// exactTimes takes from a controller's log the times that the accounting has in seconds only, or not at all: when jobs came,
+// started and ended, how long their nodes were released after that, and when the queue was looked at.
+func exactTimes(t *testing.T, log string) string {
+	t.Helper()
+	var b strings.Builder
+	line := regexp.MustCompile(`^\[(\S+)\] (?:(sched: Allocate|sched/backfill: _start_job: Started|_job_complete:|preempted|` +
+		`_slurm_rpc_submit_batch_job:) JobId=(\d+)(?: (WEX)|.* NodeList=(\S+)|.* on (\S+))?|(sched/backfill: _attempt_backfill: beginning|debug:  priority/multifactor: init)|` +
+		`debug:  sched: Running job scheduler for (full queue|default depth)|debug2: node_did_resp (\S+))`)
+	kinds := map[string]string{"_job_complete:": "end", "preempted": "end", "_slurm_rpc_submit_batch_job:": "submit",
+		"sched: Allocate": "start", "sched/backfill: _start_job: Started": "start", "full queue": "all", "debug:  priority/multifactor: init": "began", "default depth": "look"}
+	on := map[string][]string{} // nodes, by job
+	type ended struct {
+		at   time.Time
+		left []string // nodes that have not said that nothing is left of it
+	}
+	var endings []ended
+	for _, l := range strings.Split(log, "\n") {
+		m := line.FindStringSubmatch(l)
+		if m == nil || m[4] != "" {
+			continue
+		}
+		at, err := time.ParseInLocation("2006-01-02T15:04:05.000", m[1], time.Local)
+		if err != nil {
+			continue
+		}
+		if node := m[9]; node != "" {
+			endings = slices.DeleteFunc(endings, func(e ended) bool {
+				if i := slices.Index(e.left, node); i >= 0 {
+					e.left[i] = ""
+				}
+				done := strings.Join(e.left, "") == ""
+				if done {
+					fmt.Fprintf(&b, "release||%.3f\n", at.Sub(e.at).Seconds())
+				}
+				return done
+			})
+			continue
+		}
+		what, job := cmp.Or(kinds[m[2]], kinds[m[7]], kinds[m[8]], "backfill"), m[3]
+		if what == "start" {
+			if on[job], err = batch.Hosts(m[5] + m[6]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if m[2] == "_job_complete:" {
+			endings = append(endings, ended{at, on[job]})
+		}
+		fmt.Fprintf(&b, "%s|%s|%.3f\n", what, job, float64(at.UnixMilli())/1e3)
+	}
+	return b.String()
 }
 
 // TestTwinAgainstController starts a controller in each configuration that TFEXP_TWIN names ("ages,overlap"; or
@@ -169,7 +233,7 @@ func TestTwinAgainstController(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			recordController(t, config, jobs, 7, dir)
+			recordController(t, config, jobs, seed, dir)
 			againstRecording(t, dir)
 		})
 	}

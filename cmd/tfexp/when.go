@@ -114,19 +114,10 @@ func (o *whenOptions) check(cmd *cobra.Command, jobs []string) error {
 }
 
 func (a *app) when(file string, jobs []string, o *whenOptions) error {
-	spec, err := a.Load(file, &o.vars, false, o.asJSON)
+	t, err := a.twin(file, o)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(spec.Cells, func(c experiment.Cell) bool { return o.policy == "" || c.Policy.Name == o.policy })
-	if i < 0 {
-		return Usagef("", "no cell of %s has the policy %q", file, o.policy)
-	}
-	t, err := starts.New(spec.Cells[i])
-	if err != nil {
-		return &Error{Code: ExitInvalid, Err: err}
-	}
-	o.Options = o.Complete(t)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if _, terminal := show.Columns(a.Err); terminal {
@@ -136,6 +127,29 @@ func (a *app) when(file string, jobs []string, o *whenOptions) error {
 	if o.back {
 		return a.backtest(ctx, t, o)
 	}
+	return a.forecast(ctx, t, jobs, o)
+}
+
+// twin reads the twin of a cluster from an experiment, and completes the options.
+func (a *app) twin(file string, o *whenOptions) (*starts.Twin, error) {
+	spec, err := a.Load(file, &o.vars, false, o.asJSON)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(spec.Cells, func(c experiment.Cell) bool { return o.policy == "" || c.Policy.Name == o.policy })
+	if i < 0 {
+		return nil, Usagef("", "no cell of %s has the policy %q", file, o.policy)
+	}
+	t, err := starts.New(spec.Cells[i])
+	if err != nil {
+		return nil, &Error{Code: ExitInvalid, Err: err}
+	}
+	o.Options = o.Complete(t)
+	return t, nil
+}
+
+// forecast prints when jobs of the queue, or all, will start.
+func (a *app) forecast(ctx context.Context, t *starts.Twin, jobs []string, o *whenOptions) error {
 	q, err := a.queueOf(ctx, t, o)
 	if err != nil {
 		return err

@@ -94,14 +94,17 @@ const (
 	fewest = 30
 	// early is the part of the log that is only learned from.
 	early = 0.1
-	// grain is the least scale of a forecast's error, in seconds.
-	grain  = 30.0
-	share  = 0.1
+	// grain is the least scale of a forecast's error, in seconds; share is the part of a wait that adds to it.
+	grain = 30.0
+	share = 0.1
+	// latest bounds the outcomes that calibrate a forecast: the last ones.
 	latest = 400
+	// pace is how far an outcome moves a quantile, in units of the scale.
+	pace = 0.05
 )
 
 // try makes forecasts at instants of the log, up to a given one, and compares them with the actual starts.
-func (t *Twin) try(ctx context.Context, until time.Duration, o Options) (trials []Trial, err error) {
+func (t *Twin) try(ctx context.Context, until time.Duration, o Options) (trials []Trial, past tracker, err error) {
 	first, last := t.Span()
 	from := first + time.Duration(early*float64(min(last, until)-first))
 	var able []int
@@ -132,9 +135,9 @@ func (t *Twin) try(ctx context.Context, until time.Duration, o Options) (trials 
 		asked = append(asked, others[:min(len(others), beside)]...)
 		list, err := t.forecastAt(ctx, &q, asked, o)
 		if err != nil {
-			return nil, err
+			return nil, past, err
 		}
-		c := calibration(trials, at)
+		c := past.correction(trials, at)
 		for k, f := range list {
 			j := &t.log[of[asked[k]]]
 			trials = append(trials, Trial{j.Name, at, f, c.apply(f, o.Horizon), (j.start - at).Seconds(), c != nil})
@@ -143,7 +146,7 @@ func (t *Twin) try(ctx context.Context, until time.Duration, o Options) (trials 
 			o.Progress(n+1, len(able))
 		}
 	}
-	return trials, nil
+	return trials, past, nil
 }
 
 // asks reports whether a job waits at an instant, and may start then.
@@ -174,7 +177,7 @@ func calibration(trials []Trial, at time.Duration) (c correction) {
 		instants := map[time.Duration]bool{}
 		for i := len(trials) - 1; i >= 0 && len(off) < latest; i-- {
 			x := &trials[i]
-			if q := x.Raw.Seconds[k]; x.At+time.Duration(x.Actual*1e9) <= at && !math.IsInf(q, 1) {
+			if q := x.Raw.Seconds[k]; x.known() <= at && !math.IsInf(q, 1) {
 				off = append(off, (x.Actual-q)/x.Raw.scale())
 				instants[x.At] = true
 			}
@@ -190,6 +193,48 @@ func calibration(trials []Trial, at time.Duration) (c correction) {
 	}
 	return c
 }
+
+// tracker moves the ends of intervals so that, in the long run, each is above the outcome as often as it should be, whatever the
+// cluster does. (A. Angelopoulos, E. Candès, R. Tibshirani: Conformal PID Control, 2023, after I. Gibbs, E. Candès:
+// Adaptive Conformal Inference, 2021; here with the outcomes in the order in which they become known.)
+type tracker struct {
+	shift [len(levels)]float64
+	taken map[int]bool // trials
+}
+
+// correction is the calibration by the trials whose outcome is known at an instant, moved by how these turned out.
+// Instants never decrease.
+func (t *tracker) correction(trials []Trial, at time.Duration) correction {
+	var fresh []int
+	for i := range trials {
+		if trials[i].known() <= at && !t.taken[i] && trials[i].Checked {
+			fresh = append(fresh, i)
+		}
+	}
+	slices.SortStableFunc(fresh, func(a, b int) int { return cmp.Compare(trials[a].known(), trials[b].known()) })
+	for _, i := range fresh {
+		if t.taken == nil {
+			t.taken = map[int]bool{}
+		}
+		t.taken[i] = true
+		for k, level := range levels {
+			if level == 0.5 { // it would only be less sure
+				continue
+			}
+			if t.shift[k] += pace * level; trials[i].Actual <= trials[i].Forecast.Seconds[k] {
+				t.shift[k] -= pace
+			}
+		}
+	}
+	c := calibration(trials, at)
+	for k := range c {
+		c[k] += t.shift[k]
+	}
+	return c
+}
+
+// known returns when the outcome is known.
+func (x *Trial) known() time.Duration { return x.At + time.Duration(x.Actual*1e9) }
 
 // scale is the expected error of a forecast: the width of its 90% interval, and a part of the wait.
 func (f *Forecast) scale() float64 {
@@ -245,7 +290,7 @@ var ErrShort = errors.New("the log has too few jobs that waited for longer than 
 
 // Backtest compares forecasts of the log's past with the actual starts.
 func (t *Twin) Backtest(ctx context.Context, o Options) (b Backtest, err error) {
-	if b.Trials, err = t.try(ctx, never, o); err != nil {
+	if b.Trials, _, err = t.try(ctx, never, o); err != nil {
 		return b, err
 	}
 	return summarize(b.Trials)
@@ -306,11 +351,11 @@ func middle(v []float64) (median, mean float64) {
 func (t *Twin) Predict(ctx context.Context, q Queue, asked []int, o Options) (list []Forecast, past *Backtest, err error) {
 	var c correction
 	if o.Trials > 0 {
-		trials, err := t.try(ctx, q.At, o)
+		trials, last, err := t.try(ctx, q.At, o)
 		if err != nil {
 			return nil, nil, err
 		}
-		if c = calibration(trials, q.At); c != nil {
+		if c = last.correction(trials, q.At); c != nil {
 			if b, err := summarize(trials); err == nil {
 				past = &b
 			}

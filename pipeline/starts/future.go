@@ -112,14 +112,14 @@ func (d *drawing) simulate(ctx context.Context, runs []time.Duration, later []sc
 	}
 	add := func(j scheduler.Job, run time.Duration) {
 		j.Number, j.Arrival, j.Divided = len(jobs), j.Arrival-base, d.divides && j.Divisible()
-		if s := j.Submission(); s != nil && (s.Begin > 0 || len(s.After) > 0) {
-			own, sub := *j.Special, *s
-			sub.Begin, sub.After = max(s.Begin-base, 0), nil
-			for _, name := range s.After { // jobs that are no longer there are over
-				sub.After = append(sub.After, names[name]...)
+		resubmit(&j, func(s *scheduler.Submission) {
+			s.Begin = max(s.Begin-base, 0)
+			after := s.After
+			s.After = nil
+			for _, name := range after { // jobs that are no longer there are over
+				s.After = append(s.After, names[name]...)
 			}
-			own.Submission, j.Special = &sub, &own
-		}
+		})
 		jobs, work = append(jobs, j), append(work, simulated.Scaling{Scaled: run, Threads: j.Threads})
 	}
 	s := script{now: w.now, tried: -1, from: make([]time.Duration, len(d.queue.Jobs))}
@@ -133,11 +133,7 @@ func (d *drawing) simulate(ctx context.Context, runs []time.Duration, later []sc
 	slices.SortStableFunc(s.running, func(a, b int32) int { return int(max(min(s.from[a]-s.from[b], 1), -1)) })
 	for i := range later {
 		later[i].Name = "~" + strconv.Itoa(i)
-		if sub := later[i].Submission(); sub != nil && (sub.Begin > 0 || len(sub.After) > 0) {
-			own, copied := *later[i].Special, *sub
-			copied.Begin, copied.After = 0, nil
-			own.Submission, later[i].Special = &copied, &own
-		}
+		resubmit(&later[i], func(s *scheduler.Submission) { s.Begin, s.After = 0, nil })
 		add(later[i], more[i])
 	}
 	engine, err := simulated.New(jobs, work, simulated.Options{Overheads: d.overheads})

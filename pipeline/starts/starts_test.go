@@ -222,8 +222,8 @@ func TestBacktest(t *testing.T) {
 		t.Errorf("forecasts are worth %+v", b)
 	}
 	o.Trials, o.Horizon = 4, time.Hour
-	one, err1 := tw.try(context.Background(), never, o)
-	two, err2 := tw.try(context.Background(), never, o)
+	one, _, err1 := tw.try(context.Background(), never, o)
+	two, _, err2 := tw.try(context.Background(), never, o)
 	if err1 != nil || err2 != nil || len(one) == 0 || !slices.Equal(one, two) {
 		t.Errorf("the same seed gives other forecasts (%v, %v)", err1, err2)
 	}
@@ -247,6 +247,33 @@ func TestCalibration(t *testing.T) {
 	}
 	if f := calibration(trials, never).apply(trials[0].Raw, 260*time.Second); !math.IsInf(f.Seconds[3], 1) {
 		t.Errorf("the quantiles are %v with a horizon of 260 s", f.Seconds)
+	}
+}
+
+// TestTracker: where outcomes change, the intervals keep their coverage: waits become longer and longer.
+func TestTracker(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	coverage := func(correct func([]Trial, time.Duration) correction) float64 {
+		var trials []Trial
+		in, checked := 0, 0
+		for i := range 600 {
+			at := time.Duration(i) * 10 * minute
+			f := Forecast{Seconds: [5]float64{100, 150, 200, 250, 300}}
+			x := Trial{At: at, Raw: f, Forecast: f, Actual: (200 + 100*r.NormFloat64()) * (1 + float64(i)/200)}
+			if c := correct(trials, at); c != nil {
+				x.Forecast, x.Checked = c.apply(f, 100*time.Hour), true
+				if checked++; x.Actual >= x.Forecast.Seconds[0] && x.Actual <= x.Forecast.Seconds[4] {
+					in++
+				}
+			}
+			trials = append(trials, x)
+		}
+		return 100 * float64(in) / float64(checked)
+	}
+	var track tracker
+	moved, fixed := coverage(track.correction), coverage(calibration)
+	if t.Logf("%.1f%% are in intervals of 90%%, %.1f%% without tracking", moved, fixed); moved < 86 || moved > 94 || fixed > 84 {
+		t.Errorf("%.1f%% are in intervals of 90%%, %.1f%% without tracking", moved, fixed)
 	}
 }
 

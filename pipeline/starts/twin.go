@@ -141,6 +141,15 @@ func (t *Twin) QueueAt(at time.Duration) (q Queue) {
 	return q
 }
 
+// Arrival returns when a job of the log arrived.
+func (t *Twin) Arrival(job string) (at time.Duration, ok bool) {
+	i := slices.IndexFunc(t.log, func(j logged) bool { return j.Name == job })
+	if i < 0 {
+		return 0, false
+	}
+	return t.log[i].Arrival, true
+}
+
 // Span returns the first arrival and the last start of the log.
 func (t *Twin) Span() (first, last time.Duration) {
 	first = t.log[0].Arrival
@@ -172,11 +181,11 @@ func (t *Twin) OnClock(q Queue) (Queue, []error) {
 		if !j.Waits() {
 			j.Start -= t.Origin
 		}
-		if s := j.Submission(); s != nil && s.Begin > 0 {
-			own, sub := *j.Special, *s
-			sub.Begin = max(s.Begin-t.Origin, 1)
-			own.Submission, j.Special = &sub, &own
-		}
+		resubmit(&j.Job, func(s *scheduler.Submission) {
+			if s.Begin > 0 {
+				s.Begin = max(s.Begin-t.Origin, 1)
+			}
+		})
 		if err := t.Check(j.Job); err != nil {
 			left = append(left, err)
 			continue
@@ -184,6 +193,16 @@ func (t *Twin) OnClock(q Queue) (Queue, []error) {
 		out.Jobs = append(out.Jobs, j)
 	}
 	return out, left
+}
+
+// resubmit changes the instants and the dependencies of a job's submission, if it has any. Other jobs may share the
+// submission, so the job gets a new one.
+func resubmit(j *scheduler.Job, change func(*scheduler.Submission)) {
+	if s := j.Submission(); s != nil && (s.Begin > 0 || len(s.After) > 0) {
+		own := *s
+		change(&own)
+		j.Own().Submission = &own
+	}
 }
 
 // Check says why a job can never run on the cluster.

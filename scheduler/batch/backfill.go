@@ -17,12 +17,12 @@ type window struct {
 
 // backfill is a round: each job gets the earliest time at which there is room next to the running jobs, by their
 // limits, and the reservations before it. Jobs that can start now do so. Reservations take whole nodes, as in Slurm's
-// plugin sched/backfill.
+// plugin sched/backfill. Limits of resources hold a job back only after its nodes are found, so it counts.
 func (p *periodic) backfill() error {
-	now := p.Now()
+	p.at = p.floor(p.Now(), time.Second)
 	all := newBitmap(len(p.bounds))
 	all.fill(len(p.bounds))
-	p.windows = append(p.windows[:0], window{now, now + p.Window, all})
+	p.windows = append(p.windows[:0], window{p.floor(p.at, p.Resolution), p.floor(p.at+p.Window, p.Resolution), all})
 	waiting := p.View.Waiting()
 	users, partitions := map[string]int{}, map[*Partition]int{}
 	starts := 0
@@ -35,15 +35,17 @@ func (p *periodic) backfill() error {
 		after = waiting.KeyOf(job)
 		j := &p.run.Jobs[job]
 		m := p.of(j)
-		if m.eligible > now || m.reason != "" || p.count.holds(m, j) != "" {
+		if m.eligible > p.Now() || m.reason != "" || p.count.jobs(m, j) != "" {
 			continue
 		}
-		n++
 		if p.PerPartition > 0 && partitions[m.partition] >= p.PerPartition || p.PerUser > 0 && users[j.User] >= p.PerUser {
 			continue
 		}
 		users[j.User]++
 		partitions[m.partition]++
+		if n++; p.count.resources(m, j) != "" {
+			continue
+		}
 		started, err := p.plan(job, m)
 		if err != nil {
 			return err
@@ -59,7 +61,7 @@ func (p *periodic) backfill() error {
 
 // plan starts a job now, or reserves its earliest start.
 func (p *periodic) plan(job int32, m *member) (started bool, err error) {
-	now := p.Now()
+	now, end := p.at, p.windows[len(p.windows)-1].to
 	from := now
 	var (
 		first     time.Duration
@@ -71,21 +73,29 @@ func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 	for {
 		p.mask.copy(m.partition.nodes)
 		later := time.Duration(0)
-		if to := p.slide.move(p.windows, from, from+m.limit, p.mask); to < now+p.Window {
+		if to := p.slide.move(p.windows, from, from+m.limit, p.mask); to < end {
+			later = to
+		}
+		if to := p.closed(m, from, from+m.limit, p.mask); to > from && to < end && (later == 0 || to < later) {
 			later = to
 		}
 		if !slices.Equal(p.looked, p.mask) || ok && shares == nil && (later == 0 || first <= later) {
 			first, shares, ok, gives = p.earliest(job, p.mask, later)
 			p.looked = append(p.looked[:0], p.mask...)
 		}
-		at := first
-		if gives {
-			return false, p.preempt(job, p.mask)
+		at := max(first, from)
+		if ok && at <= now {
+			switch on := p.nodesIn(shares); {
+			case on.overlaps(p.cleaning): // they take jobs in a moment
+				at, later = now+time.Second, 0
+			case !gives:
+				return true, p.begin(job, shares, "delays no reservation")
+			default:
+				p.mask.minus(p.cleaning)
+				p.reserve(on, now, now+m.limit)
+				return false, p.preempt(job, p.mask)
+			}
 		}
-		if ok && at <= now && from <= now {
-			return true, p.begin(job, shares, "delays no reservation")
-		}
-		at = max(at, from)
 		if !ok || later > 0 && at > later {
 			if later == 0 {
 				return false, nil
@@ -93,27 +103,29 @@ func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 			from = later
 			continue
 		}
-		if at > now+p.Window {
+		if at > end {
 			return false, nil
 		}
-		on := newBitmap(len(p.bounds))
-		for _, s := range shares {
-			on.set(int(s.node))
+		if on := p.nodesIn(shares); !p.reserved(on, at, at+m.limit) {
+			p.reserve(on, at, at+m.limit)
+			return false, nil
 		}
-		if p.reserved(on, at, at+m.limit) {
-			if later == 0 || at <= from { // the next instant at which a reservation ends
-				if later = p.nextEnd(max(at, from)); later == 0 {
-					return false, nil
-				}
-				from = later
-				continue
+		if at <= from { // the next instant at which a reservation ends
+			if at = p.nextEnd(from); at == 0 {
+				return false, nil
 			}
-			from = at
-			continue
 		}
-		p.reserve(on, at/p.Resolution*p.Resolution, (at+m.limit)/p.Resolution*p.Resolution)
-		return false, nil
+		from = at
 	}
+}
+
+// nodesIn are the nodes of some shares.
+func (p *periodic) nodesIn(shares []share) bitmap {
+	on := newBitmap(len(p.bounds))
+	for _, s := range shares {
+		on.set(int(s.node))
+	}
+	return on
 }
 
 // slide has the nodes that are free in all of a run of consecutive windows, while the run moves forward: for each
@@ -182,8 +194,10 @@ func (p *periodic) reserved(on bitmap, from, to time.Duration) bool {
 	return false
 }
 
-// reserve takes nodes out of the windows of a stretch.
+// reserve takes nodes out of the windows of a stretch, rounded to the resolution.
 func (p *periodic) reserve(on bitmap, from, to time.Duration) {
+	from = p.floor(from, p.Resolution)
+	to = max(p.floor(to, p.Resolution), from+p.Resolution)
 	p.cut(from)
 	p.cut(to)
 	for i := range p.windows {
@@ -208,37 +222,47 @@ func (p *periodic) cut(at time.Duration) {
 // close together. It reports whether there is room now if others give way. If the time is later than an instant that
 // is not 0, it may omit the nodes.
 func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.Duration, shares []share, ok, gives bool) {
-	now := p.Now()
+	now := p.at
 	free, need := p.Machine().Free(), p.View.Job(job).Request()
-	cores, most := int32(0), int32(0) // free now, and in all
+	most := int32(0)
+	idle := func(rooms []scheduler.Room) (cores int32) {
+		for i, word := range on {
+			for ; word != 0; word &= word - 1 {
+				cores += rooms[i*64+bits.TrailingZeros64(word)].Cores
+			}
+		}
+		return cores
+	}
 	for i, word := range on {
 		for ; word != 0; word &= word - 1 {
-			v := i*64 + bits.TrailingZeros64(word)
-			cores, most = cores+free[v].Cores, most+p.bounds[v]
+			most += p.bounds[i*64+bits.TrailingZeros64(word)]
 		}
 	}
 	if most < need {
 		return 0, nil, false, false
 	}
+	cores := idle(free)
 	if cores >= need {
 		if shares, ok = p.fit(job, free, on); ok {
 			return now, shares, true, false
 		}
 	}
-	p.rooms = append(p.rooms[:0], p.Machine().Free()...)
+	p.rooms = append(p.rooms[:0], free...)
+	running := p.running
 	if p.PreemptionBy != "none" {
-		for _, k := range p.victims(job) {
+		list := p.victims(job)
+		for _, k := range list {
 			p.View.Job(k).GiveBack(p.rooms, false)
-			gives = true
 		}
-		if gives {
+		if len(list) > 0 {
 			if shares, ok = p.fit(job, p.rooms, on); ok {
 				return now, shares, true, true
 			}
-			p.rooms = append(p.rooms[:0], p.Machine().Free()...)
+			cores = idle(p.rooms)
+			running = slices.DeleteFunc(slices.Clone(running), func(r runner) bool { return slices.Contains(list, r.job) })
 		}
 	}
-	grouping, first, last := p.Grouping, time.Duration(-1), time.Duration(0)
+	group, barrier, last, more := p.Grouping, time.Duration(-1), time.Duration(0), false
 	given, anywhere := 0, until > 0 && p.anywhere(job)
 	test := func(upTo int) bool {
 		if cores < need { // most groups are passed over by that
@@ -249,12 +273,12 @@ func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.
 			return true
 		}
 		for ; given < upTo; given++ {
-			p.giveBack(p.running[given].job)
+			p.giveBack(running[given].job)
 		}
 		shares, ok = p.fit(job, p.rooms, on)
 		return ok
 	}
-	for i, r := range p.running {
+	for i, r := range running {
 		h := &p.held[r.job]
 		if !h.on.overlaps(on) {
 			continue
@@ -268,20 +292,25 @@ func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.
 				}
 			}
 		}
-		if first < 0 {
-			first = r.end
+		if barrier < 0 {
+			barrier = p.floor(r.end, p.Grouping) + p.Grouping
 		}
-		last = r.end
-		if i+1 < len(p.running) && p.running[i+1].end <= first+grouping {
+		last, more = r.end, true
+		next := time.Duration(never)
+		if i+1 < len(running) {
+			next = running[i+1].end
+		}
+		if next <= barrier+group {
 			continue
 		}
 		if test(i + 1) {
 			return max(last, now+time.Second), shares, true, false
 		}
-		first = -1
-		grouping *= 2
+		more = false
+		for group *= 2; next < never && next > barrier+group; group *= 2 {
+		}
 	}
-	if first >= 0 && test(len(p.running)) { // the last of them were followed by others on other nodes
+	if more && test(len(running)) { // the last of them were followed by others on other nodes
 		return max(last, now+time.Second), shares, true, false
 	}
 	return 0, nil, false, false
@@ -305,97 +334,3 @@ func (p *periodic) giveBack(job int32) {
 		p.rooms[s.node].Cores += s.units
 	}
 }
-
-// victims returns the running jobs that a waiting job may preempt, in order: least priority first, and among
-// equals the one that was started last.
-func (p *periodic) victims(job int32) []int32 {
-	m := p.of(&p.run.Jobs[job])
-	var list []int32
-	for _, r := range p.running {
-		k := p.of(&p.run.Jobs[r.job])
-		switch {
-		case p.modeOf(k) == "off" || p.Now() < p.held[r.job].since+k.qos.Exempt:
-		case slices.ContainsFunc(p.giving, func(g giving) bool { return g.job == r.job && g.mode != "limit" }):
-		case p.PreemptionBy == "qos" && slices.Contains(m.qos.Preempts, k.qos.Name),
-			p.PreemptionBy == "partition" && k.partition.Tier < m.partition.Tier:
-			list = append(list, r.job)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b int32) int {
-		if p.order != nil && p.order.priority[a] != p.order.priority[b] {
-			return int(max(min(p.order.priority[a]-p.order.priority[b], 1), -1))
-		}
-		return int(b - a)
-	})
-	return list
-}
-
-// modeOf returns the fate of a preempted job.
-func (p *periodic) modeOf(k *member) string {
-	own := k.qos.PreemptMode
-	if p.PreemptionBy == "partition" {
-		own = k.partition.PreemptMode
-	}
-	if own != "" {
-		return own
-	}
-	return p.PreemptMode
-}
-
-// preempt has jobs give way to a waiting one, if that lets it start. It takes few jobs, first those that hold most of
-// the needed resources. The waiting job starts when they have gone.
-func (p *periodic) preempt(job int32, on bitmap) error {
-	list := p.victims(job)
-	var nodes bitmap
-	for pass := 0; ; pass++ {
-		p.rooms = append(p.rooms[:0], p.Machine().Free()...)
-		last := -1
-		for i, k := range list {
-			p.View.Job(k).GiveBack(p.rooms, false)
-			if shares, ok := p.fit(job, p.rooms, on); ok {
-				last, nodes = i, newBitmap(len(p.bounds))
-				for _, s := range shares {
-					nodes.set(int(s.node))
-				}
-				break
-			}
-		}
-		if last < 0 {
-			return nil
-		}
-		if pass > 1 || len(list) < 2 {
-			list = list[:last+1]
-			break
-		}
-		needed := list[last]
-		overlap := func(k int32) int {
-			if k == needed {
-				return len(p.bounds) + 1
-			}
-			both := slices.Clone(nodes)
-			both.and(p.held[k].on)
-			return both.count()
-		}
-		slices.SortStableFunc(list, func(a, b int32) int { return overlap(b) - overlap(a) })
-	}
-	for _, k := range list {
-		if !p.held[k].on.overlaps(nodes) {
-			continue
-		}
-		m := p.of(&p.run.Jobs[k])
-		grace, mode := m.qos.Grace, p.modeOf(m)
-		if p.PreemptionBy == "partition" {
-			grace = m.partition.Grace
-		}
-		if grace > 0 {
-			p.give(giving{p.Now() + grace, k, mode})
-			continue
-		}
-		if err := p.evict(k, mode); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-var _ scheduler.Waker = (*periodic)(nil)

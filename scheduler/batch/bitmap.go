@@ -10,6 +10,16 @@ func newBitmap(n int) bitmap { return make(bitmap, (n+63)/64) }
 func (b bitmap) set(i int)      { b[i/64] |= 1 << (i % 64) }
 func (b bitmap) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
+// take adds some of n nodes, or all.
+func (b bitmap) take(nodes []int, all bool, n int) {
+	if all {
+		b.fill(n)
+	}
+	for _, v := range nodes {
+		b.set(v)
+	}
+}
+
 func (b bitmap) fill(n int) {
 	for i := range n {
 		b.set(i)
@@ -28,6 +38,12 @@ func (b bitmap) copy(o bitmap) { copy(b, o) }
 func (b bitmap) and(o bitmap) {
 	for i := range b {
 		b[i] &= o[i]
+	}
+}
+
+func (b bitmap) or(o bitmap) {
+	for i := range b {
+		b[i] |= o[i]
 	}
 }
 

@@ -293,6 +293,7 @@ func init() {
 	for _, b := range []*schema.Block{
 		schema.Of[Partition](schema.Block{Name: "partition", Label: "name"}), schema.Of[QOS](schema.Block{Name: "qos", Label: "name"}),
 		account, schema.Of[NodeSet](schema.Block{Name: "node_set", Label: "name"}),
+		schema.Of[Reservation](schema.Block{Name: "reservation", Label: "name"}),
 	} {
 		schema.BringInto("policy", b.Name, b)
 	}

@@ -90,3 +90,26 @@ func userFirst(a *association) int {
 	}
 	return 1
 }
+
+// divide gives the users below an account a factor by their part of the usage against their part of the shares, as
+// Slurm's multifactor plugin does without Fair Tree. Part of an account's usage counts as its users'. The account has
+// the given parts of all shares and of all usage.
+func (s *site) divide(a *association, shares, usage, damping float64) {
+	sum := 0
+	for _, c := range a.children {
+		sum += c.Shares
+	}
+	for _, c := range a.children {
+		part, own := float64(c.Shares)/float64(max(sum, 1)), 0.0
+		if s.root.raw > 0 {
+			own = min(c.raw/s.root.raw, 1)
+		}
+		if a != s.root {
+			own += (usage - own) * part
+		}
+		if c.factor = 0; shares*part > 0 {
+			c.factor = math.Exp2(-own / (shares * part) / damping)
+		}
+		s.divide(c, shares*part, own, damping)
+	}
+}

@@ -47,3 +47,19 @@ func TestFairTree(t *testing.T) {
 		})
 	}
 }
+
+// TestShares: without Fair Tree, x has used 0.6 of all and counts with a quarter of the other 0.2 of its account, against
+// a quarter of two thirds of the shares.
+func TestShares(t *testing.T) {
+	root := tree("root", 1, 100, tree("a", 2, 80, tree("x", 1, 60), tree("y", 3, 20)), tree("b", 1, 20, tree("z", 1, 20)))
+	s := &site{root: root}
+	for _, damping := range []float64{1, 2} {
+		s.divide(root, 1, 0, damping)
+		for i, want := range []float64{-3.9, -1.3, -0.6} {
+			got := []*association{root.children[0].children[0], root.children[0].children[1], root.children[1].children[0]}[i].factor
+			if math.Abs(math.Log2(got)-want/damping) > 1e-9 {
+				t.Errorf("factor %d is 2^%v, want 2^%v", i, math.Log2(got), want/damping)
+			}
+		}
+	}
+}

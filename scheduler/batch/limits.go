@@ -1,6 +1,9 @@
 package batch
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -93,43 +96,65 @@ func (c *counters) refuses(m *member, user string) string {
 
 // holds says which limit keeps a job from running now; empty for none.
 func (c *counters) holds(m *member, j *scheduler.Job) string {
-	least := max(m.sub.MinNodes, j.Nodes, 1)
+	return cmp.Or(c.jobs(m, j), c.resources(m, j))
+}
+
+// jobs says which limit of the number of jobs, or of their times, keeps a job from running.
+func (c *counters) jobs(m *member, j *scheduler.Job) string {
 	for _, q := range m.rules() {
-		all, mine := at(c.qos, q), at(c.users, userOf{q, j.User})
 		switch {
-		case over(j.Threads, q.MaxCores) || over(least, q.MaxNodes) || q.MaxWall > 0 && m.limit > q.MaxWall:
-			return "is larger or longer than a job of the qos " + q.Name
-		case over(all.cores+j.Threads, q.GroupCores), over(all.nodes+least, q.GroupNodes), over(all.gpus+j.GPUs, q.GroupGPUs),
-			over(all.jobs+1, q.GroupJobs):
+		case q.MaxWall > 0 && m.limit > q.MaxWall:
+			return "is longer than a job of the qos " + q.Name
+		case over(at(c.qos, q).jobs+1, q.GroupJobs):
 			return "the limit of the qos " + q.Name
-		case over(mine.jobs+1, q.MaxJobs), over(mine.cores+j.Threads, q.MaxCoresPerUser):
+		case over(at(c.users, userOf{q, j.User}).jobs+1, q.MaxJobs):
+			return "the limit of the user in the qos " + q.Name
+		}
+	}
+	longest := time.Duration(0)
+	for a := m.assoc; a != nil; a = a.parent {
+		if longest = cmp.Or(longest, a.MaxWall); over(at(c.assoc, a).jobs+1, a.GroupJobs) {
+			return "the limit of the account " + a.Name
+		}
+	}
+	switch {
+	case over(at(c.assoc, m.assoc).jobs+1, inherited(m.assoc, func(l *Limits) int { return l.MaxJobs })):
+		return "the limit of the user"
+	case longest > 0 && m.limit > longest:
+		return "is longer than the account allows"
+	}
+	return ""
+}
+
+// resources says which limit of cores, nodes or GPUs keeps a job from running.
+func (c *counters) resources(m *member, j *scheduler.Job) string {
+	least := max(m.sub.MinNodes, j.Nodes, 1)
+	group := func(used *usage, l *Limits) bool {
+		return over(used.cores+j.Threads, l.GroupCores) || over(used.nodes+least, l.GroupNodes) ||
+			over(used.gpus+j.GPUs, l.GroupGPUs)
+	}
+	for _, q := range m.rules() {
+		switch {
+		case over(j.Threads, q.MaxCores) || over(least, q.MaxNodes):
+			return "is larger than a job of the qos " + q.Name
+		case group(at(c.qos, q), &q.Limits):
+			return "the limit of the qos " + q.Name
+		case over(at(c.users, userOf{q, j.User}).cores+j.Threads, q.MaxCoresPerUser):
 			return "the limit of the user in the qos " + q.Name
 		}
 	}
 	for a := m.assoc; a != nil; a = a.parent {
-		all := at(c.assoc, a)
-		if over(all.cores+j.Threads, a.GroupCores) || over(all.nodes+least, a.GroupNodes) ||
-			over(all.gpus+j.GPUs, a.GroupGPUs) || over(all.jobs+1, a.GroupJobs) {
+		if group(at(c.assoc, a), &a.Limits) {
 			return "the limit of the account " + a.Name
 		}
 	}
-	mine := at(c.assoc, m.assoc)
 	most := func(of func(*Limits) int) int { return inherited(m.assoc, of) }
 	switch {
-	case over(mine.jobs+1, most(func(l *Limits) int { return l.MaxJobs })),
-		over(mine.cores+j.Threads, most(func(l *Limits) int { return l.MaxCoresPerUser })):
+	case over(at(c.assoc, m.assoc).cores+j.Threads, most(func(l *Limits) int { return l.MaxCoresPerUser })):
 		return "the limit of the user"
 	case over(j.Threads, most(func(l *Limits) int { return l.MaxCores })),
 		over(least, most(func(l *Limits) int { return l.MaxNodes })):
 		return "is larger than the account allows"
-	}
-	for a := m.assoc; a != nil; a = a.parent {
-		if a.MaxWall > 0 {
-			if m.limit > a.MaxWall {
-				return "is longer than the account allows"
-			}
-			break
-		}
 	}
 	return ""
 }

@@ -26,10 +26,19 @@ type factors struct {
 	//
 	//	max_age = "24h"
 	MaxAge time.Duration `arg:"max_age,positive" default:"168h"`
-	// The weight of the fair share of the job's user, by Fair Tree over the `account` blocks.
+	// The weight of the fair share of the job's user, by the `account` blocks.
 	//
 	//	weight_fair_share = 10000
 	Fair float64 `arg:"weight_fair_share" default:"0" min:"0" max:"1e12"`
+	// Fair shares are ranks, by Fair Tree. Without it the share of a user is 2^(−u/s): u is the user's part of all usage,
+	// together with the account's, and s the user's part of all shares.
+	//
+	//	fair_tree = false
+	Tree bool `arg:"fair_tree" default:"true"`
+	// Divides u/s in fair shares without Fair Tree.
+	//
+	//	fair_share_damping = 2
+	Damping float64 `arg:"fair_share_damping" default:"1" min:"1" max:"1e6"`
 	// The time in which past usage loses half of its weight; `0s` keeps it for ever.
 	//
 	//	half_life = "24h"
@@ -105,6 +114,7 @@ type multifactor struct {
 	slot      []int32 // in running, by job; -1 for none
 	changed   bool    // since Rerank was asked last
 	preempter bool
+	clock     time.Duration
 }
 
 // stretch is a running job with its number of cores, and the time since which it holds them.
@@ -130,12 +140,12 @@ func newMultifactor(s policy.Setup) *multifactor {
 	}
 	var t terms
 	schema.Fill(&t, s.Policy.Settings)
-	m.preempter = t.PreemptionBy == "qos"
+	m.preempter, m.clock = t.PreemptionBy == "qos", t.Clock
 	if m.wrong == nil {
 		for i := range s.Run.Jobs { // all associations are there before any is ranked
 			m.of(&s.Run.Jobs[i])
 		}
-		m.rankTree()
+		m.share()
 	}
 	return m
 }
@@ -147,9 +157,9 @@ func (m *multifactor) Rank(j scheduler.JobView) int64 {
 		m.seen[n] = m.round
 		age := time.Duration(0)
 		if m.priority[n] > 0 {
-			age = m.last - m.of(j.Job()).eligible
+			age = m.ageOf(j.Job())
 		}
-		m.priority[n] = m.priorityOf(j.Job(), max(age, 0))
+		m.priority[n] = m.priorityOf(j.Job(), age)
 	}
 	k := m.of(j.Job())
 	tier := int64(k.partition.Tier)
@@ -157,6 +167,11 @@ func (m *multifactor) Rank(j scheduler.JobView) int64 {
 		tier += 1 << 17
 	}
 	return -(tier<<40 + m.priority[n])
+}
+
+// ageOf is the age of a job when ages were brought up to date last: whole seconds of the clock.
+func (m *multifactor) ageOf(j *scheduler.Job) time.Duration {
+	return max(floor(m.last, time.Second, m.clock)-floor(m.of(j).eligible, time.Second, m.clock), 0)
 }
 
 // priorityOf is the priority of a job of an age: at least 1.
@@ -257,7 +272,7 @@ func (m *multifactor) catchUp(now time.Duration) {
 	for m.next <= now {
 		if m.Fair > 0 {
 			m.account(m.next)
-			m.rankTree()
+			m.share()
 		}
 		m.last, m.changed = m.next, true
 		m.round++
@@ -265,6 +280,15 @@ func (m *multifactor) catchUp(now time.Duration) {
 		if m.Fair == 0 && m.next < now { // nothing is added up
 			m.next += (now - m.next) / m.Period * m.Period
 		}
+	}
+}
+
+// share gives each user a fair share.
+func (m *multifactor) share() {
+	if m.Tree {
+		m.rankTree()
+	} else {
+		m.divide(m.root, 1, 0, m.Damping)
 	}
 }
 
@@ -339,7 +363,7 @@ func NewPriorities(s policy.Setup) (*Priorities, error) {
 
 // Of returns the weighted factors of a waiting job, as they were brought up to date last, and its nice value.
 func (m *multifactor) Of(j *scheduler.Job) [8]Part {
-	return m.partsOf(j, max(m.last-m.of(j).eligible, 0))
+	return m.partsOf(j, m.ageOf(j))
 }
 
 // Usage returns the decayed core seconds and the fair-share factor of a user in an account; of the account itself where

@@ -27,7 +27,8 @@ type periodic struct {
 	running  []runner // by expected end
 	held     []held   // by job
 	waiting  int
-	fresh    []int32 // that have come, and were not looked at
+	instants []instant // that are still to come, where they are given
+	fresh    []int32   // that have come, and were not looked at
 	after    map[string][]int32
 	finished map[string]bool
 	owed     []int // by job, how many jobs it waits for
@@ -42,6 +43,11 @@ type periodic struct {
 	round                       int             // of the order's priorities
 	later                       []time.Duration // instants at which jobs become eligible
 	giving                      []giving
+	clean                       []cleaned               // nodes of jobs that have ended, by when they take jobs again
+	cleaning                    bitmap                  // all of them
+	turns                       []time.Duration         // at which reservations begin or end, from now on
+	preempted                   map[int32]time.Duration // by waiting job, when others gave way to it
+	changed, at                 time.Duration           // the last change; the start of the round, in whole seconds
 	packer                      packer
 	blocked, mask, looked       bitmap
 	rooms                       []scheduler.Room
@@ -79,8 +85,8 @@ func newPeriodic(s policy.Setup) *periodic {
 	n := len(s.Run.Cluster.Nodes)
 	p := &periodic{
 		count: newCounters(), held: make([]held, len(s.Run.Jobs)), owed: make([]int, len(s.Run.Jobs)),
-		after: map[string][]int32{}, finished: map[string]bool{}, blocked: newBitmap(n), mask: newBitmap(n),
-		packer: packer{units: make([]int32, n)}, why: map[int32]string{}, lastLook: -never,
+		after: map[string][]int32{}, finished: map[string]bool{}, blocked: newBitmap(n), mask: newBitmap(n), cleaning: newBitmap(n),
+		packer: packer{units: make([]int32, n)}, why: map[int32]string{}, preempted: map[int32]time.Duration{}, changed: -never,
 	}
 	schema.Fill(&p.terms, s.Policy.Settings)
 	var f factors
@@ -92,6 +98,8 @@ func newPeriodic(s policy.Setup) *periodic {
 		p.site = newSite(s.Run, s.Policy.Blocks)
 		p.wrong = p.problem()
 	}
+	p.turns = p.edges()
+	p.instants, _ = readInstants(p.Instants)
 	p.lastLook, p.lastWhole, p.lastRound = p.first, p.first, p.first
 	cores := int32(0)
 	for v := range s.Run.Cluster.Nodes {
@@ -99,6 +107,7 @@ func newPeriodic(s policy.Setup) *periodic {
 		p.bounds = append(p.bounds, int32(s.Run.Cluster.Nodes[v].Threads))
 		cores += p.bounds[v]
 	}
+	p.packer.spread = p.Spread
 	if p.wrong == nil && slices.Max(p.weight) != slices.Min(p.weight) {
 		p.packer.weights = p.weight
 	}
@@ -123,12 +132,13 @@ func (p *periodic) Hears(e *scheduler.Event) {
 		m := p.of(j)
 		h := &p.held[job]
 		on, shares := p.nodesOf(e.Cores)
-		*h = held{on: on, shares: shares, end: e.At + m.limit, since: e.At}
+		*h = held{on: on, shares: shares, end: p.floor(e.At, time.Second) + m.limit, since: e.At}
 		h.use = usage{cores: e.Cores.Count(), nodes: h.on.count(), gpus: e.GPUs.Count(), jobs: 1}
 		p.count.count(m, j.User, h.use, 1)
 		i, _ := slices.BinarySearchFunc(p.running, runner{h.end, job}, byEnd)
 		p.running = slices.Insert(p.running, i, runner{h.end, job})
 		delete(p.why, job)
+		delete(p.preempted, job)
 		p.give(giving{h.end + p.OverLimit, job, "limit"})
 		p.change(e.At)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop, scheduler.Revoke, scheduler.Retry, scheduler.Pause:
@@ -156,8 +166,8 @@ func (p *periodic) leave(e *scheduler.Event) {
 			p.running = slices.Delete(p.running, i, i+1)
 		}
 		p.giving = slices.DeleteFunc(p.giving, func(g giving) bool { return g.job == job })
+		p.freed(e, h.on)
 		h.on = nil
-		p.ended = true
 		if !final {
 			p.waiting++
 		}
@@ -169,47 +179,6 @@ func (p *periodic) leave(e *scheduler.Event) {
 		p.release(j.Name, e.At)
 	}
 	p.change(e.At)
-}
-
-// change records a change that a look may act on. A round that was due before had nothing to do.
-func (p *periodic) change(now time.Duration) {
-	p.queued = true
-	if due := p.dueRound(); p.stale && due < now {
-		p.lastRound, p.stale = due, false
-	}
-	if !p.stale {
-		p.stale, p.staleAt = true, now
-	}
-}
-
-// dueLook returns when the queue is looked at for jobs that have come: the delay after the last time, or at the first
-// tick after one has.
-func (p *periodic) dueLook() time.Duration {
-	at := p.lastLook + p.Delay
-	if p.askedAt > at {
-		at += (p.askedAt - at + tick - 1) / tick * tick
-	}
-	return at
-}
-
-// ask asks for a look at the queue.
-func (p *periodic) ask(now time.Duration) {
-	if !p.asked {
-		p.asked, p.askedAt = true, now
-	}
-}
-
-// tick is how often the batch system looks whether something is due.
-const tick = time.Second
-
-// dueRound returns when the next round of backfill is due, once something has changed: after the interval, or at the
-// first tick after the change.
-func (p *periodic) dueRound() time.Duration {
-	at := p.lastRound + p.Round
-	if p.staleAt > at {
-		at += (p.staleAt - at + tick - 1) / tick * tick
-	}
-	return at
 }
 
 // await makes a job that waits for others, or for an instant, ineligible until then.
@@ -285,8 +254,17 @@ func (p *periodic) Wakes() time.Duration {
 	for _, l := range p.later {
 		at = min(at, l)
 	}
+	if len(p.clean) > 0 {
+		at = min(at, p.clean[0].at)
+	}
+	if len(p.turns) > 0 {
+		at = min(at, p.turns[0])
+	}
 	if p.order != nil && (p.order.Age > 0 || p.order.Fair > 0) && len(p.running) > 0 {
 		at = min(at, p.order.next)
+	}
+	if len(p.instants) > 0 {
+		return min(at, p.instants[0].at)
 	}
 	if p.ended {
 		return 0
@@ -347,33 +325,11 @@ func (p *periodic) Admit(v scheduler.View, h scheduler.Hands) error {
 	if err := p.giveWay(now); err != nil {
 		return err
 	}
+	p.open(now)
 	if err := p.receive(); err != nil {
 		return err
 	}
-	depth := -1
-	switch {
-	case p.ended:
-		depth = p.Depth
-	case p.queued && now >= p.lastWhole+p.Interval:
-		p.lastWhole += (now - p.lastWhole) / p.Interval * p.Interval
-		p.queued, depth = false, len(p.run.Jobs)
-	case p.asked && now >= p.dueLook():
-		depth = p.Depth
-	}
-	if depth >= 0 {
-		if !p.ended {
-			p.asked, p.lastLook = false, p.dueLook()
-		}
-		p.ended = false
-		if err := p.look(depth); err != nil {
-			return err
-		}
-	}
-	if p.stale && now >= p.dueRound() {
-		p.lastRound, p.stale = p.dueRound(), false
-		return p.backfill()
-	}
-	return nil
+	return p.act(now)
 }
 
 // giveWay ends jobs that run beyond their limit or whose grace time is over.
@@ -452,7 +408,7 @@ func (p *periodic) look(depth int) error {
 		if m.eligible > p.Now() || m.reason != "" {
 			continue
 		}
-		if n++; n > depth {
+		if n++; n > depth+1 {
 			return nil
 		}
 		if full[m.partition] {
@@ -462,12 +418,14 @@ func (p *periodic) look(depth int) error {
 			p.why[job] = why
 			if p.LimitsBlock {
 				full[m.partition] = true
-				p.block(m.partition)
+				p.blocked.or(m.partition.nodes)
 			}
 			continue
 		}
 		p.mask.copy(m.partition.nodes)
 		p.mask.minus(p.blocked)
+		p.mask.minus(p.cleaning)
+		p.closed(m, p.Now(), p.Now()+m.limit, p.mask)
 		started, err := p.try(job, p.mask, "first in the order")
 		if err != nil {
 			return err
@@ -479,13 +437,7 @@ func (p *periodic) look(depth int) error {
 			return nil
 		}
 		full[m.partition] = true
-		p.block(m.partition)
-	}
-}
-
-func (p *periodic) block(of *Partition) {
-	for i := range p.blocked {
-		p.blocked[i] |= of.nodes[i]
+		p.blocked.or(m.partition.nodes)
 	}
 }
 
@@ -561,3 +513,5 @@ func (p *periodic) suits(node int, m *member) bool {
 	}
 	return true
 }
+
+var _ scheduler.Waker = (*periodic)(nil)

@@ -40,6 +40,7 @@ type share struct{ node, units int32 }
 type packer struct {
 	units   []int32 // that a node has room for
 	weights []int   // of nodes; nil for all alike
+	spread  bool    // the nodes with the most room come first
 }
 
 // place chooses from least to most nodes (0 for no bound) for the units, as in select/cons_tres. Nodes of less weight
@@ -57,6 +58,9 @@ func (p *packer) place(units int32, least, most int, into []share) ([]share, boo
 	}
 	if most == 0 {
 		most = len(p.units)
+	}
+	if p.spread {
+		return p.leastLoaded(units, least, most, into)
 	}
 	if p.weights != nil {
 		if on, ok := p.lightest(units, least, most, into); ok {
@@ -102,6 +106,32 @@ func (p *packer) lightest(units int32, least, most int, into []share) ([]share, 
 	return nil, false
 }
 
+// leastLoaded takes the nodes with the most room first, nodes of less weight before others.
+func (p *packer) leastLoaded(units int32, least, most int, on []share) ([]share, bool) {
+	order := make([]int32, 0, len(p.units))
+	for v, u := range p.units {
+		if u > 0 {
+			order = append(order, int32(v))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		if p.weights != nil && p.weights[a] != p.weights[b] {
+			return p.weights[a] - p.weights[b]
+		}
+		return int(p.units[b] - p.units[a])
+	})
+	for _, v := range order {
+		if units <= 0 && len(on) >= least || len(on) >= most {
+			break
+		}
+		n := min(p.units[v], units-int32(max(least-len(on)-1, 0)))
+		on = append(on, share{v, n})
+		units -= n
+	}
+	slices.SortFunc(on, func(a, b share) int { return int(a.node - b.node) })
+	return on, units <= 0 && len(on) >= least
+}
+
 // run is nodes that follow each other and have room.
 type run struct {
 	from, to int // the last one included
@@ -131,7 +161,7 @@ func (p *packer) choose(units int32, least, most int, floor int32, on []share) (
 			}
 			fits := r.units >= units && r.to-r.from+1 >= least-len(on)
 			if best < 0 || fits && !enough || fits && r.units < runs[best].units ||
-				!fits && !enough && r.units > runs[best].units {
+				!fits && r.units > runs[best].units {
 				best, enough = i, fits
 			}
 		}
@@ -153,7 +183,7 @@ func (p *packer) choose(units int32, least, most int, floor int32, on []share) (
 			}
 		}
 		for v := first; v <= last && len(on) < most && (units > 0 || len(on) < least); v++ {
-			if p.units[v] < floor {
+			if p.units[v] < floor || len(on) == most-1 && p.units[v] < units { // the last node must hold the rest
 				continue
 			}
 			more := int32(max(least-len(on)-1, 0)) // each of the others has one at least

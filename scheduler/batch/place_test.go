@@ -21,6 +21,7 @@ func TestPlace(t *testing.T) {
 		{"no more nodes than allowed", []int32{2, 2, 2, 0, 16, 16}, nil, 32, 2, 2, "[{4 16} {5 16}]"},
 		{"at least so many nodes", []int32{16, 16, 16, 16, 16, 16}, nil, 4, 2, 2, "[{0 3} {1 1}]"},
 		{"light nodes before others", []int32{16, 16, 16, 16, 16, 16}, []int{5, 5, 1, 1, 1, 1}, 20, 1, 0, "[{2 16} {3 4}]"},
+		{"the last node has to hold the rest", []int32{8, 8, 8, 16, 0, 0}, nil, 24, 2, 2, "[{0 8} {3 16}]"},
 		{"no room", []int32{1, 1, 1, 1, 1, 1}, nil, 7, 1, 0, "[]"},
 	}
 	for _, test := range tests {
@@ -46,5 +47,18 @@ func TestHosts(t *testing.T) {
 		if got, err := Hosts(text); err == nil {
 			t.Errorf("%s names %v, want an error", text, got)
 		}
+	}
+}
+
+func TestLeastLoaded(t *testing.T) {
+	p := packer{units: []int32{4, 16, 0, 8, 16, 2}, weights: []int{1, 2, 1, 1, 1, 1}, spread: true}
+	for ask, want := range map[int32]string{4: "[{4 4}]", 20: "[{3 4} {4 16}]", 40: "[{0 4} {1 10} {3 8} {4 16} {5 2}]", 50: "[]"} {
+		got, ok := p.place(ask, 1, 0, nil)
+		if s := fmt.Sprint(got); ok && s != want || ok == (want == "[]") {
+			t.Errorf("%d units are on %s (%v), want %s", ask, s, ok, want)
+		}
+	}
+	if got, _ := p.place(4, 2, 2, nil); fmt.Sprint(got) != "[{3 1} {4 3}]" {
+		t.Errorf("4 units on two nodes are on %v", got)
 	}
 }

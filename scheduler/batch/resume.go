@@ -25,7 +25,7 @@ func (m *multifactor) Resume(past *Priorities, ahead time.Duration) {
 			m.priority[i] = 1
 		}
 	}
-	m.rankTree()
+	m.share()
 }
 
 // Occupy starts a job that ran already when the run begins: where there is room in its partition, whatever the limits.

@@ -15,6 +15,7 @@ import (
 // site is the contents of a policy's blocks.
 type site struct {
 	partitions                        []*Partition
+	reservations                      []*Reservation // by begin
 	qos                               map[string]*QOS
 	first                             *Partition // of jobs that name none
 	root                              *association
@@ -41,14 +42,15 @@ type association struct {
 
 // member is the site's record of a job.
 type member struct {
-	sub       scheduler.Submission
-	partition *Partition
-	qos, over *QOS // its own, and its partition's; nil for none
-	assoc     *association
-	limit     time.Duration
-	eligible  time.Duration // in the far future before it is
-	reason    string        // why it can never start
-	maxNodes  int
+	sub         scheduler.Submission
+	partition   *Partition
+	qos, over   *QOS // its own, and its partition's; nil for none
+	assoc       *association
+	reservation *Reservation // that it names; nil for none
+	limit       time.Duration
+	eligible    time.Duration // in the far future before it is
+	reason      string        // why it can never start
+	maxNodes    int
 }
 
 // newSite reads the blocks of a policy for a run.
@@ -82,6 +84,13 @@ func newSite(r *scheduler.Run, blocks []schema.Settings) *site {
 			s.qos[q.Name], s.mostQOS = q, max(s.mostQOS, q.Priority)
 		case "account":
 			s.addAccount(b, wrong)
+		case "reservation":
+			r := &Reservation{Name: b.Label, nodes: newBitmap(len(names))}
+			if schema.Fill(r, b.Args); r.Until <= r.From {
+				wrong("the reservation %q ends before it begins", r.Name)
+			}
+			r.nodes.take(s.named(r.Nodes, names, wrong), len(r.Nodes) == 0, len(s.run.Cluster.Nodes))
+			s.reservations = append(s.reservations, r)
 		case "node_set":
 			s.addNodes(b, names, wrong)
 		}
@@ -97,6 +106,7 @@ func newSite(r *scheduler.Run, blocks []schema.Settings) *site {
 	if s.first == nil {
 		s.first = s.partitions[0]
 	}
+	slices.SortStableFunc(s.reservations, func(a, b *Reservation) int { return cmp.Compare(a.From, b.From) })
 	s.join()
 	s.refer(blocks)
 	return s
@@ -175,31 +185,35 @@ func fits(p policy.Policy, r *scheduler.Run) []policy.Misfit {
 	}
 	const fresh, open, done = 0, 1, 2
 	state := make([]int, len(r.Jobs))
-	var visit func(job int)
-	visit = func(job int) {
-		state[job] = open
-		if sub := r.Jobs[job].Submission(); sub != nil {
-			for _, name := range sub.After {
-				k, known := number[name]
-				wrong := policy.Misfit{Block: -1, Job: job}
-				switch {
-				case !known:
-					wrong.Err = fmt.Errorf("the job %q comes after %q, which is no job of the workload", r.Jobs[job].Name, name)
-				case state[k] == open:
-					wrong.Err = fmt.Errorf("the job %q comes after %q, which comes after it: neither can start", r.Jobs[job].Name, name)
-				case state[k] == fresh:
-					visit(k)
-				}
-				if wrong.Err != nil {
-					s.misfits = append(s.misfits, wrong)
-				}
-			}
-		}
-		state[job] = done
-	}
+	next := make([]int, len(r.Jobs)) // of the jobs before it, by job
+	var path []int                   // each job comes after the one behind it
 	for i := range r.Jobs {
 		if state[i] == fresh {
-			visit(i)
+			path = append(path, i)
+		}
+		for len(path) > 0 {
+			job := path[len(path)-1]
+			state[job] = open
+			sub := r.Jobs[job].Submission()
+			if sub == nil || next[job] == len(sub.After) {
+				state[job], path = done, path[:len(path)-1]
+				continue
+			}
+			name := sub.After[next[job]]
+			next[job]++
+			k, known := number[name]
+			wrong := policy.Misfit{Block: -1, Job: job}
+			switch {
+			case !known:
+				wrong.Err = fmt.Errorf("the job %q comes after %q, which is no job of the workload", r.Jobs[job].Name, name)
+			case state[k] == open:
+				wrong.Err = fmt.Errorf("the job %q comes after %q, which comes after it: neither can start", r.Jobs[job].Name, name)
+			case state[k] == fresh:
+				path = append(path, k)
+			}
+			if wrong.Err != nil {
+				s.misfits = append(s.misfits, wrong)
+			}
 		}
 	}
 	return s.misfits
@@ -211,12 +225,7 @@ type report func(format string, args ...any)
 func (s *site) addPartition(b schema.Settings, names map[string]int, wrong report) {
 	p := &Partition{Name: b.Label, nodes: newBitmap(len(names))}
 	schema.Fill(p, b.Args)
-	if len(p.Nodes) == 0 {
-		p.nodes.fill(len(s.run.Cluster.Nodes))
-	}
-	for _, v := range s.named(p.Nodes, names, wrong) {
-		p.nodes.set(v)
-	}
+	p.nodes.take(s.named(p.Nodes, names, wrong), len(p.Nodes) == 0, len(s.run.Cluster.Nodes))
 	for _, other := range s.partitions {
 		if other.Name == p.Name {
 			wrong("the partition %q is there twice", p.Name)
@@ -318,6 +327,11 @@ func (s *site) of(j *scheduler.Job) *member {
 			m.partition = s.partitions[i]
 		} else if len(s.partitions) > 1 {
 			m.reason = fmt.Sprintf("names the partition %q, which no block describes", name)
+		}
+	}
+	if name := m.sub.Reservation; name != "" {
+		if i := slices.IndexFunc(s.reservations, func(r *Reservation) bool { return r.Name == name }); i >= 0 {
+			m.reservation = s.reservations[i] // one that no block describes keeps nothing
 		}
 	}
 	m.assoc = s.associationOf(m.sub.Account, j.User)

@@ -14,7 +14,7 @@ const Periodic policy.Backfill = "periodic"
 
 // terms are the arguments of the backfill.
 type terms struct {
-	// How many jobs are looked at when jobs come or end.
+	// How many jobs after the first one are looked at when jobs come or end.
 	//
 	//	queue_depth = 50
 	Depth int `arg:"queue_depth" default:"100" min:"0" max:"jobs"`
@@ -26,6 +26,13 @@ type terms struct {
 	//
 	//	submit_delay = "1s"
 	Delay time.Duration `arg:"submit_delay" default:"3s"`
+	// The instants at which the queue is looked at, up to `queue_depth` (`look`) or all of it (`all`), and the rounds of
+	// backfill, since the first arrival and in their order, instead of periods: as the log of a controller has them.
+	//
+	// Default: periods.
+	//
+	//	instants = ["look 2.7s", "backfill 2.9s", "all 20.1s"]
+	Instants []string `arg:"instants"`
 	// The time between two rounds of backfill. Each makes reservations for all jobs that it looks at, in their order, and
 	// forgets those of the round before.
 	//
@@ -55,8 +62,8 @@ type terms struct {
 	//
 	//	backfill_starts = 50
 	Starts int `arg:"backfill_starts" default:"0" min:"0" max:"jobs"`
-	// Running jobs end together for a reservation when their ends are no further apart than this; it doubles with each
-	// group.
+	// For a reservation running jobs end in groups. The first group lasts for this time from the next multiple of it
+	// after the first end. The time doubles with each group.
 	//
 	//	backfill_grouping = "30s"
 	Grouping time.Duration `arg:"backfill_grouping,positive" default:"30s"`
@@ -69,6 +76,10 @@ type terms struct {
 	//
 	//	preempt_mode = "cancel"
 	PreemptMode string `arg:"preempt_mode" default:"requeue" allowed:"off requeue cancel suspend"`
+	// How long a job waits, after others gave way to it, before it has more give way.
+	//
+	//	preempt_again = "40s"
+	Again time.Duration `arg:"preempt_again" default:"0s"`
 	// How long a job that was put back waits at least.
 	//
 	//	requeue_delay = "1m"
@@ -77,6 +88,26 @@ type terms struct {
 	//
 	//	over_limit = "5m"
 	OverLimit time.Duration `arg:"over_limit" default:"30s"`
+	// The queue is looked at when a job ends, and not only when jobs come.
+	//
+	//	look_at_ends = false
+	AtEnds bool `arg:"look_at_ends" default:"true"`
+	// How long the nodes of a job that has ended take no other jobs: its remains are removed.
+	//
+	//	release = "1s"
+	Release time.Duration `arg:"release" default:"0s"`
+	// The same for a job that was made to end, as it gave way, or reached its limit.
+	//
+	//	release_stopped = "1s"
+	StopRelease time.Duration `arg:"release_stopped" default:"0s"`
+	// The time of the day at the first arrival. Times of reservations are multiples of the resolution on this clock.
+	//
+	//	clock = "9h30m"
+	Clock time.Duration `arg:"clock" default:"0s"`
+	// Jobs get the nodes with the most free cores, not nodes that follow each other.
+	//
+	//	least_loaded = true
+	Spread bool `arg:"least_loaded" default:"false"`
 	// A limit that holds a job back also holds back those behind it in its partition.
 	//
 	//	limits_block = true
@@ -95,11 +126,18 @@ func init() {
 	policy.RegisterBackfill(policy.BackfillChoice{
 		Choice: policy.Choice{
 			Name: Periodic, Title: "Periodic backfill", Place: 6, Estimates: true, Wants: wants,
-			Settings: schema.Described[terms](source), Fits: fits,
+			Settings: schema.Described[terms](source), Fits: fits, Check: checkInstants,
 			Doc: "first those that come first, up to one that cannot start, at each event; then those that delay no " +
 				"reservation, in rounds",
 		},
 		Passes: true,
 		New:    func(s policy.Setup) scheduler.Admitter { return newPeriodic(s) },
 	})
+}
+
+func checkInstants(s policy.Settings) (string, error) {
+	var t terms
+	schema.Fill(&t, s)
+	_, err := readInstants(t.Instants)
+	return "instants", err
 }

@@ -17,7 +17,7 @@ import (
 
 // Fields are the columns requested from sacct, as its argument -o.
 const Fields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,TimelimitRaw,ReqCPUS,ReqNodes,ReqMem," +
-	"AllocCPUS,NNodes,ReqTRES,State,Constraints"
+	"AllocCPUS,NNodes,ReqTRES,State,Constraints,Reservation"
 
 var _ = formats.Register(&formats.Format{
 	Name: "accounting", Rank: 19, Holds: formats.RunTimes | formats.RequestedTimes | formats.Memory | formats.GPUs | formats.Users,
@@ -179,9 +179,13 @@ func (a *accounting) row(line int, fields []string) error {
 	}
 	s := &e.sub
 	s.Account, s.Partition = a.Share(a.text(fields, "Account")), a.Share(a.text(fields, "Partition"))
-	s.QOS = a.Share(a.text(fields, "QOS"))
+	s.QOS, s.Reservation = a.Share(a.text(fields, "QOS")), a.Share(a.text(fields, "Reservation"))
 	if s.MinNodes, err = a.number(fields, "ReqNodes"); err != nil {
 		return err
+	}
+	_, most, bounded := strings.Cut(a.text(fields, "ReqNodes"), "-")
+	if bounded { // as squeue shows it
+		s.MaxNodes, _ = strconv.Atoi(most)
 	}
 	if s.MinNodes <= 1 {
 		s.MinNodes = 0

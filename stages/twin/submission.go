@@ -40,6 +40,12 @@ type submission struct {
 	//
 	//	qos = "high"
 	QOS string `arg:"qos"`
+	// The reservation whose nodes they get.
+	//
+	// Default: none.
+	//
+	//	reservation = "course"
+	Reservation string `arg:"reservation"`
 	// The run time after which they are ended.
 	//
 	// Default: the predicted run time.
@@ -95,7 +101,7 @@ var _ = stages.RegisterProperty(stages.Property{
 		var s submission
 		schema.Fill(&s, v.Args)
 		j.Own().Submission = &scheduler.Submission{
-			Account: s.Account, Partition: s.Partition, QOS: s.QOS, Limit: s.Limit, Nice: s.Nice, MinNodes: s.MinNodes,
+			Account: s.Account, Partition: s.Partition, QOS: s.QOS, Reservation: s.Reservation, Limit: s.Limit, Nice: s.Nice, MinNodes: s.MinNodes,
 			MaxNodes: s.MaxNodes, Features: s.Features, After: s.After, Exclusive: s.Exclusive, Stays: !s.Requeue,
 		}
 	},

@@ -33,6 +33,8 @@ type WindowOptions struct {
 	Version string
 	// Every is the time between two looks of a page at the folder; half a second if zero.
 	Every time.Duration
+	// Pages are further pages, by their address.
+	Pages map[string]http.Handler
 }
 
 const (
@@ -87,6 +89,9 @@ func WindowHandler(results *Folder, o WindowOptions) http.Handler {
 	mux.HandleFunc("GET /api/stream", w.stream)
 	mux.HandleFunc("GET /results/{name}/{file...}", w.file)
 	mux.Handle("GET /metrics", metrics(results, o.Version))
+	for address, page := range o.Pages {
+		mux.Handle("GET "+address, page)
+	}
 	return guarded(mux)
 }
 

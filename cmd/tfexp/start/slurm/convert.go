@@ -74,6 +74,7 @@ type model struct {
 	name       map[string]string // of nodes in the experiment, by host
 	policy     []pair
 	partitions []block
+	closures   []closure
 }
 
 // convert converts the part of a configuration that the twin models.
@@ -259,7 +260,13 @@ func (m *model) priorities() {
 		m.set("weights_resources", "{ "+strings.Join(all, ", ")+" }")
 	}
 	for _, flag := range strings.Split(m.get("PriorityFlags", ""), ",") {
-		if flag != "" && !strings.EqualFold(flag, "FAIR_TREE") {
+		switch {
+		case strings.EqualFold(flag, "NO_FAIR_TREE"):
+			m.set("fair_tree", "false")
+			if n := m.whole(m.settings, "FairShareDampeningFactor", 1); n > 1 {
+				m.set("fair_share_damping", fmt.Sprint(n))
+			}
+		case flag != "" && !strings.EqualFold(flag, "FAIR_TREE"):
 			m.unmodeled(*m.find("PriorityFlags"), "PriorityFlags="+flag+": priorities are computed without it")
 		}
 	}
@@ -282,6 +289,8 @@ func (m *model) schedulers() {
 	}
 	for _, p := range strings.FieldsFunc(m.get("SelectTypeParameters", ""), func(r rune) bool { return r == ',' }) {
 		switch strings.ToLower(p) {
+		case "cr_lln":
+			m.set("least_loaded", "true")
 		case "cr_core", "cr_core_memory", "cr_cpu", "cr_cpu_memory", "cr_one_task_per_core":
 		default:
 			m.unmodeled(*m.find("SelectTypeParameters"), "SelectTypeParameters="+p+": jobs fill nodes that follow each other")
@@ -331,6 +340,16 @@ func (m *model) preemption() {
 	if mode := m.mode(m.settings, "PreemptMode"); mode != "" {
 		m.set("preempt_mode", quoted(mode))
 	}
+	if m.get("PreemptType", "preempt/none") != "preempt/none" {
+		again := m.whole(m.settings, "KillWait", 30) + m.whole(m.settings, "MessageTimeout", 10)
+		m.set("preempt_again", duration(time.Duration(again)*time.Second))
+	}
+	if m.get("Epilog", "") == "" { // the nodes say at once that nothing is left, and the controller looks at the queue later
+		m.set("look_at_ends", "false")
+	} else {
+		m.set("release", duration(time.Second))
+	}
+	m.set("release_stopped", duration(time.Second))
 	over := m.whole(m.settings, "OverTimeLimit", 0)
 	wait := m.whole(m.settings, "KillWait", 30)
 	m.set("over_limit", duration(time.Duration(over)*time.Minute+time.Duration(wait+60)*time.Second))

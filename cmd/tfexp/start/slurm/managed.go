@@ -57,6 +57,10 @@ func readTables(m *model, t *tables, path string) error {
 			r.kind, r.head = "assoc", fields
 		case strings.HasPrefix(text, "Name|Priority|"):
 			r.kind, r.head = "qos", fields
+		case strings.HasPrefix(text, "Cluster|NodeName|"), strings.HasPrefix(text, "Cluster|Node Name|"):
+			r.kind, r.head = "event", fields
+		case r.kind == "event":
+			r.event(fields)
 		case r.kind == "assoc":
 			above = r.assoc(fields, above)
 		case r.kind == "qos":

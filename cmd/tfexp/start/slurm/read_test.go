@@ -178,3 +178,48 @@ func TestReadQueue(t *testing.T) {
 		}
 	}
 }
+
+// TestClosures: reservations, and nodes that were down, become blocks with times since the first job of the log.
+func TestClosures(t *testing.T) {
+	dir := write(t, map[string]string{
+		"slurm.conf": strings.Replace(conf, "=CR_Core", "=CR_Core,CR_LLN", 1) + "PriorityFlags=NO_FAIR_TREE\nFairShareDampeningFactor=2\n",
+		"sacct.txt":  strings.NewReplacer("|State\n", "|State|Reservation\n", "COMPLETED", "COMPLETED|old", "CANCELLED", "CANCELLED|").Replace(jobs),
+		"resv.txt": "ReservationName=maint StartTime=2026-01-01T10:00:00 EndTime=2026-01-01T12:00:00 Duration=02:00:00\n" +
+			"   Nodes=n[1-2] NodeCnt=2 CoreCnt=16 Features=(null) PartitionName=(null) Flags=MAINT,DAILY\n   Users=root State=INACTIVE\n\n" +
+			"ReservationName=licenses StartTime=2026-01-01T10:00:00 EndTime=2026-01-01T12:00:00\n   Nodes=(null)\n",
+		"events.txt": "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n" +
+			"demo||2026-01-01T00:00:00|Unknown||Cluster Registered TRES|\n" +
+			"demo|n3|2025-12-31T00:00:00|2026-01-01T00:01:00|DOWN|fan|root\ndemo|n4|2025-12-31T00:00:00|2026-01-01T00:01:00|DOWN|fan|root\n" +
+			"demo|n1|2025-12-30T00:00:00|2025-12-31T00:00:00|DOWN|fan|root\n",
+	})
+	path := func(name string) string { return filepath.Join(dir, name) }
+	tw, err := Read(path("slurm.conf"), []string{path("resv.txt"), path("sacct.txt"), path("events.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := tw.Experiment("demo", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := regexp.MustCompile(`\s+`).ReplaceAllString(strings.ReplaceAll(string(source), "#", ""), " ")
+	for _, want := range []string{
+		`fair_tree = false fair_share_damping = 2`, `least_loaded = true`, `clock = "0s"`,
+		`reservation "maint" { nodes = ["n-[1-2]"] from = "10h" until = "12h" }`,
+		`reservation "down_1" { nodes = ["n-[3-4]"] from = "0s" until = "1m" sudden = true }`,
+		`the reservation maint is repeated (DAILY)`, `the reservation licenses has no nodes`, `no reservation old is given`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the experiment does not say\n%s\nbut\n%s", want, source)
+		}
+	}
+	if strings.Contains(text, "down_2") {
+		t.Errorf("nodes that were up when the log begins are down:\n%s", source)
+	}
+	file := path("demo.hcl")
+	if err := folder.WriteFile(file, source, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := decode.File(file, decode.Options{}); len(problems) > 0 {
+		t.Errorf("%v", problems)
+	}
+}

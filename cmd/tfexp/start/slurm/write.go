@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
@@ -44,6 +45,12 @@ func Read(conf string, others []string) (*Twin, error) {
 		head, err := firstLine(path)
 		if err != nil {
 			return nil, err
+		}
+		if strings.HasPrefix(head, "ReservationName=") || head == "No reservations in the system" {
+			if err := t.readReservations(path); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if !slices.Contains(strings.Split(head, "|"), "JobID") {
 			if err := readTables(t.model, t.tables, path); err != nil {
@@ -124,6 +131,10 @@ func (t *Twin) fits() {
 	for i := range t.trace.Jobs {
 		j := &t.trace.Jobs[i]
 		s, what := j.Submission(), ""
+		at := setting{file: t.log, line: int(t.trace.Lines[i])}
+		if name := s.Reservation; name != "" && !slices.ContainsFunc(t.closures, func(c closure) bool { return c.name == name }) {
+			t.unmodeled(at, fmt.Sprintf("no reservation %s is given: its jobs start anywhere", name))
+		}
 		switch {
 		case s.Partition != "" && !partitions[s.Partition]:
 			what = fmt.Sprintf("job %s ran in the partition %q, which the configuration does not have", j.Name, s.Partition)
@@ -135,7 +146,7 @@ func (t *Twin) fits() {
 			continue
 		}
 		if wrong++; wrong <= 5 {
-			t.problem(setting{file: t.log, line: int(t.trace.Lines[i])}, "%s: take the configuration of the time of the log, "+
+			t.problem(at, "%s: take the configuration of the time of the log, "+
 				"or leave such jobs out of it", what)
 		}
 	}
@@ -151,7 +162,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 		Jobs int
 		Days string
 	}
-	blocks := slices.Clone(t.partitions)
+	blocks := append(slices.Clone(t.partitions), t.closed()...)
 	for i, g := range t.groups {
 		if g.Weight != 1 || len(g.Feature) > 0 {
 			b := block{Kind: "node_set", Label: fmt.Sprintf("set_%d", i+1), Args: []pair{{"names", list(ranges(g.names()))}}}
@@ -182,6 +193,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 			shown = filepath.ToSlash(rel)
 		}
 		last := t.trace.Jobs[len(t.trace.Jobs)-1].Arrival
+		fill.Policy = append(slices.Clone(fill.Policy), pair{"clock", duration(t.trace.Origin % (24 * time.Hour))})
 		fill.Log = &log{quoted(shown), len(t.trace.Jobs), fmt.Sprintf("%.1f", last.Hours()/24)}
 	}
 	var b bytes.Buffer

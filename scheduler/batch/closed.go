@@ -1,0 +1,131 @@
+package batch
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Reservation keeps nodes for jobs that name it, for some time.
+//
+// Nodes that take only jobs which name the reservation, from one time to another. A job that does not name it starts on
+// them only if its time limit ends before.
+//
+//	policy "slurm" {
+//	  order    = "multifactor"
+//	  backfill = "periodic"
+//	  reservation "maintenance" {
+//	    nodes = ["n-[1-4]"]
+//	    from  = "48h"
+//	    until = "56h"
+//	  }
+//	}
+type Reservation struct {
+	// The name, where it cannot be a label.
+	//
+	// Default: the label.
+	//
+	//	name = "2nd.floor"
+	Name string `arg:"name"`
+	// The nodes, by name; `n-[1-16,20]` names several.
+	//
+	// Default: all.
+	//
+	//	nodes = ["n-[1-4]"]
+	Nodes []string `arg:"nodes"`
+	// When it begins, and ends.
+	//
+	//	from = "48h"
+	From time.Duration `arg:"from" default:"0s"`
+	// When it ends.
+	//
+	//	until = "56h"
+	Until time.Duration `arg:"until,required,positive"`
+	// Nobody knows of it before it begins, as of nodes that fail. Jobs that run on them go on.
+	//
+	//	sudden = true
+	Sudden bool `arg:"sudden" default:"false"`
+
+	nodes bitmap
+}
+
+// closed removes from a set of nodes those that reservations keep from a job at some time of a stretch, and returns
+// when the first of these reservations ends; 0 for none. For a job with a reservation it is when that begins.
+func (p *periodic) closed(m *member, from, to time.Duration, on bitmap) (later time.Duration) {
+	for _, r := range p.reservations {
+		if r.From >= to { // and so do all that follow
+			break
+		}
+		if r == m.reservation || r.Until <= from || r.Sudden && r.From > p.Now() {
+			continue
+		}
+		if on.overlaps(r.nodes) && (later == 0 || r.Until < later) {
+			later = r.Until
+		}
+		on.minus(r.nodes)
+	}
+	if own := m.reservation; own != nil {
+		if from < own.From || from >= own.Until {
+			clear(on)
+			return own.From
+		}
+		on.and(own.nodes)
+	}
+	return later
+}
+
+// edges are the instants at which reservations begin and end, in order.
+func (s *site) edges() (list []time.Duration) {
+	for _, r := range s.reservations {
+		list = append(list, r.From, r.Until)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// cleaned are nodes that take jobs from an instant on, and whether the queue is looked at then.
+type cleaned struct {
+	at   time.Duration
+	on   bitmap
+	look bool
+}
+
+// freed notices that a job has left its nodes.
+func (p *periodic) freed(e *scheduler.Event, on bitmap) {
+	alone := e.Kind == scheduler.Finish || e.Kind == scheduler.Fail
+	c := cleaned{e.At + p.Release, on, !alone || p.AtEnds}
+	if !alone {
+		c.at = e.At + p.StopRelease
+	}
+	if c.at == e.At || e.Kind == scheduler.Pause {
+		p.ended = p.ended || c.look
+		return
+	}
+	i, _ := slices.BinarySearchFunc(p.clean, c, func(a, b cleaned) int { return cmp.Compare(a.at, b.at) })
+	p.clean = slices.Insert(p.clean, i, c)
+	p.cleaning.or(on)
+}
+
+// open notices nodes that take jobs from now on: reservations have ended, or jobs have been removed.
+func (p *periodic) open(now time.Duration) {
+	for len(p.turns) > 0 && p.turns[0] <= now {
+		p.turns = p.turns[1:]
+		p.reservations = slices.DeleteFunc(slices.Clone(p.reservations), func(r *Reservation) bool { return r.Until <= now })
+		p.change(now)
+		p.ask(now)
+	}
+	if len(p.clean) == 0 || p.clean[0].at > now {
+		return
+	}
+	clear(p.cleaning)
+	for len(p.clean) > 0 && p.clean[0].at <= now {
+		p.ended = p.ended || p.clean[0].look
+		p.clean = p.clean[1:]
+	}
+	for _, c := range p.clean {
+		p.cleaning.or(c.on)
+	}
+	p.change(now)
+}
