@@ -30,7 +30,7 @@ type factors struct {
 	//
 	//	weight_fair_share = 10000
 	Fair float64 `arg:"weight_fair_share" default:"0" min:"0" max:"1e12"`
-	// The time in which past usage loses half of its weight; `0s` keeps it for ever.
+	// The time in which past usage loses half of its weight; with `0s` it never does.
 	//
 	//	half_life = "24h"
 	HalfLife time.Duration `arg:"half_life" default:"168h"`
@@ -58,13 +58,13 @@ type factors struct {
 	//
 	//	weight_association = 1000
 	Association float64 `arg:"weight_association" default:"0" min:"0" max:"1e12"`
-	// Weights of what the job asks for, as a part of what its partition has: `cpu`, `node`, `mem` and `gpu`.
+	// Weights of the requested resources, as parts of the partition's: `cpu`, `node`, `mem` and `gpu`.
 	//
 	// Default: none.
 	//
 	//	weights_resources = { cpu = "1000", gpu = "5000" }
 	Resources []schema.Setting `arg:"weights_resources"`
-	// When the batch system was started, counted from the first arrival; what it does periodically is counted from there.
+	// When the batch system was started, counted from the first arrival: the first instant of all periodic work.
 	//
 	//	phase = "-12s"
 	Phase string `arg:"phase" default:"0s"`
