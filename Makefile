@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage chaos equal mutate bench bench-large docs papers images python-jobs clean fuzz
+.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage chaos equal mutate bench bench-large docs papers images gallery python-jobs clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -115,14 +115,19 @@ docs: ## write docs/language.md and docs/policies.md from the registries
 	$(GO) test ./pipeline/decode -run "^TestReference$$" -update
 	TFEXP_UPDATE=1 $(GO) test ./cmd/tfexp -run "^TestCatalogue$$" -count=1
 
-papers: ## run the experiments on papers, and write docs/papers.md anew
+papers: ## run the experiments on papers, and write docs/papers.md
 	TFEXP_PAPERS=1 $(GO) test ./cmd/tfexp -run "^TestPapersTable$$" -count=1
 
-images: $(BIN) ## draw the pictures of the README from a run of the first experiment (needs chromium)
-	rm -rf dist/images
-	$(BIN) run experiments/fcfs_vs_rr.hcl --out dist/images
-	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1680 \
-	  --screenshot=docs/images/report.png file://$(CURDIR)/dist/images/fcfs_vs_rr/report.html 2>/dev/null
+images: ## draw the pictures of the README from a run of the first experiment (needs chromium)
+	TFEXP_GALLERY=fcfs_vs_rr $(GO) test ./cmd/tfexp -run "^TestGallery$$" -count=1
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1100 \
+	  --screenshot=docs/images/report.png file://$(CURDIR)/dist/gallery/fcfs_vs_rr/fcfs_vs_rr/report.html 2>/dev/null
+	TFEXP_GALLERY=report.png $(GO) test ./cmd/tfexp -run "^TestGallery$$" -count=1
+
+GALLERY ?= stale
+
+gallery: ## run simulated experiments whose pictures are out of date, and write docs/gallery.md (GALLERY=NAME: run NAME)
+	TFEXP_GALLERY="$(GALLERY)" $(GO) test ./cmd/tfexp -run "^TestGallery$$" -count=1 -timeout 120m -v
 
 python-jobs: .venv/ready ## install what the training programs in Python need, into .venv
 	@/usr/bin/python3 -c 'import torch' 2>/dev/null || echo "For jobs/pytorch install PyTorch too: sudo apt-get install --no-install-recommends python3-torch"

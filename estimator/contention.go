@@ -71,7 +71,7 @@ func FitContention(crowds []Crowd) (Contention, error) {
 	degrees := len(crowds) - len(of)
 	if degrees < 3 {
 		return Contention{}, errors.New("fit contention: there are too few measurements with different numbers of " +
-			"neighbours for three parameters")
+			"neighbors for three parameters")
 	}
 	loss := func(x []float64) float64 {
 		c := contention(x)

@@ -127,11 +127,11 @@ func TestSlowdownGrowsFromOne(t *testing.T) {
 	for _, others := range []float64{1, 4, 16, 60, 600, 1e6} {
 		s := c.Slowdown(4, others, 64)
 		if s < last {
-			t.Errorf("%g neighbours' cores slow down by %g, fewer by %g", others, s, last)
+			t.Errorf("%g neighbors' cores slow down by %g, fewer by %g", others, s, last)
 		}
 		last = s
 	}
 	if _, err := FitContention([]Crowd{{1, 0, 4, 10}, {2, 0, 4, 5}, {4, 0, 4, 3}}); err == nil {
-		t.Error("a slowdown was fitted without neighbours")
+		t.Error("a slowdown was fitted without neighbors")
 	}
 }

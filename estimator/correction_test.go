@@ -26,7 +26,7 @@ var drifters = []drifting{
 		return math.Log(1.5) * float64(rng.IntN(2))
 	}, 0.02},
 	{"that drifts", 0.2, func(last float64, rng *rand.Rand) float64 { return 0.8*last + 0.06*rng.NormFloat64() }, 0.03},
-	{"beside neighbours", 0.1, func(_ float64, rng *rand.Rand) float64 { return 0.3 * max(0, rng.Float64()-0.5) }, 0.05},
+	{"beside neighbors", 0.1, func(_ float64, rng *rand.Rand) float64 { return 0.3 * max(0, rng.Float64()-0.5) }, 0.05},
 }
 
 // Over twelve cells of two runs each, on machines whose truth is known, most of the runs fall inside the 90%

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// machine draws runs like those of real machines: each run has a different pace
+// machine draws runs as real machines have them: each run has a different pace
 // (the clock, neighbors), units follow each other with some memory, the first
 // ones warm up, and programs take a while to start.
 type machine struct {

@@ -10,7 +10,7 @@
 # comes of it is in papers/adaptation/README.md.
 
 experiment "adaptation" {
-  description = "When to deepen a network under a time budget: agents, heuristics and constant answers."
+  description = "When should a network be deepened under a time budget: do agents decide better than heuristics and constant answers?"
   seed        = 1
 }
 

@@ -4,7 +4,7 @@
 #   tfexp run experiments/contention.hcl
 
 experiment "contention" {
-  description = "Which allocation of cores is best when neighbours slow each other down?"
+  description = "Which allocation of cores is best when neighbors slow each other down?"
   seed        = 5
   replicates  = 5
 }

@@ -15,7 +15,7 @@
 # repeated. The digits are part of tfexp (jobs/digits/ATTRIBUTION.md).
 
 experiment "deepening" {
-  description = "When to deepen a network under a time budget: a table of real trainings, and controllers in real training beside it."
+  description = "When should a network be deepened under a time budget, and does the answer of a table hold in real training?"
   seed        = 1
 }
 

@@ -5,7 +5,7 @@
 #   tfexp run experiments/estimate_error.hcl
 
 experiment "estimate_error" {
-  description = "How good must estimates be? Mean JCT against the error of the estimates"
+  description = "How much do policies lose when their estimates are wrong?"
   seed        = 3
   replicates  = 20
 }

@@ -15,7 +15,7 @@
 # About two and a half minutes.
 
 experiment "slurm" {
-  description = "Short jobs stuck behind long ones, as steps of an allocation"
+  description = "Do short jobs wait less under round robin than under FCFS, on an allocation of a Slurm cluster?"
   seed        = 7
   replicates  = 3
 }

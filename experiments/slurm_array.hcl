@@ -9,7 +9,7 @@
 # Without --on slurm it runs here. About two minutes on six cores.
 
 experiment "slurm_array" {
-  description = "Waiting time against load under four policies"
+  description = "How does the waiting time grow with the load, under four policies?"
   seed        = 11
   replicates  = var.replicates
   records     = var.records

@@ -10,7 +10,7 @@
 # (`regret_pct`); decisions.csv in the folders of the cells has each change, with what it was expected to save and to cost.
 
 experiment "tuning_real" {
-  description = "One training job tuned while it runs, against every fixed setting"
+  description = "Does a job that is tuned while it trains end sooner than with the best fixed setting?"
   seed        = 11
   replicates  = 1
 }

@@ -11,7 +11,7 @@
 # far the best settings so far are behind, by trial.
 
 experiment "tuning_tables" {
-  description = "How many trials find cheap settings of a training job? Ways to search, on a measured table"
+  description = "Which way of searching finds cheap settings of a training job in the fewest trials?"
   seed        = 1
   replicates  = 30
   records     = "metrics"

@@ -440,8 +440,8 @@ func savedSource(dir string) (source []byte, vars []string, err error) {
 	return source, vars, nil
 }
 
-// ErrNotBegun is returned for a folder in which a run was broken off before it had written its description.
-var ErrNotBegun = errors.New("it was broken off before anything ran")
+// ErrNotBegun is returned for a folder in which a run ended before it had written its description.
+var ErrNotBegun = errors.New("the run ended before anything ran")
 
 func readRun(dir string) (record.Run, error) {
 	var r record.Run

@@ -14,7 +14,7 @@ import (
 // size is the number of jobs of a page.
 const size = 128
 
-// Table has a value for each job, by number. They are in pages of neighbouring numbers: a page is made when the first
+// Table has a value for each job, by number. They are in pages of neighboring numbers: a page is made when the first
 // of its jobs is looked at, and used again when the last of them is over.
 type JobTable[T any] struct {
 	pages []*page[T]

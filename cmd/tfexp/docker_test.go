@@ -236,8 +236,8 @@ func TestContainersOfAKilledNeighbour(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, func() bool { return s.inspect(t, "t-1", "{{.State.Status}}") == "running" })
-	neighbour := `
-experiment "neighbour" { replicates = 1 }
+	neighbor := `
+experiment "neighbor" { replicates = 1 }
 
 job "t" {
   command = ["true"]
@@ -258,7 +258,7 @@ policy "p" { order = "fcfs" }
 
 plot "jct" {}
 `
-	if err := os.WriteFile(filepath.Join(s.dir, "n.hcl"), []byte(neighbour), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, "n.hcl"), []byte(neighbor), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if other := command(s.dir, "run", "n.hcl"); other.status(t) != 0 || strings.Contains(other.stderr.String(),

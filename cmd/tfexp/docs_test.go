@@ -2,17 +2,24 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// TestDocumentedCommands runs every command of the tutorial and of the how-tos, in their order, each document in
-// its own folder. Programs and numbers of jobs written by the commands are made small first.
+// TestDocumentedCommands runs every line of the README, of the tutorial and of the how-tos that begins with "$ ", in their
+// order, each document in its own folder. Programs and numbers of jobs written by the commands are made small first.
 func TestDocumentedCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real jobs")
@@ -20,44 +27,67 @@ func TestDocumentedCommands(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("the tutorial needs python3")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(bin, "tfexp")); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"tutorial.md", "howto.md"} {
-		raw, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+	bin := filepath.Dir(program(t))
+	for _, name := range []string{"README.md", "docs/tutorial.md", "docs/howto.md"} {
+		raw, err := os.ReadFile(filepath.Join("..", "..", name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		dir, n := t.TempDir(), 0
-		if name == "howto.md" { // the reader's files
+		switch name { // the reader's files
+		case "README.md":
+			copyFile(t, filepath.Join("..", "..", "experiments", "fcfs_vs_rr.hcl"), filepath.Join(dir, "experiments"))
+		case "docs/howto.md":
 			write(t, filepath.Join(dir, "jobs.csv"), "submitted;duration;cpus\n2024-03-04 08:00:00;3600;8\n"+
 				"2024-03-04 08:10:00;3600;8\n2024-03-04 08:20:00;60;2\n")
 			write(t, filepath.Join(dir, "train.py"), "import os\nprint(os.environ['TFEXP_EPOCHS'])\n")
 		}
+		shrink(t, dir)
 		for line := range bytes.Lines(raw) {
-			command, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "$ tfexp ")
+			command, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "$ ")
 			if !ok {
 				continue
 			}
 			n++
-			cmd := exec.Command("sh", "-c", "tfexp "+command)
+			cmd := exec.Command("sh", "-c", command)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), noRaceSleep, execute.KeepDisturbed+"=1",
 				"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			began := time.Now()
 			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%s: tfexp %s: %v\n%s", name, command, err, out)
+				t.Fatalf("%s: %s: %v\n%s", name, command, err, out)
 			}
+			t.Logf("%s: %s: %s", name, command, time.Since(began).Round(time.Millisecond))
 			shrink(t, dir)
 		}
 		if n == 0 {
 			t.Errorf("%s has no commands", name)
 		}
+		if name == "docs/howto.md" {
+			lessonFigures(t, dir, string(raw))
+		}
 	}
+}
+
+// program returns a program tfexp, which is this test under that name: see TestMain.
+func program(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "tfexp")
+	if os.Link(self, path) == nil {
+		return path
+	}
+	raw, err := os.ReadFile(self) // on another file system
+	if err == nil {
+		err = os.WriteFile(path, raw, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // shrink makes the files written by the documents quick to run.
@@ -68,6 +98,8 @@ func shrink(t *testing.T, dir string) {
 			"epochs  = 40", "epochs  = 9", "epochs  = 8", "epochs  = 6"},
 		"sweep.hcl": {"replicates  = 10", "replicates  = 1", "count        = 150", "count        = 20", "plot \"gantt\" {}\n",
 			""},
+		"experiments/fcfs_vs_rr.hcl": {"replicates  = 6", "replicates  = 1", "count = 2", "count = 1",
+			"count        = 6", "count        = 1", "epochs  = 50", "epochs  = 5"},
 		"train.py": {"range(20_000)", "range(20)"},
 	} {
 		path := filepath.Join(dir, name)
@@ -77,6 +109,144 @@ func shrink(t *testing.T, dir string) {
 		}
 		write(t, path, strings.NewReplacer(changes...).Replace(string(raw)))
 	}
+}
+
+// lessonFigures holds that the table of waiting times of the how-to on round robin has the figures of the runs.
+func lessonFigures(t *testing.T, dir, page string) {
+	t.Helper()
+	_, rows, found := strings.Cut(page, "| A needs | FCFS | SRTF | 1 s | 2 s | 4 s |\n|---|---|---|---|---|---|\n")
+	if !found {
+		t.Fatal("docs/howto.md has no table of the lesson's waiting times")
+	}
+	for i, out := range []string{"results", "longer"} {
+		e, err := record.Open(filepath.Join(dir, out, "lesson"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := map[string]float64{}
+		for _, c := range e.Cells {
+			mean[c.Variant()] = measure.MeanWaiting.Of(&c.Metrics)
+		}
+		want := fmt.Sprintf("| %d s |", []int{6, 20}[i])
+		for _, v := range []string{"fcfs", "srtf", "rr quantum=1s", "rr quantum=2s", "rr quantum=4s"} {
+			want += fmt.Sprintf(" %g |", mean[v])
+		}
+		row, rest, _ := strings.Cut(rows, "\n")
+		if rows = rest; row != want {
+			t.Errorf("docs/howto.md says\n%s\nand the run\n%s", row, want)
+		}
+	}
+}
+
+var (
+	// Commands within sentences, in indented lines or comments of experiments, and in blocks of shell.
+	inSentence  = regexp.MustCompile("`tfexp ([^`]+)`")
+	inLine      = regexp.MustCompile(`(?m)^(?:    |#   |  )(?:\$ )?tfexp ([a-z][^\n]*)`)
+	shellBlock  = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	atLineStart = regexp.MustCompile(`(?m)^tfexp ([^\n]*)`)
+	// The rest of a line is no longer part of the command.
+	commandEnd  = regexp.MustCompile(`\s(#|\||&&|>|\()|[;)]|\s{3,}`)
+	shellQuoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	makeCommand = regexp.MustCompile("(?m)(?:`|^    )(?:sudo )?make ([a-z][a-z-]*)")
+	makeTarget  = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
+)
+
+// mostReadme bounds the words of the README: a screen and a half.
+const mostReadme = 700
+
+// TestWrittenCommands holds that each command that a document, an experiment or a help text has is one of tfexp, with
+// flags that it has, and that files of experiments are there.
+func TestWrittenCommands(t *testing.T) {
+	root := filepath.Join("..", "..")
+	var files []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "jobs/*.md", "experiments/*.hcl", "experiments/*/*.hcl",
+		"experiments/*/*/*.hcl", "experiments/editor/*/*.md", "cmd/tfexp/help/*.txt"} {
+		named, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(named) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(named), err)
+		}
+		files = append(files, named...)
+	}
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := map[string]bool{}
+	for _, m := range makeTarget.FindAllStringSubmatch(string(makefile), -1) {
+		targets[m[1]] = true
+	}
+	n := 0
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(raw)
+		if words := len(strings.Fields(text)); file == filepath.Join(root, "README.md") && words > mostReadme {
+			t.Errorf("README.md has %d words, want at most %d", words, mostReadme)
+		}
+		commands := slices.Concat(inSentence.FindAllStringSubmatch(text, -1), inLine.FindAllStringSubmatch(text, -1))
+		for _, block := range shellBlock.FindAllStringSubmatch(text, -1) {
+			commands = append(commands, atLineStart.FindAllStringSubmatch(block[1], -1)...)
+		}
+		for _, c := range makeCommand.FindAllStringSubmatch(text, -1) {
+			if !targets[c[1]] {
+				t.Errorf("%s: the Makefile has no target %s", file, c[1])
+			}
+		}
+		for _, c := range commands {
+			n++
+			if err := written(root, c[1]); err != nil {
+				t.Errorf("%s: tfexp %s: %v", file, c[1], err)
+			}
+		}
+	}
+	if n < 150 {
+		t.Errorf("only %d commands were found", n)
+	}
+}
+
+// written checks a command that a text has.
+func written(root, command string) error {
+	command = shellQuoted.ReplaceAllString(strings.ReplaceAll(command, "\n", " "), "quoted")
+	if end := commandEnd.FindStringIndex(command); end != nil {
+		command = command[:end[0]]
+	}
+	args := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(command))
+	args = slices.DeleteFunc(LongForms(args), func(arg string) bool { return strings.Trim(arg, "….,") == "" })
+	for _, arg := range args {
+		if name := filepath.Join(root, arg); strings.HasPrefix(arg, "experiments/") {
+			if _, err := os.Stat(name); err != nil {
+				return err
+			}
+		}
+	}
+	if len(args) > 1 && args[0] == "help" {
+		args = append(args[1:], "--help")
+	}
+	if len(args) == 0 || args[0] == strings.ToUpper(args[0]) && !strings.HasPrefix(args[0], "-") {
+		return nil // "tfexp help COMMAND"
+	}
+	cmd, rest, err := newApp(io.Discard, io.Discard).command().Find(args)
+	if err != nil || !cmd.HasParent() && !strings.HasPrefix(args[0], "-") {
+		return fmt.Errorf("no such command (%v)", err)
+	}
+	if err := cmd.ParseFlags(rest); err != nil && strings.Contains(err.Error(), "unknown") {
+		return err
+	}
+	return nil
+}
+
+func copyFile(t *testing.T, from, dir string) {
+	t.Helper()
+	raw, err := os.ReadFile(from)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, filepath.Base(from)), string(raw))
 }
 
 func write(t *testing.T, path, text string) {

@@ -32,7 +32,7 @@ func (f *elsewhere) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.detach, "detach", false, "with --on: leave once the cells are submitted; \"tfexp resume\" collects them")
 }
 
-// options returns what the flags ask for; nil when cells run where an earlier run put them, or on this machine.
+// options returns the place that the flags ask for; nil when cells run where an earlier run put them, or on this machine.
 func (f *elsewhere) options() (*stages.Elsewhere, error) {
 	how := &stages.Elsewhere{On: f.on, Batch: f.batch, AtOnce: f.atOnce, Detach: f.detach}
 	switch {

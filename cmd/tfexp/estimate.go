@@ -124,7 +124,7 @@ func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 }
 
 // oneName returns the path among others that names the same file as path, or
-// else path: a log is recognised as its own history by its path.
+// else path: a log is recognized as its own history by its path.
 func oneName(path string, others []string) string {
 	info, err := os.Stat(path)
 	for _, o := range others {

@@ -114,7 +114,7 @@ func (o *exportTable) write(a *App, names []string) error {
 	var t *tell.Table
 	switch {
 	case o.name == summary || o.name == record.Comparisons.Name() && format.ForPeople:
-		t, err = o.told(dir, format.ForPeople)
+		t, err = o.computed(dir, format.ForPeople)
 	default:
 		return o.exact(a, dir, format)
 	}
@@ -165,8 +165,8 @@ func (o *exportTable) exact(a *App, dir string, format tell.Format) error {
 	return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
 }
 
-// told returns a table that is computed from the results.
-func (o *exportTable) told(dir string, forPeople bool) (*tell.Table, error) {
+// computed returns a table that is computed from the results.
+func (o *exportTable) computed(dir string, forPeople bool) (*tell.Table, error) {
 	e, err := record.Open(dir)
 	if err != nil {
 		return nil, err

@@ -338,7 +338,7 @@ func TestFitIsTheLikeliest(t *testing.T) {
 			return sum
 		}
 		if got := improbable(best); math.Abs(got-least) > 1e-9*(1+least) {
-			t.Errorf("what is minimised is %g, not %g", least, got)
+			t.Errorf("what is minimized is %g, not %g", least, got)
 		}
 		for j := range best {
 			for _, by := range []float64{-0.01, 0.01} {

@@ -190,7 +190,7 @@ func (p *problem) fitted(at []float64) Fitted {
 	return f
 }
 
-// residuals returns the terms that are squared and summed: one for each sample, then those of the priors.
+// residuals returns the terms that are squared and summed: one for each sample, then one for each prior.
 func (p *problem) residuals(at []float64) []float64 {
 	f := p.fitted(at)
 	out := make([]float64, 0, len(p.samples)+2*len(p.models)+2)

@@ -94,8 +94,8 @@ func (l Law) Serves(servers int) float64 {
 //	(S^-p + P^-p)^(-1/p)
 //
 // where S is the sum over the workers, P the rate of the parameter servers, and p the sharpness. A job without
-// parameter servers keeps its weights where it works: its worker is served as by one server of its own that no
-// other worker uses. Workers on devices that the law does not know add nothing.
+// parameter servers keeps its weights where it works: its worker is served as by one server that no other worker
+// uses. Workers on devices that the law does not know add nothing.
 func (l Law) Speed(workers []Worker, servers int) float64 {
 	serves, each, sum := l.Serves(servers), l.Serves(max(servers, 1)), 0.0
 	for _, w := range workers {

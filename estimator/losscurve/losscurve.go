@@ -151,7 +151,7 @@ func newWindow(points []Point, target float64) window {
 	return window{points: points, target: target, unit: unit}
 }
 
-// thin averages the logarithms of neighbouring losses when there are many.
+// thin averages the logarithms of neighboring losses when there are many.
 func thin(points []Point) []Point {
 	group := (len(points) + most - 1) / most
 	if group <= 1 {

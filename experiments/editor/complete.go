@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,7 +104,8 @@ func (p *place) labels(b *schema.Block) (found []Completion) {
 		}
 	}
 	for _, name := range names {
-		found = append(found, Completion{Kind: Value, Label: name, Detail: inner.Label, Doc: docs[name], Insert: name})
+		found = append(found, Completion{Kind: Value, Label: name, Detail: inner.Label, Insert: name,
+			Doc: cmp.Or(docs[name], valueDoc(inner.Doc, name))})
 	}
 	return found
 }

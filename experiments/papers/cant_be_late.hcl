@@ -26,7 +26,7 @@
 # says which to try first. Gaps in a record in ticks count as times without a server.
 
 experiment "cant_be_late" {
-  description = "Spot or on demand under a deadline: strategies on recorded availability, beside the published costs"
+  description = "Spot or on demand under a deadline: which strategy costs the least on recorded availability?"
   seed        = 1
   replicates  = var.windows
 }

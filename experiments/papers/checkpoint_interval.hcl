@@ -10,7 +10,7 @@
 # takes a few seconds.
 
 experiment "checkpoint_interval" {
-  description = "Time, money and lost work against the interval between checkpoints"
+  description = "How often should a job save its work if it may lose its server?"
   seed        = 11
   replicates  = 100
 }

@@ -69,7 +69,7 @@ var kind = engine.Kind{
 //go:embed kind.go
 var source embed.FS
 
-// arguments are those of a hardware block.
+// arguments are the arguments of a hardware block.
 type arguments struct {
 	// The address of the Docker daemon; several daemons are several node blocks.
 	//
@@ -80,7 +80,7 @@ type arguments struct {
 	settings
 }
 
-// nodeArguments are those of a node block.
+// nodeArguments are the arguments of a node block.
 type nodeArguments struct {
 	// The address of the node's Docker daemon. Nodes of one daemon divide the cores and GPUs of its machine among them, in
 	// their order.
@@ -91,7 +91,7 @@ type nodeArguments struct {
 	Host string `arg:"host"`
 }
 
-// settings are what a cell knows of a hardware block; the fields can be seen by what prints a whole experiment.
+// settings are the part of a hardware block that a cell knows; fields are exported for code that prints experiments.
 type settings struct {
 	// Whether a container is bound to its own cores (`cpuset`), or may use all of them for as much time as it has cores
 	// (`quota`).

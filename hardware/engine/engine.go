@@ -154,11 +154,10 @@ type Hardware struct {
 // PauseArg is the argument of hardware that chooses how a paused job's programs are paused.
 var PauseArg = schema.Arg{
 	Name: "pause", Type: schema.String, Default: `"hold"`, Allowed: []string{"hold", Checkpointed}, Example: `"checkpoint"`,
-	Doc: "What becomes of the programs of a paused job: they are stopped where they stand, and keep their memory and " +
-		"GPUs (`hold`); or they are asked to write a checkpoint and to end, and are started again when the job goes on, on " +
-		"whatever node and with whatever GPUs it is given then (`checkpoint`), as schedulers of clusters of several " +
-		"machines " +
-		"do. A program that ignores SIGTERM begins from nothing.",
+	Doc: "What happens to the programs of a paused job:\n- `hold`: they are stopped, and keep their memory and GPUs.\n" +
+		"- `checkpoint`: they are asked to write a checkpoint and to end, and are started again when the job resumes, " +
+		"perhaps on another node and other GPUs, as schedulers of clusters do.\n\nA program that ignores SIGTERM starts from " +
+		"the beginning.",
 }
 
 // Checkpointed is the value of PauseArg with which paused jobs end.

@@ -36,7 +36,7 @@ type Terms struct {
 	// Life is how long a server lives from then on until it is taken away; nil means
 	// as long as it is wanted.
 	Life Life
-	// Availability, if it is set, is how many servers could be had: the node has one
+	// Availability, if it is set, is how many servers were available: the node has one
 	// while more than Slot could.
 	Availability *Availability
 	Slot         int

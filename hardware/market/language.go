@@ -24,7 +24,7 @@ type Rental struct {
 	// The price of a server, in US dollars an hour: a number; `prices("file.csv")`, a table with the columns
 	// `time_s` and `price`, from the start of the cell; or `catalogue("file.csv")`, a table with the columns
 	// `type`, `region`, `market` and `price`, where the type is `gpu` or else the name of the block. A map of
-	// columns and texts after the file chooses rows, and a second map says what the columns are called, as in
+	// columns and texts after the file chooses rows, and a second map names the columns, as in
 	// `catalogue("aws.csv", {}, { type = "instance", price = "usd" })`.
 	//
 	//	price = 0.26
@@ -33,17 +33,18 @@ type Rental struct {
 	//
 	//	startup = normal("70s", "10s")
 	Startup workload.Arrivals `arg:"startup" type:"gap" default:"0s"`
-	// How long a server lives, once it can be used, until it is taken away. `survival` reads either a curve, with
-	// the columns `time_s` and `survival`, or measured lives, with `lifetime_s` and `revoked` (1, or 0 for one
-	// that was given back while it lived), of which it takes the Kaplan–Meier estimate. `availability` reads a
-	// record of how many servers could be had, from the start of the cell: with the columns `time_s` and `servers`
-	// (or `available`), where a number holds until the next one; with `first_tick`, `ticks` and `available`, in
-	// ticks as long as `step`, where there is nothing in gaps and after the last; or without a header, lines of
-	// milliseconds, `add` or `remove`, and a node. A map of columns and texts after the file chooses rows; a
-	// second map has the names of columns that are called otherwise, the `step`, and as `window` a column that
-	// divides the file into records, of which each replicate has the next one: `availability("zone.csv", {
-	// instance = "v100" }, { window = "trace", step = "10m" })`. The lives come from a random stream of their own:
-	// the same losses hit all policies.
+	// How long a server lives, once it can be used, until it is taken away:
+	// - `survival` reads either a curve, with the columns `time_s` and `survival`, or measured lives, with `lifetime_s`
+	//   and `revoked` (1, or 0 for one that was given back while it lived), and takes their Kaplan–Meier estimate.
+	// - `availability` reads a record of how many servers were available, from the start of the cell: with the columns
+	//   `time_s` and `servers` (or `available`), where a number holds until the next one; with `first_tick`, `ticks`
+	//   and `available`, in ticks as long as `step`, with none in gaps and after the last; or without a header, lines
+	//   of milliseconds, `add` or `remove`, and a node. A map of columns and texts after the file chooses rows; a
+	//   second map has the columns with other names, the `step`, and as `window` a column that divides the file into
+	//   records; each replicate takes the next record: `availability("zone.csv", { instance = "v100" }, { window =
+	//   "trace", step = "10m" })`.
+	//
+	// The lives have a separate random stream: the same losses hit all policies.
 	//
 	// Default: as long as it is wanted.
 	//

@@ -81,7 +81,7 @@ func TestAlternativeOfAResumedJob(t *testing.T) {
 		for _, v := range check.Violations() {
 			t.Errorf("suspends %t: %s: %s", suspends, v.At, v.Text)
 		}
-		// Shells tell of the children that the signal ended.
+		// Shells print the children that the signal ended.
 		log := strings.ReplaceAll(read(t, programs[0].LogPath), "Terminated\n", "")
 		if log != want || out.Jobs[0].Preemptions != 1 {
 			t.Errorf("suspends %t: paused %d times, says %q, want %q", suspends, out.Jobs[0].Preemptions, log, want)

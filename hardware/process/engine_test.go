@@ -307,7 +307,7 @@ func TestStop(t *testing.T) {
 			if end := next(t, e); end.State != scheduler.Stopped {
 				t.Error(end)
 			}
-			// Shells tell of the children that the signal ended.
+			// Shells print the children that the signal ended.
 			log := strings.ReplaceAll(read(t, e.Job(0).LogPath), "Terminated\n", "")
 			if log != test.log {
 				t.Errorf("log %q, want %q", log, test.log)

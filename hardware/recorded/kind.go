@@ -33,16 +33,16 @@ type settings struct {
 //go:embed kind.go
 var source embed.FS
 
-// arguments are those of a hardware block.
+// arguments are the arguments of a hardware block.
 type arguments struct {
-	// The folder of the recorded runs, relative to that of the experiment file: CSV files with a table of checkpoints, and
+	// The folder of the recorded runs, relative to the experiment file: CSV files with a table of checkpoints, and
 	// perhaps one of servers (docs/results.md, Recorded runs).
 	//
 	//	runs = "4-spot"
 	Runs string `arg:"runs"`
 	// The last step of a whole run.
 	//
-	// Default: that of its last row.
+	// Default: the step of its last row.
 	//
 	//	steps = 64000
 	Steps int `arg:"steps" min:"1" max:"9007199254740992"`
@@ -57,7 +57,7 @@ type arguments struct {
 	//
 	//	revoked = ["gone"]
 	Revoked []string `arg:"revoked"`
-	// What becomes of a run whose records end before its last step: its job fails there, or the run is left out.
+	// What happens to a run whose records end before its last step: its job fails there, or the run is left out.
 	//
 	//	unfinished = "skip"
 	Unfinished string `arg:"unfinished" default:"fail" allowed:"fail skip"`
@@ -84,10 +84,9 @@ type arguments struct {
 var kind = engine.Kind{
 	Name: "recorded", Rank: 40,
 	Doc: "replays recorded training runs in virtual time: replicate 1 takes the first run of a folder, replicate 2 the " +
-		"next, and the jobs of a cell one after the other. A job takes as long as its run took, with what was measured of " +
-		"its accuracy, its cost and its revocations. Where its block has a `runtime`, the cell is simulated as well, and " +
-		"both are compared. Jobs cannot be paused or resized " +
-		"(experiments/papers/recorded_runs)",
+		"next, and the jobs of a cell one after the other. A job takes as long as its run took, and has its accuracy, cost " +
+		"and revocations. If its block has a `runtime`, the cell is simulated as well, and both are compared. Jobs cannot " +
+		"be paused or resized (experiments/papers/recorded_runs)",
 	Recorded: true,
 	Args:     schema.Described[arguments](source),
 	Decode:   decode,

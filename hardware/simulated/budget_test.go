@@ -64,7 +64,7 @@ func TestBudgets(t *testing.T) {
 		must(t, e.Resume(0, cores(1)))
 		until(t, e, scheduler.Never, 10*time.Second, 0)
 	})
-	t.Run("neighbours", func(t *testing.T) {
+	t.Run("neighbors", func(t *testing.T) {
 		cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 4}}}
 		half := func(_, others, _ int) float64 {
 			if others > 0 {

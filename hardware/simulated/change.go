@@ -40,7 +40,7 @@ func (e *Engine) Change(job int, w Work) error {
 		return fmt.Errorf("change job %q: %w", e.jobs[job].Name, err)
 	}
 	if e.held == nil {
-		return errors.New("change: the jobs are not attended to")
+		return errors.New("change: this run does not follow the progress of jobs")
 	}
 	if e.chosen == nil {
 		e.chosen = make([]Work, len(e.jobs))

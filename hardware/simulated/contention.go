@@ -27,7 +27,7 @@ var contentionBlock = blockOf[ContentionArgs]("contention")
 // each is slowed by (1 + (L / C)^sharpness)^(1/sharpness), with C = capacity × threads, against running alone, which
 // has the slowdown 1. All that a job has left is slowed, its start-up and its overheads too, from the instant at which
 // a neighbor starts, stops, pauses, resumes or changes its size. A gang goes as slowly as on its slowest node.
-// Estimates are still those of jobs that run alone.
+// Estimates stay the run times of jobs that run alone.
 //
 //	hardware "shared" {
 //	  engine  = "simulated"

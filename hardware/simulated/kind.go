@@ -34,7 +34,7 @@ var Kind = engine.Kind{
 			Doc: "Relative standard deviation of run times (lognormal).", Example: `0.05`},
 		{Name: "lacks", Type: schema.Strings, MayBeEmpty: true,
 			Allowed: []string{"pause", "resize", "memory", "gpus", "migrate"},
-			Doc:     "What the engine is to do without.", Example: `["pause"]`},
+			Doc:     "Capabilities that the engine must not use.", Example: `["pause"]`},
 	},
 	NodeArgs:     market.NodeArgs,
 	Blocks:       []*schema.Block{overheadsBlock, contentionBlock, market.BillingBlock},
@@ -47,9 +47,9 @@ var overheadsBlock = blockOf[Overheads]("overheads")
 // Overheads are what actions cost the job that they are done to.
 //
 // Time that an action costs the job it is done to. Without this block the times apply that were measured with the
-// samples of the jobs; for jobs that are not sampled, because the file gives their `runtime`, there are none. A job
-// that is paused during one has the rest of it still to come. Policies do not know them: what a job has left, by its
-// estimate, is the estimate less the time for which it has run, with these.
+// samples of the jobs; jobs with a `runtime` block are not sampled, and have no overheads. A job that is paused during
+// an overhead spends the rest of it later. Policies do not know overheads: a job's remaining time is the estimate less
+// the time that it has run, overheads included.
 type Overheads struct {
 	// To start.
 	//

@@ -151,7 +151,7 @@ func TestSpeedOfSpecialWork(t *testing.T) {
 		special *Special
 		want    float64
 	}{
-		"nothing": {nil, 2}, "neighbours": {&Special{Beside: map[string]float64{"b": 0.5}}, 2},
+		"nothing": {nil, 2}, "neighbors": {&Special{Beside: map[string]float64{"b": 0.5}}, 2},
 		"a course": {&Special{Begin: func() Course { return nil }}, 1}, "a crew": {&Special{Crew: pairs{}}, 1},
 	} {
 		if got := (&Scaling{Parallel: 1, Special: c.special}).Speed(2); got != c.want {

@@ -43,7 +43,7 @@ func (e *Engine) together(job int, t *task, g scheduler.Grant) error {
 
 // beside is the fraction of its speed that a job keeps while it shares GPUs with another job.
 func (e *Engine) beside(job, with int) float64 {
-	w, ok := e.workOf(job).(neighbour)
+	w, ok := e.workOf(job).(neighbor)
 	if !ok {
 		return 0
 	}

@@ -94,8 +94,8 @@ type Crew interface {
 	Speed(parts []scheduler.Part) float64
 }
 
-// neighbour is work that knows its speed while other jobs share its GPUs.
-type neighbour interface {
+// neighbor is work that knows its speed while other jobs share its GPUs.
+type neighbor interface {
 	// keeps returns the fraction of its speed that remains while a job of a class shares its GPUs; 0 for unknown.
 	keeps(class string) float64
 }

@@ -458,7 +458,7 @@ func NewProbe(dir string) (*Probe, error) {
 	return &Probe{dir: dir, token: f.Name()}, f.Close()
 }
 
-// Command is what a node runs: it prints "seen" if it could read the file and write another, and "program" if the
+// Command is the command of a node: it prints "seen" if it could read the file and write another, and "program" if the
 // program exists as well. An empty program is not checked.
 func (p *Probe) Command(program string) []string {
 	script := `test "$(cat "$1" 2>/dev/null)" = tfexp && echo tfexp 2>/dev/null >"$1.back" && echo seen

@@ -74,7 +74,7 @@ var kind = engine.Kind{
 //go:embed kind.go
 var source embed.FS
 
-// settings are those of a hardware block; the fields can be seen by what prints a whole experiment.
+// settings are the settings of a hardware block; the fields are exported for code that prints experiments.
 type settings struct {
 	// The partition that the allocation is asked of.
 	//

@@ -34,7 +34,7 @@ type pool struct {
 	allocs  []*allocation
 	checked bool
 	user    *Engine // the receiver of events of nodes; nil between cells
-	refused error   // why no allocation could be had
+	refused error   // why Slurm gives no allocation
 	looks   int     // how often the controller has answered
 }
 
@@ -399,7 +399,7 @@ func (p *pool) refuse(nodes []int, err error) {
 	user := p.user
 	p.mu.Unlock()
 	if user != nil {
-		user.Break(Explained(fmt.Errorf("no other allocation could be had: %w", err)))
+		user.Break(Explained(fmt.Errorf("Slurm gives no other allocation: %w", err)))
 	}
 }
 

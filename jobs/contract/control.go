@@ -104,7 +104,7 @@ type Control struct {
 // NewControl returns a reader of the file at path, which need not exist yet.
 func NewControl(path string) *Control { return &Control{path: path} }
 
-// Read returns what the file says, and reports whether it has been written
+// Read returns the message in the file, and reports whether it has been written
 // since the last Read (the first one counts). After an error the message is the
 // last readable one, and the next Read tries again.
 func (c *Control) Read() (Message, bool, error) {

@@ -19,7 +19,7 @@ func (c *Checker) packing(w *experiment.Workload, h *experiment.Hardware, p *exp
 			p.Name, h.Name)
 	case h.Contention != nil:
 		c.fail(at, "Packing under contention",
-			"The policy %q lets two jobs share GPUs, and the hardware %q slows jobs down by what their neighbours hold: "+
+			"The policy %q lets two jobs share GPUs, and the hardware %q slows jobs down by what their neighbors hold: "+
 				"it is not known what both come to together.", p.Name, h.Name)
 	case !haveNeighbours(w):
 		c.fail(at, "Packing of jobs that are not known beside each other",

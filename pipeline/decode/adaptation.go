@@ -18,11 +18,11 @@ import (
 //
 // Controllers that decide when to deepen a network while it trains under a time budget, played on a table of
 // trainings: one run of every sequence of decisions, in one or several scenarios of changing resources. At each
-// decision a controller deepens a block or does nothing; the accuracy at the end is what it is ranked by. The
+// decision a controller deepens a block or does nothing; controllers are ranked by the accuracy at the end. The
 // table is a file, or made by real training of a `job` (the controller `exhaustive`); with a `job`, controllers
 // decide in real training as well, after they have learned. Without workload, hardware and policy blocks an
-// experiment may have these blocks alone. Agents are trained as a stage of the run; what they have learned is
-// kept, and a training that was interrupted goes on where it was.
+// experiment may have these blocks alone. Agents are trained as a stage of the run; trained agents are kept, and
+// an interrupted training continues.
 //
 // The run leaves `ranking.csv` (accuracy, regret with an interval over the seeds, and rank of each controller
 // in each scenario), `choices.csv` (each decision with time left, state, probabilities and action),
@@ -77,7 +77,7 @@ type adaptationArgs struct {
 	Decisions int `arg:"decisions,required" min:"1" max:"20"`
 	// The number of blocks that can be deepened. Actions are 0 to `blocks` − 1, and `blocks` for nothing.
 	//
-	// Default: those of the built-in program, or the greatest action of the table.
+	// Default: the blocks of the built-in program, or the greatest action of the table.
 	//
 	//	blocks = 3
 	Blocks int `arg:"blocks" min:"1" max:"1000"`

@@ -10,9 +10,9 @@ import (
 //
 // Other resources on which the job can run instead. The policy chooses the alternative with which the job
 // starts (`placement`, or the order `allox`); the job keeps it until it ends. The program is the same, and
-// learns from the job contract what it was given (`TFEXP_NUM_GPUS`, `CUDA_VISIBLE_DEVICES`, and with `flags`
-// also `--cpu --numThreads N` or `--gpu --numGPUs N`). Alternatives for which the hardware never has room are
-// left out there. A job with alternatives cannot be malleable, and needs the allocation `strict`.
+// learns its resources from the job contract (`TFEXP_NUM_GPUS`, `CUDA_VISIBLE_DEVICES`, and with `flags` also
+// `--cpu --numThreads N` or `--gpu --numGPUs N`). Alternatives for which the hardware never has room are left
+// out there. A job with alternatives cannot be malleable, and needs the allocation `strict`.
 //
 //	job "either" {
 //	  command = ["train"]
@@ -28,7 +28,7 @@ import (
 //	  }
 //	}
 type alternativeArgs struct {
-	// The cores that the alternative requests, like those of the job.
+	// The cores that the alternative requests, written as for the job.
 	//
 	//	threads = 2
 	Threads experiment.Threads `arg:"threads" type:"threads" default:"1" min:"1" max:"threads"`

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// availability reads the records of how many servers could be had: one, or one for each
+// availability reads the records of how many servers were available: one, or one for each
 // text of the column that divides the file, in the order of the file.
 func (d *Decoder) availability(na *eval.Args, m eval.Model, at hcl.Range) []*market.Availability {
 	if nodes, ok := d.comings(na, m, at); ok || !na.OK {

@@ -38,7 +38,7 @@ func (x *axis) index(v cty.Value) int {
 	return len(x.texts) - 1
 }
 
-// axis returns the index of the axis with the given name; absent if there is none.
+// axis returns the index of the axis with the given name; absent without one.
 func (m *matrix) axis(name string) int {
 	return slices.IndexFunc(m.axes, func(x *axis) bool { return x.name == name })
 }

@@ -38,7 +38,7 @@ type schedule struct {
 	Passes int `arg:"passes" default:"1" min:"1" max:"1000000"`
 }
 
-// deepened has those of a program whose network can be deepened while it trains.
+// deepened has the arguments of a program whose network can be deepened while it trains.
 type deepened struct {
 	// Layers in each block of the network: first the convolutions, then the hidden layers. Each layer of a block
 	// has the size of its first one.
@@ -53,9 +53,9 @@ type deepened struct {
 	//
 	//	activation = "tanh"
 	Activation string `arg:"activation" allowed:"relu tanh"`
-	// The learning rate from which training goes on after a deepening.
+	// The learning rate after a deepening.
 	//
-	// Default: as before it.
+	// Default: the rate before it.
 	//
 	//	restart_rate = 0.001
 	RestartRate float64 `arg:"restart_rate" min:"1e-12" max:"1000000"`

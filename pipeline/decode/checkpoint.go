@@ -12,10 +12,10 @@ import (
 
 // checkpointArgs are the arguments of a checkpoint block.
 //
-// When a job saves its work, and what that costs it. A job that loses its server begins again with what its
-// last checkpoint holds; without this block it begins from nothing. A real program is told how often
-// (`TFEXP_CHECKPOINT_EVERY`) and may save its work when it is warned or asked to end as well; `cost` and
-// `restore` are then for the rules and for its simulation.
+// When a job saves its work, and the cost of saving. A job that loses its server restarts from its last
+// checkpoint; without this block it starts from the beginning. A real program reads the interval in
+// `TFEXP_CHECKPOINT_EVERY`, and may also save its work when it is warned or asked to end; `cost` and `restore`
+// are then for the rules and for its simulation.
 //
 //	job "long" {
 //	  builtin "mlp" {}
@@ -29,7 +29,7 @@ import (
 //	}
 type checkpointArgs struct {
 	// The time from one checkpoint to the next; a number of epochs or steps; or `"young"` or `"daly"`, the
-	// interval that these authors derive from `cost` (δ) and the mean time M between losses of what the job holds:
+	// interval that these authors derive from `cost` (δ) and the mean time M between losses of the job's servers:
 	// √(2δM), and √(2δM) (1 + ⅓√(δ/2M) + δ/18M) − δ.
 	//
 	//	every = "10m"

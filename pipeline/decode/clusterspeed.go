@@ -20,17 +20,17 @@ import (
 
 // clusterArgs are the arguments of a cluster block.
 //
-// The speed of a job with roles in simulation, by what its parts run on, and so also when a worker is lost or
-// comes back. A worker on a device that alone makes r steps/s makes r times the factor of its region; n
+// The speed of a job with roles in simulation, by the devices of its parts, also after a worker is lost or comes
+// back. A worker on a device that alone makes r steps/s makes r times the factor of its region; n
 // parameter servers serve at most P = `limit` · n^`exponent` steps/s. All parts together make (S^−p +
 // P^−p)^(−1/p) steps/s with p = `sharpness`, where S is the sum over the workers: of 1/(1/r + 1/P), as each
 // step waits to be served, or of r with `law = "apart"`. A worker without parameter servers keeps the weights
 // itself, which takes it as long as one server. The roles `worker` and `chief` work, `ps` serves.
 //
 // The rates, the limit, the exponent and the sharpness are given, or fitted to a `file` of measured clusters;
-// what is given beside a file takes the place of what was fitted. Several models in a file share the exponent
-// and the sharpness. The report then shows how well the law predicts clusters of 5 workers or more from smaller
-// ones (`cluster_speed.csv`).
+// a value given next to a file replaces the fitted one. Several models in a file share the exponent and the
+// sharpness. The report then shows how well the law predicts clusters of 5 workers or more from smaller ones
+// (`cluster_speed.csv`).
 //
 //	job "resnet32" {
 //	  command = ["train"]
@@ -68,7 +68,7 @@ type clusterArgs struct {
 	Columns []schema.Setting `arg:"columns" needs:"file"`
 	// The steps whose duration the column `seconds` has.
 	//
-	// Default: those of the job.
+	// Default: the steps of the job.
 	//
 	//	steps = 64000
 	Steps int `arg:"steps" min:"1" max:"epochs" needs:"file"`

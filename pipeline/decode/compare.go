@@ -15,8 +15,8 @@ import (
 
 // compareArgs are the arguments of a compare block.
 //
-// Compares a baseline with everything that differs from it in what the baseline names, and in nothing else,
-// paired by replicate: a policy with all other policies, the value of an axis with its other values. Without
+// Compares a baseline with all that differs from it in the axes that the baseline names, and in no others, paired
+// by replicate: a policy with all other policies, the value of an axis with its other values. Without
 // any compare block, mean JCT, mean waiting time and makespan are compared with the first policy. A cell in
 // which nothing is drawn at random, such as the replay of a log, counts once, whatever the number of
 // replicates: its difference is stated without an interval. The metrics are {metrics}.

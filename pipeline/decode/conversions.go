@@ -149,8 +149,8 @@ func speedUp(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (a
 	return curve, ok
 }
 
-// neighbours returns an argument with the fraction of its speed that a job keeps while others share its GPUs.
-func neighbours(a *eval.Args, name string) []experiment.Neighbour {
+// neighbors returns an argument with the fraction of its speed that a job keeps while others share its GPUs.
+func neighbors(a *eval.Args, name string) []experiment.Neighbour {
 	var list []experiment.Neighbour
 	for _, k := range eval.Get[[]experiment.GPURate](a, name) {
 		if k.Rate > 1 {

@@ -23,12 +23,12 @@ import (
 
 // elasticArgs are the arguments of an elastic block.
 //
-// The speed of a job in simulation that can go on with any number of GPUs, on however many nodes, and with
-// another batch size: how long its steps take, and what they are worth. Orders such as `optimus` and `pollux`
+// The speed of a simulated job that can continue with any number of GPUs, on any number of nodes, and with another
+// batch size: the time of a step, and its progress. Orders such as `optimus` and `pollux`
 // set the GPUs of such jobs again in each round; under other policies it trains on its request. Its work is
 // `epochs`.
 //
-// Either `measurements` has what was recorded of the program, or the arguments from `alpha_c` on have the law
+// Either `measurements` has recorded runs of the program, or the arguments from `alpha_c` on have the law
 // of Pollux: a gradient over b samples takes a GPU Tg = `alpha_c` + `beta_c`·b seconds; its average over K GPUs
 // takes Tn = `alpha_r` + `beta_r`·max(K − 2, 0) seconds within a node and `alpha_n` + `beta_n`·max(K − 2, 0)
 // across nodes; and a step both, (Tg^γ + Tn^γ)^(1/γ) with γ = `gamma`. With a batch s times as large as
@@ -39,7 +39,7 @@ import (
 // `local_bsz`, the samples on each GPU, `step_time` and `sync_time`, in seconds), perhaps `scalability.csv`
 // (`num_nodes`, `num_replicas` and the same), and a file `validation-<batch size>.csv` for each recorded
 // training (a row an epoch: `progress` in samples of worth 1, divided by the first batch size, `iteration`,
-// `grad_sqr`, `grad_var`). Between what was measured, times are interpolated. The job learns the law from the
+// `grad_sqr`, `grad_var`). Between measurements, times are interpolated. The job learns the law from the
 // steps that it has made, as Pollux's agents do.
 //
 //	job "resnet" {

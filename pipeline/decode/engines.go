@@ -11,7 +11,7 @@ import (
 
 // hardwareArgs are the arguments that hardware of every engine has.
 //
-// A machine or a cluster, and the engine that runs jobs on it. {engines}
+// A machine or a cluster, and the engine that runs jobs on it:{engines}
 type hardwareArgs struct {
 	// The engine that runs the jobs.
 	//
@@ -85,7 +85,7 @@ type nodeArgs struct {
 // hardwareBlock is a machine or a cluster. The arguments of each engine come from the registry of engines.
 func hardwareBlock() *schema.Block {
 	words := []string{
-		"{engines}", engineSentence(), "{first}", engine.Names(nil)[0], "{machines}", engineList(hasMachine),
+		"{engines}", enginesList(), "{first}", engine.Names(nil)[0], "{machines}", engineList(hasMachine),
 		"{others}", engineList(func(k *engine.Kind) bool { return !hasMachine(k) }), "{here}", engineList(isHere),
 		"{clusters}", engineList(hasClusters),
 	}
@@ -107,13 +107,12 @@ func hasClusters(k *engine.Kind) bool { return k.Clusters }
 func isHere(k *engine.Kind) bool      { return k.Here }
 func isContained(k *engine.Kind) bool { return k.Contained }
 
-// engineSentence describes each engine in a sentence.
-func engineSentence() string {
-	var parts []string
+// enginesList describes each engine.
+func enginesList() (list string) {
 	for _, k := range engine.Kinds() {
-		parts = append(parts, fmt.Sprintf("`%s` %s", k.Name, k.Doc))
+		list += fmt.Sprintf("\n- `%s` %s", k.Name, k.Doc)
 	}
-	return "The engine " + strings.Join(parts, "; ") + "."
+	return list
 }
 
 func engineExamples() string {

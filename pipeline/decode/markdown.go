@@ -108,6 +108,7 @@ func table(w *reference, args []schema.Arg) {
 		return
 	}
 	w.WriteString("\n| argument | type | default | meaning | example |\n|---|---|---|---|---|\n")
+	below := ""
 	for _, a := range args {
 		standard := a.DefaultDoc
 		switch {
@@ -119,7 +120,10 @@ func table(w *reference, args []schema.Arg) {
 			standard = "–"
 		}
 		doc := a.Doc
-		if len(a.Allowed) > 0 && a.Type != schema.Estimates {
+		if first, _, long := strings.Cut(doc, "\n"); long { // a list
+			below += fmt.Sprintf("\n`%s`: %s\n", a.Name, doc)
+			doc = strings.TrimRight(first, ":.") + ": see below."
+		} else if len(a.Allowed) > 0 {
 			doc += " One of `" + strings.Join(a.Allowed, "`, `") + "`."
 		}
 		if limits := limitsOf(&a); limits != "" {
@@ -131,6 +135,7 @@ func table(w *reference, args []schema.Arg) {
 		}
 		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s |\n", a.Name, a.Type, standard, doc, example)
 	}
+	w.WriteString(below)
 }
 
 // limitsOf describes the allowed values.

@@ -13,21 +13,19 @@ import (
 
 // plotBlock is made from the registry of pictures.
 func plotBlock() *schema.Block {
-	var kinds []string
-	others := ""
+	doc := "Selects a kind of picture. Without any plot block all kinds are drawn, except those marked *on request*.\n"
 	for _, k := range tell.Pictures() {
-		kinds = append(kinds, fmt.Sprintf("%s (`%s`)", k.Doc, k.Name))
+		doc += fmt.Sprintf("\n- `%s`: %s", k.Name, k.Doc)
 		if k.OnRequest != "" {
-			others += fmt.Sprintf(", but `%s`, %s", k.Name, k.OnRequest)
+			doc += ". *On request*: " + k.OnRequest
 		}
 	}
-	by := plotArg("by", "Draws each group of jobs in a panel of its own: "+groupingsDoc()+". Only for "+listed(Grouped())+".",
+	by := plotArg("by", "Draws one panel for each group of jobs: "+groupingsDoc()+". Only for "+listed(Grouped())+".",
 		`"class"`)
 	by.Allowed = groupings()
 	return &schema.Block{
 		Name: "plot", Label: "kind of picture", Labels: tell.PictureNames(),
-		Doc: "Selects a kind of picture: " + strings.Join(kinds, ", ") +
-			". Without any plot block all kinds are drawn" + others + ".",
+		Doc: doc,
 		Example: `plot "gantt" {}
 
 plot "metrics" {

@@ -49,7 +49,7 @@ func estimatesArg() schema.Arg {
 	}
 	return schema.Arg{
 		Name: "estimates", Type: schema.Estimates, Default: `"fitted"`, Allowed: names,
-		Doc: "The run times that the policy is told: " + strings.Join(docs, ", ") + ". " +
+		Doc: "The run times by which the policy decides:\n- " + strings.Join(docs, "\n- ") + "\n\n" +
 			"Only where something reads them: " + strings.ReplaceAll(policy.EstimateReaders(), `"`, "`") + ".",
 		Example: `noisy(0.2)`,
 	}

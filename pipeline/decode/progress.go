@@ -17,7 +17,7 @@ import (
 // How a `command` that does not print the progress lines of the job contract says how far it has come: by
 // other lines that it prints (`lines`), or by the event files of TensorBoard (`tensorboard`), which TensorFlow
 // and PyTorch write, below its checkpoint folder (`$TFEXP_CHECKPOINT_DIR`, which each job has for itself).
-// While the job runs they are read along with its output. A name is that of a scalar, or its run and name, as
+// While the job runs they are read along with its output. A name is the scalar's name, or its run and name, as
 // TensorBoard shows them (`train/epoch_loss`). A
 // file that is damaged, or that never comes, is a warning. On a Docker daemon of another machine the files
 // cannot be seen.
@@ -51,7 +51,7 @@ type progressArgs struct {
 	//
 	//	accuracy = "validation/accuracy"
 	Accuracy string `arg:"accuracy"`
-	// What the steps of the scalars count as finished, or lines without a count. Predictions follow the job by them
+	// The unit that steps of scalars, or lines without a count, count as finished. Predictions follow the job by them
 	// where its work is given in the same unit.
 	//
 	// Default: `steps` of scalars, `epochs` of lines.

@@ -59,7 +59,7 @@ type recordedArgs struct {
 	//
 	//	accuracy = row.acc
 	Accuracy cty.Value `arg:"accuracy" type:"row"`
-	// What the job cost.
+	// The cost of the job.
 	//
 	//	cost = row.seconds / 3600 * 0.7
 	Cost cty.Value `arg:"cost" type:"row"`

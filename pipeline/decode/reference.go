@@ -16,8 +16,8 @@ import (
 // referenceArgs are the arguments of a reference block.
 //
 // Numbers of others, such as a paper's, next to ours: a CSV file whose first line names its columns.
-// Columns called `workload`, `hardware`, `policy`, `replicate` or as an axis of the matrix say of which cells a
-// row is; an empty field, or a column that is not there, means all. Columns called as metrics have the
+// Columns named `workload`, `hardware`, `policy`, `replicate` or as an axis of the matrix choose the cells of a
+// row; an empty field, or a missing column, means all. Columns named as metrics have the
 // numbers. The report shows them next to the means over these cells (references.csv).
 //
 //	reference "paper" {
@@ -29,7 +29,7 @@ type referenceArgs struct {
 	//
 	//	file = "paper.csv"
 	File string `arg:"file,required"`
-	// The columns that are called otherwise, by what they hold.
+	// The columns that have other names, by their contents.
 	//
 	//	columns = { makespan_s = "duration", servers = "cluster" }
 	Columns []schema.Setting `arg:"columns"`
@@ -39,8 +39,8 @@ type referenceArgs struct {
 	//
 	//	where = { instance = "v100" }
 	Where []schema.Setting `arg:"where"`
-	// The numbers are parts of those of this policy, as papers often say it: 0.7 is 30% less. Ours is the mean
-	// over the cells divided by that over the cells of this policy at the same values of the other axes.
+	// The numbers are relative to this policy, as papers often say it: 0.7 is 30% less. Ours is the mean over the
+	// cells divided by the mean over the cells of this policy at the same values of the other axes.
 	//
 	// Default: the numbers are metrics themselves.
 	//

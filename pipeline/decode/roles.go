@@ -57,8 +57,8 @@ type roleArgs struct {
 	//
 	//	elastic = true
 	Elastic bool `arg:"elastic" default:"false"`
-	// Whether the loss of a part of this role ends the attempt, even if the role is elastic. That of the part that
-	// ends the job always does, and so does one of a role that is not elastic.
+	// Whether the loss of a part of this role ends the attempt, even if the role is elastic. The loss of the part
+	// that ends the job always does, and the loss of any part of a role that is not elastic.
 	//
 	//	vital = true
 	Vital bool `arg:"vital" default:"false"`

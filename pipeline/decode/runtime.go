@@ -74,7 +74,7 @@ type runtimeArgs struct {
 	//
 	//	parallel = 0.9
 	Parallel float64 `arg:"parallel" default:"1" min:"0" max:"1"`
-	// How many times faster an epoch is than on one thread: a law, or a table, which is interpolated like that of
+	// How many times faster an epoch is than on one thread: a law, or a table, which is interpolated like a table of
 	// times.
 	//
 	// Default: by `parallel`.
@@ -104,8 +104,8 @@ type runtimeArgs struct {
 	//
 	//	where = { model = "resnet" }
 	Where []schema.Setting `arg:"where"`
-	// What the times of `table` and `file` measure: the whole job, or one epoch (or step), to which `startup` is
-	// added.
+	// Whether the times of `table` and `file` are of the whole job, or of one epoch (or step), to which `startup`
+	// is added.
 	//
 	//	per = "epoch"
 	Per string `arg:"per" default:"job" allowed:"job epoch"`
@@ -215,7 +215,7 @@ func (d *Decoder) times(
 	return &experiment.Runtime{
 		Startup: v.Startup, Parallel: 1, SpeedUp: curve, Threads: times[0].Threads, Whole: v.Per != "epoch",
 		Epoch:    workload.Span{Kind: workload.Every, Mean: times[0].Time},
-		GPURates: v.GPURate, Losses: losses, Neighbours: neighbours(a, "beside"),
+		GPURates: v.GPURate, Losses: losses, Neighbours: neighbors(a, "beside"),
 	}, a.OK
 }
 
@@ -230,7 +230,7 @@ func (d *Decoder) runtimeLaw(a *eval.Args, v *runtimeArgs) (*experiment.Runtime,
 	return &experiment.Runtime{
 		Startup: v.Startup, Parallel: v.Parallel, SpeedUp: v.Speedup,
 		Epoch:    workload.Span{Kind: v.Epoch.Kind, Mean: v.Epoch.Mean, SD: v.Epoch.SD},
-		GPURates: v.GPURate, Losses: d.losses(a, v), Neighbours: neighbours(a, "beside"),
+		GPURates: v.GPURate, Losses: d.losses(a, v), Neighbours: neighbors(a, "beside"),
 	}, a.OK
 }
 

@@ -22,7 +22,7 @@ import (
 //	  max    = "1h"
 //	}
 type sizeArgs struct {
-	// The metric that has to keep the bound: a column of metrics.csv, with or without its `_s`.
+	// The metric with the bound: a column of metrics.csv, with or without its `_s`.
 	//
 	//	metric = "p95_waiting"
 	Metric string `arg:"metric,required"`

@@ -29,10 +29,10 @@ import (
 // {formats}
 //
 // In simulation a job takes the run time in the file on its full request, and proportionally longer on fewer
-// threads; a trace without run times uses those of the job block. Estimates are these run times, or the times
-// that users requested under `estimates = "requested"`. What the file does not hold (such as memory, GPUs,
-// nodes, whether a job is malleable) comes from the job block. To run for real, every job needs a job block:
-// its program runs with the threads of the file.
+// threads; a trace without run times uses the run times of the job block. Estimates are these run times, or the
+// times that users requested under `estimates = "requested"`. Properties that the file lacks (such as memory,
+// GPUs, nodes, whether a job is malleable) come from the job block. To run for real, every job needs a job
+// block: its program runs with the threads of the file.
 //
 //	workload "recorded" {
 //	  trace {
@@ -237,7 +237,7 @@ func traceFormat(a *eval.Args, v *traceArgs) *formats.Format {
 	f := formats.Of(v.File)
 	if f == nil {
 		a.Fail(a.Node.Attr("file").Expr.Range(), "Unknown format",
-			"The file name does not show the format: add format = %s. A log of your cluster may be recognised by "+
+			"The file name does not show the format: add format = %s. A log of your cluster may be recognized by "+
 				"its content: tfexp init --from FILE.", schema.OneOf(formats.Names(formats.All())))
 	}
 	return f

@@ -22,10 +22,10 @@ import (
 // tuneArgs are the arguments of a tune block.
 //
 // A search for the best settings of a job. Each trial is a cell of its own, with one job (but see `mode`):
-// simulated trials of different tunings run side by side, real ones one at a time, and what has run is not run
-// again. Every hardware of the matrix, every replicate and every value of the axes that the block, its job and
-// its hardware read has a search of its own. A file with `tune` blocks needs no workload and no policy. Results
-// are in `trials.csv` and `tunings.csv`.
+// simulated trials of different tunings run side by side, real ones one at a time, and finished trials are kept.
+// There is one search for each hardware of the matrix, each replicate and each value of the axes that the block,
+// its job and its hardware read. A file with `tune` blocks needs no workload and no policy. Results are in
+// `trials.csv` and `tunings.csv`.
 //
 //	job "digits" {
 //	  builtin "mlp" {}
@@ -60,7 +60,7 @@ type tuneArgs struct {
 	//
 	//	target = 0.95
 	Target *float64 `arg:"target"`
-	// How the next settings are chosen: {methods}.
+	// How the next settings are chosen:{methods}
 	//
 	//	method = "random"
 	Method string `arg:"method" default:"bo"`
@@ -74,7 +74,7 @@ type tuneArgs struct {
 	//
 	//	start = 5
 	Start int `arg:"start" min:"1" max:"100000"`
-	// Whether `bo` and `selftf` weigh what a trial promises against what it is predicted to cost: its cost where
+	// Whether `bo` and `selftf` weigh the expected gain of a trial against its predicted cost: its `cost` where
 	// that is known, else its time. With `context` blocks they always do.
 	//
 	//	per_cost = true
@@ -91,25 +91,29 @@ type tuneArgs struct {
 	// Trials that were made elsewhere, which count as made: the folder of another experiment's results, whose
 	// trials of the same settings are taken, or a CSV file with a column for each setting, `time_s`, and where
 	// they are known `loss`, `accuracy`, `cost`, `units` (the epochs or steps) and `state` (`crashed`). It is
-	// relative to the folder of the experiment file. In the modes `online` and `restart`, the times of a unit are
-	// what is expected of the settings.
+	// relative to the folder of the experiment file. The modes `online` and `restart` take its times of a unit as
+	// expectations.
 	//
 	//	warm_start = "earlier.csv"
 	WarmStart string `arg:"warm_start"`
-	// How settings are tried: `trials` runs a job of its own for each. `online` runs one job, which begins with
-	// the initial settings and is changed while it trains: in place where its program can (threads of a malleable
-	// job, parts of an elastic role, `batch` and `learning_rate` of built-in programs, settings with `live`), else
-	// by a checkpoint and a new start. `restart` always does the latter. A setting is measured, and another one
-	// tried or gone back to when that is expected to save more than it costs; the job ends at its target, at
-	// `limit`, or with its work. More cores are expected to be faster until it is measured; a `live` setting of
-	// which the program does not say that it took it on, and that changes nothing, does not count as tried; and
-	// when the job slows down or speeds up later, others are looked at again. Each decision is in `decisions.csv`
-	// of the cell. `fixed` runs the job with the initial settings, and is the baseline.
+	// How settings are tried:
+	// - `trials` runs one job for each setting.
+	// - `online` runs one job, which starts with the initial settings and is changed while it trains: in place where
+	//   its program can (threads of a malleable job, parts of an elastic role, `batch` and `learning_rate` of
+	//   built-in programs, settings with `live`), else by a checkpoint and a new start.
+	// - `restart` is `online`, but always by a checkpoint and a new start.
+	// - `fixed` runs the job with the initial settings, and is the baseline.
+	//
+	// Under `online` and `restart` a setting is measured; then another one is tried, or an earlier one restored, when
+	// that is expected to save more than it costs. The job ends at its target, at `limit`, or with its work. More
+	// cores are expected to be faster until they are measured. A `live` setting that the program does not confirm, and
+	// that changes nothing, does not count as tried. When the job becomes slower or faster, other settings are
+	// considered again. Each decision is in `decisions.csv` of the cell.
 	//
 	//	mode = "online"
 	Mode string `arg:"mode" default:"trials" allowed:"trials online restart fixed"`
 	// How many reports (epochs, or steps of a job of steps) a setting is measured by at most in the modes `online`
-	// and `restart`, beside the first one after the change; fewer that leave no doubt are enough.
+	// and `restart`, not counting the first one after the change; fewer are enough if they leave no doubt.
 	//
 	//	stretch = 3
 	Stretch int `arg:"stretch" default:"2" min:"1" max:"10000"`
@@ -122,8 +126,8 @@ type tuneArgs struct {
 
 // settingArgs are the arguments of a setting block.
 //
-// A setting that is searched: a list of values, or a range. Of a job with a `recorded` block it may have
-// neither: the values are those of the table.
+// A setting that is searched: a list of values, or a range. For a job with a `recorded` block it may have
+// neither: the values come from the table.
 type settingArgs struct {
 	// The values.
 	//
@@ -220,7 +224,7 @@ func tuneBlock() *schema.Block {
 		docs = append(docs, "`"+o.Name+"` ("+o.Doc+")")
 	}
 	for _, m := range tuner.All() {
-		methods = append(methods, "`"+m.Name+"` "+m.Doc)
+		methods = append(methods, "\n- `"+m.Name+"` "+m.Doc)
 	}
 	b := schema.Of[tuneArgs](schema.Block{Name: "tune", Label: "name, of the tuning in the results", Unique: true})
 	b.Blocks = []*schema.Block{
@@ -235,7 +239,7 @@ func tuneBlock() *schema.Block {
 		}),
 	}
 	schema.Find(b.Args, "objective").Allowed, schema.Find(b.Args, "method").Allowed = objectives, tuner.Names()
-	return b.Say("{objectives}", strings.Join(docs, ", "), "{methods}", strings.Join(methods, "; "))
+	return b.Say("{objectives}", strings.Join(docs, ", "), "{methods}", strings.Join(methods, ""))
 }
 
 // Tune decodes a tune block, except the cells of its trials.

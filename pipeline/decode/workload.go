@@ -58,7 +58,7 @@ func changesBlock() *schema.Block { return schema.Of[experiment.Update](schema.B
 
 // submitArgs are the arguments of a submit block.
 //
-// Jobs of one job block, submitted one after another or all at once. Their names are that of the block and a
+// Jobs of one job block, submitted one after another or all at once. Their names are the name of the block and a
 // number: `short-1`, `short-2`, …
 type submitArgs struct {
 	// The job that is submitted.

@@ -41,7 +41,7 @@ func (c *Cell) Key() (*store.Key, error) {
 	}
 	x.remembered(k, linesOf{c.Workload}, func(k *store.Key) { workloadLines(k, c.Workload) })
 	x.remembered(k, jobLinesOf{c.Workload, c.Hardware}, c.jobLines)
-	neighbourLines(k, c.Policy, blocks(c.point))
+	neighborLines(k, c.Policy, blocks(c.point))
 	c.estimateLines(k)
 	k.Addf("records", "%s", x.Spec.Records)
 	k.Given("until", x.Spec.Until)
@@ -267,9 +267,9 @@ func arrivalText(a workload.Arrivals) string {
 	return s
 }
 
-// neighbourLines adds the key lines of the fractions of speed that jobs keep while they share
+// neighborLines adds the key lines of the fractions of speed that jobs keep while they share
 // GPUs; none for a policy without sharing.
-func neighbourLines(k *store.Key, p *experiment.Policy, jobs []*experiment.Job) {
+func neighborLines(k *store.Key, p *experiment.Policy, jobs []*experiment.Job) {
 	if !p.Packs() {
 		return
 	}

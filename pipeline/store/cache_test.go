@@ -98,7 +98,7 @@ func TestCacheIsNoFile(t *testing.T) {
 }
 
 // fill makes a cache of some hundred outputs, with pages of all kinds, and returns
-// what is in it by key.
+// its outputs by key.
 func fill(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	c, _, err := Open(dir, record.CacheFile)
@@ -120,7 +120,7 @@ func fill(t *testing.T, dir string) map[string]string {
 	return in
 }
 
-// filled is a folder with a cache made by fill: the cache's path and bytes, and what is in it.
+// filled is a folder with a cache made by fill: the cache's path, bytes and outputs.
 func filled(t *testing.T) (dir, path string, raw []byte, in map[string]string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -132,8 +132,8 @@ func filled(t *testing.T) (dir, path string, raw []byte, in map[string]string) {
 	return dir, path, raw, in
 }
 
-// TestCacheWhoseFreePagesAreInUse: a cache that is found to be damaged only when it is written to begins anew, says so,
-// and has what was written. Which pages are free differs from cache to cache: that of one may be of no use.
+// TestCacheWhoseFreePagesAreInUse: a cache whose damage is noticed only by a write is set aside with a warning, and the
+// new one has the write. Which pages are free differs from cache to cache.
 func TestCacheWhoseFreePagesAreInUse(t *testing.T) {
 	told, listed := 0, 0
 	for range 5 {
@@ -239,8 +239,8 @@ func TestCacheOfEndlessPages(t *testing.T) {
 }
 
 // TestCacheDamagedAnywhere overwrites pages of a cache in turn, and cuts the
-// file off in many places: it is opened or set aside, and what it still gives is what
-// was put in.
+// file off in many places: it is opened or set aside, and returns either the outputs
+// that were put in, or none.
 func TestCacheDamagedAnywhere(t *testing.T) {
 	dir, path, good, in := filled(t)
 	page := os.Getpagesize()

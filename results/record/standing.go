@@ -11,7 +11,7 @@ import (
 // under the temporary name of the file (tell.Temporary). It is removed when the cell ends.
 const StandingFile = "standing.jsonl"
 
-// Standing is the state of a cell at an instant of its own time: its jobs by state, and their resources.
+// Standing is the state of a cell at an instant of the cell's time: its jobs by state, and their resources.
 type Standing struct {
 	At      float64 `json:"t_s"` // seconds since the cell's start
 	Jobs    int     `json:"jobs"`

@@ -23,8 +23,8 @@ type PictureKind struct {
 	// and "y" (names of axes of the matrix), and "by" (a way to divide jobs). Required ones must be given; x and y
 	// that are not are given both or neither.
 	Args []schema.Arg
-	// OnRequest is the reason that only a plot block draws it: "which has to be
-	// told its axis"; empty when it is drawn by default.
+	// OnRequest is the reason that only a plot block draws it: "its axis must be
+	// named"; empty when it is drawn by default.
 	OnRequest string
 	// Section names the part of the results (see analysis.Part) whose section shows it; empty for the section of
 	// all pictures.

@@ -45,8 +45,8 @@ type AgentArgs struct {
 	//
 	//	leave_out = true
 	LeaveOut bool `arg:"leave_out" default:"false"`
-	// Learns on what sequences are expected to come to, by the effects of their decisions in all scenarios on which it
-	// learns, and not on single trainings: much of what these show is noise, which another scenario does not repeat.
+	// Learns from the expected accuracy of sequences, by the effects of their decisions in all scenarios on which it
+	// learns, and not from single trainings: much of their accuracy is noise, which another scenario does not repeat.
 	//
 	// Default: true with `leave_out`, else false.
 	//

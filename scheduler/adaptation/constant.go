@@ -6,7 +6,7 @@ import (
 
 var _ = Register(Kind{
 	Rank: 30, Name: "constant",
-	Doc: "Takes one sequence in every scenario: that of `sequence`.",
+	Doc: "Takes the same `sequence` in every scenario.",
 	Args: []schema.Arg{{
 		Name: "sequence", Type: schema.Integers, Required: true, Min: schema.Limit(0), Example: `[0, 1, 1]`,
 		Doc: "The action at each decision: the number of a block, from 0, or the number of blocks for nothing.",

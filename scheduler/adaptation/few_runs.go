@@ -9,7 +9,7 @@ import (
 
 var _ = Register(Kind{
 	Rank: 20, Name: "few_runs", Random: true,
-	Doc: "Trains a few networks by different sequences, chosen by Bayesian optimisation, then takes the best " +
+	Doc: "Trains a few networks by different sequences, chosen by Bayesian optimization, then takes the best " +
 		"sequence that it has seen.",
 	Args: []schema.Arg{{
 		Name: "runs", Type: schema.Integer, Default: `15`, Min: schema.Limit(1), Max: schema.Limit(10000),

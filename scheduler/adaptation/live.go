@@ -46,8 +46,8 @@ type live struct {
 	made, before int // decisions so far, and the index of their actions
 }
 
-// Observer is a Decider that looks at the state of the training itself, and not at that
-// which the table has.
+// Observer is a Decider that reads the state of the training itself, not the state in the
+// table.
 type Observer interface {
 	ProbabilitiesIn(AgentState) []float64
 }

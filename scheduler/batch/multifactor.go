@@ -39,7 +39,7 @@ type factors struct {
 	//
 	//	fair_share_damping = 2
 	Damping float64 `arg:"fair_share_damping" default:"1" min:"1" max:"1e6"`
-	// The time in which past usage loses half of its weight; `0s` keeps it for ever.
+	// The time in which past usage loses half of its weight; with `0s` it never does.
 	//
 	//	half_life = "24h"
 	HalfLife time.Duration `arg:"half_life" default:"168h"`
@@ -67,13 +67,13 @@ type factors struct {
 	//
 	//	weight_association = 1000
 	Association float64 `arg:"weight_association" default:"0" min:"0" max:"1e12"`
-	// Weights of what the job asks for, as a part of what its partition has: `cpu`, `node`, `mem` and `gpu`.
+	// Weights of the requested resources, as parts of the partition's: `cpu`, `node`, `mem` and `gpu`.
 	//
 	// Default: none.
 	//
 	//	weights_resources = { cpu = "1000", gpu = "5000" }
 	Resources []schema.Setting `arg:"weights_resources"`
-	// When the batch system was started, counted from the first arrival; what it does periodically is counted from there.
+	// When the batch system was started, counted from the first arrival: the first instant of all periodic work.
 	//
 	//	phase = "-12s"
 	Phase string `arg:"phase" default:"0s"`

@@ -5,8 +5,8 @@ import "github.com/tfexp/tfexp/scheduler"
 var _ = registerStrategy(ProvisioningChoice{
 	Choice: Choice{
 		Name: "failover", Title: "Failover", Place: 6,
-		Doc: "a spot server in the first of the regions that has one, else one on demand; what a job has it keeps " +
-			"until it is taken away",
+		Doc: "a spot server in the first of the regions that has one, else one on demand; a job keeps its server until " +
+			"it is taken away",
 	},
 	Strategy: RentalFunc(Failover), Spot: true, OnDemand: true,
 })

@@ -19,17 +19,17 @@ var asked = map[Question]struct{ before, after, example string }{
 	PreemptionOf: {
 		"Whether running jobs give way to a job that cannot start, and is better in the order:", "", `"pause"`,
 	},
-	VictimsOf: {"Which running jobs are paused first:", " Only with preemption.", `"smallest_request"`},
-	PlacementOf: {"With which of its alternatives a job starts:", " The orders `sjf` and `srtf` have `pairs` for jobs with " +
-		"alternatives where nothing that the file sets contradicts that.", `"earliest_finish"`},
+	VictimsOf: {"Which running jobs are paused first:", "Only with preemption.", `"smallest_request"`},
+	PlacementOf: {"With which of its alternatives a job starts:", "The orders `sjf` and `srtf` have `pairs` for jobs with " +
+		"alternatives, unless the file says otherwise.", `"earliest_finish"`},
 	NodesOf: {
 		"On which nodes a job runs that does not ask for a number of them:",
-		" A job that is divided asks for units: of its GPUs, each with its threads, or of threads. Jobs with roles, and " +
-			"malleable ones, stay on one node each.", `"consolidated"`,
+		"A divided job asks for units: GPUs, each with its threads, or threads. Jobs with roles, and malleable jobs, stay " +
+			"on one node each.", `"consolidated"`,
 	},
 	ProvisioningOf: {
 		"From which market the servers of each job come, where nodes have `acquire = \"on_request\"`:",
-		" Each job rents for itself: its nodes are given back when it leaves them.", `"uniform_progress"`,
+		"Each job rents for itself: its nodes are given back when it leaves them.", `"uniform_progress"`,
 	},
 }
 
@@ -54,11 +54,13 @@ func Arguments() []schema.Arg {
 func (q Question) argument() schema.Arg {
 	text := asked[q]
 	a := schema.Arg{Name: string(q), Type: schema.String, Allowed: q.Names(), Example: text.example}
-	var docs []string
+	a.Doc = text.before
 	for _, c := range q.Choices() {
-		docs = append(docs, fmt.Sprintf("%s (`%s`)", c.Doc, c.Name))
+		a.Doc += fmt.Sprintf("\n- `%s`: %s", c.Name, c.Doc)
 	}
-	a.Doc = text.before + " " + strings.Join(docs, "; ") + "." + text.after
+	if text.after != "" {
+		a.Doc += "\n\n" + text.after
+	}
 	if q == OrderOf {
 		a.Doc = "Who is next. docs/policies.md, and `tfexp policies NAME`, explain each order with an example."
 		a.Required = true

@@ -29,14 +29,14 @@ func TestWordsOfArguments(t *testing.T) {
 	for name, want := range map[string][4]string{
 		"order":      {"required", "", "", "Who is next. "},
 		"preemption": {"", `"none"`, "`\"none\"`; `\"pause\"` under ", "Whether running jobs give way to a job that cannot start, "},
-		"victims":    {"", `"longest_run"`, "", "Which running jobs are paused first: "},
+		"victims":    {"", `"longest_run"`, "", "Which running jobs are paused first:\n- `longest_run`: those "},
 		"quantum": {"", "", "required by `round_robin`, `las`, `fair`, `gittins` and `priority_round_robin`, an error on others",
 			"How long a job runs before the order is looked at again; at least 1ms."},
 		"feedback": {"", "", "off", "A waiting job's level improves by one each time it has waited this long. Only under the orders " +
 			"`priority` and `priority_round_robin`."},
 		"quanta": {"", "", "required by `mlfq`, an error on others", "The quantum of each queue "},
 		"alpha":  {"", "", "", ""},
-		"replan": {"", "", "off", "Whether all jobs, running or not, are placed anew whenever one arrives or ends, "},
+		"replan": {"", "", "off", "Whether all jobs, running or not, are placed again whenever one arrives or ends, "},
 	} {
 		got, ok := args[name]
 		if name == "alpha" {
@@ -49,7 +49,7 @@ func TestWordsOfArguments(t *testing.T) {
 			t.Errorf("%s:\n%q, want\n%q", name, got, want)
 		}
 	}
-	if !strings.HasSuffix(args["victims"][3], ". Only with preemption.") || !strings.Contains(args["order"][3], "docs/policies.md") {
+	if !strings.HasSuffix(args["victims"][3], "\n\nOnly with preemption.") || !strings.Contains(args["order"][3], "docs/policies.md") {
 		t.Errorf("%q, %q", args["victims"][3], args["order"][3])
 	}
 	if by := args["preemption"][2]; !strings.Contains(by, "`srtf`") || strings.Contains(by, "`fcfs`") {

@@ -2,7 +2,7 @@
 // Policy is one choice for each of seven questions (order, backfill, allocation,
 // preemption, victims, placement, provisioning), with the settings of its choices.
 //
-// A choice is one value in a file of its own, registered by an init function: its
+// Each choice is one value in one file, registered by an init function: its
 // name, title and documentation, its settings, its requirements on the other
 // choices, and the code that decides. The language, its checks and its reference,
 // cell keys, summaries and sentences are made from the registry.

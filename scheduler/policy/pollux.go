@@ -10,9 +10,8 @@ import (
 
 var restartDelay = schema.Arg{
 	Name: "restart_delay", Type: schema.Duration, Default: `"30s"`, Example: `"60s"`,
-	Doc: "What a change of its GPUs is taken to cost a job: with each that it has had, and the younger it " +
-		"is, the less is " +
-		"another one worth.",
+	Doc: "The time that, as the policy assumes, a change of its GPUs costs a job. Another change is worth less the more " +
+		"changes the job has had, and the younger it is.",
 }
 
 var _ = registerElastic(Choice{

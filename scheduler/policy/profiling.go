@@ -19,15 +19,15 @@ import (
 type profilingSettings struct {
 	// The part of its work that each job runs as a sample, with one of its alternatives after the other, before the
 	// policy knows how long it takes. Samples hold cores and GPUs of the cluster; they go before all other jobs, in
-	// the order of arrivals, as soon as there is room, and nothing of what they did is kept: they cost the start and
-	// this part of the run time. In simulations only. Without it, samples cost no simulated time.
+	// the order of arrivals, as soon as there is room, and their work is not kept: they cost the start and this part
+	// of the run time. In simulations only. Without it, samples cost no simulated time.
 	//
 	// Default: off.
 	//
 	//	profiling = 0.03
 	Part float64 `arg:"profiling,positive" max:"1"`
-	// What one profiling tells of, under `profiling`: that `job` alone, or all jobs of its `class`, the others of
-	// which wait until the first is profiled.
+	// Whose run times one profiling shows, under `profiling`: of that `job` alone, or of all jobs of its `class`. The
+	// others of the class wait until the first is profiled.
 	//
 	// Default: "job".
 	//

@@ -65,7 +65,7 @@ type rentalSettings struct {
 	//
 	//	tick = "5m"
 	Tick time.Duration `arg:"tick,positive" least:"1ms" default:"10m"`
-	// What the strategy takes each start on another server to cost the job.
+	// The time that, as the strategy assumes, each start on another server costs the job.
 	//
 	// Default: the `startup` of nodes, `start` of `overheads`, and `restore` of `checkpoint` with the work that a
 	// loss costs at most, together.

@@ -12,7 +12,7 @@ import (
 const FixedServers Provisioning = "fixed"
 
 var _ = RegisterProvisioning(ProvisioningChoice{Choice: Choice{
-	Name: FixedServers, Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever becomes of jobs",
+	Name: FixedServers, Title: "Fixed servers", Place: 1, Doc: "as the node blocks say, whatever happens to jobs",
 }})
 
 // Provisioned returns the provisioning of a policy; nil for one that leaves it to the

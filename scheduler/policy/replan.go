@@ -9,10 +9,10 @@ import (
 // replanning is the setting of preemption that places all jobs again at each dispatch.
 var replanning = schema.Arg{
 	Name: "replan", Type: schema.Bool, DefaultDoc: "off", Example: `true`,
-	Doc: "Whether all jobs, running or not, are placed anew whenever one arrives or ends, in the order, on the " +
-		"first nodes with room; those that do not fit are passed over, and those that run elsewhere move. This implies " +
-		"`backfill = \"first_fit\"`. Under the placement `pairs` all pairs of a job and one of its alternatives are, so a job " +
-		"that runs goes on with another one when that is free.",
+	Doc: "Whether all jobs, running or not, are placed again whenever one arrives or ends, in the order, on the " +
+		"first nodes with room; jobs that do not fit are passed over, and jobs that run elsewhere move. This implies " +
+		"`backfill = \"first_fit\"`. Under the placement `pairs`, pairs of a job and an alternative are placed again, so a " +
+		"running job changes to another alternative when that is free.",
 }
 
 // replanWants are the requirements of replanning on the other choices.

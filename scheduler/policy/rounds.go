@@ -42,8 +42,8 @@ type roundSettings struct {
 	Recompute time.Duration `arg:"recompute" default:"0s"`
 	// All pairs of a job and a type of device stand in one queue by their priority. Without it the policy goes
 	// through the types one by one, in the order of the hardware, as the simulator of Gavel's authors does by
-	// default: a job that takes what is left of a type may miss a later one that it was to have. With about as many
-	// jobs as devices, or fewer, most jobs may then get much less than the policy gives them.
+	// default: a job that takes the last devices of a type may miss a better type that comes later. With about as
+	// many jobs as devices, or fewer, most jobs may then get much less than the policy gives them.
 	//
 	//	global_queue = true
 	Global bool `arg:"global_queue" default:"false"`
@@ -71,8 +71,8 @@ type roundSettings struct {
 	//
 	//	tolerance = 0.05
 	Tolerance float64 `arg:"tolerance" default:"0" min:"0" max:"1"`
-	// Two jobs may share their GPUs, where it is known how fast they are beside each other: from a table of
-	// `throughputs` with pairs, or `beside`. They ask for as many GPUs and threads; each has threads of its own.
+	// Two jobs may share their GPUs if their speeds next to each other are known: from a table of `throughputs` with
+	// pairs, or `beside`. Both must ask for the same number of GPUs and threads; threads are not shared.
 	//
 	// Default: `false`: each job has its GPUs to itself.
 	//

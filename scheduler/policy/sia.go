@@ -15,7 +15,7 @@ type siaSettings struct {
 	//
 	//	fairness = -1
 	Fairness float64 `arg:"fairness" default:"-0.5" min:"-10" max:"-0.01"`
-	// What a job without GPUs adds to that sum; one with its slowest configuration adds 1.
+	// The term of a job without GPUs in that sum; a job with its slowest configuration adds 1.
 	//
 	//	unserved = 2
 	Unserved float64 `arg:"unserved" default:"1.1" min:"0.01" max:"1000"`

@@ -25,8 +25,8 @@ var _ = RegisterOrder(OrderChoice{
 
 var rankBy = schema.Arg{
 	Name: "rank_by", Type: schema.String, DefaultDoc: "`remaining`", Allowed: []string{"remaining", "whole"}, Example: `"whole"`,
-	Doc: "The times that jobs are ranked by: what is predicted to be `remaining`, or the `whole` predicted run time, " +
-		"whatever a job has done of it, as the simulator of AlloX's authors has SRPT.",
+	Doc: "Whether jobs are ranked by the predicted `remaining` time, or by the `whole` predicted run time, as the " +
+		"simulator of AlloX's authors has SRPT.",
 }
 
 // impliesPause is the want of an order that also ranks running jobs.

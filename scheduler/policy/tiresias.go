@@ -13,8 +13,8 @@ type tiresiasSettings struct {
 	//
 	//	demotion = "57600s"
 	Demotion time.Duration `arg:"demotion,positive" default:"3250s"`
-	// A job of the second queue goes back to the first when it has waited this many times as long as it has run,
-	// both since it last came to the first; the time before it ran does not count as waiting. 0 for never.
+	// A job of the second queue returns to the first when it has waited this many times as long as it has run, both
+	// since it last entered the first; the time before it ran does not count as waiting. 0 for never.
 	//
 	//	promotion = 8
 	Promotion float64 `arg:"promotion" default:"0" min:"0" max:"1e6"`

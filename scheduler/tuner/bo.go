@@ -7,8 +7,8 @@ import (
 )
 
 var _ = Register(Method{
-	Name: "bo", Title: "Bayesian optimisation", Inputs: true,
-	Doc: "is Bayesian optimisation: a Gaussian process (Matérn 5/2, a length-scale for each setting, fitted) and " +
+	Name: "bo", Title: "Bayesian optimization", Inputs: true,
+	Doc: "is Bayesian optimization: a Gaussian process (Matérn 5/2, a length-scale for each setting, fitted) and " +
 		"the expected improvement over the best value seen, times the probability that the constraints hold; with " +
 		"`context` blocks it also chooses how large a part of the whole tells most for its cost",
 	Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {

@@ -32,7 +32,7 @@ func hillClimb(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 	// the climb.
 	place := trials[0]
 	for _, t := range trials[1:] {
-		if p.Better(t, place) || !p.neighbours(place.At, t.At) {
+		if p.Better(t, place) || !p.neighbors(place.At, t.At) {
 			place = t
 		}
 	}
@@ -61,7 +61,7 @@ func (p *Problem) steps(from []float64) [][]float64 {
 	var out [][]float64
 	if p.Finite() {
 		for _, at := range p.points() {
-			if p.neighbours(from, at) {
+			if p.neighbors(from, at) {
 				out = append(out, at)
 			}
 		}
@@ -77,9 +77,9 @@ func (p *Problem) steps(from []float64) [][]float64 {
 	return out
 }
 
-// neighbours reports whether two points differ in one setting, by one step: by
+// neighbors reports whether two points differ in one setting, by one step: by
 // the next value that the setting has among the points.
-func (p *Problem) neighbours(a, b []float64) bool {
+func (p *Problem) neighbors(a, b []float64) bool {
 	differ := -1
 	for d := range a {
 		if a[d] != b[d] {

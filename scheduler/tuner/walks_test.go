@@ -82,7 +82,7 @@ func TestHalvingPromotes(t *testing.T) {
 	}
 }
 
-// TestNeighbours differ in one setting, by one step, and steps are all neighbours.
+// TestNeighbours differ in one setting, by one step, and steps are all neighbors.
 func TestNeighbours(t *testing.T) {
 	finite := &Problem{Space: surrogate.Space{{Min: 0, Max: 4, Integer: true}, {Categories: 3}}}
 	for _, c := range []struct {
@@ -93,15 +93,15 @@ func TestNeighbours(t *testing.T) {
 		{[]float64{0.5, 1}, []float64{0.5, 0}, true}, {[]float64{0.5, 0}, []float64{0.5, 2}, true}, {[]float64{0.5, 1}, []float64{0.75, 0}, false},
 		{[]float64{0.5, 1}, []float64{0.5, 1}, false}, {[]float64{0, 0}, []float64{0.25, 0}, true}, {[]float64{0, 0}, []float64{0, 1}, true},
 	} {
-		if got := finite.neighbours(c.a, c.b); got != c.want {
-			t.Errorf("%v and %v are neighbours: %t", c.a, c.b, got)
+		if got := finite.neighbors(c.a, c.b); got != c.want {
+			t.Errorf("%v and %v are neighbors: %t", c.a, c.b, got)
 		}
 	}
 	for _, place := range [][]float64{{0.5, 1}, {0, 0}, {1, 2}} {
 		steps := finite.steps(place)
 		for _, at := range finite.Space.Grid() {
 			listed := slices.ContainsFunc(steps, func(s []float64) bool { return close(s, at) })
-			if listed != finite.neighbours(place, at) {
+			if listed != finite.neighbors(place, at) {
 				t.Errorf("a step from %v to %v: %t", place, at, listed)
 			}
 		}
@@ -111,7 +111,7 @@ func TestNeighbours(t *testing.T) {
 		!close(got[2], []float64{0.5, 0.1}) {
 		t.Errorf("steps on ranges: %v", got)
 	}
-	if !open.neighbours([]float64{0.5, 0}, []float64{0.6, 0}) || open.neighbours([]float64{0.5, 0}, []float64{0.65, 0}) {
+	if !open.neighbors([]float64{0.5, 0}, []float64{0.6, 0}) || open.neighbors([]float64{0.5, 0}, []float64{0.65, 0}) {
 		t.Error("a step on a range is a tenth of it")
 	}
 }

@@ -98,7 +98,7 @@ func (t *Throughputs) readJSON(name string, text []byte) error {
 		line := 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
 		return &LineError{File: name, Line: line, Err: syntax}
 	case err != nil:
-		return errors.New("it is neither a table of throughputs by device, job type and neighbour, nor a CSV file")
+		return errors.New("it is neither a table of throughputs by device, job type and neighbor, nor a CSV file")
 	}
 	for _, device := range keys(all) {
 		for _, name := range keys(all[device]) {
@@ -130,7 +130,7 @@ func (t *Throughputs) readJSON(name string, text []byte) error {
 // same number of workers.
 func (t *Throughputs) readBeside(k ThroughputKey, speeds map[string]json.RawMessage) error {
 	for _, name := range keys(speeds) {
-		neighbour, workers, ok := parse(name)
+		neighbor, workers, ok := parse(name)
 		if !ok || workers != k.Workers {
 			continue
 		}
@@ -140,7 +140,7 @@ func (t *Throughputs) readBeside(k ThroughputKey, speeds map[string]json.RawMess
 				k.Workers,
 				k.Device, name)
 		}
-		k.Beside = neighbour
+		k.Beside = neighbor
 		if err := t.add(k, both[0]); err != nil {
 			return err
 		}

@@ -120,7 +120,7 @@ func TestReadLogWarnsOfAClockThatGoesBack(t *testing.T) {
 }
 
 // Nothing past the prefix is read: a different continuation, of the run itself
-// or of runs beside it, does not change the prediction.
+// or of other runs, does not change the prediction.
 func TestPredictLogsLooksAtThePrefixAlone(t *testing.T) {
 	log := func(later string) []LoggedRun {
 		text := "Time,Step,Run\n"

@@ -24,8 +24,8 @@ type LogOptions struct {
 	// Total is the length of a whole run in steps, 0 to take it from the logs:
 	// the furthest row of all, rounded down to three digits.
 	Total int
-	// Fraction of Total is the part of a predicted run that is read, and of the
-	// runs beside it. 0 means all rows of unfinished runs, and defaultFraction of
+	// Fraction of Total is the part of a predicted run that is read, and of other
+	// unfinished runs. 0 means all rows of unfinished runs, and defaultFraction of
 	// finished ones.
 	Fraction float64
 	Model    string

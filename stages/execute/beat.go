@@ -75,7 +75,7 @@ func (b *beat) close() {
 	b.to.Close()
 }
 
-// Watch receives the state of a cell at an instant of its own time, and the reports of running jobs. For a real
+// Watch receives the state of a cell at an instant of the cell's time, and the reports of running jobs. For a real
 // cell it is called when they change, from several goroutines, one at a time.
 type Watch func(s record.Standing, training []stages.Reported)
 

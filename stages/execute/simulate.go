@@ -109,7 +109,7 @@ const (
 	mostTurnsMeasured = 20 * mostTurns
 )
 
-// checkTurns refuses a cell whose jobs run for so many quanta that their trace would fill the disk.
+// checkTurns refuses a cell whose trace would fill the disk: too many quanta.
 func checkTurns(t stages.Task) error {
 	quantum := t.Policy.Settings.Duration("quantum")
 	if quantum <= 0 {

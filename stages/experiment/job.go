@@ -169,7 +169,7 @@ type Job struct {
 	//
 	//	dir = "../models"
 	Dir string `arg:"dir"`
-	// More environment variables for `command`. tfexp itself sets those of the job contract.
+	// More environment variables for `command`. tfexp itself sets the variables of the job contract.
 	//
 	//	env = { BATCH = "64" }
 	Env []schema.Setting `arg:"env"`
@@ -192,7 +192,7 @@ type Job struct {
 	//	steps = 2000
 	Steps int `arg:"steps" min:"1" max:"epochs"`
 	// The training loss at which the job is done, even if epochs (or steps) are left: they are the most that it
-	// may train. A program is told in `TFEXP_TARGET_LOSS`; one that ignores that goes on to its end.
+	// may train. A program reads the target in `TFEXP_TARGET_LOSS`; one that ignores it trains to its end.
 	// `remaining.csv` and the report then show how well the time to the target was predicted. In simulation the
 	// losses come from `losses` in the block `runtime`.
 	//
@@ -246,9 +246,9 @@ type Job struct {
 	// How long the job may train, in service time: waiting and pauses do not count, and all attempts do. When it
 	// is used up the program evaluates the model of its last whole epoch, which the budget does not pay for, and
 	// ends; a budget that is too short for an epoch gives the accuracy at the start. Epochs (or steps) are then
-	// the most that the job trains, and may be left out. A program is told in `TFEXP_BUDGET` and, as `time_left`,
-	// in its control file. One that still runs 10 s and a tenth of the budget after its end fails. `jobs.csv` has
-	// the budget, how much of it was used, and what came after it.
+	// the most that the job trains, and may be left out. A program reads the budget in `TFEXP_BUDGET` and, as
+	// `time_left`, in its control file. One that still runs 10 s and a tenth of the budget after its end fails.
+	// `jobs.csv` has the budget, the used part of it, and the time after it.
 	//
 	//	budget = "400s"
 	Budget *time.Duration `arg:"budget" json:",omitempty"`

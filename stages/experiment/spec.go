@@ -68,8 +68,8 @@ type Profile struct {
 	//
 	//	budget = "5%"
 	Budget float64 `arg:"budget" type:"share" min:"1e-06" max:"1"`
-	// `measured`: jobs that can run beside others on a machine of real hardware are also sampled side by side, as
-	// many copies as have room on it (8 at most). How much they slow each other down is part of predictions and of
+	// `measured`: jobs that can share a machine of real hardware are also sampled side by side, as many copies as
+	// have room on it (8 at most). How much they slow each other down is part of predictions and of
 	// the simulations of real cells. `none`: jobs are taken not to slow each other down.
 	//
 	//	contention = "none"
@@ -97,12 +97,15 @@ type Profile struct {
 //	  level  = 0.95
 //	}
 type Estimate struct {
-	// `linear`: start-up time plus a time per epoch; the first epochs, which warm up, are fitted apart.
-	// `fraction`: the sample's time divided by its part of the job, the simplest baseline. `scaling`: like linear,
-	// with a speed-up curve over threads (Amdahl's law or the universal scalability law) fitted to samples on
-	// several numbers of threads. `history`: like linear, improved by past runs of the same or a similar job, here
-	// or on another machine; they come from other experiments in the same folder of results, and from cells in the
-	// cache that are no longer planned. `auto`: the model with the smallest cross-validated error.
+	// The model of run times:
+	// - `linear`: start-up time plus a time per epoch; the first epochs, which warm up, are fitted apart.
+	// - `fraction`: the sample's time divided by its part of the job, the simplest baseline.
+	// - `scaling`: like linear, with a speed-up curve over threads (Amdahl's law or the universal scalability law)
+	//   fitted to samples on several numbers of threads.
+	// - `history`: like linear, improved by past runs of the same or a similar job, here or on another machine. They
+	//   come from other experiments in the same folder of results, and from cells in the cache that are no longer
+	//   planned.
+	// - `auto`: the model with the smallest cross-validated error.
 	//
 	//	model = "auto"
 	Model string `arg:"model" default:"linear" allowed:"auto linear fraction scaling history"`
@@ -117,9 +120,11 @@ type Estimate struct {
 	//
 	//	level = 0.95
 	Level float64 `arg:"level" default:"0.9" min:"0.5" max:"0.9999"`
-	// What the finished jobs of a real cell correct, for the cells that run after it. `predictions`: what later
-	// cells are compared with (accuracy.csv, and their simulations). `policies`: also what policies decide by in
-	// later real cells; these then depend on the order of the cells. `none`: nothing.
+	// Whether finished jobs of a real cell correct the estimates of later cells:
+	// - `predictions`: the predictions that later cells are compared with (accuracy.csv, and their simulations).
+	// - `policies`: also the estimates by which policies decide in later real cells; these then depend on the order of
+	//   the cells.
+	// - `none`: nothing.
 	//
 	//	correct = "policies"
 	Correct string `arg:"correct" default:"predictions" allowed:"predictions policies none"`

@@ -79,7 +79,7 @@ func TestRoom(t *testing.T) {
 		{"no alternative", experiment.Job{Threads: threads(16), Alternatives: []*experiment.Job{large}}, on(), false, false, false, true},
 		{"rates", experiment.Job{Threads: threads(4), Runtime: &experiment.Runtime{GPURates: []experiment.GPURate{{}}}},
 			on(), true, true, true, true},
-		{"neighbours", experiment.Job{Threads: threads(4), Runtime: &experiment.Runtime{Neighbours: []experiment.Neighbour{{}}}},
+		{"neighbors", experiment.Job{Threads: threads(4), Runtime: &experiment.Runtime{Neighbours: []experiment.Neighbour{{}}}},
 			on(), true, true, true, true},
 		{"a run time", experiment.Job{Threads: threads(4), Runtime: &experiment.Runtime{}}, on(), true, true, true, false},
 		{"parts", parts, on(), true, false, false, false},
@@ -160,7 +160,7 @@ func TestSpeedsOfTypes(t *testing.T) {
 		t.Error(diff)
 	}
 	if (*experiment.Runtime)(nil).Beside("v100") != nil {
-		t.Error("a job without a run time has neighbours")
+		t.Error("a job without a run time has neighbors")
 	}
 	table, err := workload.ReadThroughput("t", strings.NewReader("device,workers,job_type,beside,steps_per_s\n"+
 		"v100,1,A,,2\nv100,1,B,,1\nv100,1,A,B,1.5\nv100,1,A,A,1\nk80,1,A,,1\nk80,1,A,B,0\nv100,2,A,,3\nv100,2,A,B,3\n"))

@@ -48,8 +48,8 @@ type Submit struct {
 // Update changes the thread request of one job, of which Job has the class and the running number, while the cell runs.
 //
 // Changes the thread request while jobs train: as `resize`, and of all jobs of the workload unless `job` names
-// one. Programs of jobs with a `budget` are told their new allotment, whether it went up or down, and the time
-// that is left. A change after the end of a job does nothing.
+// one. Programs of jobs with a `budget` read in their control file the new allotment, whether it grew or shrank,
+// and the remaining time. A change after the end of a job does nothing.
 //
 //	job "net" {
 //	  builtin "cnn" {}

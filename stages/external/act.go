@@ -233,7 +233,7 @@ func (d *desk) room(j scheduler.JobView, cores int32, o *decision) (nodes []int3
 		case count != 1 || need.Parts != nil:
 			return nil, g, errors.New("only jobs of one node start on chosen cores")
 		case int32(on.Count()) != cores:
-			return nil, g, fmt.Errorf("it gets %d cores, and on %q are %d", cores, o.On, on.Count())
+			return nil, g, fmt.Errorf("it asks for %d cores, and %q names %d", cores, o.On, on.Count())
 		case !ok:
 			return nil, g, fmt.Errorf("the cores %q are not all free and of one node", o.On)
 		}

@@ -174,7 +174,7 @@ func (d *desk) Wakes() time.Duration { return d.wakes }
 // Woke is Wakes'.
 func (d *desk) Woke() { d.speaks.woke() }
 
-// close tells the program that the cell is over, waits for its end, and takes its output.
+// close says to the program that the cell is over, waits for its end, and takes its output.
 func (d *desk) close(out *record.Cell) {
 	if d.err == nil {
 		answer, err := d.talk.ask(d.speaks.bye())

@@ -41,12 +41,12 @@ type asked struct {
 	//
 	//	settings = { quantum = "1s" }
 	Settings []schema.Setting `arg:"settings"`
-	// How long the program may take for an answer. A cell whose program takes longer fails.
+	// The longest time of an answer. A cell whose program takes longer fails.
 	//
 	//	limit = "1m"
 	Limit time.Duration `arg:"limit,positive" default:"30s"`
-	// The protocol of the program: tfexp's own protocol, or that of the simulator Batsim, as the schedulers of pybatsim
-	// do.
+	// The protocol of the program: tfexp's, or the protocol of the simulator Batsim, which the schedulers of pybatsim
+	// speak.
 	//
 	//	protocol = "batsim"
 	Protocol string `arg:"protocol" default:"tfexp" allowed:"tfexp batsim"`

@@ -52,7 +52,7 @@ var _ = Register(Kind{
 	PictureKind: tell.PictureKind{
 		Rank: 52, Name: Queue,
 		Doc:       "how many jobs wait, queued or paused",
-		OnRequest: "since few experiments are about the queue",
+		OnRequest: "few experiments are about the queue",
 	},
 	Draw: func(d *Data, _ Ask) ([]Figure, error) {
 		return d.overTime(overTime{

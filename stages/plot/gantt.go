@@ -18,7 +18,7 @@ const Gantt = "gantt"
 var _ = Register(Kind{
 	PictureKind: tell.PictureKind{
 		Rank: 10, Name: Gantt,
-		Doc:     "cores over time with a colour for each job",
+		Doc:     "cores over time with a color for each job",
 		OfCells: "schedules", Schedule: true,
 	},
 	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.gantts(a.MaxCells) },

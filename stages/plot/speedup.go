@@ -33,7 +33,7 @@ var _ = Register(Kind{
 			{Name: "x", Type: schema.String, Required: true,
 				Doc: "the axis along which jobs get faster, such as that of their threads"},
 		},
-		OnRequest: "which has to be told its axis",
+		OnRequest: "its axis must be named",
 	},
 	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.speedups(a.Metric, a.X) },
 })

@@ -22,7 +22,7 @@ const Lifetimes = "lifetimes"
 var _ = pictures.Register(pictures.Kind{
 	PictureKind: tell.PictureKind{
 		Rank: 114, Name: Lifetimes,
-		Doc: "how long servers live: the laws or measured curves of their nodes, and the lives that they came to",
+		Doc: "how long servers live: the laws or measured curves of their nodes, and the lives in the runs",
 	},
 	Draw: lifetimes,
 })

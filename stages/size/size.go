@@ -29,7 +29,7 @@ var _ = plot.Register(plot.Kind{
 	PictureKind: tell.PictureKind{
 		Rank: 35, Name: Picture, Section: section,
 		Doc:       "the curve of each `size` block with its bound",
-		OnRequest: "which a `size` block makes",
+		OnRequest: "it needs a `size` block",
 	},
 	Draw: func(d *plot.Data, _ plot.Ask) (all []plot.Figure, err error) {
 		for _, ask := range Asked.Of(&d.Plan) {

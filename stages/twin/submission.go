@@ -9,9 +9,9 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// submission is what a job block says to a batch system.
+// submission are the arguments of a submission block.
 //
-// What the jobs say to a batch system, for policies with partitions and accounts.
+// How the jobs are submitted to a batch system, for policies with partitions and accounts.
 //
 //	job "train" {
 //	  command = ["python3", "train.py"]
@@ -36,7 +36,7 @@ type submission struct {
 	Partition string `arg:"partition"`
 	// The quality of service.
 	//
-	// Default: that of the account.
+	// Default: the quality of service of the account.
 	//
 	//	qos = "high"
 	QOS string `arg:"qos"`
@@ -52,7 +52,7 @@ type submission struct {
 	//
 	//	limit = "10m"
 	Limit time.Duration `arg:"limit,positive"`
-	// What is taken from their priorities.
+	// A number that is subtracted from their priorities.
 	//
 	//	nice = 100
 	Nice int `arg:"nice" default:"0" min:"-2147483645" max:"2147483645"`

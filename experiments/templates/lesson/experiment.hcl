@@ -7,10 +7,16 @@ experiment "lesson" {
   replicates  = 1 # nothing is drawn at random: one run is all
 }
 
+variable "long" {
+  type        = number
+  default     = 6
+  description = "how many seconds job A runs"
+}
+
 # Nothing is started: these names stand for programs that run for as many seconds as they have epochs.
 job "A" {
   command = ["A"]
-  epochs  = 6
+  epochs  = var.long
   runtime { epoch = "1s" }
 }
 

@@ -21,8 +21,8 @@ var _ = Register(&Format{
 		"argument, whether it needs a data directory, steps, workers, priority weight, SLO and arrival in seconds, " +
 		"separated by tabs. A job's class is its type; it requests one thread and one GPU for each worker. Its deadline " +
 		"is the SLO, in seconds after its arrival; below 0 for none. The run times follow from `throughputs`. Lines with 12 " +
-		"fields, as the simulator of Shockwave has them, say after the workers how the batch size changes, which has to be " +
-		"`static`, and before the arrival how long the job takes, which is not read.",
+		"fields, as the simulator of Shockwave has them, have after the workers how the batch size changes, which must be " +
+		"`static`, and before the arrival the run time, which is not read.",
 	Reader: readGavel,
 })
 

@@ -26,7 +26,7 @@ var _ = Register(&Format{
 		"they ran (status 5) are left out.",
 	Args: []schema.Arg{UnitArg, {
 		Name: "memory", Type: schema.Bool, Default: `true`,
-		Doc: "Whether jobs request the memory in the file; with `false` they request that of their job block. Only " +
+		Doc: "Whether jobs request the memory in the file, not in their job blocks. Only " +
 			"nodes with a `memory` account for it.",
 		Example: `false`,
 	}},

@@ -22,12 +22,12 @@ var source embed.FS
 
 // tableArgs are the arguments of tables of jobs.
 type tableArgs struct {
-	// The columns of the file, by what they say of a job: `arrival`, `run_time` (or `start` and `end`),
-	// `requested_time`, `threads`, `gpus`, `nodes`, `memory`, `memory_used`, `batch_size`, `job` (its name),
-	// `class`, `user`, `priority`. What a column says takes the place of what the format knows. A job can have
-	// alternatives: `cpu_run_time` is its run time on the CPU alone, and the column of any other `<type>_run_time` that on GPUs of the
-	// type. `<name>_requested_time`, `<name>_threads`, `<name>_gpus` and `<name>_memory` are the alternative's;
-	// what it lacks is as in the job. An empty run time says that the job does not have it.
+	// The columns of the file, by the property of a job: `arrival`, `run_time` (or `start` and `end`),
+	// `requested_time`, `threads`, `gpus`, `nodes`, `memory`, `memory_used`, `batch_size`, `job` (its
+	// name), `class`, `user`, `priority`. A named column replaces the format's own. A job can have alternatives:
+	// `cpu_run_time` is its run time on the CPU alone, and any other `<type>_run_time` its run time on GPUs of the type. `<name>_requested_time`,
+	// `<name>_threads`, `<name>_gpus` and `<name>_memory` are the alternative's; properties without a column are the
+	// job's. A job whose run time is empty does not have that alternative.
 	//
 	// Default: the format's.
 	//
@@ -110,7 +110,7 @@ var _ = Register(&Format{
 		"2024 10:03`, `Mar 12 10:03:01 2024` or `12/03/2024 10:03`. Times are numbers of `unit`, like " +
 		"`1-02:03:04`, or with units like `1h30m`, `90 min` and `PT1H30M`. Numbers of threads, GPUs and nodes " +
 		"may be like `1,024` or `150%`, and GPUs a list of those that were used, like `0,1,2`. A column like " +
-		"`cpu=4,mem=16G,gres/gpu:a100=2` can be that of threads, GPUs, memory and nodes at once.",
+		"`cpu=4,mem=16G,gres/gpu:a100=2` can be the column of threads, GPUs, memory and nodes at once.",
 	Args:   describedTable(),
 	Reader: (&layout{}).read,
 })

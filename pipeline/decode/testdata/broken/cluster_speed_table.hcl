@@ -38,7 +38,7 @@ job "facts" {
   runtime {
     cluster {
       file    = "../good/cluster_speed.csv"
-      columns = { colour = "device" }
+      columns = { color = "device" }
     }
   }
 }
