@@ -2,11 +2,19 @@ package estimator
 
 import "math"
 
-// Moment is the speed of the machine over the time of a sample or a cell: a fixed piece of work took Seconds on average,
-// with a standard error. It is measured on machines that share their caches and memory with unseen others.
-type Moment struct{ Seconds, Error float64 }
+// Moment is the speed of the machine at a moment: a fixed piece of work took Seconds on each of the cores, which all
+// did one at the same time, with a standard error. It is measured on machines that share their cores with unseen
+// others.
+type Moment struct {
+	Cores          int
+	Seconds, Error float64
+}
 
-// Drift is how the speed of a machine differs from moment to moment.
+// momentLasts is the approximate time in seconds for which a machine keeps a speed: longer runs average over several
+// moments.
+const momentLasts = 3.0
+
+// Drift is how the speed of a machine on some number of cores differs from moment to moment.
 type Drift struct {
 	Moments int
 	// Typical is the logarithm of the seconds of the piece of work, on average; SD the standard deviation of these
@@ -16,12 +24,12 @@ type Drift struct {
 	weight float64
 }
 
-// DriftOf returns the drift among moments.
-func DriftOf(moments []Moment) Drift {
+// DriftOn returns the drift among the moments with the given number of cores.
+func DriftOn(moments []Moment, cores int) Drift {
 	var logs []float64
 	errors := 0.0
 	for _, m := range moments {
-		if m.Seconds > 0 {
+		if m.Cores == cores && m.Seconds > 0 {
 			logs = append(logs, math.Log(m.Seconds))
 			errors += square(m.Error / m.Seconds)
 		}
@@ -47,26 +55,28 @@ func DriftOf(moments []Moment) Drift {
 // machine's speed: other programs kept the probe from running.
 const mostDrift = math.Ln2
 
-// follows is how much of a change of the probe's time, as logarithms, the times of jobs follow: the probe waits for
-// memory and shared caches alone, and jobs compute as well. On a virtual machine with two cores, a program that trains
-// on both followed by 0.87 of it over 8 s, with a correlation of 0.8.
-const follows = 0.85
+// follows is how much of a change of the probe's time, as logarithms, the times of jobs follow: the probe computes
+// in the caches of a core, and jobs also wait for memory. On a virtual machine with two cores, programs that train
+// on one and on two followed by 0.25 to 0.55 of it where they did at all, with a correlation of about 0.5.
+const follows = 0.3
 
-// Slower returns the factor on a time at a moment, relative to the typical speed. It is shrunk by the error of the
-// probe.
-func (d Drift) Slower(at Moment) float64 { return d.SlowerThan(math.Exp(d.Typical), at) }
+// Slower returns the factor on a time of the given seconds at a moment, relative to the typical speed. It is shrunk
+// by the error of the probe, and for times longer than a moment.
+func (d Drift) Slower(at Moment, seconds float64) float64 {
+	return d.SlowerThan(math.Exp(d.Typical), at, seconds)
+}
 
 // SlowerThan is Slower, compared with moments at which the probe's piece of work took so long.
-func (d Drift) SlowerThan(probe float64, at Moment) float64 {
+func (d Drift) SlowerThan(probe float64, at Moment, seconds float64) float64 {
 	if at.Seconds <= 0 || probe <= 0 || d.weight == 0 {
 		return 1
 	}
-	log := follows * d.weight * math.Log(at.Seconds/probe)
+	log := follows * d.weight * math.Log(at.Seconds/probe) * math.Min(1, momentLasts/math.Max(seconds, momentLasts))
 	return math.Exp(math.Max(-mostDrift, math.Min(mostDrift, log)))
 }
 
 // moment is when the sample was taken.
-func (s Sample) moment() Moment { return Moment{s.Probe, s.ProbeError} }
+func (s Sample) moment() Moment { return Moment{s.ProbeCores, s.Probe, s.ProbeError} }
 
 // Moments returns the moments of samples whose machine speed was probed.
 func Moments(samples []Sample) []Moment {
@@ -82,11 +92,11 @@ func Moments(samples []Sample) []Moment {
 // AtOneSpeed returns samples with their times as they had been at the typical speed of the machine while these
 // samples were taken. Those without a probe stay as they are.
 func AtOneSpeed(samples []Sample) []Sample {
-	drift := DriftOf(Moments(samples))
+	moments := Moments(samples)
 	out := make([]Sample, len(samples))
 	for i, s := range samples {
 		out[i] = s
-		f := drift.Slower(s.moment())
+		f := DriftOn(moments, s.ProbeCores).Slower(s.moment(), s.Wall)
 		if f == 1 {
 			continue
 		}
@@ -105,11 +115,12 @@ const leastMoments = 3
 // Among returns the estimate with an interval that knows the speeds of the machine at these moments. The samples were
 // taken at some of them, so the speeds of these moments bound the samples' error.
 func (e Estimate) Among(moments []Moment, samples []Sample) Estimate {
-	if d := DriftOf(moments); d.Moments >= leastMoments {
+	cores := e.Resource.Threads
+	if d := DriftOn(moments, cores); d.Moments >= leastMoments {
 		e.MomentSD, e.MomentDF = d.SD, float64(d.Moments-1)
 	}
 	for _, s := range samples {
-		if s.Probe > 0 {
+		if s.ProbeCores == cores && s.Probe > 0 {
 			e.SampledMoments++
 			e.Probe += math.Log(s.Probe)
 		}
@@ -120,12 +131,9 @@ func (e Estimate) Among(moments []Moment, samples []Sample) Estimate {
 	return e
 }
 
-// lasting says how the variance of a machine's mean speed falls with time, as a power of it. On a virtual machine, the
-// standard deviation was 19% over 0.06 s, 13% over 1 s and 10% over 4 s.
-const lasting = 0.3
-
 // momentary returns the relative variance that moments add to a run of the given seconds: from the run's moments,
 // and from the samples' moments.
 func (e Estimate) momentary(seconds float64) float64 {
-	return square(e.MomentSD) * (math.Pow(math.Max(seconds, 1), -lasting) + 1/float64(max(e.SampledMoments, 1)))
+	return square(e.MomentSD) * (math.Min(1, momentLasts/math.Max(seconds, momentLasts)) +
+		1/float64(max(e.SampledMoments, 1)))
 }

@@ -6,23 +6,27 @@ import (
 	"testing"
 )
 
-// The spread of speeds is separated from the errors of the probe.
-func TestDriftOf(t *testing.T) {
-	if d := DriftOf(nil); d != (Drift{}) || d.Slower(Moment{5, 0}) != 1 {
+// The spread of speeds is separated from the errors of the probe, for each number of cores separately.
+func TestDriftOn(t *testing.T) {
+	if d := DriftOn(nil, 1); d != (Drift{}) || d.Slower(Moment{1, 5, 0}, 1) != 1 {
 		t.Errorf("of nothing: %+v", d)
 	}
-	if d := DriftOf([]Moment{{1, 0}, {1, 0}}); d.SD != 0 || d.Slower(Moment{2, 0}) != 1 {
+	moments := []Moment{{1, 1, 0}, {1, 1, 0}, {2, 1, 0}, {2, math.E, 0}}
+	if d := DriftOn(moments, 1); d.SD != 0 || d.Slower(Moment{1, 2, 0}, 1) != 1 {
 		t.Errorf("a steady machine: %+v", d)
 	}
-	d := DriftOf([]Moment{{1, 0}, {math.E, 0}})
+	d := DriftOn(moments, 2)
 	if d.Moments != 2 || math.Abs(d.Typical-0.5) > 1e-12 || math.Abs(d.SD-math.Sqrt(0.5)) > 1e-12 {
 		t.Errorf("two modes: %+v", d)
 	}
-	if f := d.Slower(Moment{math.E, 0}); math.Abs(f-math.Exp(0.5*follows)) > 1e-12 {
+	if f := d.Slower(Moment{2, math.E, 0}, 1); math.Abs(f-math.Exp(0.5*follows)) > 1e-12 {
 		t.Errorf("in the slow mode it is %g times as slow as typically", f)
 	}
-	noise := []Moment{{1, 0.1}, {1.05, 0.1}, {0.95, 0.1}}
-	if d := DriftOf(noise); d.SD != 0 || d.Slower(noise[1]) != 1 {
+	if f := d.Slower(Moment{2, math.E, 0}, 10*momentLasts); math.Abs(f-math.Exp(0.05*follows)) > 1e-12 {
+		t.Errorf("a long run in the slow mode at its beginning: %g", f)
+	}
+	noise := []Moment{{1, 1, 0.1}, {1, 1.05, 0.1}, {1, 0.95, 0.1}}
+	if d := DriftOn(noise, 1); d.SD != 0 || d.Slower(noise[1], 1) != 1 {
 		t.Errorf("errors of the probe count as drift: %+v", d)
 	}
 }
@@ -35,7 +39,7 @@ func (m modes) sample(length int) Sample {
 	if m.rng.IntN(2) == 1 {
 		slow = 1.5
 	}
-	s := Sample{Length: length, Threads: 2, Probe: 0.001 * slow * (1 + 0.01*m.rng.NormFloat64()),
+	s := Sample{Length: length, Threads: 2, ProbeCores: 2, Probe: 0.001 * slow * (1 + 0.01*m.rng.NormFloat64()),
 		ProbeError: 1e-5}
 	for range length {
 		s.Units = append(s.Units, 0.1*slow*(1+0.01*m.rng.NormFloat64()))
@@ -97,7 +101,7 @@ func TestNoDriftChangesNothing(t *testing.T) {
 	if got := e.Among(nil, samples).Predict(10, 0.9); got != e.Predict(10, 0.9) {
 		t.Errorf("%+v instead of %+v", got, e.Predict(10, 0.9))
 	}
-	steady := []Moment{{1, 0}, {1, 0}, {1, 0}, {1, 0}}
+	steady := []Moment{{1, 1, 0}, {1, 1, 0}, {1, 1, 0}, {1, 1, 0}}
 	if got := e.Among(steady, samples).Predict(10, 0.9); got != e.Predict(10, 0.9) {
 		t.Errorf("%+v instead of %+v", got, e.Predict(10, 0.9))
 	}

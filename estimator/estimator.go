@@ -74,10 +74,11 @@ type Sample struct {
 	Tries int     `json:"tries,omitempty"`
 	// Lost is the time of Wall in which tfexp could not run, or the machine slept: Wall may be that much too long.
 	Lost float64 `json:"lost_s,omitempty"`
-	// Probe is the mean time of a fixed piece of work during the sample, and ProbeError its standard error; 0 where it
-	// was not measured.
-	Probe      float64 `json:"speed_probe_s,omitempty"`
-	ProbeError float64 `json:"speed_probe_error_s,omitempty"`
+	// Probe is the time of a fixed piece of work just before and after the sample on each of ProbeCores cores, all
+	// busy at once, and ProbeError its standard error; 0 where it was not measured.
+	Probe      float64 `json:"probe_s,omitempty"`
+	ProbeCores int     `json:"probe_cores,omitempty"`
+	ProbeError float64 `json:"probe_error_s,omitempty"`
 	// Others is the number of cores, of Total, that copies of the job held at the same time, in a sample of jobs side
 	// by side. Its times are the means over the copies, and not the times of a job alone. It is 0 in other samples.
 	Others int `json:"others,omitempty"`

@@ -171,7 +171,7 @@ func TestIntervalByHand(t *testing.T) {
 	check("on one thread", e.PredictOn(10, 1, 0.9), 45, within+between, df)
 	// A machine of many speeds, met at two moments, for a run of 25 s.
 	e.MomentSD, e.MomentDF, e.SampledMoments = 0.04, 3, 2
-	at := square(25*0.04) * (math.Pow(25, -lasting) + 1.0/2)
+	at := square(25*0.04) * (momentLasts/25 + 1.0/2)
 	within, between = 0.4*0.4+10*10*0.05*0.05+10*0.3*0.3*3, math.Pow(10*2*0.02, 2)
 	df = square(within+between) / (square(within)/6 + square(between)/9)
 	all := within + between + at
@@ -265,19 +265,19 @@ func TestLearnedByHand(t *testing.T) {
 
 // The moments of samples, by hand.
 func TestAmongByHand(t *testing.T) {
-	samples := []Sample{{Probe: 1}, {Probe: 4}, {}}
+	samples := []Sample{{ProbeCores: 2, Probe: 1}, {ProbeCores: 2, Probe: 4}, {ProbeCores: 1, Probe: 9}, {ProbeCores: 2}}
 	e := Estimate{Resource: Resource{Threads: 2}}
-	two := []Moment{{1, 0}, {math.E, 0}}
+	two := []Moment{{2, 1, 0}, {2, math.E, 0}}
 	if got := e.Among(two, samples); got.MomentSD != 0 || got.SampledMoments != 2 || math.Abs(got.Probe-2) > 1e-12 {
 		t.Errorf("two moments are too few for a spread: %+v", got)
 	}
-	got := e.Among(append(two, Moment{math.E * math.E, 0}), samples)
+	got := e.Among(append(two, Moment{2, math.E * math.E, 0}), samples)
 	near(t, "spread", got.MomentSD, 1, 1e-12)
 	near(t, "its degrees of freedom", got.MomentDF, 2, 0)
 	if got := e.Among(nil, samples[2:]); got.SampledMoments != 0 || got.Probe != 0 {
-		t.Errorf("of samples without a probe: %+v", got)
+		t.Errorf("on other cores: %+v", got)
 	}
-	if all := Moments(samples); len(all) != 2 {
+	if all := Moments(samples); len(all) != 3 {
 		t.Errorf("%d moments", len(all))
 	}
 }

@@ -2,117 +2,100 @@ package hardware
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Speed is how fast the machine was over some time: a fixed piece of work took Seconds on average, with the standard
-// error Error. The zero value is an unknown speed.
+// Speed is how fast the machine was at a moment: a fixed piece of work took Seconds on each of the cores, all busy at
+// once. Error is the standard deviation of Seconds, estimated from the repetitions of the piece.
 type Speed struct {
-	Seconds float64 `json:"probe_s"`
+	Cores   int     `json:"cores"`
+	Seconds float64 `json:"seconds"`
 	Error   float64 `json:"error_s"`
 }
 
-// The piece of work reads a line of each 64 bytes of 2 MiB, of 8 in turn: more than the caches of a core hold, so it
-// waits for what the cores of a processor share, as programs that train do. It takes about 0.1 ms. Between two pieces
-// a probe sleeps, at first for a short time, then for longer ones.
+// A probe repeats a piece of work of about half a millisecond: sums of products over numbers that fit the caches of
+// a core.
 const (
-	probeNumbers  = 1 << 20 // of 8 bytes
-	probeParts    = 4
-	probeLine     = 8 // numbers
-	probeBurst    = 4 // pieces at the start, and at the end
-	probeEvery    = 5 * time.Millisecond
-	probeSeldom   = 50 * time.Millisecond
-	probeSlackens = 1.05
+	probeRepeats = 9
+	probePasses  = 96
+	probeNumbers = 1 << 13
 )
 
-// A SpeedProbe measures the speed of the machine until it ends. Jobs that compute meanwhile lose about a five-hundredth
-// of a core.
-type SpeedProbe struct {
-	numbers []float64
-	part    int
-	sum     float64
-	times   []float64 // logarithms
-
-	stop  chan struct{}
-	ended bool
-	done  sync.WaitGroup
-}
-
-// NewSpeedProbe begins a measurement, which ends with End.
-func NewSpeedProbe() *SpeedProbe {
-	p := &SpeedProbe{numbers: make([]float64, probeNumbers), stop: make(chan struct{})}
-	for i := range p.numbers {
-		p.numbers[i] = float64(i%7) + 0.5
-	}
-	for range probeBurst {
-		p.piece()
-	}
-	p.done.Go(func() {
-		for every := float64(probeEvery); ; every = min(every*probeSlackens, float64(probeSeldom)) {
-			select {
-			case <-p.stop:
-				return
-			case <-time.After(time.Duration(every)):
-				p.piece()
+// ProbeSpeed measures how fast the machine is now on the given number of cores that this process may use. All are busy
+// with a piece of work at the same time, as the threads of a job are. It takes some milliseconds.
+func ProbeSpeed(cores int) Speed {
+	cpus := AllowedCPUs()
+	cores = max(1, min(cores, len(cpus), runtime.GOMAXPROCS(0)))
+	times := make([][]float64, cores)
+	var ready, work sync.WaitGroup
+	ready.Add(cores)
+	for i := range times {
+		work.Go(func() {
+			defer bindThread(cpus[i])()
+			numbers := make([]float64, probeNumbers)
+			for k := range numbers {
+				numbers[k] = float64(k%7) + 0.5
 			}
-		}
-	})
-	return p
+			ready.Done()
+			ready.Wait()
+			for range probeRepeats {
+				began := time.Now()
+				sum := 0.0
+				for range probePasses {
+					sum = product(numbers, sum)
+				}
+				if took := time.Since(began).Seconds(); sum != 0 { // the sum is used, so it is computed
+					times[i] = append(times[i], took)
+				}
+			}
+		})
+	}
+	work.Wait()
+	return speedOf(times)
 }
 
-// piece does the piece of work once.
-func (p *SpeedProbe) piece() {
-	numbers := p.numbers[p.part*len(p.numbers)/probeParts : (p.part+1)*len(p.numbers)/probeParts]
-	p.part = (p.part + 1) % probeParts
-	began, a, b := time.Now(), p.sum*1e-9, 0.0
-	for k := 0; k+probeLine < len(numbers); k += 2 * probeLine {
-		a += numbers[k]
-		b += numbers[k+probeLine]
-	}
-	took := time.Since(began)
-	p.sum = a + b // so it is computed
-	p.times = append(p.times, math.Log(max(took.Seconds(), 1e-9)))
+// Until is the speed between two moments that were probed on equally many cores. It is the mean of both; its error
+// includes their difference. Changes between the moments are unknown.
+func (s Speed) Until(end Speed) Speed {
+	s.Error = math.Hypot(math.Hypot(s.Error, end.Error)/2, (s.Seconds-end.Seconds)/2)
+	s.Seconds = (s.Seconds + end.Seconds) / 2
+	return s
 }
 
-// Abort ends the measurement, unless it has ended; p may be nil.
-func (p *SpeedProbe) Abort() {
-	if p != nil && !p.ended {
-		p.ended = true
-		close(p.stop)
-		p.done.Wait()
+// product is one pass of a piece of work.
+func product(numbers []float64, sum float64) float64 {
+	a, b, c, d := sum*1e-9, 0.0, 0.0, 0.0
+	for k := 0; k+3 < len(numbers); k += 4 {
+		a += numbers[k] * 1.0000001
+		b += numbers[k+1] * 0.9999999
+		c += numbers[k+2] * numbers[k]
+		d += numbers[k+3] * numbers[k+1]
 	}
+	return a + b + c + d
 }
 
-// End ends the measurement and returns the speed over its time.
-func (p *SpeedProbe) End() Speed {
-	p.Abort()
-	for range probeBurst {
-		p.piece()
+// speedOf is the mean of the cores' medians; an interrupt does not move a median. The error of the median of n normal
+// values is about 1.25 standard deviations over √n. The median absolute deviation is 0.6745 standard deviations.
+func speedOf(times [][]float64) Speed {
+	s := Speed{Cores: len(times)}
+	variance := 0.0
+	for _, t := range times {
+		m := medianOf(t)
+		off := schema.Each(t, func(x float64) float64 { return math.Abs(x - m) })
+		s.Seconds += m / float64(len(times))
+		e := 1.2533 * medianOf(off) / 0.6745 / math.Sqrt(float64(len(t))) / float64(len(times))
+		variance += e * e
 	}
-	return speedOf(p.times)
+	s.Error = math.Sqrt(variance)
+	return s
 }
 
-// longest is the part of the pieces that count as interrupted: a thread of another program ran in between.
-const longest = 0.1
-
-// speedOf is the geometric mean of times, given as logarithms in their order, without the longest ones. Its error is
-// what neighbors in time differ by: slower changes are the machine's.
-func speedOf(logs []float64) Speed {
-	sorted := slices.Sorted(slices.Values(logs))
-	most := sorted[int(math.Ceil((1-longest)*float64(len(sorted))))-1]
-	sum, n, squares, last := 0.0, 0.0, 0.0, math.NaN()
-	for _, x := range logs {
-		if x > most {
-			continue
-		}
-		sum, n = sum+x, n+1
-		if !math.IsNaN(last) {
-			squares += (x - last) * (x - last) / 2
-		}
-		last = x
-	}
-	mean := math.Exp(sum / n)
-	return Speed{Seconds: mean, Error: mean * math.Sqrt(squares/max(n-1, 1)/n)}
+func medianOf(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

@@ -88,42 +88,40 @@ func TestToldLoad(t *testing.T) {
 	}
 }
 
-// An interrupt does not change the speed. Its error is what neighbors differ by, not slow changes.
+// An interrupt does not change the speed, but a core that is always slow does. The error is its uncertainty.
 func TestSpeedOf(t *testing.T) {
-	logs := func(seconds ...float64) []float64 {
-		for i, s := range seconds {
-			seconds[i] = math.Log(s)
-		}
-		return seconds
+	steady := speedOf([][]float64{{1, 1, 1, 9, 1}})
+	if steady != (Speed{Cores: 1, Seconds: 1}) {
+		t.Errorf("%+v", steady)
 	}
-	if s := speedOf(logs(2, 2, 2, 2, 2, 90, 2, 2, 2, 2)); math.Abs(s.Seconds-2) > 1e-12 || s.Error != 0 {
+	if s := speedOf([][]float64{{1, 1, 1}, {2, 2, 2}}); s.Seconds != 1.5 || s.Cores != 2 {
 		t.Errorf("%+v", s)
 	}
-	noisy, slow := speedOf(logs(1, 2, 1, 2, 1, 2, 1, 2, 1, 2)), speedOf(logs(1, 1, 1, 1, 1, 2, 2, 2, 2, 2))
-	if math.Abs(noisy.Seconds-math.Sqrt2) > 1e-12 || math.Abs(slow.Seconds-math.Sqrt2) > 1e-12 {
-		t.Errorf("%+v, %+v", noisy, slow)
+	wide := speedOf([][]float64{{0.8, 0.9, 1, 1.1, 1.2}})
+	if want := 1.2533 * 0.1 / 0.6745 / math.Sqrt(5); math.Abs(wide.Error-want) > 1e-12 {
+		t.Errorf("an error of %g, want %g", wide.Error, want)
 	}
-	// Nine differences of ln 2, or one.
-	for n, s := range map[float64]Speed{9: noisy, 1: slow} {
-		if want := s.Seconds * math.Ln2 * math.Sqrt(n/2/9/10); math.Abs(s.Error-want) > 1e-12 {
-			t.Errorf("an error of %g, want %g", s.Error, want)
+}
+
+// Facts that differ between the beginning and the end are unknown.
+func TestUntil(t *testing.T) {
+	got := Speed{Cores: 2, Seconds: 1, Error: 0.3}.Until(Speed{Cores: 2, Seconds: 2, Error: 0.4})
+	if got.Cores != 2 || got.Seconds != 1.5 || math.Abs(got.Error-math.Hypot(0.25, 0.5)) > 1e-12 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestProbeSpeed(t *testing.T) {
+	for _, cores := range []int{0, 1, len(AllowedCPUs()), 1 << 20} {
+		s := ProbeSpeed(cores)
+		if s.Cores < 1 || s.Cores > len(AllowedCPUs()) || s.Cores > max(1, cores) || s.Seconds <= 0 || s.Error < 0 {
+			t.Errorf("on %d cores: %+v", cores, s)
 		}
 	}
 }
 
-func TestSpeedProbe(t *testing.T) {
-	p := NewSpeedProbe()
-	time.Sleep(20 * time.Millisecond)
-	if s := p.End(); !(s.Seconds > 0 && s.Seconds < 1 && s.Error >= 0) || len(p.times) < 2*probeBurst+1 {
-		t.Errorf("%+v of %d pieces", s, len(p.times))
-	}
-	p.Abort() // once more
-	var none *SpeedProbe
-	none.Abort()
-}
-
-func BenchmarkSpeedProbe(b *testing.B) {
+func BenchmarkProbeSpeed(b *testing.B) {
 	for b.Loop() {
-		NewSpeedProbe().End()
+		ProbeSpeed(2)
 	}
 }

@@ -36,8 +36,8 @@ type Cell interface {
 
 // Seen holds the observations of the machine while a real cell ran.
 type Seen struct {
-	// Speed is the speed of the machine; zero if unknown.
-	Speed estimator.Moment
+	// Moments are the speeds of the machine before it and after it.
+	Moments []estimator.Moment
 	// Estimated are the estimates that were in force when it began; the estimates of other jobs come from the
 	// samples.
 	Estimated []record.Estimated
@@ -46,8 +46,8 @@ type Seen struct {
 // SeenBy returns the observations of the machine from a cell's record.
 func SeenBy(c *record.Cell) Seen {
 	s := Seen{Estimated: c.Estimated}
-	if c.Speed != nil {
-		s.Speed = estimator.Moment(*c.Speed)
+	for _, m := range c.Speeds {
+		s.Moments = append(s.Moments, estimator.Moment(m))
 	}
 	return s
 }

@@ -87,8 +87,8 @@ func TestSmallThings(t *testing.T) {
 	if (&Unit{Steps: true}).LengthUnit() != "steps" || (&Unit{}).LengthUnit() != "epochs" {
 		t.Error("units are called otherwise")
 	}
-	seen := SeenBy(&record.Cell{Estimated: []record.Estimated{{}}, Speed: &record.Speed{Seconds: 2}})
-	if seen.Speed.Seconds != 2 || len(seen.Estimated) != 1 {
+	seen := SeenBy(&record.Cell{Estimated: []record.Estimated{{}}, Speeds: []record.Speed{{}, {}}})
+	if len(seen.Moments) != 2 || len(seen.Estimated) != 1 {
 		t.Errorf("%+v", seen)
 	}
 }

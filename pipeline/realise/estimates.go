@@ -295,7 +295,7 @@ func sampleRow(u *stages.Unit, s estimator.Sample) record.SampleRow {
 		Job: u.Job, Threads: s.Threads, GPUs: s.GPUs, Length: s.Length, Unit: u.LengthUnit(),
 		Wall: s.Wall, Startup: orMissing(s.Startup), Units: units, Save: orMissing(s.Save), Launch: orMissing(s.Launch),
 		Pause: orMissing(s.Pause), Resume: orMissing(s.Resume), Resize: orMissing(s.Resize),
-		Busy: orMissing(s.Busy), Tries: s.Tries, Cost: s.Cost, Probe: orMissing(s.Probe), Others: s.Others,
+		Busy: orMissing(s.Busy), Tries: s.Tries, Cost: s.Cost, Probe: orMissing(s.Probe), ProbeCores: s.ProbeCores, Others: s.Others,
 	}
 }
 
@@ -355,9 +355,13 @@ func stretch(w *simulated.Scaling, times float64) {
 	w.Fixed, w.Scaled = time.Duration(times*float64(w.Fixed)), time.Duration(times*float64(w.Scaled))
 }
 
-// atSpeed scales simulated work to the speed of a machine at a moment. drift shows how far the probe can be trusted.
-func atSpeed(w *simulated.Scaling, e estimator.Estimate, at estimator.Moment, drift estimator.Drift) {
-	if e.Probe > 0 && at.Seconds > 0 {
-		stretch(w, drift.SlowerThan(e.Probe, at))
+// atSpeed scales simulated work to the speeds of a machine at the moments at, where they were probed with the threads
+// that the job asks for. known are all moments; they show how far the probe can be trusted.
+func atSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known []estimator.Moment) {
+	for _, m := range at {
+		if m.Cores != threads || e.Probe <= 0 {
+			continue
+		}
+		stretch(w, estimator.DriftOn(known, threads).SlowerThan(e.Probe, m, (w.Fixed+w.Scaled).Seconds()))
 	}
 }

@@ -73,22 +73,23 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// Simulated work takes as long as at the speed that the machine had.
+// Simulated work takes as long as at the speed that the machine had on as many threads as its job asks for.
 func TestAtSpeed(t *testing.T) {
-	drift := estimator.DriftOf([]estimator.Moment{{Seconds: 1}, {Seconds: 1.5}, {Seconds: 1}, {Seconds: 1.5}})
+	known := []estimator.Moment{{Cores: 2, Seconds: 1}, {Cores: 2, Seconds: 1.5}, {Cores: 2, Seconds: 1},
+		{Cores: 2, Seconds: 1.5}}
 	e := estimator.Estimate{Probe: 1}
-	work := func(at estimator.Moment) time.Duration {
+	work := func(at ...estimator.Moment) time.Duration {
 		w := simulated.Scaling{Fixed: time.Second, Scaled: time.Second}
-		atSpeed(&w, e, at, drift)
+		atSpeed(&w, e, 2, at, known)
 		return w.Fixed + w.Scaled
 	}
-	if got := work(estimator.Moment{Seconds: 1.5}); got < 2600*time.Millisecond || got > 3*time.Second {
+	if got := work(estimator.Moment{Cores: 2, Seconds: 1.5}); got < 2200*time.Millisecond || got > 3*time.Second {
 		t.Errorf("in the slow mode: %s", got)
 	}
-	if got := work(estimator.Moment{}); got != 2*time.Second {
-		t.Errorf("at an unknown speed: %s", got)
+	if got := work(estimator.Moment{Cores: 1, Seconds: 1.5}); got != 2*time.Second {
+		t.Errorf("by the speed of one core: %s", got)
 	}
-	if e.Probe = 0; work(estimator.Moment{Seconds: 1.5}) != 2*time.Second {
+	if e.Probe = 0; work(estimator.Moment{Cores: 2, Seconds: 1.5}) != 2*time.Second {
 		t.Error("samples without a probe are compared with one")
 	}
 }

@@ -147,7 +147,7 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 		return stages.Task{}, "", err
 	}
 	correct(r, work, seen.Estimated)
-	c.atSpeed(r, work, seen.Speed)
+	c.atSpeed(r, work, seen.Moments)
 	opts := simulated.Options{Overheads: c.measuredOverheads(), Seed: c.Ref.Seed}
 	opts.Lacks.Migrate = !c.Hardware.Capabilities().Migrate
 	if c.Hardware.Terms != nil {
@@ -163,13 +163,14 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	return task, key.Description(), nil
 }
 
-// atSpeed scales the jobs of a cell to the speed of the machine at a moment.
-func (c *Cell) atSpeed(r realised, work []simulated.Scaling, at estimator.Moment) {
-	drift := estimator.DriftOf(c.x.moments())
+// atSpeed scales the jobs of a cell to the speeds of the machine at moments, where these were probed on the cores that
+// each job asks for.
+func (c *Cell) atSpeed(r realised, work []simulated.Scaling, at []estimator.Moment) {
+	known := c.x.moments()
 	for n := range work {
 		j := r.Blocks[r.Block[n]]
 		if est, ok := c.x.estimateOf(j); ok && len(work[n].Alternatives()) == 0 {
-			atSpeed(&work[n], est, at, drift)
+			atSpeed(&work[n], est, j.Threads.Request, at, known)
 		}
 	}
 }

@@ -8,21 +8,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// The moments are samples and cells.
+// The moments are from samples and cells, on each number of cores by itself.
 func TestDrift(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
-	if _, err := record.Samples.Write(e.Dir, []record.SampleRow{{Probe: 1}, {Probe: math.E}, {Probe: -1}}); err != nil {
+	if _, err := record.Samples.Write(e.Dir, []record.SampleRow{{Probe: 1, ProbeCores: 2}, {Probe: math.E, ProbeCores: 2},
+		{Probe: 1, ProbeCores: 1}, {Probe: -1}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, known, err := Drift(&record.Experiment{Dir: t.TempDir()}); known || err != nil {
-		t.Errorf("the drift of nothing is known, or %v", err)
+	e.Cells = []record.Cell{{Speeds: []record.Speed{{Cores: 4, Seconds: 1}, {Cores: 2, Seconds: math.Sqrt(math.E)}}}}
+	got, err := Drift(e)
+	if err != nil || len(got) != 1 {
+		t.Fatalf("%+v, %v", got, err)
 	}
-	e.Cells = []record.Cell{{}, {Speed: &record.Speed{Seconds: math.Sqrt(math.E)}}}
-	d, known, err := Drift(e)
-	if err != nil || !known {
-		t.Fatalf("%+v, %v", d, err)
-	}
-	if d.Moments != 3 || math.Abs(d.SD-0.5) > 1e-6 || math.Abs(d.Range-math.E) > 1e-6 {
+	if d := got[0]; d.Cores != 2 || d.Moments != 3 || math.Abs(d.SD-0.5) > 1e-6 || math.Abs(d.Range-math.E) > 1e-6 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -28,7 +28,7 @@ var estimates = Register(Part{
 		if err != nil {
 			return s, err
 		}
-		drift, known, err := Drift(e)
+		drift, err := Drift(e)
 		if err != nil {
 			return s, err
 		}
@@ -45,8 +45,8 @@ var estimates = Register(Part{
 		for _, p := range profiling[:min(len(profiling), mostOfEach)] {
 			all = append(all, ProfilingSentence(p))
 		}
-		if known {
-			all = append(all, driftSentence(drift))
+		for _, d := range drift {
+			all = append(all, driftSentence(d))
 		}
 		s.Report = []tell.Item{
 			{Sentences: all, Answer: true},

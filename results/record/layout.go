@@ -288,8 +288,9 @@ type Cell struct {
 	// Tries is how often the cell ran until nothing disturbed it; 0 when that is not counted or it ran once.
 	Tries    int       `json:"tries,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
-	// Speed is the speed of the machine while the cell ran; nil if unknown.
-	Speed *Speed `json:"speed,omitempty"`
+	// Speeds are the speeds of the machine, just before the cell and after it, on as many cores as its jobs
+	// request.
+	Speeds []Speed `json:"speeds,omitempty"`
 	// Began is when a real cell began (RFC 3339), and Estimated the estimates of its jobs that were in force then.
 	Began     string      `json:"began,omitempty"`
 	Estimated []Estimated `json:"estimated,omitempty"`
@@ -327,9 +328,11 @@ type Estimated struct {
 	Runs   int     `json:"runs"`
 }
 
-// Speed is the speed of a machine over some time: a fixed piece of work took Seconds on average, with a standard error.
+// Speed is the speed of a machine at a moment: a fixed piece of work took Seconds on each of Cores cores, all busy
+// at once, with a standard error.
 type Speed struct {
-	Seconds float64 `json:"probe_s"`
+	Cores   int     `json:"cores"`
+	Seconds float64 `json:"seconds"`
 	Error   float64 `json:"error_s"`
 }
 

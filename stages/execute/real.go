@@ -29,8 +29,10 @@ import (
 type Machine struct {
 	// Site is the opened engine of the cell.
 	Site engine.Site
-	// Skip is how many of its cores other cells hold; see stages.Cell's Beside.
-	Skip int
+	// Beside reports whether other cells run at the same time, and Skip is how many cores some of them hold; see
+	// stages.Cell's Beside. Then the machine's speed is not probed.
+	Beside bool
+	Skip   int
 	// GPUs is where GPUs are found; nil means this machine's, as far as this process
 	// may use them.
 	GPUs gpu.Source
@@ -109,19 +111,17 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 		}
 	}
 	defer gpus.abort()
-	var probe *hardware.SpeedProbe
-	if hw.Kind.Here || hw.Kind.Contained && on.Site.Local(hw) {
-		probe = hardware.NewSpeedProbe()
+	var speeds []hardware.Speed
+	if !on.Beside && (hw.Kind.Here || hw.Kind.Contained && on.Site.Local(hw)) {
+		speeds = probe(t.Launches)
 	}
-	defer probe.Abort()
 	load, lost := hardware.NewLoadSampler(), hardware.NewWatch()
 	defer lost.End()
 	var closed error
 	out, err = runOn(ctx, t, running, hooks{pulse: beat, finals: tables.finals, finally: func(out *record.Cell) {
 		gpus.finish(out)
-		if probe != nil {
-			speed := record.Speed(probe.End())
-			out.Speed = &speed
+		for _, s := range speeds {
+			out.Speeds = append(out.Speeds, record.Speed(s.Until(hardware.ProbeSpeed(s.Cores))))
 		}
 		by = disturbance{lost.End(), hardware.UnknownLoad}
 		if busy := load.Others(); hw.Kind.Here {
@@ -131,6 +131,21 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 		by.warn(out, t.Setup.Cell.Cell)
 	}})
 	return out, by, errors.Join(err, closed, running.Close(), tables.close(nil))
+}
+
+// mostProbes is on how many numbers of cores the machine's speed is measured before a cell.
+const mostProbes = 4
+
+// probe measures the speed of the machine on as many cores as the jobs request.
+func probe(jobs []launch.Job) []hardware.Speed {
+	var speeds []hardware.Speed
+	for _, j := range jobs {
+		known := func(s hardware.Speed) bool { return s.Cores == max(j.Threads, 1) }
+		if len(speeds) < mostProbes && !slices.ContainsFunc(speeds, known) {
+			speeds = append(speeds, hardware.ProbeSpeed(j.Threads))
+		}
+	}
+	return speeds
 }
 
 // thatComeAndGo returns a cluster whose nodes may be lost, and others take their places.

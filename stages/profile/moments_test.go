@@ -41,7 +41,7 @@ func TestMomentsOfEarlierRuns(t *testing.T) {
 		}
 	}
 	samples := func(host string, probe float64) saved {
-		return saved{Samples: []estimator.Sample{{Host: host, Probe: probe}, {Host: host}}}
+		return saved{Samples: []estimator.Sample{{Host: host, Probe: probe, ProbeCores: 2}, {Host: host}}}
 	}
 	write("own", "a.json", samples("here", 1))
 	write("other", "a.json", samples("here", 2))
@@ -51,7 +51,7 @@ func TestMomentsOfEarlierRuns(t *testing.T) {
 	write("third", "a.json", samples("here", 5))
 	x := &sampledExperiment{}
 	recall(stages.Planning{Dir: filepath.Join(out, "own"), Experiment: x})
-	if len(x.moments) != 2 || x.moments[0] != (estimator.Moment{Seconds: 2}) || x.moments[1].Seconds != 5 {
+	if len(x.moments) != 2 || x.moments[0] != (estimator.Moment{Cores: 2, Seconds: 2}) || x.moments[1].Seconds != 5 {
 		t.Errorf("%+v", x.moments)
 	}
 }

@@ -69,9 +69,9 @@ const (
 // outside this process's tree would count as another's. The engine must report it, or the sample is not judged.
 func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 	return quietest(func() (estimator.Sample, error) {
-		var probe *hardware.SpeedProbe
-		if (run.Descendants || run.Observed) && len(run.Beside) == 0 { // copies side by side may slow the probe as well
-			probe = hardware.NewSpeedProbe()
+		var speed hardware.Speed
+		if run.Descendants || run.Observed {
+			speed = hardware.ProbeSpeed(run.Job.Threads)
 		}
 		load, watch := hardware.NewLoadSampler(), hardware.NewWatch()
 		inside := hardware.NewToldLoad(leastJudged)
@@ -80,10 +80,10 @@ func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 			one = takeBeside
 		}
 		s, err := one(ctx, run, inside)
-		if probe != nil {
-			speed := probe.End()
-			s.Probe, s.ProbeError = speed.Seconds, speed.Error
+		if speed.Cores > 0 {
+			speed = speed.Until(hardware.ProbeSpeed(run.Job.Threads))
 		}
+		s.Probe, s.ProbeCores, s.ProbeError = speed.Seconds, speed.Cores, speed.Error
 		s.Lost = watch.End().Total().Seconds()
 		busy := hardware.UnknownLoad + 0.0
 		switch {

@@ -174,7 +174,8 @@ func momentsOf(dir, file, host string) []estimator.Moment {
 	var moments []estimator.Moment
 	for _, sample := range s.Samples {
 		if sample.Host == host && sample.Probe > 0 {
-			moments = append(moments, estimator.Moment{Seconds: sample.Probe, Error: sample.ProbeError})
+			moments = append(moments, estimator.Moment{Cores: sample.ProbeCores, Seconds: sample.Probe,
+				Error: sample.ProbeError})
 		}
 	}
 	return moments
