@@ -99,7 +99,7 @@ plot "metrics" { metric = "longest_wait" }
 // A metric and a picture are one value each that is registered: the language, its
 // reference, the tables, the pictures and the report then know them.
 func TestNewMetricAndPicture(t *testing.T) {
-	documented(t, "`longest_wait_s`", "a bar for each policy (`bars`)", "`bars`: `mean_jct`")
+	documented(t, "`longest_wait_s`", "- `bars`: a bar for each policy", "`bars`: `mean_jct`")
 	if !strings.Contains(measure.Markdown(), "| `longest_wait_s` | longest wait (s) | the longest time") {
 		t.Error("the reference of the results does not have the metric")
 	}

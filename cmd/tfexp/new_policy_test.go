@@ -98,7 +98,7 @@ func TestNewPolicies(t *testing.T) {
 	documented(t,
 		"`ljf`",
 		"| `grain` | duration | `\"1s\"` | Differences below it do not count. Only under the order `ljf`.",
-		"half of its request (`half`)", "`isolated` or `ljf`",
+		"- `half`: half of its request", "`isolated` or `ljf`",
 	)
 
 	s := inSandbox(t, newPolicyFile)
