@@ -345,7 +345,8 @@ func (p *Plan) lookUpCells(v store.View, from, to int, onDisk map[string]bool) (
 		if p.Work[i].Reuse {
 			// The cells that follow from a result are known once it is back from the cache.
 			_, shelved := p.sharded(p.Cells[i].Cell)
-			some = some || !p.exhausted && !shelved && !record.Intact(p.folder(p.Cells[i].Cell))
+			follow := p.Cells[i].Trial != nil || p.options.Source == nil && !p.exhausted
+			some = some || follow && !shelved && !record.Intact(p.folder(p.Cells[i].Cell))
 			continue
 		}
 		some = true

@@ -18,6 +18,7 @@ package process
 
 import (
 	"context"
+	"encoding/gob"
 	"fmt"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -30,7 +31,10 @@ import (
 // kindName is the name of this engine in experiments.
 const kindName = "process"
 
-var _ = engine.Register(&kind)
+func init() {
+	engine.Register(&kind)
+	gob.Register(settings{}) // a cell can be written down for another process
+}
 
 // kind is this engine as experiments see it.
 var kind = engine.Kind{
