@@ -97,8 +97,8 @@ func (c *Corrections) Next(job string, threads int, before, level float64) Corre
 	} else {
 		variance += square(before) * (1 - sharedPart)
 	}
-	// An average of weights g varies by g/(2-g) of what it averages. The variance is known from as many runs as have as
-	// much weight together.
+	// Smoothing with gain g has a variance of g/(2-g) times that of a run. The variance itself is smoothed as well: it
+	// is as uncertain as a plain variance of 2/leastVariance-1 runs, or of all runs if there are fewer.
 	df := min(float64(c.runs+priorRuns), 2/leastVariance-1)
 	sd := math.Sqrt(variance * (1 + leastGain/(2-leastGain)))
 	width := distuv.StudentsT{Sigma: sd, Nu: df}.Quantile((1 + level) / 2)

@@ -135,7 +135,7 @@ func sumOf(t *testing.T, files []string) string {
 	return fmt.Sprintf("%x", all.Sum(nil))
 }
 
-// pictureSums reads docs/images/SUMS: for each picture the hash of what it was made of.
+// pictureSums reads docs/images/SUMS: for each picture the hash of the files that it shows.
 func pictureSums(t *testing.T) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(galleryImages, "SUMS"))
@@ -251,10 +251,10 @@ func galleryPage(t *testing.T, list []*exhibit) string {
 	return b.String()
 }
 
-// TestGallery holds that docs/gallery.md has all shipped experiments, and that no picture in docs/images is older than
-// what it was made of. With TFEXP_GALLERY (make gallery) it runs experiments and writes the page: "stale" are the simulated
-// ones with an old picture, "simulated" all of these; other words are names of experiments. report.png is the name of
-// the README's picture, which make images draws.
+// TestGallery fails if docs/gallery.md lacks a shipped experiment, or if a picture in docs/images is older than the
+// experiment that it shows. With TFEXP_GALLERY (make gallery) it runs experiments and writes the page. The value "stale"
+// selects simulated experiments with an old picture, "simulated" all simulated ones; other words are names of
+// experiments. The name report.png selects the README's picture, which make images draws.
 func TestGallery(t *testing.T) {
 	list := exhibits(t)
 	if want, got := shippedExperiments(t), fileNames(list); !slices.Equal(want, got) {

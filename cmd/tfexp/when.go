@@ -103,7 +103,8 @@ func (o *whenOptions) check(cmd *cobra.Command, jobs []string) error {
 	case o.cores > 0 && o.limit <= 0:
 		return Usagef("the time limit is what the job would be submitted with, like --time 4h", "--cores needs --time")
 	case o.cores < 0 || o.Futures < 20 || o.Trials < 0 || o.Horizon < 0 || o.sub.MinNodes < 0:
-		return Usagef("", "--cores, --nodes and --instants must not be negative, nor --horizon; --futures must be at least 20")
+		return Usagef("",
+			"--cores, --nodes and --instants must not be negative, nor --horizon; --futures must be at least 20")
 	}
 	for _, name := range []string{"time", "user", "account", "partition", "qos", "nodes"} {
 		if cmd.Flags().Changed(name) && o.cores == 0 {
@@ -307,8 +308,8 @@ func (a *app) tellStarts(
 	for i, f := range list {
 		j := &q.Jobs[asked[i]]
 		s := f.Seconds
-		row := startRow{Job: j.Name, User: j.User, Cores: j.Threads, Waited: (q.At - j.Arrival).Seconds(), Median: finite(s[2]),
-			Half: [2]*float64{finite(s[1]), finite(s[3])}, Nine: [2]*float64{finite(s[0]), finite(s[4])}, Within: f.Within,
+		row := startRow{Job: j.Name, User: j.User, Cores: j.Threads, Waited: (q.At - j.Arrival).Seconds(),
+			Median: finite(s[2]), Half: [2]*float64{finite(s[1]), finite(s[3])}, Nine: [2]*float64{finite(s[0]), finite(s[4])}, Within: f.Within,
 			Requested: finite(f.Requested)}
 		if row.Median != nil {
 			row.Start = clockOf(t, q.At+time.Duration(s[2]*1e9))
@@ -357,7 +358,8 @@ func (a *app) tellStarts(
 func tellPast(out io.Writer, b *starts.Backtest) {
 	span := func(s float64) string { return live.Duration(time.Duration(s * 1e9).Round(time.Second)) }
 	fmt.Fprintf(out, "Of %d, each calibrated by those before it, the medians were\noff by %s (median; by requested times "+
-		"%s); %.1f%% started within the intervals of 90%%,\n%.1f%% within those of 50%%.\n", b.Checked, span(b.Error), span(b.Requested), b.Nine, b.Half)
+		"%s); %.1f%% started within the intervals of 90%%,\n%.1f%% within those of 50%%.\n",
+		b.Checked, span(b.Error), span(b.Requested), b.Nine, b.Half)
 }
 
 func (a *app) backtest(ctx context.Context, t *starts.Twin, o *whenOptions) error {
@@ -372,8 +374,8 @@ func (a *app) backtest(ctx context.Context, t *starts.Twin, o *whenOptions) erro
 	}
 	out := show.Fold(a.Out)
 	tellPast(out, &b)
-	fmt.Fprintf(out, "Without calibration %.1f%% started within the intervals of 90%%. Half of the jobs waited\nfor more than %s; the "+
-		"intervals of 90%% are %s wide (median).\n", b.RawNine, live.Duration(time.Duration(b.Wait*1e9)),
+	fmt.Fprintf(out, "Without calibration %.1f%% started within the intervals of 90%%. Half of the jobs waited\n"+
+		"for more than %s; the intervals of 90%% are %s wide (median).\n", b.RawNine, live.Duration(time.Duration(b.Wait*1e9)),
 		live.Duration(time.Duration(b.Width*1e9)))
 	return nil
 }

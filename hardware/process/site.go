@@ -54,7 +54,7 @@ func openSite(run engine.Run) (engine.Site, []string, error) {
 // registries are the files in which live jobs are recorded.
 const registries = "processes*.json"
 
-// registry is the file for the cell that leaves out so many cores.
+// registry is the file of a cell whose cores begin after the first skip ones.
 func (s site) registry(skip int) string {
 	name := "processes.json"
 	if skip > 0 {

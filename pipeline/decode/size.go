@@ -12,10 +12,9 @@ import (
 
 // sizeArgs are the arguments of a size block.
 //
-// Asks how large the cluster has to be, or any other axis of the matrix whose values are numbers: the report
-// begins with the smallest value from which on the mean of a metric keeps a bound, for each policy, and has
-// the curve. Put the values that come into question into the matrix; simulated cells run side by side, and with
-// `bisect` most of them are left out.
+// Finds the smallest size of a cluster, or value of another numeric axis of the matrix, from which on the mean of a
+// metric keeps a bound. The report begins with it, for each policy, and has the curve. Put the values to look at into
+// the matrix. With `bisect`, most of their cells are left out.
 //
 //	size "nodes" {
 //	  metric = "p95_waiting"

@@ -108,7 +108,7 @@ func (q *question) equal(p record.Plan, here []Leader, axis string) string {
 		whereOf(p, here, here, axis, true), tell.Between(low, high, q.metric.Unit))
 }
 
-// whereOf names the settings in which an entry was the best, of all.
+// whereOf names the settings in which an entry was the best: " in all 5 settings". It is empty if there is only one.
 func whereOf(p record.Plan, won, all []Leader, axis string, first bool) (text string) {
 	var where []string
 	for _, l := range won {

@@ -40,8 +40,8 @@ type usage struct {
 	Median    float64 `json:"median"` // of the jobs: the part that was used
 }
 
-// usageOf sums up the usage of a log, where of returns the requested and the used amount of a job. Jobs with one of them
-// unknown, which is 0, are left out.
+// usageOf sums up the usage of a log. of returns the requested and the used amount of a job; 0 is unknown, and the job
+// is left out.
 func usageOf(t *workload.Trace, unit string, of func(job int) (requested, used float64)) *usage {
 	u := usage{Unit: unit}
 	var shares stats.Sample
@@ -61,7 +61,8 @@ func usageOf(t *workload.Trace, unit string, of func(job int) (requested, used f
 	return &u
 }
 
-// timeOf compares the requested with the true run times, by the GPUs of the jobs, or by their cores where none has GPUs.
+// timeOf compares the requested with the true run times, multiplied by the GPUs of the jobs, or by their cores if none
+// has GPUs.
 func timeOf(t *workload.Trace) *usage {
 	gpus := slices.ContainsFunc(t.Jobs, func(j scheduler.Job) bool { return j.GPUs > 0 })
 	unit, weight := "core-hours", func(j *scheduler.Job) float64 { return float64(j.Threads) }
@@ -101,8 +102,8 @@ var waits = stages.Ask("recorded_waits", 51, func(x stages.Asking) (all []record
 				s.Add(wait.Seconds())
 			}
 		}
-		all = append(all, recorded{Workload: w.Name, Jobs: len(w.Trace.Jobs), Known: s.Len(), Mean: s.Mean(), Median: s.Quantile(0.5),
-			P95: s.Quantile(0.95), Longest: s.Quantile(1),
+		all = append(all, recorded{Workload: w.Name, Jobs: len(w.Trace.Jobs), Known: s.Len(), Mean: s.Mean(),
+			Median: s.Quantile(0.5), P95: s.Quantile(0.95), Longest: s.Quantile(1),
 			Time: timeOf(&w.Trace.Trace), Memory: memoryOf(&w.Trace.Trace)})
 	}
 	return all
@@ -121,7 +122,8 @@ var _ = analysis.Register(analysis.Part{
 			if len(variants) == 0 {
 				continue
 			}
-			item := tell.Item{Plain: true, Sentences: append([]string{r.sentence(variants[0])}, r.usages()...), Table: r.table(variants)}
+			item := tell.Item{Plain: true, Table: r.table(variants),
+				Sentences: append([]string{r.sentence(variants[0])}, r.usages()...)}
 			s.Terminal, s.Report = append(s.Terminal, item), append(s.Report, item)
 		}
 		return s, nil
@@ -166,8 +168,8 @@ func (r recorded) table(variants []analysis.Variant) tell.Table {
 // sentence describes the distance of the first variant from the log.
 func (r recorded) sentence(v analysis.Variant) string {
 	replayed := stats.MeanInterval(v.Values(measure.MeanWaiting), analysis.DefaultLevel).Mean
-	text := fmt.Sprintf("In the log, jobs waited %s on average; replayed under %s they wait %s", tell.WithUnit(r.Mean, "s"),
-		v.Label, tell.WithUnit(replayed, "s"))
+	text := fmt.Sprintf("In the log, jobs waited %s on average; replayed under %s they wait %s",
+		tell.WithUnit(r.Mean, "s"), v.Label, tell.WithUnit(replayed, "s"))
 	if r.Mean > 0 && stats.Finite(replayed) {
 		change := replayed/r.Mean - 1
 		far := ""
@@ -194,7 +196,8 @@ func (r recorded) usages() (sentences []string) {
 		if u.usage == nil {
 			continue
 		}
-		text := fmt.Sprintf("In the log, jobs used %s of the %s %s that they requested (%.0f%%); the median job used %.0f%% of its %s",
+		text := fmt.Sprintf("In the log, jobs used %s of the %s %s that they requested (%.0f%%); the median job used "+
+			"%.0f%% of its %s",
 			tell.Number(u.Used), tell.Number(u.Requested), u.Unit, 100*u.Used/u.Requested, 100*u.Median, u.of)
 		if u.Jobs < r.Jobs {
 			text += fmt.Sprintf(" (known of %d of %s)", u.Jobs, schema.Plural(r.Jobs, "job"))

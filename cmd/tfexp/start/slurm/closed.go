@@ -75,7 +75,8 @@ func (t *Twin) reservation(at setting, f map[string]string) {
 		case "DAILY", "WEEKLY", "HOURLY", "WEEKDAY", "WEEKEND":
 			t.unmodeled(at, fmt.Sprintf("the reservation %s is repeated (%s): only this time of it counts", c.name, flag))
 		case "FLEX", "MAGNETIC", "REPLACE", "REPLACE_DOWN", "ANY_NODES":
-			t.unmodeled(at, fmt.Sprintf("the reservation %s has the flag %s: its nodes stay the same, and jobs have to name it", c.name, flag))
+			t.unmodeled(at, fmt.Sprintf("the reservation %s has the flag %s: its nodes stay the same, and jobs have to name it",
+				c.name, flag))
 		}
 	}
 	t.closures = append(t.closures, c)
@@ -121,7 +122,8 @@ func (t *table) event(fields []string) {
 // time share a block.
 func (t *Twin) closed() (blocks []block) {
 	if len(t.closures) > 0 && t.log == "" {
-		t.unmodeled(t.closures[0].at, "reservations and nodes that were down: without a log of sacct their times have no place")
+		t.unmodeled(t.closures[0].at,
+			"reservations and nodes that were down: without a log of sacct their times have no place")
 		return nil
 	}
 	slices.SortStableFunc(t.closures, func(a, b closure) int {
@@ -133,7 +135,8 @@ func (t *Twin) closed() (blocks []block) {
 	}
 	for i := 0; i < len(t.closures); {
 		c := t.closures[i]
-		for i++; i < len(t.closures) && t.closures[i].down && c.down && t.closures[i].start == c.start && t.closures[i].end == c.end; i++ {
+		together := func(o closure) bool { return c.down && o.down && o.start == c.start && o.end == c.end }
+		for i++; i < len(t.closures) && together(t.closures[i]); i++ {
 			c.nodes = append(c.nodes, t.closures[i].nodes...)
 		}
 		from, until := max(c.start-t.trace.Origin, 0), min(c.end-t.trace.Origin, max(last, 1)+24*time.Hour)
@@ -145,7 +148,8 @@ func (t *Twin) closed() (blocks []block) {
 			name = fmt.Sprintf("down_%d", len(blocks)+1)
 		}
 		b := named("reservation", name)
-		b.Args = append(b.Args, pair{"nodes", list(ranges(c.nodes))}, pair{"from", duration(from)}, pair{"until", duration(until)})
+		b.Args = append(b.Args, pair{"nodes", list(ranges(c.nodes))}, pair{"from", duration(from)},
+			pair{"until", duration(until)})
 		if c.down {
 			b.Args = append(b.Args, pair{"sudden", "true"})
 		}

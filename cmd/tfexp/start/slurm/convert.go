@@ -266,7 +266,8 @@ func (m *model) priorities() {
 			if n := m.whole(m.settings, "FairShareDampeningFactor", 1); n > 1 {
 				m.set("fair_share_damping", fmt.Sprint(n))
 			}
-			m.unmodeled(*m.find("PriorityFlags"), "PriorityFlags=NO_FAIR_TREE: fair shares differed by up to 0.1 from a controller's")
+			m.unmodeled(*m.find("PriorityFlags"),
+				"PriorityFlags=NO_FAIR_TREE: fair shares differed by up to 0.1 from a controller's")
 		case flag != "" && !strings.EqualFold(flag, "FAIR_TREE"):
 			m.unmodeled(*m.find("PriorityFlags"), "PriorityFlags="+flag+": priorities are computed without it")
 		}
@@ -345,7 +346,8 @@ func (m *model) preemption() {
 		again := m.whole(m.settings, "KillWait", 30) + m.whole(m.settings, "MessageTimeout", 10)
 		m.set("preempt_again", duration(time.Duration(again)*time.Second))
 	}
-	if m.get("Epilog", "") == "" { // the nodes say at once that nothing is left, and the controller looks at the queue later
+	// Without an Epilog, nodes report the end of a job at once, and the controller looks at the queue later.
+	if m.get("Epilog", "") == "" {
 		m.set("look_at_ends", "false")
 	} else {
 		m.set("release", duration(time.Second))

@@ -20,9 +20,12 @@ import (
 const QueueFields = "%i|%u|%a|%P|%q|%T|%r|%V|%S|%M|%l|%C|%D|%f|%E|%v"
 
 // columns are the names that scontrol has for the columns of squeue.
-var columns = map[string]string{"JOBID": "JobId", "USER": "UserId", "ACCOUNT": "Account", "PARTITION": "Partition", "QOS": "QOS",
+var columns = map[string]string{
+	"JOBID": "JobId", "USER": "UserId", "ACCOUNT": "Account", "PARTITION": "Partition", "QOS": "QOS",
 	"STATE": "JobState", "REASON": "Reason", "SUBMIT_TIME": "SubmitTime", "START_TIME": "StartTime", "TIME": "RunTime",
-	"TIME_LIMIT": "TimeLimit", "CPUS": "NumCPUs", "NODES": "NumNodes", "FEATURES": "Features", "DEPENDENCY": "Dependency", "RESERVATION": "Reservation"}
+	"TIME_LIMIT": "TimeLimit", "CPUS": "NumCPUs", "NODES": "NumNodes", "FEATURES": "Features", "DEPENDENCY": "Dependency",
+	"RESERVATION": "Reservation",
+}
 
 // ReadQueue reads the output of `scontrol show job`, or `squeue -a -r -o` with QueueFields. Instants count from
 // the beginning of 1970, by the wall clock of the cluster. Notes list the omissions.
@@ -62,7 +65,8 @@ func ReadQueue(file string, r io.Reader) (q starts.Queue, notes []string, err er
 			}
 			take()
 		default:
-			err = &Problem{file, n, fmt.Sprintf("this is no queue: print it with  scontrol show job  or  squeue -a -r -o %q", QueueFields)}
+			err = &Problem{file, n,
+				fmt.Sprintf("this is no queue: print it with  scontrol show job  or  squeue -a -r -o %q", QueueFields)}
 		}
 	}
 	if take(); err == nil {
@@ -118,7 +122,8 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	if several {
 		q.leave("they wait in several partitions, and count in the first alone, not in " + others)
 	}
-	sub := &scheduler.Submission{Account: get("Account"), Partition: partition, QOS: get("QOS"), Reservation: get("Reservation"), Stays: get("Requeue") == "0"}
+	sub := &scheduler.Submission{Account: get("Account"), Partition: partition, QOS: get("QOS"),
+		Reservation: get("Reservation"), Stays: get("Requeue") == "0"}
 	j := starts.Queued{Start: scheduler.Never}
 	j.Name, j.User, j.Class, j.Deadline, j.Priority = get("JobId"), user, partition, scheduler.Never, -1
 	instant := func(name string) (at time.Duration) {
