@@ -97,7 +97,7 @@ func checkGPUs(l gpuLook) Check {
 		c.Status = Warn
 		c.Text = l.err.Error() + "; only experiments without gpus run"
 		c.Hint = "see whether nvidia-smi lists the GPUs; after an update of the driver its kernel module has to be " +
-			"loaded anew"
+			"loaded again"
 		return c
 	}
 	c.Text = gpu.Models(l.devices)
@@ -106,7 +106,7 @@ func checkGPUs(l gpuLook) Check {
 	}
 	if l.readErr != nil {
 		c.Status = Warn
-		c.Text += "; they can be used, but not watched: " + l.readErr.Error()
+		c.Text += "; they can be used, but not monitored: " + l.readErr.Error()
 		c.Hint = "cells with GPUs will have no gpus.csv"
 		return c
 	}

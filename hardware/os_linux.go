@@ -86,7 +86,7 @@ func quotaOf(root, groups string) float64 {
 			if unified {
 				if max, err := folder.ReadSystem(filepath.Join(at, "cpu.max")); err == nil {
 					limit, period, _ := strings.Cut(strings.TrimSpace(string(max)), " ")
-					consider(limit, period) // "max" is no number: no limit
+					consider(limit, period) // "max" is not a number: no limit
 				}
 			} else {
 				limit, err1 := folder.ReadSystem(filepath.Join(at, "cpu.cfs_quota_us"))

@@ -353,13 +353,13 @@ type ended struct {
 func (x ended) Cell(i int) stages.Cell { return x.plan.cells[i] }
 
 // ErrForeign is returned for a folder of results with other people's files that a run would replace.
-var ErrForeign = errors.New("it holds files that are no results of tfexp")
+var ErrForeign = errors.New("it holds files that are not results of tfexp")
 
 // ErrGone is returned when the folder of results was moved or removed while a run wrote to it.
 var ErrGone = errors.New("the folder was moved or removed while results were written to it")
 
 // ErrAlike is returned for two names that differ in capital letters alone, where the file system takes them for one.
-var ErrAlike = errors.New("this file system takes capital and small letters for the same: one would replace the other")
+var ErrAlike = errors.New("this file system does not distinguish upper and lower case: one would replace the other")
 
 // alike returns ErrAlike when two of names would share a file or a folder in the folder of results, whose lock is held.
 func (p *Plan) alike(names []string) error {

@@ -62,7 +62,7 @@ func (g *Guard) Idles(now time.Duration, came bool) error {
 		return nil
 	}
 	if g.idle++; g.idle > maxIdle {
-		return fmt.Errorf("engine: at %s it has come back %d times with nothing", now, maxIdle)
+		return fmt.Errorf("engine: at %s it has returned %d times without news", now, maxIdle)
 	}
 	return nil
 }

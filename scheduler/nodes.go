@@ -203,7 +203,7 @@ func (l *loop) giveUp() (bool, error) {
 	l.settleTime(j)
 	l.queue.Remove(j)
 	l.life(j).state = Failed
-	l.close(j, Fail, "no server can be had for it any more")
+	l.close(j, Fail, "no server is available for it any more")
 	if err := l.dispatch(); err != nil {
 		return true, err
 	}

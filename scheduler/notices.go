@@ -27,7 +27,7 @@ func (l *loop) notice(n *Notice) error {
 	case NodeUp, NodeWarned, NodeDown:
 		return l.nodeNotice(n)
 	}
-	return fmt.Errorf("engine: %s is no notice", n.Kind)
+	return fmt.Errorf("engine: %s is not a notice", n.Kind)
 }
 
 // NoticeKind is the kind of a notice.

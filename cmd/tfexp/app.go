@@ -288,12 +288,12 @@ func Verdict(err error) (code int, hint string) {
 	case errors.Is(err, pipeline.ErrAlike):
 		return ExitUsage, "rename one of what they are named after, or choose a folder on another file system with --out"
 	case errors.Is(err, pipeline.ErrNotBegun):
-		return ExitUsage, "\"tfexp run FILE\" begins it anew"
+		return ExitUsage, "\"tfexp run FILE\" starts it again"
 	case errors.Is(err, pipeline.ErrGone):
-		return ExitInternal, "finished work is where the folder is now: \"tfexp resume\" goes on there"
+		return ExitInternal, "the finished work moved with the folder: run \"tfexp resume\" there"
 	case folder.IsUnusable(err):
-		return ExitInternal, "\"tfexp run\" writes results anew, and keeps all finished work that is whole; " +
-			"\"tfexp plot\" draws the pictures anew"
+		return ExitInternal, "\"tfexp run\" writes the results again, and keeps all finished work that is intact; " +
+			"\"tfexp plot\" draws the pictures again"
 	case errors.Is(err, syscall.ENOSPC):
 		return ExitInternal, "free some disk space and run it again: finished work is kept"
 	case errors.As(err, &path) && path.Op == "mkdir", errors.Is(err, syscall.EROFS):
@@ -338,7 +338,7 @@ func OpenFile(path string) (*folder.File, error) {
 		return nil, Usagef("", "%s is a folder, not a file", path)
 	case !info.Mode().IsRegular():
 		f.Close()
-		return nil, Usagef("what another program writes can be given as /dev/stdin or <(PROGRAM)",
+		return nil, Usagef("to read what another program prints, use /dev/stdin or <(PROGRAM)",
 			"%s is neither a file nor a folder", path)
 	}
 	return f, nil

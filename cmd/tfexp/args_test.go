@@ -74,7 +74,7 @@ func TestVerdict(t *testing.T) {
 			ExitCellsFailed, "look"},
 		{fmt.Errorf("run: %w", pipeline.ErrAlike), ExitUsage,
 			"rename one of what they are named after, or choose a folder on another file system with --out"},
-		{fmt.Errorf("resume: %w", pipeline.ErrNotBegun), ExitUsage, `"tfexp run FILE" begins it anew`},
+		{fmt.Errorf("resume: %w", pipeline.ErrNotBegun), ExitUsage, `"tfexp run FILE" starts it again`},
 		{Silently(ExitInvalid), ExitInvalid, ""},
 		{Silently(ExitOK), ExitOK, ""},
 	} {

@@ -56,7 +56,7 @@ func runTask(args []string) error {
 	defer stop()
 	err = execute.RunTask(ctx, args[0], number, pipeline.PrepareCell, pipeline.CompleteCell)
 	if ctx.Err() != nil {
-		return &Error{Code: ExitInterrupted, Err: errors.New("the task was broken off")}
+		return &Error{Code: ExitInterrupted, Err: errors.New("the task was interrupted")}
 	}
 	return err
 }

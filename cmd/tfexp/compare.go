@@ -147,7 +147,7 @@ func (o *compareOptions) chosen(p record.Plan) ([]measure.Metric, error) {
 		}
 		if o.by != "" && !m.Grouped {
 			if len(o.metrics) > 0 {
-				return nil, Usagef("", "%s is not known of each %s", m.Name, o.by)
+				return nil, Usagef("", "%s is not available by %s", m.Name, o.by)
 			}
 			continue
 		}

@@ -28,8 +28,8 @@ func (f *elsewhere) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.on, "on", "", "run cells as tasks of the batch system of `ENGINE` (slurm), or \"here\"")
 	fs.IntVar(&f.batch, "batch", 0, "with --on: simulated cells in a task; 0 lets tfexp choose")
 	fs.IntVar(&f.atOnce, "at-once", 0, "with --on: tasks that run at the same time at most; 0 means any number")
-	fs.StringArrayVar(&f.args, "sbatch", nil, "with --on: a further argument of the batch system, as partition=gpu")
-	fs.BoolVar(&f.detach, "detach", false, "with --on: leave once the cells are submitted; \"tfexp resume\" collects them")
+	fs.StringArrayVar(&f.args, "sbatch", nil, "with --on: another argument for the batch system, such as partition=gpu")
+	fs.BoolVar(&f.detach, "detach", false, "with --on: exit when the cells are submitted; \"tfexp resume\" collects them")
 }
 
 // options returns the place that the flags ask for; nil when cells run where an earlier run put them, or on this machine.
@@ -39,7 +39,7 @@ func (f *elsewhere) options() (*stages.Elsewhere, error) {
 	case f.batch < 0 || f.atOnce < 0:
 		return nil, Usagef("", "--batch and --at-once must not be negative")
 	case f.on == "" && (f.batch > 0 || f.atOnce > 0 || len(f.args) > 0):
-		return nil, Usagef("name the batch system, as --on slurm", "--batch, --at-once and --sbatch are of --on")
+		return nil, Usagef("name the batch system: --on slurm", "--batch, --at-once and --sbatch need --on")
 	case f.on != "" && f.on != execute.Here:
 		batches := engine.Names(func(k *engine.Kind) bool { return k.Batch != nil })
 		if k := engine.Find(f.on); k == nil || k.Batch == nil {
@@ -49,7 +49,7 @@ func (f *elsewhere) options() (*stages.Elsewhere, error) {
 	for _, arg := range f.args {
 		name, value, ok := stages.BatchArgument(arg)
 		if !ok {
-			return nil, Usagef("write it as --sbatch partition=gpu", "--sbatch %q is no argument", arg)
+			return nil, Usagef("write it as --sbatch partition=gpu", "--sbatch %q is not an argument", arg)
 		}
 		if how.Args == nil {
 			how.Args = map[string]string{}

@@ -34,7 +34,7 @@ func (a *app) fmtCommand() *cobra.Command {
 				}
 			}
 			if f.asJSON && slices.Contains(args, "-") {
-				return Usagef("name its file, or leave out --json", "what is formatted from standard input is text")
+				return Usagef("name its file, or leave out --json", "formatting standard input prints text, not JSON")
 			}
 			wrong := false
 			f.files = []formatted{}
@@ -57,8 +57,8 @@ func (a *app) fmtCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&f.check, "check", false, "change nothing; exit with 3 if a file would change")
-	cmd.Flags().BoolVar(&f.diff, "diff", false, "print what changes")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print what became of each file as JSON")
+	cmd.Flags().BoolVar(&f.diff, "diff", false, "print the changes")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the outcome for each file as JSON")
 	return cmd
 }
 

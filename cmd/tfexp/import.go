@@ -28,7 +28,7 @@ func Import(a *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import runs DIR",
 		Short: "Turn recorded training runs into results",
-		Long:  "Turn what others have recorded into results that report, plot, compare and export read.",
+		Long:  "Turn recordings of other tools into results that report, plot, compare and export can read.",
 		Example: `  tfexp import runs measurements --steps 64000
   tfexp report results/measurements`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -101,7 +101,7 @@ func writeRuns(a *App, dir string, o *importRuns) error {
 		s.Name = filepath.Base(absolute)
 	}
 	if strings.ContainsAny(s.Name, `/\`) {
-		return Usagef("", "--name %q: a name is that of a folder in --out", s.Name)
+		return Usagef("", "--name %q: it must be the name of a folder in --out", s.Name)
 	}
 	names, err := o.read(dir, filepath.Base(absolute), &s)
 	if err != nil {
@@ -198,7 +198,7 @@ func configuration(name string, o *workload.RunsOptions, list []workload.Recorde
 		parts = append(parts, show.Count(o.ParameterServers, "parameter server", "parameter servers"))
 	}
 	if o.WorkerPrice > 0 {
-		parts = append(parts, fmt.Sprintf("$%.4g an hour and worker", o.WorkerPrice))
+		parts = append(parts, fmt.Sprintf("$%.4g per worker-hour", o.WorkerPrice))
 	}
 	c.Summary = strings.Join(parts, ", ")
 	return c

@@ -124,7 +124,7 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 	case o.slurm != "":
 		t, err := slurm.Read(o.slurm, o.others)
 		if err != nil {
-			return nil, nil, Usagef("what is wrong is said by line; change a copy of the files, and name that", "%v", err)
+			return nil, nil, Usagef("the mistakes are listed by line; correct them in a copy of the files, and name the copy", "%v", err)
 		}
 		source, err := t.Experiment(name, filepath.Dir(file))
 		return []experiments.File{{Name: file, Source: source}}, t.Doubts(), err
@@ -152,7 +152,7 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	if start.IsLog(o.from) {
 		log, err := start.InspectLog(o.from, shown)
 		if err != nil {
-			return nil, nil, Usagef("tell the columns in a trace block, after  tfexp init --template log-replay",
+			return nil, nil, Usagef("name its columns in a trace block; for an example:  tfexp init --template log-replay",
 				"%s is not understood: %v", o.from, err)
 		}
 		source, err := log.Experiment(name)

@@ -42,6 +42,6 @@ func (a *app) languageServerCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&stdio, "stdio", true, "speak on standard input and output, which it always does")
+	cmd.Flags().BoolVar(&stdio, "stdio", true, "use standard input and output (it always does)")
 	return cmd
 }

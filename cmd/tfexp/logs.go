@@ -55,9 +55,9 @@ func (a *app) logsCommand() *cobra.Command {
 			return a.printLog(at, follow, raw)
 		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing what is added, until the run ends")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new lines until the run ends")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the lists of cells and logs as JSON")
-	cmd.Flags().BoolVar(&raw, "raw", false, "print control characters as they are: a job could change the terminal")
+	cmd.Flags().BoolVar(&raw, "raw", false, "print control characters unchanged: a job could alter the terminal")
 	return cmd
 }
 

@@ -153,11 +153,11 @@ func points(length string) (float64, error) {
 	var v float64
 	var unit string
 	if n, err := fmt.Sscanf(length, "%g%s", &v, &unit); n != 2 || err != nil {
-		return 0, Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is no length", length)
+		return 0, Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is not a length", length)
 	}
 	per, ok := map[string]float64{"mm": 72 / 25.4, "cm": 72 / 2.54, "in": 72, "pt": 1}[unit]
 	if !ok {
-		return 0, Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is no length", length)
+		return 0, Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is not a length", length)
 	}
 	return v * per, nil
 }

@@ -134,7 +134,7 @@ func entry(q policy.Question, c *policy.Choice) string {
 	for _, w := range c.Wants {
 		needs = append(needs, fmt.Sprintf("`%s = %q`", w.Of, w.Name))
 	}
-	fmt.Fprintf(&b, "\nNeeds: %s.\n", cmp.Or(strings.Join(needs, ", "), "nothing that is not in the file"))
+	fmt.Fprintf(&b, "\nNeeds: %s.\n", cmp.Or(strings.Join(needs, ", "), "nothing beyond the file"))
 	block := example(q, c)
 	fmt.Fprintf(&b, "\n```hcl\n%s```\n", block)
 	if experiment := experimentFor(q, c, block); experiment != "" {

@@ -13,7 +13,7 @@ func (a *app) reportCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:               "report [DIR] [--json]",
-		Short:             "Write the report of results again",
+		Short:             "Write the report again",
 		Long:              help("report", "{report}", record.ReportFile),
 		Example:           "  tfexp report results/fcfs_vs_rr",
 		Args:              Between(0, 1, ""),

@@ -30,7 +30,7 @@ func (o *runOptions) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Parallel, "parallel", 0, "number of simulated cells that run side by side; 0 means one for each core")
 	fs.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	fs.BoolVar(&o.quiet, "quiet", false, "show no progress")
-	fs.StringVar(&o.notify, "notify", "", "`COMMAND` of the shell that is started when the run has ended")
+	fs.StringVar(&o.notify, "notify", "", "shell `COMMAND` that is started when the run has ended")
 	o.elsewhere.flags(fs)
 }
 
@@ -71,7 +71,7 @@ func (a *app) runCommand() *cobra.Command {
 	vars.Flags(cmd.Flags())
 	o.flags(cmd.Flags())
 	cmd.Flags().StringVar(&o.Out, "out", DefaultOut, "`DIR` of the results")
-	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, "run everything again, also what is finished")
+	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, "run everything again, including finished work")
 	return cmd
 }
 

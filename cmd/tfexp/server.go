@@ -67,7 +67,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, version string,
 		d.timer.Stop()
 	}
 	if !s.closed {
-		return errors.New("the editor went away without a shutdown")
+		return errors.New("the editor closed the connection without a shutdown request")
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ type shape struct {
 	timings     []timing // by local batch size, ascending
 }
 
-// validation is a recorded training with one batch size: a value an epoch.
+// validation is a recorded training with one batch size: one value per epoch.
 type validation struct {
 	batch                      int
 	progress, iterations       []float64 // at the end of the epoch; progress in steps of the first batch size

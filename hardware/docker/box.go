@@ -229,9 +229,9 @@ func (f fate) verdict(j *launch.Job) (scheduler.State, string) {
 	text := ""
 	switch {
 	case !f.reachable:
-		return scheduler.Failed, fmt.Sprintf("the Docker daemon at %s went away and did not come back", f.host)
+		return scheduler.Failed, fmt.Sprintf("the Docker daemon at %s stopped answering and did not come back", f.host)
 	case f.vanished:
-		text = "its container was removed by another"
+		text = "its container was removed by another program"
 	case f.exit == 0:
 		return scheduler.Finished, ""
 	case f.oom:

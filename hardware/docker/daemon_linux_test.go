@@ -173,7 +173,7 @@ func TestDaemonStaysAway(t *testing.T) {
 		t.Errorf("a start without a daemon: %v", err)
 	}
 	if end := ended(t, e); end.State != scheduler.Failed || !strings.Contains(end.Reason,
-		"went away and did not come back") {
+		"stopped answering and did not come back") {
 		t.Errorf("%+v", end)
 	}
 	if err := e.Close(); err != nil {

@@ -266,7 +266,7 @@ func (e *Engine) place(cores scheduler.CoreSet) (*node, []int, error) {
 			cpus = append(cpus, n.CPUs[i])
 			return
 		}
-		err = fmt.Errorf("core %d is not there", core)
+		err = fmt.Errorf("there is no core %d", core)
 	})
 	if err == nil && len(cpus) == 0 {
 		err = errors.New("the grant has no cores")

@@ -174,7 +174,7 @@ func TestPartsFail(t *testing.T) {
 	bad := inParts(0, 1)
 	bad.Layout.Parts[1].Cores = scheduler.CoreSet{{Lo: 7, Hi: 8}}
 	e = twoNodes(t, h, Options{}, shell(t, "a", "sleep 1000"))
-	if err := e.Start(0, bad); err == nil || !strings.Contains(err.Error(), "worker-1: core 7 is not there") {
+	if err := e.Start(0, bad); err == nil || !strings.Contains(err.Error(), "worker-1: there is no core 7") {
 		t.Error(err)
 	}
 }

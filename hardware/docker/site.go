@@ -75,7 +75,7 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 		}
 		if !host.ComeBack(ctx, DefaultPatience) && ctx.Err() == nil {
 			return nil, &engine.Unavailable{
-				Engine: kindName, Err: fmt.Errorf("the daemon at %s went away and did not come back", host.URL),
+				Engine: kindName, Err: fmt.Errorf("the daemon at %s stopped answering and did not come back", host.URL),
 				Hint: "start it again (" + HowToStart() + "); then continue with tfexp resume",
 			}
 		}

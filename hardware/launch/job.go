@@ -150,7 +150,7 @@ func (j *Job) Pools(n int) (inter, intra int) {
 }
 
 // Restarted is the reason why a job is ended and started again with other settings.
-const Restarted = "it is started anew with other settings"
+const Restarted = "it is restarted with other settings"
 
 // InPlaceOf returns the job with the name, the files and the standing message of the job that it replaces.
 func (j Job) InPlaceOf(old *Job) Job {

@@ -36,7 +36,7 @@ type Measured struct {
 // 1958).
 func KaplanMeier(name string, seen []Observation) (*Measured, error) {
 	if len(seen) == 0 {
-		return nil, errors.New("there is no life in the file")
+		return nil, errors.New("the file has no lifetimes")
 	}
 	seen = slices.Clone(seen)
 	slices.SortStableFunc(seen, func(a, b Observation) int { return cmp.Compare(a.Time, b.Time) })
@@ -44,7 +44,7 @@ func KaplanMeier(name string, seen []Observation) (*Measured, error) {
 	s := 1.0
 	for i := 0; i < len(seen); {
 		if seen[i].Time < 0 {
-			return nil, fmt.Errorf("a life of %s is negative", seen[i].Time)
+			return nil, fmt.Errorf("a lifetime of %s is negative", seen[i].Time)
 		}
 		at, taken, left := seen[i].Time, 0, len(seen)-i
 		for ; i < len(seen) && seen[i].Time == at; i++ {
@@ -71,7 +71,7 @@ func NewMeasured(name string, times []time.Duration, survivals []float64) (*Meas
 		case !(s >= 0 && s <= 1):
 			return nil, &PointError{i, fmt.Sprintf("a survival of %g is not within 0 and 1", s)}
 		case s > last:
-			return nil, &PointError{i, fmt.Sprintf("the survival increases from %g to %g: nobody comes back to life", last, s)}
+			return nil, &PointError{i, fmt.Sprintf("the survival increases from %g to %g: a survival curve cannot increase", last, s)}
 		}
 		before, last = times[i], s
 	}
@@ -111,7 +111,7 @@ func (m *Measured) String() string { return fmt.Sprintf("survival(%q)", m.Name) 
 // curve's last point, and returns the root mean square difference of the two.
 func BathtubOf(m *Measured) (Bathtub, float64, error) {
 	if len(m.Times) < 4 {
-		return Bathtub{}, 0, errors.New("a bathtub needs at least four lives that ended")
+		return Bathtub{}, 0, errors.New("a bathtub needs at least four lifetimes that ended")
 	}
 	const points = 400
 	last := m.Times[len(m.Times)-1]

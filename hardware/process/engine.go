@@ -124,7 +124,7 @@ func (e *Engine) cpus(cores scheduler.CoreSet) ([]int, error) {
 	var err error
 	cores.Each(func(core int) {
 		if core >= len(e.opts.CPUs) {
-			err = fmt.Errorf("core %d is not there: the engine has cores 0 to %d", core, len(e.opts.CPUs)-1)
+			err = fmt.Errorf("there is no core %d: the engine has cores 0 to %d", core, len(e.opts.CPUs)-1)
 			return
 		}
 		cpus = append(cpus, e.opts.CPUs[core])
@@ -146,7 +146,7 @@ func (e *Engine) gpus(set scheduler.CoreSet) ([]string, error) {
 		case g < len(e.opts.GPUs):
 			ids = append(ids, e.opts.GPUs[g])
 		default:
-			err = fmt.Errorf("GPU %d is not there: the engine has GPUs 0 to %d", g, len(e.opts.GPUs)-1)
+			err = fmt.Errorf("there is no GPU %d: the engine has GPUs 0 to %d", g, len(e.opts.GPUs)-1)
 		}
 	})
 	return ids, err

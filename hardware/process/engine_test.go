@@ -449,7 +449,7 @@ func TestCloseKills(t *testing.T) {
 
 func TestGrantErrors(t *testing.T) {
 	e := open(t, Options{CPUs: hardware.AllowedCPUs()[:1]}, sh(""))
-	if err := e.Start(0, cores(1)); err == nil || !strings.Contains(err.Error(), "core 1 is not there") {
+	if err := e.Start(0, cores(1)); err == nil || !strings.Contains(err.Error(), "there is no core 1") {
 		t.Error(err)
 	}
 	if err := e.Start(0, scheduler.Grant{}); err == nil {

@@ -194,7 +194,7 @@ func TestPartsFail(t *testing.T) {
 	}
 	e := open(t, Options{}, sh("sleep 1000"))
 	err := e.Start(0, inParts(part("worker", 0, 0), part("ps", 0, 999)))
-	if err == nil || !strings.Contains(err.Error(), "ps-0: core 999 is not there") {
+	if err == nil || !strings.Contains(err.Error(), "ps-0: there is no core 999") {
 		t.Error(err)
 	}
 }

@@ -583,7 +583,7 @@ func (e *Engine) begins(job int, w Work) error {
 	}
 	e.courses[job] = s.Special.Begin()
 	if e.crowd != nil || e.saves != nil || e.opts.Fleet != nil || e.opts.Noise > 0 {
-		return fmt.Errorf("simulated: job %q trains as it was measured, which goes with no noise, contention, "+
+		return fmt.Errorf("simulated: job %q trains as it was measured, which excludes noise, contention, "+
 			"checkpoints, or servers that come and go", e.jobs[job].Name)
 	}
 	return nil

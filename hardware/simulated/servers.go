@@ -28,7 +28,7 @@ type Fleet interface {
 // Acquire implements scheduler.Provider.
 func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 	if e.opts.Fleet == nil {
-		return nil, fmt.Errorf("simulated: there are no servers to be had")
+		return nil, fmt.Errorf("simulated: there are no servers to rent")
 	}
 	return e.opts.Fleet.Acquire(node, e.now), nil
 }

@@ -69,7 +69,7 @@ func (Slurm) Submit(ctx context.Context, a engine.Array) (string, error) {
 	}
 	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // a cluster's name may follow
 	if job, err = jobNumber(job); err != nil {
-		return "", fmt.Errorf("sbatch answered with something else than the job that it submitted: %w; "+
+		return "", fmt.Errorf("sbatch did not print the number of the job that it submitted: %w; "+
 			"look for it with squeue --me", err)
 	}
 	return job, nil

@@ -132,7 +132,7 @@ func RunCommand(ctx context.Context, limit time.Duration, command string, args .
 func jobNumber(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.ParseUint(text, 10, 32); err != nil || n == 0 || text != strconv.FormatUint(n, 10) {
-		return "", fmt.Errorf("%.40q is no number of a job", text)
+		return "", fmt.Errorf("%.40q is not a number of a job", text)
 	}
 	return text, nil
 }

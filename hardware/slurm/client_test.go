@@ -214,7 +214,7 @@ func TestJobsAreNumbers(t *testing.T) {
 		fakes(t, map[string]string{"sbatch": fmt.Sprintf("printf '%%s' '%s'", answer), "scancel": "echo >" + called,
 			"squeue": "echo >" + called})
 		job, err := Slurm{}.Submit(t.Context(), engine.Array{Dir: t.TempDir(), Command: []string{"true"}, Tasks: []int{0}})
-		if err == nil || !strings.Contains(err.Error(), "is no number of a job") {
+		if err == nil || !strings.Contains(err.Error(), "is not a number of a job") {
 			t.Errorf("%q: job %q, %v", answer, job, err)
 		}
 		if err := (Slurm{}).Cancel(t.Context(), []string{answer}); err != nil {

@@ -141,7 +141,7 @@ func (p *pool) look(ctx context.Context) bool {
 			if slices.Contains(hopeless, s.reason) {
 				a.release()
 				p.drop(a)
-				p.refuse(a.nodes, fmt.Errorf("the allocation would wait for ever: %s", s.reason))
+				p.refuse(a.nodes, fmt.Errorf("the allocation would never start: %s", s.reason))
 			}
 		default:
 			p.inspect(a, s)

@@ -167,7 +167,7 @@ func (p *pool) addresses(ctx context.Context, parts []scheduler.Part) (map[int]s
 	for _, part := range parts {
 		s, ok := p.place(part.Node)
 		if !ok {
-			return nil, fmt.Errorf("node %d is not there", part.Node)
+			return nil, fmt.Errorf("there is no node %d", part.Node)
 		}
 		if names[s.name] == nil {
 			list = append(list, s.name)

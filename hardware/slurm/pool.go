@@ -399,7 +399,7 @@ func (p *pool) refuse(nodes []int, err error) {
 	user := p.user
 	p.mu.Unlock()
 	if user != nil {
-		user.Break(Explained(fmt.Errorf("Slurm gives no other allocation: %w", err)))
+		user.Break(Explained(fmt.Errorf("Slurm grants no other allocation: %w", err)))
 	}
 }
 

@@ -86,7 +86,7 @@ func (h hands) Begin(state launch.JobState, part scheduler.Part, again bool, see
 func (e *Engine) prepare(s *step, part scheduler.Part) error {
 	place, ok := e.pool.place(part.Node)
 	if !ok {
-		return fmt.Errorf("node %d is not there", part.Node)
+		return fmt.Errorf("there is no node %d", part.Node)
 	}
 	s.node, s.allocated = place.name, place.alloc.job
 	cpus, err := e.cpus(place, part)
@@ -121,7 +121,7 @@ func (e *Engine) gpus(place slot, part scheduler.Part) ([]string, error) {
 func numbered[T any](set scheduler.CoreSet, first int, names []T, what string) (list []T, err error) {
 	set.Each(func(n int) {
 		if n -= first; n < 0 || n >= len(names) {
-			err = fmt.Errorf("%s %d is not there: the node has %d", what, n+first, len(names))
+			err = fmt.Errorf("there is no %s %d: the node has %d", what, n+first, len(names))
 			return
 		}
 		list = append(list, names[n])

@@ -234,7 +234,7 @@ func (s *server) greet(p *peer, q Request) Reply {
 	servers := len(s.Part.Cluster[contract.RoleServer])
 	switch {
 	case q.Op != OpHello || q.Role != contract.RoleWorker && q.Role != contract.RoleChief || q.Task < 0:
-		return Reply{Error: "it is no part of this job"}
+		return Reply{Error: "it is not a part of this job"}
 	case q.Program != s.Program:
 		return Reply{Error: "it trains another configuration"}
 	case q.Server != s.Part.Task || q.Servers != servers:

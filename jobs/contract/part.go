@@ -97,7 +97,7 @@ func ParseInterval(s string) (Interval, error) {
 	if s == "" {
 		return Interval{}, nil
 	}
-	wrong := fmt.Errorf(`%q is no interval, want one such as "500steps", "2epochs" or "10m"`, s)
+	wrong := fmt.Errorf(`%q is not an interval, want one such as "500steps", "2epochs" or "10m"`, s)
 	var i Interval
 	for unit, to := range map[string]*int{"steps": &i.Steps, "epochs": &i.Epochs} {
 		if count, ok := strings.CutSuffix(s, unit); ok {

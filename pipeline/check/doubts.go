@@ -102,7 +102,7 @@ func (c *Checker) emptyComparisons(root *eval.Node) {
 			others = others || len(names) > 1 && slices.Contains(names, baseline)
 		}
 		if !others {
-			c.Warnf(n.Header, "Comparison with nothing",
+			c.Warnf(n.Header, "Nothing to compare with",
 				"No other policy meets the workload and the hardware of %q, so there is nothing to compare.", baseline)
 		}
 	}
@@ -131,7 +131,7 @@ func (c *Checker) unusedSamples(root *eval.Node) {
 		}
 	}
 	if profile != nil && s.Profile.Budget > 0 && !real {
-		c.Warnf(profile.Attr("budget").Range, "Budget without a measure",
+		c.Warnf(profile.Attr("budget").Range, "Budget without real cells",
 			"The budget is a part of the predicted time of the real cells, and there are none: all samples are taken.")
 	}
 	models := append([]string{s.Estimate.Model}, s.Estimate.Models...)

@@ -30,7 +30,7 @@ func (c *Checker) elastic(j *experiment.Job, h *experiment.Hardware) {
 		return
 	case j.Placed():
 		c.fail(at, "Elastic job with alternatives",
-			"The job %q is elastic: it has no alternatives, and wants no type of GPU.", j.Name)
+			"The job %q is elastic: it cannot have alternatives or ask for a type of GPU.", j.Name)
 		return
 	default:
 		c.elasticRates(j, h)
@@ -86,7 +86,7 @@ func (c *Checker) dividesCores(
 		{h.Capabilities().Migrate || len(h.Cluster.Nodes) == 1, "migrate"},
 	} {
 		if !need.has {
-			c.lacks(at, h, need.name, fmt.Sprintf("The order %q sets the cores of all jobs anew in each round", p.Order))
+			c.lacks(at, h, need.name, fmt.Sprintf("The order %q sets the cores of all jobs in each round", p.Order))
 			return
 		}
 	}

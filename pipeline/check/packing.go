@@ -20,9 +20,9 @@ func (c *Checker) packing(w *experiment.Workload, h *experiment.Hardware, p *exp
 	case h.Contention != nil:
 		c.fail(at, "Packing under contention",
 			"The policy %q lets two jobs share GPUs, and the hardware %q slows jobs down by what their neighbors hold: "+
-				"it is not known what both come to together.", p.Name, h.Name)
+				"the effect of both together is not known.", p.Name, h.Name)
 	case !haveNeighbours(w):
-		c.fail(at, "Packing of jobs that are not known beside each other",
+		c.fail(at, "Packing of jobs without measured pairs",
 			"No job of the workload %q says how fast it is beside another one. Take a table of throughputs with pairs, or "+
 				"give the runtime of job blocks the argument beside.", w.Name)
 	case !threadsForTwo(h):

@@ -95,7 +95,7 @@ func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
 // oracle reports true run times that nobody has.
 func (c *Checker) oracle(p *experiment.Policy, h *experiment.Hardware) {
 	if at, ok := p.At["estimates"]; ok && h.Real() && p.Source().True {
-		c.fail(at, "Estimates that nobody has",
+		c.fail(at, "Estimates that are not known",
 			"On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for "+
 				"the engine \"simulated\".", h.Name)
 	}
@@ -113,7 +113,7 @@ func (c *Checker) requested(p *experiment.Policy, w *experiment.Workload) {
 			return
 		}
 	}
-	c.fail(place(p.At, "estimates", p.Range), "Estimates that nobody has",
+	c.fail(place(p.At, "estimates", p.Range), "Estimates that are not known",
 		"The jobs of the workload %q come from a log without requested times. Take \"oracle\" or \"fitted\", name the "+
 			"column that has them, or give the job blocks a limit.", w.Name)
 }
@@ -153,7 +153,7 @@ func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *exp
 			where, detail = w.Trace.Range, fmt.Sprintf("%s line %d: %s", w.Trace.File, w.Trace.Lines[x.Job], detail)
 		}
 		if !seen[where] && c.first(w.Name, where) {
-			c.fail(where, "What does not fit together", "Under the policy %q on the hardware %q: %s.", p.Name, h.Name, detail)
+			c.fail(where, "Settings that do not fit together", "Under the policy %q on the hardware %q: %s.", p.Name, h.Name, detail)
 		}
 		seen[where] = true
 	}

@@ -25,8 +25,8 @@ func (c *Checker) profiling(w *experiment.Workload, h *experiment.Hardware, p *e
 		return
 	case h.Terms != nil:
 		c.fail(at, "Profiling on servers that come and go",
-			"The policy %q has jobs run as samples, and the hardware %q has servers that come and go: what becomes of a "+
-				"sample whose server goes is not known.", p.Name, h.Name)
+			"The policy %q has jobs run as samples, and the hardware %q has servers that come and go: what happens to a "+
+				"sample whose server is lost is not known.", p.Name, h.Name)
 		return
 	case p.Promises():
 		c.fail(at, "Profiling beside reservations",

@@ -44,7 +44,7 @@ func (c *Checker) provisioning(w *experiment.Workload, h *experiment.Hardware, p
 			c.fail(j.Range, "Job without a deadline", "The provisioning %q plans by deadlines: the job %q needs one, for "+
 				"example deadline = \"52h\".", rents.Name, j.Name)
 		case s.Deadline > 0 && known && work > s.Deadline && c.first("deadline", j, s.Deadline):
-			c.fail(at, "Deadline shorter than the work", "The job %q takes %s on any server, and is to be done within %s.",
+			c.fail(at, "Deadline shorter than the work", "The job %q takes %s on any server, and must be done within %s.",
 				j.Name, schema.FormatDuration(work), schema.FormatDuration(s.Deadline))
 		}
 	}
@@ -83,7 +83,7 @@ func (c *Checker) rentable(h *experiment.Hardware, p *experiment.Policy, rents *
 		if need.needed && !slices.Contains(markets, need.market) {
 			c.fail(place(p.At, "provisioning", p.Range), "No servers to rent",
 				"The provisioning %q needs nodes with market = %q "+
-					"and acquire = \"on_request\", which the hardware %q has not.", rents.Name, need.market, h.Name)
+					"and acquire = \"on_request\", which the hardware %q does not have.", rents.Name, need.market, h.Name)
 		}
 	}
 	if windows > 0 && c.spec.Replicates > windows {

@@ -65,7 +65,7 @@ type adaptationArgs struct {
 	//
 	//	repeats = 3
 	Repeats int `arg:"repeats" default:"1" min:"1" max:"1000"`
-	// The recorded trainings, a row a run: a CSV file, relative to the folder of the experiment file. It may be
+	// The recorded trainings, one row per run: a CSV file, relative to the folder of the experiment file. It may be
 	// compressed with gzip (`.gz`). Runs of one sequence are averaged; every sequence must be there. A line that
 	// repeats another, number for number, is an error.
 	//
@@ -228,7 +228,7 @@ func (d *Decoder) table(a *eval.Args, v *adaptationArgs, s *adaptation.Study, co
 	case errors.As(err, &missing):
 		hint := ""
 		if missing.Line > 0 {
-			hint = fmt.Sprintf(" Line %d of the table has the greatest action, %d, which stands for nothing: where "+
+			hint = fmt.Sprintf(" Line %d of the table has the greatest action, %d, which means nothing: where "+
 				"there are fewer blocks, blocks = N finds the line that is wrong.", missing.Line, missing.Greatest)
 		}
 		a.Fail(at, "Incomplete table", "Every sequence of decisions must have been run: %v.%s", missing, hint)
@@ -337,7 +337,7 @@ func (d *Decoder) settled(n *eval.Node, s *adaptation.Study, c *adaptation.Contr
 			}
 		}
 		if len(c.Sequence) != decisions {
-			fail("sequence", "Sequence of another length", "It has %s, and a training has %s.",
+			fail("sequence", "Wrong number of decisions", "It has %s, and a training has %s.",
 				schema.Plural(len(c.Sequence), "action"), schema.Plural(decisions, "decision"))
 		}
 	}

@@ -333,12 +333,12 @@ func regionFactors(a *eval.Args, rates []experiment.GPURate) []experiment.Region
 		pair := strings.Fields(r.Type)
 		if len(pair) != 2 || pair[0] == pair[1] {
 			a.Fail(a.At("regions"), "Not a pair of regions",
-				"%q is to be two regions with a blank between, as in \"us-east1 us-west1\".", r.Type)
+				"%q must be two regions with a space between them, as in \"us-east1 us-west1\".", r.Type)
 			return nil
 		}
 		if r.Rate > 1 {
 			a.Fail(a.At("regions"), "Value out of range",
-				"The factor of %q is %g: a worker is not faster for being far away.", r.Type, r.Rate)
+				"The factor of %q is %g: a distant worker cannot be faster.", r.Type, r.Rate)
 			return nil
 		}
 		out = append(out, experiment.RegionFactor{A: pair[0], B: pair[1], Factor: r.Rate})

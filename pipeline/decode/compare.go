@@ -117,7 +117,7 @@ func (d *Decoder) baselineAt(a *eval.Args, at []schema.Setting, cells []experime
 			a.Fail(a.At("baseline"), "Baseline that never runs", "The axis %q has no value %q, but %s.",
 				s.Name, s.Value, schema.AllOf(values))
 		case len(values) == 1 && len(at) == 1 && s.Name != "policy":
-			d.Warnf(a.At("baseline"), "Comparison with nothing", "The axis %q has no value but %q.", s.Name, s.Value)
+			d.Warnf(a.At("baseline"), "Nothing to compare with", "The axis %q has no value but %q.", s.Name, s.Value)
 		}
 	}
 	return a.OK
@@ -176,10 +176,10 @@ func (d *Decoder) comparedMetrics(n *eval.Node, a *eval.Args, v *compareArgs) []
 		case metric == "":
 			a.OK = false
 		case v.By != "" && !slices.Contains(Grouped(), metric):
-			a.Fail(at[i], "Metric of all jobs", "%s is not known of each %s; %s are.",
+			a.Fail(at[i], "Metric of all jobs", "%s is not available by %s; %s are.",
 				metric, v.By, schema.AllOf(Grouped()))
 		case v.Block > 0 && !slices.Contains(OverJobs(), metric):
-			a.Fail(at[i], "Metric that cannot be resampled", "%s is no mean over jobs; block is for %s.", metric,
+			a.Fail(at[i], "Metric that cannot be resampled", "%s is not a mean over jobs; block is for %s.", metric,
 				schema.AllOf(OverJobs()))
 		default:
 			metrics = append(metrics, metric)

@@ -53,7 +53,7 @@ func (d *Decoder) mount(text string) (launch.Mount, error) {
 	m := launch.Mount{}
 	switch {
 	case len(parts) < 2 || len(parts) > 3 || parts[0] == "":
-		return m, fmt.Errorf("it has not the form of one")
+		return m, fmt.Errorf("it is not written like one")
 	case len(parts) == 3 && parts[2] != "ro" && parts[2] != "rw":
 		return m, fmt.Errorf("its mode is %q, not ro or rw", parts[2])
 	case !path.IsAbs(parts[1]) || path.Clean(parts[1]) == "/":

@@ -92,7 +92,7 @@ func openRegular(s Input) (*folder.File, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a folder", s.Shown)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file: it is %s", s.Shown, experiment.Sort(info.Mode()))
+		return nil, fmt.Errorf("%s is not a regular file: it is %s", s.Shown, experiment.Sort(info.Mode()))
 	}
 	return folder.OpenFile(s.Path, os.O_RDONLY, 0)
 }
@@ -128,7 +128,7 @@ type unpacked struct {
 func (u *unpacked) Read(b []byte) (int, error) {
 	switch {
 	case u.n > leastJudged && u.n > mostRatio*u.packed.n:
-		return 0, fmt.Errorf("it unpacks to more than %d times its size: that is no text", mostRatio)
+		return 0, fmt.Errorf("it unpacks to more than %d times its size: that is not text", mostRatio)
 	case u.n > mostUnpacked:
 		return 0, fmt.Errorf("it unpacks to more than %d GiB: unpack it, and name the file that this gives", mostUnpacked>>30)
 	}

@@ -58,8 +58,8 @@ func TestReadFileRefuses(t *testing.T) {
 	bomb := filepath.Join(dir, "bomb.csv.gz")
 	put(t, bomb, gzipped(t, 66<<20, "\n"))
 	for path, want := range map[string]string{
-		fifo:                        "is no regular file: it is a pipe",
-		"/dev/zero":                 "is no regular file: it is a device",
+		fifo:                        "is not a regular file: it is a pipe",
+		"/dev/zero":                 "is not a regular file: it is a device",
 		dir:                         "is a folder",
 		bomb:                        "unpacks to more than 50 times its size",
 		filepath.Join(dir, "a.csv"): "no such file",

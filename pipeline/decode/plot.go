@@ -76,7 +76,7 @@ func (d *Decoder) plots(axes []string) []experiment.Plot {
 		p.Y = d.axisOfPlot(n, "y", ofPlot(a, kind, "y"), axes)
 		p.By = ofPlot(a, kind, "by")
 		if p.By != "" && p.Metric != "" && !slices.Contains(Grouped(), p.Metric) {
-			a.Fail(a.At("metric"), "Metric of all jobs", "%s is not known of each %s; %s are.", p.Metric, p.By,
+			a.Fail(a.At("metric"), "Metric of all jobs", "%s is not available by %s; %s are.", p.Metric, p.By,
 				schema.AllOf(Grouped()))
 		}
 		checkPlot(a, kind, p)

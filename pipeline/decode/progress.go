@@ -78,7 +78,7 @@ func (d *Decoder) progress(n *eval.Node, e *eval.Env, a *eval.Args, j *experimen
 		pa.Fail(pn.Header, "Block that nothing reads", "Built-in programs print their progress; progress is for a command.")
 	case !pa.OK || pn.Broken:
 	case (v.Lines == "") == (v.Tensorboard == ""):
-		pa.Fail(pn.Header, "Progress from nowhere", "Give lines or tensorboard, and one of them alone.")
+		pa.Fail(pn.Header, "Progress without a source", "Give either lines or tensorboard.")
 	case v.Lines != "":
 		pa.Unread("lines names loss and accuracy by its groups; {} is for tensorboard.", "loss", "accuracy")
 		if problem := badLines(v.Lines); problem != "" {
@@ -97,7 +97,7 @@ func (d *Decoder) progress(n *eval.Node, e *eval.Env, a *eval.Args, j *experimen
 func badLines(pattern string) string {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return "lines is no regular expression: " + err.Error() + "."
+		return "lines is not a regular expression: " + err.Error() + "."
 	}
 	for _, group := range re.SubexpNames() {
 		if group != "" && !slices.Contains(launch.LineGroups(), group) {

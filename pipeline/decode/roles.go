@@ -134,7 +134,7 @@ func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.J
 		a.Fail(n.Header, "Value out of range", "The parts of %s have %d threads, at most %d.", n.Title(), threads,
 			schema.MaxThreads)
 	case j.Builtin != "" && workers == 0:
-		a.Fail(n.Header, "Job without a worker", "%s has nobody who trains: add a role \"worker\".", n.Title())
+		a.Fail(n.Header, "Job without a worker", "No part of %s trains: add a role \"worker\".", n.Title())
 	case j.Builtin != "" && workers > 1 && count(j.Roles, roleServer) == 0:
 		a.Fail(n.Header, "Workers without a parameter server", "%s has %d workers, which need a role \"ps\".", n.Title(),
 			workers)

@@ -41,7 +41,7 @@ func text(name string, r io.Reader) (io.Reader, error) {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return workload.Unmarked(in), nil // UTF-16
 	case at >= 0:
-		return nil, fmt.Errorf("it is no text: byte %d is a NUL character", at+1)
+		return nil, fmt.Errorf("it is not text: byte %d is a NUL character", at+1)
 	}
 	return in, nil
 }

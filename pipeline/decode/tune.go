@@ -434,7 +434,7 @@ func settle(r *eval.Reporter, n *eval.Node, s *tuning.TunedSetting) bool {
 	case !s.Context:
 		return true
 	case !s.Numeric:
-		r.Errorf(n.Header, "Context that is no number", "The values of %s are how much of a whole a trial is given: numbers.",
+		r.Errorf(n.Header, "Context that is not a number", "The values of %s are how much of a whole a trial is given: numbers.",
 			n.Title())
 		return false
 	case s.Goal != "" && outside(s.Goal):
@@ -549,7 +549,7 @@ func importedTrial(t *Tune, column map[string]int, row []string) (tuning.Importe
 		}
 	}
 	if i, ok := column["state"]; ok && strings.TrimSpace(row[i]) == tuning.TrialCrashed {
-		one.Outcome.Crashed = "it crashed where it was made"
+		one.Outcome.Crashed = "it crashed when it was measured"
 		return one, nil
 	}
 	if seconds == nil {

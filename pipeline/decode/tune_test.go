@@ -61,7 +61,7 @@ func TestImportedTrials(t *testing.T) {
 	want := []string{
 		"batch=16 optimizer=sgd learning_rate=0.01 10 s, 1 units, 0.5 - - - ",
 		"batch=32 optimizer=adam learning_rate=0.1 20 s, 4 units, 0.25 0.9 3 7 ",
-		"batch=16 optimizer=adam learning_rate=0.1 0 s, 0 units, - - - - it crashed where it was made",
+		"batch=16 optimizer=adam learning_rate=0.1 0 s, 0 units, - - - - it crashed when it was measured",
 		"batch=32 optimizer=sgd learning_rate=0.02 0 s, 0 units, 0.1 - - - it has no time",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

@@ -24,7 +24,7 @@ func (d *Decoder) fromResults(a *eval.Args, t *Tune, from Input) bool {
 	at := a.Node.Attr("warm_start").Expr.Range()
 	e, err := record.Open(from.Path)
 	if err != nil {
-		a.Fail(at, "Results that cannot be read", "%s is no folder of an experiment's results: %v.", from.Shown, err)
+		a.Fail(at, "Results that cannot be read", "%s is not a folder of an experiment's results: %v.", from.Shown, err)
 		return true
 	}
 	names := schema.Each(t.Settings, func(s tuning.TunedSetting) string { return s.Name })

@@ -53,7 +53,7 @@ func OpenJournal(dir string) (*Journal, error) {
 	return &Journal{f: f}, nil
 }
 
-var errNoJournal = errors.New("it is no journal")
+var errNoJournal = errors.New("it is not a journal")
 
 // openLines opens the journal at the end of its last whole line.
 func openLines(dir string) (*folder.File, error) {

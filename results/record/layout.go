@@ -123,7 +123,7 @@ type CellRef struct {
 	GPUs             int     `json:"gpus,omitempty"`
 	Key              string  `json:"key"`
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
-	// Trial is set for a trial of a tuning, which is no point of the matrix.
+	// Trial is set for a trial of a tuning, which is not a point of the matrix.
 	Trial *TrialRef `json:"trial,omitempty"`
 }
 

@@ -60,7 +60,7 @@ func Open(dir string) (*Experiment, error) {
 	for i, ref := range e.Plan.Cells {
 		if !filepath.IsLocal(ref.Cell) {
 			return nil, fmt.Errorf("open results: %w", &folder.DamagedError{Path: filepath.Join(dir, PlanFile), Line: 1,
-				Reason: fmt.Sprintf("it has a cell %q, which is no name of a folder", ref.Cell)})
+				Reason: fmt.Sprintf("it has a cell %q, which cannot be the name of a folder", ref.Cell)})
 		}
 		c, ok := sharded[i]
 		delete(sharded, i)

@@ -120,7 +120,7 @@ func entryOf(raw []byte) (ShardEntry, error) {
 		return ShardEntry{}, err
 	}
 	if l.Cell == "" || l.Result.Key == "" || l.Result.State == "" {
-		return ShardEntry{}, errors.New("it is no cell")
+		return ShardEntry{}, errors.New("it is not a cell")
 	}
 	return ShardEntry{Cell: l.Cell, Key: l.Result.Key, State: l.Result.State, Size: len(raw)}, nil
 }

@@ -102,7 +102,7 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// The end of a shard whose writer was killed is no cell, and an addition of a later writer to another shard is
+// The end of a shard whose writer was killed is not a cell, and an addition of a later writer to another shard is
 // one.
 func TestTorn(t *testing.T) {
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ var (
 	})
 	// Lines is the format of JSON lines.
 	Lines = formats.Add(Format{
-		Name: "jsonl", Doc: "JSON objects, one a line; what is not known is null",
+		Name: "jsonl", Doc: "JSON objects, one per line; what is not known is null",
 		Write: func(w io.Writer, t *Table) error { return WriteLines(w, t.Columns, t.each()) },
 	})
 )

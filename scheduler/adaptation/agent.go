@@ -9,7 +9,7 @@ import (
 var _ = Register(Kind{
 	Rank: 10, Name: "agent", Random: true, Learns: true,
 	Doc: "A policy network that has learned by REINFORCE. Without `train_on`, `curriculum` and `leave_out` it has " +
-		"learned on the scenario in which it decides: there is one agent a scenario and seed.",
+		"learned on the scenario in which it decides: there is one agent per scenario and seed.",
 	Args: append(schema.Described[AgentArgs](source), runsArg("it is most likely to take")),
 	New: func(w World) Decider {
 		if n := w.Controller.Runs; n > 0 {

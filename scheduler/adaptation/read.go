@@ -102,7 +102,7 @@ func (r *reader) row(line int, row []string) error {
 	number := func(column int, what string) (float64, error) {
 		v, err := strconv.ParseFloat(strings.TrimSpace(row[column]), 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return 0, fmt.Errorf("%s is %q, which is no number", what, row[column])
+			return 0, fmt.Errorf("%s is %q, which is not a number", what, row[column])
 		}
 		return v, nil
 	}

@@ -27,7 +27,7 @@ func (t *AgentTable) Check() error {
 	n := 1
 	for d := range t.Decisions {
 		if len(t.Time) <= d || len(t.Time[d]) != n {
-			return fmt.Errorf("table %s: decision %d has not the times of %d states", t.Name, d+1, n)
+			return fmt.Errorf("table %s: decision %d lacks the times of its %d states", t.Name, d+1, n)
 		}
 		n *= t.Actions
 	}

@@ -205,7 +205,7 @@ func fits(p policy.Policy, r *scheduler.Run) []policy.Misfit {
 			wrong := policy.Misfit{Block: -1, Job: job}
 			switch {
 			case !known:
-				wrong.Err = fmt.Errorf("the job %q comes after %q, which is no job of the workload", r.Jobs[job].Name, name)
+				wrong.Err = fmt.Errorf("the job %q comes after %q, which is not a job of the workload", r.Jobs[job].Name, name)
 			case state[k] == open:
 				wrong.Err = fmt.Errorf("the job %q comes after %q, which comes after it: neither can start", r.Jobs[job].Name, name)
 			case state[k] == fresh:

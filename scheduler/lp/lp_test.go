@@ -142,7 +142,7 @@ func TestProgramsWithoutAnOptimum(t *testing.T) {
 		t.Error("a variable that uses a limit which is not there was accepted")
 	}
 	if _, err := Solve(Problem{Limits: []float64{math.NaN()}}); err == nil {
-		t.Error("a limit that is no number was accepted")
+		t.Error("a limit that is not a number was accepted")
 	}
 }
 

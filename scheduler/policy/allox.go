@@ -48,7 +48,7 @@ var _ = RegisterOrder(OrderChoice{
 // byItself is a want of an order that allows only one answer to a question.
 func byItself(q Question, name string) Want {
 	return Want{Of: q, Name: name, Detail: fmt.Sprintf(
-		"The order \"allox\" decides by itself what starts, and where: %s has no place beside it.", q)}
+		"The order \"allox\" decides by itself what starts, and where: %s cannot be combined with it.", q)}
 }
 
 // matcher is the state of the order.

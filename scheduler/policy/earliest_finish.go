@@ -19,7 +19,7 @@ var _ = RegisterPlacement(PlacementChoice{
 			},
 			{
 				Of: AllocationOf, Name: Strict,
-				Detail: "The placement \"earliest_finish\" wants the allocation \"strict\".",
+				Detail: "The placement \"earliest_finish\" needs the allocation \"strict\".",
 			},
 		},
 	},

@@ -28,7 +28,7 @@ func registerElastic(c Choice, make func(Setup) decider, largestFirst bool) Orde
 	c.DividesGPUs = true
 	c.Settings = append(described[roundLength](), c.Settings...)
 	detail := func(q Question) string {
-		return fmt.Sprintf("The order %q decides by itself what runs in each round, and where: %s has no place beside it.",
+		return fmt.Sprintf("The order %q decides by itself what runs in each round, and where: %s cannot be combined with it.",
 			c.Name, q)
 	}
 	for q, name := range map[Question]string{

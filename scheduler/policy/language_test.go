@@ -95,8 +95,8 @@ func TestBadSettings(t *testing.T) {
 		p    policy.Policy
 		want string
 	}{
-		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": []string{"1s", "0s"}}}, `"0s" is no quantum`},
-		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": []string{"x"}}}, `"x" is no quantum`},
+		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": []string{"1s", "0s"}}}, `"0s" is not a quantum`},
+		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": []string{"x"}}}, `"x" is not a quantum`},
 		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": "1s"}}, "quanta is a"},
 		{policy.Policy{Order: policy.AlloX, Settings: policy.Settings{"alpha": -0.1}}, "alpha of -0.1 is out of range"},
 		{policy.Policy{Order: policy.AlloX, Settings: policy.Settings{"alpha": 1}}, "alpha is a"},

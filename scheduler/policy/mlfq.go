@@ -42,7 +42,7 @@ func quantaOf(s Settings) (ends []time.Duration, err error) {
 	for _, text := range texts {
 		d, err := schema.ParseDuration(text)
 		if err != nil || d <= 0 {
-			return nil, fmt.Errorf("%q is no quantum: a quantum is a time above 0, such as \"8s\"", text)
+			return nil, fmt.Errorf("%q is not a quantum: a quantum is a time above 0, such as \"8s\"", text)
 		}
 		sum = scheduler.Plus(sum, d)
 		ends = append(ends, sum)

@@ -25,7 +25,7 @@ var _ = RegisterPlacement(PlacementChoice{
 			{Of: BackfillOf, Name: FirstFit, Implied: true,
 				Detail: "The placement \"pairs\" starts whatever pair has room, which implies backfill = \"first_fit\"."},
 			{Of: AllocationOf, Name: Strict,
-				Detail: "The placement \"pairs\" wants the allocation \"strict\"."},
+				Detail: "The placement \"pairs\" needs the allocation \"strict\"."},
 		},
 	},
 	Measure:   func(start, _ time.Duration) time.Duration { return start },

@@ -72,7 +72,7 @@ func newRoundPlanner(k *shares.Kind, s Setup) *roundPlanner {
 		p.shuffle = shares.NewChance(uint32(set.Seed) + 5)
 		p.like = slices.IndexFunc(p.kinds, func(k kind) bool { return k.Name == set.Blind })
 		if p.like < 0 {
-			p.failed = fmt.Errorf("policy: blind = %q is no type of device of the hardware", set.Blind)
+			p.failed = fmt.Errorf("policy: blind = %q is not a type of device of the hardware", set.Blind)
 		}
 	}
 	_, p.mech.Eager = p.Rounds()

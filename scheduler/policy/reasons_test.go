@@ -89,7 +89,7 @@ func TestBlindToNoType(t *testing.T) {
 		_, err = scheduler.Run{Policy: policy.Policy{Order: "max_min",
 			Settings: policy.Settings{"rounds": time.Second, "blind": "cores"}},
 			Cluster: clusterOf(1), Jobs: jobs, Engine: engine}.Execute(t.Context())
-		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "is no type of device") {
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "is not a type of device") {
 			t.Errorf("with %d GPUs: %v", gpus, err)
 		}
 	}

@@ -277,7 +277,7 @@ func RegisterProvisioning(c ProvisioningChoice) ProvisioningChoice {
 				c.Name, FirstFit),
 		}, Want{
 			Of: AllocationOf, Name: Strict,
-			Detail: fmt.Sprintf("The provisioning %q wants the allocation %q.", c.Name, Strict),
+			Detail: fmt.Sprintf("The provisioning %q needs the allocation %q.", c.Name, Strict),
 		}, Want{
 			Of: PreemptionOf, Name: NoPreemption,
 			Detail: fmt.Sprintf("The provisioning %q rents servers for each job on its own: no job gives way to another.",

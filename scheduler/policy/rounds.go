@@ -114,7 +114,7 @@ func packsBlindly(s Settings) (arg string, err error) {
 // alone is a want of an order that allows only one answer to a question.
 func alone[T ~string](order string, q Question, name T) Want {
 	return Want{Of: q, Name: string(name), Detail: "The order \"" + order +
-		"\" decides by itself what runs in each round, and where: " + string(q) + " has no place beside it."}
+		"\" decides by itself what runs in each round, and where: " + string(q) + " cannot be combined with it."}
 }
 
 // Rounds returns the length of a policy's rounds, and whether freed devices are used at once.

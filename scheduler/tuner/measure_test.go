@@ -214,7 +214,7 @@ func TestNeedsStart(t *testing.T) {
 		}
 		to := slices.Clone(c.now)
 		if d.restarts(to) {
-			t.Errorf("%+v: it is started anew for the same settings", c)
+			t.Errorf("%+v: it is restarted for the same settings", c)
 		}
 		for i := range to {
 			if to[i]++; d.restarts(to) != c.want[i] {

@@ -121,9 +121,9 @@ func (c *Controller) explore(next Suggestion, e scheduler.Expected, left, now, b
 	}
 	again := ""
 	if c.looks > 0 {
-		again = "the job goes at another pace than it was measured with: "
+		again = "the job runs at another pace than was measured: "
 	}
-	return c.change(next.At, &e, fmt.Sprintf("%stries a setting: %s %.3g s a unit (now %.3g), which is worth %.3g s",
+	return c.change(next.At, &e, fmt.Sprintf("%stries a setting: %s %.3g s per unit (now %.3g), which is worth %.3g s",
 		again, what, math.Exp(mean), now, worth)), true
 }
 
@@ -135,9 +135,9 @@ func (c *Controller) settle(best int, e scheduler.Expected, low, now float64) sc
 	e.Sure = sure(now, y, noise, math.Max(low, 1), e.Cost)
 	if e.Sure < c.Level {
 		return scheduler.Action{Expected: &e, Reason: fmt.Sprintf(
-			"the best setting (%.3g s a unit, now %.3g) is not sure to save what the change costs", y, now)}
+			"the best setting (%.3g s per unit, now %.3g) is not sure to save what the change costs", y, now)}
 	}
-	return c.change(c.trials[best].at, &e, fmt.Sprintf("goes back to the best setting: %.3g s a unit, now %.3g", y, now))
+	return c.change(c.trials[best].at, &e, fmt.Sprintf("goes back to the best setting: %.3g s per unit, now %.3g", y, now))
 }
 
 // sure is the probability that a change saves more than it costs: that the logarithm of the

@@ -299,7 +299,7 @@ func (c *Controller) refused(r scheduler.Report, units int) scheduler.Action {
 		}
 		c.back()
 		if c.restarts(to) {
-			return c.change(to, nil, fmt.Sprintf("the program cannot change %s while it runs (%s): it is started anew",
+			return c.change(to, nil, fmt.Sprintf("the program cannot change %s while it runs (%s): it is restarted",
 				r.Refused[0].Name, r.Refused[0].Value))
 		}
 	} else {
@@ -365,7 +365,7 @@ func (c *Controller) ignored() (scheduler.Action, bool) {
 	c.back()
 	var a scheduler.Action
 	if start {
-		a = c.change(to, nil, said+": it is started anew")
+		a = c.change(to, nil, said+": it is restarted")
 	} else {
 		c.trials = append(c.trials, trial{at: to, pace: math.Inf(1)})
 		c.at = to

@@ -185,7 +185,7 @@ func TestSettingsThatDoNotWork(t *testing.T) {
 		not: "8"}
 	_, said, last := job.run(t, tuner.New(options("online")))
 	text := strings.Join(said, "\n")
-	if last != "2" || !strings.Contains(text, "it is started anew") ||
+	if last != "2" || !strings.Contains(text, "it is restarted") ||
 		!strings.Contains(text, "the program failed with these settings: exit status 1") {
 		t.Errorf("it ends with %s:\n%s", last, text)
 	}
@@ -201,7 +201,7 @@ func TestAProgramThatIgnoresSettingsIsFoundOut(t *testing.T) {
 	_, said, last := job.run(t, tuner.New(o))
 	text := strings.Join(said, "\n")
 	if last != "4" || !strings.Contains(text, "the program has not said that it took on size, and goes as fast as "+
-		"before: it is started anew") {
+		"before: it is restarted") {
 		t.Errorf("it ends with %s:\n%s", last, text)
 	}
 	// Where a new start does not bring it to the program either, it is not tried again.
@@ -225,7 +225,7 @@ func TestASecondLookWhenThePaceChanges(t *testing.T) {
 	o.Units = 300
 	_, said, last := job.run(t, tuner.New(o))
 	if text := strings.Join(said, "\n"); last != "2" || !strings.Contains(text,
-		"goes at another pace than it was measured with") {
+		"runs at another pace than was measured") {
 		t.Errorf("it ends with %s:\n%s", last, text)
 	}
 	// Without a change it does not look again.

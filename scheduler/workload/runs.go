@@ -292,7 +292,7 @@ func number(what, text string, min float64) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
-		return 0, fmt.Errorf("the %s is %q, which is no number", what, text)
+		return 0, fmt.Errorf("the %s is %q, which is not a number", what, text)
 	case v < min:
 		return 0, fmt.Errorf("the %s is %q, below %g", what, text, min)
 	}
@@ -317,7 +317,7 @@ func (r *reader) checkpoint(_ int, v []string) error {
 		return err
 	}
 	if step != math.Trunc(step) {
-		return fmt.Errorf("the step is %q, which is no whole number", v[factStep])
+		return fmt.Errorf("the step is %q, which is not a whole number", v[factStep])
 	}
 	accuracy, err := optional("accuracy", v[factAccuracy])
 	if err != nil {

@@ -74,7 +74,7 @@ const limit = 64 << 20
 func (t *Throughputs) add(k ThroughputKey, speed float64) error {
 	switch _, twice := t.speeds[k]; {
 	case math.IsNaN(speed) || math.IsInf(speed, 0) || speed < 0:
-		return fmt.Errorf("the job type %q on %d × %s has a throughput of %v steps/s, which is no number from 0 on", k.Job,
+		return fmt.Errorf("the job type %q on %d × %s has a throughput of %v steps/s, which is not a number from 0 on", k.Job,
 			k.Workers, k.Device, speed)
 	case k.Workers < 1:
 		return fmt.Errorf("the job type %q has a throughput on %d × %s: there is at least one worker", k.Job, k.Workers,
@@ -105,7 +105,7 @@ func (t *Throughputs) readJSON(name string, text []byte) error {
 			k := ThroughputKey{Device: device}
 			var ok bool
 			if k.Job, k.Workers, ok = parse(name); !ok {
-				return fmt.Errorf("%q is no job type with its number of workers, such as \"('LM (batch size 5)', 1)\"", name)
+				return fmt.Errorf("%q is not a job type with its number of workers, such as \"('LM (batch size 5)', 1)\"", name)
 			}
 			raw, ok := all[device][name]["null"]
 			if !ok {
@@ -184,11 +184,11 @@ func (t *Throughputs) row(_ int, fields []string) error {
 	}
 	workers, err := strconv.Atoi(text(2))
 	if err != nil {
-		return fmt.Errorf("%q is no number of workers", text(2))
+		return fmt.Errorf("%q is not a number of workers", text(2))
 	}
 	speed, err := strconv.ParseFloat(text(3), 64)
 	if err != nil {
-		return fmt.Errorf("%q is no throughput in steps/s", text(3))
+		return fmt.Errorf("%q is not a throughput in steps/s", text(3))
 	}
 	return t.add(ThroughputKey{Job: text(0), Device: text(1), Workers: workers, Beside: text(4)}, speed)
 }

@@ -41,7 +41,7 @@ func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 	for _, r := range s.Courses {
 		if r.Scenario == scenario && r.Controller != "" && stats.Finite(r.Accuracy) {
 			h.real, values = append(h.real, r.Accuracy), append(values, r.Accuracy)
-			real = " A triangle is what a real training came to in which a controller decided."
+			real = " A triangle is a real training in which a controller decided."
 		}
 	}
 	p := canvas.NewPlot()
@@ -50,7 +50,7 @@ func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 	p.X.Label.Text, p.Y.Label.Text = "final accuracy", "sequences"
 	p.Add(h)
 	title := fmt.Sprintf("Accuracy of all sequences – %s, %s", s.name, scenario)
-	caption := fmt.Sprintf("How many of the %d sequences come to an accuracy; lines are those that controllers chose "+
+	caption := fmt.Sprintf("How many of the %d sequences reach an accuracy; lines are the ones that controllers chose "+
 		"(first seed).%s Further right is better.", len(h.values), real) +
 		pictures.SomeOf(mostLines, len(groups), "chosen sequence")
 	return s.figure(AdaptationAccuracy, scenario, title, caption, keys, 190, p)

@@ -333,13 +333,13 @@ func watchGPUs(task stages.Task, source gpu.Source, zero time.Time) (*gpuWatch, 
 		devices, err = hardware.GPUs()
 	}
 	if err != nil {
-		w.doubt("gpus", "GPUs were not watched: %v", err)
+		w.doubt("gpus", "GPUs were not monitored: %v", err)
 		return w, nil
 	}
 	devices = devices[:min(task.Setup.Cell.GPUs, len(devices))]
 	before, err := w.source.Read(devices)
 	if err != nil {
-		w.doubt("gpus", "GPUs were not watched: %v", err)
+		w.doubt("gpus", "GPUs were not monitored: %v", err)
 		return w, nil
 	}
 	for k, b := range before {
@@ -402,7 +402,7 @@ func (w *gpuWatch) finish(out *record.Cell) {
 			out.Files = append(out.Files, record.File{Name: record.GPUs.File, Size: size})
 		}
 		if err = errors.Join(w.err, err); err != nil {
-			w.doubt("gpus", "GPUs were not watched to the end: %v", err)
+			w.doubt("gpus", "GPUs were not monitored to the end: %v", err)
 		}
 		w.table = nil
 	}

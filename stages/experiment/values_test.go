@@ -177,13 +177,13 @@ func TestMalformed(t *testing.T) {
 	line := func(n int, text string) error {
 		return fmt.Errorf("trace: %w", &workload.LineError{File: "f", Line: n, Err: errors.New(text)})
 	}
-	if got := experiment.Malformed([]error{line(3, `"x" is no number`)}); got !=
-		`1 malformed line (the first is line 3: "x" is no number)` {
+	if got := experiment.Malformed([]error{line(3, `"x" is not a number`)}); got !=
+		`1 malformed line (the first is line 3: "x" is not a number)` {
 		t.Errorf("%s", got)
 	}
-	many := []error{line(4, "at least 12 fields, not 3"), line(7, `"a, 1" is no time`), line(8, `"b2" is no time`)}
+	many := []error{line(4, "at least 12 fields, not 3"), line(7, `"a, 1" is not a time`), line(8, `"b2" is not a time`)}
 	if got := experiment.Malformed(append(many, errors.Join(line(9, "at least 2 fields, not 1")), line(11, `"" is no time`))); got !=
-		`5 malformed lines: "a, 1" is no time (3, first line 7); at least 12 fields, not 3 (2, first line 4)` {
+		`5 malformed lines: "a, 1" is not a time (3, first line 7); at least 12 fields, not 3 (2, first line 4)` {
 		t.Errorf("%s", got)
 	}
 	var all []error

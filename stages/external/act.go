@@ -229,7 +229,7 @@ func (d *desk) room(j scheduler.JobView, cores int32, o *decision) (nodes []int3
 		}
 		switch nodes = []int32{node}; {
 		case last >= d.cores:
-			return nil, g, fmt.Errorf("core %d is not there: the cluster has cores 0 to %d", last, d.cores-1)
+			return nil, g, fmt.Errorf("there is no core %d: the cluster has cores 0 to %d", last, d.cores-1)
 		case count != 1 || need.Parts != nil:
 			return nil, g, errors.New("only jobs of one node start on chosen cores")
 		case int32(on.Count()) != cores:

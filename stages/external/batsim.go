@@ -49,7 +49,7 @@ func (t batsimTime) MarshalJSON() ([]byte, error) {
 func (t *batsimTime) UnmarshalJSON(raw []byte) error {
 	s, err := strconv.ParseFloat(string(raw), 64)
 	if err == nil && !(s >= 0 && s < math.MaxInt64/1e9) {
-		err = fmt.Errorf("%s s is no time of a simulation", raw)
+		err = fmt.Errorf("%s s is not a time of a simulation", raw)
 	}
 	*t = batsimTime(math.Round(s * 1e9))
 	return err

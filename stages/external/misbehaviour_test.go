@@ -94,7 +94,7 @@ say({"do": [{"start": "a"}]})`, want: `start of job "a": it is finished: only jo
 		{name: "starts on a full node", code: `greet(); do({"start": "a", "nodes": ["n"]}, {"start": "b", "nodes": ["n"]})`,
 			want: `start of job "b": there is no room on n: it needs 3 cores, 2 are free`},
 		{name: "starts on cores that are not there", code: `greet(); do({"start": "a", "on": "3-4"})`,
-			want: "core 4 is not there: the cluster has cores 0 to 3"},
+			want: "there is no core 4: the cluster has cores 0 to 3"},
 		{name: "starts on busy cores", code: `greet(); do({"start": "a", "on": "0-1"}, {"start": "b", "on": "1-3"})`,
 			want: `start of job "b": the cores "1-3" are not all free`},
 		{name: "starts on too few cores", code: `greet(); do({"start": "a", "on": "0"})`, want: "it asks for 2 cores, and \"0\" names 1"},

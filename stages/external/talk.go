@@ -147,7 +147,7 @@ func (k *lines) close() {}
 
 func (k *lines) exchange(line []byte) ([]byte, error) {
 	if k.answers.Buffered() > 0 {
-		return nil, fmt.Errorf("it has said more than one line for a message: %w", errTalks)
+		return nil, fmt.Errorf("it printed more than one line for a message: %w", errTalks)
 	}
 	if _, err := k.in.Write(append(line, '\n')); err != nil {
 		return nil, err

@@ -115,7 +115,7 @@ func (z *zmtp) dial() (err error) {
 		return err
 	}
 	if greeting[0] != 0xff || greeting[10] < 3 {
-		return errors.New("what it speaks is not version 3 of ZeroMQ's protocol")
+		return errors.New("it does not speak version 3 of ZeroMQ's protocol")
 	}
 	ready := "\x05READY\x0bSocket-Type\x00\x00\x00\x03REQ\x08Identity\x00\x00\x00\x00"
 	if err := z.send(frameCommand, []byte(ready)); err != nil {

@@ -81,7 +81,7 @@ func all(e *record.Experiment) (rows []ReferencedRow, said []string) {
 }
 
 var part = analysis.Register(analysis.Part{
-	Name: "section-references", Title: "Beside the numbers of others", InReport: analysis.Verdicts + 100,
+	Name: "section-references", Title: "Beside published numbers", InReport: analysis.Verdicts + 100,
 	Tell: func(e *record.Experiment) (s tell.Section, err error) {
 		rows, said := all(e)
 		if len(rows) == 0 {

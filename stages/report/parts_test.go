@@ -184,7 +184,7 @@ func TestCellsOfThePlan(t *testing.T) {
 	var v view
 	v.cells(e)
 	if len(v.Cells.Rows) != mostCells || v.MoreCells != 1 || !slices.Equal(v.Cells.Header(), []string{"cell", "state", shown[0].Label()}) ||
-		!slices.Equal(v.Cells.Rows[0], []string{"c0", "not there yet", ""}) ||
+		!slices.Equal(v.Cells.Rows[0], []string{"c0", "not written yet", ""}) ||
 		!slices.Equal(v.Cells.Rows[1], []string{"c1", "finished", "7"}) {
 		t.Errorf("%d rows, %q, %q", len(v.Cells.Rows), v.Cells.Header(), v.Cells.Rows[:2])
 	}

@@ -135,7 +135,7 @@ func TestPartial(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Missing = 3
 	_, page := write(t, cfg)
-	has(t, page, "Partial results: 7 of 10 cells so far", "not there yet", "2 of 5",
+	has(t, page, "Partial results: 7 of 10 cells so far", "not written yet", "2 of 5",
 		"Too few replicates to compare mean waiting time under rr quantum=300ms and fcfs: 2 pairs; a verdict needs at "+
 			"least 3.")
 }

@@ -307,7 +307,7 @@ func (v *view) cells(e *record.Experiment) {
 	}
 	for _, ref := range e.Plan.Cells[:min(len(e.Plan.Cells), mostCells)] {
 		c, ok := done[ref.Cell]
-		row := []string{ref.Cell, "not there yet"}
+		row := []string{ref.Cell, "not written yet"}
 		if ok {
 			row[1] = c.State
 		}

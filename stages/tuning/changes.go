@@ -86,7 +86,7 @@ func changesFigure(c record.CellRef, x changed) pictures.Figure {
 	keys := []canvas.Key{
 		{Label: "loss", Swatch: canvas.Stroked(lineOf(0))},
 		{Label: "change in place", Swatch: canvas.Stroked(markLine(false))},
-		{Label: "change by a new start", Swatch: canvas.Stroked(markLine(true))},
+		{Label: "change by a restart", Swatch: canvas.Stroked(markLine(true))},
 	}
 	p := canvas.NewPlot()
 	p.X.Label.Text, p.Y.Label.Text = "time (s)", "loss"

@@ -227,7 +227,7 @@ func methodsTable(rows []TuningRow) tell.Table {
 		}
 		return cmp.Compare(x, y)
 	})
-	t := tell.NewTable(1, "search", "trials to within 10%", "runs that came there", "found", "behind the best")
+	t := tell.NewTable(1, "search", "trials to within 10%", "runs that reached it", "found", "behind the best")
 	for _, r := range rows[:min(len(rows), mostTrialRows)] {
 		t.Add(tuningLabel(r), trialsTo(r), fmt.Sprintf("%d of %d", r.Reached, r.Runs), significant(r.Found),
 			tell.Number(r.RegretPct)+"%")

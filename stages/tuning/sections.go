@@ -86,9 +86,9 @@ func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 func againstFixed(r TuningRow, t *results.Tuning, a *AgainstFixed) string {
 	unit := results.FindObjective(t.Objective).Unit
 	value := func(v float64) string { return strings.TrimSpace(significant(v) + " " + unit) }
-	how := "changed in place where that can be"
+	how := "changed in place where possible"
 	if t.Mode == results.ByRestart {
-		how = "changed by new starts"
+		how = "changed by restarts"
 	}
 	interval := ""
 	if !math.IsNaN(a.Low) {

@@ -506,7 +506,7 @@ func (x *experiment) readPlan(info fs.FileInfo) error {
 	}
 	for _, c := range plan.Cells {
 		if !filepath.IsLocal(c.Cell) {
-			return fmt.Errorf("%s has a cell %q, which is no name of a folder", record.PlanFile, c.Cell)
+			return fmt.Errorf("%s has a cell %q, which cannot be the name of a folder", record.PlanFile, c.Cell)
 		}
 		if e, ok := x.done[c.Cell]; !ok || e.key != c.Key {
 			x.readCell(c.Cell)

@@ -108,12 +108,12 @@ func guarded(next http.Handler) http.Handler {
 		h.Set("Content-Security-Policy", filePolicy)
 		switch {
 		case !local(r.Host):
-			http.Error(w, "this window answers to the names localhost, 127.0.0.1 and [::1] alone", http.StatusForbidden)
+			http.Error(w, "this page can be reached only as localhost, 127.0.0.1 or [::1]", http.StatusForbidden)
 		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
-			http.Error(w, "this window answers to its own page alone", http.StatusForbidden)
+			http.Error(w, "only the page itself may ask this", http.StatusForbidden)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
-			http.Error(w, "this window only shows", http.StatusMethodNotAllowed)
+			http.Error(w, "this page only shows: it changes nothing", http.StatusMethodNotAllowed)
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -251,7 +251,7 @@ func (w *window) stream(rw http.ResponseWriter, r *http.Request) {
 	case w.streams <- struct{}{}:
 		defer func() { <-w.streams }()
 	default:
-		http.Error(rw, "too many pages look at once", http.StatusServiceUnavailable)
+		http.Error(rw, "too many pages are open", http.StatusServiceUnavailable)
 		return
 	}
 	rw.Header().Set("Content-Type", "text/event-stream")

@@ -144,7 +144,7 @@ func (p Program) Doubts() []string {
 			"environment, or else its short samples take as long as the whole training.")
 	}
 	if p.Lines != "" {
-		out = append(out, "Its progress is read from the lines that it prints: look whether the pattern of lines fits them.")
+		out = append(out, "Its progress is read from the lines that it prints: check that the pattern of lines matches them.")
 	} else if !p.Reports {
 		out = append(out, "It does not report its progress: a line of JSON after each epoch makes its loss and its pace "+
 			"known (jobs/README.md); or print lines such as \"Epoch 3/30 - loss: 0.41\", and name their pattern in a progress "+

@@ -122,7 +122,7 @@ func withoutNotes(text string) string {
 func TestBlanksWithoutEnd(t *testing.T) {
 	text := "[" + strings.Repeat(" ", 1<<24)
 	_, err := Find("philly").Read("f", strings.NewReader(text), Options{})
-	if err == nil || !strings.Contains(err.Error(), "blanks in a row") {
+	if err == nil || !strings.Contains(err.Error(), "spaces in a row") {
 		t.Errorf("%v", err)
 	}
 }

@@ -81,7 +81,7 @@ func (c *lineCounter) Read(p []byte) (int, error) {
 		}
 	}
 	if c.blanks > mostBlanks {
-		return 0, fmt.Errorf("more than %d blanks in a row", mostBlanks)
+		return 0, fmt.Errorf("more than %d spaces in a row", mostBlanks)
 	}
 	c.read += int64(n)
 	return n, err

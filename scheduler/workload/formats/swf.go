@@ -140,7 +140,7 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) (known bool, e
 	}
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("processors %q and %q are no whole numbers", f[swfRequested], f[swfAllocated])
+		return false, fmt.Errorf("processors %q and %q are not whole numbers", f[swfRequested], f[swfAllocated])
 	case submit < 0:
 		return false, fmt.Errorf("the submit time is %s", f[swfSubmit])
 	case run < 0:
@@ -218,7 +218,7 @@ func writeSWF(w io.Writer, t workload.Trace) error {
 		if j.Memory > 0 {
 			kib := float64(j.Memory) / 1024 / float64(j.Threads)
 			if int64(kib*1024*float64(j.Threads)) != j.Memory {
-				return CannotHold(j, fmt.Sprintf("a memory of %d bytes, which is no number of KiB a processor", j.Memory))
+				return CannotHold(j, fmt.Sprintf("a memory of %d bytes, which is not a number of KiB a processor", j.Memory))
 			}
 			memory = strconv.FormatFloat(kib, 'f', -1, 64)
 		}

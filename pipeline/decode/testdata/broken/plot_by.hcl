@@ -1,4 +1,4 @@
-# A metric that is not known of each class, a kind that divides no jobs, and no way to divide them.
+# A metric that is not available by class, a kind that divides no jobs, and no way to divide them.
 
 experiment "e" {
   replicates = 3
