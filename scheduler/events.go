@@ -6,6 +6,7 @@ package scheduler
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,47 +17,74 @@ import (
 // Never is an instant later than every other.
 const Never = time.Duration(math.MaxInt64)
 
-// EventKind is the kind of an event of a job.
-type EventKind string
+// EventKind is the kind of an event of a job or a node. It is a byte, for a trace may have millions of events; the zero
+// value is no kind. Its text is its name in files.
+type EventKind uint8
 
 // The kinds of events of a trace.
 const (
-	Arrive    EventKind = "arrive"
-	Start     EventKind = "start"
-	Pause     EventKind = "pause"
-	Resume    EventKind = "resume"
-	ResizeJob EventKind = "resize"
-	Request   EventKind = "request" // the workload changed the job's request
-	Level     EventKind = "level"   // feedback improved a waiting job's effective level
-	Predict   EventKind = "predict" // its finished units changed the job's prediction
-	Finish    EventKind = "finish"
-	Fail      EventKind = "fail"
-	Stop      EventKind = "stop"
-	Retry     EventKind = "retry" // an attempt failed, and the job waits to be started again
+	Arrive EventKind = 1 + iota
+	Start
+	Pause
+	Resume
+	ResizeJob
+	Request // the workload changed the job's request
+	Level   // feedback improved a waiting job's effective level
+	Predict // its finished units changed the job's prediction
+	Finish
+	Fail
+	Stop
+	Retry // an attempt failed, and the job waits to be started again
 	// Revoke ends an attempt because a node was lost; the job waits again.
-	Revoke EventKind = "revoke"
+	Revoke
 	// Profiled ends an attempt that was a sample of the job; it waits to be started.
-	Profiled EventKind = "profiled"
+	Profiled
 	// Move ends an attempt because the job is to continue on other servers; it waits again.
-	Move EventKind = "move"
+	Move
 	// Decided is a controller's decision about a job.
-	Decided EventKind = "control"
+	Decided
 	// Reconfigure gives a job another request for its settings, before it starts or by
 	// ending an attempt; the job waits (again) to be started.
-	Reconfigure EventKind = "reconfigure"
+	Reconfigure
+
+	// The kinds of events of nodes that come and go. Their Job is -1.
+	NodeRequest // a server was asked for
+	NodeStart   // it can be used
+	NodeWarning // it will be taken away at Event.Until
+	NodeEnd     // it was taken away, or given back
 )
 
-// The kinds of events of nodes that come and go. Their Job is -1.
-const (
-	NodeRequest EventKind = "node_request" // a server was asked for
-	NodeStart   EventKind = "node_up"      // it can be used
-	NodeWarning EventKind = "node_warned"  // it will be taken away at Event.Until
-	NodeEnd     EventKind = "node_down"    // it was taken away, or given back
-)
+var kindNames = [...]string{
+	Arrive: "arrive", Start: "start", Pause: "pause", Resume: "resume", ResizeJob: "resize", Request: "request",
+	Level: "level", Predict: "predict", Finish: "finish", Fail: "fail", Stop: "stop", Retry: "retry", Revoke: "revoke",
+	Profiled: "profiled", Move: "move", Decided: "control", Reconfigure: "reconfigure", NodeRequest: "node_request",
+	NodeStart: "node_up", NodeWarning: "node_warned", NodeEnd: "node_down",
+}
+
+// String is the name of the kind; empty for none.
+func (k EventKind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler. A text that is no name of a kind is an error.
+func (k *EventKind) UnmarshalText(text []byte) error {
+	i := slices.Index(kindNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("there is no event %q", text)
+	}
+	*k = EventKind(i)
+	return nil
+}
 
 // OfNode reports whether events of this kind are about a node, and not about a job.
 func (k EventKind) OfNode() bool {
-	return k == NodeRequest || k == NodeStart || k == NodeWarning || k == NodeEnd
+	return k >= NodeRequest && k <= NodeEnd
 }
 
 // Event is one line of a trace: the event, its job or node, and the job's holdings
@@ -195,7 +223,7 @@ func (s State) Final() (end EventKind, ok bool) {
 	case Stopped:
 		return Stop, true
 	}
-	return "", false
+	return 0, false
 }
 
 // Over reports whether a job in the state is over.

@@ -215,7 +215,7 @@ func TestEventsOfAnInstant(t *testing.T) {
 	var got []string
 	for _, e := range tr.events {
 		if e.At == 2*time.Second {
-			got = append(got, string(e.Kind)+" "+jobs[e.Job].Name+" "+e.Cores.String())
+			got = append(got, e.Kind.String()+" "+jobs[e.Job].Name+" "+e.Cores.String())
 		}
 	}
 	want := []string{"finish A ", "finish B ", "arrive D ", "arrive E ", "request C 2", "start D 0", "start E 1"}

@@ -80,7 +80,7 @@ func TestKinds(t *testing.T) {
 	final := map[State]EventKind{Finished: Finish, Failed: Fail, Stopped: Stop}
 	for s := Pending; s <= Stopped; s++ {
 		end, ok := s.Final()
-		if end != final[s] || ok != (final[s] != "") || s.Over() != ok {
+		if end != final[s] || ok != (final[s] != 0) || s.Over() != ok {
 			t.Errorf("%s is ended by %q, %v, and over: %v", s, end, ok, s.Over())
 		}
 	}

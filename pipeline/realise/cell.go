@@ -211,6 +211,8 @@ func (x *Experiment) fitted(h *experiment.Hardware, r realised) []time.Duration 
 		k := r.Block[i]
 		if t, ok := r.RunTime(i); ok {
 			predicted[i] = max(t, 1)
+		} else if k >= 0 && differs[k] && !r.Asked(i) {
+			predicted[i] = r.Jobs[i].Predicted // that is what it was drawn with
 		} else if k >= 0 && differs[k] {
 			predicted[i] = givenWork(r.Blocks[k], r.Epoch(i)).RunTime(r.Blocks[k].Threads.Request)
 		} else if k >= 0 {

@@ -163,6 +163,14 @@ func givenTraining(j *experiment.Job, epochs int, epoch time.Duration) simulated
 	w := simulated.Training(rt.Startup, epochs, epoch, rt.Parallel)
 	w.Threads = max(rt.Threads, 1)
 	speedUp(&w, rt)
+	if len(j.Properties) > 0 {
+		return withProperties(w, j)
+	}
+	return w
+}
+
+// withProperties is the work of a job by the properties that features give it.
+func withProperties(w simulated.Scaling, j *experiment.Job) simulated.Scaling {
 	stages.EachProperty(j, func(p *stages.Property, v schema.Settings) {
 		if p.Work != nil {
 			p.Work(v, &w)

@@ -342,7 +342,7 @@ func AccuracySentence(r record.AccuracyRow) string {
 	}
 	if stats.Finite(r.Coverage) {
 		only := ""
-		if r.Coverage < r.Level {
+		if r.Coverage < r.Level && tell.Share(r.Coverage) != tell.Share(r.Level) {
 			only = "only "
 		}
 		s += fmt.Sprintf("; %s%s of the runs fell inside the %s interval", only, tell.Share(r.Coverage), tell.Share(r.Level))

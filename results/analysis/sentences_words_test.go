@@ -268,7 +268,7 @@ func otherSentences(s *plottest.Sentences) {
 	nan := math.NaN()
 	accuracy := record.AccuracyRow{Model: "linear", Runs: 3, MeanAbs: 4.1, SD: 5.2, Bias: 1.3, Coverage: 0.9, Level: 0.9}
 	for _, change := range []func(*record.AccuracyRow){
-		func(*record.AccuracyRow) {}, func(r *record.AccuracyRow) { r.Coverage = 0.89 },
+		func(*record.AccuracyRow) {}, func(r *record.AccuracyRow) { r.Coverage = 0.89 }, func(r *record.AccuracyRow) { r.Coverage = 0.8968 },
 		func(r *record.AccuracyRow) { r.SD, r.Coverage, r.Runs = nan, nan, 1 },
 		func(r *record.AccuracyRow) { r.Made, r.Group = record.MadeCorrected, "long" },
 		func(r *record.AccuracyRow) { r.Choices, r.BestRank = 1, 1 },

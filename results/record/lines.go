@@ -27,7 +27,7 @@ func appendCores(b []byte, s scheduler.CoreSet) []byte {
 // appendEvent appends a line of events.jsonl; see EventRow.
 func appendEvent(b []byte, e *scheduler.Event, job *scheduler.Job, nodes []scheduler.Node) []byte {
 	b = tell.AppendInstant(append(b, `{"t_s":`...), tell.ToMicros(e.At))
-	b = append(append(b, `,"event":"`...), e.Kind...) // kinds are plain words
+	b = append(append(b, `,"event":"`...), e.Kind.String()...) // kinds are plain words
 	b = tell.AppendText(append(b, `","job":`...), job.Name)
 	b = appendCores(append(b, `,"cores":`...), e.Cores)
 	if len(e.GPUs) > 0 {
@@ -64,7 +64,7 @@ func appendParts(b []byte, l *scheduler.Layout, nodes []scheduler.Node) []byte {
 // appendNodeEvent appends the line of an event of a node.
 func appendNodeEvent(b []byte, e *scheduler.Event, nodes []scheduler.Node) []byte {
 	b = tell.AppendInstant(append(b, `{"t_s":`...), tell.ToMicros(e.At))
-	b = append(append(b, `,"event":"`...), e.Kind...)
+	b = append(append(b, `,"event":"`...), e.Kind.String()...)
 	b = tell.AppendText(append(b, `","node":`...), nodes[e.Node].Name)
 	if e.Server != nil {
 		b = tell.AppendText(append(b, `,"market":`...), e.Server.Market)
@@ -122,7 +122,7 @@ func appendSpan(b []byte, d time.Duration) []byte {
 // appendDecision appends a line of decisions.jsonl; see DecisionRow.
 func appendDecision(b []byte, d *scheduler.Decision, jobs []scheduler.Job) []byte {
 	b = tell.AppendInstant(append(b, `{"t_s":`...), tell.ToMicros(d.At))
-	b = append(append(b, `,"decision":"`...), d.Kind...)
+	b = append(append(b, `,"decision":"`...), d.Kind.String()...)
 	b = tell.AppendText(append(b, `","job":`...), jobs[d.Job].Name)
 	b = appendCores(append(b, `,"cores":`...), d.Cores)
 	b = tell.AppendText(append(b, `,"reason":`...), d.Reason)

@@ -31,7 +31,7 @@ func TestBrokenTraces(t *testing.T) {
 			how := spoil(rng, events, &outcome)
 			if how == "without an event" {
 				at := rng.IntN(len(events))
-				how += " " + string(events[at].Kind)
+				how += " " + events[at].Kind.String()
 				events = slices.Delete(events, at, at+1)
 			}
 			found := validate.Trace(tr.Run.Cluster, tr.Run.Jobs, tr.Run.Resizes, events, &outcome)
@@ -49,7 +49,7 @@ func TestBrokenTraces(t *testing.T) {
 func spoil(rng *rand.Rand, events []scheduler.Event, o *scheduler.Outcome) string {
 	e := &events[rng.IntN(len(events))]
 	r := &o.Jobs[rng.IntN(len(o.Jobs))]
-	what := string(e.Kind)
+	what := e.Kind.String()
 	move := func(set *scheduler.CoreSet, lo, hi int32) {
 		*set = slices.Clone(*set)
 		if len(*set) == 0 {

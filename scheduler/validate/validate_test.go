@@ -203,7 +203,7 @@ func TestValidatorFindsBrokenTraces(t *testing.T) {
 		{"a pause less", func(r *Run, o *Outcome, e *[]Event) { o.Jobs[0].Preemptions = 0 }, "the outcome says"},
 		{"an outcome without a job", func(r *Run, o *Outcome, e *[]Event) { o.Jobs = o.Jobs[1:] }, "instead of 5"},
 		{"a job that does not exist", func(r *Run, o *Outcome, e *[]Event) { (*e)[3].Job = 5 }, "does not exist"},
-		{"an unknown event", func(r *Run, o *Outcome, e *[]Event) { (*e)[3].Kind = "vanish" }, "is unknown"},
+		{"an unknown event", func(r *Run, o *Outcome, e *[]Event) { (*e)[3].Kind = EventKind(99) }, "is unknown"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -19,6 +20,9 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
+// hugeCells counts the huge cells that have begun.
+var hugeCells atomic.Int32
+
 // Simulate runs a simulated cell and leaves its folder complete. watch, which may be nil, receives the state of a
 // long cell now and then.
 func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, error) {
@@ -29,7 +33,9 @@ func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, err
 	h := hooks{watch: watch}
 	if len(t.Setup.Jobs) >= hugeCell {
 		h.begun, h.beside = func() { debug.SetGCPercent(hugeCellGC) }, runtime.GOMAXPROCS(0) > 1
-		defer runtime.GC() // otherwise the cell's memory would stay until as much again is in use
+		if hugeCells.Add(1) > 1 {
+			runtime.GC() // the memory of the cell before would stay until as much again is in use
+		}
 	}
 	if r, ok := on.(engine.Replay); ok {
 		h.replay = r

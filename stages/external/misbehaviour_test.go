@@ -63,7 +63,7 @@ func TestMisbehaviour(t *testing.T) {
 		{name: "closes its output", code: `greet(); hear(); os.close(1); time.sleep(100)`, want: "it closed its standard output"},
 		{name: "answers in no JSON", code: `greet(); hear(); say("{'do': []}")`, want: "is not one of the protocol: invalid"},
 		{name: "answers twice in a line", code: `greet(); hear(); say("{} {}")`, want: "more than one value in the line"},
-		{name: "answers in two lines", code: `greet(); hear(); say("{}\n{}"); fine()`, want: "it has said more than one line"},
+		{name: "answers in two lines", code: `greet(); hear(); say("{}\n{}"); fine()`, want: "it printed more than one line"},
 		{name: "answers a list", code: `greet(); hear(); say([])`, want: "cannot unmarshal array"},
 		{name: "prints", code: `greet(); hear(); print("deciding now"); say({})`,
 			want: "what is printed to standard output must be the protocol alone"},

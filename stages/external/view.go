@@ -156,10 +156,10 @@ func (d own) hear(e *scheduler.Event) {
 		}
 	case scheduler.Retry, scheduler.Revoke, scheduler.Move, scheduler.Profiled, scheduler.Reconfigure:
 		d.of("again", e)
-		d.text("reason", string(e.Kind))
+		d.text("reason", e.Kind.String())
 		d.some("cores", int64(e.Request))
 	case scheduler.NodeStart, scheduler.NodeWarning, scheduler.NodeEnd:
-		d.event(string(e.Kind), e.At)
+		d.event(e.Kind.String(), e.At)
 		d.whole("node", int64(e.Node))
 		d.some("until_ns", int64(e.Until))
 	default:
