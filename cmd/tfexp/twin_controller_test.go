@@ -117,10 +117,10 @@ func recordController(t *testing.T, config string, jobs int, seed uint64, dir st
 	shot := func() {
 		next += 20 * time.Second
 		if config != "plain" {
-			fmt.Fprintf(&shots, "== sprio %d\n%s", time.Now().Unix(), slurmClient(t, "sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%T"))
+			fmt.Fprintf(&shots, "== sprio %.3f\n%s", float64(time.Now().UnixMilli())/1e3, slurmClient(t, "sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%T"))
 		}
-		fmt.Fprintf(&shots, "== sshare %d\n%s", time.Now().Unix(), slurmClient(t, "sshare", "-a", "-l", "-P"))
-		fmt.Fprintf(&shots, "== squeue %d\n%s", time.Now().Unix(), slurmClient(t, "squeue", "-h", "-o", "%i|%T|%r|%S|%Q"))
+		fmt.Fprintf(&shots, "== sshare %.3f\n%s", float64(time.Now().UnixMilli())/1e3, slurmClient(t, "sshare", "-a", "-l", "-P"))
+		fmt.Fprintf(&shots, "== squeue %.3f\n%s", float64(time.Now().UnixMilli())/1e3, slurmClient(t, "squeue", "-h", "-o", "%i|%T|%r|%S|%Q"))
 	}
 	for _, j := range drawn(config, jobs, seed) {
 		for time.Since(began) < j.at {

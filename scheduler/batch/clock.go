@@ -112,8 +112,11 @@ func (p *periodic) dueLook() time.Duration {
 	return at
 }
 
-// ask asks for a look at the queue.
+// ask asks for a look at the queue: jobs have come, or nodes take jobs again.
 func (p *periodic) ask(now time.Duration) {
+	if due := p.dueLook(); p.asked && due < now { // no job waited then
+		p.asked, p.lastLook = false, due
+	}
 	if !p.asked {
 		p.asked, p.askedAt = true, now
 	}

@@ -85,7 +85,7 @@ func (s *site) edges() (list []time.Duration) {
 	return slices.Compact(list)
 }
 
-// cleaned are nodes that take jobs from an instant on, and whether the queue is looked at then.
+// cleaned are nodes that take jobs from an instant on, and whether the queue is looked at at once.
 type cleaned struct {
 	at   time.Duration
 	on   bitmap
@@ -100,12 +100,21 @@ func (p *periodic) freed(e *scheduler.Event, on bitmap) {
 		c.at = e.At + p.StopRelease
 	}
 	if c.at == e.At || e.Kind == scheduler.Pause {
-		p.ended = p.ended || c.look
+		p.vacate(c, e.At)
 		return
 	}
 	i, _ := slices.BinarySearchFunc(p.clean, c, func(a, b cleaned) int { return cmp.Compare(a.at, b.at) })
 	p.clean = slices.Insert(p.clean, i, c)
 	p.cleaning.or(on)
+}
+
+// vacate asks for a look at the queue as nodes take jobs again: at once, or as for jobs that have come.
+func (p *periodic) vacate(c cleaned, now time.Duration) {
+	if c.look {
+		p.ended = true
+	} else {
+		p.ask(now)
+	}
 }
 
 // open notices nodes that take jobs from now on: reservations have ended, or jobs have been removed.
@@ -121,7 +130,7 @@ func (p *periodic) open(now time.Duration) {
 	}
 	clear(p.cleaning)
 	for len(p.clean) > 0 && p.clean[0].at <= now {
-		p.ended = p.ended || p.clean[0].look
+		p.vacate(p.clean[0], now)
 		p.clean = p.clean[1:]
 	}
 	for _, c := range p.clean {

@@ -91,25 +91,30 @@ func userFirst(a *association) int {
 	return 1
 }
 
-// divide gives the users below an account a factor by their part of the usage against their part of the shares, as
-// Slurm's multifactor plugin does without Fair Tree. Part of an account's usage counts as its users'. The account has
-// the given parts of all shares and of all usage.
-func (s *site) divide(a *association, shares, usage, damping float64) {
+// divide charges the accounts below an account, which has a part of all shares. Users are charged when their shares are
+// needed.
+func (s *site) divide(a *association, whole float64) {
 	sum := 0
 	for _, c := range a.children {
 		sum += c.Shares
 	}
 	for _, c := range a.children {
-		part, own := float64(c.Shares)/float64(max(sum, 1)), 0.0
-		if s.root.raw > 0 {
-			own = min(c.raw/s.root.raw, 1)
+		c.part = float64(c.Shares) / float64(max(sum, 1))
+		c.whole = whole * c.part
+		if c.stale = c.user; !c.user {
+			s.charge(c)
+			s.divide(c, c.whole)
 		}
-		if a != s.root {
-			own += (usage - own) * part
-		}
-		if c.factor = 0; shares*part > 0 {
-			c.factor = math.Exp2(-own / (shares * part) / damping)
-		}
-		s.divide(c, shares*part, own, damping)
+	}
+}
+
+// charge sets the part of all usage that counts as a user's or an account's: its own, and by its shares a part of what
+// its account was charged with when that was charged. Slurm's multifactor plugin does so without Fair Tree.
+func (s *site) charge(a *association) {
+	if a.level = 0; s.root.raw > 0 {
+		a.level = min(a.raw/s.root.raw, 1)
+	}
+	if a.parent != s.root {
+		a.level += (a.parent.level - a.level) * a.part
 	}
 }

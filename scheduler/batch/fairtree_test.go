@@ -1,13 +1,22 @@
 package batch
 
 import (
+	"cmp"
 	"math"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // tree makes an account of users and accounts.
 func tree(name string, shares int, raw float64, children ...*association) *association {
 	a := &association{Account: Account{Name: name, Shares: shares}, raw: raw, user: len(children) == 0, children: children}
+	for _, c := range children {
+		c.parent = a
+	}
 	return a
 }
 
@@ -52,13 +61,45 @@ func TestFairTree(t *testing.T) {
 // a quarter of two thirds of the shares.
 func TestShares(t *testing.T) {
 	root := tree("root", 1, 100, tree("a", 2, 80, tree("x", 1, 60), tree("y", 3, 20)), tree("b", 1, 20, tree("z", 1, 20)))
-	s := &site{root: root}
-	for _, damping := range []float64{1, 2} {
-		s.divide(root, 1, 0, damping)
+	m := &multifactor{site: &site{root: root}}
+	for _, m.Damping = range []float64{1, 2} {
+		m.divide(root, 1)
 		for i, want := range []float64{-3.9, -1.3, -0.6} {
-			got := []*association{root.children[0].children[0], root.children[0].children[1], root.children[1].children[0]}[i].factor
-			if math.Abs(math.Log2(got)-want/damping) > 1e-9 {
-				t.Errorf("factor %d is 2^%v, want 2^%v", i, math.Log2(got), want/damping)
+			got := m.fair([]*association{root.children[0].children[0], root.children[0].children[1], root.children[1].children[0]}[i])
+			if math.Abs(math.Log2(got)-want/m.Damping) > 1e-9 {
+				t.Errorf("factor %d is 2^%v, want 2^%v", i, math.Log2(got), want/m.Damping)
+			}
+		}
+	}
+}
+
+// TestSharesAtUpdate: without Fair Tree an account is charged with its usage up to the last update, and a user as the
+// update comes to the first of the user's waiting jobs. x and y share an account, and there is another one of as many
+// shares; only x has used anything.
+func TestSharesAtUpdate(t *testing.T) {
+	p := policy.Policy{Order: Multifactor, Backfill: Periodic, Settings: policy.Settings{"weight_fair_share": 1.0,
+		"fair_tree": false, "half_life": time.Duration(0), "recalculate": time.Minute}}.Complete()
+	run := scheduler.Run{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 16}}}}
+	for i, who := range []string{"a x", "a x", "b z", "a y", "a x"} {
+		account, user, _ := strings.Cut(who, " ")
+		j := scheduler.Job{Number: i, Name: who, User: user, Threads: 4}
+		j.Own().Submission = &scheduler.Submission{Account: account}
+		run.Jobs = append(run.Jobs, j)
+	}
+	m := newMultifactor(policy.Setup{Policy: p, Run: &run})
+	for i := range run.Jobs {
+		m.Hears(&scheduler.Event{Kind: scheduler.Arrive, Job: i})
+	}
+	m.Hears(&scheduler.Event{Kind: scheduler.Start, Job: 0, Cores: scheduler.CoreSet{{Hi: 4}}})
+	for _, want := range []map[string]float64{
+		{"x": -2, "y": 0, "z": 0},  // half of x's part of all usage, against a quarter of all shares
+		{"x": -4, "y": -2, "z": 0}, // all of it, and half of it for y
+	} {
+		m.Rerank(m.next)
+		for user, log := range want {
+			account := map[string]string{"z": "b"}[user]
+			if _, factor, _ := m.Usage(cmp.Or(account, "a"), user); factor != math.Exp2(log) {
+				t.Errorf("at %s the share of %s is %v, want 2^%v", m.last, user, factor, log)
 			}
 		}
 	}

@@ -112,6 +112,9 @@ type multifactor struct {
 	cores     float64 // of the cluster
 	running   []stretch
 	slot      []int32 // in running, by job; -1 for none
+	active    []int32 // jobs that wait or run, without Fair Tree
+	after     time.Duration
+	left      float64 // the weight of usage after that time
 	changed   bool    // since Rerank was asked last
 	preempter bool
 	clock     time.Duration
@@ -126,7 +129,7 @@ type stretch struct {
 
 func newMultifactor(s policy.Setup) *multifactor {
 	m := &multifactor{seen: make([]int, len(s.Run.Jobs)), priority: make([]int64, len(s.Run.Jobs)),
-		slot: make([]int32, len(s.Run.Jobs)), round: 1}
+		slot: make([]int32, len(s.Run.Jobs)), round: 1, left: 1}
 	schema.Fill(&m.factors, s.Policy.Settings)
 	m.site = newSite(s.Run, s.Policy.Blocks)
 	m.wrong = m.problem()
@@ -171,7 +174,7 @@ func (m *multifactor) Rank(j scheduler.JobView) int64 {
 
 // ageOf is the age of a job when ages were brought up to date last: whole seconds of the clock.
 func (m *multifactor) ageOf(j *scheduler.Job) time.Duration {
-	return max(floor(m.last, time.Second, m.clock)-floor(m.of(j).eligible, time.Second, m.clock), 0)
+	return max(m.second(m.last)-m.second(m.of(j).eligible), 0)
 }
 
 // priorityOf is the priority of a job of an age: at least 1.
@@ -215,7 +218,7 @@ func (m *multifactor) partsOf(j *scheduler.Job, age time.Duration) [8]Part {
 	}
 	return [8]Part{
 		{"age", m.Age * min(age.Seconds()/m.MaxAge.Seconds(), 1)},
-		{"fair share", m.Fair * k.assoc.factor},
+		{"fair share", m.Fair * m.fair(k.assoc)},
 		{"size", m.Size * size},
 		{"partition", m.Partition * relative(k.partition.Factor, m.mostFactor)},
 		{"qos", m.QOS * relative(k.qos.Priority, m.mostQOS)},
@@ -272,7 +275,6 @@ func (m *multifactor) catchUp(now time.Duration) {
 	for m.next <= now {
 		if m.Fair > 0 {
 			m.account(m.next)
-			m.share()
 		}
 		m.last, m.changed = m.next, true
 		m.round++
@@ -283,40 +285,72 @@ func (m *multifactor) catchUp(now time.Duration) {
 	}
 }
 
-// share gives each user a fair share.
+// share gives each user a fair share, or, without Fair Tree, each account.
 func (m *multifactor) share() {
 	if m.Tree {
 		m.rankTree()
 	} else {
-		m.divide(m.root, 1, 0, m.Damping)
+		m.divide(m.root, 1)
 	}
 }
+
+// fair is the fair share of a user.
+func (m *multifactor) fair(a *association) float64 {
+	if a.stale {
+		m.charge(a)
+		a.stale, a.factor = false, 0
+		if a.whole > 0 {
+			a.factor = math.Exp2(-a.level / a.whole / m.Damping)
+		}
+	}
+	return a.factor
+}
+
+// second is the whole second of the clock in which an instant is. Usage and ages are counted in these.
+func (m *multifactor) second(at time.Duration) time.Duration { return floor(at, time.Second, m.clock) }
 
 // decayIn returns the remaining weight of usage after a time.
 func (m *multifactor) decayIn(d time.Duration) float64 {
 	if m.HalfLife <= 0 {
 		return 1
 	}
-	return math.Pow(1-0.693/m.HalfLife.Seconds(), d.Seconds())
-}
-
-// account adds the usage of running jobs since the last call, and lets all usage decay. The usage of a job that ends
-// is added at once, and has decayed by the job's length. Slurm was measured to do so.
-func (m *multifactor) account(now time.Duration) {
-	for _, r := range m.running {
-		m.use(r, now, 1)
+	if d != m.after {
+		m.after, m.left = d, math.Pow(1-0.693/m.HalfLife.Seconds(), d.Seconds())
 	}
-	m.decay(m.root, m.decayIn(now-m.last))
+	return m.left
 }
 
-// use adds a job's usage since the last update, up to an instant, multiplied by worth.
-func (m *multifactor) use(r stretch, to time.Duration, worth float64) {
-	d := to - max(r.from, m.last)
+// account lets usage decay, and adds that of running jobs since the last update. Without Fair Tree, accounts are charged
+// before, and users at the first of their waiting jobs, in the order of the jobs. Slurm was measured to do so.
+func (m *multifactor) account(now time.Duration) {
+	if !m.Tree {
+		m.share()
+	}
+	m.decay(m.root, m.decayIn(m.second(now)-m.second(m.last)))
+	if m.Tree {
+		for _, r := range m.running {
+			m.use(r, now)
+		}
+		m.share()
+		return
+	}
+	for _, job := range m.active {
+		if at := m.slot[job]; at >= 0 {
+			m.use(m.running[at], now)
+		} else {
+			m.fair(m.of(&m.run.Jobs[job]).assoc)
+		}
+	}
+}
+
+// use adds a job's usage since the last update, up to an instant. It has decayed by the length of that time.
+func (m *multifactor) use(r stretch, to time.Duration) {
+	d := m.second(to) - m.second(max(r.from, m.last))
 	if d <= 0 {
 		return
 	}
 	k := m.of(&m.run.Jobs[r.job])
-	used := d.Seconds() * worth * float64(r.cores) * k.qos.UsageFactor
+	used := d.Seconds() * m.decayIn(d) * float64(r.cores) * k.qos.UsageFactor
 	for a := k.assoc; a != nil; a = a.parent {
 		a.raw += used
 	}
@@ -331,25 +365,35 @@ func (m *multifactor) decay(a *association, by float64) {
 
 // Hears receives the events of a run.
 func (m *multifactor) Hears(e *scheduler.Event) {
-	if m.Fair == 0 || e.Job < 0 {
+	if m.Fair == 0 || e.Job < 0 || slices.Contains(uneventful, e.Kind) {
 		return
 	}
-	if at := m.slot[e.Job]; at >= 0 && !slices.Contains(uneventful, e.Kind) {
-		m.catchUp(e.At)
-		m.use(m.running[at], e.At, m.decayIn(e.At-max(m.running[at].from, m.last)))
+	m.catchUp(e.At)
+	job := int32(e.Job)
+	if at := m.slot[job]; at >= 0 {
+		m.use(m.running[at], e.At)
 		last := m.running[len(m.running)-1]
 		m.running[at], m.slot[last.job] = last, at
-		m.running, m.slot[e.Job] = m.running[:len(m.running)-1], -1
+		m.running, m.slot[job] = m.running[:len(m.running)-1], -1
 	}
-	if e.Kind == scheduler.Start || e.Kind == scheduler.Resume {
-		m.slot[e.Job] = int32(len(m.running))
-		m.running = append(m.running, stretch{int32(e.Job), e.Cores.Count(), e.At})
+	i, found := slices.BinarySearch(m.active, job)
+	switch e.Kind {
+	case scheduler.Start, scheduler.Resume:
+		m.slot[job] = int32(len(m.running))
+		m.running = append(m.running, stretch{job, e.Cores.Count(), e.At})
+	case scheduler.Arrive:
+		if !m.Tree && !found {
+			m.active = slices.Insert(m.active, i, job)
+		}
+	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
+		if found {
+			m.active = slices.Delete(m.active, i, i+1)
+		}
 	}
 }
 
 // uneventful are events that do not change a job's holdings.
-var uneventful = []scheduler.EventKind{scheduler.Arrive, scheduler.Request, scheduler.Level, scheduler.Predict,
-	scheduler.Decided}
+var uneventful = []scheduler.EventKind{scheduler.Request, scheduler.Level, scheduler.Predict, scheduler.Decided}
 
 // Priorities are the priorities of the jobs of a run. They follow its events.
 type Priorities = multifactor
@@ -376,5 +420,5 @@ func (m *multifactor) Usage(account, user string) (coreSeconds, factor float64, 
 	if a == nil {
 		return 0, 0, false
 	}
-	return a.raw, a.factor, true
+	return a.raw, m.fair(a), true
 }

@@ -13,7 +13,7 @@ func (m *multifactor) Resume(past *Priorities, ahead time.Duration) {
 	if m.wrong != nil {
 		return
 	}
-	m.first, m.last, m.next = past.first+ahead, past.last+ahead, past.next+ahead
+	m.first, m.last, m.next, m.clock = past.first+ahead, past.last+ahead, past.next+ahead, past.clock-ahead
 	for name, a := range past.accounts {
 		m.accountOf(name).raw = a.raw
 	}

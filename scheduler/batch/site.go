@@ -36,8 +36,11 @@ type association struct {
 	parent   *association
 	children []*association
 	raw      float64 // decayed core seconds
-	level    float64 // fairness among siblings: greater is first
-	factor   float64
+	level    float64 // fairness among siblings: greater is first; without Fair Tree, the part of all usage that counts
+	factor   float64 // of users
+	part     float64 // of the shares of its siblings, and
+	whole    float64 // of all shares, without Fair Tree
+	stale    bool    // level and factor are computed when they are needed
 }
 
 // member is the site's record of a job.

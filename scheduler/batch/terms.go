@@ -88,7 +88,7 @@ type terms struct {
 	//
 	//	over_limit = "5m"
 	OverLimit time.Duration `arg:"over_limit" default:"30s"`
-	// The queue is looked at when a job ends, and not only when jobs come.
+	// The queue is looked at as soon as a job ends. Otherwise the look comes as for jobs that have come.
 	//
 	//	look_at_ends = false
 	AtEnds bool `arg:"look_at_ends" default:"true"`
