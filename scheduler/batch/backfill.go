@@ -72,12 +72,10 @@ func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 	p.looked = p.looked[:0] // the nodes of the last search, on which alone its answer depends
 	for {
 		p.mask.copy(m.partition.nodes)
-		later := time.Duration(0)
-		if to := p.slide.move(p.windows, from, from+m.limit, p.mask); to < end {
-			later = to
-		}
-		if to := p.closed(m, from, from+m.limit, p.mask); to > from && to < end && (later == 0 || to < later) {
-			later = to
+		opens := p.closed(m, from, from+m.limit, p.mask)
+		later := p.slide.move(p.windows, from, from+m.limit, p.mask)
+		if opens > from && opens < end && (later == 0 || opens < later) {
+			later = opens
 		}
 		if !slices.Equal(p.looked, p.mask) || ok && shares == nil && (later == 0 || first <= later) {
 			first, shares, ok, gives = p.earliest(job, p.mask, later)
@@ -106,7 +104,8 @@ func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 		if at > end {
 			return false, nil
 		}
-		if on := p.nodesIn(shares); !p.reserved(on, at, at+m.limit) {
+		on := p.nodesIn(shares)
+		if !p.reserved(on, p.floor(at, p.Resolution), p.floor(at+m.limit, p.Resolution)) {
 			p.reserve(on, at, at+m.limit)
 			return false, nil
 		}
@@ -133,7 +132,7 @@ func (p *periodic) nodesIn(shares []share) bitmap {
 type slide struct {
 	first, mid, next int
 	upTo             []bitmap // by window, from it to mid
-	behind           bitmap
+	behind, free     bitmap
 }
 
 func (s *slide) begin(words int) {
@@ -145,8 +144,8 @@ func (s *slide) begin(words int) {
 }
 
 // move takes the windows that overlap a stretch, which begins no earlier than the one before, and leaves of a set of
-// nodes those that are free in all of them. It returns the end of the first of the windows; never for none.
-func (s *slide) move(windows []window, from, end time.Duration, on bitmap) time.Duration {
+// nodes those that are free in all of them. It returns when others of the set are free first; 0 for never.
+func (s *slide) move(windows []window, from, end time.Duration, on bitmap) (later time.Duration) {
 	for ; s.next < len(windows) && windows[s.next].from <= end; s.next++ {
 		s.behind.and(windows[s.next].free)
 	}
@@ -166,12 +165,29 @@ func (s *slide) move(windows []window, from, end time.Duration, on bitmap) time.
 		s.mid = s.next
 		s.behind.reset()
 	}
+	later = s.more(windows, end, on)
 	on.and(s.behind)
-	if s.first >= s.mid {
-		return never
+	if s.first < s.mid {
+		on.and(s.upTo[s.first])
 	}
-	on.and(s.upTo[s.first])
-	return windows[s.first].to
+	return later
+}
+
+// more returns the end of the first window that some nodes of a set follow which are not free up to there.
+func (s *slide) more(windows []window, end time.Duration, on bitmap) time.Duration {
+	s.free = append(s.free[:0], on...)
+	for i := s.first; i+1 < len(windows); i++ {
+		s.free.and(windows[i].free)
+		for k, word := range windows[i+1].free {
+			if word&on[k]&^s.free[k] != 0 {
+				return windows[i].to
+			}
+		}
+		if windows[i].from > end {
+			break
+		}
+	}
+	return 0
 }
 
 // nextEnd returns the end of the window in which an instant is; 0 for the last.
