@@ -75,6 +75,7 @@ func readRecording(t *testing.T, dir string) *recording {
 		at   float64
 	}
 	var looks []look
+	var releases []string
 	if raw, err := os.ReadFile(filepath.Join(dir, "times.txt")); err == nil {
 		for _, l := range strings.Fields(string(raw)) {
 			i := strings.LastIndexByte(l, '|')
@@ -83,6 +84,9 @@ func readRecording(t *testing.T, dir string) *recording {
 				looks = append(looks, look{what, at})
 			}
 			times[l[:i]] = append(times[l[:i]], at)
+			if _, job, ok := strings.Cut(l[:i], "release|"); ok {
+				releases = append(releases, fmt.Sprintf("%q = \"%.3fs\"", job, at))
+			}
 		}
 	}
 	in := csv.NewReader(strings.NewReader(read("sacct.txt")))
@@ -110,10 +114,17 @@ func readRecording(t *testing.T, dir string) *recording {
 			*column("ReqNodes") = n + "-" + n
 		}
 		for what, name := range map[string]string{"start|": "Start", "end|": "End"} {
-			if list := times[what+id]; len(list) > 0 {
-				*column(name) = exactly(list[0])
-				times[what+id] = list[1:]
+			list := times[what+id]
+			if len(list) == 0 {
+				continue
 			}
+			at := list[0]
+			times[what+id] = list[1:]
+			if what == "start|" { // it is the look's time, also in the twin
+				i, _ := slices.BinarySearchFunc(looks, at, func(l look, at float64) int { return 2*cmp.Compare(l.at, at) - 1 })
+				at = looks[max(i-1, 0)].at
+			}
+			*column(name) = exactly(at)
 		}
 		row := map[string]string{}
 		for i, name := range all[0] {
@@ -157,9 +168,8 @@ func readRecording(t *testing.T, dir string) *recording {
 	if len(instants) > 0 && os.Getenv("TFEXP_TWIN_CLOCK") != "own" {
 		text = strings.Replace(text, "  backfill_resolution", "  instants = ["+strings.Join(instants, ",\n    ")+"]\n  backfill_resolution", 1)
 	}
-	if list := times["release|"]; len(list) > 0 {
-		slices.Sort(list)
-		text = strings.Replace(text, "  release_stopped", fmt.Sprintf("  release = \"%.3fs\"\n  release_stopped", list[len(list)/2]), 1)
+	if len(releases) > 0 {
+		text = strings.Replace(text, "  release_stopped", "  releases = {\n    "+strings.Join(releases, "\n    ")+"\n  }\n  release_stopped", 1)
 	}
 	r.file = write("twin.hcl", text)
 	return r

@@ -23,7 +23,7 @@ func (p *periodic) backfill() error {
 	all := newBitmap(len(p.bounds))
 	all.fill(len(p.bounds))
 	p.windows = append(p.windows[:0], window{p.floor(p.at, p.Resolution), p.floor(p.at+p.Window, p.Resolution), all})
-	waiting := p.View.Waiting()
+	waiting := p.queue()
 	users, partitions := map[string]int{}, map[*Partition]int{}
 	starts := 0
 	after := queue.Front
@@ -43,12 +43,16 @@ func (p *periodic) backfill() error {
 		}
 		users[j.User]++
 		partitions[m.partition]++
-		if n++; p.count.resources(m, j) != "" {
+		if p.count.resources(m, j) != "" {
+			n++
 			continue
 		}
-		started, err := p.plan(job, m)
+		started, tried, err := p.plan(job, m)
 		if err != nil {
 			return err
+		}
+		if tried {
+			n++
 		}
 		if started {
 			if starts++; p.Starts > 0 && starts >= p.Starts {
@@ -59,8 +63,8 @@ func (p *periodic) backfill() error {
 	return nil
 }
 
-// plan starts a job now, or reserves its earliest start.
-func (p *periodic) plan(job int32, m *member) (started bool, err error) {
+// plan starts a job now, or reserves its earliest start. It reports whether there ever are as many nodes as the job needs.
+func (p *periodic) plan(job int32, m *member) (started, tried bool, err error) {
 	now, end := p.at, p.windows[len(p.windows)-1].to
 	from := now
 	var (
@@ -77,6 +81,7 @@ func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 		if opens > from && opens < end && (later == 0 || opens < later) {
 			later = opens
 		}
+		tried = tried || p.mask.count() >= m.sub.MinNodes
 		if !slices.Equal(p.looked, p.mask) || ok && shares == nil && (later == 0 || first <= later) {
 			first, shares, ok, gives = p.earliest(job, p.mask, later)
 			p.looked = append(p.looked[:0], p.mask...)
@@ -87,31 +92,31 @@ func (p *periodic) plan(job int32, m *member) (started bool, err error) {
 			case on.overlaps(p.cleaning): // they take jobs in a moment
 				at, later = now+time.Second, 0
 			case !gives:
-				return true, p.begin(job, shares, "delays no reservation")
+				return true, true, p.begin(job, shares, "delays no reservation")
 			default:
 				p.mask.minus(p.cleaning)
 				p.reserve(on, now, now+m.limit)
-				return false, p.preempt(job, p.mask)
+				return false, true, p.preempt(job, p.mask)
 			}
 		}
 		if !ok || later > 0 && at > later {
 			if later == 0 {
-				return false, nil
+				return false, tried, nil
 			}
 			from = later
 			continue
 		}
 		if at > end {
-			return false, nil
+			return false, tried, nil
 		}
 		on := p.nodesIn(shares)
 		if !p.reserved(on, p.floor(at, p.Resolution), p.floor(at+m.limit, p.Resolution)) {
 			p.reserve(on, at, at+m.limit)
-			return false, nil
+			return false, tried, nil
 		}
 		if at <= from { // the next instant at which a reservation ends
 			if at = p.nextEnd(from); at == 0 {
-				return false, nil
+				return false, tried, nil
 			}
 		}
 		from = at
@@ -210,15 +215,23 @@ func (p *periodic) reserved(on bitmap, from, to time.Duration) bool {
 	return false
 }
 
-// reserve takes nodes out of the windows of a stretch, rounded to the resolution.
+// reserve takes nodes out of the windows of a stretch, rounded to the resolution. Of these windows and their neighbors,
+// the first two with the same nodes become one, as in Slurm's plugin: when a job is tried again depends on it.
 func (p *periodic) reserve(on bitmap, from, to time.Duration) {
 	from = p.floor(from, p.Resolution)
 	to = max(p.floor(to, p.Resolution), from+p.Resolution)
 	p.cut(from)
 	p.cut(to)
-	for i := range p.windows {
-		if w := &p.windows[i]; w.from >= from && w.to <= to {
-			w.free.minus(on)
+	first := slices.IndexFunc(p.windows, func(w window) bool { return w.from >= from })
+	last := first
+	for ; last < len(p.windows) && p.windows[last].to <= to; last++ {
+		p.windows[last].free.minus(on)
+	}
+	for i := max(first-2, 0); i < last && i+1 < len(p.windows); i++ {
+		if slices.Equal(p.windows[i].free, p.windows[i+1].free) {
+			p.windows[i].to = p.windows[i+1].to
+			p.windows = slices.Delete(p.windows, i+1, i+2)
+			return
 		}
 	}
 }

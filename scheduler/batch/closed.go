@@ -99,6 +99,9 @@ func (p *periodic) freed(e *scheduler.Event, on bitmap) {
 	if !alone {
 		c.at = e.At + p.StopRelease
 	}
+	if own, ok := p.own[p.run.Jobs[e.Job].Name]; ok && alone {
+		c.at = e.At + own
+	}
 	if c.at == e.At || e.Kind == scheduler.Pause {
 		p.vacate(c, e.At)
 		return

@@ -106,6 +106,7 @@ type multifactor struct {
 	first     time.Duration // when the system was started
 	next      time.Duration // when priorities are brought up to date
 	last      time.Duration // when they were
+	looked    time.Duration // when the queue was looked at last
 	round     int
 	seen      []int   // by job, the round of its priority
 	priority  []int64 // by job
@@ -129,7 +130,7 @@ type stretch struct {
 
 func newMultifactor(s policy.Setup) *multifactor {
 	m := &multifactor{seen: make([]int, len(s.Run.Jobs)), priority: make([]int64, len(s.Run.Jobs)),
-		slot: make([]int32, len(s.Run.Jobs)), round: 1, left: 1}
+		slot: make([]int32, len(s.Run.Jobs)), round: 1, left: 1, looked: never}
 	schema.Fill(&m.factors, s.Policy.Settings)
 	m.site = newSite(s.Run, s.Policy.Blocks)
 	m.wrong = m.problem()
@@ -172,9 +173,14 @@ func (m *multifactor) Rank(j scheduler.JobView) int64 {
 	return -(tier<<40 + m.priority[n])
 }
 
-// ageOf is the age of a job when ages were brought up to date last: whole seconds of the clock.
+// ageOf is the age of a job when ages were brought up to date last: whole seconds of the clock. Jobs age once the queue
+// has been looked at.
 func (m *multifactor) ageOf(j *scheduler.Job) time.Duration {
-	return max(m.second(m.last)-m.second(m.of(j).eligible), 0)
+	eligible := m.of(j).eligible
+	if eligible > m.looked {
+		return 0
+	}
+	return max(m.second(m.last)-m.second(eligible), 0)
 }
 
 // priorityOf is the priority of a job of an age: at least 1.

@@ -43,11 +43,12 @@ type periodic struct {
 	round                       int             // of the order's priorities
 	later                       []time.Duration // instants at which jobs become eligible
 	giving                      []giving
-	clean                       []cleaned               // nodes of jobs that have ended, by when they take jobs again
-	cleaning                    bitmap                  // all of them
-	turns                       []time.Duration         // at which reservations begin or end, from now on
-	preempted                   map[int32]time.Duration // by waiting job, when others gave way to it
-	changed, at                 time.Duration           // the last change; the start of the round, in whole seconds
+	clean                       []cleaned                // nodes of jobs that have ended, by when they take jobs again
+	cleaning                    bitmap                   // all of them
+	own                         map[string]time.Duration // by job, how long its nodes are cleaned
+	turns                       []time.Duration          // at which reservations begin or end, from now on
+	preempted                   map[int32]time.Duration  // by waiting job, when others gave way to it
+	changed, at                 time.Duration            // the last change; the start of the round, in whole seconds
 	packer                      packer
 	blocked, mask, looked       bitmap
 	rooms                       []scheduler.Room
@@ -94,12 +95,14 @@ func newPeriodic(s policy.Setup) *periodic {
 	p.first, _ = time.ParseDuration(f.Phase)
 	if m, ok := s.Order.(*multifactor); ok {
 		p.order, p.site, p.wrong = m, m.site, m.wrong
+		m.looked = -never
 	} else {
 		p.site = newSite(s.Run, s.Policy.Blocks)
 		p.wrong = p.problem()
 	}
 	p.turns = p.edges()
 	p.instants, _ = readInstants(p.Instants)
+	p.own, _ = p.releases()
 	p.lastLook, p.lastWhole, p.lastRound = p.first, p.first, p.first
 	cores := int32(0)
 	for v := range s.Run.Cluster.Nodes {
@@ -390,11 +393,19 @@ func (p *periodic) receive() error {
 	return nil
 }
 
+// queue returns the waiting jobs, which age from now on.
+func (p *periodic) queue() scheduler.WaitingJobs {
+	if p.order != nil {
+		p.order.looked = p.Now()
+	}
+	return p.View.Waiting()
+}
+
 // look tries to start jobs in their order, up to a number of them. In a partition with a job that cannot start no
 // later job starts, and no job of other partitions starts on its nodes.
 func (p *periodic) look(depth int) error {
 	clear(p.blocked)
-	waiting := p.View.Waiting()
+	waiting := p.queue()
 	full := map[*Partition]bool{}
 	after := queue.Front
 	for n := 0; ; {
@@ -486,6 +497,8 @@ func (p *periodic) fit(job int32, rooms []scheduler.Room, on bitmap) ([]share, b
 		n := int32(rooms[i].Times(need))
 		if !j.Divided {
 			n = min(n, 1)
+		} else if m.sub.MaxNodes == 1 && n < int32(count) {
+			n = 0
 		}
 		p.packer.units[i] = n
 	}

@@ -14,6 +14,7 @@ func (m *multifactor) Resume(past *Priorities, ahead time.Duration) {
 		return
 	}
 	m.first, m.last, m.next, m.clock = past.first+ahead, past.last+ahead, past.next+ahead, past.clock-ahead
+	m.looked = m.last
 	for name, a := range past.accounts {
 		m.accountOf(name).raw = a.raw
 	}

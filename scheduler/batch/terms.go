@@ -96,6 +96,12 @@ type terms struct {
 	//
 	//	release = "1s"
 	Release time.Duration `arg:"release" default:"0s"`
+	// The same for single jobs, by name: as the log of a controller has it.
+	//
+	// Default: `release`.
+	//
+	//	releases = { "1005" = "80ms" }
+	Releases []schema.Setting `arg:"releases"`
 	// The same for a job that was made to end, as it gave way, or reached its limit.
 	//
 	//	release_stopped = "1s"
@@ -138,6 +144,22 @@ func init() {
 func checkInstants(s policy.Settings) (string, error) {
 	var t terms
 	schema.Fill(&t, s)
-	_, err := readInstants(t.Instants)
-	return "instants", err
+	if _, err := readInstants(t.Instants); err != nil {
+		return "instants", err
+	}
+	_, err := t.releases()
+	return "releases", err
+}
+
+// releases returns how long the nodes of single jobs take no other jobs.
+func (t *terms) releases() (map[string]time.Duration, error) {
+	all := map[string]time.Duration{}
+	for _, r := range t.Releases {
+		d, err := time.ParseDuration(r.Value)
+		if err != nil || d < 0 {
+			return nil, fmt.Errorf("%q of the job %s is no time such as 80ms", r.Value, r.Name)
+		}
+		all[r.Name] = d
+	}
+	return all, nil
 }
