@@ -327,7 +327,8 @@ func (m *multifactor) decayIn(d time.Duration) float64 {
 }
 
 // account lets usage decay, and adds that of running jobs since the last update. Without Fair Tree, accounts are charged
-// before, and users at the first of their waiting jobs, in the order of the jobs. Slurm was measured to do so.
+// before, and users at the first of their waiting jobs, in the order of the jobs, or as their next job comes. Slurm was
+// measured to do so.
 func (m *multifactor) account(now time.Duration) {
 	if !m.Tree {
 		m.share()
@@ -390,6 +391,7 @@ func (m *multifactor) Hears(e *scheduler.Event) {
 	case scheduler.Arrive:
 		if !m.Tree && !found {
 			m.active = slices.Insert(m.active, i, job)
+			m.fair(m.of(&m.run.Jobs[job]).assoc)
 		}
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		if found {

@@ -266,8 +266,6 @@ func (m *model) priorities() {
 			if n := m.whole(m.settings, "FairShareDampeningFactor", 1); n > 1 {
 				m.set("fair_share_damping", fmt.Sprint(n))
 			}
-			m.unmodeled(*m.find("PriorityFlags"),
-				"PriorityFlags=NO_FAIR_TREE: fair shares differed by up to 0.1 from a controller's")
 		case flag != "" && !strings.EqualFold(flag, "FAIR_TREE"):
 			m.unmodeled(*m.find("PriorityFlags"), "PriorityFlags="+flag+": priorities are computed without it")
 		}
