@@ -159,15 +159,17 @@ func exactTimes(t *testing.T, log string) string {
 	var b strings.Builder
 	line := regexp.MustCompile(`^\[(\S+)\] (?:(sched: Allocate|sched/backfill: _start_job: Started|_job_complete:|preempted|` +
 		`_slurm_rpc_submit_batch_job:) JobId=(\d+)(?: (WEX)|.* NodeList=(\S+)|.* on (\S+))?|(sched/backfill: _attempt_backfill: beginning|debug:  priority/multifactor: init)|` +
-		`debug:  sched: Running job scheduler for (full queue|default depth)|debug2: Tree head got back (\d+)$)`)
+		`debug:  sched: Running job scheduler for (full queue|default depth)|debug2: Tree head got back (\d+)$|debug2: _slurm_rpc_epilog_complete: JobId=(\d+) Node=)`)
 	kinds := map[string]string{"_job_complete:": "end", "preempted": "end", "_slurm_rpc_submit_batch_job:": "submit",
 		"sched: Allocate": "start", "sched/backfill: _start_job: Started": "start", "full queue": "all", "debug:  priority/multifactor: init": "began", "default depth": "look"}
 	on := map[string][]string{} // nodes, by job
 	type ended struct {
-		job string
-		at  time.Time
+		job   string
+		at    time.Time
+		nodes int
 	}
 	var endings []ended
+	stopped := map[string]*ended{} // by job
 	for _, l := range strings.Split(log, "\n") {
 		m := line.FindStringSubmatch(l)
 		if m == nil || m[4] != "" {
@@ -177,8 +179,17 @@ func exactTimes(t *testing.T, log string) string {
 		if err != nil {
 			continue
 		}
+		if m[10] != "" { // a node says that nothing is left of a job that was made to end
+			if e := stopped[m[10]]; e != nil {
+				if e.nodes--; e.nodes == 0 {
+					fmt.Fprintf(&b, "release|%s|%.3f\n", e.job, at.Sub(e.at).Seconds())
+					delete(stopped, e.job)
+				}
+			}
+			continue
+		}
 		if n := m[9]; n != "" { // all nodes of a job have answered that nothing is left of it
-			if i := slices.IndexFunc(endings, func(e ended) bool { return strconv.Itoa(len(on[e.job])) == n }); i >= 0 {
+			if i := slices.IndexFunc(endings, func(e ended) bool { return strconv.Itoa(e.nodes) == n }); i >= 0 {
 				fmt.Fprintf(&b, "release|%s|%.3f\n", endings[i].job, at.Sub(endings[i].at).Seconds())
 				endings = slices.Delete(endings, i, i+1)
 			}
@@ -190,8 +201,11 @@ func exactTimes(t *testing.T, log string) string {
 				t.Fatal(err)
 			}
 		}
-		if m[2] == "_job_complete:" {
-			endings = append(endings, ended{job, at})
+		switch m[2] {
+		case "_job_complete:":
+			endings = append(endings, ended{job, at, len(on[job])})
+		case "preempted":
+			stopped[job] = &ended{job, at, len(on[job])}
 		}
 		fmt.Fprintf(&b, "%s|%s|%.3f\n", what, job, float64(at.UnixMilli())/1e3)
 	}

@@ -75,7 +75,6 @@ func readRecording(t *testing.T, dir string) *recording {
 		at   float64
 	}
 	var looks []look
-	var releases []string
 	if raw, err := os.ReadFile(filepath.Join(dir, "times.txt")); err == nil {
 		for _, l := range strings.Fields(string(raw)) {
 			i := strings.LastIndexByte(l, '|')
@@ -84,9 +83,6 @@ func readRecording(t *testing.T, dir string) *recording {
 				looks = append(looks, look{what, at})
 			}
 			times[l[:i]] = append(times[l[:i]], at)
-			if _, job, ok := strings.Cut(l[:i], "release|"); ok {
-				releases = append(releases, fmt.Sprintf("%q = \"%.3fs\"", job, at))
-			}
 		}
 	}
 	in := csv.NewReader(strings.NewReader(read("sacct.txt")))
@@ -169,7 +165,13 @@ func readRecording(t *testing.T, dir string) *recording {
 	if len(instants) > 0 && os.Getenv("TFEXP_TWIN_CLOCK") != "own" {
 		text = strings.Replace(text, "  backfill_resolution", "  instants = ["+strings.Join(instants, ",\n    ")+"]\n  backfill_resolution", 1)
 	}
-	if len(releases) > 0 {
+	var releases []string
+	for what, list := range times {
+		if _, job, ok := strings.Cut(what, "release|"); ok {
+			releases = append(releases, fmt.Sprintf("%q = \"%ss\"", job, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(list)), "s "), "[]")))
+		}
+	}
+	if slices.Sort(releases); len(releases) > 0 {
 		text = strings.Replace(text, "  release_stopped", "  releases = {\n    "+strings.Join(releases, "\n    ")+"\n  }\n  release_stopped", 1)
 	}
 	r.file = write("twin.hcl", text)
@@ -293,6 +295,9 @@ func (r *recording) priorities(t *testing.T, text string) (instants int) {
 					switch name {
 					case "age": // a second of the greatest age
 						slack += 2 * r.weightOfSecond(cell.Policy.Settings)
+						if want == 0 { // perhaps the queue has not been looked at since it came
+							slack *= 2
+						}
 					case "fair share":
 						slack += share * cell.Policy.Settings.Number("weight_fair_share")
 					}

@@ -91,7 +91,9 @@ func (p *periodic) plan(job int32, m *member) (started, tried bool, err error) {
 			switch on := p.nodesIn(shares); {
 			case on.overlaps(p.cleaning): // they take jobs in a moment
 				at, later = now+time.Second, 0
-			case !gives:
+			case !gives: // its nodes are chosen again among those that take jobs
+				p.mask.minus(p.cleaning)
+				shares, _ = p.fit(job, p.Machine().Free(), p.mask)
 				return true, true, p.begin(job, shares, "delays no reservation")
 			default:
 				p.mask.minus(p.cleaning)

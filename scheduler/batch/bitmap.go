@@ -10,6 +10,16 @@ func newBitmap(n int) bitmap { return make(bitmap, (n+63)/64) }
 func (b bitmap) set(i int)      { b[i/64] |= 1 << (i % 64) }
 func (b bitmap) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
+// first returns the first of the nodes.
+func (b bitmap) first() int {
+	for i, w := range b {
+		if w != 0 {
+			return i*64 + bits.TrailingZeros64(w)
+		}
+	}
+	return 0
+}
+
 // take adds some of n nodes, or all.
 func (b bitmap) take(nodes []int, all bool, n int) {
 	if all {

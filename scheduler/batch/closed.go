@@ -92,23 +92,47 @@ type cleaned struct {
 	look bool
 }
 
-// freed notices that a job has left its nodes.
+// freed notices that a job has left its nodes. Of a job that was made to end, the first node has the script, and is
+// released last.
 func (p *periodic) freed(e *scheduler.Event, on bitmap) {
 	alone := e.Kind == scheduler.Finish || e.Kind == scheduler.Fail
 	c := cleaned{e.At + p.Release, on, !alone || p.AtEnds}
-	if !alone {
-		c.at = e.At + p.StopRelease
-	}
-	if own, ok := p.own[p.run.Jobs[e.Job].Name]; ok && alone {
-		c.at = e.At + own
-	}
-	if c.at == e.At || e.Kind == scheduler.Pause {
+	if e.Kind == scheduler.Pause {
 		p.vacate(c, e.At)
+		return
+	}
+	if !alone {
+		first := newBitmap(len(p.bounds))
+		first.set(on.first())
+		others := slices.Clone(on)
+		others.minus(first)
+		p.clear(cleaned{c.at, others, true}, e.At)
+		c.at, c.on = e.At+p.StopRelease, first
+	}
+	c.at = e.At + p.releaseOf(e.Job, c.at-e.At)
+	if name := p.run.Jobs[e.Job].Name; len(p.own[name]) > 0 {
+		p.own[name] = p.own[name][1:]
+	}
+	p.clear(c, e.At)
+}
+
+// releaseOf returns how long a job's nodes take no other jobs at its next end: a usual time if it has none of its own.
+func (p *periodic) releaseOf(job int, usual time.Duration) time.Duration {
+	if own := p.own[p.run.Jobs[job].Name]; len(own) > 0 {
+		return own[0]
+	}
+	return usual
+}
+
+// clear keeps jobs from nodes until they are released.
+func (p *periodic) clear(c cleaned, now time.Duration) {
+	if c.at == now {
+		p.vacate(c, now)
 		return
 	}
 	i, _ := slices.BinarySearchFunc(p.clean, c, func(a, b cleaned) int { return cmp.Compare(a.at, b.at) })
 	p.clean = slices.Insert(p.clean, i, c)
-	p.cleaning.or(on)
+	p.cleaning.or(c.on)
 }
 
 // vacate asks for a look at the queue as nodes take jobs again: at once, or as for jobs that have come.

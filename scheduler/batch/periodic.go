@@ -43,12 +43,12 @@ type periodic struct {
 	round                       int             // of the order's priorities
 	later                       []time.Duration // instants at which jobs become eligible
 	giving                      []giving
-	clean                       []cleaned                // nodes of jobs that have ended, by when they take jobs again
-	cleaning                    bitmap                   // all of them
-	own                         map[string]time.Duration // by job, how long its nodes are cleaned
-	turns                       []time.Duration          // at which reservations begin or end, from now on
-	preempted                   map[int32]time.Duration  // by waiting job, when others gave way to it
-	changed, at                 time.Duration            // the last change; the start of the round, in whole seconds
+	clean                       []cleaned                  // nodes of jobs that have ended, by when they take jobs again
+	cleaning                    bitmap                     // all of them
+	own                         map[string][]time.Duration // by job, how long its nodes are cleaned at its next ends
+	turns                       []time.Duration            // at which reservations begin or end, from now on
+	preempted                   map[int32]time.Duration    // by waiting job, when others gave way to it
+	changed, at                 time.Duration              // the last change; the start of the round, in whole seconds
 	packer                      packer
 	blocked, mask, looked       bitmap
 	rooms                       []scheduler.Room
@@ -364,7 +364,7 @@ func (p *periodic) evict(job int32, mode string) error {
 	if m.sub.Stays {
 		return p.Cancel(job, "it gives way")
 	}
-	m.eligible = p.Now() + p.RequeueDelay
+	m.eligible = p.Now() + p.releaseOf(int(job), p.StopRelease) + p.RequeueDelay
 	p.later = append(p.later, m.eligible)
 	return p.Requeue(job, "it gives way")
 }

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -80,7 +81,7 @@ type terms struct {
 	//
 	//	preempt_again = "40s"
 	Again time.Duration `arg:"preempt_again" default:"0s"`
-	// How long a job that was put back waits at least.
+	// How long a job that was put back waits at least, once its nodes are released.
 	//
 	//	requeue_delay = "1m"
 	RequeueDelay time.Duration `arg:"requeue_delay" default:"2m"`
@@ -96,13 +97,13 @@ type terms struct {
 	//
 	//	release = "1s"
 	Release time.Duration `arg:"release" default:"0s"`
-	// The same for single jobs, by name: as the log of a controller has it.
+	// The same for single jobs, by name, for each time that the job ends: as the log of a controller has it.
 	//
-	// Default: `release`.
+	// Default: `release`, or `release_stopped`.
 	//
-	//	releases = { "1005" = "80ms" }
+	//	releases = { "1005" = "80ms", "1006" = "1.2s 15ms" }
 	Releases []schema.Setting `arg:"releases"`
-	// The same for a job that was made to end, as it gave way, or reached its limit.
+	// The same for the first node of a job that was made to end, as it gave way, or reached its limit.
 	//
 	//	release_stopped = "1s"
 	StopRelease time.Duration `arg:"release_stopped" default:"0s"`
@@ -151,15 +152,17 @@ func checkInstants(s policy.Settings) (string, error) {
 	return "releases", err
 }
 
-// releases returns how long the nodes of single jobs take no other jobs.
-func (t *terms) releases() (map[string]time.Duration, error) {
-	all := map[string]time.Duration{}
+// releases returns how long the nodes of single jobs take no other jobs, by their ends.
+func (t *terms) releases() (map[string][]time.Duration, error) {
+	all := map[string][]time.Duration{}
 	for _, r := range t.Releases {
-		d, err := time.ParseDuration(r.Value)
-		if err != nil || d < 0 {
-			return nil, fmt.Errorf("%q of the job %s is no time such as 80ms", r.Value, r.Name)
+		for _, text := range strings.Fields(r.Value) {
+			d, err := time.ParseDuration(text)
+			if err != nil || d < 0 {
+				return nil, fmt.Errorf("%q of the job %s is no time such as 80ms", text, r.Name)
+			}
+			all[r.Name] = append(all[r.Name], d)
 		}
-		all[r.Name] = d
 	}
 	return all, nil
 }

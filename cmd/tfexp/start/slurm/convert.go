@@ -350,7 +350,7 @@ func (m *model) preemption() {
 	} else {
 		m.set("release", duration(time.Second))
 	}
-	m.set("release_stopped", duration(time.Second))
+	m.set("release_stopped", duration(3750*time.Millisecond)) // slurmd looks less and less often; was measured
 	over := m.whole(m.settings, "OverTimeLimit", 0)
 	wait := m.whole(m.settings, "KillWait", 30)
 	m.set("over_limit", duration(time.Duration(over)*time.Minute+time.Duration(wait+60)*time.Second))
