@@ -1,16 +1,12 @@
 package slurm
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -26,13 +22,6 @@ type closure struct {
 
 // readReservations reads the output of scontrol show reservation.
 func (t *Twin) readReservations(path string) error {
-	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	in := bufio.NewScanner(io.LimitReader(f, 64<<20))
-	in.Buffer(nil, 1<<20)
 	var fields map[string]string
 	at := setting{file: path}
 	take := func() {
@@ -40,19 +29,19 @@ func (t *Twin) readReservations(path string) error {
 			t.reservation(at, fields)
 		}
 	}
-	for n := 1; in.Scan(); n++ {
-		text := strings.TrimSpace(in.Text())
+	err := eachLine(path, func(n int, text string) {
+		text = strings.TrimSpace(text)
 		switch {
 		case strings.HasPrefix(text, "ReservationName="):
 			take()
 			fields, at.line = map[string]string{}, n
 		case fields == nil: // no reservation
-			continue
+			return
 		}
 		pairs(text, fields)
-	}
+	})
 	take()
-	return in.Err()
+	return err
 }
 
 // reservation reads a reservation.

@@ -77,16 +77,8 @@ func (c *Conf) problem(s setting, format string, args ...any) {
 }
 
 func (c *Conf) read(path string, depth int) error {
-	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	in := bufio.NewScanner(io.LimitReader(f, 64<<20))
-	in.Buffer(nil, 1<<20)
 	text, first := "", 0
-	for n := 1; in.Scan(); n++ {
-		one := in.Text()
+	return eachLine(path, func(n int, one string) {
 		if i := comment(one); i >= 0 {
 			one = one[:i]
 		}
@@ -95,14 +87,14 @@ func (c *Conf) read(path string, depth int) error {
 		}
 		if whole, more := strings.CutSuffix(strings.TrimRight(one, " \t\r"), `\`); more {
 			text += whole
-			continue
+			return
 		}
 		text += one
 		here := setting{file: path, line: first}
 		words := strings.Fields(text)
 		text, first = "", 0
 		if len(words) == 0 {
-			continue
+			return
 		}
 		if strings.EqualFold(words[0], "include") && len(words) == 2 {
 			other := words[1]
@@ -114,9 +106,23 @@ func (c *Conf) read(path string, depth int) error {
 			} else if err := c.read(other, depth+1); err != nil {
 				c.problem(here, "the included file cannot be read: %v", err)
 			}
-			continue
+			return
 		}
 		c.add(here, words)
+	})
+}
+
+// eachLine calls a function for each line of a file, with its number.
+func eachLine(path string, do func(n int, text string)) error {
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewScanner(io.LimitReader(f, 256<<20))
+	in.Buffer(nil, 1<<20)
+	for n := 1; in.Scan(); n++ {
+		do(n, in.Text())
 	}
 	return in.Err()
 }

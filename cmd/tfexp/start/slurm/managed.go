@@ -1,14 +1,9 @@
 package slurm
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
-
-	"github.com/tfexp/tfexp/results/folder"
 )
 
 // tables are the output of sacctmgr: qualities of service, and accounts with their users.
@@ -38,21 +33,13 @@ type table struct {
 
 // readTables reads the output of sacctmgr -P, of `show assoc`, `show qos` or both after each other.
 func readTables(m *model, t *tables, path string) error {
-	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	in := bufio.NewScanner(io.LimitReader(f, 256<<20))
-	in.Buffer(nil, 1<<20)
 	r := table{model: m, tables: t}
 	var above []string // accounts by the depth of their indentation
-	for n := 1; in.Scan(); n++ {
-		text := in.Text()
+	return eachLine(path, func(n int, text string) {
 		fields := strings.Split(text, "|")
 		r.at = setting{name: "", file: path, line: n}
 		switch {
-		case strings.TrimSpace(text) == "":
+		case strings.TrimSpace(text) == "" || r.kind == "other":
 		case strings.HasPrefix(text, "Cluster|Account|"), strings.HasPrefix(text, "Account|"):
 			r.kind, r.head = "assoc", fields
 		case strings.HasPrefix(text, "Name|Priority|"):
@@ -67,10 +54,9 @@ func readTables(m *model, t *tables, path string) error {
 			r.addQOS(fields)
 		default:
 			m.problem(r.at, "this is no table of sacctmgr: print it with  sacctmgr -P show assoc; sacctmgr -P show qos")
-			return nil
+			r.kind = "other"
 		}
-	}
-	return in.Err()
+	})
 }
 
 // get returns the field of a column.
