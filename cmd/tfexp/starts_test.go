@@ -51,7 +51,8 @@ func TestStartsPage(t *testing.T) {
 	lines, out := io.Pipe()
 	ended := make(chan error)
 	go func() {
-		ended <- newApp(out, io.Discard).serve(ctx, dir, 0, false, live.WindowOptions{Pages: map[string]http.Handler{"/starts": page}})
+		options := live.WindowOptions{Pages: map[string]http.Handler{"/starts": page}}
+		ended <- newApp(out, io.Discard).serve(ctx, dir, 0, false, options)
 	}()
 	address, err := bufio.NewReader(lines).ReadString(' ')
 	if err != nil {
@@ -73,12 +74,13 @@ func TestStartsPage(t *testing.T) {
 	if text := get(); !strings.Contains(text, "The first forecasts are being computed.") {
 		t.Error(text)
 	}
-	job := `echo "JobId=%d UserId=ada(5) JobState=%s TimeLimit=00:10:00 SubmitTime=%s StartTime=%s NumNodes=1 NumCPUs=4"` + "\n"
+	job := `echo "JobId=%d UserId=ada(5) JobState=%s TimeLimit=00:10:00 SubmitTime=%s StartTime=%s NumNodes=1 NumCPUs=4"
+`
 	since := time.Now().Add(-100 * time.Second).Format("2006-01-02T15:04:05")
+	runs := fmt.Sprintf(job, 21, "RUNNING RunTime=00:01:40", since, since)
 	for _, test := range []struct{ controller, want string }{
-		{fmt.Sprintf(job, 21, "RUNNING RunTime=00:01:40", since, since) + fmt.Sprintf(job, 22, "PENDING Reason=Resources", since, "Unknown"),
-			`(?m)^22 +ada +4 +3 min [12]\d s +`},
-		{fmt.Sprintf(job, 21, "RUNNING RunTime=00:01:40", since, since), "no job waits"},
+		{runs + fmt.Sprintf(job, 22, "PENDING Reason=Resources", since, "Unknown"), `(?m)^22 +ada +4 +3 min [12]\d s +`},
+		{runs, "no job waits"},
 		{"echo 'Unable to contact slurm controller' >&2; exit 1", "Unable to contact slurm controller"},
 	} {
 		write(filepath.Join(bin, "scontrol"), "#!/bin/sh\n"+test.controller)

@@ -116,11 +116,15 @@ func recordController(t *testing.T, config string, jobs int, seed uint64, dir st
 	next := 20 * time.Second
 	shot := func() {
 		next += 20 * time.Second
-		if config != "plain" {
-			fmt.Fprintf(&shots, "== sprio %.3f\n%s", float64(time.Now().UnixMilli())/1e3, slurmClient(t, "sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%T"))
+		print := func(name string, args ...string) {
+			at := float64(time.Now().UnixMilli()) / 1e3
+			fmt.Fprintf(&shots, "== %s %.3f\n%s", name, at, slurmClient(t, name, args...))
 		}
-		fmt.Fprintf(&shots, "== sshare %.3f\n%s", float64(time.Now().UnixMilli())/1e3, slurmClient(t, "sshare", "-a", "-l", "-P"))
-		fmt.Fprintf(&shots, "== squeue %.3f\n%s", float64(time.Now().UnixMilli())/1e3, slurmClient(t, "squeue", "-h", "-o", "%i|%T|%r|%S|%Q"))
+		if config != "plain" {
+			print("sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%T")
+		}
+		print("sshare", "-a", "-l", "-P")
+		print("squeue", "-h", "-o", "%i|%T|%r|%S|%Q")
 	}
 	for _, j := range drawn(config, jobs, seed) {
 		for time.Since(began) < j.at {
@@ -231,7 +235,8 @@ func TestTwinAgainstController(t *testing.T) {
 	if keep == "" {
 		keep = t.TempDir()
 	}
-	var dirs []string // all are recorded before a run of tfexp becomes the parent of what jobs leave, which it does not wait for
+	// All are recorded first: a run of tfexp becomes the parent of what jobs leave, and does not wait for it.
+	var dirs []string
 	for _, one := range strings.Split(what, ",") {
 		config, count, _ := strings.Cut(one, ":")
 		jobs, err := strconv.Atoi(count)

@@ -168,11 +168,15 @@ func readRecording(t *testing.T, dir string) *recording {
 	var releases []string
 	for what, list := range times {
 		if _, job, ok := strings.Cut(what, "release|"); ok {
-			releases = append(releases, fmt.Sprintf("%q = \"%ss\"", job, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(list)), "s "), "[]")))
+			text := ""
+			for _, seconds := range list {
+				text += fmt.Sprintf("%.3fs ", seconds)
+			}
+			releases = append(releases, fmt.Sprintf("%q = %q\n", job, text))
 		}
 	}
 	if slices.Sort(releases); len(releases) > 0 {
-		text = strings.Replace(text, "  release_stopped", "  releases = {\n    "+strings.Join(releases, "\n    ")+"\n  }\n  release_stopped", 1)
+		text = strings.Replace(text, "  release_stopped", "  releases = {\n"+strings.Join(releases, "")+"}\n  release_stopped", 1)
 	}
 	r.file = write("twin.hcl", text)
 	return r
@@ -182,7 +186,7 @@ func readRecording(t *testing.T, dir string) *recording {
 type agreement struct {
 	order               float64 // pairs of jobs that start in the recorded order, in percent
 	alike               int     // starts before the first that is more than two seconds off
-	recorded, twin, off float64 // means of the waiting times before the first start, and of the differences' amounts, in seconds
+	recorded, twin, off float64 // means of the waits before the first start, and of their differences' amounts, in seconds
 }
 
 // compare runs the twin of a recording.

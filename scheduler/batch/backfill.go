@@ -63,7 +63,7 @@ func (p *periodic) backfill() error {
 	return nil
 }
 
-// plan starts a job now, or reserves its earliest start. It reports whether there ever are as many nodes as the job needs.
+// plan starts a job now, or reserves its earliest start. It reports whether there ever are enough nodes for the job.
 func (p *periodic) plan(job int32, m *member) (started, tried bool, err error) {
 	now, end := p.at, p.windows[len(p.windows)-1].to
 	from := now

@@ -326,9 +326,9 @@ func (m *multifactor) decayIn(d time.Duration) float64 {
 	return m.left
 }
 
-// account lets usage decay, and adds that of running jobs since the last update. Without Fair Tree, accounts are charged
-// before, and users at the first of their waiting jobs, in the order of the jobs, or as their next job comes. Slurm was
-// measured to do so.
+// account lets usage decay, and adds that of running jobs since the last update. Without Fair Tree, accounts are
+// charged before, and users at the first of their waiting jobs, in the order of the jobs, or as their next job comes.
+// Slurm was measured to do so.
 func (m *multifactor) account(now time.Duration) {
 	if !m.Tree {
 		m.share()
