@@ -13,7 +13,7 @@ import (
 const (
 	lengthMedian, lengthSpread = 0.5, 1.0
 	signalMedian, signalSpread = 1.5, 1.0
-	noiseMedian, noiseSpread   = 0.01, 1.0
+	noiseMedian, noiseSpread   = 0.05, 1.0
 )
 
 // The bounds of the hyper-parameters, which keep matrices away from singular ones.
@@ -115,9 +115,12 @@ func (p *Process) slopes(h *Hyper, c *mat.Cholesky, w, grad []float64) {
 				r2 += squares[d]
 			}
 			both := w[i]*w[j] - raw.Data[i*raw.Stride+j] // twice a half
-			slope := both * p.shape.slope(h, r2)
+			slope := both * (1 - p.additive) * p.shape.slope(h, r2)
 			for d, s := range squares {
 				grad[min(d, lengths-1)] += slope * s
+				if p.additive > 0 {
+					grad[d] += both * p.additive / float64(len(squares)) * p.shape.slope(h, s) * s
+				}
 			}
 			grad[lengths] += 2 * both * p.covariance(h, p.x[i], p.x[j])
 		}

@@ -16,7 +16,7 @@ func TestGradientOfTheMarginalLikelihood(t *testing.T) {
 			p := []float64{r.Float64(), r.Float64(), float64(r.IntN(3))}
 			x, y = append(x, p), append(y, math.Sin(4*p[0])+p[1]+0.3*p[2]+0.05*r.NormFloat64())
 		}
-		p, err := prepare(x, y, Options{Kernel: kernel, Categorical: []bool{false, false, true}})
+		p, err := prepare(x, y, Options{Kernel: kernel, Categorical: []bool{false, false, true}, Additive: 0.4})
 		if err != nil {
 			t.Fatal(err)
 		}

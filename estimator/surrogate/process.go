@@ -36,6 +36,8 @@ type Options struct {
 	Kernel Kernel // Matern52 where it is empty
 	// Categorical marks the inputs whose values have no order.
 	Categorical []bool
+	// Additive is the part of the variance that is a sum of functions of one input each, from 0 to 1; of Matern52 only.
+	Additive float64
 	// Fixed hyper-parameters are used as they are; nil fits them.
 	Fixed *Hyper
 	// Start is an additional starting point of the fit; may be nil.
@@ -81,8 +83,10 @@ func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 			return nil, fmt.Errorf("surrogate: output %d is %v", i, y[i])
 		}
 	}
-	p := &Process{x: x, shape: shape{kernel: o.Kernel, categorical: o.Categorical}}
-	p.kernel = cmp.Or(p.kernel, Matern52)
+	p := &Process{x: x, shape: shape{kernel: o.Kernel, categorical: o.Categorical, additive: o.Additive}}
+	if p.kernel = cmp.Or(p.kernel, Matern52); p.kernel == Exponential {
+		p.additive = 0
+	}
 	if p.categorical == nil {
 		p.categorical = make([]bool, len(x[0]))
 	}

@@ -163,7 +163,7 @@ func TestStepsAreEntered(t *testing.T) {
 func TestPosteriorIsItsFormula(t *testing.T) {
 	x, y := wave(9, 5)
 	for _, kernel := range []Kernel{Matern52, Exponential} {
-		p, err := prepare(x, y, Options{Kernel: kernel})
+		p, err := prepare(x, y, Options{Kernel: kernel, Additive: 0.3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestPosteriorIsItsFormula(t *testing.T) {
 		for _, l := range lengths {
 			want -= math.Pow(math.Log(l/0.5), 2) / 2
 		}
-		want -= math.Pow(math.Log(1.2/1.5), 2)/2 + math.Pow(math.Log(0.03/0.01), 2)/2
+		want -= math.Pow(math.Log(1.2/1.5), 2)/2 + math.Pow(math.Log(0.03/0.05), 2)/2
 		if got := p.posterior(p.parameters(h), nil); math.Abs(got-want) > 1e-6 {
 			t.Errorf("%s: %g, want %g", kernel, got, want)
 		}
