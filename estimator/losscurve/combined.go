@@ -60,9 +60,9 @@ func drawCombined(w window, n int, rng *rand.Rand) []float64 {
 	return w.byAge(append(out, drawByLosses(w, n-len(out), rng)...))
 }
 
-// byAge picks continuations again, each as often as likely it is to see such a training at its present age: trainings are
-// seen at any part of their life alike, so the logarithm of the remaining over the past time has a logistic distribution.
-// Those that never end keep their share.
+// byAge picks continuations again, each as often as likely it is to see such a training at its present age: any part of
+// its life is as likely as another, so the logarithm of the remaining over the past time has a logistic distribution.
+// Continuations that never end keep their share.
 func (w window) byAge(left []float64) []float64 {
 	slices.Sort(left)
 	n := sort.SearchFloat64s(left, math.Nextafter(w.horizon(), math.Inf(1)))

@@ -22,8 +22,8 @@ func trained(t *testing.T, set string) []curve {
 	return curves
 }
 
-// Predictions on trainings of other programs and data, whose rates of learning drop unannounced, are off by at most this
-// much and covered at least so often, at each part of the run. No constant was chosen on those that are held out.
+// Predictions on trainings of other programs and data, whose rates of learning drop unannounced, have at most this mean
+// error and at least this coverage at each part of the run. No constant was chosen on those that are held out.
 func TestTrainingsOfOtherPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")

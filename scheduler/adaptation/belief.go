@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-// belief is the expected accuracy of each sequence of a scenario, given runs in it: a Gaussian process in which each part
-// of an accuracy has a variance.
+// belief is the expected accuracy of each sequence of a scenario, given runs in it: a Gaussian process in which each
+// part of an accuracy has a variance.
 type belief struct {
 	*design
 	level     float64        // the variance of how accurate networks are as a whole
@@ -23,7 +23,7 @@ type belief struct {
 	squares, logs  float64     // of the standardized errors of the runs, and of their standard deviations
 }
 
-// unknownLevel is the variance of the level, as a multiple of the variance of sequences: hardly anything is known of it.
+// unknownLevel is the variance of the level, as a multiple of the variance of sequences: it is hardly known.
 const unknownLevel = 1e6
 
 func newBelief(d *design, prior []float64, variances [parts]float64, noise, worth float64) *belief {
@@ -99,8 +99,8 @@ func (b *belief) scale() float64 {
 // likelihood is the logarithm of the likelihood of the runs, at that scale.
 func (b *belief) likelihood() float64 { return -b.logs - float64(len(b.rows)-1)/2*math.Log(b.scale()) }
 
-// next returns the sequence with the greatest expected improvement over the best run. What a single training deviates by
-// is part of its accuracy.
+// next returns the sequence with the greatest expected improvement over the best run. The deviation of a single
+// training is a part of its accuracy.
 func (b *belief) next(tried []int, best float64) int {
 	gain := make([]float64, len(b.mean))
 	for i, mean := range b.mean {

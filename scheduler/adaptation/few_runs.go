@@ -8,8 +8,8 @@ import (
 
 var _ = Register(Kind{
 	Rank: 20, Name: "few_runs", Random: true,
-	Doc: "Trains a few networks by different sequences, the first at random, each further one by that with the greatest " +
-		"expected improvement (Bayesian optimization over the effects of decisions), then takes the best sequence that it has seen.",
+	Doc: "Trains a few networks by different sequences, the first at random, each further one by that with the " +
+		"greatest expected improvement (Bayesian optimization over the effects of decisions), then takes the best one.",
 	Args: []schema.Arg{{
 		Name: "runs", Type: schema.Integer, Default: `15`, Min: schema.Limit(1), Max: schema.Limit(10000),
 		Doc: "The number of runs that it may use.", Example: `10`,
@@ -21,7 +21,7 @@ var _ = Register(Kind{
 })
 
 // guesses are shares of the variance of accuracies: of each part, and of the noise of single trainings. Effects of single
-// decisions explain most of it in general, but not in each scenario: the runs show which guess fits.
+// decisions explain most of it in many scenarios, but not in all: the runs show which guess fits.
 var guesses = [][parts + 1]float64{
 	{.70, .10, .05, .05, .02, .03, .05},
 	{.45, .10, .05, .10, .05, .05, .20},

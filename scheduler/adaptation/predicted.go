@@ -9,7 +9,9 @@ var _ = Register(Kind{
 	Doc: "Takes the sequence with the greatest accuracy that the other scenarios predict: by the effects of " +
 		"single decisions and of pairs, with and without their order, each as far as it holds in all scenarios " +
 		"and is more than the noise of single trainings.",
-	Args: []schema.Arg{runsArg("the sequence that is predicted to be best, then by those that promise to improve most on the best run")},
+	Args: []schema.Arg{
+		runsArg("the sequence that is predicted to be best, then by those that promise to improve most on the best run"),
+	},
 	New: func(w World) Decider {
 		e := newEffects(w.Others)
 		first := greatest(e.expected(-1), nil)

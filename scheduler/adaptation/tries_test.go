@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// kindsOfTables are the standard deviations of effects: of blocks, of the order and of pairs, which all scenarios share;
-// of each scenario's own; and of the noise of single trainings.
+// kindsOfTables are the standard deviations of effects: of blocks, of the order and of pairs, which all scenarios
+// share; of each scenario's own; and of the noise of single trainings.
 var kindsOfTables = []struct {
 	name                           string
 	block, order, pair, own, noise float64
@@ -75,8 +75,8 @@ func TestTriesOnDrawnTables(t *testing.T) {
 					lose("random", bestOf(w, rand.New(rand.NewPCG(seed, 1)).Perm(64)[:runs]))
 				}
 			}
-			t.Logf("%2d runs, %-17s predicted %.4f, few_runs %.4f, most probable %.4f, random %.4f", runs, kindsOfTables[kind].name,
-				lost["predicted"], lost["few"], lost["most probable"], lost["random"])
+			t.Logf("%2d runs, %-17s predicted %.4f, few_runs %.4f, most probable %.4f, random %.4f", runs,
+				kindsOfTables[kind].name, lost["predicted"], lost["few"], lost["most probable"], lost["random"])
 			for name, v := range lost {
 				all[name] += v
 			}
