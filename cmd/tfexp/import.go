@@ -82,7 +82,7 @@ func importRunsCommand(a *App) *cobra.Command {
 	f.StringArrayVar(&o.revoked, "revoked", nil, "a `VALUE` that marks a revoked server (may be repeated)")
 	f.StringArrayVar(&o.workers, "workers", nil, "workers of a run, `[CONFIGURATION=]N`; by default its servers")
 	f.StringArrayVar(&o.servers, "parameter-servers", nil, "parameter servers of a run, `[CONFIGURATION=]N`")
-	f.StringArrayVar(&o.workerUSD, "worker-price", nil, "dollars an hour of a worker, `[CONFIGURATION=]USD`")
+	f.StringArrayVar(&o.workerUSD, "worker-price", nil, "dollars an hour of a worker, `[CONFIGURATION=|TYPE=]USD`")
 	f.StringArrayVar(&o.serverUSD, "parameter-server-price", nil,
 		"dollars an hour of a parameter server, `[CONFIGURATION=]USD`")
 	return cmd
@@ -154,6 +154,7 @@ func (o *importRuns) read(dir, base string, s *tracking.Study) ([]string, error)
 		if err != nil {
 			return nil, err
 		}
+		opts.TypePrices = o.types(names)
 		list, warnings, err := workload.ReadRuns(folder, opts)
 		if errors.Is(err, workload.ErrNoTables) {
 			if none == nil {
@@ -179,7 +180,18 @@ func (o *importRuns) read(dir, base string, s *tracking.Study) ([]string, error)
 	if len(skipped) > 0 {
 		s.Warnings = append(s.Warnings, "folders without tables of checkpoints were skipped: "+strings.Join(skipped, ", "))
 	}
-	return found, o.known(names)
+	return found, o.known(names, s.Configurations)
+}
+
+// types are the prices of worker types: those that name no configuration. Their numbers were checked by options.
+func (o *importRuns) types(configurations []string) (list []workload.TypePrice) {
+	for _, v := range o.workerUSD {
+		if name, text, ok := cutLast(v); ok && !slices.Contains(configurations, name) {
+			usd, _ := strconv.ParseFloat(text, 64)
+			list = append(list, workload.TypePrice{Type: name, Price: usd})
+		}
+	}
+	return list
 }
 
 // configuration describes the runs of a folder.
@@ -271,12 +283,21 @@ func cutLast(v string) (name, value string, ok bool) {
 	return v[:i], v[i+1:], true
 }
 
-// known reports a flag for a configuration that is not there.
-func (o *importRuns) known(names []string) error {
+// known reports a flag for a configuration or a type of worker that is not there.
+func (o *importRuns) known(names []string, configurations []tracking.Configuration) error {
+	for _, t := range o.types(names) {
+		for _, c := range configurations {
+			for _, run := range c.Runs {
+				if slices.ContainsFunc(run.Servers, func(s workload.RunServer) bool { return t.Has(s.Name) }) {
+					names = append(names, t.Type)
+				}
+			}
+		}
+	}
 	for _, v := range slices.Concat(o.workers, o.servers, o.workerUSD, o.serverUSD) {
 		if name, _, ok := cutLast(v); ok && !slices.Contains(names, name) {
 			return Usagef(DidYouMean(name, names, "the configurations are "+strings.Join(names, ", ")),
-				"there is no configuration %q", name)
+				"there is no configuration %q, and no server has it in its name", name)
 		}
 	}
 	return nil

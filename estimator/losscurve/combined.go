@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 )
 
 // combined mixes the continuations of its members.
@@ -13,9 +14,6 @@ var combined = Model{
 	// likelihood that each, fitted to the first three quarters of the window, gives to the rest, and by how well it
 	// would have predicted the window's last loss.
 	draw: drawCombined,
-	// Continuations of real trainings seldom take as long as the longest that are drawn. Chosen on the drawn curves of
-	// the test data, where it also holds for families that are left out, and on made-up ones.
-	tails: [2]float64{1.4, 1.6},
 }
 
 // member is a part of the combination.
@@ -55,11 +53,31 @@ const byRates = 0.85
 
 func drawCombined(w window, n int, rng *rand.Rand) []float64 {
 	s, ok := w.rates()
-	if !ok {
-		return drawByLosses(w, n, rng)
+	var out []float64
+	if ok {
+		out = s.draw(w, int(byRates*float64(n)), rng)
 	}
-	out := s.draw(w, int(byRates*float64(n)), rng)
-	return append(out, drawByLosses(w, n-len(out), rng)...)
+	return w.byAge(append(out, drawByLosses(w, n-len(out), rng)...))
+}
+
+// byAge picks continuations again, each as often as likely it is to see such a training at its present age: any part of
+// its life is as likely as another, so the logarithm of the remaining over the past time has a logistic distribution.
+// Continuations that never end keep their share.
+func (w window) byAge(left []float64) []float64 {
+	slices.Sort(left)
+	n := sort.SearchFloat64s(left, math.Nextafter(w.horizon(), math.Inf(1)))
+	total, sums := 0.0, make([]float64, n)
+	for i, v := range left[:n] {
+		age := math.Max(v, 0.5) / (w.before + w.last().Step)
+		total += age / square(1+age)
+		sums[i] = total
+	}
+	out := make([]float64, n, len(left))
+	for i := range out {
+		at := sort.SearchFloat64s(sums, (float64(i)+0.5)/float64(n)*total)
+		out[i] = left[min(at, n-1)]
+	}
+	return append(out, left[n:]...)
 }
 
 // drawByLosses knows no rates of learning.
@@ -109,7 +127,7 @@ func drawByLosses(w window, n int, rng *rand.Rand) []float64 {
 }
 
 // anyway is the part of the continuations that know no loss.
-const anyway = 0.05
+const anyway = 0.07
 
 // drawAnyway draws from the distribution for a training that is seen at a random time of its life:
 // the remaining time exceeds r times the past time with probability 1/(1 + r) (J. R. Gott, 1993).

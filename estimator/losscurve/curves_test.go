@@ -98,7 +98,7 @@ func TestRemainingStepsOfShippedCurves(t *testing.T) {
 			line += fmt.Sprintf("  %2.0f%%: off by %5.1f%%, covered %3.0f%%", 100*part, 100*q.off, 100*q.covered)
 		}
 		t.Logf("%-12s%s", m.Name, line)
-		if covered < 0.85 || covered > 0.95 {
+		if covered < 0.85 || covered > 0.97 {
 			t.Errorf("%s: the 90%% intervals hold %.0f%%", m.Name, 100*covered)
 		}
 		if m.Name == Default && at[0.4].off > 0.15 {
@@ -137,7 +137,7 @@ func TestIntervalsOfDrawnCurves(t *testing.T) {
 	for _, part := range []float64{0.1, 0.2, 0.4, 0.6} {
 		q := total[part]
 		t.Logf("after %2.0f%%: off by %5.1f%%, covered %3.0f%%", 100*part, 100*q.off, 100*q.covered)
-		if q.covered < 0.85 || q.covered > 0.95 {
+		if q.covered < 0.85 || q.covered > 0.98 {
 			t.Errorf("after %.0f%%: the 90%% intervals hold %.0f%%", 100*part, 100*q.covered)
 		}
 	}

@@ -256,12 +256,13 @@ var newFloored family = func(w window) []filter {
 // plainFilters are filters whose slopes do not drift, for a grid of their parameters and of floors.
 func plainFilters(w window, floors ...float64) []filter {
 	var fs []filter
+	noise := w.noise()
 	for _, floor := range floors {
 		for i := -1; i <= 1; i++ {
 			for j := -2; j <= 2; j++ {
 				zi, zj := 1.6*float64(i), float64(j)
 				f := filter{
-					walk: plainWalk * math.Exp(plainWalkSpread*zi), noise: noiseMedian * math.Exp(noiseSpread*zj),
+					walk: plainWalk * math.Exp(plainWalkSpread*zi), noise: noise * math.Exp(noiseSpread*zj),
 					floor: floor, plain: true, slope: firstSlope, p11: firstVariance, log: -(zi*zi + zj*zj) / 2,
 				}
 				if w.target > 0 && floor > w.target {

@@ -46,9 +46,6 @@ type Model struct {
 	// draw returns the steps that are left in possible continuations, all alike
 	// in chance; +Inf where the target is not reached.
 	draw func(w window, n int, rng *rand.Rand) []float64
-	// tails are factors on the fraction of continuations below and above the interval, for a model whose
-	// continuations differ more than trainings do; 0 means 1.
-	tails [2]float64
 	// point returns the prediction itself. Without it, that is the value whose
 	// expected relative error over the continuations is least.
 	point func(w window) float64
@@ -103,10 +100,7 @@ func (m Model) Forecast(points []Point, ask Ask) (Forecast, bool) {
 	left := m.draw(w, draws, rand.New(rand.NewPCG(ask.Seed, uint64(len(points)))))
 	slices.Sort(left)
 	tail := (1 - ask.Level) / 2
-	f := Forecast{
-		Low:  quantile(left, tail*math.Max(m.tails[0], 1)),
-		High: quantile(left, 1-tail*math.Max(m.tails[1], 1)),
-	}
+	f := Forecast{Low: quantile(left, tail), High: quantile(left, 1-tail)}
 	most := w.horizon()
 	if ask.Most > 0 {
 		most = math.Min(most, ask.Most/w.unit)

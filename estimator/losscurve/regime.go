@@ -91,13 +91,14 @@ func (w window) shifted(i int, by float64) window {
 // newSettling is a family for the losses after a change: the loss falls fast at first, and soon
 // like a power of all steps so far, with an exponent that is not known.
 var newSettling family = func(w window) []filter {
+	noise := w.noise()
 	var fs []filter
 	for _, rest := range []float64{-0.1, -0.3, -0.5, -0.8, -1.2} {
 		for _, settle := range []float64{4, 12, 30} {
 			for j := -2; j <= 2; j++ {
 				zj := float64(j)
 				f := filter{
-					walk: settlingWalk, noise: noiseMedian * math.Exp(noiseSpread*zj), plain: true,
+					walk: settlingWalk, noise: noise * math.Exp(noiseSpread*zj), plain: true,
 					level: math.Log(w.points[0].Loss), slope: settlingSlope, p11: settlingVariance,
 					rest: rest, settle: settle, log: -zj * zj / 2,
 				}

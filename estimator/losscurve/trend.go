@@ -63,6 +63,7 @@ type family func(w window) []filter
 
 // newTrend is the family of the trend.
 var newTrend family = func(w window) []filter {
+	noise := w.noise()
 	y := math.Log(w.points[0].Loss)
 	var fs []filter
 	for i := -4; i <= 4; i++ {
@@ -70,7 +71,7 @@ var newTrend family = func(w window) []filter {
 			for k := -1; k <= 1; k++ {
 				zi, zj, zk := float64(i)*0.6, float64(j)*0.6, float64(k)
 				f := filter{
-					walk: walkMedian * math.Exp(walkSpread*zi), noise: noiseMedian * math.Exp(noiseSpread*zj),
+					walk: walkMedian * math.Exp(walkSpread*zi), noise: noise * math.Exp(noiseSpread*zj),
 					pull: driftPull + pullSpread*zk, level: y, slope: firstSlope, p11: firstVariance, first: y,
 					log: -(zi*zi + zj*zj + zk*zk) / 2,
 				}
@@ -255,6 +256,7 @@ func (f *filter) runAlong(w window, along func(step float64) (time, above float6
 	start := w.last().Step
 	now, _ := along(start)
 	for step := start; step < start+w.horizon(); {
+		from, before := step, level
 		step += math.Max(1, math.Floor(stride*step))
 		next, higher := along(step)
 		d := next - now
@@ -262,9 +264,38 @@ func (f *filter) runAlong(w window, along func(step float64) (time, above float6
 		after = math.Min(after, flattest)
 		level += (slope + after) / 2 * d
 		slope, now = after, next
-		if level+higher+noise*rng.NormFloat64() <= target {
-			return step - start
+		count := step - from
+		middle := before + (level-before)*(count+1)/(2*count)
+		if n := reports(target-middle-higher, noise, rng); n <= count {
+			return from + n - start
 		}
 	}
 	return math.Inf(1)
 }
+
+// reports draws the number of reports until the noise of one takes a loss to its target, which is this far above the
+// loss without noise, on a logarithmic scale.
+func reports(above, noise float64, rng *rand.Rand) float64 {
+	chance := math.Erfc(-above/noise/math.Sqrt2) / 2
+	return math.Max(1, math.Ceil(math.Log1p(-rng.Float64())/math.Log1p(-chance)))
+}
+
+// seenWithin is by which factor the median of the prior of the noise may differ from the noise that a window shows.
+const seenWithin = 2.5
+
+// noise is the median of the prior of the noise: noiseMedian, or nearer to what the distances of losses from the mean
+// of their neighbors show.
+func (w window) noise() float64 {
+	if len(w.points) < 2*Least {
+		return noiseMedian
+	}
+	var off []float64
+	for i := 1; i+1 < len(w.points); i++ {
+		off = append(off, math.Abs(math.Log(w.points[i].Loss)-math.Log(w.points[i-1].Loss*w.points[i+1].Loss)/2))
+	}
+	seen := median(off) / normalMedian / math.Sqrt(1.5)
+	return math.Min(math.Max(noiseMedian, seen/seenWithin), math.Max(seen*seenWithin, leastAbove))
+}
+
+// normalMedian is the median distance of a standard normal variable from 0.
+const normalMedian = 0.6745

@@ -227,7 +227,7 @@ func TestFitsAreBounded(t *testing.T) {
 		for v, within := range map[float64]bool{bound.low * 1.01: true, bound.low * 0.99: false, bound.high * 0.99: true, bound.high * 1.01: false} {
 			h := middle()
 			bound.set(&h, v)
-			if got := !math.IsInf(small.posterior(small.parameters(h), nil), -1); got != within {
+			if got := !math.IsInf(small.posterior(small.parameters(h), nil, &workspace{}), -1); got != within {
 				t.Errorf("a %s of %g is within its bounds: %t", name, v, got)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 const (
 	lengthMedian, lengthSpread = 0.5, 1.0
 	signalMedian, signalSpread = 1.5, 1.0
-	noiseMedian, noiseSpread   = 0.01, 1.0
+	noiseMedian, noiseSpread   = 0.05, 1.0
 )
 
 // The bounds of the hyper-parameters, which keep matrices away from singular ones.
@@ -53,9 +53,16 @@ func (p *Process) hyperOf(theta []float64) Hyper {
 	return h
 }
 
+// workspace is memory that the steps of a fit share.
+type workspace struct {
+	k, inverse mat.SymDense
+	factor     mat.Cholesky
+	solution   mat.VecDense
+}
+
 // posterior returns the logarithm of marginal likelihood times prior, and its
 // gradient by theta where grad is not nil. It is −∞ outside of the bounds.
-func (p *Process) posterior(theta, grad []float64) float64 {
+func (p *Process) posterior(theta, grad []float64, s *workspace) float64 {
 	h := p.hyperOf(theta)
 	lengths := len(theta) - 2
 	for d := range lengths {
@@ -66,17 +73,19 @@ func (p *Process) posterior(theta, grad []float64) float64 {
 	if h.Signal < leastSignal || h.Signal > mostSignal || h.Noise < leastNoise || h.Noise > mostNoise {
 		return math.Inf(-1)
 	}
-	var c mat.Cholesky
-	if !c.Factorize(p.covariances(&h)) {
+	n := len(p.x)
+	if s.k.IsEmpty() {
+		s.k.ReuseAsSym(n)
+	}
+	p.covariances(&h, &s.k)
+	if !s.factor.Factorize(&s.k) {
 		return math.Inf(-1)
 	}
-	n := len(p.x)
 	y := mat.NewVecDense(n, p.y)
-	var w mat.VecDense
-	_ = c.SolveVecTo(&w, y)
-	value := -0.5*mat.Dot(y, &w) - 0.5*c.LogDet() - float64(n)/2*math.Log(2*math.Pi)
+	_ = s.factor.SolveVecTo(&s.solution, y)
+	value := -0.5*mat.Dot(y, &s.solution) - 0.5*s.factor.LogDet() - float64(n)/2*math.Log(2*math.Pi)
 	if grad != nil {
-		p.slopes(&h, &c, w.RawVector().Data, grad)
+		p.slopes(&h, s, grad)
 	}
 	for i, t := range theta {
 		median, spread := lengthMedian, lengthSpread
@@ -97,12 +106,12 @@ func (p *Process) posterior(theta, grad []float64) float64 {
 
 // slopes writes the gradient of the log marginal likelihood: ½·tr((w·wᵀ − K⁻¹)·∂K),
 // for each parameter (Rasmussen and Williams, equation 5.9).
-func (p *Process) slopes(h *Hyper, c *mat.Cholesky, w, grad []float64) {
+func (p *Process) slopes(h *Hyper, s *workspace, grad []float64) {
 	clear(grad)
+	w := s.solution.RawVector().Data
 	n, lengths := len(p.x), len(grad)-2
-	var inverse mat.SymDense
-	_ = c.InverseTo(&inverse)
-	raw := inverse.RawSymmetric()
+	_ = s.factor.InverseTo(&s.inverse)
+	raw := s.inverse.RawSymmetric()
 	squares := make([]float64, len(p.x[0]))
 	for i := range n {
 		diagonal := w[i]*w[i] - raw.Data[i*raw.Stride+i]
@@ -115,9 +124,12 @@ func (p *Process) slopes(h *Hyper, c *mat.Cholesky, w, grad []float64) {
 				r2 += squares[d]
 			}
 			both := w[i]*w[j] - raw.Data[i*raw.Stride+j] // twice a half
-			slope := both * p.shape.slope(h, r2)
-			for d, s := range squares {
-				grad[min(d, lengths-1)] += slope * s
+			slope := both * (1 - p.additive) * p.shape.slope(h, r2)
+			for d, square := range squares {
+				grad[min(d, lengths-1)] += slope * square
+				if p.additive > 0 {
+					grad[d] += both * p.additive / float64(len(squares)) * p.shape.slope(h, square) * square
+				}
 			}
 			grad[lengths] += 2 * both * p.covariance(h, p.x[i], p.x[j])
 		}
@@ -140,11 +152,11 @@ func (p *Process) fit(start *Hyper) {
 	} else {
 		starts = append(starts, at(0.2, 0.01), at(1.5, 0.3))
 	}
-	part := p.part()
+	part, space := p.part(), &workspace{}
 	best, found := math.Inf(-1), starts[0]
 	for _, s := range starts {
 		theta := part.parameters(s)
-		value := part.climb(theta)
+		value := part.climb(theta, space)
 		if value > best {
 			best, found = value, part.hyperOf(theta)
 		}
@@ -169,17 +181,17 @@ func (p *Process) part() *Process {
 }
 
 // climb moves theta to a maximum nearby and returns the posterior there.
-func (p *Process) climb(theta []float64) float64 {
+func (p *Process) climb(theta []float64, s *workspace) float64 {
 	problem := optimize.Problem{
-		Func: func(x []float64) float64 { return -p.posterior(x, nil) },
+		Func: func(x []float64) float64 { return -p.posterior(x, nil, s) },
 		Grad: func(grad, x []float64) {
-			p.posterior(x, grad)
+			p.posterior(x, grad, s)
 			for i := range grad {
 				grad[i] = -grad[i]
 			}
 		},
 	}
-	before := p.posterior(theta, nil)
+	before := p.posterior(theta, nil, s)
 	settings := &optimize.Settings{MajorIterations: 40, FuncEvaluations: 120, GradientThreshold: 1e-3}
 	result, _ := optimize.Minimize(problem, theta, settings, &optimize.LBFGS{})
 	if result == nil || math.IsInf(result.F, 0) || math.IsNaN(result.F) || -result.F < before {

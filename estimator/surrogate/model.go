@@ -13,6 +13,7 @@ type model struct {
 	search    *Search
 	scale     Scale      // of the objective, as far as its values allow
 	limit     []Limit    // the same of the limits
+	worst     float64    // the greatest objective seen, on its scale; −Inf for none
 	best      float64    // the least feasible objective seen, on its scale; +Inf for none
 	objective *Process   // nil when no trial is done
 	limits    []*Process // of each limit
@@ -23,7 +24,7 @@ type model struct {
 // model fits the processes. Trials that run are taken to come out as predicted, so
 // that suggestions made side by side differ.
 func (s *Search) model(trials []Trial) (*model, error) {
-	m := &model{search: s, best: math.Inf(1)}
+	m := &model{search: s, best: math.Inf(1), worst: math.Inf(-1)}
 	m.scales(trials)
 	var x, all [][]float64
 	var y, cost, ended []float64
@@ -44,11 +45,15 @@ func (s *Search) model(trials []Trial) (*model, error) {
 		for i, l := range m.limit {
 			limited[i] = append(limited[i], l.modelled(t.Limited[i]))
 		}
+		m.worst = math.Max(m.worst, m.scale.Modelled(t.Objective))
 		if s.feasible(t) {
 			m.best = math.Min(m.best, m.scale.Modelled(t.Objective))
 		}
 	}
 	o := Options{Kernel: s.Kernel, Categorical: s.Space.Categorical(), Fixed: s.Fixed}
+	if s.Space.Settings() == len(s.Space) {
+		o.Additive = additive
+	}
 	var err error
 	fit := func(into **Process, x [][]float64, y []float64) {
 		if err == nil && len(x) > 0 {
@@ -78,6 +83,10 @@ func (s *Search) model(trials []Trial) (*model, error) {
 	}
 	return m, nil
 }
+
+// additive is how far settings are taken to act each on its own, where all inputs are settings: a sum is learned from
+// fewer trials. Chosen on drawn tables (scheduler/tuner).
+const additive = 0.8
 
 // leastCost is the least cost of a trial, so that its logarithm is finite.
 const leastCost = 1e-9
@@ -203,9 +212,13 @@ func greatest(score []float64) int {
 
 // choose returns the candidate with the greatest expected improvement over the
 // best seen times the probability that it is feasible, the first of equals. While
-// nothing feasible has been seen, the probability alone decides.
+// nothing feasible has been seen, it is the improvement over the worst.
 func (m *model) choose(candidates [][]float64) Suggestion {
-	v := m.view(candidates, m.best)
+	best := m.best
+	if math.IsInf(best, 1) && m.objective != nil {
+		best = m.worst
+	}
+	v := m.view(candidates, best)
 	score := make([]float64, len(candidates))
 	for k := range score {
 		score[k] = v.feasible[k] + v.gain[k]
@@ -226,7 +239,8 @@ type Kernel string
 const (
 	// Matern52 is Matérn's with ν = 5/2 and a length-scale for each input:
 	// s²·(1 + √5·r + 5/3·r²)·exp(−√5·r), r² = Σ (Δ/ℓ)² (Rasmussen and Williams,
-	// Gaussian Processes for Machine Learning, 2006, equation 4.17).
+	// Gaussian Processes for Machine Learning, 2006, equation 4.17). Its additive part
+	// is the mean of the same of each input alone.
 	Matern52 Kernel = "matern52"
 	// Exponential is exp(−‖Δ‖/ℓ) with one length-scale, the kernel of SelfTF
 	// (arXiv 1810.02935).
@@ -260,19 +274,28 @@ func (s *shape) square(d int, a, b, length float64) float64 {
 type shape struct {
 	kernel      Kernel
 	categorical []bool
+	additive    float64
 }
 
 // covariance returns k(a, b) without noise.
 func (s *shape) covariance(h *Hyper, a, b []float64) float64 {
-	r2 := 0.0
+	r2, each := 0.0, 0.0
 	for d := range a {
-		r2 += s.square(d, a[d], b[d], h.Length[d])
+		square := s.square(d, a[d], b[d], h.Length[d])
+		r2 += square
+		if s.additive > 0 {
+			each += matern52(square)
+		}
 	}
 	if s.kernel == Exponential {
 		return h.Signal * h.Signal * math.Exp(-math.Sqrt(r2))
 	}
+	return h.Signal * h.Signal * ((1-s.additive)*matern52(r2) + s.additive*each/float64(len(a)))
+}
+
+func matern52(r2 float64) float64 {
 	r := math.Sqrt(5 * r2)
-	return h.Signal * h.Signal * (1 + r + r*r/3) * math.Exp(-r)
+	return (1 + r + r*r/3) * math.Exp(-r)
 }
 
 // slope returns the factor of (Δ/ℓ)² in the derivative of k(a, b) by the

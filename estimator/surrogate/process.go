@@ -10,9 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 )
@@ -23,12 +25,11 @@ type Process struct {
 	hyper Hyper
 
 	x      [][]float64
-	mean   float64 // of the outputs
-	scale  float64 // their standard deviation; 1 where they are all alike
-	factor mat.Cholesky
-	lower  mat.TriDense // the factor, for solving
-	weight []float64    // K⁻¹·y
-	y      []float64    // standardized
+	mean   float64           // of the outputs
+	scale  float64           // their standard deviation; 1 where they are all alike
+	factor blas64.Triangular // U of K = Uᵀ·U
+	weight []float64         // K⁻¹·y
+	y      []float64         // standardized
 }
 
 // Options choose a process.
@@ -36,6 +37,8 @@ type Options struct {
 	Kernel Kernel // Matern52 where it is empty
 	// Categorical marks the inputs whose values have no order.
 	Categorical []bool
+	// Additive is the part of the variance that is a sum of functions of one input each, from 0 to 1; of Matern52 only.
+	Additive float64
 	// Fixed hyper-parameters are used as they are; nil fits them.
 	Fixed *Hyper
 	// Start is an additional starting point of the fit; may be nil.
@@ -81,8 +84,10 @@ func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 			return nil, fmt.Errorf("surrogate: output %d is %v", i, y[i])
 		}
 	}
-	p := &Process{x: x, shape: shape{kernel: o.Kernel, categorical: o.Categorical}}
-	p.kernel = cmp.Or(p.kernel, Matern52)
+	p := &Process{x: x, shape: shape{kernel: o.Kernel, categorical: o.Categorical, additive: o.Additive}}
+	if p.kernel = cmp.Or(p.kernel, Matern52); p.kernel == Exponential {
+		p.additive = 0
+	}
 	if p.categorical == nil {
 		p.categorical = make([]bool, len(x[0]))
 	}
@@ -104,19 +109,16 @@ func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 // Hyper returns the hyper-parameters.
 func (p *Process) Hyper() Hyper { return p.hyper.clone() }
 
-// covariances returns K + noise²·I.
-func (p *Process) covariances(h *Hyper) *mat.SymDense {
-	n := len(p.x)
-	k := mat.NewSymDense(n, nil)
+// covariances writes K + noise²·I.
+func (p *Process) covariances(h *Hyper, k *mat.SymDense) {
 	raw := k.RawSymmetric()
-	for i := range n {
+	for i := range p.x {
 		row := raw.Data[i*raw.Stride:]
-		for j := i; j < n; j++ {
+		for j := i; j < len(p.x); j++ {
 			row[j] = p.covariance(h, p.x[i], p.x[j])
 		}
 		row[i] += h.Noise * h.Noise
 	}
-	return k
 }
 
 // The jitter added to the diagonal when a matrix is not positive definite: from
@@ -126,64 +128,60 @@ const (
 	mostJitter  = 1e-3
 )
 
-// factorize computes the Cholesky factor of k, with jitter where it needs it.
-func factorize(k *mat.SymDense, c *mat.Cholesky) bool {
-	if c.Factorize(k) {
-		return true
-	}
-	n := k.SymmetricDim()
-	added := 0.0
-	for jitter := leastJitter; jitter <= mostJitter; jitter *= 10 {
-		for i := range n {
-			k.SetSym(i, i, k.At(i, i)+jitter-added)
-		}
-		added = jitter
-		if c.Factorize(k) {
-			return true
-		}
-	}
-	return false
-}
-
 // errSingular is returned when jitter does not help.
 var errSingular = errors.New("surrogate: the covariance matrix is not positive definite")
 
+// condition factorizes K in place, with jitter where it is not positive definite.
 func (p *Process) condition() error {
-	if !factorize(p.covariances(&p.hyper), &p.factor) {
-		return errSingular
+	for jitter := 0.0; jitter <= mostJitter; jitter = math.Max(10*jitter, leastJitter) {
+		k := mat.NewSymDense(len(p.x), nil)
+		p.covariances(&p.hyper, k)
+		for i := range p.x {
+			k.SetSym(i, i, k.At(i, i)+jitter)
+		}
+		var ok bool
+		if p.factor, ok = lapack64.Potrf(k.RawSymmetric()); ok {
+			p.weight = p.solve()
+			return nil
+		}
 	}
-	p.factor.LTo(&p.lower)
-	p.weight = p.solve()
-	return nil
+	return errSingular
 }
 
 // solve returns K⁻¹·y.
 func (p *Process) solve() []float64 {
-	var w mat.VecDense
-	_ = p.factor.SolveVecTo(&w, mat.NewVecDense(len(p.y), p.y)) // only a warning of its condition
-	return w.RawVector().Data
+	w := blas64.Vector{N: len(p.y), Inc: 1, Data: slices.Clone(p.y)}
+	blas64.Trsv(blas.Trans, p.factor, w)
+	blas64.Trsv(blas.NoTrans, p.factor, w)
+	return w.Data
 }
+
+// together is the number of points that are predicted at a time, which bounds the memory.
+const together = 128
 
 // Predict returns mean and standard deviation of the function (without noise) at
 // each of several points, in the units of the observations.
 func (p *Process) Predict(points [][]float64) (mean, sd []float64) {
-	n, m := len(p.x), len(points)
-	mean, sd = make([]float64, m), make([]float64, m)
-	if m == 0 {
-		return mean, sd
-	}
-	cross := blas64.General{Rows: n, Cols: m, Stride: m, Data: make([]float64, n*m)}
-	for i := range n {
-		row := cross.Data[i*m : (i+1)*m]
-		for j, at := range points {
-			row[j] = p.covariance(&p.hyper, p.x[i], at)
-			mean[j] += row[j] * p.weight[i]
+	n := len(p.x)
+	mean, sd = make([]float64, len(points)), make([]float64, len(points))
+	data := make([]float64, n*min(together, len(points)))
+	for from := 0; from < len(points); from += together {
+		part := points[from:min(from+together, len(points))]
+		m := len(part)
+		cross := blas64.General{Rows: n, Cols: m, Stride: m, Data: data[:n*m]}
+		mean, sd := mean[from:from+m], sd[from:from+m]
+		for i := range n {
+			row := cross.Data[i*m : (i+1)*m]
+			for j, at := range part {
+				row[j] = p.covariance(&p.hyper, p.x[i], at)
+				mean[j] += row[j] * p.weight[i]
+			}
 		}
-	}
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, p.lower.RawTriangular(), cross) // L⁻¹·k
-	for i := range n {
-		for j, v := range cross.Data[i*m : (i+1)*m] {
-			sd[j] += v * v
+		blas64.Trsm(blas.Left, blas.Trans, 1, p.factor, cross) // U⁻ᵀ·k
+		for i := range n {
+			for j, v := range cross.Data[i*m : (i+1)*m] {
+				sd[j] += v * v
+			}
 		}
 	}
 	prior := p.hyper.Signal * p.hyper.Signal
@@ -208,7 +206,7 @@ func (p *Process) Explained(points, goal [][]float64) []float64 {
 			b.SetVec(k, p.covariance(&p.hyper, p.x[k], goal[i]))
 		}
 		for _, v := range []*mat.VecDense{a, b} {
-			blas64.Trsv(blas.NoTrans, p.lower.RawTriangular(), v.RawVector())
+			blas64.Trsv(blas.Trans, p.factor, v.RawVector())
 		}
 		atA, atB := prior-mat.Dot(a, a), prior-mat.Dot(b, b)
 		both := p.covariance(&p.hyper, points[i], goal[i]) - mat.Dot(a, b)
@@ -226,15 +224,22 @@ func (p *Process) With(x []float64, y float64) (*Process, error) {
 	n := len(p.x)
 	q.x = append(p.x[:n:n], x)
 	q.y = append(p.y[:n:n], (y-p.mean)/p.scale)
-	v := mat.NewVecDense(n+1, nil)
+	u := mat.NewTriDense(n+1, mat.Upper, nil).RawTriangular()
+	column := make([]float64, n)
 	for i := range p.x {
-		v.SetVec(i, p.covariance(&p.hyper, p.x[i], x))
+		copy(u.Data[i*u.Stride+i:(i+1)*u.Stride-1], p.factor.Data[i*p.factor.Stride+i:i*p.factor.Stride+n])
+		column[i] = p.covariance(&p.hyper, p.x[i], x)
 	}
-	own := p.hyper.Signal*p.hyper.Signal + p.hyper.Noise*p.hyper.Noise
+	blas64.Trsv(blas.Trans, p.factor, blas64.Vector{N: n, Inc: 1, Data: column})
+	left := p.hyper.Signal*p.hyper.Signal + p.hyper.Noise*p.hyper.Noise
+	for i, v := range column {
+		u.Data[i*u.Stride+n] = v
+		left -= v * v
+	}
 	for jitter := 0.0; jitter <= mostJitter; jitter = math.Max(10*jitter, leastJitter) {
-		v.SetVec(n, own+jitter)
-		if q.factor.ExtendVecSym(&p.factor, v) {
-			q.factor.LTo(&q.lower)
+		if left+jitter > 0 {
+			u.Data[n*u.Stride+n] = math.Sqrt(left + jitter)
+			q.factor = u
 			q.weight = q.solve()
 			return q, nil
 		}

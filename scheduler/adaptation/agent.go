@@ -10,12 +10,17 @@ var _ = Register(Kind{
 	Rank: 10, Name: "agent", Random: true, Learns: true,
 	Doc: "A policy network that has learned by REINFORCE. Without `train_on`, `curriculum` and `leave_out` it has " +
 		"learned on the scenario in which it decides: there is one agent per scenario and seed.",
-	Args: append(schema.Described[AgentArgs](source), runsArg("it is most likely to take")),
+	Args: append(schema.Described[AgentArgs](source),
+		runsArg("the sequence that it would take, then by those that promise to improve most on the best run")),
 	New: func(w World) Decider {
-		if n := w.Controller.Runs; n > 0 {
-			return follow(w.Table, bestOf(w, likeliest(w.Table, learned(w), n)))
+		if w.Controller.Runs == 0 {
+			return learned(w)
 		}
-		return learned(w)
+		first := taken(w.Table, learned(w))
+		if len(w.Others) == 0 {
+			return follow(w.Table, search(w, first, newDesign(w.Table.Decisions, w.Table.Actions).guesses()...))
+		}
+		return follow(w.Table, search(w, first, newEffects(w.Others).belief()))
 	},
 })
 

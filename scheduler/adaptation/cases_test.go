@@ -197,28 +197,6 @@ func TestTheFirstOfEquals(t *testing.T) {
 	}
 }
 
-// uneven decides by chance, always alike.
-type uneven []float64
-
-func (u uneven) Probabilities(int, int) []float64 { return u }
-
-// Sequences come by how likely they are; of those that are as likely the one with the lower index is first.
-func TestLikeliestSequences(t *testing.T) {
-	two := &AgentTable{Decisions: 2, Actions: 2, Accuracy: make([]float64, 4)}
-	for _, c := range []struct {
-		probs []float64
-		n     int
-		want  []int
-	}{
-		{[]float64{0.5, 0.5}, 9, []int{0, 1, 2, 3}}, {[]float64{0.4, 0.6}, 9, []int{3, 1, 2, 0}}, {[]float64{0.4, 0.6}, 2, []int{3, 1}},
-		{[]float64{0, 1}, 3, []int{3, 2, 0}}, {[]float64{1, 0}, 4, []int{0, 1, 2, 3}},
-	} {
-		if got := likeliest(two, uneven(c.probs), c.n); !slices.Equal(got, c.want) {
-			t.Errorf("by %g: %v, want %v", c.probs, got, c.want)
-		}
-	}
-}
-
 // A training continues from the one without its last lesson, and begins with a network for the actions of the
 // tables.
 func TestTrainings(t *testing.T) {

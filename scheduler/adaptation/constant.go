@@ -26,7 +26,7 @@ var _ = Register(Kind{
 var _ = Register(Kind{
 	Rank: 41, Name: "best_elsewhere", Elsewhere: true,
 	Doc:  "Takes the sequence with the greatest mean accuracy over the other scenarios.",
-	Args: []schema.Arg{runsArg("have the greatest means there")},
+	Args: []schema.Arg{runsArg("the sequences that have the greatest means there")},
 	New: func(w World) Decider {
 		if n := w.Controller.Runs; n > 0 {
 			return follow(w.Table, bestOf(w, bestMeans(w.Others, n)))

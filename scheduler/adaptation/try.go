@@ -1,7 +1,6 @@
 package adaptation
 
 import (
-	"container/heap"
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -13,7 +12,7 @@ func runsArg(of string) schema.Arg {
 	return schema.Arg{
 		Name: "runs", Type: schema.Integer, DefaultDoc: "none", Min: schema.Limit(1), Max: schema.Limit(10000),
 		Example: `5`,
-		Doc:     "Trains this many networks before it decides, by the sequences that " + of + ", and takes the best of them.",
+		Doc:     "Trains this many networks before it decides, by " + of + ", and takes the best of them.",
 	}
 }
 
@@ -29,62 +28,13 @@ func bestOf(w World, sequences []int) int {
 	return best
 }
 
-// likeliest returns the n sequences of a table that something that decides by
-// chance takes most often, the likeliest first; of equals the one with the lower
-// index.
-func likeliest(t *AgentTable, d Decider, n int) []int {
-	open := &beginnings{{probability: 1}}
-	var out []int
-	for open.Len() > 0 && len(out) < n {
-		b := heap.Pop(open).(beginning)
-		if b.decisions == t.Decisions {
-			out = append(out, b.index)
-			continue
-		}
-		for a, p := range d.Probabilities(b.decisions, b.index) {
-			heap.Push(open, beginning{b.probability * p, b.decisions + 1, b.index*t.Actions + a})
-		}
+// taken returns the sequence that a decider takes.
+func taken(t *AgentTable, d Decider) int {
+	sequence := 0
+	for decision := range t.Decisions {
+		sequence = sequence*t.Actions + Likeliest(d.Probabilities(decision, sequence))
 	}
-	return out
-}
-
-// beginning is the first decisions of sequences.
-type beginning struct {
-	probability      float64
-	decisions, index int
-}
-
-// beginnings are ordered by their probability. No beginning is less likely than
-// its continuations, so the first whole sequence is the likeliest.
-type beginnings []beginning
-
-// Len implements heap.Interface.
-func (b beginnings) Len() int { return len(b) }
-
-// Less implements heap.Interface: longer ones first among equals, so that whole
-// sequences are reached.
-func (b beginnings) Less(i, j int) bool {
-	switch {
-	case b[i].probability != b[j].probability:
-		return b[i].probability > b[j].probability
-	case b[i].decisions != b[j].decisions:
-		return b[i].decisions > b[j].decisions
-	}
-	return b[i].index < b[j].index
-}
-
-// Swap implements heap.Interface.
-func (b beginnings) Swap(i, j int) { b[i], b[j] = b[j], b[i] }
-
-// Push implements heap.Interface.
-func (b *beginnings) Push(x any) { *b = append(*b, x.(beginning)) }
-
-// Pop implements heap.Interface.
-func (b *beginnings) Pop() any {
-	last := len(*b) - 1
-	x := (*b)[last]
-	*b = (*b)[:last]
-	return x
+	return sequence
 }
 
 // bestMeans returns the n sequences with the greatest mean accuracies over

@@ -19,7 +19,7 @@ import (
 const Name = "tune"
 
 // Version is of its decisions: raise it when they change.
-const Version = 3
+const Version = 4
 
 // key is the key of Options among the options of the registry.
 const retuneKey = "options"

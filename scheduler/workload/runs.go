@@ -93,10 +93,21 @@ type RunsOptions struct {
 	// Servers that take part in a run besides those that evaluate: Workers, and
 	// ParameterServers. Workers 0 means the number in the server table.
 	Workers, ParameterServers int
-	// WorkerPrice and ParameterServerPrice are in dollars per hour; both 0: the
-	// costs come from a table of costs, if there is one.
+	// WorkerPrice and ParameterServerPrice are in dollars per hour; both 0, without
+	// TypePrices: the costs come from a table of costs, if there is one.
 	WorkerPrice, ParameterServerPrice float64
+	// TypePrices are the prices of workers with a type in their names; of several the last.
+	TypePrices []TypePrice
 }
+
+// TypePrice is the price of a type of worker, in dollars per hour.
+type TypePrice struct {
+	Type  string
+	Price float64
+}
+
+// Has reports whether a server of this name has the type.
+func (t TypePrice) Has(server string) bool { return within(plainName(server), plainName(t.Type)) }
 
 // DefaultRevoked are the values by which a table marks a revoked server, in any
 // case.
@@ -500,7 +511,7 @@ func byTime(a, b RunPoint) int { return cmp.Compare(a.At, b.At) }
 // price returns the cost of a run: each worker for the run's duration, or for the
 // server's uptime if it was revoked, and the parameter servers for its duration.
 func (r *reader) price(run *RecordedRun) float64 {
-	if r.WorkerPrice == 0 && r.ParameterServerPrice == 0 {
+	if r.WorkerPrice == 0 && r.ParameterServerPrice == 0 && len(r.TypePrices) == 0 {
 		if usd, ok := r.costs[run.Group+"\x00"+run.ID]; ok {
 			return usd.usd
 		}
@@ -513,15 +524,26 @@ func (r *reader) price(run *RecordedRun) float64 {
 	if workers == 0 {
 		return math.NaN()
 	}
-	hours := 0.0
-	for _, s := range run.Servers {
-		if s.Revoked && workers > 0 {
-			hours += s.Uptime.Hours()
+	usd := float64(r.ParameterServers) * run.Duration.Hours() * r.ParameterServerPrice
+	for _, revoked := range []bool{true, false} {
+		for _, s := range run.Servers {
+			if s.Revoked != revoked || workers == 0 {
+				continue
+			}
+			up, price := run.Duration, r.WorkerPrice
+			if revoked {
+				up = s.Uptime
+			}
+			for _, t := range r.TypePrices {
+				if t.Has(s.Name) {
+					price = t.Price
+				}
+			}
+			usd += up.Hours() * price
 			workers--
 		}
 	}
-	hours += float64(workers) * run.Duration.Hours()
-	return hours*r.WorkerPrice + float64(r.ParameterServers)*run.Duration.Hours()*r.ParameterServerPrice
+	return usd + float64(workers)*run.Duration.Hours()*r.WorkerPrice
 }
 
 // some lists a few of many names.

@@ -28,7 +28,7 @@ var _ = stages.Register(&stages.Stage{
 })
 
 // version is part of the key: raise it when the table is written differently.
-const version = "2"
+const version = "4"
 
 // Parts are the parts of a run after which the rest is predicted.
 var Parts = []float64{0.1, 0.2, 0.4, 0.6}
@@ -46,10 +46,12 @@ func Rewrite(dir string) error {
 		return err
 	}
 	var rows []RemainingRow
-	if len(Targets.Of(&e.Plan)) > 0 {
+	if targets := Targets.Of(&e.Plan); len(targets) > 0 {
 		for _, c := range e.Cells {
-			if !c.Real() {
-				continue // its losses come from a file
+			if !c.Real() { // its losses come from a file, the same in all cells
+				rows = append(rows, ofRecorded(c.Cell, targets)...)
+				targets = nil
+				continue
 			}
 			more, err := ofCell(e, c.CellRef)
 			if err != nil {
@@ -59,6 +61,18 @@ func Rewrite(dir string) error {
 		}
 	}
 	return Remaining.Replace(dir, rows)
+}
+
+// ofRecorded returns the rows of the recorded losses of simulated jobs, once for each target.
+func ofRecorded(cell string, targets []Target) (rows []RemainingRow) {
+	for _, t := range targets {
+		lines := make([]record.ProgressRow, len(t.Losses))
+		for i, loss := range t.Losses {
+			lines[i] = record.ProgressRow{Epoch: i + 1, Step: i + 1, Loss: loss, Seconds: math.NaN()}
+		}
+		rows = append(rows, ofJob(trained(lines, t), RemainingRow{Cell: cell, Job: t.Class}, t)...)
+	}
+	return rows
 }
 
 // ofCell returns the rows of a cell's finished jobs that have a target.

@@ -153,3 +153,20 @@ func TestRewrite(t *testing.T) {
 		t.Error("a damaged table of jobs is no error")
 	}
 }
+
+// Recorded losses of simulated jobs are judged once, without times.
+func TestRecordedLosses(t *testing.T) {
+	net := Target{Class: "net", Loss: 0.25, Units: 40}
+	for i := range 40 {
+		net.Losses = append(net.Losses, 2/float64(i+1))
+	}
+	rows := ofRecorded("sim", []Target{net, {Class: "other", Loss: 0.7, Units: 40}})
+	if len(rows) == 0 || len(rows)%len(losscurve.Models()) != 0 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, r := range rows {
+		if r.Cell != "sim" || r.Class != "net" || !r.Reached || r.Actual != float64(8-r.Done) || !math.IsNaN(r.ActualSeconds) {
+			t.Errorf("%+v", r)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package remaining
 
 import (
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/tfexp/tfexp/results/analysis"
@@ -56,12 +57,14 @@ func (r RemainingRow) Seconds(units float64) float64 {
 }
 
 // Target is the training loss at which the jobs of a class are done. Units is their
-// work at most, in epochs or (with Steps) in optimizer steps.
+// work at most, in epochs or (with Steps) in optimizer steps. Losses are the recorded ones of simulated jobs.
 type Target struct {
 	Class string  `json:"class"`
 	Loss  float64 `json:"loss"`
 	Units int     `json:"units"`
 	Steps bool    `json:"steps,omitempty"`
+
+	Losses []float64 `json:"losses,omitempty"`
 }
 
 // Targets are the targets of the jobs of an experiment, each once.
@@ -70,7 +73,10 @@ var Targets = stages.Ask("targets", 10, func(x stages.Asking) (all []Target) {
 		for _, s := range c.Workload.Submits {
 			j := s.Job
 			t := Target{Class: j.Name, Loss: j.TargetLoss, Units: j.Length(), Steps: j.Steps > 0}
-			if t.Loss > 0 && !slices.Contains(all, t) {
+			if j.Runtime != nil {
+				t.Losses = j.Runtime.Losses
+			}
+			if t.Loss > 0 && !slices.ContainsFunc(all, func(o Target) bool { return reflect.DeepEqual(o, t) }) {
 				all = append(all, t)
 			}
 		}
