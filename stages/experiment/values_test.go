@@ -182,7 +182,7 @@ func TestMalformed(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	many := []error{line(4, "at least 12 fields, not 3"), line(7, `"a, 1" is not a time`), line(8, `"b2" is not a time`)}
-	if got := experiment.Malformed(append(many, errors.Join(line(9, "at least 2 fields, not 1")), line(11, `"" is no time`))); got !=
+	if got := experiment.Malformed(append(many, errors.Join(line(9, "at least 2 fields, not 1")), line(11, `"" is not a time`))); got !=
 		`5 malformed lines: "a, 1" is not a time (3, first line 7); at least 12 fields, not 3 (2, first line 4)` {
 		t.Errorf("%s", got)
 	}
