@@ -36,6 +36,17 @@ func (x *Experiment) Plan() record.Plan {
 			p.Estimating = append(p.Estimating, c.Policy.Name)
 		}
 	}
+	for i := range p.Workloads {
+		logs := map[string]bool{}
+		for _, c := range spec.Cells {
+			if t := c.Workload.Trace; t != nil && c.Workload.Name == p.Workloads[i].Name {
+				logs[t.File] = true
+			}
+		}
+		if len(logs) > 1 {
+			p.Workloads[i].Logs = len(logs)
+		}
+	}
 	for _, c := range spec.Compares {
 		p.Compares = append(p.Compares, record.Compare{
 			Metric: c.Metric, Baseline: c.Baseline, At: c.At, Level: c.Level, By: c.By, Block: c.Block.Seconds(),

@@ -330,10 +330,19 @@ func (q *question) ofLogs(p record.Plan) bool {
 
 // onThis is the scope of an answer without replicates: "on this log".
 func (q *question) onThis(p record.Plan) string {
-	if len(q.fields) > 0 && isLog(p, q.fields[0].Variants[0].Workload) {
-		return "on this log"
+	several := false
+	for _, f := range q.fields {
+		name := f.Variants[0].Workload
+		if !isLog(p, name) {
+			return "in one run each"
+		}
+		i := slices.IndexFunc(p.Workloads, func(n record.Named) bool { return n.Name == name })
+		several = several || name != q.fields[0].Variants[0].Workload || p.Workloads[i].Logs > 1 && len(q.fields) > 1
 	}
-	return "in one run each"
+	if several {
+		return "on these logs"
+	}
+	return "on this log"
 }
 
 // clause answers the question in a clause. The first one has figures.

@@ -84,20 +84,18 @@ func (q *question) wonBy(name string, leaders []Leader) (won []Leader) {
 	return won
 }
 
-// equal is the answer where all entries have the same value in one run each: "mean waiting time is the same under fcfs
+// equal is the answer where all entries have the same mean in each setting: "mean waiting time is the same under fcfs
 // and easy at all 4 values of cores (0 s)"; "" elsewhere.
 func (q *question) equal(p record.Plan, here []Leader, axis string) string {
 	var names []string
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, o := range q.entries {
 		names = append(names, o.name)
-		for _, i := range o.mean {
-			if stats.Finite(i.Mean) {
-				low, high = min(low, i.Mean), max(high, i.Mean)
+		for k, i := range o.mean {
+			if i.Mean != q.entries[0].mean[k].Mean { // also where one is not known
+				return ""
 			}
-		}
-		if here[0].Method != record.OneRun || len(q.wonBy(o.name, here)) < len(here) {
-			return ""
+			low, high = min(low, i.Mean), max(high, i.Mean)
 		}
 	}
 	with := "under"
@@ -172,8 +170,16 @@ func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis 
 			said = "the same as "
 		}
 		notes = append(notes, said+someNames(alike))
-	} else if slices.ContainsFunc(won, func(l Leader) bool { return l.Name != name }) {
-		notes = append(notes, "in some not measurably better than others")
+	} else if others := slices.DeleteFunc(slices.Clone(won), func(l Leader) bool { return l.Name == name }); len(others) > 0 {
+		where := "there"
+		if len(won) > 1 {
+			where = fmt.Sprintf("in %d of them", len(others))
+		}
+		beaten := "lower"
+		if q.metric.HigherBetter {
+			beaten = "higher"
+		}
+		notes = append(notes, fmt.Sprintf("%s another was %s, but not measurably", where, beaten))
 	}
 	return text + " (" + strings.Join(notes, "; ") + ")"
 }

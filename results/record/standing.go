@@ -21,7 +21,12 @@ type Standing struct {
 	Failed  int     `json:"failed"`
 	Cores   int     `json:"cores"` // held
 	GPUs    int     `json:"gpus"`  // held
+	// Share is the finished part of the work of a real cell, from 0 to 1; 0 where it is not known.
+	Share float64 `json:"share,omitempty"`
 }
+
+// LeastShare is the share from which the time of a cell so far says how long it takes.
+const LeastShare = 0.1
 
 // StandingWriter writes the standing of the cell in a folder, for other processes to read. The zero value of Dir
 // writes none. Close must be called.

@@ -126,8 +126,8 @@ func TestAboutTheRun(t *testing.T) {
 	}
 	for want, r := range map[string]record.Run{
 		"": {}, "2 January 2026, 03:04 UTC": run("", 1, 0),
-		"2 January 2026, 03:04 UTC, took 1m1s":                              run("2026-01-02T03:05:06Z", 1, 3),
-		"2 January 2026, 03:04 UTC, took 2s":                                run("2026-01-02T03:04:07Z", 0, 0),
+		"2 January 2026, 03:04 UTC, took 61 s":                              run("2026-01-02T03:05:06Z", 1, 3),
+		"2 January 2026, 03:04 UTC, took 2 s":                               run("2026-01-02T03:04:07Z", 0, 0),
 		"2 January 2026, 03:04 UTC, with all cells taken from earlier runs": run("2026-01-02T03:05:06Z", 0, 1),
 	} {
 		if got := when(r); got != want {

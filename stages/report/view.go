@@ -189,7 +189,7 @@ func when(r record.Run) string {
 	if r.Ran == 0 && r.Reused > 0 {
 		s += ", with all cells taken from earlier runs"
 	} else if end, err := time.Parse(time.RFC3339, r.Ended); err == nil {
-		s += ", took " + end.Sub(start).String()
+		s += ", took " + tell.WithUnit(end.Sub(start).Seconds(), "s")
 	}
 	return s
 }
@@ -235,7 +235,7 @@ func (v *view) answers(e *record.Experiment, contents []analysis.Content) error 
 	case len(rows) == 0:
 		v.NoAnswer = "There is nothing to compare: the experiment has one policy, or names no baseline."
 	}
-	v.Answers = slices.DeleteFunc(v.Answers, func(a answer) bool { return a.Text == v.Headline.Sentence })
+	v.Answers = slices.DeleteFunc(v.Answers, func(a answer) bool { return v.Headline.Says(a.Text) })
 	if n := len(v.Answers); n > mostOpen {
 		v.Answers, v.Folded = v.Answers[:mostOpen], v.Answers[mostOpen:]
 	}

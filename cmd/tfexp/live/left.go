@@ -11,7 +11,8 @@ import (
 // mostNamed is the number of cells that a warning names.
 const mostNamed = 2
 
-// left estimates the remaining time of the cells. A cell takes as long as the other cells of its variant did.
+// left estimates the remaining time of the cells. A running cell takes as long as its progress says, another one as the
+// cells of its variant did.
 // Else it takes its estimate, corrected by the errors of others and by the time of the running one, or else the average
 // of all cells.
 func (x *experiment) left() *float64 {
@@ -34,8 +35,8 @@ func (x *experiment) left() *float64 {
 		off = all.seconds / all.predicted
 	}
 	for _, c := range x.plan.Cells { // a cell that takes longer than predicted says so of the others
-		if since, runs := x.now[c.Cell]; runs && c.PredictedSeconds > 0 {
-			off = max(off, time.Since(since).Seconds()/c.PredictedSeconds)
+		if whole, _ := x.whole(c.Cell); c.PredictedSeconds > 0 {
+			off = max(off, whole/c.PredictedSeconds)
 		}
 	}
 	total, open := 0.0, 0
@@ -55,6 +56,9 @@ func (x *experiment) left() *float64 {
 		default:
 			return nil
 		}
+		if whole, known := x.whole(c.Cell); known {
+			expected = whole
+		}
 		if since, runs := x.now[c.Cell]; runs {
 			expected = max(0, expected-time.Since(since).Seconds())
 		}
@@ -68,6 +72,19 @@ func (x *experiment) left() *float64 {
 	}
 	total = max(1, math.Ceil(total))
 	return &total
+}
+
+// whole is how long a running cell takes in all, if its progress is known; else, how long it has run.
+func (x *experiment) whole(cell string) (seconds float64, known bool) {
+	since, runs := x.now[cell]
+	if !runs {
+		return 0, false
+	}
+	seconds = time.Since(since).Seconds()
+	if s := x.stands[cell]; s != nil && s.last != nil && s.last.Share >= record.LeastShare {
+		return max(seconds, s.last.At/s.last.Share), true
+	}
+	return seconds, false
 }
 
 // sideBySide is how many cells have run at a time, on average over this run.

@@ -263,6 +263,9 @@ func greatest(t *workload.Trace) (most Use) {
 	if len(changes) < len(t.Jobs) {
 		return Use{}
 	}
+	for _, j := range t.Open {
+		changes = append(changes, change{j.Start, j.Threads, j.GPUs})
+	}
 	slices.SortFunc(changes, func(a, b change) int { // ends come first: they make room for starts
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.cores, b.cores))
 	})
