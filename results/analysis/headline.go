@@ -45,6 +45,11 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Co
 			return t.Headline, nil
 		}
 	}
+	finished := slices.ContainsFunc(e.Cells, func(c record.Cell) bool { return measure.Finished.CountOf(&c.Metrics) > 0 })
+	if len(e.Cells) > 0 && !finished && len(e.Cells[0].Failures) > 0 {
+		first := e.Cells[0].Failures[0]
+		return tell.Headline{Sentence: fmt.Sprintf("%sNo job finished: %s ended with %s.", so, first.Job, first.Reason)}, nil
+	}
 	questions := questions(e, variants, rows)
 	if len(e.Cells) == 0 {
 		questions, variants = nil, nil

@@ -173,6 +173,7 @@ func (p Program) Experiment(name string) ([]byte, error) {
 	var b bytes.Buffer
 	err := experiments.ExecuteTemplate(&b, "program.hcl.tmpl", map[string]any{
 		"Program": p, "Name": name, "Files": []string{p.File}, "Short": max(2, p.Epochs/5),
+		"Doubts": wrapped(p.Doubts()),
 	})
 	return b.Bytes(), err
 }
