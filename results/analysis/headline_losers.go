@@ -104,9 +104,13 @@ func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 					better[r.Group]++
 				case record.Worse:
 					worse[r.Group]++
-					if loss := math.Abs(r.Ratio - 1); stats.Finite(loss) && loss > worst[r.Group] {
+					loss := math.Abs(r.Ratio - 1)
+					if !stats.Finite(loss) { // more than nothing
+						loss = math.MaxFloat64
+					}
+					if loss > worst[r.Group] {
 						worst[r.Group], price[r.Group] = loss, tell.Signed(r.Ratio-1)
-						if r.Ratio >= mostTimes { // of next to nothing
+						if !(r.Ratio < mostTimes) {
 							price[r.Group] = fmt.Sprintf("from %s to %s", tell.WithUnit(r.BaselineMean, q.metric.Unit),
 								tell.WithUnit(r.CandidateMean, q.metric.Unit))
 						}

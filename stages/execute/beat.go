@@ -163,9 +163,9 @@ func (p *pulse) Event(e *scheduler.Event) {
 // Decision implements scheduler.Recorder.
 func (*pulse) Decision(*scheduler.Decision) {}
 
-// report takes a progress line of a job.
+// report takes a progress line of a job. A nil pulse takes none.
 func (p *pulse) report(job int, at time.Duration, r contract.Progress) {
-	if r.News() {
+	if p == nil || r.News() {
 		return
 	}
 	p.mu.Lock()

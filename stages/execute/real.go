@@ -203,7 +203,7 @@ func (l *live) say(code string, job int, text string) {
 	}
 }
 
-// report returns a listener for the progress lines of the jobs. It passes them on to beat.
+// report returns a listener for the progress lines of the jobs. It passes them on to beat, which may be nil.
 func (l *live) report(beat *pulse) launch.ProgressListener {
 	return func(job int, at time.Duration, p contract.Progress) {
 		beat.report(job, at, p)

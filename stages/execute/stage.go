@@ -279,9 +279,9 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		return record.Cell{}, err
 	}
 	watch := func(s record.Standing, training []stages.Reported) {
-		if s.Share >= record.LeastShare {
+		if left, known := s.Left(); known {
 			e.mu.Lock()
-			e.open[i] = time.Duration(s.At / s.Share * float64(time.Second))
+			e.open[i] = time.Since(began) + left
 			e.mu.Unlock()
 		}
 		if ref.Real() {

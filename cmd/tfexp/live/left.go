@@ -35,8 +35,8 @@ func (x *experiment) left() *float64 {
 		off = all.seconds / all.predicted
 	}
 	for _, c := range x.plan.Cells { // a cell that takes longer than predicted says so of the others
-		if whole, _ := x.whole(c.Cell); c.PredictedSeconds > 0 {
-			off = max(off, whole/c.PredictedSeconds)
+		if ran, left, _ := x.running(c.Cell); c.PredictedSeconds > 0 {
+			off = max(off, (ran+left)/c.PredictedSeconds)
 		}
 	}
 	total, open := 0.0, 0
@@ -56,13 +56,11 @@ func (x *experiment) left() *float64 {
 		default:
 			return nil
 		}
-		if whole, known := x.whole(c.Cell); known {
-			expected = whole
+		ran, left, known := x.running(c.Cell)
+		if !known {
+			left = max(0, expected-ran)
 		}
-		if since, runs := x.now[c.Cell]; runs {
-			expected = max(0, expected-time.Since(since).Seconds())
-		}
-		total += expected
+		total += left
 	}
 	if open == 0 {
 		return nil
@@ -74,17 +72,18 @@ func (x *experiment) left() *float64 {
 	return &total
 }
 
-// whole is how long a running cell takes in all, if its progress is known; else, how long it has run.
-func (x *experiment) whole(cell string) (seconds float64, known bool) {
+// running returns how long a cell has run, and how long it still runs if its progress says so.
+func (x *experiment) running(cell string) (ran, left float64, known bool) {
 	since, runs := x.now[cell]
 	if !runs {
-		return 0, false
+		return 0, 0, false
 	}
-	seconds = time.Since(since).Seconds()
-	if s := x.stands[cell]; s != nil && s.last != nil && s.last.Share >= record.LeastShare {
-		return max(seconds, s.last.At/s.last.Share), true
+	ran = time.Since(since).Seconds()
+	if s := x.stands[cell]; s != nil && s.last != nil {
+		rest, known := s.last.Left()
+		return ran, max(0, (rest - time.Since(s.read)).Seconds()), known
 	}
-	return seconds, false
+	return ran, 0, false
 }
 
 // sideBySide is how many cells have run at a time, on average over this run.
