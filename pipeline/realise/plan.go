@@ -115,7 +115,7 @@ func describeWorkload(c experiment.Cell) record.Named {
 			s += fmt.Sprintf(", %s %s", strings.ReplaceAll(set.Name, "_", " "), set.Value)
 		}
 		if t.Ignored > 0 {
-			s += fmt.Sprintf(", without %s of partial executions and cancelled jobs", schema.Plural(t.Ignored, "line"))
+			s += fmt.Sprintf(", %s left out", schema.Plural(t.Ignored, "line"))
 		}
 		parts = append(parts, s)
 	}

@@ -377,7 +377,11 @@ func (q *question) clause(p record.Plan, leaders []Leader, first bool) string {
 		}
 		return text
 	case len(here) > 0 && len(here) == len(q.fields) && len(q.fields) <= mostSettings && (first || len(q.fields) == 1):
-		return begin + q.best(p, here)
+		text := begin + q.best(p, here)
+		if first && len(here) == 1 {
+			text += q.remaining(here[0].Name)
+		}
+		return text
 	case len(candidates) <= mostClauses:
 		return begin + q.counts(p, candidates)
 	}

@@ -84,6 +84,32 @@ func (q *question) wonBy(name string, leaders []Leader) (won []Leader) {
 	return won
 }
 
+// remaining counts the verdicts of the entries that are neither the best nor the baseline: "; of the 3 others, 2 better,
+// 1 worse".
+func (q *question) remaining(best string) string {
+	times, of := map[string]int{}, 0
+	for _, o := range q.candidates() {
+		if r := o.rows[0]; r != nil && o.name != best {
+			times[Said(*r)]++
+			of++
+		}
+	}
+	if of < 2 || times[same] == of {
+		return ""
+	}
+	var parts []string
+	for _, v := range [][2]string{{record.Better, record.Better}, {record.Worse, record.Worse}, {same, same},
+		{record.NoDifference, "with no difference detected"}} {
+		if n := times[v[0]]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v[1]))
+		}
+	}
+	if len(parts) == 1 {
+		return "; all others " + strings.TrimPrefix(parts[0], fmt.Sprintf("%d ", of))
+	}
+	return fmt.Sprintf("; of the %d others, %s", of, strings.Join(parts, ", "))
+}
+
 // equal is the answer where all entries have the same mean in each setting: "mean waiting time is the same under fcfs
 // and easy at all 4 values of cores (0 s)"; "" elsewhere.
 func (q *question) equal(p record.Plan, here []Leader, axis string) string {
@@ -156,7 +182,11 @@ func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis 
 	if o.base {
 		notes = append(notes, "the baseline")
 	} else if change := changeOf(rows); change != "" {
-		notes = append(notes, change+" against "+q.base().name)
+		note := change + " against " + q.base().name
+		if found := detected(rows); found < len(rows) {
+			note += fmt.Sprintf(" in %d of %d", found, len(rows))
+		}
+		notes = append(notes, note)
 	}
 	var alike []string
 	for _, other := range q.entries {
@@ -197,6 +227,16 @@ func (l *Leader) in(f Field) bool {
 	v := f.Variants[0]
 	return slices.Equal(l.Setting, f.Setting) && (l.Workload == v.Workload || slices.Contains(f.axes, "workload")) &&
 		(l.Hardware == "" || l.Hardware == v.Hardware) && (l.Policy == "" || l.Policy == v.Policy)
+}
+
+// detected counts the comparisons in which a difference was detected.
+func detected(rows []*record.ComparisonRow) (n int) {
+	for _, r := range rows {
+		if r != nil && (r.Verdict == record.Better || r.Verdict == record.Worse) {
+			n++
+		}
+	}
+	return n
 }
 
 // changeOf is the range of the changes of comparisons in which a difference was detected.

@@ -195,7 +195,7 @@ func TestLongTablesOnPaper(t *testing.T) {
 	if !strings.Contains(style, fmt.Sprintf(".long tbody tr:nth-child(n + %d of", printed+1)) {
 		t.Errorf("the style does not leave %d rows", printed)
 	}
-	for rows, long := range map[int]bool{mostPrinted: false, mostPrinted + 1: true, 1500: true} {
+	for rows, long := range map[int]bool{printed: false, printed + 1: true, 1500: true} {
 		table := tell.NewTable(1, "cell")
 		for i := range rows {
 			table.Rows = append(table.Rows, []string{fmt.Sprint("c", i)})
