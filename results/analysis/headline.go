@@ -413,13 +413,19 @@ func (q *question) undecided(candidates []entry) string {
 func (q *question) counts(p record.Plan, candidates []entry) string {
 	var parts []string
 	for _, o := range candidates {
-		text := o.name + " was " + verdictsOf(&o, q.alone())
-		if change := changeOf(o.rows); change != "" {
-			text += " (" + change + ")"
-		}
-		parts = append(parts, text)
+		parts = append(parts, q.against(o))
 	}
 	return fmt.Sprintf("against %s, in %s: %s", q.base().name, q.metric.Title, strings.Join(parts, ", "))
+}
+
+// against is "rr was better in 7 of 9 settings (−12% to −3%)".
+func (q *question) against(o entry) string {
+	verdicts := verdictsOf(&o, q.alone())
+	text := o.name + " was " + strings.Replace(verdicts, record.NoDifference, "not measurably different", 1)
+	if change := changeOf(o.rows); change != "" {
+		text += " (" + change + ")"
+	}
+	return text
 }
 
 // verdictsOf is "better in 7 of 9 settings, worse in 1", or the verdict for a single setting.

@@ -84,30 +84,41 @@ func (q *question) wonBy(name string, leaders []Leader) (won []Leader) {
 	return won
 }
 
-// remaining counts the verdicts of the entries that are neither the best nor the baseline: "; of the 3 others, 2 better,
-// 1 worse".
+// remaining counts the verdicts of the entries that are neither the best nor the baseline: "; the 3 others against fcfs:
+// 2 better, 1 worse".
 func (q *question) remaining(best string) string {
-	times, of := map[string]int{}, 0
+	times, base := map[string]int{}, q.base().name
+	var others []entry
 	for _, o := range q.candidates() {
 		if r := o.rows[0]; r != nil && o.name != best {
 			times[Said(*r)]++
-			of++
+			others = append(others, o)
 		}
 	}
-	if of < 2 || times[same] == of {
+	switch of := len(others); {
+	case times[same] == of || times[record.NoDifference] == of && best == base:
 		return ""
-	}
-	var parts []string
-	for _, v := range [][2]string{{record.Better, record.Better}, {record.Worse, record.Worse}, {same, same},
-		{record.NoDifference, "with no difference detected"}} {
-		if n := times[v[0]]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, v[1]))
+	case of <= mostAlike && len(times) > 1 || of == 1:
+		var parts []string
+		for _, o := range others {
+			parts = append(parts, q.against(o))
 		}
+		return fmt.Sprintf("; against %s, %s", base, tell.Listed(parts))
+	case times[record.Better] == of:
+		return fmt.Sprintf("; all others were better than %s, too", base)
+	case times[record.Worse] == of:
+		return fmt.Sprintf("; all others were worse than %s", base)
+	case times[record.NoDifference] == of:
+		return fmt.Sprintf("; no difference from %s was detected for the others", base)
+	default:
+		var parts []string
+		for _, v := range []string{record.Better, record.Worse, same, record.NoDifference} {
+			if n := times[v]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, v))
+			}
+		}
+		return fmt.Sprintf("; the %d others against %s: %s", of, base, strings.Join(parts, ", "))
 	}
-	if len(parts) == 1 {
-		return "; all others " + strings.TrimPrefix(parts[0], fmt.Sprintf("%d ", of))
-	}
-	return fmt.Sprintf("; of the %d others, %s", of, strings.Join(parts, ", "))
 }
 
 // equal is the answer where all entries have the same mean in each setting: "mean waiting time is the same under fcfs
