@@ -31,7 +31,7 @@ func named(source []byte, name string) []byte {
 // Template is an experiment to start from, with the files that it needs.
 type Template struct{ Name, Doc string }
 
-// templatesDir has one folder per template. The first line of a template's experiment describes it.
+// templatesDir has one folder for each template. The first line of a template's experiment describes it.
 const (
 	templatesDir   = "templates"
 	experimentFile = "experiment.hcl"

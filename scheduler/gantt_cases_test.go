@@ -7,7 +7,7 @@ import (
 	. "github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// ganttCases are worked by hand. The drawings have one row per job and a
+// ganttCases are worked by hand. The drawings have one row for each job and a
 // character a second: the cores that it holds (hexadecimal), or a dot while it
 // waits.
 var ganttCases = []struct {

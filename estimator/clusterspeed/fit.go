@@ -26,7 +26,7 @@ type Model struct {
 	Exponent float64
 }
 
-// Fitted is laws for several models, which share the sharpness: it belongs to the parameter servers' machines and
+// Fitted has the laws of several models with one sharpness, since that belongs to the parameter servers' machines and
 // program, not to the trained model. Each model's exponent is drawn toward Exponent, the common one.
 type Fitted struct {
 	Form                Form

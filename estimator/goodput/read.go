@@ -38,7 +38,7 @@ const maxRows = 1_000_000
 // placement, local_bsz, step_time, sync_time: GPUs by node as digits, samples on each GPU,
 // seconds), scalability.csv, if it is there (num_nodes, num_replicas, and the same), and a
 // file validation-<batch>.csv for each recorded training (progress, iteration, grad_sqr,
-// grad_var: one row per epoch).
+// grad_var: one row for each epoch).
 func ReadMeasured(folder fs.FS, name string, s MeasuredSettings) (*MeasuredProgram, error) {
 	p := &MeasuredProgram{Name: name, placed: map[string][]timing{}, found: map[[3]int]timing{}}
 	sums := map[[3]int]*sum{}

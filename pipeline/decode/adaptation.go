@@ -65,7 +65,7 @@ type adaptationArgs struct {
 	//
 	//	repeats = 3
 	Repeats int `arg:"repeats" default:"1" min:"1" max:"1000"`
-	// The recorded trainings, one row per run: a CSV file, relative to the folder of the experiment file. It may be
+	// The recorded trainings, one row for each run: a CSV file, relative to the folder of the experiment file. It may be
 	// compressed with gzip (`.gz`). Runs of one sequence are averaged; every sequence must be there. A line that
 	// repeats another, number for number, is an error.
 	//

@@ -38,7 +38,7 @@ import (
 // Measurements are a folder with `placements.csv` (columns `placement`, the GPUs on each node as digits,
 // `local_bsz`, the samples on each GPU, `step_time` and `sync_time`, in seconds), perhaps `scalability.csv`
 // (`num_nodes`, `num_replicas` and the same), and a file `validation-<batch size>.csv` for each recorded
-// training (one row per epoch: `progress` in samples of worth 1, divided by the first batch size, `iteration`,
+// training (one row for each epoch: `progress` in samples of worth 1, divided by the first batch size, `iteration`,
 // `grad_sqr`, `grad_var`). Between measurements, times are interpolated. The job learns the law from the
 // steps that it has made, as Pollux's agents do.
 //

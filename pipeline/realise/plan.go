@@ -36,6 +36,17 @@ func (x *Experiment) Plan() record.Plan {
 			p.Estimating = append(p.Estimating, c.Policy.Name)
 		}
 	}
+	for i := range p.Workloads {
+		logs := map[string]bool{}
+		for _, c := range spec.Cells {
+			if t := c.Workload.Trace; t != nil && c.Workload.Name == p.Workloads[i].Name {
+				logs[t.File] = true
+			}
+		}
+		if len(logs) > 1 {
+			p.Workloads[i].Logs = len(logs)
+		}
+	}
 	for _, c := range spec.Compares {
 		p.Compares = append(p.Compares, record.Compare{
 			Metric: c.Metric, Baseline: c.Baseline, At: c.At, Level: c.Level, By: c.By, Block: c.Block.Seconds(),
@@ -104,7 +115,7 @@ func describeWorkload(c experiment.Cell) record.Named {
 			s += fmt.Sprintf(", %s %s", strings.ReplaceAll(set.Name, "_", " "), set.Value)
 		}
 		if t.Ignored > 0 {
-			s += fmt.Sprintf(", without %s of partial executions and cancelled jobs", schema.Plural(t.Ignored, "line"))
+			s += fmt.Sprintf(", %s left out", schema.Plural(t.Ignored, "line"))
 		}
 		parts = append(parts, s)
 	}

@@ -196,11 +196,12 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 	var parts []string
 	for _, verdict := range []string{record.Better, record.Worse, record.NoDifference} {
 		var points []string
-		low, high := 0.0, 0.0
+		part, low, high := "", 0.0, 0.0
 		for _, r := range rows {
 			if r.Verdict != verdict {
 				continue
 			}
+			part = Said(r)
 			switch {
 			case axis != "":
 				points = append(points, r.CandidateAxes[0].Value)
@@ -216,10 +217,6 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 		}
 		if len(points) == 0 {
 			continue
-		}
-		part := verdict
-		if part == record.NoDifference && alone(r) {
-			part = same
 		}
 		switch {
 		case len(points) == len(rows):

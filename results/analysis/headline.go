@@ -45,6 +45,11 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Co
 			return t.Headline, nil
 		}
 	}
+	finished := slices.ContainsFunc(e.Cells, func(c record.Cell) bool { return measure.Finished.CountOf(&c.Metrics) > 0 })
+	if len(e.Cells) > 0 && !finished && len(e.Cells[0].Failures) > 0 {
+		first := e.Cells[0].Failures[0]
+		return tell.Headline{Sentence: fmt.Sprintf("%sNo job finished: %s ended with %s.", so, first.Job, first.Reason)}, nil
+	}
 	questions := questions(e, variants, rows)
 	if len(e.Cells) == 0 {
 		questions, variants = nil, nil
@@ -330,10 +335,19 @@ func (q *question) ofLogs(p record.Plan) bool {
 
 // onThis is the scope of an answer without replicates: "on this log".
 func (q *question) onThis(p record.Plan) string {
-	if len(q.fields) > 0 && isLog(p, q.fields[0].Variants[0].Workload) {
-		return "on this log"
+	several := false
+	for _, f := range q.fields {
+		name := f.Variants[0].Workload
+		if !isLog(p, name) {
+			return "in one run each"
+		}
+		i := slices.IndexFunc(p.Workloads, func(n record.Named) bool { return n.Name == name })
+		several = several || name != q.fields[0].Variants[0].Workload || p.Workloads[i].Logs > 1 && len(q.fields) > 1
 	}
-	return "in one run each"
+	if several {
+		return "on these logs"
+	}
+	return "on this log"
 }
 
 // clause answers the question in a clause. The first one has figures.
@@ -363,7 +377,11 @@ func (q *question) clause(p record.Plan, leaders []Leader, first bool) string {
 		}
 		return text
 	case len(here) > 0 && len(here) == len(q.fields) && len(q.fields) <= mostSettings && (first || len(q.fields) == 1):
-		return begin + q.best(p, here)
+		text := begin + q.best(p, here)
+		if first && len(here) == 1 {
+			text += q.remaining(here[0].Name)
+		}
+		return text
 	case len(candidates) <= mostClauses:
 		return begin + q.counts(p, candidates)
 	}
@@ -395,13 +413,19 @@ func (q *question) undecided(candidates []entry) string {
 func (q *question) counts(p record.Plan, candidates []entry) string {
 	var parts []string
 	for _, o := range candidates {
-		text := o.name + " was " + verdictsOf(&o, q.alone())
-		if change := changeOf(o.rows); change != "" {
-			text += " (" + change + ")"
-		}
-		parts = append(parts, text)
+		parts = append(parts, q.against(o))
 	}
 	return fmt.Sprintf("against %s, in %s: %s", q.base().name, q.metric.Title, strings.Join(parts, ", "))
+}
+
+// against is "rr was better in 7 of 9 settings (−12% to −3%)".
+func (q *question) against(o entry) string {
+	verdicts := verdictsOf(&o, q.alone())
+	text := o.name + " was " + strings.Replace(verdicts, record.NoDifference, "not measurably different", 1)
+	if change := changeOf(o.rows); change != "" {
+		text += " (" + change + ")"
+	}
+	return text
 }
 
 // verdictsOf is "better in 7 of 9 settings, worse in 1", or the verdict for a single setting.

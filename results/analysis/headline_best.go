@@ -84,20 +84,55 @@ func (q *question) wonBy(name string, leaders []Leader) (won []Leader) {
 	return won
 }
 
-// equal is the answer where all entries have the same value in one run each: "mean waiting time is the same under fcfs
+// remaining counts the verdicts of the entries that are neither the best nor the baseline: "; the 3 others against fcfs:
+// 2 better, 1 worse".
+func (q *question) remaining(best string) string {
+	times, base := map[string]int{}, q.base().name
+	var others []entry
+	for _, o := range q.candidates() {
+		if r := o.rows[0]; r != nil && o.name != best {
+			times[Said(*r)]++
+			others = append(others, o)
+		}
+	}
+	switch of := len(others); {
+	case times[same] == of || times[record.NoDifference] == of && best == base:
+		return ""
+	case of <= mostAlike && len(times) > 1 || of == 1:
+		var parts []string
+		for _, o := range others {
+			parts = append(parts, q.against(o))
+		}
+		return fmt.Sprintf("; against %s, %s", base, tell.Listed(parts))
+	case times[record.Better] == of:
+		return fmt.Sprintf("; all others were better than %s, too", base)
+	case times[record.Worse] == of:
+		return fmt.Sprintf("; all others were worse than %s", base)
+	case times[record.NoDifference] == of:
+		return fmt.Sprintf("; no difference from %s was detected for the others", base)
+	default:
+		var parts []string
+		for _, v := range []string{record.Better, record.Worse, same, record.NoDifference} {
+			if n := times[v]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, v))
+			}
+		}
+		return fmt.Sprintf("; the %d others against %s: %s", of, base, strings.Join(parts, ", "))
+	}
+}
+
+// equal is the answer where all entries have the same mean in each setting: "mean waiting time is the same under fcfs
 // and easy at all 4 values of cores (0 s)"; "" elsewhere.
 func (q *question) equal(p record.Plan, here []Leader, axis string) string {
 	var names []string
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, o := range q.entries {
 		names = append(names, o.name)
-		for _, i := range o.mean {
-			if stats.Finite(i.Mean) {
-				low, high = min(low, i.Mean), max(high, i.Mean)
+		for k, i := range o.mean {
+			if i.Mean != q.entries[0].mean[k].Mean { // also where one is not known
+				return ""
 			}
-		}
-		if here[0].Method != record.OneRun || len(q.wonBy(o.name, here)) < len(here) {
-			return ""
+			low, high = min(low, i.Mean), max(high, i.Mean)
 		}
 	}
 	with := "under"
@@ -158,7 +193,11 @@ func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis 
 	if o.base {
 		notes = append(notes, "the baseline")
 	} else if change := changeOf(rows); change != "" {
-		notes = append(notes, change+" against "+q.base().name)
+		note := change + " against " + q.base().name
+		if found := detected(rows); found < len(rows) {
+			note += fmt.Sprintf(" in %d of %d", found, len(rows))
+		}
+		notes = append(notes, note)
 	}
 	var alike []string
 	for _, other := range q.entries {
@@ -172,8 +211,16 @@ func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis 
 			said = "the same as "
 		}
 		notes = append(notes, said+someNames(alike))
-	} else if slices.ContainsFunc(won, func(l Leader) bool { return l.Name != name }) {
-		notes = append(notes, "in some not measurably better than others")
+	} else if others := slices.DeleteFunc(slices.Clone(won), func(l Leader) bool { return l.Name == name }); len(others) > 0 {
+		where := "there"
+		if len(won) > 1 {
+			where = fmt.Sprintf("in %d of them", len(others))
+		}
+		beaten := "lower"
+		if q.metric.HigherBetter {
+			beaten = "higher"
+		}
+		notes = append(notes, fmt.Sprintf("%s another was %s, but not measurably", where, beaten))
 	}
 	return text + " (" + strings.Join(notes, "; ") + ")"
 }
@@ -191,6 +238,16 @@ func (l *Leader) in(f Field) bool {
 	v := f.Variants[0]
 	return slices.Equal(l.Setting, f.Setting) && (l.Workload == v.Workload || slices.Contains(f.axes, "workload")) &&
 		(l.Hardware == "" || l.Hardware == v.Hardware) && (l.Policy == "" || l.Policy == v.Policy)
+}
+
+// detected counts the comparisons in which a difference was detected.
+func detected(rows []*record.ComparisonRow) (n int) {
+	for _, r := range rows {
+		if r != nil && (r.Verdict == record.Better || r.Verdict == record.Worse) {
+			n++
+		}
+	}
+	return n
 }
 
 // changeOf is the range of the changes of comparisons in which a difference was detected.

@@ -83,7 +83,7 @@ func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 	for _, g := range measure.Groupings() {
 		var names []string
 		better, worse := map[string]int{}, map[string]int{}
-		worst, where := map[string]float64{}, map[string]string{}
+		worst, price := map[string]float64{}, map[string]string{}
 		for i, f := range q.fields {
 			at := slices.IndexFunc(f.Variants, q.isBase)
 			if at < 0 || best.at[i] == nil {
@@ -104,10 +104,18 @@ func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 					better[r.Group]++
 				case record.Worse:
 					worse[r.Group]++
-					if loss := math.Abs(r.Ratio - 1); stats.Finite(loss) && loss > worst[r.Group] {
-						worst[r.Group], where[r.Group] = loss, ""
+					loss := math.Abs(r.Ratio - 1)
+					if !stats.Finite(loss) { // more than nothing
+						loss = math.MaxFloat64
+					}
+					if loss > worst[r.Group] {
+						worst[r.Group], price[r.Group] = loss, tell.Signed(r.Ratio-1)
+						if !(r.Ratio < mostTimes) {
+							price[r.Group] = fmt.Sprintf("from %s to %s", tell.WithUnit(r.BaselineMean, q.metric.Unit),
+								tell.WithUnit(r.CandidateMean, q.metric.Unit))
+						}
 						if len(q.fields) > 1 {
-							where[r.Group] = " " + q.where(e.Plan, f)
+							price[r.Group] += " " + q.where(e.Plan, f)
 						}
 					}
 				}
@@ -124,12 +132,8 @@ func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 		}
 		if loss := worst[loser]; loss > max(most, leastLoss) {
 			most = loss
-			sign := 1.0
-			if q.metric.HigherBetter {
-				sign = -1
-			}
-			text = fmt.Sprintf("; by %s better for %d of %d%s, worse for %s (%s%s)", g.Name, wins, len(names), mostly,
-				GroupName(g.Name, loser), tell.Signed(sign*loss), where[loser])
+			text = fmt.Sprintf("; by %s better for %d of %d%s, worse for %s (%s)", g.Name, wins, len(names), mostly,
+				GroupName(g.Name, loser), price[loser])
 			if others := len(worst) - 1; others > 0 {
 				text = strings.TrimSuffix(text, ")") + fmt.Sprintf("; %d more)", others)
 			}
@@ -137,6 +141,9 @@ func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 	}
 	return text, nil
 }
+
+// mostTimes is the ratio from which a loss is written as two values instead of a percentage.
+const mostTimes = 10
 
 // leastLoss is the least share by which a group must be worse off to be named.
 const leastLoss = 0.005

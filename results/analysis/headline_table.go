@@ -51,7 +51,7 @@ func (q *question) table(e *record.Experiment) (t tell.Table, note string) {
 			switch {
 			case of == times[record.NotEnoughReplicates]:
 				said = "too few replicates"
-			case q.alone():
+			case q.alone() && times[record.NoDifference] < of:
 				said = q.onThis(e.Plan)
 			}
 		} else if !o.base {

@@ -56,7 +56,7 @@ func Compared(p record.Plan) (list []measure.Metric) {
 	return list
 }
 
-// Summary has one row per variant with the metrics that summaries show.
+// Summary has one row for each variant with the metrics that summaries show.
 func Summary(e *record.Experiment) []SummaryRow { return SummaryOf(e.Plan, Variants(e)) }
 
 // SummaryOf is the same of some variants.

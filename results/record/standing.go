@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"path/filepath"
+	"time"
 
 	"github.com/tfexp/tfexp/results/tell"
 )
@@ -21,6 +22,20 @@ type Standing struct {
 	Failed  int     `json:"failed"`
 	Cores   int     `json:"cores"` // held
 	GPUs    int     `json:"gpus"`  // held
+	// Share is the finished part of the work of a real cell, from 0 to 1; 0 where it is not known.
+	Share float64 `json:"share,omitempty"`
+}
+
+// leastShare is the share from which the time of a cell so far says how long it takes.
+const leastShare = 0.1
+
+// Left is how long a real cell still takes, if it goes on as fast as so far; known is false where its progress does
+// not say.
+func (s *Standing) Left() (left time.Duration, known bool) {
+	if s.Share < leastShare {
+		return 0, false
+	}
+	return time.Duration(s.At * (1/s.Share - 1) * float64(time.Second)), true
 }
 
 // StandingWriter writes the standing of the cell in a folder, for other processes to read. The zero value of Dir

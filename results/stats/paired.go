@@ -135,7 +135,8 @@ const MinBlocks = 10
 // that wait for each other are so kept together, as far as a stretch is long enough; where differences of neighboring
 // stretches are alike, it is not, and the interval is wider by their correlation (see inflation). The interval is the
 // expanded percentile interval (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American
-// Statistician 69(4), 2015), whose tails are widened for few blocks; the p-value inverts it.
+// Statistician 69(4), 2015), whose tails are widened for few blocks; the p-value inverts it. The interval of the ratio is not known where it
+// disagrees with that of the difference about no change.
 func CompareBlocks(blocks []Block, level float64, name string) Paired {
 	nan := math.NaN()
 	p := Paired{Pairs: 1, Ratio: nan, RatioLow: nan, RatioHigh: nan, Method: "block bootstrap"}
@@ -190,6 +191,9 @@ func (p *Paired) resample(blocks []Block, level float64, name string) {
 	p.DifferenceLow, p.DifferenceHigh = bounds(diffs, p.Difference)
 	if len(ratios) == resamples {
 		p.RatioLow, p.RatioHigh = bounds(ratios, p.Ratio)
+		if (p.RatioLow > 1 || p.RatioHigh < 1) != (p.DifferenceLow > 0 || p.DifferenceHigh < 0) {
+			p.RatioLow, p.RatioHigh = math.NaN(), math.NaN()
+		}
 	}
 	p.P = tTail(bootstrapZ(diffs, p.Difference)/stretch/wider, df)
 }

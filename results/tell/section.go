@@ -1,5 +1,7 @@
 package tell
 
+import "strings"
+
 // Section is the text and tables on one topic of an experiment, for the terminal and the report.
 type Section struct {
 	// Answers are sentences that belong to the answer of the whole experiment.
@@ -22,6 +24,11 @@ type Headline struct {
 	Note     string // on the table
 	// Leads reports whether it comes before comparisons: the experiment requests it.
 	Leads bool
+}
+
+// Says reports whether the sentence contains a finding.
+func (h *Headline) Says(finding string) bool {
+	return strings.Contains(h.Sentence, strings.TrimSuffix(finding, "."))
 }
 
 // Item is a piece of a section: sentences, a table with a note below it, or the section's pictures.

@@ -9,7 +9,7 @@ import (
 var _ = Register(Kind{
 	Rank: 10, Name: "agent", Random: true, Learns: true,
 	Doc: "A policy network that has learned by REINFORCE. Without `train_on`, `curriculum` and `leave_out` it has " +
-		"learned on the scenario in which it decides: there is one agent per scenario and seed.",
+		"learned on the scenario in which it decides: there is one agent for each scenario and seed.",
 	Args: append(schema.Described[AgentArgs](source),
 		runsArg("the sequence that it would take, then by those that promise to improve most on the best run")),
 	New: func(w World) Decider {

@@ -24,7 +24,7 @@ type trail struct {
 	cell, outputs [][]float64
 }
 
-// forward runs over a sequence. The result's outputs have one row per step.
+// forward runs over a sequence. The result's outputs have one row for each step.
 func (l lstm) forward(w []float64, inputs [][]float64) *trail {
 	t := &trail{}
 	h := l.hidden

@@ -32,7 +32,7 @@ type sums struct {
 // mostSequences bounds the sequences of a table.
 const mostSequences = 1 << 20
 
-// Read reads a table of recorded trainings: one row per run, with the actions
+// Read reads a table of recorded trainings: one row for each run, with the actions
 // and the times left at its decisions, its time and its final accuracy. Runs of
 // one sequence are averaged. If blocks is 0, the file sets the number of blocks.
 // A table without a scenario column has one scenario, called name. A mistake in

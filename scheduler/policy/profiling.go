@@ -41,7 +41,7 @@ var ProfilingSettings = described[profilingSettings]()
 // Check returns an error in the settings of a policy, and the argument that has it.
 func CheckProfiling(settings map[string]any) (arg string, err error) {
 	if _, set := settings["profiled_by"]; set && ProfilingOf(settings) == nil {
-		return "profiled_by", errors.New("profiled_by says of what one profiling tells, and without profiling there is none")
+		return "profiled_by", errors.New("profiled_by needs profiling: it chooses the jobs that one profile serves")
 	}
 	return "", nil
 }

@@ -53,6 +53,8 @@ type Trace struct {
 	RunTimes []time.Duration
 	// Waits are the waiting times of the jobs in the log of the trace; negative if a time is unknown, nil if all are.
 	Waits []time.Duration `json:"-"`
+	// Open are the jobs of the log that have not ended; they are not among Jobs.
+	Open []Open `json:"-"`
 	// Memory is the requested and the used memory of the jobs in the log; nil if it has no job with both.
 	Memory []MemoryUse `json:"-"`
 	// Origin is the instant from which the times of the log count, since the beginning of 1970; 0 if it is not known.
@@ -74,6 +76,12 @@ type Trace struct {
 	Assumed []string `json:",omitempty"`
 	// Skipped are the malformed lines that a lenient reader left out.
 	Skipped []error
+}
+
+// Open is a job that holds cores and GPUs from its start to the end of a log.
+type Open struct {
+	Start         time.Duration
+	Threads, GPUs int
 }
 
 // MemoryUse is the memory that a job requested and the most that it used, in bytes; 0 if it is not known.

@@ -18,7 +18,7 @@ import (
 // AdaptationCourses is the name of this kind of picture.
 const AdaptationCourses = "adaptation_courses"
 
-var _ = picture(129, AdaptationCourses, "accuracy over time in real trainings, one line per training, with those that "+
+var _ = picture(129, AdaptationCourses, "accuracy over time in real trainings, one line for each training, with those that "+
 	"controllers decided in and their actions marked", func(s deepeningStudy) ([]pictures.Figure, error) {
 	return figures(column(s.Courses, func(r CourseRow) string { return r.Scenario }), s.coursesIn), nil
 })
@@ -69,7 +69,7 @@ func (s deepeningStudy) coursesIn(scenario string) pictures.Figure {
 	p.Add(c)
 	caption := "What programs reported at the end of each epoch, a thin line for each sequence of the table, a strong " +
 		"one for the training that a controller decided in (first seed). From the first decision on; what is below the " +
-		"scale is cut off. Below the curves, one row per controller: its decisions at the time when they were taken, with the " +
+		"scale is cut off. Below the curves, one row for each controller: its decisions at the time when they were taken, with the " +
 		"number of the block that was deepened, the last number for nothing." + more
 	return s.figure(AdaptationCourses, scenario, title, caption, keys, curvesHeight+laneHeight*lanes+48, p)
 }

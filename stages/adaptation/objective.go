@@ -13,7 +13,7 @@ import (
 // AdaptationObjective is the name of this kind of picture.
 const AdaptationObjective = "adaptation_objective"
 
-var _ = picture(131, AdaptationObjective, "the mean reward of agents by episode, one panel per agent",
+var _ = picture(131, AdaptationObjective, "the mean reward of agents by episode, one panel for each agent",
 	func(s deepeningStudy) (out []pictures.Figure, _ error) {
 		for _, name := range s.controllers {
 			if curves := s.curves(name); len(curves) > 0 {
@@ -91,7 +91,7 @@ func (s deepeningStudy) objective(controller string, curves []learningCurve) pic
 	}
 	p.X.Label.Text, p.Y.Label.Text = "episodes (thousands)", "mean reward"
 	title := fmt.Sprintf("Reward while the agent %q learns – %s", controller, s.name)
-	caption := "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, one line per seed; the color says on " +
+	caption := "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, one line for each seed; the color says on " +
 		"which scenarios it learns. Where it learns several in turn, a vertical line is the beginning of the next." +
 		pictures.SomeOf(len(shown), len(curves), "training")
 	return s.figure(AdaptationObjective, controller, title, caption, keys, 210, p)

@@ -17,7 +17,7 @@ const AdaptationPaths = "adaptation_paths"
 
 // For each scenario the final accuracy that is to be expected as decisions are made.
 var _ = picture(130, AdaptationPaths,
-	"accuracy over time, one line per sequence of deepening, with the chosen ones and their actions marked",
+	"accuracy over time, one line for each sequence of deepening, with the chosen ones and their actions marked",
 	func(s deepeningStudy) (out []pictures.Figure, err error) {
 		for _, scenario := range s.scenarios {
 			f, err := s.paths(scenario)
@@ -89,7 +89,7 @@ func (s deepeningStudy) paths(scenario string) (pictures.Figure, error) {
 	p.X.Label.Text, p.Y.Label.Text = "time of the budget that is used, in the mean over all sequences",
 		"expected final accuracy"
 	title := fmt.Sprintf("Expected accuracy over time – %s, %s", s.name, scenario)
-	caption := "One line per sequence of decisions. At a decision it is the mean final accuracy of all sequences that begin as " +
+	caption := "One line for each sequence of decisions. At a decision it is the mean final accuracy of all sequences that begin as " +
 		"it did until then; at the end, its own. Decisions stand at equal distances, whatever the time between them. Marks " +
 		"are the actions that were taken: the number of the block that was deepened, the last number for nothing. " +
 		"Controllers are shown with their first seed." + pictures.SomeOf(mostLines, len(groups), "chosen sequence")

@@ -17,7 +17,7 @@ import (
 // AdaptationRanks is the name of this kind of picture.
 const AdaptationRanks = "adaptation_ranks"
 
-var _ = picture(132, AdaptationRanks, "ranks of controllers that deepen networks, one tile per controller and scenario",
+var _ = picture(132, AdaptationRanks, "ranks of controllers that deepen networks, one tile for each controller and scenario",
 	func(s deepeningStudy) (out []pictures.Figure, _ error) {
 		if len(s.Ranking) > 0 {
 			out = append(out, ranks(s.name, "", s.Ranking))

@@ -31,14 +31,14 @@ func decisionTimes(s deepeningStudy) (out []pictures.Figure, _ error) {
 	if len(s.controllers) > 0 {
 		out = append(out, bars.figure(AdaptationTime+"-"+s.name, "Time of a decision – "+s.name,
 			"time of a decision",
-			"One dot per scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. Of "+
+			"One dot for each scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. Of "+
 				"a controller that searches it is a share of the whole search, without the trainings that it asks for."))
 	}
 	if bars = s.deepening(); len(bars.names) > 0 {
 		out = append(out, bars.figure(AdaptationTime+"-"+s.name+"-real", "Time to add a layer – "+s.name,
 			"time to add a layer",
 			"How long programs took in real training to add a layer, and to evaluate the network before and "+
-				"after: one dot per layer, a line at the mean, on a logarithmic scale. The first row has the trainings by sequences "+
+				"after: one dot for each layer, a line at the mean, on a logarithmic scale. The first row has the trainings by sequences "+
 				"of the table."))
 	}
 	return out, nil
@@ -84,7 +84,7 @@ func (b timeBars) figure(name, title, what, caption string) pictures.Figure {
 	}
 }
 
-// timeBars are rows of dots, one row per controller.
+// timeBars are rows of dots, one row for each controller.
 type timeBars struct {
 	names   []string
 	seconds [][]float64

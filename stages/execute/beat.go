@@ -3,6 +3,8 @@ package execute
 import (
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,24 +21,22 @@ import (
 // beatEvery is the least time between two looks at a simulated cell. Most cells are over before the first.
 const beatEvery = 500 * time.Millisecond
 
-// beat reports the state of a running cell: to the watchers of the run, and in the cell's folder, for other
-// processes. It is a recorder, after the collector that it reads. A simulated cell is sampled when time has passed,
-// so that its events cost nothing; a real one at each event.
+// beat reports the state of a simulated cell: to the watchers of the run, and in the cell's folder, for other
+// processes. It is a recorder, after the collector that it reads. It looks at the cell when time has passed, so that the
+// events cost nothing.
 type beat struct {
 	cell  *measure.Collector
 	jobs  int
 	watch Watch // nil for none
 	to    record.StandingWriter
 	due   atomic.Bool
-	timer *time.Timer // nil: each event is due
+	timer *time.Timer
 }
 
 // newBeat begins; close must be called.
-func newBeat(dir string, cell *measure.Collector, jobs int, real bool, watch Watch) *beat {
+func newBeat(dir string, cell *measure.Collector, jobs int, watch Watch) *beat {
 	b := &beat{cell: cell, jobs: jobs, watch: watch, to: record.StandingWriter{Dir: dir}}
-	if b.due.Store(real); !real {
-		b.timer = time.AfterFunc(beatEvery, func() { b.due.Store(true) })
-	}
+	b.timer = time.AfterFunc(beatEvery, func() { b.due.Store(true) })
 	return b
 }
 
@@ -48,9 +48,6 @@ func (b *beat) Event(e *scheduler.Event) {
 	s := standing(e.At, b.cell.Counts(), b.jobs)
 	s.Cores, s.GPUs = b.cell.Held()
 	b.to.Add(s)
-	if b.timer == nil {
-		return
-	}
 	if b.watch != nil {
 		b.watch(s, nil)
 	}
@@ -69,9 +66,7 @@ func standing(at time.Duration, n ledger.Counts, jobs int) record.Standing {
 }
 
 func (b *beat) close() {
-	if b.timer != nil {
-		b.timer.Stop()
-	}
+	b.timer.Stop()
 	b.to.Close()
 }
 
@@ -79,21 +74,70 @@ func (b *beat) close() {
 // cell it is called when they change, from several goroutines, one at a time.
 type Watch func(s record.Standing, training []stages.Reported)
 
-// pulse follows the events of a cell and the reports of its jobs, for a Watch. It is a recorder.
+// pulse follows the events of a real cell and the reports of its jobs: for the watchers of the run, and in the cell's
+// folder, for other processes. It is a recorder, after the collector that it reads.
 type pulse struct {
-	watch Watch
+	watch Watch // nil for none
 	jobs  []scheduler.Job
+	work  []work
+	cell  *measure.Collector
+	to    record.StandingWriter
 
 	mu      sync.Mutex // guards the fields below
 	ledger  *ledger.Ledger
 	now     record.Standing
 	running []int // in the order of their starts
 	latest  map[int]stages.Reported
+	written time.Time // when the folder had the last report
 }
 
-func newPulse(watch Watch, jobs []scheduler.Job) *pulse {
-	return &pulse{watch: watch, jobs: jobs, ledger: ledger.New(len(jobs)), now: record.Standing{Jobs: len(jobs)},
-		latest: map[int]stages.Reported{}}
+// work is the work of a job: its epochs or steps, and how long they are predicted to take; 0 where it is not known.
+type work struct {
+	units     int
+	steps     bool
+	predicted time.Duration
+}
+
+func newPulse(watch Watch, t stages.Task) *pulse {
+	jobs := t.Setup.Jobs
+	p := &pulse{watch: watch, jobs: jobs, work: make([]work, len(jobs)), ledger: ledger.New(len(jobs)),
+		now: record.Standing{Jobs: len(jobs)}, latest: map[int]stages.Reported{}}
+	for i := range t.Launches {
+		w := work{steps: t.Launches[i].Steps}
+		for _, text := range t.Launches[i].Env {
+			if name, n, _ := strings.Cut(text, "="); name == contract.EnvEpochs || name == contract.EnvSteps {
+				w.units, _ = strconv.Atoi(n)
+			}
+		}
+		if t.Setup.Predicted != nil {
+			w.predicted = t.Setup.Predicted[i]
+		}
+		p.work[i] = w
+	}
+	return p
+}
+
+// share is the finished part of the cell's work, by the predicted run times of its jobs and the units that they have
+// reported; 0 where it is not known.
+func (p *pulse) share() float64 {
+	var done, all time.Duration
+	for i, w := range p.work {
+		if w.predicted <= 0 {
+			return 0
+		}
+		all += w.predicted
+		n := p.latest[i].Epoch
+		if w.steps {
+			n = p.latest[i].Step
+		}
+		switch {
+		case p.ledger.Job(i).Over():
+			done += w.predicted
+		case w.units > 0:
+			done += time.Duration(float64(w.predicted) * min(1, float64(n)/float64(w.units)))
+		}
+	}
+	return float64(done) / float64(max(all, 1))
 }
 
 // Event implements scheduler.Recorder.
@@ -111,19 +155,16 @@ func (p *pulse) Event(e *scheduler.Event) {
 	case !runs && at >= 0:
 		p.running = slices.Delete(p.running, at, at+1)
 	}
-	before := p.now
-	before.At = e.At.Seconds()
 	p.now = standing(e.At, p.ledger.Counts(), len(p.jobs))
-	if p.now != before || runs != (at >= 0) {
-		p.tell()
-	}
+	p.now.Cores, p.now.GPUs = p.cell.Held()
+	p.tell(true)
 }
 
 // Decision implements scheduler.Recorder.
 func (*pulse) Decision(*scheduler.Decision) {}
 
 // report takes a progress line of a job. A nil pulse takes none.
-func (p *pulse) report(job int, r contract.Progress) {
+func (p *pulse) report(job int, at time.Duration, r contract.Progress) {
 	if p == nil || r.News() {
 		return
 	}
@@ -137,10 +178,23 @@ func (p *pulse) report(job int, r contract.Progress) {
 	t.Loss = schema.Or(r.Loss, t.Loss)
 	t.Accuracy = schema.Or(r.Accuracy, t.Accuracy)
 	p.latest[job] = t
-	p.tell()
+	due := time.Since(p.written) > beatEvery
+	if due {
+		p.now.At = at.Seconds()
+	}
+	p.tell(due)
 }
 
-func (p *pulse) tell() {
+// tell passes the state on, and writes it to the folder where that is due.
+func (p *pulse) tell(due bool) {
+	if due {
+		p.now.Share = p.share()
+		p.to.Add(p.now)
+		p.written = time.Now()
+	}
+	if p.watch == nil {
+		return
+	}
 	var training []stages.Reported
 	for _, job := range p.running {
 		if t, ok := p.latest[job]; ok {
@@ -148,4 +202,10 @@ func (p *pulse) tell() {
 		}
 	}
 	p.watch(p.now, training)
+}
+
+func (p *pulse) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.to.Close()
 }

@@ -5,7 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
@@ -13,47 +16,67 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// TestBeat checks that a simulated cell reports its state when time has passed, a real one at each event, and that
-// the file is gone in the end.
+// TestBeat checks that a simulated cell reports its state when time has passed, and that the file is gone in the end.
 func TestBeat(t *testing.T) {
-	for _, c := range []struct {
-		real  bool
-		lines int // of the folder's file
-		told  int
-	}{{real: false, lines: 1, told: 1}, {real: true, lines: 4}} {
-		setup, events := resultstest.TwoJobs()
-		dir, collector := t.TempDir(), measure.NewCollector(setup.Setup)
-		var told []record.Standing
-		b := newBeat(dir, collector, 2, c.real, func(s record.Standing, _ []stages.Reported) {
-			told = append(told, s)
-		})
-		if b.timer != nil {
-			b.timer.Stop() // the test controls the passing of time
-		}
-		for i, e := range events[:4] {
-			if i == 3 && !c.real {
-				b.due.Store(true)
-			}
-			collector.Event(&e)
-			b.Event(&e)
-			if b.timer != nil {
-				b.timer.Stop()
-			}
-		}
-		path := tell.Temporary(filepath.Join(dir, record.StandingFile))
-		raw, err := os.ReadFile(path)
-		lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-		if err != nil || len(lines) != c.lines || !strings.Contains(lines[len(lines)-1], `"jobs":2,`) {
-			t.Errorf("real %v: %d lines, %v: %q", c.real, len(lines), err, raw)
-		}
-		want := standing(events[3].At, collector.Counts(), 2)
-		want.Cores, want.GPUs = collector.Held()
-		if len(told) != c.told || c.told > 0 && told[0] != want {
-			t.Errorf("real %v: told %+v", c.real, told)
-		}
-		b.close()
-		if _, err := os.Stat(path); !os.IsNotExist(err) {
-			t.Errorf("real %v: the file stays: %v", c.real, err)
-		}
+	setup, events := resultstest.TwoJobs()
+	dir, collector := t.TempDir(), measure.NewCollector(setup.Setup)
+	var told []record.Standing
+	b := newBeat(dir, collector, 2, func(s record.Standing, _ []stages.Reported) { told = append(told, s) })
+	b.timer.Stop() // the test controls the passing of time
+	for i, e := range events[:4] {
+		b.due.Store(i == 3)
+		collector.Event(&e)
+		b.Event(&e)
+		b.timer.Stop()
+	}
+	want := standing(events[3].At, collector.Counts(), 2)
+	want.Cores, want.GPUs = collector.Held()
+	if lines := written(t, dir); len(lines) != 1 || len(told) != 1 || told[0] != want {
+		t.Errorf("%q, told %+v", lines, told)
+	}
+	if b.close(); written(t, dir) != nil {
+		t.Error("the file stays")
+	}
+}
+
+// written returns the lines of the state of a cell in its folder; nil where there is none.
+func written(t *testing.T, dir string) []string {
+	t.Helper()
+	raw, err := os.ReadFile(tell.Temporary(filepath.Join(dir, record.StandingFile)))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(raw)), "\n")
+}
+
+// A real cell reports its state at each event, and how far its jobs are by their predicted times and reported epochs.
+func TestPulse(t *testing.T) {
+	setup, events := resultstest.TwoJobs()
+	setup.Predicted = []time.Duration{30 * time.Second, 10 * time.Second}
+	task := stages.Task{Setup: setup, Launches: []launch.Job{{Env: []string{"TFEXP_EPOCHS=10"}}, {Env: []string{"TFEXP_EPOCHS=4"}}}}
+	var told []record.Standing
+	p := newPulse(func(s record.Standing, _ []stages.Reported) { told = append(told, s) }, task)
+	p.cell = measure.NewCollector(setup.Setup)
+	p.to.Dir = t.TempDir()
+	for _, e := range events[:4] {
+		p.cell.Event(&e)
+		p.Event(&e)
+	}
+	if lines := written(t, p.to.Dir); len(lines) != 4 || strings.Contains(lines[3], "share") {
+		t.Errorf("%q", lines)
+	}
+	p.written = time.Time{}
+	p.report(0, time.Minute, contract.Progress{Epoch: 5})
+	if last := told[len(told)-1]; last.Share != 15.0/40 || last.At != 60 {
+		t.Errorf("%+v", last)
+	}
+	if lines := written(t, p.to.Dir); len(lines) != 5 || !strings.Contains(lines[4], `"share":0.375`) {
+		t.Errorf("%q", lines)
+	}
+	if p.close(); written(t, p.to.Dir) != nil {
+		t.Error("the file stays")
 	}
 }

@@ -26,7 +26,7 @@ import (
 
 // hooks are called while a cell runs. Each may be nil.
 type hooks struct {
-	// pulse follows the jobs of a real cell for its watcher; nil for none.
+	// pulse follows a real cell; nil for a simulated one.
 	pulse *pulse
 	// watch receives the state of a simulated cell; nil for none.
 	watch Watch
@@ -79,11 +79,15 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	if terms := policy.ProfilingOf(c.Policy.Settings); terms != nil {
 		validator.Profiling(terms.ByClass)
 	}
-	stands := newBeat(c.Dir, w.Collector, len(c.Setup.Jobs), c.Setup.Cell.Real(), h.watch)
-	defer stands.close()
-	all := recorders{validator, w, stands}
+	all := recorders{validator, w}
 	if h.pulse != nil {
+		h.pulse.cell, h.pulse.to.Dir = w.Collector, c.Dir
+		defer h.pulse.close()
 		all = append(all, h.pulse)
+	} else {
+		stands := newBeat(c.Dir, w.Collector, len(c.Setup.Jobs), h.watch)
+		defer stands.close()
+		all = append(all, stands)
 	}
 	if h.begun != nil {
 		all = append(all, &opening{call: h.begun})

@@ -81,10 +81,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	if hw.Kind.Loses {
 		t.Setup.Cluster = thatComeAndGo(t.Setup.Cluster)
 	}
-	var beat *pulse
-	if watch != nil {
-		beat = newPulse(watch, t.Setup.Jobs)
-	}
+	beat := newPulse(watch, t)
 	tables, err := openLive(t, t.Setup.Jobs, hw.Kind.Contained)
 	if err != nil {
 		return fail(err)
@@ -209,7 +206,7 @@ func (l *live) say(code string, job int, text string) {
 // report returns a listener for the progress lines of the jobs. It passes them on to beat, which may be nil.
 func (l *live) report(beat *pulse) launch.ProgressListener {
 	return func(job int, at time.Duration, p contract.Progress) {
-		beat.report(job, p)
+		beat.report(job, at, p)
 		loss, accuracy := schema.OrNaN(p.Loss), schema.OrNaN(p.Accuracy)
 		switch {
 		case p.FinalAccuracy != nil:

@@ -63,7 +63,7 @@ type execution struct {
 
 	mu   sync.Mutex // guards the fields below
 	done int
-	open map[int]time.Duration // predicted time of the real cells that are not done
+	open map[int]time.Duration // predicted time of the real cells that are not done, by their progress where it is known
 }
 
 func (e *execution) all(ctx context.Context) error {
@@ -279,6 +279,11 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 		return record.Cell{}, err
 	}
 	watch := func(s record.Standing, training []stages.Reported) {
+		if left, known := s.Left(); known {
+			e.mu.Lock()
+			e.open[i] = time.Since(began) + left
+			e.mu.Unlock()
+		}
 		if ref.Real() {
 			s.At = 0
 		}

@@ -48,7 +48,7 @@ type curve struct {
 }
 
 // distributions draws, for each workload and hardware, the share of jobs that
-// are done within a time, one line per policy, all replicates together; in a panel
+// are done within a time, one line for each policy, all replicates together; in a panel
 // for each group of jobs, if by names a way to divide them.
 func (d *Data) distributions(by string) ([]Figure, error) {
 	file, title := "jct", "Distribution of "+completion+" by policy"

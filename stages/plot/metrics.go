@@ -325,7 +325,7 @@ func rowLabels(c draw.Canvas, names []string, room float64, box draw.Canvas) {
 
 const panelTitle vg.Length = 15
 
-// paint draws one panel: its title, one row per variant, the axis below.
+// paint draws one panel: its title, one row for each variant, the axis below.
 func (p panel) paint(c draw.Canvas) {
 	label := p.Title
 	if p.Unit != "" {

@@ -24,7 +24,7 @@ const Series = "series"
 var _ = Register(Kind{
 	PictureKind: tell.PictureKind{
 		Rank: 40, Name: Series,
-		Doc: "metrics against a numeric axis of the matrix, one line per policy",
+		Doc: "metrics against a numeric axis of the matrix, one line for each policy",
 		Args: []schema.Arg{
 			{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones",
 				Example: `"mean_waiting"`},
@@ -80,8 +80,8 @@ func (d *Data) Bounded(kind, metric, axis string, at float64, upper bool) ([]Fig
 	return d.series(kind, metric, axis, "", bound)
 }
 
-// series draws metrics against a numeric axis, one line per policy. Other axes
-// make small multiples: one picture per metric, with a panel for each combination of
+// series draws metrics against a numeric axis, one line for each policy. Other axes
+// make small multiples: one picture for each metric, a panel for each combination of
 // their values, and of each group of jobs if by names a way to divide them. Without either, each metric has a panel of
 // one picture.
 func (d *Data) series(kind, metric, axis, by string, bound limit) ([]Figure, error) {
@@ -393,11 +393,11 @@ func (m multiples) caption() string {
 	for _, f := range m.facets {
 		for _, l := range f.lines {
 			if slices.ContainsFunc(l.intervals, func(i stats.Interval) bool { return known(i.Low) && i.High > i.Low }) {
-				return "Means over the replicates with 95% confidence intervals (t), one line per policy."
+				return "Means over the replicates with 95% confidence intervals (t), one line for each policy."
 			}
 		}
 	}
-	return "One line per policy; there is no interval, since each point is one replicate or all replicates agree."
+	return "One line for each policy; there is no interval, since each point is one replicate or all replicates agree."
 }
 
 // coinciding names the lines that coincide in every panel, and so look like one.

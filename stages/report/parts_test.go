@@ -126,8 +126,8 @@ func TestAboutTheRun(t *testing.T) {
 	}
 	for want, r := range map[string]record.Run{
 		"": {}, "2 January 2026, 03:04 UTC": run("", 1, 0),
-		"2 January 2026, 03:04 UTC, took 1m1s":                              run("2026-01-02T03:05:06Z", 1, 3),
-		"2 January 2026, 03:04 UTC, took 2s":                                run("2026-01-02T03:04:07Z", 0, 0),
+		"2 January 2026, 03:04 UTC, took 61 s":                              run("2026-01-02T03:05:06Z", 1, 3),
+		"2 January 2026, 03:04 UTC, took 2 s":                               run("2026-01-02T03:04:07Z", 0, 0),
 		"2 January 2026, 03:04 UTC, with all cells taken from earlier runs": run("2026-01-02T03:05:06Z", 0, 1),
 	} {
 		if got := when(r); got != want {
@@ -195,7 +195,7 @@ func TestLongTablesOnPaper(t *testing.T) {
 	if !strings.Contains(style, fmt.Sprintf(".long tbody tr:nth-child(n + %d of", printed+1)) {
 		t.Errorf("the style does not leave %d rows", printed)
 	}
-	for rows, long := range map[int]bool{mostPrinted: false, mostPrinted + 1: true, 1500: true} {
+	for rows, long := range map[int]bool{printed: false, printed + 1: true, 1500: true} {
 		table := tell.NewTable(1, "cell")
 		for i := range rows {
 			table.Rows = append(table.Rows, []string{fmt.Sprint("c", i)})

@@ -56,7 +56,7 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"policy":  policy,
 	"cell":    cell,
 	"count":   func(rows [][]string) string { return tell.Number(float64(len(rows))) },
-	"long":    func(rows [][]string) bool { return len(rows) > mostPrinted },
+	"long":    func(rows [][]string) bool { return len(rows) > printed },
 	"bound":   tell.Bound,
 	"printed": func() int { return printed },
 }).Parse(page))

@@ -36,6 +36,7 @@ type view struct {
 	Blocks             []block
 	Axes               []string // of the matrix
 	Comparisons        tell.Table
+	Method             string // that all comparisons share; empty where they differ
 	Thresholds         []analysis.Verdict
 	Pictures           []shownPicture
 	More               []string // of pictures that are not shown
@@ -122,10 +123,7 @@ const (
 	mostFailures = 20
 	mostNames    = 6
 	mostCells    = 2000
-	// mostPrinted is the number of rows up to which a table is printed whole; of a longer one, paper has the first
-	// printed, a number that report.css has too.
-	mostPrinted = 200
-	printed     = 60
+	printed      = 60 // rows of a table on paper; report.css has the number, too
 )
 
 func newView(ctx context.Context, e *record.Experiment) (*view, error) {
@@ -189,7 +187,7 @@ func when(r record.Run) string {
 	if r.Ran == 0 && r.Reused > 0 {
 		s += ", with all cells taken from earlier runs"
 	} else if end, err := time.Parse(time.RFC3339, r.Ended); err == nil {
-		s += ", took " + end.Sub(start).String()
+		s += ", took " + tell.WithUnit(end.Sub(start).Seconds(), "s")
 	}
 	return s
 }
@@ -200,6 +198,10 @@ func (v *view) answers(e *record.Experiment, contents []analysis.Content) error 
 		return err
 	}
 	v.Comparisons = analysis.ComparisonTable(e.Plan, rows)
+	if len(rows) > 0 && !slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.Method != rows[0].Method }) {
+		v.Method = rows[0].Method
+		v.Comparisons = v.Comparisons.Without(func(c tell.Column) bool { return c.Name == "method" })
+	}
 	for _, t := range contents {
 		for _, text := range t.Answers[:min(len(t.Answers), mostAnswers)] {
 			v.say(text)
@@ -235,7 +237,7 @@ func (v *view) answers(e *record.Experiment, contents []analysis.Content) error 
 	case len(rows) == 0:
 		v.NoAnswer = "There is nothing to compare: the experiment has one policy, or names no baseline."
 	}
-	v.Answers = slices.DeleteFunc(v.Answers, func(a answer) bool { return a.Text == v.Headline.Sentence })
+	v.Answers = slices.DeleteFunc(v.Answers, func(a answer) bool { return v.Headline.Says(a.Text) })
 	if n := len(v.Answers); n > mostOpen {
 		v.Answers, v.Folded = v.Answers[:mostOpen], v.Answers[mostOpen:]
 	}

@@ -23,7 +23,7 @@ const Revocations = "revocations"
 var _ = pictures.Register(pictures.Kind{
 	PictureKind: tell.PictureKind{
 		Rank: 116, Name: Revocations,
-		Doc: "which servers of each run were taken away, and how soon: one column per run, one tile per server",
+		Doc: "which servers of each run were taken away, and how soon: one column for each run, one tile for each server",
 	},
 	Draw: revocations,
 })

@@ -43,7 +43,7 @@ func regret(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	var names []string // one picture per block and hardware
+	var names []string // one picture for each block and hardware
 	groups := map[string][]TrialRow{}
 	for _, r := range rows {
 		if r.State == results.TrialStretch {

@@ -11,7 +11,8 @@ import (
 // mostNamed is the number of cells that a warning names.
 const mostNamed = 2
 
-// left estimates the remaining time of the cells. A cell takes as long as the other cells of its variant did.
+// left estimates the remaining time of the cells. A running cell takes as long as its progress says, another one as the
+// cells of its variant did.
 // Else it takes its estimate, corrected by the errors of others and by the time of the running one, or else the average
 // of all cells.
 func (x *experiment) left() *float64 {
@@ -34,8 +35,8 @@ func (x *experiment) left() *float64 {
 		off = all.seconds / all.predicted
 	}
 	for _, c := range x.plan.Cells { // a cell that takes longer than predicted says so of the others
-		if since, runs := x.now[c.Cell]; runs && c.PredictedSeconds > 0 {
-			off = max(off, time.Since(since).Seconds()/c.PredictedSeconds)
+		if ran, left, _ := x.running(c.Cell); c.PredictedSeconds > 0 {
+			off = max(off, (ran+left)/c.PredictedSeconds)
 		}
 	}
 	total, open := 0.0, 0
@@ -55,10 +56,11 @@ func (x *experiment) left() *float64 {
 		default:
 			return nil
 		}
-		if since, runs := x.now[c.Cell]; runs {
-			expected = max(0, expected-time.Since(since).Seconds())
+		ran, left, known := x.running(c.Cell)
+		if !known {
+			left = max(0, expected-ran)
 		}
-		total += expected
+		total += left
 	}
 	if open == 0 {
 		return nil
@@ -68,6 +70,20 @@ func (x *experiment) left() *float64 {
 	}
 	total = max(1, math.Ceil(total))
 	return &total
+}
+
+// running returns how long a cell has run, and how long it still runs if its progress says so.
+func (x *experiment) running(cell string) (ran, left float64, known bool) {
+	since, runs := x.now[cell]
+	if !runs {
+		return 0, 0, false
+	}
+	ran = time.Since(since).Seconds()
+	if s := x.stands[cell]; s != nil && s.last != nil {
+		rest, known := s.last.Left()
+		return ran, max(0, (rest - time.Since(s.read)).Seconds()), known
+	}
+	return ran, 0, false
 }
 
 // sideBySide is how many cells have run at a time, on average over this run.

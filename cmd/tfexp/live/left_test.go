@@ -21,3 +21,19 @@ func TestLeftMovesWithinACell(t *testing.T) {
 		}
 	}
 }
+
+// Where the progress of the running cell is known, it says how long the cell takes, and so of the others.
+func TestLeftByProgress(t *testing.T) {
+	x := &experiment{done: map[string]ended{}, now: map[string]time.Time{"a-r1": time.Now().Add(-100 * time.Second)},
+		stands: map[string]*stands{"a-r1": {last: &record.Standing{At: 90, Share: 0.9}, read: time.Now()}}}
+	for _, name := range []string{"a-r1", "b-r1"} {
+		x.plan.Cells = append(x.plan.Cells, record.CellRef{Cell: name, Policy: name[:1], Engine: "process", PredictedSeconds: 50})
+	}
+	if got := x.left(); got == nil || *got < 119 || *got > 122 { // 10 s of this one, and 110 s of the other
+		t.Errorf("%v", *got)
+	}
+	x.stands["a-r1"].last = &record.Standing{At: 90, Share: 0.5}
+	if got := x.left(); *got < 278 || *got > 282 { // 90 s and 190 s
+		t.Errorf("%v", *got)
+	}
+}

@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"path/filepath"
+	"time"
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
@@ -12,6 +13,7 @@ import (
 type stands struct {
 	file tail
 	last *record.Standing // nil: not known yet
+	read time.Time        // when last was read
 	use  []Use            // thinned, like that in following
 }
 
@@ -35,7 +37,7 @@ func (x *experiment) standing(cell string) *stands {
 		if json.Unmarshal(line, &at) != nil {
 			continue
 		}
-		s.last = &at
+		s.last, s.read = &at, time.Now()
 		s.use = append(s.use, Use{At: at.At, Cores: at.Cores, GPUs: at.GPUs, Waiting: at.Waiting})
 		if len(s.use) > 8*mostPoints {
 			s.use = thin(s.use)

@@ -31,7 +31,7 @@ func (p *Printer) Imported(dir string) error {
 			return fmt.Errorf("print summary: %w", err)
 		}
 	}
-	if err := p.answers(e, comparisons, headline.Sentence); err != nil {
+	if err := p.answers(e, comparisons, headline); err != nil {
 		return err
 	}
 	if doubts := analysis.Doubts(analysis.Unsaid(e, comparisons), namedCells); len(doubts) > 0 {

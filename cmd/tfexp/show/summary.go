@@ -129,7 +129,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if err := p.parts(told, analysis.Policies, analysis.Verdicts, headline.Sentence); err != nil {
 		return err
 	}
-	if err := p.answers(e, comparisons, headline.Sentence); err != nil {
+	if err := p.answers(e, comparisons, headline); err != nil {
 		return err
 	}
 	if err := p.parts(told, analysis.Verdicts, math.MaxInt, headline.Sentence); err != nil {
@@ -200,9 +200,9 @@ func (p *Printer) parts(all []analysis.Content, from, below int, printed string)
 }
 
 // answers prints the results of the comparisons as sentences.
-func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow, printed string) error {
+func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow, printed tell.Headline) error {
 	all, more, err := analysis.Conclusions(e, rows, len(rows)+mostAnswers)
-	all = slices.DeleteFunc(all, func(a analysis.Answer) bool { return a.Text == printed })
+	all = slices.DeleteFunc(all, func(a analysis.Answer) bool { return printed.Says(a.Text) })
 	answers := analysis.Foremost(all, mostAnswers)
 	if len(answers) > mostAnswers {
 		answers, more = answers[:mostAnswers], more+len(answers)-mostAnswers

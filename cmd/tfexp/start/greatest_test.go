@@ -10,7 +10,7 @@ import (
 )
 
 // Of 5,000 lines of sacct, jobs that never started or still run are left out and counted. The cluster is as large
-// as the largest use at one time.
+// as the largest use at one time, by jobs that still run as well.
 func TestLogOfACluster(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -30,6 +30,7 @@ func TestLogOfACluster(t *testing.T) {
 			never++
 		case 9:
 			end, state = "Unknown", "RUNNING"
+			held[start] += cores
 			open++
 		case 11:
 			begin, end, state = "Unknown", "Unknown", "PENDING"

@@ -17,9 +17,9 @@ var printed = []struct{ by, unless, lines string }{
 	{`(?m)^\s*(?:import|from)\s+(?:pytorch_lightning|lightning)\b`, ``,
 		`Epoch (?P<epoch0>[0-9]+): 100%.*loss[=:] ?(?P<loss>` + number + `)`},
 	{`(?s)\.fit\(.*\bverbose\s*=\s*2\b`, ``, `^[0-9]+/[0-9]+ - .*\bloss: (?P<loss>` + number + `)` + accuracy},
-	{`(?i)print\w*\(.*epoch\W{0,4}\{`, `(?i)epoch\W{0,4}\{\s*\w+\s*\+\s*1|range\(\s*1\s*,`,
+	{`(?i)print\w*\(.*epoch(?:\W{0,4}\{|\W{0,2}["'],\s*\w)`, `(?i)print.*epoch\W{0,5}\w+\s*\+\s*1|range\(\s*1\s*,`,
 		`[Ee]poch\W*(?P<epoch0>[0-9]+)(?:.*\bloss\W+(?P<loss>` + number + `))?` + accuracy},
-	{`(?i)print\w*\(.*epoch\W{0,4}[{%]`, ``,
+	{`(?i)print\w*\(.*epoch(?:\W{0,4}[{%]|\W{0,2}["'],\s*\w)`, ``,
 		`[Ee]poch\W*(?P<epoch>[0-9]+)(?:.*\bloss\W+(?P<loss>` + number + `))?` + accuracy},
 }
 

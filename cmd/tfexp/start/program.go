@@ -4,6 +4,7 @@ package start
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -28,6 +29,8 @@ type Program struct {
 	FromTfexp, Reports bool
 	// Lines is the pattern of other lines by which it prints its progress; empty where none was recognized.
 	Lines string
+	// Fixed is the name of the variable with its epochs; empty where none was found.
+	Fixed string
 	// Frameworks are the frameworks that it imports: "TensorFlow", "PyTorch".
 	Frameworks []string
 }
@@ -35,10 +38,14 @@ type Program struct {
 // defaultEpochs is the work of a program that does not state it.
 const defaultEpochs = 10
 
+// epochs matches the names of the number of epochs: epochs, num_epochs, max_epochs, num_train_epochs.
+const epochs = `(?:(?:num|max|n|total)[-_](?:train[-_])?)?epochs?`
+
 var (
-	option  = regexp.MustCompile(`["'](--(?:num[-_])?epochs?|-e)["']`)
-	preset  = regexp.MustCompile(`["']--(?:num[-_])?epochs?["'][^\n]*?default\s*=\s*(\d+)`)
-	setting = regexp.MustCompile(`(?mi)^\s*(?:num_)?epochs?\s*=\s*(\d+)`)
+	option  = regexp.MustCompile(`["'](--` + epochs + `|-e)["']`)
+	preset  = regexp.MustCompile(`["']--` + epochs + `["'][^()]*?default\s*=\s*(\d+)`)
+	setting = regexp.MustCompile(`(?mi)^\s*(` + epochs + `)\s*=\s*([1-9]\d*)`)
+	passed  = regexp.MustCompile(`\b` + epochs + `\s*=\s*([1-9]\d*)`)
 	// As the first argument, in Python and in a shell, where it may have a default.
 	first = regexp.MustCompile(`(?mi)epochs?\s*=\s*int\(\s*sys\.argv\[1\]|` +
 		`epochs?["']?[ =]+["']?\$(?:\{1(?::-(\d+))?\}|1\b)`)
@@ -80,9 +87,12 @@ func InspectProgram(shown string, raw []byte) Program {
 			p.Arguments = append(p.Arguments, name)
 		}
 	}
-	for _, from := range []*regexp.Regexp{preset, setting, first} {
+	if m := setting.FindSubmatch(raw); m != nil {
+		p.Fixed = string(m[1])
+	}
+	for _, from := range []*regexp.Regexp{preset, setting, first, passed} {
 		if m := from.FindSubmatch(raw); m != nil {
-			if n, err := strconv.Atoi(string(m[1])); err == nil && n > 0 && n <= schema.MaxEpochs {
+			if n, err := strconv.Atoi(string(m[len(m)-1])); err == nil && n > 0 && n <= schema.MaxEpochs {
 				p.Epochs = n
 				break
 			}
@@ -140,8 +150,10 @@ func (p Program) Doubts() []string {
 		out = append(out, fmt.Sprintf("It needs more arguments: add %s to command.", strings.Join(p.Arguments, ", ")))
 	}
 	if !p.FromTfexp && p.Option == "" && !p.First {
-		out = append(out, "No way to tell it how many epochs to train was found: have it read TFEXP_EPOCHS from its "+
-			"environment, or else its short samples take as long as the whole training.")
+		name := cmp.Or(p.Fixed, "epochs")
+		out = append(out, fmt.Sprintf("It does not say how to set its number of epochs, so that its short samples take as "+
+			"long as the whole training: have it read TFEXP_EPOCHS, as in  %s = int(os.environ.get(\"TFEXP_EPOCHS\", %d))", name,
+			p.Epochs))
 	}
 	if p.Lines != "" {
 		out = append(out, "Its progress is read from the lines that it prints: check that the pattern of lines matches them.")
@@ -161,6 +173,7 @@ func (p Program) Experiment(name string) ([]byte, error) {
 	var b bytes.Buffer
 	err := experiments.ExecuteTemplate(&b, "program.hcl.tmpl", map[string]any{
 		"Program": p, "Name": name, "Files": []string{p.File}, "Short": max(2, p.Epochs/5),
+		"Doubts": wrapped(p.Doubts()),
 	})
 	return b.Bytes(), err
 }

@@ -35,6 +35,9 @@ func TestInspect(t *testing.T) {
 		{"train.py", "for i in range(3): pass\n", []string{"python3", "train.py"}, 10, nil, 2},
 		{"it's mine.py", "parser.add_argument('--epochs', default=4)\n",
 			[]string{"sh", "-c", `exec python3 'it'\''s mine.py' --epochs $TFEXP_EPOCHS`}, 4, nil, 1},
+		{"train.py", "parser.add_argument(\n  '--num_train_epochs',\n  default=6)\n",
+			[]string{"sh", "-c", "exec python3 train.py --num_train_epochs $TFEXP_EPOCHS"}, 6, nil, 1},
+		{"train.py", "t = Trainer(max_epochs=8)\n", []string{"python3", "train.py"}, 8, nil, 2},
 		{"run.sh", "#!/bin/sh\nTFEXP_EPOCHS\n", []string{"./run.sh"}, 10, nil, 1},
 		{"run.sh", "echo $TFEXP_EPOCHS\n", []string{"sh", "run.sh"}, 10, nil, 1},
 		{"train.py", "import sys\nnum_epochs = int(sys.argv[1])\n",
@@ -83,6 +86,8 @@ func TestRecognizedLines(t *testing.T) {
 		"import lightning as L\ntrainer.fit(model)":                              "2 = epoch0: Epoch 2: 100%|##| 9/9 [00:01, loss=0.5]",
 		"from transformers import Trainer\nt = Trainer(m)":                       "3 = epoch: {'loss': 0.5, 'lr': 1e-05, 'epoch': 3.0}",
 		"model.fit(x, y, epochs=3,\n  verbose=2)":                                "157/157 - 1s - accuracy: 0.9 - loss: 0.5",
+		"for epoch in range(n):\n  print('epoch', epoch, 'loss', loss)":          "2 = epoch0: epoch 2 loss 0.5",
+		"print(\"Epoch:\", epoch + 1, \"loss:\", loss)":                          "1 = epoch: Epoch: 3 loss: 0.5",
 		"model.fit(x, y)": "", "print(loss)": "",
 	} {
 		p := start.InspectProgram("train.py", []byte(source))

@@ -263,6 +263,9 @@ func greatest(t *workload.Trace) (most Use) {
 	if len(changes) < len(t.Jobs) {
 		return Use{}
 	}
+	for _, j := range t.Open {
+		changes = append(changes, change{j.Start, j.Threads, j.GPUs})
+	}
 	slices.SortFunc(changes, func(a, b change) int { // ends come first: they make room for starts
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.cores, b.cores))
 	})
@@ -359,16 +362,6 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 	if size == 0 {
 		unit, size = "nodes", l.Cluster.Nodes
 	}
-	var doubts [][]string
-	for _, text := range l.Doubts() {
-		text = strings.Map(func(r rune) rune {
-			if !unicode.IsPrint(r) {
-				return '?'
-			}
-			return r
-		}, text)
-		doubts = append(doubts, strings.Split(wordwrap.WrapString(text, widest), "\n"))
-	}
 	all, percents := sizes(size)
 	written := make([]string, len(all))
 	for i, n := range all {
@@ -385,9 +378,23 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 		"Users": l.users,
 		"From":  from, "To": 2*size + 1, "Step": (2*size-from)/mostTried + 1,
 		"Estimates": estimates, "Long": l.Days >= 5,
-		"Days": fmt.Sprintf("%.3g", l.Days), "Doubts": doubts,
+		"Days": fmt.Sprintf("%.3g", l.Days), "Doubts": wrapped(l.Doubts()),
 	})
 	return b.Bytes(), err
+}
+
+// wrapped divides texts into lines of comments.
+func wrapped(texts []string) (out [][]string) {
+	for _, text := range texts {
+		text = strings.Map(func(r rune) rune {
+			if !unicode.IsPrint(r) {
+				return '?'
+			}
+			return r
+		}, text)
+		out = append(out, strings.Split(wordwrap.WrapString(text, widest), "\n"))
+	}
+	return out
 }
 
 // mostTried bounds the number of sizes in the proposed bisection.

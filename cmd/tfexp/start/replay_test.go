@@ -36,7 +36,7 @@ func TestInspect(t *testing.T) {
 			`file = "jobs.csv" | format = "table" | separator = ";" | columns = { | arrival = "Submitted" | ` +
 				`start = "Started" | end = "Finished" | requested_time = "Walltime limit" | threads = "CPUs" | ` +
 				`job = "Job ID" | user = "Owner" | }`,
-			Cluster{Cores: 8}, 0, true, // the other job has not ended
+			Cluster{Cores: 16}, 0, true, // the other job has not ended
 		},
 		"minutes, and a run time beside start and end": {
 			"jobs.tsv", "submit_time_min\tstart_min\tend_min\tdurationMin\tnum_gpus\n0\t1\t99\t60\t4\n30\t31\t99\t30\t2\n",

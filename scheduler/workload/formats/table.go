@@ -236,6 +236,9 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 		for i := range t.Jobs {
 			t.Jobs[i].Arrival -= t.first
 		}
+		for i := range t.Open {
+			t.Open[i].Start -= t.first
+		}
 	}
 	t.Assumed = slices.Concat(l.assumed, t.Assumed)
 	if _, ok := t.at[factThreads]; !ok {
@@ -415,6 +418,9 @@ func (t *table) add(line int, fields []string) error {
 	case errors.Is(err, errNotEnded):
 		t.running++
 		t.Ignored++
+		if start, err := t.instant(fields, factStart); err == nil && t.requests(&j, fields) == nil {
+			t.Open = append(t.Open, workload.Open{Start: start, Threads: j.Threads, GPUs: j.GPUs})
+		}
 		return nil
 	case err != nil:
 		return err

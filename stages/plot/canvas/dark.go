@@ -18,6 +18,9 @@ var darkPaper = color.NRGBA{0x15, 0x18, 0x1c, 0xff}
 // distinct.
 var onColor = color.NRGBA{0x22, 0x22, 0x23, 0xff}
 
+// onPale is the dark of text on pale colors, which are dark on dark pages: there the text is white.
+var onPale = color.NRGBA{0x22, 0x22, 0x24, 0xff}
+
 // lifted is the part of white mixed into the colors on a dark page, so that thin lines are visible. For the same
 // reason, pale colors keep more of their color than on white: their paleness is multiplied by kept.
 const lifted, kept = 0.15, 0.85
@@ -29,6 +32,8 @@ func darkened(c color.NRGBA) color.NRGBA {
 	switch {
 	case c == onColor || c == white:
 		return c
+	case c == onPale:
+		return white
 	case c.R == c.G && c.G == c.B: // black becomes nearly white, and near white becomes the paper
 		share := float64(c.R) / 255
 		return mixed(color.NRGBA{0xf2, 0xf2, 0xf2, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, share)

@@ -46,13 +46,20 @@ func Shade(c color.NRGBA, white float64) color.NRGBA {
 	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), c.A}
 }
 
-// Readable is the color of text on a background.
+// Readable is the color of text on a background, which is another one on a dark page.
 func Readable(on color.NRGBA) color.NRGBA {
-	// Relative luminance with the weights of ITU-R BT.709.
-	if 0.2126*float64(on.R)+0.7152*float64(on.G)+0.0722*float64(on.B) > 140 {
+	switch {
+	case !light(on):
+		return color.NRGBA{0xff, 0xff, 0xff, 0xff}
+	case light(darkened(on)):
 		return onColor
 	}
-	return color.NRGBA{0xff, 0xff, 0xff, 0xff}
+	return onPale
+}
+
+// light reports whether text on a color is dark: by its relative luminance, with the weights of ITU-R BT.709.
+func light(c color.NRGBA) bool {
+	return 0.2126*float64(c.R)+0.7152*float64(c.G)+0.0722*float64(c.B) > 140
 }
 
 // Dashes returns the dash pattern of the i-th line, to distinguish lines without color.
