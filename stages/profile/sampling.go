@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -113,10 +114,9 @@ type task struct {
 	rank  int
 }
 
-// tasks lists the samples that are missing, unit by unit, and the repeats after all
-// units: a slow moment of the machine must not affect all samples of one unit. Under
-// a budget, the samples that every prediction needs come first, then the others by
-// their use.
+// tasks lists the samples that are missing: the shortest of every unit, then the next, and so on, and the repeats after
+// all of them, because a slow moment of the machine must not affect all samples of one unit. Under a budget, the samples
+// that every prediction needs come first, then the others by their use.
 func (s *sampling) tasks() (needed, others []task) {
 	for i, u := range s.units {
 		if !s.pieces[i].Make {
@@ -133,7 +133,7 @@ func (s *sampling) tasks() (needed, others []task) {
 			}
 		}
 	}
-	slices.SortStableFunc(needed, func(a, b task) int { return a.repeat - b.repeat })
+	slices.SortStableFunc(needed, func(a, b task) int { return cmp.Or(a.repeat-b.repeat, a.rank-b.rank) })
 	class := func(t task) int {
 		switch {
 		case t.repeat > 0:

@@ -154,7 +154,7 @@ func lines(t *testing.T, what string, want string, got []string) {
 	}
 }
 
-// The stage takes the missing samples, unit by unit and repeat by repeat; the first sample of a request also
+// The stage takes the missing samples, length by length and repeat by repeat; the first sample of a request also
 // measures the cost to pause, resume and resize the job. Its samples are known afterwards, here and to later runs.
 func TestStage(t *testing.T) {
 	b := newBench()
@@ -171,9 +171,9 @@ func TestStage(t *testing.T) {
 	})
 	lines(t, "what ran", `a-sample-1×2
 a-probe×8
-a-sample-2×1
 a-1-sample-1×3
 a-beside-sample-1×2+a-beside-sample-1-copy-2×2+a-beside-sample-1-copy-3×2
+a-sample-2×1
 a-sample-3×2
 a-sample-4×1`, b.did)
 	// A sample takes its launch, half a second and its epochs; the probe also a launch, and seven rounds of 6 ms and as
@@ -183,11 +183,11 @@ note sample a-beside  2.8 s
 note sample a  8.582 s`, b.told)
 	lines(t, "progress", `stage_start  0/4
 unit_start a 1/4
-unit_start a 1/4
 unit_start a-1 1/4
 unit_end a-1 2/4
 unit_start a-beside 2/4
 unit_end a-beside 3/4
+unit_start a 3/4
 unit_start a 3/4
 unit_start a 3/4
 unit_end a 4/4
@@ -258,8 +258,8 @@ func TestSamplesThatFail(t *testing.T) {
 	if err := s.all(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	lines(t, "what ran", "a-sample-1×1\nslow-sample-1×1\nslow-sample-2×2\nb-sample-1×1\nb-beside-sample-1×1\n"+
-		"b-2-sample-1×1\nb-1-sample-1×1", b.did)
+	lines(t, "what ran", "a-sample-1×1\nslow-sample-1×1\nb-sample-1×1\nb-beside-sample-1×1\n"+
+		"b-2-sample-1×1\nb-1-sample-1×1\nslow-sample-2×2", b.did)
 	lines(t, "warnings", `sample: exit status 3: the speed-up of job b is estimated without 4 threads
 sample: exit status 3: it is not known how jobs b slow each other down
 note sample b-1  1 s
