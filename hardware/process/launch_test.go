@@ -64,7 +64,7 @@ func TestGPUs(t *testing.T) {
 		}
 	}
 	grant.GPUs = scheduler.CoreSet{{Lo: 2, Hi: 4}}
-	if err := e.Start(2, grant); err == nil || !strings.Contains(err.Error(), "GPU 3 is not there") {
+	if err := e.Start(2, grant); err == nil || !strings.Contains(err.Error(), "there is no GPU 3") {
 		t.Errorf("a GPU beyond those of the engine: %v", err)
 	}
 }
