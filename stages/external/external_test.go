@@ -4,6 +4,7 @@ package external
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -145,8 +146,10 @@ func example(t testing.TB, name string, set policy.Settings) stages.Task {
 	return task(t.TempDir(), base, set, python3(t), name)
 }
 
-// TestSchedulesOfExamples runs the policies that exist in Go and in Python: on 200 drawn workloads their traces are
-// the same, event by event.
+var workloads = flag.Uint64("workloads", 40, "drawn workloads that are scheduled in Go and in Python")
+
+// TestSchedulesOfExamples runs the policies that exist in Go and in Python: on drawn workloads their traces are the
+// same, event by event. With -args -workloads 200 there are more of them.
 func TestSchedulesOfExamples(t *testing.T) {
 	quantum := 3 * time.Second
 	for _, test := range []struct {
@@ -162,7 +165,7 @@ func TestSchedulesOfExamples(t *testing.T) {
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			t.Parallel()
-			cases := uint64(200)
+			cases := *workloads
 			if testing.Short() {
 				cases = 20
 			}
