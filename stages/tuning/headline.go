@@ -105,7 +105,7 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tell
 			nearest0(t, best.outcome), settings)
 	default:
 		h.Sentence = fmt.Sprintf("The best settings found for %s are %s, which reached %s", t.Name, settings,
-			objectiveOf(t, best.value))
+			objectiveOf(t, best.value)) + shared(list)
 		if len(tunings) == 1 {
 			h.Sentence += soon(rows[0])
 		}
@@ -124,6 +124,24 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tell
 	h.Table = trialsTable(t, list[:min(len(list), mostTrialRows)])
 	h.Note = fmt.Sprintf("The best of %s; all are in %s.", schema.Plural(len(list), "trial"), Trials.File)
 	return h
+}
+
+// shared counts the other settings that are as good as the best.
+func shared(list []found) string {
+	as := map[string]bool{}
+	for _, f := range list {
+		if f.feasible && f.value == list[0].value {
+			as[record.AxesLabel(f.Settings)] = true
+		}
+	}
+	switch n := len(as) - 1; n {
+	case 0:
+		return ""
+	case 1:
+		return ", as one other setting did"
+	default:
+		return fmt.Sprintf(", as %d other settings did", n)
+	}
 }
 
 // mostTrialRows bounds the table of trials in a headline.
