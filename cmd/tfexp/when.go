@@ -309,7 +309,8 @@ func (a *app) tellStarts(
 		j := &q.Jobs[asked[i]]
 		s := f.Seconds
 		row := startRow{Job: j.Name, User: j.User, Cores: j.Threads, Waited: (q.At - j.Arrival).Seconds(),
-			Median: finite(s[2]), Half: [2]*float64{finite(s[1]), finite(s[3])}, Nine: [2]*float64{finite(s[0]), finite(s[4])}, Within: f.Within,
+			Median: finite(s[2]), Half: [2]*float64{finite(s[1]), finite(s[3])}, Nine: [2]*float64{finite(s[0]), finite(s[4])},
+			Within:    f.Within,
 			Requested: finite(f.Requested)}
 		if row.Median != nil {
 			row.Start = clockOf(t, q.At+time.Duration(s[2]*1e9))

@@ -12,9 +12,9 @@ import (
 
 // sizeArgs are the arguments of a size block.
 //
-// Finds the smallest size of a cluster, or value of another numeric axis of the matrix, from which on the mean of a
-// metric keeps a bound. The report begins with it, for each policy, and has the curve. Put the values to look at into
-// the matrix. With `bisect`, most of their cells are left out.
+// Finds how large a cluster has to be, or another numeric axis of the matrix: the smallest value for which the mean of a
+// metric keeps a bound, as it does for all larger values. The report begins with this value for each policy, and draws
+// the metric by size. The matrix has the values that are compared. With `bisect`, most of their cells are left out.
 //
 //	size "nodes" {
 //	  metric = "p95_waiting"

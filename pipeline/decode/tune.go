@@ -371,7 +371,8 @@ func (d *Decoder) setting(n *eval.Node, e *eval.Env, t *Tune) bool {
 	case ranged && (v.Min == nil || v.Max == nil):
 		a.Fail(n.Header, "Missing argument", "A range needs both min and max.")
 	case ranged && *v.Min > *v.Max:
-		a.Fail(a.At("min"), "Empty range", "min is %v, above max, which is %v: there is no value between them.", *v.Min, *v.Max)
+		a.Fail(a.At("min"), "Empty range", "min is %v, above max, which is %v: there is no value between them.",
+			*v.Min, *v.Max)
 	case ranged && s.Log && *v.Min <= 0:
 		a.Fail(a.At("log"), "Value out of range", "On a logarithmic scale min must be above 0; it is %v.", *v.Min)
 	case ranged:
@@ -427,14 +428,16 @@ func settle(r *eval.Reporter, n *eval.Node, s *tuning.TunedSetting) bool {
 		r.Errorf(at("initial"), "Unknown value", "initial is %s, which is none of the values.", s.Initial)
 		return false
 	default:
-		r.Errorf(at("initial"), "Value out of range", "initial is %s, outside the range from %v to %v.", s.Initial, s.Min, s.Max)
+		r.Errorf(at("initial"), "Value out of range", "initial is %s, outside the range from %v to %v.",
+			s.Initial, s.Min, s.Max)
 		return false
 	}
 	switch {
 	case !s.Context:
 		return true
 	case !s.Numeric:
-		r.Errorf(n.Header, "Context that is not a number", "The values of %s are how much of a whole a trial is given: numbers.",
+		r.Errorf(n.Header, "Context that is not a number",
+			"The values of %s are how much of a whole a trial is given: numbers.",
 			n.Title())
 		return false
 	case s.Goal != "" && outside(s.Goal):
@@ -542,7 +545,8 @@ func importedTrial(t *Tune, column map[string]int, row []string) (tuning.Importe
 		return one, err
 	}
 	for name, field := range map[string]**float64{
-		"loss": &one.Outcome.Loss, "accuracy": &one.Outcome.Accuracy, "cost": &one.Outcome.Cost, "reached_s": &one.Outcome.Reached,
+		"loss": &one.Outcome.Loss, "accuracy": &one.Outcome.Accuracy, "cost": &one.Outcome.Cost,
+		"reached_s": &one.Outcome.Reached,
 	} {
 		if *field, err = number(name); err != nil {
 			return one, err

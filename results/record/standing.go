@@ -29,8 +29,8 @@ type Standing struct {
 // leastShare is the share from which the time of a cell so far says how long it takes.
 const leastShare = 0.1
 
-// Left is how long a real cell still takes, if it goes on as fast as so far; known is false where its progress does
-// not say.
+// Left returns the remaining time of a real cell, which is expected to keep its average speed. It is not known while the
+// cell has done too little.
 func (s *Standing) Left() (left time.Duration, known bool) {
 	if s.Share < leastShare {
 		return 0, false

@@ -135,8 +135,8 @@ const MinBlocks = 10
 // that wait for each other are so kept together, as far as a stretch is long enough; where differences of neighboring
 // stretches are alike, it is not, and the interval is wider by their correlation (see inflation). The interval is the
 // expanded percentile interval (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American
-// Statistician 69(4), 2015), whose tails are widened for few blocks; the p-value inverts it. The interval of the ratio is not known where it
-// disagrees with that of the difference about no change.
+// Statistician 69(4), 2015), whose tails are widened for few blocks; the p-value inverts it. The interval of the ratio is
+// left unknown if only one of the two intervals contains no change.
 func CompareBlocks(blocks []Block, level float64, name string) Paired {
 	nan := math.NaN()
 	p := Paired{Pairs: 1, Ratio: nan, RatioLow: nan, RatioHigh: nan, Method: "block bootstrap"}

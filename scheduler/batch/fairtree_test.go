@@ -73,9 +73,9 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestSharesAtUpdate: without Fair Tree an account is charged with its usage up to the last update, and a user as the
-// update comes to the first of the user's waiting jobs. x and y share an account, and there is another one of as many
-// shares; only x has used anything.
+// TestSharesAtUpdate: without Fair Tree an update charges an account with its usage before the update, and a user when it
+// handles the first waiting job of that user. The users x and y have one account, z has another with equal shares, and
+// only x has used anything.
 func TestSharesAtUpdate(t *testing.T) {
 	p := policy.Policy{Order: Multifactor, Backfill: Periodic, Settings: policy.Settings{"weight_fair_share": 1.0,
 		"fair_tree": false, "half_life": time.Duration(0), "recalculate": time.Minute}}.Complete()

@@ -126,7 +126,8 @@ type course struct {
 
 // sequence is the training by a sequence.
 func (p *place) sequence(index int) course {
-	actions := adaptation.Actions((&adaptation.AgentTable{Decisions: p.Real.Decisions, Actions: p.Real.Blocks + 1}).Sequence(index))
+	table := adaptation.AgentTable{Decisions: p.Real.Decisions, Actions: p.Real.Blocks + 1}
+	actions := adaptation.Actions(table.Sequence(index))
 	return course{
 		name: strings.ReplaceAll(actions, " ", "-"), by: adaptation.Constant(p.Real, index),
 		depends: []stages.Line{{Label: "deepening.sequence", Value: actions}},
@@ -142,7 +143,8 @@ func (p *place) unit(scenario int, c course) string {
 func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 	unit := p.unit(scenario, c)
 	point := p.experiment.File().Deepened[p.index][scenario]
-	decisions := fmt.Sprintf("%d decisions between %d actions, at %v, from %s", p.Real.Decisions, p.Real.Blocks+1, p.Real.At,
+	decisions := fmt.Sprintf("%d decisions between %d actions, at %v, from %s",
+		p.Real.Decisions, p.Real.Blocks+1, p.Real.At,
 		p.Real.Scenarios[scenario].First)
 	depends := append([]stages.Line{{Label: "deepening", Value: decisions}}, c.depends...)
 	task, key, err := p.experiment.Beyond(point, unit, depends, stages.Folders{
@@ -535,7 +537,8 @@ func studies(dir string, x stages.Experiment) []*adaptation.Study {
 
 // learned gives an adaptation the table of its trainings.
 func learned(s *adaptation.Study, table []byte) error {
-	tables, _, err := adaptation.Read(TableFile, s.Name, bytes.NewReader(table), adaptation.DefaultColumns, s.Real.Decisions,
+	tables, _, err := adaptation.Read(TableFile, s.Name, bytes.NewReader(table), adaptation.DefaultColumns,
+		s.Real.Decisions,
 		s.Real.Blocks)
 	if err != nil {
 		return err

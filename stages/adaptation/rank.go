@@ -148,7 +148,9 @@ func sumUp(row *RankingRow, all []played) {
 }
 
 // ranking sums up the choices of a controller in a scenario.
-func ranking(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, chosen []adaptation.Choice) RankingRow {
+func ranking(
+	s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, chosen []adaptation.Choice,
+) RankingRow {
 	row := RankingRow{
 		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: t.Name, Knew: s.Knew(c, t.Name), Of: len(t.Accuracy),
 	}
@@ -166,7 +168,9 @@ func ranking(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentT
 }
 
 // decisions are the rows of one training.
-func decisions(s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, seed int, choice adaptation.Choice) []ChoiceRow {
+func decisions(
+	s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, seed int, choice adaptation.Choice,
+) []ChoiceRow {
 	var rows []ChoiceRow
 	before := 0
 	for d, action := range t.Sequence(choice.Sequence) {
@@ -310,7 +314,9 @@ func courseRow(s *adaptation.Study, t *adaptation.Trained) CourseRow {
 }
 
 // realRanking sums up the choices of a controller in the real trainings of a scenario.
-func realRanking(s *adaptation.Study, c *adaptation.Controller, scenario string, chosen []adaptation.Chosen) RankingRow {
+func realRanking(
+	s *adaptation.Study, c *adaptation.Controller, scenario string, chosen []adaptation.Chosen,
+) RankingRow {
 	t := s.Scenario(scenario)
 	nan := math.NaN()
 	row := RankingRow{

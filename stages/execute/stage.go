@@ -91,7 +91,8 @@ func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 	e.mu.Unlock()
 	if first {
 		e.Observe(stages.Progress{
-			Kind: stages.StageStart, Stage: stage, Done: e.done, Total: len(e.Plan.Cells) + e.Ahead(), Reused: e.Reused(), Left: e.left(),
+			Kind: stages.StageStart, Stage: stage, Done: e.done, Total: len(e.Plan.Cells) + e.Ahead(),
+			Reused: e.Reused(), Left: e.left(),
 		})
 	}
 	cells, err := e.elsewhere(ctx, cells)
@@ -315,7 +316,8 @@ func failure(c record.Cell) error {
 // report reports a cell's progress, with the stage's counts and the time left.
 func (e *execution) report(i int, p stages.Progress, elapsed time.Duration) {
 	e.mu.Lock()
-	p.Stage, p.Unit, p.Done, p.Total, p.Reused = stage, e.Plan.Cells[i].Cell, e.done, len(e.Plan.Cells)+e.Ahead(), e.Reused()
+	p.Stage, p.Unit, p.Done = stage, e.Plan.Cells[i].Cell, e.done
+	p.Total, p.Reused = len(e.Plan.Cells)+e.Ahead(), e.Reused()
 	if left := e.left(); left > 0 {
 		p.Left = max(left-elapsed, time.Second)
 	}

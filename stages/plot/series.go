@@ -145,7 +145,8 @@ func (d *Data) series(kind, metric, axis, by string, bound limit) ([]Figure, err
 				all[k].in(u)
 			}
 			many := multiples{
-				kind: kind, bound: bound.per(u), x: x, policies: best, look: d.policyLook, facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
+				kind: kind, bound: bound.per(u), x: x, policies: best, look: d.policyLook,
+				facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
 				ordinate: u.Label(m.Title),
 			}
 			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(u.Label(m.Title))+over,

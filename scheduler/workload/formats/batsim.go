@@ -174,7 +174,7 @@ func (id *batsimID) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// writeBatsim writes a JSON object with one job for each line, and a delay profile for
+// writeBatsim writes a JSON object with one job per line, and a delay profile for
 // each class, or for each of its run times where it has several.
 func writeBatsim(w io.Writer, t workload.Trace) error {
 	out := bufio.NewWriter(w)

@@ -13,11 +13,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// The traces of the simulator of D. Narayanan and others (OSDI 2020) have one job for each line.
+// The traces of the simulator of D. Narayanan and others (OSDI 2020) have one job per line.
 var _ = Register(&Format{
 	Name: "gavel", Rank: 8, Endings: []string{".trace"},
 	Holds: GPUs | Deadlines,
-	Doc: "The traces of Gavel: one job for each line, with the fields job type, command, working directory, name of the steps " +
+	Doc: "The traces of Gavel: one job per line, with the fields job type, command, working directory, name of the steps " +
 		"argument, whether it needs a data directory, steps, workers, priority weight, SLO and arrival in seconds, " +
 		"separated by tabs. A job's class is its type; it requests one thread and one GPU for each worker. Its deadline " +
 		"is the SLO, in seconds after its arrival; below 0 for none. The run times follow from `throughputs`. Lines with 12 " +

@@ -25,8 +25,8 @@ type tableArgs struct {
 	// The columns of the file, by the property of a job: `arrival`, `run_time` (or `start` and `end`),
 	// `requested_time`, `threads`, `gpus`, `nodes`, `memory`, `memory_used`, `batch_size`, `job` (its
 	// name), `class`, `user`, `priority`. A named column replaces the format's own. A job can have alternatives:
-	// `cpu_run_time` is its run time on the CPU alone, and any other `<type>_run_time` its run time on GPUs of the type. `<name>_requested_time`,
-	// `<name>_threads`, `<name>_gpus` and `<name>_memory` are the alternative's; properties without a column are the
+	// `cpu_run_time` is its run time on the CPU alone, and any other `<type>_run_time` its run time on GPUs of the type.
+	// `<name>_requested_time`, `<name>_threads`, `<name>_gpus` and `<name>_memory` are the alternative's; properties without a column are the
 	// job's. A job whose run time is empty does not have that alternative.
 	//
 	// Default: the format's.
@@ -246,13 +246,13 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 			t.args.ThreadsPerGPU))
 	}
 	if t.zoned > 0 && t.zoneless > 0 {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("dates without a zone, as in line %d, are of UTC, beside dates with one, as "+
-			"in line %d", t.zoneless, t.zoned))
+		t.Assumed = append(t.Assumed, fmt.Sprintf("dates without a zone, as in line %d, are of UTC, beside dates "+
+			"with one, as in line %d", t.zoneless, t.zoned))
 	}
 	for _, fact := range []string{factThreads, factGPUs, factNodes} {
 		if at := t.percent[fact]; at != nil && at[0] > 0 && at[1] > 0 {
-			t.Assumed = append(t.Assumed, fmt.Sprintf("%s has percent, as in line %d, beside plain numbers, as in line %d, which are "+
-				"taken as they are", t.named[fact], at[1], at[0]))
+			t.Assumed = append(t.Assumed, fmt.Sprintf("%s has percent, as in line %d, beside plain numbers, as in "+
+				"line %d, which are taken as they are", t.named[fact], at[1], at[0]))
 		}
 	}
 	if t.never+t.running > 0 {

@@ -1,0 +1,76 @@
+package simulated
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Course is work whose speed changes over time, such as epochs with a batch that follows the
+// gradient's noise. It consists of stages; under a grant the duration of a stage is known. A
+// course belongs to one run of one job.
+type Course interface {
+	// Hold sets the grant that the job runs on from now on.
+	Hold(g scheduler.Grant)
+	// Left returns how long the present stage still takes with that grant, if it continues at an instant.
+	Left(at time.Duration) time.Duration
+	// Remaining returns the remaining work of all stages after the given time of the present stage. It is a measure in
+	// seconds that does not depend on the grant.
+	Remaining(passed time.Duration) time.Duration
+	// Advance lets a time of the present stage pass, at most Left.
+	Advance(d time.Duration)
+	// Next ends the stage, and reports whether there is another.
+	Next() bool
+}
+
+// course returns the course of a job; nil for other work.
+func (e *Engine) course(job int) Course {
+	if e.courses == nil {
+		return nil
+	}
+	return e.courses[job]
+}
+
+// begins prepares the course of a job, if its work has one.
+func (e *Engine) begins(job int, w Work) error {
+	s, ok := w.(*Scaling)
+	if !ok || s.Special == nil || s.Special.Begin == nil {
+		return nil
+	}
+	if e.courses == nil {
+		e.courses = make([]Course, len(e.jobs))
+	}
+	e.courses[job] = s.Special.Begin()
+	if e.crowd != nil || e.saves != nil || e.opts.Fleet != nil || e.opts.Noise > 0 {
+		return fmt.Errorf("simulated: job %q trains as it was measured, which excludes noise, contention, "+
+			"checkpoints, or servers that come and go", e.jobs[job].Name)
+	}
+	return nil
+}
+
+// Training implements scheduler.Simulator.
+func (e *Engine) Training(job int) scheduler.Training {
+	t, _ := e.course(job).(scheduler.Training)
+	return t
+}
+
+// follow lets the course of a job go on with a grant.
+func (e *Engine) follow(job int, t *task, g scheduler.Grant) {
+	if c := e.course(job); c != nil {
+		c.Hold(g)
+		t.scaled, t.rate = c.Left(scheduler.Plus(e.now, t.lead)), 1
+	}
+}
+
+// nextStage ends the stage of a job at an instant, and reports whether the job has another stage.
+func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
+	c := e.course(job)
+	if c == nil || !c.Next() {
+		return false
+	}
+	t.lead, t.scaled, t.since = 0, c.Left(at), at
+	t.end = scheduler.Plus(at, t.scaled)
+	e.ends.push(end{At: t.end, Of: int32(job)})
+	return true
+}
