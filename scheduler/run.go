@@ -17,6 +17,8 @@ type Run struct {
 	Jobs    []Job
 	Resizes []Resize
 	Engine  Engine
+	// Seed is for the random numbers of the policy.
+	Seed int64
 	// Online, if it is not nil, corrects the jobs' predictions while they run; the
 	// engine must be a Watcher.
 	Online *Online

@@ -136,10 +136,7 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 
 // fromFile is the experiment with a program, or the log of a cluster.
 func (o *initOptions) fromFile(file, name string) (written []experiments.File, doubts []string, err error) {
-	shown := o.from
-	if rel, err := filepath.Rel(filepath.Dir(file), shown); err == nil {
-		shown = rel // as seen from the experiment
-	}
+	shown := start.Seen(o.from, filepath.Dir(file))
 	stem := strings.TrimSuffix(filepath.Base(o.from), ".hcl")
 	switch exists := Exists(o.from); {
 	case !exists && slices.Contains(templateNames(), stem):

@@ -161,7 +161,8 @@ func readRecording(t *testing.T, dir string) *recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(string(source), `backfill `, fmt.Sprintf("phase = %q\n  backfill ", r.phase), 1)
+	text := strings.Replace(string(source), `"random"`, fmt.Sprintf("%q", r.phase), 1)
+	text = strings.Replace(text, "replicates  = 5", "replicates  = 1", 1)
 	if len(instants) > 0 && os.Getenv("TFEXP_TWIN_CLOCK") != "own" {
 		text = strings.Replace(text, "  backfill_resolution", "  instants = ["+strings.Join(instants, ",\n    ")+"]\n  backfill_resolution", 1)
 	}
@@ -375,4 +376,44 @@ func againstRecording(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	t.Logf("priorities are equal at %d instants", r.priorities(t, string(raw)))
+}
+
+// TestTwinAsPrinted makes a twin from files alone, as users do. The periods of its schedulers begin at another instant in
+// each replicate, and its waits are near the recorded ones.
+func TestTwinAsPrinted(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join("testdata/twin/preempt", name) }
+	twin, out := filepath.Join(dir, "twin.hcl"), filepath.Join(dir, "results")
+	for _, args := range [][]string{
+		{"init", twin, "--from-slurm", file("slurm.conf"), file("sacct.txt"), file("sacctmgr.txt"), file("qos.txt")},
+		{"run", twin, "--out", out},
+		{"check", filepath.Join(out, "twin")},
+	} {
+		var text, errs strings.Builder
+		if code := Main(args, &text, &errs); code != 0 {
+			t.Fatalf("%v: exit status %d: %s", args, code, errs.String())
+		}
+	}
+	raw, err := os.ReadFile(filepath.Join(out, "twin", "recorded.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(raw))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, waits := 0.0, map[float64]bool{}
+	for _, row := range rows[1:] {
+		if row[slices.Index(rows[0], "by")] == "all" {
+			wait, _ := strconv.ParseFloat(row[slices.Index(rows[0], "twin_mean_s")], 64)
+			recorded, _ = strconv.ParseFloat(row[slices.Index(rows[0], "recorded_mean_s")], 64)
+			waits[wait] = true
+			if math.Abs(wait-recorded) > 20 { // seconds between two looks at the whole queue
+				t.Errorf("jobs wait %.1f s, recorded were %.1f s", wait, recorded)
+			}
+		}
+	}
+	if len(waits) != 5 {
+		t.Errorf("five replicates have the mean waits %v, recorded were %.1f s", waits, recorded)
+	}
 }

@@ -66,7 +66,7 @@ func (d *drawing) future(ctx context.Context, n int) (waits []time.Duration, err
 			runs[i] = d.past.draw(&j.Job, ran, draws)
 		}
 		jobs, more := d.past.arrivals(until, rand.New(rand.NewPCG(draws.Uint64(), draws.Uint64())))
-		waits, err = d.simulate(ctx, runs, jobs, more, until)
+		waits, err = d.simulate(ctx, d.seed+int64(n), runs, jobs, more, until)
 		if err != nil || !slices.Contains(waits, scheduler.Never) {
 			break
 		}
@@ -84,12 +84,13 @@ func (d *drawing) requested(ctx context.Context) ([]time.Duration, error) {
 			runs[i] = max(runs[i], d.queue.At-j.Start+time.Second)
 		}
 	}
-	return d.simulate(ctx, runs, nil, nil, d.queue.At+d.horizon)
+	return d.simulate(ctx, d.seed, runs, nil, nil, d.queue.At+d.horizon)
 }
 
-// simulate runs the queue, and jobs that arrive later, by the rules of the cluster.
-func (d *drawing) simulate(ctx context.Context, runs []time.Duration, later []scheduler.Job, more []time.Duration,
-	until time.Duration) ([]time.Duration, error) {
+// simulate runs the queue, and jobs that arrive later, by the rules of the cluster. What a rule draws, it draws by the
+// seed.
+func (d *drawing) simulate(ctx context.Context, seed int64, runs []time.Duration, later []scheduler.Job,
+	more []time.Duration, until time.Duration) ([]time.Duration, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	base := d.queue.At // of the run's clock
@@ -141,7 +142,7 @@ func (d *drawing) simulate(ctx context.Context, runs []time.Duration, later []sc
 		return nil, err
 	}
 	_, err = scheduler.Run{
-		Policy: &resumed{Policy: d.policy, script: s, past: d.Twin.past, ahead: -base}, Cluster: d.cluster, Jobs: jobs,
+		Policy: &resumed{Policy: d.policy, script: s, past: d.Twin.past, ahead: -base}, Cluster: d.cluster, Jobs: jobs, Seed: seed,
 		Engine: engine, Recorder: w, EventsOnly: true, Streamed: true, Until: until - base,
 	}.Execute(ctx)
 	if w.left() && err != nil && !errors.Is(err, scheduler.ErrStuck) {

@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Multifactor orders jobs by the weighted sum of several factors.
@@ -73,7 +74,8 @@ type factors struct {
 	//
 	//	weights_resources = { cpu = "1000", gpu = "5000" }
 	Resources []schema.Setting `arg:"weights_resources"`
-	// When the batch system was started, counted from the first arrival: the first instant of all periodic work.
+	// When the batch system was started, counted from the first arrival: the first instant of all periodic work. With
+	// `random` it is drawn for each replicate, from the hour before the first arrival.
 	//
 	//	phase = "-12s"
 	Phase string `arg:"phase" default:"0s"`
@@ -85,6 +87,7 @@ func init() {
 			Name: Multifactor, Title: "Multifactor priority", Place: 15, Settings: schema.Described[factors](source),
 			Doc:   "the highest weighted sum of age, fair share, size and others",
 			Check: func(s policy.Settings) (string, error) { return "phase", checkPhase(s) },
+			Draws: func(s policy.Settings) bool { return s["phase"] == randomPhase },
 			Fits:  fits,
 		},
 		New: func(s policy.Setup) scheduler.Ranker { return newMultifactor(s) },
@@ -94,8 +97,19 @@ func init() {
 func checkPhase(s policy.Settings) error {
 	var f factors
 	schema.Fill(&f, s)
-	_, err := time.ParseDuration(f.Phase)
+	_, err := f.begun(0)
 	return err
+}
+
+// randomPhase makes the batch system start at another instant in each replicate.
+const randomPhase = "random"
+
+// begun returns when the batch system was started.
+func (f *factors) begun(seed int64) (time.Duration, error) {
+	if f.Phase == randomPhase {
+		return -time.Duration(workload.Stream(seed, "phase").Int64N(int64(time.Hour))), nil
+	}
+	return time.ParseDuration(f.Phase)
 }
 
 // multifactor is the order in a run.
@@ -134,7 +148,7 @@ func newMultifactor(s policy.Setup) *multifactor {
 	schema.Fill(&m.factors, s.Policy.Settings)
 	m.site = newSite(s.Run, s.Policy.Blocks)
 	m.wrong = m.problem()
-	m.first, _ = time.ParseDuration(m.Phase)
+	m.first, _ = m.begun(s.Run.Seed)
 	m.next, m.last = m.first+m.Period, m.first
 	for i := range m.slot {
 		m.slot[i] = -1

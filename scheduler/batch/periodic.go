@@ -92,7 +92,7 @@ func newPeriodic(s policy.Setup) *periodic {
 	schema.Fill(&p.terms, s.Policy.Settings)
 	var f factors
 	schema.Fill(&f, s.Policy.Settings)
-	p.first, _ = time.ParseDuration(f.Phase)
+	p.first, _ = f.begun(s.Run.Seed)
 	if m, ok := s.Order.(*multifactor); ok {
 		p.order, p.site, p.wrong = m, m.site, m.wrong
 		m.looked = -never

@@ -421,6 +421,11 @@ func (p Policy) Program() Program {
 	return Program{}
 }
 
+// Draws reports whether the policy draws random numbers, so that replicates differ in which nothing else is drawn.
+func (p Policy) Draws() bool {
+	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Draws != nil && c.Draws(p.Settings) })
+}
+
 // Trains reports whether the policy needs elastic jobs, and Batches whether it lets them choose
 // their batch sizes.
 func (p Policy) Trains() bool {

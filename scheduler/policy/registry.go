@@ -36,6 +36,8 @@ type Choice struct {
 	Trains, Batches bool
 	// Program returns the external program of a choice that asks one; it is nil for others.
 	Program func(Settings) Program
+	// Draws reports whether it draws random numbers, by the seed of the run; it may be nil.
+	Draws func(Settings) bool
 	// DividesGPUs says that it decides about GPUs, so that each job needs some where there are any.
 	DividesGPUs bool
 	// Wants are the requirements on the other choices.
@@ -67,9 +69,8 @@ type Program struct {
 	// Command is empty for a policy without a program. Files are the files that the program depends on, besides those
 	// that the command names.
 	Command, Files []string
-	// Learns says that the program starts with its knowledge from the end of the previous replicate. Random says that
-	// it draws random numbers.
-	Learns, Random bool
+	// Learns says that the program starts with its knowledge from the end of the previous replicate.
+	Learns bool
 }
 
 // Want is a requirement of one choice on another choice of the policy.

@@ -8,9 +8,9 @@ import (
 
 // Fixed reports whether nothing is drawn at random in a cell, so that its replicates are alike.
 func (s *Spec) Fixed(c Cell) bool {
-	h, program := c.Hardware, c.Policy.Program()
+	h := c.Hardware
 	if h.Real() || h.Kind().Recorded || h.Noise > 0 || h.Terms != nil || c.Policy.Sigma > 0 || len(s.Tunings) > 0 ||
-		program.Random || program.Learns {
+		c.Policy.Draws() || c.Policy.Program().Learns {
 		return false
 	}
 	for _, b := range c.Workload.Submits {

@@ -95,8 +95,9 @@ func init() {
 			},
 			Program: func(s policy.Settings) policy.Program {
 				a := of(s)
-				return policy.Program{Command: a.Command, Files: a.Files, Learns: a.Learns, Random: a.Random}
+				return policy.Program{Command: a.Command, Files: a.Files, Learns: a.Learns}
 			},
+			Draws: func(s policy.Settings) bool { return of(s).Random },
 		},
 		New: func(policy.Setup) scheduler.Ranker { return byArrival{} },
 	})

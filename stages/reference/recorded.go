@@ -167,7 +167,8 @@ func (r recorded) table(variants []analysis.Variant) tell.Table {
 
 // sentence describes the distance of the first variant from the log.
 func (r recorded) sentence(v analysis.Variant) string {
-	replayed := stats.MeanInterval(v.Values(measure.MeanWaiting), analysis.DefaultLevel).Mean
+	values := v.Values(measure.MeanWaiting)
+	replayed := stats.MeanInterval(values, analysis.DefaultLevel).Mean
 	text := fmt.Sprintf("In the log, jobs waited %s on average; replayed under %s they wait %s",
 		tell.WithUnit(r.Mean, "s"), v.Label, tell.WithUnit(replayed, "s"))
 	if r.Mean > 0 && stats.Finite(replayed) {
@@ -176,7 +177,11 @@ func (r recorded) sentence(v analysis.Variant) string {
 		if math.Abs(change) > farOff {
 			far = ": the replay is far from the log, so policy or size differ from those of the cluster"
 		}
-		text += " (" + tell.Signed(change) + ")" + far
+		spread := ""
+		if low, high := slices.Min(values), slices.Max(values); low < high {
+			spread = fmt.Sprintf("; %s in %s", tell.Between(low, high, "s"), schema.Plural(len(values), "replicate"))
+		}
+		text += " (" + tell.Signed(change) + spread + ")" + far
 	}
 	if r.Known < r.Jobs {
 		text += fmt.Sprintf(". The log has the start of %d of %s", r.Known, schema.Plural(r.Jobs, "job"))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -33,7 +34,7 @@ var sizes = []int{1, 16, 64, 256, 1024}
 func sizeOf(cores int) string {
 	for _, n := range sizes {
 		if cores <= n {
-			return "up to " + strconv.Itoa(n) + " cores"
+			return "up to " + schema.Plural(n, "core")
 		}
 	}
 	return "more"
@@ -158,13 +159,36 @@ var _ = analysis.Register(analysis.Part{
 		if err != nil || len(rows) == 0 {
 			return s, err
 		}
-		t := tell.NewTable(3, "cell", "by", "group", "jobs", "recorded mean (s)", "twin mean (s)", "recorded median (s)",
+		t := tell.NewTable(3, "policy", "by", "group", "jobs", "recorded mean (s)", "twin mean (s)", "recorded median (s)",
 			"twin median (s)", "recorded 90% (s)", "twin 90% (s)")
-		for _, r := range rows {
-			t.Add(r.Cell, r.By, r.Group, strconv.Itoa(r.Jobs), tell.Number(r.Mean), tell.Number(r.Mean2), tell.Number(r.Median),
+		for _, r := range averaged(e, rows) {
+			t.Add(r.Policy, r.By, r.Group, strconv.Itoa(r.Jobs), tell.Number(r.Mean), tell.Number(r.Mean2), tell.Number(r.Median),
 				tell.Number(r.Median2), tell.Number(r.P90), tell.Number(r.P902))
 		}
 		s.Report = []tell.Item{{Table: t}}
 		return s, nil
 	},
 })
+
+// averaged are the rows of policies with their axes: the means of their replicates.
+func averaged(e *record.Experiment, rows []Row) (list []Row) {
+	variants := map[string]string{} // by cell
+	for _, c := range e.Plan.Cells {
+		variants[c.Cell] = c.Variant()
+	}
+	at, cells := map[[4]string]int{}, map[[4]string]float64{}
+	for _, r := range rows {
+		r.Policy = variants[r.Cell]
+		k := [...]string{r.Policy, r.Workload, r.By, r.Group}
+		i, ok := at[k]
+		if cells[k]++; !ok {
+			at[k] = len(list)
+			list = append(list, r)
+			continue
+		}
+		for _, v := range [][2]*float64{{&list[i].Mean2, &r.Mean2}, {&list[i].Median2, &r.Median2}, {&list[i].P902, &r.P902}} {
+			*v[0] += (*v[1] - *v[0]) / cells[k]
+		}
+	}
+	return list
+}

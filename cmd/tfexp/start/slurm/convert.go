@@ -277,6 +277,7 @@ func (m *model) priorities() {
 
 // schedulers reads SchedulerParameters.
 func (m *model) schedulers() {
+	m.set("phase", quoted("random"))
 	m.set("backfill", quoted("periodic"))
 	m.set("estimates", quoted("requested"))
 	if s := m.find("SchedulerType"); s != nil && s.value != "sched/backfill" {

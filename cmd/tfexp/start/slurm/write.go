@@ -12,11 +12,13 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/start"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/tell"
 )
 
 //go:embed twin.hcl.tmpl
@@ -155,12 +157,15 @@ func (t *Twin) fits() {
 	}
 }
 
+// long is the number of jobs from which on a log is run once: when the scheduler's periods begin hardly changes its means.
+const long = 20_000
+
 // Experiment writes an experiment of a name, for a file in a folder.
 func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 	type log struct {
 		File string
 		Jobs int
-		Days string
+		Span string
 	}
 	blocks := append(slices.Clone(t.partitions), t.closed()...)
 	for i, g := range t.groups {
@@ -181,20 +186,18 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 	}
 	fill := struct {
 		Name, Cluster string
+		Short         bool
 		Unmodeled     []string
 		Log           *log
 		Groups        []group
 		Policy        []pair
 		Blocks        []block
-	}{name, t.get("ClusterName", "cluster"), t.Unmodeled, nil, t.groups, t.policy, blocks}
+	}{name, t.get("ClusterName", "cluster"), t.log == "" || len(t.trace.Jobs) < long, t.Unmodeled, nil, t.groups, t.policy, blocks}
 	if t.log != "" {
-		shown := t.log
-		if rel, err := filepath.Rel(dir, shown); err == nil {
-			shown = filepath.ToSlash(rel)
-		}
+		shown := filepath.ToSlash(start.Seen(t.log, dir))
 		last := t.trace.Jobs[len(t.trace.Jobs)-1].Arrival
 		fill.Policy = append(slices.Clone(fill.Policy), pair{"clock", duration(t.trace.Origin % (24 * time.Hour))})
-		fill.Log = &log{quoted(shown), len(t.trace.Jobs), fmt.Sprintf("%.1f", last.Hours()/24)}
+		fill.Log = &log{quoted(shown), len(t.trace.Jobs), tell.WithUnit(last.Seconds(), "s")}
 	}
 	var b bytes.Buffer
 	if err := experiment.Execute(&b, fill); err != nil {
