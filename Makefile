@@ -39,7 +39,7 @@ test-python: ## run the tests of the Python libraries; they need python3 alone
 	$(PYTHON) -m unittest discover -s jobs/tfexp_policy/tests
 
 race: ## test what runs side by side under the race detector
-	$(GO) test -race -short $$($(GO) list -f '{{range .Imports}}{{if or (eq . "sync") (eq . "sync/atomic") (eq . "golang.org/x/sync/errgroup")}}{{$$.ImportPath}}{{break}}{{end}}{{end}}' ./...)
+	$(GO) test -race -short -timeout 20m $$($(GO) list -f '{{range .Imports}}{{if or (eq . "sync") (eq . "sync/atomic") (eq . "golang.org/x/sync/errgroup")}}{{$$.ImportPath}}{{break}}{{end}}{{end}}' ./...)
 
 lint: ## gofmt, go vet, staticcheck, words of comments, and that one package alone opens files
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi

@@ -44,6 +44,9 @@ compare "mean_jct" { baseline = policy.a }
 // A folder of results from somebody else has a link in the place of any of its files, or of one that tfexp would
 // make: no command writes, empties or makes the link's target.
 func TestHostileFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs every command in a damaged folder")
+	}
 	s := inSandbox(t, hostileFile)
 	s.run()
 	var names []string

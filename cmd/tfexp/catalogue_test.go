@@ -10,6 +10,9 @@ import (
 
 // docs/policies.md is the catalogue, with a paragraph for each policy.
 func TestCatalogue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws a schedule of every policy")
+	}
 	got := catalogue(ofTests)
 	path := filepath.Join("..", "..", "docs", "policies.md")
 	if os.Getenv("TFEXP_UPDATE") != "" {

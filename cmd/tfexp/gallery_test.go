@@ -256,6 +256,9 @@ func galleryPage(t *testing.T, list []*exhibit) string {
 // selects simulated experiments with an old picture, "simulated" all simulated ones; other words are names of
 // experiments. The name report.png selects the README's picture, which make images draws.
 func TestGallery(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it plans every shipped experiment")
+	}
 	list := exhibits(t)
 	if want, got := shippedExperiments(t), fileNames(list); !slices.Equal(want, got) {
 		t.Errorf("%s has not just the shipped experiments: it has\n%q, and these are\n%q", galleryRows, got, want)

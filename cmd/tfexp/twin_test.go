@@ -349,6 +349,9 @@ func (r *recording) weightOfSecond(s policy.Settings) float64 {
 
 // TestTwinOfRecordings compares twins with records of real controllers of five configurations.
 func TestTwinOfRecordings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it simulates the recordings of controllers")
+	}
 	dirs, _ := filepath.Glob("testdata/twin/*")
 	if dir := os.Getenv("TFEXP_TWIN_COMPARE"); dir != "" {
 		dirs, _ = filepath.Glob(filepath.Join(dir, "*", "sacct.txt"))
@@ -381,6 +384,9 @@ func againstRecording(t *testing.T, dir string) {
 // TestTwinAsPrinted makes a twin from files alone, as users do. The periods of its schedulers begin at another instant in
 // each replicate, and its waits are near the recorded ones.
 func TestTwinAsPrinted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it simulates the recordings of controllers")
+	}
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join("testdata/twin/preempt", name) }
 	twin, out := filepath.Join(dir, "twin.hcl"), filepath.Join(dir, "results")
