@@ -140,7 +140,7 @@ func sumUp(row *RankingRow, all []played) {
 	}
 	row.Seeds, row.Sequence, row.Sequences = len(all), all[0].actions, len(different)
 	if len(ranks) > 0 {
-		i := stats.MeanInterval(regrets, level)
+		i := meanRegret(regrets)
 		row.Regret, row.RegretLow, row.RegretHigh = i.Mean, i.Low, i.High
 		slices.Sort(ranks)
 		row.Rank, row.BestRank, row.WorstRank = stats.Quantile(ranks, 0.5), int(ranks[0]), int(ranks[len(ranks)-1])
@@ -160,11 +160,22 @@ func ranking(
 			adaptation.Regret(t, choice.Sequence), float64(choice.Runs), t.Rank(choice.Sequence)})
 	}
 	sumUp(&row, all)
-	if !stats.Finite(row.RegretLow) {
-		row.RegretLow = math.NaN()
-	}
-	row.RegretLow = math.Max(0, row.RegretLow)
 	return row
+}
+
+// meanRegret is the mean of regrets with its interval. Seeds that nearly all choose the same sequence do not show how bad
+// the rare others are: without two regrets that differ from the most frequent one, the bounds are NaN.
+func meanRegret(regrets []float64) stats.Interval {
+	i := stats.MeanInterval(regrets, level)
+	times, most := map[float64]int{}, 0
+	for _, r := range regrets {
+		times[r]++
+		most = max(most, times[r])
+	}
+	if i.Low = math.Max(0, i.Low); len(regrets)-most < 2 || !stats.Finite(i.Low) {
+		i.Low, i.High = math.NaN(), math.NaN()
+	}
+	return i
 }
 
 // decisions are the rows of one training.

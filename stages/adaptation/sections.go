@@ -30,9 +30,6 @@ const (
 	agentKind     = "agent"
 )
 
-// adaptationLevel is the level of the intervals.
-const adaptationLevel = 0.95
-
 // Adaptations puts the tables of controllers that deepen networks into words, a
 // block each.
 func Adaptations(all Tables) []Adaptation {
@@ -159,7 +156,7 @@ func (b *block) fidelity() string {
 	if len(differences) == 0 {
 		return ""
 	}
-	i := stats.MeanInterval(differences, adaptationLevel)
+	i := stats.MeanInterval(differences, level)
 	text := fmt.Sprintf("%+.4f", i.Mean)
 	if stats.Finite(i.Low) && stats.Finite(i.High) {
 		text += fmt.Sprintf(" (%+.4f to %+.4f)", i.Low, i.High)
@@ -264,11 +261,7 @@ func (b *block) regret(controller string) stats.Interval {
 		counts[p.Seed]++
 	}
 	means := schema.Each(seeds, func(seed int) float64 { return sums[seed] / counts[seed] })
-	i := stats.MeanInterval(means, adaptationLevel)
-	if stats.Finite(i.Low) {
-		i.Low = math.Max(0, i.Low)
-	}
-	return i
+	return meanRegret(means)
 }
 
 // regretText is a mean regret with its interval: "0.0013 (0.0000–0.0040)".
@@ -345,7 +338,10 @@ func (b *block) against(agent, constant, named string) string {
 	verdict := "does not beat " + named
 	if a.Mean < k.Mean-rounding {
 		verdict = "beats " + named
-		if stats.Finite(a.High) && a.High >= k.Mean {
+		switch {
+		case !stats.Finite(a.High):
+			verdict += " on average, though too few of its seeds differ to say whether that is chance"
+		case a.High >= k.Mean:
 			verdict += " on average, but not beyond what its seeds explain"
 		}
 	}
