@@ -111,8 +111,10 @@ type block struct{ Kind, Name, Summary string }
 // script and fetches nothing, whatever its content.
 type shownPicture struct {
 	Title, Caption string
+	Kind           string
 	Image          template.URL
 	Chart          *chart // for the page's script; nil: the picture is all there is
+	Folded         bool   // only its title is open
 }
 
 // How much the page shows before it refers to the files.
@@ -120,6 +122,7 @@ const (
 	mostAnswers  = 20
 	mostOpen     = 3 // answers below the headline; more are folded
 	mostOfCells  = 8
+	mostAlike    = 3 // pictures of one kind in a section; of more, the first two are open
 	mostFailures = 20
 	mostNames    = 6
 	mostCells    = 2000
