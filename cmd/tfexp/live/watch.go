@@ -125,7 +125,26 @@ type experiment struct {
 	stands  map[string]*stands   // of cells that run
 	cells   map[string]*following
 	used    []string // the names in cells, the latest last
+	warned  []warned // of the last run, one of each code
 	answers answering
+}
+
+// warned is the latest warning of a code, and the number of such warnings.
+type warned struct {
+	store.JournalEntry
+	n int
+}
+
+// String is "a-r1: the machine was busy (and 3 more)".
+func (w warned) String() string {
+	text := w.Text
+	if w.Unit != "" {
+		text = w.Unit + ": " + text
+	}
+	if w.n > 1 {
+		text += fmt.Sprintf(" (and %d more of this kind)", w.n-1)
+	}
+	return text
 }
 
 // ended is the data kept for a complete cell.
@@ -357,8 +376,14 @@ func (x *experiment) summary() (Experiment, error) {
 	_, err := folder.Stat(x.dir, record.ReportFile)
 	s.Report = err == nil
 	s.Pictures = x.pictures()
-	for _, d := range analysis.Doubts(x.run.Warnings, mostNamed) {
-		s.Warnings = append(s.Warnings, d.String())
+	if held { // run.json has none yet
+		for _, w := range x.warned {
+			s.Warnings = append(s.Warnings, w.String())
+		}
+	} else {
+		for _, d := range analysis.Doubts(x.run.Warnings, mostNamed) {
+			s.Warnings = append(s.Warnings, d.String())
+		}
 	}
 	x.ask(s.Finished + s.Failed)
 	s.Answer = x.answers.answer
@@ -459,7 +484,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 	}
 	switch e.Event {
 	case "run_start":
-		x.began, x.over, x.first, x.ran = e.Time, time.Time{}, time.Time{}, 0
+		x.began, x.over, x.first, x.ran, x.warned = e.Time, time.Time{}, time.Time{}, 0, nil
 		clear(x.now)
 	case "run_end":
 		x.over = e.Time
@@ -481,6 +506,13 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 		if !first {
 			x.readCell(e.Unit)
 		}
+	case "warning":
+		n := 1
+		if i := slices.IndexFunc(x.warned, func(w warned) bool { return w.State == e.State }); i >= 0 {
+			n += x.warned[i].n
+			x.warned = slices.Delete(x.warned, i, i+1)
+		}
+		x.warned = slices.Insert(x.warned, 0, warned{e, n})
 	case "cell_restored":
 		if !first {
 			x.readCell(e.Unit)
