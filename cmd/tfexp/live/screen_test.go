@@ -73,7 +73,7 @@ func TestThePicture(t *testing.T) {
 		"▸ study", "running", "0/2 cells  about ", "p-r1", "0 done, 1 running, 1 " +
 			"waiting", "cores  ████", " 2/2", "core 0 ···", "AAAA\ncore 1 ···",
 		"A a-1", "0.5", "█▅▃▁", "B b-1", "queued", "wants 1 core, and none is free",
-		"! p-r2: the machine was busy (and 1 more of this kind)",
+		"! the machine was busy (p-r2, p-r1)",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

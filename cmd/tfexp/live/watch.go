@@ -124,27 +124,9 @@ type experiment struct {
 	now     map[string]time.Time // cells that run, and since when
 	stands  map[string]*stands   // of cells that run
 	cells   map[string]*following
-	used    []string // the names in cells, the latest last
-	warned  []warned // of the last run, one of each code
+	used    []string         // the names in cells, the latest last
+	warned  []record.Warning // of the last run
 	answers answering
-}
-
-// warned is the latest warning of a code, and the number of such warnings.
-type warned struct {
-	store.JournalEntry
-	n int
-}
-
-// String is "a-r1: the machine was busy (and 3 more)".
-func (w warned) String() string {
-	text := w.Text
-	if w.Unit != "" {
-		text = w.Unit + ": " + text
-	}
-	if w.n > 1 {
-		text += fmt.Sprintf(" (and %d more of this kind)", w.n-1)
-	}
-	return text
 }
 
 // ended is the data kept for a complete cell.
@@ -376,14 +358,13 @@ func (x *experiment) summary() (Experiment, error) {
 	_, err := folder.Stat(x.dir, record.ReportFile)
 	s.Report = err == nil
 	s.Pictures = x.pictures()
+	warned := x.run.Warnings
 	if held { // run.json has none yet
-		for _, w := range x.warned {
-			s.Warnings = append(s.Warnings, w.String())
-		}
-	} else {
-		for _, d := range analysis.Doubts(x.run.Warnings, mostNamed) {
-			s.Warnings = append(s.Warnings, d.String())
-		}
+		warned = slices.Clone(x.warned)
+		slices.Reverse(warned) // the latest kind first
+	}
+	for _, d := range analysis.Doubts(warned, mostNamed) {
+		s.Warnings = append(s.Warnings, d.String())
 	}
 	x.ask(s.Finished + s.Failed)
 	s.Answer = x.answers.answer
@@ -507,12 +488,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 			x.readCell(e.Unit)
 		}
 	case "warning":
-		n := 1
-		if i := slices.IndexFunc(x.warned, func(w warned) bool { return w.State == e.State }); i >= 0 {
-			n += x.warned[i].n
-			x.warned = slices.Delete(x.warned, i, i+1)
-		}
-		x.warned = slices.Insert(x.warned, 0, warned{e, n})
+		x.warned = append(x.warned, record.Warning{Code: e.State, Cell: e.Unit, Text: e.Text})
 	case "cell_restored":
 		if !first {
 			x.readCell(e.Unit)
