@@ -306,7 +306,7 @@ const mostInHeadline = 8
 // the table of ranks has it.
 func (b *block) headline(ranks tell.Table) (h tell.Headline) {
 	best := b.byKind(bestConstant)
-	if best == "" {
+	if best == "" || !stats.Finite(b.regret(best).Mean) {
 		return h
 	}
 	groups := map[string][]string{}
