@@ -125,9 +125,14 @@ func (p *place) texts(b *schema.Block, args []schema.Arg) (found []Completion) {
 		return nil
 	}
 	for _, text := range a.Allowed {
-		found = append(found, Completion{Kind: Value, Label: text, Detail: a.Name, Doc: valueDoc(a.Doc, text), Insert: text})
+		found = append(found, Completion{Kind: Value, Label: text, Detail: a.Name, Doc: meaning(a, text), Insert: text})
 	}
 	return found
+}
+
+// meaning documents a value of an argument; where nothing is said of the value, by the argument's own documentation.
+func meaning(a *schema.Arg, value string) string {
+	return cmp.Or(valueDoc(a.Meanings, value), valueDoc(a.Doc, value), first(a.Doc))
 }
 
 // valueDoc returns the part of an argument's documentation about one of its values: the list item, or the sentence that
@@ -140,7 +145,7 @@ func valueDoc(doc, value string) string {
 		}
 	}
 	for sentence := range strings.SplitSeq(strings.ReplaceAll(doc, "\n", " "), ". ") {
-		if strings.Contains(sentence, quoted) {
+		if strings.Contains(sentence, quoted) || strings.Contains(sentence, "`\""+value+"\"`") {
 			return strings.TrimRight(strings.TrimSpace(sentence), ".") + "."
 		}
 	}
@@ -156,7 +161,8 @@ func (p *place) expressions(src []byte, b *schema.Block, args []schema.Arg) (fou
 	a := p.find(b, args)
 	if a != nil && p.keys == 0 {
 		for _, text := range a.Allowed {
-			found = append(found, Completion{Kind: Value, Label: `"` + text + `"`, Detail: a.Name, Insert: `"` + text + `"`})
+			found = append(found, Completion{Kind: Value, Label: `"` + text + `"`, Detail: a.Name,
+				Doc: meaning(a, text), Insert: `"` + text + `"`})
 		}
 		switch {
 		case a.Type == schema.Bool:
@@ -272,7 +278,7 @@ func Hover(language *schema.Block, src []byte, at int) (doc string, word Range, 
 		}
 	case p.literal:
 		if a := p.find(b, args); a != nil && slices.Contains(a.Allowed, text) {
-			return "**" + p.argument + "**: " + first(a.Doc), p.word, true
+			return "**" + p.argument + " " + text + "**: " + meaning(a, text), p.word, true
 		}
 	default:
 		return p.meaning(src, text)

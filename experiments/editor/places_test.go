@@ -109,7 +109,7 @@ func TestInserted(t *testing.T) {
 func TestHoverAtPlaces(t *testing.T) {
 	defs := "policy \"x\" {}\njob \"x\" { epochs = 7 }\n"
 	for _, test := range []struct{ text, word, doc string }{
-		{`hardware "h" { engine = "pro◊cess" }`, "process", "**engine**: "},
+		{`hardware "h" { engine = "pro◊cess" }`, "process", "**engine process**: runs jobs for real"},
 		{`hardware "h" { engine = "proc◊es" }`, "", ""}, {`hardware "h" { nothing = "proc◊es" }`, "", ""},
 		{`hardware "h" { engine = "process" } # eng◊ine`, "", ""},
 		{`adaptation "a" { controller "ran◊dom" {} }`, "random", `**controller "random"**`},

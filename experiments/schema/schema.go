@@ -60,6 +60,8 @@ type Arg struct {
 	Example string
 	// Allowed are the only texts that a String may be.
 	Allowed []string
+	// Meanings has a list item for each of Allowed, where Doc has none.
+	Meanings string
 	// Min and Max bound a number (each element of a list of them), inclusively.
 	Min, Max *float64
 	// Positive durations and sizes are above zero.

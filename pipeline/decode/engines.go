@@ -98,7 +98,11 @@ func hardwareBlock() *schema.Block {
 		Blocks: append([]*schema.Block{node.Say(words...)}, engineBlocks()...),
 	})
 	b.Example = engineExamples()
-	schema.Find(b.Args, "engine").Allowed = engine.Names(nil)
+	names := schema.Find(b.Args, "engine")
+	for _, k := range engine.Kinds() {
+		names.Allowed = append(names.Allowed, k.Name)
+		names.Meanings += fmt.Sprintf("- `%s`: %s\n", k.Name, k.Doc)
+	}
 	return b.Say(words...)
 }
 

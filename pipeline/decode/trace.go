@@ -111,7 +111,11 @@ type traceArgs struct {
 
 func traceBlock() *schema.Block {
 	b := schema.Of[traceArgs](schema.Block{Name: "trace", Single: true, Args: formatArgs()})
-	schema.Find(b.Args, "format").Allowed = formats.Names(formats.All())
+	names := schema.Find(b.Args, "format")
+	for _, f := range formats.All() {
+		names.Allowed = append(names.Allowed, f.Name)
+		names.Meanings += fmt.Sprintf("- `%s`: %s\n", f.Name, strings.ReplaceAll(f.Doc, "\n", " "))
+	}
 	return b.Say("{formats}", strings.TrimSuffix(formatList(), "\n"), "{endings}", fileNames())
 }
 

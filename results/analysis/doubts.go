@@ -2,6 +2,8 @@ package analysis
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/tfexp/tfexp/results/measure"
@@ -18,30 +20,38 @@ type Doubt struct {
 	More  int
 }
 
-// Doubts joins the warnings that differ only in their cell, or in their measured
-// figure; then it gives the range. It names at most most cells of each.
+// Doubts joins the warnings that differ only in their cell and in numbers; then it gives the ranges of the numbers. It
+// names at most most cells of each.
 func Doubts(warnings []record.Warning, most int) []Doubt {
-	type key struct{ code, text, before, after string }
+	type key struct{ code, text string }
 	var out []Doubt
-	var ranges [][2]record.Figure // the least and the greatest figure of each
+	var ranges [][][2]string // the least and the greatest of each number
 	at := map[key]int{}
 	for _, w := range warnings {
-		f := w.Figure
-		k := key{w.Code, w.Text, f.Before, f.After}
-		if f.Text != "" {
-			k.text = ""
+		words := strings.Split(w.Text, " ")
+		var numbers []string
+		for n, word := range words {
+			if bare := strings.Trim(word, "(,;:)"); w.Cell != "" && amount.MatchString(bare) {
+				numbers = append(numbers, bare)
+				words[n] = strings.Replace(word, bare, "\x00", 1)
+			}
 		}
+		text := strings.Join(words, " ")
+		k := key{w.Code, text}
 		i, ok := at[k]
 		if !ok {
 			i = len(out)
 			at[k] = i
-			out, ranges = append(out, Doubt{Text: w.Text}), append(ranges, [2]record.Figure{f, f})
+			out, ranges = append(out, Doubt{Text: text}), append(ranges, make([][2]string, len(numbers)))
 		}
-		if f.Value < ranges[i][0].Value {
-			ranges[i][0] = f
-		}
-		if f.Value > ranges[i][1].Value {
-			ranges[i][1] = f
+		for n, number := range numbers {
+			r := &ranges[i][n]
+			if r[0] == "" || sizeOf(number) < sizeOf(r[0]) {
+				r[0] = number
+			}
+			if sizeOf(number) > sizeOf(r[1]) {
+				r[1] = number
+			}
 		}
 		switch {
 		case w.Cell == "":
@@ -51,12 +61,27 @@ func Doubts(warnings []record.Warning, most int) []Doubt {
 			out[i].More++
 		}
 	}
-	for i, r := range ranges {
-		if low, high := r[0], r[1]; low.Text != high.Text {
-			out[i].Text = low.Before + low.Text + " to " + high.Text + low.After
+	for i := range out {
+		for _, r := range ranges[i] {
+			text := r[0]
+			if r[0] != r[1] {
+				text += " to " + r[1]
+			}
+			out[i].Text = strings.Replace(out[i].Text, "\x00", text, 1)
 		}
 	}
 	return out
+}
+
+var amount = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
+
+// sizeOf is the value of an amount; below all amounts for none.
+func sizeOf(amount string) float64 {
+	v, err := strconv.ParseFloat(amount, 64)
+	if err != nil {
+		return -1
+	}
+	return v
 }
 
 // String is one line: "the machine was busy (a-r1, a-r2 and 3 more cells)".

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
 )
 
@@ -37,8 +36,7 @@ func Groups(e *record.Experiment, by string) []GroupRow {
 				Policy: v.Policy, Axes: v.Axes}
 			known := false
 			for _, m := range GroupMetrics() {
-				values := v.GroupValues(m, by, name)
-				i := above(stats.MeanInterval(values, DefaultLevel), values)
+				i := meanOf(m, v.GroupValues(m, by, name))
 				known = known || i.N > 0
 				row.Metrics = append(row.Metrics, SummaryMetric{m.Name, i})
 			}

@@ -231,8 +231,7 @@ func (q *question) enter(known map[string][]record.ComparisonRow) {
 					mean: slices.Repeat([]stats.Interval{{Mean: math.NaN()}}, n)})
 			}
 			o := &q.entries[j]
-			values := v.Values(q.metric)
-			o.at[i], o.mean[i] = v, above(stats.MeanInterval(values, DefaultLevel), values)
+			o.at[i], o.mean[i] = v, meanOf(q.metric, v.Values(q.metric))
 			for _, r := range known[pairKey(v.Policy, v.Axes, v.Workload, v.Hardware, base.Policy, base.Axes, base.Workload,
 				base.Hardware)] {
 				switch {

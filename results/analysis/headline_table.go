@@ -183,8 +183,7 @@ func (q *question) rest(p record.Plan, shown []entry, t *tell.Table) [][]string 
 		for _, m := range metrics {
 			v := stats.Interval{Mean: math.NaN()}
 			if o.at[0] != nil {
-				values := o.at[0].Values(m)
-				v = above(stats.MeanInterval(values, DefaultLevel), values)
+				v = meanOf(m, o.at[0].Values(m))
 			}
 			values[i] = append(values[i], v)
 		}
@@ -198,8 +197,13 @@ func (q *question) rest(p record.Plan, shown []entry, t *tell.Table) [][]string 
 	return out
 }
 
-// above cuts the interval of a mean at 0 where no value is below.
-func above(i stats.Interval, values []float64) stats.Interval {
+// meanOf is the mean of values of a metric. Its interval is cut at the metric's largest possible value, and at 0 where
+// no value is below.
+func meanOf(m measure.Metric, values []float64) stats.Interval {
+	i := stats.MeanInterval(values, DefaultLevel)
+	if m.Most > 0 && !slices.ContainsFunc(values, func(v float64) bool { return v > m.Most }) {
+		i.High = min(i.High, m.Most)
+	}
 	if i.Low < 0 && !slices.ContainsFunc(values, func(v float64) bool { return v < 0 }) {
 		i.Low = 0
 	}

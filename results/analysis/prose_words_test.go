@@ -266,12 +266,12 @@ func TestUnsaid(t *testing.T) {
 func TestDoubts(t *testing.T) {
 	var warnings []record.Warning
 	for i, cores := range []float64{0.8, 12.5, 2.5} {
-		warnings = append(warnings, record.Measured("busy_machine", fmt.Sprint("cell-r", i), "used ", cores,
-			fmt.Sprint(cores), " cores"))
+		warnings = append(warnings, record.Warning{Code: "busy_machine", Cell: fmt.Sprint("cell-r", i),
+			Text: fmt.Sprintf("used %g cores beside long-%d", cores, 2)})
 	}
 	warnings = append(warnings, record.Warning{Code: "busy_machine", Cell: "cell-r3", Text: "used 2.5 of 3.5 cores"})
 	got := Doubts(warnings, 2)
-	if len(got) != 2 || got[0].String() != "used 0.8 to 12.5 cores (cell-r0, cell-r1 and 1 more)" ||
+	if len(got) != 2 || got[0].String() != "used 0.8 to 12.5 cores beside long-2 (cell-r0, cell-r1 and 1 more)" ||
 		got[1].String() != "used 2.5 of 3.5 cores (cell-r3)" {
 		t.Errorf("%v", got)
 	}

@@ -74,8 +74,7 @@ func SummaryOf(p record.Plan, variants []Variant) []SummaryRow {
 			}
 		}
 		for _, m := range metrics {
-			row.Metrics = append(row.Metrics, SummaryMetric{m.Name,
-				above(stats.MeanInterval(v.Values(m), DefaultLevel), v.Values(m))})
+			row.Metrics = append(row.Metrics, SummaryMetric{m.Name, meanOf(m, v.Values(m))})
 		}
 		rows = append(rows, row)
 	}

@@ -259,26 +259,10 @@ const NoLength = "no_length"
 
 // Warning is a doubt about a result that every view shows.
 type Warning struct {
-	Code string `json:"code"` // busy_machine, few_replicates, …
-	Cell string `json:"cell,omitempty"`
-	// Text does not name the cell.
+	Code string `json:"code"`           // busy_machine, few_replicates, …
+	Cell string `json:"cell,omitempty"` // or the sample
+	// Text does not name the cell. Views join warnings of cells whose texts differ in numbers alone.
 	Text string `json:"text"`
-	// Figure is the measured figure in the text, if there is one: views join
-	// warnings that differ in nothing else.
-	Figure Figure `json:"figure,omitzero"`
-}
-
-// Figure is a measured figure in a text, Before + Text + After.
-type Figure struct {
-	Value  float64 `json:"value"`
-	Before string  `json:"before"`
-	Text   string  `json:"text"`
-	After  string  `json:"after"`
-}
-
-// Measured returns a warning with a measured figure in its text.
-func Measured(code, cell, before string, value float64, text, after string) Warning {
-	return Warning{Code: code, Cell: cell, Text: before + text + after, Figure: Figure{value, before, text, after}}
 }
 
 // Cell is cell.json: the results of a cell other than its tables.

@@ -15,11 +15,10 @@ func (c *Cell) saturation() (Warning, bool) {
 	case c.Closed > 0:
 		w.Text = "overloaded: jobs still waited when the cell was closed; means cover only the finished jobs"
 	case c.Load.Offered >= 1.05:
-		return Measured(Saturation, c.Cell, "overloaded: jobs arrive ", c.Load.Offered, fmt.Sprintf("%.1f", c.Load.Offered),
-			" times as fast as the hardware can run them"+end), true
+		w.Text = fmt.Sprintf("overloaded: jobs arrive %.1f times as fast as the hardware can run them", c.Load.Offered) + end
 	case c.Load.Queued > 0:
-		const after = " jobs still waited when the last one arrived; means depend on where the jobs end"
-		return Measured(Saturation, c.Cell, "overloaded: ", float64(c.Load.Queued), fmt.Sprint(c.Load.Queued), after), true
+		w.Text = fmt.Sprintf("overloaded: %d jobs still waited when the last one arrived; means depend on where the jobs end",
+			c.Load.Queued)
 	default:
 		w.Text = "overloaded: jobs arrive faster than this policy can run them on this hardware" + end
 	}

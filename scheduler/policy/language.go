@@ -62,6 +62,7 @@ func (q Question) argument() schema.Arg {
 		a.Doc += "\n\n" + text.after
 	}
 	if q == OrderOf {
+		a.Meanings = a.Doc
 		a.Doc = "Who is next. docs/policies.md, and `tfexp policies NAME`, explain each order with an example."
 		a.Required = true
 		return a

@@ -1,6 +1,7 @@
 package adaptation
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -21,6 +22,8 @@ type Adaptation struct {
 	// each controller that decided in real training, and scenario.
 	Ranks, Regrets, Scenarios, Real tell.Table
 	Answers                         []string
+	// Headline answers which agents beat the best constant answer; empty without both.
+	Headline tell.Headline
 }
 
 // The kinds of controllers that agents are compared with.
@@ -46,6 +49,7 @@ func Adaptations(all Tables) []Adaptation {
 		}
 		a := Adaptation{Name: s.name, Scenarios: b.scenarioTable(), Answers: b.answers()}
 		a.Ranks, a.Regrets = b.tables()
+		a.Headline = b.headline(a.Ranks)
 		a.Real = b.realTable()
 		for _, text := range []string{b.fidelity(), kept(s.Courses)} {
 			if text != "" {
@@ -277,20 +281,79 @@ func regretText(i stats.Interval) string {
 	return text
 }
 
+// byKind finds the controller of a kind of constant answer; empty without one.
+func (b *block) byKind(kind string) string {
+	i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {
+		return r.Kind == kind && (kind == bestConstant || !r.Knew)
+	})
+	if i < 0 {
+		return ""
+	}
+	return b.Ranking[i].Controller
+}
+
+// mostInHeadline bounds the controllers in the table of the headline.
+const mostInHeadline = 8
+
+// headline says which agents beat the best constant answer, and lists the best controllers by their mean regret, as
+// the table of ranks has it.
+func (b *block) headline(ranks tell.Table) (h tell.Headline) {
+	best := b.byKind(bestConstant)
+	if best == "" || !stats.Finite(b.regret(best).Mean) {
+		return h
+	}
+	groups := map[string][]string{}
+	regrets := map[string][]float64{}
+	for _, c := range b.controllers {
+		if b.of(c).Kind == agentKind {
+			won := b.beats(c, best)
+			groups[won], regrets[won] = append(groups[won], c), append(regrets[won], b.regret(c).Mean)
+		}
+	}
+	var parts []string
+	for _, p := range []struct{ won, one, several, after string }{
+		{surely, "beats it", "beat it", ""},
+		{onAverage, "beats it", "beat it", " on average, but not beyond what the seeds explain"},
+		{perhaps, "beats it", "beat it", " on average, though too few of the seeds differ to say whether that is chance"},
+		{notBeaten, "does not beat it", "do not beat it", ""},
+	} {
+		if names := groups[p.won]; len(names) > 0 {
+			verb, of := p.several, regrets[p.won]
+			values := fmt.Sprintf("%.4f to %.4f", slices.Min(of), slices.Max(of))
+			if slices.Min(of) == slices.Max(of) {
+				values = fmt.Sprintf("%.4f", of[0])
+			}
+			if len(names) == 1 {
+				verb = p.one
+			}
+			parts = append(parts, fmt.Sprintf("%s %s%s (%s)", tell.Listed(names), verb, p.after, values))
+		}
+	}
+	if len(parts) == 0 {
+		return h
+	}
+	h.Sentence = fmt.Sprintf("The best constant answer (%s) has a mean regret of %.4f: of the agents, %s.", b.of(best).Sequence,
+		b.regret(best).Mean, strings.Join(parts, "; "))
+	h.Table = tell.NewTable(1, "controller", "mean regret", "runs")
+	h.Note = "Regret: how far the accuracy stays below the best. Runs: trainings before the decision."
+	names := slices.SortedStableFunc(slices.Values(b.controllers), func(x, y string) int {
+		return cmp.Compare(b.regret(x).Mean, b.regret(y).Mean)
+	})
+	if at := slices.Index(names, best); at >= mostInHeadline {
+		names[mostInHeadline-1] = best
+	}
+	for _, c := range names[:min(len(names), mostInHeadline)] {
+		row := ranks.Rows[slices.Index(b.controllers, c)]
+		h.Table.Add(c, row[len(row)-2], row[len(row)-1])
+	}
+	return h
+}
+
 // answers compares each agent with the best constant answers: the one that is best
 // over all scenarios, which is unknown beforehand, and, for agents that have not
 // learned where they decide, the one that is best over the others.
 func (b *block) answers() []string {
-	byKind := func(kind string) string {
-		i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {
-			return r.Kind == kind && (kind == bestConstant || !r.Knew)
-		})
-		if i < 0 {
-			return ""
-		}
-		return b.Ranking[i].Controller
-	}
-	best, elsewhere := byKind(bestConstant), byKind(bestElsewhere)
+	best, elsewhere := b.byKind(bestConstant), b.byKind(bestElsewhere)
 	var out []string
 	for _, c := range b.controllers {
 		if b.of(c).Kind != agentKind {
@@ -309,13 +372,34 @@ func (b *block) answers() []string {
 	return out
 }
 
+// Whether an agent beats a constant answer by its mean regret.
+const (
+	surely    = "beats %s"
+	onAverage = "beats %s on average, but not beyond what its seeds explain"
+	perhaps   = "beats %s on average, though too few of its seeds differ to say whether that is chance"
+	notBeaten = "does not beat %s"
+
+	rounding = 1e-9
+)
+
+func (b *block) beats(agent, constant string) string {
+	switch a, k := b.regret(agent), b.regret(constant); {
+	case !(a.Mean < k.Mean-rounding):
+		return notBeaten
+	case !stats.Finite(a.High):
+		return perhaps
+	case a.High >= k.Mean:
+		return onAverage
+	}
+	return surely
+}
+
 // against compares an agent with a constant answer: it names the scenarios in which
 // the constant is better, as good, or worse. Its regret is then below, in or above
 // the interval of the agent's regret over the seeds. Without intervals the means
 // decide.
 func (b *block) against(agent, constant, named string) string {
 	var better, same, worse []string
-	const rounding = 1e-9
 	for _, s := range b.scenarios {
 		a, k := b.row(agent, s), b.row(constant, s)
 		if a == nil || k == nil {
@@ -334,17 +418,7 @@ func (b *block) against(agent, constant, named string) string {
 			same = append(same, s)
 		}
 	}
-	k, a := b.regret(constant), b.regret(agent)
-	verdict := "does not beat " + named
-	if a.Mean < k.Mean-rounding {
-		verdict = "beats " + named
-		switch {
-		case !stats.Finite(a.High):
-			verdict += " on average, though too few of its seeds differ to say whether that is chance"
-		case a.High >= k.Mean:
-			verdict += " on average, but not beyond what its seeds explain"
-		}
-	}
+	verdict := fmt.Sprintf(b.beats(agent, constant), named)
 	var parts []string
 	for _, p := range []struct {
 		verdict string
@@ -355,7 +429,7 @@ func (b *block) against(agent, constant, named string) string {
 		}
 	}
 	return fmt.Sprintf("The agent %s %s: its mean regret is %s, that of the constant answer %.4f. The constant answer "+
-		"is %s.", agent, verdict, regretText(a), k.Mean, strings.Join(parts, "; "))
+		"is %s.", agent, verdict, regretText(b.regret(agent)), b.regret(constant).Mean, strings.Join(parts, "; "))
 }
 
 var _ = analysis.Register(analysis.Part{
@@ -367,6 +441,9 @@ var _ = analysis.Register(analysis.Part{
 		}
 		for _, b := range Adaptations(all) {
 			s.Whole = true
+			if s.Headline.Sentence == "" {
+				s.Headline = b.Headline
+			}
 			s.Terminal = append(s.Terminal, tell.Item{Sentences: []string{"adaptation " + b.Name}, Tight: true})
 			for _, t := range []tell.Table{b.Scenarios, b.Ranks, b.Regrets, b.Real} {
 				if len(t.Rows) > 0 {

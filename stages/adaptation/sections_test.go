@@ -159,3 +159,20 @@ func TestRealTrainingInWords(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// The headline says of each agent whether it beats the best constant answer, and lists the best first.
+func TestHeadlineOfAgents(t *testing.T) {
+	h := Adaptations(studied())[0].Headline
+	const want = "The best constant answer (2) has a mean regret of 0.0500: of the agents, unseen beats it on average, " +
+		"but not beyond what the seeds explain (0.0300)."
+	if h.Sentence != want {
+		t.Errorf("%s", h.Sentence)
+	}
+	var names []string
+	for _, r := range h.Table.Rows {
+		names = append(names, r[0])
+	}
+	if d := cmp.Diff([]string{"elsewhere", "unseen", "best"}, names); d != "" {
+		t.Error(d)
+	}
+}

@@ -126,7 +126,7 @@ func undisturbed(dir, aside string, repeats *Repeats, try func() (record.Cell, d
 	for i := range best.Warnings {
 		if w := &best.Warnings[i]; w.Code == record.Disturbed || w.Code == record.BusyMachine {
 			of := fmt.Sprintf(" (the least disturbed of %d runs)", tries)
-			w.Text, w.Figure.After = w.Text+of, w.Figure.After+of
+			w.Text += of
 		}
 	}
 	best.Tries = tries
@@ -148,8 +148,8 @@ func (d disturbance) warn(c *record.Cell, cell string) {
 			Text: d.gaps.String() + " while jobs ran: its times are too long"})
 	}
 	if d.starved() {
-		c.Warnings = append(c.Warnings, record.Measured(record.BusyMachine, cell,
-			"other programs used ", d.busy, fmt.Sprintf("%.2g", d.busy), " CPU cores while jobs ran"))
+		c.Warnings = append(c.Warnings, record.Warning{Code: record.BusyMachine, Cell: cell,
+			Text: fmt.Sprintf("other programs used %.2g CPU cores while jobs ran", d.busy)})
 	}
 }
 

@@ -367,16 +367,15 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 	sample.Inter, sample.Intra = unit.Inter, unit.Intra
 	sample.GPUType = unit.GPUType
 	for _, w := range sample.Warnings {
-		s.Warn("sample", "", fmt.Sprintf("%s: %s", name, w))
+		s.Warn("sample", name, w)
 	}
 	if sample.Lost > 0 {
-		s.Warn("disturbed_sample", "", fmt.Sprintf("%s: tfexp was stopped or the machine slept for %.1f s during profiling, "+
-			"in each attempt: its estimate may be too long", name, sample.Lost))
+		s.Warn("disturbed_sample", name, fmt.Sprintf("tfexp was stopped or the machine slept for %.1f s during profiling, "+
+			"in each attempt: its estimate may be too long", sample.Lost))
 	}
 	if sample.Busy > hardware.BusyCores {
-		s.Warn("busy_sample", "",
-			fmt.Sprintf("%s: other programs used %.2g CPU cores during profiling, in each attempt: its estimate may be "+
-				"too long", name, sample.Busy))
+		s.Warn("busy_sample", name, fmt.Sprintf("other programs used %.2g CPU cores during profiling, in each attempt: "+
+			"its estimate may be too long", sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
 		// The job is ended, and should not end before; but a job that is only requested in part is not run whole.

@@ -63,6 +63,10 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 		part, _ := v.section(kind.Section)
 		*part = append(*part, one)
 	}
+	fold(v.Pictures)
+	for _, s := range slices.Concat(v.First, v.Middle, v.Last) {
+		fold(s.Pictures)
+	}
 	for _, kind := range tell.Pictures() {
 		if n := left[kind.Name]; n > 0 {
 			_, more := v.section(kind.Section)
@@ -70,6 +74,19 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 		}
 	}
 	return nil
+}
+
+// fold leaves two pictures of each kind open where a section has many of it.
+func fold(pictures []shownPicture) {
+	all, seen := map[string]int{}, map[string]int{}
+	for _, p := range pictures {
+		all[p.Kind]++
+	}
+	for i := range pictures {
+		kind := pictures[i].Kind
+		seen[kind]++
+		pictures[i].Folded = all[kind] > mostAlike && seen[kind] > 2
+	}
 }
 
 // section returns the pictures of a section, and its notes on pictures that it leaves out; pictures of a missing
@@ -97,7 +114,7 @@ func firstReplicates(e *record.Experiment) []string {
 
 // load reads a picture for the page.
 func load(dir string, p record.Picture) (shownPicture, error) {
-	out := shownPicture{Title: p.Title, Caption: p.Caption}
+	out := shownPicture{Title: p.Title, Caption: p.Caption, Kind: p.Kind}
 	raw, err := folder.ReadFile(dir, filepath.FromSlash(p.SVG))
 	kind := "image/svg+xml"
 	if err == nil && len(raw) > largestSVG && p.PNG != "" {

@@ -258,3 +258,21 @@ func TestPicturesOfCellsAreCountedByKind(t *testing.T) {
 		t.Errorf("%d pictures, %q, want %q", len(v.Pictures), v.More, want)
 	}
 }
+
+// Of many pictures of a kind two are open, and all of a few.
+func TestFold(t *testing.T) {
+	var pictures []shownPicture
+	for _, kind := range strings.Fields("gantt gantt gantt jct series series gantt jct") {
+		pictures = append(pictures, shownPicture{Kind: kind})
+	}
+	fold(pictures)
+	var folded []int
+	for i, p := range pictures {
+		if p.Folded {
+			folded = append(folded, i)
+		}
+	}
+	if want := []int{2, 6}; !slices.Equal(folded, want) {
+		t.Errorf("folded are %v, want %v", folded, want)
+	}
+}

@@ -79,7 +79,7 @@
 
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not([open])")];
+    opened = [...document.querySelectorAll("details:not([open], .alike)")];
     opened.forEach((d) => { d.open = true; });
   });
   addEventListener("afterprint", () => { opened.forEach((d) => { d.open = false; }); });

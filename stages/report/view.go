@@ -53,6 +53,7 @@ type view struct {
 	Repeat              []string
 	Seed                int64
 	Replicates          string
+	Methods             string // how the replicates are compared
 	SourceName, Source  string
 
 	spans int // of the charts so far
@@ -111,8 +112,10 @@ type block struct{ Kind, Name, Summary string }
 // script and fetches nothing, whatever its content.
 type shownPicture struct {
 	Title, Caption string
+	Kind           string
 	Image          template.URL
 	Chart          *chart // for the page's script; nil: the picture is all there is
+	Folded         bool   // only its title is open
 }
 
 // How much the page shows before it refers to the files.
@@ -120,6 +123,7 @@ const (
 	mostAnswers  = 20
 	mostOpen     = 3 // answers below the headline; more are folded
 	mostOfCells  = 8
+	mostAlike    = 3 // pictures of one kind in a section; of more, the first two are open
 	mostFailures = 20
 	mostNames    = 6
 	mostCells    = 2000
@@ -209,6 +213,7 @@ func (v *view) answers(e *record.Experiment, contents []analysis.Content) error 
 	}
 	said := len(v.Answers)
 	v.NoCells = analysis.Whole(e, contents)
+	v.Methods = methods(e, rows)
 	if v.Headline, err = analysis.HeadlineOf(e, rows, contents); err != nil {
 		return err
 	}
@@ -242,6 +247,32 @@ func (v *view) answers(e *record.Experiment, contents []analysis.Content) error 
 		v.Answers, v.Folded = v.Answers[:mostOpen], v.Answers[mostOpen:]
 	}
 	return nil
+}
+
+// methods describes how means and differences are made, for a reader who repeats the experiment.
+func methods(e *record.Experiment, rows []record.ComparisonRow) string {
+	var text []string
+	if e.Plan.Replicates > 1 {
+		text = append(text, "A replicate has the same random numbers for all that is compared: jobs, arrivals, seeds of "+
+			"programs. Means have 95% confidence intervals by Student's t, corrected for skewness.")
+	}
+	var tests []string
+	corrected := ""
+	for _, r := range rows {
+		if !slices.Contains(tests, r.Method) && r.Method != record.OneRun {
+			tests = append(tests, r.Method)
+		}
+		if r.Candidates > 1 {
+			corrected = ", with Holm's correction where several candidates have one baseline"
+		}
+	}
+	if len(tests) > 0 {
+		text = append(text, fmt.Sprintf("Differences are tested by %s, two-sided%s.", tell.Listed(tests), corrected))
+	}
+	if e.Run.Version != "" {
+		text = append(text, "Run by tfexp "+e.Run.Version+".")
+	}
+	return strings.Join(text, " ")
 }
 
 func (v *view) say(text string) { v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")}) }

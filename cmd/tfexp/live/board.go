@@ -308,7 +308,7 @@ func Rough(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
 		return fmt.Sprintf("%d s", int((d+time.Second-1)/time.Second))
-	case d < time.Minute:
+	case d < 57*time.Second:
 		return fmt.Sprintf("%d s", int(d.Round(5*time.Second)/time.Second))
 	case d < 10*time.Minute:
 		d = d.Round(10 * time.Second)

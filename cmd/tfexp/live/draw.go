@@ -43,6 +43,8 @@ const (
 	screenGreen = "\x1b[32m"
 	screenRed   = "\x1b[31m"
 	screenCyan  = "\x1b[36m"
+
+	screenYellow = "\x1b[33m"
 )
 
 // inks color the jobs of a block alike.
@@ -61,11 +63,19 @@ func (v *view) draw(width, height int) []string {
 		p.row("", `No experiments here yet: "tfexp run experiment.hcl" starts one.`)
 	}
 	first := max(0, min(v.chosen-most/2, len(v.all)-most))
+	name := 9
+	for i := range v.all {
+		name = max(name, 2+runewidth.StringWidth(SafeText(v.all[i].Name)))
+	}
+	name = min(name, 24, max(9, width/3))
 	for i := first; i < min(first+most, len(v.all)); i++ {
-		p.experiment(&v.all[i], i == v.chosen)
+		p.experiment(&v.all[i], i == v.chosen, name)
 	}
 	if more := len(v.all) - most; more > 0 {
 		p.row(faint, fmt.Sprintf("  %d more", more))
+	}
+	if v.chosen < len(v.all) {
+		p.sofar(&v.all[v.chosen], max(0, min(3, (height-16)/4)))
 	}
 	if v.cell != nil {
 		p.row("", "")
@@ -117,7 +127,7 @@ func fit(text string, width int) string {
 func fill(text string, width int) string { return runewidth.FillRight(fit(text, width), width) }
 
 // experiment is "▸ study  running  2/6 cells ━━━╌╌╌  1 min 20 s, about 40 s left".
-func (p *screenPage) experiment(x *Experiment, chosen bool) {
+func (p *screenPage) experiment(x *Experiment, chosen bool, name int) {
 	mark := "  "
 	if chosen {
 		mark = "▸ "
@@ -132,7 +142,6 @@ func (p *screenPage) experiment(x *Experiment, chosen bool) {
 	} else if x.Doing != "" {
 		tail += "  " + x.Doing
 	}
-	name := max(9, min(24, p.width/3))
 	left := fill(mark+x.Name, name) + " "
 	state := fill(x.State, min(11, p.width-name-1))
 	rest := p.width - runewidth.StringWidth(left+state) - runewidth.StringWidth(tail) - 2
@@ -146,6 +155,22 @@ func (p *screenPage) experiment(x *Experiment, chosen bool) {
 		left = p.paint(bold, left)
 	}
 	p.rows = append(p.rows, left+p.paint(ink, state)+tail)
+}
+
+// sofar is the answer of the results so far and the latest warning of each code, in a few rows each.
+func (p *screenPage) sofar(x *Experiment, rows int) {
+	if x.Answer != nil && x.Answer.Sentence != "" {
+		lines := strings.Split(runewidth.Wrap(SafeText(x.Answer.Sentence), p.width-4), "\n")
+		for i, text := range lines[:min(rows, len(lines))] {
+			if i == rows-1 && len(lines) > rows {
+				text += " …"
+			}
+			p.row("", "  "+strings.TrimSpace(text))
+		}
+	}
+	for _, text := range x.Warnings[:min(rows, len(x.Warnings))] {
+		p.row(screenYellow, "  ! "+text)
+	}
 }
 
 // cell describes the state of the cell and its usage.
@@ -311,7 +336,7 @@ func (p *screenPage) jobs(c *Cell, scroll, room int) {
 
 var bars = []rune("▁▂▃▄▅▆▇█")
 
-// sparkline draws losses, the latest at its right.
+// sparkline draws losses, the latest at its right; those above zero by their logarithms.
 func sparkline(points []Point, width int) string {
 	var v []float64
 	for _, p := range points {
@@ -321,6 +346,11 @@ func sparkline(points []Point, width int) string {
 	}
 	if len(v) == 0 {
 		return ""
+	}
+	if slices.Min(v) > 0 {
+		for i := range v {
+			v[i] = math.Log(v[i])
+		}
 	}
 	low, high := slices.Min(v), slices.Max(v)
 	n := min(width, len(v))

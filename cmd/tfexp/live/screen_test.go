@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/mattn/go-runewidth"
 
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -60,6 +61,9 @@ func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 
 func TestThePicture(t *testing.T) {
 	run := begun(t)
+	for _, cell := range []string{"p-r1", "p-r2"} {
+		run.note(store.JournalEntry{Event: "warning", Unit: cell, State: "busy", Text: "the machine was busy"})
+	}
 	var out bytes.Buffer
 	if err := PrintScreen(&out, NewWatch(run.Results), 100); err != nil {
 		t.Fatal(err)
@@ -68,7 +72,8 @@ func TestThePicture(t *testing.T) {
 	for _, want := range []string{
 		"▸ study", "running", "0/2 cells  about ", "p-r1", "0 done, 1 running, 1 " +
 			"waiting", "cores  ████", " 2/2", "core 0 ···", "AAAA\ncore 1 ···",
-		"A a-1", "0.5", "█▄▂▁", "B b-1", "queued", "wants 1 core, and none is free",
+		"A a-1", "0.5", "█▅▃▁", "B b-1", "queued", "wants 1 core, and none is free",
+		"! the machine was busy (p-r2, p-r1)",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

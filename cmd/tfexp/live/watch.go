@@ -124,7 +124,8 @@ type experiment struct {
 	now     map[string]time.Time // cells that run, and since when
 	stands  map[string]*stands   // of cells that run
 	cells   map[string]*following
-	used    []string // the names in cells, the latest last
+	used    []string         // the names in cells, the latest last
+	warned  []record.Warning // of the last run
 	answers answering
 }
 
@@ -357,7 +358,12 @@ func (x *experiment) summary() (Experiment, error) {
 	_, err := folder.Stat(x.dir, record.ReportFile)
 	s.Report = err == nil
 	s.Pictures = x.pictures()
-	for _, d := range analysis.Doubts(x.run.Warnings, mostNamed) {
+	warned := x.run.Warnings
+	if held { // run.json has none yet
+		warned = slices.Clone(x.warned)
+		slices.Reverse(warned) // the latest kind first
+	}
+	for _, d := range analysis.Doubts(warned, mostNamed) {
 		s.Warnings = append(s.Warnings, d.String())
 	}
 	x.ask(s.Finished + s.Failed)
@@ -459,7 +465,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 	}
 	switch e.Event {
 	case "run_start":
-		x.began, x.over, x.first, x.ran = e.Time, time.Time{}, time.Time{}, 0
+		x.began, x.over, x.first, x.ran, x.warned = e.Time, time.Time{}, time.Time{}, 0, nil
 		clear(x.now)
 	case "run_end":
 		x.over = e.Time
@@ -481,6 +487,8 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 		if !first {
 			x.readCell(e.Unit)
 		}
+	case "warning":
+		x.warned = append(x.warned, record.Warning{Code: e.State, Cell: e.Unit, Text: e.Text})
 	case "cell_restored":
 		if !first {
 			x.readCell(e.Unit)

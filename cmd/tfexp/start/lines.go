@@ -12,7 +12,7 @@ const accuracy = `(?:.*\bacc(?:uracy)?\W+(?P<accuracy>[01]?\.[0-9]+))?`
 // one that must not, and the pattern of the printed lines (see the argument lines of progress blocks). The first
 // match counts.
 var printed = []struct{ by, unless, lines string }{
-	{`(?ms)^\s*(?:import|from)\s+transformers\b.*\bTrainer\(`, ``,
+	{`(?ms)^\s*(?:import|from)\s+transformers\b.*\bTrainer\(|print\(\s*(?:str\()?\{[^}]*'loss'[^}]*'epoch'`, ``,
 		`'loss': '?(?P<loss>` + number + `).*'epoch': '?(?P<epoch>[0-9.]+)`},
 	{`(?m)^\s*(?:import|from)\s+(?:pytorch_lightning|lightning)\b`, ``,
 		`Epoch (?P<epoch0>[0-9]+): 100%.*loss[=:] ?(?P<loss>` + number + `)`},

@@ -88,6 +88,7 @@ func TestRecognizedLines(t *testing.T) {
 		"model.fit(x, y, epochs=3,\n  verbose=2)":                                "157/157 - 1s - accuracy: 0.9 - loss: 0.5",
 		"for epoch in range(n):\n  print('epoch', epoch, 'loss', loss)":          "2 = epoch0: epoch 2 loss 0.5",
 		"print(\"Epoch:\", epoch + 1, \"loss:\", loss)":                          "1 = epoch: Epoch: 3 loss: 0.5",
+		"print({'loss': loss, 'epoch': epoch + 1})":                              "3 = epoch: {'loss': 0.5, 'epoch': 3}",
 		"model.fit(x, y)": "", "print(loss)": "",
 	} {
 		p := start.InspectProgram("train.py", []byte(source))

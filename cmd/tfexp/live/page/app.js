@@ -47,7 +47,7 @@ function timing(x) {
   const parts = [];
   if (x.doing) parts.push(x.doing);
   if (x.elapsed_s) parts.push((x.state === "running" ? "for " : "took ") + seconds(x.elapsed_s));
-  if (x.time_left_s !== null) parts.push("about " + seconds(x.time_left_s) + " left");
+  if (x.time_left_s !== null) parts.push("about " + rough(x.time_left_s) + " left");
   return parts.join(" · ");
 }
 
@@ -55,11 +55,13 @@ function card(x) {
   return make("a", { class: "card", href: to(x.name) },
     make("strong", {}, x.name), " ", make("span", { class: "state " + x.state }, x.state),
     x.answer && x.answer.sentence ? make("p", {}, x.answer.sentence) : null,
-    make("p", {}, summary(x)), bar(x), timing(x) ? make("p", { class: "faint" }, timing(x)) : null,
+    make("p", {}, summary(x)), bar(x), ...warnings(x), timing(x) ? make("p", { class: "faint" }, timing(x)) : null,
     x.description ? make("p", { class: "faint" }, x.description) : null);
 }
 
-const bar = (x) => make("progress", { max: Math.max(1, x.cells), value: x.finished + x.failed, "aria-label": summary(x) });
+// bar shows the finished cells, and the finished parts of those that run.
+const bar = (x) => make("progress", { max: Math.max(1, x.cells), "aria-label": summary(x),
+  value: x.finished + x.failed + (x.standings || []).reduce((sum, s) => sum + (s.share || 0), 0) });
 
 function show() {
   const [name, cell, job] = place();
@@ -86,6 +88,7 @@ function crumbs(name, cell, job) {
 function overview() {
   if (!state.experiments) return [make("p", { class: "faint" }, "…")];
   if (!state.experiments.length) return [make("p", {}, "No experiments here yet. \"tfexp run experiment.hcl\" starts one; this page shows it at once.")];
+  if (state.experiments.length === 1) location.replace(to(state.experiments[0].name));
   const order = (x) => x.state === "running" ? 0 : 1;
   return [...state.experiments].sort((a, b) => order(a) - order(b)).map(card);
 }
@@ -106,10 +109,11 @@ function experimentView(name, cell) {
       make("p", { class: "faint" }, timing(x) || "", x.holder ? " · by " + x.holder : ""), files);
     if (x.description) out.push(make("p", {}, x.description));
     if (x.answer && x.answer.sentence) out.push(...answer(x.answer));
+    out.push(...warnings(x));
   }
   if (cell === "samples") out.push(...samples(name));
   else out.push(...cellView(name, cell));
-  if (!cell) out.push(cells(name, x), journal(x), ...warnings(x));
+  if (!cell) out.push(cells(name, x), journal(x));
   return out;
 }
 
@@ -142,7 +146,8 @@ function cellView(name, asked) {
     c.cut ? make("figcaption", {}, "There is more than is drawn here.") : null));
   const charts = make("div", { class: "charts" });
   const add = (id, svg, caption) => { if (svg) charts.append(make("figure", { id }, svg, make("figcaption", {}, caption))); };
-  add("loss", curves(c, "loss", half), "training loss of each job");
+  const loss = curves(c, "loss", half);
+  add("loss", loss, "training loss of each job" + scale(loss));
   add("accuracy", curves(c, "accuracy", half), "accuracy of each job");
   add("cores", inUse(c, "cores", half), "cores in use; dashed: waiting jobs");
   add("gpus", inUse(c, "gpus", half), "GPUs in use");
@@ -151,6 +156,9 @@ function cellView(name, asked) {
   if (c.jobs && c.jobs.length) out.push(jobs(name, c));
   return out;
 }
+
+// scale says that a chart has a logarithmic axis.
+const scale = (svg) => svg && svg.dataset.log ? ", on a logarithmic axis" : "";
 
 function table(heads, rows, id) {
   const head = make("tr", {}, ...heads.map((h) => make("th", { class: h.n ? "n" : null, scope: "col" }, h.title)));
@@ -166,7 +174,7 @@ function jobs(name, c) {
   if (c.gpus) heads.push({ title: "GPUs", n: 1 });
   if (trains) heads.push({ title: "epoch", n: 1 }, { title: "loss", n: 1 }, { title: "accuracy", n: 1 });
   if (cpu) heads.push({ title: "CPU %", n: 1 });
-  heads.push({ title: "", n: 1 });
+  heads.push({ title: "since", n: 1 });
   if (waits) heads.push({ title: "why it waits", class: "why" });
   const rows = c.jobs.map((j) => {
     const row = [c.simulated ? j.name : make("a", { href: to(name, c.cell, j.name) }, j.name), make("span", { class: "state " + j.state }, j.state), j.cores || ""];
@@ -204,7 +212,8 @@ function journal(x) {
 }
 
 function warnings(x) {
-  return (x.warnings || []).map((w) => make("p", { class: "faint" }, "warning: " + w));
+  const all = (x.warnings || []).map((w) => make("p", { class: "warning" }, "warning: " + w));
+  return all.length < 4 ? all : [...all.slice(0, 2), make("details", {}, make("summary", {}, `${all.length - 2} more warnings`), ...all.slice(2))];
 }
 
 function samples(name) {
@@ -250,7 +259,7 @@ function logView(name, cell, job) {
   const charts = make("div", { class: "charts" }), width = Math.max(320, main.clientWidth);
   for (const what of c && c.curves.length ? ["loss", "accuracy"] : []) {
     const svg = curves(c, what, width > 760 ? Math.floor((width - 24) / 2) : width);
-    if (svg) charts.append(make("figure", { id: what }, svg, make("figcaption", {}, what)));
+    if (svg) charts.append(make("figure", { id: what }, svg, make("figcaption", {}, what + scale(svg))));
   }
   return [make("h2", {}, `What ${job} wrote`), charts.childElementCount ? charts : null, log.cut ? make("p", { class: "faint" }, "The end of a longer log.") : null,
     log.trouble ? make("p", { class: "faint" }, log.trouble) : null, pre].filter(Boolean);

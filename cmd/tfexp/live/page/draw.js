@@ -33,6 +33,12 @@ const seconds = (s) => {
   return Math.floor(s / 3600) + " h " + String(Math.floor(s % 3600 / 60)).padStart(2, "0") + " min";
 };
 
+// rough writes a prediction without more digits than it deserves.
+const rough = (s) => {
+  const step = s < 10 ? 1 : s < 60 ? 5 : s < 600 ? 10 : 60, r = Math.max(1, Math.round(s / step)) * step;
+  return r < 60 ? r + " s" : r < 3600 ? Math.floor(r / 60) + " min" + (r % 60 ? ` ${r % 60} s` : "") : seconds(r);
+};
+
 const digits = (v) => v === null || v === undefined ? "" : Math.abs(v) >= 1000 || (v !== 0 && Math.abs(v) < 0.001) ? v.toExponential(2)
   : String(Number(v.toPrecision(4)));
 
@@ -148,20 +154,25 @@ function legend(names) {
   return list;
 }
 
-// curves draws one field of all reports against time; null where nobody reported it.
+// curves draws one field of all reports against time; null where nobody reported it. Losses that fall to a small part
+// have a logarithmic axis.
 function curves(cell, field, width) {
   const all = (cell.curves || []).map((c) => ({ job: c.job, points: c.points.filter((p) => p[field] !== null) })).filter((c) => c.points.length);
   if (!all.length) return null;
   const values = all.flatMap((c) => c.points.map((p) => p[field]));
   let low = Math.min(...values), high = Math.max(...values);
-  if (field === "loss" && low > 0) low = 0;
+  const log = field === "loss" && low > 0 && high > 30 * low, of = log ? Math.log10 : (v) => v;
+  if (log) [low, high] = [of(low), of(high)];
+  else if (field === "loss" && low > 0) low = 0;
   if (field === "accuracy" && low >= 0 && high <= 1) high = 1;
   if (!(high > low)) { low -= 0.5; high += 0.5; }
   const height = 190, svg = chart(width, height, `${field} of the jobs of ${cell.cell}`);
-  const { x, y } = axes(svg, width, height, Math.max(cell.t_s, 0.001), low, high, digits);
+  const { x, y } = axes(svg, width, height, Math.max(cell.t_s, 0.001), low, high,
+    log ? (v) => Number.isInteger(v) ? digits(10 ** v) : "" : digits);
+  if (log) svg.dataset.log = "1";
   const paint = colours(cell.names.length ? cell.names : all.map((c) => c.job));
   for (const c of all) {
-    const points = c.points.map((p) => `${x(p.t).toFixed(1)},${y(p[field]).toFixed(1)}`).join(" ");
+    const points = c.points.map((p) => `${x(p.t).toFixed(1)},${y(of(p[field])).toFixed(1)}`).join(" ");
     svg.append(make("polyline", { class: "curve", points, stroke: paint.of(c.job) },
       make("title", {}, `${c.job}: ${field} ${digits(c.points.at(-1)[field])} after epoch ${c.points.at(-1).epoch}`)));
   }
